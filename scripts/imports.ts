@@ -162,6 +162,7 @@ export const importTable: readonly FolderRule[] = [
 			process: ["arguments", "log"],
 			mcp: ["arguments", "process"],
 			plugin: ["arguments", "process"],
+			permissions: ["arguments", "process"],
 			"sign-in": ["process"],
 			sessions: ["arguments", "process"],
 			print: ["arguments", "process", "sessions"],

@@ -279,10 +279,10 @@ const kernel: readonly Breakage[] = [
 		replace: 'if (!isAnswerTo(answer, kind)) return answer.kind !== "approval";',
 	},
 	{
-		name: "an approval for the session settles open interactions of other actions",
+		name: "an approval for the session settles open interactions that it does not cover",
 		file: "kernel/interactions/approvals.ts",
-		find: 'if (interaction.kind !== "approval" || interaction.action !== action) continue;',
-		replace: 'if (interaction.kind !== "approval") continue;',
+		find: 'if (verdict?.decision !== "allow") continue;',
+		replace: "",
 	},
 	{
 		name: "an approval for the session is forgotten",
@@ -292,15 +292,15 @@ const kernel: readonly Breakage[] = [
 	},
 	{
 		name: "calls are approved where no client gives approvals",
-		file: "permissions/policies.ts",
-		find: "decide: () => (canAsk() ? null : verdicts[whenUnattended])",
-		replace: "decide: () => (canAsk() ? null : verdicts.approve)",
+		file: "permissions/modes.ts",
+		find: "return unattended[whenUnattended];",
+		replace: "return unattended.approve;",
 	},
 	{
 		name: "a mode approves what a rule refuses",
-		file: "permissions/policy.ts",
-		find: "severity[verdict.decision] > severity[worst.decision]",
-		replace: "severity[verdict.decision] < severity[worst.decision]",
+		file: "permissions/modes.ts",
+		find: 'if (verdict !== null && verdict.decision !== "ask") return',
+		replace: 'if (verdict !== null && verdict.decision === "allow") return',
 	},
 	{
 		name: "a call runs on something else than was decided",

@@ -34,6 +34,7 @@ export async function main(executable: string, argv: readonly string[], packageD
 			case "export":
 			case "plugin":
 			case "mcp":
+			case "permissions":
 			case "login":
 			case "logout":
 				return await withOutput(() => runCommand(executable, command));
@@ -80,6 +81,8 @@ async function runCommand(executable: string, command: PrintingCommand): Promise
 			return await (await import("./plugin/plugin.ts")).runPlugin(command.action);
 		case "mcp":
 			return await (await import("./mcp/mcp.ts")).runMcp(executable, command.action);
+		case "permissions":
+			return await (await import("./permissions/permissions.ts")).runPermissions(command.action);
 		case "login":
 		case "logout":
 			// However early a sign-in is stopped, it must not look successful.

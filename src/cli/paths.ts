@@ -32,6 +32,12 @@ export function shareDirectory(environment: Readonly<Record<string, string | und
 	return toAbsolutePath(environment["KIMI_SHARE_DIR"] || "~/.kimi", place);
 }
 
+/** The file of rules of whoever manages the machine: only they can write it. */
+export const managedPermissionsFile =
+	process.platform === "darwin"
+		? "/Library/Application Support/agentwire/permissions.toml"
+		: "/etc/agentwire/permissions.toml";
+
 /** The absolute path of an existing work dir; null means the current directory. Throws UsageError. */
 export async function checkWorkDir(typed: string | null, place: Place, files: Files): Promise<string> {
 	return await checkDirectory("--work-dir", typed ?? ".", place, files);

@@ -40,7 +40,7 @@ import type { NamedSession, ProgramOptions } from "./arguments/command-line.ts";
 import { UsageError } from "./arguments/usage-error.ts";
 import { toCompatibility } from "./compatibility.ts";
 import type { LogFile } from "./log/log-file.ts";
-import { checkDirectory, checkFile, checkWorkDir, type Place, toAbsolutePath } from "./paths.ts";
+import { checkDirectory, checkFile, checkWorkDir, managedPermissionsFile, type Place, toAbsolutePath } from "./paths.ts";
 import { endInTime } from "./process/process-exit.ts";
 import type { ProgramProcess } from "./process/program-process.ts";
 import { writeNotice } from "./process/standard-error.ts";
@@ -203,6 +203,7 @@ async function prepare(
 		home: place.home,
 		shareDir,
 		settingsFile: configurationFile,
+		managedPermissionsFile,
 		builtInSkillsDir: path.join(packageDir, "skills"),
 		os: osType() === "Darwin" ? "macOS" : osType(),
 		files,
@@ -229,6 +230,7 @@ async function prepare(
 		version: productVersion,
 		loginCommand: `${path.basename(executable)} login`,
 	};
+	if (configuration.permission.rules.length > 0) await checkRules(configuration, workDir, hostServices);
 	const { admit } = secretsOf(hostServices);
 	const agent =
 		agentFile === null
@@ -291,6 +293,12 @@ function reportUnusableMatchers({ hooks }: Configuration, file: string | null, l
 			writeNotice(`${sentence}\n`);
 		}
 	}, logOpeningDelay).unref();
+}
+
+/** Unsound rules are reported at the start, and not with the first session. */
+async function checkRules({ permission }: Configuration, workDir: string, hostServices: HostServices): Promise<void> {
+	const { findRuleFiles, readRuleFiles } = await import("../kernel/compose/permissions.ts");
+	await readRuleFiles(await findRuleFiles(permission, workDir, hostServices), hostServices.home);
 }
 
 async function loadAgentFile(file: string, workDir: string, hostServices: HostServices): Promise<AgentDefinition> {

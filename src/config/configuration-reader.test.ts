@@ -70,6 +70,7 @@ const defaults: Configuration = {
 	services: { moonshotSearch: null, moonshotFetch: null },
 	mcp: { client: { toolCallTimeoutMs: 60000 } },
 	hooks: [],
+	permission: { rules: [], allowReadOnly: false, forbidModes: [] },
 	agentwire: {
 		sync: "commit",
 		approvalTimeout: null,

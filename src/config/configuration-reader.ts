@@ -45,7 +45,7 @@ export async function readConfiguration(
 			if (text === null) {
 				throw new ConfigurationError("unreadable", source.path, [{ key: "", reason: "there is no such file" }]);
 			}
-			return { configuration: toConfiguration(await parseFile(text, source.path)), path: source.path };
+			return { configuration: toConfiguration(await parseFile(text, source.path), tomlText(text, source.path)), path: source.path };
 		}
 		case "default":
 			return readDefault(source.shareDir, files, log);
@@ -55,7 +55,7 @@ export async function readConfiguration(
 async function readDefault(shareDir: string, files: Files, log: Log): Promise<LoadedConfiguration> {
 	const path = `${shareDir}/config.toml`;
 	const text = await readText(files, path);
-	if (text !== null) return { configuration: toConfiguration(await parseFile(text, path)), path };
+	if (text !== null) return { configuration: toConfiguration(await parseFile(text, path), text), path };
 	const legacyPath = `${shareDir}/config.json`;
 	const legacyText = await readText(files, legacyPath);
 	if (legacyText !== null) {
@@ -70,8 +70,8 @@ async function readDefault(shareDir: string, files: Files, log: Log): Promise<Lo
 	const file = check({}, "schema", path);
 	await attempt(log, "The settings file could not be created", async () => {
 		await files.makeDirectory(shareDir);
-		// Our own table is not written: unset keys should follow later defaults.
-		const { agentwire: _, ...shared } = file;
+		// Our own tables are not written: unset keys should follow later defaults.
+		const { agentwire: _own, permission: _rules, ...shared } = file;
 		await files.create(path, toTomlText(shared));
 	});
 	return { configuration: toConfiguration(file), path };
@@ -85,8 +85,11 @@ async function attempt(log: Log, failure: string, action: () => Promise<void>): 
 	}
 }
 
+const isJson = (path: string) => /\.json$/i.test(path);
+const tomlText = (text: string, path: string) => (isJson(path) ? null : text);
+
 async function parseFile(text: string, path: string): Promise<ConfigurationFile> {
-	const result = /\.json$/i.test(path) ? parseJson(text) : await parseToml(text);
+	const result = isJson(path) ? parseJson(text) : await parseToml(text);
 	if (!result.ok) throw new ConfigurationError("syntax", path, [{ key: "", reason: result.reason }]);
 	return check(result.value, "schema", path);
 }

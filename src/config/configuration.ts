@@ -1,6 +1,7 @@
 // The settings under the program's own names: camelCase data converted from a checked file. Defaults are in schema.ts,
 // the choice of a model is in model-selection.ts.
 import type { ConfigurationFile, ModelCapability } from "./schema.ts";
+import { scanToml, type TomlStatement } from "./toml-scan.ts";
 
 type CamelCase<Key> = Key extends `${infer Head}_${infer Tail}` ? `${Head}${Capitalize<CamelCase<Tail>>}` : Key;
 type CamelCased<Table> = { readonly [Key in keyof Table as CamelCase<Key>]: Table[Key] };
@@ -96,6 +97,18 @@ export interface AgentwireSettings {
 	readonly unattended: "approve" | "reject";
 }
 
+/** What a file says about permissions. The patterns of its rules are not checked yet. */
+export interface PermissionSettings {
+	readonly rules: readonly (CamelCased<ConfigurationFile["permission"]["rules"][number]> & {
+		/** Counted from 1; null when it is not known. */
+		readonly line: number | null;
+	})[];
+	/** Whether commands that only read are allowed without a rule. */
+	readonly allowReadOnly: boolean;
+	/** The modes that may not be switched on. */
+	readonly forbidModes: readonly ("auto" | "yolo")[];
+}
+
 export interface Configuration {
 	/** Empty or a key of `models`. */
 	readonly defaultModel: string;
@@ -121,6 +134,7 @@ export interface Configuration {
 	};
 	readonly mcp: { readonly client: { readonly toolCallTimeoutMs: number } };
 	readonly hooks: readonly HookSettings[];
+	readonly permission: PermissionSettings;
 	readonly agentwire: AgentwireSettings;
 }
 
@@ -134,10 +148,46 @@ function toService(service: ConfigurationFile["services"]["moonshot_search"]): S
 
 const orNone = (seconds: number): number | null => (seconds === 0 ? null : seconds);
 
-/** Converts the checked file to the program's names. */
-export function toConfiguration(file: ConfigurationFile): Configuration {
-	const { models, providers, loop_control, background, notifications, services, mcp, hooks, agentwire, ...scalars } =
-		file;
+/** `text` is that of a TOML file, in which the lines of rules are found; null for any other. */
+export function toPermissionSettings(table: ConfigurationFile["permission"], text: string | null): PermissionSettings {
+	const lines = text === null || table.rules.length === 0 ? [] : ruleLines(text);
+	return {
+		...camelCased(table),
+		rules: table.rules.map((rule, index) => ({ ...camelCased(rule), line: lines[index] ?? null })),
+	};
+}
+
+/** The lines of the `[[permission.rules]]`, counted from 1. Rules in another form have none. */
+function ruleLines(text: string): readonly number[] {
+	const isRule = ({ kind, path }: TomlStatement) => kind === "list-item" && path.join(".") === "permission.rules";
+	let line = 1;
+	let position = 0;
+	return scanToml(text)
+		.filter(isRule)
+		.map(({ start }) => {
+			for (let next = text.indexOf("\n", position); next !== -1 && next < start; next = text.indexOf("\n", position)) {
+				line += 1;
+				position = next + 1;
+			}
+			return line;
+		});
+}
+
+/** Converts the checked file to the program's names. `text` is its text if it is TOML. */
+export function toConfiguration(file: ConfigurationFile, text: string | null = null): Configuration {
+	const {
+		models,
+		providers,
+		loop_control,
+		background,
+		notifications,
+		services,
+		mcp,
+		hooks,
+		permission,
+		agentwire,
+		...scalars
+	} = file;
 	return {
 		...camelCased(scalars),
 		models: mapValues(models, (model) => ({ ...camelCased(model), capabilities: model.capabilities ?? [] })),
@@ -155,6 +205,7 @@ export function toConfiguration(file: ConfigurationFile): Configuration {
 		},
 		mcp: { client: camelCased(mcp.client) },
 		hooks: hooks.map((hook) => camelCased(hook)),
+		permission: toPermissionSettings(permission, text),
 		agentwire: {
 			sync: agentwire.sync,
 			approvalTimeout: orNone(agentwire.approval_timeout),

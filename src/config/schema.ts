@@ -231,6 +231,33 @@ const agentwireTable = table({
 	unattended: v.optional(oneOf(["approve", "reject"]), "reject"),
 });
 
+const ruleTable = table({
+	decision: oneOf(["allow", "ask", "deny"]),
+	/** Read by the permissions, not here. */
+	pattern: text,
+	reason: v.optional(text, ""),
+	match: v.optional(texts, []),
+	not_match: v.optional(texts, []),
+});
+
+/** Maximal rules of one file. */
+const mostRules = 2000;
+
+const permissionTable = table({
+	rules: v.optional(
+		v.pipe(
+			v.array(ruleTable, mustBe("a list of tables")),
+			v.maxLength(mostRules, `must have at most ${mostRules} rules`),
+		),
+		[],
+	),
+	allow_read_only: v.optional(flag, false),
+	forbid_modes: v.optional(v.array(oneOf(["auto", "yolo"]), mustBe("a list of strings")), []),
+});
+
+/** A file of permissions alone: that of a project, or of whoever manages the machine. */
+export const permissionFileSchema = table({ permission: v.optional(permissionTable, {}) });
+
 /** The whole file. Unknown keys are dropped at every level; `{}` gives the defaults. */
 export const configurationFileSchema = table({
 	default_model: v.optional(text, ""),
@@ -255,6 +282,7 @@ export const configurationFileSchema = table({
 		{},
 	),
 	hooks: v.optional(v.array(hookTable, mustBe("a list of tables")), []),
+	permission: v.optional(permissionTable, {}),
 	agentwire: v.optional(agentwireTable, {}),
 });
 

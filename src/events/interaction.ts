@@ -12,8 +12,9 @@ export const approvalInteractionSchema = v.object({
 	toolCallId: v.string(),
 	/** Name of the tool that wants to act. */
 	sender: v.string(),
-	/** The key of session-wide approvals, compared as a whole string. */
+	/** The kind of act, for people. */
 	action: v.string(),
+	/** What the call would do, why it is asked about, and what approving it for the session covers. */
 	description: v.string(),
 	sourceKind: v.nullable(v.picklist(["foreground_turn", "background_agent"])),
 	sourceId: nullableText,
@@ -23,6 +24,10 @@ export const approvalInteractionSchema = v.object({
 	display: v.array(displayBlockSchema),
 	/** What the call would act on; absent in records of other programs. */
 	subjects: v.exactOptional(v.array(subjectSchema)),
+	/** The rule or the doubt because of which it is asked; absent when it is asked by default. */
+	reason: v.exactOptional(v.string()),
+	/** What approving it for the session stores, as patterns of rules; empty when it can only be approved once. */
+	grants: v.exactOptional(v.array(v.string())),
 });
 
 export const clientToolInteractionSchema = v.object({

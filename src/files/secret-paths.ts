@@ -6,8 +6,9 @@ import { isTemporaryName } from "./temporaries.ts";
 
 /**
  * `name`: it is named like a file of secrets. `own`: settings and sign-ins of ours. `process`: of a running process.
+ * `rule`: a permission rule denies reading it.
  */
-export type SecretKind = "name" | "own" | "process";
+export type SecretKind = "name" | "own" | "process" | "rule";
 
 const exemptNames: ReadonlySet<string> = new Set([".env.example", ".env.sample", ".env.template"]);
 const sensitiveNames: ReadonlySet<string> = new Set([".env", "id_rsa", "id_ed25519", "id_ecdsa", "credentials"]);
@@ -52,6 +53,7 @@ export class SecretFileError extends Error {
 export const whyNotRead: Readonly<Record<SecretKind, string>> = {
 	name: "may hold secrets and is not read, to protect them",
 	own: "holds settings, keys or sign-ins of this program and is not read, to protect them",
+	rule: "is denied by a permission rule and is not read",
 	process: "shows what a process was started with or has in memory, secrets included, and is not read",
 };
 

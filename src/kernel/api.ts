@@ -85,7 +85,7 @@ export interface StartingMode {
 export interface PermissionOptions {
 	/** What happens to a call that needs an approval while no client answers approvals; absent for the setting. */
 	readonly whenUnattended?: "approve" | "reject";
-	/** The actions that are approved for the session from the beginning. */
+	/** What is approved for the session from the beginning: patterns of rules, such as `Shell(git status:*)`. */
 	readonly grants?: readonly string[];
 }
 

@@ -1,21 +1,13 @@
 import { describe, expect, it } from "vitest";
 import type { Subject } from "../events/subject.ts";
-import {
-	createGrantPolicy,
-	createModePolicy,
-	createUnattendedPolicy,
-	type SessionGrant,
-	type UnattendedSettings,
-} from "./policies.ts";
-import { decide, type Policy, type Verdict } from "./policy.ts";
+import { type Circumstances, settle } from "./modes.ts";
+import { type PermissionRequest, type Policy, type Verdict, worstVerdict } from "./policy.ts";
 
 const list: Subject = { kind: "command", text: "ls", cwd: "/work" };
-const remove: Subject = { kind: "command", text: "rm -r .", cwd: "/work" };
-const request = { action: "run command", subjects: [list] };
+const request: PermissionRequest = { action: "run command", subjects: [list], byDefault: "ask" };
 
 const verdict = (decision: Verdict["decision"], reason: string): Verdict => ({ decision, reason, by: "rule" });
-const says = (said: Verdict | null): Policy => ({ name: "test", decide: () => said });
-const silent = says(null);
+const says = (said: Verdict | null): Policy => ({ name: "test", decide: async () => said });
 
 describe("a chain of policies", () => {
 	const [allow, ask, deny] = [verdict("allow", "a"), verdict("ask", "b"), verdict("deny", "c")];
@@ -27,94 +19,85 @@ describe("a chain of policies", () => {
 		{ said: [allow, ask], wins: ask },
 		{ said: [ask, allow], wins: ask },
 		{ said: [null, allow], wins: allow },
-	])("returns the worst verdict with its reason, whatever the order: $wins.decision", ({ said, wins }) => {
-		expect(decide({ policies: said.map(says), fallback: silent }, request)).toBe(wins);
+		{ said: [null, null], wins: null },
+		{ said: [], wins: null },
+	])("returns the worst verdict with its reason, whatever the order: $wins.decision", async ({ said, wins }) => {
+		expect(await worstVerdict(said.map(says), request)).toBe(wins);
 	});
 
-	it("returns the first of equal verdicts", () => {
+	it("returns the first of equal verdicts", async () => {
 		const policies = [says(verdict("deny", "first")), says(verdict("deny", "second"))];
-		expect(decide({ policies, fallback: silent }, request).reason).toBe("first");
+		expect((await worstVerdict(policies, request))?.reason).toBe("first");
 	});
 
-	it("asks where nothing was said", () => {
-		expect(decide({ policies: [], fallback: silent }, request)).toMatchObject({ decision: "ask", by: "default" });
-		expect(decide({ policies: [silent, silent], fallback: silent }, request).decision).toBe("ask");
-	});
-
-	it("lets the fallback decide what would be asked, and nothing else", () => {
-		const refusing = says({ decision: "deny", reason: "nobody", by: "default" });
-		const approving = says({ decision: "allow", reason: "nobody", by: "default" });
-		const decided = (said: Verdict | null, fallback: Policy) => decide({ policies: [says(said)], fallback }, request);
-		expect(decided(null, refusing)).toMatchObject({ decision: "deny", by: "default" });
-		expect(decided(ask, refusing)).toMatchObject({ decision: "deny", by: "default" });
-		expect(decided(ask, approving)).toMatchObject({ decision: "allow", by: "default" });
-		expect(decided(allow, refusing)).toBe(allow);
-		expect(decided(deny, approving)).toBe(deny);
-	});
-
-	it("shows every policy the request", () => {
+	it("shows every policy the request", async () => {
 		const seen: unknown[] = [];
 		const watching: Policy = {
 			name: "watch",
-			decide(shown) {
+			async decide(shown) {
 				seen.push(shown);
 				return null;
 			},
 		};
-		decide({ policies: [says(deny), watching], fallback: silent }, request);
+		await worstVerdict([says(deny), watching], request);
 		expect(seen).toEqual([request]);
 	});
 });
 
-describe("the policy of a mode", () => {
-	it("allows everything while the mode is on", () => {
-		let isOn = false;
-		const policy = createModePolicy("yolo", "Everything is approved.", () => isOn);
-		expect(policy.decide(request)).toBeNull();
-		isOn = true;
-		expect(policy.decide(request)).toEqual({ decision: "allow", reason: "Everything is approved.", by: "mode" });
+describe("a verdict in the mode of the session", () => {
+	const attended: Circumstances = {
+		isYolo: false,
+		isAway: false,
+		approvesWhileAway: true,
+		canAsk: true,
+		whenUnattended: "reject",
+	};
+	const modes = {
+		attended,
+		yolo: { ...attended, isYolo: true },
+		away: { ...attended, isAway: true },
+		"away, auto forbidden": { ...attended, isAway: true, approvesWhileAway: false },
+		"nobody to ask": { ...attended, canAsk: false },
+		"nobody to ask, approving": { ...attended, canAsk: false, whenUnattended: "approve" },
+	} satisfies Record<string, Circumstances>;
+
+	it.each<[keyof typeof modes, Record<"allow" | "ask" | "deny" | "nothing", string>]>([
+		["attended", { allow: "allow by rule", ask: "ask", deny: "deny by rule", nothing: "ask" }],
+		["yolo", { allow: "allow by rule", ask: "allow by mode", deny: "deny by rule", nothing: "allow by mode" }],
+		["away", { allow: "allow by rule", ask: "deny by rule", deny: "deny by rule", nothing: "allow by mode" }],
+		[
+			"away, auto forbidden",
+			{ allow: "allow by rule", ask: "deny by rule", deny: "deny by rule", nothing: "deny by mode" },
+		],
+		["nobody to ask", { allow: "allow by rule", ask: "deny by rule", deny: "deny by rule", nothing: "deny by default" }],
+		[
+			"nobody to ask, approving",
+			{ allow: "allow by rule", ask: "deny by rule", deny: "deny by rule", nothing: "allow by default" },
+		],
+	])("%s", (mode, expected) => {
+		const told = (said: Verdict | null) => {
+			const settled = settle(said, modes[mode]);
+			return settled.decision === "ask" ? "ask" : `${settled.decision} by ${settled.by}`;
+		};
+		expect({
+			allow: told(verdict("allow", "A.")),
+			ask: told(verdict("ask", "B.")),
+			deny: told(verdict("deny", "C.")),
+			nothing: told(null),
+		}).toEqual(expected);
 	});
-});
 
-describe("the policy of session grants", () => {
-	const decideWith = (grants: readonly SessionGrant[]) => createGrantPolicy(() => grants).decide(request);
-
-	it("allows an action that was approved for the session, and names it", () => {
-		expect(decideWith([{ action: "edit file" }, { action: "run command" }])).toEqual({
-			decision: "allow",
-			reason: 'The action "run command" was approved for the session.',
-			by: "session-grant",
+	it("keeps the reason of the rule, and says why nobody was asked", () => {
+		expect(settle(verdict("ask", "The rule asks."), modes.yolo)).toMatchObject({
+			reason: "Everything is approved (yolo). The rule asks.",
 		});
-	});
-
-	it("says nothing about other actions, compared as whole strings", () => {
-		expect(decideWith([])).toBeNull();
-		expect(decideWith([{ action: "run" }, { action: "run command in a container" }])).toBeNull();
-	});
-
-	it("allows no more than the subjects of a grant that names them", () => {
-		expect(decideWith([{ action: "run command", subjects: [remove, { ...list }] }])).not.toBeNull();
-		expect(decideWith([{ action: "run command", subjects: [remove] }])).toBeNull();
-		const both = { action: "run command", subjects: [list, remove] };
-		expect(createGrantPolicy(() => [{ action: "run command", subjects: [list] }]).decide(both)).toBeNull();
-	});
-});
-
-describe("the policy for when nobody can be asked", () => {
-	const decideWith = (canAsk: boolean, whenUnattended: UnattendedSettings["whenUnattended"]) =>
-		createUnattendedPolicy({ canAsk: () => canAsk, whenUnattended }).decide(request);
-
-	it("says nothing while somebody can be asked", () => {
-		expect(decideWith(true, "approve")).toBeNull();
-		expect(decideWith(true, "reject")).toBeNull();
-	});
-
-	it("does what is configured otherwise", () => {
-		expect(decideWith(false, "approve")).toMatchObject({ decision: "allow", by: "default" });
-		expect(decideWith(false, "reject")).toMatchObject({
-			decision: "deny",
-			by: "default",
-			reason: "The tool call needs an approval, and no client is connected that gives any.",
+		expect(settle(verdict("ask", "The rule asks."), modes.away)).toMatchObject({
+			reason: "The rule asks. Nobody is at the keyboard to approve it (afk).",
 		});
+		expect(settle(verdict("ask", "The rule asks."), modes["nobody to ask"])).toMatchObject({
+			reason: "The rule asks. No client is connected that gives approvals.",
+		});
+		expect(settle(verdict("ask", "The rule asks."), attended)).toEqual({ decision: "ask", reason: "The rule asks." });
+		expect(settle(null, attended)).toEqual({ decision: "ask", reason: null });
 	});
 });

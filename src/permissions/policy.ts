@@ -1,17 +1,22 @@
 // Decides over a request for permission: a chain of policies, of which each allows, asks, denies or says nothing. The
-// worst verdict wins, whatever the order; the order only chooses between equal verdicts.
+// worst verdict wins, whatever the order; the order only chooses between equal verdicts. What becomes of it in the
+// session's mode is decided in modes.ts.
 import type { EventBodyOf } from "../events/event.ts";
 import type { Subject } from "../events/subject.ts";
 
 /** What a tool call wants to do. */
 export interface PermissionRequest {
-	/** The key of session grants. */
+	/** The kind of act, for people. */
 	readonly action: string;
 	readonly subjects: readonly Subject[];
+	/** What happens when no policy has anything to say. */
+	readonly byDefault: "ask" | "allow";
 }
 
+export type Decision = "allow" | "ask" | "deny";
+
 export interface Verdict {
-	readonly decision: "allow" | "ask" | "deny";
+	readonly decision: Decision;
 	/** A sentence for people and models: which rule, mode or earlier approval decided. */
 	readonly reason: string;
 	/** The kind of policy that decided. */
@@ -21,31 +26,23 @@ export interface Verdict {
 export interface Policy {
 	readonly name: string;
 	/** Null when it has nothing to say about the request. */
-	decide(request: PermissionRequest): Verdict | null;
+	decide(request: PermissionRequest): Promise<Verdict | null>;
 }
 
-export interface PolicyChain {
-	readonly policies: readonly Policy[];
-	/** Speaks where the others came to ask, or said nothing: only it knows whether anybody can be asked. */
-	readonly fallback: Policy;
+const severity: Readonly<Record<Decision, number>> = { allow: 0, ask: 1, deny: 2 };
+
+/** The worse of two decisions; null says nothing. */
+export function isWorse(one: Decision, other: Decision): boolean {
+	return severity[one] > severity[other];
 }
 
-const severity: Readonly<Record<Verdict["decision"], number>> = { allow: 0, ask: 1, deny: 2 };
-
-const unsaid: Verdict = { decision: "ask", reason: "No policy decides over it.", by: "default" };
-
-/** The verdict of the chain; a request over which nothing was said is asked. */
-export function decide({ policies, fallback }: PolicyChain, request: PermissionRequest): Verdict {
-	const worst = worstVerdict(policies, request) ?? unsaid;
-	return worst.decision === "ask" ? (fallback.decide(request) ?? worst) : worst;
-}
-
-function worstVerdict(policies: readonly Policy[], request: PermissionRequest): Verdict | null {
+/** The worst verdict of the chain, the first of equal ones; null when none has anything to say. */
+export async function worstVerdict(policies: readonly Policy[], request: PermissionRequest): Promise<Verdict | null> {
 	let worst: Verdict | null = null;
 	for (const policy of policies) {
-		const verdict = policy.decide(request);
+		const verdict = await policy.decide(request);
 		if (verdict === null) continue;
-		if (worst === null || severity[verdict.decision] > severity[worst.decision]) worst = verdict;
+		if (worst === null || isWorse(verdict.decision, worst.decision)) worst = verdict;
 	}
 	return worst;
 }

@@ -82,7 +82,12 @@ it.each<[string, () => Promise<Tool>, object, () => Subject]>([
 		"WriteFile through a link",
 		built(createWriteFile),
 		{ path: "LINK", content: "n" },
-		() => ({ kind: "file", operation: "write", path: place.at("elsewhere", "b.txt") }),
+		() => ({
+			kind: "file",
+			operation: "write",
+			path: place.at("elsewhere", "b.txt"),
+			named: place.at("work", "link.txt"),
+		}),
 	],
 	[
 		"StrReplaceFile",

@@ -6,6 +6,7 @@ import type { Location } from "./workspace-paths.ts";
 
 const whatToDo: Readonly<Record<SecretKind, string>> = {
 	name: "",
+	rule: "",
 	own: " Ask the user for what you need of it. StrReplaceFile and WriteFile can change it, which the user is asked to approve.",
 	process: " Ask the user for what you need of it.",
 };

@@ -134,6 +134,8 @@ export interface WebAccess {
 	readonly network: Network;
 	/** Hosts, addresses and ranges that may be fetched although they are not public. */
 	readonly allowed: readonly string[];
+	/** Why a permission rule denies an address that a page redirects to: a sentence; null when none does. */
+	refuses(url: URL): Promise<string | null>;
 	/** The service that fetches pages for us; null for none. */
 	readonly fetchService: WebService | null;
 	/** The search service; null for none. */

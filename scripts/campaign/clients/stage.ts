@@ -63,7 +63,7 @@ export async function createStage({ store, latency, deadline }: StageSettings): 
 		stored: watched,
 		model: gate.model,
 		unsetModelAlias: null,
-		...createQuietParts(),
+		...createQuietParts(watched),
 		createTools: async (operations) => [
 			...createCountingTools(clock, false, () => {
 				activity += 1;

@@ -301,11 +301,11 @@ describe("parseCommandLine", () => {
 		["export --force", "The command 'export' does not know '--force'; it takes --output and --yes."],
 		[
 			"acp",
-			"There is no command 'acp'. Commands: info, export, plugin, mcp, login, logout, rpc. A prompt is given with -p.",
+			"There is no command 'acp'. Commands: info, export, plugin, mcp, permissions, login, logout, rpc. A prompt is given with -p.",
 		],
 		[
 			"--wire -",
-			"There is no command '-'. Commands: info, export, plugin, mcp, login, logout, rpc. A prompt is given with -p.",
+			"There is no command '-'. Commands: info, export, plugin, mcp, permissions, login, logout, rpc. A prompt is given with -p.",
 		],
 		["rpc x", "The command 'rpc' takes flags alone, found 'x'."],
 		["rpc -p x", "Cannot combine the command 'rpc' with -p."],

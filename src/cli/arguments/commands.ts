@@ -3,6 +3,7 @@
 import { type ExportOptions, toExportOptions } from "./export-options.ts";
 import type { Flag, Offers } from "./flags.ts";
 import { type McpAction, toMcpAction } from "./mcp-options.ts";
+import { type PermissionsAction, toPermissionsAction } from "./permissions-options.ts";
 import { UsageError } from "./usage-error.ts";
 
 export type PluginAction =
@@ -19,6 +20,7 @@ export type CommandCall =
 	| { readonly kind: "export"; readonly options: ExportOptions }
 	| { readonly kind: "plugin"; readonly action: PluginAction }
 	| { readonly kind: "mcp"; readonly action: McpAction }
+	| { readonly kind: "permissions"; readonly action: PermissionsAction }
 	| { readonly kind: "login" | "logout"; readonly json: boolean }
 	/** The program's flags, as typed after the name. */
 	| { readonly kind: "rpc"; readonly words: readonly string[] };
@@ -49,7 +51,7 @@ export interface Command {
 	parse(words: readonly string[]): CommandCall | null;
 }
 
-export const commandNames = ["info", "export", "plugin", "mcp", "login", "logout", "rpc"] as const;
+export const commandNames = ["info", "export", "plugin", "mcp", "permissions", "login", "logout", "rpc"] as const;
 export type CommandName = (typeof commandNames)[number];
 
 const eventLines = { names: ["--json"], value: null, about: "One line of JSON for each thing that happens." } as const;
@@ -141,6 +143,27 @@ Without an id it is the last session of the current directory. The session is on
 		parse(words) {
 			const action = toMcpAction(words);
 			return action === null ? null : { kind: "mcp", action };
+		},
+	},
+	permissions: {
+		about: "Show what the permission rules decide; trust a project's rules.",
+		purpose: `Show what the permission rules of this machine, your settings and the project decide in the current directory.
+The exit code of check and explain is the decision: 0 allow, 1 ask, 2 deny.`,
+		forms: [
+			{ words: "check COMMAND", about: "Show the decision over a command line, and what decided." },
+			{ words: "explain COMMAND", about: "The same, with everything that the command line would run." },
+			{ words: "list", about: "Show the rules, with the file and line of each." },
+			{ words: "trust", about: "Trust the project's permissions.toml as it is now: its rules may allow something." },
+			{
+				words: "import FILE",
+				offers: "files",
+				about: "Add the permissions of a settings file of Claude Code to config.toml.",
+			},
+		],
+		flags: [],
+		parse(words) {
+			const action = toPermissionsAction(words);
+			return action === null ? null : { kind: "permissions", action };
 		},
 	},
 	login: {

@@ -230,7 +230,10 @@ describe("an interaction of a subagent in the background", () => {
 			subagentType: "small",
 		});
 		expect(subject.session.turnId).toBeNull();
-		expect(await subject.runtime()).toMatchObject({ status: "awaiting_approval", failureReason: "Edit it" });
+		expect(await subject.runtime()).toMatchObject({
+			status: "awaiting_approval",
+			failureReason: expect.stringContaining("Edit it\nApproving it for the session covers "),
+		});
 		await subject.session.send({ type: "interaction.respond", interactionId: interaction.id, answer: approve });
 		expect(await subject.client.next("interaction.resolved")).toMatchObject({
 			interactionId: interaction.id,
@@ -415,7 +418,7 @@ describe("a start in the background", () => {
 	});
 
 	it("is refused above the limit", async () => {
-		const quiet = createQuietParts();
+		const quiet = createQuietParts((await createSessionDouble()).stored);
 		const background = { ...quiet.background, settings: { ...backgroundSettings, maxRunningTasks: 1 } };
 		const gate = createModelGate();
 		const small = createScriptedModel([[gate, ...report]]);

@@ -12,6 +12,8 @@ export function createApprovalCommands(mode: ApprovalMode): readonly SlashComman
 			description: "Approve every action without asking, or ask again",
 			aliases: [],
 			run: answering(async () => {
+				const forbidding = mode.whoForbids("yolo");
+				if (forbidding !== null) return `Yolo is forbidden by ${forbidding}: actions are asked for.`;
 				await mode.setYolo(!mode.isYolo);
 				if (mode.isYolo) return "Yolo is on: every action is approved without asking.";
 				return mode.isAway
@@ -25,7 +27,12 @@ export function createApprovalCommands(mode: ApprovalMode): readonly SlashComman
 			aliases: [],
 			run: answering(async ({ agent }) => {
 				await mode.setAway(!mode.isAway);
-				if (mode.isAway) return "Afk is on: every action is approved, and questions are left to the agent.";
+				if (mode.isAway) {
+					const forbidding = mode.whoForbids("auto");
+					return forbidding === null
+						? "Afk is on: every action that no rule asks about is approved, and questions are left to the agent."
+						: `Afk is on: questions are left to the agent. Actions that need an approval are rejected, because ${forbidding} forbids to approve them.`;
+				}
 				await agent.context.append([userRow(reminderText(backReminder))]);
 				return mode.isYolo
 					? "Afk is off: questions are asked again. Actions are still approved without asking, because yolo is on."

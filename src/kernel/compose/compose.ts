@@ -22,6 +22,7 @@ import type { SessionParts } from "../session/session-parts.ts";
 import type { LoadServers } from "../session/tool-servers.ts";
 import { builtInAgents } from "./built-in-agents.ts";
 import type { HostServices } from "./host-services.ts";
+import { composePermissions } from "./permissions.ts";
 import { createKeyRing, type KeyRing } from "./key-ring.ts";
 import { loadPluginTools } from "./plugins.ts";
 import { describeRepository } from "./repository.ts";
@@ -110,7 +111,16 @@ export async function composeSession(
 	links: SessionLinks,
 ): Promise<SessionParts> {
 	const { environment, files: allFiles, processes, network, home, clock, identifiers, random, log } = hostServices;
-	const secrets = secretsOf(hostServices);
+	const permissions = await composePermissions(
+		settings.permission,
+		{
+			workDir: stored.workDir,
+			additionalDirs: () => stored.state().additionalDirs,
+			grants: () => stored.state().approval.autoApproveActions,
+		},
+		hostServices,
+	);
+	const secrets = permissions.withDeniedReads(secretsOf(hostServices));
 	// Reads for a prompt, a person or a tool go through this; the program's own files are read through `allFiles`.
 	const files = allFiles.admitting(secrets.admit);
 	// Whatever reads a file of every plugin judges them all by one look at the plugins, instead of one each.
@@ -154,6 +164,11 @@ export async function composeSession(
 		web: {
 			network,
 			allowed: agentwire.fetchAllow,
+			async refuses(url) {
+				const subjects = [{ kind: "network", url: url.href }] as const;
+				const verdict = await permissions.judge.decide({ action: "fetch page", subjects, byDefault: "allow" });
+				return verdict?.decision === "deny" ? verdict.reason : null;
+			},
 			fetchService: toWebService(configuration.services.moonshotFetch, hostServices.version, keys),
 			searchService: toWebService(configuration.services.moonshotSearch, hostServices.version, keys),
 			readPage: hostServices.readPage,
@@ -209,8 +224,9 @@ export async function composeSession(
 		yolo: mode.approvesEverything === undefined && (options.yolo || configuration.defaultYolo),
 		afk: (mode.isAway === undefined && options.afk) || options.unattended,
 		whenUnattended: options.permissions?.whenUnattended ?? agentwire.unattended,
-		// No setting declares any.
-		rules: [],
+		judge: permissions.judge,
+		policies: [],
+		forbiddenModes: permissions.forbiddenModes,
 		remindsOfAbsence: !configuration.skipAfkPromptInjection,
 		isOneOfMany: options.isOneOfMany === true,
 		hooks: configuration.hooks.map(({ event, matcher, command, timeout, failClosed }) => ({

@@ -17,6 +17,8 @@ export interface HostServices {
 	readonly shareDir: string;
 	/** The settings file, when it is not the one in the share directory; it contains keys. */
 	readonly settingsFile?: string | null;
+	/** The rules of whoever manages the machine; null or absent for none. */
+	readonly managedPermissionsFile?: string | null;
 	/** The skills that come with the program; null for none. */
 	readonly builtInSkillsDir: string | null;
 	/** Name of the operating system, for people. */

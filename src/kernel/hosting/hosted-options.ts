@@ -44,6 +44,7 @@ export async function chooseOptions(common: CommonOptions, request: CreationOpti
 	const unreadable = findUnreadableOption(request);
 	if (unreadable !== null)
 		throw new KernelError("invalid-input", `The creation options cannot be used: ${unreadable}.`);
+	await checkGrants(request.permissions?.grants ?? []);
 	const workDir = named === undefined ? common.workDir : await kernel.checkDirectory(named, "The work directory");
 	const added: string[] = [];
 	for (const directory of additionalDirs) added.push(await kernel.checkDirectory(directory, "The added directory"));
@@ -56,6 +57,16 @@ export async function chooseOptions(common: CommonOptions, request: CreationOpti
 		additionalDirs: [...options.additionalDirs, ...added],
 		creationOptions: toPersistedCreationOptions(request),
 	});
+}
+
+async function checkGrants(grants: readonly string[]): Promise<void> {
+	if (grants.length === 0) return;
+	const { parseRulePattern } = await import("../../permissions/rules/pattern.ts");
+	for (const grant of grants) {
+		// The home directory plays no part in whether it is sound.
+		const parsed = parseRulePattern(grant, "/");
+		if (!parsed.ok) throw new KernelError("invalid-input", `The grant ${JSON.stringify(grant)} cannot be used: ${parsed.reason}.`);
+	}
 }
 
 /** For a session whose creation options are not known yet. */

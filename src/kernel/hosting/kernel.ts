@@ -3,12 +3,14 @@
 import path from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { errorText, isSystemError, KernelError } from "../../base/errors.ts";
+import type { Log } from "../../base/log.ts";
 import { createSharedRun } from "../../base/shared-run.ts";
 import type { Configuration } from "../../config/configuration.ts";
 import type { AgentDefinition } from "../../definitions/agent-definition.ts";
 import { discoverSkills, type SkillSet } from "../../definitions/skill-discovery.ts";
 import type { Files } from "../../files/port.ts";
 import type { ServerPool } from "../../mcp/server-pool.ts";
+import { isBroadGrant } from "../../permissions/former-grants.ts";
 import type { ListQuery, SessionPage, SessionState, SessionStore, StoredSession } from "../../store/session-store.ts";
 import { checkAdditionalDirectory } from "../commands/additional-directory.ts";
 import { builtInAgentNames } from "../compose/agent-names.ts";
@@ -196,7 +198,7 @@ export class Kernel {
 		this.#sessions.set(session.id, session);
 		try {
 			await addDirectories(stored, options.additionalDirs, hostServices.files);
-			await beginApprovals(stored, options);
+			await beginApprovals(stored, options, hostServices.log);
 			await session.start();
 			await persistCreationOptions(stored, options);
 		} catch (thrown) {
@@ -233,8 +235,11 @@ function withEnvironment(hostServices: HostServices, added: SessionOptions["envi
 	return { ...hostServices, environment: { ...hostServices.environment, ...added } };
 }
 
-/** What a session may do without asking, as the state of a new one has it. */
-async function beginApprovals(stored: StoredSession, options: SessionOptions): Promise<void> {
+/**
+ * What a session may do without asking, as the state of a new one has it. Approvals of earlier versions that cover more
+ * than anybody saw are dropped; whoever is asked next is told.
+ */
+async function beginApprovals(stored: StoredSession, options: SessionOptions, log: Log): Promise<void> {
 	const { mode = {}, permissions = {}, afk } = options;
 	const { approval } = stored.state();
 	const begun = stored.existed
@@ -244,7 +249,18 @@ async function beginApprovals(stored: StoredSession, options: SessionOptions): P
 				afk: mode.isAway ?? approval.afk,
 				autoApproveActions: [...new Set([...approval.autoApproveActions, ...(permissions.grants ?? [])])],
 			};
-	const changed = { ...begun, afk: begun.afk || (afk && mode.isAway === undefined) };
+	const dropped = begun.autoApproveActions.filter(isBroadGrant);
+	if (dropped.length > 0) {
+		log.warn("Approvals for the session were dropped, because they covered more than was shown.", {
+			session: stored.id,
+			dropped,
+		});
+	}
+	const changed = {
+		...begun,
+		afk: begun.afk || (afk && mode.isAway === undefined),
+		autoApproveActions: begun.autoApproveActions.filter((action) => !isBroadGrant(action)),
+	};
 	if (!isDeepStrictEqual(changed, approval)) await stored.commit({ state: { approval: changed } });
 }
 

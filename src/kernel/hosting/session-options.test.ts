@@ -236,13 +236,17 @@ describe("the creation options of a session", () => {
 		expect(seen).toEqual(["red", undefined]);
 	});
 
-	it("approve actions from the beginning", async () => {
+	it("approve from the beginning what patterns of rules name, and nothing unsound", async () => {
 		const store = createMemoryStore();
 		const { host } = await createHost({}, { store });
-		const { session } = await host.create({ ...plainRequest, permissions: { grants: ["edit file"] } });
+		const { session } = await host.create({ ...plainRequest, permissions: { grants: ["Write(src/**)"] } });
 		await runTurn(await host.acquire(session.id));
 		await host.stop();
 		const stored = await store.openOrCreate("/work", session.id);
-		expect(stored.state().approval.autoApproveActions).toEqual(["edit file"]);
+		expect(stored.state().approval.autoApproveActions).toEqual(["Write(src/**)"]);
+		const unsound = { ...plainRequest, permissions: { grants: ["run command"] } };
+		await expect((await createHost({}, {})).host.create(unsound)).rejects.toThrow(
+			'The grant "run command" cannot be used: it must begin with one of Shell,',
+		);
 	});
 });

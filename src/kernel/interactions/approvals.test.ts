@@ -15,12 +15,12 @@ const approval = { byDefault: "ask" as const, action: "run command", subjects, d
 
 const rule = (decision: Verdict["decision"]): Policy => ({
 	name: "test",
-	decide: ({ action }) =>
+	decide: async ({ action }) =>
 		action === "run command" ? { decision, reason: `The test says ${decision}.`, by: "rule" } : null,
 });
 
 interface Run {
-	readonly flags?: Partial<Pick<SessionParts, "yolo" | "afk" | "rules" | "whenUnattended">>;
+	readonly flags?: Partial<Pick<SessionParts, "yolo" | "afk" | "policies" | "whenUnattended">>;
 	readonly grants?: readonly string[];
 	readonly isAttended?: boolean;
 	readonly answer?: "approve" | "approve_for_session" | "reject";
@@ -72,9 +72,9 @@ describe("a decision over a tool call", () => {
 		["nobody at the keyboard", { flags: { afk: true } }, "mode", "Nobody is at the keyboard (afk)."],
 		[
 			"an earlier approval for the session",
-			{ grants: ["run command"] },
+			{ grants: ["Shell(make:*)"] },
 			"session-grant",
-			'The action "run command" was approved for the session.',
+			expect.stringContaining("`Shell(make:*)`, approved for the session"),
 		],
 		[
 			"the default when nobody can be asked",
@@ -82,7 +82,7 @@ describe("a decision over a tool call", () => {
 			"default",
 			"No client is connected that gives approvals.",
 		],
-		["a rule", { flags: { rules: [rule("allow")] } }, "rule", "The test says allow."],
+		["a rule", { flags: { policies: [rule("allow")] } }, "rule", "The test says allow."],
 	] as const)(
 		"by %s is in the journal, with its reason and subjects, before the effect",
 		async (_name, how, by, reason) => {
@@ -106,17 +106,17 @@ describe("a decision over a tool call", () => {
 	);
 
 	it.each([
-		["that a rule refuses", { flags: { rules: [rule("deny")] } }, "rule", "The test says deny."],
-		["that a rule refuses under yolo", { flags: { rules: [rule("deny")], yolo: true } }, "rule", "The test says deny."],
+		["that a rule refuses", { flags: { policies: [rule("deny")] } }, "rule", "The test says deny."],
+		["that a rule refuses under yolo", { flags: { policies: [rule("deny")], yolo: true } }, "rule", "The test says deny."],
 		[
 			"that a rule refuses while nobody is there",
-			{ flags: { rules: [rule("deny")], afk: true } },
+			{ flags: { policies: [rule("deny")], afk: true } },
 			"rule",
 			"The test says deny.",
 		],
 		[
 			"that a rule refuses although it was approved for the session",
-			{ flags: { rules: [rule("deny")] }, grants: ["run command"] },
+			{ flags: { policies: [rule("deny")] }, grants: ["Shell(make)"] },
 			"rule",
 			"The test says deny.",
 		],
@@ -147,18 +147,53 @@ describe("a decision over a tool call", () => {
 		},
 	);
 
-	it("is asked of a person where a rule says so, even under yolo", async () => {
-		const { events, atEffect } = await run({ flags: { rules: [rule("ask")], yolo: true } });
+	it("is asked of a person where a rule says so, with the reason, although it was approved for the session", async () => {
+		const { events, atEffect } = await run({ flags: { policies: [rule("ask")] }, grants: ["Shell(make)"] });
 		expect(events.map(({ type }) => type)).not.toContain("permission.decided");
 		expect(atEffect.slice(-3)).toEqual(["interaction.requested", "interaction.resolved", "tool.started"]);
 		expect(events.find(({ type }) => type === "interaction.requested")).toMatchObject({
-			interaction: { kind: "approval", action: "run command", subjects },
+			interaction: {
+				kind: "approval",
+				action: "run command",
+				subjects,
+				reason: "The test says ask.",
+				description: expect.stringContaining("\nThe test says ask.\n"),
+			},
 		});
 	});
 
-	it("for the session is stored as its action", async () => {
-		const { state } = await run({ answer: "approve_for_session" });
-		expect(state.approval.autoApproveActions).toEqual(["run command"]);
+	it("that a rule would ask about is the mode's under yolo, and a refusal while nobody is there", async () => {
+		const yolo = await run({ flags: { policies: [rule("ask")], yolo: true } });
+		expect(yolo.events).toContainEqual(
+			expect.objectContaining({
+				decision: "approve",
+				by: "mode",
+				reason: "Everything is approved (yolo). The test says ask.",
+			}),
+		);
+		const away = await run({ flags: { policies: [rule("ask")], afk: true } });
+		expect(away.atEffect).toEqual([]);
+		expect(away.events).toContainEqual(expect.objectContaining({ decision: "reject", by: "rule" }));
+	});
+
+	it("for the session is stored as what was shown", async () => {
+		const { state, events } = await run({ answer: "approve_for_session" });
+		expect(state.approval.autoApproveActions).toEqual(["Shell(make)"]);
+		expect(events.find(({ type }) => type === "interaction.requested")).toMatchObject({
+			interaction: {
+				description: "Run it\nApproving it for the session covers `Shell(make)`.",
+				display: [{ type: "brief", text: "Approving it for the session covers `Shell(make)`." }],
+				grants: ["Shell(make)"],
+			},
+		});
+	});
+
+	it("of an earlier version that covers every command is not used, and the person is told", async () => {
+		const { events, atEffect } = await run({ grants: ["run command"] });
+		expect(atEffect.slice(-3)).toEqual(["interaction.requested", "interaction.resolved", "tool.started"]);
+		expect(events.find(({ type }) => type === "interaction.requested")).toMatchObject({
+			interaction: { description: expect.stringContaining("It was dropped, because it covered more than was shown.") },
+		});
 	});
 
 	it("of a person is in the journal before the effect, and a refused call never starts", async () => {

@@ -3,11 +3,14 @@
 
 import type { ApprovalOutcome } from "../../agent/dependencies.ts";
 import type { Identifiers } from "../../base/ids.ts";
+import { createKeyedQueue } from "../../base/keyed-queue.ts";
 import type { ToolCall } from "../../events/content.ts";
 import type { AgentPathEntry, EventBody } from "../../events/event.ts";
 import type { ApprovalInteraction } from "../../events/interaction.ts";
-import { createGrantPolicy, createModePolicy, createUnattendedPolicy } from "../../permissions/policies.ts";
-import { decide, type Policy, type PolicyChain, type Verdict } from "../../permissions/policy.ts";
+import { isBroadGrant } from "../../permissions/former-grants.ts";
+import type { Judge, Proposal } from "../../permissions/judge.ts";
+import { type Settled, settle } from "../../permissions/modes.ts";
+import { type Policy, type Verdict, worstVerdict } from "../../permissions/policy.ts";
 import type { StoredSession } from "../../store/session-store.ts";
 import type { ApprovalNeed } from "../../tools/tool.ts";
 import type { Persistence } from "../clients/emitter.ts";
@@ -23,8 +26,10 @@ interface ApprovalSettings {
 	readonly whenUnattended: "approve" | "reject";
 	readonly identifiers: Identifiers;
 	readonly mode: ApprovalMode;
-	/** Policies that come before those of the session's own modes and grants. */
-	readonly rules: readonly Policy[];
+	/** Rules, and approvals for the session. */
+	readonly judge: Judge;
+	/** Policies besides the rules. */
+	readonly policies: readonly Policy[];
 }
 
 /** Who requests approval: a turn or a background task, and the subagent if it is one. */
@@ -39,16 +44,24 @@ const recordedAs = { allow: "approve", deny: "reject" } as const satisfies Reado
 	Record<Exclude<Verdict["decision"], "ask">, unknown>
 >;
 
+type Judged = Exclude<Settled, { decision: "ask" }> | (Extract<Settled, { decision: "ask" }> & { readonly proposal: Proposal });
+
 type EmitInTurn = (body: EventBody, persistence: Persistence) => Promise<void> | undefined;
 
 export class Approvals {
 	readonly #settings: ApprovalSettings;
-	readonly #chain: PolicyChain;
+	readonly #policies: readonly Policy[];
+	/** Judges one call after the other, so that people are asked in the order of the calls. */
+	readonly #judging = createKeyedQueue();
 	readonly #granted = new Set<string>();
+	/** Approvals of earlier versions that the session no longer has, because they covered more than anybody saw. */
+	readonly #dropped: ReadonlySet<string>;
 
 	constructor(settings: ApprovalSettings) {
 		this.#settings = settings;
-		this.#chain = createChain(settings);
+		const { judge, policies } = settings;
+		this.#policies = [{ name: "rules", decide: (request) => judge.decide(request) }, ...policies];
+		this.#dropped = new Set(settings.stored.state().approval.autoApproveActions.filter(isBroadGrant));
 	}
 
 	/** Decides one call. */
@@ -59,34 +72,51 @@ export class Approvals {
 		emit: EmitInTurn,
 		signal: AbortSignal,
 	): Promise<ApprovalOutcome> {
-		const { decision, by, reason } = decide(this.#chain, need);
-		if (decision === "ask") return await this.#ask(need, call, source, emit, signal);
+		const settled = await this.#judging.run("", () => this.#judge(need));
+		if (settled === null) return { kind: "approved", isShown: false };
+		if (signal.aborted) return { kind: "cancelled" };
+		if (settled.decision === "ask") return await this.#ask(need, settled, call, source, emit, signal);
+		const { decision, by, reason } = settled;
 		const decided = { action: need.action, subjects: [...need.subjects], decision: recordedAs[decision], by, reason };
 		await emit({ type: "permission.decided", toolCallId: call.id, ...decided }, {});
 		return decision === "allow" ? { kind: "approved", isShown: false } : { kind: "denied", by, reason };
 	}
 
+	/** Null when nothing speaks of a call that needs no approval. */
+	async #judge(need: ApprovalNeed): Promise<Judged | null> {
+		const verdict = await worstVerdict(this.#policies, need);
+		if (verdict === null && need.byDefault === "allow") return null;
+		const { mode, canAsk, whenUnattended, judge } = this.#settings;
+		const { isYolo, isAway, approvesWhileAway } = mode;
+		const settled = settle(verdict, { isYolo, isAway, approvesWhileAway, canAsk: canAsk(), whenUnattended });
+		return settled.decision === "ask" ? { ...settled, proposal: await judge.propose(need) } : settled;
+	}
+
 	async #ask(
 		need: ApprovalNeed,
+		{ reason, proposal }: Extract<Judged, { decision: "ask" }>,
 		call: ToolCall,
 		source: ApprovalSource,
 		emit: EmitInTurn,
 		signal: AbortSignal,
 	): Promise<ApprovalOutcome> {
+		const notes = this.#notes(need, reason, proposal);
 		const interaction: ApprovalInteraction = {
 			kind: "approval",
 			id: this.#settings.identifiers.uuid(),
 			toolCallId: call.id,
 			sender: call.function.name,
 			action: need.action,
-			description: need.description,
+			description: [need.description, ...notes].join("\n"),
 			sourceKind: source.kind,
 			sourceId: source.id,
 			agentId: source.path.at(-1)?.agentId ?? null,
 			subagentType: source.path.at(-1)?.subagentType ?? null,
 			sourceDescription: null,
-			display: [...need.display],
+			display: [...need.display, ...notes.map((text) => ({ type: "brief" as const, text }))],
 			subjects: [...need.subjects],
+			...(reason === null ? {} : { reason }),
+			grants: proposal.kind === "grants" ? [...proposal.patterns] : [],
 		};
 		const settlement = this.#settings.interactions.wait(interaction, "approval", signal);
 		await emit({ type: "interaction.requested", interaction }, {});
@@ -94,30 +124,47 @@ export class Approvals {
 		const { answer, by } = await settlement;
 		const feedback = answer.decision === "reject" ? answer.feedback : "";
 		const resolved = { kind: "approval", decision: answer.decision, feedback } as const;
-		const grant = answer.decision === "approve_for_session" ? this.#grant(interaction.action) : {};
+		const isGranted = answer.decision === "approve_for_session" && proposal.kind === "grants";
+		const grant = isGranted ? this.#grant(proposal.patterns) : {};
 		await emit(
 			{ type: "interaction.resolved", interactionId: interaction.id, answer: resolved, by },
 			{ ...grant, sync: true },
 		);
-		if (answer.decision === "approve_for_session") this.#settleSiblings(interaction.action);
+		if (isGranted) await this.#settleSiblings();
 		if (by.kind === "cancelled" || by.kind === "shutdown") return { kind: "cancelled" };
 		return answer.decision === "reject" ? { kind: "rejected", feedback } : { kind: "approved", isShown: true };
 	}
 
-	/** The change of the state that approves the action for the session. */
-	#grant(action: string): Pick<Persistence, "state"> {
+	/** What a person should know besides what the call would do. */
+	#notes({ action }: ApprovalNeed, reason: string | null, proposal: Proposal): readonly string[] {
+		return [
+			...(reason === null ? [] : [reason]),
+			...(this.#dropped.has(action)
+				? [`The session had an approval of every call of the kind "${action}". It was dropped, because it covered more than was shown.`]
+				: []),
+			proposal.kind === "grants"
+				? `Approving it for the session covers ${proposal.patterns.map((pattern) => `\`${pattern}\``).join(", ")}.`
+				: `It can only be approved once: ${proposal.why}.`,
+		];
+	}
+
+	/** The change of the state that approves the patterns for the session. */
+	#grant(patterns: readonly string[]): Pick<Persistence, "state"> {
 		const { approval } = this.#settings.stored.state();
 		// Those that are still being stored count as well.
-		this.#granted.add(action);
+		for (const pattern of patterns) this.#granted.add(pattern);
 		const autoApproveActions = [...new Set([...approval.autoApproveActions, ...this.#granted])];
 		return { state: { approval: { ...approval, autoApproveActions } } };
 	}
 
-	/** An approval for the session also settles the other open ones of the same action. */
-	#settleSiblings(action: string): void {
+	/** An approval for the session also settles the other open ones that it covers. */
+	async #settleSiblings(): Promise<void> {
 		const { interactions } = this.#settings;
 		for (const interaction of interactions.interactions()) {
-			if (interaction.kind !== "approval" || interaction.action !== action) continue;
+			if (interaction.kind !== "approval") continue;
+			const { action, subjects = [] } = interaction;
+			const verdict = await worstVerdict(this.#policies, { action, subjects, byDefault: "ask" });
+			if (verdict?.decision !== "allow") continue;
 			interactions.answer(
 				interaction.id,
 				{ kind: "approval", decision: "approve", feedback: "" },
@@ -125,16 +172,4 @@ export class Approvals {
 			);
 		}
 	}
-}
-
-function createChain({ stored, mode, rules, canAsk, whenUnattended }: ApprovalSettings): PolicyChain {
-	return {
-		policies: [
-			...rules,
-			createModePolicy("yolo", "Everything is approved (yolo).", () => mode.isYolo),
-			createModePolicy("afk", "Nobody is at the keyboard (afk).", () => mode.isAway),
-			createGrantPolicy(() => stored.state().approval.autoApproveActions.map((action) => ({ action }))),
-		],
-		fallback: createUnattendedPolicy({ canAsk, whenUnattended }),
-	};
 }

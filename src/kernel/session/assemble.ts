@@ -105,7 +105,8 @@ export function assembleSession(parts: SessionParts): AssembledSession {
 		interactions,
 		canAsk: () => clients.canApprove,
 		whenUnattended: parts.whenUnattended,
-		rules: parts.rules,
+		judge: parts.judge,
+		policies: parts.policies,
 	});
 	const services: AgentServices = {
 		stored,

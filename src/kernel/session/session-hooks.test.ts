@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { createToolPlace } from "../../../test/support/host/tool-environment.ts";
 import { call, createScriptedModel, done, say } from "../../../test/support/models/scripted-model.ts";
 import { createQuietParts } from "../../../test/support/sessions/session-doubles.ts";
+import { createSessionDouble } from "../../../test/support/store/failing-session.ts";
 import { createSessionSubject, type SessionSubject } from "../../../test/support/sessions/session-subject.ts";
 import { createToolDouble, editNeed } from "../../../test/support/sessions/turn-subject.ts";
 import type { HookEvent } from "../../events/hook-event.ts";
@@ -339,8 +340,9 @@ describe("plan mode of a session", () => {
 	});
 
 	it("persists nothing when the agent has no tools for it", async () => {
-		const planPlace = { ...createQuietParts().planPlace, isSupported: false, startsOn: true };
-		const subject = await createSessionSubject(createScriptedModel([]), [], { planPlace });
+		const double = await createSessionDouble();
+		const planPlace = { ...createQuietParts(double.stored).planPlace, isSupported: false, startsOn: true };
+		const subject = await createSessionSubject(createScriptedModel([]), [], { planPlace }, double);
 		const client = subject.attach();
 		await subject.session.start();
 		for (const enabled of [true, false]) {

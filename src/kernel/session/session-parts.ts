@@ -8,6 +8,7 @@ import type { Skill } from "../../definitions/skill.ts";
 import type { ContextRow } from "../../events/conversation.ts";
 import type { CommandHook } from "../../hooks/hook.ts";
 import type { Model } from "../../models/model.ts";
+import type { Judge } from "../../permissions/judge.ts";
 import type { Policy } from "../../permissions/policy.ts";
 import type { StoredSession } from "../../store/session-store.ts";
 import type { Tool } from "../../tools/tool.ts";
@@ -52,8 +53,12 @@ export interface SessionParts {
 	readonly isOneOfMany: boolean;
 	/** What happens to a call that needs an approval when no attached client answers approvals. */
 	readonly whenUnattended: "approve" | "reject";
-	/** Policies over tool calls that come before those of the session's own modes and grants. */
-	readonly rules: readonly Policy[];
+	/** The rules over tool calls, with the approvals given for the session. */
+	readonly judge: Judge;
+	/** Policies besides the rules. */
+	readonly policies: readonly Policy[];
+	/** The modes that may not be switched on, each with the file that forbids it. */
+	readonly forbiddenModes: ReadonlyMap<"auto" | "yolo", string>;
 	readonly hooks: readonly CommandHook[];
 	readonly hookPlace: Pick<HookRunnerSettings, "environment" | "processes">;
 	readonly planPlace: Pick<PlanModeSettings, "files" | "shareDir" | "home" | "startsOn" | "isSupported">;

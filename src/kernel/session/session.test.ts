@@ -157,14 +157,15 @@ describe("approvals", () => {
 			toolCallId: "c1",
 			sender: "E",
 			action: "edit file",
-			description: "Edit it",
+			description: "Edit it\nApproving it for the session covers `Write(/home/me/project/src/**)`.",
 			sourceKind: "foreground_turn",
 			sourceId: session.turnId,
 			agentId: null,
 			subagentType: null,
 			sourceDescription: null,
-			display: [],
-			subjects: [],
+			display: [{ type: "brief", text: "Approving it for the session covers `Write(/home/me/project/src/**)`." }],
+			subjects: [{ kind: "file", operation: "edit", path: "/home/me/project/src/a.ts" }],
+			grants: ["Write(/home/me/project/src/**)"],
 		});
 		const by = { kind: "client", clientId: client.attachment.id, name: null };
 		const respond = { type: "interaction.respond", interactionId: interaction.id, answer: approve } as const;
@@ -182,7 +183,7 @@ describe("approvals", () => {
 		]);
 	});
 
-	it("for the session resolve open ones of the same action, and later ones are not requested", async () => {
+	it("for the session resolve open ones that it covers, and later ones are not requested", async () => {
 		const { session, attach, double } = await createSessionSubject(
 			createScriptedModel([
 				[call("c1", "E", '{"n":1}'), call("c2", "E", '{"n":2}'), done()],
@@ -210,11 +211,11 @@ describe("approvals", () => {
 			[first.id, approve],
 		]);
 		expect(client.bodies.filter(({ type }) => type === "interaction.requested")).toHaveLength(2);
-		expect(double.stored.state().approval.autoApproveActions).toEqual(["edit file"]);
+		expect(double.stored.state().approval.autoApproveActions).toEqual(["Write(/home/me/project/src/**)"]);
 	});
 
-	it("for the session leave other actions open, and later calls of them ask again", async () => {
-		const other = createToolDouble("O", { approval: { ...editNeed, action: "run command" }, hasEffect: true });
+	it("for the session leave others open, and later calls of them ask again", async () => {
+		const other = createToolDouble("O", { approval: { ...editNeed, subjects: [{ kind: "task", operation: "stop", id: "x" }] }, hasEffect: true });
 		const { session, attach, double } = await createSessionSubject(
 			createScriptedModel([
 				[call("c1", "E"), call("c2", "O"), done()],
@@ -238,10 +239,10 @@ describe("approvals", () => {
 		expect(resolved().map(({ interactionId }) => interactionId)).toEqual([idOf("c1")]);
 		await session.send({ type: "interaction.respond", interactionId: idOf("c2"), answer: approve });
 		const third = (await client.next("interaction.requested")).interaction;
-		expect(third).toMatchObject({ toolCallId: "c3", action: "run command" });
+		expect(third).toMatchObject({ toolCallId: "c3", grants: ["TaskStop"] });
 		await session.send({ type: "interaction.respond", interactionId: third.id, answer: approve });
 		await client.next("turn.ended");
-		expect(double.stored.state().approval.autoApproveActions).toEqual(["edit file"]);
+		expect(double.stored.state().approval.autoApproveActions).toEqual(["Write(/home/me/project/src/**)"]);
 	});
 
 	it("accept feedback only with a rejection", async () => {

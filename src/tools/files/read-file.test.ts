@@ -35,7 +35,7 @@ describe("ReadFile", () => {
 	it("returns numbered lines and their range", async () => {
 		await write("content of a\n");
 		const prepared = await prepareCall(readFile, { path: "a.txt" });
-		expect(prepared).toMatchObject({ approval: null, hasEffect: false });
+		expect(prepared).toMatchObject({ approval: { byDefault: "allow" }, hasEffect: false });
 		expect(await prepared.execute()).toEqual({
 			is_error: false,
 			output: "     1\tcontent of a\n",

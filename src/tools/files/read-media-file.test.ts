@@ -53,7 +53,7 @@ describe("ReadMediaFile", () => {
 	it("returns an image between texts with its path", async () => {
 		const path = await write(png, "dot.png");
 		const prepared = await prepareCall(create(), { path: "dot.png" });
-		expect(prepared).toMatchObject({ approval: null, hasEffect: false });
+		expect(prepared).toMatchObject({ approval: { byDefault: "allow" }, hasEffect: false });
 		const result = await prepared.execute();
 		expect(result).toEqual({
 			is_error: false,

@@ -76,7 +76,8 @@ export function createFetchUrl(environment: ToolEnvironment, limits: FetchLimits
 	const run = async (url: URL, context: ToolCallContext, signal: AbortSignal): Promise<ToolReturn> => {
 		const served = await askService(url, context, signal);
 		if (served !== null || signal.aborted) return served ?? cancelledResult();
-		const answer = await getPage(await guard(), url, limits, clock, signal);
+		const pageLimits = { ...limits, refuses: (next: URL) => web.refuses(next) };
+		const answer = await getPage(await guard(), url, pageLimits, clock, signal);
 		switch (answer.kind) {
 			case "cancelled":
 				return cancelledResult();

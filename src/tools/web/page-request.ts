@@ -11,6 +11,8 @@ export interface PageLimits {
 	readonly redirects: number;
 	/** Bytes of a body, unpacked. */
 	readonly bytes: number;
+	/** Why an address that a page redirects to must not be fetched: a sentence; null when it may be. */
+	refuses?(url: URL): Promise<string | null>;
 }
 
 export type PageAnswer =
@@ -80,6 +82,8 @@ async function follow(fetch: Fetch, start: URL, limits: PageLimits, signal: Abor
 		if (path.length > limits.redirects) {
 			return failed(`The page redirects more than ${limits.redirects} times.`, "Too many redirects");
 		}
+		const refusal = (await limits.refuses?.(next)) ?? null;
+		if (refusal !== null) return failed(`The page redirects to ${next.href}. ${refusal}`, "Rejected by a rule");
 		path.push(next);
 		url = next;
 	}

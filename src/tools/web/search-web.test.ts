@@ -69,7 +69,7 @@ describe("SearchWeb", () => {
 		server.answerNext(sendJson(200, {}, { search_results: [] }));
 		const tool = create({ customHeaders: { "x-team": "blue", "User-Agent": "mine/1" } });
 		const prepared = await prepareCall(tool, { query: "news" });
-		expect(prepared).toMatchObject({ approval: null, hasEffect: false });
+		expect(prepared).toMatchObject({ approval: { byDefault: "allow" }, hasEffect: false });
 		await prepared.execute();
 		await search(sendJson(200, {}, { search_results: [] }), create(), {
 			query: "more",

@@ -73,7 +73,7 @@ export async function createCampaignServer(options: CampaignServerOptions = {}):
 			effects.push(effect);
 			options.onEffect?.(effect);
 		});
-	const quiet = createQuietParts();
+	const quiet = createQuietParts(watched);
 	const session = new Session({
 		stored: watched,
 		model: gate.model,

@@ -7,7 +7,9 @@ import { toolError } from "../../../src/events/content.ts";
 import type { SecretPaths } from "../../../src/files/secret-paths.ts";
 import type { AttachOptions } from "../../../src/kernel/api.ts";
 import type { SessionParts } from "../../../src/kernel/session/session-parts.ts";
+import { createRuleJudge } from "../../../src/permissions/rules/rule-judge.ts";
 import type { Processes } from "../../../src/processes/port.ts";
+import type { StoredSession } from "../../../src/store/session-store.ts";
 import type {
 	AgentOperations,
 	MailOperations,
@@ -44,7 +46,7 @@ export const backgroundSettings: SessionParts["background"]["settings"] = toConf
 export const noLimits = { tokens: null, time: null, "tool-calls": null } as const;
 
 /** What a session needs for hooks, plan mode, subagents and background work when none is used. */
-export function createQuietParts(): Pick<
+export function createQuietParts(stored: StoredSession): Pick<
 	SessionParts,
 	| "skills"
 	| "loopIterations"
@@ -52,7 +54,9 @@ export function createQuietParts(): Pick<
 	| "afk"
 	| "remindsOfAbsence"
 	| "whenUnattended"
-	| "rules"
+	| "judge"
+	| "policies"
+	| "forbiddenModes"
 	| "isOneOfMany"
 	| "compaction"
 	| "budgets"
@@ -73,7 +77,14 @@ export function createQuietParts(): Pick<
 		afk: false,
 		remindsOfAbsence: true,
 		whenUnattended: "reject",
-		rules: [],
+		judge: createRuleJudge({
+			rules: [],
+			grants: () => stored.state().approval.autoApproveActions,
+			allowsReadOnly: false,
+			place: { home: "/home/me", roots: async () => [stored.workDir], resolve: async (path) => path },
+		}),
+		policies: [],
+		forbiddenModes: new Map(),
 		isOneOfMany: false,
 		compaction: { triggerRatio: 0.85, reservedTokens: 0 },
 		budgets: { session: noLimits, turn: noLimits, warningRatio: 0.8 },
@@ -128,6 +139,7 @@ export const readPageHere: ReadPage = async (source) => ({ kind: "read", page: a
 
 /** Nothing but the public web, which tests leave alone. */
 export const noWeb: WebAccess = {
+	refuses: async () => null,
 	network: plainNetwork,
 	allowed: [],
 	fetchService: null,

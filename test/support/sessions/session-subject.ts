@@ -43,7 +43,7 @@ export async function createSessionSubject(
 		stored: persisted.stored,
 		model,
 		unsetModelAlias: null,
-		...createQuietParts(),
+		...createQuietParts(persisted.stored),
 		createTools: async () => tools,
 		limits: { maxSteps: 5, maxAttempts: 3 },
 		deadlines: { approval: 0, question: 0, "client-tool": 0 },

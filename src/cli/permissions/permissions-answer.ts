@@ -1,0 +1,24 @@
+// What the actions of the `permissions` command work with, and what they answer.
+import type { Files } from "../../files/port.ts";
+import type { Place } from "../paths.ts";
+
+/** What the command says, in lines, and its exit code. */
+export interface PermissionsAnswer {
+	readonly results: readonly string[];
+	/** What a person should see apart from the results. */
+	readonly faults: readonly string[];
+	readonly code: number;
+}
+
+export interface PermissionsPlace {
+	readonly files: Files;
+	readonly shareDir: string;
+	readonly place: Place;
+	/** The file of whoever manages the machine; null for none. */
+	readonly managedFile: string | null;
+}
+
+/** Something that the person can mend. The message is a sentence. */
+export class PermissionsError extends Error {
+	override readonly name = "PermissionsError";
+}

@@ -1,0 +1,62 @@
+// Adds the permissions of a settings file of Claude Code to config.toml.
+import { systemClock } from "../../base/clock.ts";
+import { readConfiguration } from "../../config/configuration-reader.ts";
+import { parseJson, parseToml } from "../../config/syntax.ts";
+import { toTomlText } from "../../config/toml-text.ts";
+import { withLock } from "../../files/path-lock.ts";
+import { silentLog } from "../../base/log.ts";
+import { type ConvertedRule, convertClaudeRules } from "../../permissions/rules/claude-rules.ts";
+import { toAbsolutePath } from "../paths.ts";
+import { type PermissionsAnswer, PermissionsError, type PermissionsPlace } from "./permissions-answer.ts";
+
+/** Throws PermissionsError, and ConfigurationError for a config.toml that is invalid. */
+export async function importRules(typed: string, given: PermissionsPlace): Promise<PermissionsAnswer> {
+	const { files, shareDir, place } = given;
+	const source = toAbsolutePath(typed, place);
+	const bytes = await files.read(source);
+	if (bytes === null) throw new PermissionsError(`There is no file ${source}.`);
+	const parsed = parseJson(bytes.toString("utf8").replace(/^\ufeff/, ""));
+	if (!parsed.ok) throw new PermissionsError(`${source} is ${parsed.reason}.`);
+	const converted = convertClaudeRules(parsed.value, place.home);
+	if (!converted.ok) throw new PermissionsError(`${source} has no permissions that can be imported: ${converted.reason}.`);
+	const target = `${shareDir}/config.toml`;
+	const added = converted.rules.length === 0 ? [] : await append(converted.rules, target, given);
+	return {
+		results: [
+			added.length === 0 ? "No rule was added." : `Added to ${target}:`,
+			...added.map(({ decision, pattern }) => `  ${decision.padEnd(5)}  ${pattern}`),
+		],
+		faults: converted.leftOut.map(
+			({ decision, pattern, reason }) => `Left out: ${decision} ${JSON.stringify(pattern)}: ${reason}.`,
+		),
+		code: 0,
+	};
+}
+
+/** Appends the rules that the file does not have yet, and returns them. */
+async function append(
+	rules: readonly ConvertedRule[],
+	target: string,
+	{ files, shareDir }: PermissionsPlace,
+): Promise<readonly ConvertedRule[]> {
+	await files.makeDirectory(shareDir);
+	return await withLock({ files, clock: systemClock }, target, async () => {
+		const text = (await files.read(target))?.toString("utf8") ?? "";
+		const present =
+			text === "" ? [] : (await readConfiguration({ kind: "file", path: target }, files, silentLog)).configuration.permission.rules;
+		const isNew = ({ decision, pattern }: ConvertedRule) =>
+			!present.some((rule) => rule.decision === decision && rule.pattern === pattern);
+		const added = rules.filter(isNew);
+		if (added.length === 0) return [];
+		const blocks = added.map((rule) => toTomlText({ permission: { rules: [{ ...rule }] } }).trim()).join("\n\n");
+		const changed = `${text}${text === "" || text.endsWith("\n") ? "" : "\n"}${text === "" ? "" : "\n"}${blocks}\n`;
+		const check = await parseToml(changed);
+		if (!check.ok) {
+			throw new PermissionsError(
+				`${target} has its rules in a form that cannot be added to. Write them as [[permission.rules]], or add these yourself:\n${blocks}`,
+			);
+		}
+		await files.replace(target, changed, { sync: true });
+		return added;
+	});
+}

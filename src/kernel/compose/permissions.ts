@@ -1,0 +1,161 @@
+// The rules that a session is judged by: those of whoever manages the machine, of the person, and of the project.
+import path from "node:path";
+import type { PermissionSettings } from "../../config/configuration.ts";
+import { ConfigurationError } from "../../config/configuration-error.ts";
+import { readPermissionFile } from "../../config/permission-file.ts";
+import { projectDirectories } from "../../definitions/project-root.ts";
+import type { Admit, Files } from "../../files/port.ts";
+import { SecretFileError, type SecretPaths } from "../../files/secret-paths.ts";
+import { createLazyJudge, type Judge } from "../../permissions/judge.ts";
+import type { Rule, RuleScope } from "../../permissions/rules/rule.ts";
+import type { HostServices } from "./host-services.ts";
+import { isTrusted } from "./trusted-files.ts";
+
+/** A file of rules, as a session uses it. */
+export interface RuleFile {
+	readonly scope: Exclude<RuleScope, "session">;
+	/** Absolute; null for settings given as text. */
+	readonly file: string | null;
+	readonly settings: PermissionSettings;
+	/** False for a file of a project that nobody trusts: its rules that allow something are left out. */
+	readonly isTrusted: boolean;
+	/** The directory that relative paths are below; null for the roots of the workspace. */
+	readonly base: string | null;
+}
+
+type Place = Pick<HostServices, "ownFiles" | "shareDir" | "home" | "managedPermissionsFile" | "settingsFile">;
+
+/** The path of a project's file, in its root. */
+export async function projectPermissionsFile(files: Files, workDir: string): Promise<string> {
+	const [root] = await projectDirectories(files, workDir);
+	return path.join(root, ".agentwire", "permissions.toml");
+}
+
+/** All files of rules, the strictest scope first. Throws ConfigurationError when one is invalid. */
+export async function findRuleFiles(
+	settings: PermissionSettings,
+	workDir: string,
+	place: Place,
+): Promise<readonly RuleFile[]> {
+	const { ownFiles: files, managedPermissionsFile: managed = null, settingsFile = null } = place;
+	const project = await projectPermissionsFile(files, workDir);
+	const [managedFile, projectFile] = await Promise.all([
+		managed === null ? null : readPermissionFile(files, managed),
+		readPermissionFile(files, project),
+	]);
+	return [
+		...(managedFile === null
+			? []
+			: [{ scope: "managed", file: managed, settings: managedFile.settings, isTrusted: true, base: null } as const]),
+		{ scope: "user", file: settingsFile, settings, isTrusted: true, base: null },
+		...(projectFile === null
+			? []
+			: [
+					{
+						scope: "project",
+						file: project,
+						settings: projectFile.settings,
+						isTrusted: await isTrusted(await files.resolve(project), projectFile.hash, { files, shareDir: place.shareDir }),
+						base: path.dirname(path.dirname(await files.resolve(project))),
+					} as const,
+				]),
+	];
+}
+
+/** The rules of the files that are in force. Throws ConfigurationError for a pattern that is unsound, with its line. */
+export async function readRuleFiles(ruleFiles: readonly RuleFile[], home: string): Promise<readonly Rule[]> {
+	if (ruleFiles.every(({ settings }) => settings.rules.length === 0)) return [];
+	const { readRules } = await import("../../permissions/rules/rule-reader.ts");
+	const all: Rule[] = [];
+	for (const { scope, file, settings, isTrusted: trusted, base } of ruleFiles) {
+		const { rules, problems } = await readRules(settings.rules, { scope, file, base, home });
+		if (problems.length > 0) {
+			throw new ConfigurationError(
+				file === null ? "text" : "schema",
+				file ?? "--config",
+				problems.map(({ index, member, reason }) => {
+					const line = settings.rules[index]?.line ?? null;
+					return { key: `permission.rules[${index}].${member}`, reason: line === null ? reason : `line ${line}: ${reason}` };
+				}),
+			);
+		}
+		all.push(...rules.filter(({ decision }) => trusted || decision !== "allow"));
+	}
+	return all;
+}
+
+export interface SessionPermissions {
+	readonly judge: Judge;
+	/** The modes that may not be switched on, each with the file that forbids it. */
+	readonly forbiddenModes: ReadonlyMap<"auto" | "yolo", string>;
+	/** Adds the files that a rule denies to those that are not read. */
+	withDeniedReads(secrets: SecretPaths): SecretPaths;
+}
+
+export async function composePermissions(
+	settings: PermissionSettings,
+	session: {
+		readonly workDir: string;
+		readonly additionalDirs: () => readonly string[];
+		readonly grants: () => readonly string[];
+	},
+	place: Place & Pick<HostServices, "log">,
+): Promise<SessionPermissions> {
+	const { ownFiles: files, home, log } = place;
+	const ruleFiles = await findRuleFiles(settings, session.workDir, place);
+	for (const { file, isTrusted: trusted, settings: found } of ruleFiles) {
+		if (trusted || found.rules.every(({ decision }) => decision !== "allow")) continue;
+		log.warn("The project's rules that allow something are left out until its file is trusted with `permissions trust`.", { file });
+	}
+	const rules = await readRuleFiles(ruleFiles, home);
+	const allowsReadOnly = ruleFiles.some(({ settings: found, isTrusted: trusted }) => trusted && found.allowReadOnly);
+	const roots = () => Promise.all([session.workDir, ...session.additionalDirs()].map((root) => files.resolve(root)));
+	const judge = createLazyJudge(
+		async () => {
+			const { createRuleJudge } = await import("../../permissions/rules/rule-judge.ts");
+			const resolve = (name: string) => files.resolve(name);
+			return createRuleJudge({ rules, grants: session.grants, allowsReadOnly, place: { roots, home, resolve } });
+		},
+		() => rules.length > 0 || allowsReadOnly || session.grants().length > 0,
+	);
+	return {
+		judge,
+		forbiddenModes: new Map(
+			ruleFiles.flatMap(({ file, settings: found }) => found.forbidModes.map((mode) => [mode, file ?? "the settings"] as const)),
+		),
+		withDeniedReads: await createReadRule(rules, roots),
+	};
+}
+
+/**
+ * What a search finds in files that a rule denies is left out, and nothing reads them. The file of one call is judged
+ * with the call, which then names the rule.
+ */
+async function createReadRule(
+	rules: readonly Rule[],
+	roots: () => Promise<readonly string[]>,
+): Promise<SessionPermissions["withDeniedReads"]> {
+	const denied = rules.filter(
+		({ decision, pattern }) => decision === "deny" && pattern.kind === "file" && pattern.access === "read",
+	);
+	if (denied.length === 0) return (secrets) => secrets;
+	const { judgeFile } = await import("../../permissions/rules/file-judge.ts");
+	const isDenied = async (resolved: string) => judgeFile("read", [resolved], await roots(), denied) !== null;
+	const admitting =
+		(admit: Admit): Admit =>
+		async (resolved) => {
+			await admit(resolved);
+			if (await isDenied(resolved)) throw new SecretFileError(resolved, "rule");
+		};
+	return (secrets) => ({
+		kindOf: secrets.kindOf,
+		admit: admitting(secrets.admit),
+		forMany() {
+			const { kindOf, admit } = secrets.forMany();
+			return {
+				kindOf: async (resolved) => (await kindOf(resolved)) ?? ((await isDenied(resolved)) ? "rule" : null),
+				admit: admitting(admit),
+			};
+		},
+	});
+}

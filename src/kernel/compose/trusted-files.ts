@@ -1,0 +1,48 @@
+// The permission files of projects that a person trusts, by the hash of their content: a file that was changed is
+// trusted no longer.
+import path from "node:path";
+import * as v from "valibot";
+import type { Clock } from "../../base/clock.ts";
+import { KernelError } from "../../base/errors.ts";
+import { withLock } from "../../files/path-lock.ts";
+import type { Files } from "../../files/port.ts";
+
+interface TrustPlace {
+	readonly files: Files;
+	readonly shareDir: string;
+}
+
+const schema = v.object({
+	/** By absolute path, links resolved: the SHA-256 of the text, in hexadecimal. */
+	files: v.record(v.string(), v.string()),
+});
+
+const fileOf = (shareDir: string) => path.join(shareDir, "trusted-permissions.json");
+
+/** Whether exactly this content of the file is trusted. A damaged list trusts nothing. */
+export async function isTrusted(file: string, hash: string, place: TrustPlace): Promise<boolean> {
+	const trusted = await readTrusted(place).catch(() => null);
+	return trusted !== null && Object.hasOwn(trusted.files, file) && trusted.files[file] === hash;
+}
+
+/** Trusts this content of the file from now on. Throws `storage-failed` when the list cannot be read or written. */
+export async function trustFile(file: string, hash: string, place: TrustPlace & { readonly clock: Clock }): Promise<void> {
+	const { files, shareDir } = place;
+	const target = fileOf(shareDir);
+	try {
+		await files.makeDirectory(shareDir);
+		await withLock(place, target, async () => {
+			const trusted = await readTrusted(place);
+			const changed = { files: { ...trusted.files, [file]: hash } };
+			await files.replace(target, `${JSON.stringify(changed, null, "\t")}\n`, { mode: 0o600, sync: true });
+		});
+	} catch (thrown) {
+		const reason = thrown instanceof Error ? thrown.message : String(thrown);
+		throw new KernelError("storage-failed", `Cannot use ${target}: ${reason}`, { cause: thrown });
+	}
+}
+
+async function readTrusted({ files, shareDir }: TrustPlace): Promise<v.InferOutput<typeof schema>> {
+	const bytes = await files.read(fileOf(shareDir));
+	return bytes === null ? { files: {} } : v.parse(schema, JSON.parse(bytes.toString("utf8")));
+}

@@ -1,0 +1,56 @@
+// Converts the permissions of a settings file of Claude Code, `permissions.{allow,ask,deny}`, to rules. What has no
+// counterpart is left out and named.
+import * as v from "valibot";
+import type { Decision } from "../policy.ts";
+import { parseRulePattern } from "./pattern.ts";
+
+const list = v.optional(v.array(v.string()), []);
+const settingsSchema = v.object({
+	permissions: v.object({ allow: list, ask: list, deny: list }),
+});
+
+export interface ConvertedRule {
+	readonly decision: Decision;
+	readonly pattern: string;
+}
+
+export type Conversion =
+	| {
+			readonly ok: true;
+			readonly rules: readonly ConvertedRule[];
+			/** The patterns as written, each with the reason why it has no counterpart: a clause without full stop. */
+			readonly leftOut: readonly (ConvertedRule & { readonly reason: string })[];
+	  }
+	| { readonly ok: false; readonly reason: string };
+
+/** `value` is the parsed settings file, `home` the home directory. */
+export function convertClaudeRules(value: unknown, home: string): Conversion {
+	const parsed = v.safeParse(settingsSchema, value);
+	if (!parsed.success) {
+		const [issue] = parsed.issues;
+		return { ok: false, reason: `${v.getDotPath(issue) ?? "the file"}: ${issue.message}` };
+	}
+	const { deny, ask, allow } = parsed.output.permissions;
+	const written = [
+		...deny.map((pattern) => ({ decision: "deny", pattern }) as const),
+		...ask.map((pattern) => ({ decision: "ask", pattern }) as const),
+		...allow.map((pattern) => ({ decision: "allow", pattern }) as const),
+	];
+	const rules: ConvertedRule[] = [];
+	const leftOut: (ConvertedRule & { readonly reason: string })[] = [];
+	for (const { decision, pattern } of written) {
+		const converted = toPattern(pattern);
+		const read = parseRulePattern(converted, home);
+		if (read.ok) rules.push({ decision, pattern: converted });
+		else leftOut.push({ decision, pattern, reason: read.reason });
+	}
+	return { ok: true, rules, leftOut };
+}
+
+/** Paths are written differently: `//etc` is `/etc`, and `/src` is below the project. */
+function toPattern(pattern: string): string {
+	const { tool = "", path = "" } = /^(?<tool>Read|Edit|Write)\((?<path>[^]*)\)$/.exec(pattern)?.groups ?? {};
+	if (tool === "") return pattern;
+	const converted = path.startsWith("//") ? path.slice(1) : path.startsWith("/") ? `.${path}` : path;
+	return `${tool === "Edit" ? "Write" : tool}(${converted})`;
+}

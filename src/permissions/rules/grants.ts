@@ -1,0 +1,66 @@
+// What an approval for the session covers: the patterns that are shown with the request and stored with the answer.
+import path from "node:path";
+import type { Subject } from "../../events/subject.ts";
+import { isSensitiveFile } from "../../files/secret-paths.ts";
+import type { Proposal } from "../judge.ts";
+import { proposeCommand } from "./command-grants.ts";
+import { normalHost } from "./pattern.ts";
+import type { JudgePlace } from "./ruling.ts";
+
+/** The grants for a call that acts on these subjects, each once. */
+export async function proposeGrants(subjects: readonly Subject[], place: JudgePlace): Promise<Proposal> {
+	const patterns = new Set<string>();
+	for (const subject of subjects) {
+		const proposal = await proposeFor(subject, place);
+		if (proposal.kind === "once") return proposal;
+		for (const pattern of proposal.patterns) patterns.add(pattern);
+	}
+	return { kind: "grants", patterns: [...patterns] };
+}
+
+async function proposeFor(subject: Subject, place: JudgePlace): Promise<Proposal> {
+	switch (subject.kind) {
+		case "command":
+			return await proposeCommand(subject, place);
+		case "file":
+			return only(
+				subject.operation === "read"
+					? `Read(${literalPath(subject.path)})`
+					: `Write(${coveredPath(subject.path, await place.roots())})`,
+				...(subject.named === undefined ? [] : [`${subject.operation === "read" ? "Read" : "Write"}(${literalPath(subject.named)})`]),
+			);
+		case "network": {
+			const host = URL.canParse(subject.url) ? normalHost(new URL(subject.url).hostname) : null;
+			return host === null ? { kind: "once", why: "the address has no host name" } : only(`WebFetch(domain:${host})`);
+		}
+		case "web-search":
+			return only("WebSearch");
+		case "mcp":
+			return only(`mcp__${subject.server}__${subject.tool}`);
+		case "plugin-tool":
+			return only(`Plugin(${subject.name})`);
+		case "client-tool":
+			return only(`ClientTool(${subject.name})`);
+		case "task":
+			return only("TaskStop");
+	}
+}
+
+function only(...patterns: readonly string[]): Proposal {
+	return { kind: "grants", patterns };
+}
+
+/** A path as a pattern that matches only it, and what is below it. */
+export function literalPath(absolute: string): string {
+	return absolute.replace(/[*?[]/g, "[$&]");
+}
+
+/**
+ * What approving a change of this file covers: its directory when that lies below a root of the workspace, else the
+ * file alone. Files that may hold secrets, and those directly in a root, are only covered themselves.
+ */
+function coveredPath(absolute: string, roots: readonly string[]): string {
+	const directory = path.dirname(absolute);
+	const isBelowRoot = roots.some((root) => directory.startsWith(root.endsWith(path.sep) ? root : root + path.sep));
+	return isBelowRoot && !isSensitiveFile(absolute) ? `${literalPath(directory)}/**` : literalPath(absolute);
+}

@@ -1,0 +1,107 @@
+// Judges calls by rules: what a call would act on is compared with the patterns of all rules, and the worst decision
+// over everything it would act on wins.
+import type { Subject } from "../../events/subject.ts";
+import { isBroadGrant } from "../former-grants.ts";
+import type { Judge, Proposal } from "../judge.ts";
+import { isWorse, type PermissionRequest, type Verdict } from "../policy.ts";
+import { judgeCommand } from "./command-judge.ts";
+import { judgeFile } from "./file-judge.ts";
+import { proposeGrants } from "./grants.ts";
+import { normalHost, parseRulePattern, type RulePattern } from "./pattern.ts";
+import type { Rule } from "./rule.ts";
+import { type JudgePlace, judgeBy, type Law, type Ruling } from "./ruling.ts";
+
+export interface JudgeSettings {
+	readonly rules: readonly Rule[];
+	/** The approvals given for the session, as stored. */
+	grants(): readonly string[];
+	/** Whether commands that only read are allowed without a rule. */
+	readonly allowsReadOnly: boolean;
+	readonly place: JudgePlace;
+}
+
+export function createRuleJudge({ rules, grants, allowsReadOnly, place }: JudgeSettings): Judge {
+	const granted = createGrantRules(place.home);
+	const law = (): Law => ({ rules: [...rules, ...granted(grants())], allowsReadOnly, place });
+	return {
+		async decide(request) {
+			const verdict = await judgeAll(request.subjects, law());
+			if (verdict?.decision !== "deny" && grants().includes(request.action) && !isBroadGrant(request.action)) {
+				return verdict?.decision === "ask" ? verdict : byAction(request.action);
+			}
+			return verdict;
+		},
+		propose: async (request: PermissionRequest): Promise<Proposal> =>
+			request.subjects.length === 0
+				? { kind: "once", why: "the tool does not say what it would act on" }
+				: await proposeGrants(request.subjects, place),
+	};
+}
+
+function byAction(action: string): Verdict {
+	return { decision: "allow", by: "session-grant", reason: `The action "${action}" was approved for the session.` };
+}
+
+/** Reads each stored grant once. */
+function createGrantRules(home: string): (grants: readonly string[]) => readonly Rule[] {
+	const known = new Map<string, Rule | null>();
+	const read = (text: string): Rule | null => {
+		const parsed = parseRulePattern(text, home);
+		if (!parsed.ok) return null;
+		const origin = { scope: "session", file: null, line: null } as const;
+		return { decision: "allow", text, pattern: parsed.pattern, reason: "", origin, base: null };
+	};
+	return (grants) =>
+		grants.flatMap((text) => {
+			const rule = known.get(text) ?? read(text);
+			known.set(text, rule);
+			return rule === null ? [] : [rule];
+		});
+}
+
+/** The worst ruling; an allow only when every subject is allowed. */
+async function judgeAll(subjects: readonly Subject[], law: Law): Promise<Verdict | null> {
+	let worst: Ruling | null = null;
+	let isOpen = subjects.length === 0;
+	for (const subject of subjects) {
+		const ruling = await judgeSubject(subject, law);
+		if (ruling === null) isOpen = true;
+		else if (worst === null || isWorse(ruling.decision, worst.decision)) worst = ruling;
+	}
+	return worst?.decision === "allow" && isOpen ? null : worst;
+}
+
+async function judgeSubject(subject: Subject, law: Law): Promise<Ruling | null> {
+	switch (subject.kind) {
+		case "command":
+			return await judgeCommand(subject, law);
+		case "file": {
+			const paths = [subject.path, ...(subject.named === undefined ? [] : [subject.named])];
+			return judgeFile(subject.operation === "read" ? "read" : "write", paths, await law.place.roots(), law.rules);
+		}
+		case "network":
+			return judgeBy(law.rules, ({ pattern }) => pattern.kind === "network" && coversHost(pattern, subject.url));
+		case "web-search":
+			return judgeBy(law.rules, ({ pattern }) => pattern.kind === "web-search");
+		case "mcp": {
+			const { server, tool } = subject;
+			const names = [null, server, `${server}__${tool}`];
+			return judgeBy(law.rules, ({ pattern }) => pattern.kind === "mcp" && names.includes(pattern.name));
+		}
+		case "client-tool":
+		case "plugin-tool":
+			return judgeBy(
+				law.rules,
+				({ pattern }) => pattern.kind === subject.kind && (pattern.name === null || pattern.name === subject.name),
+			);
+		case "task":
+			return judgeBy(law.rules, ({ pattern }) => pattern.kind === "task");
+	}
+}
+
+function coversHost({ host }: Extract<RulePattern, { kind: "network" }>, url: string): boolean {
+	if (host === null) return true;
+	const name = URL.canParse(url) ? normalHost(new URL(url).hostname) : null;
+	if (name === null) return false;
+	return host.below ? name.endsWith(`.${host.name}`) : name === host.name;
+}
