@@ -6,9 +6,10 @@ export type Word =
 	| { readonly kind: "literal"; readonly text: string }
 	/**
 	 * Only the shell that runs it knows what it becomes: it has an expansion, a pattern for file names, braces or a
-	 * tilde. `text` is as written; `why` is a noun phrase such as "a variable".
+	 * tilde. `text` is as written; `why` is a noun phrase such as "a variable". `mayBeOption` says whether one of the
+	 * words that it becomes may start with a dash.
 	 */
-	| { readonly kind: "dynamic"; readonly text: string; readonly why: string };
+	| { readonly kind: "dynamic"; readonly text: string; readonly why: string; readonly mayBeOption: boolean };
 
 export interface Assignment {
 	readonly name: string;

@@ -1,0 +1,102 @@
+// The options and operands of a command, as sets: the order of options and the way they are bundled mean nothing.
+
+export interface Arguments {
+	/** Each with its dashes; short ones one by one, known long ones as their short form. */
+	readonly flags: ReadonlySet<string>;
+	/** Long options that may be abbreviations, for programs that accept these. */
+	readonly abbreviated: ReadonlySet<string>;
+	readonly operands: readonly { readonly text: string; readonly mayBeValue: boolean }[];
+}
+
+/** Long options and letters that mean the same, by program. */
+const synonyms: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+	rm: { "--recursive": "-r", "-R": "-r", "--force": "-f", "--verbose": "-v", "--dir": "-d" },
+	cp: { "--recursive": "-r", "-R": "-r", "--force": "-f", "--archive": "-a" },
+	mv: { "--force": "-f" },
+	chmod: { "--recursive": "-R" },
+	chown: { "--recursive": "-R" },
+	git: {
+		"--force": "-f",
+		"--delete": "-d",
+		"--all": "-a",
+		"--quiet": "-q",
+		"--verbose": "-v",
+		"--dry-run": "-n",
+		"--patch": "-p",
+		"--message": "-m",
+		"--no-verify": "-n",
+		"--set-upstream": "-u",
+	},
+	sed: { "--in-place": "-i", "--quiet": "-n", "--silent": "-n" },
+	tee: { "--append": "-a" },
+	curl: { "--output": "-o", "--remote-name": "-O", "--insecure": "-k", "--request": "-X", "--data": "-d" },
+};
+
+const abbreviating = new Set(["rm", "git", "cp", "mv", "chmod", "chown", "sed"]);
+
+/** Programs whose options have one dash and several letters. */
+const singleDash = new Set(["find", "java", "javac", "go", "gcc", "g++", "clang", "terraform", "openssl", "dd"]);
+
+/** Programs whose operands are a list, in which each has its effect whatever the others are. */
+const operandLists = new Set(
+	"rm rmdir unlink shred chmod chown chgrp mv cp kill pkill killall touch mkdir tee umount mkfs".split(" "),
+);
+
+/** Options of git before its verb that have a value in the next word. */
+const gitValued = new Set(
+	"-C -c --git-dir --work-tree --namespace --config-env --super-prefix --attr-source".split(" "),
+);
+
+export function hasOperandList(program: string): boolean {
+	return operandLists.has(program);
+}
+
+/** What an option of a pattern stands for. */
+export function canonicalFlags(program: string, option: string): readonly string[] {
+	if (option.startsWith("--") || singleDash.has(program)) return [canonical(program, option)];
+	return [...option.slice(1)].map((letter) => canonical(program, `-${letter}`));
+}
+
+function canonical(program: string, option: string): string {
+	const table = Object.hasOwn(synonyms, program) ? synonyms[program] : undefined;
+	return table !== undefined && Object.hasOwn(table, option) ? (table[option] ?? option) : option;
+}
+
+export function readArguments(program: string, texts: readonly string[]): Arguments {
+	const flags = new Set<string>();
+	const abbreviated = new Set<string>();
+	const operands: { text: string; mayBeValue: boolean }[] = [];
+	let afterOption = false;
+	let isOver = false;
+	for (let index = 0; index < texts.length; index += 1) {
+		const text = texts[index] ?? "";
+		if (isOver || !/^-./.test(text)) {
+			operands.push({ text, mayBeValue: afterOption });
+			afterOption = false;
+			continue;
+		}
+		if (text === "--") {
+			isOver = true;
+			afterOption = false;
+			continue;
+		}
+		if (program === "git" && operands.length === 0) {
+			if (gitValued.has(text)) index += 1;
+		} else afterOption = !text.includes("=");
+		addFlags(program, text, flags, abbreviated);
+	}
+	return { flags, abbreviated, operands };
+}
+
+function addFlags(program: string, text: string, flags: Set<string>, abbreviated: Set<string>): void {
+	const name = text.split("=")[0] ?? text;
+	flags.add(text);
+	flags.add(canonical(program, name));
+	if (!text.startsWith("--")) {
+		if (!singleDash.has(program)) for (const flag of canonicalFlags(program, text)) flags.add(flag);
+		return;
+	}
+	if (!abbreviating.has(program) || name.length < 3) return;
+	abbreviated.add(name);
+	for (const [long, short] of Object.entries(synonyms[program] ?? {})) if (long.startsWith(name)) flags.add(short);
+}

@@ -1,0 +1,208 @@
+// The verdict over a script: the worst over everything that it would run, write and read. Denying beats asking, and
+// asking beats allowing; a script is allowed only if each of its commands is.
+import { posix } from "node:path";
+import { type Match, matchOf } from "./command-match.ts";
+import { allows, type CommandPattern, hasHarmlessAssignments } from "./command-pattern.ts";
+import { fileOperands } from "./file-operands.ts";
+import { nameOf } from "./program-name.ts";
+import { isReadOnly } from "./read-only.ts";
+import type { CommandReading, ScriptPlace, ScriptReading, SimpleCommand, Word } from "./script.ts";
+import { isShellOnly } from "./shell-only.ts";
+
+export interface ScriptRule {
+	readonly pattern: CommandPattern;
+}
+
+export interface ScriptRules<Rule extends ScriptRule> {
+	readonly deny: readonly Rule[];
+	readonly ask: readonly Rule[];
+	readonly allow: readonly Rule[];
+	/** Whether commands that are known to change nothing need no rule. */
+	readonly allowsReadOnly: boolean;
+}
+
+export interface FileUse {
+	readonly operation: "read" | "write";
+	/**
+	 * Absolute, and not normalized: `..` after a symbolic link leads elsewhere. Null when only the shell knows it.
+	 */
+	readonly path: string | null;
+	/** As written. */
+	readonly text: string;
+	/** A redirection, or a word that a known program takes for a file. */
+	readonly by: "redirect" | "operand";
+}
+
+/** Says nothing of a file with "allow", when no rule is against it. */
+export type JudgeFile = (use: FileUse) => "allow" | "ask" | "deny";
+
+export interface ScriptVerdict<Rule extends ScriptRule> {
+	/** Null when nothing speaks for or against the script. */
+	readonly decision: "allow" | "ask" | "deny" | null;
+	/** A clause without full stop. */
+	readonly why: string;
+	/** The rule that decided, if one did. */
+	readonly rule: Rule | null;
+	/** What it is about, as written, cut to 200 characters; null for the script as a whole. */
+	readonly text: string | null;
+}
+
+/** Judges a script that was read for `place`. */
+export function judgeScript<Rule extends ScriptRule>(
+	rules: ScriptRules<Rule>,
+	place: ScriptPlace,
+	reading: ScriptReading,
+	judgeFile: JudgeFile,
+): ScriptVerdict<Rule> {
+	const denied = findMatch(rules.deny, reading);
+	if (denied !== null) return verdictOf("deny", denied);
+	const files = judgeFiles(reading, judgeFile);
+	if (files.denied !== null) return fileVerdict("deny", files.denied);
+	const [doubt] = reading.doubts;
+	if (doubt !== undefined) return { decision: "ask", why: doubt.why, rule: null, text: doubt.text };
+	const asked = findMatch(rules.ask, reading);
+	if (asked !== null) return verdictOf("ask", asked);
+	if (files.asked !== null) return fileVerdict("ask", files.asked);
+	const elsewhere = findElsewhere(reading.commands, place);
+	if (elsewhere !== null) {
+		const why = "git runs in another directory, where the repository may have programs of its own";
+		return { decision: "ask", why, rule: null, text: cut(elsewhere.text) };
+	}
+	return judgeAllowed(rules, place, reading);
+}
+
+interface Found<Rule> {
+	readonly rule: Rule;
+	readonly match: Match;
+	readonly text: string;
+}
+
+function findMatch<Rule extends ScriptRule>(rules: readonly Rule[], reading: ScriptReading): Found<Rule> | null {
+	for (const rule of rules) {
+		for (const command of reading.commands) {
+			const match = matchOf(rule.pattern, command);
+			if (match !== null) return { rule, match, text: command.command.text };
+		}
+	}
+	return null;
+}
+
+function verdictOf<Rule extends ScriptRule>(
+	decision: "ask" | "deny",
+	{ rule, match, text }: Found<Rule>,
+): ScriptVerdict<Rule> {
+	return { decision, why: `a rule matches the command ${match.form}`, rule, text: cut(text) };
+}
+
+function fileVerdict<Rule extends ScriptRule>(decision: "ask" | "deny", use: FileUse): ScriptVerdict<Rule> {
+	const what = use.operation === "read" ? "reads" : "writes";
+	const file = use.path === null ? "a file whose path is not certain" : use.path;
+	return { decision, why: `it ${what} ${file}`, rule: null, text: cut(use.text) };
+}
+
+function cut(text: string): string {
+	return text.slice(0, 200);
+}
+
+interface JudgedFiles {
+	readonly denied: FileUse | null;
+	readonly asked: FileUse | null;
+}
+
+function judgeFiles({ commands }: ScriptReading, judgeFile: JudgeFile): JudgedFiles {
+	let asked: FileUse | null = null;
+	for (const use of usesOf(commands)) {
+		const decision = judgeFile(use);
+		if (decision === "deny") return { denied: use, asked };
+		const isUncertain = use.by === "redirect" && use.operation === "write" && use.path === null;
+		if (decision === "ask" || isUncertain) asked ??= use;
+	}
+	return { denied: null, asked };
+}
+
+function* usesOf(commands: readonly CommandReading[]): Generator<FileUse> {
+	for (const { command, inner } of commands) {
+		for (const { operation, target } of command.redirects) {
+			const path = pathOf(target, command);
+			if (path !== null && isFreeDevice(path)) continue;
+			yield { operation, path, text: target.text, by: "redirect" };
+		}
+		for (const { operation, word } of fileOperands(command)) {
+			const path = pathOf(word, command);
+			if (path === null || isFreeDevice(path)) continue;
+			yield { operation, path, text: word.text, by: "operand" };
+		}
+		if (inner !== null) yield* usesOf(inner.commands);
+	}
+}
+
+function pathOf(word: Word, { cwd }: SimpleCommand): string | null {
+	if (word.kind === "dynamic" || word.text === "") return null;
+	if (posix.isAbsolute(word.text)) return word.text;
+	return cwd === null ? null : `${cwd === "/" ? "" : cwd}/${word.text}`;
+}
+
+function isFreeDevice(path: string): boolean {
+	return /^\/dev\/(?:null|stdin|stdout|stderr|tty|zero|full|fd\/\d+)$/.test(path);
+}
+
+/** A git command outside of the directory that the script started in. */
+function findElsewhere(commands: readonly CommandReading[], place: ScriptPlace): SimpleCommand | null {
+	for (const { command, inner } of commands) {
+		const [program] = command.words;
+		const isGit = program?.kind === "literal" && nameOf(program.text) === "git";
+		if (isGit && command.cwd !== posix.resolve(place.cwd)) return command;
+		const found = findElsewhere(inner?.commands ?? [], place);
+		if (found !== null) return found;
+	}
+	return null;
+}
+
+interface Allowance<Rule> {
+	/** Null when no rule was needed. */
+	readonly rule: Rule | null;
+	readonly why: string;
+}
+
+function judgeAllowed<Rule extends ScriptRule>(
+	rules: ScriptRules<Rule>,
+	place: ScriptPlace,
+	{ commands }: ScriptReading,
+): ScriptVerdict<Rule> {
+	const found: Allowance<Rule>[] = [];
+	for (const reading of commands) {
+		if (isShellOnly(reading.command, place) && reading.inner === null) continue;
+		const allowance = allowanceOf(rules, place, reading);
+		if (allowance === null) {
+			const text = cut(reading.command.text);
+			return { decision: null, why: "no rule allows the command", rule: null, text };
+		}
+		found.push(allowance);
+	}
+	const first = found.find(({ rule }) => rule !== null) ?? found[0];
+	if (first === undefined)
+		return { decision: null, why: "it has no command that a rule speaks of", rule: null, text: null };
+	return { decision: "allow", why: first.why, rule: first.rule, text: null };
+}
+
+/** What allows a command with everything that it runs in turn; null if something of it is allowed by nothing. */
+function allowanceOf<Rule extends ScriptRule>(
+	rules: ScriptRules<Rule>,
+	place: ScriptPlace,
+	{ command, inner }: CommandReading,
+): Allowance<Rule> | null {
+	const rule = rules.allow.find(({ pattern }) => allows(pattern, command));
+	if (rule !== undefined) return { rule, why: "a rule allows each of its commands" };
+	if (rules.allowsReadOnly && hasHarmlessAssignments(command) && isReadOnly(command)) {
+		return { rule: null, why: "its commands are known to change nothing" };
+	}
+	if (inner === null || !inner.isTransparent || !hasHarmlessAssignments(command) || command.isDeclaredHere) return null;
+	let last: Allowance<Rule> | null = null;
+	for (const reading of inner.commands) {
+		if (isShellOnly(reading.command, place) && reading.inner === null) continue;
+		const allowance = allowanceOf(rules, place, reading);
+		if (allowance === null) return null;
+		if (last?.rule === null || last === null) last = allowance;
+	}
+	return last;
+}

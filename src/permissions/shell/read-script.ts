@@ -1,0 +1,22 @@
+// Reads a shell script as the simple commands that it would run, in every branch and every substitution.
+import { createBudget } from "./budget.ts";
+import type { Doubt, ScriptPlace, ScriptReading } from "./script.ts";
+import { type ParseShell, ScriptReader } from "./script-reader.ts";
+
+/** Characters; longer scripts are not read. */
+const longestScript = 16_384;
+/** Milliseconds. */
+const longestTime = 50;
+
+/**
+ * Reads a script for `bash`. What cannot be read is a doubt, beside all the commands that were found nevertheless; it
+ * never throws.
+ */
+export async function readScript(text: string, place: ScriptPlace): Promise<ScriptReading> {
+	const tooLong: Doubt = { why: "the script is too long to be read", text: text.slice(0, 200) };
+	if (text.length > longestScript) return { commands: [], doubts: [tooLong] };
+	// The parser takes its time to load, and most sessions never need it.
+	const { parse, forEachChild } = await import("unbash");
+	const shell: ParseShell = { parse, forEachChild };
+	return new ScriptReader(shell, place, createBudget(longestTime)).read(text);
+}

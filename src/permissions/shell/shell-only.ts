@@ -1,0 +1,46 @@
+// Commands that change nothing but the shell which runs them, and need no rule.
+import { posix } from "node:path";
+import type { ScriptPlace, SimpleCommand } from "./script.ts";
+import { riskyVariable } from "./word-doubts.ts";
+
+const always = new Set(
+	": true false exit return break continue shift wait unset local getopts set shopt umask times test [ read".split(" "),
+);
+
+/** Whether a command needs no rule. Its redirections are judged by themselves, and so are doubts. */
+export function isShellOnly(command: SimpleCommand, place: ScriptPlace): boolean {
+	const { words, assignments, isDeclaredHere, cwd } = command;
+	const [program, ...others] = words;
+	if (program === undefined) return assignments.every(({ name }) => isOwnVariable(name));
+	if (program.kind === "dynamic" || isDeclaredHere) return false;
+	// Before a command, a variable changes how that command works: `IFS` for `read` is common, and harmless.
+	if (!assignments.every(({ name }) => name === "IFS" || isOwnVariable(name))) return false;
+	switch (program.text) {
+		case "cd":
+		case "pushd":
+			return isBelow(others.at(-1), cwd, place.cwd) && others.length === 1;
+		case "popd":
+			return others.length === 0;
+		case "export":
+		case "declare":
+		case "typeset":
+		case "readonly":
+			return others.every(({ text }) => /^-/.test(text) || isOwnVariable(text.split("=")[0]?.replace(/\+$/, "") ?? ""));
+		default:
+			return always.has(program.text);
+	}
+}
+
+/** Programs take their settings from variables in capitals; others are the script's own. */
+function isOwnVariable(name: string): boolean {
+	if (/^(?:NODE_ENV|CI|LANG|LC_[A-Z]+|TZ|NO_COLOR|FORCE_COLOR|TERM)$/.test(name)) return true;
+	return /^[a-z_][a-z0-9_]*$/.test(name) && !/_proxy$/.test(name) && !riskyVariable(name);
+}
+
+function isBelow(target: SimpleCommand["words"][number] | undefined, cwd: string | null, root: string): boolean {
+	if (target?.kind !== "literal" || target.text === "" || target.text.startsWith("-")) return false;
+	if (cwd === null && !posix.isAbsolute(target.text)) return false;
+	const path = posix.resolve(cwd ?? "/", target.text);
+	const top = posix.resolve(root);
+	return path === top || path.startsWith(top === "/" ? "/" : `${top}/`);
+}

@@ -1,0 +1,52 @@
+// Parts of words that may run commands which are written nowhere in the script: the shell evaluates the value of a
+// variable in arithmetic, in an index and in a prompt.
+import type { SyntaxNode } from "unbash";
+
+const number = /^\s*[-+]?\s*\d*\s*$/;
+const wholeArray = /^[@*]$|^\d+$/;
+const identifier = /^[A-Za-z_]\w*$/;
+
+const computes = "it computes with variables, which may run commands";
+const index = "it uses an index that is computed, which may run commands";
+
+/** Why a part may run more than is written; null for other parts. */
+export function doubtOfPart(node: SyntaxNode): string | null {
+	switch (node.type) {
+		case "ParameterExpansion": {
+			if (node.index !== undefined && !wholeArray.test(node.index.text)) return index;
+			const listsNames = node.operation?.type === "Names" || /^[@*]$/.test(node.index?.text ?? "");
+			return node.prefix === "!" && !listsNames ? "it uses a variable that another variable names" : null;
+		}
+		case "Unknown":
+			return "it has an expansion of an unknown kind";
+		case "Transform":
+			return /^[QULu]$/.test(node.operand.text) ? null : "an expansion evaluates the value of a variable";
+		case "Slice":
+			return number.test(node.offset.text) && number.test(node.length?.text ?? "") ? null : computes;
+		case "ArithmeticExpansion":
+			return /[A-Za-z_$`[]/.test(node.text.slice(2)) ? computes : null;
+		case "Assignment":
+			return node.index === undefined || /^\d+$/.test(node.index.text) ? null : index;
+		case "ArrayValue":
+			return node.elements.some(({ text }) => /^\[.*\]\+?=/s.test(text)) ? index : null;
+		case "TestUnary":
+			return /^-[vR]$/.test(node.operator) && !identifier.test(node.operand.text) ? index : null;
+		case "TestBinary":
+			if (!/^-(?:eq|ne|lt|le|gt|ge)$/.test(node.operator)) return null;
+			return [node.left, node.right].every(({ text }) => /^[-+]?\d+$/.test(text)) ? null : computes;
+		default:
+			return null;
+	}
+}
+
+const risky =
+	/^(?:PATH|HOME|ENV|CDPATH|GLOBIGNORE|SHELLOPTS|BASHOPTS|BASH_.*|FUNCNEST|EXECIGNORE|PS[0-4]|PROMPT_.*|FCEDIT|HISTFILE|INPUTRC|SHELL|LD_.*|DYLD_.*|GCONV_PATH|GIT_.*|SSH_ASKPASS|NODE_OPTIONS|NODE_PATH|PYTHON.*|PERL5?.*|RUBY.*|JAVA_TOOL_OPTIONS|.*PAGER|.*EDITOR|VISUAL|BROWSER|LESSOPEN|LESSCLOSE|.*_CONFIG_PATH)$/;
+
+/** Whether a variable of that name changes what programs do, once it is set in the shell. */
+export function riskyVariable(name: string): boolean {
+	return risky.test(name);
+}
+
+export function isIdentifier(text: string): boolean {
+	return identifier.test(text);
+}
