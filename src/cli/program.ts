@@ -40,7 +40,14 @@ import type { NamedSession, ProgramOptions } from "./arguments/command-line.ts";
 import { UsageError } from "./arguments/usage-error.ts";
 import { toCompatibility } from "./compatibility.ts";
 import type { LogFile } from "./log/log-file.ts";
-import { checkDirectory, checkFile, checkWorkDir, managedPermissionsFile, type Place, toAbsolutePath } from "./paths.ts";
+import {
+	checkDirectory,
+	checkFile,
+	checkWorkDir,
+	managedPermissionsFile,
+	type Place,
+	toAbsolutePath,
+} from "./paths.ts";
 import { endInTime } from "./process/process-exit.ts";
 import type { ProgramProcess } from "./process/program-process.ts";
 import { writeNotice } from "./process/standard-error.ts";

@@ -45,7 +45,10 @@ export async function readConfiguration(
 			if (text === null) {
 				throw new ConfigurationError("unreadable", source.path, [{ key: "", reason: "there is no such file" }]);
 			}
-			return { configuration: toConfiguration(await parseFile(text, source.path), tomlText(text, source.path)), path: source.path };
+			return {
+				configuration: toConfiguration(await parseFile(text, source.path), tomlText(text, source.path)),
+				path: source.path,
+			};
 		}
 		case "default":
 			return readDefault(source.shareDir, files, log);

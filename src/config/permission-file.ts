@@ -1,6 +1,7 @@
 // Reads a file of permissions alone, such as that of a project.
-import * as v from "valibot";
+
 import { createHash } from "node:crypto";
+import * as v from "valibot";
 import type { Files } from "../files/port.ts";
 import { type PermissionSettings, toPermissionSettings } from "./configuration.ts";
 import { ConfigurationError, toKeyPath } from "./configuration-error.ts";

@@ -1,6 +1,6 @@
 // What becomes of a verdict in the session's mode: somebody is asked, or the mode answers for them. A denial holds in
 // every mode.
-import type { Verdict } from "./policy.ts";
+import { isOpen, type Verdict } from "./policy.ts";
 
 /** The circumstances in which a call is decided. */
 export interface Circumstances {
@@ -17,23 +17,29 @@ export interface Circumstances {
 
 export type Settled =
 	| { readonly decision: "allow" | "deny"; readonly reason: string; readonly by: Verdict["by"] }
-	/** Null when no rule speaks of the call. */
+	/** Why it is not allowed without asking; null when no rule speaks of the call. */
 	| { readonly decision: "ask"; readonly reason: string | null };
 
 /** Settles what the policies say; null is a call that needs an approval and of which they say nothing. */
-export function settle(verdict: Verdict | null, circumstances: Circumstances): Settled {
+export function settle(said: Verdict | null, circumstances: Circumstances): Settled {
+	const verdict = said === null || isOpen(said) ? null : said;
 	const { isYolo, isAway, approvesWhileAway, canAsk, whenUnattended } = circumstances;
 	if (verdict !== null && verdict.decision !== "ask") return { ...verdict, decision: verdict.decision };
 	const because = verdict === null ? "" : ` ${verdict.reason}`;
 	if (isYolo) return { decision: "allow", by: "mode", reason: `Everything is approved (yolo).${because}` };
 	if (isAway) {
-		const { by, reason } = verdict ?? { by: "mode", reason: "The tool call needs an approval." } as const;
-		if (verdict === null && approvesWhileAway) return { decision: "allow", by, reason: "Nobody is at the keyboard (afk)." };
+		const { by, reason } = verdict ?? ({ by: "mode", reason: "The tool call needs an approval." } as const);
+		if (verdict === null && approvesWhileAway)
+			return { decision: "allow", by, reason: "Nobody is at the keyboard (afk)." };
 		return { decision: "deny", by, reason: `${reason} Nobody is at the keyboard to approve it (afk).` };
 	}
-	if (canAsk) return { decision: "ask", reason: verdict?.reason ?? null };
+	if (canAsk) return { decision: "ask", reason: said?.reason ?? null };
 	if (verdict !== null) {
-		return { decision: "deny", by: verdict.by, reason: `${verdict.reason} No client is connected that gives approvals.` };
+		return {
+			decision: "deny",
+			by: verdict.by,
+			reason: `${verdict.reason} No client is connected that gives approvals.`,
+		};
 	}
 	return unattended[whenUnattended];
 }

@@ -69,7 +69,10 @@ describe("a verdict in the mode of the session", () => {
 			"away, auto forbidden",
 			{ allow: "allow by rule", ask: "deny by rule", deny: "deny by rule", nothing: "deny by mode" },
 		],
-		["nobody to ask", { allow: "allow by rule", ask: "deny by rule", deny: "deny by rule", nothing: "deny by default" }],
+		[
+			"nobody to ask",
+			{ allow: "allow by rule", ask: "deny by rule", deny: "deny by rule", nothing: "deny by default" },
+		],
 		[
 			"nobody to ask, approving",
 			{ allow: "allow by rule", ask: "deny by rule", deny: "deny by rule", nothing: "allow by default" },

@@ -31,18 +31,26 @@ export interface Policy {
 
 const severity: Readonly<Record<Decision, number>> = { allow: 0, ask: 1, deny: 2 };
 
+/** Whether the verdict only says why no rule allows the call: like saying nothing, but with a reason. */
+export function isOpen({ decision, by }: Verdict): boolean {
+	return decision === "ask" && by === "default";
+}
+
 /** The worse of two decisions; null says nothing. */
 export function isWorse(one: Decision, other: Decision): boolean {
 	return severity[one] > severity[other];
 }
 
-/** The worst verdict of the chain, the first of equal ones; null when none has anything to say. */
+/**
+ * The worst verdict of the chain, the first of equal ones; one that only says why no rule allows the call when there is
+ * no other. Null when none has anything to say.
+ */
 export async function worstVerdict(policies: readonly Policy[], request: PermissionRequest): Promise<Verdict | null> {
 	let worst: Verdict | null = null;
 	for (const policy of policies) {
 		const verdict = await policy.decide(request);
-		if (verdict === null) continue;
-		if (worst === null || isWorse(verdict.decision, worst.decision)) worst = verdict;
+		if (verdict === null || (worst !== null && isOpen(verdict))) continue;
+		if (worst === null || isOpen(worst) || isWorse(verdict.decision, worst.decision)) worst = verdict;
 	}
 	return worst;
 }

@@ -41,7 +41,7 @@ describe("permissions check", () => {
 		const { results, code } = await answer({ name: "explain", command: "cd src && git status; X=1 env ls > out" });
 		expect(code).toBe(1);
 		expect(results).toContain('runs: "git" "status"');
-		expect(results).toContain("  writes \"out\"");
+		expect(results).toContain('  writes "out"');
 		expect(results.at(-1)).toMatch(/^(approving it for the session covers|it can only be approved once): /);
 	});
 });
@@ -87,7 +87,9 @@ describe("permissions trust", () => {
 		const { answer } = await createSubject();
 		await expect(answer({ name: "trust" })).rejects.toThrow(`There is no ${project}.`);
 		const unsound = await createSubject({ [project]: rule("allow", "Bash(m*)") });
-		await expect(unsound.answer({ name: "trust" })).rejects.toThrow(`${project}:\n  permission.rules[0].pattern: line 1:`);
+		await expect(unsound.answer({ name: "trust" })).rejects.toThrow(
+			`${project}:\n  permission.rules[0].pattern: line 1:`,
+		);
 	});
 });
 
@@ -95,7 +97,10 @@ describe("permissions import", () => {
 	const claude = JSON.stringify({ permissions: { allow: ["Bash(npm test:*)", "Skill(x)"], deny: ["Read(//etc/**)"] } });
 
 	it("adds what it can to config.toml once, and says what it left out", async () => {
-		const { files, answer, check } = await createSubject({ [settings]: "default_yolo = false", "/work/c.json": claude });
+		const { files, answer, check } = await createSubject({
+			[settings]: "default_yolo = false",
+			"/work/c.json": claude,
+		});
 		const first = await answer({ name: "import", file: "c.json" });
 		expect(first.results).toEqual([`Added to ${settings}:`, "  deny   Read(/etc/**)", "  allow  Bash(npm test:*)"]);
 		expect(first.faults).toEqual([expect.stringContaining('Left out: allow "Skill(x)": it must begin with one of')]);

@@ -6,11 +6,16 @@ import { errorText, isSystemError, KernelError } from "../../base/errors.ts";
 import { silentLog } from "../../base/log.ts";
 import { ConfigurationError } from "../../config/configuration-error.ts";
 import { readConfiguration } from "../../config/configuration-reader.ts";
+import { readPermissionFile } from "../../config/permission-file.ts";
 import { createDiskFiles } from "../../files/disk-files.ts";
 import { privateBelow } from "../../files/private-paths.ts";
-import { findRuleFiles, projectPermissionsFile, type RuleFile, readRuleFiles } from "../../kernel/compose/permissions.ts";
+import {
+	findRuleFiles,
+	projectPermissionsFile,
+	type RuleFile,
+	readRuleFiles,
+} from "../../kernel/compose/permissions.ts";
 import { trustFile } from "../../kernel/compose/trusted-files.ts";
-import { readPermissionFile } from "../../config/permission-file.ts";
 import type { Decision, Verdict } from "../../permissions/policy.ts";
 import { describePlace, type Rule } from "../../permissions/rules/rule.ts";
 import { createRuleJudge } from "../../permissions/rules/rule-judge.ts";

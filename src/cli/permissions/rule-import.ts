@@ -1,10 +1,10 @@
 // Adds the permissions of a settings file of Claude Code to config.toml.
 import { systemClock } from "../../base/clock.ts";
+import { silentLog } from "../../base/log.ts";
 import { readConfiguration } from "../../config/configuration-reader.ts";
 import { parseJson, parseToml } from "../../config/syntax.ts";
 import { toTomlText } from "../../config/toml-text.ts";
 import { withLock } from "../../files/path-lock.ts";
-import { silentLog } from "../../base/log.ts";
 import { type ConvertedRule, convertClaudeRules } from "../../permissions/rules/claude-rules.ts";
 import { toAbsolutePath } from "../paths.ts";
 import { type PermissionsAnswer, PermissionsError, type PermissionsPlace } from "./permissions-answer.ts";
@@ -18,7 +18,8 @@ export async function importRules(typed: string, given: PermissionsPlace): Promi
 	const parsed = parseJson(bytes.toString("utf8").replace(/^\ufeff/, ""));
 	if (!parsed.ok) throw new PermissionsError(`${source} is ${parsed.reason}.`);
 	const converted = convertClaudeRules(parsed.value, place.home);
-	if (!converted.ok) throw new PermissionsError(`${source} has no permissions that can be imported: ${converted.reason}.`);
+	if (!converted.ok)
+		throw new PermissionsError(`${source} has no permissions that can be imported: ${converted.reason}.`);
 	const target = `${shareDir}/config.toml`;
 	const added = converted.rules.length === 0 ? [] : await append(converted.rules, target, given);
 	return {
@@ -43,7 +44,9 @@ async function append(
 	return await withLock({ files, clock: systemClock }, target, async () => {
 		const text = (await files.read(target))?.toString("utf8") ?? "";
 		const present =
-			text === "" ? [] : (await readConfiguration({ kind: "file", path: target }, files, silentLog)).configuration.permission.rules;
+			text === ""
+				? []
+				: (await readConfiguration({ kind: "file", path: target }, files, silentLog)).configuration.permission.rules;
 		const isNew = ({ decision, pattern }: ConvertedRule) =>
 			!present.some((rule) => rule.decision === decision && rule.pattern === pattern);
 		const added = rules.filter(isNew);

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { createMemoryFiles } from "../../../test/support/store/memory-files.ts";
+import { systemClock } from "../../base/clock.ts";
 import { silentLog } from "../../base/log.ts";
 import { toPermissionSettings } from "../../config/configuration.ts";
+import { readPermissionFile } from "../../config/permission-file.ts";
 import type { Subject } from "../../events/subject.ts";
 import { composePermissions } from "./permissions.ts";
 import { trustFile } from "./trusted-files.ts";
-import { readPermissionFile } from "../../config/permission-file.ts";
-import { systemClock } from "../../base/clock.ts";
 
 const none = toPermissionSettings({ rules: [], allow_read_only: false, forbid_modes: [] }, null);
 const project = "/project/.agentwire/permissions.toml";

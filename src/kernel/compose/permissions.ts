@@ -55,7 +55,10 @@ export async function findRuleFiles(
 						scope: "project",
 						file: project,
 						settings: projectFile.settings,
-						isTrusted: await isTrusted(await files.resolve(project), projectFile.hash, { files, shareDir: place.shareDir }),
+						isTrusted: await isTrusted(await files.resolve(project), projectFile.hash, {
+							files,
+							shareDir: place.shareDir,
+						}),
 						base: path.dirname(path.dirname(await files.resolve(project))),
 					} as const,
 				]),
@@ -75,7 +78,10 @@ export async function readRuleFiles(ruleFiles: readonly RuleFile[], home: string
 				file ?? "--config",
 				problems.map(({ index, member, reason }) => {
 					const line = settings.rules[index]?.line ?? null;
-					return { key: `permission.rules[${index}].${member}`, reason: line === null ? reason : `line ${line}: ${reason}` };
+					return {
+						key: `permission.rules[${index}].${member}`,
+						reason: line === null ? reason : `line ${line}: ${reason}`,
+					};
 				}),
 			);
 		}
@@ -105,7 +111,10 @@ export async function composePermissions(
 	const ruleFiles = await findRuleFiles(settings, session.workDir, place);
 	for (const { file, isTrusted: trusted, settings: found } of ruleFiles) {
 		if (trusted || found.rules.every(({ decision }) => decision !== "allow")) continue;
-		log.warn("The project's rules that allow something are left out until its file is trusted with `permissions trust`.", { file });
+		log.warn(
+			"The project's rules that allow something are left out until its file is trusted with `permissions trust`.",
+			{ file },
+		);
 	}
 	const rules = await readRuleFiles(ruleFiles, home);
 	const allowsReadOnly = ruleFiles.some(({ settings: found, isTrusted: trusted }) => trusted && found.allowReadOnly);
@@ -121,7 +130,9 @@ export async function composePermissions(
 	return {
 		judge,
 		forbiddenModes: new Map(
-			ruleFiles.flatMap(({ file, settings: found }) => found.forbidModes.map((mode) => [mode, file ?? "the settings"] as const)),
+			ruleFiles.flatMap(({ file, settings: found }) =>
+				found.forbidModes.map((mode) => [mode, file ?? "the settings"] as const),
+			),
 		),
 		withDeniedReads: await createReadRule(rules, roots),
 	};

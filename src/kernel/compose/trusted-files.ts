@@ -26,7 +26,11 @@ export async function isTrusted(file: string, hash: string, place: TrustPlace): 
 }
 
 /** Trusts this content of the file from now on. Throws `storage-failed` when the list cannot be read or written. */
-export async function trustFile(file: string, hash: string, place: TrustPlace & { readonly clock: Clock }): Promise<void> {
+export async function trustFile(
+	file: string,
+	hash: string,
+	place: TrustPlace & { readonly clock: Clock },
+): Promise<void> {
 	const { files, shareDir } = place;
 	const target = fileOf(shareDir);
 	try {

@@ -65,7 +65,8 @@ async function checkGrants(grants: readonly string[]): Promise<void> {
 	for (const grant of grants) {
 		// The home directory plays no part in whether it is sound.
 		const parsed = parseRulePattern(grant, "/");
-		if (!parsed.ok) throw new KernelError("invalid-input", `The grant ${JSON.stringify(grant)} cannot be used: ${parsed.reason}.`);
+		if (!parsed.ok)
+			throw new KernelError("invalid-input", `The grant ${JSON.stringify(grant)} cannot be used: ${parsed.reason}.`);
 	}
 }
 

@@ -107,7 +107,12 @@ describe("a decision over a tool call", () => {
 
 	it.each([
 		["that a rule refuses", { flags: { policies: [rule("deny")] } }, "rule", "The test says deny."],
-		["that a rule refuses under yolo", { flags: { policies: [rule("deny")], yolo: true } }, "rule", "The test says deny."],
+		[
+			"that a rule refuses under yolo",
+			{ flags: { policies: [rule("deny")], yolo: true } },
+			"rule",
+			"The test says deny.",
+		],
 		[
 			"that a rule refuses while nobody is there",
 			{ flags: { policies: [rule("deny")], afk: true } },

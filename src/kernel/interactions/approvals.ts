@@ -10,7 +10,7 @@ import type { ApprovalInteraction } from "../../events/interaction.ts";
 import { isBroadGrant } from "../../permissions/former-grants.ts";
 import type { Judge, Proposal } from "../../permissions/judge.ts";
 import { type Settled, settle } from "../../permissions/modes.ts";
-import { type Policy, type Verdict, worstVerdict } from "../../permissions/policy.ts";
+import { isOpen, type Policy, type Verdict, worstVerdict } from "../../permissions/policy.ts";
 import type { StoredSession } from "../../store/session-store.ts";
 import type { ApprovalNeed } from "../../tools/tool.ts";
 import type { Persistence } from "../clients/emitter.ts";
@@ -44,7 +44,9 @@ const recordedAs = { allow: "approve", deny: "reject" } as const satisfies Reado
 	Record<Exclude<Verdict["decision"], "ask">, unknown>
 >;
 
-type Judged = Exclude<Settled, { decision: "ask" }> | (Extract<Settled, { decision: "ask" }> & { readonly proposal: Proposal });
+type Judged =
+	| Exclude<Settled, { decision: "ask" }>
+	| (Extract<Settled, { decision: "ask" }> & { readonly proposal: Proposal });
 
 type EmitInTurn = (body: EventBody, persistence: Persistence) => Promise<void> | undefined;
 
@@ -85,7 +87,7 @@ export class Approvals {
 	/** Null when nothing speaks of a call that needs no approval. */
 	async #judge(need: ApprovalNeed): Promise<Judged | null> {
 		const verdict = await worstVerdict(this.#policies, need);
-		if (verdict === null && need.byDefault === "allow") return null;
+		if ((verdict === null || isOpen(verdict)) && need.byDefault === "allow") return null;
 		const { mode, canAsk, whenUnattended, judge } = this.#settings;
 		const { isYolo, isAway, approvesWhileAway } = mode;
 		const settled = settle(verdict, { isYolo, isAway, approvesWhileAway, canAsk: canAsk(), whenUnattended });
@@ -140,7 +142,9 @@ export class Approvals {
 		return [
 			...(reason === null ? [] : [reason]),
 			...(this.#dropped.has(action)
-				? [`The session had an approval of every call of the kind "${action}". It was dropped, because it covered more than was shown.`]
+				? [
+						`The session had an approval of every call of the kind "${action}". It was dropped, because it covered more than was shown.`,
+					]
 				: []),
 			proposal.kind === "grants"
 				? `Approving it for the session covers ${proposal.patterns.map((pattern) => `\`${pattern}\``).join(", ")}.`

@@ -215,7 +215,10 @@ describe("approvals", () => {
 	});
 
 	it("for the session leave others open, and later calls of them ask again", async () => {
-		const other = createToolDouble("O", { approval: { ...editNeed, subjects: [{ kind: "task", operation: "stop", id: "x" }] }, hasEffect: true });
+		const other = createToolDouble("O", {
+			approval: { ...editNeed, subjects: [{ kind: "task", operation: "stop", id: "x" }] },
+			hasEffect: true,
+		});
 		const { session, attach, double } = await createSessionSubject(
 			createScriptedModel([
 				[call("c1", "E"), call("c2", "O"), done()],

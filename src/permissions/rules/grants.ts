@@ -27,7 +27,9 @@ async function proposeFor(subject: Subject, place: JudgePlace): Promise<Proposal
 				subject.operation === "read"
 					? `Read(${literalPath(subject.path)})`
 					: `Write(${coveredPath(subject.path, await place.roots())})`,
-				...(subject.named === undefined ? [] : [`${subject.operation === "read" ? "Read" : "Write"}(${literalPath(subject.named)})`]),
+				...(subject.named === undefined
+					? []
+					: [`${subject.operation === "read" ? "Read" : "Write"}(${literalPath(subject.named)})`]),
 			);
 		case "network": {
 			const host = URL.canParse(subject.url) ? normalHost(new URL(subject.url).hostname) : null;

@@ -39,7 +39,7 @@ const refused = (reason: string): RulePatternResult => ({ ok: false, reason });
 
 const readCommand: ReadContent = (content) => {
 	const parsed = parseCommandPattern(content ?? "*");
-	return parsed.ok ? found({ kind: "command", command: parsed.pattern }) : refused(parsed.reason);
+	return parsed.ok ? found({ kind: "command", command: parsed.pattern }) : refused(parsed.reason.replace(/\.$/, ""));
 };
 
 const readFile =
@@ -102,7 +102,8 @@ export function parseRulePattern(text: string, home: string): RulePatternResult 
 	const { name = "", content } = /^(?<name>\w+)(?:\((?<content>[^]*)\))?$/.exec(text)?.groups ?? {};
 	const read = Object.hasOwn(readers, name) ? readers[name] : undefined;
 	if (read === undefined) return refused(`it must begin with one of ${knownNames}`);
-	if (content?.trim() === "") return refused(`there is nothing between the parentheses; write \`${name}\` alone for every call`);
+	if (content?.trim() === "")
+		return refused(`there is nothing between the parentheses; write \`${name}\` alone for every call`);
 	return read(content ?? null, home);
 }
 

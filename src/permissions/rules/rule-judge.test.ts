@@ -51,17 +51,67 @@ describe("rules over what is no command", () => {
 		["a file that is edited", [["allow", "Write(src/**)"]], edit("/work/src/a"), "allow"],
 		["a file elsewhere", [["allow", "Write(src/**)"]], write("/work/b"), null],
 		["a file that is read where writing is spoken of", [["deny", "Write"]], read("/work/a"), null],
-		["the worst of two", [["allow", "Write(src/**)"], ["deny", "Write(*.pem)"]], write("/work/src/a.pem"), "deny"],
-		["the worst of two, in the other order", [["deny", "Write(*.pem)"], ["allow", "Write"]], write("/work/a.pem"), "deny"],
-		["ask over allow", [["ask", "Read(/etc)"], ["allow", "Read"]], read("/etc/passwd"), "ask"],
+		[
+			"the worst of two",
+			[
+				["allow", "Write(src/**)"],
+				["deny", "Write(*.pem)"],
+			],
+			write("/work/src/a.pem"),
+			"deny",
+		],
+		[
+			"the worst of two, in the other order",
+			[
+				["deny", "Write(*.pem)"],
+				["allow", "Write"],
+			],
+			write("/work/a.pem"),
+			"deny",
+		],
+		[
+			"ask over allow",
+			[
+				["ask", "Read(/etc)"],
+				["allow", "Read"],
+			],
+			read("/etc/passwd"),
+			"ask",
+		],
 		["a link that is allowed, to a file that is not", [["allow", "Read(a)"]], read("/etc/x", "/work/a"), null],
-		["a link and its target that are allowed", [["allow", "Read(a)"], ["allow", "Read(/etc)"]], read("/etc/x", "/work/a"), "allow"],
-		["a link that is denied", [["allow", "Read"], ["deny", "Read(a)"]], read("/etc/x", "/work/a"), "deny"],
+		[
+			"a link and its target that are allowed",
+			[
+				["allow", "Read(a)"],
+				["allow", "Read(/etc)"],
+			],
+			read("/etc/x", "/work/a"),
+			"allow",
+		],
+		[
+			"a link that is denied",
+			[
+				["allow", "Read"],
+				["deny", "Read(a)"],
+			],
+			read("/etc/x", "/work/a"),
+			"deny",
+		],
 		["a page", [["allow", "WebFetch(domain:example.com)"]], page("https://EXAMPLE.com./x"), "allow"],
 		["a page below a host", [["allow", "WebFetch(domain:example.com)"]], page("https://a.example.com/x"), null],
-		["a page below a host that is named so", [["deny", "WebFetch(domain:*.example.com)"]], page("https://a.example.com"), "deny"],
+		[
+			"a page below a host that is named so",
+			[["deny", "WebFetch(domain:*.example.com)"]],
+			page("https://a.example.com"),
+			"deny",
+		],
 		["a host that ends alike", [["allow", "WebFetch(domain:*.example.com)"]], page("https://badexample.com"), null],
-		["a host in front of an at sign", [["allow", "WebFetch(domain:example.com)"]], page("https://example.com@evil.test"), null],
+		[
+			"a host in front of an at sign",
+			[["allow", "WebFetch(domain:example.com)"]],
+			page("https://example.com@evil.test"),
+			null,
+		],
 		["a tool of a server", [["allow", "mcp__files__read"]], mcp("files", "read"), "allow"],
 		["another tool of the server", [["allow", "mcp__files__read"]], mcp("files", "write"), null],
 		["a whole server", [["deny", "mcp__files"]], mcp("files", "write"), "deny"],
@@ -69,7 +119,12 @@ describe("rules over what is no command", () => {
 		["every server", [["ask", "mcp__*"]], mcp("files", "write"), "ask"],
 		["a search", [["deny", "WebSearch"]], { kind: "web-search", query: "x" }, "deny"],
 		["a client's tool", [["deny", "ClientTool(paint)"]], { kind: "client-tool", name: "paint", arguments: {} }, "deny"],
-		["a plugin's tool of the same name", [["deny", "ClientTool(paint)"]], { kind: "plugin-tool", name: "paint", directory: "/p", arguments: {} }, null],
+		[
+			"a plugin's tool of the same name",
+			[["deny", "ClientTool(paint)"]],
+			{ kind: "plugin-tool", name: "paint", directory: "/p", arguments: {} },
+			null,
+		],
 		["a task", [["allow", "TaskStop"]], { kind: "task", operation: "stop", id: "x" }, "allow"],
 	])("%s", async (_name, rules, subject, decision) => {
 		expect(await decide({ rules: rules ?? [] }, subject)).toBe(decision);
@@ -79,7 +134,9 @@ describe("rules over what is no command", () => {
 		const rules = [["allow", "Write(src/**)"]] as const;
 		expect(await decide({ rules }, write("/work/src/a"), write("/work/src/b"))).toBe("allow");
 		expect(await decide({ rules }, write("/work/src/a"), write("/work/b"))).toBeNull();
-		expect(await decide({ rules: [...rules, ["deny", "Write(b)"]] }, write("/work/src/a"), write("/work/b"))).toBe("deny");
+		expect(await decide({ rules: [...rules, ["deny", "Write(b)"]] }, write("/work/src/a"), write("/work/b"))).toBe(
+			"deny",
+		);
 		expect(await decide({ rules })).toBeNull();
 	});
 

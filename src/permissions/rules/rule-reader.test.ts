@@ -32,7 +32,11 @@ describe("the rules of a file", () => {
 	});
 
 	it("are all read, and every one that is unsound is named", async () => {
-		const problems = await problemsOf(declare({ pattern: "Nothing(x)" }), declare({}), declare({ pattern: "Read(!x)" }));
+		const problems = await problemsOf(
+			declare({ pattern: "Nothing(x)" }),
+			declare({}),
+			declare({ pattern: "Read(!x)" }),
+		);
 		expect(problems).toEqual([
 			[0, "pattern", expect.stringContaining('"Nothing(x)": it must begin with one of')],
 			[2, "pattern", '"Read(!x)": a pattern cannot be negated with `!`; write a second rule'],

@@ -68,12 +68,20 @@ async function failingExamples(
 	const problems: RuleProblem[] = [];
 	for (const example of match) {
 		if (!(await isDecided(example))) {
-			problems.push({ index, member: "match", reason: `the rule does not decide over ${JSON.stringify(shortened(example))}` });
+			problems.push({
+				index,
+				member: "match",
+				reason: `the rule does not decide over ${JSON.stringify(shortened(example))}`,
+			});
 		}
 	}
 	for (const example of notMatch) {
 		if (await isDecided(example)) {
-			problems.push({ index, member: "not_match", reason: `the rule decides over ${JSON.stringify(shortened(example))}` });
+			problems.push({
+				index,
+				member: "not_match",
+				reason: `the rule decides over ${JSON.stringify(shortened(example))}`,
+			});
 		}
 	}
 	return problems;

@@ -39,4 +39,3 @@ export function rulingOf(rule: Rule, what: string | null = null): Ruling {
 	const by = rule.origin.scope === "session" ? "session-grant" : "rule";
 	return { decision: rule.decision, by, reason: `${describeRule(rule)}: ${object}.` };
 }
-

@@ -111,7 +111,7 @@ interface JudgedFiles {
 
 function judgeFiles({ commands }: ScriptReading, judgeFile: JudgeFile): JudgedFiles {
 	let asked: FileUse | null = null;
-	for (const use of usesOf(commands)) {
+	for (const use of filesOf(commands)) {
 		const decision = judgeFile(use);
 		if (decision === "deny") return { denied: use, asked };
 		const isUncertain = use.by === "redirect" && use.operation === "write" && use.path === null;
@@ -120,7 +120,8 @@ function judgeFiles({ commands }: ScriptReading, judgeFile: JudgeFile): JudgedFi
 	return { denied: null, asked };
 }
 
-function* usesOf(commands: readonly CommandReading[]): Generator<FileUse> {
+/** The files that the commands would redirect from or to, and those that known programs take from their words. */
+export function* filesOf(commands: readonly CommandReading[]): Generator<FileUse> {
 	for (const { command, inner } of commands) {
 		for (const { operation, target } of command.redirects) {
 			const path = pathOf(target, command);
@@ -132,7 +133,7 @@ function* usesOf(commands: readonly CommandReading[]): Generator<FileUse> {
 			if (path === null || isFreeDevice(path)) continue;
 			yield { operation, path, text: word.text, by: "operand" };
 		}
-		if (inner !== null) yield* usesOf(inner.commands);
+		if (inner !== null) yield* filesOf(inner.commands);
 	}
 }
 

@@ -98,7 +98,8 @@ function countingTool(
 				ok: true,
 				preparation: {
 					kind: "ready",
-					approval: action === null ? null : { byDefault: "ask", action, subjects: [], description: `${name} it`, display: [] },
+					approval:
+						action === null ? null : { byDefault: "ask", action, subjects: [], description: `${name} it`, display: [] },
 					hasEffect: action !== null,
 					target: action === null ? null : "the thing",
 					async execute(signal): Promise<ToolReturn> {

@@ -46,7 +46,9 @@ export const backgroundSettings: SessionParts["background"]["settings"] = toConf
 export const noLimits = { tokens: null, time: null, "tool-calls": null } as const;
 
 /** What a session needs for hooks, plan mode, subagents and background work when none is used. */
-export function createQuietParts(stored: StoredSession): Pick<
+export function createQuietParts(
+	stored: StoredSession,
+): Pick<
 	SessionParts,
 	| "skills"
 	| "loopIterations"

@@ -135,7 +135,13 @@ export function createToolDouble(name: string, double: ToolDouble = {}): Tool {
 	};
 }
 
-export const editNeed: ApprovalNeed = { byDefault: "ask", action: "edit file", subjects: [{ kind: "file", operation: "edit", path: "/home/me/project/src/a.ts" }], description: "Edit it", display: [] };
+export const editNeed: ApprovalNeed = {
+	byDefault: "ask",
+	action: "edit file",
+	subjects: [{ kind: "file", operation: "edit", path: "/home/me/project/src/a.ts" }],
+	description: "Edit it",
+	display: [],
+};
 
 /** Answers by call id; whoever is not named is approved and shown. */
 export function approveBy(outcomes: Readonly<Record<string, ApprovalOutcome>>) {
