@@ -1,5 +1,6 @@
 // Patterns over simple commands, as rules have them: `git diff:*`. They compare words, never text, as the same command
 // can be written in many ways.
+import { posix } from "node:path";
 import { riskOf } from "./risky-flags.ts";
 import type { SimpleCommand, Word } from "./script.ts";
 import { decodeWord } from "./word.ts";
@@ -126,13 +127,20 @@ export function allows(pattern: CommandPattern, command: SimpleCommand): boolean
 	const { tokens, isPrefix } = pattern;
 	const [first] = tokens;
 	if (first?.kind !== "literal" || program.kind !== "literal" || command.isDeclaredHere) return false;
-	if (program.text !== first.text || (program.text.includes("/") && !program.text.startsWith("/"))) return false;
-	if (!hasHarmlessAssignments(command)) return false;
-	const { words } = command;
+	if (!isProgram(first.text, program.text, command.cwd) || !hasHarmlessAssignments(command)) return false;
+	const words: readonly Word[] = [{ kind: "literal", text: first.text }, ...command.words.slice(1)];
 	if (words.length < tokens.length || (!isPrefix && words.length > tokens.length)) return false;
 	if (!tokens.every((token, index) => isCovered(token, words[index]))) return false;
 	const named = new Set(tokens.flatMap((token) => (token.kind === "literal" ? [token.text] : [])));
 	return riskOf(command, named) === null;
+}
+
+/** A path means the file that it leads to; a bare name never means a path, as any file may have that name. */
+function isProgram(wanted: string, program: string, cwd: string | null): boolean {
+	if (!program.includes("/")) return program === wanted;
+	if (!wanted.startsWith("/")) return false;
+	if (program.startsWith("/")) return program === wanted;
+	return cwd !== null && !program.includes("..") && posix.resolve(cwd, program) === wanted;
 }
 
 function isCovered(token: PatternToken, word: Word | undefined): boolean {

@@ -15,6 +15,8 @@ export interface OptionTable {
 	readonly longValued?: readonly string[];
 	/** Whether long options have one dash. */
 	readonly isSingleDash?: boolean;
+	/** Whether long options must be written out. */
+	readonly isExact?: boolean;
 	/** Whether `-5` is an option. */
 	readonly takesNumber?: boolean;
 }
@@ -35,8 +37,49 @@ export interface ReadOptions {
 
 export function readOptions(words: readonly Word[], table: OptionTable): ReadOptions {
 	const options: ReadOption[] = [];
+	const { next, unclear } = readFrom(words, 0, table, options);
+	return { options, rest: words.slice(next), unclear };
+}
+
+/** Options and operands of a program that takes them in any order; its long options must be written out. */
+export interface ReadArguments {
+	readonly options: readonly ReadOption[];
+	readonly operands: readonly Word[];
+	readonly unclear: Word | null;
+}
+
+export function readAllOptions(words: readonly Word[], table: OptionTable): ReadArguments {
+	const options: ReadOption[] = [];
+	const operands: Word[] = [];
+	const exact = { ...table, isExact: true };
 	let unclear: Word | null = null;
 	let index = 0;
+	while (index < words.length) {
+		const read = readFrom(words, index, exact, options);
+		unclear ??= read.unclear;
+		if (read.isOver) {
+			operands.push(...words.slice(read.next));
+			break;
+		}
+		const operand = words[read.next];
+		if (operand !== undefined) operands.push(operand);
+		index = read.next + 1;
+	}
+	return { options, operands, unclear };
+}
+
+interface ReadPart {
+	/** Where the first word is that is no option. */
+	readonly next: number;
+	readonly unclear: Word | null;
+	/** Whether `--` says that no option follows. */
+	readonly isOver: boolean;
+}
+
+/** Adds the options from `start` on to `options`. */
+function readFrom(words: readonly Word[], start: number, table: OptionTable, options: ReadOption[]): ReadPart {
+	let unclear: Word | null = null;
+	let index = start;
 	for (; index < words.length; index += 1) {
 		const word = words[index];
 		if (word === undefined) break;
@@ -46,10 +89,7 @@ export function readOptions(words: readonly Word[], table: OptionTable): ReadOpt
 			continue;
 		}
 		const { text } = word;
-		if (text === "--") {
-			index += 1;
-			break;
-		}
+		if (text === "--") return { next: index + 1, unclear, isOver: true };
 		if (text === "-" || !text.startsWith("-")) break;
 		if (table.takesNumber && /^-{1,2}[-+]?\d+$/.test(text)) {
 			options.push({ name: "number", value: word });
@@ -66,7 +106,7 @@ export function readOptions(words: readonly Word[], table: OptionTable): ReadOpt
 		}
 		options.push(...found.options);
 	}
-	return { options, rest: words.slice(index), unclear };
+	return { next: Math.min(index, words.length), unclear, isOver: false };
 }
 
 interface Found {
@@ -75,10 +115,10 @@ interface Found {
 	readonly needsNext: string;
 }
 
-function readLong(text: string, { longFlags = [], longValued = [] }: OptionTable): Found | null {
+function readLong(text: string, { longFlags = [], longValued = [], isExact = false }: OptionTable): Found | null {
 	const [, written = "", value] = /^--?([^=]*)(?:=(.*))?$/s.exec(text) ?? [];
 	const all = [...longFlags, ...longValued];
-	const candidates = all.includes(written) ? [written] : all.filter((name) => name.startsWith(written));
+	const candidates = all.includes(written) ? [written] : isExact ? [] : all.filter((name) => name.startsWith(written));
 	const [name] = candidates;
 	if (name === undefined || written === "" || candidates.length > 1) return null;
 	if (value !== undefined) return { options: [{ name, value: { kind: "literal", text: value } }], needsNext: "" };

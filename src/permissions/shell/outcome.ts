@@ -30,7 +30,7 @@ export function isSame(one: Directory, other: Directory): boolean {
 	return one.path === other.path;
 }
 
-/** For a command that runs there; one that is never reached is read as if its directory were unknown. */
+/** For a command that runs there; the directory of one that is never reached is unknown. */
 export function pathOf(directory: Directory): string | null {
 	return typeof directory === "string" ? null : directory.path;
 }

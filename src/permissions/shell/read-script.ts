@@ -9,7 +9,7 @@ const longestScript = 16_384;
 const longestTime = 50;
 
 /**
- * Reads a script for `bash`. What cannot be read is a doubt, beside all the commands that were found nevertheless; it
+ * Reads a script for `bash`. What cannot be read is a doubt, next to all the commands that were found nevertheless; it
  * never throws.
  */
 export async function readScript(text: string, place: ScriptPlace): Promise<ScriptReading> {

@@ -34,10 +34,11 @@ export interface ParseShell {
 	readonly forEachChild: typeof forEachChild;
 }
 
-/** Neither a control character other than line feed and tab, nor a blank or a direction mark outside of ASCII. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what a script must not have.
-const oddCharacter =
-	/[\x00-\x08\x0b-\x1f\x7f-\xa0\xad\u034f\u061c\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180e\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\u3164\ufeff\uffa0]/;
+/**
+ * Controls other than line feed and tab, blanks outside of ASCII, marks of direction and whatever else is not seen. Those
+ * that emoji are made of are no blanks for a shell.
+ */
+const oddCharacter = /(?![\n\t \u200d\ufe0e\ufe0f])[\p{Cc}\p{Cf}\p{Cs}\p{Z}\p{Default_Ignorable_Code_Point}]/u;
 
 interface MutableReading {
 	command: SimpleCommand;
@@ -315,14 +316,18 @@ export class ScriptReader {
 		if (this.#declared.has(program.text)) outcome = stays("open");
 		if (runs.length === 0) return outcome;
 		const outer = this.#commands;
-		this.#commands = [];
-		for (const run of runs) {
-			const from = run.directory === "same" ? start : "open";
-			const result = this.#budget.nested(() => this.#readRun(run, command, from));
-			if (run.isInThisShell) outcome = result;
+		const commands: MutableReading[] = [];
+		reading.inner = { commands, isTransparent };
+		this.#commands = commands;
+		try {
+			for (const run of runs) {
+				const from = run.directory === "same" ? start : "open";
+				const result = this.#budget.nested(() => this.#readRun(run, command, from));
+				if (run.isInThisShell) outcome = result;
+			}
+		} finally {
+			this.#commands = outer;
 		}
-		reading.inner = { commands: this.#commands, isTransparent };
-		this.#commands = outer;
 		return outcome;
 	}
 

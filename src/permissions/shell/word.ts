@@ -187,15 +187,15 @@ function scanAnsiC(raw: string, start: number, scan: Scan): number {
 			index += 1;
 			continue;
 		}
-		const escape = readEscape(raw.slice(index + 1, index + 11));
-		if (escape === null) {
+		const decoded = readEscape(raw.slice(index + 1, index + 11));
+		if (decoded === null) {
 			open(scan, "an escape that stands for bytes", true);
 			return raw.length;
 		}
 		// A zero byte ends what the quotes hold.
-		if (escape.text === "\0") isCut = true;
-		if (!isCut) add(scan, escape.text);
-		index += 1 + escape.length;
+		if (decoded.text === "\0") isCut = true;
+		if (!isCut) add(scan, decoded.text);
+		index += 1 + decoded.length;
 	}
 	open(scan, "a quote that does not close", true);
 	return raw.length;

@@ -305,7 +305,8 @@ function unwrapFind(name: string, words: readonly Word[]): Unwrapped {
 			return isFound ? { kind: "dynamic", text: part.text, why: "a file that it finds", mayBeOption: false } : part;
 		});
 		runs.push(runOf(filled, { directory: word.text.endsWith("dir") ? "open" : "same" }));
-		if (end >= 0) index = end;
+		if (end < 0) break;
+		index = end;
 	}
 	return { runs, doubts: [], isTransparent: false };
 }
