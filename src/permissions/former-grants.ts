@@ -1,6 +1,6 @@
 // Approvals for the session as they were stored before: the name of an act, which stood for every call of its kind.
 
-/** Those that stand for too much to be kept: for every command, or every file. */
+/** Those that stand for too much to be retained: for every command, or every file. */
 const broad: ReadonlySet<string> = new Set([
 	"run command",
 	"run background command",

@@ -78,15 +78,15 @@ describe("a verdict in the mode of the session", () => {
 			{ allow: "allow by rule", ask: "deny by rule", deny: "deny by rule", nothing: "allow by default" },
 		],
 	])("%s", (mode, expected) => {
-		const told = (said: Verdict | null) => {
+		const outcomeOf = (said: Verdict | null) => {
 			const settled = settle(said, modes[mode]);
 			return settled.decision === "ask" ? "ask" : `${settled.decision} by ${settled.by}`;
 		};
 		expect({
-			allow: told(verdict("allow", "A.")),
-			ask: told(verdict("ask", "B.")),
-			deny: told(verdict("deny", "C.")),
-			nothing: told(null),
+			allow: outcomeOf(verdict("allow", "A.")),
+			ask: outcomeOf(verdict("ask", "B.")),
+			deny: outcomeOf(verdict("deny", "C.")),
+			nothing: outcomeOf(null),
 		}).toEqual(expected);
 	});
 

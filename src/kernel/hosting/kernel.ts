@@ -237,7 +237,7 @@ function withEnvironment(hostServices: HostServices, added: SessionOptions["envi
 
 /**
  * What a session may do without asking, as the state of a new one has it. Approvals of earlier versions that cover more
- * than anybody saw are dropped; whoever is asked next is told.
+ * than anybody saw are dropped; the next request says so.
  */
 async function beginApprovals(stored: StoredSession, options: SessionOptions, log: Log): Promise<void> {
 	const { mode = {}, permissions = {}, afk } = options;

@@ -49,7 +49,7 @@ export function convertClaudeRules(value: unknown, home: string): Conversion {
 
 /** Paths are written differently: `//etc` is `/etc`, and `/src` is below the project. */
 function toPattern(pattern: string): string {
-	const { tool = "", path = "" } = /^(?<tool>Read|Edit|Write)\((?<path>[^]*)\)$/.exec(pattern)?.groups ?? {};
+	const { tool = "", path = "" } = /^(?<tool>Read|Edit|Write)\((?<path>[\s\S]*)\)$/.exec(pattern)?.groups ?? {};
 	if (tool === "") return pattern;
 	const converted = path.startsWith("//") ? path.slice(1) : path.startsWith("/") ? `.${path}` : path;
 	return `${tool === "Edit" ? "Write" : tool}(${converted})`;

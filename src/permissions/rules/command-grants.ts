@@ -1,6 +1,7 @@
 // What an approval of a command line for the session covers: of each simple command the program with its subcommand
 // where the program is known to have some, else exactly its words.
 import type { Proposal } from "../judge.ts";
+import { type GrantPrefix, grantPrefix } from "../shell/grant-prefix.ts";
 import { filesOf } from "../shell/judge-script.ts";
 import { readScript } from "../shell/read-script.ts";
 import type { CommandReading, SimpleCommand } from "../shell/script.ts";
@@ -10,29 +11,6 @@ import { parseRulePattern } from "./pattern.ts";
 import type { Rule } from "./rule.ts";
 import type { JudgePlace } from "./ruling.ts";
 
-/** How many words of these programs, their own name included, say what they do; whatever follows does not change that. */
-const significantWords: Readonly<Record<string, number>> = Object.fromEntries([
-	...words("echo printf ls pwd cat head tail wc date which whoami uname stat file du df sleep true false").map(
-		(name) => [name, 1],
-	),
-	...words(
-		"git go cargo gh brew apt apt-get dnf systemctl kubectl helm terraform pip pip3 poetry uv rustup dotnet mvn gradle bundle make",
-	).map((name) => [name, 2]),
-	...words("npm pnpm yarn bun").map((name) => [name, 2]),
-	...words("docker podman").map((name) => [name, 2]),
-]);
-
-/** Subcommands after which one more word says what is done. */
-const deeper: ReadonlySet<string> = new Set(
-	words(
-		"npm:run npm:exec pnpm:run yarn:run bun:run docker:compose docker:container docker:image docker:network docker:volume podman:compose git:remote git:stash git:worktree gh:pr gh:issue gh:repo gh:run uv:pip",
-	).map((pair) => pair.replace(":", " ")),
-);
-
-function words(text: string): readonly string[] {
-	return text.split(" ");
-}
-
 export async function proposeCommand(subject: CommandSubject, place: JudgePlace): Promise<Proposal> {
 	const { text, cwd } = subject;
 	const reading = await readScript(text, { cwd, home: place.home });
@@ -40,9 +18,9 @@ export async function proposeCommand(subject: CommandSubject, place: JudgePlace)
 	if (doubt !== undefined) return once(doubt.why);
 	const patterns = new Set<string>();
 	for (const command of grantedCommands(reading.commands, cwd, place)) {
-		const pattern = toPattern(command);
-		if (pattern === null) return once("what it runs is known only when it runs");
-		patterns.add(pattern);
+		const prefix = grantPrefix(command);
+		if (prefix === null) return once("what it runs is known only when it runs");
+		patterns.add(toPattern(prefix));
 	}
 	for (const { operation, path, by } of filesOf(reading.commands)) {
 		if (operation === "read" || by === "operand") continue;
@@ -68,18 +46,8 @@ function* grantedCommands(
 	}
 }
 
-/** Null when a word is known only when it runs. */
-function toPattern({ words: all }: SimpleCommand): string | null {
-	const texts = all.flatMap((word) => (word.kind === "literal" ? [word.text] : []));
-	const [program = ""] = texts;
-	const known = Object.hasOwn(significantWords, program) ? (significantWords[program] ?? 0) : 0;
-	const count = deeper.has(`${program} ${texts[1] ?? ""}`) ? known + 1 : known;
-	const significant = texts.slice(0, count);
-	const isPrefix =
-		known > 0 && significant.length === count && significant.slice(1).every((word) => /^[A-Za-z]/.test(word));
-	if (!isPrefix && texts.length < all.length) return null;
-	if (isPrefix && all.slice(0, count).some(({ kind }) => kind === "dynamic")) return null;
-	return isPrefix ? `Shell(${significant.map(quoted).join(" ")}:*)` : `Shell(${texts.map(quoted).join(" ")})`;
+function toPattern({ tokens, isExact }: GrantPrefix): string {
+	return `Shell(${tokens.map(quoted).join(" ")}${isExact ? "" : ":*"})`;
 }
 
 function quoted(word: string): string {

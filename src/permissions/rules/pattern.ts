@@ -99,7 +99,7 @@ const knownNames = "Shell, Read, Write, WebFetch, WebSearch, Plugin, ClientTool,
 export function parseRulePattern(text: string, home: string): RulePatternResult {
 	if (text.length > longestPattern) return refused(`it is longer than ${longestPattern} characters`);
 	if (text.startsWith("mcp__")) return readMcp(text);
-	const { name = "", content } = /^(?<name>\w+)(?:\((?<content>[^]*)\))?$/.exec(text)?.groups ?? {};
+	const { name = "", content } = /^(?<name>\w+)(?:\((?<content>[\s\S]*)\))?$/.exec(text)?.groups ?? {};
 	const read = Object.hasOwn(readers, name) ? readers[name] : undefined;
 	if (read === undefined) return refused(`it must begin with one of ${knownNames}`);
 	if (content?.trim() === "")

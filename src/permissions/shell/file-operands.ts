@@ -1,5 +1,5 @@
 // Which files known programs read and write by their words.
-import { type OptionTable, readAllOptions, type ReadArguments } from "./options.ts";
+import { type OptionTable, type ReadArguments, readAllOptions } from "./options.ts";
 import { nameOf } from "./program-name.ts";
 import type { SimpleCommand, Word } from "./script.ts";
 import { sedScripts } from "./sed-script.ts";
@@ -25,7 +25,13 @@ interface FileRow extends OptionTable {
 
 const reader: FileRow = { operands: "read" };
 const writer: FileRow = { operands: "write" };
-const changer: FileRow = { operands: "write", skips: 1, instead: ["reference"], longValued: ["reference"], reads: ["reference"] };
+const changer: FileRow = {
+	operands: "write",
+	skips: 1,
+	instead: ["reference"],
+	longValued: ["reference"],
+	reads: ["reference"],
+};
 const copier: FileRow = {
 	operands: "read, last written",
 	valued: "tSmog",
@@ -57,7 +63,14 @@ const table: Readonly<Record<string, FileRow>> = {
 	fgrep: grep,
 	rg: grep,
 	ag: grep,
-	awk: { operands: "read", valued: "Fvfile", longValued: ["file", "field-separator", "assign"], skips: 1, instead: ["f", "file"], reads: ["f", "file"] },
+	awk: {
+		operands: "read",
+		valued: "Fvfile",
+		longValued: ["file", "field-separator", "assign"],
+		skips: 1,
+		instead: ["f", "file"],
+		reads: ["f", "file"],
+	},
 	sort: {
 		operands: "read",
 		valued: "koStT",
@@ -67,7 +80,11 @@ const table: Readonly<Record<string, FileRow>> = {
 	},
 	uniq: { operands: "read, second written", valued: "fsw" },
 	xxd: { operands: "read, second written", valued: "cglos" },
-	cut: { operands: "read", valued: "bcdf", longValued: ["bytes", "characters", "delimiter", "fields", "output-delimiter"] },
+	cut: {
+		operands: "read",
+		valued: "bcdf",
+		longValued: ["bytes", "characters", "delimiter", "fields", "output-delimiter"],
+	},
 	paste: { operands: "read", valued: "d" },
 	join: { operands: "read", valued: "12atejov" },
 	comm: reader,
@@ -89,7 +106,14 @@ const table: Readonly<Record<string, FileRow>> = {
 	du: { operands: "read", valued: "dBtX" },
 	readlink: reader,
 	realpath: reader,
-	jq: { operands: "read", skips: 1, longValued: ["from-file"], valued: "fL", reads: ["f", "from-file"], instead: ["f", "from-file"] },
+	jq: {
+		operands: "read",
+		skips: 1,
+		longValued: ["from-file"],
+		valued: "fL",
+		reads: ["f", "from-file"],
+		instead: ["f", "from-file"],
+	},
 	source: reader,
 	".": reader,
 	tee: writer,
@@ -108,12 +132,19 @@ const table: Readonly<Record<string, FileRow>> = {
 	// The source is gone afterwards, and a link leads to its target.
 	mv: { ...copier, operands: "both" },
 	ln: { ...copier, operands: "both" },
-	rsync: { operands: "read, last written", valued: "eBTf", longValued: ["rsh", "exclude", "include", "exclude-from", "filter"] },
+	rsync: {
+		operands: "read, last written",
+		valued: "eBTf",
+		longValued: ["rsh", "exclude", "include", "exclude-from", "filter"],
+	},
 	scp: { operands: "read, last written", valued: "cFiJloPS" },
 	curl: {
 		operands: "none",
 		valued: "oKcDTdFHXuAebmxEYyzPCQrtw",
-		longValued: "output config cookie-jar dump-header upload-file data form header request user url max-time proxy output-dir".split(" "),
+		longValued:
+			"output config cookie-jar dump-header upload-file data form header request user url max-time proxy output-dir".split(
+				" ",
+			),
 		reads: ["K", "config", "T", "upload-file"],
 		writes: ["o", "output", "c", "cookie-jar", "D", "dump-header", "output-dir"],
 	},
@@ -124,7 +155,13 @@ const table: Readonly<Record<string, FileRow>> = {
 		reads: ["i", "input-file", "post-file"],
 		writes: ["O", "o", "a", "P", "output-document", "output-file", "append-output", "directory-prefix"],
 	},
-	patch: { operands: "write", valued: "piodDFBYzrV", longValued: ["input", "output", "directory"], reads: ["i", "input"], writes: ["o", "output", "d", "directory"] },
+	patch: {
+		operands: "write",
+		valued: "piodDFBYzrV",
+		longValued: ["input", "output", "directory"],
+		reads: ["i", "input"],
+		writes: ["o", "output", "d", "directory"],
+	},
 	unzip: { operands: "read", valued: "dxP", writes: ["d"] },
 	zip: { operands: "read", valued: "xib" },
 	gzip: { operands: "write", valued: "S" },
@@ -230,7 +267,8 @@ function assignedFile(word: Word): readonly FileOperand[] {
 function archiveFiles(words: readonly Word[]): readonly FileOperand[] {
 	const [first] = words;
 	const letters = first?.kind === "literal" ? first.text.replace(/^-/, "") : "";
-	const creates = /^[A-Za-z]*[cru]/.test(letters) || words.some(({ text }) => /^--(?:create|append|update)$/.test(text));
+	const creates =
+		/^[A-Za-z]*[cru]/.test(letters) || words.some(({ text }) => /^--(?:create|append|update)$/.test(text));
 	const uses: FileOperand[] = [];
 	words.forEach((word, index) => {
 		const next = words[index + 1];
@@ -244,7 +282,8 @@ function archiveFiles(words: readonly Word[]): readonly FileOperand[] {
 		}
 		const moves = word.text === "-C" || word.text === "--directory";
 		if (moves && next !== undefined) uses.push(creates ? read(next) : written(next));
-		const isPlain = index > 0 && !word.text.startsWith("-") && !/(?:f|-C|--file|--directory)$/.test(words[index - 1]?.text ?? "");
+		const isPlain =
+			index > 0 && !word.text.startsWith("-") && !/(?:f|-C|--file|--directory)$/.test(words[index - 1]?.text ?? "");
 		if (isPlain && creates) uses.push(read(word));
 	});
 	return uses;

@@ -25,7 +25,10 @@ const difference: VerbRow = {
 		"ignore-submodules submodule pickaxe-all pickaxe-regex use-mailmap no-mailmap no-notes notes regexp-ignore-case " +
 		"extended-regexp fixed-strings perl-regexp all-match invert-grep not pretty format date diff-filter diff-algorithm inter-hunk-context"
 	).split(" "),
-	longValued: "author committer grep since until after before max-count skip min-parents max-parents glob exclude encoding".split(" "),
+	longValued:
+		"author committer grep since until after before max-count skip min-parents max-parents glob exclude encoding".split(
+			" ",
+		),
 	takesNumber: true,
 };
 
@@ -33,25 +36,75 @@ const verbs: Readonly<Record<string, VerbRow>> = {
 	status: {
 		flags: "sbvzu",
 		attached: "u",
-		longFlags: "short branch show-stash porcelain long verbose untracked-files ignored ignore-submodules column no-column ahead-behind no-ahead-behind renames no-renames find-renames".split(" "),
+		longFlags:
+			"short branch show-stash porcelain long verbose untracked-files ignored ignore-submodules column no-column ahead-behind no-ahead-behind renames no-renames find-renames".split(
+				" ",
+			),
 	},
 	diff: difference,
 	log: difference,
 	show: difference,
-	shortlog: { flags: "nsec", longFlags: ["numbered", "summary", "email", "all", "no-merges", "merges"], longValued: ["since", "until", "group"] },
-	"rev-parse": { longFlags: "show-toplevel abbrev-ref short verify quiet is-inside-work-tree is-bare-repository git-dir git-common-dir absolute-git-dir show-prefix show-cdup symbolic symbolic-full-name all branches tags remotes".split(" "), flags: "q" },
-	"rev-list": { longFlags: "count all branches tags remotes oneline no-merges merges first-parent reverse objects left-right".split(" "), longValued: ["max-count", "since", "until", "after", "before", "author"], valued: "n", takesNumber: true },
-	"ls-files": { flags: "cdmosuktvzf", valued: "xX", longFlags: "cached deleted modified others ignored stage unmerged killed directory exclude-standard full-name error-unmatch".split(" "), longValued: ["exclude", "exclude-from"] },
+	shortlog: {
+		flags: "nsec",
+		longFlags: ["numbered", "summary", "email", "all", "no-merges", "merges"],
+		longValued: ["since", "until", "group"],
+	},
+	"rev-parse": {
+		longFlags:
+			"show-toplevel abbrev-ref short verify quiet is-inside-work-tree is-bare-repository git-dir git-common-dir absolute-git-dir show-prefix show-cdup symbolic symbolic-full-name all branches tags remotes".split(
+				" ",
+			),
+		flags: "q",
+	},
+	"rev-list": {
+		longFlags: "count all branches tags remotes oneline no-merges merges first-parent reverse objects left-right".split(
+			" ",
+		),
+		longValued: ["max-count", "since", "until", "after", "before", "author"],
+		valued: "n",
+		takesNumber: true,
+	},
+	"ls-files": {
+		flags: "cdmosuktvzf",
+		valued: "xX",
+		longFlags:
+			"cached deleted modified others ignored stage unmerged killed directory exclude-standard full-name error-unmatch".split(
+				" ",
+			),
+		longValued: ["exclude", "exclude-from"],
+	},
 	"ls-tree": { flags: "drtlz", longFlags: "name-only name-status full-name full-tree long".split(" ") },
-	blame: { flags: "bcflnstweCMp", valued: "L", longFlags: "root porcelain line-porcelain incremental show-name show-number show-email show-stats".split(" "), longValued: ["since", "ignore-rev"] },
-	describe: { longFlags: "all tags long always dirty contains exact-match first-parent abbrev".split(" "), longValued: ["match", "exclude", "candidates"] },
+	blame: {
+		flags: "bcflnstweCMp",
+		valued: "L",
+		longFlags: "root porcelain line-porcelain incremental show-name show-number show-email show-stats".split(" "),
+		longValued: ["since", "ignore-rev"],
+	},
+	describe: {
+		longFlags: "all tags long always dirty contains exact-match first-parent abbrev".split(" "),
+		longValued: ["match", "exclude", "candidates"],
+	},
 	"cat-file": { flags: "tsep", operands: 2 },
 	"merge-base": { flags: "a", longFlags: ["all", "octopus", "is-ancestor", "fork-point", "independent"] },
 	"name-rev": { longFlags: ["tags", "name-only", "always", "all"] },
-	"show-ref": { flags: "sdq", longFlags: ["head", "heads", "tags", "branches", "verify", "hash", "dereference", "quiet"] },
-	"for-each-ref": { longFlags: ["format"], longValued: ["sort", "count", "points-at", "merged", "no-merged", "contains"] },
+	"show-ref": {
+		flags: "sdq",
+		longFlags: ["head", "heads", "tags", "branches", "verify", "hash", "dereference", "quiet"],
+	},
+	"for-each-ref": {
+		longFlags: ["format"],
+		longValued: ["sort", "count", "points-at", "merged", "no-merged", "contains"],
+	},
 	"check-ignore": { flags: "qvnz", longFlags: ["quiet", "verbose", "non-matching", "no-index"] },
-	grep: { flags: "IavwihnlLcqHEGPFpWo", valued: "eABCfm", longFlags: "cached untracked no-index text invert-match word-regexp ignore-case full-name extended-regexp fixed-strings perl-regexp line-number files-with-matches name-only count quiet show-function heading break column only-matching".split(" "), longValued: ["max-depth", "max-count"] },
+	grep: {
+		flags: "IavwihnlLcqHEGPFpWo",
+		valued: "eABCfm",
+		longFlags:
+			"cached untracked no-index text invert-match word-regexp ignore-case full-name extended-regexp fixed-strings perl-regexp line-number files-with-matches name-only count quiet show-function heading break column only-matching".split(
+				" ",
+			),
+		longValued: ["max-depth", "max-count"],
+	},
 	branch: {
 		flags: "arvql",
 		longFlags: "all remotes verbose list show-current color no-color column no-column ignore-case format".split(" "),
@@ -86,7 +139,8 @@ export function gitReadOnly(words: readonly Word[]): boolean {
 	const { options, operands, unclear } = readAllOptions(rest, row);
 	if (unclear !== null) return false;
 	const [first] = rest;
-	if (row.subcommands !== undefined && (first?.kind !== "literal" || !row.subcommands.includes(first.text))) return false;
+	if (row.subcommands !== undefined && (first?.kind !== "literal" || !row.subcommands.includes(first.text)))
+		return false;
 	const isListing = options.some(({ name }) => row.listing?.includes(name));
 	return isListing || row.operands === undefined || operands.length <= row.operands;
 }

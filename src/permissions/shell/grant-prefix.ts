@@ -1,7 +1,7 @@
 // What an approval for the session stores of a simple command: enough that the same work is not asked about again, and
 // not so much that other work is allowed.
 import { posix } from "node:path";
-import { allows, type CommandPattern, hasHarmlessAssignments } from "./command-pattern.ts";
+import { hasHarmlessAssignments } from "./command-pattern.ts";
 import { riskOf } from "./risky-flags.ts";
 import type { SimpleCommand } from "./script.ts";
 
@@ -11,6 +11,11 @@ export interface GrantPrefix {
 	/** Whether no further words may follow. */
 	readonly isExact: boolean;
 }
+
+/** Programs that only print: whatever their words, they do the same. */
+const withoutVerb = new Set(
+	"echo printf ls pwd cat head tail wc date whoami uname stat du df sleep true false".split(" "),
+);
 
 /** Programs of which one word says what they do. */
 const withVerb = new Set(
@@ -62,7 +67,9 @@ function grantableTexts(command: SimpleCommand): readonly string[] | null {
 
 function verbPrefix(texts: readonly string[]): readonly string[] | null {
 	const [program, verb, second] = texts;
-	if (program === undefined || !withVerb.has(program) || !isVerb(verb)) return null;
+	if (program === undefined) return null;
+	if (withoutVerb.has(program)) return [program];
+	if (!withVerb.has(program) || !isVerb(verb)) return null;
 	const one = [program, verb];
 	if (runners.has(one.join(" "))) return null;
 	if (!withSecondVerb.has(one.join(" "))) return one;
@@ -73,18 +80,4 @@ function verbPrefix(texts: readonly string[]): readonly string[] | null {
 
 function isVerb(text: string | undefined): text is string {
 	return text !== undefined && /^[A-Za-z][\w:.-]*$/.test(text);
-}
-
-/** The pattern that allows what was granted. */
-export function patternOfGrant({ tokens, isExact }: GrantPrefix): CommandPattern {
-	return {
-		kind: "tokens",
-		tokens: tokens.map((text) => ({ kind: "literal", text, raw: text })),
-		isPrefix: !isExact,
-	};
-}
-
-/** Whether a grant allows a command, by the rules of patterns that allow. */
-export function coversGrant(grant: GrantPrefix, command: SimpleCommand): boolean {
-	return allows(patternOfGrant(grant), command);
 }

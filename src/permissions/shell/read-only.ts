@@ -42,13 +42,27 @@ const table: Readonly<Record<string, ReadOnlyRow>> = {
 	pwd: { flags: "LP", operands: 0 },
 	whoami: nothing,
 	echo: { judge: () => true },
-	printf: { judge: ([first]) => first !== undefined && (first.kind === "literal" ? !first.text.startsWith("-") : !first.mayBeOption) },
+	printf: {
+		judge: ([first]) =>
+			first !== undefined && (first.kind === "literal" ? !first.text.startsWith("-") : !first.mayBeOption),
+	},
 	test: { judge: () => true },
 	"[": { judge: () => true },
 	id: { flags: "agGnruzZ", longFlags: "groups group name real user zero context".split(" ") },
 	groups: {},
-	date: { flags: "uRI", valued: "dr", attached: "I", longFlags: ["utc", "universal", "iso-8601", "rfc-email", "rfc-3339"], longValued: ["date", "reference"], judge: (words) => words.every((word) => word.kind === "literal" && !/^\d/.test(word.text)) },
-	uname: { flags: "asnrvmpio", longFlags: "all kernel-name nodename kernel-release kernel-version machine processor operating-system".split(" "), operands: 0 },
+	date: {
+		flags: "uRI",
+		valued: "dr",
+		attached: "I",
+		longFlags: ["utc", "universal", "iso-8601", "rfc-email", "rfc-3339"],
+		longValued: ["date", "reference"],
+		judge: (words) => words.every((word) => word.kind === "literal" && !/^\d/.test(word.text)),
+	},
+	uname: {
+		flags: "asnrvmpio",
+		longFlags: "all kernel-name nodename kernel-release kernel-version machine processor operating-system".split(" "),
+		operands: 0,
+	},
 	uptime: { flags: "ps", operands: 0 },
 	arch: nothing,
 	nproc: { longFlags: ["all"], operands: 0 },
@@ -56,12 +70,39 @@ const table: Readonly<Record<string, ReadOnlyRow>> = {
 	type: { flags: "afptP" },
 	basename: { flags: "az", valued: "s", longFlags: ["multiple", "zero"], longValued: ["suffix"] },
 	dirname: { flags: "z", longFlags: ["zero"] },
-	realpath: { flags: "emLPqsz", longFlags: "canonicalize-existing canonicalize-missing logical physical quiet strip no-symlinks zero".split(" "), longValued: ["relative-to", "relative-base"] },
-	readlink: { flags: "femnqsvz", longFlags: "canonicalize canonicalize-existing canonicalize-missing no-newline quiet silent verbose zero".split(" ") },
-	stat: { flags: "Lft", valued: "c", longFlags: ["dereference", "file-system", "terse"], longValued: ["format", "printf"] },
-	file: { flags: "bhiLkNrs", longFlags: "brief mime mime-type mime-encoding no-dereference dereference keep-going".split(" ") },
-	du: { flags: "abcDhHkLlmsSx0", valued: "dBt", longFlags: "all apparent-size bytes total human-readable summarize one-file-system".split(" "), longValued: ["max-depth", "exclude", "block-size", "threshold"] },
-	df: { flags: "ahHiklPT", valued: "tBx", longFlags: "all human-readable inodes local portability print-type total".split(" "), longValued: ["type", "exclude-type"] },
+	realpath: {
+		flags: "emLPqsz",
+		longFlags: "canonicalize-existing canonicalize-missing logical physical quiet strip no-symlinks zero".split(" "),
+		longValued: ["relative-to", "relative-base"],
+	},
+	readlink: {
+		flags: "femnqsvz",
+		longFlags: "canonicalize canonicalize-existing canonicalize-missing no-newline quiet silent verbose zero".split(
+			" ",
+		),
+	},
+	stat: {
+		flags: "Lft",
+		valued: "c",
+		longFlags: ["dereference", "file-system", "terse"],
+		longValued: ["format", "printf"],
+	},
+	file: {
+		flags: "bhiLkNrs",
+		longFlags: "brief mime mime-type mime-encoding no-dereference dereference keep-going".split(" "),
+	},
+	du: {
+		flags: "abcDhHkLlmsSx0",
+		valued: "dBt",
+		longFlags: "all apparent-size bytes total human-readable summarize one-file-system".split(" "),
+		longValued: ["max-depth", "exclude", "block-size", "threshold"],
+	},
+	df: {
+		flags: "ahHiklPT",
+		valued: "tBx",
+		longFlags: "all human-readable inodes local portability print-type total".split(" "),
+		longValued: ["type", "exclude-type"],
+	},
 	free: { flags: "bkmghltw" },
 	ls: {
 		flags: "aAbBcCdfFgGhHiklLmnNopqQrRsStuUvxXZ1",
@@ -72,14 +113,38 @@ const table: Readonly<Record<string, ReadOnlyRow>> = {
 		).split(" "),
 		longValued: ["sort", "time", "format", "ignore", "hide", "indicator-style", "time-style", "block-size", "width"],
 	},
-	tree: { flags: "adfiJlnpqQrstuvxACDFghNSX", valued: "LPI", longFlags: "dirsfirst noreport prune gitignore du si".split(" ") },
-	cat: { flags: "AbeEnstTuv", longFlags: "show-all number-nonblank show-ends number squeeze-blank show-tabs show-nonprinting".split(" ") },
+	tree: {
+		flags: "adfiJlnpqQrstuvxACDFghNSX",
+		valued: "LPI",
+		longFlags: "dirsfirst noreport prune gitignore du si".split(" "),
+	},
+	cat: {
+		flags: "AbeEnstTuv",
+		longFlags: "show-all number-nonblank show-ends number squeeze-blank show-tabs show-nonprinting".split(" "),
+	},
 	tac: { flags: "br", valued: "s" },
 	nl: { valued: "bdfhilnsvw", flags: "p" },
-	head: { flags: "qvz", valued: "cn", longFlags: ["quiet", "silent", "verbose", "zero-terminated"], longValued: ["bytes", "lines"], takesNumber: true },
-	tail: { flags: "qvz", valued: "cn", longFlags: ["quiet", "silent", "verbose", "zero-terminated"], longValued: ["bytes", "lines"], takesNumber: true },
+	head: {
+		flags: "qvz",
+		valued: "cn",
+		longFlags: ["quiet", "silent", "verbose", "zero-terminated"],
+		longValued: ["bytes", "lines"],
+		takesNumber: true,
+	},
+	tail: {
+		flags: "qvz",
+		valued: "cn",
+		longFlags: ["quiet", "silent", "verbose", "zero-terminated"],
+		longValued: ["bytes", "lines"],
+		takesNumber: true,
+	},
 	wc: { flags: "clLmw", longFlags: ["bytes", "chars", "lines", "words", "max-line-length"] },
-	cut: { flags: "nsz", valued: "bcdf", longFlags: ["complement", "only-delimited", "zero-terminated"], longValued: ["bytes", "characters", "delimiter", "fields", "output-delimiter"] },
+	cut: {
+		flags: "nsz",
+		valued: "bcdf",
+		longFlags: ["complement", "only-delimited", "zero-terminated"],
+		longValued: ["bytes", "characters", "delimiter", "fields", "output-delimiter"],
+	},
 	tr: { flags: "cCdst", longFlags: ["complement", "delete", "squeeze-repeats", "truncate-set1"] },
 	rev: {},
 	sort: {
@@ -91,13 +156,22 @@ const table: Readonly<Record<string, ReadOnlyRow>> = {
 		).split(" "),
 		longValued: ["key", "field-separator"],
 	},
-	uniq: { flags: "cdDiuz", valued: "fsw", longFlags: ["count", "repeated", "ignore-case", "unique", "zero-terminated"], longValued: ["skip-fields", "skip-chars", "check-chars"], operands: 1 },
+	uniq: {
+		flags: "cdDiuz",
+		valued: "fsw",
+		longFlags: ["count", "repeated", "ignore-case", "unique", "zero-terminated"],
+		longValued: ["skip-fields", "skip-chars", "check-chars"],
+		operands: 1,
+	},
 	comm: { flags: "123z" },
 	cmp: { flags: "bls", valued: "in" },
 	diff: {
 		flags: "abBcdeEiNnpqrstTuwyZ",
 		valued: "CFIUWxX",
-		longFlags: "brief report-identical-files unified context recursive new-file ignore-case ignore-all-space ignore-blank-lines color side-by-side text".split(" "),
+		longFlags:
+			"brief report-identical-files unified context recursive new-file ignore-case ignore-all-space ignore-blank-lines color side-by-side text".split(
+				" ",
+			),
 		longValued: ["exclude", "exclude-from", "label"],
 	},
 	grep,
@@ -112,7 +186,10 @@ const table: Readonly<Record<string, ReadOnlyRow>> = {
 			"pcre2 unrestricted hidden no-ignore no-ignore-vcs follow text pretty heading no-heading json stats trim vimgrep null " +
 			"type-list column"
 		).split(" "),
-		longValued: "regexp file glob iglob type type-not after-context before-context context max-count max-columns max-depth sort sortr color replace".split(" "),
+		longValued:
+			"regexp file glob iglob type type-not after-context before-context context max-count max-columns max-depth sort sortr color replace".split(
+				" ",
+			),
 	},
 	find: { judge: isReadingFind },
 	sed: { judge: isReadingSed },
@@ -121,7 +198,13 @@ const table: Readonly<Record<string, ReadOnlyRow>> = {
 	sha1sum: checksum,
 	sha256sum: checksum,
 	sha512sum: checksum,
-	jq: { flags: "cCMSrjnseaR", longFlags: "compact-output null-input exit-status slurp raw-output raw-input color-output monochrome-output sort-keys tab join-output".split(" ") },
+	jq: {
+		flags: "cCMSrjnseaR",
+		longFlags:
+			"compact-output null-input exit-status slurp raw-output raw-input color-output monochrome-output sort-keys tab join-output".split(
+				" ",
+			),
+	},
 	git: { judge: gitReadOnly },
 };
 
@@ -132,7 +215,8 @@ export function isReadOnly(command: SimpleCommand): boolean {
 	const row = Object.hasOwn(table, program.text) ? table[program.text] : undefined;
 	if (row === undefined) return false;
 	const { judge } = row;
-	const isListed = row.flags !== undefined || row.valued !== undefined || row.operands !== undefined || judge === undefined;
+	const isListed =
+		row.flags !== undefined || row.valued !== undefined || row.operands !== undefined || judge === undefined;
 	if (isListed) {
 		const { operands, unclear } = readAllOptions(words, row);
 		if (unclear !== null || (row.operands !== undefined && operands.length > row.operands)) return false;
@@ -156,7 +240,17 @@ function isReadingSed(words: readonly Word[]): boolean {
 	const { unclear, options } = readAllOptions(words, {
 		flags: "nErsuz",
 		valued: "e",
-		longFlags: ["quiet", "silent", "regexp-extended", "separate", "unbuffered", "null-data", "posix", "sandbox", "debug"],
+		longFlags: [
+			"quiet",
+			"silent",
+			"regexp-extended",
+			"separate",
+			"unbuffered",
+			"null-data",
+			"posix",
+			"sandbox",
+			"debug",
+		],
 		longValued: ["expression"],
 	});
 	const scripts = sedScripts(words);

@@ -38,6 +38,7 @@ export interface ParseShell {
  * Controls other than line feed and tab, blanks outside of ASCII, marks of direction and whatever else is not seen. Those
  * that emoji are made of are no blanks for a shell.
  */
+// biome-ignore lint/suspicious/noMisleadingCharacterClass: each stands for itself.
 const oddCharacter = /(?![\n\t \u200d\ufe0e\ufe0f])[\p{Cc}\p{Cf}\p{Cs}\p{Z}\p{Default_Ignorable_Code_Point}]/u;
 
 interface MutableReading {
