@@ -17,6 +17,16 @@ const none: ShellEffect = { success: "same", doubts: [], declares: [] };
 
 const doubting = (why: string | null): ShellEffect => (why === null ? none : { ...none, doubts: [why] });
 
+/** Whether a file is what the script itself gives to the command, such as a here-document or a pipe. */
+export function isOwnInput(word: Word): boolean {
+	return word.kind === "literal" && /(?:^|\/)(?:dev|proc)\/.*(?:stdin|fd)/.test(posix.normalize(word.text));
+}
+
+/** A declaration evaluates a list although it is quoted. */
+function doubtOfList(word: Word): string | null {
+	return word.kind === "literal" && /=\(.*[$`]/s.test(word.text) ? "it declares a list with expansions" : null;
+}
+
 /** `cwd` is where the command runs, or null. */
 export function readBuiltin(command: SimpleCommand, place: ScriptPlace, cwd: string | null): ShellEffect {
 	const [program, ...words] = command.words;
@@ -35,7 +45,11 @@ export function readBuiltin(command: SimpleCommand, place: ScriptPlace, cwd: str
 		case ".":
 		case "source": {
 			const isLiteral = words.every((word) => word.kind === "literal");
-			const doubts = isLiteral ? [] : ["the file whose commands it runs is not literal"];
+			const doubts = isLiteral
+				? words.slice(0, 1).some(isOwnInput)
+					? ["it runs the commands of its own input"]
+					: []
+				: ["the file whose commands it runs is not literal"];
 			return { ...none, success: "open", doubts };
 		}
 		case "alias": {
@@ -133,11 +147,13 @@ function doubtOfNames(program: string, words: readonly Word[]): string | null {
 				if (word.kind === "literal" && /^[-+]/.test(word.text)) {
 					return /^[-+][aAfFgGlprux]+$/.test(word.text) ? null : `it declares with ${word.text}`;
 				}
-				return doubtOfName(word);
+				return doubtOfList(word) ?? doubtOfName(word);
 			});
 		case "export":
 		case "readonly":
-			return firstOf(words, (word) => (word.kind === "literal" && /^-/.test(word.text) ? null : doubtOfName(word)));
+			return firstOf(words, (word) =>
+				word.kind === "literal" && /^-/.test(word.text) ? null : (doubtOfList(word) ?? doubtOfName(word)),
+			);
 		case "unset":
 		case "getopts":
 			return firstOf(words.slice(program === "getopts" ? 1 : 0), (word) =>

@@ -22,6 +22,7 @@ const rows: readonly RiskRow[] = [
 		long: "output compress-program temporary-directory",
 		reason: "writes files or runs a program",
 	},
+	{ programs: "split", long: "filter", reason: runs },
 	{ programs: "uniq xxd", operands: 1, reason: writes },
 	{ programs: "file", short: "Cm", long: "compile magic-file", reason: writes },
 	{ programs: "base64 base32 tree", short: "o", long: "output", reason: writes },

@@ -41,6 +41,10 @@ export interface ParseShell {
 // biome-ignore lint/suspicious/noMisleadingCharacterClass: each stands for itself.
 const oddCharacter = /(?![\n\t \u200d\ufe0e\ufe0f])[\p{Cc}\p{Cf}\p{Cs}\p{Z}\p{Default_Ignorable_Code_Point}]/u;
 
+const reserved: ReadonlySet<string> = new Set(
+	"! { } [[ ]] case coproc do done elif else esac fi for function if in select then time until while".split(" "),
+);
+
 interface MutableReading {
 	command: SimpleCommand;
 	inner: { commands: MutableReading[]; isTransparent: boolean } | null;
@@ -173,6 +177,8 @@ export class ScriptReader {
 				return stays(start);
 			}
 			case "Coproc":
+				// Whether its first word is a name depends on what follows, and parsers differ.
+				this.#doubt("it runs a coprocess", this.#slice(node));
 				if (node.body.type === "CompoundList") this.#readList(node.body, start);
 				else this.#readCommandNode(node.body, start);
 				return stays(start);
@@ -253,6 +259,11 @@ export class ScriptReader {
 		for (const part of parts) {
 			if (part.type !== "Word" && part.type !== "Assignment") continue;
 			this.#search(part, start);
+			const raw = this.#slice(part);
+			// After a redirection, these are programs to one parser and words of the grammar to another.
+			if (words.length === 0 && reserved.has(raw)) this.#doubt("the program is a reserved word", raw);
+			// In front of a redirection it is a descriptor, whose index is evaluated.
+			if (/^\{\w+\[/.test(raw)) this.#doubt("a descriptor is an expression", raw);
 			words.push(this.#decode(part, words.length === 0));
 		}
 		const assignments: Assignment[] = [];
@@ -357,9 +368,17 @@ export class ScriptReader {
 			if (redirection.type === "HereDoc" && redirection.closing === undefined) {
 				this.#doubt("a here-document does not end", this.#slice(redirection));
 			}
-			if (redirection.type !== "Redirect" || redirection.target === undefined) continue;
-			const target = this.#decode(redirection.target, false);
+			if (redirection.type !== "Redirect") continue;
 			const { operator } = redirection;
+			if (redirection.target === undefined) {
+				this.#doubt("a redirection has no target", this.#slice(redirection));
+				continue;
+			}
+			// The shell ends the redirection after `>&-`: what follows is a word of its own, and may be the program.
+			if (operator.endsWith("&") && /^-./s.test(this.#slice(redirection.target))) {
+				this.#doubt("a word follows a closed descriptor without a blank", this.#slice(redirection));
+			}
+			const target = this.#decode(redirection.target, false);
 			if (operator.endsWith("&") && target.kind === "literal" && /^(?:\d+-?|-)$/.test(target.text)) continue;
 			if (target.kind === "literal" && /^\/dev\/(?:tcp|udp)\//.test(target.text)) {
 				this.#doubt("a redirection opens a connection", this.#slice(redirection));
@@ -379,8 +398,12 @@ export class ScriptReader {
 			case "ArithmeticCommandExpansion": {
 				const { script } = node;
 				const source = this.#source;
-				if (script === undefined) this.#doubt("a substitution cannot be read", node.text);
-				else this.#budget.nested(() => this.#readParsed(script, script.source ?? source, start));
+				// The parser may end one too early, where its text has a character that means something around it.
+				const isWhole = /(?:\)|\$\{.*\}|`)$/s.test(this.#slice(node)) || node.type === "ArithmeticCommandExpansion";
+				if (script === undefined || !isWhole) this.#doubt("a substitution cannot be read", node.text);
+				if (script !== undefined) {
+					this.#budget.nested(() => this.#readParsed(script, script.source ?? source, start));
+				}
 				return;
 			}
 			default: {

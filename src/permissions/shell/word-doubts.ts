@@ -14,6 +14,10 @@ export function doubtOfPart(node: SyntaxNode): string | null {
 	switch (node.type) {
 		case "ParameterExpansion": {
 			if (node.index !== undefined && !wholeArray.test(node.index.text)) return index;
+			// The parser divides at a slash within a substitution too, and loses what is after it.
+			if (node.operation?.type === "Replace" && /\$\(|`|[<>]\(|\$\{\s/.test(node.text)) {
+				return "it replaces with a substitution";
+			}
 			const listsNames = node.operation?.type === "Names" || /^[@*]$/.test(node.index?.text ?? "");
 			return node.prefix === "!" && !listsNames ? "it uses a variable that another variable names" : null;
 		}

@@ -1,4 +1,5 @@
 // Programs that run other programs which their words name: what they run, as words or as a script.
+import { isOwnInput } from "./builtins.ts";
 import { readEnvironment } from "./environment-wrapper.ts";
 import { type ReadOptions, readOptions } from "./options.ts";
 import type { Assignment, SimpleCommand, Word } from "./script.ts";
@@ -222,7 +223,7 @@ function unwrapShell(name: string, words: readonly Word[]): Unwrapped {
 	const [first] = read.rest;
 	if (!isCommand) {
 		const isAsked = names.includes("version") || names.includes("help");
-		if (first === undefined || first.text === "-" || names.includes("s")) {
+		if (first === undefined || first.text === "-" || names.includes("s") || isOwnInput(first)) {
 			if (!isAsked) doubts.push("it is a shell that reads commands from its input");
 		} else if (first.kind === "dynamic") doubts.push(`the script that it runs is ${first.why}`);
 		return { ...nothing, doubts };

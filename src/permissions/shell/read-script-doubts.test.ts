@@ -1,0 +1,33 @@
+// Scripts that the parser reads otherwise than bash, or that evaluate what looks like data: each has a doubt.
+import { describe, expect, it } from "vitest";
+import { readScript } from "./read-script.ts";
+
+const place = { cwd: "/work", home: "/home/user" } as const;
+
+describe("a script has a doubt", () => {
+	it.each([
+		["that replaces with a substitution, which the parser cuts at its slash", "echo ${HOME/$(ls a/b; rm x)/y}"],
+		["that replaces with a substitution that has another one", "echo ${HOME/$(ls $(pwd)/b; rm x)/y}"],
+		["that replaces with backticks", "echo ${HOME/`ls a/b; rm x`/y}"],
+		["whose program follows a closed output", ">&-rm x"],
+		["whose program follows a closed input", "<&-rm x"],
+		["with a word after a closed descriptor", "ls 2>&-rm"],
+		["whose descriptor is an index", ": {a['$(rm x)']}>/dev/null"],
+		["with a coprocess", "coproc N ! rm x"],
+		["with a reserved word after a redirection", "</dev/null ! rm x"],
+		["that declares a quoted list", "declare -a 'a=($(rm x))'"],
+		["that exports a quoted list", "export 'a=($(rm x))'"],
+		["that runs its own input as a file", "source /dev/stdin <<< 'rm x'"],
+		["that runs a descriptor", ". /proc/self/fd/0 <<< 'rm x'"],
+		["whose shell reads a descriptor as a file", "echo rm x | bash /dev/stdin"],
+	])("%s", async (_, script) => {
+		expect((await readScript(script, place)).doubts).not.toEqual([]);
+	});
+});
+
+it.each(["ls >&- x", "ls 2>&1", "ls 2>&1-", "echo ${HOME/a/b}", "declare -a 'a=(x)'", "echo `a` $(b)"])(
+	"%j has no doubt",
+	async (script) => {
+		expect((await readScript(script, place)).doubts).toEqual([]);
+	},
+);
