@@ -1,0 +1,151 @@
+// Devious commands: text that looks like data until something evaluates it, names of programs that only the shell that runs
+// them knows, and syntax on which parsers part ways. What is in a file that a script runs is no part of the script.
+import type { Random } from "../random.ts";
+import { stubs } from "./stubs.ts";
+import { writeShell } from "./wrappers.ts";
+
+export function writeTrick(random: Random): string {
+	const p = random.pick(stubs);
+	const run = `${p} ${random.pick(["x", "-rf", "x y"])}`;
+	const index = random.pick([
+		`'a[$(${run})]'`,
+		`"a[\\$(${run})]"`,
+		`'a[\`${run}\`]'`,
+		`a['$(${run})']`,
+		`'x+a[$(${run})]'`,
+		`$'a[\\x24(${run})]'`,
+	]);
+	return random.pick<() => string>([
+		() => `printf -v ${index} x`,
+		() => `let ${index}=1`,
+		() => `[[ -v ${index} ]]`,
+		() => `${random.pick(["test", "["])} -v ${index} ${random.pick(["", "]"])}`,
+		() => `a=(1); unset ${index}`,
+		() => `read ${random.pick(["", "-r ", "-a b "])}${index} <<< x`,
+		() =>
+			`${random.pick(["declare", "typeset", "export", "readonly", "local"])} ${random.pick(["", "-a ", "-i ", "-A ", "-g "])}${index}=1`,
+		() => `declare -a 'b=($(${run}))'`,
+		() => `declare -i c=${index}`,
+		() => `declare -i c; c=${index}`,
+		() => `declare -n r=${index}; echo $r`,
+		() =>
+			`c=${index}; ${random.pick(["((c))", "echo $((c))", "echo $[c]", "[[ c -eq 1 ]]", "[[ $c -eq 1 ]]", "let c", "for ((c;0;)); do :; done", `echo \${!c}`, `echo \${HOME:c}`, `echo \${b[c]}`, "b[c]=1", "((c++))", "printf -v b[c] x", "[ -v $c ]", "[ -v b[c] ]", "echo $((b[c]))"])}`,
+		() => `c='a[$'; c+='(${run})]'; ((c))`,
+		() => `c='$(${run})'; echo ${random.pick([`\${c@P}`, `"\${c@P}"`, `\${c@E}`])}`,
+		() => `[[ ${index} -eq 1 ]]`,
+		() => `mapfile ${random.pick(["-C '", "-tC '", "-t -C '"])}${run}' -c 1 <<< x`,
+		() => `compgen ${random.pick([`-C '${run}'`, `-W '$(${run})'`, `-F ${p}`])}`,
+		() => `PS4='$(${run})'; set -x; :`,
+		() => `PS4='$(${run})' bash -xc :`,
+		() => `BASH_ENV=<(echo ${run}) bash -c :`,
+		() => `export BASH_ENV=/dev/stdin; echo ${run} | bash -c :`,
+		() => `ENV='$(${run})' sh -ic :`,
+		() => `hash -p /usr/bin/${p} echoo; echoo x`,
+		() => `BASH_CMDS[echoo]=/usr/bin/${p}; echoo x`,
+		() => `shopt -s expand_aliases; ${random.pick(["BASH_ALIASES[ls]=", "alias ls="])}'${run}'\nls x`,
+		() => `shopt -s expand_aliases; alias ls='${run}'; eval ls`,
+		() => `alias ls='${run}'; bash -O expand_aliases -c ls`,
+		() => `shopt -s expand_aliases\nalias e='echo ' z='${run}; '\ne z`,
+		() => `command_not_found_handle() { ${p} "$@"; }; nosuch`,
+		() => `set -- ${run}; ${random.pick(['"$@"', "$@", "$*", "$1 $2", `\${@:1}`, `"\${@}"`])}`,
+		() => `: ${p}; $_ x`,
+		() => `${p}${random.pick(["$@", "$*", "``", "$()", "$u", `\${u}`, "$IFS", `\${IFS}x`, `\${IFS:0:1}x`, '"$u"'])} x`,
+		() => `${random.pick(["$u", "$()", "$@", '$"" ', "``", `\${u:-}`, "$*"])} ${run}`,
+		() =>
+			`c='${run}'; ${random.pick(["$c", "eval $c", 'eval "$c"', `\${c}`, 'bash -c "$c"', 'bash <<< "$c"', 'echo "$c" | sh', `\${c%% *} x`, "env $c", "xargs $c <<< y", "command $c"])}`,
+		() => `c=(${run}); "\${c[@]}"`,
+		() =>
+			`${random.pick([`{${p},x}`, `{,${p}} x`, `{${p},x};`, `${p.slice(0, 1)}{${p.slice(1)},} x`, `{${p.slice(0, 1)},}${p.slice(1)}`, `{${p},${p}}`])}`,
+		() =>
+			random.pick([
+				`/usr/bin/${p.slice(0, 1)}? x`,
+				"/usr/bin/p[1] x",
+				"/usr/bi[n]/rm x",
+				"/usr/bin/{rm,git} x",
+				"~+/../usr/bin/rm x",
+				"cd /usr/bin; ./rm x",
+				"(cd /usr/bin && *m)",
+			]),
+		() => `printf '${run}' | ${writeShell(random)}`,
+		() =>
+			`bash -c ${random.pick([`'$0 x' ${p}`, `'"$@"' _ ${run}`, `'eval "$1"' _ '${run}'`, `'"$0" "$@"' ${run}`, `"\\$1" _ ${p}`])}`,
+		() =>
+			`env ${random.pick([`'BASH_FUNC_ls%%=() { ${run}; }' bash -c ls`, `BASH_ENV=<(echo ${run}) bash -c :`, `-S '${run}'`, `A='${run}' bash -c '$A'`, `PS4='$(${run})' bash -xc :`])}`,
+		() =>
+			`f() { ${run}; }; export -f f; ${random.pick(["bash -c f", "env f", "env bash -c f", "xargs bash -c f <<< x"])}`,
+		() => `f() { local c=$1; $c x; }; f ${p}`,
+		() => `f() { "$@"; }; f ${run}`,
+		() => `${p}() { command ${p} "$@"; }; ${p} x`,
+		() =>
+			`${random.pick(["cd", "echo", "true", "ls", "unset", "exec"])}() { ${run}; }; ${random.pick(["cd", "echo", "true", "ls", "unset q", "exec 3>f"])}`,
+		() => `unset() { :; }; readonly v; ${run}`,
+		() => `exec {a[$(${run})]}>/dev/null`,
+		() => `: {a['$(${run})']}>/dev/null`,
+		() => `a['$(${run})']=1`,
+		() => `wait -p ${index} 2>f; getopts a ${index}`,
+		() => `jobs -x ${run}`,
+		() =>
+			`sh -c ${random.pick([`'((${run}))'`, `'p1 &>f ${run}'`, `"[[ a && ${run} ]]"`, `"\\$'${p}' x"`, `'function f { ${run}; }'`, `'[[ a < b || ${run} ]]'`, `'echo $"$(${run})"'`, `'echo $[$(${run})]'`, `'{ ${run}; }'`, `'coproc ${run}'`, `'select x in a; do ${run}; done'`, `'p1 |& ${run}'`, `'p1 ;& ${run}'`])}`,
+		() =>
+			`trap ${random.pick([`'${run}'`, `"${run}"`, `'$(${run})'`])} ${random.pick(["DEBUG; :", "ERR; false", "EXIT; exit", "USR1; kill -USR1 $$", "RETURN; . /dev/null"])}`,
+		() => `awk 'BEGIN{system("${run}")}'`,
+		() => `sed ${random.pick([`'1e ${run}' <<< x`, `'s/.*/${run}/e' <<< x`, `-e '1e ${run}' /dev/stdin <<< x`])}`,
+		() =>
+			`find /dev/null -exec ${random.pick([`sh -c '${run}' \\;`, `env ${run} \\;`, `bash -c '"$0" x' {} \\; -exec ${run} \\;`, `${p} {} \\; -o -exec rm {} +`])}`,
+		() =>
+			`xargs ${random.pick([`sh -c '${run}' <<< y`, `-I{} sh -c '${p} {}' <<< y`, `<<< '${run}'`, `env <<< '${run}'`, `-I{} {} x <<< ${p}`, `-- ${run} <<< y`, `bash -c <<< '"${p} z"'`])}`,
+		() => `sort ${random.pick([`--compress-program=${p}`, "-o by-program", ""])} -S1k /etc/passwd`,
+		() => `split --filter='${run}' /etc/passwd`,
+		() => `tar cf /dev/null /dev/null --checkpoint=1 --checkpoint-action=exec='${run}'`,
+		() =>
+			`timeout 5 ${random.pick([`bash -c '${run}'`, `env ${run}`, `nice nohup ${run}`, `xargs ${run} <<< z`, `timeout 4 ${run}`])}`,
+		() => `${p} x\r\n${run}`,
+		() => `echo a\u00a0; ${run}`,
+		() => `echo x#; ${run} #\\\n${p} z`,
+		() => `if false; then :; fi; ${run}\n)\n${p} z`,
+		() => `${run}\necho 'unterminated`,
+		() => `${run}\n${p} $(echo`,
+		() => `cat <<E\n$(${run})\n`,
+		() => `echo "$(cat <<E\n\`${run}\`\nE\n)"`,
+		() => `echo "\`echo \\"\\$(${run})\\"\`"`,
+		() => `echo \`echo \\\`${run}\\\`\``,
+		() => `echo "\${u:-'$(${run})'}"`,
+		() => `echo "\${u:-"'$(${run})'"}" \${u:-'$(p9)'}`,
+		() => `cat <<E\n'$(${run})' \\$(p9) \\\\$(${p})\nE`,
+		() => `cat <<'E'\n$(p9)\nE\n${run}`,
+		() => `cat <<-E\n\t$(${run})\n\tE\n${p} z`,
+		() => `cat <<E; ${run}\nE \nE\n${p} q`,
+		() => `case x in x) ${run};; esac; case "$(${run})" in esac`,
+		() => `echo $(case x in x) ${run};; esac)`,
+		() => `echo $(case x in (x) ${run};; esac # )\n)`,
+		() => `echo $(echo ')' # '\n${run})`,
+		() => `echo \${u:-\`${run}\`} \${u-)} "\${u-}}"; ${p}`,
+		() => `((1)) && ${run}; (( 1 ) ); ((${p} x); ${p} y)`,
+		() => `$( (${run}) ); $((${run}) )`,
+		() => `echo $((${run}); ${p})`,
+		() => `v=x${run.replace(" ", "\\ ")} ${run}; v= ${run}; v=1 w=2 ${p}`,
+		() => `set -- a; while true; do ${run}; break; done; for v do ${p}; done`,
+		() => `if ! ${run}; then ${p}; fi | { ${run}; }`,
+		() => `{ ${run}; } 2>$(${p}) ; ( ${run} ) <<< "$(${p} q)"`,
+		() => `f() { ${run}; } >$(${p} r); f; f`,
+		() => `. ./missing; source ./missing; ${run}`,
+		() => `PATH=/bin:$PATH ${run}; PATH=/usr/bin; ${run}`,
+		() => `${run} &\nwait; disown -a; kill -0 $!; ${p}`,
+		() => `enable -n echo; echo ${p}; enable -n test; test ${p}`,
+		() => `exec 3< <(${run}); cat <&3; exec ${run}`,
+		() => `set -o noglob; ${run}; set -e; ${run}; set -n; ${p}`,
+		() => `shopt -s extglob\n${p} @(a|b) !(x); [[ x == !(y) ]]; ${run}`,
+		() => `IFS=p; c=xp1; echo $c; ${run}; IFS=,; c=${p},x; $c`,
+		() => `${p} "\${v[@]}" \${!v*} \${#v[@]} \${v:1:2} \${v^^} \${v@Q}`,
+		() => `history -s '${run}'; fc -s`,
+		() => `bind -x '"a": ${run}'; complete -C '${run}' ls`,
+		() => `printf '%s\\n' '${run}' > f; while read -r c; do $c; done < f`,
+		() => `read -r c <<< '${run}'; $c; eval "$c"`,
+		() => `IFS=' ' read -ra c <<< '${run}'; "\${c[@]}"`,
+		() => `mapfile -t c <<< '${run}'; \${c[0]}`,
+		() => `exit() { ${run}; }; exit; return 2>f; ${p}`,
+		() => `time -- ${run}; time -p -- ${run}; ! ! ${run}; time time ${p}`,
+		() => `then=1; if=${p}; ${run} if then fi; echo if; do=1`,
+		() => `function ${p} { echo; }; ${p} x; unset -f ${p}; ${p} y`,
+	])();
+}

@@ -1,0 +1,47 @@
+// A fixed-seed piece of the parsers campaign, and what it compares with.
+import { describe, expect, it } from "vitest";
+import { literalOf } from "../../scripts/campaign/parsers/literal.ts";
+import { playParsers } from "../../scripts/campaign/parsers/parsers-child.ts";
+import { createPrinter } from "../../scripts/campaign/parsers/printer.ts";
+import { createTreeSitter } from "../../scripts/campaign/parsers/tree-sitter.ts";
+
+it("the parsers campaign finds that scripts are read as other parsers read them", async () => {
+	const { findings, outcomes } = await playParsers(20, 0, 300);
+	expect(findings).toEqual([]);
+	expect(outcomes["all agree"]).toBeGreaterThan(30);
+});
+
+describe("what the parsers campaign compares with", () => {
+	it.each([
+		["rm", "rm"],
+		["r''m", "rm"],
+		["r\\m", "rm"],
+		["\"r\\\nm\"'x y'", "rmx y"],
+		["$'\\x72\\155'", "rm"],
+		["$'a\\'b\\0c'd", "a'bd"],
+		['$"rm"', "rm"],
+		['"a\\b\\$"', "a\\b$"],
+		['"a$x"', null],
+		["$x", null],
+		["`x`", null],
+		["r*", null],
+		["{rm,x}", null],
+		["~/rm", null],
+	])("takes the name %j for %j", (word, name) => {
+		expect(literalOf(word)).toBe(name);
+	});
+
+	it("finds the programs of a script by tree-sitter, those of substitutions as well", async () => {
+		const { programsOf } = await createTreeSitter();
+		expect(programsOf('a "$(b)" | c <(d); [[ e ]]; [ f ]; export g')).toEqual(["a", "b", "c", "d", "[", "export"]);
+		expect(programsOf("a 'b")).toBeNull();
+	});
+
+	it("prints any number of scripts in the form of the other parser", async () => {
+		const { print } = await createPrinter();
+		for (let round = 0; round < 500; round += 1) {
+			expect(await print("if   a;then X=1 `b`; fi # c")).toBe("if a; then X=1 $(b); fi\n");
+			expect(await print("a 'b")).toBeNull();
+		}
+	});
+});
