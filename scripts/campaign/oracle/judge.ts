@@ -24,14 +24,21 @@ function allCommands(commands: readonly CommandReading[]): SimpleCommand[] {
 	return commands.flatMap(({ command, inner }) => [command, ...allCommands(inner?.commands ?? [])]);
 }
 
+/** The commands that run no other: a rule for a wrapper would allow whatever that runs. */
+function leaves(commands: readonly CommandReading[]): SimpleCommand[] {
+	return commands.flatMap(({ command, inner }) => (inner === null ? [command] : leaves(inner.commands)));
+}
+
 const place = { cwd: "/work", home: "/work" } as const;
 
 /**
  * Whether rules that allow every program by its name would allow the script: they do not where an option or a variable
  * makes a program run another one.
  */
-function isAllowed(reading: ScriptReading, predicted: readonly SimpleCommand[]): boolean {
-	const names = predicted.flatMap(({ words: [program] }) => (program?.kind === "literal" ? [program.text] : []));
+function isAllowed(reading: ScriptReading): boolean {
+	const names = leaves(reading.commands).flatMap(({ words: [program] }) =>
+		program?.kind === "literal" ? [program.text] : [],
+	);
 	const allow = [...new Set(names)].flatMap((name) => {
 		const parsed = parseCommandPattern(`${name} *`);
 		return parsed.ok ? [{ pattern: parsed.pattern }] : [];
@@ -54,7 +61,7 @@ export function judge(reading: ScriptReading, { executions, files }: Run): Judge
 	const surprise =
 		executions.find((one) => !isOwnShell(one) && !predicted.some((command) => isExecution(command, one))) ??
 		made.find((file) => !file.endsWith("/.bash_history") && !predicted.some((command) => writes(command, file)));
-	if (surprise !== undefined && !isAllowed(reading, predicted)) return { outcome: "asked", words: "" };
+	if (surprise !== undefined && !isAllowed(reading)) return { outcome: "asked", words: "" };
 	if (surprise !== undefined) {
 		const did = typeof surprise === "string" ? `wrote ${surprise}` : `ran ${JSON.stringify(surprise)}`;
 		const said = predicted.map(({ cwd, words, redirects }) => ({

@@ -212,9 +212,17 @@ export class ScriptReader {
 				for (const word of node.wordlist ?? []) this.#search(word, start);
 				return this.#readLoop(start, () => after(this.#readList(node.body, start)));
 			case "ArithmeticFor":
-				for (const part of [node.initialize, node.test, node.update]) if (part) this.#search(part, start);
+				for (const part of [node.initialize, node.test, node.update]) {
+					if (part === undefined) continue;
+					this.#search(part, start);
+					if (/[A-Za-z_$`]/.test(this.#slice(part))) {
+						this.#doubt("it computes with variables, which may run commands", this.#slice(part));
+					}
+				}
 				return this.#readLoop(start, () => after(this.#readList(node.body, start)));
 			case "Subshell":
+				// Bash looks for arithmetic first, and refuses some of what then is none.
+				if (this.#slice(node).startsWith("((")) this.#doubt("it has two parentheses in a row", this.#slice(node));
 				this.#readList(node.body, start);
 				return stays(start);
 			case "BraceGroup":

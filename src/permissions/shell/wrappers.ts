@@ -213,6 +213,9 @@ const shellTable = {
 	longValued: ["rcfile", "init-file", "command", "init-command"],
 };
 
+const moreThanPosix =
+	/&>|[<>]&\s*[^\s\d-]|\$['"[]|\(\(|\[\[|\|&|;;?&|[<>]\(|<<<|\{[^\s}]*(?:,|\.\.)|[?*+@!]\(|\b(?:function|coproc|select|time)\b|\w\+?=\(|\}\s*[<>]/;
+
 function unwrapShell(name: string, words: readonly Word[]): Unwrapped {
 	// What `+x` switches off is of no concern.
 	const given = words.filter((word) => !(word.kind === "literal" && /^\+[a-zA-Z]$/.test(word.text)));
@@ -230,6 +233,8 @@ function unwrapShell(name: string, words: readonly Word[]): Unwrapped {
 	}
 	if (first === undefined) return { ...nothing, doubts: ["it is a shell without its command"] };
 	if (first.kind === "dynamic") return { ...nothing, doubts: [...doubts, `the command of a shell is ${first.why}`] };
+	// It may be a shell of less syntax than bash, which takes `p &>f` for two commands and `$"p"` for another word.
+	if (name !== "bash" && moreThanPosix.test(first.text)) doubts.push("its command is written for bash, not for sh");
 	const isPlain = names.every((option) => "ceux".includes(option)) && (name === "sh" || name === "bash");
 	return { runs: [scriptOf(first.text)], doubts, isTransparent: isPlain && doubts.length === 0 };
 }
