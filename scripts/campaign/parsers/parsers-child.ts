@@ -36,7 +36,8 @@ export async function playParsers(seed: number, from: number, to: number): Promi
 		if (outcome === "bash alone" && decided.length < shownDecisions) {
 			decided.push(`round ${number}: ${JSON.stringify(script)}: ${words}`);
 		}
-		if (outcome !== "finding") continue;
+		// What the load of the machine brings about does not come twice.
+		if (outcome !== "finding" || !(await fails(script))) continue;
 		const isShrunk = findings.length < shrunkFindings;
 		const shown = isShrunk ? await shrinkText(script, fails, shrinkLimit) : script;
 		findings.push(`round ${number}: ${JSON.stringify(shown)}: ${(await judge.judge(shown)).words}`);
