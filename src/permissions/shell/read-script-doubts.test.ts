@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: scripts are written so.
 // Scripts that the parser reads otherwise than bash, or that evaluate what looks like data: each has a doubt.
 import { describe, expect, it } from "vitest";
 import { readScript } from "./read-script.ts";
