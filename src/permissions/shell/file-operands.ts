@@ -40,12 +40,14 @@ const copier: FileRow = {
 };
 const grep: FileRow = {
 	operands: "read",
-	valued: "efmABCdDgtTjr",
-	longValued: ["regexp", "file", "max-count", "after-context", "before-context", "context", "glob", "type", "replace"],
+	valued: "efmABCdD",
+	longValued: ["regexp", "file", "max-count", "after-context", "before-context", "context", "include", "exclude"],
 	skips: 1,
 	instead: ["e", "f", "regexp", "file", "files"],
 	reads: ["f", "file"],
 };
+
+const ripgrep: FileRow = { ...grep, valued: "efmABCgtTjrM", longValued: ["regexp", "file", "glob", "type", "replace", "context"] };
 
 const table: Readonly<Record<string, FileRow>> = {
 	cat: reader,
@@ -61,16 +63,9 @@ const table: Readonly<Record<string, FileRow>> = {
 	grep,
 	egrep: grep,
 	fgrep: grep,
-	rg: grep,
-	ag: grep,
-	awk: {
-		operands: "read",
-		valued: "Fvfile",
-		longValued: ["file", "field-separator", "assign"],
-		skips: 1,
-		instead: ["f", "file"],
-		reads: ["f", "file"],
-	},
+	rg: ripgrep,
+	ag: ripgrep,
+	awk: { operands: "read", valued: "Fvfile", longValued: ["file", "field-separator", "assign"], skips: 1, instead: ["f", "file"], reads: ["f", "file"] },
 	sort: {
 		operands: "read",
 		valued: "koStT",

@@ -215,9 +215,7 @@ export class ScriptReader {
 				for (const part of [node.initialize, node.test, node.update]) {
 					if (part === undefined) continue;
 					this.#search(part, start);
-					if (/[A-Za-z_$`]/.test(this.#slice(part))) {
-						this.#doubt("it computes with variables, which may run commands", this.#slice(part));
-					}
+					this.#doubtComputation(this.#slice(part));
 				}
 				return this.#readLoop(start, () => after(this.#readList(node.body, start)));
 			case "Subshell":
@@ -244,9 +242,13 @@ export class ScriptReader {
 				return stays(start);
 			case "ArithmeticCommand":
 				if (node.expression !== undefined) this.#search(node.expression, start);
-				if (/[A-Za-z_$`]/.test(node.body)) this.#doubt("it computes with variables, which may run commands", node.body);
+				this.#doubtComputation(node.body);
 				return stays(start);
 		}
+	}
+
+	#doubtComputation(text: string): void {
+		if (/[A-Za-z_$`]/.test(text)) this.#doubt("it computes with variables, which may run commands", text);
 	}
 
 	/** After a body that moves, its next round starts elsewhere: then no directory within the loop is certain. */
@@ -280,6 +282,7 @@ export class ScriptReader {
 			this.#search(part, start);
 			assignments.push(this.#readAssignment(part, words.length > 0));
 		}
+		this.#checkGaps(node);
 		const redirects = this.#readRedirects(node.redirects, start);
 		const command: SimpleCommand = {
 			text: this.#slice(node),
@@ -290,6 +293,19 @@ export class ScriptReader {
 			isDeclaredHere: false,
 		};
 		return this.#runCommand(command, start, this.#push(command));
+	}
+
+	/** The parser is tolerant: what it left out between the parts of a command may be something for a shell. */
+	#checkGaps({ pos, end, name, prefix, suffix }: Command): void {
+		const parts = [...prefix, ...(name === undefined ? [] : [name]), ...suffix];
+		let last = pos;
+		for (const part of [...parts, { pos: end, end }]) {
+			if (!/^(?:[ \t]|\\\n)*$/.test(this.#source.slice(last, part.pos))) {
+				this.#doubt("it is not valid for a shell", this.#source.slice(pos, end));
+				return;
+			}
+			last = part.end;
+		}
 	}
 
 	#decode(node: { readonly type: "Word" | "Assignment"; pos: number; end: number }, isProgram: boolean): Word {

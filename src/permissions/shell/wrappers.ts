@@ -231,7 +231,7 @@ function unwrapShell(name: string, words: readonly Word[]): Unwrapped {
 		} else if (first.kind === "dynamic") doubts.push(`the script that it runs is ${first.why}`);
 		return { ...nothing, doubts };
 	}
-	if (first === undefined) return { ...nothing, doubts: ["it is a shell without its command"] };
+	if (first === undefined) return { ...nothing, doubts: [...doubts, "it is a shell without its command"] };
 	if (first.kind === "dynamic") return { ...nothing, doubts: [...doubts, `the command of a shell is ${first.why}`] };
 	// It may be a shell of less syntax than bash, which takes `p &>f` for two commands and `$"p"` for another word.
 	if (name !== "bash" && moreThanPosix.test(first.text)) doubts.push("its command is written for bash, not for sh");
@@ -290,16 +290,22 @@ function unwrapXargs(words: readonly Word[]): Unwrapped {
 		if (name === "I") return [value?.text ?? "{}"];
 		return name === "i" || name === "replace" ? [value === null || value.text === "" ? "{}" : value.text] : [];
 	});
-	const inner = read.rest.map((word): Word => {
-		return replaced.some((text) => word.text.includes(text)) ? { ...fromInput, text: word.text } : word;
-	});
+	const isReplaced = (word: Word) => replaced.some((text) => word.text.includes(text));
+	const inner = read.rest.map((word): Word => (isReplaced(word) && !isScript(word) ? { ...fromInput, text: word.text } : word));
+	if (read.rest.some((word) => isReplaced(word) && isScript(word))) doubts.push("what xargs reads becomes a part of a script");
 	return { runs: [runOf(replaced.length > 0 ? inner : [...inner, fromInput])], doubts, isTransparent: false };
+}
+
+/** Whether a word may be a script for a shell: then its commands count, although something is put into it. */
+function isScript(word: Word): boolean {
+	return word.kind === "literal" && /\s/.test(word.text);
 }
 
 /** `find -exec … ;`, and `fd -x …`. */
 function unwrapFind(name: string, words: readonly Word[]): Unwrapped {
 	const starts = name === "find" ? /^-(?:exec|execdir|ok|okdir)$/ : /^(?:-[xX]|--exec|--exec-batch)$/;
 	const runs: Run[] = [];
+	const doubts: string[] = [];
 	for (let index = 0; index < words.length; index += 1) {
 		const word = words[index];
 		if (word?.kind !== "literal" || !starts.test(word.text)) continue;
@@ -307,14 +313,15 @@ function unwrapFind(name: string, words: readonly Word[]): Unwrapped {
 		const inner = words.slice(index + 1, end < 0 ? words.length : end);
 		if (inner.length === 0) continue;
 		const filled = inner.map((part): Word => {
-			const isFound = part.kind === "literal" && part.text.includes("{");
-			return isFound ? { kind: "dynamic", text: part.text, why: "a file that it finds", mayBeOption: false } : part;
+			const isFound = part.kind === "literal" && part.text.includes("{}");
+			if (isFound && isScript(part)) doubts.push("the name of a file becomes a part of a script");
+			return isFound && !isScript(part) ? { kind: "dynamic", text: part.text, why: "a file that it finds", mayBeOption: false } : part;
 		});
 		runs.push(runOf(filled, { directory: word.text.endsWith("dir") ? "open" : "same" }));
 		if (end < 0) break;
 		index = end;
 	}
-	return { runs, doubts: [], isTransparent: false };
+	return { runs, doubts, isTransparent: false };
 }
 
 function isBatchEnd(words: readonly Word[], at: number, name: string): boolean {
