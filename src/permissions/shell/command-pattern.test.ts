@@ -40,7 +40,7 @@ describe("a pattern for commands", () => {
 		["*rm*", "name the program"],
 		["rm*", "rm:*"],
 		["rm -rf*", "rm -rf:*"],
-		["npm:run*", "at the end"],
+		["npm:run*", "write npm run:*"],
 		["npm:* run", "at the end"],
 		["npm run:*x", "at the end"],
 		["* --version", "name of a program"],

@@ -76,6 +76,10 @@ function readToken(
 	if (word.why === "a pattern for file names") {
 		const before = words.slice(0, index);
 		const stem = /^[^*?[\]]+/.exec(raw)?.[0];
+		if (index === 0 && /^[\w.-]+:[\w.-]+\*$/.test(raw)) {
+			const instead = `${raw.slice(0, -1).replace(":", " ")}:*`;
+			return refuse(`A pattern compares whole words, so "${raw}" is not possible: write ${instead}.`);
+		}
 		const proposal = stem !== undefined && index === words.length - 1 ? [...before, stem] : before;
 		const instead = proposal.length > 0 ? `write ${proposal.join(" ")}:*` : "name the program, as in git status:*";
 		return refuse(

@@ -45,6 +45,9 @@ const reserved: ReadonlySet<string> = new Set(
 	"! { } [[ ]] case coproc do done elif else esac fi for function if in select then time until while".split(" "),
 );
 
+/** The parser ignores what no shell accepts there. */
+const followingParenthesis = /(?:[ \t]|\\\n)*\(/y;
+
 interface MutableReading {
 	command: SimpleCommand;
 	inner: { commands: MutableReading[]; isTransparent: boolean } | null;
@@ -299,6 +302,8 @@ export class ScriptReader {
 	#checkGaps({ pos, end, name, prefix, suffix }: Command): void {
 		const parts = [...prefix, ...(name === undefined ? [] : [name]), ...suffix];
 		let last = pos;
+		followingParenthesis.lastIndex = end;
+		if (followingParenthesis.test(this.#source)) this.#doubt("it is not valid for a shell", this.#source.slice(pos));
 		for (const part of [...parts, { pos: end, end }]) {
 			if (!/^(?:[ \t]|\\\n)*$/.test(this.#source.slice(last, part.pos))) {
 				this.#doubt("it is not valid for a shell", this.#source.slice(pos, end));
