@@ -65,7 +65,7 @@ describe("a pattern for commands", () => {
 describe("what an approval for the session stores", () => {
 	it.each([
 		["git status -s", ["git", "status"], false],
-		["git commit -m \"$x\" src", ["git", "commit", "-m", "x"], null],
+		['git commit -m "$x" src', ["git", "commit", "-m", "x"], null],
 		["npm run build -- x", ["npm", "run", "build"], false],
 		["npm test", ["npm", "test"], false],
 		["cargo test --lib", ["cargo", "test"], false],
@@ -88,7 +88,7 @@ describe("what an approval for the session stores", () => {
 		expect(grant).toEqual(isExact === null ? null : { tokens, isExact });
 	});
 
-	it.each(["$x y", "ls *", "FOO=1 ls", "PATH=. git status", "rm \"$x\"", "./a$b c"])(
+	it.each(["$x y", "ls *", "FOO=1 ls", "PATH=. git status", 'rm "$x"', "./a$b c"])(
 		"is nothing for a command that is not certain: %s",
 		async (script) => {
 			expect(grantPrefix(await commandOf(script))).toBeNull();

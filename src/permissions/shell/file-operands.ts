@@ -47,7 +47,11 @@ const grep: FileRow = {
 	reads: ["f", "file"],
 };
 
-const ripgrep: FileRow = { ...grep, valued: "efmABCgtTjrM", longValued: ["regexp", "file", "glob", "type", "replace", "context"] };
+const ripgrep: FileRow = {
+	...grep,
+	valued: "efmABCgtTjrM",
+	longValued: ["regexp", "file", "glob", "type", "replace", "context"],
+};
 
 const table: Readonly<Record<string, FileRow>> = {
 	cat: reader,
@@ -65,7 +69,14 @@ const table: Readonly<Record<string, FileRow>> = {
 	fgrep: grep,
 	rg: ripgrep,
 	ag: ripgrep,
-	awk: { operands: "read", valued: "Fvfile", longValued: ["file", "field-separator", "assign"], skips: 1, instead: ["f", "file"], reads: ["f", "file"] },
+	awk: {
+		operands: "read",
+		valued: "Fvfile",
+		longValued: ["file", "field-separator", "assign"],
+		skips: 1,
+		instead: ["f", "file"],
+		reads: ["f", "file"],
+	},
 	sort: {
 		operands: "read",
 		valued: "koStT",

@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are scripts for a shell.
 import { describe, expect, it } from "vitest";
 import { readScript } from "./read-script.ts";
 import type { CommandReading } from "./script.ts";
@@ -19,14 +20,14 @@ function createRandom(seed: number): () => number {
 
 describe("reading a script", () => {
 	it("finds every simple command with its decoded words, in the order written", async () => {
-		const { commands, doubts } = await read("git 'a b' \"c\\\"d\" e\\ f; x=1 ls | wc -l && (true)");
+		const { commands, doubts } = await read('git \'a b\' "c\\"d" e\\ f; x=1 ls | wc -l && (true)');
 		expect(commands.map(argumentsOf)).toEqual([["git", "a b", 'c"d', "e f"], ["ls"], ["wc", "-l"], ["true"]]);
 		expect(commands[1]?.command.assignments).toEqual([{ name: "x", value: { kind: "literal", text: "1" } }]);
 		expect(doubts).toEqual([]);
 	});
 
 	it("says of a dynamic word why it is dynamic, and whether it may be an option", async () => {
-		const { commands } = await read("ls $x *.c a{b,c} ~root \"x$y\" \"$y\" ~/z");
+		const { commands } = await read('ls $x *.c a{b,c} ~root "x$y" "$y" ~/z');
 		expect(commands[0]?.command.words.slice(1)).toEqual([
 			{ kind: "dynamic", text: "$x", why: "a variable", mayBeOption: true },
 			{ kind: "dynamic", text: "*.c", why: "a pattern for file names", mayBeOption: true },
@@ -132,7 +133,9 @@ describe("the limits of reading a script", () => {
 
 	it("asks about scripts of more than 16,384 characters, and reads those of as many", async () => {
 		expect((await read(`echo ${"x".repeat(16_379)}`)).doubts).toEqual([]);
-		expect((await read(`echo ${"x".repeat(16_380)}`)).doubts).toMatchObject([{ why: expect.stringContaining("too long") }]);
+		expect((await read(`echo ${"x".repeat(16_380)}`)).doubts).toMatchObject([
+			{ why: expect.stringContaining("too long") },
+		]);
 	});
 
 	it("never throws and never takes long, whatever the script", async () => {

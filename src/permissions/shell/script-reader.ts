@@ -38,8 +38,7 @@ export interface ParseShell {
  * Controls other than line feed and tab, blanks outside of ASCII, marks of direction and whatever else is not seen. Those
  * that emoji are made of are no blanks for a shell.
  */
-// biome-ignore lint/suspicious/noMisleadingCharacterClass: each stands for itself.
-const oddCharacter = /(?![\n\t \u200d\ufe0e\ufe0f])[\p{Cc}\p{Cf}\p{Cs}\p{Z}\p{Default_Ignorable_Code_Point}]/u;
+const oddCharacter = /(?!\n|\t| |\u200d|\ufe0e|\ufe0f)[\p{Cc}\p{Cf}\p{Cs}\p{Z}\p{Default_Ignorable_Code_Point}]/u;
 
 const reserved: ReadonlySet<string> = new Set(
 	"! { } [[ ]] case coproc do done elif else esac fi for function if in select then time until while".split(" "),
@@ -302,14 +301,18 @@ export class ScriptReader {
 	#checkGaps({ pos, end, name, prefix, suffix }: Command): void {
 		const parts = [...prefix, ...(name === undefined ? [] : [name]), ...suffix];
 		let last = pos;
+		let lastType = "";
 		followingParenthesis.lastIndex = end;
 		if (followingParenthesis.test(this.#source)) this.#doubt("it is not valid for a shell", this.#source.slice(pos));
 		for (const part of [...parts, { pos: end, end }]) {
-			if (!/^(?:[ \t]|\\\n)*$/.test(this.#source.slice(last, part.pos))) {
+			const type = "type" in part ? part.type : "";
+			const isSplit = part.pos === last && type === "Word" && lastType === "Word";
+			if (isSplit || !/^(?:[ \t]|\\\n)*$/.test(this.#source.slice(last, part.pos))) {
 				this.#doubt("it is not valid for a shell", this.#source.slice(pos, end));
 				return;
 			}
 			last = part.end;
+			lastType = type;
 		}
 	}
 

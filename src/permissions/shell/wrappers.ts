@@ -291,8 +291,11 @@ function unwrapXargs(words: readonly Word[]): Unwrapped {
 		return name === "i" || name === "replace" ? [value === null || value.text === "" ? "{}" : value.text] : [];
 	});
 	const isReplaced = (word: Word) => replaced.some((text) => word.text.includes(text));
-	const inner = read.rest.map((word): Word => (isReplaced(word) && !isScript(word) ? { ...fromInput, text: word.text } : word));
-	if (read.rest.some((word) => isReplaced(word) && isScript(word))) doubts.push("what xargs reads becomes a part of a script");
+	const inner = read.rest.map(
+		(word): Word => (isReplaced(word) && !isScript(word) ? { ...fromInput, text: word.text } : word),
+	);
+	if (read.rest.some((word) => isReplaced(word) && isScript(word)))
+		doubts.push("what xargs reads becomes a part of a script");
 	return { runs: [runOf(replaced.length > 0 ? inner : [...inner, fromInput])], doubts, isTransparent: false };
 }
 
@@ -315,7 +318,9 @@ function unwrapFind(name: string, words: readonly Word[]): Unwrapped {
 		const filled = inner.map((part): Word => {
 			const isFound = part.kind === "literal" && part.text.includes("{}");
 			if (isFound && isScript(part)) doubts.push("the name of a file becomes a part of a script");
-			return isFound && !isScript(part) ? { kind: "dynamic", text: part.text, why: "a file that it finds", mayBeOption: false } : part;
+			return isFound && !isScript(part)
+				? { kind: "dynamic", text: part.text, why: "a file that it finds", mayBeOption: false }
+				: part;
 		});
 		runs.push(runOf(filled, { directory: word.text.endsWith("dir") ? "open" : "same" }));
 		if (end < 0) break;
