@@ -125,9 +125,9 @@ export function hasHarmlessAssignments({ assignments }: SimpleCommand): boolean 
  * its words makes it do more than the pattern says. Redirections are not judged here.
  */
 export function allows(pattern: CommandPattern, command: SimpleCommand): boolean {
+	if (pattern.kind === "every") return true;
 	const [program] = command.words;
 	if (program === undefined) return false;
-	if (pattern.kind === "every") return true;
 	const { tokens, isPrefix } = pattern;
 	const [first] = tokens;
 	if (first?.kind !== "literal" || program.kind !== "literal" || command.isDeclaredHere) return false;

@@ -172,14 +172,16 @@ function judgeAllowed<Rule extends ScriptRule>(
 ): ScriptVerdict<Rule> {
 	const found: Allowance<Rule>[] = [];
 	for (const reading of commands) {
-		if (isShellOnly(reading.command, place) && reading.inner === null) continue;
 		const allowance = allowanceOf(rules, place, reading);
 		if (allowance === null) {
+			if (isShellOnly(reading.command, place) && reading.inner === null) continue;
 			const text = cut(reading.command.text);
 			return { decision: null, why: "no rule allows the command", rule: null, text };
 		}
 		found.push(allowance);
 	}
+	const every = rules.allow.find(({ pattern }) => pattern.kind === "every");
+	if (every !== undefined) found.push({ rule: every, why: "a rule allows every command" });
 	const first = found.find(({ rule }) => rule !== null) ?? found[0];
 	if (first === undefined)
 		return { decision: null, why: "it has no command that a rule speaks of", rule: null, text: null };
@@ -200,10 +202,12 @@ function allowanceOf<Rule extends ScriptRule>(
 	if (inner === null || !inner.isTransparent || !hasHarmlessAssignments(command) || command.isDeclaredHere) return null;
 	let last: Allowance<Rule> | null = null;
 	for (const reading of inner.commands) {
-		if (isShellOnly(reading.command, place) && reading.inner === null) continue;
 		const allowance = allowanceOf(rules, place, reading);
-		if (allowance === null) return null;
-		if (last?.rule === null || last === null) last = allowance;
+		if (allowance === null) {
+			if (isShellOnly(reading.command, place) && reading.inner === null) continue;
+			return null;
+		}
+		if (last === null || last.rule === null) last = allowance;
 	}
 	return last;
 }

@@ -8,6 +8,9 @@ const longestScript = 16_384;
 /** Milliseconds. */
 const longestTime = 50;
 
+/** The parser takes its time to load, and most sessions never need it. */
+let loaded: Promise<ParseShell> | undefined;
+
 /**
  * Reads a script for `bash`. What cannot be read is a doubt, next to all the commands that were found nevertheless; it
  * never throws.
@@ -15,8 +18,12 @@ const longestTime = 50;
 export async function readScript(text: string, place: ScriptPlace): Promise<ScriptReading> {
 	const tooLong: Doubt = { why: "the script is too long to be read", text: text.slice(0, 200) };
 	if (text.length > longestScript) return { commands: [], doubts: [tooLong] };
-	// The parser takes its time to load, and most sessions never need it.
-	const { parse, forEachChild } = await import("unbash");
-	const shell: ParseShell = { parse, forEachChild };
+	loaded ??= import("unbash");
+	let shell: ParseShell;
+	try {
+		shell = await loaded;
+	} catch {
+		return { commands: [], doubts: [{ why: "the parser for scripts cannot be loaded", text: text.slice(0, 200) }] };
+	}
 	return new ScriptReader(shell, place, createBudget(longestTime)).read(text);
 }

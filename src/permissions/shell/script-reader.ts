@@ -211,6 +211,9 @@ export class ScriptReader {
 				});
 			case "For":
 			case "Select":
+				if (riskyVariable(node.name.value)) {
+					this.#doubt(`it sets ${node.name.value}, which changes what later commands do`, this.#slice(node));
+				}
 				for (const word of node.wordlist ?? []) this.#search(word, start);
 				return this.#readLoop(start, () => after(this.#readList(node.body, start)));
 			case "ArithmeticFor":

@@ -18,6 +18,10 @@ export function doubtOfPart(node: SyntaxNode): string | null {
 			if (node.operation?.type === "Replace" && /\$\(|`|[<>]\(|\$\{\s/.test(node.text)) {
 				return "it replaces with a substitution";
 			}
+			const isSet = node.operation?.type === "Default" && node.operation.operator.endsWith("=");
+			if (isSet && riskyVariable(node.parameter)) {
+				return `it sets ${node.parameter}, which changes what later commands do`;
+			}
 			const listsNames = node.operation?.type === "Names" || /^[@*]$/.test(node.index?.text ?? "");
 			return node.prefix === "!" && !listsNames ? "it uses a variable that another variable names" : null;
 		}
