@@ -113,8 +113,8 @@ describe("what an approval for the session stores", () => {
 		["./build.sh", "./build.sh", true],
 		["./build.sh", "/work/build.sh", true],
 		["./build.sh", "build.sh", false],
-		["echo '*'", "echo x", false],
-		["echo '*'", "echo '*'", true],
+		["cp '*' b", "cp x b", false],
+		["cp '*' b", "cp '*' b", true],
 	])("by %s covers %s: %s", async (granted, script, expected) => {
 		const grant = grantPrefix(await commandOf(granted));
 		if (grant === null) throw new Error("nothing was granted");

@@ -560,13 +560,7 @@ const cases: readonly Case[] = [
 		what: "a file of commands (row 22)",
 		rules: usual,
 		decision: "none",
-		scripts: [
-			". ./evil.sh",
-			"source evil.sh",
-			"git status; . ./evil.sh",
-			"bash evil.sh",
-			"sh ./evil.sh",
-		],
+		scripts: [". ./evil.sh", "source evil.sh", "git status; . ./evil.sh", "bash evil.sh", "sh ./evil.sh"],
 	},
 	{
 		what: "an unknown file of commands (row 22)",
