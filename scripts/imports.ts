@@ -73,6 +73,12 @@ export const importTable: readonly FolderRule[] = [
 		mayImport: ["files"],
 		rooms: { flows: [], templates: [] },
 	},
+	{
+		folder: "sandbox",
+		floor: 2,
+		owns: "what commands may do to the machine, from the settings; the proxy that is their way to the network",
+		mayImport: ["events", "files", "network", "processes"],
+	},
 	{ folder: "config", floor: 2, owns: "reading, merging and checking settings", mayImport: ["files"] },
 	{ folder: "credentials", floor: 2, owns: "token files and sign-in flows", mayImport: ["files", "network"] },
 	{
@@ -109,6 +115,7 @@ export const importTable: readonly FolderRule[] = [
 			"tools",
 			"hooks",
 			"permissions",
+			"sandbox",
 			"definitions",
 			"config",
 			"credentials",

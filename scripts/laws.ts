@@ -34,7 +34,7 @@ export const laws: readonly Law[] = [
 		places: ["files/"],
 		exceptions: {
 			"cli/": "the log and the code cache, which hold nothing of a session",
-			"processes/": "what the system says of processes, and the ends of their pipes",
+			"processes/": "what the system says of processes, the ends of their pipes, and what confined ones are mounted on",
 			"transports/stdio.ts": "stdin and stdout are file descriptors",
 		},
 	},
@@ -47,6 +47,8 @@ export const laws: readonly Law[] = [
 		exceptions: {
 			"credentials/mcp-callback.ts": "the loopback server that a browser returns to after a sign-in",
 			"config/schema.ts": "recognizes addresses, connects to nothing",
+			"processes/confined-proxy.ts": "connections of a confined command are joined to the proxy's socket",
+			"sandbox/proxy/": "the proxy of sandboxed commands; it connects through the sockets of network/",
 			"files/pipes.ts": "a pipe that a shell puts in place of a file is read without a thread that waits",
 			"transports/stdio.ts": "stdin and stdout may be sockets",
 			"transports/stream.ts": "opens none: a socket that it is given sends at once, and notices a machine that is gone",

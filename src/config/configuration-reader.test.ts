@@ -102,6 +102,17 @@ const defaults: Configuration = {
 		fetchAllow: [],
 		unattended: "reject",
 	},
+	sandbox: {
+		mode: "off",
+		writable: [],
+		hidden: [],
+		readOnly: [],
+		network: "none",
+		allowedDomains: [],
+		autoAllow: false,
+		mcpServers: false,
+		environment: { pass: [], set: {}, drop: [] },
+	},
 };
 
 const fullToml = `
@@ -160,6 +171,21 @@ fail_closed = true
 [[hooks]]
 event = "Stop"
 command = "bell"
+
+[sandbox]
+mode = "workspace-write"
+writable = ["~/builds", "/srv/cache"]
+hidden = ["~/notes"]
+read_only = ["/srv/cache/keys"]
+network = "proxy"
+allowed_domains = ["registry.npmjs.org", "*.example.com", "10.0.0.0/8"]
+auto_allow = true
+mcp_servers = true
+
+[sandbox.env]
+pass = ["OPENAI_API_KEY"]
+set = { CI = "1" }
+drop = ["AWS_*"]
 
 [agentwire]
 sync = "off"
@@ -261,6 +287,17 @@ const full: Configuration = {
 		caFile: "~/ca.pem",
 		fetchAllow: ["wiki.corp", "*.example", "10.0.0.0/8", "::1"],
 		unattended: "reject",
+	},
+	sandbox: {
+		mode: "workspace-write",
+		writable: ["~/builds", "/srv/cache"],
+		hidden: ["~/notes"],
+		readOnly: ["/srv/cache/keys"],
+		network: "proxy",
+		allowedDomains: ["registry.npmjs.org", "*.example.com", "10.0.0.0/8"],
+		autoAllow: true,
+		mcpServers: true,
+		environment: { pass: ["OPENAI_API_KEY"], set: { CI: "1" }, drop: ["AWS_*"] },
 	},
 };
 
@@ -460,6 +497,17 @@ describe("problems", () => {
 		],
 		[{ agentwire: { sync: "always" } }, "agentwire.sync", 'must be one of "commit", "off", found "always"'],
 		[{ agentwire: { contain: "on" } }, "agentwire.contain", 'must be one of "auto", "off", found "on"'],
+		[{ sandbox: { mode: "on" } }, "sandbox.mode", 'must be one of "off", "workspace-write", "read-only", found "on"'],
+		[{ sandbox: { network: true } }, "sandbox.network", 'must be one of "host", "none", "proxy", found a boolean'],
+		[{ sandbox: { writable: ["builds"] } }, "sandbox.writable[0]", "must be absolute or begin with ~/"],
+		[{ sandbox: { hidden: ["~other/x"] } }, "sandbox.hidden[0]", "must be absolute or begin with ~/"],
+		[{ sandbox: { read_only: "x" } }, "sandbox.read_only", "must be a list of strings, found a string"],
+		[
+			{ sandbox: { allowed_domains: ["https://a.example"] } },
+			"sandbox.allowed_domains[0]",
+			"must be a host, an address, or a range such as 10.0.0.0/8",
+		],
+		[{ sandbox: { env: { pass: ["A=B"] } } }, "sandbox.env.pass[0]", "must be the name of a variable"],
 		[{ agentwire: { approval_timeout: -1 } }, "agentwire.approval_timeout", "must be a number of at least 0, found -1"],
 		[
 			{ agentwire: { question_timeout: "1" } },

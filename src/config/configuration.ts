@@ -109,6 +109,31 @@ export interface PermissionSettings {
 	readonly forbidModes: readonly ("auto" | "yolo")[];
 }
 
+/** How commands are confined. Paths are absolute, or below `~`. */
+export interface SandboxSettings {
+	readonly mode: "off" | "workspace-write" | "read-only";
+	/** Further directories in which commands may write. */
+	readonly writable: readonly string[];
+	/** Further files and directories that commands cannot read. */
+	readonly hidden: readonly string[];
+	/** Further paths that commands cannot change, although below a writable directory. */
+	readonly readOnly: readonly string[];
+	readonly network: "host" | "none" | "proxy";
+	/** Hosts, addresses and ranges that commands reach through the proxy; empty for none. */
+	readonly allowedDomains: readonly string[];
+	/** Whether a confined command without network needs no approval. */
+	readonly autoAllow: boolean;
+	/** Whether MCP servers that are processes are confined too. */
+	readonly mcpServers: boolean;
+	readonly environment: {
+		/** Names that are passed on although they would be dropped. */
+		readonly pass: readonly string[];
+		readonly set: TextsByName;
+		/** Names, or beginnings of names with `*` at the end. */
+		readonly drop: readonly string[];
+	};
+}
+
 export interface Configuration {
 	/** Empty or a key of `models`. */
 	readonly defaultModel: string;
@@ -136,6 +161,7 @@ export interface Configuration {
 	readonly hooks: readonly HookSettings[];
 	readonly permission: PermissionSettings;
 	readonly agentwire: AgentwireSettings;
+	readonly sandbox: SandboxSettings;
 }
 
 function mapValues<From, To>(table: Record<string, From>, convert: (value: From) => To): Record<string, To> {
@@ -147,6 +173,10 @@ function toService(service: ConfigurationFile["services"]["moonshot_search"]): S
 }
 
 const orNone = (seconds: number): number | null => (seconds === 0 ? null : seconds);
+
+function toSandbox({ env, ...others }: ConfigurationFile["sandbox"]): SandboxSettings {
+	return { ...camelCased(others), environment: env };
+}
 
 /** `text` is that of a TOML file, in which the lines of rules are found; null for any other. */
 export function toPermissionSettings(table: ConfigurationFile["permission"], text: string | null): PermissionSettings {
@@ -186,6 +216,7 @@ export function toConfiguration(file: ConfigurationFile, text: string | null = n
 		hooks,
 		permission,
 		agentwire,
+		sandbox,
 		...scalars
 	} = file;
 	return {
@@ -224,5 +255,6 @@ export function toConfiguration(file: ConfigurationFile, text: string | null = n
 			fetchAllow: agentwire.fetch_allow,
 			unattended: agentwire.unattended,
 		},
+		sandbox: toSandbox(sandbox),
 	};
 }

@@ -258,6 +258,37 @@ const permissionTable = table({
 /** A file of permissions alone: that of a project, or of whoever manages the machine. */
 export const permissionFileSchema = table({ permission: v.optional(permissionTable, {}) });
 
+/** Absolute or below the home directory: what a sandbox protects must not depend on where a session works. */
+const placedPath = v.pipe(
+	text,
+	v.check((path) => /^(?:\/|~(?:\/|$))/.test(path) && !path.includes("\0"), "must be absolute or begin with ~/"),
+);
+const placedPaths = v.array(placedPath, mustBe("a list of strings"));
+
+const environmentNames = v.array(
+	v.pipe(text, v.regex(/^[^=\0]+$/, "must be the name of a variable")),
+	mustBe("a list of strings"),
+);
+
+const sandboxTable = table({
+	mode: v.optional(oneOf(["off", "workspace-write", "read-only"]), "off"),
+	writable: v.optional(placedPaths, []),
+	hidden: v.optional(placedPaths, []),
+	read_only: v.optional(placedPaths, []),
+	network: v.optional(oneOf(["host", "none", "proxy"]), "none"),
+	allowed_domains: v.optional(hostsAndRanges, []),
+	auto_allow: v.optional(flag, false),
+	mcp_servers: v.optional(flag, false),
+	env: v.optional(
+		table({
+			pass: v.optional(environmentNames, []),
+			set: v.optional(textsByName, {}),
+			drop: v.optional(environmentNames, []),
+		}),
+		{},
+	),
+});
+
 /** The whole file. Unknown keys are dropped at every level; `{}` gives the defaults. */
 export const configurationFileSchema = table({
 	default_model: v.optional(text, ""),
@@ -284,6 +315,7 @@ export const configurationFileSchema = table({
 	hooks: v.optional(v.array(hookTable, mustBe("a list of tables")), []),
 	permission: v.optional(permissionTable, {}),
 	agentwire: v.optional(agentwireTable, {}),
+	sandbox: v.optional(sandboxTable, {}),
 });
 
 /** The checked file: its own key names, defaults filled in. */

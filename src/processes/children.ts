@@ -7,11 +7,18 @@ import { type Identifiers, randomIdentifiers } from "../base/ids.ts";
 import { type Log, silentLog } from "../base/log.ts";
 import { type ChildGroup, type StartedGroup, startGroup, startPace } from "./child-group.ts";
 import { createStdioCapture, openStdio } from "./child-stdio.ts";
+import { type ConfinedStart, prepareConfinement } from "./confinement.ts";
 import { startContainedGroup } from "./contained-group.ts";
-import { type Containment, findBubblewrap, findContainable } from "./containment.ts";
+import {
+	type Containment,
+	filterDescriptor,
+	findBubblewrap,
+	findContainable,
+	findTrustedBubblewrap,
+} from "./containment.ts";
 import { createOutputCapture, type OutputCapture, type OutputSource } from "./output-capture.ts";
 import { createOutputForwarding } from "./output-forwarding.ts";
-import type { OpenOutputSink, Processes, RunOutcome, RunRequest } from "./port.ts";
+import type { Confinement, OpenOutputSink, Processes, RunOutcome, RunRequest } from "./port.ts";
 import { sweepStragglers } from "./stragglers.ts";
 import { startWatchdog } from "./watchdog.ts";
 
@@ -146,10 +153,45 @@ export function createProcesses(options: ProcessesOptions = {}): Processes {
 		}
 	};
 
-	const start = async (request: RunRequest, marker: string, container: Containment | null): Promise<StartedGroup> => {
+	const start = async (
+		request: RunRequest,
+		marker: string,
+		container: Containment | null,
+		confined: ConfinedStart | null,
+	): Promise<StartedGroup> => {
 		const program = container === null ? null : findContainable(request);
-		if (container === null || program === null) return startGroup(request, marker);
-		return startContainedGroup(program, request, marker, container);
+		if (container !== null && program !== null) {
+			return startContainedGroup(program, request, marker, container, confined);
+		}
+		if (confined === null) return startGroup(request, marker);
+		return { ok: false, reason: `${request.file} is no program (working directory ${request.workDir})` };
+	};
+
+	/** Runs a command that must not run unconfined. */
+	const carryOutConfined = async (
+		request: RunRequest,
+		confinement: Confinement,
+		signal: AbortSignal,
+	): Promise<RunOutcome> => {
+		const refuse = (why: string): RunOutcome => ({
+			ended: { kind: "not-started", reason: `The sandbox cannot be applied: ${why}` },
+			...noOutput,
+		});
+		if (process.platform === "darwin") {
+			if (confinement.network.kind === "proxy") return refuse("there is no proxy for sandboxes on macOS");
+			const { toSeatbeltCommand, toSeatbeltProfile } = await import("./seatbelt-profile.ts");
+			const command = toSeatbeltCommand(request.file, request.arguments, toSeatbeltProfile(confinement));
+			return await carryOut({ ...request, ...command }, signal, null);
+		}
+		const bubblewrap = findTrustedBubblewrap(request.environment["PATH"], confinement);
+		if (bubblewrap === null) return refuse("there is no bwrap on the PATH, outside of the writable directories");
+		const prepared = prepareConfinement(confinement, filterDescriptor);
+		if (!prepared.ok) return refuse(prepared.reason);
+		try {
+			return await carryOut(request, signal, { bubblewrap }, prepared.start);
+		} finally {
+			prepared.start.release();
+		}
 	};
 
 	/** Tries bwrap, with the environment of the first command. */
@@ -180,18 +222,19 @@ export function createProcesses(options: ProcessesOptions = {}): Processes {
 		request: RunRequest,
 		signal: AbortSignal,
 		container: Containment | null,
+		confined: ConfinedStart | null = null,
 	): Promise<RunOutcome> => {
 		if (signal.aborted) return { ended: { kind: "aborted" }, ...noOutput };
 		const marker = identifiers.hex(32);
 		// The watchdog first, so that a command never runs unwatched.
 		const watchdog = await startPace.run(() => startWatchdog(marker, log));
-		const started = await start(request, marker, container);
+		const started = await start(request, marker, container, confined);
 		if (!started.ok) {
 			await watchdog.dismiss(clock);
 			return { ended: { kind: "not-started", reason: started.reason }, ...noOutput };
 		}
 		const { group } = started;
-		watchdog.watch(group.id);
+		watchdog.watch(group.id, confined?.placeholders ?? []);
 		request.onStart?.(group.id);
 		const capture = captureFor(request);
 		const pipes = readPipes(group, capture, request);
@@ -212,8 +255,12 @@ export function createProcesses(options: ProcessesOptions = {}): Processes {
 			const abort = () => end.abort();
 			signal.addEventListener("abort", abort, { once: true });
 			if (signal.aborted) abort();
-			containment ??= findContainment(request);
-			const run = containment.then((container) => carryOut(request, end.signal, container));
+			const { confinement } = request;
+			const runUnconfined = async (): Promise<RunOutcome> => {
+				containment ??= findContainment(request);
+				return await carryOut(request, end.signal, await containment);
+			};
+			const run = confinement === undefined ? runUnconfined() : carryOutConfined(request, confinement, end.signal);
 			running.set(run, abort);
 			try {
 				return await run;

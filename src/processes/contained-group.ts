@@ -15,10 +15,13 @@ import {
 	signalGroup,
 	startPace,
 } from "./child-group.ts";
+import { serveConfinedProxy } from "./confined-proxy.ts";
+import { type ConfinedStart, proxyVariables } from "./confinement.ts";
 import {
 	bubblewrapDescriptor,
 	type Containment,
 	errorsDescriptor,
+	filterDescriptor,
 	inputDescriptor,
 	lifelineDescriptor,
 	outputDescriptor,
@@ -69,12 +72,24 @@ function toLostExit(text: string, exitCode: number | null, signal: NodeJS.Signal
 	return inner === null ? { kind: "exited", exitCode: exitCode ?? 0 } : { kind: "signalled", signal: inner };
 }
 
-function spawnContained(file: string, request: RunRequest, marker: string, containment: Containment): ChildProcess {
-	return spawn(containment.bubblewrap, toBubblewrapArguments(file, request), {
+function spawnContained(
+	file: string,
+	request: RunRequest,
+	marker: string,
+	containment: Containment,
+	confined: ConfinedStart | null,
+): ChildProcess {
+	const { confinement } = request;
+	const environment = childEnvironment(request, marker);
+	return spawn(containment.bubblewrap, toBubblewrapArguments(file, request, confined), {
 		cwd: request.workDir,
-		env: childEnvironment(request, marker),
+		env: confinement === undefined ? environment : { ...environment, ...proxyVariables(confinement) },
 		detached: true,
-		stdio: ["ignore", "ignore", "pipe", hasInput(request) ? "pipe" : "ignore", "pipe", "pipe", "pipe", "pipe"],
+		stdio: [
+			...(["ignore", "ignore", "pipe", hasInput(request) ? "pipe" : "ignore", "pipe", "pipe", "pipe", "pipe"] as const),
+			...(confined === null ? [] : (["pipe"] as const)),
+			...(confinement?.network.kind === "proxy" ? (["ipc"] as const) : []),
+		],
 		windowsHide: true,
 	});
 }
@@ -100,16 +115,20 @@ async function waitUntilEmpty(init: number, clock: Clock): Promise<boolean> {
 	return true;
 }
 
-/** Starts the program at `file` in a namespace of its own; a reason instead when the system refuses. */
+/**
+ * Starts the program at `file` in a namespace of its own, confined if `confined` is not null; a reason instead when the
+ * system refuses.
+ */
 export async function startContainedGroup(
 	file: string,
 	request: RunRequest,
 	marker: string,
 	containment: Containment,
+	confined: ConfinedStart | null,
 ): Promise<StartedGroup> {
 	let child: ChildProcess;
 	try {
-		child = await startPace.run(() => spawnContained(file, request, marker, containment));
+		child = await startPace.run(() => spawnContained(file, request, marker, containment, confined));
 	} catch (thrown) {
 		return { ok: false, reason: errorText(thrown) };
 	}
@@ -130,11 +149,19 @@ export async function startContainedGroup(
 	const errors = pipes[errorsDescriptor];
 	const facts = pipes[bubblewrapDescriptor];
 	const lifeline = pipes[lifelineDescriptor];
+	const filter = pipes[filterDescriptor];
 	if (pid === undefined || !(lifeline instanceof Writable)) return { ok: false, reason: "The process has no pipes" };
 	if (!(status instanceof Readable && output instanceof Readable && errors instanceof Readable)) {
 		return { ok: false, reason: "The process has no pipes" };
 	}
 	lifeline.on("error", () => undefined);
+	if (confined !== null) {
+		if (!(filter instanceof Writable)) return { ok: false, reason: "The process has no pipes" };
+		filter.on("error", () => undefined);
+		filter.end(confined.filter);
+	}
+	const network = request.confinement?.network;
+	const endProxy = network?.kind === "proxy" ? serveConfinedProxy(child, network.socket) : () => undefined;
 	if (input instanceof Writable) input.on("error", () => undefined);
 
 	/** The outer process id of the namespace's init, which leads the group of the command. */
@@ -191,6 +218,7 @@ export async function startContainedGroup(
 			const late = new AbortController();
 			await Promise.race([closed, sleep(clock, killPatience, late.signal)]);
 			late.abort();
+			endProxy();
 			return inner === null || (await waitUntilEmpty(inner, clock));
 		},
 	};

@@ -78,13 +78,13 @@ describe("the lookup of programs", () => {
 
 describe("the command line", () => {
 	it("separates the command's arguments from bwrap's", () => {
-		const argv = toBubblewrapArguments("/bin/bash", request());
+		const argv = toBubblewrapArguments("/bin/bash", request(), null);
 		expect(argv.slice(0, argv.indexOf("--"))).toEqual(
 			"--dev-bind / / --proc /proc --unshare-pid --die-with-parent --new-session --json-status-fd 6".split(" "),
 		);
 		expect(argv.slice(argv.indexOf("--") + 1, argv.indexOf("--") + 3)).toEqual(["/bin/sh", "-c"]);
 		expect(argv.slice(-5)).toEqual(["no-input", "/bin/bash", "-c", "echo $0", "a b"]);
-		expect(toBubblewrapArguments("/bin/cat", request({ input: "", arguments: [] })).slice(-2)).toEqual([
+		expect(toBubblewrapArguments("/bin/cat", request({ input: "", arguments: [] }), null).slice(-2)).toEqual([
 			"input",
 			"/bin/cat",
 		]);

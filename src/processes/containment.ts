@@ -1,9 +1,11 @@
 // Containment with bubblewrap: builds the command line that runs a command in a process id namespace of its own.
 // contained-group.ts runs it; the caller decides whether to use it.
-import { accessSync, constants, statSync } from "node:fs";
+import { accessSync, constants, realpathSync, statSync } from "node:fs";
 import path from "node:path";
 import { hasInput } from "./child-group.ts";
-import type { RunRequest } from "./port.ts";
+import { listenerProgram } from "./confined-proxy.ts";
+import { type ConfinedStart, isWithin } from "./confinement.ts";
+import type { Confinement, RunRequest } from "./port.ts";
 
 /** A way to contain commands that is known to work. */
 export interface Containment {
@@ -41,6 +43,27 @@ export function findBubblewrap(searchPath: string | undefined): string | null {
 	return findProgram("bwrap", searchPath?.split(":").filter(path.isAbsolute).join(":"), "/");
 }
 
+/**
+ * The path of a bwrap that no confined command can have put there: not in a directory that such commands write to.
+ */
+export function findTrustedBubblewrap(searchPath: string | undefined, { writable }: Confinement): string | null {
+	const roots = writable.map((directory) => {
+		try {
+			return realpathSync(directory);
+		} catch {
+			return path.resolve(directory);
+		}
+	});
+	const directories = ["/usr/bin", "/bin", ...(searchPath?.split(":") ?? [])].filter(path.isAbsolute);
+	for (const directory of directories) {
+		const file = findProgram("bwrap", directory, "/");
+		if (file === null) continue;
+		const target = realpathSync(file);
+		if (!roots.some((root) => isWithin(file, root) || isWithin(target, root))) return file;
+	}
+	return null;
+}
+
 /** Descriptors of the contained shell. */
 export const statusDescriptor = 2;
 export const inputDescriptor = 3;
@@ -49,6 +72,10 @@ export const errorsDescriptor = 5;
 export const bubblewrapDescriptor = 6;
 /** Stays open as long as the namespace may live. Not stdin: that is a socket, and a bash with one reads ~/.bashrc. */
 export const lifelineDescriptor = 7;
+/** Of a confined command: bwrap reads the filter of system calls from it and closes it. */
+export const filterDescriptor = 8;
+/** Of a confined command with a proxy: the channel over which its listening socket is passed to us. */
+export const channelDescriptor = 9;
 
 /**
  * Runs the command (`$@` after `$1`) on the command's own descriptors, reports its end, and then holds the namespace
@@ -74,29 +101,54 @@ echo "exit $code $#" >&2
 read -r release <&7
 `;
 
-/** Many shells drop variables with names that they do not support, such as the functions that bash exports. */
-function chooseShell(environment: RunRequest["environment"]): string {
+/**
+ * Comes before the script when the command reaches a proxy: runs the program $2 with the Node at $1, and takes the
+ * channel from the command. What Node prints about a failure is the reason why the command did not start.
+ */
+const proxyScript = `
+(unset NODE_OPTIONS; exec "$1" -e "$2" </dev/null >&2) || exit 1
+shift 2
+unset NODE_CHANNEL_FD NODE_CHANNEL_SERIALIZATION_MODE
+exec 9>&-
+`;
+
+/**
+ * Many shells drop variables with names that they do not support, such as the functions that bash exports, and cannot
+ * close descriptors above 9.
+ */
+function chooseShell(environment: RunRequest["environment"], confined: ConfinedStart | null): string {
 	const isPlain = Object.keys(environment).every((name) => /^[A-Za-z_]\w*$/.test(name));
-	return isPlain || !isProgram("/bin/bash") ? "/bin/sh" : "/bin/bash";
+	const closesFew = confined === null || confined.inherited.every((descriptor) => descriptor <= 9);
+	return (isPlain && closesFew) || !isProgram("/bin/bash") ? "/bin/sh" : "/bin/bash";
+}
+
+/** Closes what this process was itself given at its start: an open directory would lead out of the sandbox. */
+function closeInherited({ inherited }: ConfinedStart): string {
+	return inherited.map((descriptor) => `exec ${descriptor}>&-\n`).join("");
 }
 
 /** Processes of the namespace besides the command's: its init and the shell. */
 export const ownProcesses = 2;
 
 /**
- * The arguments for bwrap that run the program at `file` in a process id namespace, with everything else as outside.
+ * The arguments for bwrap that run the program at `file` in a process id namespace, with everything else as outside or,
+ * for a confined command, as prepared.
  */
-export function toBubblewrapArguments(file: string, request: RunRequest): string[] {
+export function toBubblewrapArguments(file: string, request: RunRequest, confined: ConfinedStart | null): string[] {
+	const preparation = confined === null ? "" : closeInherited(confined);
+	const hasProxy = confined !== null && request.confinement?.network.kind === "proxy";
 	return [
-		...["--dev-bind", "/", "/"],
-		...["--proc", "/proc"],
-		"--unshare-pid",
+		...(confined === null
+			? ["--dev-bind", "/", "/", "--proc", "/proc", "--unshare-pid"]
+			: [...confined.arguments, "--chdir", request.workDir]),
 		"--die-with-parent",
 		// A group of its own, so that TERM reaches the command and not bwrap, which would end all at once.
 		"--new-session",
 		...["--json-status-fd", String(bubblewrapDescriptor)],
 		"--",
-		...[chooseShell(request.environment), "-c", script, "agentwire-contained"],
+		...[chooseShell(request.environment, confined), "-c"],
+		...[preparation + (hasProxy ? proxyScript : "") + script, "agentwire-contained"],
+		...(hasProxy ? [process.execPath, listenerProgram] : []),
 		hasInput(request) ? "input" : "no-input",
 		file,
 		...request.arguments,

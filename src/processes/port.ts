@@ -1,5 +1,33 @@
 // The port for child processes: each runs in a group of its own, which is ended as a whole.
 
+/** How a confined command reaches the network. With anything but `host` it has a network of its own, without links. */
+export type ConfinedNetwork =
+	| { readonly kind: "host" }
+	| { readonly kind: "none" }
+	/** The Unix socket of a proxy that speaks HTTP and SOCKS 5; the command reaches it at a loopback port. */
+	| { readonly kind: "proxy"; readonly socket: string };
+
+/**
+ * What a command may do to the machine, as plain data that can be serialized. Everything can be read and nothing
+ * written but as listed. All paths are absolute; where lists overlap, the deepest path decides, and of equal paths the
+ * one in the list that is described last here.
+ */
+export interface Confinement {
+	/** Directories in which the command may write. Missing ones are ignored. */
+	readonly writable: readonly string[];
+	/** Directories that are empty, writable and gone with the command. */
+	readonly scratch: readonly string[];
+	/** Read-only although below a writable directory. What is missing cannot be created. */
+	readonly readOnly: readonly string[];
+	/** Files that are removed once the command is gone, if it created them. For what cannot be a placeholder. */
+	readonly removed: readonly string[];
+	/** Readable although below a hidden or scratch directory. Missing ones are ignored. */
+	readonly visible: readonly string[];
+	/** Files and directories that cannot be read. Missing ones are ignored. */
+	readonly hidden: readonly string[];
+	readonly network: ConfinedNetwork;
+}
+
 export interface RunRequest {
 	readonly file: string;
 	readonly arguments: readonly string[];
@@ -28,6 +56,8 @@ export interface RunRequest {
 	readonly onOutput?: (source: "output" | "error", bytes: Buffer) => void;
 	/** Called with the process id of the group's leader once it runs. */
 	readonly onStart?: (processId: number) => void;
+	/** Confines the command. Where that is impossible the command does not start; it never runs unconfined. */
+	readonly confinement?: Confinement;
 	/** Once it aborts, groups being ended are killed without waiting. Ends nothing by itself. */
 	readonly abortPending?: AbortSignal;
 }

@@ -5,10 +5,11 @@ import { Writable } from "node:stream";
 import { type Clock, sleep } from "../base/clock.ts";
 import { errorText } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
+import { toMountSpelling } from "./placeholders.ts";
 
 export interface Watchdog {
-	/** Sets the process group to kill. */
-	watch(groupId: number): void;
+	/** Sets the process group to kill, and the placeholders of a confined command to remove after it. */
+	watch(groupId: number, placeholders?: readonly string[]): void;
 	/** Dismisses it; resolves once it has exited. */
 	dismiss(clock: Clock): Promise<void>;
 }
@@ -16,13 +17,15 @@ export interface Watchdog {
 /**
  * Reads orders from descriptor 3 until `done` or the end of the pipe, which only the other process holds open. In the
  * latter case it kills the group and all processes with the marker ($1), repeatedly for about two seconds: a process in
- * a fork or exec cannot be found yet. Without /proc it kills only the group.
+ * a fork or exec cannot be found yet. Without /proc it kills only the group. At last it removes placeholders (in the
+ * kernel's spelling and in ours) that nothing is mounted on any more.
  */
 const script = `
 group=
-while read -r word value <&3; do
+while IFS=" " read -r word value <&3; do
 	case $word in
 		group) group=$value ;;
+		placeholder) set -- "$@" "$value" ;;
 		done) exit 0 ;;
 	esac
 done
@@ -41,6 +44,10 @@ for pause in 0.02 0.05 0.1 0.2 0.4 0.6 0.6; do
 		done
 	done
 	sleep "$pause" 2>/dev/null || sleep 1
+done
+shift
+for placeholder do
+	grep -q -s -F -e " \${placeholder%% *} " /proc/[0-9]*/mountinfo || rmdir -- "\${placeholder#* }" 2>/dev/null
 done
 `;
 
@@ -78,7 +85,12 @@ export function startWatchdog(marker: string, log: Log): Watchdog {
 		child.once("error", () => resolve());
 	});
 	return {
-		watch: (groupId) => void orders.write(`group ${groupId}\n`),
+		watch(groupId, placeholders = []) {
+			// A line cannot hold the others, which a later command in their directory removes.
+			const lines = placeholders.filter((file) => !file.includes("\n"));
+			const orderLines = lines.map((file) => `placeholder ${toMountSpelling(file)} ${file}\n`);
+			orders.write(`group ${groupId}\n${orderLines.join("")}`);
+		},
 		async dismiss(clock) {
 			orders.end("done\n");
 			const late = new AbortController();

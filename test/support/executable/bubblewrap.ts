@@ -8,3 +8,11 @@ export function hasBubblewrap(): boolean {
 	const probe = ["--dev-bind", "/", "/", "--proc", "/proc", "--unshare-pid", "--die-with-parent", "true"];
 	return spawnSync(program, probe).status === 0;
 }
+
+/** Whether this machine can also confine what commands do to files and network. */
+export function hasSandbox(): boolean {
+	const program = findBubblewrap(process.env["PATH"]);
+	if (program === null || (process.arch !== "x64" && process.arch !== "arm64")) return false;
+	const probe = ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--unshare-user", "--disable-userns"];
+	return spawnSync(program, [...probe, "--unshare-pid", "--unshare-net", "--die-with-parent", "true"]).status === 0;
+}

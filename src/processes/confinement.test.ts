@@ -1,0 +1,161 @@
+import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { hasSandbox } from "../../test/support/executable/bubblewrap.ts";
+import { createProcesses } from "./children.ts";
+import { prepareConfinement, proxyVariables } from "./confinement.ts";
+import { filterDescriptor, findTrustedBubblewrap } from "./containment.ts";
+import { claimPlaceholder, isPlaceholder, releasePlaceholders } from "./placeholders.ts";
+import type { Confinement, RunOutcome } from "./port.ts";
+
+const never = new AbortController().signal;
+const systemPath = "/usr/local/bin:/usr/bin:/bin";
+let directory = "";
+let work = "";
+
+beforeEach(async () => {
+	directory = await mkdtemp(path.join(tmpdir(), "confinement-"));
+	work = path.join(directory, "work dir");
+	await mkdir(work);
+});
+
+afterEach(async () => {
+	await rm(directory, { recursive: true, force: true });
+});
+
+function confinement(extra: Partial<Confinement> = {}): Confinement {
+	const nothing = { scratch: [], readOnly: [], removed: [], visible: [], hidden: [] };
+	return { writable: [work], ...nothing, network: { kind: "none" }, ...extra };
+}
+
+async function run(script: string, extra: Partial<Confinement> = {}, input?: string): Promise<RunOutcome> {
+	return await createProcesses({ contain: "auto" }).run(
+		{
+			file: "/bin/bash",
+			arguments: ["-c", script],
+			workDir: work,
+			environment: { PATH: systemPath },
+			outputLimit: 10_000,
+			confinement: confinement(extra),
+			...(input === undefined ? {} : { input }),
+		},
+		never,
+	);
+}
+
+describe("a confinement that cannot be applied", () => {
+	it("never uses a bwrap that a command could have written", async () => {
+		const file = path.join(work, "bwrap");
+		await writeFile(file, "#!/bin/sh\nexit 0\n");
+		await chmod(file, 0o755);
+		await symlink(file, path.join(directory, "bwrap"));
+		const found = findTrustedBubblewrap(`${work}:${directory}`, confinement());
+		expect(found === null || found.startsWith("/usr/bin/") || found.startsWith("/bin/")).toBe(true);
+	});
+
+	it("does not start the command", async () => {
+		const script = `touch ${directory}/ran`;
+		const link = path.join(work, "link");
+		await symlink("/etc", link);
+		const outcome = await run(script, { readOnly: [path.join(link, "inner")] });
+		expect(outcome.ended).toEqual({
+			kind: "not-started",
+			reason: expect.stringMatching(/^The sandbox cannot be applied: .* is a link in a writable directory/),
+		});
+		expect(existsSync(path.join(directory, "ran"))).toBe(false);
+	});
+});
+
+describe("the mounts", () => {
+	const argumentsOf = (extra: Partial<Confinement>): string => {
+		const prepared = prepareConfinement(confinement(extra), filterDescriptor);
+		if (!prepared.ok) throw new Error(prepared.reason);
+		prepared.start.release();
+		return prepared.start.arguments.join(" ");
+	};
+
+	it.runIf(process.platform === "linux")("begin with everything read-only, and deeper paths come later", async () => {
+		await mkdir(path.join(work, "a/b"), { recursive: true });
+		const inner = path.join(work, "a/b");
+		const text = argumentsOf({ hidden: [inner], visible: ["/missing"] });
+		expect(text).toMatch(/^--ro-bind \/ \/ --dev \/dev --proc \/proc /);
+		const [outside, pin, hidden] = [work, path.join(work, "a"), inner].map((file) => text.indexOf(`${file} `));
+		expect([outside, pin, hidden]).toEqual([outside, pin, hidden].toSorted((a = 0, b = 0) => a - b));
+		expect(text).toContain(`--bind ${work}/a ${work}/a --tmpfs ${inner} --remount-ro ${inner}`);
+		expect(text).not.toContain("/missing");
+	});
+
+	it("give variables for the proxy only to commands with one", () => {
+		expect(proxyVariables(confinement())).toEqual({});
+		const variables = proxyVariables(confinement({ network: { kind: "proxy", socket: "/s" } }));
+		expect(variables).toMatchObject({ HTTPS_PROXY: "http://127.0.0.1:3128", all_proxy: "http://127.0.0.1:3128" });
+	});
+});
+
+describe("placeholders", () => {
+	it("are removed with their last user, and what is not one stays", async () => {
+		const [mine, theirs] = [path.join(work, ".idea"), path.join(work, ".vscode")];
+		await mkdir(theirs);
+		for (const place of [mine, mine, theirs]) expect(claimPlaceholder(place)).toBe(true);
+		expect([isPlaceholder(mine), isPlaceholder(theirs)]).toEqual([true, false]);
+		releasePlaceholders([mine, theirs]);
+		expect((await readdir(work)).sort()).toEqual([".idea", ".vscode"]);
+		releasePlaceholders([mine]);
+		expect(await readdir(work)).toEqual([".vscode"]);
+	});
+});
+
+describe.runIf(hasSandbox())("with bwrap, a confined command", () => {
+	it("writes below its writable directories and nowhere else", async () => {
+		const outcome = await run(`echo new > made; cat > copied; touch ${directory}/outside; cat made`, {}, "input");
+		expect(outcome.ended).toEqual({ kind: "exited", exitCode: 0 });
+		expect(outcome.output).toContain("Read-only file system");
+		expect(outcome.output).toContain("new\n");
+		expect(await readFile(path.join(work, "copied"), "utf8")).toBe("input");
+		expect(await readdir(directory)).toEqual(["work dir"]);
+	});
+
+	it.each([
+		["exit 3", { kind: "exited", exitCode: 3 }],
+		["kill -SEGV $$", { kind: "signalled", signal: "SIGSEGV" }],
+	])("ends as it would otherwise: %s", async (script, ended) => {
+		expect((await run(script)).ended).toEqual(ended);
+	});
+
+	it("cannot create what is missing and protected, which leaves no trace", async () => {
+		await mkdir(path.join(work, ".git"));
+		const readOnly = [".git/hooks", ".git/config", ".mcp.json", ".vscode/tasks.json"].map((name) =>
+			path.join(work, name),
+		);
+		const outcome = await run("mkdir -p .git/hooks/x .mcp.json/x .vscode/x; echo > .git/config; mv .git g", {
+			readOnly,
+		});
+		expect(outcome.ended).toEqual({ kind: "exited", exitCode: 1 });
+		expect(await readdir(work, { recursive: true })).toEqual([".git"]);
+	});
+
+	it("has no placeholder left after its server was killed", async () => {
+		const server = `
+			import { createProcesses } from ${JSON.stringify(path.resolve("src/processes/children.ts"))};
+			const request = ${JSON.stringify({
+				file: "/bin/sh",
+				arguments: ["-c", "ls -A > seen; sleep 60"],
+				workDir: work,
+				environment: { PATH: systemPath },
+				outputLimit: 10,
+				confinement: confinement({ readOnly: [path.join(work, ".idea")] }),
+			})};
+			setTimeout(() => process.kill(process.pid, "SIGKILL"), 1500);
+			await createProcesses({ contain: "auto" }).run(request, new AbortController().signal);
+		`;
+		const file = path.join(directory, "server.mts");
+		await writeFile(file, server);
+		const { signal } = spawnSync(path.resolve("node_modules/.bin/tsx"), [file]);
+		expect(signal ?? "SIGKILL").toBe("SIGKILL");
+		await expect.poll(() => readdir(work), { timeout: 10_000 }).toEqual(["seen"]);
+		expect(await readFile(path.join(work, "seen"), "utf8")).toBe(".idea\nseen\n");
+	});
+});

@@ -1,0 +1,296 @@
+// Confinement with bubblewrap: turns what a command may do into mounts and a filter of system calls. containment.ts adds
+// them to its command line.
+import { accessSync, lstatSync, readdirSync, readFileSync, realpathSync, rmSync, type Stats } from "node:fs";
+import path from "node:path";
+import { errorText } from "../base/errors.ts";
+import { claimPlaceholder, isPlaceholder, releasePlaceholders } from "./placeholders.ts";
+import type { Confinement } from "./port.ts";
+import { buildSystemCallFilter, isFilterArchitecture } from "./seccomp-filter.ts";
+
+/** The loopback port at which a command with a network of kind `proxy` finds the proxy. Nothing else listens there. */
+export const confinedProxyPort = 3128;
+
+/** What is mounted at a path. A pin is a directory mounted on itself: unlike others it cannot be renamed. */
+type MountKind = "writable" | "scratch" | "readOnly" | "visible" | "hidden" | "pin";
+
+export interface ConfinedStart {
+	/** The arguments for bwrap, before its `--`. */
+	readonly arguments: readonly string[];
+	/** The filter of system calls, for the descriptor that the arguments name. */
+	readonly filter: Buffer;
+	/** Descriptors that a child of this process would inherit and that the command must not get. */
+	readonly inherited: readonly number[];
+	/** Directories that exist on the machine only while the command runs. */
+	readonly placeholders: readonly string[];
+	/** Call it once the command is gone. */
+	release(): void;
+}
+
+export type PreparedConfinement =
+	| { readonly ok: true; readonly start: ConfinedStart }
+	| { readonly ok: false; readonly reason: string };
+
+class Impossible extends Error {}
+
+/** Whether the path is the directory, or below it. */
+export function isWithin(file: string, directory: string): boolean {
+	return file === directory || file.startsWith(directory === "/" ? "/" : `${directory}/`);
+}
+
+function statusOf(file: string): Stats | null {
+	try {
+		return lstatSync(file);
+	} catch {
+		return null;
+	}
+}
+
+function resolved(file: string): string | null {
+	try {
+		return realpathSync(file);
+	} catch {
+		return null;
+	}
+}
+
+/** bwrap provides these itself. */
+const isSystem = (file: string) => isWithin(file, "/proc") || isWithin(file, "/dev");
+
+const depthOf = (file: string) => (file === "/" ? 0 : file.split("/").length - 1);
+
+class MountPlan {
+	readonly #kinds = new Map<string, MountKind>();
+
+	set(file: string, kind: MountKind): void {
+		if (!isSystem(file)) this.#kinds.set(file, kind);
+	}
+
+	has(file: string): boolean {
+		return this.#kinds.has(file);
+	}
+
+	/** The deepest path of the plan that the file is at or below; null for one that is only below the root. */
+	nearest(file: string): { readonly file: string; readonly kind: MountKind } | null {
+		for (let at = file; ; at = path.dirname(at)) {
+			const kind = this.#kinds.get(at);
+			if (kind !== undefined) return { file: at, kind };
+			if (at === "/") return null;
+		}
+	}
+
+	isWritable(file: string): boolean {
+		const kind = this.nearest(file)?.kind;
+		return kind === "writable" || kind === "pin";
+	}
+
+	/** Parents first. */
+	entries(): (readonly [string, MountKind])[] {
+		return [...this.#kinds].sort(([a], [b]) => depthOf(a) - depthOf(b));
+	}
+}
+
+/** The paths from `from` (exclusive) down to `to` (inclusive). */
+function pathsDown(from: string, to: string): string[] {
+	const found: string[] = [];
+	for (let at = to; at !== from && at !== "/"; at = path.dirname(at)) found.unshift(at);
+	return found;
+}
+
+/** A protected path with the writable directory that it is below, both resolved; null when nothing can write there. */
+function locate(file: string, roots: ReadonlyMap<string, string>): { root: string; file: string } | null {
+	const known = resolved(path.dirname(file));
+	const candidates = [file, ...(known === null ? [] : [path.join(known, path.basename(file))])];
+	let best: { root: string; file: string } | null = null;
+	for (const [spelled, root] of roots) {
+		for (const candidate of candidates) {
+			for (const prefix of [spelled, root]) {
+				if (!isWithin(candidate, prefix)) continue;
+				const inside = path.join(root, path.relative(prefix, candidate));
+				if (best === null || root.length > best.root.length) best = { root, file: inside };
+			}
+		}
+	}
+	return best;
+}
+
+/**
+ * Mounts a protected path on itself, read-only. What is missing gets a placeholder at its first missing part. A link
+ * below a writable directory cannot be mounted on, and the command could replace it.
+ */
+function protect(plan: MountPlan, file: string, root: string, placeholders: string[]): void {
+	for (const at of file === root ? [root] : pathsDown(root, file)) {
+		const status = statusOf(at);
+		if (status?.isSymbolicLink() === true) {
+			throw new Impossible(`${at} is a link in a writable directory, and so ${file} cannot be protected`);
+		}
+		if (status === null || isPlaceholder(at)) {
+			if (claimPlaceholder(at)) {
+				placeholders.push(at);
+				plan.set(at, "readOnly");
+			}
+			return;
+		}
+		if (at === file || !status.isDirectory()) {
+			plan.set(at, "readOnly");
+			return;
+		}
+		if (!plan.has(at)) plan.set(at, "pin");
+		else if (!plan.isWritable(at)) return;
+	}
+}
+
+const closeOnExec = 0o2000000;
+let inherited: readonly number[] | null = null;
+
+/**
+ * What this process was given at its start, besides stdin, stdout and stderr. Node marks all that it opens itself, so
+ * that children do not get it.
+ */
+function inheritedDescriptors(above: number): readonly number[] {
+	inherited ??= readdirSync("/proc/self/fd")
+		.map(Number)
+		.filter((descriptor) => {
+			try {
+				const flags = /^flags:\s*(\d+)/m.exec(readFileSync(`/proc/self/fdinfo/${descriptor}`, "utf8"))?.[1] ?? "0";
+				return descriptor > 2 && (Number.parseInt(flags, 8) & closeOnExec) === 0;
+			} catch {
+				// That of the listing itself, closed by now.
+				return false;
+			}
+		});
+	const left = inherited.filter((descriptor) => descriptor > above);
+	if (left.some((descriptor) => descriptor > 9)) {
+		try {
+			accessSync("/bin/bash");
+		} catch {
+			throw new Impossible(`descriptors ${left.join(", ")} of this process cannot be closed without /bin/bash`);
+		}
+	}
+	return left;
+}
+
+function planMounts(confinement: Confinement, placeholders: string[]): MountPlan {
+	const plan = new MountPlan();
+	const roots = new Map<string, string>();
+	for (const directory of confinement.writable) {
+		const root = resolved(directory);
+		if (root === null) continue;
+		roots.set(path.resolve(directory), root);
+		plan.set(root, "writable");
+	}
+	for (const directory of confinement.scratch) {
+		const place = resolved(directory);
+		if (place !== null) plan.set(place, "scratch");
+	}
+	const others: readonly [readonly string[], MountKind][] = [
+		[confinement.visible, "visible"],
+		[confinement.hidden, "hidden"],
+	];
+	for (const [files, kind] of others) {
+		for (const file of files) {
+			const place = resolved(file);
+			if (place !== null) plan.set(place, kind);
+		}
+	}
+	for (const file of confinement.readOnly) {
+		const place = locate(path.resolve(file), roots);
+		if (place === null || isSystem(place.file)) continue;
+		const { kind } = plan.nearest(place.file) ?? {};
+		if (kind === "writable" || kind === "pin") protect(plan, place.file, place.root, placeholders);
+	}
+	// The parents of what is mounted below a writable directory must keep their names, or others could take their place.
+	for (const [file] of plan.entries()) {
+		const above = file === "/" ? null : plan.nearest(path.dirname(file));
+		if (above === null || (above.kind !== "writable" && above.kind !== "pin")) continue;
+		for (const parent of pathsDown(above.file, path.dirname(file))) plan.set(parent, "pin");
+	}
+	return plan;
+}
+
+function toArguments(plan: MountPlan): string[] {
+	const mounts: string[] = [];
+	const sealed: string[] = [];
+	for (const [file, kind] of plan.entries()) {
+		if (file === "/") continue;
+		switch (kind) {
+			case "writable":
+			case "pin":
+				mounts.push("--bind", file, file);
+				break;
+			case "readOnly":
+			case "visible":
+				mounts.push("--ro-bind", file, file);
+				break;
+			case "scratch":
+				mounts.push("--perms", "1777", "--tmpfs", file);
+				break;
+			case "hidden":
+				if (statusOf(file)?.isDirectory() === true) {
+					mounts.push("--tmpfs", file);
+					// At the end, because mounts below it need directories in it.
+					sealed.push("--remount-ro", file);
+				} else mounts.push("--ro-bind", "/dev/null", file);
+				break;
+		}
+	}
+	const root = plan.nearest("/")?.kind === "writable" ? "--bind" : "--ro-bind";
+	return [root, "/", "/", "--dev", "/dev", "--proc", "/proc", ...mounts, ...sealed];
+}
+
+function removeCreated(file: string): void {
+	try {
+		rmSync(file, { recursive: true, force: true });
+	} catch {
+		// Something that is no directory is in the place of its parent.
+	}
+}
+
+/**
+ * Prepares the start of a confined command. `filterDescriptor` is the one at which bwrap will find the filter.
+ */
+export function prepareConfinement(confinement: Confinement, filterDescriptor: number): PreparedConfinement {
+	const { arch, platform } = process;
+	if (platform !== "linux" || !isFilterArchitecture(arch)) {
+		return { ok: false, reason: `there is no filter of system calls for ${platform} on ${arch}` };
+	}
+	const placeholders: string[] = [];
+	const absent = confinement.removed.filter((file) => statusOf(file) === null);
+	const isHost = confinement.network.kind === "host";
+	// The channel of a proxy comes after the filter.
+	const highestDescriptor = confinement.network.kind === "proxy" ? filterDescriptor + 1 : filterDescriptor;
+	try {
+		const plan = planMounts(confinement, placeholders);
+		return {
+			ok: true,
+			start: {
+				arguments: [
+					...toArguments(plan),
+					...["--unshare-user", "--unshare-pid", "--unshare-ipc", "--disable-userns"],
+					...(isHost ? [] : ["--unshare-net"]),
+					...["--cap-drop", "ALL"],
+					...["--seccomp", String(filterDescriptor)],
+				],
+				filter: buildSystemCallFilter(arch, isHost ? "all" : "internet"),
+				inherited: inheritedDescriptors(highestDescriptor),
+				placeholders,
+				release() {
+					for (const file of absent) removeCreated(file);
+					releasePlaceholders(placeholders);
+				},
+			},
+		};
+	} catch (thrown) {
+		releasePlaceholders(placeholders);
+		return { ok: false, reason: errorText(thrown) };
+	}
+}
+
+/** The variables that lead programs to the proxy. Many know no SOCKS, which is served at the same port. */
+export function proxyVariables({ network }: Confinement): Record<string, string> {
+	if (network.kind !== "proxy") return {};
+	const proxy = `http://127.0.0.1:${confinedProxyPort}`;
+	const none = "localhost,127.0.0.1,::1";
+	const upper = { HTTP_PROXY: proxy, HTTPS_PROXY: proxy, ALL_PROXY: proxy, NO_PROXY: none };
+	const lower = Object.entries(upper).map(([name, value]) => [name.toLowerCase(), value]);
+	return { ...upper, ...Object.fromEntries(lower) };
+}

@@ -1,0 +1,199 @@
+// What a sandboxed command may do: the confinement that follows from the settings and from where a session works.
+import path from "node:path";
+import type { ConfinedNetwork, Confinement } from "../processes/port.ts";
+import type { SandboxSettings } from "./settings.ts";
+
+/** Where commands of one session work. */
+export interface SandboxRoots {
+	/** Absolute. */
+	readonly workDir: string;
+	readonly additionalDirs: readonly string[];
+	/** Read-only, although in a hidden directory: a plugin's own directory for its tools, say. */
+	readonly visible?: readonly string[];
+}
+
+/** What the policy knows of the machine. */
+export interface PolicyPlace {
+	readonly home: string;
+	/** Directories with the program's settings, sign-ins and sessions. */
+	readonly shareDirs: readonly string[];
+	/** Directories for temporary files. */
+	readonly temporaryDirs: readonly string[];
+	/** Further files that hold keys, such as a settings file elsewhere. */
+	readonly secretFiles?: readonly string[];
+}
+
+/** Below each writable directory: what programs outside of the sandbox run, or let decide what they run. */
+const protectedNames: readonly string[] = [
+	".git/hooks",
+	".git/config",
+	".git/config.worktree",
+	".git/modules",
+	".git/worktrees",
+	".agentwire",
+	".kimi",
+	".vscode",
+	".idea",
+	".mcp.json",
+	".envrc",
+];
+
+/** With it, git takes settings and hooks from another directory. A placeholder there would break git itself. */
+const refusedNames: readonly string[] = [".git/commondir"];
+
+/** Below the home directory, where that can be written. */
+const startUpFiles: readonly string[] = [
+	".bashrc",
+	".bash_profile",
+	".bash_login",
+	".bash_logout",
+	".bash_aliases",
+	".profile",
+	".zshrc",
+	".zshenv",
+	".zprofile",
+	".zlogin",
+	".zlogout",
+	".inputrc",
+	".tmux.conf",
+	".gitconfig",
+	".gitmodules",
+	".ripgreprc",
+	".vimrc",
+	".config/fish",
+	".config/git",
+	".config/nvim",
+	".config/autostart",
+	".config/systemd",
+	".config/environment.d",
+	".local/bin",
+	".local/share/applications",
+	"Library/LaunchAgents",
+	"bin",
+];
+
+/** Below the home directory: keys, sign-ins, histories and profiles of browsers. */
+const credentialFiles: readonly string[] = [
+	".ssh",
+	".gnupg",
+	".aws",
+	".azure",
+	".oci",
+	".kube",
+	".docker",
+	".netrc",
+	".npmrc",
+	".pypirc",
+	".git-credentials",
+	".password-store",
+	".vault-token",
+	".databrickscfg",
+	".cargo/credentials",
+	".cargo/credentials.toml",
+	".gem/credentials",
+	".terraform.d/credentials.tfrc.json",
+	".config/gcloud",
+	".config/gh",
+	".config/hub",
+	".config/git/credentials",
+	".config/rclone",
+	".config/op",
+	".config/google-chrome",
+	".config/chromium",
+	".config/BraveSoftware",
+	".mozilla",
+	".local/share/keyrings",
+	".bash_history",
+	".zsh_history",
+	".python_history",
+	".node_repl_history",
+	".psql_history",
+	".claude",
+	".claude.json",
+	".codex",
+	".gemini",
+	"Library/Keychains",
+	"Library/Cookies",
+	"Library/Application Support/Google/Chrome",
+];
+
+/** Of the machine. Services listen below `/run`, and keep their secrets there. */
+const systemFiles: readonly string[] = [
+	"/etc/shadow",
+	"/etc/shadow-",
+	"/etc/gshadow",
+	"/etc/gshadow-",
+	"/etc/sudoers",
+	"/etc/sudoers.d",
+	"/etc/ssl/private",
+	"/etc/ssh/ssh_host_rsa_key",
+	"/etc/ssh/ssh_host_ecdsa_key",
+	"/etc/ssh/ssh_host_ed25519_key",
+	"/run",
+	"/var/run",
+	"/var/lib/docker",
+	"/var/lib/containerd",
+	"/var/lib/kubelet",
+];
+
+/** In a directory for temporary files: where sockets of X servers and terminals are. */
+const socketDirectories: readonly string[] = [".X11-unix", ".ICE-unix", ".font-unix", ".XIM-unix"];
+
+/** Below `/run`, but programs and settings that commands need. */
+const visibleSystemFiles: readonly string[] = [
+	"/run/current-system",
+	"/run/booted-system",
+	"/run/wrappers",
+	"/run/opengl-driver",
+	"/run/systemd/resolve/stub-resolv.conf",
+	"/run/systemd/resolve/resolv.conf",
+	"/run/resolvconf",
+	"/run/NetworkManager/resolv.conf",
+];
+
+/** `~` at the beginning is the home directory. */
+function placed(file: string, home: string): string {
+	return file === "~" || file.startsWith("~/") ? path.join(home, file.slice(1)) : file;
+}
+
+/** Null when the settings turn the sandbox off. */
+export function toConfinement(
+	settings: SandboxSettings,
+	place: PolicyPlace,
+	roots: SandboxRoots,
+	network: ConfinedNetwork,
+): Confinement | null {
+	if (settings.mode === "off") return null;
+	const { home, shareDirs, temporaryDirs, secretFiles = [] } = place;
+	const atHome = (file: string) => path.join(home, file);
+	const ownDirs = [roots.workDir, ...roots.additionalDirs];
+	const isReadOnly = settings.mode === "read-only";
+	const chosen = settings.writable.map((file) => placed(file, home));
+	const projects = isReadOnly ? [] : [...ownDirs, ...chosen];
+	const below = (names: readonly string[]) => projects.flatMap((root) => names.map((name) => path.join(root, name)));
+	return {
+		writable: isReadOnly ? [] : [...projects, ...temporaryDirs],
+		scratch: isReadOnly ? temporaryDirs : [],
+		readOnly: [
+			...below(protectedNames),
+			...startUpFiles.map(atHome),
+			...settings.readOnly.map((file) => placed(file, home)),
+		],
+		removed: below(refusedNames),
+		visible: [
+			...visibleSystemFiles,
+			...shareDirs.map((directory) => path.join(directory, "skills")),
+			...(isReadOnly ? ownDirs : []),
+			...(roots.visible ?? []),
+		],
+		hidden: [
+			...credentialFiles.map(atHome),
+			...shareDirs,
+			...secretFiles,
+			...systemFiles,
+			...temporaryDirs.flatMap((directory) => socketDirectories.map((name) => path.join(directory, name))),
+			...settings.hidden.map((file) => placed(file, home)),
+		],
+		network,
+	};
+}

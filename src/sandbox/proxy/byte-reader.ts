@@ -1,0 +1,65 @@
+// Reads the beginning of a connection, up to a limit, and gives back what comes after it.
+import type { Socket } from "node:net";
+
+export interface ByteReader {
+	/** Exactly so many bytes; null when the connection ends before. */
+	take(count: number): Promise<Buffer | null>;
+	/** Up to and with the mark; null when the connection ends, or the limit is reached, before. */
+	takeUntil(mark: string, limit: number): Promise<Buffer | null>;
+	/** Stops reading and puts the rest back into the socket. */
+	release(): void;
+}
+
+const changes = ["data", "end", "close", "error"] as const;
+
+export function createByteReader(socket: Socket): ByteReader {
+	let bytes = Buffer.alloc(0);
+	let isOver = false;
+	let wake = (): void => undefined;
+	const onData = (piece: Buffer): void => {
+		bytes = Buffer.concat([bytes, piece]);
+		// A client that sends more than is read waits.
+		socket.pause();
+		wake();
+	};
+	const onEnd = (): void => {
+		isOver = true;
+		wake();
+	};
+	socket.on("data", onData);
+	for (const change of changes) if (change !== "data") socket.on(change, onEnd);
+	/** Waits until there are more bytes; false when there will be none. */
+	const more = async (): Promise<boolean> => {
+		if (isOver) return false;
+		const before = bytes.length;
+		await new Promise<void>((resolve) => {
+			wake = resolve;
+			socket.resume();
+		});
+		return bytes.length > before;
+	};
+	const cut = (count: number): Buffer => {
+		const head = bytes.subarray(0, count);
+		bytes = bytes.subarray(count);
+		return head;
+	};
+	return {
+		async take(count) {
+			while (bytes.length < count) if (!(await more())) return null;
+			return cut(count);
+		},
+		async takeUntil(mark, limit) {
+			for (;;) {
+				const at = bytes.indexOf(mark);
+				if (at >= 0 && at + mark.length <= limit) return cut(at + mark.length);
+				if (at >= 0 || bytes.length > limit || !(await more())) return null;
+			}
+		},
+		release() {
+			socket.pause();
+			socket.off("data", onData);
+			for (const change of changes) if (change !== "data") socket.off(change, onEnd);
+			if (bytes.length > 0) socket.unshift(bytes);
+		},
+	};
+}

@@ -1,0 +1,165 @@
+// The sandbox of commands as the rest of the program uses it: whether there is one, what it lets a command do, what
+// environment commands get, and why one failed.
+import path from "node:path";
+import type { Clock } from "../base/clock.ts";
+import type { Identifiers } from "../base/ids.ts";
+import type { Log } from "../base/log.ts";
+import { createSharedRun } from "../base/shared-run.ts";
+import type { Files } from "../files/port.ts";
+import type { Sockets } from "../network/connections/sockets.ts";
+import type { Confinement, Processes, RunOutcome } from "../processes/port.ts";
+import { toCommandEnvironment } from "./environment.ts";
+import { type Denial, explainFailure } from "./failure.ts";
+import { type PolicyPlace, type SandboxRoots, toConfinement } from "./policy.ts";
+import type { SandboxSettings } from "./settings.ts";
+
+/** What the sandbox needs of the process that it is part of. */
+export interface SandboxPlace extends PolicyPlace {
+	/** The program's own environment: names the search path for bwrap. */
+	readonly environment: Readonly<Record<string, string>>;
+	/** The keys of the configured providers and services. */
+	readonly providerKeys: readonly string[];
+	readonly files: Pick<Files, "makeDirectory" | "remove">;
+	/** Runs the trial command; without the sandbox's own additions. */
+	readonly processes: Processes;
+	readonly clock: Clock;
+	readonly identifiers: Identifiers;
+	readonly log: Log;
+	/** Defaults to the system's own. */
+	readonly sockets?: Sockets;
+}
+
+export type SandboxStatus =
+	| { readonly kind: "active"; readonly mode: "workspace-write" | "read-only" }
+	/** The settings ask for a sandbox, and there can be none; a clause without full stop. Commands do not start. */
+	| { readonly kind: "none"; readonly why: string }
+	| { readonly kind: "off" };
+
+export interface Sandbox {
+	/** Runs a trial command once, unless the sandbox is off. */
+	status(): Promise<SandboxStatus>;
+	/** Null when the sandbox is off. Rejects when the proxy cannot be started. */
+	confinementFor(roots: SandboxRoots): Promise<Confinement | null>;
+	/** What a command gets of an environment; also when the sandbox is off. */
+	environmentFor(environment: Readonly<Record<string, string>>): Record<string, string>;
+	/**
+	 * One sentence when a command looks to have failed because of its confinement. `since` is when it started, in
+	 * milliseconds since the epoch: of the proxy's refusals only later ones count.
+	 */
+	explainFailure(outcome: RunOutcome, confinement: Confinement, since?: number): string | null;
+	/** Ends the proxy. */
+	close(): Promise<void>;
+}
+
+/** Refusals of the proxy to store. */
+const denialLimit = 100;
+
+/** Milliseconds for the trial command. */
+const trialTimeout = 5000;
+
+interface RunningProxy {
+	readonly socket: string;
+	close(): Promise<void>;
+}
+
+/** Starts nothing before its first use. */
+export function createSandbox(settings: SandboxSettings, place: SandboxPlace): Sandbox {
+	const { clock, files, log } = place;
+	const denials: Denial[] = [];
+	let proxy: Promise<RunningProxy> | null = null;
+	let known: SandboxStatus | null = null;
+
+	const startProxy = async (): Promise<RunningProxy> => {
+		const [{ createAllowedHosts }, { startProxy: listen }, { systemSockets }] = await Promise.all([
+			import("./proxy/allowed-hosts.ts"),
+			import("./proxy/proxy.ts"),
+			import("../network/connections/sockets.ts"),
+		]);
+		const [parent = "/tmp"] = place.temporaryDirs;
+		const directory = path.join(parent, `agentwire-proxy-${place.identifiers.hex(16)}`);
+		await files.makeDirectory(directory, 0o700);
+		// The path of a socket may have no more than some 100 bytes.
+		const socket = path.join(directory, "s");
+		const running = await listen(socket, {
+			hosts: createAllowedHosts(settings.allowedDomains),
+			sockets: place.sockets ?? systemSockets,
+			clock,
+			onDenied(host, why) {
+				log.info("The sandbox refused a host", { host, why });
+				denials.push({ host, why, at: clock.now() });
+				if (denials.length > denialLimit) denials.shift();
+			},
+		});
+		return {
+			socket,
+			async close() {
+				await running.close();
+				await files.remove(directory);
+			},
+		};
+	};
+
+	const confinementFor = async (roots: SandboxRoots): Promise<Confinement | null> => {
+		if (settings.mode === "off" || settings.network !== "proxy") {
+			const kind = settings.network === "host" ? "host" : "none";
+			return toConfinement(settings, place, roots, { kind });
+		}
+		proxy ??= startProxy().catch((thrown: unknown) => {
+			proxy = null;
+			throw thrown;
+		});
+		const { socket } = await proxy;
+		return toConfinement(settings, place, roots, { kind: "proxy", socket });
+	};
+
+	const tryOut = createSharedRun(async (): Promise<SandboxStatus> => {
+		if (settings.mode === "off") return { kind: "off" };
+		const confinement = await confinementFor({ workDir: "/", additionalDirs: [] });
+		if (confinement === null) return { kind: "off" };
+		const trial = { file: "/bin/sh", arguments: ["-c", "exit 7"], workDir: "/", outputLimit: 1000 };
+		const { environment } = place;
+		// The root directory as a work directory would make everything writable.
+		const narrow = { ...confinement, writable: [], readOnly: [], removed: [] };
+		const { ended } = await place.processes.run(
+			{ ...trial, environment, timeout: trialTimeout, confinement: narrow },
+			new AbortController().signal,
+		);
+		if (ended.kind === "exited" && ended.exitCode === 7) return { kind: "active", mode: settings.mode };
+		return { kind: "none", why: whyNone(ended) };
+	});
+
+	return {
+		async status() {
+			known ??= await tryOut();
+			return known;
+		},
+		confinementFor,
+		environmentFor: (environment) => toCommandEnvironment(environment, settings.environment, place.providerKeys),
+		explainFailure: (outcome, confinement, since = 0) =>
+			explainFailure(
+				outcome,
+				confinement,
+				confinement.network.kind === "proxy" ? denials.filter(({ at }) => at >= since) : [],
+			),
+		async close() {
+			const running = await proxy?.catch(() => null);
+			proxy = null;
+			await running?.close();
+		},
+	};
+}
+
+function whyNone(ended: RunOutcome["ended"]): string {
+	switch (ended.kind) {
+		case "not-started":
+			return ended.reason.replace(/^The sandbox cannot be applied: /, "").replace(/\.$/, "");
+		case "timed-out":
+			return "a trial command took too long";
+		case "exited":
+			return `a trial command ended with exit code ${ended.exitCode}`;
+		case "signalled":
+			return `a trial command was ended by ${ended.signal}`;
+		case "aborted":
+			return "a trial command was aborted";
+	}
+}
