@@ -106,6 +106,7 @@ export const importTable: readonly FolderRule[] = [
 		floor: 4,
 		owns: "sessions: lifecycle, commands in, events out, interactions, persistence",
 		mayImport: [
+			"sandbox",
 			"events",
 			"processes",
 			"files",

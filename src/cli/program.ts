@@ -1,6 +1,6 @@
 // What all modes of the program share: the kernel, composed from command line, environment and settings, and the
 // orderly end.
-import { type as osType } from "node:os";
+import { type as osType, tmpdir } from "node:os";
 import path from "node:path";
 import { unlessLate } from "../base/abort.ts";
 import { sleep, systemClock } from "../base/clock.ts";
@@ -23,6 +23,7 @@ import { withoutSync } from "../files/unsynced-files.ts";
 import { isPlainMatcher } from "../hooks/matchers.ts";
 import type { FaultOwner } from "../kernel/api.ts";
 import { builtInAgents } from "../kernel/compose/built-in-agents.ts";
+import { providerKeys } from "../kernel/compose/command-sandbox.ts";
 import type { SessionOptions } from "../kernel/compose/compose.ts";
 import type { HostServices } from "../kernel/compose/host-services.ts";
 import { secretsOf } from "../kernel/compose/secrets.ts";
@@ -31,6 +32,7 @@ import type { Session } from "../kernel/session/session.ts";
 import { protocolVersion } from "../messages/protocol-version.ts";
 import { createNetwork } from "../network/network.ts";
 import { createLazyProcesses } from "../processes/lazy-processes.ts";
+import { createLazySandbox } from "../sandbox/lazy-sandbox.ts";
 import type { HostOffer } from "../server/serve.ts";
 import { createDiskStore } from "../store/disk/disk-store.ts";
 import { isSessionId } from "../store/disk/work-dir.ts";
@@ -205,6 +207,26 @@ async function prepare(
 	const files = synced(outside);
 	const own = synced(disk);
 	const { caFile } = configuration.agentwire;
+	const createProgramSandbox = () =>
+		createLazySandbox(async () => {
+			const [{ createSandbox }, { createProcesses }] = await Promise.all([
+				import("../sandbox/sandbox.ts"),
+				import("../processes/children.ts"),
+			]);
+			return createSandbox(configuration.sandbox, {
+				home: place.home,
+				shareDirs: [...new Set([shareDir, path.join(place.home, ".kimi")])],
+				temporaryDirs: [...new Set(["/tmp", tmpdir()])],
+				secretFiles: configurationFile === null ? [] : [configurationFile],
+				environment,
+				providerKeys: providerKeys(configuration),
+				files: own,
+				processes: createProcesses({ log }),
+				clock: systemClock,
+				identifiers: randomIdentifiers,
+				log,
+			});
+		});
 	const hostServices: HostServices = {
 		environment,
 		home: place.home,
@@ -220,6 +242,7 @@ async function prepare(
 			const { contain } = configuration.agentwire;
 			return createProcesses({ openSink: (file) => openOutput(own, file), contain, log });
 		}),
+		...(configuration.sandbox.mode === "off" ? {} : { sandbox: createProgramSandbox() }),
 		startWorker: createWorkerStarter(packageDir, configuration.agentwire.contain),
 		readPage: createPageReader(path.join(packageDir, "dist", "web-page-thread.cjs")),
 		network: createNetwork({

@@ -8,6 +8,7 @@ import { privateWithin } from "../files/private-paths.ts";
 import { type Lifeline, runTaskWorker } from "../kernel/background/task-worker.ts";
 import { createProcesses } from "../processes/children.ts";
 import type { TaskWorkerFlags } from "./arguments/task-worker-flags.ts";
+import { createConfinedProcesses, readWorkerEnvironment } from "./confined-worker.ts";
 import { createLogFile } from "./log/log-file.ts";
 import { currentDirectory, shareDirectory, toAbsolutePath } from "./paths.ts";
 import { environmentVariables } from "./process/environment.ts";
@@ -16,10 +17,11 @@ import { handleStopSignals } from "./process/stop-signals.ts";
 /** Runs the worker to its end; returns the exit code. */
 export async function runWorker(flags: TaskWorkerFlags): Promise<number> {
 	const place = { currentDir: currentDirectory(), home: homedir() };
-	const environment = environmentVariables();
+	const { environment, confinement } = readWorkerEnvironment(environmentVariables());
 	const log = createLogFile(path.join(shareDirectory(environment, place), "logs", "agentwire.log"), false);
 	await log.open();
-	const processes = createProcesses({ grace: flags.killGracePeriod, contain: flags.contain, log });
+	const unconfined = createProcesses({ grace: flags.killGracePeriod, contain: flags.contain, log });
+	const processes = createConfinedProcesses(unconfined, confinement);
 	process.on("unhandledRejection", (reason) => log.error("A rejection was not handled.", { error: reason }));
 	const directory = toAbsolutePath(flags.taskDirectory, place);
 	const isRun = await runTaskWorker({

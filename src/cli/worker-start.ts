@@ -2,13 +2,14 @@
 import path from "node:path";
 import type { HostServices } from "../kernel/compose/host-services.ts";
 import { type TaskWorkerFlags, toTaskWorkerArguments } from "./arguments/task-worker-flags.ts";
+import { confinementVariable } from "./confined-worker.ts";
 
 /** `packageDir` is the installation directory. */
 export function createWorkerStarter(
 	packageDir: string,
 	contain: TaskWorkerFlags["contain"],
 ): HostServices["startWorker"] {
-	return async (taskDirectory, options, environment) => {
+	return async (taskDirectory, options, environment, confinement) => {
 		const { startDetached } = await import("../processes/detached-process.ts");
 		const worker = await startDetached({
 			file: process.execPath,
@@ -17,7 +18,8 @@ export function createWorkerStarter(
 				...toTaskWorkerArguments({ taskDirectory, ...options, contain }),
 			],
 			workDir: "/",
-			environment,
+			environment:
+				confinement === null ? environment : { ...environment, [confinementVariable]: JSON.stringify(confinement) },
 		});
 		return { gone: worker.gone, nudge: () => worker.send("look"), release: () => worker.release() };
 	};

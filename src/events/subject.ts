@@ -5,8 +5,13 @@ import * as v from "valibot";
 const argumentsSchema = v.record(v.string(), v.unknown());
 
 export const subjectSchema = v.variant("kind", [
-	/** A command line for the shell, and the directory it begins in. */
-	v.object({ kind: v.literal("command"), text: v.string(), cwd: v.string() }),
+	/** A command line for the shell, and the directory it begins in; outside of the sandbox that the settings ask for. */
+	v.object({
+		kind: v.literal("command"),
+		text: v.string(),
+		cwd: v.string(),
+		outsideSandbox: v.exactOptional(v.literal(true)),
+	}),
 	/**
 	 * A file, or a directory that is searched; `path` is absolute, with every link resolved; `named` is the path that a
 	 * link hid, if one did.

@@ -129,6 +129,8 @@ export interface CommandRequest {
 	/** Seconds. */
 	readonly timeout: number;
 	readonly shellPath: string;
+	/** Whether it runs without the sandbox that the settings ask for. */
+	readonly outsideSandbox: boolean;
 }
 
 export interface TaskOutput {

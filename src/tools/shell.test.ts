@@ -154,7 +154,7 @@ describe("Shell in the background", () => {
 		});
 		expect(started).toEqual([]);
 		const result = await prepared.execute();
-		const request = { command: "serve --port 1", description: "the server", timeout: 3600 };
+		const request = { command: "serve --port 1", description: "the server", timeout: 3600, outsideSandbox: false };
 		expect(started).toEqual([[{ ...request, shellPath: expect.stringMatching(/\/bash$/) }, "c1"]]);
 		expect(result).toMatchObject({
 			is_error: false,
@@ -201,5 +201,48 @@ describe("Shell in the background", () => {
 	it("is not available for a subagent", async () => {
 		const ofSubagent = createShell({ ...place.environment, tasks: null });
 		expect(briefOf(await call(ofSubagent, value))).toBe("Background task unavailable");
+	});
+});
+
+describe("Shell with a sandbox", () => {
+	const explained = "The sandbox has no network.";
+	const sandboxed = (missing: string | null) =>
+		createShell({
+			...place.environment,
+			sandbox: { missing, outside: place.environment.processes, explain: async () => explained },
+		});
+
+	it("offers to run a command outside of it, which is an act of its own kind", async () => {
+		const tool = sandboxed(null);
+		expect(Object.keys((await tool.parameters())["properties"] ?? {})).toContain("outside_sandbox");
+		expect(Object.keys((await createShell(place.environment).parameters())["properties"] ?? {})).not.toContain(
+			"outside_sandbox",
+		);
+		expect((await prepareCall(tool, { command: "make" })).approval).toMatchObject({
+			action: "run command",
+			subjects: [{ kind: "command", text: "make", cwd: place.environment.workDir }],
+		});
+		expect((await prepareCall(tool, { command: "make", outside_sandbox: true })).approval).toMatchObject({
+			action: "run command outside of the sandbox",
+			subjects: [{ kind: "command", text: "make", outsideSandbox: true }],
+			description: "Run command `make` outside of the sandbox",
+		});
+	});
+
+	it("says when the sandbox looks like the reason of a failure, and only for what ran in it", async () => {
+		const tool = sandboxed(null);
+		expect((await (await prepareCall(tool, { command: "false" })).execute()).message).toMatch(
+			/ The sandbox has no network\.$/,
+		);
+		const outside = await prepareCall(tool, { command: "false", outside_sandbox: true });
+		expect((await outside.execute()).message).not.toContain(explained);
+	});
+
+	it("that is not there takes every command as one outside of it", async () => {
+		const tool = sandboxed("there is no bwrap");
+		expect((await prepareCall(tool, { command: "make" })).approval).toMatchObject({
+			subjects: [{ outsideSandbox: true }],
+			description: "Run command `make` outside of the sandbox, because there is none here: there is no bwrap",
+		});
 	});
 });

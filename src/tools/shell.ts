@@ -9,7 +9,7 @@ import type { CommandRequest } from "./operations.ts";
 import { createOutputBuilder, outputLimit } from "./output-builder.ts";
 import { noBackgroundWork, startedResult } from "./tasks/task-results.ts";
 import { cutLine } from "./text-limits.ts";
-import type { Preparation, Tool, ToolEnvironment } from "./tool.ts";
+import type { ApprovalNeed, Preparation, Tool, ToolEnvironment } from "./tool.ts";
 import { cancelledResult, defineTool, settled } from "./tool-definition.ts";
 
 const shellPaths = ["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash"];
@@ -52,6 +52,24 @@ const schema = v.looseObject({
 		"",
 	),
 });
+
+const sandboxedSchema = v.looseObject({
+	...schema.entries,
+	outside_sandbox: v.optional(
+		v.pipe(
+			boolean(),
+			v.description("Whether to run it outside of the sandbox, which a person is asked to approve each time."),
+		),
+		false,
+	),
+});
+
+const sandboxAdvice =
+	"- Commands run in a sandbox: they may write only in the working directory and for temporary files, and may have no network. When one fails because of that and cannot be written otherwise, set `outside_sandbox`.";
+
+function withNote(result: ToolReturn, note: string | null): ToolReturn {
+	return note === null ? result : { ...result, message: `${result.message} ${note}` };
+}
 
 /** The shell for commands: bash if it is installed. */
 export async function findShell(files: Files): Promise<string> {
@@ -150,26 +168,42 @@ async function toResult(
 	}
 }
 
+/** What is asked about a command: one outside of the sandbox is an act of its own kind. */
+function needOf(
+	verb: string,
+	{ command, outsideSandbox }: Pick<CommandRequest, "command" | "outsideSandbox">,
+	{ workDir, sandbox }: ToolEnvironment,
+): ApprovalNeed {
+	const missing = sandbox?.missing ?? null;
+	const where = outsideSandbox
+		? ` outside of the sandbox${missing === null ? "" : `, because there is none here: ${missing}`}`
+		: "";
+	return {
+		byDefault: "ask",
+		action: outsideSandbox ? `${verb} outside of the sandbox` : verb,
+		subjects: [{ kind: "command", text: command, cwd: workDir, ...(outsideSandbox ? { outsideSandbox } : {}) }],
+		description: `${capitalized(verb)} \`${command}\`${where}`,
+		display: [{ type: "shell", language: "bash", command }],
+	};
+}
+
+const capitalized = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
+
 function prepareBackground(
 	request: Omit<CommandRequest, "shellPath">,
 	toolCallId: string,
-	{ tasks, workDir }: ToolEnvironment,
+	environment: ToolEnvironment,
 	shellPath: () => Promise<string>,
 ): Preparation {
-	const { command, description: label } = request;
+	const { tasks } = environment;
+	const { description: label } = request;
 	if (label === "") {
 		return settled(toolError("A background command needs a `description`.", "Invalid arguments"));
 	}
 	if (tasks === null) return settled(noBackgroundWork());
 	return {
 		kind: "ready",
-		approval: {
-			byDefault: "ask",
-			action: "run background command",
-			subjects: [{ kind: "command", text: command, cwd: workDir }],
-			description: `Run background command \`${command}\``,
-			display: [{ type: "shell", language: "bash", command }],
-		},
+		approval: needOf("run background command", request, environment),
 		hasEffect: true,
 		target: null,
 		async execute() {
@@ -180,6 +214,8 @@ function prepareBackground(
 }
 
 export function createShell(environment: ToolEnvironment): Tool {
+	const { sandbox } = environment;
+	const asksForSandbox = sandbox !== null && sandbox.missing === null;
 	const takenPaths = new Set<string>();
 	let shell: Promise<string> | null = null;
 	const shellPath = (): Promise<string> => {
@@ -189,13 +225,14 @@ export function createShell(environment: ToolEnvironment): Tool {
 
 	return defineTool({
 		name: "Shell",
-		description,
-		schema,
+		description: asksForSandbox ? `${description}\n${sandboxAdvice}` : description,
+		schema: asksForSandbox ? sandboxedSchema : schema,
 		failureBrief: "Execution failed",
-		prepare({ command, timeout, run_in_background: inBackground, description: label }, { toolCallId }) {
+		prepare({ command, timeout, run_in_background: inBackground, description: label, ...more }, { toolCallId }) {
+			const outsideSandbox = sandbox !== null && (!asksForSandbox || more["outside_sandbox"] === true);
 			if (command.trim() === "") return settled(toolError("The command is empty.", "Empty command"));
 			if (inBackground) {
-				const request = { command, timeout, description: label.trim() };
+				const request = { command, timeout, description: label.trim(), outsideSandbox };
 				return prepareBackground(request, toolCallId, environment, shellPath);
 			}
 			if (timeout > maximumTimeout) {
@@ -204,19 +241,14 @@ export function createShell(environment: ToolEnvironment): Tool {
 			}
 			return {
 				kind: "ready",
-				approval: {
-					byDefault: "ask",
-					action: "run command",
-					subjects: [{ kind: "command", text: command, cwd: environment.workDir }],
-					description: `Run command \`${command}\``,
-					display: [{ type: "shell", language: "bash", command }],
-				},
+				approval: needOf("run command", { command, outsideSandbox }, environment),
 				hasEffect: true,
 				target: null,
 				async execute(signal, progress) {
 					const file = await shellPath();
 					const outputPath = await chooseOutputPath(toolCallId, takenPaths, environment);
-					const outcome = await environment.processes.run(
+					const startedAt = environment.clock.now();
+					const outcome = await (outsideSandbox && sandbox !== null ? sandbox.outside : environment.processes).run(
 						{
 							file,
 							arguments: ["-c", command],
@@ -230,7 +262,8 @@ export function createShell(environment: ToolEnvironment): Tool {
 						},
 						signal,
 					);
-					const result = await toResult(outcome, timeout, outputPath, environment);
+					const explained = outsideSandbox ? null : await sandbox?.explain(outcome, startedAt);
+					const result = withNote(await toResult(outcome, timeout, outputPath, environment), explained ?? null);
 					// From here on the file itself, if it exists, occupies the name.
 					takenPaths.delete(outputPath);
 					return result;

@@ -7,7 +7,7 @@ import type { Subject } from "../events/subject.ts";
 import type { Files } from "../files/port.ts";
 import type { SecretPaths } from "../files/secret-paths.ts";
 import type { Network } from "../network/network.ts";
-import type { Processes } from "../processes/port.ts";
+import type { Processes, RunOutcome } from "../processes/port.ts";
 import type {
 	AgentOperations,
 	MailOperations,
@@ -115,6 +115,8 @@ export interface ToolEnvironment {
 	/** What `files` refuses to read. */
 	readonly secrets: SecretPaths;
 	readonly processes: Processes;
+	/** The sandbox that `processes` runs commands in; null when the settings ask for none. */
+	readonly sandbox: CommandSandbox | null;
 	readonly web: WebAccess;
 	readonly clock: Clock;
 	readonly todos: TodoOperations;
@@ -127,6 +129,19 @@ export interface ToolEnvironment {
 	readonly media: MediaOperations;
 	/** Null for subagents, which have no background work. */
 	readonly tasks: TaskOperations | null;
+}
+
+/** The sandbox of commands, as tools see it. */
+export interface CommandSandbox {
+	/** Why there is none on this machine, although the settings ask for one: a clause without full stop; else null. */
+	readonly missing: string | null;
+	/** Runs commands without it. */
+	readonly outside: Processes;
+	/**
+	 * One sentence when a command that failed looks as if the sandbox was why. `since` is when it was started, in
+	 * milliseconds since the epoch.
+	 */
+	explain(outcome: RunOutcome, since: number): Promise<string | null>;
 }
 
 /** What tools use to access the web. */

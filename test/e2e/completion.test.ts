@@ -65,7 +65,7 @@ async function complete(stage: Stage, shell: ShellName, file: string, line: stri
 }
 
 const cases: readonly (readonly [line: string, offered: readonly string[]])[] = [
-	["agentwire ", ["export", "info", "login", "logout", "mcp", "plugin", "rpc"]],
+	["agentwire ", ["export", "info", "login", "logout", "mcp", "permissions", "plugin", "rpc"]],
 	["agentwire m", ["mcp"]],
 	["agentwire --ou", ["--output-format"]],
 	["agentwire --output-format ", ["stream-json", "text"]],

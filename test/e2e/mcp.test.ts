@@ -58,8 +58,17 @@ describe("published servers", () => {
 		const lines = await runTurn(server);
 		const asked = lines.filter(({ params }) => params?.type === "ApprovalRequest");
 		expect(asked.map(({ params }) => params?.payload)).toMatchObject([
-			{ sender: "echo", action: "mcp:echo", description: "Call MCP tool `echo`.", display: [] },
-			{ sender: "read_text_file", action: "mcp:read_text_file", description: "Call MCP tool `read_text_file`." },
+			{
+				sender: "echo",
+				action: "mcp:echo",
+				description: "Call MCP tool `echo`.\nApproving it for the session covers `mcp__everything__echo`.",
+				display: [{ type: "brief", text: "Approving it for the session covers `mcp__everything__echo`." }],
+			},
+			{
+				sender: "read_text_file",
+				action: "mcp:read_text_file",
+				description: expect.stringContaining("Call MCP tool `read_text_file`.\nApproving it for the session covers "),
+			},
 		]);
 		expect(textOf(resultsOf(lines)["c1"])).toBe("Echo: hello");
 		expect(textOf(resultsOf(lines)["c2"])).toBe("a note");

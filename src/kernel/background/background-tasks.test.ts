@@ -25,7 +25,13 @@ interface WorkerDouble {
 	readonly happened: string[];
 }
 
-const request: CommandRequest = { command: "make", description: "the job", timeout: 60, shellPath: "/bin/bash" };
+const request: CommandRequest = {
+	command: "make",
+	description: "the job",
+	timeout: 60,
+	shellPath: "/bin/bash",
+	outsideSandbox: false,
+};
 
 describe("the background tasks of a session", () => {
 	const store = createMemoryStore();

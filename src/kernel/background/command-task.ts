@@ -14,6 +14,8 @@ export interface WorkerOptions {
 	readonly killGracePeriod: number;
 	/** Whether the command continues after this process exits. */
 	readonly keep: boolean;
+	/** Whether the command runs without the sandbox that the settings ask for. */
+	readonly outsideSandbox: boolean;
 }
 
 /** A worker that this process started. */

@@ -29,7 +29,7 @@ export type TaskStart =
 	| { readonly ok: false; readonly result: ToolReturn };
 
 export async function startCommand(
-	{ command, shellPath, description, timeout }: CommandRequest,
+	{ command, shellPath, description, timeout, outsideSandbox }: CommandRequest,
 	toolCallId: string,
 	start: StartSettings,
 	follow: FollowSettings,
@@ -51,6 +51,7 @@ export async function startCommand(
 			controlPollInterval: settings.waitPollIntervalMs,
 			killGracePeriod: settings.killGracePeriodMs,
 			keep: settings.keepAliveOnExit,
+			outsideSandbox,
 		});
 		return { ok: true, active: followOwnWorker(task, worker, follow), task: toView(task, runtime) };
 	} catch (thrown) {

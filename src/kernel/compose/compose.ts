@@ -12,6 +12,7 @@ import type { Model } from "../../models/model.ts";
 import { type ModelSettings, standardTimeouts } from "../../models/model-settings.ts";
 import { createModel } from "../../models/registry.ts";
 import { createSignedInModel } from "../../models/signed-in-model.ts";
+import { toCommandEnvironment } from "../../sandbox/environment.ts";
 import type { StoredSession } from "../../store/session-store.ts";
 import type { ToolEnvironment, WebService } from "../../tools/tool.ts";
 import { isBuiltInToolName, servesPlanMode } from "../../tools/tool-paths.ts";
@@ -21,6 +22,7 @@ import type { SessionOperations } from "../session/operations.ts";
 import type { SessionParts } from "../session/session-parts.ts";
 import type { LoadServers } from "../session/tool-servers.ts";
 import { builtInAgents } from "./built-in-agents.ts";
+import { composeSandbox, providerKeys } from "./command-sandbox.ts";
 import type { HostServices } from "./host-services.ts";
 import { createKeyRing, type KeyRing } from "./key-ring.ts";
 import { composePermissions } from "./permissions.ts";
@@ -128,9 +130,24 @@ export async function composeSession(
 	const { configuration, selection } = chooseModel(options, settings, environment);
 	const { loopControl, agentwire } = configuration;
 	const { agent = builtInAgents.default, mode = {} } = options;
+	const sandbox = await composeSandbox(configuration.sandbox, hostServices, {
+		workDir: stored.workDir,
+		additionalDirs: () => stored.state().additionalDirs,
+	});
+	const commandEnvironment = toCommandEnvironment(
+		environment,
+		configuration.sandbox.environment,
+		providerKeys(configuration),
+	);
 	const keys = createKeyRing({ ...hostServices, fetch: network.fetch, platform: agentwire });
+	const pluginServices = {
+		...hostServices,
+		environment: commandEnvironment,
+		processes: sandbox.pluginProcesses,
+		files: filesForMany(),
+	};
 	const loadPlugins = () =>
-		loadPluginTools({ ...hostServices, files: filesForMany() }, async () => {
+		loadPluginTools(pluginServices, async () => {
 			const provider = selectDefaultProvider(configuration, environment);
 			return { api_key: await keys.keyOf(provider), base_url: provider.baseUrl };
 		});
@@ -154,13 +171,14 @@ export async function composeSession(
 		workDir: stored.workDir,
 		additionalDirs: () => stored.state().additionalDirs,
 		skillDirs: skills.roots,
-		environment,
+		environment: commandEnvironment,
 		home,
 		outputDir: `${stored.directory ?? stored.workDir}/output`,
 		files,
 		allFiles,
 		secrets,
-		processes,
+		processes: sandbox.processes,
+		sandbox: sandbox.tool,
 		web: {
 			network,
 			allowed: agentwire.fetchAllow,
@@ -202,7 +220,8 @@ export async function composeSession(
 		},
 		background: {
 			settings: configuration.background,
-			startWorker: (directory, task) => hostServices.startWorker(directory, task, environment),
+			startWorker: async (directory, task) =>
+				hostServices.startWorker(directory, task, commandEnvironment, await sandbox.confinementOf(task.outsideSandbox)),
 			claimStaleAfter: configuration.notifications.claimStaleAfterMs,
 		},
 		loadServers: composeServers(stored.workDir, options.mcpServers, configuration, hostServices, links),
@@ -225,7 +244,7 @@ export async function composeSession(
 		afk: (mode.isAway === undefined && options.afk) || options.unattended,
 		whenUnattended: options.permissions?.whenUnattended ?? agentwire.unattended,
 		judge: permissions.judge,
-		policies: [],
+		policies: sandbox.policies,
 		forbiddenModes: permissions.forbiddenModes,
 		remindsOfAbsence: !configuration.skipAfkPromptInjection,
 		isOneOfMany: options.isOneOfMany === true,
@@ -237,7 +256,7 @@ export async function composeSession(
 			timeout,
 			failClosed,
 		})),
-		hookPlace: { environment, processes },
+		hookPlace: { environment: commandEnvironment, processes: sandbox.processes },
 		planPlace: {
 			files,
 			shareDir: hostServices.shareDir,

@@ -4,7 +4,8 @@ import type { Identifiers } from "../../base/ids.ts";
 import type { Log } from "../../base/log.ts";
 import type { Files } from "../../files/port.ts";
 import type { Network } from "../../network/network.ts";
-import type { Processes } from "../../processes/port.ts";
+import type { Confinement, Processes } from "../../processes/port.ts";
+import type { LazySandbox } from "../../sandbox/lazy-sandbox.ts";
 import type { ReadPage } from "../../tools/web/page-reader.ts";
 import type { StartWorker } from "../background/command-task.ts";
 
@@ -30,9 +31,16 @@ export interface HostServices {
 	 */
 	readonly ownFiles: Files;
 	readonly processes: Processes;
+	/** The sandbox that the settings describe; absent for none. */
+	readonly sandbox?: LazySandbox;
 	/** Starts the worker of a background command, which runs in the environment of its session. */
 	readonly startWorker: (
-		...worker: [...Parameters<StartWorker>, environment: HostServices["environment"]]
+		...worker: [
+			...Parameters<StartWorker>,
+			environment: HostServices["environment"],
+			/** Null for a command without a sandbox. */
+			confinement: Confinement | null,
+		]
 	) => ReturnType<StartWorker>;
 	readonly network: Network;
 	/** Converts HTML to text. */

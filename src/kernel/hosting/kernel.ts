@@ -141,6 +141,7 @@ export class Kernel {
 		const pool = await this.#serverPool?.catch(() => null);
 		await pool?.close();
 		await this.#parts.hostServices.processes.endAll();
+		await this.#parts.hostServices.sandbox?.close();
 	}
 
 	/** Skill searches with the same work dir and skill directories give the same result. */

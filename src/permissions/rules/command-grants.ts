@@ -13,6 +13,7 @@ import type { JudgePlace } from "./ruling.ts";
 
 export async function proposeCommand(subject: CommandSubject, place: JudgePlace): Promise<Proposal> {
 	const { text, cwd } = subject;
+	if (subject.outsideSandbox === true) return once("it would run outside of the sandbox");
 	const reading = await readScript(text, { cwd, home: place.home });
 	const [doubt] = reading.doubts;
 	if (doubt !== undefined) return once(doubt.why);

@@ -11,6 +11,7 @@ export interface AllowedHosts {
 }
 
 /** What may be in a host besides the colons and brackets of an address. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what a host must not have.
 const plainHost = /^[^\s/?#@\\%<>^|"`{}[\]:\u0000-\u0020\u007f]+$/u;
 
 /**

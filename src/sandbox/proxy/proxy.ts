@@ -96,7 +96,10 @@ export async function startProxy(socketPath: string, options: ProxyOptions): Pro
 			socket.on("error", end);
 			socket.once("close", end);
 		}
-		if (inside.destroyed) return end();
+		if (inside.destroyed) {
+			end();
+			return;
+		}
 		inside.pipe(outside);
 		outside.pipe(inside);
 	};

@@ -48,6 +48,7 @@ export async function createToolPlace(overrides: Partial<ToolEnvironment> = {}):
 				return files.openAppend(file);
 			},
 		}),
+		sandbox: null,
 		web: noWeb,
 		clock: systemClock,
 		todos: {

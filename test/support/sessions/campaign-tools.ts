@@ -48,6 +48,7 @@ export function createTalkingTools(operations: SessionOperations, files: Files):
 		allFiles: files,
 		secrets: noSecrets,
 		processes: noProcesses,
+		sandbox: null,
 		web: noWeb,
 		clock: systemClock,
 		todos: { read: () => [], write: async () => {} },

@@ -1,0 +1,77 @@
+// The sandbox of a session's commands: what runs in it, what runs without it, and what that means for permissions.
+import path from "node:path";
+import type { Configuration } from "../../config/configuration.ts";
+import type { Policy } from "../../permissions/policy.ts";
+import { autoAllowPolicy, outsidePolicy } from "../../permissions/sandbox-policy.ts";
+import type { Confinement, Processes } from "../../processes/port.ts";
+import type { CommandSandbox } from "../../tools/tool.ts";
+import type { HostServices } from "./host-services.ts";
+
+export interface SessionSandbox {
+	/** What the tools see; null when the settings ask for none. */
+	readonly tool: CommandSandbox | null;
+	/** Runs the commands of Shell and of hooks. */
+	readonly processes: Processes;
+	/** Runs the programs of plugins, which may read the directories of plugins. */
+	readonly pluginProcesses: Processes;
+	readonly policies: readonly Policy[];
+	/** The confinement of a background command; null for none. */
+	confinementOf(outsideSandbox: boolean): Promise<Confinement | null>;
+}
+
+/** Where the session's commands work; absolute. */
+interface SessionRoots {
+	readonly workDir: string;
+	additionalDirs(): readonly string[];
+}
+
+/** Tries the sandbox out when the settings ask for one. */
+export async function composeSandbox(
+	settings: Configuration["sandbox"],
+	{ processes, sandbox: lazy, shareDir, log }: Pick<HostServices, "processes" | "sandbox" | "shareDir" | "log">,
+	{ workDir, additionalDirs }: SessionRoots,
+): Promise<SessionSandbox> {
+	if (settings.mode === "off" || lazy === undefined) return without(processes, null);
+	const sandbox = await lazy.get();
+	const status = await sandbox.status();
+	if (status.kind !== "active") {
+		const missing = status.kind === "none" ? status.why : "the settings of this process ask for none";
+		log.warn("Commands run without the sandbox that the settings ask for, after an approval each.", { why: missing });
+		return without(processes, missing);
+	}
+	const { createSandboxedProcesses } = await import("../../sandbox/sandboxed-processes.ts");
+	const roots = () => ({ workDir, additionalDirs: additionalDirs() });
+	const pluginRoots = () => ({ ...roots(), visible: [path.join(shareDir, "plugins")] });
+	const confinement = () => sandbox.confinementFor(roots());
+	return {
+		tool: {
+			missing: null,
+			outside: processes,
+			async explain(outcome, since) {
+				const current = await confinement();
+				return current === null ? null : sandbox.explainFailure(outcome, current, since);
+			},
+		},
+		processes: createSandboxedProcesses(processes, sandbox, roots),
+		pluginProcesses: createSandboxedProcesses(processes, sandbox, pluginRoots),
+		policies: [outsidePolicy, ...(settings.autoAllow && settings.network === "none" ? [autoAllowPolicy] : [])],
+		confinementOf: async (outsideSandbox) => (outsideSandbox ? null : await confinement()),
+	};
+}
+
+function without(processes: Processes, missing: string | null): SessionSandbox {
+	return {
+		tool: missing === null ? null : { missing, outside: processes, explain: async () => null },
+		processes,
+		pluginProcesses: processes,
+		policies: missing === null ? [] : [outsidePolicy],
+		confinementOf: async () => null,
+	};
+}
+
+/** The keys of the configured providers and services, which no command gets. */
+export function providerKeys({ providers, services }: Configuration): readonly string[] {
+	return [...Object.values(providers), services.moonshotFetch, services.moonshotSearch].flatMap((holder) =>
+		holder === null || holder.apiKey === "" ? [] : [holder.apiKey],
+	);
+}
