@@ -234,7 +234,8 @@ function toArguments(plan: MountPlan): string[] {
 		}
 	}
 	const root = plan.nearest("/")?.kind === "writable" ? "--bind" : "--ro-bind";
-	return [root, "/", "/", "--dev", "/dev", "--proc", "/proc", ...mounts, ...sealed];
+	// A command of root needs no capability to change the kernel's settings below /proc.
+	return [root, "/", "/", "--dev", "/dev", "--proc", "/proc", ...mounts, ...sealed, "--remount-ro", "/proc"];
 }
 
 function removeCreated(file: string): void {
