@@ -31,6 +31,10 @@ const results = {
 	"InitializeResult.external_tools": "Which of the client's tools were accepted. Absent if it brought none.",
 	"InitializeResult.hooks": "Supported hook events, and how many hooks are configured.",
 	"InitializeResult.capabilities": "What the server supports.",
+	"InitializeResult.sandbox":
+		"Whether commands run in the sandbox that the settings ask for. Only present when they ask for one ([sandbox.md](../sandbox.md)).",
+	"InitializeResult.sandbox.status": "`none` means that every command is asked about, as one outside of the sandbox.",
+	"InitializeResult.sandbox.why": "Why there is none on this machine; `null` when it is active.",
 	"InitializeResult.capabilities.supports_question": "It may send `QuestionRequest`.",
 	"PromptParams.user_input": "The prompt.",
 	"PromptResult.status": "How the turn ended.",

@@ -69,8 +69,11 @@ async function runCommand(executable: string, command: PrintingCommand): Promise
 			return print((await import("./arguments/help.ts")).helpText(name, command.command));
 		case "version":
 			return print((await import("./version.ts")).versionText(executable));
-		case "info":
-			return print((await import("./info.ts")).infoText(command.json));
+		case "info": {
+			const { infoText } = await import("./info.ts");
+			if (!command.json) return print(infoText(false));
+			return print(infoText(true, await (await import("./sandbox-status.ts")).describeSandbox()));
+		}
 		case "completion": {
 			const { completionText } = await import("./completion/completion.ts");
 			return print(completionText(command.shell, process.env["SHELL"] ?? "", name));

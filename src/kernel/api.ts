@@ -154,6 +154,15 @@ export interface SessionDescription {
 	readonly slashCommands: readonly SlashCommandInfo[];
 	/** The hooks of the settings, which run whatever clients subscribe to. */
 	readonly commandHooks: readonly CommandHook[];
+	/** Null when the settings ask for none. */
+	readonly sandbox: SandboxDescription | null;
+}
+
+/** Whether commands run in the sandbox that the settings ask for. */
+export interface SandboxDescription {
+	readonly status: "active" | "none";
+	/** Why there is none on this machine: a clause without full stop; null when it is active. */
+	readonly why: string | null;
 }
 
 /** The state of a session at one moment. */

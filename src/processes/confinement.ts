@@ -1,6 +1,6 @@
 // Confinement with bubblewrap: turns what a command may do into mounts and a filter of system calls. containment.ts adds
 // them to its command line.
-import { accessSync, lstatSync, readdirSync, readFileSync, realpathSync, rmSync, type Stats } from "node:fs";
+import { accessSync, lstatSync, readdirSync, readFileSync, realpathSync, rmSync, type Stats, statSync } from "node:fs";
 import path from "node:path";
 import { errorText } from "../base/errors.ts";
 import { claimPlaceholder, isPlaceholder, releasePlaceholders } from "./placeholders.ts";
@@ -37,17 +37,19 @@ export function isWithin(file: string, directory: string): boolean {
 	return file === directory || file.startsWith(directory === "/" ? "/" : `${directory}/`);
 }
 
+/** Null when there is nothing. An error object for each of many missing files would cost milliseconds. */
 function statusOf(file: string): Stats | null {
 	try {
-		return lstatSync(file);
+		return lstatSync(file, { throwIfNoEntry: false }) ?? null;
 	} catch {
 		return null;
 	}
 }
 
+/** The path with every link resolved; null when there is nothing. */
 function resolved(file: string): string | null {
 	try {
-		return realpathSync(file);
+		return statSync(file, { throwIfNoEntry: false }) === undefined ? null : realpathSync.native(file);
 	} catch {
 		return null;
 	}
@@ -97,8 +99,12 @@ function pathsDown(from: string, to: string): string[] {
 }
 
 /** A protected path with the writable directory that it is below, both resolved; null when nothing can write there. */
-function locate(file: string, roots: ReadonlyMap<string, string>): { root: string; file: string } | null {
-	const known = resolved(path.dirname(file));
+function locate(
+	file: string,
+	roots: ReadonlyMap<string, string>,
+	resolve: (file: string) => string | null,
+): { root: string; file: string } | null {
+	const known = resolve(path.dirname(file));
 	const candidates = [file, ...(known === null ? [] : [path.join(known, path.basename(file))])];
 	let best: { root: string; file: string } | null = null;
 	for (const [spelled, root] of roots) {
@@ -192,8 +198,17 @@ function planMounts(confinement: Confinement, placeholders: string[]): MountPlan
 			if (place !== null) plan.set(place, kind);
 		}
 	}
+	// Many protected paths have the same parent.
+	const known = new Map<string, string | null>();
+	const resolveOnce = (file: string): string | null => {
+		const earlier = known.get(file);
+		if (earlier !== undefined) return earlier;
+		const found = resolved(file);
+		known.set(file, found);
+		return found;
+	};
 	for (const file of confinement.readOnly) {
-		const place = locate(path.resolve(file), roots);
+		const place = locate(path.resolve(file), roots, resolveOnce);
 		if (place === null || isSystem(place.file)) continue;
 		const { kind } = plan.nearest(place.file) ?? {};
 		if (kind === "writable" || kind === "pin") protect(plan, place.file, place.root, placeholders);

@@ -1,6 +1,6 @@
 // Empty directories that stand where a confined command must create nothing: a mount needs something to be mounted on.
 // They are removed with the last command that needs them; one that a killed process left is recognized and removed later.
-import { lstatSync, mkdirSync, readdirSync, readFileSync, rmdirSync, utimesSync } from "node:fs";
+import { lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, rmdirSync, utimesSync } from "node:fs";
 import { systemErrorCode } from "../base/errors.ts";
 
 /** Seconds since the epoch: no directory in use has been unchanged since then. */
@@ -12,8 +12,10 @@ const users = new Map<string, number>();
 /** Whether the directory is one that `claimPlaceholder` made, perhaps in another process. */
 export function isPlaceholder(directory: string): boolean {
 	try {
-		const status = lstatSync(directory);
-		return status.isDirectory() && status.mtimeMs === placeholderTime * 1000 && readdirSync(directory).length === 0;
+		const status = lstatSync(directory, { throwIfNoEntry: false });
+		return (
+			status?.isDirectory() === true && status.mtimeMs === placeholderTime * 1000 && readdirSync(directory).length === 0
+		);
 	} catch {
 		return false;
 	}
@@ -38,18 +40,19 @@ export function toMountSpelling(file: string): string {
 	return file.replace(/[ \t\n\\]/g, (character) => `\\${character.charCodeAt(0).toString(8).padStart(3, "0")}`);
 }
 
-/** The tables of mounts of all processes, each once. */
-function mountTables(): ReadonlySet<string> {
-	const tables = new Set<string>();
+/** The tables of mounts of all processes; those with the same mounts share one. */
+function mountTables(): readonly string[] {
+	const tables = new Map<string, string>();
 	for (const name of readdirSync("/proc")) {
 		if (!/^\d+$/.test(name)) continue;
 		try {
-			tables.add(readFileSync(`/proc/${name}/mountinfo`, "utf8"));
+			const namespace = readlinkSync(`/proc/${name}/ns/mnt`);
+			if (!tables.has(namespace)) tables.set(namespace, readFileSync(`/proc/${name}/mountinfo`, "utf8"));
 		} catch {
 			// It is gone, or another user's.
 		}
 	}
-	return tables;
+	return [...tables.values()];
 }
 
 /**
@@ -68,7 +71,7 @@ export function releasePlaceholders(directories: readonly string[]): void {
 	}
 	const unused = free.filter(isPlaceholder);
 	if (unused.length === 0) return;
-	const tables = [...mountTables()];
+	const tables = mountTables();
 	for (const directory of unused) {
 		const mounted = ` ${toMountSpelling(directory)} `;
 		if (tables.some((table) => table.includes(mounted))) continue;

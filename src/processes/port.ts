@@ -21,7 +21,7 @@ export interface Confinement {
 	readonly readOnly: readonly string[];
 	/** Files that are removed once the command is gone, if it created them. For what cannot be a placeholder. */
 	readonly removed: readonly string[];
-	/** Readable although below a hidden or scratch directory. Missing ones are ignored. */
+	/** Readable but not writable, below whatever directory. Missing ones are ignored, and can be created. */
 	readonly visible: readonly string[];
 	/** Files and directories that cannot be read. Missing ones are ignored. */
 	readonly hidden: readonly string[];

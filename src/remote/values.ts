@@ -182,6 +182,7 @@ export const snapshotSchema = objectOf<SessionSnapshot>({
 export const descriptionSchema = objectOf<SessionDescription>({
 	slashCommands: v.array(v.object({ name: text, description: text, aliases: texts })),
 	commandHooks: v.array(commandHookSchema),
+	sandbox: v.nullable(v.object({ status: v.picklist(["active", "none"]), why: nullableText })),
 });
 
 export const infoSchema = objectOf<SessionInfo>({

@@ -27,16 +27,18 @@ export interface PolicyPlace {
 const protectedNames: readonly string[] = [
 	".git/hooks",
 	".git/config",
-	".git/config.worktree",
-	".git/modules",
-	".git/worktrees",
 	".agentwire",
 	".kimi",
 	".vscode",
 	".idea",
 	".mcp.json",
-	".envrc",
 ];
+
+/**
+ * The same, but only where they exist: one that is created has no effect without a change of what is protected, or
+ * none that a new repository in any other directory would not have.
+ */
+const protectedWhereFound: readonly string[] = [".git/config.worktree", ".git/modules", ".git/worktrees", ".envrc"];
 
 /** With it, git takes settings and hooks from another directory. A placeholder there would break git itself. */
 const refusedNames: readonly string[] = [".git/commondir"];
@@ -184,6 +186,7 @@ export function toConfinement(
 			...visibleSystemFiles,
 			...shareDirs.map((directory) => path.join(directory, "skills")),
 			...(isReadOnly ? ownDirs : []),
+			...below(protectedWhereFound),
 			...(roots.visible ?? []),
 		],
 		hidden: [

@@ -81,9 +81,9 @@ describe.skipIf(!hasSandbox())("a command in the sandbox", () => {
 		expect(payloads(free, "ApprovalRequest")).toEqual([]);
 		expect(payloads(free, "ToolResult")).toMatchObject([{ return_value: { is_error: false, output: "free\n" } }]);
 
-		const leaving = createStage({ scripts: [shell("echo free", { outside_sandbox: true }), "text: done"] });
-		addSettings(leaving, sandbox("auto_allow = true\n"));
-		expect(payloads(await turn(leaving.serve("--wire")), "ApprovalRequest")).toMatchObject([
+		const outer = createStage({ scripts: [shell("echo free", { outside_sandbox: true }), "text: done"] });
+		addSettings(outer, sandbox("auto_allow = true\n"));
+		expect(payloads(await turn(outer.serve("--wire")), "ApprovalRequest")).toMatchObject([
 			{
 				action: "run command outside of the sandbox",
 				description: expect.stringContaining("Run command `echo free` outside of the sandbox\n"),

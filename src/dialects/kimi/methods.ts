@@ -128,7 +128,7 @@ export class KimiConnection implements DialectConnection {
 	}
 
 	#handshake({ accepted, rejected }: Attachment["tools"], description: SessionDescription): InitializeResult {
-		const { slashCommands, commandHooks } = description;
+		const { slashCommands, commandHooks, sandbox } = description;
 		const hasTools = accepted.length > 0 || rejected.length > 0;
 		return {
 			protocol_version: protocolVersion,
@@ -140,6 +140,7 @@ export class KimiConnection implements DialectConnection {
 				configured: countByEvent([...commandHooks, ...(this.#hooks ?? [])]),
 			},
 			capabilities: { supports_question: true },
+			...(sandbox === null ? {} : { sandbox: { ...sandbox } }),
 		};
 	}
 

@@ -116,6 +116,8 @@ export const initializeResultSchema = v.object({
 	external_tools: v.exactOptional(externalToolsResultSchema),
 	hooks: hooksInfoSchema,
 	capabilities: v.object({ supports_question: v.literal(true) }),
+	/** Only when the settings ask for a sandbox. */
+	sandbox: v.exactOptional(v.object({ status: v.picklist(["active", "none"]), why: v.nullable(v.string()) })),
 });
 export type InitializeResult = v.InferOutput<typeof initializeResultSchema>;
 

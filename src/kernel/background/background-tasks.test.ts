@@ -139,6 +139,7 @@ describe("the background tasks of a session", () => {
 				controlPollInterval: backgroundSettings.waitPollIntervalMs,
 				killGracePeriod: backgroundSettings.killGracePeriodMs,
 				keep: true,
+				outsideSandbox: false,
 			});
 		});
 

@@ -5,9 +5,12 @@ import type { Policy } from "../../permissions/policy.ts";
 import { autoAllowPolicy, outsidePolicy } from "../../permissions/sandbox-policy.ts";
 import type { Confinement, Processes } from "../../processes/port.ts";
 import type { CommandSandbox } from "../../tools/tool.ts";
+import type { SandboxDescription } from "../api.ts";
 import type { HostServices } from "./host-services.ts";
 
 export interface SessionSandbox {
+	/** Null when the settings ask for none. */
+	readonly description: SandboxDescription | null;
 	/** What the tools see; null when the settings ask for none. */
 	readonly tool: CommandSandbox | null;
 	/** Runs the commands of Shell and of hooks. */
@@ -44,6 +47,7 @@ export async function composeSandbox(
 	const pluginRoots = () => ({ ...roots(), visible: [path.join(shareDir, "plugins")] });
 	const confinement = () => sandbox.confinementFor(roots());
 	return {
+		description: { status: "active", why: null },
 		tool: {
 			missing: null,
 			outside: processes,
@@ -59,8 +63,25 @@ export async function composeSandbox(
 	};
 }
 
+/** What runs the MCP servers that are programs: in the sandbox if the settings say so, each with its own directory. */
+export async function processesOfServers(
+	settings: Configuration["sandbox"],
+	{ processes, sandbox: lazy, log }: Pick<HostServices, "processes" | "sandbox" | "log">,
+): Promise<Processes> {
+	if (settings.mode === "off" || !settings.mcpServers || lazy === undefined) return processes;
+	const sandbox = await lazy.get();
+	const status = await sandbox.status();
+	if (status.kind !== "active") {
+		log.warn("MCP servers run without the sandbox that the settings ask for.", { status });
+		return processes;
+	}
+	const { createSandboxedProcesses } = await import("../../sandbox/sandboxed-processes.ts");
+	return createSandboxedProcesses(processes, sandbox, ({ workDir }) => ({ workDir, additionalDirs: [] }));
+}
+
 function without(processes: Processes, missing: string | null): SessionSandbox {
 	return {
+		description: missing === null ? null : { status: "none", why: missing },
 		tool: missing === null ? null : { missing, outside: processes, explain: async () => null },
 		processes,
 		pluginProcesses: processes,

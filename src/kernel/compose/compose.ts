@@ -245,6 +245,7 @@ export async function composeSession(
 		whenUnattended: options.permissions?.whenUnattended ?? agentwire.unattended,
 		judge: permissions.judge,
 		policies: sandbox.policies,
+		sandbox: sandbox.description,
 		forbiddenModes: permissions.forbiddenModes,
 		remindsOfAbsence: !configuration.skipAfkPromptInjection,
 		isOneOfMany: options.isOneOfMany === true,

@@ -15,6 +15,7 @@ import type { ListQuery, SessionPage, SessionState, SessionStore, StoredSession 
 import { checkAdditionalDirectory } from "../commands/additional-directory.ts";
 import { builtInAgentNames } from "../compose/agent-names.ts";
 import { builtInAgents } from "../compose/built-in-agents.ts";
+import { processesOfServers } from "../compose/command-sandbox.ts";
 import { composeSession, type SessionLinks, type SessionOptions, type SkillSearch } from "../compose/compose.ts";
 import type { HostServices } from "../compose/host-services.ts";
 import { secretsOf } from "../compose/secrets.ts";
@@ -154,7 +155,7 @@ export class Kernel {
 	}
 
 	#pool(): Promise<ServerPool> {
-		this.#serverPool ??= createServerPool(this.#parts.hostServices).catch((thrown: unknown) => {
+		this.#serverPool ??= createServerPool(this.#parts).catch((thrown: unknown) => {
 			this.#serverPool = null;
 			throw thrown;
 		});
@@ -215,14 +216,14 @@ function invalidInput(message: string, cause?: unknown): KernelError {
 }
 
 /** Loaded lazily, on first use. */
-async function createServerPool(hostServices: HostServices): Promise<ServerPool> {
+async function createServerPool({ hostServices, configuration }: KernelParts): Promise<ServerPool> {
 	const [{ ServerPool }, { createMcpAuthorization }] = await Promise.all([
 		import("../../mcp/server-pool.ts"),
 		import("../../credentials/mcp-oauth.ts"),
 	]);
-	const { processes, network, clock, log, version } = hostServices;
+	const { network, clock, log, version } = hostServices;
 	return new ServerPool({
-		processes,
+		processes: await processesOfServers(configuration.sandbox, hostServices),
 		authorization: createMcpAuthorization({ ...hostServices, fetch: network.fetch }),
 		fetch: network.patientFetch,
 		clock,

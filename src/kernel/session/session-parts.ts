@@ -12,6 +12,7 @@ import type { Judge } from "../../permissions/judge.ts";
 import type { Policy } from "../../permissions/policy.ts";
 import type { StoredSession } from "../../store/session-store.ts";
 import type { Tool } from "../../tools/tool.ts";
+import type { SandboxDescription } from "../api.ts";
 import type { BackgroundParts } from "../background/background-tasks.ts";
 import type { BudgetLimits } from "../budgets/budgets.ts";
 import type { SessionKeys } from "../compose/key-ring.ts";
@@ -57,6 +58,8 @@ export interface SessionParts {
 	readonly judge: Judge;
 	/** Policies besides the rules. */
 	readonly policies: readonly Policy[];
+	/** Null when the settings ask for no sandbox. */
+	readonly sandbox: SandboxDescription | null;
 	/** The modes that may not be switched on, each with the file that forbids it. */
 	readonly forbiddenModes: ReadonlyMap<"auto" | "yolo", string>;
 	readonly hooks: readonly CommandHook[];

@@ -118,7 +118,7 @@ export class Session implements SessionApi {
 	async description(): Promise<SessionDescription> {
 		const { commands, hooks } = this.#assembled;
 		const slashCommands = commands.all.map(({ name, description, aliases }) => ({ name, description, aliases }));
-		return { slashCommands, commandHooks: hooks.commands };
+		return { slashCommands, commandHooks: hooks.commands, sandbox: this.#parts.sandbox };
 	}
 
 	/** The running turn; null when idle. */

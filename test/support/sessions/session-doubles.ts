@@ -58,6 +58,7 @@ export function createQuietParts(
 	| "whenUnattended"
 	| "judge"
 	| "policies"
+	| "sandbox"
 	| "forbiddenModes"
 	| "isOneOfMany"
 	| "compaction"
@@ -86,6 +87,7 @@ export function createQuietParts(
 			place: { home: "/home/me", roots: async () => [stored.workDir], resolve: async (path) => path },
 		}),
 		policies: [],
+		sandbox: null,
 		forbiddenModes: new Map(),
 		isOneOfMany: false,
 		compaction: { triggerRatio: 0.85, reservedTokens: 0 },

@@ -1,0 +1,56 @@
+// Whether commands would run in the sandbox that the settings ask for, for programs that check before they start a server.
+import { homedir, tmpdir } from "node:os";
+import { systemClock } from "../base/clock.ts";
+import { randomIdentifiers } from "../base/ids.ts";
+import { silentLog } from "../base/log.ts";
+import { readConfiguration } from "../config/configuration-reader.ts";
+import { createDiskFiles } from "../files/disk-files.ts";
+import { privateBelow } from "../files/private-paths.ts";
+import { currentDirectory, shareDirectory } from "./paths.ts";
+import { environmentVariables } from "./process/environment.ts";
+
+export interface SandboxInfo {
+	/** Absent when the settings ask for none. */
+	readonly sandbox?: {
+		readonly status: "active" | "none" | "off";
+		/** Why there is none on this machine: a clause without full stop. */
+		readonly why: string | null;
+	};
+}
+
+/** Nothing when the settings ask for none, or cannot be read: a server would report that itself. */
+export async function describeSandbox(): Promise<SandboxInfo> {
+	const environment = environmentVariables();
+	const home = homedir();
+	const shareDir = shareDirectory(environment, { currentDir: currentDirectory(), home });
+	const files = createDiskFiles(privateBelow(shareDir));
+	const file = `${shareDir}/config.toml`;
+	try {
+		if ((await files.status(file)) === null) return {};
+		const { configuration } = await readConfiguration({ kind: "file", path: file }, files, silentLog);
+		if (configuration.sandbox.mode === "off") return {};
+		const [{ createSandbox }, { createProcesses }] = await Promise.all([
+			import("../sandbox/sandbox.ts"),
+			import("../processes/children.ts"),
+		]);
+		const sandbox = createSandbox(
+			{ ...configuration.sandbox, network: configuration.sandbox.network === "host" ? "host" : "none" },
+			{
+				home,
+				shareDirs: [shareDir],
+				temporaryDirs: [...new Set(["/tmp", tmpdir()])],
+				environment,
+				providerKeys: [],
+				files,
+				processes: createProcesses(),
+				clock: systemClock,
+				identifiers: randomIdentifiers,
+				log: silentLog,
+			},
+		);
+		const status = await sandbox.status();
+		return { sandbox: { status: status.kind, why: status.kind === "none" ? status.why : null } };
+	} catch {
+		return {};
+	}
+}
