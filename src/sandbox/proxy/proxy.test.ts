@@ -8,11 +8,11 @@ import { systemClock } from "../../base/clock.ts";
 import type { Sockets } from "../../network/connections/sockets.ts";
 import { createAllowedHosts, normalizeHost } from "./allowed-hosts.ts";
 import { parseHttpRequest } from "./http-request.ts";
-import { type Proxy, startProxy } from "./proxy.ts";
+import { type Proxy as RunningProxy, startProxy } from "./proxy.ts";
 
 let directory = "";
 let socketPath = "";
-let proxy: Proxy | null = null;
+let proxy: RunningProxy | null = null;
 let denied: string[] = [];
 const servers: Server[] = [];
 
