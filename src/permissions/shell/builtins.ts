@@ -2,7 +2,7 @@
 // words. Those that run other commands are in wrappers.ts.
 import { posix } from "node:path";
 import type { ScriptPlace, SimpleCommand, Word } from "./script.ts";
-import { isIdentifier, riskyVariable } from "./word-doubts.ts";
+import { isIdentifier, riskyVariable, setsRisky } from "./word-doubts.ts";
 
 export interface ShellEffect {
 	/** Where the shell is if the command succeeds; "never" when no command follows. */
@@ -183,7 +183,7 @@ function doubtOfName(word: Word, isLoose = false): string | null {
 	const name = /^([A-Za-z_]\w*)(?=\+?=|$)/.exec(word.text)?.[1];
 	if (isLoose && word.kind === "dynamic") return null;
 	if (name === undefined) return "it sets a variable whose name is not literal";
-	return riskyVariable(name) ? `it sets ${name}, which changes what later commands do` : null;
+	return riskyVariable(name) ? setsRisky(name) : null;
 }
 
 /** `valued` are the options with a value, of which `naming` take the name of a variable. */

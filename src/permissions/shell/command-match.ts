@@ -1,8 +1,8 @@
 // Whether a command is what a rule denies or asks about, in whatever form it is written.
 
-import { type Arguments, canonicalFlags, hasOperandList, readArguments } from "./arguments.ts";
 import type { CommandPattern, PatternToken } from "./command-pattern.ts";
-import { nameOf } from "./program-name.ts";
+import { type Arguments, canonicalFlags, hasOperandList, readArguments } from "./programs/arguments.ts";
+import { nameOf } from "./programs/program-name.ts";
 import type { CommandReading, SimpleCommand } from "./script.ts";
 
 export interface Match {

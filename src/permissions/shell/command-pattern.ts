@@ -1,7 +1,7 @@
 // Patterns over simple commands, as rules have them: `git diff:*`. They compare words, never text, as the same command
 // can be written in many ways.
 import { posix } from "node:path";
-import { riskOf } from "./risky-flags.ts";
+import { riskOf } from "./programs/risky-flags.ts";
 import type { SimpleCommand, Word } from "./script.ts";
 import { decodeWord } from "./word.ts";
 

@@ -1,5 +1,5 @@
 // The options of `env`, of which one holds further words for itself.
-import { type OptionTable, readOptions } from "./options.ts";
+import { type OptionTable, readOptions } from "./programs/options.ts";
 import type { Word } from "./script.ts";
 
 const table: OptionTable = {

@@ -2,7 +2,7 @@
 // not so much that other work is allowed.
 import { posix } from "node:path";
 import { hasHarmlessAssignments } from "./command-pattern.ts";
-import { riskOf } from "./risky-flags.ts";
+import { riskOf } from "./programs/risky-flags.ts";
 import type { SimpleCommand } from "./script.ts";
 
 export interface GrantPrefix {

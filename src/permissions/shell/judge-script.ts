@@ -3,9 +3,9 @@
 import { posix } from "node:path";
 import { type Match, matchOf } from "./command-match.ts";
 import { allows, type CommandPattern, hasHarmlessAssignments } from "./command-pattern.ts";
-import { fileOperands } from "./file-operands.ts";
-import { nameOf } from "./program-name.ts";
-import { isReadOnly } from "./read-only.ts";
+import { fileOperands } from "./programs/file-operands.ts";
+import { nameOf } from "./programs/program-name.ts";
+import { isReadOnly } from "./programs/read-only.ts";
 import type { CommandReading, ScriptPlace, ScriptReading, SimpleCommand, Word } from "./script.ts";
 import { isShellOnly } from "./shell-only.ts";
 

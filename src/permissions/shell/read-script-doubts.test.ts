@@ -25,14 +25,26 @@ describe("a script has a doubt", () => {
 		["that runs its own input as a file", "source /dev/stdin <<< 'rm x'"],
 		["that runs a descriptor", ". /proc/self/fd/0 <<< 'rm x'"],
 		["whose shell reads a descriptor as a file", "echo rm x | bash /dev/stdin"],
+		["whose loop sets where programs are found", "for PATH in ./x; do ls; done"],
+		["whose menu sets where programs are found", "select PATH in ./x; do ls; done"],
+		["whose loop sets the home directory", "for HOME in ./x; do git log; done"],
+		["whose descriptor sets where programs are found", "exec {PATH}>/dev/null; ls"],
+		["whose descriptor of a group sets where programs are found", "{ ls; } {PATH}>/dev/null; ls"],
+		["whose expansion sets the pager", ": ${GIT_PAGER:=./x}; git log"],
 	])("%s", async (_, script) => {
 		expect((await readScript(script, place)).doubts).not.toEqual([]);
 	});
 });
 
-it.each(["ls >&- x", "ls 2>&1", "ls 2>&1-", "echo ${HOME/a/b}", "declare -a 'a=(x)'", "echo `a` $(b)"])(
-	"%j has no doubt",
-	async (script) => {
-		expect((await readScript(script, place)).doubts).toEqual([]);
-	},
-);
+it.each([
+	"ls >&- x",
+	"ls 2>&1",
+	"ls 2>&1-",
+	"echo ${HOME/a/b}",
+	"declare -a 'a=(x)'",
+	"echo `a` $(b)",
+	"for i in a; do ls; done",
+	"echo ${a:=b}",
+])("%j has no doubt", async (script) => {
+	expect((await readScript(script, place)).doubts).toEqual([]);
+});

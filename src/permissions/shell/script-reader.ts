@@ -26,7 +26,7 @@ import type {
 	Word,
 } from "./script.ts";
 import { decodeWord } from "./word.ts";
-import { doubtOfPart, riskyVariable } from "./word-doubts.ts";
+import { doubtOfPart, riskyVariable, setsRisky } from "./word-doubts.ts";
 import { type Run, unwrap } from "./wrappers.ts";
 
 export interface ParseShell {
@@ -211,9 +211,7 @@ export class ScriptReader {
 				});
 			case "For":
 			case "Select":
-				if (riskyVariable(node.name.value)) {
-					this.#doubt(`it sets ${node.name.value}, which changes what later commands do`, this.#slice(node));
-				}
+				if (riskyVariable(node.name.value)) this.#doubt(setsRisky(node.name.value), this.#slice(node.name));
 				for (const word of node.wordlist ?? []) this.#search(word, start);
 				return this.#readLoop(start, () => after(this.#readList(node.body, start)));
 			case "ArithmeticFor":
@@ -329,8 +327,7 @@ export class ScriptReader {
 
 	#readAssignment(node: Extract<SyntaxNode, { type: "Assignment" }>, hasProgram: boolean): Assignment {
 		const { name, value, index } = node;
-		if (!hasProgram && riskyVariable(name))
-			this.#doubt(`it sets ${name}, which changes what later commands do`, node.text);
+		if (!hasProgram && riskyVariable(name)) this.#doubt(setsRisky(name), node.text);
 		if (value.type === "ArrayValue" || index !== undefined) {
 			return { name, value: { kind: "dynamic", text: node.text, why: "a list", mayBeOption: true } };
 		}
@@ -397,8 +394,10 @@ export class ScriptReader {
 		const redirects: Redirect[] = [];
 		for (const redirection of redirections) {
 			this.#search(redirection, start);
-			if (redirection.descriptor?.type === "FileDescriptorVariable" && /\W/.test(redirection.descriptor.name)) {
-				this.#doubt("a descriptor is an expression", this.#slice(redirection));
+			if (redirection.descriptor?.type === "FileDescriptorVariable") {
+				const { name } = redirection.descriptor;
+				if (/\W/.test(name)) this.#doubt("a descriptor is an expression", this.#slice(redirection));
+				if (riskyVariable(name)) this.#doubt(setsRisky(name), this.#slice(redirection));
 			}
 			if (redirection.type === "HereDoc" && redirection.closing === undefined) {
 				this.#doubt("a here-document does not end", this.#slice(redirection));

@@ -18,10 +18,7 @@ export function doubtOfPart(node: SyntaxNode): string | null {
 			if (node.operation?.type === "Replace" && /\$\(|`|[<>]\(|\$\{\s/.test(node.text)) {
 				return "it replaces with a substitution";
 			}
-			const isSet = node.operation?.type === "Default" && node.operation.operator.endsWith("=");
-			if (isSet && riskyVariable(node.parameter)) {
-				return `it sets ${node.parameter}, which changes what later commands do`;
-			}
+			if (isAssigned(node) && riskyVariable(node.parameter)) return setsRisky(node.parameter);
 			const listsNames = node.operation?.type === "Names" || /^[@*]$/.test(node.index?.text ?? "");
 			return node.prefix === "!" && !listsNames ? "it uses a variable that another variable names" : null;
 		}
@@ -47,12 +44,22 @@ export function doubtOfPart(node: SyntaxNode): string | null {
 	}
 }
 
+/** Whether an expansion such as `${NAME:=value}` sets the variable. */
+function isAssigned({ text, parameter }: Extract<SyntaxNode, { type: "ParameterExpansion" }>): boolean {
+	return /^:?=/.test(text.slice(2 + parameter.length));
+}
+
 const risky =
 	/^(?:PATH|HOME|ENV|CDPATH|GLOBIGNORE|SHELLOPTS|BASHOPTS|BASH_.*|FUNCNEST|EXECIGNORE|PS[0-4]|PROMPT_.*|FCEDIT|HISTFILE|INPUTRC|SHELL|LD_.*|DYLD_.*|GCONV_PATH|GIT_.*|SSH_ASKPASS|NODE_OPTIONS|NODE_PATH|PYTHON.*|PERL5?.*|RUBY.*|JAVA_TOOL_OPTIONS|.*PAGER|.*EDITOR|VISUAL|BROWSER|LESSOPEN|LESSCLOSE|.*_CONFIG_PATH)$/;
 
 /** Whether a variable of that name changes what programs do, once it is set in the shell. */
 export function riskyVariable(name: string): boolean {
 	return risky.test(name);
+}
+
+/** The doubt about a command that sets such a variable. */
+export function setsRisky(name: string): string {
+	return `it sets ${name}, which changes what later commands do`;
 }
 
 export function isIdentifier(text: string): boolean {

@@ -1,9 +1,9 @@
 // Programs that run other programs which their words name: what they run, as words or as a script.
 import { isOwnInput } from "./builtins.ts";
 import { readEnvironment } from "./environment-wrapper.ts";
-import { type ReadOptions, readOptions } from "./options.ts";
+import { type ReadOptions, readOptions } from "./programs/options.ts";
+import { type WrapperOptions, wrapperTable } from "./programs/wrapper-table.ts";
 import type { Assignment, SimpleCommand, Word } from "./script.ts";
-import { type WrapperOptions, wrapperTable } from "./wrapper-table.ts";
 
 interface RunPlace {
 	/** Where it runs: where the wrapper does, or anywhere. */

@@ -1,7 +1,8 @@
 // What a rule that allows `git` must name itself. Many of its options name programs, and some verbs that are known to
 // read can write.
+
+import type { Word } from "../script.ts";
 import { isRisky } from "./risk-row.ts";
-import type { Word } from "./script.ts";
 
 /** Options before the verb that change neither the repository nor the programs that git runs. */
 const plainGlobal = new Set(

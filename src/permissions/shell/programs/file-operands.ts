@@ -1,7 +1,8 @@
 // Which files known programs read and write by their words.
+
+import type { SimpleCommand, Word } from "../script.ts";
 import { type OptionTable, type ReadArguments, readAllOptions } from "./options.ts";
 import { nameOf } from "./program-name.ts";
-import type { SimpleCommand, Word } from "./script.ts";
 import { sedScripts } from "./sed-script.ts";
 
 export interface FileOperand {

@@ -1,6 +1,7 @@
 // Which commands of `git` are known to change nothing.
+
+import type { Word } from "../script.ts";
 import { type OptionTable, readAllOptions } from "./options.ts";
-import type { Word } from "./script.ts";
 
 interface VerbRow extends OptionTable {
 	/** How many words that are no options it may have; any number without. */

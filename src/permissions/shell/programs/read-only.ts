@@ -1,8 +1,8 @@
 // Commands that are known to change nothing and to run nothing else, whatever the rules say of them.
-import { hasHarmlessAssignments } from "./command-pattern.ts";
+import { hasHarmlessAssignments } from "../command-pattern.ts";
+import type { SimpleCommand, Word } from "../script.ts";
 import { gitReadOnly } from "./git-read-only.ts";
 import { type OptionTable, readAllOptions } from "./options.ts";
-import type { SimpleCommand, Word } from "./script.ts";
 import { isPlainSedScript, sedScripts } from "./sed-script.ts";
 
 interface ReadOnlyRow extends OptionTable {

@@ -1,5 +1,5 @@
 // Reads the options before the words that a program runs in turn.
-import type { Word } from "./script.ts";
+import type { Word } from "../script.ts";
 
 /** The options of a program that stand before its other words. */
 export interface OptionTable {

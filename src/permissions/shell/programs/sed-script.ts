@@ -1,5 +1,5 @@
 // The scripts among the words of `sed`, and which of them only print, delete and replace.
-import type { Word } from "./script.ts";
+import type { Word } from "../script.ts";
 
 /** The scripts among the words after the program. */
 export function sedScripts(words: readonly Word[]): readonly Word[] {
