@@ -75,7 +75,8 @@ export function readArguments(program: string, texts: readonly string[]): Argume
 			afterOption = false;
 			continue;
 		}
-		if (text === "--") {
+		// After an option it may be the value of that option.
+		if (text === "--" && !afterOption) {
 			isOver = true;
 			afterOption = false;
 			continue;

@@ -1,9 +1,9 @@
 // Which files known programs read and write by their words.
 
 import type { SimpleCommand, Word } from "../script.ts";
-import { type OptionTable, type ReadArguments, readAllOptions } from "./options.ts";
+import { type OptionTable, readAllOptions } from "./options.ts";
 import { nameOf } from "./program-name.ts";
-import { sedScripts } from "./sed-script.ts";
+import { readSedOptions, sedScripts } from "./sed-script.ts";
 
 export interface FileOperand {
 	readonly operation: "read" | "write";
@@ -242,13 +242,7 @@ function operandFiles(row: FileRow, files: readonly Word[], hasTarget: boolean):
 }
 
 function sedFiles(words: readonly Word[]): readonly FileOperand[] {
-	const given: ReadArguments = readAllOptions(words, {
-		flags: "nErsuz",
-		attached: "i",
-		valued: "efl",
-		longFlags: ["in-place", "quiet", "silent", "regexp-extended"],
-		longValued: ["expression", "file"],
-	});
+	const given = readSedOptions(words);
 	const scripts = sedScripts(words);
 	const changes = given.options.some(({ name }) => name === "i" || name === "in-place");
 	const isFromOption = given.options.some(({ name }) => ["e", "f", "expression", "file"].includes(name));

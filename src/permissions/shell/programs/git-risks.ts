@@ -2,7 +2,7 @@
 // read can write.
 
 import type { Word } from "../script.ts";
-import { isRisky } from "./risk-row.ts";
+import { isRiskyWord } from "./risk-row.ts";
 
 /** Options before the verb that change neither the repository nor the programs that git runs. */
 const plainGlobal = new Set(
@@ -30,7 +30,6 @@ const everyVerb = {
 	long:
 		"output ext-diff textconv upload-pack receive-pack exec open-files-in-pager exec-path git-dir work-tree config-env " +
 		"template edit-description extcmd output-directory upload-archive",
-	words: /^ext::/,
 };
 
 interface VerbRow {
@@ -44,19 +43,26 @@ const programKey =
 	/^(?:alias|core|pager|diff|difftool|merge|mergetool|filter|credential|gpg|include|includeif|sequence|sendemail|url|remote|init|uploadpack|protocol|submodule|browser|man|web|interactive|http|https|trailer|receive|instaweb|guitool|gui|tar|ssh|transfer|uploadarchive|blame|fsmonitor|hook|extensions|safe)\./i;
 
 const byVerb: Readonly<Record<string, VerbRow>> = {
+	apply: { long: "unsafe-paths build-fake-ancestor" },
 	archive: { short: "o", long: "remote" },
 	bisect: { words: /^(?:run|visualize|view)$/ },
+	bundle: { words: /^create$/ },
 	branch: { short: "dDmMcCuf", long: "delete move copy force edit-description set-upstream-to unset-upstream" },
+	"checkout-index": { long: "prefix" },
+	"fast-export": { long: "export-marks" },
 	"format-patch": { short: "o" },
-	clone: { short: "cu", long: "config" },
+	clone: { short: "cu", long: "config", words: /^ext::/ },
 	config: { words: programKey, short: "e", long: "edit file" },
-	fetch: { words: /^\+/ },
+	fetch: { words: /^\+|^ext::/ },
 	grep: { short: "O" },
 	help: { short: "w", long: "web" },
-	"ls-remote": { short: "u" },
+	"interpret-trailers": { long: "in-place" },
+	"ls-remote": { short: "u", words: /^ext::/ },
 	maintenance: { words: /^(?:start|register|run)$/ },
 	"merge-index": { words: /./ },
-	push: { short: "fd", long: "force force-with-lease delete mirror prune", words: /^[+:]./ },
+	push: { short: "fd", long: "force force-with-lease delete mirror prune", words: /^[+:].|^ext::/ },
+	pull: { words: /^\+|^ext::/ },
+	"read-tree": { long: "index-output" },
 	rebase: { short: "x", long: "exec" },
 	remote: { words: /^(?:set-url|add|rename|remove|rm)$/ },
 	submodule: { words: /^(?:foreach|add|set-url)$/ },
@@ -76,8 +82,8 @@ export function gitRisk(words: readonly Word[], named: ReadonlySet<string>): str
 	const row = Object.hasOwn(byVerb, verb.text) ? byVerb[verb.text] : undefined;
 	if (verb.text === "config" && !named.has("config")) return "git config changes which programs git runs";
 	const found = words.slice(start + 1).find((word) => {
-		if (word.kind === "dynamic" || named.has(word.text)) return false;
-		return isRisky(word.text, everyVerb) || (row !== undefined && isRisky(word.text, row));
+		if (named.has(word.text)) return false;
+		return isRiskyWord(word, everyVerb) || (row !== undefined && isRiskyWord(word, row));
 	});
 	return found === undefined ? null : `git ${verb.text} ${found.text} writes, or runs a program that its words name`;
 }

@@ -4,16 +4,16 @@
 import type { SimpleCommand, Word } from "../script.ts";
 import { gitRisk } from "./git-risks.ts";
 import { nameOf } from "./program-name.ts";
-import { isRisky, type RiskRow } from "./risk-row.ts";
-import { isPlainSedScript, sedScripts } from "./sed-script.ts";
+import { isRiskyWord, type RiskRow } from "./risk-row.ts";
+import { isPlainSedScript, readSedOptions, sedScripts } from "./sed-script.ts";
 
 const runs = "runs a program that its words name";
 const writes = "writes a file that its words name";
 const configures = "uses a configuration that may run programs";
 
 const rows: readonly RiskRow[] = [
-	{ programs: "find", words: /^-(?:exec|execdir|ok|okdir)$/, reason: runs },
-	{ programs: "find", words: /^-(?:delete|fprint0?|fprintf|fls|files0-from)$/, reason: "deletes or writes files" },
+	{ programs: "find", options: /^-(?:exec|execdir|ok|okdir)$/, reason: runs },
+	{ programs: "find", options: /^-(?:delete|fprint0?|fprintf|fls|files0-from)$/, reason: "deletes or writes files" },
 	{ programs: "fd fdfind", short: "xX", long: "exec exec-batch", reason: runs },
 	{ programs: "rg", short: "z", long: "pre hostname-bin search-zip", reason: runs },
 	{
@@ -29,7 +29,7 @@ const rows: readonly RiskRow[] = [
 	{ programs: "sed gsed", short: "if", long: "in-place file", reason: "changes files, or reads its commands from one" },
 	{
 		programs: "awk gawk mawk nawk",
-		short: "fiElodpDL",
+		short: "fiElodpDLW",
 		long: "file exec include load dump-variables pretty-print profile debug source",
 		words: /^(?!-F).*(?:system|getline|[|>@])/s,
 		reason: "may run programs or write files",
@@ -60,13 +60,20 @@ const rows: readonly RiskRow[] = [
 		short: "oOKcDJ",
 		long:
 			"output remote-name remote-name-all config cookie-jar dump-header output-dir trace trace-ascii stderr libcurl " +
-			"etag-save hsts alt-svc engine remote-header-name",
+			"etag-save hsts alt-svc engine remote-header-name ssl-sessions",
+		words: /%output\{|^-[A-Za-z]*w@|^--wri[a-z-]*=@|^@/,
 		reason: writes,
 	},
 	{ programs: "wget", short: "e", long: "execute use-askpass config", reason: runs },
-	{ programs: "less", short: "oOkK", words: /^\+/, long: "log-file LOG-FILE lesskey-file lesskey-src", reason: runs },
+	{
+		programs: "less",
+		short: "oOkKcC",
+		words: /^\+|^-.*[+!|]/s,
+		long: "log-file LOG-FILE lesskey-file lesskey-src lesskey-content cmd",
+		reason: runs,
+	},
 	{ programs: "more most", words: /^\+/, reason: runs },
-	{ programs: "date", short: "s", long: "set", reason: "sets the clock" },
+	{ programs: "date", short: "s", long: "set", words: /^\d{8}/, reason: "sets the clock" },
 	{ programs: "hostname", operands: 0, reason: "sets the name of the machine" },
 	{
 		programs: "npm npx pnpm yarn bun",
@@ -84,14 +91,14 @@ const rows: readonly RiskRow[] = [
 	{ programs: "cargo", short: "ZC", long: "config manifest-path", words: /^\+/, reason: configures },
 	{
 		programs: "go",
-		words:
+		options:
 			/^--?(?:exec|toolexec|vettool|overlay|modfile|o|C|ldflags|gcflags|asmflags|gccgoflags|compiler|pkgdir|coverprofile|cpuprofile|memprofile|blockprofile|mutexprofile|trace|outputdir)(?:=|$)/,
 		reason: "runs a program or writes a file that its words name",
 	},
 	{
 		programs: "pytest",
 		short: "pco",
-		long: "confcutdir rootdir config-file override-ini basetemp",
+		long: "confcutdir rootdir config-file override-ini basetemp pdbcls junitxml junit-xml log-file debug pastebin",
 		reason: configures,
 	},
 	{
@@ -138,6 +145,9 @@ const withoutEnd = new Set([
 	"javac",
 	"go",
 	"dd",
+	"tar",
+	"bsdtar",
+	"gtar",
 	"xargs",
 	"env",
 	"ssh",
@@ -152,24 +162,34 @@ export function riskOf(command: SimpleCommand, named: ReadonlySet<string>): stri
 	if (program?.kind !== "literal") return "the program is not literal";
 	const name = nameOf(program.text);
 	if (harmless.has(name)) return null;
-	const end = withoutEnd.has(name) ? -1 : words.findIndex((word) => word.kind === "literal" && word.text === "--");
+	const end = withoutEnd.has(name) ? -1 : endOfOptions(words);
 	const judged = end < 0 ? words : words.slice(0, end);
 	for (const word of judged) {
 		if (word.kind === "dynamic" && word.mayBeOption) return `${word.why} may become an option of ${name}`;
 	}
 	if (name === "git") return gitRisk(judged, named);
 	for (const row of rowsOf.get(name) ?? []) {
-		const found = judged.find((word) => word.kind === "literal" && !named.has(word.text) && isRisky(word.text, row));
+		const found = judged.find((word) => !named.has(word.text) && isRiskyWord(word, row));
 		if (found !== undefined) return `${name} ${found.text} ${row.reason}`;
 		if (row.operands !== undefined && operandsOf(words).length > row.operands) return `${name} ${row.reason}`;
 	}
 	if (name === "sed" || name === "gsed") {
+		if (readSedOptions(words).unclear !== null) return "an option of sed is not known";
 		const risky = sedScripts(words).some(
 			(script) => !(script.kind === "literal" && isHarmlessScript(script.text, named)),
 		);
 		if (risky) return "the commands of sed may run programs or write files";
 	}
 	return null;
+}
+
+/** Where `--` ends the options; -1 when none certainly does: after an option it may be the value of that option. */
+function endOfOptions(words: readonly Word[]): number {
+	return words.findIndex((word, index) => {
+		const before = words[index - 1];
+		const isValue = before?.text.startsWith("-") && !/^--.*=/s.test(before.text);
+		return word.kind === "literal" && word.text === "--" && !isValue;
+	});
 }
 
 function isHarmlessScript(script: string, named: ReadonlySet<string>): boolean {

@@ -1,23 +1,28 @@
 // The scripts among the words of `sed`, and which of them only print, delete and replace.
+
 import type { Word } from "../script.ts";
+import { type ReadArguments, readAllOptions } from "./options.ts";
+
+/** The options of `sed`, of which those that an older one does not have are unclear. */
+export function readSedOptions(words: readonly Word[]): ReadArguments {
+	return readAllOptions(words, {
+		flags: "nErsuzb",
+		attached: "i",
+		valued: "efl",
+		longFlags: (
+			"quiet silent regexp-extended separate unbuffered null-data zero-terminated binary posix sandbox debug " +
+			"follow-symlinks in-place help version"
+		).split(" "),
+		longValued: ["expression", "file", "line-length"],
+	});
+}
 
 /** The scripts among the words after the program. */
 export function sedScripts(words: readonly Word[]): readonly Word[] {
-	const scripts: Word[] = [];
-	const operands: Word[] = [];
-	for (let index = 0; index < words.length; index += 1) {
-		const word = words[index];
-		if (word === undefined) break;
-		const expression = /^(?:-[nErszu]*e|--expression=|--expression$)(.*)$/s.exec(
-			word.kind === "literal" ? word.text : "",
-		);
-		if (expression !== null) {
-			const attached = expression[1] ?? "";
-			const isWhole = attached === "" && !word.text.endsWith("=");
-			if (isWhole) index += 1;
-			scripts.push(isWhole ? (words[index] ?? word) : { kind: "literal", text: attached });
-		} else if (word.kind === "dynamic" || !/^-./.test(word.text)) operands.push(word);
-	}
+	const { options, operands } = readSedOptions(words);
+	const scripts = options.flatMap(({ name, value }) =>
+		(name === "e" || name === "expression") && value !== null ? [value] : [],
+	);
 	return scripts.length > 0 ? scripts : operands.slice(0, 1);
 }
 
