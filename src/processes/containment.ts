@@ -74,6 +74,8 @@ export const bubblewrapDescriptor = 6;
 export const lifelineDescriptor = 7;
 /** Of a confined command: bwrap reads the filter of system calls from it and closes it. */
 export const filterDescriptor = 8;
+/** Of a confined command with a proxy: the channel over which its listening socket is passed to us. */
+const channelDescriptor = 9;
 
 /**
  * Runs the command (`$@` after `$1`) on the command's own descriptors, reports its end, and then holds the namespace
@@ -107,7 +109,7 @@ const proxyScript = `
 (unset NODE_OPTIONS; exec "$1" -e "$2" </dev/null >&2) || exit 1
 shift 2
 unset NODE_CHANNEL_FD NODE_CHANNEL_SERIALIZATION_MODE
-exec 9>&-
+exec ${channelDescriptor}>&-
 `;
 
 /**

@@ -28,9 +28,9 @@ export function toCommandEnvironment(
 	keys: readonly string[],
 ): Record<string, string> {
 	const values = new Set(keys.filter((key) => key !== ""));
-	const isPassed = ([name, value]: [string, string]): boolean => {
+	const isGiven = ([name, value]: [string, string]): boolean => {
 		if (pass.some((pattern) => matches(name, pattern))) return true;
 		return !keyNames.has(name.toUpperCase()) && !values.has(value) && !drop.some((pattern) => matches(name, pattern));
 	};
-	return { ...Object.fromEntries(Object.entries(environment).filter(isPassed)), ...set };
+	return { ...Object.fromEntries(Object.entries(environment).filter(isGiven)), ...set };
 }

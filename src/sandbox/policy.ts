@@ -70,8 +70,8 @@ const startUpFiles: readonly string[] = [
 	".config/environment.d",
 	".local/bin",
 	".local/share/applications",
-	"Library/LaunchAgents",
 	"bin",
+	...(process.platform === "darwin" ? ["Library/LaunchAgents"] : []),
 ];
 
 /** Below the home directory: keys, sign-ins, histories and profiles of browsers. */

@@ -11,8 +11,7 @@ export interface AllowedHosts {
 }
 
 /** What may be in a host besides the colons and brackets of an address. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what a host must not have.
-const plainHost = /^[^\s/?#@\\%<>^|"`{}[\]:\u0000-\u0020\u007f]+$/u;
+const plainHost = /^[^\s/?#@\\%<>^|"`{}[\]:\p{Cc}]+$/u;
 
 /**
  * The one spelling of a host: lower case, punycode, no final dot, addresses as in a URL (`0x7f.1` is `127.0.0.1`).

@@ -8,11 +8,11 @@ import { systemClock } from "../../base/clock.ts";
 import type { Sockets } from "../../network/connections/sockets.ts";
 import { createAllowedHosts, normalizeHost } from "./allowed-hosts.ts";
 import { parseHttpRequest } from "./http-request.ts";
-import { type Proxy as RunningProxy, startProxy } from "./proxy.ts";
+import { type HostProxy, startProxy } from "./proxy.ts";
 
 let directory = "";
 let socketPath = "";
-let proxy: RunningProxy | null = null;
+let proxy: HostProxy | null = null;
 let denied: string[] = [];
 const servers: Server[] = [];
 

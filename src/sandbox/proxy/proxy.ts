@@ -25,7 +25,7 @@ export interface ProxyOptions {
 	readonly connectionLimit?: number;
 }
 
-export interface Proxy {
+export interface HostProxy {
 	close(): Promise<void>;
 }
 
@@ -49,7 +49,7 @@ function httpAnswer(status: string, text: string): string {
 }
 
 /** Listens at the path, in a directory that only this user can enter. Rejects when that is impossible. */
-export async function startProxy(socketPath: string, options: ProxyOptions): Promise<Proxy> {
+export async function startProxy(socketPath: string, options: ProxyOptions): Promise<HostProxy> {
 	const { hosts, sockets, clock, onDenied } = options;
 	const startTimeout = options.startTimeout ?? 30_000;
 	const idleTimeout = options.idleTimeout ?? 600_000;
