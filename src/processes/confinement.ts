@@ -281,7 +281,8 @@ export function prepareConfinement(confinement: Confinement, filterDescriptor: n
 			start: {
 				arguments: [
 					...toArguments(plan),
-					...["--unshare-user", "--unshare-pid", "--unshare-ipc", "--disable-userns"],
+					// The filter refuses further namespaces, also where bwrap is too old for --disable-userns.
+					...["--unshare-user", "--unshare-pid", "--unshare-ipc"],
 					...(isHost ? [] : ["--unshare-net"]),
 					...["--cap-drop", "ALL"],
 					...["--seccomp", String(filterDescriptor)],

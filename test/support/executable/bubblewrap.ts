@@ -13,6 +13,6 @@ export function hasBubblewrap(): boolean {
 export function hasSandbox(): boolean {
 	const program = findBubblewrap(process.env["PATH"]);
 	if (program === null || (process.arch !== "x64" && process.arch !== "arm64")) return false;
-	const probe = ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--unshare-user", "--disable-userns"];
+	const probe = ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--unshare-user"];
 	return spawnSync(program, [...probe, "--unshare-pid", "--unshare-net", "--die-with-parent", "true"]).status === 0;
 }
