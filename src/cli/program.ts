@@ -23,7 +23,6 @@ import { withoutSync } from "../files/unsynced-files.ts";
 import { isPlainMatcher } from "../hooks/matchers.ts";
 import type { FaultOwner } from "../kernel/api.ts";
 import { builtInAgents } from "../kernel/compose/built-in-agents.ts";
-import { providerKeys } from "../kernel/compose/command-sandbox.ts";
 import type { SessionOptions } from "../kernel/compose/compose.ts";
 import type { HostServices } from "../kernel/compose/host-services.ts";
 import { secretsOf } from "../kernel/compose/secrets.ts";
@@ -219,7 +218,6 @@ async function prepare(
 				temporaryDirs: [...new Set(["/tmp", tmpdir()])],
 				secretFiles: configurationFile === null ? [] : [configurationFile],
 				environment,
-				providerKeys: providerKeys(configuration),
 				files: own,
 				processes: createProcesses({ log }),
 				clock: systemClock,

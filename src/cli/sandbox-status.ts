@@ -40,7 +40,6 @@ export async function describeSandbox(): Promise<SandboxInfo> {
 				shareDirs: [shareDir],
 				temporaryDirs: [...new Set(["/tmp", tmpdir()])],
 				environment,
-				providerKeys: [],
 				files,
 				processes: createProcesses(),
 				clock: systemClock,

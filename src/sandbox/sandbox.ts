@@ -1,5 +1,5 @@
-// The sandbox of commands as the rest of the program uses it: whether there is one, what it lets a command do, what
-// environment commands get, and why one failed.
+// The sandbox of commands as the rest of the program uses it: whether there is one, what it lets a command do, and why one
+// failed.
 import path from "node:path";
 import type { Clock } from "../base/clock.ts";
 import type { Identifiers } from "../base/ids.ts";
@@ -8,7 +8,6 @@ import { createSharedRun } from "../base/shared-run.ts";
 import type { Files } from "../files/port.ts";
 import type { Sockets } from "../network/connections/sockets.ts";
 import type { Confinement, Processes, RunOutcome } from "../processes/port.ts";
-import { toCommandEnvironment } from "./environment.ts";
 import { type Denial, explainFailure } from "./failure.ts";
 import { type PolicyPlace, type SandboxRoots, toConfinement } from "./policy.ts";
 import type { SandboxSettings } from "./settings.ts";
@@ -17,8 +16,6 @@ import type { SandboxSettings } from "./settings.ts";
 export interface SandboxPlace extends PolicyPlace {
 	/** The program's own environment: names the search path for bwrap. */
 	readonly environment: Readonly<Record<string, string>>;
-	/** The keys of the configured providers and services. */
-	readonly providerKeys: readonly string[];
 	readonly files: Pick<Files, "makeDirectory" | "remove">;
 	/** Runs the trial command; without the sandbox's own additions. */
 	readonly processes: Processes;
@@ -40,8 +37,6 @@ export interface Sandbox {
 	status(): Promise<SandboxStatus>;
 	/** Null when the sandbox is off. Rejects when the proxy cannot be started. */
 	confinementFor(roots: SandboxRoots): Promise<Confinement | null>;
-	/** What a command gets of an environment; also when the sandbox is off. */
-	environmentFor(environment: Readonly<Record<string, string>>): Record<string, string>;
 	/**
 	 * One sentence when a command looks to have failed because of its confinement. `since` is when it started, in
 	 * milliseconds since the epoch: of the proxy's refusals only later ones count.
@@ -134,7 +129,6 @@ export function createSandbox(settings: SandboxSettings, place: SandboxPlace): S
 			return known;
 		},
 		confinementFor,
-		environmentFor: (environment) => toCommandEnvironment(environment, settings.environment, place.providerKeys),
 		explainFailure: (outcome, confinement, since = 0) =>
 			explainFailure(
 				outcome,

@@ -22,7 +22,6 @@ function createLazy(status: SandboxStatus) {
 			hidden: [],
 			network: { kind: "none" },
 		}),
-		environmentFor: (environment) => ({ ...environment }),
 		explainFailure: () => "Because.",
 		close: async () => {},
 	};
