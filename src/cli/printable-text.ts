@@ -20,3 +20,10 @@ export function onOneLine(text: string, limit: number): string {
 	const characters = Array.from(line);
 	return characters.length <= limit ? line : `${characters.slice(0, limit - 1).join("")}…`;
 }
+
+/** The text with everything that a terminal would not show, or would obey, written as an escape such as `\u{1b}`. */
+export function withEscapes(text: string): string {
+	return text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, (character) => {
+		return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
+	});
+}

@@ -23,6 +23,7 @@ import { readScript } from "../../permissions/shell/read-script.ts";
 import type { CommandReading, Word } from "../../permissions/shell/script.ts";
 import type { PermissionsAction } from "../arguments/permissions-options.ts";
 import { currentDirectory, managedPermissionsFile, type Place, shareDirectory } from "../paths.ts";
+import { withEscapes } from "../printable-text.ts";
 import { environmentVariables } from "../process/environment.ts";
 import { type PermissionsAnswer, PermissionsError, type PermissionsPlace } from "./permissions-answer.ts";
 import { importRules } from "./rule-import.ts";
@@ -43,12 +44,13 @@ export async function runPermissions(action: PermissionsAction): Promise<number>
 		return code;
 	} catch (thrown) {
 		if (!isExpected(thrown)) throw thrown;
-		process.stderr.write(toText([`Error: ${errorText(thrown)}`]));
+		process.stderr.write(toText(`Error: ${errorText(thrown)}`.split("\n")));
 		return failureCode;
 	}
 }
 
-const toText = (lines: readonly string[]) => lines.map((line) => `${line}\n`).join("");
+/** Rules and commands are texts from outside: what they hold must not pass for another line, or for none. */
+const toText = (lines: readonly string[]) => lines.map((line) => `${withEscapes(line)}\n`).join("");
 
 function isExpected(thrown: unknown): boolean {
 	return (

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { TurnOutcome } from "../../events/event.ts";
-import { onOneLine, quoted, withoutControls } from "../printable-text.ts";
+import { onOneLine, quoted, withEscapes, withoutControls } from "../printable-text.ts";
 import { toFailure } from "./printer.ts";
 
 type Failed = Extract<TurnOutcome, { status: "failed" }>["error"];
@@ -76,4 +76,10 @@ describe("onOneLine", () => {
 	it("does not read all of a long text", () => {
 		expect(onOneLine("x".repeat(10_000_000), 5)).toBe("xxxx…");
 	});
+});
+
+it("writes what a terminal would obey or not show as escapes", () => {
+	expect(withEscapes("a\u001b[2K\r\n\u202eb\u200b\u0085 é")).toBe(
+		"a\\u{1b}[2K\\u{d}\\u{a}\\u{202e}b\\u{200b}\\u{85} é",
+	);
 });
