@@ -56,17 +56,17 @@ it.each([
 	["fewer words", [reading([literal("rm")])], "finding"],
 	["another program", [reading([literal("ls"), literal("x")])], "finding"],
 	["another directory", [reading([literal("rm"), literal("x")], [], "/tmp")], "finding"],
-])("the oracle campaign judges a reading with %s", (_, commands, outcome) => {
+])("the oracle campaign judges a reading with %s", async (_, commands, outcome) => {
 	const run = { executions: [{ words: ["rm", "x"], cwd: "/work" }], files: [] };
-	expect(judge({ commands, doubts: [] }, run).outcome).toBe(outcome);
-	expect(judge({ commands, doubts: [{ why: "", text: "" }] }, run).outcome).toBe("doubt");
+	expect((await judge({ commands, doubts: [] }, run)).outcome).toBe(outcome);
+	expect((await judge({ commands, doubts: [{ why: "", text: "" }] }, run)).outcome).toBe("doubt");
 });
 
-it("the oracle campaign notices a file that no redirection writes", () => {
+it("the oracle campaign notices a file that no redirection writes", async () => {
 	const { command } = reading([literal("rm")]);
 	const commands = [
 		{ inner: null, command: { ...command, redirects: [{ operation: "write", target: literal("f") }] } },
 	] as const;
-	expect(judge({ commands, doubts: [] }, { executions: [], files: ["/work/f"] }).outcome).toBe("ran nothing");
-	expect(judge({ commands, doubts: [] }, { executions: [], files: ["/tmp/f"] }).outcome).toBe("finding");
+	expect((await judge({ commands, doubts: [] }, { executions: [], files: ["/work/f"] })).outcome).toBe("ran nothing");
+	expect((await judge({ commands, doubts: [] }, { executions: [], files: ["/tmp/f"] })).outcome).toBe("finding");
 });

@@ -35,7 +35,7 @@ const place = { cwd: "/work", home: "/work" } as const;
  * Whether rules that allow every program by its name would allow the script: they do not where an option or a variable
  * makes a program run another one.
  */
-function isAllowed(reading: ScriptReading): boolean {
+async function isAllowed(reading: ScriptReading): Promise<boolean> {
 	const names = leaves(reading.commands).flatMap(({ words: [program] }) =>
 		program?.kind === "literal" ? [program.text] : [],
 	);
@@ -44,10 +44,10 @@ function isAllowed(reading: ScriptReading): boolean {
 		return parsed.ok ? [{ pattern: parsed.pattern }] : [];
 	});
 	const rules = { deny: [], ask: [], allow, allowsReadOnly: false };
-	return judgeScript(rules, place, reading, () => "allow").decision === "allow";
+	return (await judgeScript(rules, place, reading, () => "allow")).decision === "allow";
 }
 
-export function judge(reading: ScriptReading, { executions, files }: Run): Judgement {
+export async function judge(reading: ScriptReading, { executions, files }: Run): Promise<Judgement> {
 	const { commands, doubts } = reading;
 	if (doubts.length > 0) return { outcome: "doubt", words: "" };
 	const predicted = allCommands(commands);
@@ -61,7 +61,7 @@ export function judge(reading: ScriptReading, { executions, files }: Run): Judge
 	const surprise =
 		executions.find((one) => !isOwnShell(one) && !predicted.some((command) => isExecution(command, one))) ??
 		made.find((file) => !file.endsWith("/.bash_history") && !predicted.some((command) => writes(command, file)));
-	if (surprise !== undefined && !isAllowed(reading)) return { outcome: "asked", words: "" };
+	if (surprise !== undefined && !(await isAllowed(reading))) return { outcome: "asked", words: "" };
 	if (surprise !== undefined) {
 		const did = typeof surprise === "string" ? `wrote ${surprise}` : `ran ${JSON.stringify(surprise)}`;
 		const said = predicted.map(({ cwd, words, redirects }) => ({

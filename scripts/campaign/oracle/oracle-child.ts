@@ -35,7 +35,7 @@ async function play(runner: Runner, seed: number, from: number, to: number): Pro
 	const judgeAlone = async (script: string) => {
 		const reading = await readForRun(script);
 		const [run = nothing] = reading.doubts.length > 0 ? [] : await runner.run([script]);
-		return judge(reading, run);
+		return await judge(reading, run);
 	};
 	const fails = async (script: string): Promise<boolean> => (await judgeAlone(script)).outcome === "finding";
 	for (let start = from; start < to; start += scriptsPerStart) {
@@ -45,7 +45,7 @@ async function play(runner: Runner, seed: number, from: number, to: number): Pro
 		for (const [index, script] of scripts.entries()) {
 			const run = runs[index] ?? nothing;
 			executions += run.executions.length;
-			const { outcome, words } = judge(await readForRun(script), run);
+			const { outcome, words } = await judge(await readForRun(script), run);
 			outcomes[outcome] += 1;
 			if (outcome !== "finding") continue;
 			const isShrunk = findings.length < shrunkFindings && (await fails(script));

@@ -29,7 +29,7 @@ export async function judgeCommand({ text, cwd }: CommandSubject, law: Law): Pro
 	if (deny.length + ask.length + allow.length === 0 && !hasFileRules && !allowsReadOnly) return null;
 	const reading = await readScript(text, { cwd, home: place.home });
 	const files = await judgeFiles(reading, law);
-	const verdict = judgeScript({ deny, ask, allow, allowsReadOnly }, { cwd, home: place.home }, reading, (use) =>
+	const verdict = await judgeScript({ deny, ask, allow, allowsReadOnly }, { cwd, home: place.home }, reading, (use) =>
 		decisionOf(use, files),
 	);
 	return toRuling(verdict, files, deny.length + ask.length > 0 && reading.doubts.length > 0);

@@ -17,7 +17,8 @@ function patternOf(text: string): { readonly pattern: CommandPattern } {
 async function judge(script: string, decision: "allow" | "deny", ...patterns: readonly string[]) {
 	const rules = { allow: [], ask: [], deny: [], allowsReadOnly: decision === "allow" };
 	const reading = await readScript(script, place);
-	return judgeScript({ ...rules, [decision]: patterns.map(patternOf) }, place, reading, () => "allow").decision;
+	const judged = { ...rules, [decision]: patterns.map(patternOf) };
+	return (await judgeScript(judged, place, reading, () => "allow")).decision;
 }
 
 describe("a rule does not allow", () => {

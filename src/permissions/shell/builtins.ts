@@ -24,7 +24,9 @@ export function isOwnInput(word: Word): boolean {
 
 /** A declaration evaluates a list although it is quoted. */
 function doubtOfList(word: Word): string | null {
-	return word.kind === "literal" && /=\(.*[$`]/s.test(word.text) ? "it declares a list with expansions" : null;
+	const start = word.text.indexOf("=(");
+	const isOpen = word.kind === "literal" && start >= 0 && /[$`]/.test(word.text.slice(start));
+	return isOpen ? "it declares a list with expansions" : null;
 }
 
 /** `cwd` is where the command runs, or null. */

@@ -10,37 +10,95 @@ export interface Match {
 	readonly form: string;
 }
 
-/** Looks at the command, and at everything that it runs in turn. */
-export function matchOf(pattern: CommandPattern, { command, inner }: CommandReading): Match | null {
-	const form = formOf(pattern, command);
-	if (form !== null) return { form };
-	for (const reading of inner?.commands ?? []) {
-		const match = matchOf(pattern, reading);
-		if (match !== null) return { form: `inside ${nameOf(command.words[0]?.text ?? "")}` };
-	}
-	return null;
+/** A command of a script, with what is compared of it; that is read once, however many rules there are. */
+interface Candidate {
+	readonly command: SimpleCommand;
+	/** The command of the script that runs it, which is itself for most. */
+	readonly outermost: SimpleCommand;
+	/** Its words as a program gets them, and as they are written: `~` is another text once it is decoded. */
+	readonly texts: () => readonly CandidateWords[];
 }
 
-function formOf(pattern: CommandPattern, command: SimpleCommand): string | null {
-	const [program, ...words] = command.words;
-	if (program === undefined) return null;
-	if (pattern.kind === "every") return "as every command";
-	if (program.kind === "dynamic") return null;
-	const { tokens, isPrefix } = pattern;
-	const [first, ...wanted] = tokens;
-	if (first?.kind !== "literal") return null;
-	const name = nameOf(program.text);
-	if (name !== nameOf(first.text)) return null;
-	const form = program.text === first.text ? "as written" : `as ${program.text}`;
-	const decoded = words.map((word) => word.text);
-	if (isInOrder(wanted, decoded, isPrefix)) return form;
-	// What people write is compared too: `~` is another text once it is decoded.
-	const written = command.text.split(/\s+/).slice(1);
-	if (isInOrder(wanted, written, isPrefix)) return form;
-	for (const texts of [decoded, written]) {
-		if (hasArguments(name, wanted, texts, isPrefix)) return "with its options in another form";
+interface CandidateWords {
+	readonly words: readonly string[];
+	readonly has: Arguments;
+	/** The texts of its operands. */
+	readonly operands: ReadonlySet<string>;
+}
+
+/** All commands of a script by the names of their programs, as rules are compared with those of their own only. */
+export class Candidates {
+	readonly #byName = new Map<string, Candidate[]>();
+	/** What is there already: a command that is written again is not compared again. */
+	readonly #known = new Set<string>();
+	#first: SimpleCommand | null = null;
+
+	constructor(readings: readonly CommandReading[]) {
+		for (const reading of readings) this.#add(reading, reading.command);
 	}
-	return null;
+
+	#add({ command, inner }: CommandReading, outermost: SimpleCommand): void {
+		const [program] = command.words;
+		if (program !== undefined) this.#first ??= outermost;
+		const key = JSON.stringify([command.text, ...command.words.map((word) => word.text)]);
+		if (program?.kind === "literal" && !this.#known.has(key)) {
+			this.#known.add(key);
+			const name = nameOf(program.text);
+			const known = this.#byName.get(name) ?? [];
+			known.push({ command, outermost, texts: once(() => wordsOf(name, command)) });
+			this.#byName.set(name, known);
+		}
+		for (const reading of inner?.commands ?? []) this.#add(reading, outermost);
+	}
+
+	/** The first command that the pattern speaks of. */
+	find(pattern: CommandPattern): (Match & { readonly text: string }) | null {
+		if (pattern.kind === "every") return this.#first && { form: "as every command", text: this.#first.text };
+		const [first, ...words] = pattern.tokens;
+		if (first?.kind !== "literal") return null;
+		const name = nameOf(first.text);
+		const wanted = wantedBy(name, words);
+		for (const candidate of this.#byName.get(name) ?? []) {
+			const { command, outermost } = candidate;
+			const form = formOf(first.text, name, wanted, pattern.isPrefix, candidate);
+			if (form === null) continue;
+			const isInside = outermost !== command;
+			return { form: isInside ? `inside ${nameOf(outermost.words[0]?.text ?? "")}` : form, text: outermost.text };
+		}
+		return null;
+	}
+}
+
+function once<T>(work: () => T): () => T {
+	let done: { readonly value: T } | null = null;
+	return () => {
+		done ??= { value: work() };
+		return done.value;
+	};
+}
+
+function wordsOf(name: string, command: SimpleCommand): readonly CandidateWords[] {
+	const decoded = command.words.slice(1).map((word) => word.text);
+	const written = command.text.split(/\s+/).slice(1);
+	return [decoded, written].map((words) => {
+		const has = readArguments(name, words);
+		return { words, has, operands: new Set(has.operands.map(({ text }) => text)) };
+	});
+}
+
+function formOf(
+	program: string,
+	name: string,
+	wanted: Wanted,
+	isPrefix: boolean,
+	{ command, texts }: Candidate,
+): string | null {
+	const written = command.words[0]?.text ?? "";
+	const form = program === written ? "as written" : `as ${written}`;
+	if (texts().some(({ words }) => isInOrder(wanted.words, words, isPrefix))) return form;
+	return texts().some((given) => hasArguments(name, wanted, given, isPrefix))
+		? "with its options in another form"
+		: null;
 }
 
 function isInOrder(wanted: readonly PatternToken[], texts: readonly string[], isPrefix: boolean): boolean {
@@ -53,34 +111,43 @@ function isEqual(token: PatternToken, text: string | undefined): boolean {
 	return token.kind === "any" || token.text === text || token.raw === text;
 }
 
+/** The words of a pattern after its program. */
+interface Wanted {
+	readonly words: readonly PatternToken[];
+	readonly flags: readonly string[];
+	readonly operands: readonly PatternToken[];
+}
+
+function wantedBy(name: string, words: readonly PatternToken[]): Wanted {
+	const isOption = (token: PatternToken) => token.kind === "literal" && /^-./.test(token.text);
+	return {
+		words,
+		flags: words.flatMap((token) =>
+			token.kind === "literal" && isOption(token) && token.text !== "--" ? canonicalFlags(name, token.text) : [],
+		),
+		operands: words.filter((token) => !isOption(token)),
+	};
+}
+
 /** Whether a command has all options of a pattern, in any order and spelling, and its other words in their order. */
 function hasArguments(
 	name: string,
-	wanted: readonly PatternToken[],
-	texts: readonly string[],
+	wanted: Wanted,
+	{ has, operands: texts }: CandidateWords,
 	isPrefix: boolean,
 ): boolean {
-	const isOption = (token: PatternToken) => token.kind === "literal" && /^-./.test(token.text);
-	const options = wanted.flatMap((token) => (token.kind === "literal" && isOption(token) ? [token.text] : []));
-	const operands = wanted.filter((token) => !isOption(token) && !(token.kind === "literal" && token.text === "--"));
-	const has = readArguments(name, texts);
-	if (!options.every((option) => hasOption(name, option, has))) return false;
-	if (hasOperandList(name))
-		return isContained(
-			operands,
-			has.operands.map(({ text }) => text),
-		);
+	if (!wanted.flags.every((flag) => hasFlag(flag, has))) return false;
+	const { operands } = wanted;
+	if (hasOperandList(name)) return operands.every((operand) => isAmong(operand, texts));
 	return hasOperands(operands, has.operands, isPrefix);
 }
 
-function hasOption(name: string, option: string, has: Arguments): boolean {
-	return canonicalFlags(name, option).every(
-		(flag) => has.flags.has(flag) || [...has.abbreviated].some((short) => flag.startsWith(short)),
-	);
+function hasFlag(flag: string, has: Arguments): boolean {
+	return has.flags.has(flag) || [...has.abbreviated].some((short) => flag.startsWith(short));
 }
 
-function isContained(operands: readonly PatternToken[], texts: readonly string[]): boolean {
-	return operands.every((operand) => texts.some((text) => isEqual(operand, text)));
+function isAmong(token: PatternToken, texts: ReadonlySet<string>): boolean {
+	return token.kind === "any" ? texts.size > 0 : texts.has(token.text) || texts.has(token.raw);
 }
 
 /** A word after an option may be its value, and is then none of the operands. */

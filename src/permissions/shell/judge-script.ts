@@ -1,7 +1,8 @@
 // The verdict over a script: the worst over everything that it would run, write and read. Denying beats asking, and
 // asking beats allowing; a script is allowed only if each of its commands is.
 import { posix } from "node:path";
-import { type Match, matchOf } from "./command-match.ts";
+import { createPace } from "../../base/pace.ts";
+import { Candidates, type Match } from "./command-match.ts";
 import { allows, type CommandPattern, hasHarmlessAssignments } from "./command-pattern.ts";
 import { fileOperands } from "./programs/file-operands.ts";
 import { nameOf } from "./programs/program-name.ts";
@@ -47,20 +48,21 @@ export interface ScriptVerdict<Rule extends ScriptRule> {
 	readonly text: string | null;
 }
 
-/** Judges a script that was read for `place`. */
-export function judgeScript<Rule extends ScriptRule>(
+/** Judges a script that was read for `place`. It lets other work go on, as there may be thousands of rules. */
+export async function judgeScript<Rule extends ScriptRule>(
 	rules: ScriptRules<Rule>,
 	place: ScriptPlace,
 	reading: ScriptReading,
 	judgeFile: JudgeFile,
-): ScriptVerdict<Rule> {
-	const denied = findMatch(rules.deny, reading);
+): Promise<ScriptVerdict<Rule>> {
+	const candidates = new Candidates(reading.commands);
+	const denied = await findMatch(rules.deny, candidates);
 	if (denied !== null) return verdictOf("deny", denied);
 	const files = judgeFiles(reading, judgeFile);
 	if (files.denied !== null) return fileVerdict("deny", files.denied);
 	const [doubt] = reading.doubts;
 	if (doubt !== undefined) return { decision: "ask", why: doubt.why, rule: null, text: doubt.text };
-	const asked = findMatch(rules.ask, reading);
+	const asked = await findMatch(rules.ask, candidates);
 	if (asked !== null) return verdictOf("ask", asked);
 	if (files.asked !== null) return fileVerdict("ask", files.asked);
 	const elsewhere = findElsewhere(reading.commands, place);
@@ -77,12 +79,15 @@ interface Found<Rule> {
 	readonly text: string;
 }
 
-function findMatch<Rule extends ScriptRule>(rules: readonly Rule[], reading: ScriptReading): Found<Rule> | null {
+async function findMatch<Rule extends ScriptRule>(
+	rules: readonly Rule[],
+	candidates: Candidates,
+): Promise<Found<Rule> | null> {
+	const pace = createPace();
 	for (const rule of rules) {
-		for (const command of reading.commands) {
-			const match = matchOf(rule.pattern, command);
-			if (match !== null) return { rule, match, text: command.command.text };
-		}
+		const match = candidates.find(rule.pattern);
+		if (match !== null) return { rule, match, text: match.text };
+		await pace.rest();
 	}
 	return null;
 }

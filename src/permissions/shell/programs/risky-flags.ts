@@ -1,10 +1,10 @@
 // What a rule that allows a program must name itself: options and words with which a program that is known to be harmless
 // runs other programs, writes files or uses another configuration.
 
-import type { SimpleCommand, Word } from "../script.ts";
 import { gitRisk } from "./git-risks.ts";
 import { nameOf } from "./program-name.ts";
 import { isRiskyWord, type RiskRow } from "./risk-row.ts";
+import type { SimpleCommand, Word } from "../script.ts";
 import { isPlainSedScript, readSedOptions, sedScripts } from "./sed-script.ts";
 
 const runs = "runs a program that its words name";
@@ -187,7 +187,7 @@ export function riskOf(command: SimpleCommand, named: ReadonlySet<string>): stri
 function endOfOptions(words: readonly Word[]): number {
 	return words.findIndex((word, index) => {
 		const before = words[index - 1];
-		const isValue = before?.text.startsWith("-") && !/^--.*=/s.test(before.text);
+		const isValue = before?.text.startsWith("-") === true && !/^--.*=/s.test(before.text);
 		return word.kind === "literal" && word.text === "--" && !isValue;
 	});
 }
