@@ -142,14 +142,14 @@ describe.runIf(hasSandbox())("with bwrap, a confined command", () => {
 			import { createProcesses } from ${JSON.stringify(path.resolve("src/processes/children.ts"))};
 			const request = ${JSON.stringify({
 				file: "/bin/sh",
-				arguments: ["-c", "ls -A > seen; sleep 60"],
+				arguments: ["-c", "ls -A > seen; echo ready; sleep 60"],
 				workDir: work,
 				environment: { PATH: systemPath },
 				outputLimit: 10,
 				confinement: confinement({ readOnly: [path.join(work, ".idea")] }),
 			})};
-			setTimeout(() => process.kill(process.pid, "SIGKILL"), 1500);
-			await createProcesses({ contain: "auto" }).run(request, new AbortController().signal);
+			const onOutput = () => process.kill(process.pid, "SIGKILL");
+			await createProcesses({ contain: "auto" }).run({ ...request, onOutput }, new AbortController().signal);
 		`;
 		const file = path.join(directory, "server.mts");
 		await writeFile(file, server);
