@@ -1,10 +1,10 @@
 // What a rule that allows a program must name itself: options and words with which a program that is known to be harmless
 // runs other programs, writes files or uses another configuration.
 
+import type { SimpleCommand, Word } from "../script.ts";
 import { gitRisk } from "./git-risks.ts";
 import { nameOf } from "./program-name.ts";
 import { isRiskyWord, type RiskRow } from "./risk-row.ts";
-import type { SimpleCommand, Word } from "../script.ts";
 import { isPlainSedScript, readSedOptions, sedScripts } from "./sed-script.ts";
 
 const runs = "runs a program that its words name";
