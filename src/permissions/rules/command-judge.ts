@@ -32,7 +32,7 @@ export async function judgeCommand({ text, cwd }: CommandSubject, law: Law): Pro
 	const verdict = await judgeScript({ deny, ask, allow, allowsReadOnly }, { cwd, home: place.home }, reading, (use) =>
 		decisionOf(use, files),
 	);
-	return toRuling(verdict, files, deny.length + ask.length > 0 && reading.doubts.length > 0);
+	return toRuling(verdict, files, { isDoubtful: reading.doubts.length > 0, hasLimits: deny.length + ask.length > 0 });
 }
 
 type JudgedFiles = ReadonlyMap<string, Ruling | null>;
@@ -60,7 +60,12 @@ function decisionOf(use: FileUse, files: JudgedFiles): Rule["decision"] {
 	return use.by === "redirect" && use.operation === "write" ? "ask" : "allow";
 }
 
-function toRuling(verdict: ScriptVerdict<CommandRule>, files: JudgedFiles, isDoubtful: boolean): Ruling | null {
+/** `hasLimits` says whether a rule denies commands or asks about them. */
+function toRuling(
+	verdict: ScriptVerdict<CommandRule>,
+	files: JudgedFiles,
+	{ isDoubtful, hasLimits }: { readonly isDoubtful: boolean; readonly hasLimits: boolean },
+): Ruling | null {
 	const { decision, why, rule, text } = verdict;
 	const what = text === null ? "" : ` (\`${text}\`)`;
 	switch (decision) {
@@ -75,9 +80,10 @@ function toRuling(verdict: ScriptVerdict<CommandRule>, files: JudgedFiles, isDou
 			if (rule !== null) return rulingOf(rule.rule, text);
 			const byFile = [...files.values()].find((ruling) => ruling?.decision === decision);
 			if (byFile !== undefined && byFile !== null) return byFile;
-			const reason = `It cannot be judged by rules, because ${why}${what}.`;
+			const beginning = isDoubtful ? "It cannot be judged by rules" : "No rule allows it";
+			const reason = `${beginning}, because ${why}${what}.`;
 			// Where something is denied or asked about, a doubt may hide it.
-			return isDoubtful ? { decision: "ask", by: "rule", reason } : open(reason);
+			return isDoubtful && hasLimits ? { decision: "ask", by: "rule", reason } : open(reason);
 		}
 	}
 }

@@ -1,0 +1,114 @@
+import { describe, expect, it } from "vitest";
+import type { Decision } from "../policy.ts";
+import { createRuleJudge } from "./rule-judge.ts";
+import { readRules } from "./rule-reader.ts";
+
+async function createJudge(rules: readonly (readonly [Decision, string])[], allowsReadOnly = false) {
+	const declarations = rules.map(([decision, pattern]) => ({
+		decision,
+		pattern,
+		reason: "",
+		match: [],
+		notMatch: [],
+		line: null,
+	}));
+	const source = { scope: "user", file: null, base: null, home: "/home/me" } as const;
+	const read = await readRules(declarations, source);
+	expect(read.problems).toEqual([]);
+	return createRuleJudge({
+		rules: read.rules,
+		grants: () => [],
+		allowsReadOnly,
+		place: {
+			home: "/home/me",
+			roots: async () => ["/work"],
+			// A link in the work directory that leads out of it.
+			resolve: async (path) => path.replace("/work/link", "/etc"),
+		},
+	});
+}
+
+const command = (text: string) => ({
+	action: "run command",
+	subjects: [{ kind: "command", text, cwd: "/work" }] as const,
+	byDefault: "ask" as const,
+});
+
+const git = ["allow", "Bash(git diff:*)"] as const;
+const echo = ["allow", "Bash(echo:*)"] as const;
+const noRemoval = ["deny", "Bash(rm:*)"] as const;
+
+describe("the rules over a command line", () => {
+	it.each<[string, readonly (readonly [Decision, string])[], string, string]>([
+		["allow what each of its commands is allowed", [git, echo], "git diff && echo done", "allow by rule"],
+		["say nothing when one of them is spoken of by none", [git], "git diff && make", "nothing"],
+		["deny the whole for one of its commands", [git, noRemoval], "git diff && sudo rm x", "deny by rule"],
+		["leave a doubt open where nothing is denied", [git], "git diff; $X", "ask by default"],
+		["ask about a doubt where something is denied", [git, noRemoval], "git diff; $X", "ask by rule"],
+		["leave a write open that no rule allows", [echo], "echo x > out", "ask by default"],
+		["allow a write with a rule of its own", [echo, ["allow", "Write(out)"]], "echo x > out", "allow by rule"],
+		["deny a write", [echo, ["deny", "Write(/etc)"]], "echo x > /etc/passwd", "deny by rule"],
+		["deny a write through a link", [echo, ["deny", "Write(/etc)"]], "echo x > link/passwd", "deny by rule"],
+		[
+			"allow no write through a link that leads elsewhere",
+			[echo, ["allow", "Write(link)"]],
+			"echo x > link/a",
+			"ask by default",
+		],
+		[
+			"deny what a program reads",
+			[
+				["allow", "Bash(cat:*)"],
+				["deny", "Read(/etc)"],
+			],
+			"cat /etc/passwd",
+			"deny by rule",
+		],
+		["say nothing without rules over commands or files", [["deny", "WebSearch"]], "rm -rf /", "nothing"],
+	])("%s", async (_name, rules, text, expected) => {
+		const verdict = await (await createJudge(rules)).decide(command(text));
+		expect(verdict === null ? "nothing" : `${verdict.decision} by ${verdict.by}`).toBe(expected);
+	});
+
+	it("allow commands that only read when the settings say so", async () => {
+		const judge = await createJudge([], true);
+		expect(await judge.decide(command("git status && ls -la"))).toMatchObject({ decision: "allow", by: "rule" });
+		expect(await judge.decide(command("git status && make"))).toBeNull();
+	});
+
+	it("say in a sentence why nothing allows it", async () => {
+		const judge = await createJudge([echo]);
+		expect((await judge.decide(command("echo x > out")))?.reason).toBe(
+			"No rule allows it, because it writes /work/out (`out`).",
+		);
+		expect((await judge.decide(command("echo x; $X")))?.reason).toBe(
+			"It cannot be judged by rules, because the program is a variable (`$X`).",
+		);
+	});
+});
+
+describe("what an approval of a command line for the session covers", () => {
+	it.each([
+		["git status -s", ["Shell(git status:*)"]],
+		["npm run build -- --watch", ["Shell(npm run build:*)"]],
+		["cp 'a b' c", ["Shell(cp 'a b' c)"]],
+		['cp "it\'s" c', ["Shell(cp 'it'\\''s' c)"]],
+		["cd src && make all", ["Shell(make all:*)"]],
+		["timeout 5 make all", ["Shell(make all:*)"]],
+		["echo x > out; ls", ["Shell(echo:*)", "Shell(ls:*)", "Write(/work/out)"]],
+		["echo x > 'a[1].txt'", ["Shell(echo:*)", "Write(/work/a[[]1].txt)"]],
+	])("of %s is what is shown", async (text, patterns) => {
+		const judge = await createJudge([]);
+		expect(await judge.propose(command(text))).toEqual({ kind: "grants", patterns });
+	});
+
+	it.each([
+		["$X y", "the program is a variable"],
+		["rm $X", "what it runs is known only when it runs"],
+		["PATH=. git status", /./],
+		["cp a 'x:*'", /./],
+	])("of %s is nothing, and says why", async (text, why) => {
+		const proposal = await (await createJudge([])).propose(command(text));
+		expect(proposal).toEqual({ kind: "once", why: expect.stringMatching(why) });
+	});
+});
