@@ -38,7 +38,10 @@ async function proposeFor(subject: Subject, place: JudgePlace): Promise<Proposal
 		case "web-search":
 			return only("WebSearch");
 		case "mcp":
-			return only(`mcp__${subject.server}__${subject.tool}`);
+			// A server names its tools: no name may become a pattern that covers more.
+			return /\*/.test(subject.tool) || subject.server.includes("__")
+				? { kind: "once", why: "the names of the server and its tool do not make one pattern" }
+				: only(`mcp__${subject.server}__${subject.tool}`);
 		case "plugin-tool":
 			return only(`Plugin(${subject.name})`);
 		case "client-tool":

@@ -167,6 +167,14 @@ describe("approvals for the session", () => {
 		expect(await by("edit file", write("/work/a"))).toBeNull();
 	});
 
+	it.each([mcp("srv", "*"), mcp("a__b", "c")])(
+		"of %j cannot be stored, as its pattern would cover more",
+		async (subject) => {
+			const proposal = await (await createJudge({})).propose({ action: "act", subjects: [subject], byDefault: "ask" });
+			expect(proposal).toMatchObject({ kind: "once" });
+		},
+	);
+
 	it.each<[Subject, string]>([
 		[write("/work/src/a.ts"), "Write(/work/src/**)"],
 		[write("/work/a.ts"), "Write(/work/a.ts)"],
