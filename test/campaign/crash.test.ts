@@ -44,12 +44,13 @@ describe("the crash campaign", () => {
 	});
 
 	it("finds an approval for the session of a server's tool that is not in the state", () => {
-		const request = { type: "ApprovalRequest", payload: { id: "a", action: "mcp:note" } };
+		const shown = "Call MCP tool `note`.\nApproving it for the session covers `mcp__srv__note`.";
+		const request = { type: "ApprovalRequest", payload: { id: "a", description: shown } };
 		const response = { type: "ApprovalResponse", payload: { request_id: "a", response: "approve_for_session" } };
 		const state = (...actions: string[]) => Buffer.from(JSON.stringify({ auto_approve_actions: actions }, null, 2));
-		expect(checkStateHasDelivered([request, response], state("run command", "mcp:note"))).toEqual([]);
-		expect(checkStateHasDelivered([request, response], state("run command"))).toEqual([
-			"an approval of mcp:note for the session was delivered and is not in the state",
+		expect(checkStateHasDelivered([request, response], state("Shell(ls:*)", "mcp__srv__note"))).toEqual([]);
+		expect(checkStateHasDelivered([request, response], state("Shell(ls:*)"))).toEqual([
+			"an approval of mcp__srv__note for the session was delivered and is not in the state",
 		]);
 	});
 });

@@ -247,17 +247,16 @@ describe("requests to the client", () => {
 			order.push(isRequest ? "request" : delivered(each)?.event["type"]);
 			return asked === 2;
 		});
-		expect(order).toEqual([
+		expect(order.slice(0, 5)).toEqual([
 			"run_started",
 			"turn_started",
 			"tool_call_requested",
 			"tool_call_requested",
 			"tool_execution_started",
-			"request",
-			// The last call of an answer begins after the status of the answer.
-			"tool_execution_started",
-			"request",
 		]);
+		// The calls run side by side: one may begin before the other is requested of the client.
+		expect(order.slice(5).toSorted()).toEqual(["request", "request", "tool_execution_started"]);
+		expect(order.at(-1)).toBe("request");
 		for (const { id } of lines.filter(({ method }) => String(method) === "tool/execute")) {
 			server.answer(id ?? "", { content: "wet" });
 		}

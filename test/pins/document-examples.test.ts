@@ -146,7 +146,14 @@ describe.each([
 		expect(differences(delivered, toValue(get(numbers.event, '"event"')))).toEqual([]);
 		const asked = await server.find('"ApprovalRequest"');
 		expect(differences(asked, toValue(approval)).sort()).toEqual(
-			["params.payload.action", "params.payload.display", sameId, ...laterOfApproval].sort(),
+			[
+				"params.payload.action",
+				// It also says what an approval for the session would cover.
+				"params.payload.description",
+				"params.payload.display",
+				sameId,
+				...laterOfApproval,
+			].sort(),
 		);
 		server.send(get(numbers.approval + 1, '"approve"'));
 		expect(await server.find('"ApprovalResponse"')).toMatchObject({ params: { payload: { response: "approve" } } });

@@ -59,6 +59,12 @@ function countDelivered(live: readonly Message[]): { readonly inputs: number; re
 	return { inputs, results };
 }
 
+/** What a request says that approving it for the session covers. */
+function shownPatterns(description: string): readonly string[] {
+	const [, shown = ""] = /\nApproving it for the session covers (.*)\.$/.exec(description) ?? [];
+	return [...shown.matchAll(/`([^`]*)`/g)].map(([, pattern = ""]) => pattern);
+}
+
 /** Whether an approval for the session that was delivered is in the state. */
 export function checkStateHasDelivered(live: readonly Message[], state: Buffer): string[] {
 	const approved = new Set(
@@ -66,13 +72,13 @@ export function checkStateHasDelivered(live: readonly Message[], state: Buffer):
 			type === "ApprovalResponse" && payload["response"] === "approve_for_session" ? [payload["request_id"]] : [],
 		),
 	);
-	const actions = live.flatMap(({ type, payload }) =>
-		type === "ApprovalRequest" && approved.has(payload["id"]) ? [String(payload["action"])] : [],
+	const patterns = live.flatMap(({ type, payload }) =>
+		type === "ApprovalRequest" && approved.has(payload["id"]) ? shownPatterns(String(payload["description"])) : [],
 	);
-	const [, persisted = ""] = /"auto_approve_actions": \[([^\]]*)\]/.exec(state.toString()) ?? [];
-	return [...new Set(actions)]
-		.filter((action) => !persisted.includes(JSON.stringify(action)))
-		.map((action) => `an approval of ${action} for the session was delivered and is not in the state`);
+	const persisted = state.toString();
+	return [...new Set(patterns)]
+		.filter((pattern) => !persisted.includes(JSON.stringify(pattern)))
+		.map((pattern) => `an approval of ${pattern} for the session was delivered and is not in the state`);
 }
 
 /** What was delivered of plan mode over all lives: switched no oftener than it was, and at the end as it is persisted. */

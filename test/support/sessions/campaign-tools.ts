@@ -100,7 +100,15 @@ function countingTool(
 				preparation: {
 					kind: "ready",
 					approval:
-						action === null ? null : { byDefault: "ask", action, subjects: [], description: `${name} it`, display: [] },
+						action === null
+							? null
+							: {
+									byDefault: "ask",
+									action,
+									subjects: [{ kind: "client-tool", name, arguments: {} }],
+									description: `${name} it`,
+									display: [],
+								},
 					hasEffect: action !== null,
 					target: action === null ? null : "the thing",
 					async execute(signal): Promise<ToolReturn> {
