@@ -254,7 +254,7 @@ describe("requests to the client", () => {
 			"tool_call_requested",
 			"tool_execution_started",
 		]);
-		// The calls run side by side: one may begin before the other is requested of the client.
+		// The calls run concurrently: one may begin before the other is requested of the client.
 		expect(order.slice(5).toSorted()).toEqual(["request", "request", "tool_execution_started"]);
 		expect(order.at(-1)).toBe("request");
 		for (const { id } of lines.filter(({ method }) => String(method) === "tool/execute")) {
