@@ -1,4 +1,5 @@
 // The error for invalid settings, as data and as a text for people. Values are never quoted: they may be secrets.
+import type * as v from "valibot";
 import { redactSecrets } from "../base/redaction.ts";
 
 /**
@@ -66,4 +67,10 @@ export function toKeyPath(keys: readonly unknown[]): string {
 		const shown = /^[A-Za-z0-9_-]+$/.test(name) ? name : JSON.stringify(name);
 		return path === "" ? shown : `${path}.${shown}`;
 	}, "");
+}
+
+/** What is wrong with a value, from the schema's words for it. */
+export function toProblem(issue: v.BaseIssue<unknown>): ConfigurationProblem {
+	const key = toKeyPath((issue.path ?? []).map((item) => item.key));
+	return { key, reason: issue.input === undefined ? "is required" : issue.message };
 }

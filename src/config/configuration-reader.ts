@@ -6,7 +6,7 @@ import { isRecord } from "../base/json.ts";
 import type { Log } from "../base/log.ts";
 import type { Files } from "../files/port.ts";
 import { type Configuration, toConfiguration } from "./configuration.ts";
-import { ConfigurationError, type ConfigurationProblem, toKeyPath } from "./configuration-error.ts";
+import { ConfigurationError, type ConfigurationProblem, toKeyPath, toProblem } from "./configuration-error.ts";
 import { type ConfigurationFile, configurationFileSchema } from "./schema.ts";
 import { readText } from "./settings-text.ts";
 import { parseJson, parseToml } from "./syntax.ts";
@@ -116,11 +116,6 @@ function check(value: unknown, category: "schema" | "text", source: string): Con
 	const problems = [...(result.issues ?? []).map(toProblem), ...crossProblems(value)];
 	if (result.success && problems.length === 0) return result.output;
 	throw new ConfigurationError(category, source, problems);
-}
-
-function toProblem(issue: v.BaseIssue<unknown>): ConfigurationProblem {
-	const key = toKeyPath((issue.path ?? []).map((item) => item.key));
-	return { key, reason: issue.input === undefined ? "is required" : issue.message };
 }
 
 /** References between tables, checked on the raw value so that they are listed together with other problems. */

@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import * as v from "valibot";
 import type { Files } from "../files/port.ts";
 import { type PermissionSettings, toPermissionSettings } from "./configuration.ts";
-import { ConfigurationError, toKeyPath } from "./configuration-error.ts";
+import { ConfigurationError, toProblem } from "./configuration-error.ts";
 import { permissionFileSchema } from "./schema.ts";
 import { readText } from "./settings-text.ts";
 import { parseToml } from "./syntax.ts";
@@ -22,13 +22,7 @@ export async function readPermissionFile(files: Files, path: string): Promise<Pe
 	const parsed = await parseToml(text);
 	if (!parsed.ok) throw new ConfigurationError("syntax", path, [{ key: "", reason: parsed.reason }]);
 	const checked = v.safeParse(permissionFileSchema, parsed.value, { abortPipeEarly: true });
-	if (!checked.success) {
-		const problems = checked.issues.map((issue) => ({
-			key: toKeyPath((issue.path ?? []).map((item) => item.key)),
-			reason: issue.input === undefined ? "is required" : issue.message,
-		}));
-		throw new ConfigurationError("schema", path, problems);
-	}
+	if (!checked.success) throw new ConfigurationError("schema", path, checked.issues.map(toProblem));
 	const hash = createHash("sha256").update(text).digest("hex");
 	return { settings: toPermissionSettings(checked.output.permission, text), hash };
 }

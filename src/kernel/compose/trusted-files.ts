@@ -3,7 +3,7 @@
 import path from "node:path";
 import * as v from "valibot";
 import type { Clock } from "../../base/clock.ts";
-import { KernelError } from "../../base/errors.ts";
+import { errorText, KernelError } from "../../base/errors.ts";
 import { withLock } from "../../files/path-lock.ts";
 import type { Files } from "../../files/port.ts";
 
@@ -41,8 +41,7 @@ export async function trustFile(
 			await files.replace(target, `${JSON.stringify(changed, null, "\t")}\n`, { mode: 0o600, sync: true });
 		});
 	} catch (thrown) {
-		const reason = thrown instanceof Error ? thrown.message : String(thrown);
-		throw new KernelError("storage-failed", `Cannot use ${target}: ${reason}`, { cause: thrown });
+		throw new KernelError("storage-failed", `Cannot use ${target}: ${errorText(thrown)}`, { cause: thrown });
 	}
 }
 

@@ -7,8 +7,8 @@ import { readScript } from "../shell/read-script.ts";
 import type { CommandReading, SimpleCommand } from "../shell/script.ts";
 import { isShellOnly } from "../shell/shell-only.ts";
 import { type CommandSubject, judgeCommand } from "./command-judge.ts";
-import { parseRulePattern } from "./pattern.ts";
-import type { Rule } from "./rule.ts";
+import { readGrant } from "./grant-rule.ts";
+import { literalPath } from "./path-pattern.ts";
 import type { JudgePlace } from "./ruling.ts";
 
 export async function proposeCommand(subject: CommandSubject, place: JudgePlace): Promise<Proposal> {
@@ -26,7 +26,7 @@ export async function proposeCommand(subject: CommandSubject, place: JudgePlace)
 	for (const { operation, path, by } of filesOf(reading.commands)) {
 		if (operation === "read" || by === "operand") continue;
 		if (path === null) return once("what it writes is known only when it runs");
-		patterns.add(`Write(${(await place.resolve(path).catch(() => path)).replace(/[*?[]/g, "[$&]")})`);
+		patterns.add(`Write(${literalPath(await place.resolve(path).catch(() => path))})`);
 	}
 	return await checked([...patterns], subject, place);
 }
@@ -57,11 +57,7 @@ function quoted(word: string): string {
 
 /** What is shown must cover the call: otherwise it would be asked about again. */
 async function checked(patterns: readonly string[], subject: CommandSubject, place: JudgePlace): Promise<Proposal> {
-	const rules = patterns.flatMap((text): readonly Rule[] => {
-		const parsed = parseRulePattern(text, place.home);
-		const origin = { scope: "session", file: null, line: null } as const;
-		return parsed.ok ? [{ decision: "allow", text, pattern: parsed.pattern, reason: "", origin, base: null }] : [];
-	});
+	const rules = patterns.flatMap((text) => readGrant(text, place.home) ?? []);
 	const ruling = await judgeCommand(subject, { rules, allowsReadOnly: false, place });
 	if (rules.length === patterns.length && ruling?.decision === "allow") return { kind: "grants", patterns };
 	return once(ruling?.decision === "ask" ? withoutEnd(ruling.reason) : "it has nothing that a rule could name");

@@ -4,6 +4,7 @@ import type { Subject } from "../../events/subject.ts";
 import { isSensitiveFile } from "../../files/secret-paths.ts";
 import type { Proposal } from "../judge.ts";
 import { proposeCommand } from "./command-grants.ts";
+import { literalPath } from "./path-pattern.ts";
 import { normalHost } from "./pattern.ts";
 import type { JudgePlace } from "./ruling.ts";
 
@@ -53,11 +54,6 @@ async function proposeFor(subject: Subject, place: JudgePlace): Promise<Proposal
 
 function only(...patterns: readonly string[]): Proposal {
 	return { kind: "grants", patterns };
-}
-
-/** A path as a pattern that matches only it, and what is below it. */
-export function literalPath(absolute: string): string {
-	return absolute.replace(/[*?[]/g, "[$&]");
 }
 
 /**

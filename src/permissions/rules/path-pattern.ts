@@ -81,3 +81,8 @@ function withSkips(steps: readonly PatternStep[], states: Set<number>): Set<numb
 function fits(step: Exclude<PatternStep, { kind: "any-depth" }>, segment: string): boolean {
 	return step.kind === "name" ? step.name === segment : step.matches(segment);
 }
+
+/** A path as a pattern that matches only it, and what is below it. */
+export function literalPath(absolute: string): string {
+	return absolute.replace(/[*?[]/g, "[$&]");
+}

@@ -6,8 +6,9 @@ import type { Judge, Proposal } from "../judge.ts";
 import { isWorse, type PermissionRequest, type Verdict } from "../policy.ts";
 import { judgeCommand } from "./command-judge.ts";
 import { judgeFile } from "./file-judge.ts";
+import { readGrant } from "./grant-rule.ts";
 import { proposeGrants } from "./grants.ts";
-import { normalHost, parseRulePattern, type RulePattern } from "./pattern.ts";
+import { normalHost, type RulePattern } from "./pattern.ts";
 import type { Rule } from "./rule.ts";
 import { type JudgePlace, judgeBy, type Law, type Ruling } from "./ruling.ts";
 
@@ -45,15 +46,9 @@ function byAction(action: string): Verdict {
 /** Reads each stored grant once. */
 function createGrantRules(home: string): (grants: readonly string[]) => readonly Rule[] {
 	const known = new Map<string, Rule | null>();
-	const read = (text: string): Rule | null => {
-		const parsed = parseRulePattern(text, home);
-		if (!parsed.ok) return null;
-		const origin = { scope: "session", file: null, line: null } as const;
-		return { decision: "allow", text, pattern: parsed.pattern, reason: "", origin, base: null };
-	};
 	return (grants) =>
 		grants.flatMap((text) => {
-			const rule = known.get(text) ?? read(text);
+			const rule = known.get(text) ?? readGrant(text, home);
 			known.set(text, rule);
 			return rule === null ? [] : [rule];
 		});
