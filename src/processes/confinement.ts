@@ -127,7 +127,9 @@ function protect(plan: MountPlan, file: string, root: string, placeholders: stri
 	for (const at of file === root ? [root] : pathsDown(root, file)) {
 		const status = statusOf(at);
 		if (status?.isSymbolicLink() === true) {
-			throw new Impossible(`${at} is a link in a writable directory, and so ${file} cannot be protected`);
+			throw new Impossible(
+				`${at} is a link in a writable directory, which a command could replace, and so ${file} cannot be protected; put what the link leads to in its place`,
+			);
 		}
 		if (status === null || isPlaceholder(at)) {
 			if (claimPlaceholder(at)) {

@@ -1,5 +1,5 @@
 // The environment of commands: what they are given of the program's own, without the keys of model providers.
-import type { EnvironmentSettings } from "./settings.ts";
+import type { SandboxSettings } from "../config/configuration.ts";
 
 /** Variables that programs read keys of model providers from. */
 const keyNames: ReadonlySet<string> = new Set(
@@ -24,7 +24,7 @@ function matches(name: string, pattern: string): boolean {
  */
 export function toCommandEnvironment(
 	environment: Readonly<Record<string, string>>,
-	{ pass, set, drop }: EnvironmentSettings,
+	{ pass, set, drop }: SandboxSettings["environment"],
 	keys: readonly string[],
 ): Record<string, string> {
 	const values = new Set(keys.filter((key) => key !== ""));

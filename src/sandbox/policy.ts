@@ -1,7 +1,7 @@
 // What a sandboxed command may do: the confinement that follows from the settings and from where a session works.
 import path from "node:path";
+import type { SandboxSettings } from "../config/configuration.ts";
 import type { ConfinedNetwork, Confinement } from "../processes/port.ts";
-import type { SandboxSettings } from "./settings.ts";
 
 /** Where commands of one session work. */
 export interface SandboxRoots {

@@ -7,6 +7,7 @@ import { hasSandbox } from "../../test/support/executable/bubblewrap.ts";
 import { systemClock } from "../base/clock.ts";
 import { randomIdentifiers } from "../base/ids.ts";
 import { silentLog } from "../base/log.ts";
+import type { SandboxSettings } from "../config/configuration.ts";
 import { createDiskFiles } from "../files/disk-files.ts";
 import { createProcesses } from "../processes/children.ts";
 import type { Processes, RunOutcome, RunRequest } from "../processes/port.ts";
@@ -15,7 +16,6 @@ import { explainFailure } from "./failure.ts";
 import { toConfinement } from "./policy.ts";
 import { createSandbox, type Sandbox } from "./sandbox.ts";
 import { createSandboxedProcesses } from "./sandboxed-processes.ts";
-import type { SandboxSettings } from "./settings.ts";
 
 const never = new AbortController().signal;
 const systemPath = "/usr/local/bin:/usr/bin:/bin";

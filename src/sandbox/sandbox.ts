@@ -5,12 +5,12 @@ import type { Clock } from "../base/clock.ts";
 import type { Identifiers } from "../base/ids.ts";
 import type { Log } from "../base/log.ts";
 import { createSharedRun } from "../base/shared-run.ts";
+import type { SandboxSettings } from "../config/configuration.ts";
 import type { Files } from "../files/port.ts";
 import type { Sockets } from "../network/connections/sockets.ts";
 import type { Confinement, Processes, RunOutcome } from "../processes/port.ts";
 import { type Denial, explainFailure } from "./failure.ts";
 import { type PolicyPlace, type SandboxRoots, toConfinement } from "./policy.ts";
-import type { SandboxSettings } from "./settings.ts";
 
 /** What the sandbox needs of the process that it is part of. */
 export interface SandboxPlace extends PolicyPlace {

@@ -14,6 +14,8 @@ export interface ParsersReport {
 const shrinkLimit = 10_000;
 const shrunkFindings = 10;
 const shownDecisions = 3;
+/** Scripts that are judged at once, so that some are while bash parses another. */
+const lanes = 4;
 
 export async function playParsers(seed: number, from: number, to: number): Promise<ParsersReport> {
 	const judge = await createJudge();
@@ -23,13 +25,14 @@ export async function playParsers(seed: number, from: number, to: number): Promi
 		"bash decides": 0,
 		"bash alone": 0,
 		"bash refuses": 0,
+		"more than bash": 0,
 		undecided: 0,
 		finding: 0,
 	};
 	const findings: string[] = [];
 	const decided: string[] = [];
 	const fails = async (text: string): Promise<boolean> => (await judge.judge(text)).outcome === "finding";
-	for (let number = from; number < to; number += 1) {
+	const play = async (number: number): Promise<void> => {
 		const script = createScript(seed, number);
 		const { outcome, words } = await judge.judge(script);
 		outcomes[outcome] += 1;
@@ -37,11 +40,20 @@ export async function playParsers(seed: number, from: number, to: number): Promi
 			decided.push(`round ${number}: ${JSON.stringify(script)}: ${words}`);
 		}
 		// What the load of the machine brings about does not come twice.
-		if (outcome !== "finding" || !(await fails(script))) continue;
+		if (outcome !== "finding" || !(await fails(script))) return;
 		const isShrunk = findings.length < shrunkFindings;
 		const shown = isShrunk ? await shrinkText(script, fails, shrinkLimit) : script;
 		findings.push(`round ${number}: ${JSON.stringify(shown)}: ${(await judge.judge(shown)).words}`);
-	}
+	};
+	let next = from;
+	const work = async (): Promise<void> => {
+		while (next < to) {
+			const number = next;
+			next += 1;
+			await play(number);
+		}
+	};
+	await Promise.all(Array.from({ length: lanes }, work));
 	judge.close();
 	return { outcomes, findings, decided };
 }

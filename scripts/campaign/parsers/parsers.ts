@@ -5,7 +5,8 @@ import { type CampaignOptions, type CampaignReport, reportOn, Tally } from "../f
 import { playBatches } from "../frame/children.ts";
 import type { ParsersReport } from "./parsers-child.ts";
 
-const batchSize = 2500;
+/** Scripts that a child plays at most: it takes a second to start. */
+const largestBatch = 10_000;
 /** Scripts shown that no other parser understands as bash does, to see whether they and not the comparison are at fault. */
 const shownDecisions = 3;
 /** Milliseconds that a child may take, its findings' shrinking included. */
@@ -19,7 +20,8 @@ export function runCampaign({ rounds, seed, log }: CampaignOptions): Promise<Cam
 		const findings: string[] = [];
 		const decided: string[] = [];
 		let played = 0;
-		await playBatches({ child, seed, rounds, size: batchSize, patience }, (batch, output, failure) => {
+		const size = Math.min(largestBatch, Math.ceil(rounds / 2));
+		await playBatches({ child, seed, rounds, size, patience }, (batch, output, failure) => {
 			played += batch.to - batch.from;
 			if (failure === null) {
 				const report: ParsersReport = JSON.parse(output);

@@ -112,3 +112,21 @@ describe("what an approval of a command line for the session covers", () => {
 		expect(proposal).toEqual({ kind: "once", why: expect.stringMatching(why) });
 	});
 });
+
+describe("a command that reads a file whose name is not known", () => {
+	it.each([
+		["cat sec*/key.txt", "ask", "rule"],
+		["cat $FILE", "ask", "rule"],
+		["head -n 1 -- secret?/key", "ask", "rule"],
+		["cat src/a.txt", "allow", "rule"],
+		["echo sec*/key.txt", "allow", "rule"],
+	])("is not left to the mode where files are denied: %s", async (text, decision, by) => {
+		const judge = await createJudge([["deny", "Read(secret/**)"]], true);
+		expect(await judge.decide(command(text))).toMatchObject({ decision, by });
+	});
+
+	it("is allowed where no file is", async () => {
+		const judge = await createJudge([], true);
+		expect(await judge.decide(command("cat sec*/key.txt"))).toMatchObject({ decision: "allow" });
+	});
+});

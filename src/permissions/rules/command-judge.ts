@@ -29,11 +29,24 @@ export async function judgeCommand({ text, cwd }: CommandSubject, law: Law): Pro
 	if (deny.length + ask.length + allow.length === 0 && !hasFileRules && !allowsReadOnly) return null;
 	const reading = await readScript(text, { cwd, home: place.home });
 	const files = await judgeFiles(reading, law);
+	const hasFileLimits = rules.some(({ decision, pattern }) => decision !== "allow" && pattern.kind === "file");
+	/** A file that is not known may be one that a rule denies or asks about. */
+	const hidesFile = hasFileLimits && [...filesOf(reading.commands)].some((use) => use.path === null);
 	const verdict = await judgeScript({ deny, ask, allow, allowsReadOnly }, { cwd, home: place.home }, reading, (use) =>
-		decisionOf(use, files),
+		use.path === null && hidesFile ? "ask" : decisionOf(use, files),
 	);
-	return toRuling(verdict, files, { isDoubtful: reading.doubts.length > 0, hasLimits: deny.length + ask.length > 0 });
+	if (verdict.decision === null && hidesFile) return unknownFile;
+	return toRuling(verdict, files, {
+		isDoubtful: reading.doubts.length > 0 || hidesFile,
+		hasLimits: deny.length + ask.length > 0 || hasFileLimits,
+	});
 }
+
+const unknownFile: Ruling = {
+	decision: "ask",
+	by: "rule",
+	reason: "It cannot be judged by rules, because it uses a file whose name is not known.",
+};
 
 type JudgedFiles = ReadonlyMap<string, Ruling | null>;
 
@@ -60,7 +73,7 @@ function decisionOf(use: FileUse, files: JudgedFiles): Rule["decision"] {
 	return use.by === "redirect" && use.operation === "write" ? "ask" : "allow";
 }
 
-/** `hasLimits` says whether a rule denies commands or asks about them. */
+/** `hasLimits` says whether a rule denies something or asks about it. */
 function toRuling(
 	verdict: ScriptVerdict<CommandRule>,
 	files: JudgedFiles,

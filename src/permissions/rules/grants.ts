@@ -2,10 +2,10 @@
 import path from "node:path";
 import type { Subject } from "../../events/subject.ts";
 import { isSensitiveFile } from "../../files/secret-paths.ts";
+import { normalizeHost } from "../../network/host-name.ts";
 import type { Proposal } from "../judge.ts";
 import { proposeCommand } from "./command-grants.ts";
 import { literalPath } from "./path-pattern.ts";
-import { normalHost } from "./pattern.ts";
 import type { JudgePlace } from "./ruling.ts";
 
 /** The grants for a call that acts on these subjects, each once. */
@@ -33,7 +33,7 @@ async function proposeFor(subject: Subject, place: JudgePlace): Promise<Proposal
 					: [`${subject.operation === "read" ? "Read" : "Write"}(${literalPath(subject.named)})`]),
 			);
 		case "network": {
-			const host = URL.canParse(subject.url) ? normalHost(new URL(subject.url).hostname) : null;
+			const host = URL.canParse(subject.url) ? normalizeHost(new URL(subject.url).hostname) : null;
 			return host === null ? { kind: "once", why: "the address has no host name" } : only(`WebFetch(domain:${host})`);
 		}
 		case "web-search":

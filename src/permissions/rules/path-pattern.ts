@@ -8,11 +8,16 @@ export interface PathPattern {
 	readonly anchor: "absolute" | "roots";
 	/** Empty for everything. */
 	readonly steps: readonly PatternStep[];
+	/** The same, to be compared with a folded path. */
+	readonly foldedSteps: readonly PatternStep[];
 }
 
 export type PathPatternResult =
 	| { readonly ok: true; readonly pattern: PathPattern }
 	| { readonly ok: false; readonly reason: string };
+
+/** Some file systems treat these as one name: they differ in case, or in Unicode form. */
+const folded = (text: string) => text.normalize("NFC").toLowerCase();
 
 /**
  * `/…` is absolute and `~/…` below the home directory, every other path relative to the workspace. Reasons are clauses
@@ -23,12 +28,19 @@ export function parsePathPattern(text: string, home: string): PathPatternResult 
 	const written = text === "~" || text.startsWith("~/") ? `${home}${text.slice(1)}` : text;
 	const isAbsolute = written.startsWith("/");
 	const inner = written === "." ? "" : written.replace(/^\.?\/+/, "").replace(/\/+$/, "");
-	if (inner === "") return { ok: true, pattern: { anchor: isAbsolute ? "absolute" : "roots", steps: [] } };
+	const anchor = isAbsolute ? "absolute" : "roots";
+	if (inner === "") return { ok: true, pattern: { anchor, steps: [], foldedSteps: [] } };
 	const parsed = parseGlobPattern(inner);
 	if (!parsed.ok) return { ok: false, reason: asClause(parsed.reason) };
+	const parsedFolded = parseGlobPattern(folded(inner));
+	if (!parsedFolded.ok) return { ok: false, reason: asClause(parsedFolded.reason) };
 	const isAnchored = isAbsolute || text.startsWith("./") || inner.includes("/");
-	const steps: readonly PatternStep[] = isAnchored ? parsed.steps : [{ kind: "any-depth" }, ...parsed.steps];
-	return { ok: true, pattern: { anchor: isAbsolute ? "absolute" : "roots", steps: withoutTail(steps) } };
+	const toSteps = (steps: readonly PatternStep[]) =>
+		withoutTail(isAnchored ? steps : [{ kind: "any-depth" }, ...steps]);
+	return {
+		ok: true,
+		pattern: { anchor, steps: toSteps(parsed.steps), foldedSteps: toSteps(parsedFolded.steps) },
+	};
 }
 
 function asClause(sentence: string): string {
@@ -43,6 +55,24 @@ function withoutTail(steps: readonly PatternStep[]): readonly PatternStep[] {
 
 /** Whether an absolute path, normalised, or a directory above it matches. `roots` are absolute. */
 export function matchesPath({ anchor, steps }: PathPattern, absolute: string, roots: readonly string[]): boolean {
+	return matchesBelow(anchor, steps, absolute, roots);
+}
+
+/** The same for every spelling that a file system may take for the same name. */
+export function matchesAnySpelling(
+	{ anchor, foldedSteps }: PathPattern,
+	absolute: string,
+	roots: readonly string[],
+): boolean {
+	return matchesBelow(anchor, foldedSteps, folded(absolute), roots.map(folded));
+}
+
+function matchesBelow(
+	anchor: PathPattern["anchor"],
+	steps: readonly PatternStep[],
+	absolute: string,
+	roots: readonly string[],
+): boolean {
 	if (anchor === "absolute") return matchesSteps(steps, segmentsOf(absolute));
 	return roots.some((root) => {
 		const relative = path.relative(root, absolute);

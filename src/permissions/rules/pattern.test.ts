@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { normalHost, parseRulePattern } from "./pattern.ts";
+import { parseRulePattern } from "./pattern.ts";
 
 const home = "/home/me";
 
@@ -53,12 +53,13 @@ describe("a pattern of a rule", () => {
 	it.each([
 		["Example.COM", "example.com"],
 		["example.com.", "example.com"],
-		["bücher.example", "xn--bcher-kva.example"],
-		["a b", null],
-		["user@host", null],
-		["host:80", null],
-		["", null],
-	])("has the host %s as %s", (name, host) => {
-		expect(normalHost(name)).toBe(host);
+		["0x7f.1", "127.0.0.1"],
+		["[2001:DB8::1]", "2001:db8::1"],
+		["::ffff:192.0.2.1", "192.0.2.1"],
+	])("has the host %s as %s", (written, name) => {
+		expect(parseRulePattern(`WebFetch(domain:${written})`, home)).toEqual({
+			ok: true,
+			pattern: { kind: "network", host: { name, below: false } },
+		});
 	});
 });

@@ -1,5 +1,6 @@
 // The patterns of rules: which calls a rule speaks of. The names of tools are those of this program; `Bash`, `Edit`,
 // `WebFetch` and `WebSearch` are other names for the same.
+import { normalizeHost } from "../../network/host-name.ts";
 import { type CommandPattern, parseCommandPattern } from "../shell/command-pattern.ts";
 import { type PathPattern, parsePathPattern } from "./path-pattern.ts";
 
@@ -55,8 +56,8 @@ const readHost: ReadContent = (content) => {
 	const written = /^domain:(?<host>.+)$/.exec(content)?.groups?.["host"];
 	if (written === undefined) return refused("write `domain:` and a host name, such as `WebFetch(domain:example.com)`");
 	const below = written.startsWith("*.");
-	const name = normalHost(below ? written.slice(2) : written);
-	if (name === null) {
+	const name = normalizeHost(below ? written.slice(2) : written);
+	if (name === null || name.includes("*")) {
 		return refused("the host must be a name such as `example.com`, or `*.example.com` for all names below it");
 	}
 	return found({ kind: "network", host: { name, below } });
@@ -114,11 +115,4 @@ function readMcp(text: string): RulePatternResult {
 		return refused("write `mcp__SERVER__TOOL`, `mcp__SERVER` for all tools of a server, or `mcp__*` for all servers");
 	}
 	return found({ kind: "mcp", name });
-}
-
-/** A host name as URLs have it: in lower case, in ASCII, without a dot at the end. Null when it is none. */
-export function normalHost(name: string): string | null {
-	if (!/^[^\s/?#@:\\]+$/.test(name)) return null;
-	const host = URL.canParse(`http://${name}/`) ? new URL(`http://${name}/`).hostname.replace(/\.$/, "") : "";
-	return host === "" || host.includes("*") ? null : host;
 }

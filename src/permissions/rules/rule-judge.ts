@@ -1,14 +1,15 @@
 // Judges calls by rules: what a call would act on is compared with the patterns of all rules, and the worst decision
 // over everything it would act on wins.
 import type { Subject } from "../../events/subject.ts";
+import { normalizeHost } from "../../network/host-name.ts";
 import { isBroadGrant } from "../former-grants.ts";
 import type { Judge, Proposal } from "../judge.ts";
 import { isWorse, type PermissionRequest, type Verdict } from "../policy.ts";
 import { judgeCommand } from "./command-judge.ts";
-import { judgeFile } from "./file-judge.ts";
+import { judgeEdit, judgeFile } from "./file-judge.ts";
 import { readGrant } from "./grant-rule.ts";
 import { proposeGrants } from "./grants.ts";
-import { normalHost, type RulePattern } from "./pattern.ts";
+import type { RulePattern } from "./pattern.ts";
 import type { Rule } from "./rule.ts";
 import { type JudgePlace, judgeBy, type Law, type Ruling } from "./ruling.ts";
 
@@ -72,7 +73,9 @@ async function judgeSubject(subject: Subject, law: Law): Promise<Ruling | null> 
 			return await judgeCommand(subject, law);
 		case "file": {
 			const paths = [subject.path, ...(subject.named === undefined ? [] : [subject.named])];
-			return judgeFile(subject.operation === "read" ? "read" : "write", paths, await law.place.roots(), law.rules);
+			const roots = await law.place.roots();
+			if (subject.operation === "edit") return judgeEdit(paths, roots, law.rules);
+			return judgeFile(subject.operation === "read" ? "read" : "write", paths, roots, law.rules);
 		}
 		case "network":
 			return judgeBy(law.rules, ({ pattern }) => pattern.kind === "network" && coversHost(pattern, subject.url));
@@ -96,7 +99,7 @@ async function judgeSubject(subject: Subject, law: Law): Promise<Ruling | null> 
 
 function coversHost({ host }: Extract<RulePattern, { kind: "network" }>, url: string): boolean {
 	if (host === null) return true;
-	const name = URL.canParse(url) ? normalHost(new URL(url).hostname) : null;
+	const name = URL.canParse(url) ? normalizeHost(new URL(url).hostname) : null;
 	if (name === null) return false;
 	return host.below ? name.endsWith(`.${host.name}`) : name === host.name;
 }

@@ -2,6 +2,7 @@
 
 import type { CommandPattern, PatternToken } from "./command-pattern.ts";
 import { type Arguments, canonicalFlags, hasOperandList, readArguments } from "./programs/arguments.ts";
+import { canonicalWords } from "./programs/canonical-words.ts";
 import { nameOf } from "./programs/program-name.ts";
 import type { CommandReading, SimpleCommand } from "./script.ts";
 
@@ -17,6 +18,8 @@ interface Candidate {
 	readonly outermost: SimpleCommand;
 	/** Its words as a program gets them, and as they are written: `~` is another text once it is decoded. */
 	readonly texts: () => readonly CandidateWords[];
+	/** Its words in the spelling that all with their meaning have. */
+	readonly canonical: () => CandidateWords;
 }
 
 interface CandidateWords {
@@ -33,8 +36,16 @@ export class Candidates {
 	readonly #known = new Set<string>();
 	#first: SimpleCommand | null = null;
 
-	constructor(readings: readonly CommandReading[]) {
-		for (const reading of readings) this.#add(reading, reading.command);
+	readonly #home: string;
+
+	/** `home` is the home directory, which has several names. */
+	constructor(home: string) {
+		this.#home = home;
+	}
+
+	/** Adds a command of the script, with all that it runs. */
+	add(reading: CommandReading): void {
+		this.#add(reading, reading.command);
 	}
 
 	#add({ command, inner }: CommandReading, outermost: SimpleCommand): void {
@@ -45,22 +56,30 @@ export class Candidates {
 			this.#known.add(key);
 			const name = nameOf(program.text);
 			const known = this.#byName.get(name) ?? [];
-			known.push({ command, outermost, texts: once(() => wordsOf(name, command)) });
+			const texts = once(() => wordsOf(name, command));
+			const canonical = once(() => canonicalOf(name, command, this.#home));
+			known.push({ command, outermost, texts, canonical });
 			this.#byName.set(name, known);
 		}
 		for (const reading of inner?.commands ?? []) this.#add(reading, outermost);
 	}
 
-	/** The first command that the pattern speaks of. */
-	find(pattern: CommandPattern): (Match & { readonly text: string }) | null {
+	/** The first command that the pattern speaks of; `rest` is called between two of them. */
+	async find(
+		pattern: CommandPattern,
+		rest: () => Promise<void> | undefined,
+	): Promise<(Match & { readonly text: string }) | null> {
+		await rest();
 		if (pattern.kind === "every") return this.#first && { form: "as every command", text: this.#first.text };
 		const [first, ...words] = pattern.tokens;
 		if (first?.kind !== "literal") return null;
 		const name = nameOf(first.text);
 		const wanted = wantedBy(name, words);
+		const canonical = wantedBy(name, canonicalTokens(name, words, this.#home));
 		for (const candidate of this.#byName.get(name) ?? []) {
+			await rest();
 			const { command, outermost } = candidate;
-			const form = formOf(first.text, name, wanted, pattern.isPrefix, candidate);
+			const form = formOf(first.text, name, { wanted, canonical }, pattern.isPrefix, candidate);
 			if (form === null) continue;
 			const isInside = outermost !== command;
 			return { form: isInside ? `inside ${nameOf(outermost.words[0]?.text ?? "")}` : form, text: outermost.text };
@@ -80,25 +99,44 @@ function once<T>(work: () => T): () => T {
 function wordsOf(name: string, command: SimpleCommand): readonly CandidateWords[] {
 	const decoded = command.words.slice(1).map((word) => word.text);
 	const written = command.text.split(/\s+/).slice(1);
-	return [decoded, written].map((words) => {
-		const has = readArguments(name, words);
-		return { words, has, operands: new Set(has.operands.map(({ text }) => text)) };
-	});
+	return [decoded, written].map((words) => toCandidate(name, words));
+}
+
+function canonicalOf(name: string, { words, cwd }: SimpleCommand, home: string): CandidateWords {
+	const texts = words.slice(1).map((word) => word.text);
+	return toCandidate(name, canonicalWords(name, texts, { cwd, home }));
+}
+
+function toCandidate(name: string, words: readonly string[]): CandidateWords {
+	const has = readArguments(name, words);
+	return { words, has, operands: new Set(has.operands.map(({ text }) => text)) };
+}
+
+/** A word for "any one word" in the texts of a pattern, which no command has. */
+const anyWord = "\0";
+
+function canonicalTokens(name: string, tokens: readonly PatternToken[], home: string): readonly PatternToken[] {
+	const texts = tokens.map((token) => (token.kind === "any" ? anyWord : token.text));
+	return canonicalWords(name, texts, { cwd: null, home }).map((text) =>
+		text === anyWord ? { kind: "any" } : { kind: "literal", text, raw: text },
+	);
 }
 
 function formOf(
 	program: string,
 	name: string,
-	wanted: Wanted,
+	{ wanted, canonical: wantedCanonical }: { readonly wanted: Wanted; readonly canonical: Wanted },
 	isPrefix: boolean,
-	{ command, texts }: Candidate,
+	{ command, texts, canonical }: Candidate,
 ): string | null {
 	const written = command.words[0]?.text ?? "";
 	const form = program === written ? "as written" : `as ${written}`;
 	if (texts().some(({ words }) => isInOrder(wanted.words, words, isPrefix))) return form;
-	return texts().some((given) => hasArguments(name, wanted, given, isPrefix))
-		? "with its options in another form"
-		: null;
+	const isOtherForm =
+		texts().some((given) => hasArguments(name, wanted, given, isPrefix)) ||
+		isInOrder(wantedCanonical.words, canonical().words, isPrefix) ||
+		hasArguments(name, wantedCanonical, canonical(), isPrefix);
+	return isOtherForm ? "with its options in another form" : null;
 }
 
 function isInOrder(wanted: readonly PatternToken[], texts: readonly string[], isPrefix: boolean): boolean {

@@ -2,9 +2,10 @@
 // asking beats allowing; a script is allowed only if each of its commands is.
 import { posix } from "node:path";
 import { createPace } from "../../base/pace.ts";
+import { type Budget, BudgetExceeded, createBudget, judgingTime } from "./budget.ts";
 import { Candidates, type Match } from "./command-match.ts";
 import { allows, type CommandPattern, hasHarmlessAssignments } from "./command-pattern.ts";
-import { fileOperands } from "./programs/file-operands.ts";
+import { fileOperands, unknownOperand } from "./programs/file-operands.ts";
 import { nameOf } from "./programs/program-name.ts";
 import { isReadOnly } from "./programs/read-only.ts";
 import type { CommandReading, ScriptPlace, ScriptReading, SimpleCommand, Word } from "./script.ts";
@@ -48,29 +49,73 @@ export interface ScriptVerdict<Rule extends ScriptRule> {
 	readonly text: string | null;
 }
 
-/** Judges a script that was read for `place`. It lets other work go on, as there may be thousands of rules. */
+/**
+ * Judges a script that was read for `place`. It lets other work go on, as there may be thousands of rules. What denies
+ * the script is found whatever it costs; then the work has a limit.
+ */
 export async function judgeScript<Rule extends ScriptRule>(
 	rules: ScriptRules<Rule>,
 	place: ScriptPlace,
 	reading: ScriptReading,
 	judgeFile: JudgeFile,
+	budget: Budget = createBudget(judgingTime),
 ): Promise<ScriptVerdict<Rule>> {
-	const candidates = new Candidates(reading.commands);
-	const denied = await findMatch(rules.deny, candidates);
+	const pieces = new Pieces(budget);
+	const candidates = new Candidates(place.home);
+	for (const command of reading.commands) {
+		candidates.add(command);
+		await pieces.next();
+	}
+	const denied = await findMatch(rules.deny, candidates, pieces);
 	if (denied !== null) return verdictOf("deny", denied);
-	const files = judgeFiles(reading, judgeFile);
+	const files = await judgeFiles(reading, judgeFile, pieces);
 	if (files.denied !== null) return fileVerdict("deny", files.denied);
 	const [doubt] = reading.doubts;
 	if (doubt !== undefined) return { decision: "ask", why: doubt.why, rule: null, text: doubt.text };
-	const asked = await findMatch(rules.ask, candidates);
-	if (asked !== null) return verdictOf("ask", asked);
-	if (files.asked !== null) return fileVerdict("ask", files.asked);
-	const elsewhere = findElsewhere(reading.commands, place);
-	if (elsewhere !== null) {
-		const why = "git runs in another directory, where the repository may have programs of its own";
-		return { decision: "ask", why, rule: null, text: cut(elsewhere.text) };
+	try {
+		pieces.limit();
+		const asked = await findMatch(rules.ask, candidates, pieces);
+		if (asked !== null) return verdictOf("ask", asked);
+		if (files.asked !== null) return fileVerdict("ask", files.asked);
+		const elsewhere = findElsewhere(reading.commands, place);
+		if (elsewhere !== null) {
+			const why = "git runs in another directory, where the repository may have programs of its own";
+			return { decision: "ask", why, rule: null, text: cut(elsewhere.text) };
+		}
+		return await judgeAllowed(rules, place, reading, pieces);
+	} catch (error) {
+		if (!(error instanceof BudgetExceeded)) throw error;
+		return { decision: "ask", why: error.message, rule: null, text: null };
 	}
-	return judgeAllowed(rules, place, reading);
+}
+
+/** The work on a script, in pieces between which other work goes on. */
+class Pieces {
+	readonly #pace = createPace();
+	readonly #budget: Budget;
+	#exceeded: BudgetExceeded | null = null;
+	#isLimited = false;
+
+	constructor(budget: Budget) {
+		this.#budget = budget;
+	}
+
+	/** From now on, and for what was done before, BudgetExceeded is thrown. */
+	limit(): void {
+		this.#isLimited = true;
+		if (this.#exceeded !== null) throw this.#exceeded;
+	}
+
+	/** After each piece; only some of them have to be waited for. */
+	next(): Promise<void> | undefined {
+		try {
+			this.#budget.visit();
+		} catch (error) {
+			if (!(error instanceof BudgetExceeded) || this.#isLimited) throw error;
+			this.#exceeded = error;
+		}
+		return this.#pace.rest()?.then(() => this.#budget.resume());
+	}
 }
 
 interface Found<Rule> {
@@ -82,12 +127,11 @@ interface Found<Rule> {
 async function findMatch<Rule extends ScriptRule>(
 	rules: readonly Rule[],
 	candidates: Candidates,
+	pieces: Pieces,
 ): Promise<Found<Rule> | null> {
-	const pace = createPace();
 	for (const rule of rules) {
-		const match = candidates.find(rule.pattern);
+		const match = await candidates.find(rule.pattern, () => pieces.next());
 		if (match !== null) return { rule, match, text: match.text };
-		await pace.rest();
 	}
 	return null;
 }
@@ -114,9 +158,10 @@ interface JudgedFiles {
 	readonly asked: FileUse | null;
 }
 
-function judgeFiles({ commands }: ScriptReading, judgeFile: JudgeFile): JudgedFiles {
+async function judgeFiles({ commands }: ScriptReading, judgeFile: JudgeFile, pieces: Pieces): Promise<JudgedFiles> {
 	let asked: FileUse | null = null;
 	for (const use of filesOf(commands)) {
+		await pieces.next();
 		const decision = judgeFile(use);
 		if (decision === "deny") return { denied: use, asked };
 		const isUncertain = use.by === "redirect" && use.operation === "write" && use.path === null;
@@ -135,9 +180,11 @@ export function* filesOf(commands: readonly CommandReading[]): Generator<FileUse
 		}
 		for (const { operation, word } of fileOperands(command)) {
 			const path = pathOf(word, command);
-			if (path === null || isFreeDevice(path)) continue;
+			if (path !== null && isFreeDevice(path)) continue;
 			yield { operation, path, text: word.text, by: "operand" };
 		}
+		const unknown = unknownOperand(command);
+		if (unknown !== null) yield { operation: "read", path: null, text: unknown.text, by: "operand" };
 		if (inner !== null) yield* filesOf(inner.commands);
 	}
 }
@@ -170,13 +217,15 @@ interface Allowance<Rule> {
 	readonly why: string;
 }
 
-function judgeAllowed<Rule extends ScriptRule>(
+async function judgeAllowed<Rule extends ScriptRule>(
 	rules: ScriptRules<Rule>,
 	place: ScriptPlace,
 	{ commands }: ScriptReading,
-): ScriptVerdict<Rule> {
+	pieces: Pieces,
+): Promise<ScriptVerdict<Rule>> {
 	const found: Allowance<Rule>[] = [];
 	for (const reading of commands) {
+		await pieces.next();
 		const allowance = allowanceOf(rules, place, reading);
 		if (allowance === null) {
 			if (isShellOnly(reading.command, place) && reading.inner === null) continue;

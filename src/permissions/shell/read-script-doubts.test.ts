@@ -13,6 +13,10 @@ describe("a script has a doubt", () => {
 		["whose program follows a closed output", ">&-rm x"],
 		["whose program follows a closed input", "<&-rm x"],
 		["with a word after a closed descriptor", "ls 2>&-rm"],
+		["whose program follows two ends of options of time", "time -- -- rm x"],
+		["with a word behind the process substitution of an input", "< <(ls)# rm x"],
+		["with a word behind the process substitution of an output", ">&>(ls)b rm x"],
+		["with a word behind the process substitution of a here-string", "<<<<(ls)'' rm x"],
 		["whose descriptor is an index", ": {a['$(rm x)']}>/dev/null"],
 		["whose sh gets a redirection of bash", "sh -c 'p &>f rm x'"],
 		["whose sh gets a string of bash", "sh -c 'rm $\"x\"'"],
@@ -30,6 +34,13 @@ describe("a script has a doubt", () => {
 		["whose loop sets the home directory", "for HOME in ./x; do git log; done"],
 		["whose descriptor sets where programs are found", "exec {PATH}>/dev/null; ls"],
 		["whose descriptor of a group sets where programs are found", "{ ls; } {PATH}>/dev/null; ls"],
+		["with two lines of a comment in backticks, which the shell joins", "echo `#\\\nrm x`"],
+		["with two lines of quotes in backticks, which the shell joins", "echo `'r\\\nm' x`"],
+		["with two lines of nested backticks", 'echo "$(ls `#\\\nrm x`)"'],
+		["whose expansion decodes a substitution", "echo \"${x:-$'\\x24(rm x)'}\""],
+		["whose expansion in quotes has a substitution in quotes", "echo \"a${x+$'$(rm x)'}\""],
+		["whose here-document has an expansion with such quotes", "cat <<E\n${x+$'$(rm x)'}\nE\n"],
+		["whose program has a mark of the shell in it", "$'\\x01' x"],
 		["whose expansion sets the pager", ": ${GIT_PAGER:=./x}; git log"],
 	])("%s", async (_, script) => {
 		expect((await readScript(script, place)).doubts).not.toEqual([]);
@@ -43,8 +54,10 @@ it.each([
 	"echo ${HOME/a/b}",
 	"declare -a 'a=(x)'",
 	"echo `a` $(b)",
+	"echo `a\nb` \\\n $(#\\\nb)",
 	"for i in a; do ls; done",
 	"echo ${a:=b}",
+	"echo \"${a%$'\\n'}\" ${b#$'\\t'}",
 ])("%j has no doubt", async (script) => {
 	expect((await readScript(script, place)).doubts).toEqual([]);
 });

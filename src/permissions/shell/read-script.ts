@@ -1,12 +1,12 @@
 // Reads a shell script as the simple commands that it would run, in every branch and every substitution.
-import { createBudget } from "./budget.ts";
+import { createPace } from "../../base/pace.ts";
+import { createBudget, readingTime } from "./budget.ts";
+import type { ParseShell } from "./command-reader.ts";
 import type { Doubt, ScriptPlace, ScriptReading } from "./script.ts";
-import { type ParseShell, ScriptReader } from "./script-reader.ts";
+import { ScriptReader } from "./script-reader.ts";
 
 /** Characters; longer scripts are not read. */
 const longestScript = 16_384;
-/** Milliseconds. */
-const longestTime = 50;
 
 /** The parser takes its time to load, and most sessions never need it. */
 let loaded: Promise<ParseShell> | undefined;
@@ -25,5 +25,8 @@ export async function readScript(text: string, place: ScriptPlace): Promise<Scri
 	} catch {
 		return { commands: [], doubts: [{ why: "the parser for scripts cannot be loaded", text: text.slice(0, 200) }] };
 	}
-	return new ScriptReader(shell, place, createBudget(longestTime)).read(text);
+	const pace = createPace();
+	const reading = new ScriptReader(shell, place, createBudget(readingTime)).read(text);
+	await pace.rest();
+	return reading;
 }

@@ -1,38 +1,18 @@
-// Walks the syntax tree of a script: collects its simple commands, and follows the directory that each would run in.
+// Walks the syntax tree of a script: its statements in every branch, and the directory in which each would run.
 import type {
-	Command,
+	ArithmeticFor,
 	CommandNode,
 	CompoundCommand,
 	CompoundList,
-	forEachChild,
 	ParsedScript,
 	PipelineNode,
-	parse,
-	Redirection,
 	Statement,
-	SyntaxNode,
 } from "unbash";
 import { type Budget, BudgetExceeded } from "./budget.ts";
-import { readBuiltin } from "./builtins.ts";
+import { CommandReader, type ParseShell } from "./command-reader.ts";
 import { after, type Directory, isSame, merge, type Outcome, pathOf, stays } from "./outcome.ts";
-import type {
-	Assignment,
-	CommandReading,
-	Doubt,
-	Redirect,
-	ScriptPlace,
-	ScriptReading,
-	SimpleCommand,
-	Word,
-} from "./script.ts";
-import { decodeWord } from "./word.ts";
-import { doubtOfPart, riskyVariable, setsRisky } from "./word-doubts.ts";
-import { type Run, unwrap } from "./wrappers.ts";
-
-export interface ParseShell {
-	readonly parse: typeof parse;
-	readonly forEachChild: typeof forEachChild;
-}
+import type { ScriptPlace, ScriptReading } from "./script.ts";
+import { riskyVariable, setsRisky } from "./word-doubts.ts";
 
 /**
  * Controls other than line feed and tab, blanks outside of ASCII, marks of direction and whatever else is not seen. Those
@@ -40,79 +20,81 @@ export interface ParseShell {
  */
 const oddCharacter = /(?!\n|\t| |\u200d|\ufe0e|\ufe0f)[\p{Cc}\p{Cf}\p{Cs}\p{Z}\p{Default_Ignorable_Code_Point}]/u;
 
-const reserved: ReadonlySet<string> = new Set(
-	"! { } [[ ]] case coproc do done elif else esac fi for function if in select then time until while".split(" "),
-);
-
-/** The parser ignores what no shell accepts there. */
-const followingParenthesis = /(?:[ \t]|\\\n)*\(/y;
-
-interface MutableReading {
-	command: SimpleCommand;
-	inner: { commands: MutableReading[]; isTransparent: boolean } | null;
-}
-
 export class ScriptReader {
 	readonly #shell: ParseShell;
 	readonly #place: ScriptPlace;
 	readonly #budget: Budget;
-	readonly #doubts: Doubt[] = [];
-	readonly #declared = new Set<string>();
-	/** Where commands that are found go: the script's, or a wrapper's. */
-	#commands: MutableReading[] = [];
-	/** What positions in the syntax tree index. */
-	#source = "";
-	#home: string | null;
+	readonly #reader: CommandReader;
 
 	constructor(shell: ParseShell, place: ScriptPlace, budget: Budget) {
 		this.#shell = shell;
 		this.#place = place;
 		this.#budget = budget;
-		this.#home = place.home;
+		this.#reader = new CommandReader(shell, place, budget, {
+			readText: (text, start) => this.#reader.numbers.elsewhere(() => this.#readText(text, start, false)),
+			readParsed: (script, source, start) => this.#readParsed(script, source, start, false),
+		});
 	}
 
 	/** To be called once. */
 	read(text: string): ScriptReading {
 		// A script that sets the home directory, in whatever way, must not be read with that of the kernel.
-		if (text.replaceAll(/['"\\\n]/g, "").includes("HOME")) this.#home = null;
+		if (text.replaceAll(/['"\\\n]/g, "").includes("HOME")) this.#reader.forgetHome();
 		try {
-			this.#readText(text, { path: this.#place.cwd });
+			this.#readText(text, { path: this.#place.cwd }, true);
 		} catch (error) {
-			if (error instanceof BudgetExceeded) this.#doubt(error.message, text);
-			else if (error instanceof RangeError) this.#doubt("the script is nested too deeply", text);
-			else this.#doubt("the script cannot be read", text);
+			if (error instanceof BudgetExceeded) this.#reader.doubt(error.message, text);
+			else if (error instanceof RangeError) this.#reader.doubt("the script is nested too deeply", text);
+			else this.#reader.doubt("the script cannot be read", text);
 		}
-		return { commands: this.#commands.map((reading) => this.#finish(reading)), doubts: this.#doubts };
+		return this.#reader.finish();
 	}
 
-	#doubt(why: string, text: string): void {
-		this.#doubts.push({ why, text: text.slice(0, 200) });
-	}
-
-	#readText(text: string, start: Directory): Outcome {
+	/** `isWhole` says that it is no script within another. */
+	#readText(text: string, start: Directory, isWhole: boolean): Outcome {
 		return this.#budget.nested(() => {
-			if (oddCharacter.test(text)) this.#doubt("it has characters that nobody sees", text);
-			return this.#readParsed(this.#shell.parse(text), text, start);
+			if (oddCharacter.test(text)) this.#reader.doubt("it has characters that nobody sees", text);
+			return this.#readParsed(this.#shell.parse(text), text, start, isWhole);
 		});
 	}
 
-	#readParsed(script: ParsedScript, source: string, start: Directory): Outcome {
-		const outer = this.#source;
-		this.#source = source;
-		for (const { message } of script.errors ?? []) this.#doubt(`it is not valid for a shell (${message})`, source);
-		const end = this.#readStatements(script.commands, start);
-		this.#source = outer;
-		return end;
+	#readParsed(script: ParsedScript, source: string, start: Directory, isWhole: boolean): Outcome {
+		return this.#reader.within(source, () => {
+			for (const { message } of script.errors ?? [])
+				this.#reader.doubt(`it is not valid for a shell (${message})`, source);
+			return this.#readStatements(script.commands, start, isWhole);
+		});
 	}
 
-	#readStatements(statements: readonly Statement[], start: Directory): Outcome {
+	#readStatements(statements: readonly Statement[], start: Directory, isWhole = false): Outcome {
 		let outcome = stays(start);
 		for (const statement of statements) {
 			const from = after(outcome);
 			const result = this.#readNode(statement.command, from);
 			outcome = statement.background ? stays(from) : result;
+			if (isWhole && statement.background !== true) this.#followNumbers(statement.command);
 		}
 		return outcome;
+	}
+
+	/** What a statement that nothing skips gives to variables. */
+	#followNumbers(node: Statement["command"]): void {
+		const { numbers } = this.#reader;
+		if (node.type === "Command" && node.name === undefined && node.suffix.length + node.redirects.length === 0) {
+			for (const part of node.prefix) {
+				if (part.type !== "Assignment" || part.index !== undefined || part.append === true) continue;
+				if (part.value.type === "Word") numbers.hasNumber(part.name, this.#reader.slice(part.value));
+			}
+		} else if (node.type === "ArithmeticFor") this.#followCounter(node);
+	}
+
+	/** The first part of `for ((i=0; …))`, which is always evaluated. */
+	#followCounter({ initialize }: ArithmeticFor): boolean {
+		const [, name, value] =
+			/^(\w+)\s*=\s*(\d+)$/.exec(initialize === undefined ? "" : this.#reader.slice(initialize)) ?? [];
+		if (name === undefined || value === undefined) return false;
+		this.#reader.numbers.hasNumber(name, value);
+		return true;
 	}
 
 	#readList(list: CompoundList, start: Directory): Outcome {
@@ -159,19 +141,19 @@ export class ScriptReader {
 	#readCommandNode(node: CommandNode, start: Directory): Outcome {
 		switch (node.type) {
 			case "Command":
-				return this.#readCommand(node, start);
+				return this.#reader.readCommand(node, start);
 			case "Redirected": {
-				const redirects = this.#readRedirects(node.redirects, start);
+				const redirects = this.#reader.readRedirects(node.redirects, start);
 				if (redirects.length > 0) {
-					const text = node.redirects.map((redirect) => this.#slice(redirect)).join(" ");
-					this.#push({ text, words: [], assignments: [], redirects, cwd: pathOf(start), isDeclaredHere: false });
+					const text = node.redirects.map((redirect) => this.#reader.slice(redirect)).join(" ");
+					this.#reader.push({ text, words: [], assignments: [], redirects, cwd: pathOf(start), isDeclaredHere: false });
 				}
 				// Where a redirection fails, the command does not run.
 				const outcome = this.#readCompound(node.command, start);
 				return { success: outcome.success, failure: merge(outcome.failure, start) };
 			}
 			case "Function": {
-				this.#declared.add(node.name.value);
+				this.#reader.declare(node.name.value);
 				const body = node.body;
 				// It runs wherever it is called.
 				if (body.type === "CompoundList") this.#readList(body, "open");
@@ -180,7 +162,7 @@ export class ScriptReader {
 			}
 			case "Coproc":
 				// Whether its first word is a name depends on what follows, and parsers differ.
-				this.#doubt("it runs a coprocess", this.#slice(node));
+				this.#reader.doubt("it runs a coprocess", this.#reader.slice(node));
 				if (node.body.type === "CompoundList") this.#readList(node.body, start);
 				else this.#readCommandNode(node.body, start);
 				return stays(start);
@@ -211,29 +193,38 @@ export class ScriptReader {
 				});
 			case "For":
 			case "Select":
-				if (riskyVariable(node.name.value)) this.#doubt(setsRisky(node.name.value), this.#slice(node.name));
-				for (const word of node.wordlist ?? []) this.#search(word, start);
+				if (riskyVariable(node.name.value))
+					this.#reader.doubt(setsRisky(node.name.value), this.#reader.slice(node.name));
+				this.#reader.numbers.loops(
+					node.name.value,
+					node.wordlist?.map((word) => this.#reader.slice(word)),
+				);
+				for (const word of node.wordlist ?? []) this.#reader.search(word, start);
 				return this.#readLoop(start, () => after(this.#readList(node.body, start)));
 			case "ArithmeticFor":
-				for (const part of [node.initialize, node.test, node.update]) {
-					if (part === undefined) continue;
-					this.#search(part, start);
-					this.#doubtComputation(this.#slice(part));
-				}
-				return this.#readLoop(start, () => after(this.#readList(node.body, start)));
+				return this.#reader.numbers.within(() => {
+					const hasCounter = this.#followCounter(node);
+					for (const part of [node.initialize, node.test, node.update]) {
+						if (part === undefined) continue;
+						this.#reader.search(part, start);
+						if (part !== node.initialize || !hasCounter) this.#doubtComputation(this.#reader.slice(part));
+					}
+					return this.#readLoop(start, () => after(this.#readList(node.body, start)));
+				});
 			case "Subshell":
 				// Bash looks for arithmetic first, and refuses some of what then is none.
-				if (this.#slice(node).startsWith("((")) this.#doubt("it has two parentheses in a row", this.#slice(node));
+				if (this.#reader.slice(node).startsWith("(("))
+					this.#reader.doubt("it has two parentheses in a row", this.#reader.slice(node));
 				this.#readList(node.body, start);
 				return stays(start);
 			case "BraceGroup":
 				return this.#readList(node.body, start);
 			case "Case": {
-				this.#search(node.word, start);
+				this.#reader.search(node.word, start);
 				let end: Directory = start;
 				let from: Directory = start;
 				for (const item of node.items) {
-					for (const pattern of item.pattern) this.#search(pattern, start);
+					for (const pattern of item.pattern) this.#reader.search(pattern, start);
 					const result = after(this.#readList(item.body, from));
 					end = merge(end, result);
 					from = item.terminator === ";&" || item.terminator === ";;&" ? merge(start, result) : start;
@@ -241,231 +232,26 @@ export class ScriptReader {
 				return stays(end);
 			}
 			case "TestCommand":
-				this.#search(node.expression, start);
+				this.#reader.search(node.expression, start);
 				return stays(start);
 			case "ArithmeticCommand":
-				if (node.expression !== undefined) this.#search(node.expression, start);
+				if (node.expression !== undefined) this.#reader.search(node.expression, start);
 				this.#doubtComputation(node.body);
 				return stays(start);
 		}
 	}
 
 	#doubtComputation(text: string): void {
-		if (/[A-Za-z_$`]/.test(text)) this.#doubt("it computes with variables, which may run commands", text);
+		if (/[A-Za-z_$`]/.test(text)) this.#reader.compute([text], text);
 	}
 
 	/** After a body that moves, its next round starts elsewhere: then no directory within the loop is certain. */
 	#readLoop(start: Directory, readOnce: () => Directory): Outcome {
-		const first = this.#commands.length;
-		const declared = this.#declared.size;
+		const round = this.#reader.beginRound();
 		const end = readOnce();
 		// A round may end in the middle, with `break`, so each of its commands counts.
-		const moves = this.#commands.slice(first).some(({ command }) => command.cwd !== pathOf(start));
-		if ((end === "never" || isSame(end, start)) && !moves && this.#declared.size === declared) return stays(start);
-		for (const reading of this.#commands.slice(first)) forgetDirectory(reading);
+		if ((end === "never" || isSame(end, start)) && this.#reader.stays(round, pathOf(start))) return stays(start);
+		this.#reader.forgetDirectories(round);
 		return stays("open");
 	}
-
-	#readCommand(node: Command, start: Directory): Outcome {
-		const parts = [...(node.name === undefined ? [] : [node.name]), ...node.suffix];
-		const words: Word[] = [];
-		for (const part of parts) {
-			if (part.type !== "Word" && part.type !== "Assignment") continue;
-			this.#search(part, start);
-			const raw = this.#slice(part);
-			// After a redirection, these are programs to one parser and words of the grammar to another.
-			if (words.length === 0 && reserved.has(raw)) this.#doubt("the program is a reserved word", raw);
-			// In front of a redirection it is a descriptor, whose index is evaluated.
-			if (/^\{\w+\[/.test(raw)) this.#doubt("a descriptor is an expression", raw);
-			words.push(this.#decode(part, words.length === 0));
-		}
-		const assignments: Assignment[] = [];
-		for (const part of node.prefix) {
-			if (part.type !== "Assignment") continue;
-			this.#search(part, start);
-			assignments.push(this.#readAssignment(part, words.length > 0));
-		}
-		this.#checkGaps(node);
-		const redirects = this.#readRedirects(node.redirects, start);
-		const command: SimpleCommand = {
-			text: this.#slice(node),
-			words,
-			assignments,
-			redirects,
-			cwd: pathOf(start),
-			isDeclaredHere: false,
-		};
-		return this.#runCommand(command, start, this.#push(command));
-	}
-
-	/** The parser is tolerant: what it left out between the parts of a command may be something for a shell. */
-	#checkGaps({ pos, end, name, prefix, suffix }: Command): void {
-		const parts = [...prefix, ...(name === undefined ? [] : [name]), ...suffix];
-		let last = pos;
-		let lastType = "";
-		followingParenthesis.lastIndex = end;
-		if (followingParenthesis.test(this.#source)) this.#doubt("it is not valid for a shell", this.#source.slice(pos));
-		for (const part of [...parts, { pos: end, end }]) {
-			const type = "type" in part ? part.type : "";
-			const isSplit = part.pos === last && type === "Word" && lastType === "Word";
-			if (isSplit || !/^(?:[ \t]|\\\n)*$/.test(this.#source.slice(last, part.pos))) {
-				this.#doubt("it is not valid for a shell", this.#source.slice(pos, end));
-				return;
-			}
-			last = part.end;
-			lastType = type;
-		}
-	}
-
-	#decode(node: { readonly type: "Word" | "Assignment"; pos: number; end: number }, isProgram: boolean): Word {
-		const raw = this.#slice(node);
-		const word = decodeWord(raw, isProgram ? null : this.#home);
-		if (word.kind === "dynamic" || node.type === "Assignment" || !("value" in node)) return word;
-		const isAgreed = raw.startsWith("~") || node.value === word.text;
-		return isAgreed ? word : { kind: "dynamic", text: raw, why: "quoted in an unusual way", mayBeOption: true };
-	}
-
-	#readAssignment(node: Extract<SyntaxNode, { type: "Assignment" }>, hasProgram: boolean): Assignment {
-		const { name, value, index } = node;
-		if (!hasProgram && riskyVariable(name)) this.#doubt(setsRisky(name), node.text);
-		if (value.type === "ArrayValue" || index !== undefined) {
-			return { name, value: { kind: "dynamic", text: node.text, why: "a list", mayBeOption: true } };
-		}
-		return { name, value: this.#decode(value, false) };
-	}
-
-	#push(command: SimpleCommand): MutableReading {
-		const reading: MutableReading = { command, inner: null };
-		this.#commands.push(reading);
-		return reading;
-	}
-
-	/** Reads what the program does with its words: to the shell itself, or to the programs that it runs. */
-	#runCommand(command: SimpleCommand, start: Directory, reading: MutableReading): Outcome {
-		const [program] = command.words;
-		if (program === undefined) return stays(start);
-		if (program.kind === "dynamic") {
-			this.#doubt(`the program is ${program.why}`, command.text);
-			return stays(start);
-		}
-		const effect = readBuiltin(command, this.#place, pathOf(start));
-		for (const why of effect.doubts) this.#doubt(why, command.text);
-		for (const name of effect.declares) this.#declared.add(name);
-		const { runs, doubts, isTransparent } = unwrap(command);
-		for (const why of doubts) this.#doubt(why, command.text);
-		let outcome: Outcome = {
-			success: effect.success === "same" ? start : effect.success,
-			failure: effect.success === "never" ? "never" : start,
-		};
-		if (this.#declared.has(program.text)) outcome = stays("open");
-		if (runs.length === 0) return outcome;
-		const outer = this.#commands;
-		const commands: MutableReading[] = [];
-		reading.inner = { commands, isTransparent };
-		this.#commands = commands;
-		try {
-			for (const run of runs) {
-				const from = run.directory === "same" ? start : "open";
-				const result = this.#budget.nested(() => this.#readRun(run, command, from));
-				if (run.isInThisShell) outcome = result;
-			}
-		} finally {
-			this.#commands = outer;
-		}
-		return outcome;
-	}
-
-	#readRun(run: Run, { text }: SimpleCommand, start: Directory): Outcome {
-		this.#budget.visit();
-		if (run.kind === "script") return this.#readText(run.text, start);
-		const { words, assignments } = run;
-		const inner: SimpleCommand = {
-			text: text.endsWith(run.text) ? run.text : words.map((word) => word.text).join(" "),
-			words,
-			assignments,
-			redirects: [],
-			cwd: pathOf(start),
-			isDeclaredHere: false,
-		};
-		return this.#runCommand(inner, start, this.#push(inner));
-	}
-
-	#readRedirects(redirections: readonly Redirection[], start: Directory): Redirect[] {
-		const redirects: Redirect[] = [];
-		for (const redirection of redirections) {
-			this.#search(redirection, start);
-			if (redirection.descriptor?.type === "FileDescriptorVariable") {
-				const { name } = redirection.descriptor;
-				if (/\W/.test(name)) this.#doubt("a descriptor is an expression", this.#slice(redirection));
-				if (riskyVariable(name)) this.#doubt(setsRisky(name), this.#slice(redirection));
-			}
-			if (redirection.type === "HereDoc" && redirection.closing === undefined) {
-				this.#doubt("a here-document does not end", this.#slice(redirection));
-			}
-			if (redirection.type !== "Redirect") continue;
-			const { operator } = redirection;
-			if (redirection.target === undefined) {
-				this.#doubt("a redirection has no target", this.#slice(redirection));
-				continue;
-			}
-			// The shell ends the redirection after `>&-`: what follows is a word of its own, and may be the program.
-			if (operator.endsWith("&") && /^-./s.test(this.#slice(redirection.target))) {
-				this.#doubt("a word follows a closed descriptor without a blank", this.#slice(redirection));
-			}
-			const target = this.#decode(redirection.target, false);
-			if (operator.endsWith("&") && target.kind === "literal" && /^(?:\d+-?|-)$/.test(target.text)) continue;
-			if (target.kind === "literal" && /^\/dev\/(?:tcp|udp)\//.test(target.text)) {
-				this.#doubt("a redirection opens a connection", this.#slice(redirection));
-			}
-			if (operator.startsWith("<")) redirects.push({ operation: "read", target });
-			if (operator !== "<" && operator !== "<&") redirects.push({ operation: "write", target });
-		}
-		return redirects;
-	}
-
-	/** Reads the scripts within a word, an expression or a redirection. They run in a shell of their own. */
-	#search(node: SyntaxNode, start: Directory): void {
-		this.#budget.visit();
-		switch (node.type) {
-			case "CommandExpansion":
-			case "ProcessSubstitution":
-			case "ArithmeticCommandExpansion": {
-				const { script } = node;
-				const source = this.#source;
-				// The parser may end one too early, where its text has a character that means something around it.
-				const isWhole = /(?:\)|\$\{.*\}|`)$/s.test(this.#slice(node)) || node.type === "ArithmeticCommandExpansion";
-				if (script === undefined || !isWhole) this.#doubt("a substitution cannot be read", node.text);
-				if (script !== undefined) {
-					this.#budget.nested(() => this.#readParsed(script, script.source ?? source, start));
-				}
-				return;
-			}
-			default: {
-				const why = doubtOfPart(node);
-				if (why !== null) this.#doubt(why, this.#slice(node));
-				this.#budget.nested(() => this.#shell.forEachChild(node, (child) => this.#search(child, start)));
-			}
-		}
-	}
-
-	#slice({ pos, end }: { readonly pos: number; readonly end: number }): string {
-		return this.#source.slice(pos, end);
-	}
-
-	#finish({ command, inner }: MutableReading): CommandReading {
-		const [program] = command.words;
-		const isDeclaredHere = program?.kind === "literal" && this.#declared.has(program.text);
-		return {
-			command: isDeclaredHere ? { ...command, isDeclaredHere } : command,
-			inner:
-				inner === null
-					? null
-					: { isTransparent: inner.isTransparent, commands: inner.commands.map((reading) => this.#finish(reading)) },
-		};
-	}
-}
-
-function forgetDirectory(reading: MutableReading): void {
-	reading.command = { ...reading.command, cwd: null };
-	for (const inner of reading.inner?.commands ?? []) forgetDirectory(inner);
 }

@@ -6,7 +6,7 @@ const number = /^\s*[-+]?\s*\d*\s*$/;
 const wholeArray = /^[@*]$|^\d+$/;
 const identifier = /^[A-Za-z_]\w*$/;
 
-const computes = "it computes with variables, which may run commands";
+export const computes = "it computes with variables, which may run commands";
 const index = "it uses an index that is computed, which may run commands";
 
 /** Why a part may run more than is written; null for other parts. */
@@ -18,6 +18,8 @@ export function doubtOfPart(node: SyntaxNode): string | null {
 			if (node.operation?.type === "Replace" && /\$\(|`|[<>]\(|\$\{\s/.test(node.text)) {
 				return "it replaces with a substitution";
 			}
+			// Within quotes and here-documents, the shell decodes these quotes and runs the substitutions in what they hold.
+			if (node.operation?.type === "Default" && node.text.includes("$'")) return "an expansion has quotes of its own";
 			if (isAssigned(node) && riskyVariable(node.parameter)) return setsRisky(node.parameter);
 			const listsNames = node.operation?.type === "Names" || /^[@*]$/.test(node.index?.text ?? "");
 			return node.prefix === "!" && !listsNames ? "it uses a variable that another variable names" : null;
@@ -42,6 +44,16 @@ export function doubtOfPart(node: SyntaxNode): string | null {
 		default:
 			return null;
 	}
+}
+
+/** Expansions of one word that may be within each other. */
+const mostExpansions = 50;
+
+/** Whether a part of the text may have too many expansions within each other: what it costs to parse grows with each. */
+export function nestsDeeply(source: string, { pos, end }: { readonly pos: number; readonly end: number }): boolean {
+	// Two characters each at least, but for backticks, of which the innermost have the most backslashes.
+	if (end - pos < 2 * mostExpansions) return false;
+	return (source.slice(pos, end).match(/\$(?:\{(?!\w+\})|[([])/g)?.length ?? 0) > mostExpansions;
 }
 
 /** Whether an expansion such as `${NAME:=value}` sets the variable. */

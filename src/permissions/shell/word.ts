@@ -210,6 +210,8 @@ function readEscape(after: string): { text: string; length: number } | null {
 	const [whole, octal, hexadecimal, short, long] = number;
 	const code =
 		octal !== undefined ? Number.parseInt(octal, 8) : Number.parseInt(hexadecimal ?? short ?? long ?? "", 16);
+	// A shell marks characters with these two while it works, and may mark them twice.
+	if (code === 0x01 || code === 0x7f) return null;
 	return code < 0x80 ? { text: String.fromCharCode(code), length: whole.length } : null;
 }
 

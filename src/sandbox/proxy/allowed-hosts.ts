@@ -2,32 +2,13 @@
 // only when they are listed, and of names only the addresses that are public or listed.
 import { createPublicOnlyRule } from "../../network/address-rule.ts";
 import { isInRange, parseAddress } from "../../network/addresses.ts";
+import { normalizeHost } from "../../network/host-name.ts";
 
 export interface AllowedHosts {
 	/** Why the host (normalized) must not be reached; a clause that follows "which". Null when it may. */
 	checkHost(host: string): string | null;
 	/** The same for an address that the host resolved to. */
 	checkAddress(address: string, host: string): string | null;
-}
-
-/** What may be in a host besides the colons and brackets of an address. */
-const plainHost = /^[^\s/?#@\\%<>^|"`{}[\]:\p{Cc}]+$/u;
-
-/**
- * The one spelling of a host: lower case, punycode, no final dot, addresses as in a URL (`0x7f.1` is `127.0.0.1`).
- * Null for what is no host.
- */
-export function normalizeHost(text: string): string | null {
-	const bare = text.startsWith("[") && text.endsWith("]") ? text.slice(1, -1) : text;
-	if (bare.includes(":")) return bare.includes("%") ? null : (parseAddress(bare)?.toString() ?? null);
-	if (bare.length > 1000 || !plainHost.test(bare)) return null;
-	try {
-		const { hostname } = new URL(`http://${bare}/`);
-		const name = hostname.replace(/\.$/, "");
-		return name === "" || name.length > 253 || name.includes("..") || name.endsWith(".") ? null : name;
-	} catch {
-		return null;
-	}
 }
 
 /** An empty list allows nothing. */

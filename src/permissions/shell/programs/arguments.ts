@@ -29,6 +29,7 @@ const synonyms: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 	},
 	sed: { "--in-place": "-i", "--quiet": "-n", "--silent": "-n" },
 	tee: { "--append": "-a" },
+	wget: { "--output-document": "-O", "--output-file": "-o" },
 	curl: { "--output": "-o", "--remote-name": "-O", "--insecure": "-k", "--request": "-X", "--data": "-d" },
 };
 

@@ -206,6 +206,17 @@ export function fileOperands(command: SimpleCommand): readonly FileOperand[] {
 	}
 }
 
+/** The programs with rows of their own above. */
+const others: ReadonlySet<string> = new Set("sed gsed dd tar bsdtar git find gawk mawk nawk".split(" "));
+
+/** The word that a program takes for a file, or for an option with one, which is not known; null when there is none. */
+export function unknownOperand({ words: [program, ...words] }: SimpleCommand): Word | null {
+	if (program?.kind !== "literal") return null;
+	const name = nameOf(program.text);
+	if (!others.has(name) && !Object.hasOwn(table, name)) return null;
+	return words.find(({ kind }) => kind === "dynamic") ?? null;
+}
+
 const read = (word: Word): FileOperand => ({ operation: "read", word });
 const written = (word: Word): FileOperand => ({ operation: "write", word });
 

@@ -1,0 +1,138 @@
+// What git runs because its words say so: settings, verbs and options that name a program.
+import { joinLiteral, nothing, type Run, runOf, scriptOf, type Unwrapped } from "./run.ts";
+import type { Word } from "./script.ts";
+
+/** Settings whose value is a program, or a script. */
+const programKey =
+	/^alias\.|pager|editor|command|cmd|program|external|textconv|helper|driver|clean|smudge|process|askpass|fsmonitor|uploadpack|receivepack|diff?filter|hook$/i;
+/** Settings whose value says where programs or other settings are. */
+const placeKey = /hookspath|^include|insteadof|^protocol\.|attributesfile|\.vcs$/i;
+
+interface VerbOptions {
+	readonly short: string;
+	readonly long: readonly string[];
+}
+
+/** By the verb, the options whose value is a script. */
+const scriptOptions: Readonly<Record<string, VerbOptions>> = {
+	rebase: { short: "x", long: ["exec"] },
+	difftool: { short: "x", long: ["extcmd"] },
+	grep: { short: "O", long: ["open-files-in-pager"] },
+	clone: { short: "u", long: ["upload-pack"] },
+	fetch: { short: "", long: ["upload-pack"] },
+	pull: { short: "", long: ["upload-pack"] },
+	"fetch-pack": { short: "", long: ["upload-pack", "exec"] },
+	"ls-remote": { short: "", long: ["upload-pack", "exec"] },
+	push: { short: "", long: ["receive-pack", "exec"] },
+	"send-pack": { short: "", long: ["receive-pack", "exec"] },
+	archive: { short: "", long: ["exec"] },
+	"filter-branch": {
+		short: "",
+		long: split("env-filter tree-filter index-filter parent-filter msg-filter commit-filter tag-name-filter setup"),
+	},
+};
+
+function split(text: string): readonly string[] {
+	return text.split(" ");
+}
+
+/** Options before the verb that have a value in the next word. */
+const globalValued = new Set(split("-C --git-dir --work-tree --namespace --super-prefix --attr-source"));
+
+export function unwrapGit(words: readonly Word[]): Unwrapped {
+	const found: Found = { runs: [], doubts: [] };
+	let index = 0;
+	for (; index < words.length; index += 1) {
+		const word = words[index];
+		const { text = "" } = word ?? {};
+		if (word?.kind === "literal" && text === "-c") {
+			index += 1;
+			addSetting(words[index], found);
+		} else if (/^--config-env(?:=|$)/.test(text)) {
+			if (text === "--config-env") index += 1;
+			const name = text === "--config-env" ? (words[index]?.text ?? "") : text.slice("--config-env=".length);
+			if (programKey.test(name) || placeKey.test(name)) found.doubts.push(`a variable sets ${name} of git`);
+		} else if (globalValued.has(text)) index += 1;
+		else if (!text.startsWith("-")) break;
+	}
+	const verb = words[index];
+	if (verb?.kind === "literal") addVerb(verb.text, words.slice(index + 1), found);
+	if (found.runs.length + found.doubts.length === 0) return nothing;
+	return { runs: found.runs.map((run) => ({ ...run, directory: "open" })), doubts: found.doubts, isTransparent: false };
+}
+
+interface Found {
+	readonly runs: Run[];
+	readonly doubts: string[];
+}
+
+function addSetting(word: Word | undefined, found: Found): void {
+	if (word === undefined) return;
+	const [, key = word.text, value] = /^([^=]*)=(.*)$/s.exec(word.text) ?? [];
+	addValue(
+		key,
+		word.kind === "dynamic" ? word : value === undefined ? undefined : { kind: "literal", text: value },
+		found,
+	);
+}
+
+function addValue(key: string, value: Word | undefined, { runs, doubts }: Found): void {
+	if (value?.kind === "dynamic") {
+		const isPlain = /^[\w.-]+$/.test(key) && !programKey.test(key) && !placeKey.test(key);
+		if (!isPlain) doubts.push(`a setting of git is ${value.why}`);
+		return;
+	}
+	if (value === undefined || value.text === "") return;
+	if (placeKey.test(key)) doubts.push(`the setting ${key} of git may run programs`);
+	else if (value.text.startsWith("!")) runs.push(scriptOf(value.text.slice(1)));
+	else if (/^alias\./i.test(key)) runs.push(scriptOf(`git ${value.text}`));
+	else if (programKey.test(key)) runs.push(scriptOf(value.text));
+}
+
+function addVerb(verb: string, words: readonly Word[], found: Found): void {
+	const { runs, doubts } = found;
+	if (words.some(({ text }) => /^ext::/.test(text))) doubts.push("the address of a repository is a command");
+	const options = Object.hasOwn(scriptOptions, verb) ? scriptOptions[verb] : undefined;
+	if (options !== undefined) {
+		for (const value of valuesOf(words, options)) {
+			if (value.kind === "literal") runs.push(scriptOf(value.text));
+			else doubts.push(`what git ${verb} runs is ${value.why}`);
+		}
+	}
+	const [first, ...others] = words.filter((word, index) => !(index === 0 && /^-(?:q|-quiet)$/.test(word.text)));
+	if (verb === "bisect" && first?.text === "run" && others.length > 0) runs.push(runOf(others));
+	if (verb === "submodule" && first?.text === "foreach") {
+		const start = others.findIndex(
+			(word) => word.kind === "dynamic" || !/^(?:-q|--quiet|--recursive|--)$/.test(word.text),
+		);
+		const given = start < 0 ? [] : others.slice(start);
+		const text = joinLiteral(given);
+		if (text === null) doubts.push("the command of a shell is not literal");
+		runs.push(text === null ? runOf(given) : scriptOf(text));
+	}
+	if (verb === "config") {
+		const key = words.findIndex(
+			(word) => word.kind === "literal" && !word.text.startsWith("-") && word.text.includes("."),
+		);
+		const value = words[key + 1];
+		if (key >= 0 && value !== undefined) addValue(words[key]?.text ?? "", value, found);
+	}
+}
+
+/** The values of options, wherever they stand. */
+function valuesOf(words: readonly Word[], { short, long }: VerbOptions): readonly Word[] {
+	const values: Word[] = [];
+	for (const [index, word] of words.entries()) {
+		if (word.text === "--") break;
+		const next = words[index + 1];
+		const name = /^--([a-z-]{2,})(?:=|$)/.exec(word.text)?.[1];
+		const at = short === "" ? -1 : (/^-([A-Za-z]+)/.exec(word.text)?.[1]?.indexOf(short) ?? -1);
+		const isLong = name !== undefined && long.some((option) => option.startsWith(name));
+		if (!isLong && at < 0) continue;
+		const equals = word.text.indexOf("=");
+		const attached = isLong ? (equals < 0 ? "" : word.text.slice(equals + 1)) : word.text.slice(at + 2);
+		if (attached !== "") values.push(word.kind === "literal" ? { kind: "literal", text: attached } : word);
+		else if (next !== undefined) values.push(next);
+	}
+	return values;
+}

@@ -1,0 +1,71 @@
+// Programs that run other programs for what they read or find.
+import { readOptions } from "./programs/options.ts";
+import { doubtOfOptions, nothing, type Run, runOf, type Unwrapped } from "./run.ts";
+import type { Word } from "./script.ts";
+
+const xargsTable = {
+	flags: "0prtxo",
+	valued: "adEILnPs",
+	attached: "eil",
+	longFlags:
+		"null eof replace max-lines interactive no-run-if-empty verbose exit show-limits open-tty help version".split(" "),
+	longValued: ["arg-file", "delimiter", "max-args", "max-procs", "max-chars", "process-slot-var"],
+};
+
+const fromInput: Word = { kind: "dynamic", text: "…", why: "what xargs reads", mayBeOption: true };
+
+export function unwrapXargs(words: readonly Word[]): Unwrapped {
+	const read = readOptions(words, xargsTable);
+	const doubts = doubtOfOptions(read);
+	if (read.rest.length === 0) return { ...nothing, doubts };
+	const replaced = read.options.flatMap(({ name, value }) => {
+		if (name === "I") return [value?.text ?? "{}"];
+		return name === "i" || name === "replace" ? [value === null || value.text === "" ? "{}" : value.text] : [];
+	});
+	const isReplaced = (word: Word) => replaced.some((text) => word.text.includes(text));
+	const inner = read.rest.map(
+		(word): Word => (isReplaced(word) && !isScript(word) ? { ...fromInput, text: word.text } : word),
+	);
+	if (read.rest.some((word) => isReplaced(word) && isScript(word)))
+		doubts.push("what xargs reads becomes a part of a script");
+	return { runs: [runOf(replaced.length > 0 ? inner : [...inner, fromInput])], doubts, isTransparent: false };
+}
+
+/** Whether a word may be a script for a shell: then its commands count, although something is put into it. */
+export function isScript(word: Word): boolean {
+	return word.kind === "literal" && /\s/.test(word.text);
+}
+
+/** Options of `fd`, of which the last has the program in the same word or after it. */
+const startOfBatch = /^(?:-[HIsiaLFgpl0q1uh]*[xX]|--exec(?:-batch)?(?:=|$))(.*)$/s;
+
+/** `find -exec … ;`, and `fd -x …`. */
+export function unwrapFind(name: string, words: readonly Word[]): Unwrapped {
+	const starts = name === "find" ? /^-(?:exec|execdir|ok|okdir)$/ : startOfBatch;
+	const runs: Run[] = [];
+	const doubts: string[] = [];
+	for (let index = 0; index < words.length; index += 1) {
+		const word = words[index];
+		const start = word?.kind === "literal" ? starts.exec(word.text) : null;
+		if (word === undefined || start === null) continue;
+		const attached: readonly Word[] = start[1] ? [{ kind: "literal", text: start[1] }] : [];
+		const end = words.findIndex((other, at) => at > index && (other.text === ";" || isBatchEnd(words, at, name)));
+		const inner = [...attached, ...words.slice(index + 1, end < 0 ? words.length : end)];
+		if (inner.length === 0) continue;
+		const filled = inner.map((part): Word => {
+			const isFound = part.kind === "literal" && part.text.includes("{}");
+			if (isFound && isScript(part)) doubts.push("the name of a file becomes a part of a script");
+			return isFound && !isScript(part)
+				? { kind: "dynamic", text: part.text, why: "a file that it finds", mayBeOption: false }
+				: part;
+		});
+		runs.push(runOf(filled, { directory: word.text.endsWith("dir") ? "open" : "same" }));
+		if (end < 0) break;
+		index = end;
+	}
+	return { runs, doubts, isTransparent: false };
+}
+
+export function isBatchEnd(words: readonly Word[], at: number, name: string): boolean {
+	return name === "find" && words[at]?.text === "+" && words[at - 1]?.text === "{}";
+}
