@@ -86,7 +86,7 @@ async function runAllowed(
 	signal: AbortSignal,
 ): Promise<RanCall | null> {
 	// It changes nothing, so it need not be awaited after an abort.
-	const prepare = () => unlessAborted(prepareCall(tool, value, call), signal);
+	const prepare = () => unlessAborted(prepareCall(tool, value, call, signal), signal);
 	const preparation = await prepare();
 	place.isPrepared();
 	if (preparation === null || signal.aborted) return null;
@@ -122,8 +122,14 @@ function isSameNeed(decided: ApprovalNeed, other: ApprovalNeed | null): boolean 
 type Crash = { readonly kind: "crash"; readonly reason: string };
 
 /** Opens the call; invalid arguments become results. */
-async function prepareCall(tool: Tool, value: unknown, call: ToolCall): Promise<Preparation | Crash> {
-	const opened = await attempt(() => tool.open(value, { toolCallId: call.id, rawArguments: call.function.arguments }));
+async function prepareCall(
+	tool: Tool,
+	value: unknown,
+	call: ToolCall,
+	signal: AbortSignal,
+): Promise<Preparation | Crash> {
+	const context = { toolCallId: call.id, rawArguments: call.function.arguments, signal };
+	const opened = await attempt(() => tool.open(value, context));
 	if (!opened.ok) return crashOf(opened.thrown);
 	return opened.value.ok
 		? opened.value.preparation

@@ -101,6 +101,7 @@ const defaults: Configuration = {
 		caFile: null,
 		fetchAllow: [],
 		unattended: "reject",
+		contract: { major: 0, minor: 9, patch: 8 },
 	},
 	sandbox: {
 		mode: "off",
@@ -130,6 +131,7 @@ model = "kimi-for-coding"
 max_context_size = 262144
 capabilities = ["thinking", "image_in"]
 display_name = "K2"
+price = { currency = "CNY", input = 4, output = 16.5, cache_read = 1 }
 later = true
 
 [providers."managed:kimi-code"]
@@ -226,6 +228,7 @@ const full: Configuration = {
 			maxContextSize: 262144,
 			capabilities: ["image_in", "thinking"],
 			displayName: "K2",
+			price: { currency: "CNY", input: 4, output: 16.5, cacheRead: 1, cacheCreation: 4 },
 		},
 	},
 	providers: {
@@ -287,6 +290,7 @@ const full: Configuration = {
 		caFile: "~/ca.pem",
 		fetchAllow: ["wiki.corp", "*.example", "10.0.0.0/8", "::1"],
 		unattended: "reject",
+		contract: { major: 0, minor: 9, patch: 8 },
 	},
 	sandbox: {
 		mode: "workspace-write",
@@ -325,6 +329,7 @@ describe("settings as text", () => {
 			maxContextSize: 100000,
 			capabilities: [],
 			displayName: null,
+			price: null,
 		});
 		expect(providers["p"]?.env).toEqual({ KIMI_SCRIPTED_ECHO_SCRIPTS: "/s.json" });
 	});
@@ -422,6 +427,12 @@ describe("problems", () => {
 		[{ default_model: 1 }, "default_model", "must be a string, found a number"],
 		[{ default_model: null }, "default_model", "must be a string, found null"],
 		[{ default_model: "x" }, "default_model", 'names "x", which is not in models'],
+		[{ permissions: { rules: [] } }, "permissions", "is no key of the settings; rules are in `permission`"],
+		[
+			{ permission: { rule: [] } },
+			"permission.rule",
+			"is no key of this table, which has rules, allow_read_only, forbid_modes",
+		],
 		[{ default_model: "toString", models: {} }, "default_model", 'names "toString", which is not in models'],
 		[{ default_thinking: "yes" }, "default_thinking", "must be true or false, found a string"],
 		[{ default_yolo: 1 }, "default_yolo", "must be true or false, found a number"],
@@ -443,6 +454,13 @@ describe("problems", () => {
 		[withModel({ max_context_size: "big" }), "models.m.max_context_size", atLeast(1, "a string")],
 		[withModel({ max_context_size: 1.5 }), "models.m.max_context_size", atLeast(1, "1.5")],
 		[withModel({ max_context_size: 0 }), "models.m.max_context_size", atLeast(1, "0")],
+		[withModel({ price: 5 }), "models.m.price", "must be a table, found a number"],
+		[withModel({ price: { input: 1 } }), "models.m.price.output", "is required"],
+		[
+			withModel({ price: { input: -1, output: 1 } }),
+			"models.m.price.input",
+			"must be a number of at least 0, found -1",
+		],
 		[withModel({ display_name: 1 }), "models.m.display_name", "must be a string, found a number"],
 		[{ providers: { "a b": {} } }, 'providers."a b".type', "is required"],
 		[withProvider({ type: "kimmi" }), "providers.p.type", `must be one of ${types}, found "kimmi"`],

@@ -123,6 +123,10 @@ function crossProblems(value: unknown): ConfigurationProblem[] {
 	if (!isRecord(value)) return [];
 	const { default_model: alias, models = {}, providers = {} } = value;
 	const problems: ConfigurationProblem[] = [];
+	// Ignored, it would leave out rules that deny something.
+	if (Object.hasOwn(value, "permissions")) {
+		problems.push({ key: "permissions", reason: "is no key of the settings; rules are in `permission`" });
+	}
 	if (typeof alias === "string" && alias !== "" && isRecord(models) && !Object.hasOwn(models, alias)) {
 		problems.push({ key: "default_model", reason: `names ${JSON.stringify(alias)}, which is not in models` });
 	}

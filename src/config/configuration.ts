@@ -1,5 +1,6 @@
 // The settings under the program's own names: camelCase data converted from a checked file. Defaults are in schema.ts,
 // the choice of a model is in model-selection.ts.
+import { type ContractVersion, defaultContract, parseContractVersion } from "../base/contract-version.ts";
 import type { ConfigurationFile, ModelCapability } from "./schema.ts";
 import { scanToml, type TomlStatement } from "./toml-scan.ts";
 
@@ -24,6 +25,15 @@ export interface OauthReference {
 	readonly key: string;
 }
 
+/** What a model costs, for a million tokens of each kind. */
+export interface ModelPrice {
+	readonly currency: string;
+	readonly input: number;
+	readonly output: number;
+	readonly cacheRead: number;
+	readonly cacheCreation: number;
+}
+
 export interface ModelSettings {
 	/** Key of `providers`. */
 	readonly provider: string;
@@ -34,6 +44,8 @@ export interface ModelSettings {
 	/** As written; those implied by the model's name are added when it is selected. */
 	readonly capabilities: readonly ModelCapability[];
 	readonly displayName: string | null;
+	/** Null when the settings do not say. */
+	readonly price: ModelPrice | null;
 }
 
 export interface ProviderSettings {
@@ -95,6 +107,8 @@ export interface AgentwireSettings {
 	readonly fetchAllow: readonly string[];
 	/** What happens to a call that needs an approval when no attached client answers approvals. */
 	readonly unattended: "approve" | "reject";
+	/** The version of Meerkat's contract that clients are told. */
+	readonly contract: ContractVersion;
 }
 
 /** What a file says about permissions. The patterns of its rules are not checked yet. */
@@ -221,7 +235,11 @@ export function toConfiguration(file: ConfigurationFile, text: string | null = n
 	} = file;
 	return {
 		...camelCased(scalars),
-		models: mapValues(models, (model) => ({ ...camelCased(model), capabilities: model.capabilities ?? [] })),
+		models: mapValues(models, (model) => ({
+			...camelCased(model),
+			capabilities: model.capabilities ?? [],
+			price: model.price === null ? null : camelCased(model.price),
+		})),
 		providers: mapValues(providers, (provider) => ({
 			...camelCased(provider),
 			env: provider.env ?? {},
@@ -254,6 +272,7 @@ export function toConfiguration(file: ConfigurationFile, text: string | null = n
 			caFile: agentwire.ca_file || null,
 			fetchAllow: agentwire.fetch_allow,
 			unattended: agentwire.unattended,
+			contract: parseContractVersion(agentwire.contract) ?? defaultContract,
 		},
 		sandbox: toSandbox(sandbox),
 	};

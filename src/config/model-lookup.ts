@@ -65,6 +65,13 @@ function isProvider({ providers }: Configuration, key: string, wanted: string): 
 
 /** The settings with the model added under its own name. */
 export function listModel(configuration: Configuration, { provider, name }: UnlistedModel): Configuration {
-	const model = { provider, model: name, maxContextSize: usualContextSize, capabilities: [], displayName: null };
+	const model = {
+		provider,
+		model: name,
+		maxContextSize: usualContextSize,
+		capabilities: [],
+		displayName: null,
+		price: null,
+	};
 	return { ...configuration, models: { ...configuration.models, [name]: model } };
 }

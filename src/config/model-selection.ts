@@ -73,6 +73,7 @@ const blankModel: ModelSettings = {
 	maxContextSize: 100_000,
 	capabilities: [],
 	displayName: null,
+	price: null,
 };
 const blankProvider: ProviderSettings = {
 	type: "kimi",

@@ -1,7 +1,9 @@
 // The schema of the settings file: keys in the file's own snake_case, types, bounds, and the only place with defaults.
 // configuration-reader.ts reads the file, configuration.ts renames its keys for the program.
+
 import { isIP } from "node:net";
 import * as v from "valibot";
+import { contractForm, parseContractVersion } from "../base/contract-version.ts";
 import { isRecord } from "../base/json.ts";
 
 /** What a model can accept or do; the same words as in the file. */
@@ -86,6 +88,14 @@ export const anyTable = v.custom<Record<string, unknown>>(
 	mustBe("a table"),
 );
 export const table = <Entries extends v.ObjectEntries>(entries: Entries) => v.pipe(anyTable, v.object(entries));
+/** A table whose other keys are errors and not ignored, because ignoring a misspelled one could allow something. */
+const exactTable = <Entries extends v.ObjectEntries>(entries: Entries) =>
+	v.pipe(
+		anyTable,
+		v.strictObject(entries, ({ expected }) =>
+			expected === "never" ? `is no key of this table, which has ${Object.keys(entries).join(", ")}` : "is required",
+		),
+	);
 export const tablesByName = <Schema extends v.GenericSchema>(schema: Schema) =>
 	v.pipe(anyTable, v.record(v.string(), schema));
 
@@ -111,12 +121,31 @@ const capabilityList = v.pipe(
 
 const oauthTable = table({ storage: v.optional(oneOf(["file", "keyring"]), "file"), key: text });
 
+const tokenPrice = decimal(0, Number.MAX_VALUE);
+
+/** For a million tokens. Those of the cache cost as much as others where nothing is said. */
+const priceTable = v.pipe(
+	table({
+		currency: v.optional(text, "USD"),
+		input: tokenPrice,
+		output: tokenPrice,
+		cache_read: nullable(tokenPrice),
+		cache_creation: nullable(tokenPrice),
+	}),
+	v.transform(({ cache_read, cache_creation, ...price }) => ({
+		...price,
+		cache_read: cache_read ?? price.input,
+		cache_creation: cache_creation ?? price.input,
+	})),
+);
+
 const modelTable = table({
 	provider: text,
 	model: text,
 	max_context_size: integer(1),
 	capabilities: nullable(capabilityList),
 	display_name: nullable(text),
+	price: nullable(priceTable),
 });
 
 const providerTable = table({
@@ -229,9 +258,17 @@ const agentwireTable = table({
 	ca_file: v.optional(caFile, ""),
 	fetch_allow: v.optional(hostsAndRanges, []),
 	unattended: v.optional(oneOf(["approve", "reject"]), "reject"),
+	/** A version of Meerkat's contract. */
+	contract: v.optional(
+		v.pipe(
+			text,
+			v.check((version) => parseContractVersion(version) !== null, `must be ${contractForm}`),
+		),
+		"0.9",
+	),
 });
 
-const ruleTable = table({
+const ruleTable = exactTable({
 	decision: oneOf(["allow", "ask", "deny"]),
 	/** Read by the permissions, not here. */
 	pattern: text,
@@ -243,7 +280,7 @@ const ruleTable = table({
 /** Maximal rules of one file. */
 const mostRules = 2000;
 
-const permissionTable = table({
+const permissionTable = exactTable({
 	rules: v.optional(
 		v.pipe(
 			v.array(ruleTable, mustBe("a list of tables")),
@@ -256,7 +293,7 @@ const permissionTable = table({
 });
 
 /** A file of permissions alone: that of a project, or of whoever manages the machine. */
-export const permissionFileSchema = table({ permission: v.optional(permissionTable, {}) });
+export const permissionFileSchema = exactTable({ permission: v.optional(permissionTable, {}) });
 
 /** Absolute or below the home directory: what a sandbox protects must not depend on where a session works. */
 const placedPath = v.pipe(

@@ -7,9 +7,18 @@ import { invalidHost, readError, requestGrant } from "./grant.ts";
 import type { Platform } from "./platform.ts";
 import type { Tokens } from "./token-file.ts";
 
+/** Whose a failed sign-in is: the person did not confirm it, the platform does not give it, or settings prevent it. */
+export type SignInFault = "person" | "platform" | "settings";
+
 /** Why a sign-in failed; the message is for people. */
 export class SignInError extends Error {
 	override readonly name = "SignInError";
+	readonly fault: SignInFault;
+
+	constructor(fault: SignInFault, message: string) {
+		super(message);
+		this.fault = fault;
+	}
 }
 
 /** A code that a person has to confirm on the platform. */
@@ -48,22 +57,24 @@ export async function requestDeviceCode(
 	signal: AbortSignal,
 ): Promise<DeviceCode> {
 	const address = toAddress(platform.oauthHost, "/api/oauth/device_authorization");
-	if (address === null) throw new SignInError(`Cannot sign in: ${invalidHost}.`);
+	if (address === null) throw new SignInError("settings", `Cannot sign in: ${invalidHost}.`);
 	const answer = await ask(port, { url: address, form: { client_id: platform.clientId } }, signal);
 	if (signal.aborted) throw stopped();
-	if (answer.kind === "unreachable") throw new SignInError(`The sign-in server cannot be reached: ${answer.reason}.`);
+	if (answer.kind === "unreachable") {
+		throw new SignInError("platform", `The sign-in server cannot be reached: ${answer.reason}.`);
+	}
 	const { status, body } = answer;
 	if (status !== 200) {
 		const { error, description } = readError(body, "");
 		const reason = description ?? error ?? `${address.host} answered with HTTP ${status}`;
-		throw new SignInError(toRefusal(error, withAdmissionNote(status, reason)));
+		throw toRefusal(error, withAdmissionNote(status, reason));
 	}
 	const parsed = v.safeParse(deviceSchema, body);
 	const verificationUrl = parsed.success
 		? (parsed.output.verification_uri_complete ?? parsed.output.verification_uri)
 		: null;
 	if (!parsed.success || verificationUrl === null) {
-		throw new SignInError(`The sign-in server ${address.host} did not send a code to sign in with.`);
+		throw new SignInError("platform", `The sign-in server ${address.host} did not send a code to sign in with.`);
 	}
 	const { device_code, user_code, expires_in, interval } = parsed.output;
 	return { secret: device_code, userCode: user_code, verificationUrl, expiresIn: expires_in, interval };
@@ -99,27 +110,31 @@ export async function waitForTokens(
 		if (grant.kind === "failed" || grant.error === "authorization_pending") continue;
 		if (grant.error === "slow_down") interval += standardInterval;
 		else if (grant.error === "expired_token") throw expired("");
-		else throw new SignInError(toRefusal(grant.error, grant.reason));
+		else throw toRefusal(grant.error, grant.reason);
 	}
 }
 
-function toRefusal(error: string | null, reason: string): string {
+function toRefusal(error: string | null, reason: string): SignInError {
 	switch (error) {
 		case "access_denied":
-			return "The sign-in was refused in the browser.";
+			return new SignInError("person", "The sign-in was refused in the browser.");
 		case "invalid_client":
 		case "unauthorized_client":
-			return `The sign-in server does not know this program (${reason}). Set oauth_client_id in the [agentwire] table of config.toml to an id that it knows.`;
+			return new SignInError(
+				"settings",
+				`The sign-in server does not know this program (${reason}). Set oauth_client_id in the [agentwire] table of config.toml to an id that it knows.`,
+			);
 		default:
-			return `The sign-in server refuses: ${reason}.`;
+			return new SignInError("platform", `The sign-in server refuses: ${reason}.`);
 	}
 }
 
 function expired(lastFailure: string): SignInError {
 	const why = lastFailure === "" ? "" : ` Asked last, the sign-in server could not say: ${lastFailure}.`;
-	return new SignInError(`Nobody confirmed the code in time.${why} Sign in again for a new one.`);
+	return new SignInError("person", `Nobody confirmed the code in time.${why} Sign in again for a new one.`);
 }
 
-function stopped(): SignInError {
-	return new SignInError("The sign-in was stopped.");
+/** The signal aborted. */
+export function stopped(): SignInError {
+	return new SignInError("person", "The sign-in was stopped.");
 }

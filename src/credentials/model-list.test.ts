@@ -61,6 +61,6 @@ describe("listModels", () => {
 			"The list of models cannot be fetched: api.example.com: getaddrinfo ENOTFOUND.",
 		],
 	])("reports %s", async (_, answer, message) => {
-		await expect(list(answer)).rejects.toThrow(new SignInError(message));
+		await expect(list(answer)).rejects.toThrow(new SignInError("platform", message));
 	});
 });

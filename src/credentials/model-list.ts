@@ -1,7 +1,7 @@
 // Lists the models that the platform offers to a signed-in person.
 import * as v from "valibot";
 import { withAdmissionNote } from "../base/client-admission.ts";
-import { SignInError } from "./device-flow.ts";
+import { SignInError, stopped } from "./device-flow.ts";
 import { ask, type PlatformPort, toAddress } from "./exchange.ts";
 import { readError } from "./grant.ts";
 import type { Platform } from "./platform.ts";
@@ -38,11 +38,11 @@ export async function listModels(
 	signal: AbortSignal,
 ): Promise<readonly PlatformModel[]> {
 	const url = toAddress(platform.baseUrl, "/models");
-	if (url === null) throw new SignInError("KIMI_CODE_BASE_URL is not an http(s) URL without credentials.");
+	if (url === null) throw new SignInError("settings", "KIMI_CODE_BASE_URL is not an http(s) URL without credentials.");
 	const answer = await ask(port, { url, accessToken }, signal);
-	if (signal.aborted) throw new SignInError("The sign-in was stopped.");
+	if (signal.aborted) throw stopped();
 	if (answer.kind === "unreachable") {
-		throw new SignInError(`The list of models cannot be fetched: ${answer.reason}.`);
+		throw new SignInError("platform", `The list of models cannot be fetched: ${answer.reason}.`);
 	}
 	const { status, body } = answer;
 	if (status !== 200) {
@@ -50,11 +50,11 @@ export async function listModels(
 		const words = description ?? error;
 		const detail = words === null ? "" : ` (${words})`;
 		const refusal = `The list of models cannot be fetched: ${url.host} answered with HTTP ${status}${detail}`;
-		throw new SignInError(`${withAdmissionNote(status, refusal)}.`);
+		throw new SignInError("platform", `${withAdmissionNote(status, refusal)}.`);
 	}
 	const models = toModels(body);
 	if (models.length > 0) return models;
-	throw new SignInError(`${url.host} lists no models for this account.`);
+	throw new SignInError("platform", `${url.host} lists no models for this account.`);
 }
 
 function toModels(body: unknown): readonly PlatformModel[] {

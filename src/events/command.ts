@@ -1,7 +1,9 @@
 // Commands: what a client requests of a session through the kernel API.
 
 import type { UserInput } from "./content.ts";
+import type { EventBodyOf } from "./event.ts";
 import type { Answer, InteractionFailure, SettledBy } from "./interaction.ts";
+import type { SessionMode } from "./session-mode.ts";
 
 export type Command =
 	/**
@@ -15,6 +17,16 @@ export type Command =
 	| { readonly type: "turn.cancel" }
 	/** Switches plan mode, at any time; the new state is emitted even when nothing changed. */
 	| { readonly type: "plan-mode.set"; readonly enabled: boolean }
+	/**
+	 * Sets plan mode, yolo and afk so that this is the mode, at any time. Fails `invalid-input` for a mode that settings
+	 * forbid, `unsupported` for plan mode where the agent has no tools for it.
+	 */
+	| { readonly type: "mode.set"; readonly mode: SessionMode }
+	/**
+	 * Chooses the model of the next turns, by its alias, and whether it thinks; null leaves that as it is. Fails
+	 * `model-not-set` for a model that cannot be used, `invalid-input` for thinking that the model does not leave open.
+	 */
+	| { readonly type: "model.set"; readonly model: string | null; readonly thinking: boolean | null }
 	/**
 	 * Asks a side question outside turns, for a client whose turn runs; `side-question.ended` reports the answer. As a
 	 * prompt, `/btw …`, it has a turn of its own.
@@ -38,6 +50,8 @@ export interface CommandValues {
 	"turn.cancel": null;
 	"side-question.start": { readonly id: string };
 	"plan-mode.set": { readonly planMode: boolean };
+	"mode.set": { readonly mode: SessionMode };
+	"model.set": EventBodyOf<"model.changed">["model"];
 	/** Whether this answer settled the interaction, and who settled it, as far as that is known. */
 	"interaction.respond": { readonly settled: boolean; readonly by: SettledBy | null };
 }

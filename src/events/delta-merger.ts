@@ -70,6 +70,8 @@ const interjections: ReadonlySet<EventBody["type"]> = new Set<EventBody["type"]>
 	"tool.ended",
 	"tool.outcome-unknown",
 	"recovery.reported",
+	"mode.changed",
+	"model.changed",
 	"client.attached",
 	"client.detached",
 	"session.reset",

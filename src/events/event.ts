@@ -8,6 +8,7 @@ import { kernelErrorCodes } from "../base/errors.ts";
 import { isRecord } from "../base/json.ts";
 import { contentPartSchema, tokenUsageSchema, toolCallSchema, toolReturnSchema, userInputSchema } from "./content.ts";
 import { answerSchema, interactionSchema, settledBySchema } from "./interaction.ts";
+import { sessionModes } from "./session-mode.ts";
 import { subjectSchema } from "./subject.ts";
 
 export type EventClass = "durable" | "volatile";
@@ -207,6 +208,12 @@ export const eventDeclarations = {
 		answer: answerSchema,
 		/** Absent in logs that do not record it. */
 		by: v.exactOptional(settledBySchema),
+	}),
+	"mode.changed": declareEvent("volatile", "The session's mode is another one, whatever switched it.", {
+		mode: v.picklist(sessionModes),
+	}),
+	"model.changed": declareEvent("volatile", "Another model was chosen for the session; the next turn uses it.", {
+		model: v.object({ alias: v.nullable(v.string()), name: v.string(), provider: v.string(), thinking: v.boolean() }),
 	}),
 	"client.attached": declareEvent("volatile", "Another client has attached to the session.", clientFields),
 	"client.detached": declareEvent("volatile", "Another client has left the session.", clientFields),

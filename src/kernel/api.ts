@@ -1,11 +1,13 @@
 // The kernel API: the surface between front ends and kernel, as interfaces. Front ends import nothing else of the kernel.
 
+import type { ModelPrice } from "../config/configuration.ts";
 import type { McpServerSettings } from "../config/mcp-servers.ts";
 import type { TomlTable } from "../config/toml-text.ts";
 import type { Command, CommandType, CommandValues } from "../events/command.ts";
 import type { UserInput } from "../events/content.ts";
 import type { HistoryEntry } from "../events/conversation.ts";
 import type { AgentEvent, Cursor } from "../events/event.ts";
+import type { EditorFiles } from "../files/editor-files.ts";
 import type { ClientHook, CommandHook } from "../hooks/hook.ts";
 import type { ListQuery, SessionPage } from "../store/session-store.ts";
 import type { TaskView } from "../tools/operations.ts";
@@ -16,8 +18,12 @@ import type { Flow } from "./clients/event-feed.ts";
 import type { SlashCommandInfo } from "./commands/command.ts";
 import type { ToolScope } from "./compose/agent-restriction.ts";
 
+export type { EditorFiles, McpServerSettings };
+
 /** The sessions of a process that serves many. Every method fails with a KernelError. */
 export interface SessionsApi {
+	/** Whether sessions can use the files of an editor: only a kernel in the process of the front end does. */
+	readonly takesEditorFiles: boolean;
 	/**
 	 * Creates a session. Fails `model-not-set` when there is no such model, `invalid-input` for a directory or an agent
 	 * that there is not, `overloaded` when too many are in use.
@@ -32,12 +38,63 @@ export interface SessionsApi {
 	loaded(): Promise<readonly SessionInfo[]>;
 	/** All that are stored, a page at a time. */
 	list(query: ListQuery): Promise<SessionPage>;
+	/** The models that sessions can use, without variables that a session adds to the environment. */
+	models(): Promise<ModelList>;
 	/** Cancels a running turn; false when there was none. Fails `session-not-found`. */
 	interrupt(id: string): Promise<boolean>;
+	/**
+	 * Unloads a session that no client uses and that has no running background work, to free what it holds. It can be
+	 * acquired again, with other options; one that nothing has happened in is gone. Nothing happens for another one.
+	 */
+	unload(id: string): Promise<void>;
 	/** Archives a session: cancels its turn, awaits its end, and hides it. Its files stay. */
 	archive(id: string): Promise<void>;
+	/**
+	 * Deletes a session for good, archived or not: ends its turn and its background work, unloads it, and removes its files.
+	 * Nothing happens when there is none. Fails `busy` while another process has it open.
+	 */
+	delete(id: string): Promise<void>;
 	/** Stops every session: running turns end as cancelled. */
 	stop(): Promise<void>;
+}
+
+export type { ModelPrice };
+
+/** A model of the settings, for a person to choose. */
+export interface ModelOption {
+	/** Its key in the settings. */
+	readonly alias: string;
+	/** For people: its display name, or else the name sent to the provider. */
+	readonly name: string;
+	/** The key of its provider. */
+	readonly provider: string;
+	/** Size of the context window in tokens. */
+	readonly maxContextSize: number;
+	/** Whether it reasons: always, never, or as somebody chooses. */
+	readonly thinking: "always" | "never" | "optional";
+	/** What inputs may contain besides text. */
+	readonly accepts: { readonly image: boolean; readonly audio: boolean; readonly video: boolean };
+	/** Null when the settings do not say. */
+	readonly price: ModelPrice | null;
+}
+
+/** The model that a session uses. */
+export interface ModelChoice {
+	/** Its key in the settings; null for one that they do not list. */
+	readonly alias: string | null;
+	/** For people: its display name, or else the name sent to the provider. */
+	readonly name: string;
+	/** The key of its provider; empty when there is none. */
+	readonly provider: string;
+	/** Whether it reasons. */
+	readonly thinking: boolean;
+}
+
+/** The models of the settings, in their order. */
+export interface ModelList {
+	readonly options: readonly ModelOption[];
+	/** The alias that a new session would get; null when it would get none of them. */
+	readonly chosen: string | null;
 }
 
 /** What is known of a session without loading it. */
@@ -64,12 +121,29 @@ export interface SessionHandle {
 	discard(): Promise<void>;
 }
 
-/** What is never stored with a session, because there may be keys in it: whoever opens it again gives it again. */
+/**
+ * What whoever opens a session gives, each time again: servers and environment are never stored, because there may be
+ * keys in them.
+ */
 export interface OpeningOptions {
 	/** Its MCP servers, instead of those of the process. */
 	readonly mcpServers?: readonly McpServerSettings[];
+	/** In addition to its other MCP servers; of the same name, these count. */
+	readonly addedMcpServers?: readonly McpServerSettings[];
+	/**
+	 * Text files of its workspace as the client's editor has them. They are used in the process of the session alone: not
+	 * over a connection to a kernel elsewhere.
+	 */
+	readonly editorFiles?: EditorFiles;
 	/** Added to the environment of the process: for its tools, hooks and MCP servers, and for the choice of its model. */
 	readonly environment?: Readonly<Record<string, string>>;
+	/** Further roots of its workspace: absolute paths of directories. They stay with the session. */
+	readonly additionalDirs?: readonly string[];
+	/**
+	 * The tools of a stored session that no creation options came with, such as one of print mode; absent for none. It
+	 * counts for this opening.
+	 */
+	readonly defaultTools?: ToolScope;
 }
 
 /** How a session begins. What is absent is left to the process and its settings. */
@@ -96,8 +170,6 @@ export interface PermissionOptions {
 export interface CreationOptions extends OpeningOptions {
 	/** The absolute path of a directory. */
 	readonly workDir?: string;
-	/** Further roots of its workspace: absolute paths of directories. */
-	readonly additionalDirs?: readonly string[];
 	/** The name of a built-in agent, or the absolute path of an agent file. */
 	readonly agent?: string;
 	readonly mode?: StartingMode;
@@ -106,6 +178,8 @@ export interface CreationOptions extends OpeningOptions {
 	readonly model: string | null;
 	/** Key, type or vendor of a provider. */
 	readonly provider: string | null;
+	/** Whether the model reasons, if it can; absent for the setting. */
+	readonly thinking?: boolean;
 	/** Maximal tokens of one answer. */
 	readonly maxAnswerTokens: number | null;
 	/** Maximal model calls of one turn. */
@@ -154,6 +228,8 @@ export interface SessionDescription {
 	readonly slashCommands: readonly SlashCommandInfo[];
 	/** The hooks of the settings, which run whatever clients subscribe to. */
 	readonly commandHooks: readonly CommandHook[];
+	/** The models that it can use. */
+	readonly models: readonly ModelOption[];
 	/** Null when the settings ask for none. */
 	readonly sandbox: SandboxDescription | null;
 }
@@ -179,6 +255,8 @@ export interface SessionSnapshot {
 	/** Whether everything is approved without asking, and whether nobody is at the keyboard. */
 	readonly approvesEverything: boolean;
 	readonly isAway: boolean;
+	/** The model that its next turn uses; null without one. */
+	readonly model: ModelChoice | null;
 	/** The title that somebody gave it or that its first answered input did; null without one. */
 	readonly title: string | null;
 	/** The requests that wait for an answer, oldest first, each as it was delivered. */

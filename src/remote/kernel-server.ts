@@ -100,8 +100,11 @@ class KernelServer {
 		},
 		"sessions.loaded": async () => [...(await this.#sessions.loaded())],
 		"sessions.list": ({ query }) => this.#sessions.list(query),
+		"sessions.models": () => this.#sessions.models(),
 		"sessions.interrupt": ({ id }) => this.#sessions.interrupt(id),
 		"sessions.archive": async ({ id }) => nothing(await this.#sessions.archive(id)),
+		"sessions.unload": async ({ id }) => nothing(await this.#sessions.unload(id)),
+		"sessions.delete": async ({ id }) => nothing(await this.#sessions.delete(id)),
 		"sessions.stop": async () => nothing(await this.#sessions.stop()),
 		"handle.start-turn": ({ handle, input }) => this.#handle(handle).startTurn(input),
 		"handle.discard": async ({ handle: name }) => {

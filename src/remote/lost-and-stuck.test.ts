@@ -14,6 +14,7 @@ import { plainRequest } from "../kernel/hosting/hosted-options.ts";
 import { createMemoryTransport } from "../transports/memory.ts";
 import { createStreamTransport } from "../transports/stream.ts";
 import { serveKernel } from "./kernel-server.ts";
+import { remoteVersion } from "./protocol.ts";
 import { connectKernel } from "./remote-kernel.ts";
 
 const limits = { lineLimit: 104_857_600, outboxLimit: 262_144 };
@@ -73,7 +74,9 @@ describe("a kernel elsewhere", () => {
 		near.setEncoding("utf8");
 		near.on("data", (text: string) => {
 			const { id, method } = JSON.parse(text);
-			near.write(method === "hello" ? `{"jsonrpc":"2.0","id":"${id}","result":{"version":1}}\n` : "garbage\n");
+			near.write(
+				method === "hello" ? `{"jsonrpc":"2.0","id":"${id}","result":{"version":${remoteVersion}}}\n` : "garbage\n",
+			);
 		});
 		const { sessions } = await connectKernel(createStreamTransport(far, limits), silentLog);
 		expect(await outcome(sessions.loaded())).not.toBe("hangs");

@@ -15,6 +15,7 @@ import {
 	descriptionSchema,
 	infoSchema,
 	listQuerySchema,
+	modelListSchema,
 	openingOptionsSchema,
 	sessionPageSchema,
 	snapshotSchema,
@@ -22,7 +23,7 @@ import {
 } from "./values.ts";
 
 /** Both sides must have the same version of this protocol. */
-export const remoteVersion = 1;
+export const remoteVersion = 2;
 
 const text = v.string();
 const none = v.object({});
@@ -46,8 +47,11 @@ export const requests = {
 	"sessions.acquire": { params: v.object({ id: text, options: openingOptionsSchema }), result: acquired },
 	"sessions.loaded": { params: none, result: v.array(infoSchema) },
 	"sessions.list": { params: v.object({ query: listQuerySchema }), result: sessionPageSchema },
+	"sessions.models": { params: none, result: modelListSchema },
 	"sessions.interrupt": { params: v.object({ id: text }), result: v.boolean() },
 	"sessions.archive": { params: v.object({ id: text }), result: v.null() },
+	"sessions.unload": { params: v.object({ id: text }), result: v.null() },
+	"sessions.delete": { params: v.object({ id: text }), result: v.null() },
 	"sessions.stop": { params: none, result: v.null() },
 	"handle.start-turn": {
 		params: v.object({ handle: text, input: userInputSchema }),

@@ -14,6 +14,7 @@ import { plainRequest } from "../kernel/hosting/hosted-options.ts";
 import { createMemoryTransport } from "../transports/memory.ts";
 import { createStreamTransport } from "../transports/stream.ts";
 import { serveKernel } from "./kernel-server.ts";
+import { remoteVersion } from "./protocol.ts";
 import { connectKernel } from "./remote-kernel.ts";
 
 describe.each(connectionKinds)("a connection to a kernel %s", (_name, createPair) => {
@@ -61,6 +62,16 @@ describe.each(connectionKinds)("a connection to a kernel %s", (_name, createPair
 		await expect(session.conversation()).rejects.toMatchObject({ code: "closed" });
 		await attachment.drained();
 		attachment.close();
+	});
+
+	it("refuses the files of an editor, which it could not call", async () => {
+		const { host } = await createHost();
+		const { sessions } = await connectRemote(host, createPair);
+		const opening = { editorFiles: { read: async () => "unsaved" } };
+		const refused = { code: "unsupported", message: expect.stringContaining("files of an editor") };
+		await expect(sessions.create({ ...plainRequest, ...opening })).rejects.toMatchObject(refused);
+		const { session } = await sessions.create(plainRequest);
+		await expect(sessions.acquire(session.id, opening)).rejects.toMatchObject(refused);
 	});
 
 	it("serves several front ends, which see the same session", async () => {
@@ -146,9 +157,12 @@ describe("the other side of a connection", () => {
 	const request = (method: string, params: unknown) => JSON.stringify({ jsonrpc: "2.0", id: "1", method, params });
 
 	it("is told the version that it lacks", async () => {
-		expect(await answersTo(request("hello", { version: 2 }))).toMatchObject([
+		expect(await answersTo(request("hello", { version: remoteVersion + 1 }))).toMatchObject([
 			{
-				error: { data: { code: "unsupported" }, message: expect.stringContaining("version 1 of this protocol, not 2") },
+				error: {
+					data: { code: "unsupported" },
+					message: expect.stringContaining(`version ${remoteVersion} of this protocol, not ${remoteVersion + 1}`),
+				},
 			},
 		]);
 	});
@@ -197,7 +211,10 @@ describe("the other side of a connection", () => {
 			code: "internal",
 			message: "what?",
 		});
-		const answers: Readonly<Record<string, object>> = { hello: { version: 1 }, "sessions.loaded": [{ id: 5 }] };
+		const answers: Readonly<Record<string, object>> = {
+			hello: { version: remoteVersion },
+			"sessions.loaded": [{ id: 5 }],
+		};
 		const { sessions } = await connectTo((method) => ({ result: answers[method] ?? null }));
 		await expect(sessions.loaded()).rejects.toMatchObject({
 			code: "internal",
@@ -209,7 +226,9 @@ describe("the other side of a connection", () => {
 	it("passes on errors with their codes and data", async () => {
 		const data = { code: "overloaded", data: { limit: 3 } };
 		const { sessions } = await connectTo((method) =>
-			method === "hello" ? { result: { version: 1 } } : { error: { code: -32000, message: "too many", data } },
+			method === "hello"
+				? { result: { version: remoteVersion } }
+				: { error: { code: -32000, message: "too many", data } },
 		);
 		const refused = sessions.create(plainRequest);
 		await expect(refused).rejects.toMatchObject({ code: "overloaded", message: "too many", data: { limit: 3 } });

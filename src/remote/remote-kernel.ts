@@ -1,6 +1,14 @@
 // The sessions of a kernel in another process, through the same interfaces as those of a kernel in this one.
+import { KernelError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
-import type { CreationOptions, OpeningOptions, SessionHandle, SessionInfo, SessionsApi } from "../kernel/api.ts";
+import type {
+	CreationOptions,
+	ModelList,
+	OpeningOptions,
+	SessionHandle,
+	SessionInfo,
+	SessionsApi,
+} from "../kernel/api.ts";
 import type { LineTransport } from "../rpc/transport.ts";
 import type { ListQuery, SessionPage } from "../store/session-store.ts";
 import { Caller } from "./caller.ts";
@@ -36,6 +44,7 @@ export async function connectKernel(transport: LineTransport, log: Log, signal?:
 }
 
 class RemoteSessions implements SessionsApi {
+	readonly takesEditorFiles = false;
 	readonly #caller: Caller;
 	/** By the id of the session: the name of the loaded session at the other end, and what stands for it here. */
 	readonly #known = new Map<string, { readonly name: string; readonly session: RemoteSession }>();
@@ -45,10 +54,12 @@ class RemoteSessions implements SessionsApi {
 	}
 
 	async create(options: CreationOptions): Promise<SessionHandle> {
+		refuseEditorFiles(options);
 		return this.#toHandle(await this.#caller.request("sessions.create", { options }));
 	}
 
 	async acquire(id: string, options: OpeningOptions = {}): Promise<SessionHandle> {
+		refuseEditorFiles(options);
 		return this.#toHandle(await this.#caller.request("sessions.acquire", { id, options }));
 	}
 
@@ -60,12 +71,25 @@ class RemoteSessions implements SessionsApi {
 		return this.#caller.request("sessions.list", { query });
 	}
 
+	models(): Promise<ModelList> {
+		return this.#caller.request("sessions.models", {});
+	}
+
 	interrupt(id: string): Promise<boolean> {
 		return this.#caller.request("sessions.interrupt", { id });
 	}
 
 	async archive(id: string): Promise<void> {
 		await this.#caller.request("sessions.archive", { id });
+		this.#known.delete(id);
+	}
+
+	async unload(id: string): Promise<void> {
+		await this.#caller.request("sessions.unload", { id });
+	}
+
+	async delete(id: string): Promise<void> {
+		await this.#caller.request("sessions.delete", { id });
 		this.#known.delete(id);
 	}
 
@@ -93,4 +117,10 @@ class RemoteSessions implements SessionsApi {
 		this.#known.set(id, { name, session });
 		return session;
 	}
+}
+
+/** The tools of a session elsewhere cannot call into this process. */
+function refuseEditorFiles({ editorFiles }: OpeningOptions): void {
+	if (editorFiles === undefined) return;
+	throw new KernelError("unsupported", "The files of an editor cannot be used by a kernel in another process.");
 }

@@ -16,6 +16,7 @@ import {
 } from "../events/event.ts";
 import { hookEvents } from "../events/hook-event.ts";
 import { answerSchema, type InteractionFailure, settledBySchema } from "../events/interaction.ts";
+import { sessionModes } from "../events/session-mode.ts";
 import { taskStatuses } from "../events/task-status.ts";
 import type { ClientHook, CommandHook } from "../hooks/hook.ts";
 import type {
@@ -24,6 +25,10 @@ import type {
 	AttachOptions,
 	ClientToolDeclaration,
 	CreationOptions,
+	ModelChoice,
+	ModelList,
+	ModelOption,
+	ModelPrice,
 	OpeningOptions,
 	PermissionOptions,
 	SessionDescription,
@@ -106,6 +111,12 @@ const commandSchemas: { readonly [T in CommandType]: SchemaOf<CommandOf<T>> } = 
 	"turn.steer": objectOf<CommandOf<"turn.steer">>({ type: v.literal("turn.steer"), input: userInputSchema }),
 	"turn.cancel": objectOf<CommandOf<"turn.cancel">>({ type: v.literal("turn.cancel") }),
 	"plan-mode.set": objectOf<CommandOf<"plan-mode.set">>({ type: v.literal("plan-mode.set"), enabled: flag }),
+	"mode.set": objectOf<CommandOf<"mode.set">>({ type: v.literal("mode.set"), mode: v.picklist(sessionModes) }),
+	"model.set": objectOf<CommandOf<"model.set">>({
+		type: v.literal("model.set"),
+		model: nullableText,
+		thinking: v.nullable(flag),
+	}),
 	"side-question.start": objectOf<CommandOf<"side-question.start">>({
 		type: v.literal("side-question.start"),
 		question: text,
@@ -125,6 +136,8 @@ export const commandValueSchemas: { readonly [T in CommandType]: SchemaOf<Comman
 	"turn.steer": v.null(),
 	"turn.cancel": v.null(),
 	"plan-mode.set": v.object({ planMode: flag }),
+	"mode.set": v.object({ mode: v.picklist(sessionModes) }),
+	"model.set": v.object({ alias: nullableText, name: text, provider: text, thinking: flag }),
 	"side-question.start": v.object({ id: text }),
 	"interaction.respond": v.object({ settled: flag, by: v.nullable(settledBySchema) }),
 };
@@ -162,6 +175,22 @@ export const attachedToolsSchema = objectOf<AttachedTools>({
 	rejected: v.array(v.object({ name: text, reason: text })),
 });
 
+const modelOptionSchema = objectOf<ModelOption>({
+	alias: text,
+	name: text,
+	provider: text,
+	maxContextSize: amount,
+	thinking: v.picklist(["always", "never", "optional"]),
+	accepts: v.object({ image: flag, audio: flag, video: flag }),
+	price: v.nullable(
+		objectOf<ModelPrice>({ currency: text, input: amount, output: amount, cacheRead: amount, cacheCreation: amount }),
+	),
+});
+
+export const modelListSchema = objectOf<ModelList>({ options: v.array(modelOptionSchema), chosen: nullableText });
+
+const modelChoiceSchema = objectOf<ModelChoice>({ alias: nullableText, name: text, provider: text, thinking: flag });
+
 export const snapshotSchema = objectOf<SessionSnapshot>({
 	sessionId: text,
 	workDir: text,
@@ -171,6 +200,7 @@ export const snapshotSchema = objectOf<SessionSnapshot>({
 	planMode: flag,
 	approvesEverything: flag,
 	isAway: flag,
+	model: v.nullable(modelChoiceSchema),
 	title: nullableText,
 	openInteractions: v.array(eventSchema),
 	unfinished: v.array(
@@ -182,6 +212,7 @@ export const snapshotSchema = objectOf<SessionSnapshot>({
 export const descriptionSchema = objectOf<SessionDescription>({
 	slashCommands: v.array(v.object({ name: text, description: text, aliases: texts })),
 	commandHooks: v.array(commandHookSchema),
+	models: v.array(modelOptionSchema),
 	sandbox: v.nullable(v.object({ status: v.picklist(["active", "none"]), why: nullableText })),
 });
 
@@ -272,13 +303,19 @@ const mcpServerSchema: SchemaOf<McpServerSettings> = v.union([
 	}),
 ]);
 
-const opening = { mcpServers: optional(v.array(mcpServerSchema)), environment: optional(textsByName) };
-export const openingOptionsSchema = objectOf<OpeningOptions>(opening);
+const toolScope = v.picklist(["none", "without-commands", "all"]);
+const opening = {
+	mcpServers: optional(v.array(mcpServerSchema)),
+	addedMcpServers: optional(v.array(mcpServerSchema)),
+	environment: optional(textsByName),
+	additionalDirs: optional(texts),
+	defaultTools: optional(toolScope),
+};
+export const openingOptionsSchema = objectOf<Omit<OpeningOptions, "editorFiles">>(opening);
 
-export const creationOptionsSchema = objectOf<CreationOptions>({
+export const creationOptionsSchema = objectOf<Omit<CreationOptions, "editorFiles">>({
 	...opening,
 	workDir: optional(text),
-	additionalDirs: optional(texts),
 	agent: optional(text),
 	mode: optional(
 		objectOf<StartingMode>({
@@ -295,10 +332,11 @@ export const creationOptionsSchema = objectOf<CreationOptions>({
 	),
 	model: nullableText,
 	provider: nullableText,
+	thinking: optional(flag),
 	maxAnswerTokens: nullableAmount,
 	maxSteps: nullableAmount,
 	systemPrompt: nullableText,
-	tools: v.picklist(["none", "without-commands", "all"]),
+	tools: toolScope,
 	budgets: objectOf<CreationOptions["budgets"]>({
 		sessionTokens: nullableAmount,
 		sessionSeconds: nullableAmount,

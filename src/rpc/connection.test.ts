@@ -4,16 +4,17 @@ import { createLineHarness } from "../../test/support/protocol/line-transport.ts
 import { createDeferred } from "../base/deferred.ts";
 import { KernelError } from "../base/errors.ts";
 import { type Log, silentLog } from "../base/log.ts";
+import { acpRules } from "../dialects/acp/envelope.ts";
 import { envelopeRules } from "../dialects/kimi/envelope.ts";
 import { envelopeRules as legacyRules } from "../dialects/legacy/envelope.ts";
 import { Connection, type ConnectionSettings } from "./connection.ts";
-import type { RpcReply } from "./envelope.ts";
+import type { EnvelopeRules, RpcReply } from "./envelope.ts";
 import { defineMethod, type Method } from "./methods.ts";
 
 /** Resolves after everything that is due in this turn of the event loop. */
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-function createSubject(maximumInFlight = 256, log: Log = silentLog) {
+function createSubject(maximumInFlight = 256, log: Log = silentLog, rules: EnvelopeRules = envelopeRules) {
 	const harness = createLineHarness();
 	const gates = new Map<string, ReturnType<typeof createDeferred<unknown>>>();
 	const heard: unknown[] = [];
@@ -100,7 +101,7 @@ function createSubject(maximumInFlight = 256, log: Log = silentLog) {
 			}),
 		],
 	]);
-	const settings: ConnectionSettings = { rules: envelopeRules, methods };
+	const settings: ConnectionSettings = { rules, methods };
 	const connection = new Connection(harness.transport, {
 		undecided: () => settings,
 		choose: () => null,
@@ -296,6 +297,25 @@ describe("requests to the peer", () => {
 		connection.call("a", "request", {}, (reply) => replies.push(reply));
 		receive({ id: "a", error: { code: 1, message: "no", data: [2] } });
 		expect(replies).toEqual([{ kind: "error", error: { code: 1, message: "no", data: [2] } }]);
+	});
+
+	it.each([
+		["no text of the error", '{"jsonrpc":"2.0","id":"a","error":{"code":1}}'],
+		["an error that is no object", '{"jsonrpc":"2.0","id":"a","error":"no"}'],
+		["an error of null and no result", '{"jsonrpc":"2.0","id":"a","error":null}'],
+		["neither a result nor an error", '{"jsonrpc":"2.0","id":"a"}'],
+		["no version", '{"id":"a","result":1}'],
+		["an array in its place", '{"jsonrpc":"2.0","id":"a","method":[]}'],
+	])("fail by an answer with %s: no other follows", (_what, line) => {
+		const { receive, connection, take } = createSubject(256, silentLog, acpRules);
+		const replies: RpcReply[] = [];
+		connection.call("a", "request", {}, (reply) => replies.push(reply));
+		take();
+		receive(line);
+		const message = "The answer is no valid response.";
+		expect(replies).toEqual([{ kind: "error", error: { code: -32600, message } }]);
+		expect(connection.isWaiting("a")).toBe(false);
+		expect(take()).toEqual([]);
 	});
 
 	it("ignore replies to unknown, withdrawn and unanswered requests", () => {

@@ -47,6 +47,9 @@ export type Chooser = (value: unknown) => ConnectionSettings | null;
 /** Lines of one connection that are logged because they are not usable: a client may send nothing else. */
 const maximumLoggedLines = 100;
 
+/** What a line counts as that names a request of ours and is no valid answer. */
+const unreadable: RpcReply = { kind: "error", error: { code: -32600, message: "The answer is no valid response." } };
+
 export class Connection implements Peer {
 	readonly #transport: LineTransport;
 	readonly #log: Log;
@@ -165,15 +168,15 @@ export class Connection implements Peer {
 			case "refused":
 				this.#logUnusable(text);
 				this.#onUnusable();
+				// Whoever waits for this answer would wait for ever: no other follows.
+				if (incoming.id !== undefined && this.#settle(incoming.id, unreadable)) return;
 				this.#refuse(incoming.id ?? null, incoming.error);
 				return;
-			case "response": {
-				const onReply = this.#waiting.get(incoming.id);
-				this.#waiting.delete(incoming.id);
-				if (onReply === undefined) this.#log.debug("A reply to no open request was ignored.", { id: incoming.id });
-				else onReply(incoming.reply);
+			case "response":
+				if (!this.#settle(incoming.id, incoming.reply)) {
+					this.#log.debug("A reply to no open request was ignored.", { id: incoming.id });
+				}
 				return;
-			}
 			case "request":
 				this.#handleRequest(incoming.id, incoming.method, incoming.params);
 				return;
@@ -181,6 +184,14 @@ export class Connection implements Peer {
 				this.#handleNotification(incoming.method, incoming.params);
 				return;
 		}
+	}
+
+	/** Hands a reply to whoever waits for it; false when nobody does. */
+	#settle(id: RpcId, reply: RpcReply): boolean {
+		const onReply = this.#waiting.get(id);
+		this.#waiting.delete(id);
+		onReply?.(reply);
+		return onReply !== undefined;
 	}
 
 	#logUnusable(text: string): void {
@@ -222,7 +233,7 @@ export class Connection implements Peer {
 			this.#transport.send(line);
 		};
 		try {
-			respond(await call(respond));
+			respond(await call(respond, id));
 		} catch (thrown) {
 			this.#log.warn("A request failed.", { id, error: thrown });
 			if (answered) return;
@@ -243,7 +254,7 @@ export class Connection implements Peer {
 
 	async #runUnanswered(name: string, call: MethodCall): Promise<void> {
 		try {
-			await call(() => {});
+			await call(() => {}, null);
 		} catch (thrown) {
 			this.#log.warn("A notification failed.", { method: name, error: thrown });
 		}

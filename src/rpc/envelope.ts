@@ -65,7 +65,7 @@ export type Incoming =
 	| { readonly kind: "request"; readonly id: RpcId; readonly method: string; readonly params: unknown }
 	| { readonly kind: "notification"; readonly method: string; readonly params: unknown }
 	| { readonly kind: "response"; readonly id: RpcId; readonly reply: RpcReply }
-	/** Nothing to act on: answered with `error`, with id null where it has none, or ignored. */
+	/** Nothing to act on: answered with `error`, with id null where it has none, or ignored. It may name a request of ours. */
 	| { readonly kind: "refused"; readonly error: ErrorObject | null; readonly id?: RpcId };
 
 const envelopeKeys: ReadonlySet<string> = new Set(["jsonrpc", "id", "method", "params", "result", "error"]);
@@ -129,7 +129,7 @@ export function readEnvelope(parsed: unknown, rules: EnvelopeRules, text = ""): 
 	if ("result" in value) return { kind: "response", id, reply: { kind: "result", result: value["result"] } };
 	const error = toErrorObject(value["error"]);
 	if (error !== null) return { kind: "response", id, reply: { kind: "error", error } };
-	return { kind: "refused", error: rules.invalidResponse };
+	return { kind: "refused", error: rules.invalidResponse, ...(rules.refusalsNameId === true ? { id } : {}) };
 }
 
 /** An id that is not a 64-bit integer becomes one that no dialect accepts. */

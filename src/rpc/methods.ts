@@ -1,6 +1,6 @@
 // Method tables: one row per inbound method, with the schemas of its params and result and its handler.
 import * as v from "valibot";
-import type { ParamsProblem } from "./envelope.ts";
+import type { ParamsProblem, RpcId } from "./envelope.ts";
 
 /** Sends the result now, before the handler has finished; a later result is not sent. */
 export type Respond<Result = unknown> = (result: Result) => void;
@@ -8,8 +8,8 @@ export type Respond<Result = unknown> = (result: Result) => void;
 /** Which messages a method acts on: requests, which are answered, notifications, which are not, or both. */
 export type ActsOn = "requests" | "notifications" | "both";
 
-/** A call with valid params. */
-export type MethodCall = (respond: Respond) => Promise<unknown>;
+/** A call with valid params; `id` is that of its request, null for a notification. */
+export type MethodCall = (respond: Respond, id: RpcId | null) => Promise<unknown>;
 
 export interface Method {
 	/** Checks the params; returns the call, or why they are invalid. */
@@ -26,10 +26,14 @@ interface MethodDefinition<Params extends v.GenericSchema, Result extends v.Gene
 	readonly result?: Result | null;
 	/** Requests by default. */
 	readonly actsOn?: ActsOn;
-	/** Resolves to the result, unless it responded before. What it throws is answered as an error. */
+	/**
+	 * Resolves to the result, unless it responded before. What it throws is answered as an error. `id` is that of the
+	 * request; null for a notification.
+	 */
 	handle(
 		params: v.InferOutput<Params>,
 		respond: Respond<v.InferOutput<Result>>,
+		id: RpcId | null,
 	): Promise<v.InferOutput<Result>> | Promise<void>;
 }
 
@@ -40,7 +44,9 @@ export function defineMethod<Params extends v.GenericSchema, Result extends v.Ge
 		actsOn: definition.actsOn ?? "requests",
 		prepare: (params) => {
 			const parsed = v.safeParse(definition.params, params);
-			return parsed.success ? (respond) => definition.handle(parsed.output, respond) : toProblem(params, parsed.issues);
+			return parsed.success
+				? (respond, id) => definition.handle(parsed.output, respond, id)
+				: toProblem(params, parsed.issues);
 		},
 	};
 }

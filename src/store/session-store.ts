@@ -191,6 +191,11 @@ export interface SessionStore {
 	lastSessionId(workDir: string): Promise<string | null>;
 	/** The work dir of an existing session; null when it is in no known one. */
 	workDirOf(id: string): Promise<string | null>;
+	/**
+	 * Removes the session and all its files for good; it is no longer the last one of its work dir. Nothing happens when
+	 * there is none. Fails `busy` while it is open, `storage-failed` when it cannot be removed.
+	 */
+	delete(workDir: string, id: string): Promise<void>;
 	/** Fails `invalid-input` for an `after` that is not from a page. */
 	list(query: ListQuery): Promise<SessionPage>;
 }

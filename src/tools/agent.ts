@@ -19,7 +19,7 @@ const introduction = `Give a task to a subagent. It works in the same directory 
 
 Types:`;
 
-const schema = v.looseObject({
+const schema = v.object({
 	description: v.pipe(v.string(), v.description("The task in three to five words.")),
 	prompt: v.pipe(v.string(), v.minLength(1), v.description("The task itself, complete.")),
 	subagent_type: v.optional(v.pipe(v.string(), v.description("One of the types named above.")), "coder"),

@@ -35,7 +35,7 @@ const description = `Run a command with bash in the working directory.
 - To read, search and change files, prefer the tools made for that.
 - Quote paths that have spaces. Do not run what may harm the system or what the user has not asked for.`;
 
-const schema = v.looseObject({
+const schema = v.object({
 	command: v.pipe(v.string(), v.description("The command, as for `bash -c`.")),
 	timeout: v.optional(
 		v.pipe(
@@ -53,7 +53,7 @@ const schema = v.looseObject({
 	),
 });
 
-const sandboxedSchema = v.looseObject({
+const sandboxedSchema = v.object({
 	...schema.entries,
 	outside_sandbox: v.optional(
 		v.pipe(
@@ -228,8 +228,10 @@ export function createShell(environment: ToolEnvironment): Tool {
 		description: asksForSandbox ? `${description}\n${sandboxAdvice}` : description,
 		schema: asksForSandbox ? sandboxedSchema : schema,
 		failureBrief: "Execution failed",
-		prepare({ command, timeout, run_in_background: inBackground, description: label, ...more }, { toolCallId }) {
-			const outsideSandbox = sandbox !== null && (!asksForSandbox || more["outside_sandbox"] === true);
+		prepare(input, { toolCallId }) {
+			const { command, timeout, run_in_background: inBackground, description: label } = input;
+			const asksToLeave = "outside_sandbox" in input && input.outside_sandbox === true;
+			const outsideSandbox = sandbox !== null && (!asksForSandbox || asksToLeave);
 			if (command.trim() === "") return settled(toolError("The command is empty.", "Empty command"));
 			if (inBackground) {
 				const request = { command, timeout, description: label.trim(), outsideSandbox };

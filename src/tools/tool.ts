@@ -4,6 +4,7 @@ import type { Clock } from "../base/clock.ts";
 import type { DisplayBlock, Todo, ToolReturn } from "../events/content.ts";
 import type { EventBodyOf } from "../events/event.ts";
 import type { Subject } from "../events/subject.ts";
+import type { Editor } from "../files/editor-files.ts";
 import type { Files } from "../files/port.ts";
 import type { SecretPaths } from "../files/secret-paths.ts";
 import type { Network } from "../network/network.ts";
@@ -71,6 +72,8 @@ export interface ToolCallContext {
 	readonly toolCallId: string;
 	/** The arguments as the model wrote them: JSON text or null. */
 	readonly rawArguments: string | null;
+	/** Ends what the preparation waits for when the turn is cancelled; absent when nobody can cancel it. */
+	readonly signal?: AbortSignal;
 }
 
 /** The outcome of opening a call: prepared, or invalid arguments (`issue` is one sentence). */
@@ -112,6 +115,8 @@ export interface ToolEnvironment {
 	readonly files: Files;
 	/** The same without that rule: for changes, which a person is shown before they are made. */
 	readonly allFiles: Files;
+	/** Text files of the workspace as a client's editor has them; null without such a client. */
+	readonly editor: Editor | null;
 	/** What `files` refuses to read. */
 	readonly secrets: SecretPaths;
 	readonly processes: Processes;

@@ -2,6 +2,7 @@
 // errors say the same.
 import { describe, expect, it } from "vitest";
 import type { AgentEvent } from "../../src/events/event.ts";
+import { toSessionMode } from "../../src/events/session-mode.ts";
 import type { ClientHook } from "../../src/hooks/hook.ts";
 import type { CreationOptions, SessionApi, SessionsApi } from "../../src/kernel/api.ts";
 import { plainRequest } from "../../src/kernel/hosting/hosted-options.ts";
@@ -14,6 +15,7 @@ import { createHost, type HostSettings, runTurn } from "../support/sessions/sess
 export type ReachSessions = (sessions: SessionsApi) => Promise<SessionsApi>;
 
 const unknownId = "01936f8a-7b2c-7000-8000-000000000001";
+const begun = { type: "system-prompt", content: "Be brief." } as const;
 const withTools: CreationOptions = { ...plainRequest, tools: "all" };
 
 const hook: ClientHook = {
@@ -108,7 +110,8 @@ export function describeSessions(name: string, reach: ReachSessions): void {
 			const hooks = [{ event: "Stop", command: "look", matcher: "x", timeout: 5 }];
 			const { sessions } = await createSubject({}, { hooks });
 			const { session } = await sessions.create(withTools);
-			const { slashCommands, commandHooks } = await session.description();
+			const { slashCommands, commandHooks, models } = await session.description();
+			expect(models).toEqual((await sessions.models()).options);
 			expect(slashCommands.map(({ name: command }) => command)).toContain("compact");
 			expect(commandHooks).toEqual([
 				{ kind: "command", event: "Stop", command: "look", matcher: "x", timeout: 5, failClosed: false },
@@ -124,12 +127,109 @@ export function describeSessions(name: string, reach: ReachSessions): void {
 				planMode: false,
 				approvesEverything: false,
 				isAway: false,
+				model: { alias: "m", name: "echo", provider: "p", thinking: false },
 				title: null,
 				openInteractions: [],
 				unfinished: [],
 				clients: [{ clientId: attachment.id, ...client }],
 			});
 			expect(cursor.seq).toBe(0);
+		});
+
+		it("are set to a mode, whose changes every client learns", async () => {
+			const { sessions } = await createSubject();
+			const { session } = await sessions.create(withTools);
+			const client = await attachReader(session);
+			for (const mode of ["plan", "yolo", "auto", "default"] as const) {
+				expect(await session.send({ type: "mode.set", mode })).toEqual({ mode });
+				expect(toSessionMode(await session.snapshot())).toBe(mode);
+			}
+			await client.event("mode.changed", 4);
+			expect(client.events.flatMap(({ body }) => (body.type === "mode.changed" ? [body.mode] : []))).toEqual([
+				"plan",
+				"yolo",
+				"auto",
+				"default",
+			]);
+			const { session: toolless } = await sessions.create(plainRequest);
+			await expect(toolless.send({ type: "mode.set", mode: "plan" })).rejects.toMatchObject({ code: "unsupported" });
+		});
+
+		it("can be given the models of the settings, with what they accept and cost", async () => {
+			const models = {
+				m: { provider: "p", model: "echo", max_context_size: 1000 },
+				best: {
+					provider: "p",
+					model: "echo-thinking",
+					display_name: "The best",
+					max_context_size: 5000,
+					capabilities: ["image_in"],
+					price: { input: 2, output: 6, cache_read: 0.5 },
+				},
+			};
+			const { sessions } = await createSubject({}, { models });
+			const plain = { provider: "p", price: null, accepts: { image: false, audio: true, video: false } };
+			expect(await sessions.models()).toEqual({
+				chosen: "m",
+				options: [
+					{ ...plain, alias: "m", name: "echo", maxContextSize: 1000, thinking: "never" },
+					{
+						...plain,
+						alias: "best",
+						name: "The best",
+						maxContextSize: 5000,
+						thinking: "always",
+						accepts: { image: true, audio: true, video: false },
+						price: { currency: "USD", input: 2, output: 6, cacheRead: 0.5, cacheCreation: 2 },
+					},
+				],
+			});
+			const { session } = await sessions.create({ ...plainRequest, model: "best", thinking: false });
+			const { model } = await session.snapshot();
+			expect(model).toEqual({ alias: "best", name: "The best", provider: "p", thinking: true });
+		});
+
+		it("go on with another model that is chosen for them, also after an eviction and in a later process", async () => {
+			const store = createMemoryStore();
+			const models = {
+				m: { provider: "p", model: "echo", max_context_size: 1000 },
+				other: { provider: "p", model: "other-echo", max_context_size: 1000, capabilities: ["thinking"] },
+				always: { provider: "p", model: "reasoner", max_context_size: 1000 },
+			};
+			const settings = { store, models };
+			const { sessions, kernel } = await createSubject({ loaded_sessions: 1 }, settings);
+			const handle = await sessions.create(plainRequest);
+			const { session } = handle;
+			const client = await attachReader(session);
+			const choose = (model: string | null, thinking: boolean | null = null) =>
+				session.send({ type: "model.set", model, thinking });
+			const choice = { alias: "other", name: "other-echo", provider: "p", thinking: true };
+			expect(await choose("other")).toEqual({ ...choice, thinking: false });
+			expect(await choose(null, true)).toEqual(choice);
+			expect((await client.event("model.changed", 2)).body).toEqual({ type: "model.changed", model: choice });
+			await expect(choose("none")).rejects.toMatchObject({
+				code: "model-not-set",
+				message: 'There is no model "none" in the settings. Their models: m, other, always.',
+			});
+			await expect(choose("constructor")).rejects.toMatchObject({ code: "model-not-set" });
+			await expect(choose("m", true)).rejects.toMatchObject({ code: "invalid-input" });
+			await expect(choose("always", false)).rejects.toMatchObject({ code: "invalid-input" });
+			expect((await session.snapshot()).model).toEqual(choice);
+			await runTurn(handle);
+			client.attachment.close();
+			handle.release();
+			const evicting = await sessions.create(plainRequest);
+			const info = { id: session.id, workDir: "/work", model: "other-echo", provider: "p", isRunning: false };
+			expect((await sessions.loaded())[0]).toEqual(info);
+			evicting.release();
+			const again = await sessions.acquire(session.id);
+			expect([(await again.session.snapshot()).model, again.info]).toEqual([choice, info]);
+			again.release();
+			await sessions.stop();
+			await kernel.close();
+			const { sessions: later } = await createSubject({}, settings);
+			const opened = await later.acquire(session.id);
+			expect([(await opened.session.snapshot()).model, opened.info]).toEqual([choice, info]);
 		});
 
 		it("say which tools of a client they take, and which not and why", async () => {
@@ -170,6 +270,69 @@ export function describeSessions(name: string, reach: ReachSessions): void {
 			const other = await sessions.create(plainRequest);
 			await other.discard();
 			expect(await sessions.loaded()).toEqual([]);
+		});
+
+		it("are unloaded on request while nobody uses them", async () => {
+			const { sessions, kernel } = await createSubject();
+			const handle = await sessions.create(plainRequest);
+			const { id } = handle.session;
+			await runTurn(handle);
+			await sessions.unload(id);
+			expect((await sessions.loaded()).map((each) => each.id)).toEqual([id]);
+			handle.release();
+			await sessions.unload(id);
+			expect(await sessions.loaded()).toEqual([]);
+			const again = await sessions.acquire(id, { environment: { LATER: "yes" } });
+			expect((await again.session.snapshot()).hasHistory).toBe(true);
+			await sessions.unload(unknownId);
+			again.release();
+			await kernel.close();
+		});
+
+		it("are acquired with the tools, directories and servers that the opening names", async () => {
+			const store = createMemoryStore();
+			const stored = await store.openOrCreate("/work", unknownId);
+			await stored.commit({ state: { customTitle: "Begun" }, context: { kind: "append", rows: [begun] } });
+			await stored.close();
+			const { sessions } = await createSubject({}, { store });
+			const filter = { names: null, hidden: [], includeTags: null, excludeTags: [] };
+			const program = { command: "serve", arguments: [], environment: {}, workDir: null };
+			const { session } = await sessions.acquire(unknownId, {
+				defaultTools: "all",
+				additionalDirs: ["/more"],
+				addedMcpServers: [{ kind: "local", name: "own", callTimeout: null, filter, ...program }],
+			});
+			const declared = { name: "Shell", description: "", parameters: { type: "object" } };
+			const { tools } = await session.attach({ ...plainAttachment, tools: [declared] });
+			expect(tools.rejected).toEqual([{ name: "Shell", reason: "conflicts with builtin tool" }]);
+		});
+
+		it("are deleted for good, whatever they do and whether they are archived, loaded or neither", async () => {
+			const store = createMemoryStore();
+			const { sessions: earlier } = await createSubject({}, { store });
+			const unloaded = await earlier.create(plainRequest);
+			await runTurn(unloaded);
+			await earlier.stop();
+			await unloaded.discard();
+			const { sessions, kernel } = await createSubject({}, { store });
+			const running = await sessions.create(plainRequest);
+			await attachHolding(running.session);
+			const client = await attachReader(running.session);
+			await running.startTurn("text: hello");
+			const archived = await sessions.create({ ...plainRequest, workDir: "/other" });
+			await runTurn(archived);
+			await sessions.archive(archived.session.id);
+			await sessions.delete(running.session.id);
+			expect((await client.event("turn.ended")).body).toMatchObject({ outcome: { status: "cancelled" } });
+			for (const { session } of [archived, running]) {
+				await sessions.delete(session.id);
+				await expect(sessions.acquire(session.id)).rejects.toMatchObject({ code: "session-not-found" });
+			}
+			await expect(running.startTurn("text: hello")).rejects.toMatchObject({ code: "closed" });
+			await sessions.delete(unknownId);
+			await expect(sessions.delete("../x")).rejects.toMatchObject({ code: "invalid-input" });
+			expect(await sessions.loaded()).toEqual([]);
+			await kernel.close();
 		});
 
 		it("are listed in pages, those of earlier processes too", async () => {

@@ -851,6 +851,89 @@ export function describeStoreContract(name: string, createSubject: () => Promise
 			expect(await store.readContext(`${workDir}-other`, id)).toBeNull();
 		});
 
+		describe("a deleted session", () => {
+			const fill = async (each = id, inDir = workDir): Promise<StoredSession> => {
+				const session = await store.openOrCreate(inDir, each);
+				await session.commit({ context: { kind: "append", rows: [promptRow] } });
+				await session.commit({ events: [eventAt({ type: "turn.started", input: "Do it." })] });
+				return session;
+			};
+
+			it("is gone for good, and another one may get its id", async () => {
+				const session = await fill();
+				const agent = await session.createAgent({
+					id: "a1",
+					type: "coder",
+					description: "d",
+					createdAt: 1,
+					modelOverride: null,
+					effectiveModel: null,
+				});
+				await agent.begin("Go");
+				await session.markStarted();
+				await session.close();
+				await (await fill(otherId)).close({ becomesLast: false });
+				await store.delete(workDir, id);
+				for (const each of [store, subject.openStore()]) {
+					expect(await each.open(workDir, id)).toBeNull();
+					expect(await each.readContext(workDir, id)).toBeNull();
+					expect(await each.workDirOf(id)).toBeNull();
+					expect(await each.lastSessionId(workDir)).toBeNull();
+					expect((await each.list({})).sessions.map((found) => found.id)).toEqual([otherId]);
+				}
+				const fresh = await subject.openStore().openOrCreate(workDir, id);
+				expect([fresh.existed, fresh.contextRows, await readAll(fresh), await fresh.openAgent("a1")]).toEqual([
+					false,
+					[],
+					[],
+					null,
+				]);
+			});
+
+			it("may be archived or without a context", async () => {
+				const archived = await fill();
+				await archived.commit({ state: { archivedAt: 1_700_000_000 } });
+				await archived.close();
+				const begun = await store.openOrCreate(workDir, otherId);
+				await begun.commit({ events: [eventAt({ type: "turn.started", input: "Do it." })] });
+				await begun.close();
+				for (const each of [id, otherId]) await subject.openStore().delete(workDir, each);
+				expect((await store.list({ workDir })).sessions).toEqual([]);
+			});
+
+			it("need not exist", async () => {
+				await store.delete(workDir, id);
+				await (await fill()).close();
+				await store.delete(`${workDir}-other`, id);
+				await store.delete(workDir, otherId);
+				expect(await subject.openStore().lastSessionId(workDir)).toBe(id);
+			});
+
+			it("must not be open", async () => {
+				const session = await fill();
+				await expect(subject.openStore().delete(workDir, id)).rejects.toMatchObject({
+					code: "busy",
+					message: expect.stringContaining(id),
+				});
+				await session.commit({ context: { kind: "append", rows: [promptRow] } });
+				await session.close();
+				expect((await subject.openStore().readContext(workDir, id)) ?? []).toHaveLength(2);
+				await store.delete(workDir, id);
+				expect(await store.open(workDir, id)).toBeNull();
+			});
+
+			it.each(["..", ".", "", "../x", "a/b", "a\0b"])("has an id that is a plain name, not %j", async (bad) => {
+				await expect(store.delete(workDir, bad)).rejects.toMatchObject({ code: "invalid-input" });
+				await expect(store.delete("here", id)).rejects.toMatchObject({ code: "invalid-input" });
+			});
+		});
+
+		it("knows the work dir of a session by its id, also of one whose first turn has only begun", async () => {
+			const begun = await store.openOrCreate(workDir, id);
+			await begun.commit({ events: [eventAt({ type: "turn.started", input: "Do it." })] });
+			expect(await subject.openStore().workDirOf(id)).toBe(workDir);
+		});
+
 		it("knows the work dir of a session by its id", async () => {
 			expect(await store.workDirOf(id)).toBeNull();
 			const other = await store.openOrCreate(`${workDir}-other`, otherId);

@@ -1,17 +1,13 @@
 import type { Configuration, ServiceSettings } from "../../config/configuration.ts";
 import type { McpServerSettings } from "../../config/mcp-servers.ts";
-import { listModel, type UnlistedModel } from "../../config/model-lookup.ts";
-import { type ModelSelection, selectDefaultProvider, selectModel } from "../../config/model-selection.ts";
+import { selectDefaultProvider, selectModel } from "../../config/model-selection.ts";
 import type { AgentDefinition } from "../../definitions/agent-definition.ts";
 import type { SkillPlace, SkillSet } from "../../definitions/skill-discovery.ts";
 import { renderSystemPrompt, withRole } from "../../definitions/system-prompt.ts";
 import type { ContextRow } from "../../events/conversation.ts";
+import { type EditorFiles, guardEditor } from "../../files/editor-files.ts";
 import type { Files } from "../../files/port.ts";
 import type { ServerPool } from "../../mcp/server-pool.ts";
-import type { Model } from "../../models/model.ts";
-import { type ModelSettings, standardTimeouts } from "../../models/model-settings.ts";
-import { createModel } from "../../models/registry.ts";
-import { createSignedInModel } from "../../models/signed-in-model.ts";
 import { toCommandEnvironment } from "../../sandbox/environment.ts";
 import type { StoredSession } from "../../store/session-store.ts";
 import type { ToolEnvironment, WebService } from "../../tools/tool.ts";
@@ -19,21 +15,21 @@ import { isBuiltInToolName, servesPlanMode } from "../../tools/tool-paths.ts";
 import type { PermissionOptions, StartingMode } from "../api.ts";
 import { type BudgetOptions, composeBudgets } from "../budgets/budget-options.ts";
 import type { SessionOperations } from "../session/operations.ts";
+import type { ModelChange } from "../session/session-model.ts";
 import type { SessionParts } from "../session/session-parts.ts";
 import type { LoadServers } from "../session/tool-servers.ts";
 import { builtInAgents } from "./built-in-agents.ts";
 import { composeSandbox, providerKeys } from "./command-sandbox.ts";
 import type { HostServices } from "./host-services.ts";
 import { createKeyRing, type KeyRing } from "./key-ring.ts";
+import { chooseModel, composeModel, type ModelServices, type ModelWish, toChosen } from "./models.ts";
 import { composePermissions } from "./permissions.ts";
 import { loadPluginTools } from "./plugins.ts";
 import { describeRepository } from "./repository.ts";
 import { secretsOf } from "./secrets.ts";
 
 /** Options that may differ from session to session. Null leaves the choice to the configuration. */
-export interface SessionOptions {
-	readonly model: string | null;
-	readonly thinking: boolean | null;
+export interface SessionOptions extends ModelWish {
 	readonly yolo: boolean;
 	/** Start in plan mode. */
 	readonly plan: boolean;
@@ -56,8 +52,6 @@ export interface SessionOptions {
 	readonly agent?: AgentDefinition;
 	/** Whether the agent has the tools of plugins; absent means that it has. */
 	readonly plugins?: boolean;
-	/** A model that the settings do not list, of a provider that they do; it overrides `model`. */
-	readonly unlistedModel?: UnlistedModel;
 	/** Maximal tokens of one answer; absent for the value in the settings. */
 	readonly maxAnswerTokens?: number;
 	/** How a new session begins, persisted in its state; what is given overrides the other options and the settings. */
@@ -65,6 +59,8 @@ export interface SessionOptions {
 	readonly permissions?: PermissionOptions;
 	/** Added to the environment of the process; absent for nothing. */
 	readonly environment?: Readonly<Record<string, string>>;
+	/** Text files as a client's editor has them; absent for those on disk. */
+	readonly editorFiles?: EditorFiles;
 	/** The creation options to persist with the session; absent for none. */
 	readonly creationOptions?: object;
 	/**
@@ -98,6 +94,8 @@ export interface SessionLinks {
 	readContext(sessionId: string): Promise<readonly ContextRow[] | null>;
 	/** The skills available now. */
 	findSkills(place: SkillSearch): Promise<SkillSet>;
+	/** The creation options of a session, as its state has them, with another choice of its model. */
+	withModel(creationOptions: unknown, change: ModelChange): Promise<object>;
 	/** The connections to MCP servers that the kernel's sessions share. */
 	serverPool(): Promise<Pick<ServerPool, "acquire">>;
 }
@@ -128,6 +126,8 @@ export async function composeSession(
 	// Whatever reads a file of every plugin judges them all by one look at the plugins, instead of one each.
 	const filesForMany = () => allFiles.admitting(secrets.forMany().admit);
 	const { configuration, selection } = chooseModel(options, settings, environment);
+	/** Which model the session is to have, as it was last chosen. */
+	let wish: ModelWish = options;
 	const { loopControl, agentwire } = configuration;
 	const { agent = builtInAgents.default, mode = {} } = options;
 	const sandbox = await composeSandbox(configuration.sandbox, hostServices, {
@@ -140,6 +140,7 @@ export async function composeSession(
 		providerKeys(configuration),
 	);
 	const keys = createKeyRing({ ...hostServices, fetch: network.fetch, platform: agentwire });
+	const modelServices: ModelServices = { hostServices, clientName: links.clientName, keys };
 	const pluginServices = {
 		...hostServices,
 		environment: commandEnvironment,
@@ -152,7 +153,7 @@ export async function composeSession(
 			return { api_key: await keys.keyOf(provider), base_url: provider.baseUrl };
 		});
 	const [model, skills, pluginTools] = await Promise.all([
-		composeModel(selection, hostServices, links.clientName, keys, options.maxAnswerTokens),
+		composeModel(selection, modelServices, options.maxAnswerTokens),
 		links.findSkills({
 			files: filesForMany,
 			workDir: stored.workDir,
@@ -166,6 +167,7 @@ export async function composeSession(
 		}),
 		options.plugins === false ? [] : loadPlugins(),
 	]);
+	const editor = options.editorFiles === undefined ? null : guardEditor(options.editorFiles, { clock, log });
 	const toolEnvironment = (operations: SessionOperations): ToolEnvironment => ({
 		...operations,
 		workDir: stored.workDir,
@@ -176,6 +178,7 @@ export async function composeSession(
 		outputDir: `${stored.directory ?? stored.workDir}/output`,
 		files,
 		allFiles,
+		editor,
 		secrets,
 		processes: sandbox.processes,
 		sandbox: sandbox.tool,
@@ -204,16 +207,30 @@ export async function composeSession(
 	return {
 		stored,
 		readContext: links.readContext,
-		model,
-		unsetModelAlias: selection.kind === "none" ? selection.alias : null,
+		chosen: toChosen(selection, model, settings),
+		models: {
+			prepare: async (change) => {
+				const { changeModel } = await import("./model-change.ts");
+				const { maxAnswerTokens } = options;
+				const changed = await changeModel(change, { wish, settings, services: modelServices, maxAnswerTokens });
+				return {
+					chosen: changed.chosen,
+					creationOptions: await links.withModel(stored.state().creationOptions, change),
+					take() {
+						wish = changed.wish;
+					},
+				};
+			},
+			options: async () => (await import("./model-options.ts")).listModelOptions(settings, environment),
+		},
 		createTools: (operations) => composeTools(agent.toolPaths, operations),
 		subagents: {
 			types: agent.types,
 			createTools: composeTools,
 			findModel: async (alias) => {
 				const isKnown = Object.hasOwn(configuration.models, alias);
-				const chosen = { configuration, alias, thinking: options.thinking, environment };
-				return isKnown ? await composeModel(selectModel(chosen), hostServices, links.clientName, keys) : null;
+				const chosen = { configuration, alias, thinking: wish.thinking, environment };
+				return isKnown ? await composeModel(selectModel(chosen), modelServices) : null;
 			},
 			describeRepository: (signal) => describeRepository(stored.workDir, { environment, processes }, signal),
 			parallel: agentwire.parallelSubagents,
@@ -320,56 +337,4 @@ function composeServers(
 			log,
 		});
 	};
-}
-
-/** The model of a session; the returned `configuration` lists it even when the settings do not. */
-export function chooseModel(
-	{ model, thinking, unlistedModel }: SessionOptions,
-	settings: Configuration,
-	environment: HostServices["environment"],
-): { readonly configuration: Configuration; readonly selection: ModelSelection } {
-	const configuration = unlistedModel === undefined ? settings : listModel(settings, unlistedModel);
-	const alias = unlistedModel?.name ?? model;
-	return { configuration, selection: selectModel({ configuration, alias, thinking, environment }) };
-}
-
-async function composeModel(
-	selection: ModelSelection,
-	{ environment, files, network, home, clock, trace, version }: HostServices,
-	clientName: () => string | null,
-	keys: KeyRing,
-	maxAnswerTokens?: number,
-): Promise<Model | null> {
-	if (selection.kind === "none") return null;
-	const { provider, model, sampling, thinking } = selection;
-	const cap = maxAnswerTokens ?? sampling.maxCompletionTokens;
-	const settings: ModelSettings = {
-		providerType: provider.type,
-		baseUrl: provider.baseUrl,
-		apiKey: provider.apiKey,
-		keyHolder: { provider: provider.name, setting: provider.apiKeySource },
-		network,
-		environment: { ...environment, ...provider.env },
-		customHeaders: provider.customHeaders,
-		reasoningKey: provider.reasoningKey ?? "",
-		model: model.name,
-		maxContextSize: model.maxContextSize,
-		capabilities: model.capabilities,
-		thinking,
-		sampling: {
-			temperature: sampling.temperature,
-			topP: sampling.topP,
-			maxCompletionTokens: cap === "automatic" ? null : cap === "off" ? 0 : cap,
-			thinkingKeep: sampling.thinkingKeep,
-		},
-		timeouts: standardTimeouts,
-		clientName,
-		readFile: (path) => files.read(path),
-		trace,
-		version,
-		home,
-		clock,
-	};
-	const source = await keys.source(provider);
-	return source === null ? await createModel(settings) : await createSignedInModel(settings, source);
 }

@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import type { CreationOptions } from "../api.ts";
-import { readCreationOptions, toPersistedCreationOptions } from "./creation-options.ts";
+import type { ModelChange } from "../session/session-model.ts";
+import { readCreationOptions, toPersistedCreationOptions, withModel } from "./creation-options.ts";
 
 const noBudgets = {
 	sessionTokens: null,
@@ -24,6 +25,7 @@ const plain: CreationOptions = {
 const full: CreationOptions = {
 	model: "m",
 	provider: "p",
+	thinking: false,
 	maxAnswerTokens: 1,
 	maxSteps: 2,
 	systemPrompt: "Be a cat.",
@@ -48,6 +50,30 @@ it.each([[plain], [full], [{ ...plain, maxAnswerTokens: 0 }]])(
 		expect(readCreationOptions(persisted)).toEqual(creationOptions);
 	},
 );
+
+it.each<[unknown, ModelChange, object]>([
+	[null, { model: "k2", thinking: null }, { model: "k2" }],
+	[null, { model: null, thinking: true }, { thinking: true }],
+	[
+		{ tools: "all", model: "m", provider: "p" },
+		{ model: null, thinking: false },
+		{ tools: "all", model: "m", provider: "p", thinking: false },
+	],
+	[
+		{ tools: "all", model: "m", provider: "p", thinking: true },
+		{ model: "k2", thinking: null },
+		{ tools: "all", model: "k2", thinking: true },
+	],
+	[
+		{ tools: "every", model: "m" },
+		{ model: "k2", thinking: null },
+		{ tools: "none", model: "k2" },
+	],
+])("%j with the choice %j are %j", (persisted, change, expected) => {
+	const changed = withModel(persisted, change);
+	expect(changed).toEqual(expected);
+	expect(readCreationOptions(changed)).not.toBeNull();
+});
 
 it("persists no absent options", () => {
 	expect(toPersistedCreationOptions(plain)).toEqual({ tools: "none", budgets: {} });

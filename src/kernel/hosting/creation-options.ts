@@ -2,7 +2,10 @@
 // Options that are null are not stored, nor what the state of the session has itself (grants, directories) and what may
 // contain keys (the environment, MCP servers). Of the mode it counts later only what was given: the state has the rest.
 import * as v from "valibot";
+import { isRecord } from "../../base/json.ts";
 import type { CreationOptions } from "../api.ts";
+import type { ToolScope } from "../compose/agent-restriction.ts";
+import type { ModelChange } from "../session/session-model.ts";
 
 const amount = v.optional(v.pipe(v.number(), v.integer(), v.minValue(1)));
 /** 0 means no limit. */
@@ -10,37 +13,48 @@ const bound = v.optional(v.pipe(v.number(), v.integer(), v.minValue(0)));
 const time = v.optional(v.pipe(v.number(), v.gtValue(0)));
 const text = v.optional(v.string());
 
-const persistedSchema = v.object({
-	model: text,
-	provider: text,
-	max_answer_tokens: bound,
-	max_steps: amount,
-	system_prompt: text,
-	tools: v.picklist(["none", "without-commands", "all"]),
-	agent: text,
-	plan_mode: v.optional(v.boolean()),
-	approves_everything: v.optional(v.boolean()),
-	is_away: v.optional(v.boolean()),
-	when_unattended: v.optional(v.picklist(["approve", "reject"])),
-	budgets: v.optional(
-		v.object({
-			session_tokens: amount,
-			session_seconds: time,
-			session_tool_calls: amount,
-			turn_tokens: amount,
-			turn_seconds: time,
-			turn_tool_calls: amount,
-		}),
-		{},
-	),
-});
+const persistedSchema = v.pipe(
+	v.object({
+		model: text,
+		provider: text,
+		thinking: v.optional(v.boolean()),
+		max_answer_tokens: bound,
+		max_steps: amount,
+		system_prompt: text,
+		/** Absent for a session that was not created with options, and got a model later. */
+		tools: v.optional(v.picklist(["none", "without-commands", "all"])),
+		agent: text,
+		plan_mode: v.optional(v.boolean()),
+		approves_everything: v.optional(v.boolean()),
+		is_away: v.optional(v.boolean()),
+		when_unattended: v.optional(v.picklist(["approve", "reject"])),
+		budgets: v.optional(
+			v.object({
+				session_tokens: amount,
+				session_seconds: time,
+				session_tool_calls: amount,
+				turn_tokens: amount,
+				turn_seconds: time,
+				turn_tool_calls: amount,
+			}),
+			{},
+		),
+	}),
+	v.check(({ tools, model, thinking }) => [tools, model, thinking].some((given) => given !== undefined)),
+);
+
+/** What the state of a session has of its creation options. */
+export interface StoredCreationOptions extends Omit<CreationOptions, "tools"> {
+	/** Null where it is left to whoever opens the session. */
+	readonly tools: ToolScope | null;
+}
 
 /** Null for a value that is invalid or damaged. */
-export function readCreationOptions(value: unknown): CreationOptions | null {
+export function readCreationOptions(value: unknown): StoredCreationOptions | null {
 	const parsed = v.safeParse(persistedSchema, value);
 	if (!parsed.success) return null;
 	const { model, provider, max_answer_tokens, max_steps, system_prompt, tools, budgets, ...more } = parsed.output;
-	const { agent, plan_mode, approves_everything, is_away, when_unattended } = more;
+	const { agent, thinking, plan_mode, approves_everything, is_away, when_unattended } = more;
 	return {
 		...(agent === undefined ? {} : { agent }),
 		mode: {
@@ -49,12 +63,13 @@ export function readCreationOptions(value: unknown): CreationOptions | null {
 			...(is_away === undefined ? {} : { isAway: is_away }),
 		},
 		permissions: when_unattended === undefined ? {} : { whenUnattended: when_unattended },
+		...(thinking === undefined ? {} : { thinking }),
 		model: model ?? null,
 		provider: provider ?? null,
 		maxAnswerTokens: max_answer_tokens ?? null,
 		maxSteps: max_steps ?? null,
 		systemPrompt: system_prompt ?? null,
-		tools,
+		tools: tools ?? null,
 		budgets: {
 			sessionTokens: budgets.session_tokens ?? null,
 			sessionSeconds: budgets.session_seconds ?? null,
@@ -74,9 +89,21 @@ export function findUnreadableOption(creationOptions: CreationOptions): string |
 	return `${v.getDotPath(issue) ?? "the options"} must be ${issue.expected}, and is ${issue.received}`;
 }
 
+/**
+ * The stored creation options with another model. A session without any gets these alone; one whose options cannot be
+ * read has no tools, and goes on so.
+ */
+export function withModel(persisted: unknown, { model, thinking }: ModelChange): object {
+	const isReadable = isRecord(persisted) && readCreationOptions(persisted) !== null;
+	const { provider = null, ...others } = isReadable ? persisted : persisted === null ? {} : { tools: "none" };
+	// The alias says which provider.
+	const chosen = model === null ? { provider } : { model };
+	return given({ ...others, ...chosen, ...(thinking === null ? {} : { thinking }) });
+}
+
 export function toPersistedCreationOptions(creationOptions: CreationOptions): object {
 	const { model, provider, maxAnswerTokens, maxSteps, systemPrompt, tools, budgets, ...more } = creationOptions;
-	const { agent = null, mode = {}, permissions = {} } = more;
+	const { agent = null, thinking = null, mode = {}, permissions = {} } = more;
 	return given({
 		agent,
 		plan_mode: mode.planMode ?? null,
@@ -86,6 +113,7 @@ export function toPersistedCreationOptions(creationOptions: CreationOptions): ob
 		tools,
 		model,
 		provider,
+		thinking,
 		max_answer_tokens: maxAnswerTokens,
 		max_steps: maxSteps,
 		system_prompt: systemPrompt,

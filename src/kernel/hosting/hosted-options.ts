@@ -1,16 +1,23 @@
 // The options that a hosted session is opened with: a client's request, or its persisted creation options, merged with
 // the options common to all sessions of the process.
 import { KernelError } from "../../base/errors.ts";
+import { isRecord } from "../../base/json.ts";
 import type { Log } from "../../base/log.ts";
 import type { Configuration } from "../../config/configuration.ts";
-import { findModel } from "../../config/model-lookup.ts";
+import { type FoundModel, findModel } from "../../config/model-lookup.ts";
 import type { AgentDefinition } from "../../definitions/agent-definition.ts";
 import { servesPlanMode } from "../../tools/tool-paths.ts";
-import type { CreationOptions, OpeningOptions } from "../api.ts";
+import type { CreationOptions, ModelList, OpeningOptions } from "../api.ts";
 import { narrowAgent } from "../compose/agent-restriction.ts";
 import { builtInAgents } from "../compose/built-in-agents.ts";
-import { chooseModel, type SessionOptions } from "../compose/compose.ts";
-import { findUnreadableOption, readCreationOptions, toPersistedCreationOptions } from "./creation-options.ts";
+import type { SessionOptions } from "../compose/compose.ts";
+import { chooseModel, toChoice } from "../compose/models.ts";
+import {
+	findUnreadableOption,
+	readCreationOptions,
+	type StoredCreationOptions,
+	toPersistedCreationOptions,
+} from "./creation-options.ts";
 import type { Kernel } from "./kernel.ts";
 
 /** The options to open a session with. */
@@ -40,14 +47,13 @@ export interface CommonOptions {
  */
 export async function chooseOptions(common: CommonOptions, request: CreationOptions): Promise<ChosenOptions> {
 	const { kernel } = common;
-	const { workDir: named, additionalDirs = [] } = request;
+	const { workDir: named } = request;
 	const unreadable = findUnreadableOption(request);
 	if (unreadable !== null)
 		throw new KernelError("invalid-input", `The creation options cannot be used: ${unreadable}.`);
 	await checkGrants(request.permissions?.grants ?? []);
 	const workDir = named === undefined ? common.workDir : await kernel.checkDirectory(named, "The work directory");
-	const added: string[] = [];
-	for (const directory of additionalDirs) added.push(await kernel.checkDirectory(directory, "The added directory"));
+	const added = await checkDirectories(common, request);
 	const options = toOptions(common, request, await findAgent(common, workDir, request));
 	if (request.mode?.planMode === true && !servesPlanMode(options.agent?.toolPaths ?? [])) {
 		throw new KernelError("unsupported", `The agent ${options.agent?.name ?? ""} has no tools for plan mode.`);
@@ -57,6 +63,16 @@ export async function chooseOptions(common: CommonOptions, request: CreationOpti
 		additionalDirs: [...options.additionalDirs, ...added],
 		creationOptions: toPersistedCreationOptions(request),
 	});
+}
+
+/** Their normalised paths. */
+async function checkDirectories(
+	{ kernel }: CommonOptions,
+	{ additionalDirs = [] }: OpeningOptions,
+): Promise<readonly string[]> {
+	const checked: string[] = [];
+	for (const directory of additionalDirs) checked.push(await kernel.checkDirectory(directory, "The added directory"));
+	return checked;
 }
 
 async function checkGrants(grants: readonly string[]): Promise<void> {
@@ -88,9 +104,35 @@ export async function chooseOptionsAgain(
 	const creationOptions = readCreationOptions(persisted);
 	if (persisted !== null && creationOptions === null)
 		log.warn("What a session was made with is not readable.", { session: id });
-	if (creationOptions === null) return choosePlainOptions(common, workDir, opening);
+	const added = await checkDirectories(common, opening);
+	const isReadable = persisted === null || creationOptions !== null;
+	const chosen = await chooseTheirs(common, { id, workDir, isReadable, creationOptions }, opening);
+	const { options } = chosen;
+	return { ...chosen, options: { ...options, additionalDirs: [...options.additionalDirs, ...added] } };
+}
+
+async function chooseTheirs(
+	common: CommonOptions,
+	{
+		id,
+		workDir,
+		isReadable,
+		creationOptions,
+	}: Omit<StoredOptions, "creationOptions"> & {
+		/** Whether those that there are could be read. */
+		readonly isReadable: boolean;
+		/** Null when there are none that could be read. */
+		readonly creationOptions: StoredCreationOptions | null;
+	},
+	opening: OpeningOptions,
+): Promise<ChosenOptions> {
+	const { log } = common;
+	const tools = creationOptions?.tools ?? (isReadable ? opening.defaultTools : undefined) ?? plainRequest.tools;
+	if (creationOptions === null) {
+		return choose(common, workDir, toOptions(common, { ...plainRequest, tools, ...opening }, null));
+	}
 	const agent = await findAgent(common, workDir, creationOptions);
-	const request = { ...creationOptions, ...opening };
+	const request = { ...creationOptions, tools, ...opening };
 	try {
 		return choose(common, workDir, toOptions(common, request, agent));
 	} catch (thrown) {
@@ -107,6 +149,35 @@ export interface StoredOptions {
 	readonly id: string;
 	readonly workDir: string;
 	readonly creationOptions: unknown;
+}
+
+/** The options of a session that is loaded again, with the model that somebody has chosen for it since. */
+export function withStoredModel(common: CommonOptions, chosen: ChosenOptions, persisted: unknown): ChosenOptions {
+	const stored = isRecord(persisted) ? readCreationOptions(persisted) : null;
+	if (!isRecord(persisted) || stored === null) return chosen;
+	const found = findModel(common.configuration, stored);
+	const { unlistedModel: before, ...others } = chosen.options;
+	const thinking = stored.thinking ?? others.thinking;
+	const wish =
+		found.kind === "none" ? (before === undefined ? {} : { unlistedModel: before }) : toWish(found, common.options);
+	return choose(common, chosen.workDir, { ...others, ...wish, thinking, creationOptions: persisted });
+}
+
+function toWish(
+	found: Exclude<FoundModel, { kind: "none" }>,
+	{ model }: SessionOptions,
+): Pick<SessionOptions, "unlistedModel"> | Pick<SessionOptions, "model"> {
+	return found.kind === "unlisted" ? { unlistedModel: found.model } : { model: found.alias ?? model };
+}
+
+/** The models of the settings, and the one that a session without a wish gets. */
+export async function listModels({ configuration, environment, options }: CommonOptions): Promise<ModelList> {
+	const { listModelOptions } = await import("../compose/model-options.ts");
+	const { selection } = chooseModel(options, configuration, environment);
+	return {
+		options: listModelOptions(configuration, environment),
+		chosen: toChoice(selection, configuration)?.alias ?? null,
+	};
 }
 
 /** A request without options. */
@@ -130,7 +201,7 @@ export const plainRequest: CreationOptions = {
 async function findAgent(
 	{ kernel }: CommonOptions,
 	workDir: string,
-	{ agent }: CreationOptions,
+	{ agent }: Pick<CreationOptions, "agent">,
 ): Promise<AgentDefinition | null> {
 	return agent === undefined ? null : await kernel.findAgent(agent, workDir);
 }
@@ -154,21 +225,36 @@ function toOptions(
 ): SessionOptions {
 	const found = findModel(configuration, request);
 	if (found.kind === "none") throw new KernelError("model-not-set", found.reason);
-	const { maxAnswerTokens, maxSteps, budgets, tools, systemPrompt, mode, permissions, environment } = request;
+	const {
+		maxAnswerTokens,
+		maxSteps,
+		budgets,
+		tools,
+		systemPrompt,
+		mode,
+		permissions,
+		environment,
+		editorFiles,
+		thinking,
+	} = request;
 	// Plugins run commands, and so do MCP servers.
 	const isFree = tools === "all";
+	const { addedMcpServers = [], mcpServers = isFree ? options.mcpServers : [] } = request;
+	const isReplaced = (name: string) => addedMcpServers.some((server) => server.name === name);
 	return {
 		...options,
 		isOneOfMany: true,
-		...(found.kind === "unlisted" ? { unlistedModel: found.model } : { model: found.alias ?? options.model }),
+		...toWish(found, options),
+		...(thinking === undefined ? {} : { thinking }),
 		...(maxAnswerTokens === null ? {} : { maxAnswerTokens }),
 		maxSteps: maxSteps ?? options.maxSteps,
 		budgets,
 		agent: narrowAgent(agent ?? options.agent ?? builtInAgents.default, tools, systemPrompt),
 		plugins: isFree,
-		mcpServers: request.mcpServers ?? (isFree ? options.mcpServers : []),
+		mcpServers: [...mcpServers.filter(({ name }) => !isReplaced(name)), ...addedMcpServers],
 		...(mode === undefined ? {} : { mode }),
 		...(permissions === undefined ? {} : { permissions }),
 		...(environment === undefined ? {} : { environment }),
+		...(editorFiles === undefined ? {} : { editorFiles }),
 	};
 }

@@ -54,8 +54,9 @@ export class Kernel {
 	}
 
 	/** The session of this id; created under it when there is none. */
-	openOrCreate(workDir: string, id: string, options: SessionOptions): Promise<Session> {
-		return this.#held(id, async () => this.#load(await this.#parts.store.openOrCreate(workDir, id), () => options));
+	openOrCreate(workDir: string, id: string, options: SessionOptions | ToOptions): Promise<Session> {
+		const toOptions = typeof options === "function" ? options : () => options;
+		return this.#held(id, async () => this.#load(await this.#parts.store.openOrCreate(workDir, id), toOptions));
 	}
 
 	/**
@@ -133,6 +134,11 @@ export class Kernel {
 		await session?.close(AbortSignal.timeout(hookBudget));
 	}
 
+	/** Removes the files of a session that is not loaded. */
+	delete(workDir: string, id: string): Promise<void> {
+		return this.#parts.store.delete(workDir, id);
+	}
+
 	/** Closes every session, then ends every child process. */
 	async close(): Promise<void> {
 		const sessions = [...this.#sessions.values()];
@@ -190,6 +196,8 @@ export class Kernel {
 			findSkills: (place) => this.#findSkills(place),
 			readContext: (id) => store.readContext(stored.workDir, id),
 			serverPool: () => this.#pool(),
+			withModel: async (creationOptions, change) =>
+				(await import("./creation-options.ts")).withModel(creationOptions, change),
 		};
 		return composeSession(stored, options, configuration, hostServices, links);
 	}

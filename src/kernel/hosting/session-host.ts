@@ -7,10 +7,17 @@ import { KernelError } from "../../base/errors.ts";
 import type { Identifiers } from "../../base/ids.ts";
 import type { Log } from "../../base/log.ts";
 import { timeOrderedUuid } from "../../base/time-id.ts";
-import { ConfigurationError } from "../../config/configuration-error.ts";
-import { ModelConfigurationError } from "../../models/model-settings.ts";
-import type { ListQuery, SessionPage } from "../../store/session-store.ts";
-import type { CreationOptions, FaultOwner, OpeningOptions, SessionHandle, SessionInfo, SessionsApi } from "../api.ts";
+import type { ListQuery, SessionPage, SessionState } from "../../store/session-store.ts";
+import type {
+	CreationOptions,
+	FaultOwner,
+	ModelList,
+	OpeningOptions,
+	SessionHandle,
+	SessionInfo,
+	SessionsApi,
+} from "../api.ts";
+import { withModelError } from "../compose/model-errors.ts";
 import { nobody } from "../session/fault-owner.ts";
 import type { Session } from "../session/session.ts";
 import { createFaultScopes } from "./fault-scopes.ts";
@@ -20,6 +27,8 @@ import {
 	chooseOptions,
 	chooseOptionsAgain,
 	choosePlainOptions,
+	listModels,
+	withStoredModel,
 } from "./hosted-options.ts";
 import type { Kernel } from "./kernel.ts";
 import { SlotCache } from "./slot-cache.ts";
@@ -34,12 +43,13 @@ export interface SessionHostParts extends CommonOptions {
 type LoadedSession = SessionHandle & { readonly session: Session };
 
 export class SessionHost implements SessionsApi {
+	readonly takesEditorFiles = true;
 	readonly #parts: SessionHostParts;
 	readonly #cache: SlotCache<Session>;
 	/** The options of each session that was created or opened here, oldest first. */
 	readonly #chosen = new Map<string, ChosenOptions>();
-	/** Archived by this process: unknown from the moment at which that was requested. */
-	readonly #archived = new Set<string>();
+	/** Being archived or deleted by this process: unknown from the moment at which that was requested. */
+	readonly #gone = new Set<string>();
 	readonly #faults = createFaultScopes();
 	/** The session that runs without a scope: an uncaught exception outside every scope is attributed to it. */
 	#unscoped: string | null = null;
@@ -58,7 +68,10 @@ export class SessionHost implements SessionsApi {
 			log,
 			isWorking: isRunning,
 			isEvictable: async (session) => !(await mayHaveBackgroundWork(session, log)),
-			unload: (id) => kernel.unload(id),
+			unload: (id, session) => {
+				this.#noteModel(id, session);
+				return kernel.unload(id);
+			},
 			createFullError: tooManySessions,
 		});
 	}
@@ -66,7 +79,7 @@ export class SessionHost implements SessionsApi {
 	/** Creates a session. Fails `model-not-set` when there is no such model, `overloaded` when too many are in use. */
 	async create(request: CreationOptions): Promise<LoadedSession> {
 		const { kernel, clock, identifiers } = this.#parts;
-		this.#refuseArchived("");
+		this.#refuseGone("");
 		const id = timeOrderedUuid(clock.now(), identifiers);
 		const chosen = await withModelError(() => chooseOptions(this.#parts, request));
 		if (chosen.model === "") throw new KernelError("model-not-set", "LLM is not set");
@@ -81,11 +94,14 @@ export class SessionHost implements SessionsApi {
 	/** Acquires the session of this id, loading it from memory or disk if necessary. Fails `session-not-found`. */
 	acquire(id: string, opening: OpeningOptions = {}): Promise<LoadedSession> {
 		return this.#cache.serialize(id, async () => {
-			this.#refuseArchived(id);
+			this.#refuseGone(id);
 			const chosen = this.#chosen.get(id);
 			if (chosen === undefined) return await this.#openStored(id, opening);
 			const { kernel } = this.#parts;
-			const session = await this.#load(id, () => kernel.openOrCreate(chosen.workDir, id, chosen.options));
+			// Another model may have been chosen since.
+			const choose = ({ creationOptions }: SessionState) =>
+				withStoredModel(this.#parts, chosen, creationOptions).options;
+			const session = await this.#load(id, () => kernel.openOrCreate(chosen.workDir, id, choose));
 			return this.#toHandle(id, session, chosen);
 		});
 	}
@@ -93,7 +109,7 @@ export class SessionHost implements SessionsApi {
 	/** The sessions created or opened here that are not archived, oldest first. */
 	async loaded(): Promise<readonly SessionInfo[]> {
 		return [...this.#chosen]
-			.filter(([id]) => !this.#archived.has(id))
+			.filter(([id]) => !this.#gone.has(id))
 			.map(([id, chosen]) => toInfo(id, chosen, this.#loaded(id)));
 	}
 
@@ -102,9 +118,14 @@ export class SessionHost implements SessionsApi {
 		return this.#parts.kernel.list(query);
 	}
 
+	/** The models of the settings, and which of them a session without a wish gets. */
+	models(): Promise<ModelList> {
+		return withModelError(() => listModels(this.#parts));
+	}
+
 	/** Cancels a running turn; fails `session-not-found`. False when there was none. */
 	async interrupt(id: string): Promise<boolean> {
-		this.#refuseArchived(id);
+		this.#refuseGone(id);
 		const session = this.#loaded(id);
 		if (session === null) {
 			// It has no running turn, but an unknown id must still fail.
@@ -122,10 +143,10 @@ export class SessionHost implements SessionsApi {
 		const { session, release } = await this.acquire(id);
 		try {
 			// Another client may have archived it meanwhile.
-			this.#refuseArchived(id);
-			this.#archived.add(id);
+			this.#refuseGone(id);
+			this.#gone.add(id);
 			await putAway(session).catch((thrown: unknown) => {
-				this.#archived.delete(id);
+				this.#gone.delete(id);
 				throw thrown;
 			});
 		} finally {
@@ -133,9 +154,35 @@ export class SessionHost implements SessionsApi {
 		}
 		await this.#cache.serialize(id, async () => {
 			// From now on its persisted state marks it as archived.
-			this.#archived.delete(id);
+			this.#gone.delete(id);
 			await this.#forget(id);
 		});
+	}
+
+	/** Unloads a session that nobody uses; whoever acquires it later does so with options of their own. */
+	async unload(id: string): Promise<void> {
+		await this.#cache.evict(id);
+		await this.#cache.serialize(id, async () => {
+			if (this.#loaded(id) === null) await this.#forget(id);
+		});
+	}
+
+	/** Deletes a session and all its files; nothing happens when there is none. */
+	async delete(id: string): Promise<void> {
+		if (this.#isStopped) throw programEnds();
+		this.#gone.add(id);
+		try {
+			await this.#cache.serialize(id, async () => {
+				const { kernel, log } = this.#parts;
+				const workDir = this.#chosen.get(id)?.workDir ?? (await this.#findWorkDir(id));
+				const session = this.#loaded(id);
+				if (session !== null) await endWork(session, log);
+				await this.#forget(id);
+				await kernel.delete(workDir, id);
+			});
+		} finally {
+			this.#gone.delete(id);
+		}
 	}
 
 	/**
@@ -162,7 +209,7 @@ export class SessionHost implements SessionsApi {
 	 */
 	#visit(id: string, work: (session: Session) => Promise<void>): Promise<boolean> {
 		return this.#cache.serialize(id, async () => {
-			this.#refuseArchived(id);
+			this.#refuseGone(id);
 			if (this.#chosen.has(id)) return false;
 			const { kernel } = this.#parts;
 			const workDir = await this.#findWorkDir(id);
@@ -232,7 +279,7 @@ export class SessionHost implements SessionsApi {
 			session,
 			info: toInfo(id, chosen, session),
 			startTurn: async (input) => {
-				this.#refuseArchived(id);
+				this.#refuseGone(id);
 				const { runningTurns } = this.#parts.configuration.agentwire.limits;
 				const running = this.#cache.slots().filter(({ value }) => value !== null && isRunning(value)).length;
 				if (!isRunning(session) && running >= runningTurns) throw tooManyTurns(runningTurns);
@@ -255,18 +302,25 @@ export class SessionHost implements SessionsApi {
 		await this.#cache.remove(id);
 	}
 
+	/** What is known of a session while it is not loaded. */
+	#noteModel(id: string, session: Session): void {
+		const chosen = this.#chosen.get(id);
+		if (chosen !== undefined) this.#chosen.set(id, { ...chosen, ...session.modelInUse });
+	}
+
 	#loaded(id: string): Session | null {
 		return this.#cache.get(id)?.value ?? null;
 	}
 
-	#refuseArchived(id: string): void {
-		if (this.#archived.has(id)) throw notFound(id);
+	#refuseGone(id: string): void {
+		if (this.#gone.has(id)) throw notFound(id);
 		if (this.#isStopped) throw programEnds();
 	}
 }
 
-function toInfo(id: string, { workDir, model, provider }: ChosenOptions, session: Session | null): SessionInfo {
-	return { id, workDir, model, provider, isRunning: session !== null && isRunning(session) };
+function toInfo(id: string, chosen: ChosenOptions, session: Session | null): SessionInfo {
+	const { model, provider } = session?.modelInUse ?? chosen;
+	return { id, workDir: chosen.workDir, model, provider, isRunning: session !== null && isRunning(session) };
 }
 
 async function mayHaveBackgroundWork(session: Session, log: Log): Promise<boolean> {
@@ -280,29 +334,26 @@ async function mayHaveBackgroundWork(session: Session, log: Log): Promise<boolea
 
 /** Cancels its turn, awaits the end, and marks it as archived. */
 async function putAway(session: Session): Promise<void> {
+	await endTurn(session);
+	await session.archive();
+}
+
+async function endTurn(session: Session): Promise<void> {
 	if (isRunning(session)) await session.send({ type: "turn.cancel" });
 	await session.idle();
-	await session.archive();
+}
+
+/** Ends its turn and all its background work, also what may outlive it. */
+async function endWork(session: Session, log: Log): Promise<void> {
+	await endTurn(session);
+	await session.endBackgroundTasks().catch((thrown: unknown) => {
+		// It ends once it finds its files gone.
+		log.warn("The background work of a session could not be ended.", { session: session.id, error: thrown });
+	});
 }
 
 function isRunning(session: Session): boolean {
 	return session.turnId !== null;
-}
-
-/** Settings that make no model are not a bug: the error goes to the client that requested the model. */
-async function withModelError<T>(work: () => Promise<T>): Promise<T> {
-	try {
-		return await work();
-	} catch (thrown) {
-		if (thrown instanceof ModelConfigurationError) {
-			throw new KernelError("model-not-set", thrown.message, { cause: thrown });
-		}
-		// The settings were read when the process began: the environment of the session is at fault.
-		if (thrown instanceof ConfigurationError) {
-			throw new KernelError("invalid-input", thrown.message, { cause: thrown });
-		}
-		throw thrown;
-	}
 }
 
 function notFound(id: string): KernelError {

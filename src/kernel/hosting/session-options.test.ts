@@ -6,7 +6,7 @@ import { createHost, type HostSettings, runTurn } from "../../../test/support/se
 import type { McpServerSettings } from "../../config/mcp-servers.ts";
 import type { Processes } from "../../processes/port.ts";
 import { createMemoryStore } from "../../store/memory/memory-store.ts";
-import type { CreationOptions, SessionHandle } from "../api.ts";
+import type { CreationOptions, OpeningOptions, SessionHandle } from "../api.ts";
 import { chooseOptions, choosePlainOptions, plainRequest } from "./hosted-options.ts";
 import { SessionHost } from "./session-host.ts";
 
@@ -203,6 +203,32 @@ describe("the creation options of a session", () => {
 		expect(opened.options.mcpServers).toEqual([server("own")]);
 	});
 
+	it("have MCP servers in addition to the others, which count over others of the same name", async () => {
+		const filter = { names: null, hidden: [], includeTags: null, excludeTags: [] };
+		const server = (name: string, command: string): McpServerSettings => ({
+			kind: "local",
+			command,
+			arguments: [],
+			environment: {},
+			workDir: null,
+			name,
+			callTimeout: null,
+			filter,
+		});
+		const common = [server("a", "common"), server("b", "common")];
+		const { parts } = await createHost({}, { options: { mcpServers: common } });
+		const choose = async (request: Partial<CreationOptions>) =>
+			(await chooseOptions(parts, { ...plainRequest, ...request })).options.mcpServers.map(
+				(each) => each.kind === "local" && `${each.name}: ${each.command}`,
+			);
+		const addedMcpServers = [server("b", "added"), server("c", "added")];
+		expect(await choose({ tools: "all", addedMcpServers })).toEqual(["a: common", "b: added", "c: added"]);
+		expect(await choose({ addedMcpServers })).toEqual(["b: added", "c: added"]);
+		const own = { mcpServers: [server("d", "own")], addedMcpServers };
+		expect(await choose({ tools: "all", ...own })).toEqual(["d: own", "b: added", "c: added"]);
+		expect(choosePlainOptions(parts, "/work", { addedMcpServers }).options.mcpServers).toEqual(addedMcpServers);
+	});
+
 	it("refuse plan mode where the agent has no tools for it", async () => {
 		const request = { agent: "/work/reader.yaml", tools: "all", mode: { planMode: true } } as const;
 		await expect(create(request)).rejects.toMatchObject({ code: "unsupported" });
@@ -249,4 +275,104 @@ describe("the creation options of a session", () => {
 			'The grant "run command" cannot be used: it must begin with one of Shell,',
 		);
 	});
+});
+
+describe("a stored session that is acquired", () => {
+	const toolsOf = async ({ session }: SessionHandle) =>
+		(await session.attach({ client: null, capabilities: [], hooks: null, tools: [declare("Shell")] })).tools.rejected;
+	const declare = (name: string) => ({ name, description: "", parameters: { type: "object" } });
+	/** Begun as by print mode or a dialect of one session, without creation options. */
+	async function createPlain() {
+		const store = createMemoryStore();
+		const stored = await store.openOrCreate("/work", "s1");
+		await stored.commit({ context: { kind: "append", rows: [{ type: "system-prompt", content: "x" }] } });
+		await stored.commit({ state: { customTitle: "Begun" } });
+		await stored.close();
+		return store;
+	}
+
+	it("has the tools that the opening names when it has no creation options, each time", async () => {
+		const store = await createPlain();
+		const acquire = async (options: OpeningOptions) => {
+			const { host, kernel } = await createHost({}, { store });
+			const rejected = await toolsOf(await host.acquire("s1", options));
+			await host.stop();
+			await kernel.close();
+			return rejected.length > 0;
+		};
+		expect(await acquire({})).toBe(false);
+		expect(await acquire({ defaultTools: "all" })).toBe(true);
+		expect(await acquire({ defaultTools: "without-commands" })).toBe(false);
+		expect(await acquire({})).toBe(false);
+	});
+
+	it("keeps the tools of its creation options, and has none when those cannot be read", async () => {
+		const store = createMemoryStore();
+		const { host, kernel } = await createHost({}, { store });
+		const handle = await host.create(plainRequest);
+		await runTurn(handle);
+		await host.stop();
+		await kernel.close();
+		const stored = await store.openOrCreate("/work", "s2");
+		await stored.commit({ context: { kind: "append", rows: [{ type: "system-prompt", content: "x" }] } });
+		await stored.commit({ state: { customTitle: "Begun", creationOptions: { tools: "every" } } });
+		await stored.close();
+		const { host: later } = await createHost({}, { store });
+		for (const id of [handle.session.id, "s2"])
+			expect(await toolsOf(await later.acquire(id, { defaultTools: "all" }))).toEqual([]);
+	});
+
+	it("gets further roots of its workspace, which stay", async () => {
+		const store = await createPlain();
+		const { host, kernel } = await createHost({}, { store });
+		await host.acquire("s1", { additionalDirs: ["/more"] });
+		await host.stop();
+		await kernel.close();
+		const { host: later, kernel: second } = await createHost({}, { store });
+		await later.acquire("s1", { additionalDirs: ["/more", "/other/"] });
+		await later.stop();
+		await second.close();
+		expect((await store.openOrCreate("/work", "s1")).state().additionalDirs).toEqual(["/more", "/other"]);
+	});
+
+	it.each(["/missing", "relative"])("is not opened with the directory %s", async (directory) => {
+		const store = await createPlain();
+		const { host } = await createHost({}, { store });
+		await expect(host.acquire("s1", { additionalDirs: [directory] })).rejects.toMatchObject({ code: "invalid-input" });
+		expect((await host.acquire("s1")).session.id).toBe("s1");
+	});
+});
+
+/** Runs a turn in which the model calls ReadFile; the lines that it is shown. */
+async function readFileIn({ session, startTurn }: SessionHandle, path: string): Promise<unknown> {
+	const { events, close } = await session.attach({ client: null, tools: [], capabilities: [], hooks: null });
+	const call = { id: "c1", name: "ReadFile", arguments: JSON.stringify({ path }) };
+	await startTurn(`tool_call: ${JSON.stringify(call)}`);
+	let output: unknown = null;
+	for await (const batch of events) {
+		for (const { body } of batch) if (body.type === "tool.result") output = body.result.output;
+		if (batch.some(({ body }) => body.type === "turn.ended")) break;
+	}
+	close();
+	return output;
+}
+
+it("files of an editor are those of whoever opens the session, and are never stored", async () => {
+	const store = createMemoryStore();
+	const models = { m: { provider: "p", model: "echo", max_context_size: 100_000 } };
+	const { host, kernel, files } = await createHost({}, { store, models });
+	await files.replace("/work/a.txt", "saved");
+	const editorFiles = { read: async (path: string) => `unsaved ${path}` };
+	const handle = await host.create(withOptions({ tools: "all", editorFiles }));
+	expect(await readFileIn(handle, "a.txt")).toBe("     1\tunsaved /work/a.txt");
+	await host.stop();
+	await kernel.close();
+	const later = await createHost({}, { store, models });
+	await later.files.replace("/work/a.txt", "saved");
+	const again = await later.host.acquire(handle.session.id);
+	expect(await readFileIn(again, "a.txt")).toBe("     1\tsaved");
+	again.release();
+	await later.host.unload(handle.session.id);
+	const third = await later.host.acquire(handle.session.id, { editorFiles });
+	expect(await readFileIn(third, "a.txt")).toBe("     1\tunsaved /work/a.txt");
 });

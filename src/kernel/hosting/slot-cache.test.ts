@@ -128,6 +128,16 @@ describe("a cache of slots", () => {
 		expect(unloaded).toEqual(["a"]);
 	});
 
+	it("evicts an idle value on request, and none that is in use", async () => {
+		const { cache, load, unloaded } = createSubject(3);
+		for (const id of ["idle", "used", "working"]) await load(id);
+		cache.acquire("used");
+		const working = cache.get("working")?.value;
+		if (working !== null && working !== undefined) working.isWorking = true;
+		for (const id of ["idle", "used", "working", "unknown"]) await cache.evict(id);
+		expect(unloaded).toEqual(["idle"]);
+	});
+
 	it("forgets a removed value, and loads it again", async () => {
 		const { cache, load, unloaded } = createSubject(1);
 		const first = await load("a");

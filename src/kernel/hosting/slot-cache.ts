@@ -110,6 +110,12 @@ export class SlotCache<Value> {
 		return slot !== undefined && this.#isUsed(slot);
 	}
 
+	/** Unloads the value of this id now, as when its slot was required; nothing happens while it is in use. */
+	async evict(id: string): Promise<void> {
+		const slot = this.#slots.get(id);
+		if (slot !== undefined) await this.#evict(slot, false);
+	}
+
 	/** Unloads the value and forgets the id. Call it within `serialize`. */
 	async remove(id: string): Promise<void> {
 		const slot = this.#slots.get(id);

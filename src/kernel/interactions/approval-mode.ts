@@ -1,32 +1,40 @@
 // Who decides instead of the person: yolo approves everything, afk means that nobody is at the keyboard. Flags and
 // settings switch either on for this run; commands persist it in the session's state. Settings can forbid both.
-import type { StoredSession } from "../../store/session-store.ts";
+import type { SessionState, StoredSession } from "../../store/session-store.ts";
+import type { ApprovalState } from "./approval-state.ts";
 
 export interface ApprovalModeSettings {
-	readonly stored: StoredSession;
+	readonly stored: Pick<StoredSession, "commit">;
+	readonly state: ApprovalState;
 	/** On for this run, whatever the state says. */
 	readonly yolo: boolean;
 	readonly afk: boolean;
 	/** The modes that approve nothing, whatever is on, each with the file that says so. */
 	readonly forbiddenModes: ReadonlyMap<"auto" | "yolo", string>;
+	/** Called after every switch. */
+	onSwitched?(): void;
 }
 
 export class ApprovalMode {
-	readonly #stored: StoredSession;
+	readonly #stored: ApprovalModeSettings["stored"];
+	readonly #state: ApprovalState;
 	readonly #forbidden: ApprovalModeSettings["forbiddenModes"];
+	readonly #onSwitched: () => void;
 	#yolo: boolean;
 	#afk: boolean;
 
-	constructor({ stored, yolo, afk, forbiddenModes }: ApprovalModeSettings) {
+	constructor({ stored, state, yolo, afk, forbiddenModes, onSwitched }: ApprovalModeSettings) {
 		this.#stored = stored;
+		this.#state = state;
 		this.#forbidden = forbiddenModes;
 		this.#yolo = yolo;
 		this.#afk = afk;
+		this.#onSwitched = () => onSwitched?.();
 	}
 
 	/** Whether everything is approved without a request. */
 	get isYolo(): boolean {
-		return !this.#forbidden.has("yolo") && (this.#yolo || this.#stored.state().approval.yolo);
+		return !this.#forbidden.has("yolo") && (this.#yolo || this.#state.fields.yolo);
 	}
 
 	/** Whether nobody is at the keyboard. */
@@ -41,7 +49,7 @@ export class ApprovalMode {
 
 	/** Whether the session's state says so: a run whose own flag says it needs no reminder of it. */
 	get isWithheld(): boolean {
-		return this.#stored.state().approval.afk;
+		return this.#state.fields.afk;
 	}
 
 	/** The file that forbids the mode; null when nothing does. */
@@ -49,20 +57,26 @@ export class ApprovalMode {
 		return this.#forbidden.get(mode) ?? null;
 	}
 
-	/** Switches and persists it, even when a flag had switched it on. */
-	async setYolo(enabled: boolean): Promise<void> {
-		await this.#stored.commit(
-			{ state: { approval: { ...this.#stored.state().approval, yolo: enabled } } },
-			{ sync: true },
-		);
-		if (!enabled) this.#yolo = false;
+	setYolo(enabled: boolean): Promise<void> {
+		return this.set({ yolo: enabled });
 	}
 
-	async setAway(enabled: boolean): Promise<void> {
-		await this.#stored.commit(
-			{ state: { approval: { ...this.#stored.state().approval, afk: enabled } } },
-			{ sync: true },
+	setAway(enabled: boolean): Promise<void> {
+		return this.set({ afk: enabled });
+	}
+
+	/** Switches and persists what is given, even when a flag had switched it on. */
+	async set(switches: { readonly yolo?: boolean; readonly afk?: boolean }): Promise<void> {
+		await this.#change(switches);
+		if (switches.yolo === false) this.#yolo = false;
+		if (switches.afk === false) this.#afk = false;
+		this.#onSwitched();
+	}
+
+	async #change(fields: Partial<SessionState["approval"]>): Promise<void> {
+		await this.#state.change(
+			() => fields,
+			(state) => this.#stored.commit({ state }, { sync: true }),
 		);
-		if (!enabled) this.#afk = false;
 	}
 }

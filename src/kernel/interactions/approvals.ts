@@ -11,14 +11,14 @@ import { isBroadGrant } from "../../permissions/former-grants.ts";
 import type { Judge, Proposal } from "../../permissions/judge.ts";
 import { type Settled, settle } from "../../permissions/modes.ts";
 import { isOpen, type Policy, type Verdict, worstVerdict } from "../../permissions/policy.ts";
-import type { StoredSession } from "../../store/session-store.ts";
 import type { ApprovalNeed } from "../../tools/tool.ts";
 import type { Persistence } from "../clients/emitter.ts";
 import type { ApprovalMode } from "./approval-mode.ts";
+import type { ApprovalState } from "./approval-state.ts";
 import type { InteractionTable } from "./interaction-table.ts";
 
 interface ApprovalSettings {
-	readonly stored: StoredSession;
+	readonly state: ApprovalState;
 	readonly interactions: InteractionTable;
 	/** Whether a client that answers approvals is attached. */
 	canAsk(): boolean;
@@ -55,15 +55,14 @@ export class Approvals {
 	readonly #policies: readonly Policy[];
 	/** Judges one call after the other, so that people are asked in the order of the calls. */
 	readonly #judging = createKeyedQueue();
-	readonly #granted = new Set<string>();
 	/** Approvals of earlier versions that the session no longer has, because they covered more than anybody saw. */
 	readonly #dropped: ReadonlySet<string>;
 
 	constructor(settings: ApprovalSettings) {
 		this.#settings = settings;
-		const { judge, policies } = settings;
+		const { judge, policies, state } = settings;
 		this.#policies = [{ name: "rules", decide: (request) => judge.decide(request) }, ...policies];
-		this.#dropped = new Set(settings.stored.state().approval.autoApproveActions.filter(isBroadGrant));
+		this.#dropped = new Set(state.fields.autoApproveActions.filter(isBroadGrant));
 	}
 
 	/** Decides one call. */
@@ -126,13 +125,20 @@ export class Approvals {
 		const { answer, by } = await settlement;
 		const feedback = answer.decision === "reject" ? answer.feedback : "";
 		const resolved = { kind: "approval", decision: answer.decision, feedback } as const;
-		const isGranted = answer.decision === "approve_for_session" && proposal.kind === "grants";
-		const grant = isGranted ? this.#grant(proposal.patterns) : {};
-		await emit(
-			{ type: "interaction.resolved", interactionId: interaction.id, answer: resolved, by },
-			{ ...grant, sync: true },
-		);
-		if (isGranted) await this.#settleSiblings();
+		const emitResolved = (persistence: Persistence) =>
+			emit(
+				{ type: "interaction.resolved", interactionId: interaction.id, answer: resolved, by },
+				{ ...persistence, sync: true },
+			);
+		if (answer.decision === "approve_for_session" && proposal.kind === "grants") {
+			await this.#settings.state.change(
+				({ autoApproveActions }) => ({
+					autoApproveActions: [...new Set([...autoApproveActions, ...proposal.patterns])],
+				}),
+				(state) => emitResolved({ state }),
+			);
+			await this.#settleSiblings();
+		} else await emitResolved({});
 		if (by.kind === "cancelled" || by.kind === "shutdown") return { kind: "cancelled" };
 		return answer.decision === "reject" ? { kind: "rejected", feedback } : { kind: "approved", isShown: true };
 	}
@@ -150,15 +156,6 @@ export class Approvals {
 				? `Approving it for the session covers ${proposal.patterns.map((pattern) => `\`${pattern}\``).join(", ")}.`
 				: `It can only be approved once: ${proposal.why}.`,
 		];
-	}
-
-	/** The change of the state that approves the patterns for the session. */
-	#grant(patterns: readonly string[]): Pick<Persistence, "state"> {
-		const { approval } = this.#settings.stored.state();
-		// Those that are still being stored count as well.
-		for (const pattern of patterns) this.#granted.add(pattern);
-		const autoApproveActions = [...new Set([...approval.autoApproveActions, ...this.#granted])];
-		return { state: { approval: { ...approval, autoApproveActions } } };
 	}
 
 	/** An approval for the session also settles the other open ones that it covers. */

@@ -20,6 +20,8 @@ export interface PlanModeSettings {
 	readonly startsOn: boolean;
 	/** Whether the agent has the tools for plan mode. */
 	readonly isSupported: boolean;
+	/** Called after every change. */
+	onSwitched?(): void;
 }
 
 /** Assistant messages between two reminders, and how often a reminder is a full one. */
@@ -111,6 +113,7 @@ export class PlanMode implements Reminders {
 			: { planMode: false, planSessionId: null, planSlug: null };
 		// It is reported at once.
 		await stored.commit({ state }, { sync: true });
+		this.#settings.onSwitched?.();
 	}
 
 	/** The plan's text; null when it is missing or empty. */

@@ -15,6 +15,7 @@ import { Emitter } from "../clients/emitter.ts";
 import { ProgressReports } from "../clients/progress-reports.ts";
 import { createSlashCommands, type SlashCommands } from "../commands/slash-commands.ts";
 import { ApprovalMode } from "../interactions/approval-mode.ts";
+import { ApprovalState } from "../interactions/approval-state.ts";
 import { Approvals } from "../interactions/approvals.ts";
 import { InteractionTable } from "../interactions/interaction-table.ts";
 import { PlanMode } from "../plan/plan-mode.ts";
@@ -27,6 +28,8 @@ import { createAwayReminders, joinReminders, noReminders } from "../turn/reminde
 import { createToolBox } from "../turn/tool-box.ts";
 import type { AgentServices } from "../turn/turn-dependencies.ts";
 import { createSharedOperations, type SessionOperations, toMediaOperations } from "./operations.ts";
+import { type ChosenModel, SessionModel } from "./session-model.ts";
+import { SessionModes } from "./session-modes.ts";
 import type { SessionParts } from "./session-parts.ts";
 import { SideQuestions } from "./side-questions.ts";
 import { ToolServers } from "./tool-servers.ts";
@@ -34,6 +37,8 @@ import { ToolServers } from "./tool-servers.ts";
 export interface AssembledSession {
 	readonly turn: CurrentTurn;
 	readonly mode: ApprovalMode;
+	readonly modes: SessionModes;
+	readonly model: SessionModel;
 	readonly emitter: Emitter;
 	readonly interactions: InteractionTable;
 	readonly clients: Clients;
@@ -60,10 +65,13 @@ export interface AssembledSession {
 const never = new AbortController().signal;
 
 export function assembleSession(parts: SessionParts): AssembledSession {
-	const { stored, identifiers, clock, log, model, unsetModelAlias, systemPrompt, subagents } = parts;
+	const { stored, identifiers, clock, log, systemPrompt, subagents } = parts;
 
 	const turn = new CurrentTurn();
-	const mode = new ApprovalMode(parts);
+	const state = new ApprovalState(stored);
+	const onSwitched = () => modes.note();
+	const { yolo, afk, forbiddenModes } = parts;
+	const mode = new ApprovalMode({ stored, state, yolo, afk, forbiddenModes, onSwitched });
 	const emitter = new Emitter(stored, clock, (event) => interactions.noteDelivered(event));
 	/** Emits events of the session's own agent, within the turn if one runs. */
 	const emit = (body: EventBody) => emitter.emit(turn.place, body, {}, turn.signal ?? never);
@@ -77,6 +85,20 @@ export function assembleSession(parts: SessionParts): AssembledSession {
 		}
 	};
 
+	/** Emits what a snapshot has as well: nothing waits for it, and a failure to persist what comes before it does not stop it. */
+	const reportVolatile = (body: EventBody) => {
+		const where = { turnId: null, agentPath: [] };
+		emitter.emit(where, body, {}, AbortSignal.abort())?.catch(() => emitter.deliverVolatile(where, body));
+	};
+
+	const model = new SessionModel({
+		stored,
+		initial: parts.chosen,
+		prepare: (change) => parts.models.prepare(change),
+		loadContext: () => main.load(),
+		changed: (choice) => reportVolatile({ type: "model.changed", model: choice }),
+	});
+
 	const clients = new Clients({
 		emitter,
 		source: { read: (after) => stored.events(after), delivered: () => emitter.delivered },
@@ -86,7 +108,17 @@ export function assembleSession(parts: SessionParts): AssembledSession {
 	});
 	const interactions = new InteractionTable(parts.deadlines, clock, (open) => clients.ableToAnswer(open));
 	const progress = new ProgressReports({ emitter, clock, isWanted: () => clients.wantsProgress });
-	const plan = new PlanMode({ ...parts.planPlace, stored, identifiers });
+	const plan = new PlanMode({ ...parts.planPlace, stored, identifiers, onSwitched });
+	const emitPlanMode = (enabled: boolean) =>
+		emitter.emit(turn.place, statusChanged({ plan_mode: enabled }), { sync: true }, never);
+	const modes = new SessionModes({
+		plan,
+		approval: mode,
+		agent: () => main,
+		isInTurn: () => turn.running !== null,
+		changed: (changed) => reportVolatile({ type: "mode.changed", mode: changed }),
+		emitPlanMode,
+	});
 	const hookPlace = { ...parts.hookPlace, sessionId: stored.id, workDir: stored.workDir };
 	const hooks = new HookRunner({ ...hookPlace, commands: parts.hooks, interactions, identifiers, clock, log }, () =>
 		clients.hooks(),
@@ -99,7 +131,7 @@ export function assembleSession(parts: SessionParts): AssembledSession {
 		warn: (state) => void emit({ type: "budget.warning", ...state })?.catch(() => {}),
 	});
 	const approvals = new Approvals({
-		stored,
+		state,
 		identifiers,
 		mode,
 		interactions,
@@ -135,8 +167,7 @@ export function assembleSession(parts: SessionParts): AssembledSession {
 		...subagents,
 		createTools: (toolPaths, mail, own) =>
 			subagents.createTools(toolPaths, { ...shared, agents: null, tasks: null, mail, media: toMediaOperations(own) }),
-		model,
-		unsetModelAlias,
+		chosen: () => turn.running?.chosen ?? model.current,
 		systemPrompt,
 		stored,
 		services,
@@ -171,17 +202,23 @@ export function assembleSession(parts: SessionParts): AssembledSession {
 		agents: { ...agents, start: (request, toolCallId) => background.startAgent(request, toolCallId) },
 		tasks: createTaskOperations(background, stored.tasks),
 		mail: mailbox,
-		media: toMediaOperations(model),
+		media: toMediaOperations(parts.chosen.model),
 	};
 
-	const tools = createOnFirstUse(() => parts.createTools(operations));
+	/** Which media tools there are, and what they say, depends on the model. */
+	const toolsOf = new WeakMap<ChosenModel, () => Promise<readonly Tool[]>>();
+	const tools = (chosen: ChosenModel = model.current) => {
+		const media = toMediaOperations(chosen.model);
+		const create = toolsOf.get(chosen) ?? createOnFirstUse(() => parts.createTools({ ...operations, media }));
+		toolsOf.set(chosen, create);
+		return create();
+	};
 	const servers = createServers(parts, operations, tools, clients);
 	const main = new MainAgent({
 		stored,
-		model,
-		unsetModelAlias,
-		equip: async () => {
-			const builtin = await tools();
+		chosen: () => model.current,
+		equip: async (chosen) => {
+			const builtin = await tools(chosen);
 			return {
 				tools: createToolBox(
 					builtin,
@@ -192,7 +229,7 @@ export function assembleSession(parts: SessionParts): AssembledSession {
 			};
 		},
 		systemPrompt: () => systemPrompt(null),
-		reminders: joinReminders([plan, parts.remindsOfAbsence ? createAwayReminders(mode) : noReminders]),
+		reminders: joinReminders([plan, modes, parts.remindsOfAbsence ? createAwayReminders(mode) : noReminders]),
 		emit,
 		notices: (messages) => notifications.notices(messages),
 		compactionNotes: async () => toCompactionNotes(await activeViews(background)),
@@ -223,6 +260,8 @@ export function assembleSession(parts: SessionParts): AssembledSession {
 	return {
 		turn,
 		mode,
+		modes,
+		model,
 		emitter,
 		interactions,
 		clients,
@@ -240,7 +279,7 @@ export function assembleSession(parts: SessionParts): AssembledSession {
 		sideQuestions,
 		commands,
 		callClientTool: createClientToolCalls(interactions, emitter, () => turn.place),
-		emitPlanMode: (enabled) => emitter.emit(turn.place, statusChanged({ plan_mode: enabled }), { sync: true }, never),
+		emitPlanMode,
 	};
 }
 

@@ -7,12 +7,11 @@ import type { AgentType } from "../../definitions/agent-types.ts";
 import type { Skill } from "../../definitions/skill.ts";
 import type { ContextRow } from "../../events/conversation.ts";
 import type { CommandHook } from "../../hooks/hook.ts";
-import type { Model } from "../../models/model.ts";
 import type { Judge } from "../../permissions/judge.ts";
 import type { Policy } from "../../permissions/policy.ts";
 import type { StoredSession } from "../../store/session-store.ts";
 import type { Tool } from "../../tools/tool.ts";
-import type { SandboxDescription } from "../api.ts";
+import type { ModelOption, SandboxDescription } from "../api.ts";
 import type { BackgroundParts } from "../background/background-tasks.ts";
 import type { BudgetLimits } from "../budgets/budgets.ts";
 import type { SessionKeys } from "../compose/key-ring.ts";
@@ -22,6 +21,7 @@ import type { SubagentParts } from "../subagents/subagents.ts";
 import type { HookRunnerSettings } from "../turn/hook-runner.ts";
 import type { AgentServices } from "../turn/turn-dependencies.ts";
 import type { SessionOperations } from "./operations.ts";
+import type { ChosenModel, ModelChange, PreparedChange } from "./session-model.ts";
 import type { LoadServers } from "./tool-servers.ts";
 
 /** The parts of a session; `compose.ts` creates them from the configuration. */
@@ -29,9 +29,14 @@ export interface SessionParts {
 	readonly stored: StoredSession;
 	/** The context of another session of the work dir; null when there is none. */
 	readContext(sessionId: string): Promise<readonly ContextRow[] | null>;
-	/** Null when none is configured; `unsetModelAlias` then is the requested alias. */
-	readonly model: Model | null;
-	readonly unsetModelAlias: string | null;
+	/** The model that it begins with. */
+	readonly chosen: ChosenModel;
+	readonly models: {
+		/** What else can be chosen. */
+		options(): Promise<readonly ModelOption[]>;
+		/** Makes the model of another choice; fails with a KernelError for what cannot be chosen. */
+		prepare(change: ModelChange): Promise<PreparedChange>;
+	};
 	/** Creates the built-in tools, in the order in which a model is offered them. */
 	createTools(operations: SessionOperations): Promise<readonly Tool[]>;
 	/** The parts of subagents; their tools get the same operations. */

@@ -9,7 +9,7 @@ import {
 	parts,
 	say,
 } from "../../../test/support/models/scripted-model.ts";
-import { plainAttachment } from "../../../test/support/sessions/session-doubles.ts";
+import { chosenModel, plainAttachment } from "../../../test/support/sessions/session-doubles.ts";
 import { createSessionSubject } from "../../../test/support/sessions/session-subject.ts";
 import { createToolDouble, editNeed } from "../../../test/support/sessions/turn-subject.ts";
 import { createSessionDouble, storageFailure } from "../../../test/support/store/failing-session.ts";
@@ -80,7 +80,7 @@ describe("commands", () => {
 
 	it("log why a turn failed, with the requested missing model", async () => {
 		const log = createMemoryLog();
-		const { session, attach } = await createSessionSubject(null, [], { unsetModelAlias: "k3", log });
+		const { session, attach } = await createSessionSubject(null, [], { chosen: chosenModel(null, "k3"), log });
 		const client = attach();
 		await session.send(start());
 		await client.next("turn.ended");

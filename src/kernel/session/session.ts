@@ -43,6 +43,8 @@ export class Session implements SessionApi {
 		"turn.cancel": () => this.#cancel(),
 		"side-question.start": ({ question }) => this.#startSideQuestion(question),
 		"plan-mode.set": ({ enabled }) => this.#setPlanMode(enabled),
+		"mode.set": ({ mode }) => this.#assembled.modes.set(mode),
+		"model.set": ({ model, thinking }) => this.#assembled.model.set({ model, thinking }),
 		"interaction.respond": ({ interactionId, clientId = null, answer }) => {
 			const { interactions, clients } = this.#assembled;
 			const by = { kind: "client", clientId, name: clients.nameOf(clientId) } as const;
@@ -54,14 +56,14 @@ export class Session implements SessionApi {
 	#closing = false;
 
 	constructor(parts: SessionParts) {
-		const { stored, model, clock, log } = parts;
+		const { stored, chosen, clock, log } = parts;
 		this.id = stored.id;
 		this.workDir = stored.workDir;
 		this.#parts = parts;
 		this.#assembled = assembleSession(parts);
 		const { tools, turn } = this.#assembled;
 		this.#warmUp = new WarmUp({
-			work: async () => void (await Promise.all([tools(), model?.warmUp?.()])),
+			work: async () => void (await Promise.all([tools(), chosen.model?.warmUp?.()])),
 			isNeeded: () => !this.#closing && !this.#hadTurn && turn.running === null,
 			clock,
 			log,
@@ -118,12 +120,19 @@ export class Session implements SessionApi {
 	async description(): Promise<SessionDescription> {
 		const { commands, hooks } = this.#assembled;
 		const slashCommands = commands.all.map(({ name, description, aliases }) => ({ name, description, aliases }));
-		return { slashCommands, commandHooks: hooks.commands, sandbox: this.#parts.sandbox };
+		const models = await this.#parts.models.options();
+		return { slashCommands, commandHooks: hooks.commands, models, sandbox: this.#parts.sandbox };
 	}
 
 	/** The running turn; null when idle. */
 	get turnId(): string | null {
 		return this.#assembled.turn.id;
+	}
+
+	/** The model of its next turn by the name sent to the provider, and the provider's key; empty without one. */
+	get modelInUse(): { readonly model: string; readonly provider: string } {
+		const { sentName, choice } = this.#assembled.model.current;
+		return { model: sentName, provider: choice?.provider ?? "" };
 	}
 
 	/** Whether it was loaded from disk or has had a turn. */
@@ -138,6 +147,7 @@ export class Session implements SessionApi {
 		// Not awaited: the first answer does not depend on it.
 		void this.#assembled.background.find();
 		await this.#assembled.plan.start();
+		this.#assembled.modes.begin();
 		const source = this.#parts.stored.existed ? "resume" : "startup";
 		await this.#assembled.hooks.run({ event: "SessionStart", target: source, input: { source } }, null, never);
 	}
@@ -158,6 +168,7 @@ export class Session implements SessionApi {
 			planMode: plan.isOn,
 			approvesEverything: mode.isYolo,
 			isAway: mode.isAway,
+			model: this.#assembled.model.current.choice,
 			title: stored.state().customTitle,
 			openInteractions: interactions.requests(),
 			unfinished: [...emitter.unfinished(), ...progress.unfinished()],
@@ -267,6 +278,7 @@ export class Session implements SessionApi {
 		const turn: RunningTurn = {
 			id: this.#parts.identifiers.hex(32),
 			controller: new AbortController(),
+			chosen: this.#assembled.model.current,
 			steers: createSteerQueue(),
 			broken: null,
 			ended: Promise.resolve(),

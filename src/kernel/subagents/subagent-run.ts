@@ -10,6 +10,7 @@ import type { Model } from "../../models/model.ts";
 import type { StoredAgent, StoredSession } from "../../store/session-store.ts";
 import type { AgentRequest, MailOperations } from "../../tools/operations.ts";
 import type { Tool } from "../../tools/tool.ts";
+import type { ChosenModel } from "../session/session-model.ts";
 import type { HookRunner } from "../turn/hook-runner.ts";
 import { createMailbox, mailboxOf } from "../turn/mailbox.ts";
 import { closeLostCalls } from "../turn/recovery.ts";
@@ -29,9 +30,8 @@ export interface RunSettings {
 	/** Creates the tools of a type. */
 	createTools(toolPaths: readonly string[], mail: MailOperations, model: Model | null): Promise<readonly Tool[]>;
 	findModel: FindModel;
-	/** The session's model; without one, `unsetModelAlias` is the requested alias. */
-	readonly model: Model | null;
-	readonly unsetModelAlias: string | null;
+	/** The session's model: that of the running turn, if one runs. */
+	chosen(): Pick<ChosenModel, "model" | "unsetModelAlias">;
 	/** The prompt of a type without its role. */
 	systemPrompt(type: AgentType): Promise<string>;
 	/** The state of the repository in a few lines; empty when there is none. */
@@ -55,6 +55,7 @@ export interface PreparedAgent extends ReportedAgent {
 	readonly stored: StoredAgent;
 	readonly type: AgentType;
 	readonly model: Model | null;
+	readonly unsetModelAlias: string | null;
 }
 
 /** Why there is no subagent to run; the brief is that of a background task. */
@@ -84,7 +85,8 @@ export async function prepareAgent(request: AgentRequest, settings: RunSettings)
 		return refuse(`There is no subagent type ${wanted}. Types: ${names}.`, "Invalid subagent type");
 	}
 	const alias = request.model ?? known?.description.modelOverride ?? type.model;
-	const model = alias === null ? settings.model : await settings.findModel(alias);
+	const { model: own, unsetModelAlias } = settings.chosen();
+	const model = alias === null ? own : await settings.findModel(alias);
 	if (alias !== null && model === null) {
 		return refuse(`There is no model ${alias} in the settings.`, "Invalid model alias");
 	}
@@ -99,7 +101,8 @@ export async function prepareAgent(request: AgentRequest, settings: RunSettings)
 			effectiveModel: alias,
 		}));
 	const { id } = agent.description;
-	return { ok: true, agent: { id, typeName: type.name, stored: agent, type, model, isResumed: known !== null } };
+	const isResumed = known !== null;
+	return { ok: true, agent: { id, typeName: type.name, stored: agent, type, model, unsetModelAlias, isResumed } };
 }
 
 /** The place of a run among turns, calls and tasks. */
@@ -183,12 +186,11 @@ function createDeadline(seconds: number | null, clock: Clock): { readonly signal
 
 /** The agent with its context restored or created. */
 async function openAgent(
-	{ stored, type, model }: PreparedAgent,
+	{ stored, type, model, unsetModelAlias }: PreparedAgent,
 	path: readonly AgentPathEntry[],
 	services: AgentServices,
 	settings: RunSettings,
 ): Promise<Agent> {
-	const { unsetModelAlias } = settings;
 	const log: ContextLog = {
 		change: (change) => services.persisted(stored.changeContext(change)),
 	};

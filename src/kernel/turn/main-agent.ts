@@ -3,10 +3,10 @@
 import { Context, type ContextLog } from "../../agent/context.ts";
 import type { HistoryEntry } from "../../events/conversation.ts";
 import type { EventBody } from "../../events/event.ts";
-import type { Model } from "../../models/model.ts";
 import type { StoredSession } from "../../store/session-store.ts";
 import type { MessageHistory } from "../api.ts";
 import type { AgentNotice } from "../background/notifications.ts";
+import type { ChosenModel } from "../session/session-model.ts";
 import type { OpenMailbox } from "./mailbox.ts";
 import { type CrashNotice, createRecovery } from "./recovery.ts";
 import type { Reminders } from "./reminders.ts";
@@ -14,10 +14,10 @@ import type { Agent } from "./turn-dependencies.ts";
 
 export interface MainAgentSettings {
 	readonly stored: StoredSession;
-	readonly model: Model | null;
-	readonly unsetModelAlias: string | null;
-	/** Its tools, and its mailbox if it has the tool that sends messages to its past. */
-	equip(): Promise<Pick<Agent, "tools"> & { readonly mailbox: OpenMailbox | null }>;
+	/** The model that the session has now. */
+	chosen(): ChosenModel;
+	/** Its tools with this model, and its mailbox if it has the tool that sends messages to its past. */
+	equip(chosen: ChosenModel): Promise<Pick<Agent, "tools"> & { readonly mailbox: OpenMailbox | null }>;
 	/** Renders the system prompt of a session that has none yet. */
 	systemPrompt(): Promise<string>;
 	readonly reminders: Reminders;
@@ -31,6 +31,8 @@ export interface MainAgentSettings {
 export class MainAgent {
 	readonly #settings: MainAgentSettings;
 	#agent: Agent | null = null;
+	/** The model with which it was opened. */
+	#openedWith: ChosenModel | null = null;
 	#loading: Promise<Agent> | null = null;
 	#recovery: ReturnType<typeof createRecovery> | null = null;
 	#notice: CrashNotice | null = null;
@@ -39,13 +41,21 @@ export class MainAgent {
 		this.#settings = settings;
 	}
 
-	/** The agent, ready for a turn. Concurrent callers share one attempt; after a failure the next call retries. */
-	load(): Promise<Agent> {
-		this.#loading ??= this.#make().catch((thrown: unknown) => {
+	/**
+	 * The agent with this model, ready for a turn. Concurrent callers share one attempt; after a failure the next call
+	 * retries.
+	 */
+	load(chosen: ChosenModel = this.#settings.chosen()): Promise<Agent> {
+		this.#loading ??= this.#make(chosen).catch((thrown: unknown) => {
 			this.#loading = null;
 			throw thrown;
 		});
-		return this.#loading;
+		return chosen === this.#openedWith ? this.#loading : this.#loading.then((agent) => this.#withModel(agent, chosen));
+	}
+
+	async #withModel(agent: Agent, chosen: ChosenModel): Promise<Agent> {
+		const { model, unsetModelAlias } = chosen;
+		return { ...agent, model, unsetModelAlias, ...(await this.#settings.equip(chosen)) };
 	}
 
 	/** The message history so far: that of the agent if it is loaded, else the stored one. */
@@ -69,8 +79,11 @@ export class MainAgent {
 		return notice;
 	}
 
-	async #make(): Promise<Agent> {
-		this.#agent ??= await this.#open();
+	async #make(chosen: ChosenModel): Promise<Agent> {
+		if (this.#agent === null) {
+			this.#openedWith = chosen;
+			this.#agent = await this.#open(chosen);
+		}
 		this.#notice = await this.#recover(this.#agent);
 		return this.#agent;
 	}
@@ -82,10 +95,10 @@ export class MainAgent {
 	}
 
 	/** A session's system prompt is written once and stored. */
-	async #open(): Promise<Agent> {
+	async #open(chosen: ChosenModel): Promise<Agent> {
 		const { stored, systemPrompt, persisted } = this.#settings;
 		// Before any write: what was written must not be written again by the next attempt.
-		const equipment = await this.#settings.equip();
+		const equipment = await this.#settings.equip(chosen);
 		const hasPrompt = stored.contextRows.some((row) => row.type === "system-prompt");
 		const content = hasPrompt ? "" : await systemPrompt();
 		if (!hasPrompt) await stored.commit({ context: { kind: "append", rows: [{ type: "system-prompt", content }] } });
@@ -94,7 +107,8 @@ export class MainAgent {
 		};
 		const context = new Context(log, stored.contextRows, content);
 		equipment.mailbox?.open(() => context.checkpointCount);
-		const { model, unsetModelAlias, reminders, compactionNotes } = this.#settings;
+		const { reminders, compactionNotes } = this.#settings;
+		const { model, unsetModelAlias } = chosen;
 		const notices = () => this.#settings.notices(context.messages);
 		return { path: [], model, unsetModelAlias, context, ...equipment, reminders, notices, compactionNotes };
 	}

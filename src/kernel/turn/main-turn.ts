@@ -11,6 +11,7 @@ import type { Notifications } from "../background/notifications.ts";
 import type { Budgets } from "../budgets/budgets.ts";
 import type { SlashCommands } from "../commands/slash-commands.ts";
 import type { SessionKeys } from "../compose/key-ring.ts";
+import type { ChosenModel } from "../session/session-model.ts";
 import type { ToolServers } from "../session/tool-servers.ts";
 import { type CommandRunSettings, createCommandRun } from "./command-run.ts";
 import { loopOver, runFlow } from "./flow-run.ts";
@@ -28,6 +29,8 @@ const patience = 1400;
 export interface RunningTurn {
 	readonly id: string;
 	readonly controller: AbortController;
+	/** Its model, whatever is chosen while it runs. */
+	readonly chosen: ChosenModel;
 	readonly steers: OpenSteerQueue;
 	/**
 	 * Set when something other than a cancel aborted it: an exhausted time budget, or an uncaught exception in its
@@ -198,8 +201,8 @@ async function prepareRun(
 	watch: WatchedTurn,
 	{ services, main, servers }: MainTurnSettings,
 ): Promise<CommandRunSettings> {
-	const { id, steers, controller } = turn;
-	const agent = await main.load();
+	const { id, steers, controller, chosen } = turn;
+	const agent = await main.load(chosen);
 	const agentTurn: AgentTurn = {
 		id,
 		signal: controller.signal,

@@ -217,9 +217,10 @@ describe("the second request", () => {
 	const label = (id: string) => ({ type: "text", text: `Image returned by ${id}:` });
 
 	async function askTwice(stream: string, settings: Partial<ModelSettings>): Promise<unknown> {
-		const first = await ask(sendEvents(stream), settings);
+		const seeing: Partial<ModelSettings> = { ...settings, capabilities: new Set(["image_in"]) };
+		const first = await ask(sendEvents(stream), seeing);
 		const request = continued(weatherRequest, first, weatherResults("1x1 image follows"));
-		await ask(sendEvents(finish), settings, request);
+		await ask(sendEvents(finish), seeing, request);
 		return tested.server.requests[1]?.body;
 	}
 

@@ -21,6 +21,7 @@ import {
 	isThere,
 	readSummary,
 	type SessionPaths,
+	toDeletedDirectory,
 	toLeasesDirectory,
 	toSessionPaths,
 } from "./session-directory.ts";
@@ -87,7 +88,12 @@ export function createDiskStore(options: DiskStoreOptions): SessionStore {
 	let swept: Promise<void> | null = null;
 	/** Once per process: what is left later, the next process removes. */
 	const sweepShared = (): Promise<void> => {
-		swept ??= sweepAll([shareDir, toLeasesDirectory(shareDir)], options, options.clock.now() - sharedAge);
+		swept ??= (async () => {
+			await sweepAll([shareDir, toLeasesDirectory(shareDir)], options, options.clock.now() - sharedAge);
+			if ((await files.status(toDeletedDirectory(shareDir)).catch(() => null)) === null) return;
+			const { removeDeleted } = await import("./session-deletion.ts");
+			await removeDeleted(files, shareDir, log).catch(() => undefined);
+		})();
 		return swept;
 	};
 	const parentOf = (workDir: string): string => path.join(shareDir, "sessions", toDirectoryName(workDir));
@@ -163,7 +169,8 @@ export function createDiskStore(options: DiskStoreOptions): SessionStore {
 		async workDirOf(id) {
 			checkSessionId(id);
 			for (const workDir of await index.workDirs()) {
-				if (await hasContext(files, pathsOf(workDir, id))) return workDir;
+				const paths = pathsOf(workDir, id);
+				if (await isFound(files, paths, await findSession(files, paths))) return workDir;
 			}
 			return null;
 		},
@@ -172,6 +179,12 @@ export function createDiskStore(options: DiskStoreOptions): SessionStore {
 			const id = await index.lastSessionId(workDir);
 			if (id === null || !isSessionId(id)) return null;
 			return (await hasContext(files, pathsOf(workDir, id))) ? id : null;
+		},
+		async delete(spelled, id) {
+			const workDir = toWorkDir(spelled);
+			checkSessionId(id);
+			const { deleteDiskSession } = await import("./session-deletion.ts");
+			await deleteDiskSession({ ...options, index, workDir, id, paths: pathsOf(workDir, id) });
 		},
 		async list(query) {
 			const chosen = query.workDir === undefined ? await index.workDirs() : [toWorkDir(query.workDir)];

@@ -86,7 +86,8 @@ async function findRemoved(files: Files, directory: string): Promise<string | nu
 	return removed;
 }
 
-async function acquire(options: LeaseOptions, token: string): Promise<void> {
+/** `whileHeld` is called with the process that holds it, and may throw instead of waiting for it. */
+async function acquire(options: LeaseOptions, token: string, whileHeld: (pid: number) => void): Promise<void> {
 	const { files, clock, log, path: leasePath } = options;
 	const started = clock.now();
 	const content = JSON.stringify({ pid: process.pid, token, time: new Date(started).toISOString() });
@@ -95,6 +96,7 @@ async function acquire(options: LeaseOptions, token: string): Promise<void> {
 		if (held === null) continue;
 		const holder = toHolder(held);
 		const isGone = holder !== null && !isAlive(holder.pid);
+		if (holder !== null && !isGone) whileHeld(holder.pid);
 		if (isGone || clock.now() - started >= leasePatience) {
 			log.info("the lease of a session is taken over", { path: leasePath, pid: holder?.pid ?? null, isGone });
 			await files.replace(leasePath, content);
@@ -109,14 +111,30 @@ async function acquire(options: LeaseOptions, token: string): Promise<void> {
  * can be written the session is used without one.
  */
 export async function takeLease(options: LeaseOptions): Promise<Lease> {
-	const { files, log, path: leasePath, directory } = options;
-	const token = randomBytes(9).toString("hex");
+	const token = newToken();
 	try {
-		await acquire(options, token);
+		await acquire(options, token, () => {});
 	} catch (thrown) {
-		log.warn("the session is held without a lease", { path: leasePath, cause: errorText(thrown) });
+		options.log.warn("the session is held without a lease", { path: options.path, cause: errorText(thrown) });
 		return noLease;
 	}
+	return createLease(options, token);
+}
+
+/** Takes the lease unless a living process holds it: then fails with what `toError` makes of that process. */
+export async function takeFreeLease(options: LeaseOptions, toError: (pid: number) => KernelError): Promise<Lease> {
+	const token = newToken();
+	await acquire(options, token, (pid) => {
+		throw toError(pid);
+	});
+	return createLease(options, token);
+}
+
+function newToken(): string {
+	return randomBytes(9).toString("hex");
+}
+
+function createLease({ files, log, path: leasePath, directory }: LeaseOptions, token: string): Lease {
 	let loss: KernelError | null = null;
 	const lost = createDeferred<KernelError>();
 	/** When the file was last written, once it was seen to be this lease: a status is cheaper than reading. */

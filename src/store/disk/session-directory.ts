@@ -50,6 +50,14 @@ export function toLeasesDirectory(shareDir: string): string {
 	return path.join(shareDir, "leases");
 }
 
+/**
+ * Where the directories of deleted sessions go before their files are removed, one after the other: what is left there
+ * when the process is killed is no session. On the same file system as the sessions.
+ */
+export function toDeletedDirectory(shareDir: string): string {
+	return path.join(shareDir, "sessions", "deleted");
+}
+
 async function fileSize(files: Files, file: string): Promise<number | null> {
 	const status = await files.status(file);
 	return status?.kind === "file" ? status.size : null;

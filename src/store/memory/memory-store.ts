@@ -84,6 +84,11 @@ function isFound(persisted: MemorySession): boolean {
 	return persisted.hasContext || persisted.events.length > 0;
 }
 
+function isFoundIn(sessions: ReadonlyMap<string, MemorySession>, id: string): boolean {
+	const persisted = sessions.get(id);
+	return persisted !== undefined && isFound(persisted);
+}
+
 function isEmpty(persisted: MemorySession): boolean {
 	return (
 		persisted.state.customTitle === null &&
@@ -119,6 +124,8 @@ function withRows(context: readonly ContextRow[], rows: readonly ContextRow[]): 
 export function createMemoryStore(): SessionStore {
 	const workDirs = new Map<string, Map<string, MemorySession>>();
 	const lastSessions = new Map<string, string>();
+	/** How often each session is open. */
+	const openings = new Map<string, number>();
 	let writtenLast = 0;
 
 	const openMemory = (workDir: string, id: string, found: MemorySession | null): StoredSession => {
@@ -126,6 +133,8 @@ export function createMemoryStore(): SessionStore {
 		// A session that starts afresh adopts only the title.
 		if (!persisted.hasContext) persisted.state = { ...initialState(), customTitle: persisted.state.customTitle };
 		let closed = false;
+		const place = `${workDir}/${id}`;
+		openings.set(place, (openings.get(place) ?? 0) + 1);
 
 		const write = async (change: () => void): Promise<void> => {
 			if (closed) throw new KernelError("closed", "The session is closed.");
@@ -201,6 +210,7 @@ export function createMemoryStore(): SessionStore {
 			async close({ becomesLast = true } = {}) {
 				if (closed) return;
 				closed = true;
+				openings.set(place, (openings.get(place) ?? 1) - 1);
 				if (!isEmpty(persisted)) {
 					if (becomesLast) lastSessions.set(workDir, id);
 					return;
@@ -234,13 +244,21 @@ export function createMemoryStore(): SessionStore {
 		},
 		async workDirOf(id) {
 			checkSessionId(id);
-			const found = [...workDirs].find(([, sessions]) => sessions.get(id)?.hasContext === true);
+			const found = [...workDirs].find(([, sessions]) => isFoundIn(sessions, id));
 			return found?.[0] ?? null;
 		},
 		async lastSessionId(spelled) {
 			const workDir = toWorkDir(spelled);
 			const id = lastSessions.get(workDir);
 			return id !== undefined && find(workDir, id)?.hasContext === true ? id : null;
+		},
+		async delete(spelled, id) {
+			const workDir = toWorkDir(spelled);
+			checkSessionId(id);
+			if ((openings.get(`${workDir}/${id}`) ?? 0) > 0)
+				throw new KernelError("busy", `The session ${id} cannot be deleted, because it is open: close it first.`);
+			workDirs.get(workDir)?.delete(id);
+			if (lastSessions.get(workDir) === id) lastSessions.delete(workDir);
 		},
 		async list(query) {
 			const chosen = query.workDir === undefined ? [...workDirs.keys()] : [toWorkDir(query.workDir)];

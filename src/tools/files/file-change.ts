@@ -9,6 +9,7 @@ import type { Preparation, ToolEnvironment } from "../tool.ts";
 import { cancelledResult, settled } from "../tool-definition.ts";
 import { fileSubject, type Location, locateFile } from "../workspace-paths.ts";
 import { createDiffBlocks } from "./diff-blocks.ts";
+import { readForChange, type WorkspaceContent } from "./workspace-content.ts";
 
 /** Bytes of the largest file that can be changed; it has to fit in memory. */
 const sizeLimit = 64 * 1024 * 1024;
@@ -49,17 +50,24 @@ export type ChangeableFileResult =
 /** Finds the file of a path and reads it, or returns why it may not be changed. */
 export async function findForChange(
 	spelled: string,
-	environment: ToolEnvironment,
+	session: ToolEnvironment,
 	failureBrief: string,
+	signal: AbortSignal,
 ): Promise<ChangeableFileResult> {
-	const found = await locateFile(spelled, environment);
+	const found = await locateFile(spelled, session);
 	if (!found.ok) return { ok: false, refusal: settled(found.refusal) };
 	const { location } = found;
-	const verdict = await planVerdict(location, environment);
+	const verdict = await planVerdict(location, session);
 	if (verdict.kind === "refused") return { ok: false, refusal: verdict.refusal };
-	const content = await readForChange(location, environment, failureBrief);
+	const isPlanFile = verdict.kind === "plan-file";
+	const content = await readChangeable(location, environmentOf(isPlanFile, session), failureBrief, signal);
 	if (!content.ok) return content;
-	return { ok: true, file: { location, before: content.bytes, isPlanFile: verdict.kind === "plan-file" } };
+	return { ok: true, file: { location, before: content.bytes, isPlanFile } };
+}
+
+/** The plan file is read on disk, so that no editor has it. */
+function environmentOf(isPlanFile: boolean, session: ToolEnvironment): ToolEnvironment {
+	return isPlanFile ? { ...session, editor: null } : session;
 }
 
 type FileContent =
@@ -67,28 +75,30 @@ type FileContent =
 	| { readonly ok: false; readonly refusal: Preparation };
 
 /** The file's bytes (null when there is none), or why it cannot be changed. */
-async function readForChange(
+async function readChangeable(
 	location: Location,
 	environment: ToolEnvironment,
 	failureBrief: string,
+	signal: AbortSignal,
 ): Promise<FileContent> {
 	const refuse = (message: string, brief: string): FileContent => ({
 		ok: false,
 		refusal: settled(toolError(message, brief)),
 	});
+	const tooLarge = (size: number) =>
+		refuse(`\`${location.spelled}\` is too large to be changed: ${size} bytes.`, failureBrief);
 	const status = await environment.files.status(location.resolved);
-	if (status === null) return { ok: true, bytes: null };
-	if (status.kind !== "file") {
-		const what = status.kind === "directory" ? "a directory" : "not a regular file";
-		return refuse(`\`${location.spelled}\` is ${what}.`, "Invalid path");
+	if (status !== null) {
+		if (status.kind !== "file") {
+			const what = status.kind === "directory" ? "a directory" : "not a regular file";
+			return refuse(`\`${location.spelled}\` is ${what}.`, "Invalid path");
+		}
+		// Replacing a file needs no permission on the file itself, so it is checked here.
+		if ((status.mode & 0o222) === 0) return refuse(`\`${location.spelled}\` is read-only.`, failureBrief);
+		if (status.size > sizeLimit) return tooLarge(status.size);
 	}
-	// Replacing a file needs no permission on the file itself, so it is checked here.
-	if ((status.mode & 0o222) === 0) return refuse(`\`${location.spelled}\` is read-only.`, failureBrief);
-	if (status.size > sizeLimit) {
-		return refuse(`\`${location.spelled}\` is too large to be changed: ${status.size} bytes.`, failureBrief);
-	}
-	// The person is shown the change, whatever the file contains.
-	return { ok: true, bytes: await environment.allFiles.read(location.resolved) };
+	const { bytes } = await readForChange(location, environment, signal);
+	return bytes !== null && bytes.length > sizeLimit ? tooLarge(bytes.length) : { ok: true, bytes };
 }
 
 type PlanVerdict =
@@ -154,8 +164,9 @@ export async function reportWhenApproved(
 }
 
 /** Prepares the call that requests approval and then replaces the file. */
-export async function prepareFileChange(change: FileChange, environment: ToolEnvironment): Promise<Preparation> {
+export async function prepareFileChange(change: FileChange, session: ToolEnvironment): Promise<Preparation> {
 	const { location, before, after } = change;
+	const environment = environmentOf(change.isFree, session);
 	const { allFiles: files } = environment;
 	const display = await createDiffBlocks(
 		location.isLinked ? location.resolved : location.path,
@@ -163,8 +174,12 @@ export async function prepareFileChange(change: FileChange, environment: ToolEnv
 		change.shown.after,
 	);
 
-	const isAsApproved = async (): Promise<boolean> =>
-		(await files.resolve(location.path)) === location.resolved && isSame(await files.read(location.resolved), before);
+	/** The file, if it is still as the change was shown; else null. */
+	const readAgain = async (signal: AbortSignal): Promise<WorkspaceContent | null> => {
+		if ((await files.resolve(location.path)) !== location.resolved) return null;
+		const content = await readForChange(location, environment, signal);
+		return isSame(content.bytes, before) ? content : null;
+	};
 
 	return {
 		kind: "ready",
@@ -182,14 +197,20 @@ export async function prepareFileChange(change: FileChange, environment: ToolEnv
 		execute: (signal) =>
 			writers.run(location.resolved, async () => {
 				if (signal.aborted) return cancelledResult();
-				if (!(await isAsApproved())) {
+				const content = await readAgain(signal);
+				// What an editor is asked takes long enough to be cancelled.
+				if (signal.aborted) return cancelledResult();
+				if (content === null) {
 					return toolError(
 						`\`${location.spelled}\` changed since this call was prepared, so nothing was written. Read the file again and retry.`,
 						change.failureBrief,
 					);
 				}
 				if (change.isFree) await files.makeDirectory(path.dirname(location.resolved));
-				await files.replace(location.resolved, after, { withoutLinks: true });
+				if (!(await content.writeInEditor(after, signal))) {
+					if (signal.aborted) return cancelledResult();
+					await files.replace(location.resolved, after, { withoutLinks: true });
+				}
 				return toolSuccess({ message: change.message, display });
 			}),
 	};

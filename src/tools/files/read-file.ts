@@ -4,10 +4,11 @@ import { type ToolReturn, toolError, toolSuccess } from "../../events/content.ts
 import { integer } from "../argument-schemas.ts";
 import { beginning } from "../text-limits.ts";
 import type { Tool, ToolEnvironment } from "../tool.ts";
-import { cancelledResult, defineTool, freeUnlessRuled, settled } from "../tool-definition.ts";
+import { cancelledResult, defineTool, freeUnlessRuled, never, settled } from "../tool-definition.ts";
 import { fileSubject, shownPath } from "../workspace-paths.ts";
 import { type FoundFile, findReadableFile } from "./readable-file.ts";
 import { forEachLine } from "./text-lines.ts";
+import { readEditorText, readUnsavedText } from "./workspace-content.ts";
 
 const maximumLines = 1000;
 const maximumLineLength = 2000;
@@ -141,19 +142,28 @@ function refusal({ location: { spelled }, kind }: FoundFile): ToolReturn | null 
 	}
 }
 
+/** Bytes of a text that are read at once. */
+const pieceLength = 64 * 1024;
+
+async function* piecesOf(text: string): AsyncIterable<Buffer> {
+	const bytes = Buffer.from(text);
+	for (let start = 0; start < bytes.length; start += pieceLength) yield bytes.subarray(start, start + pieceLength);
+}
+
 export function createReadFile(environment: ToolEnvironment): Tool {
 	return defineTool({
 		name: "ReadFile",
 		description,
 		schema,
 		failureBrief: "Failed to read file",
-		async prepare({ path, line_offset: offset, n_lines: wanted }) {
-			const found = await findReadableFile(path, environment);
+		async prepare({ path, line_offset: offset, n_lines: wanted }, { signal: preparing = never }) {
+			const found = await findReadableFile(path, environment, (location) =>
+				readUnsavedText(location, environment, preparing),
+			);
 			if (!found.ok) return settled(found.refusal);
 			const refused = refusal(found.file);
 			if (refused !== null) return settled(refused);
 			const { location } = found.file;
-			const { resolved } = location;
 			const need = {
 				action: "read file",
 				subject: fileSubject(location, "read"),
@@ -163,7 +173,9 @@ export function createReadFile(environment: ToolEnvironment): Tool {
 				const count = Math.min(wanted, maximumLines);
 				const collected = offset > 0 ? collectForward(offset, count) : collectTail(-offset, count);
 				let totalLines = 0;
-				await forEachLine(environment.files.readPieces(resolved), maximumLineLength, signal, (line) => {
+				const text = await readEditorText(location, environment, signal);
+				const pieces = text === null ? environment.files.readPieces(location.resolved) : piecesOf(text);
+				await forEachLine(pieces, maximumLineLength, signal, (line) => {
 					totalLines += 1;
 					const { isCut, isEnded } = line;
 					const text = isCut ? beginning(line.text, maximumLineLength - cutMarker.length) + cutMarker : line.text;

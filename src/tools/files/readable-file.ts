@@ -18,7 +18,12 @@ export type FoundFileResult =
 	| { readonly ok: true; readonly file: FoundFile }
 	| { readonly ok: false; readonly refusal: ToolReturn };
 
-export async function findReadableFile(filePath: string, environment: ToolEnvironment): Promise<FoundFileResult> {
+/** `readUnsaved` gives the text of a file that is not on disk, if there is one anywhere else. */
+export async function findReadableFile(
+	filePath: string,
+	environment: ToolEnvironment,
+	readUnsaved: (location: Location) => Promise<string | null> = async () => null,
+): Promise<FoundFileResult> {
 	const located = await locateFile(filePath, environment);
 	if (!located.ok) return located;
 	const { location } = located;
@@ -30,7 +35,13 @@ export async function findReadableFile(filePath: string, environment: ToolEnviro
 	const secret = await findSecret(location, environment);
 	if (secret !== null) return { ok: false, refusal: secret };
 	const status = await environment.files.status(resolved);
-	if (status === null) return refuse(`\`${spelled}\` does not exist.`, "File not found");
+	if (status === null) {
+		const unsaved = await readUnsaved(location);
+		if (unsaved === null) return refuse(`\`${spelled}\` does not exist.`, "File not found");
+		const header = Buffer.from(unsaved.slice(0, headerLength));
+		const size = Buffer.byteLength(unsaved);
+		return { ok: true, file: { location, kind: detectFileKind(resolved, header), size, header } };
+	}
 	if (status.kind !== "file") return refuse(`\`${spelled}\` is not a file.`, "Invalid path");
 	// A permission rule may deny the file: that is decided later, and its first bytes are shown to nobody.
 	const header = (await environment.allFiles.readRange(resolved, 0, headerLength)) ?? Buffer.alloc(0);

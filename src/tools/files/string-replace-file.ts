@@ -4,7 +4,7 @@ import { toolError } from "../../events/content.ts";
 import { boolean } from "../argument-schemas.ts";
 import { secretKind } from "../secret-refusal.ts";
 import type { Tool, ToolEnvironment } from "../tool.ts";
-import { defineTool, settled } from "../tool-definition.ts";
+import { defineTool, never, settled } from "../tool-definition.ts";
 import { shownPath } from "../workspace-paths.ts";
 import { findForChange, prepareFileChange, reportWhenApproved } from "./file-change.ts";
 import { applyEdits } from "./text-edits.ts";
@@ -42,8 +42,8 @@ export function createStringReplaceFile(environment: ToolEnvironment): Tool {
 		description,
 		schema,
 		failureBrief,
-		async prepare({ path, edit }) {
-			const found = await findForChange(path, environment, failureBrief);
+		async prepare({ path, edit }, { signal = never }) {
+			const found = await findForChange(path, environment, failureBrief, signal);
 			if (!found.ok) return found.refusal;
 			const { location, before, isPlanFile } = found.file;
 			if (before === null) {
@@ -59,7 +59,10 @@ export function createStringReplaceFile(environment: ToolEnvironment): Tool {
 			const edited = await applyEdits(old.text, edits, old.lineEnding);
 			if (!edited.ok) {
 				const result = toolError(edited.message, "No replacements made");
-				const isSecret = (await secretKind(location, environment)) !== null;
+				// What a rule denies is denied with the call, which then names the rule.
+				const isSecret =
+					((await secretKind(location, environment)) ??
+						(await environment.secrets.forMany().kindOf(location.resolved))) !== null;
 				return isSecret
 					? reportWhenApproved(location, "edit", `Edit file ${shownPath(location)}`, result, environment)
 					: settled(result);

@@ -2,7 +2,7 @@
 import * as v from "valibot";
 import { toolError } from "../../events/content.ts";
 import type { Tool, ToolEnvironment } from "../tool.ts";
-import { defineTool, settled } from "../tool-definition.ts";
+import { defineTool, never, settled } from "../tool-definition.ts";
 import { shownPath } from "../workspace-paths.ts";
 import { findForChange, hasParentDirectory, prepareFileChange } from "./file-change.ts";
 import { decodeTextFile, encodeTextFile, toLineFeeds } from "./text-file.ts";
@@ -38,8 +38,8 @@ export function createWriteFile(environment: ToolEnvironment): Tool {
 		description,
 		schema,
 		failureBrief,
-		async prepare({ path, content, mode }) {
-			const found = await findForChange(path, environment, failureBrief);
+		async prepare({ path, content, mode }, { signal = never }) {
+			const found = await findForChange(path, environment, failureBrief, signal);
 			if (!found.ok) return found.refusal;
 			const { location, before, isPlanFile } = found.file;
 			if (before === null && !isPlanFile && !(await hasParentDirectory(location, environment))) {

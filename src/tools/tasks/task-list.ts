@@ -10,7 +10,7 @@ const description = `List background tasks, the newest first: commands and subag
 
 You are notified when a task is over; there is no need to ask for it again and again.`;
 
-const schema = v.looseObject({
+const schema = v.object({
 	active_only: v.optional(v.pipe(boolean(), v.description("Whether to leave out those that are over.")), true),
 	limit: v.optional(v.pipe(integer(), v.minValue(1), v.maxValue(100), v.description("How many to list at most.")), 20),
 });

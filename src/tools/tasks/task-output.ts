@@ -15,7 +15,7 @@ const description = `Show how a background task is doing and the last ${previewL
 
 With \`block\` it waits until the task is over, for at most \`timeout\` seconds. Wait only for what you cannot go on without: you are notified when a task is over.`;
 
-const schema = v.looseObject({
+const schema = v.object({
 	task_id: v.pipe(v.string(), v.description("The id of the task.")),
 	block: v.optional(v.pipe(boolean(), v.description("Whether to wait until it is over.")), false),
 	timeout: v.optional(

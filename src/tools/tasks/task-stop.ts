@@ -12,7 +12,7 @@ Use it for what is not needed any more, such as a server after its test. You are
 
 const defaultReason = "Stopped with TaskStop.";
 
-const schema = v.looseObject({
+const schema = v.object({
 	task_id: v.pipe(v.string(), v.description("The id of the task.")),
 	reason: v.optional(v.pipe(v.string(), v.description("Why, in a few words.")), defaultReason),
 });

@@ -1,0 +1,102 @@
+// Another choice of a session's model: checks that it can be used, and makes the model. Loaded with the first choice.
+import { KernelError } from "../../base/errors.ts";
+import type { Configuration } from "../../config/configuration.ts";
+import type { ModelSelection, SelectedProvider } from "../../config/model-selection.ts";
+import type { ProviderType } from "../../config/schema.ts";
+import type { ChosenModel, ModelChange } from "../session/session-model.ts";
+import { withModelError } from "./model-errors.ts";
+import { whetherItThinks } from "./model-options.ts";
+import { chooseModel, composeModel, type ModelServices, type ModelWish, toChosen } from "./models.ts";
+
+export interface ModelPlace {
+	/** What the session wished for until now. */
+	readonly wish: ModelWish;
+	readonly settings: Configuration;
+	readonly services: ModelServices;
+	readonly maxAnswerTokens: number | undefined;
+}
+
+export interface WishedModel {
+	readonly wish: ModelWish;
+	readonly chosen: ChosenModel & { readonly choice: NonNullable<ChosenModel["choice"]> };
+}
+
+type Selected = Extract<ModelSelection, { kind: "model" }>;
+
+/** The providers of these types are used without a key: they make no requests, or sign in by themselves. */
+const worksWithoutKey: Readonly<Record<ProviderType, boolean>> = {
+	kimi: false,
+	openai_legacy: false,
+	openai_responses: false,
+	anthropic: false,
+	google_genai: false,
+	gemini: false,
+	vertexai: true,
+	_echo: true,
+	_scripted_echo: true,
+	_chaos: true,
+};
+
+/**
+ * The model of this choice. Fails `model-not-set` for an alias that there is not and for a provider without address or
+ * key, `invalid-input` for thinking that the model does not leave open.
+ */
+export function changeModel(change: ModelChange, place: ModelPlace): Promise<WishedModel> {
+	return withModelError(async () => {
+		const { settings, services, maxAnswerTokens } = place;
+		const wish = toWish(change, place);
+		const { selection } = chooseModel(wish, settings, services.hostServices.environment);
+		if (selection.kind === "none") throw new KernelError("model-not-set", unreachable(selection.alias));
+		checkThinking(change.thinking, selection);
+		await checkKey(selection.provider, services);
+		const chosen = toChosen(selection, await composeModel(selection, services, maxAnswerTokens), settings);
+		const { choice } = chosen;
+		if (choice === null) throw new KernelError("model-not-set", unreachable(selection.alias));
+		return { wish, chosen: { ...chosen, choice } };
+	});
+}
+
+function toWish({ model, thinking }: ModelChange, { wish, settings }: ModelPlace): ModelWish {
+	const wished = { thinking: thinking ?? wish.thinking };
+	if (model === null) return { ...wish, ...wished };
+	if (Object.hasOwn(settings.models, model)) return { model, ...wished };
+	const known = Object.keys(settings.models).join(", ") || "none";
+	throw new KernelError(
+		"model-not-set",
+		`There is no model ${JSON.stringify(model)} in the settings. Their models: ${known}.`,
+		{
+			data: { model },
+		},
+	);
+}
+
+function unreachable(alias: string | null): string {
+	return alias === null
+		? "No model is chosen: name one."
+		: `The model ${JSON.stringify(alias)} cannot be used: it is not in the settings, or the base_url of its provider is empty.`;
+}
+
+function checkThinking(wanted: boolean | null, { alias, model }: Selected): void {
+	if (wanted === null) return;
+	const thinks = whetherItThinks(model);
+	const named = JSON.stringify(alias ?? model.name);
+	if (wanted && thinks === "never") {
+		const why = 'its capabilities in the settings lack "thinking"';
+		throw new KernelError("invalid-input", `The model ${named} never thinks, because ${why}.`);
+	}
+	if (!wanted && thinks === "always") {
+		throw new KernelError("invalid-input", `The model ${named} always thinks: it cannot be switched off.`);
+	}
+}
+
+async function checkKey(provider: SelectedProvider, { keys, hostServices }: ModelServices): Promise<void> {
+	const { type, name, customHeaders, apiKeySource, oauth } = provider;
+	// One of the headers may be the key.
+	if (worksWithoutKey[type] || Object.keys(customHeaders).length > 0) return;
+	if ((await keys.keyOf(provider)) !== "") return;
+	const remedy =
+		oauth === null
+			? `put one into ${apiKeySource}, or any text for a server that wants none`
+			: `sign in with \`${hostServices.loginCommand}\``;
+	throw new KernelError("model-not-set", `The provider ${JSON.stringify(name)} of the model has no key: ${remedy}.`);
+}

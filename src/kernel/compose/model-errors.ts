@@ -1,0 +1,19 @@
+// Settings that make no model are not a bug: the error goes to the client that requested the model.
+import { KernelError } from "../../base/errors.ts";
+import { ConfigurationError } from "../../config/configuration-error.ts";
+import { ModelConfigurationError } from "../../models/model-settings.ts";
+
+export async function withModelError<T>(work: () => Promise<T>): Promise<T> {
+	try {
+		return await work();
+	} catch (thrown) {
+		if (thrown instanceof ModelConfigurationError) {
+			throw new KernelError("model-not-set", thrown.message, { cause: thrown });
+		}
+		// The settings were read when the process began: the environment of the session is at fault.
+		if (thrown instanceof ConfigurationError) {
+			throw new KernelError("invalid-input", thrown.message, { cause: thrown });
+		}
+		throw thrown;
+	}
+}

@@ -1,0 +1,47 @@
+// The models of the settings for a person to choose from, as front ends get them. Loaded when a client asks.
+import type { Configuration } from "../../config/configuration.ts";
+import { type Environment, type SelectedModel, selectModel } from "../../config/model-selection.ts";
+import type { ProviderType } from "../../config/schema.ts";
+import type { ModelOption } from "../api.ts";
+import { shownName } from "./models.ts";
+
+/** Whether the adapter passes audio on; no setting says what a model makes of it. */
+const passesAudio: Readonly<Record<ProviderType, boolean>> = {
+	kimi: true,
+	openai_legacy: true,
+	openai_responses: false,
+	anthropic: false,
+	google_genai: false,
+	gemini: false,
+	vertexai: false,
+	_echo: true,
+	_scripted_echo: true,
+	_chaos: true,
+};
+
+/** The models of the settings, in their order, as variables of the environment change them. */
+export function listModelOptions(settings: Configuration, environment: Environment): readonly ModelOption[] {
+	return Object.entries(settings.models).flatMap(([alias, { provider, price }]) => {
+		const selection = selectModel({ configuration: settings, alias, thinking: null, environment });
+		if (selection.kind === "none") return [];
+		const { model } = selection;
+		return {
+			alias,
+			name: shownName(alias, model.name, settings),
+			provider,
+			maxContextSize: model.maxContextSize,
+			thinking: whetherItThinks(model),
+			accepts: {
+				image: model.capabilities.has("image_in"),
+				audio: passesAudio[selection.provider.type],
+				video: model.capabilities.has("video_in"),
+			},
+			price,
+		};
+	});
+}
+
+export function whetherItThinks({ capabilities }: Pick<SelectedModel, "capabilities">): ModelOption["thinking"] {
+	if (capabilities.has("always_thinking")) return "always";
+	return capabilities.has("thinking") ? "optional" : "never";
+}

@@ -1,0 +1,111 @@
+// The model of a session: which one the settings, the options and the environment choose, and the model made of that.
+import type { Configuration } from "../../config/configuration.ts";
+import { listModel, type UnlistedModel } from "../../config/model-lookup.ts";
+import { type ModelSelection, selectModel } from "../../config/model-selection.ts";
+import type { Model } from "../../models/model.ts";
+import { type ModelSettings, standardTimeouts } from "../../models/model-settings.ts";
+import { createModel } from "../../models/registry.ts";
+import { createSignedInModel } from "../../models/signed-in-model.ts";
+import type { ModelChoice } from "../api.ts";
+import type { ChosenModel } from "../session/session-model.ts";
+import type { HostServices } from "./host-services.ts";
+import type { KeyRing } from "./key-ring.ts";
+
+/** Which model a session is to have. */
+export interface ModelWish {
+	/** An alias; null for the default model. */
+	readonly model: string | null;
+	/** Null for the setting. */
+	readonly thinking: boolean | null;
+	/** A model that the settings do not list, of a provider that they do; it overrides `model`. */
+	readonly unlistedModel?: UnlistedModel;
+}
+
+/** The model of a session; the returned `configuration` lists it even when the settings do not. */
+export function chooseModel(
+	{ model, thinking, unlistedModel }: ModelWish,
+	settings: Configuration,
+	environment: HostServices["environment"],
+): { readonly configuration: Configuration; readonly selection: ModelSelection } {
+	const configuration = unlistedModel === undefined ? settings : listModel(settings, unlistedModel);
+	const alias = unlistedModel?.name ?? model;
+	return { configuration, selection: selectModel({ configuration, alias, thinking, environment }) };
+}
+
+/** The selected model as a session uses it. */
+export function toChosen(selection: ModelSelection, model: Model | null, settings: Configuration): ChosenModel {
+	const isSet = selection.kind === "model";
+	return {
+		model,
+		unsetModelAlias: isSet ? null : selection.alias,
+		choice: toChoice(selection, settings),
+		sentName: isSet ? selection.model.name : "",
+	};
+}
+
+/** The selected model as front ends get it; `settings` are those without models that they do not list. */
+export function toChoice(selection: ModelSelection, settings: Configuration): ModelChoice | null {
+	if (selection.kind === "none") return null;
+	const { alias, model, provider, thinking } = selection;
+	const listed = alias !== null && Object.hasOwn(settings.models, alias) ? alias : null;
+	return {
+		alias: listed,
+		name: shownName(listed, model.name, settings),
+		provider: provider.name,
+		thinking: thinking === "on",
+	};
+}
+
+/** The name for people, unless a variable names another model than the settings. */
+export function shownName(alias: string | null, name: string, { models }: Configuration): string {
+	const listed = alias === null ? undefined : models[alias];
+	return listed?.model === name ? (listed.displayName ?? name) : name;
+}
+
+/** What makes a model of a selection. */
+export interface ModelServices {
+	readonly hostServices: HostServices;
+	/** Name and version of the session's client, for requests that name it. */
+	clientName(): string | null;
+	readonly keys: Pick<KeyRing, "source" | "keyOf">;
+}
+
+export async function composeModel(
+	selection: ModelSelection,
+	{ hostServices, clientName, keys }: ModelServices,
+	maxAnswerTokens?: number,
+): Promise<Model | null> {
+	if (selection.kind === "none") return null;
+	const { environment, files, network, home, clock, trace, version } = hostServices;
+	const { provider, model, sampling, thinking } = selection;
+	const cap = maxAnswerTokens ?? sampling.maxCompletionTokens;
+	const settings: ModelSettings = {
+		providerType: provider.type,
+		baseUrl: provider.baseUrl,
+		apiKey: provider.apiKey,
+		keyHolder: { provider: provider.name, setting: provider.apiKeySource },
+		network,
+		environment: { ...environment, ...provider.env },
+		customHeaders: provider.customHeaders,
+		reasoningKey: provider.reasoningKey ?? "",
+		model: model.name,
+		maxContextSize: model.maxContextSize,
+		capabilities: model.capabilities,
+		thinking,
+		sampling: {
+			temperature: sampling.temperature,
+			topP: sampling.topP,
+			maxCompletionTokens: cap === "automatic" ? null : cap === "off" ? 0 : cap,
+			thinkingKeep: sampling.thinkingKeep,
+		},
+		timeouts: standardTimeouts,
+		clientName,
+		readFile: (path) => files.read(path),
+		trace,
+		version,
+		home,
+		clock,
+	};
+	const source = await keys.source(provider);
+	return source === null ? await createModel(settings) : await createSignedInModel(settings, source);
+}
