@@ -1,0 +1,355 @@
+// What clients request of sessions, whatever the version of the protocol: each request works on the session it names,
+// and none waits for another session.
+
+import { KernelError } from "../../base/errors.ts";
+import { createKeyedQueue } from "../../base/keyed-queue.ts";
+import { inputText } from "../../events/content.ts";
+import type { TurnOutcome } from "../../events/event.ts";
+import { readSideQuestion } from "../../events/slash-command.ts";
+import type { OpeningOptions, SessionApi, SessionHandle } from "../../kernel/api.ts";
+import type { Peer } from "../../rpc/connection.ts";
+import type { RpcId } from "../../rpc/envelope.ts";
+import type { HostApi } from "../dialect.ts";
+import { toThrown } from "../error-numbers.ts";
+import { type AttachedClient, AttachedSession } from "./attached-session.ts";
+import type { CancellableRequests } from "./cancellable-requests.ts";
+import type { Choices } from "./choices.ts";
+import { toInput } from "./content.ts";
+import { type ClientFiles, createClientFiles } from "./editor-files.ts";
+import { withAdvice } from "./errors.ts";
+import { toMcpServers } from "./mcp-servers.ts";
+import { type Prompt, Prompts } from "./prompts.ts";
+import { signInAdvice } from "./sign-in.ts";
+import { stopReasonOf } from "./stop-reason.ts";
+import type { OpenSessionParams, PromptParams, PromptResult, SteeringResult, StopReason } from "./wire.ts";
+
+/** Sessions on one page of a list. */
+const pageSize = 50;
+
+/** What a session of this protocol is created with, besides its workspace. */
+const plainOptions = {
+	model: null,
+	provider: null,
+	maxAnswerTokens: null,
+	maxSteps: null,
+	systemPrompt: null,
+	tools: "all",
+	budgets: {
+		sessionTokens: null,
+		sessionSeconds: null,
+		sessionToolCalls: null,
+		turnTokens: null,
+		turnSeconds: null,
+		turnToolCalls: null,
+	},
+} as const;
+
+/** Where a new session works. */
+export type Workspace = Omit<OpenSessionParams, "sessionId">;
+
+/** Answers the request for a session; nothing about it is sent before. */
+type Answer = (sessionId: string, choices: Choices) => void;
+
+export class SessionRequests {
+	readonly #kernelApi: HostApi;
+	readonly #peer: Peer;
+	readonly #client: () => AttachedClient;
+	readonly #requests: CancellableRequests;
+	/** Sessions whose events this client gets while they are loaded. */
+	readonly #attached = new Map<SessionApi, Promise<AttachedSession>>();
+	readonly #prompts = new Map<string, Prompts>();
+	/** Requests about one session are ordered as they arrived: a turn has begun before its cancellation is handled. */
+	readonly #lines = createKeyedQueue();
+
+	constructor(kernelApi: HostApi, peer: Peer, client: () => AttachedClient, requests: CancellableRequests) {
+		this.#kernelApi = kernelApi;
+		this.#peer = peer;
+		this.#client = client;
+		this.#requests = requests;
+	}
+
+	/** Resolves when every delivered event was sent; call it after the sessions were stopped. */
+	async drained(): Promise<void> {
+		await Promise.all([...this.#attached.values()].map(async (attached) => (await attached).drained()));
+	}
+
+	async create(params: Workspace, answer: Answer): Promise<void> {
+		const { sessions } = this.#kernelApi;
+		const { files, opening } = this.#toOpening(params);
+		const handle = await advised(() => sessions.create({ ...plainOptions, ...opening, workDir: params.cwd }));
+		const sessionId = handle.session.id;
+		const attached = await this.#attach(handle).catch(async (thrown: unknown) => {
+			await handle.discard();
+			throw thrown;
+		});
+		answer(sessionId, attached.choices);
+		files?.begin(sessionId);
+		attached.begin();
+		await attached.sendCommands().finally(() => handle.release());
+	}
+
+	/** Opens a stored session, or one that is open already; `replays` sends its conversation before the answer. */
+	open(params: OpenSessionParams, replays: boolean, answer: Answer, id: RpcId | null): Promise<void> {
+		const { sessionId } = params;
+		return this.#requests.run(id, (signal) =>
+			this.#lines.run(sessionId, async () => {
+				const { files, opening } = this.#toOpening(params);
+				const handle = await advised(() =>
+					this.#kernelApi.sessions.acquire(sessionId, { ...opening, defaultTools: "all" }),
+				);
+				try {
+					const known = this.#attached.get(handle.session);
+					const attached = await (known ?? this.#attach(handle));
+					const show = async () => {
+						if (replays) await attached.replay(signal);
+						else await attached.recall();
+						attached.sendState();
+						answer(sessionId, attached.choices);
+						files?.begin(sessionId);
+					};
+					if (known === undefined) {
+						await this.#orDetach(handle.session, show);
+						attached.begin();
+					} else await attached.renew(show);
+					await attached.sendCommands();
+				} finally {
+					handle.release();
+				}
+			}),
+		);
+	}
+
+	/** A page of the stored sessions. */
+	async list({ cwd, cursor }: { readonly cwd: string | null; readonly cursor: string | null }) {
+		const { sessions, next } = await this.#kernelApi.sessions.list({
+			...(cwd === null ? {} : { workDir: cwd }),
+			...(cursor === null ? {} : { after: cursor }),
+			limit: pageSize,
+		});
+		const shown = sessions.filter(({ archivedAt }) => archivedAt === null);
+		return {
+			sessions: shown.map(({ id, workDir, title, updatedAt }) => ({
+				sessionId: id,
+				cwd: workDir,
+				title,
+				updatedAt: new Date(updatedAt).toISOString(),
+			})),
+			...(next === null ? {} : { nextCursor: next }),
+		};
+	}
+
+	/** Deletes a session; one that there is not is deleted already. */
+	async delete(id: string): Promise<void> {
+		await this.#leave(id, () => this.#kernelApi.sessions.delete(id));
+	}
+
+	/** Cancels what runs in a session, and leaves it. */
+	async close(id: string): Promise<void> {
+		await this.#leave(id, async () => {
+			const handle = await this.#kernelApi.sessions.acquire(id);
+			await this.#detach(handle.session).finally(() => handle.release());
+			await this.#kernelApi.sessions.unload(id);
+		});
+	}
+
+	/** Prompts of one session run one after the other; a side question is answered meanwhile. */
+	async prompt(
+		{ sessionId, prompt: blocks }: PromptParams,
+		signal: AbortSignal,
+		/** Called with the id of the message once the prompt is part of the conversation. */
+		begun: (messageId: string) => void = () => {},
+	): Promise<PromptResult> {
+		const input = toInput(blocks);
+		const prompts = this.#promptsOf(sessionId);
+		// Any other prompt is in line at once: a cancellation that follows it has to reach it.
+		const question = prompts.isBusy ? readSideQuestion(inputText(input)) : null;
+		if (question !== null) {
+			const { ended } = await this.using(sessionId, (attached) => attached.askSideQuestion(question));
+			await ended;
+			return { stopReason: "end_turn" };
+		}
+		const withdraw = (prompt: Prompt) => {
+			prompt.isCancelled = true;
+			if (prompt.isRunning) void this.#interrupt(sessionId);
+		};
+		const running = prompts.run(
+			async (prompt): Promise<PromptResult> => {
+				if (prompt.isCancelled) return { stopReason: "cancelled" };
+				const started = await this.#lines.run(sessionId, async () => {
+					const handle = await advised(() => this.#kernelApi.sessions.acquire(sessionId));
+					try {
+						const attached = await this.#attachedTo(handle);
+						return { handle, attached, ...(await attached.start(handle, input)) };
+					} catch (thrown) {
+						handle.release();
+						throw thrown;
+					}
+				});
+				const { handle, attached, messageId, ended } = started;
+				void started.begun.then(() => begun(messageId));
+				try {
+					// A cancellation may have come while the turn began.
+					if (prompt.isCancelled) void this.#interrupt(sessionId);
+					const outcome = await ended;
+					await attached.sendTitle();
+					return { stopReason: toStopReason(outcome, prompt, attached) };
+				} finally {
+					handle.release();
+				}
+			},
+			(prompt) => {
+				if (signal.aborted) withdraw(prompt);
+				else signal.addEventListener("abort", () => withdraw(prompt), { once: true });
+			},
+		);
+		return await running.finally(() => {
+			if (!prompts.isBusy && this.#prompts.get(sessionId) === prompts) this.#prompts.delete(sessionId);
+		});
+	}
+
+	/** Cancels the prompts of a session; nothing happens without one. */
+	async cancel(id: string): Promise<void> {
+		const prompts = this.#prompts.get(id);
+		// Nothing of this client runs in a session that it has not prompted.
+		if (prompts === undefined || !prompts.isBusy) return;
+		prompts.cancel();
+		await this.#interrupt(id);
+	}
+
+	#interrupt(id: string): Promise<void> {
+		return this.#lines.run(id, () => this.#interruptNow(id));
+	}
+
+	async #interruptNow(id: string): Promise<void> {
+		try {
+			await this.#kernelApi.sessions.interrupt(id);
+		} catch (thrown) {
+			// It may have ended by itself.
+			this.#kernelApi.log.debug("A turn was not cancelled.", { session: id, error: thrown });
+		}
+	}
+
+	/** Does something when every earlier prompt of the session is cancelled and about to be answered; later ones wait for it. */
+	async #leave(id: string, work: () => Promise<unknown>): Promise<void> {
+		const prompts = this.#prompts.get(id);
+		prompts?.cancel();
+		const ended = prompts?.ended();
+		await this.#lines.run(id, async () => {
+			if (prompts?.isBusy === true) await this.#interruptNow(id);
+			await ended;
+			await work();
+		});
+	}
+
+	/** Adds input to the running turn. */
+	async steer({ sessionId, prompt }: PromptParams): Promise<SteeringResult> {
+		const input = toInput(prompt);
+		const handle = await this.#kernelApi.sessions.acquire(sessionId);
+		try {
+			await handle.session.send({ type: "turn.steer", input });
+			return { outcome: "injected" };
+		} catch (thrown) {
+			if (thrown instanceof KernelError && thrown.code === "no-turn") return { outcome: "promptRequired" };
+			throw thrown;
+		} finally {
+			handle.release();
+		}
+	}
+
+	/** Does something with an attached session, after all earlier requests about it. */
+	using<T>(id: string, work: (attached: AttachedSession) => Promise<T>): Promise<T> {
+		return this.#lines.run(id, async () => {
+			const handle = await this.#kernelApi.sessions.acquire(id);
+			try {
+				const attached = await this.#attachedTo(handle);
+				const result = await work(attached);
+				await attached.shown();
+				return result;
+			} finally {
+				handle.release();
+			}
+		});
+	}
+
+	#promptsOf(id: string): Prompts {
+		const known = this.#prompts.get(id);
+		if (known !== undefined) return known;
+		const created = new Prompts();
+		this.#prompts.set(id, created);
+		return created;
+	}
+
+	#toOpening(params: Workspace): { readonly files: ClientFiles | null; readonly opening: OpeningOptions } {
+		const { sessions, identifiers } = this.#kernelApi;
+		const files = sessions.takesEditorFiles
+			? createClientFiles(this.#client().capabilities, this.#peer, identifiers)
+			: null;
+		const opening: OpeningOptions = {
+			addedMcpServers: toMcpServers(params.mcpServers),
+			additionalDirs: params.additionalDirectories,
+			...(files === null ? {} : { editorFiles: files.port }),
+		};
+		return { files, opening };
+	}
+
+	/** The client's attachment; it is a new one after the session was unloaded. */
+	async #attachedTo(handle: SessionHandle): Promise<AttachedSession> {
+		const known = this.#attached.get(handle.session);
+		if (known !== undefined) return await known;
+		const attached = await this.#attach(handle);
+		await attached.recall();
+		attached.begin();
+		return attached;
+	}
+
+	#attach(handle: SessionHandle): Promise<AttachedSession> {
+		const { session } = handle;
+		const attaching = AttachedSession.attach(handle, this.#kernelApi, this.#peer, this.#client());
+		this.#attached.set(session, attaching);
+		const forget = () => {
+			if (this.#attached.get(session) === attaching) this.#attached.delete(session);
+		};
+		// Its events end when it is unloaded.
+		attaching.then((attached) => attached.begun.then(() => attached.drained()).then(forget), forget);
+		return attaching;
+	}
+
+	/** A session that could not be shown is not attached. */
+	async #orDetach(session: SessionApi, work: () => Promise<void>): Promise<void> {
+		try {
+			await work();
+		} catch (thrown) {
+			await this.#detach(session);
+			throw thrown;
+		}
+	}
+
+	async #detach(session: SessionApi): Promise<void> {
+		const known = this.#attached.get(session);
+		if (known === undefined) return;
+		this.#attached.delete(session);
+		const attached = await known;
+		attached.detach();
+		await attached.drained();
+	}
+}
+
+/** Says what to do when there is no model. */
+async function advised<T>(work: () => Promise<T>): Promise<T> {
+	try {
+		return await work();
+	} catch (thrown) {
+		throw withAdvice(thrown, signInAdvice);
+	}
+}
+
+/** How the request of a prompt is answered. Throws the error of a turn that failed. */
+function toStopReason(outcome: TurnOutcome, { isCancelled }: Prompt, attached: AttachedSession): StopReason {
+	const reason = stopReasonOf(outcome);
+	if (outcome.status !== "failed") return reason ?? "end_turn";
+	// A cancellation is never answered as an error.
+	if (isCancelled) return "cancelled";
+	if (reason === null) throw withAdvice(toThrown(outcome.error), signInAdvice);
+	attached.sendNotice("The budget is used up", outcome.error.message);
+	return reason;
+}

@@ -1,0 +1,24 @@
+// Why a turn ended, in the words of the protocol.
+import { isRecord } from "../../base/json.ts";
+import type { TurnOutcome } from "../../events/event.ts";
+import type { StopReason } from "./wire.ts";
+
+/**
+ * Null for a turn that failed. A person's refusal of a call is no `refusal`: clients drop the prompt of such a turn, and
+ * everything after it.
+ */
+export function stopReasonOf(outcome: TurnOutcome): StopReason | null {
+	switch (outcome.status) {
+		case "finished":
+			return "end_turn";
+		case "cancelled":
+			return "cancelled";
+		case "max-steps":
+			return "max_turn_requests";
+		case "failed": {
+			const { code, data } = outcome.error;
+			if (code !== "budget-exhausted") return null;
+			return isRecord(data) && data["budget"] === "tokens" ? "max_tokens" : "max_turn_requests";
+		}
+	}
+}

@@ -1,0 +1,89 @@
+// What is particular to the lines of the Agent Client Protocol. The order of members means nothing to its clients.
+import { isDeepStrictEqual } from "node:util";
+import * as v from "valibot";
+import { acp } from "../../../scripts/protocol/acp.ts";
+import { isRecord } from "../../../src/base/json.ts";
+import { acpProtocol } from "../../../src/dialects/acp/protocol.ts";
+import { errorDataSchema } from "../../../src/dialects/acp/wire.ts";
+import { notificationSchemas, updateSchemas } from "../../../src/dialects/acp/wire-updates.ts";
+import { prepareSniffers } from "../transcripts/transcript-sniffer.ts";
+
+const text = v.string();
+const integer = v.pipe(v.number(), v.integer());
+const id = v.union([text, integer]);
+const version = { jsonrpc: v.literal("2.0") };
+
+const envelopeSchema = v.union([
+	v.strictObject({
+		...version,
+		method: v.literal("session/update"),
+		params: v.strictObject({ sessionId: text, update: v.looseObject({ sessionUpdate: text }) }),
+	}),
+	v.strictObject({
+		...version,
+		method: v.picklist(["elicitation/complete", "$/cancel_request"]),
+		params: v.looseObject({}),
+	}),
+	v.strictObject({
+		...version,
+		method: v.picklist(["session/request_permission", "elicitation/create", "fs/read_text_file", "fs/write_text_file"]),
+		id: text,
+		params: v.looseObject({}),
+	}),
+	v.strictObject({ ...version, id, result: v.looseObject({}) }),
+	v.strictObject({
+		...version,
+		id: v.nullable(id),
+		error: v.strictObject({ code: integer, message: text, data: errorDataSchema }),
+	}),
+]);
+type Line = v.InferOutput<typeof envelopeSchema>;
+
+const updates: Readonly<Record<string, v.GenericSchema>> = updateSchemas;
+
+/** For a server that speaks with editors. */
+export const createAcpSniffer = prepareSniffers<Line>({
+	descriptions: [acp],
+	envelope: envelopeSchema,
+	createCheck: () => {
+		/** Sessions that the client knows, because it has named them or was answered with them. */
+		const known = new Set<unknown>();
+		/** Calls that it was sent. */
+		const calls = new Set<unknown>();
+		return {
+			sent({ params }) {
+				if (isRecord(params)) known.add(params["sessionId"]);
+			},
+			received(value, line) {
+				if (!isWhole(value)) throw new Error(`more or less than its shape: ${line}`);
+				if ("result" in value) known.add(value.result["sessionId"]);
+				if (!("params" in value) || !("sessionId" in value.params)) return;
+				const { sessionId } = value.params;
+				if (!known.has(sessionId)) throw new Error(`about a session that the client does not know: ${line}`);
+				if (value.method !== "session/update") return;
+				const { sessionUpdate, toolCallId } = value.params.update;
+				if (sessionUpdate === "tool_call") calls.add(toolCallId);
+				else if (sessionUpdate === "tool_call_update" && !calls.has(toolCallId))
+					throw new Error(`about a call that was not sent: ${line}`);
+			},
+		};
+	},
+});
+
+function isWhole(value: Line): boolean {
+	// Results are held against their methods, errors against the schema of the envelope.
+	if ("error" in value || "result" in value) return true;
+	if (value.method === "session/update") {
+		const { sessionUpdate, ...members } = value.params.update;
+		return isWholeAs(updates[sessionUpdate], members);
+	}
+	if ("id" in value) return isWholeAs(acpProtocol.requests[value.method].payload, value.params);
+	return isWholeAs(notificationSchemas[value.method], value.params);
+}
+
+/** Whether a value has all that is declared, and nothing else. */
+function isWholeAs(schema: v.GenericSchema | undefined, value: unknown): boolean {
+	if (schema === undefined) return false;
+	const parsed = v.safeParse(schema, value);
+	return parsed.success && isDeepStrictEqual(JSON.parse(JSON.stringify(parsed.output)), value);
+}
