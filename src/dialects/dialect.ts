@@ -30,9 +30,25 @@ export interface KernelApi {
 	readonly log: Log;
 }
 
+/**
+ * The sign-in to the managed platform. Both methods fail with a KernelError whose text is for people: `login-expired` when
+ * the person did not confirm, `provider-failed` when the platform refuses or cannot be reached, `invalid-input` for unusable
+ * settings, `storage-failed` for what cannot be written.
+ */
+export interface Account {
+	/**
+	 * Signs in; `show` is called once, with the address to open and the code to compare there. Sessions that are created
+	 * afterwards can use the platform's models.
+	 */
+	signIn(show: (prompt: { readonly url: string; readonly code: string }) => void, signal: AbortSignal): Promise<void>;
+	signOut(): Promise<void>;
+}
+
 /** The kernel as a dialect of many sessions sees it. */
 export interface HostApi extends Omit<KernelApi, "session" | "compatibility"> {
 	readonly sessions: SessionsApi;
+	/** Null where nobody can sign in. */
+	readonly account: Account | null;
 	/** The clients' own settings documents. */
 	readonly documents: SettingsDocuments;
 	readonly clock: Clock;

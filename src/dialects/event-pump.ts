@@ -25,7 +25,12 @@ export type Outgoing =
 			readResult(result: unknown): Answer | null;
 	  }
 	/** The interaction is settled: later replies to it are ignored. */
-	| { readonly kind: "settled"; readonly interactionId: string };
+	| {
+			readonly kind: "settled";
+			readonly interactionId: string;
+			/** What says so to a client that has not replied, given the JSON-RPC id of its request; absent for nothing. */
+			readonly notice?: (id: string) => { readonly method: string; readonly params: unknown };
+	  };
 
 export type Project = (event: AgentEvent) => readonly Outgoing[];
 
@@ -71,6 +76,8 @@ export class EventPump {
 	#last: Attachment | null = null;
 	/** Whether all events of the last attachment were sent: none will follow. */
 	#isOver = false;
+	/** Resolves when no other attachment is being made in the place of the last one. */
+	#replaced: Promise<void> = Promise.resolve();
 
 	constructor(session: SessionApi, peer: Peer, project: Project, log: Log) {
 		this.#session = session;
@@ -79,12 +86,22 @@ export class EventPump {
 		this.#log = log;
 	}
 
-	/** Sends an attachment's events from now on, after those of an earlier one. */
-	carry(attachment: Attachment): void {
+	/**
+	 * Sends the events of an attachment that replaces the last one, whose events may end before it is made.
+	 * `prelude` is what is sent between them; it must not fail. Resolves when the attachment is made.
+	 */
+	async replace(attach: () => Promise<Attachment>, prelude: (attachment: Attachment) => Promise<void>): Promise<void> {
+		const replacing = attach().then((attachment) => this.carry(attachment, () => prelude(attachment)));
+		this.#replaced = replacing.catch(() => {});
+		await replacing;
+	}
+
+	/** Sends an attachment's events from now on, after those of an earlier one and the prelude. */
+	carry(attachment: Attachment, prelude: () => Promise<void> = async () => {}): void {
 		const earlier = this.#pumping;
 		this.#last = attachment;
 		this.#isOver = false;
-		this.#pumping = earlier.then(() => this.#pumpToEnd(attachment));
+		this.#pumping = earlier.then(prelude).then(() => this.#pumpToEnd(attachment));
 	}
 
 	/** Resolves with the outcome of a turn once the end of the turn was sent. */
@@ -117,8 +134,12 @@ export class EventPump {
 	}
 
 	/** Resolves when every attachment has ended and its events were sent. */
-	drained(): Promise<void> {
-		return this.#pumping;
+	async drained(): Promise<void> {
+		let seen: Promise<void>;
+		do {
+			seen = this.#pumping;
+			await seen;
+		} while (seen !== this.#pumping);
 	}
 
 	async #pumpToEnd(attachment: Attachment): Promise<void> {
@@ -128,6 +149,7 @@ export class EventPump {
 			this.#log.error("The events of a session cannot be sent.", { session: this.#session.id, error: thrown });
 		}
 		// The events of another attachment may follow.
+		await this.#replaced;
 		if (this.#last !== attachment) return;
 		this.#isOver = true;
 		// Nobody may wait for ever for the end of a turn, which a lost connection to the kernel hides.
@@ -213,7 +235,7 @@ export class EventPump {
 				this.#peer.notify(outgoing.method, outgoing.params);
 				return;
 			case "settled":
-				this.#forget(outgoing.interactionId);
+				this.#settle(outgoing);
 				return;
 			case "interaction":
 				this.#ask(outgoing);
@@ -242,6 +264,14 @@ export class EventPump {
 			this.#log.error("A reply could not be read.", { interactionId, error: thrown });
 			return { kind: "malformed" };
 		}
+	}
+
+	#settle({ interactionId, notice }: Extract<Outgoing, { kind: "settled" }>): void {
+		const open = this.#open.get(interactionId);
+		this.#forget(interactionId);
+		if (open === undefined || notice === undefined) return;
+		const { method, params } = notice(open.id);
+		this.#peer.notify(method, params);
 	}
 
 	/** Later replies are ignored. */

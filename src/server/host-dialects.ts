@@ -1,5 +1,24 @@
-// The dialects of many sessions, in a file of their own: a start that does not offer them does not load them.
+// The dialects of many sessions, each loaded when it is offered.
+import type { ContractVersion } from "../base/contract-version.ts";
 import type { HostDialect } from "../dialects/dialect.ts";
-import { meerkatDialect } from "../dialects/meerkat/dialect.ts";
 
-export const hostDialects: readonly HostDialect[] = [meerkatDialect];
+/** What an offer may be made with. */
+export interface OfferSettings {
+	/** The version of Meerkat's contract. */
+	readonly contract: ContractVersion;
+}
+
+type LoadDialects = (settings: OfferSettings) => Promise<readonly HostDialect[]>;
+
+const acp = async () => (await import("../dialects/acp/dialect.ts")).acpDialect;
+const acpDraft = () => import("../dialects/acp/v2/dialect.ts");
+
+/** What can be offered, the dialects of each in the order in which they may claim the first message. */
+export const hostOffers = {
+	meerkat: async ({ contract }) => [(await import("../dialects/meerkat/dialect.ts")).createMeerkatDialect(contract)],
+	"acp-1": async () => [await acp()],
+	"acp-2": async () => [(await acpDraft()).onlyDraftDialect],
+	"acp-auto": async () => [(await acpDraft()).draftDialect, await acp()],
+} as const satisfies Readonly<Record<string, LoadDialects>>;
+
+export type HostOfferName = keyof typeof hostOffers;

@@ -28,7 +28,7 @@ const usualInFlight = 256;
 const patience = 1000;
 
 /** Dialects of many sessions, asked after those of one, and what they are given. */
-export interface HostOffer extends Pick<HostApi, "sessions" | "documents" | "clock" | "identifiers"> {
+export interface HostOffer extends Pick<HostApi, "sessions" | "account" | "documents" | "clock" | "identifiers"> {
 	readonly dialects: readonly HostDialect[];
 }
 

@@ -1,18 +1,9 @@
 // Meerkat RPC in the crash and kill campaigns: a server with twenty sessions, each with a plan of its own.
 import fc from "fast-check";
-import { randomIdentifiers } from "../../../src/base/ids.ts";
-import { silentLog } from "../../../src/base/log.ts";
-import { noCompatibility } from "../../../src/dialects/dialect.ts";
-import { plainSessionOptions } from "../../../src/kernel/compose/compose.ts";
-import { SessionHost } from "../../../src/kernel/hosting/session-host.ts";
-import { createSettingsDocuments } from "../../../src/kernel/hosting/settings-documents.ts";
-import { hostDialects } from "../../../src/server/host-dialects.ts";
-import { serve } from "../../../src/server/serve.ts";
-import { createMemoryTransport } from "../../../src/transports/memory.ts";
+import { meerkatDialect } from "../../../src/dialects/meerkat/dialect.ts";
 import type { CrashDialect } from "../frame/crash-round.ts";
+import { serveHosted } from "../frame/hosted-life.ts";
 import { choose } from "../frame/hostile-lines.ts";
-import type { Part } from "../frame/life.ts";
-import { createCountingIdentifiers, type LifeWorld, type MemoryServer, workDir } from "../frame/memory-life.ts";
 import { commandsOf, parseLine, playAgain, playPlans, type SessionPlan, sessionOf, toPart } from "./crash-client.ts";
 import { gather, judgeMeerkat, planOf } from "./crash-deliveries.ts";
 
@@ -51,38 +42,6 @@ const usual: Plans = Array.from({ length: size }, (_, index) => ({
 	archives: index % 7 === 0,
 }));
 
-async function serveMeerkat(
-	{ files, clock, life, createKernel }: LifeWorld,
-	{ models }: Part,
-	number: number,
-	note: (line: string) => void,
-): Promise<MemoryServer> {
-	const { kernel, configuration } = await createKernel(models, number);
-	const identifiers = createCountingIdentifiers(life * 2 + 50);
-	const sessions = new SessionHost({
-		...{ kernel, configuration, workDir, clock, identifiers, log: silentLog },
-		environment: {},
-		options: plainSessionOptions,
-	});
-	const documents = createSettingsDocuments({ files, clock, workDir, home: "/home" });
-	const { transport, client } = createMemoryTransport(100 * 1024 * 1024, 262_144);
-	const send = (line: string): void => {
-		note(line);
-		transport.send(line);
-	};
-	const serving = serve({
-		transport: { ...transport, send },
-		session: null,
-		host: { dialects: hostDialects, sessions, documents, clock, identifiers: randomIdentifiers },
-		server: { name: "agentwire", version: "0.0.0" },
-		compatibility: noCompatibility,
-		maximumInFlight: configuration.agentwire.limits.requestsInFlight,
-		log: silentLog,
-		signal: new AbortController().signal,
-	});
-	return { client, finish: () => serving.finish() };
-}
-
 export const meerkatCrash: CrashDialect<Plans> = {
 	scenarios: [],
 	arbitrary: plans,
@@ -94,7 +53,7 @@ export const meerkatCrash: CrashDialect<Plans> = {
 		if (kind === "earlier") return [];
 		return [toPart(scenario, life, kind === "stopped" ? playPlans(scenario) : playAgain(known, life))];
 	},
-	serve: serveMeerkat,
+	serve: serveHosted(meerkatDialect),
 	sessionsOf: () => [],
 	sessionOf: (line) => sessionOf(parseLine(line)),
 	commandsOf(scenario, _id, lives) {

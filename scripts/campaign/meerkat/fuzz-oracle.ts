@@ -1,6 +1,6 @@
 // What Meerkat RPC says about any line: written from its reference (meerkat-rpc §1, §2) and from docs/meerkat.md, apart from
 // the server's own code, so that the two can disagree.
-import { readLine } from "../frame/json-cases.ts";
+import { readRequestLine } from "../frame/request-lines.ts";
 import { fitsConfig, fitsCreate, fitsPage, fitsTools, hasNull, isObject, isText } from "./fuzz-params.ts";
 
 /** Names of errors, in `error.data.code`, with their numbers in the first protocol and in the present contract. */
@@ -63,54 +63,22 @@ export const methods = [
 
 /** Predicts one line and moves the state on; null for silence. */
 export function predict(bytes: Uint8Array, state: OracleState): Expected | null {
-	const { text, value } = readLine(bytes);
-	if (text === "") return null;
-	if (value === undefined) return refusal("null", "PARSE_ERROR");
-	if (!isObject(value)) return refusal("null", "INVALID_REQUEST");
-	const id = idOf(value, text);
-	const isRequest = isText(value["method"]);
-	const hasNoId = value["id"] === undefined || value["id"] === null;
-	if (isRequest && hasNoId && "jsonrpc" in value) return null;
-	const isWhole = value["jsonrpc"] === "2.0" && (id !== null || hasNoId) && fitsError(value["error"]);
-	if (!isWhole) return refusal(id ?? "null", "INVALID_REQUEST");
-	if (!isRequest) {
-		const isAnswer = ("result" in value || "error" in value) && (value["method"] ?? null) === null;
-		return isAnswer ? null : refusal(id ?? "null", "INVALID_REQUEST");
+	const line = readRequestLine(bytes);
+	switch (line.kind) {
+		case "silence":
+		case "notification":
+			return null;
+		case "not-json":
+			return refusal("null", "PARSE_ERROR");
+		case "invalid":
+			return refusal(line.id, "INVALID_REQUEST");
+		case "request":
+			return predictRequest(line.id, line.method, line.params, state);
 	}
-	return predictRequest(id ?? "null", String(value["method"]), value["params"], state);
 }
 
 function refusal(id: string, name: string): Expected {
 	return { id, method: null, outcomes: new Set([name]), sessionId: null };
-}
-
-/** The id as JSON text; null for what is none: only strings and integers of 64 bits are. */
-function idOf(value: Readonly<Record<string, unknown>>, text: string): string | null {
-	const { id } = value;
-	if (isText(id)) return JSON.stringify(id);
-	if (typeof id !== "number") return null;
-	const digits = readDigits(text);
-	if (!/^-?[0-9]+$/.test(digits) || digits === "-0") return null;
-	const integer = BigInt(digits);
-	return BigInt.asIntN(64, integer) === integer ? digits : null;
-}
-
-const numberMark = "number: ";
-
-/** The number at `id` as it is written: the line is read once more with every number in it made a string. */
-function readDigits(text: string): string {
-	const marked = text.replace(/"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g, (token) =>
-		token.startsWith('"') ? token : JSON.stringify(numberMark + token),
-	);
-	const value: unknown = JSON.parse(marked);
-	return isObject(value) ? String(value["id"]).slice(numberMark.length) : "";
-}
-
-function fitsError(error: unknown): boolean {
-	if (error === undefined || error === null) return true;
-	if (!isObject(error) || !isText(error["message"])) return false;
-	const { code } = error;
-	return isText(code) ? /^-?[0-9]+$/.test(code) : Number.isInteger(code);
 }
 
 function predictRequest(id: string, method: string, params: unknown, state: OracleState): Expected {

@@ -51,6 +51,8 @@ const deliveredToday: { readonly [T in EventType]: DeliveredOfType } = {
 	"tool.result": both("ToolResult"),
 	"interaction.requested": unwrapped("ApprovalRequest", "ToolCallRequest", "QuestionRequest", "HookRequest"),
 	"interaction.resolved": unwrapped("ApprovalResponse", null, null, null),
+	"mode.changed": undelivered,
+	"model.changed": undelivered,
 	"client.attached": undelivered,
 	"client.detached": undelivered,
 	"session.reset": undelivered,

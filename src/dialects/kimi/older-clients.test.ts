@@ -34,6 +34,8 @@ describe("the cap on events", () => {
 			"interaction.resolved",
 			"interaction.resolved",
 			"interaction.resolved",
+			"mode.changed",
+			"model.changed",
 			"client.attached",
 			"client.detached",
 			"session.reset",

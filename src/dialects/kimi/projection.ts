@@ -61,6 +61,8 @@ const entries: { readonly [T in EventType]: Entry } = {
 			...delivered({ ...event, agentPath: [] }, audience),
 		];
 	},
+	"mode.changed": withheld,
+	"model.changed": withheld,
 	"client.attached": withheld,
 	"client.detached": withheld,
 	"session.reset": withheld,

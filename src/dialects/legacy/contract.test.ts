@@ -44,6 +44,8 @@ const subject: DialectSubject = {
 		"tool.result": both("tool_result"),
 		"interaction.requested": unwrapped("approval", null, null, null),
 		"interaction.resolved": undelivered,
+		"mode.changed": undelivered,
+		"model.changed": undelivered,
 		"client.attached": undelivered,
 		"client.detached": undelivered,
 		"session.reset": undelivered,

@@ -52,6 +52,8 @@ const entries: { readonly [T in EventType]: Entry<T> } = {
 	}),
 	"interaction.requested": ignored,
 	"interaction.resolved": ignored,
+	"mode.changed": ignored,
+	"model.changed": ignored,
 	"client.attached": ignored,
 	"client.detached": ignored,
 	"session.reset": ignored,

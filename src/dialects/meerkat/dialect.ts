@@ -1,4 +1,6 @@
 // Meerkat RPC: many sessions over one connection, in the shapes of its first protocol and of its current contract.
+
+import { type ContractVersion, defaultContract } from "../../base/contract-version.ts";
 import { isRecord } from "../../base/json.ts";
 import { readEnvelope } from "../../rpc/envelope.ts";
 import type { HostDialect } from "../dialect.ts";
@@ -10,16 +12,22 @@ const rules = createRules(() => "seed");
 /** Keys of a handshake that belongs to another protocol. */
 const foreignKeys = ["protocol_version", "client", "external_tools", "capabilities", "hooks"];
 
-export const meerkatDialect: HostDialect = {
-	name: "meerkat",
-	rules,
-	/** All its methods except the handshake have a slash in their names. */
-	claims(value) {
-		const incoming = readEnvelope(value, rules);
-		if (incoming.kind !== "request") return false;
-		const { method, params } = incoming;
-		if (method !== "initialize") return method.includes("/");
-		return !(isRecord(params) && foreignKeys.some((key) => key in params));
-	},
-	converse: (kernelApi, peer) => new MeerkatConnection(kernelApi, peer),
-};
+/** The dialect, which tells clients that it speaks this version of the contract. */
+export function createMeerkatDialect(contract: ContractVersion): HostDialect {
+	return {
+		name: "meerkat",
+		rules,
+		/** All its methods except the handshake have a slash in their names. */
+		claims(value) {
+			const incoming = readEnvelope(value, rules);
+			if (incoming.kind !== "request") return false;
+			const { method, params } = incoming;
+			if (method !== "initialize") return method.includes("/");
+			return !(isRecord(params) && foreignKeys.some((key) => key in params));
+		},
+		converse: (kernelApi, peer) => new MeerkatConnection(kernelApi, peer, contract),
+	};
+}
+
+/** The dialect in the version that is spoken unless another is asked for. */
+export const meerkatDialect = createMeerkatDialect(defaultContract);

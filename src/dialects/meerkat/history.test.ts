@@ -3,6 +3,7 @@ import { type ContentPart, textPart, toolError, toolSuccess } from "../../events
 import type { HistoryEntry } from "../../events/conversation.ts";
 import type { AgentEvent, EventBody } from "../../events/event.ts";
 import { toHistory } from "./history.ts";
+import { toAnswerId } from "./projection/answer-id.ts";
 
 const begun = Date.UTC(2026, 0, 1);
 const at = (minutes: number) => new Date(begun + minutes * 60_000).toISOString();
@@ -49,7 +50,7 @@ describe("the history of a session", () => {
 			{ role: "assistant", content: [thought, textPart("Done.")] },
 		];
 		const events = log([1, started("go")], [2, step], [4, result("b", true)], [5, result("a")], [6, step]);
-		expect(await toHistory({ systemPrompt: "Be.", messages }, events, begun)).toEqual([
+		expect(await toHistory({ systemPrompt: "Be.", messages }, events, begun, false)).toEqual([
 			{ role: "system", created_at: at(1), content: "Be." },
 			{ role: "user", created_at: at(1), content: "go" },
 			{
@@ -82,7 +83,7 @@ describe("the history of a session", () => {
 	});
 
 	const times = async (messages: readonly HistoryEntry[], events: AsyncIterable<AgentEvent>) =>
-		(await toHistory({ systemPrompt: null, messages }, events, begun)).map(({ created_at }) => created_at);
+		(await toHistory({ systemPrompt: null, messages }, events, begun, false)).map(({ created_at }) => created_at);
 
 	it("ignores model calls without an answer, and events of subagents", async () => {
 		const messages = [said("user", "one"), said("user", "two"), said("assistant", "yes"), said("user", "three")];
@@ -117,7 +118,7 @@ describe("the history of a session", () => {
 	it("ignores a result of an earlier turn when a crash lost the right one", async () => {
 		const turn = [said("user", "go"), calling("a"), answered("a", "yes")];
 		const events = log([1, started("go")], [2, step], [3, result("a", true)], [11, started("go")], [12, step]);
-		const history = await toHistory({ systemPrompt: null, messages: [...turn, ...turn] }, events, begun);
+		const history = await toHistory({ systemPrompt: null, messages: [...turn, ...turn] }, events, begun, false);
 		expect(history.map(({ created_at }) => created_at)).toEqual([1, 2, 3, 11, 12, 12].map(at));
 		const results = history.flatMap((message) => (message.role === "tool_results" ? message.results : []));
 		expect(results.map(({ is_error }) => is_error)).toEqual([true, false]);
@@ -131,18 +132,34 @@ describe("the history of a session", () => {
 
 	it("uses the session's own time when the log has none", async () => {
 		expect(await times([said("user", "one"), answered("x", "?")], log())).toEqual([at(0), at(0)]);
-		expect(await toHistory({ systemPrompt: null, messages: [] }, log(), begun)).toEqual([]);
+		expect(await toHistory({ systemPrompt: null, messages: [] }, log(), begun, false)).toEqual([]);
 	});
 
 	it("names media, and separates several parts of a prompt", async () => {
 		const image: ContentPart = { type: "image_url", image_url: { url: "data:image/png;base64,AAAA", id: null } };
 		const messages: HistoryEntry[] = [{ role: "user", content: [textPart("look"), image] }];
-		const [message] = await toHistory({ systemPrompt: null, messages }, log(), begun);
+		const [message] = await toHistory({ systemPrompt: null, messages }, log(), begun, false);
 		expect(message).toMatchObject({
 			content: [
 				{ type: "text", text: "look" },
 				{ type: "text", text: "[image]" },
 			],
 		});
+	});
+
+	it("names answers in the contract as their events do, where the turn has an id", async () => {
+		const messages = [said("user", "go"), said("assistant", "a"), said("assistant", "b")];
+		const events = async function* () {
+			for await (const event of log([1, started("go")], [2, step], [3, { type: "step.started", n: 2 }]))
+				yield { ...event, turnId: "t" };
+		};
+		const named = await toHistory({ systemPrompt: null, messages }, events(), begun, true);
+		expect(named.map((message) => "assistant_message_id" in message && message.assistant_message_id)).toEqual([
+			false,
+			toAnswerId("t", 1),
+			toAnswerId("t", 2),
+		]);
+		for (const message of await toHistory({ systemPrompt: null, messages }, events(), begun, false))
+			expect(message).not.toHaveProperty("assistant_message_id");
 	});
 });

@@ -4,8 +4,9 @@ import { type ContentPart, toParts } from "../../events/content.ts";
 import type { HistoryEntry } from "../../events/conversation.ts";
 import type { AgentEvent } from "../../events/event.ts";
 import type { MessageHistory } from "../../kernel/api.ts";
-import { toObject } from "./contract.ts";
+import { toObject } from "./eras/contract.ts";
 import { toArguments } from "./interactions.ts";
+import { toAnswerId } from "./projection/answer-id.ts";
 import type { HistoryMessage } from "./wire.ts";
 
 type DialectConnection = MessageHistory;
@@ -16,38 +17,41 @@ interface Mark {
 	/** What identifies the message: the text of a user, the call of a result. */
 	readonly key: string;
 	readonly isError: boolean;
+	/** Names an answer; null for other messages, and where its turn has no id. */
+	readonly answerId: string | null;
 	/** Milliseconds since the epoch. */
 	readonly at: number;
 }
 
-type Dated = { readonly message: HistoryEntry } & Pick<Mark, "at" | "isError">;
+type Dated = { readonly message: HistoryEntry } & Pick<Mark, "at" | "isError" | "answerId">;
 
-/** The whole history; `startedAt` is when the session began. */
+/** The whole history; `startedAt` is when the session began, and `hasIds` says that answers are named as in the contract's events. */
 export async function toHistory(
 	{ systemPrompt, messages }: DialectConnection,
 	events: AsyncIterable<AgentEvent>,
 	startedAt: number,
+	hasIds: boolean,
 ): Promise<readonly HistoryMessage[]> {
 	const marks: Mark[] = [];
 	for await (const event of events) {
 		const mark = toMark(event);
-		if (mark !== null) marks.push(mark);
+		if (mark !== null) marks.push(hasIds ? mark : { ...mark, answerId: null });
 	}
 	const first = marks[0]?.at ?? startedAt;
 	const system = systemPrompt === null ? [] : [systemMessage(systemPrompt, first)];
 	return [...system, ...toMessages(dated(messages, marks, first))];
 }
 
-function toMark({ body, agentPath, at }: AgentEvent): Mark | null {
+function toMark({ body, agentPath, turnId, at }: AgentEvent): Mark | null {
 	if (agentPath.length > 0) return null;
 	switch (body.type) {
 		case "turn.started":
 		case "steer.consumed":
-			return { role: "user", key: toText(toParts(body.input)), isError: false, at };
+			return { role: "user", key: toText(toParts(body.input)), isError: false, answerId: null, at };
 		case "step.started":
-			return { role: "assistant", key: "", isError: false, at };
+			return { role: "assistant", key: "", isError: false, answerId: toAnswerId(turnId, body.n), at };
 		case "tool.result":
-			return { role: "tool", key: body.toolCallId, isError: body.result.is_error, at };
+			return { role: "tool", key: body.toolCallId, isError: body.result.is_error, answerId: null, at };
 		default:
 			return null;
 	}
@@ -70,7 +74,7 @@ function dated(messages: readonly HistoryEntry[], marks: readonly Mark[], first:
 			if (!isResult) end = index;
 			firstResult = Math.min(firstResult, index);
 		}
-		found.push({ message, at, isError: mark?.isError ?? false });
+		found.push({ message, at, isError: mark?.isError ?? false, answerId: mark?.answerId ?? null });
 	}
 	return found.reverse();
 }
@@ -112,7 +116,7 @@ function toMessages(all: readonly Dated[]): HistoryMessage[] {
 }
 
 function toMessage(each: Dated): HistoryMessage {
-	const { message, at } = each;
+	const { message, at, answerId } = each;
 	const created_at = new Date(at).toISOString();
 	const { role, content, toolCalls = [] } = message;
 	switch (role) {
@@ -138,6 +142,7 @@ function toMessage(each: Dated): HistoryMessage {
 					})),
 				],
 				stop_reason: toolCalls.length > 0 ? "tool_use" : "end_turn",
+				...(answerId === null ? {} : { assistant_message_id: answerId }),
 			};
 	}
 }

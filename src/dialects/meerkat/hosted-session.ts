@@ -5,12 +5,11 @@ import type { Peer } from "../../rpc/connection.ts";
 import type { HostApi } from "../dialect.ts";
 import { toThrown } from "../error-numbers.ts";
 import { EventPump, type Outgoing } from "../event-pump.ts";
-import type { EraCodec } from "./codec.ts";
+import type { EraCodec } from "./eras/codec.ts";
 import { NamedError, toNamedError } from "./errors.ts";
-import type { SessionFacts } from "./facts.ts";
 import { type InteractionRequest, toRequest } from "./interactions.ts";
-import { createProjection, denialText, noReport, type Projection, type RunReport } from "./projection.ts";
-import { toEventUsage } from "./run.ts";
+import type { SessionFacts } from "./projection/facts.ts";
+import { createProjection, denialText, noReport, type Projection, type RunReport } from "./projection/projection.ts";
 import type { RequestMethod, RunResult, ToolDeclaration } from "./wire.ts";
 import type { MeerkatEvent } from "./wire-events.ts";
 
@@ -31,6 +30,8 @@ export interface Remembered {
 	facts: SessionFacts;
 	/** Events sent so far. */
 	sequence: number;
+	/** The prompt of a session that was created without a run and has had none; empty for none. */
+	stagedPrompt: string;
 }
 
 /** The data about a turn at its end. */
@@ -47,6 +48,10 @@ export class HostedSession {
 	readonly #projection: Projection;
 	/** The end of each turn, until its request is answered: the next turn may already run. */
 	readonly #ends = new Map<string, TurnEnd>();
+	/** Turns that are being started whose events the client does not want: a turn that begins meanwhile is one of them. */
+	#quietStarts = 0;
+	/** The turns whose events the client does not want. */
+	readonly #quietTurns = new Set<string>();
 	/** Requests about calls that were not sent yet. */
 	#early: InteractionRequest[] = [];
 
@@ -63,6 +68,7 @@ export class HostedSession {
 		this.#remembered = remembered;
 		this.#projection = createProjection({
 			sessionId: session.id,
+			provider: info.provider,
 			facts: remembered.facts,
 			describe: (outcome) => outcomeText(outcome, info.provider),
 		});
@@ -97,9 +103,18 @@ export class HostedSession {
 		return hosted;
 	}
 
-	/** Starts a turn; all its events are in the outbox when `ended` resolves. */
-	async start(handle: SessionHandle, prompt: string): Promise<{ readonly ended: Promise<RunResult> }> {
-		const { turnId } = await handle.startTurn(prompt);
+	/** Starts a turn; all its events, if the client wants them, are in the outbox when `ended` resolves. */
+	async start(
+		handle: SessionHandle,
+		prompt: string,
+		withEvents: boolean,
+	): Promise<{ readonly ended: Promise<RunResult> }> {
+		if (!withEvents) this.#quietStarts += 1;
+		const starting = handle.startTurn(prompt).finally(() => {
+			if (!withEvents) this.#quietStarts -= 1;
+		});
+		const { turnId } = await starting;
+		if (!withEvents) this.#quietTurns.add(turnId);
 		const outcome = this.pump.turnEnded(turnId);
 		return { ended: outcome.then((each) => this.#toResult(each, this.#takeEnd(turnId))) };
 	}
@@ -122,7 +137,11 @@ export class HostedSession {
 		this.#remembered.facts = this.#projection.facts();
 		if (body.type === "turn.ended" && event.turnId !== null && event.agentPath.length === 0)
 			this.#ends.set(event.turnId, this.#present());
-		const delivered = events.flatMap((each) => this.#toNotification(each, sessionId, event.at));
+		if (body.type === "turn.started" && event.turnId !== null && this.#quietStarts > 0)
+			this.#quietTurns.add(event.turnId);
+		const isQuiet = event.turnId !== null && this.#quietTurns.has(event.turnId);
+		if (isQuiet && body.type === "turn.ended" && event.agentPath.length === 0) this.#quietTurns.delete(event.turnId);
+		const delivered = isQuiet ? [] : events.flatMap((each) => this.#toNotification(each, sessionId, event.at));
 		return this.#projection.isAnswering() ? delivered : [...delivered, ...this.#early.splice(0)];
 	}
 
@@ -150,12 +169,14 @@ export class HostedSession {
 
 	#toResult(outcome: TurnOutcome, { report, facts }: TurnEnd): RunResult {
 		const { session, info } = this.#handle;
-		const { text, turns, toolCalls, denial } = report;
+		const { text, turns, toolCalls, calls, denial } = report;
 		if (denial !== null) throw new NamedError("HOOK_DENIED", denialText(denial), { session_id: session.id });
 		switch (outcome.status) {
 			case "finished":
 			case "max-steps":
-				return { session_id: session.id, text, turns, tool_calls: toolCalls, usage: this.#usage(facts) };
+				return this.#client
+					.codec()
+					.runResult({ session_id: session.id, text, turns, tool_calls: toolCalls }, calls, facts);
 			case "cancelled":
 				throw new NamedError("REQUEST_CANCELLED", outcomeText(outcome, info.provider), { session_id: session.id });
 			case "failed": {
@@ -163,18 +184,6 @@ export class HostedSession {
 				throw new NamedError(code, outcomeText(outcome, info.provider), details);
 			}
 		}
-	}
-
-	/** The session's totals; unknown cache counts are left out. */
-	#usage(facts: SessionFacts): RunResult["usage"] {
-		const { input_tokens, output_tokens, cache_creation_tokens, cache_read_tokens } = toEventUsage(facts.usage);
-		const usage = {
-			input_tokens,
-			output_tokens,
-			...(cache_creation_tokens === null ? {} : { cache_creation_tokens }),
-			...(cache_read_tokens === null ? {} : { cache_read_tokens }),
-		};
-		return this.#client.codec().runUsage(usage, facts);
 	}
 }
 

@@ -1,16 +1,18 @@
 // A connection in Meerkat RPC: its method table, the handshake, and what the client declared.
+
+import type { ContractVersion } from "../../base/contract-version.ts";
 import { KernelError } from "../../base/errors.ts";
 import type { Peer } from "../../rpc/connection.ts";
 import type { EnvelopeRules } from "../../rpc/envelope.ts";
 import { defineMethod, type Method, type MethodTable } from "../../rpc/methods.ts";
 import type { DialectConnection, HostApi } from "../dialect.ts";
-import type { EraCodec } from "./codec.ts";
-import { ConfigMethods } from "./config-methods.ts";
-import { capabilities, contractCodec, contractVersion } from "./contract.ts";
+import { ConfigMethods } from "./configuration/config-methods.ts";
 import { createRules } from "./envelope.ts";
+import type { EraCodec } from "./eras/codec.ts";
+import { capabilities, contractCodec, inCapabilities, versionText } from "./eras/contract.ts";
+import { seedCodec } from "./eras/seed.ts";
 import type { ClientSide } from "./hosted-session.ts";
 import { meerkatProtocol } from "./protocol.ts";
-import { seedCodec } from "./seed.ts";
 import { SessionMethods } from "./session-methods.ts";
 import {
 	type CapabilitiesResult,
@@ -38,8 +40,11 @@ export class MeerkatConnection implements DialectConnection {
 	#answers: ReadonlySet<RequestMethod> = new Set();
 	readonly #tools = new Map<string, ToolDeclaration>();
 
-	constructor(kernelApi: HostApi, peer: Peer) {
+	readonly #contract: ContractVersion;
+
+	constructor(kernelApi: HostApi, peer: Peer, contract: ContractVersion) {
 		this.#kernelApi = kernelApi;
+		this.#contract = contract;
 		this.rules = createRules(() => this.#codec.era);
 		const config = new ConfigMethods(kernelApi.documents, () => this.#codec);
 		const client: ClientSide = {
@@ -89,7 +94,7 @@ export class MeerkatConnection implements DialectConnection {
 		this.#answers = new Set([...this.#answers, ...requestMethods.filter((method) => requests.includes(method))]);
 		return {
 			server_info: { name: serverName, version: this.#kernelApi.server.version },
-			contract_version: contractVersion,
+			contract_version: versionText(this.#contract),
 			methods: [...this.methods.keys()],
 		};
 	}
@@ -97,7 +102,7 @@ export class MeerkatConnection implements DialectConnection {
 	/** Only clients of the current contract request them; from here on they get its shapes. */
 	#describeCapabilities(): CapabilitiesResult {
 		this.#codec = contractCodec;
-		return { contract_version: contractVersion, capabilities };
+		return { contract_version: inCapabilities(this.#contract), capabilities };
 	}
 
 	/** All or none. A session refuses more anyway, and what is declared stays in memory. */

@@ -38,7 +38,27 @@ function ofBothEras<E extends v.ObjectEntries, M extends v.ObjectEntries>(seed: 
 	return v.object({ ...seed.entries, ...v.partial(v.object(more)).entries });
 }
 
-const { run_started, turn_started, ...laterEvents } = seedEvents;
+/** The events of both eras. */
+const events = {
+	run_started: ofBothEras(seedEvents.run_started, contractMembers.run_started),
+	turn_started: ofBothEras(seedEvents.turn_started, contractMembers.turn_started),
+	reasoning_delta: contractEvents.reasoning_delta,
+	reasoning_complete: contractEvents.reasoning_complete,
+	text_delta: ofBothEras(seedEvents.text_delta, contractMembers.text_delta),
+	retrying: ofBothEras(seedEvents.retrying, contractMembers.retrying),
+	text_complete: ofBothEras(seedEvents.text_complete, contractMembers.text_complete),
+	tool_call_requested: seedEvents.tool_call_requested,
+	tool_execution_started: seedEvents.tool_execution_started,
+	tool_execution_completed: ofBothEras(seedEvents.tool_execution_completed, contractMembers.tool_execution_completed),
+	tool_result_received: ofBothEras(seedEvents.tool_result_received, contractMembers.tool_result_received),
+	turn_completed: ofBothEras(seedEvents.turn_completed, contractMembers.turn_completed),
+	hook_started: seedEvents.hook_started,
+	hook_completed: seedEvents.hook_completed,
+	hook_denied: seedEvents.hook_denied,
+	budget_warning: seedEvents.budget_warning,
+	run_completed: ofBothEras(seedEvents.run_completed, contractMembers.run_completed),
+	run_failed: ofBothEras(seedEvents.run_failed, contractMembers.run_failed),
+};
 
 export const meerkatProtocol = {
 	methods: {
@@ -57,15 +77,7 @@ export const meerkatProtocol = {
 		"config/set": { params: configSetParamsSchema, result: configSetResultSchema },
 		"config/patch": { params: configPatchParamsSchema, result: configResultSchema },
 	},
-	events: {
-		run_started,
-		turn_started,
-		reasoning_delta: contractEvents.reasoning_delta,
-		...laterEvents,
-		tool_execution_completed: ofBothEras(seedEvents.tool_execution_completed, contractMembers.tool_execution_completed),
-		tool_result_received: ofBothEras(seedEvents.tool_result_received, contractMembers.tool_result_received),
-		run_failed: ofBothEras(seedEvents.run_failed, contractMembers.run_failed),
-	},
+	events,
 	requests: {
 		"approval/request": { payload: approvalRequestSchema, result: approvalResultSchema },
 		"question/request": { payload: questionRequestSchema, result: questionResultSchema },

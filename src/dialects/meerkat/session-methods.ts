@@ -5,13 +5,15 @@ import type { SessionApi, SessionHandle } from "../../kernel/api.ts";
 import type { Peer } from "../../rpc/connection.ts";
 import { defineMethod, type Method, type Respond } from "../../rpc/methods.ts";
 import type { HostApi } from "../dialect.ts";
-import type { ConfigView } from "./config-view.ts";
+import type { ConfigView } from "./configuration/config-view.ts";
 import { toNamedError } from "./errors.ts";
-import { newFacts, readFacts } from "./facts.ts";
 import { toHistory } from "./history.ts";
 import { type ClientSide, HostedSession, type Remembered } from "./hosted-session.ts";
+import { newFacts, readFacts } from "./projection/facts.ts";
 import { meerkatProtocol } from "./protocol.ts";
 import { toSessionRequest } from "./session-request.ts";
+import { TurnQueue } from "./turn-queue.ts";
+import { refuseUnhonouredOfCreate, refuseUnhonouredOfTurn } from "./unhonoured.ts";
 import type {
 	ArchiveResult,
 	InterruptResult,
@@ -22,6 +24,7 @@ import type {
 	SessionHistoryParams,
 	SessionListResult,
 	SessionReadResult,
+	TurnStartParams,
 } from "./wire.ts";
 
 const { methods: shapes } = meerkatProtocol;
@@ -38,6 +41,8 @@ export class SessionMethods {
 	readonly #turns = new Map<string, Set<Promise<void>>>();
 	/** Requests about one session are ordered as they arrived: a turn has begun before its interrupt is handled. */
 	readonly #lines = createKeyedQueue();
+	/** Turns that wait for others. */
+	readonly #queue = new TurnQueue();
 
 	constructor(kernelApi: HostApi, peer: Peer, client: ClientSide, readConfig: () => Promise<ConfigView>) {
 		this.#kernelApi = kernelApi;
@@ -62,8 +67,7 @@ export class SessionMethods {
 			"turn/start",
 			defineMethod({
 				...shapes["turn/start"],
-				handle: ({ session_id, prompt }) =>
-					answering((answered) => concerning(session_id, () => this.#turn(session_id, prompt, answered))),
+				handle: (params) => answering((answered) => concerning(params.session_id, () => this.#turn(params, answered))),
 			}),
 		],
 		[
@@ -85,9 +89,12 @@ export class SessionMethods {
 	}
 
 	async #createSession(params: SessionCreateParams, answered: Promise<void>): Promise<SessionCreateResult> {
+		const { isContract } = this.#client.codec();
+		if (isContract) refuseUnhonouredOfCreate(params);
 		const config = await this.#readConfig();
 		const handle = await this.#kernelApi.sessions.create(toSessionRequest(params, config));
-		this.#remembered.set(handle.session.id, { facts: newFacts(this.#client.now()), sequence: 0 });
+		const stagedPrompt = isContract && params.initial_turn === "deferred" ? params.prompt : "";
+		this.#remembered.set(handle.session.id, { facts: newFacts(this.#client.now()), sequence: 0, stagedPrompt });
 		if (params.initial_turn === "deferred") {
 			await this.#orDiscard(handle, async () => {
 				await this.#attach(handle);
@@ -98,11 +105,11 @@ export class SessionMethods {
 			return { session_id: handle.session.id };
 		}
 		const { ended } = await this.#orDiscard(handle, async () =>
-			(await this.#attach(handle)).start(handle, params.prompt),
+			(await this.#attach(handle)).start(handle, params.prompt, this.#wantsEvents(params)),
 		);
 		const { id } = handle.session;
 		this.#noteTurn(id, answered);
-		return await concerning(id, () => ended.finally(() => handle.release()));
+		return await concerning(id, () => this.#queue.add(id, ended).finally(() => handle.release()));
 	}
 
 	/** A session that cannot be persisted, or cannot begin its first turn, is removed. */
@@ -116,15 +123,33 @@ export class SessionMethods {
 		}
 	}
 
-	async #turn(id: string, prompt: string, answered: Promise<void>): Promise<RunResult> {
-		const { handle, ended } = await this.#lines.run(id, () => this.#start(id, prompt, answered));
+	/** In the contract a turn that comes during another waits for its end. */
+	async #turn(params: TurnStartParams, answered: Promise<void>): Promise<RunResult> {
+		const { session_id: id } = params;
+		if (this.#client.codec().isContract) refuseUnhonouredOfTurn(params);
+		const run = () => this.#runTurn(params, answered);
+		return await (this.#client.codec().isContract ? this.#queue.run(id, run) : run());
+	}
+
+	async #runTurn(params: TurnStartParams, answered: Promise<void>): Promise<RunResult> {
+		const { session_id: id } = params;
+		const { handle, ended } = await this.#lines.run(id, () => this.#start(params, answered));
 		return await ended.finally(() => handle.release());
 	}
 
-	async #start(id: string, prompt: string, answered: Promise<void>) {
+	#wantsEvents({ session_events }: { readonly session_events: boolean | null }): boolean {
+		return !this.#client.codec().isContract || session_events !== false;
+	}
+
+	async #start(params: TurnStartParams, answered: Promise<void>) {
+		const { session_id: id, prompt } = params;
 		const handle = await this.#kernelApi.sessions.acquire(id);
 		try {
-			const { ended } = await (await this.#attach(handle)).start(handle, prompt);
+			const attached = await this.#attach(handle);
+			const remembered = await this.#remember(handle);
+			const whole = remembered.stagedPrompt === "" ? prompt : `${remembered.stagedPrompt}\n\n${prompt}`;
+			const { ended } = await attached.start(handle, whole, this.#wantsEvents(params));
+			remembered.stagedPrompt = "";
 			this.#noteTurn(id, answered);
 			return { handle, ended };
 		} catch (thrown) {
@@ -135,8 +160,9 @@ export class SessionMethods {
 
 	#interrupt(id: string, respond: Respond<InterruptResult>): Promise<InterruptResult> {
 		return this.#lines.run(id, async () => {
-			const result: InterruptResult = { interrupted: true };
 			const running = (await this.#kernelApi.sessions.loaded()).find((info) => info.id === id);
+			const isStaged = running?.isRunning === false && this.#remembered.get(id)?.facts.messageCount === 0;
+			const result = this.#client.codec().interrupt(id, isStaged);
 			// The response precedes everything that the interrupt causes.
 			if (running?.isRunning === true) respond(result);
 			await this.#kernelApi.sessions.interrupt(id);
@@ -167,7 +193,12 @@ export class SessionMethods {
 			try {
 				const { session } = handle;
 				const { facts } = await this.#remember(handle);
-				const all = await toHistory(await session.conversation(), session.events(), facts.createdAt);
+				const all = await toHistory(
+					await session.conversation(),
+					session.events(),
+					facts.createdAt,
+					this.#client.codec().isContract,
+				);
 				const messages = all.slice(offset, limit === null ? undefined : offset + limit);
 				return {
 					session_id: id,
@@ -232,7 +263,7 @@ export class SessionMethods {
 	async #remember({ session }: SessionHandle): Promise<Remembered> {
 		const known = this.#remembered.get(session.id);
 		if (known !== undefined) return known;
-		const remembered = { facts: await readFacts(session.events(), this.#client.now()), sequence: 0 };
+		const remembered = { facts: await readFacts(session.events(), this.#client.now()), sequence: 0, stagedPrompt: "" };
 		const meanwhile = this.#remembered.get(session.id) ?? remembered;
 		this.#remembered.set(session.id, meanwhile);
 		return meanwhile;

@@ -1,6 +1,6 @@
 // The creation options of a `session/create`, merged with the configuration for new sessions.
 import type { CreationOptions } from "../../kernel/api.ts";
-import type { ConfigView } from "./config-view.ts";
+import type { ConfigView } from "./configuration/config-view.ts";
 import { toMilliseconds } from "./duration.ts";
 import type { BudgetLimits, SessionCreateParams } from "./wire.ts";
 

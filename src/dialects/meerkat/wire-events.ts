@@ -66,19 +66,48 @@ export const seedEvents = {
 
 const content = v.array(v.object({ type: v.literal("text"), text }));
 
-/** Members that only the current contract has. */
+/** Names the run; absent in events of a turn that has no id. */
+const identity = { identity: v.exactOptional(v.object({ run_id: text })) };
+/** Names the answer of the model, here and in `session/history`. */
+const answer = { assistant_message_id: v.exactOptional(text) };
+/** What failed: the model, a hook, a budget, or something else; or that a person cancelled the run. */
+export const errorClassSchema = v.picklist(["llm", "hook", "budget", "cancelled", "internal"]);
+export type ErrorClass = v.InferOutput<typeof errorClassSchema>;
+
+/** Members that only the contract has. */
 export const contractMembers = {
+	run_started: { input: v.object({ kind: v.literal("content"), content: text }), ...identity },
+	turn_started: answer,
+	text_delta: answer,
+	retrying: {
+		retry: v.object({
+			failure: v.object({ provider: text, kind: v.literal("retryable_provider_error"), message: text }),
+			plan: v.object({ attempt: count, max_retries: count, computed_delay_ms: count, selected_delay_ms: count }),
+		}),
+		...answer,
+	},
+	text_complete: answer,
+	turn_completed: answer,
+	run_completed: { extraction_required: v.literal(false), ...identity, ...answer },
 	tool_execution_completed: { content },
 	tool_result_received: { content },
 	run_failed: {
-		error_class: v.picklist(["agent_error", "cancelled"]),
-		error_report: v.object({ class: v.picklist(["agent_error", "cancelled"]), message: text }),
+		error_class: errorClassSchema,
+		error_report: v.object({ class: errorClassSchema, message: text }),
+		...identity,
 	},
 };
 
 export const contractEvents = {
 	...seedEvents,
-	reasoning_delta: event("reasoning_delta", { delta: text }),
+	run_started: v.object({ ...seedEvents.run_started.entries, ...contractMembers.run_started }),
+	turn_started: v.object({ ...seedEvents.turn_started.entries, ...contractMembers.turn_started }),
+	reasoning_delta: event("reasoning_delta", { delta: text, ...answer }),
+	/** All reasoning of an answer, before its text. */
+	reasoning_complete: event("reasoning_complete", { content: text, ...answer }),
+	text_delta: v.object({ ...seedEvents.text_delta.entries, ...contractMembers.text_delta }),
+	retrying: v.object({ ...seedEvents.retrying.entries, ...contractMembers.retrying }),
+	text_complete: v.object({ ...seedEvents.text_complete.entries, ...contractMembers.text_complete }),
 	tool_call_requested: event("tool_call_requested", { ...place, args: plainObject }),
 	tool_execution_completed: v.object({
 		...seedEvents.tool_execution_completed.entries,
@@ -88,6 +117,8 @@ export const contractEvents = {
 		...seedEvents.tool_result_received.entries,
 		...contractMembers.tool_result_received,
 	}),
+	turn_completed: v.object({ ...seedEvents.turn_completed.entries, ...contractMembers.turn_completed }),
+	run_completed: v.object({ ...seedEvents.run_completed.entries, ...contractMembers.run_completed }),
 	run_failed: v.object({ ...seedEvents.run_failed.entries, ...contractMembers.run_failed }),
 };
 

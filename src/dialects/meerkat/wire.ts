@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { isRecord } from "../../base/json.ts";
 import { contentPartSchema, displayBlockSchema } from "../../events/content.ts";
 import { questionItemSchema } from "../../events/interaction.ts";
-import { configViewSchema } from "./config-view.ts";
+import { configViewSchema } from "./configuration/config-view.ts";
 import { toMilliseconds } from "./duration.ts";
 import { errorNumbers } from "./errors.ts";
 import { toSessionId } from "./session-id.ts";
@@ -14,6 +14,9 @@ const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 const unsigned = v.pipe(count, v.maxValue(4_294_967_295));
 /** The library's schemas accept lists as objects. */
 const params = <E extends v.ObjectEntries>(entries: E) => v.pipe(plainObject, v.object(entries));
+
+/** With what else there is, for methods that refuse it. */
+const looseParams = <E extends v.ObjectEntries>(entries: E) => v.pipe(plainObject, v.looseObject(entries));
 
 const sessionId = v.pipe(
 	v.string(),
@@ -57,7 +60,14 @@ export type ToolDeclaration = v.InferOutput<typeof toolDeclarationSchema>;
 /** Params that are ignored. */
 export const anyParamsSchema = v.unknown();
 export const sessionParamsSchema = params({ session_id: sessionId });
-export const turnStartParamsSchema = params({ session_id: sessionId, prompt: v.string() });
+/** Whether the events of the run are sent; contract only. */
+const sessionEvents = v.optional(v.nullable(v.boolean()), true);
+export const turnStartParamsSchema = looseParams({
+	session_id: sessionId,
+	prompt: v.string(),
+	session_events: sessionEvents,
+});
+export type TurnStartParams = v.InferOutput<typeof turnStartParamsSchema>;
 const positive = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(Number.MAX_SAFE_INTEGER));
 /** Limits that override those of the settings, one by one. */
 export const budgetLimitsSchema = params({
@@ -76,8 +86,9 @@ export const budgetLimitsSchema = params({
 });
 export type BudgetLimits = v.InferOutput<typeof budgetLimitsSchema>;
 
-export const sessionCreateParamsSchema = params({
+export const sessionCreateParamsSchema = looseParams({
 	prompt: v.string(),
+	session_events: sessionEvents,
 	model: nullish(v.string()),
 	provider: nullish(v.string()),
 	max_tokens: nullish(unsigned),
@@ -88,7 +99,7 @@ export const sessionCreateParamsSchema = params({
 	budget_limits: nullish(budgetLimitsSchema),
 	/** Budget of each of its runs. */
 	turn_budget_limits: nullish(budgetLimitsSchema),
-	/** `deferred` creates the session without a turn; the prompt is then ignored. */
+	/** `deferred` creates the session without a turn. In the contract the prompt then precedes that of the first turn. */
 	initial_turn: nullish(v.picklist(["run_immediately", "deferred"])),
 });
 /** The contract's clients put the value into an envelope; a bare one is accepted as well. */
@@ -128,6 +139,10 @@ export const runResultSchema = v.object({
 	turns: count,
 	tool_calls: count,
 	usage: usageSchema,
+	/** Of this run alone. Contract only. */
+	run_usage: v.exactOptional(usageSchema),
+	/** Of each model call that answered, in order. Contract only. */
+	request_usage: v.exactOptional(v.array(usageSchema)),
 });
 export type RunResult = v.InferOutput<typeof runResultSchema>;
 /** The second when the first run was deferred. */
@@ -143,7 +158,8 @@ export type InitializeResult = v.InferOutput<typeof initializeResultSchema>;
 export const capabilitySchema = v.object({ id: v.string(), description: v.string(), status: v.literal("Available") });
 export type Capability = v.InferOutput<typeof capabilitySchema>;
 export const capabilitiesResultSchema = v.object({
-	contract_version: v.string(),
+	/** A text in the contracts before 0.9. */
+	contract_version: v.union([v.string(), v.object({ major: count, minor: count, patch: count })]),
 	capabilities: v.array(capabilitySchema),
 });
 export type CapabilitiesResult = v.InferOutput<typeof capabilitiesResultSchema>;
@@ -177,7 +193,16 @@ export const sessionReadResultSchema = v.union([sessionStateSchema, sessionDetai
 export type SessionReadResult = v.InferOutput<typeof sessionReadResultSchema>;
 export const archiveResultSchema = v.object({ archived: v.literal(true) });
 export type ArchiveResult = v.InferOutput<typeof archiveResultSchema>;
-export const interruptResultSchema = v.object({ interrupted: v.literal(true) });
+/** The first in the contract. */
+export const interruptResultSchema = v.union([
+	v.object({
+		session_id: v.string(),
+		/** False for a session that was created without a run and has had none. */
+		interrupted: v.boolean(),
+		result: v.picklist(["interrupted", "staged_noop"]),
+	}),
+	v.object({ interrupted: v.literal(true) }),
+]);
 export type InterruptResult = v.InferOutput<typeof interruptResultSchema>;
 
 /** The configuration in the current contract. */
@@ -222,6 +247,8 @@ export const assistantMessageSchema = v.object({
 	...created,
 	blocks: v.array(v.variant("block_type", [textAnswerSchema, reasoningAnswerSchema, toolUseAnswerSchema])),
 	stop_reason: v.picklist(["end_turn", "tool_use"]),
+	/** Contract only. */
+	assistant_message_id: v.exactOptional(v.string()),
 });
 export const resultsMessageSchema = v.object({
 	role: v.literal("tool_results"),

@@ -6,6 +6,9 @@ import { meerkatProtocol } from "../../../src/dialects/meerkat/protocol.ts";
 const unreachable: ReadonlySet<string> = new Set(["SESSION_NOT_RUNNING", "CAPABILITY_UNAVAILABLE", "INTERNAL_ERROR"]);
 const ofTheEnvelope: ReadonlySet<string> = new Set(["PARSE_ERROR", "INVALID_REQUEST"]);
 
+/** There a turn waits for the one before it; a session is busy only with a turn of another client. */
+const ofOtherClients: ReadonlySet<string> = new Set(["SESSION_BUSY"]);
+
 /** Every cell as `kind cell`. */
 export function meerkatCells(methods: readonly string[]): readonly string[] {
 	const errors = Object.keys(errorNumbers).filter((name) => !unreachable.has(name));
@@ -15,7 +18,9 @@ export function meerkatCells(methods: readonly string[]): readonly string[] {
 		...methods.map((name) => `meerkat-method ${name}/contract`),
 		...Object.keys(meerkatProtocol.events).map((type) => `meerkat-event ${type}`),
 		...errors.map((name) => `meerkat-error ${name}/seed`),
-		...errors.filter((name) => !ofTheEnvelope.has(name)).map((name) => `meerkat-error ${name}/contract`),
+		...errors
+			.filter((name) => !ofTheEnvelope.has(name) && !ofOtherClients.has(name))
+			.map((name) => `meerkat-error ${name}/contract`),
 		...Object.keys(meerkatProtocol.requests).map((name) => `meerkat-request ${name}`),
 	];
 }

@@ -75,7 +75,7 @@ export const resultShapes = {
 		return {
 			...this.seed,
 			initialize: v.looseObject({
-				contract_version: v.pipe(text, v.regex(/^0\.8(\.\d+)?$/)),
+				contract_version: v.pipe(text, v.regex(/^0\.[89](\.\d+)?$/)),
 				methods: v.array(filled),
 			}),
 			"capabilities/get": v.looseObject({
@@ -137,6 +137,7 @@ export const eventShapes: Readonly<Record<ClientEra, Readonly<Record<string, v.G
 	contract: {
 		...commonEvents,
 		reasoning_delta: v.looseObject({ delta: text }),
+		reasoning_complete: v.looseObject({ content: text }),
 		run_failed: v.looseObject({ session_id: filled, error_class: filled }),
 		tool_call_requested: v.looseObject({ ...place, args: object }),
 		tool_execution_completed: v.looseObject({ ...completed, content: textBlocks }),

@@ -42,10 +42,12 @@ export const createMeerkatSniffer = prepareSniffers<Line>({
 	envelope: envelopeSchema,
 	createCheck: () => {
 		let era: Era = "seed";
-		return (value, line) => {
-			const isGood = isWhole(value, era);
-			if (!isGood) throw new Error(`more or less than its shape in this era, ${era}: ${line}`);
-			if ("result" in value && "capabilities" in value.result) era = "contract";
+		return {
+			received(value, line) {
+				const isGood = isWhole(value, era);
+				if (!isGood) throw new Error(`more or less than its shape in this era, ${era}: ${line}`);
+				if ("result" in value && "capabilities" in value.result) era = "contract";
+			},
 		};
 	},
 });

@@ -1,6 +1,6 @@
 // The data about a session that clients are shown, computed from its stored and its live events.
-import type { TokenUsage } from "../../events/content.ts";
-import type { AgentEvent } from "../../events/event.ts";
+import type { TokenUsage } from "../../../events/content.ts";
+import type { AgentEvent } from "../../../events/event.ts";
 
 export interface SessionFacts {
 	/** Tokens of all model calls, including those of subagents. */

@@ -1,17 +1,21 @@
 // Projects events to those of Meerkat RPC, one entry per event type, `ignored` where it has none. `run.ts` has the
 // state of a run; nothing here sends anything.
 
-import { inputText } from "../../events/content.ts";
-import type { AgentEvent, EventBodyOf, EventType, TurnOutcome } from "../../events/event.ts";
+import { inputText, type TokenUsage } from "../../../events/content.ts";
+import type { AgentEvent, EventBodyOf, EventType, TurnError, TurnOutcome } from "../../../events/event.ts";
+import { toSessionId } from "../session-id.ts";
+import type { ErrorClass, HookPoint, MeerkatEvent } from "../wire-events.ts";
+import { toAnswerId } from "./answer-id.ts";
 import { type SessionFacts, withEvent } from "./facts.ts";
 import { denialCode, Run, toEventUsage } from "./run.ts";
-import type { HookPoint, MeerkatEvent } from "./wire-events.ts";
 
 /** The end of a run as the response to its request reports it. */
 export interface RunReport {
 	readonly text: string;
 	readonly turns: number;
 	readonly toolCalls: number;
+	/** Usage of each model call that answered. */
+	readonly calls: readonly TokenUsage[];
 	/** Why a hook refused it; null when none did. */
 	readonly denial: string | null;
 }
@@ -27,6 +31,8 @@ export interface Projection {
 
 export interface ProjectionSettings {
 	readonly sessionId: string;
+	/** The provider of its model. */
+	readonly provider: string;
 	readonly facts: SessionFacts;
 	/** The error text of a failed run. */
 	describe(outcome: Exclude<TurnOutcome, { status: "finished" | "max-steps" }>): string;
@@ -62,20 +68,34 @@ const entries: { readonly [T in EventType]: Entry<T> } = {
 		state.run.denial = denial;
 		state.early = noEarly(null);
 		const prompt = typeof input === "string" ? input : inputText(input);
-		return [{ type: "run_started", session_id: state.settings.sessionId, prompt }, ...events];
+		const begun = {
+			session_id: state.settings.sessionId,
+			prompt,
+			input: { kind: "content" as const, content: prompt },
+		};
+		return [{ type: "run_started", ...begun, ...identityOf(event) }, ...events];
 	},
-	"turn.ended": ({ outcome }, { at }, state) => (outcome === null ? nothing : endRun(outcome, at, state)),
-	"step.started": (_body, _event, { run }) => run?.beginCall() ?? nothing,
+	"turn.ended": ({ outcome }, event, state) => (outcome === null ? nothing : endRun(outcome, event, state)),
+	"step.started": ({ n }, { turnId }, { run }) => run?.beginCall(toAnswerId(turnId, n)) ?? nothing,
 	"step.interrupted": ignored,
-	"step.retrying": ({ next_attempt, max_attempts, wait_s, error_type, status_code }, _event, { run }) => {
+	"step.retrying": ({ next_attempt, max_attempts, wait_s, error_type, status_code }, _event, { run, settings }) => {
+		const attempt = next_attempt - 1;
+		const retries = max_attempts - 1;
+		const delay = Math.round(wait_s * 1000);
+		const message = status_code === null ? error_type : `${error_type} (HTTP ${status_code})`;
 		return [
 			...(run?.retry() ?? []),
 			{
 				type: "retrying",
-				attempt: next_attempt - 1,
-				max_attempts: max_attempts - 1,
-				error: status_code === null ? error_type : `${error_type} (HTTP ${status_code})`,
-				delay_ms: Math.round(wait_s * 1000),
+				attempt,
+				max_attempts: retries,
+				error: message,
+				delay_ms: delay,
+				retry: {
+					failure: { provider: settings.provider, kind: "retryable_provider_error", message },
+					plan: { attempt, max_retries: retries, computed_delay_ms: delay, selected_delay_ms: delay },
+				},
+				...run?.answer,
 			},
 		];
 	},
@@ -100,7 +120,7 @@ const entries: { readonly [T in EventType]: Entry<T> } = {
 	],
 	"notification.raised": ignored,
 	"content.delta": ({ part }, _event, { run }) => {
-		if (part.type === "think") return [{ type: "reasoning_delta", delta: part.think }];
+		if (part.type === "think") return run?.addReasoning(part.think) ?? nothing;
 		// The text of a refused prompt is the hook's reason, which the end of the run reports.
 		if (run === null || run.denial !== null || part.type !== "text" || part.text === "") return nothing;
 		return run.addText(part.text);
@@ -123,6 +143,8 @@ const entries: { readonly [T in EventType]: Entry<T> } = {
 	"tool.result": ({ toolCallId, result }, { at }, { run }) => run?.settleCall(toolCallId, result, at) ?? nothing,
 	"interaction.requested": ignored,
 	"interaction.resolved": ignored,
+	"mode.changed": ignored,
+	"model.changed": ignored,
 	"client.attached": ignored,
 	"client.detached": ignored,
 	"session.reset": ignored,
@@ -180,26 +202,60 @@ function earlyOf({ turnId }: AgentEvent, state: State): Early {
 	return state.early;
 }
 
-function endRun(outcome: TurnOutcome, at: number, state: State): readonly MeerkatEvent[] {
+function endRun(outcome: TurnOutcome, event: AgentEvent, state: State): readonly MeerkatEvent[] {
 	const { run, settings, facts } = state;
 	state.run = null;
 	if (run === null) return nothing;
 	const { sessionId } = settings;
 	const isWell = (outcome.status === "finished" || outcome.status === "max-steps") && run.denial === null;
-	const delivered = isWell ? run.end() : run.breakOff(at);
-	state.report = { text: run.text, turns: run.turns, toolCalls: run.toolCalls, denial: run.denial };
-	if (run.denial !== null) return [...delivered, runFailed(sessionId, denialText(run.denial), "agent_error")];
+	const delivered = isWell ? run.end() : run.breakOff(event.at);
+	const { text, turns, toolCalls, calls, denial } = run;
+	state.report = { text, turns, toolCalls, calls, denial };
+	const failed = (error: string, errorClass: ErrorClass): MeerkatEvent => ({
+		type: "run_failed",
+		session_id: sessionId,
+		error,
+		error_class: errorClass,
+		error_report: { class: errorClass, message: error },
+		...identityOf(event),
+	});
+	if (denial !== null) return [...delivered, failed(denialText(denial), "hook")];
 	if (outcome.status === "finished" || outcome.status === "max-steps") {
 		const usage = toEventUsage(facts.usage);
-		return [...delivered, { type: "run_completed", session_id: sessionId, result: run.text, usage }];
+		const names = { ...identityOf(event), ...run.answer };
+		const completed = { session_id: sessionId, result: text, usage, extraction_required: false as const };
+		return [...delivered, { type: "run_completed", ...completed, ...names }];
 	}
-	const errorClass = outcome.status === "cancelled" ? "cancelled" : "agent_error";
-	return [...delivered, runFailed(sessionId, settings.describe(outcome), errorClass)];
+	return [
+		...delivered,
+		failed(settings.describe(outcome), outcome.status === "cancelled" ? "cancelled" : toErrorClass(outcome.error)),
+	];
 }
 
-function runFailed(sessionId: string, error: string, errorClass: "agent_error" | "cancelled"): MeerkatEvent {
-	const report = { class: errorClass, message: error };
-	return { type: "run_failed", session_id: sessionId, error, error_class: errorClass, error_report: report };
+/** Names the run in the events of the contract, where ids have hyphens. */
+function identityOf({ turnId }: AgentEvent): { readonly identity?: { readonly run_id: string } } {
+	return turnId === null ? {} : { identity: { run_id: toSessionId(turnId) ?? turnId } };
+}
+
+const errorClasses: { readonly [C in TurnError["code"]]: ErrorClass } = {
+	"provider-failed": "llm",
+	"login-expired": "llm",
+	"model-not-set": "llm",
+	"capability-missing": "llm",
+	"budget-exhausted": "budget",
+	busy: "internal",
+	"no-turn": "internal",
+	unsupported: "internal",
+	"invalid-input": "internal",
+	"session-not-found": "internal",
+	"storage-failed": "internal",
+	overloaded: "internal",
+	closed: "internal",
+	internal: "internal",
+};
+
+function toErrorClass({ code }: TurnError): ErrorClass {
+	return errorClasses[code];
 }
 
 export function denialText(reason: string): string {
@@ -207,7 +263,7 @@ export function denialText(reason: string): string {
 }
 
 /** The report of a run of which no event was emitted. */
-export const noReport: RunReport = { text: "", turns: 0, toolCalls: 0, denial: null };
+export const noReport: RunReport = { text: "", turns: 0, toolCalls: 0, calls: [], denial: null };
 
 export function createProjection(settings: ProjectionSettings): Projection {
 	const state: State = {

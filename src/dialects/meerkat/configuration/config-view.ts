@@ -1,7 +1,7 @@
 // The configuration as Meerkat's clients see it: the content of `.rkat/config.toml` over defaults. It has only members
 // with an effect here; others are dropped as unknown.
 import * as v from "valibot";
-import { isNestedWithin, isRecord } from "../../base/json.ts";
+import { isNestedWithin, isRecord } from "../../../base/json.ts";
 
 /** Its file, below the nearest directory that has it. */
 export const configName = ".rkat/config.toml";

@@ -6,18 +6,18 @@ import {
 	type DialectSubject,
 	describeDialectContract,
 	withheld,
-} from "../../../test/contracts/dialect-contract.ts";
-import { overSocket } from "../../../test/support/host/remote-sessions.ts";
-import { undelivered } from "../../../test/support/protocol/delivered-samples.ts";
-import { sampleEvents } from "../../../test/support/protocol/sample-events.ts";
-import { isRecord } from "../../base/json.ts";
-import { silentLog } from "../../base/log.ts";
+} from "../../../../test/contracts/dialect-contract.ts";
+import { overSocket } from "../../../../test/support/host/remote-sessions.ts";
+import { undelivered } from "../../../../test/support/protocol/delivered-samples.ts";
+import { sampleEvents } from "../../../../test/support/protocol/sample-events.ts";
+import { isRecord } from "../../../base/json.ts";
+import { silentLog } from "../../../base/log.ts";
+import { createRules } from "../envelope.ts";
+import { errorNumbers, kernelErrorNames } from "../errors.ts";
+import { HostedSession } from "../hosted-session.ts";
+import { newFacts } from "../projection/facts.ts";
 import type { EraCodec } from "./codec.ts";
 import { contractCodec } from "./contract.ts";
-import { createRules } from "./envelope.ts";
-import { errorNumbers, kernelErrorNames } from "./errors.ts";
-import { newFacts } from "./facts.ts";
-import { HostedSession } from "./hosted-session.ts";
 import { seedCodec } from "./seed.ts";
 
 /** What subagents do shows in the results of the calls that started them alone. */
@@ -60,6 +60,8 @@ const delivered: DialectSubject["delivered"] = {
 		subagent: ["approval/request", "tool/execute", "question/request", null],
 	},
 	"interaction.resolved": undelivered,
+	"mode.changed": own(null),
+	"model.changed": own(null),
 	"client.attached": own(null),
 	"client.detached": own(null),
 	"session.reset": own(null),
@@ -92,7 +94,7 @@ function createSubject(codec: EraCodec, deliveredInEra: DialectSubject["delivere
 					eventId: () => `event-${++ids}`,
 					now: () => 0,
 				},
-				{ facts: newFacts(0), sequence: 0 },
+				{ facts: newFacts(0), sequence: 0, stagedPrompt: "" },
 			);
 		},
 		nameOf(method, params) {

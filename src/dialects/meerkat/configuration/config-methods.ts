@@ -1,14 +1,14 @@
 // `config/get`, `config/set`, `config/patch`: read and change the configuration of new sessions; existing sessions are
 // unaffected.
 import * as v from "valibot";
-import { errorText } from "../../base/errors.ts";
-import type { SettingsDocument, SettingsDocuments } from "../../kernel/api.ts";
-import { defineMethod, type Method } from "../../rpc/methods.ts";
-import type { EraCodec } from "./codec.ts";
+import { errorText } from "../../../base/errors.ts";
+import type { SettingsDocument, SettingsDocuments } from "../../../kernel/api.ts";
+import { defineMethod, type Method } from "../../../rpc/methods.ts";
+import type { EraCodec } from "../eras/codec.ts";
+import { NamedError } from "../errors.ts";
+import { meerkatProtocol } from "../protocol.ts";
+import type { ConfigResult } from "../wire.ts";
 import { type ConfigView, configName, mergePatch, toConfig, toPersisted } from "./config-view.ts";
-import { NamedError } from "./errors.ts";
-import { meerkatProtocol } from "./protocol.ts";
-import type { ConfigResult } from "./wire.ts";
 
 const { methods: shapes } = meerkatProtocol;
 

@@ -1,11 +1,11 @@
 // The state of one run of a session: its model calls, their tools and results. It turns the kernel's order of events
 // into the documented one: the results of a call's tools are sent together, when all are complete.
 
-import type { TokenUsage, ToolCall, ToolReturn } from "../../events/content.ts";
+import type { TokenUsage, ToolCall, ToolReturn } from "../../../events/content.ts";
+import { toArguments } from "../interactions.ts";
+import type { MeerkatEvent } from "../wire-events.ts";
 import { addUsage, noUsage } from "./facts.ts";
-import { toArguments } from "./interactions.ts";
 import { outputText } from "./tool-text.ts";
-import type { MeerkatEvent } from "./wire-events.ts";
 
 interface OpenCall {
 	readonly call: ToolCall;
@@ -30,7 +30,11 @@ interface Denial {
 
 /** One model call with its tool calls. */
 interface ModelCall {
+	/** Names the answer; null when its turn has no id. */
+	readonly answerId: string | null;
 	text: string;
+	/** Reasoning that was sent and is not complete. */
+	reasoning: string;
 	usage: TokenUsage;
 	calls: OpenCall[];
 	/** Hook events about tool calls that could not be sent yet. */
@@ -73,17 +77,47 @@ export class Run {
 		return this.#current !== null && !this.#current.isAnswered;
 	}
 
-	beginCall(): MeerkatEvent[] {
+	/** Usage of each model call that answered. */
+	readonly calls: TokenUsage[] = [];
+
+	/** Names the last answer, in the events of the contract. */
+	get answer(): { readonly assistant_message_id?: string } {
+		const id = this.#current?.answerId ?? null;
+		return id === null ? {} : { assistant_message_id: id };
+	}
+
+	beginCall(answerId: string | null): MeerkatEvent[] {
 		const before = this.#finish();
 		this.#modelCalls += 1;
-		this.#current = { text: "", usage: noUsage, calls: [], early: [], isAnswered: false, isOver: false };
-		return [...before, { type: "turn_started", turn_number: this.#modelCalls - 1 }];
+		this.#current = {
+			answerId,
+			text: "",
+			reasoning: "",
+			usage: noUsage,
+			calls: [],
+			early: [],
+			isAnswered: false,
+			isOver: false,
+		};
+		return [...before, { type: "turn_started", turn_number: this.#modelCalls - 1, ...this.answer }];
+	}
+
+	addReasoning(delta: string): MeerkatEvent[] {
+		if (this.#current !== null) this.#current.reasoning += delta;
+		return [{ type: "reasoning_delta", delta, ...this.answer }];
 	}
 
 	addText(delta: string): MeerkatEvent[] {
 		if (this.#current === null) this.#plainText += delta;
 		else this.#current.text += delta;
-		return [{ type: "text_delta", delta }];
+		return [...this.#endReasoning(), { type: "text_delta", delta, ...this.answer }];
+	}
+
+	#endReasoning(): MeerkatEvent[] {
+		const content = this.#current?.reasoning ?? "";
+		if (this.#current === null || content === "") return [];
+		this.#current.reasoning = "";
+		return [{ type: "reasoning_complete", content, ...this.answer }];
 	}
 
 	addCall(call: ToolCall, at: number): void {
@@ -124,7 +158,7 @@ export class Run {
 	retry(): readonly MeerkatEvent[] {
 		if (this.#current === null) return [];
 		const { early } = this.#current;
-		this.#current = { ...this.#current, text: "", calls: [], early: [] };
+		this.#current = { ...this.#current, text: "", reasoning: "", calls: [], early: [] };
 		return early;
 	}
 
@@ -134,8 +168,10 @@ export class Run {
 		if (current === null || current.isAnswered) return [];
 		current.isAnswered = true;
 		current.usage = addUsage(current.usage, usage ?? noUsage);
+		this.calls.push(current.usage);
 		this.#toolCalls += current.calls.length;
-		const events: MeerkatEvent[] = current.text === "" ? [] : [{ type: "text_complete", content: current.text }];
+		const events = this.#endReasoning();
+		if (current.text !== "") events.push({ type: "text_complete", content: current.text, ...this.answer });
 		for (const { call } of current.calls) {
 			events.push({ type: "tool_call_requested", ...place(call), args: toArguments(call.function.arguments) });
 		}
@@ -183,7 +219,7 @@ export class Run {
 		const stopReason = current.calls.length > 0 ? "tool_use" : "end_turn";
 		return [
 			...current.calls.flatMap((open) => toResults(open, open.startedAt)),
-			{ type: "turn_completed", stop_reason: stopReason, usage: toEventUsage(current.usage) },
+			{ type: "turn_completed", stop_reason: stopReason, usage: toEventUsage(current.usage), ...this.answer },
 		];
 	}
 }
@@ -208,6 +244,17 @@ function resultText(settled: Settled | null): string {
 	const { result, isDenied } = settled;
 	if (!isDenied) return outputText(result);
 	return JSON.stringify({ error: "hook_denied", reason_code: denialCode, message: result.message });
+}
+
+/** Usage in the form of results: unknown cache counts are left out. */
+export function toResultUsage(usage: TokenUsage) {
+	const { input_tokens, output_tokens, cache_creation_tokens, cache_read_tokens } = toEventUsage(usage);
+	return {
+		input_tokens,
+		output_tokens,
+		...(cache_creation_tokens === null ? {} : { cache_creation_tokens }),
+		...(cache_read_tokens === null ? {} : { cache_read_tokens }),
+	};
 }
 
 /** Usage in the form of events: cached and cache-creating tokens are listed, and are part of the input. */

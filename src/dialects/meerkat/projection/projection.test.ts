@@ -1,13 +1,14 @@
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
-import { allSamples } from "../../../test/support/protocol/sample-events.ts";
-import { type ToolCall, toolError, toolSuccess } from "../../events/content.ts";
-import { type EventBody, statusChanged } from "../../events/event.ts";
-import { contractCodec } from "./contract.ts";
+import { allSamples } from "../../../../test/support/protocol/sample-events.ts";
+import { type ToolCall, toolError, toolSuccess } from "../../../events/content.ts";
+import { type EventBody, statusChanged } from "../../../events/event.ts";
+import { contractCodec } from "../eras/contract.ts";
+import { seedCodec } from "../eras/seed.ts";
+import { contractEvents, type MeerkatEvent, seedEvents } from "../wire-events.ts";
+import { toAnswerId } from "./answer-id.ts";
 import { newFacts } from "./facts.ts";
 import { createProjection } from "./projection.ts";
-import { seedCodec } from "./seed.ts";
-import { contractEvents, type MeerkatEvent, seedEvents } from "./wire-events.ts";
 
 const usage = { input_other: 3, output: 2, input_cache_read: 4, input_cache_creation: 0 };
 const path = [{ parentToolCallId: "P", agentId: "a", subagentType: "coder" }];
@@ -15,6 +16,7 @@ const path = [{ parentToolCallId: "P", agentId: "a", subagentType: "coder" }];
 function createSubject() {
 	const projection = createProjection({
 		sessionId: "s",
+		provider: "p",
 		facts: newFacts(0),
 		describe: (outcome) => (outcome.status === "failed" ? outcome.error.message : "Run was cancelled"),
 	});
@@ -25,6 +27,10 @@ function createSubject() {
 	};
 	return { projection, take, all: (...bodies: readonly EventBody[]) => bodies.flatMap((body) => take(body)) };
 }
+
+/** Names in the events of the contract. */
+const identity = { run_id: "t" };
+const answer = (n: number) => ({ assistant_message_id: toAnswerId("t", n) });
 
 const call = (id: string, text: string | null = "{}"): ToolCall => ({
 	type: "function",
@@ -87,16 +93,19 @@ describe("the events of a run", () => {
 		const { projection, all } = createSubject();
 		const events = all(begin, step, called("1"), answered, result("1"), step, text("b"), answered, finished);
 		expect(events.filter(({ type }) => type === "turn_started")).toEqual([
-			{ type: "turn_started", turn_number: 0 },
-			{ type: "turn_started", turn_number: 1 },
+			{ type: "turn_started", turn_number: 0, ...answer(1) },
+			{ type: "turn_started", turn_number: 1, ...answer(1) },
 		]);
 		expect(events.at(-1)).toEqual({
 			type: "run_completed",
 			session_id: "s",
 			result: "b",
 			usage: { input_tokens: 14, output_tokens: 4, cache_creation_tokens: null, cache_read_tokens: 8 },
+			extraction_required: false,
+			identity,
+			...answer(1),
 		});
-		expect(projection.report()).toEqual({ text: "b", turns: 2, toolCalls: 1, denial: null });
+		expect(projection.report()).toEqual({ text: "b", turns: 2, toolCalls: 1, calls: [usage, usage], denial: null });
 	});
 
 	it("reports calls without a result as interrupted", () => {
@@ -139,9 +148,14 @@ describe("the events of a run", () => {
 			max_attempts: 2,
 			error: "APIStatusError (HTTP 503)",
 			delay_ms: 512,
+			retry: {
+				failure: { provider: "p", kind: "retryable_provider_error", message: "APIStatusError (HTTP 503)" },
+				plan: { attempt: 1, max_retries: 2, computed_delay_ms: 512, selected_delay_ms: 512 },
+			},
+			...answer(1),
 		});
 		expect(typesOf(events).slice(-3)).toEqual(["text_complete", "turn_completed", "run_completed"]);
-		expect(events).toContainEqual({ type: "text_complete", content: "Hello" });
+		expect(events).toContainEqual({ type: "text_complete", content: "Hello", ...answer(1) });
 	});
 
 	it("says that a call begins when it does, and never for one that was refused", () => {
@@ -294,7 +308,7 @@ describe("the events of a run", () => {
 			const seed = seedCodec.event(event);
 			if (seed !== null) expect(seed).toEqual(v.parse(seedEvents[seed.type], seed));
 		}
-		expect(Object.keys(shown)).toHaveLength(6);
+		expect(Object.keys(shown)).toHaveLength(5);
 	});
 
 	it("omits in the first protocol what only the present contract has", () => {
@@ -305,7 +319,7 @@ describe("the events of a run", () => {
 		const contract = events.map(
 			(event) => contractCodec.event(event, "s", { eventId: () => "e", sequence: 1, at: 1 }).payload,
 		);
-		expect(typesOf(seed)).toEqual(typesOf(contract).filter((type) => type !== "reasoning_delta"));
+		expect(typesOf(seed)).toEqual(typesOf(contract).filter((type) => !type.startsWith("reasoning_")));
 		expect(seed.filter(({ type }) => /requested|received|failed/.test(type))).toEqual([
 			{ type: "tool_call_requested", id: "1", name: "T", args: [1] },
 			{ type: "tool_result_received", id: "1", name: "T", is_error: false },
@@ -320,6 +334,7 @@ describe("the events of a run", () => {
 				error: "Run was cancelled",
 				error_class: "cancelled",
 				error_report: { class: "cancelled", message: "Run was cancelled" },
+				identity,
 			},
 		]);
 	});

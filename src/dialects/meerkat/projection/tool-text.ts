@@ -1,5 +1,5 @@
 // Converts a tool result to the single text of an event.
-import type { ToolReturn } from "../../events/content.ts";
+import type { ToolReturn } from "../../../events/content.ts";
 
 /** The text that the model reads; a failure is an object with its code. */
 export function outputText({ is_error, output, message }: ToolReturn): string {

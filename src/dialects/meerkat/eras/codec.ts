@@ -1,11 +1,19 @@
 // The differences between the two eras of the protocol as one table of functions. A connection has one codec at a time:
 // the seed era's until the client requests capabilities, the contract era's from then on (docs/meerkat.md).
-import type { SessionInfo } from "../../kernel/api.ts";
-import type { ConfigView } from "./config-view.ts";
-import type { Era } from "./errors.ts";
-import type { SessionFacts } from "./facts.ts";
-import type { ConfigResult, ConfigSetResult, RunResult, SessionListResult, SessionReadResult } from "./wire.ts";
-import type { EventEnvelope, MeerkatEvent, SeedEvent } from "./wire-events.ts";
+import type { TokenUsage } from "../../../events/content.ts";
+import type { SessionInfo } from "../../../kernel/api.ts";
+import type { ConfigView } from "../configuration/config-view.ts";
+import type { Era } from "../errors.ts";
+import type { SessionFacts } from "../projection/facts.ts";
+import type {
+	ConfigResult,
+	ConfigSetResult,
+	InterruptResult,
+	RunResult,
+	SessionListResult,
+	SessionReadResult,
+} from "../wire.ts";
+import type { EventEnvelope, MeerkatEvent, SeedEvent } from "../wire-events.ts";
 
 /** The identity of an event. */
 export interface EventMark {
@@ -22,15 +30,20 @@ export interface Page {
 	readonly limit: number;
 }
 
-export type RunUsage = RunResult["usage"];
-
 export interface EraCodec {
 	/** The key of its error numbers (errors.ts). */
 	readonly era: Era;
 	/** The event in the form of `session/event`; null where the era has no such event. */
 	event(event: MeerkatEvent, sessionId: string, mark: EventMark): SeedEvent | EventEnvelope | null;
-	/** The usage of a run: what both eras have, plus what this era adds. */
-	runUsage(usage: RunUsage, facts: SessionFacts): RunUsage;
+	/**
+	 * Whether the rules of the contract hold: turns that come during a run wait for its end, clients may go without the events
+	 * of a run, and fields that have no effect are refused.
+	 */
+	readonly isContract: boolean;
+	/** The result of a run; `calls` has the usage of each model call. */
+	runResult(result: Omit<RunResult, "usage">, calls: readonly TokenUsage[], facts: SessionFacts): RunResult;
+	/** The result of `turn/interrupt`; `isStaged` says that the session has had no run. */
+	interrupt(sessionId: string, isStaged: boolean): InterruptResult;
 	/** The result of `session/list`, which only the contract era pages. */
 	sessionList(sessions: readonly SessionInfo[], factsOf: (id: string) => SessionFacts, page: Page): SessionListResult;
 	/** The result of `session/read`. */

@@ -1,13 +1,22 @@
 // The codec of the contract era, used once a client requests capabilities.
-import { isRecord } from "../../base/json.ts";
-import type { SessionInfo } from "../../kernel/api.ts";
-import type { EraCodec } from "./codec.ts";
-import type { SessionFacts } from "./facts.ts";
-import type { Capability, SessionDetails, SessionSummary } from "./wire.ts";
-import type { ContractEvent, MeerkatEvent } from "./wire-events.ts";
 
-/** Clients of the contract check this first: major and minor must equal theirs. */
-export const contractVersion = "0.8.26";
+import type { ContractVersion } from "../../../base/contract-version.ts";
+import { isRecord } from "../../../base/json.ts";
+import type { TokenUsage } from "../../../events/content.ts";
+import type { SessionInfo } from "../../../kernel/api.ts";
+import { addUsage, noUsage, type SessionFacts } from "../projection/facts.ts";
+import { toResultUsage } from "../projection/run.ts";
+import type { Capability, RunResult, SessionDetails, SessionSummary } from "../wire.ts";
+import type { ContractEvent, MeerkatEvent } from "../wire-events.ts";
+import type { EraCodec } from "./codec.ts";
+
+/** The version as `initialize` has it. Clients check it first: major and minor must equal theirs. */
+export const versionText = ({ major, minor, patch }: ContractVersion) => `${major}.${minor}.${patch}`;
+
+/** The version as `capabilities/get` has it: a text before 0.9. */
+export function inCapabilities(version: ContractVersion): string | ContractVersion {
+	return version.minor < 9 ? versionText(version) : { ...version };
+}
 
 export const capabilities: Capability[] = [
 	{ id: "sessions", description: "Sessions that are made, listed, read and archived", status: "Available" },
@@ -24,7 +33,18 @@ export const contractCodec = {
 		timestamp_ms: Math.round(at),
 		payload: toPayload(event),
 	}),
-	runUsage: (usage, facts) => ({ ...usage, total_tokens: totalTokens(facts) }),
+	isContract: true,
+	runResult: (result, calls, facts) => ({
+		...result,
+		usage: toUsage(facts.usage),
+		run_usage: toUsage(calls.reduce(addUsage, noUsage)),
+		request_usage: calls.map(toUsage),
+	}),
+	interrupt: (sessionId, isStaged) => ({
+		session_id: sessionId,
+		interrupted: !isStaged,
+		result: isStaged ? "staged_noop" : "interrupted",
+	}),
 	sessionList: (sessions, factsOf, { offset, limit }) => ({
 		sessions: sessions.slice(offset, offset + limit).map((session) => toListEntry(session, factsOf(session.id))),
 	}),
@@ -45,7 +65,11 @@ export function toObject(value: unknown): Record<string, unknown> {
 
 const toSeconds = (milliseconds: number) => Math.floor(milliseconds / 1000);
 
-function totalTokens({ usage }: SessionFacts): number {
+function toUsage(usage: TokenUsage): RunResult["usage"] {
+	return { ...toResultUsage(usage), total_tokens: totalTokens(usage) };
+}
+
+function totalTokens(usage: TokenUsage): number {
 	return usage.input_other + usage.input_cache_read + usage.input_cache_creation + usage.output;
 }
 
@@ -55,7 +79,7 @@ function toListEntry({ id, isRunning }: SessionInfo, facts: SessionFacts): Sessi
 		created_at: toSeconds(facts.createdAt),
 		updated_at: toSeconds(facts.updatedAt),
 		message_count: facts.messageCount,
-		total_tokens: totalTokens(facts),
+		total_tokens: totalTokens(facts.usage),
 		is_active: isRunning,
 	};
 }

@@ -1,0 +1,61 @@
+// The codec of the first protocol, used until a client requests capabilities.
+import type { SessionInfo } from "../../../kernel/api.ts";
+import { toResultUsage } from "../projection/run.ts";
+import type { SessionState } from "../wire.ts";
+import type { MeerkatEvent, SeedEvent } from "../wire-events.ts";
+import type { EraCodec } from "./codec.ts";
+
+export const seedCodec = {
+	era: "seed",
+	event: toSeedEvent,
+	isContract: false,
+	runResult: (result, _calls, { usage }) => ({ ...result, usage: toResultUsage(usage) }),
+	interrupt: () => ({ interrupted: true }),
+	sessionList: (sessions) => ({ sessions: sessions.map(toState) }),
+	sessionRead: toState,
+	config: (config) => config,
+	configSet: () => ({ ok: true }),
+} satisfies EraCodec;
+
+/** The event without later members; null where the seed era has no such event. */
+function toSeedEvent(event: MeerkatEvent): SeedEvent | null {
+	switch (event.type) {
+		case "reasoning_delta":
+		case "reasoning_complete":
+			return null;
+		case "run_started": {
+			const { input: _, identity: _identity, ...seed } = event;
+			return seed;
+		}
+		case "turn_started":
+		case "text_delta":
+		case "text_complete":
+		case "turn_completed": {
+			const { assistant_message_id: _, ...seed } = event;
+			return seed;
+		}
+		case "retrying": {
+			const { retry: _, assistant_message_id: _answer, ...seed } = event;
+			return seed;
+		}
+		case "run_completed": {
+			const { extraction_required: _, identity: _identity, assistant_message_id: _answer, ...seed } = event;
+			return seed;
+		}
+		case "tool_execution_completed":
+		case "tool_result_received": {
+			const { content: _, ...seed } = event;
+			return seed;
+		}
+		case "run_failed": {
+			const { error_class: _, error_report: _report, identity: _identity, ...seed } = event;
+			return seed;
+		}
+		default:
+			return event;
+	}
+}
+
+function toState({ id, isRunning }: SessionInfo): SessionState {
+	return { session_id: id, state: isRunning ? "running" : "idle" };
+}

@@ -1,0 +1,32 @@
+import { describe, expect, it } from "vitest";
+import { refuseUnhonouredOfCreate, refuseUnhonouredOfTurn } from "./unhonoured.ts";
+
+describe("a creation", () => {
+	it.each(["labels", "output_schema", "hooks_override", "keep_alive", "shell_env", "provider_params"])(
+		"with `%s` is refused by name",
+		(field) => {
+			expect(() => refuseUnhonouredOfCreate({ prompt: "x", [field]: { a: 1 } })).toThrow(`\`${field}\``);
+		},
+	);
+
+	it("with nothing but nulls, false and what has an effect is taken", () => {
+		const params = { prompt: "x", model: "m", enable_builtins: true, labels: null, enable_memory: false };
+		expect(() => refuseUnhonouredOfCreate(params)).not.toThrow();
+	});
+});
+
+describe("a turn", () => {
+	it.each(["model", "max_tokens", "turn_tool_overlay", "anything"])("with `%s` is refused by name", (field) => {
+		expect(() => refuseUnhonouredOfTurn({ session_id: "s", prompt: "x", [field]: "y" })).toThrow(`\`${field}\``);
+	});
+
+	it("names no more than the beginning of a long field", () => {
+		const refuse = () => refuseUnhonouredOfTurn({ ["x".repeat(100_000)]: 1 });
+		expect(refuse).toThrow(/^.{1,300}$/u);
+	});
+
+	it("with what has an effect is taken", () => {
+		const params = { session_id: "s", prompt: "x", session_events: false, model: null };
+		expect(() => refuseUnhonouredOfTurn(params)).not.toThrow();
+	});
+});

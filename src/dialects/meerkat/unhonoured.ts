@@ -1,0 +1,58 @@
+// Fields of requests in the contract that have no effect here: a request with one is refused, so that no client relies on what
+// does not happen.
+import { NamedError } from "./errors.ts";
+
+/** Of `session/create`. */
+const ofCreate = [
+	"additional_instructions",
+	"app_context",
+	"auth_binding",
+	"comms_name",
+	"enable_memory",
+	"enable_mob",
+	"enable_schedule",
+	"enable_web_search",
+	"enable_workgraph",
+	"external_tools",
+	"hooks_override",
+	"injected_context",
+	"keep_alive",
+	"labels",
+	"output_schema",
+	"peer_meta",
+	"preload_skills",
+	"provider_params",
+	"shell_env",
+	"skill_refs",
+	"structured_output_retries",
+	"tool_filter",
+	"transient_turn_context",
+] as const;
+
+/** What `turn/start` takes; servers of the contract refuse all else. */
+const ofTurn: ReadonlySet<string> = new Set(["session_id", "prompt", "session_events"]);
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Null and false ask for nothing. */
+const isGiven = (value: unknown) => value !== undefined && value !== null && value !== false;
+
+/** Throws INVALID_PARAMS for a creation with a field that has no effect here. */
+export function refuseUnhonouredOfCreate(params: Fields): void {
+	const field = ofCreate.find((name) => isGiven(params[name]));
+	if (field !== undefined) {
+		throw new NamedError("INVALID_PARAMS", `Invalid params: this server does not support \`${field}\`; leave it out.`);
+	}
+}
+
+/** Throws INVALID_PARAMS for a turn with a field that is unknown or has no effect here. */
+export function refuseUnhonouredOfTurn(params: Fields): void {
+	const field = Object.keys(params).find((name) => !ofTurn.has(name) && params[name] !== null);
+	if (field === undefined) return;
+	const shown = field.length > 100 ? `${field.slice(0, 100)}…` : field;
+	const known = [...ofTurn].map((name) => `\`${name}\``).join(", ");
+	throw new NamedError(
+		"INVALID_PARAMS",
+		`Invalid params: this server does not support \`${shown}\`; it takes ${known}.`,
+	);
+}
