@@ -34,7 +34,10 @@ export function readWorkerEnvironment(given: Readonly<Record<string, string>>): 
 	return { environment, confinement: v.parse(confinementSchema, JSON.parse(text)) };
 }
 
-/** Runs everything with the confinement. */
+/**
+ * Runs everything with a confinement that the server has made. `createSandboxedProcesses` makes one for each command,
+ * which needs the sandbox with its settings and its proxy; a worker has neither.
+ */
 export function createConfinedProcesses(processes: Processes, confinement: Confinement | null): Processes {
 	if (confinement === null) return processes;
 	return {

@@ -1,6 +1,8 @@
 // Entry of the executable: parses the command line and runs the command. Everything but serving is loaded lazily.
 import path from "node:path";
 import { type CommandLine, parseCommandLine, type ServeOptions } from "./arguments/command-line.ts";
+import { toConventions } from "./arguments/conventions.ts";
+import { withImpliedCommand } from "./arguments/executable-name.ts";
 import { toServerStart } from "./arguments/server-start.ts";
 import { UsageError, usageErrorText } from "./arguments/usage-error.ts";
 import { withOutput } from "./command-output.ts";
@@ -15,7 +17,7 @@ export { exitSoon };
  */
 export async function main(executable: string, argv: readonly string[], packageDir: string): Promise<number> {
 	try {
-		const command = parseCommandLine(withOwnName(executable, argv));
+		const command = parseCommandLine(withImpliedCommand(executable, argv), toConventions(executable, process.env));
 		switch (command.kind) {
 			case "serve":
 				return await startServer(executable, command.options, packageDir);
@@ -31,7 +33,9 @@ export async function main(executable: string, argv: readonly string[], packageD
 			case "version":
 			case "info":
 			case "completion":
+			case "doctor":
 			case "export":
+			case "sessions":
 			case "plugin":
 			case "mcp":
 			case "permissions":
@@ -78,8 +82,12 @@ async function runCommand(executable: string, command: PrintingCommand): Promise
 			const { completionText } = await import("./completion/completion.ts");
 			return print(completionText(command.shell, process.env["SHELL"] ?? "", name));
 		}
+		case "doctor":
+			return await (await import("./doctor/doctor.ts")).runDoctor(command.json);
 		case "export":
 			return await (await import("./sessions/session-export.ts")).runExport(executable, command.options);
+		case "sessions":
+			return await (await import("./sessions/sessions.ts")).runSessions(executable, command.action);
 		case "plugin":
 			return await (await import("./plugin/plugin.ts")).runPlugin(command.action);
 		case "mcp":
@@ -92,11 +100,6 @@ async function runCommand(executable: string, command: PrintingCommand): Promise
 			handleStopSignals(() => void exitSoon(1));
 			return await (await import("./sign-in/login.ts")).runLogin(command.kind, command.json);
 	}
-}
-
-/** Under this name the program behaves like `rkat rpc`. */
-function withOwnName(executable: string, argv: readonly string[]): readonly string[] {
-	return path.basename(executable) === "rkat-rpc" ? ["rpc", ...argv] : argv;
 }
 
 function print(text: string): number {

@@ -1,9 +1,11 @@
 // What all modes of the program share: the kernel, composed from command line, environment and settings, and the
 // orderly end.
-import { type as osType, tmpdir } from "node:os";
+
+import { type as osType } from "node:os";
 import path from "node:path";
 import { unlessLate } from "../base/abort.ts";
 import { sleep, systemClock } from "../base/clock.ts";
+import type { ContractVersion } from "../base/contract-version.ts";
 import { errorText } from "../base/errors.ts";
 import { randomIdentifiers } from "../base/ids.ts";
 import { redactSecrets } from "../base/redaction.ts";
@@ -12,7 +14,7 @@ import { ConfigurationError, type ConfigurationErrorCategory } from "../config/c
 import { readConfiguration } from "../config/configuration-reader.ts";
 import { readMcpServers } from "../config/mcp-servers.ts";
 import type { AgentDefinition } from "../definitions/agent-definition.ts";
-import type { Compatibility } from "../dialects/dialect.ts";
+import type { Account, Compatibility } from "../dialects/dialect.ts";
 import { boundFiles } from "../files/bounded-files.ts";
 import { createDiskFiles } from "../files/disk-files.ts";
 import { readingPipes } from "../files/pipes.ts";
@@ -32,6 +34,7 @@ import { protocolVersion } from "../messages/protocol-version.ts";
 import { createNetwork } from "../network/network.ts";
 import { createLazyProcesses } from "../processes/lazy-processes.ts";
 import { createLazySandbox } from "../sandbox/lazy-sandbox.ts";
+import type { HostOfferName } from "../server/host-dialects.ts";
 import type { HostOffer } from "../server/serve.ts";
 import { createDiskStore } from "../store/disk/disk-store.ts";
 import { isSessionId } from "../store/disk/work-dir.ts";
@@ -40,6 +43,7 @@ import { createPageReader } from "../tools/web/page-reader.ts";
 import type { NamedSession, ProgramOptions } from "./arguments/command-line.ts";
 import { UsageError } from "./arguments/usage-error.ts";
 import { toCompatibility } from "./compatibility.ts";
+import { createCurrentSettings } from "./current-settings.ts";
 import type { LogFile } from "./log/log-file.ts";
 import {
 	checkDirectory,
@@ -53,6 +57,9 @@ import { endInTime } from "./process/process-exit.ts";
 import type { ProgramProcess } from "./process/program-process.ts";
 import { writeNotice } from "./process/standard-error.ts";
 import { makeThreadPool } from "./process/thread-pool.ts";
+import { sandboxPlace } from "./sandbox-place.ts";
+import { withoutPrefix } from "./sessions/session-prefix.ts";
+import type { AccountSettings } from "./sign-in/account.ts";
 import { productVersion } from "./version.ts";
 import { createWorkerStarter } from "./worker-start.ts";
 
@@ -76,8 +83,9 @@ export interface StartedKernel {
 	readonly kernel: Kernel;
 	readonly configuration: Configuration;
 	readonly compatibility: Compatibility;
-	/** Loads the dialects for clients of many sessions. */
-	openHost(): Promise<OpenHost>;
+	/** Loads dialects for clients of many sessions. */
+	/** `contract` is the version of Meerkat's contract that was asked for; null for that of the settings. */
+	openHost(offer: HostOfferName, contract: ContractVersion | null): Promise<OpenHost>;
 	readonly log: LogFile;
 }
 
@@ -196,6 +204,8 @@ async function prepare(
 		source.kind === "file" ? named(source.path) : settingsFiles,
 		log,
 	);
+	const readAgain = async () => (await readConfiguration(source, settingsFiles, log)).configuration;
+	const settings = createCurrentSettings(configuration, readAgain);
 	const compatibility = toCompatibility(configuration.agentwire, configurationFile, environment);
 	const mcpFiles = await Promise.all(
 		options.mcpConfigFiles.map((file) => checkFile("--mcp-config-file", file, place, outside)),
@@ -213,10 +223,7 @@ async function prepare(
 				import("../processes/children.ts"),
 			]);
 			return createSandbox(configuration.sandbox, {
-				home: place.home,
-				shareDirs: [...new Set([shareDir, path.join(place.home, ".kimi")])],
-				temporaryDirs: [...new Set(["/tmp", tmpdir()])],
-				secretFiles: configurationFile === null ? [] : [configurationFile],
+				...sandboxPlace(place.home, shareDir, configurationFile),
 				environment,
 				files: own,
 				processes: createProcesses({ log }),
@@ -270,7 +277,13 @@ async function prepare(
 		);
 	}
 	const store = createDiskStore({ files: own.admitting(admit), shareDir, log, clock: systemClock, protocolVersion });
-	const kernel = new Kernel({ store, configuration, hostServices });
+	const kernel = new Kernel({
+		store,
+		get configuration() {
+			return settings.current();
+		},
+		hostServices,
+	});
 	const sessionOptions: SessionOptions = {
 		model: options.model,
 		thinking: options.thinking,
@@ -287,16 +300,19 @@ async function prepare(
 		agent,
 	};
 	reportUnusableMatchers(configuration, configurationFile, log);
-	const { clock, identifiers } = hostServices;
-	const openHost = async (): Promise<OpenHost> => {
-		const [{ SessionHost }, { createSettingsDocuments }, { hostDialects }] = await Promise.all([
+	const { clock, identifiers, network } = hostServices;
+	const openHost: StartedKernel["openHost"] = async (name, asked) => {
+		const contract = asked ?? configuration.agentwire.contract;
+		const [{ SessionHost }, { createSettingsDocuments }, dialects] = await Promise.all([
 			import("../kernel/hosting/session-host.ts"),
 			import("../kernel/hosting/settings-documents.ts"),
-			import("../server/host-dialects.ts"),
+			import("../server/host-dialects.ts").then(({ hostOffers }) => hostOffers[name]({ contract })),
 		]);
 		const sessions = new SessionHost({
 			kernel,
-			configuration,
+			get configuration() {
+				return settings.current();
+			},
 			environment,
 			workDir,
 			options: sessionOptions,
@@ -306,9 +322,33 @@ async function prepare(
 		});
 		const documents = createSettingsDocuments({ files: files.admitting(admit), clock, workDir, home: place.home });
 		const faultOwner = () => sessions.faultOwner();
-		return { dialects: hostDialects, sessions, documents, clock, identifiers, faultOwner };
+		const account = createProgramAccount(source, {
+			environment,
+			files: own,
+			shareDir,
+			network,
+			log,
+			reload: () => settings.reload(),
+		});
+		return { dialects, sessions, account, documents, clock, identifiers, faultOwner };
 	};
 	return { kernel, configuration, compatibility, openHost, workDir, sessionOptions };
+}
+
+/** Signs in for the settings of the share directory; with other settings a sign-in would change nothing. */
+function createProgramAccount(
+	source: Awaited<ReturnType<typeof toSource>>,
+	{ network, ...settings }: Omit<AccountSettings, "fetch" | "clock" | "version"> & Pick<HostServices, "network">,
+): Account | null {
+	if (source.kind !== "default") return null;
+	const load = async () => {
+		const { createAccount } = await import("./sign-in/account.ts");
+		return createAccount({ ...settings, fetch: network.fetch, clock: systemClock, version: productVersion });
+	};
+	return {
+		signIn: async (show, signal) => (await load()).signIn(show, signal),
+		signOut: async () => (await load()).signOut(),
+	};
 }
 
 /** Checks them after the first answers: few need to be compiled, and that must not delay the start. */
@@ -354,7 +394,7 @@ async function openSession(
 					`--session: ${JSON.stringify(choice.id)} cannot be the id of a session: an id is one name without slashes, of at most 200 bytes.`,
 				);
 			}
-			return await kernel.openOrCreate(workDir, choice.id, sessionOptions);
+			return await kernel.openOrCreate(workDir, await toStoredId(kernel, choice.id), sessionOptions);
 		case "anywhere": {
 			const { id } = choice;
 			const home = await kernel.workDirOf(id);
@@ -367,6 +407,12 @@ async function openSession(
 			return await kernel.openOrCreate(workDir, id, sessionOptions);
 		}
 	}
+}
+
+/** The id without the prefix of kimi-code, unless there is a session of that name with it. */
+async function toStoredId(kernel: Kernel, id: string): Promise<string> {
+	const bare = withoutPrefix(id);
+	return bare === null || (await kernel.workDirOf(id)) !== null ? id : bare;
 }
 
 async function toSource(options: ProgramOptions, place: Place, shareDir: string, files: Files) {

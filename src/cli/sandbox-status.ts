@@ -1,13 +1,15 @@
 // Whether commands would run in the sandbox that the settings ask for, for programs that check before they start a server.
-import { homedir, tmpdir } from "node:os";
+import { homedir } from "node:os";
 import { systemClock } from "../base/clock.ts";
 import { randomIdentifiers } from "../base/ids.ts";
 import { silentLog } from "../base/log.ts";
 import { readConfiguration } from "../config/configuration-reader.ts";
 import { createDiskFiles } from "../files/disk-files.ts";
+import type { Files } from "../files/port.ts";
 import { privateBelow } from "../files/private-paths.ts";
 import { currentDirectory, shareDirectory } from "./paths.ts";
 import { environmentVariables } from "./process/environment.ts";
+import { sandboxPlace } from "./sandbox-place.ts";
 
 export interface SandboxInfo {
 	/** Absent when the settings ask for none. */
@@ -19,11 +21,11 @@ export interface SandboxInfo {
 }
 
 /** Nothing when the settings ask for none, or cannot be read: a server would report that itself. */
-export async function describeSandbox(): Promise<SandboxInfo> {
+export async function describeSandbox(given?: Files): Promise<SandboxInfo> {
 	const environment = environmentVariables();
 	const home = homedir();
 	const shareDir = shareDirectory(environment, { currentDir: currentDirectory(), home });
-	const files = createDiskFiles(privateBelow(shareDir));
+	const files = given ?? createDiskFiles(privateBelow(shareDir));
 	const file = `${shareDir}/config.toml`;
 	try {
 		if ((await files.status(file)) === null) return {};
@@ -36,9 +38,7 @@ export async function describeSandbox(): Promise<SandboxInfo> {
 		const sandbox = createSandbox(
 			{ ...configuration.sandbox, network: configuration.sandbox.network === "host" ? "host" : "none" },
 			{
-				home,
-				shareDirs: [shareDir],
-				temporaryDirs: [...new Set(["/tmp", tmpdir()])],
+				...sandboxPlace(home, shareDir, file),
 				environment,
 				files,
 				processes: createProcesses(),

@@ -3,6 +3,7 @@
 import type { FaultOwner } from "../kernel/api.ts";
 import { nobody } from "../kernel/session/fault-owner.ts";
 import type { Session } from "../kernel/session/session.ts";
+import type { HostOfferName } from "../server/host-dialects.ts";
 import { serve } from "../server/serve.ts";
 import { createStdioTransport, isStderrShared } from "../transports/stdio.ts";
 import type { NamedSession, ServeOptions } from "./arguments/command-line.ts";
@@ -31,11 +32,12 @@ export async function runServer(
 		onBroken: stop,
 	});
 	if (options.prompt !== null) taken.log.warn("A prompt on the command line is not used by a server.");
+	const offer = toOffer(options);
 	const serveFrom = (program: ServedProgram) =>
-		serveClient(executable, program, options.mode, stopping.signal, (toOwner) => {
+		serveClient(executable, program, offer, options.contract, stopping.signal, (toOwner) => {
 			faultOwner = toOwner;
 		});
-	if (options.mode === "rpc") {
+	if (options.mode === "rpc" || options.mode === "acp") {
 		const started = await startHost(executable, options, taken, stopping.signal);
 		if (started === null) return 0;
 		if ("exitCode" in started) return started.exitCode;
@@ -46,18 +48,26 @@ export async function runServer(
 	return "exitCode" in program ? program.exitCode : await serveFrom(program);
 }
 
+/** What clients of many sessions are offered; null for nothing. */
+function toOffer({ mode, acpProtocol }: ServeOptions): HostOfferName | null {
+	if (mode === "wire") return null;
+	return mode === "acp" ? `acp-${acpProtocol}` : "meerkat";
+}
+
 type ServedProgram = StartedKernel & { readonly session: Session | null };
 
 async function serveClient(
 	executable: string,
 	program: ServedProgram,
-	mode: ServeOptions["mode"],
+	/** Null where clients have one session. */
+	offer: HostOfferName | null,
+	contract: ServeOptions["contract"],
 	signal: AbortSignal,
 	/** From then on an uncaught exception ends no more than its owner. */
 	begun: (faultOwner: () => FaultOwner) => void,
 ): Promise<number> {
 	const { session, compatibility, log } = program;
-	const host = mode === "wire" ? null : await program.openHost();
+	const host = offer === null ? null : await program.openHost(offer, contract);
 	begun(() => host?.faultOwner() ?? session ?? nobody);
 	const { outboxBytes, requestsInFlight } = program.configuration.agentwire.limits;
 	const transport = createStdioTransport(outboxBytes);

@@ -65,7 +65,10 @@ async function complete(stage: Stage, shell: ShellName, file: string, line: stri
 }
 
 const cases: readonly (readonly [line: string, offered: readonly string[]])[] = [
-	["agentwire ", ["export", "info", "login", "logout", "mcp", "permissions", "plugin", "rpc"]],
+	[
+		"agentwire ",
+		["acp", "doctor", "export", "info", "login", "logout", "mcp", "permissions", "plugin", "rpc", "sessions"],
+	],
 	["agentwire m", ["mcp"]],
 	["agentwire --ou", ["--output-format"]],
 	["agentwire --output-format ", ["stream-json", "text"]],
@@ -77,7 +80,7 @@ const cases: readonly (readonly [line: string, offered: readonly string[]])[] = 
 	["agentwire -w folder mc", ["mcp"]],
 	["agentwire --config-file n", ["notes.txt"]],
 	["agentwire -S --pl", ["--plan"]],
-	["agentwire --acp", []],
+	["agentwire --acp", ["--acp", "--acp-protocol"]],
 	["agentwire mcp ", ["add", "auth", "list", "remove", "reset-auth", "test"]],
 	["agentwire mcp add --tr", ["--transport"]],
 	["agentwire mcp add --transport ", ["http", "stdio"]],

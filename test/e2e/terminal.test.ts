@@ -107,7 +107,9 @@ describe("elsewhere", () => {
 		expect(await runExecutable(executable, ["-p", "hi"], options)).toMatchObject({ code: 0, stdout: "done\n" });
 		expect(await runExecutable(executable, ["-c", "hi", "--output-format", "stream-json"], options)).toMatchObject({
 			code: 0,
-			stdout: '{"role":"assistant","content":"done"}\n',
+			stdout: expect.stringMatching(
+				/^\{"role":"assistant","content":"done"\}\n\{"role":"meta","type":"turn.result","status":"finished"/,
+			),
 		});
 	});
 

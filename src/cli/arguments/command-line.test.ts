@@ -8,6 +8,8 @@ import { UsageError, usageErrorText } from "./usage-error.ts";
 
 const defaults: ServeOptions = {
 	mode: null,
+	acpProtocol: "1",
+	contract: null,
 	debug: false,
 	workDir: null,
 	session: { kind: "new" },
@@ -122,11 +124,11 @@ describe("parseCommandLine", () => {
 	});
 
 	it.each<[string, Partial<PrintOptions>]>([
-		["-p hello", { prompt: "hello" }],
-		["--prompt=-y", { prompt: "-y" }],
-		["-c hello", { prompt: "hello" }],
-		["--command -unknown", { prompt: "-unknown" }],
-		["-p hello --output-format stream-json", { prompt: "hello", outputFormat: "stream-json" }],
+		["-p hello", { prompt: "hello", lines: "kimi-code" }],
+		["--prompt=-y", { prompt: "-y", lines: "kimi-code" }],
+		["-c hello", { prompt: "hello", lines: "kimi-code" }],
+		["--command -unknown", { prompt: "-unknown", lines: "kimi-code" }],
+		["-p hello --output-format stream-json", { prompt: "hello", outputFormat: "stream-json", lines: "kimi-code" }],
 		["--final-message-only -p hello", { prompt: "hello", finalMessageOnly: true }],
 		[
 			"-p hello --input-format stream-json -S",
@@ -152,10 +154,18 @@ describe("parseCommandLine", () => {
 		["--print -S x --plan --afk", { session: { kind: "id", id: "x" }, plan: true, afk: true }],
 		["--print --max-steps-per-turn 5 --agent-file f", { maxStepsPerTurn: 5, agentFile: "f" }],
 	])("prints: %s", (line, options) => {
-		const { mode: _, ...shared } = defaults;
+		const { mode: _, acpProtocol: __, contract: ___, ...shared } = defaults;
 		expect(parseCommandLine(words(line))).toEqual({
 			kind: "print",
-			options: { ...shared, inputFormat: "text", outputFormat: "text", finalMessageOnly: false, ...options },
+			options: {
+				...shared,
+				inputFormat: "text",
+				outputFormat: "text",
+				lines: "kimi-cli",
+				textForm: "people",
+				finalMessageOnly: false,
+				...options,
+			},
 		});
 	});
 
@@ -255,7 +265,10 @@ describe("parseCommandLine", () => {
 		["--print --output-format ''", "--output-format must be text or stream-json."],
 		["--print --output-format", "--output-format needs a value (FORMAT)."],
 		["--print --session ''", "--session needs the id of a session."],
-		["-p x --acp", "--acp: not available in this version."],
+		["--acp --acp-protocol 3", "--acp-protocol must be 1, 2 or auto."],
+		["--wire --acp-protocol 2", "--acp-protocol works only with acp."],
+		["--acp --session x", "Cannot combine the flag --acp with --session."],
+		["--acp --output-format text", "--output-format works only with --print or --prompt."],
 		["-p x --wire --output-format text", "--output-format works only with --print or --prompt."],
 		["--print --prompt ''", "--prompt must not be empty."],
 		["--wire --output-format text", "--output-format works only with --print or --prompt."],
@@ -299,13 +312,12 @@ describe("parseCommandLine", () => {
 		["export --yes=1", "--yes takes no value."],
 		["export -yx", "The command 'export' does not know '-x'; it takes --output and --yes."],
 		["export --force", "The command 'export' does not know '--force'; it takes --output and --yes."],
-		[
-			"acp",
-			"There is no command 'acp'. Commands: info, export, plugin, mcp, permissions, login, logout, rpc. A prompt is given with -p.",
-		],
+		["acp x", "The command 'acp' takes flags alone, found 'x'."],
+		["acp --wire", "Cannot combine the command 'acp' with --wire."],
+		["acp login x", "The command 'login' does not know 'x'; it takes --json."],
 		[
 			"--wire -",
-			"There is no command '-'. Commands: info, export, plugin, mcp, permissions, login, logout, rpc. A prompt is given with -p.",
+			"There is no command '-'. Commands: info, doctor, export, sessions, plugin, mcp, permissions, login, logout, rpc, acp. A prompt is given with -p.",
 		],
 		["rpc x", "The command 'rpc' takes flags alone, found 'x'."],
 		["rpc -p x", "Cannot combine the command 'rpc' with -p."],
@@ -358,8 +370,20 @@ describe("parseCommandLine", () => {
 		expect(refusal(["--prompt", " \n"])).toBe("--prompt must not be empty.");
 	});
 
-	it.each([["--acp", "--acp"]])("names the missing feature: %s", (line, names) => {
-		expect(refusal(line)).toBe(`${names}: not available in this version.`);
+	it.each([["--acp"], ["acp"], ["--yolo acp"], ["acp --yolo -p x"]])("serves editors with %s", (line) => {
+		expect(parseCommandLine(words(line))).toMatchObject({ kind: "serve", options: { mode: "acp" } });
+	});
+
+	it.each([
+		["acp", "1"],
+		["acp --acp-protocol 2", "2"],
+		["--acp --acp-protocol=auto", "auto"],
+	])("serves editors with %s in version %s", (line, acpProtocol) => {
+		expect(parseCommandLine(words(line))).toMatchObject({ kind: "serve", options: { mode: "acp", acpProtocol } });
+	});
+
+	it("signs in as editors ask for it", () => {
+		expect(parseCommandLine(words("acp login --json"))).toEqual({ kind: "login", json: true });
 	});
 });
 

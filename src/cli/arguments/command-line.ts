@@ -1,9 +1,18 @@
 // The command line as data: which command, with which options, or a usage error that names the flag at fault.
 // Looks at no file and no environment.
+import { type ContractVersion, contractForm, parseContractVersion } from "../../base/contract-version.ts";
 import { type BuiltInAgentName, builtInAgentNames } from "../../kernel/compose/agent-names.ts";
 import { type CommandCall, type CommandName, commandNames, commands, isCommandName } from "./commands.ts";
-import type { FlagKey } from "./flags.ts";
-import { type PrintFormat, printFormats } from "./flags.ts";
+import { type Conventions, type Family, plainConventions } from "./conventions.ts";
+import {
+	type AcpProtocol,
+	acpProtocols,
+	type FlagKey,
+	type PrintFormat,
+	printFormats,
+	type TextForm,
+	textForms,
+} from "./flags.ts";
 import { type GivenFlag, type GivenFlags, splitFlags } from "./given-flags.ts";
 import { parseTaskWorker, type TaskWorkerFlags, taskWorkerCommand } from "./task-worker-flags.ts";
 import { UsageError } from "./usage-error.ts";
@@ -64,13 +73,23 @@ export interface ProgramOptions {
 }
 
 export interface ServeOptions extends ProgramOptions {
-	/** "wire" restricts the dialects to those of one session, "rpc" to those of many; null means that none was asked for. */
-	readonly mode: "wire" | "rpc" | null;
+	/**
+	 * "wire" restricts the dialects to those of one session, "rpc" to Meerkat RPC and "acp" to the Agent Client Protocol,
+	 * of many sessions each; null means that none was asked for.
+	 */
+	readonly mode: "wire" | "rpc" | "acp" | null;
+	/** The version of the Agent Client Protocol; `auto` for the one that the client asks for. */
+	readonly acpProtocol: AcpProtocol;
+	/** The version of Meerkat's contract; null for that of the settings. */
+	readonly contract: ContractVersion | null;
 }
 
 export interface PrintOptions extends ProgramOptions {
 	readonly inputFormat: PrintFormat;
 	readonly outputFormat: PrintFormat;
+	/** Whose lines stream-json output has. */
+	readonly lines: Family;
+	readonly textForm: TextForm;
 	/** Print nothing but the last message of each turn. */
 	readonly finalMessageOnly: boolean;
 }
@@ -79,32 +98,36 @@ export type CommandLine =
 	/** `command` is null for the program itself. */
 	| { readonly kind: "help"; readonly command: CommandName | null }
 	| { readonly kind: "version" }
-	| Exclude<CommandCall, { kind: "rpc" }>
+	| Exclude<CommandCall, { readonly words: readonly string[] }>
 	| { readonly kind: "task-worker"; readonly flags: TaskWorkerFlags }
 	| { readonly kind: "serve"; readonly options: ServeOptions }
 	| { readonly kind: "print"; readonly options: PrintOptions };
 
 /** Reads the arguments after the executable's name. Throws UsageError (exit code 2). */
-export function parseCommandLine(argv: readonly string[]): CommandLine {
+export function parseCommandLine(argv: readonly string[], conventions: Conventions = plainConventions): CommandLine {
 	if (argv[0] === taskWorkerCommand) return { kind: "task-worker", flags: parseTaskWorker(argv.slice(1)) };
-	const given = splitFlags(argv);
+	const given = splitFlags(argv, conventions.family);
 	const first = given.last("help", "version");
 	if (first !== null) return given.has("help") ? { kind: "help", command: null } : { kind: "version" };
 	const [command, ...rest] = given.rest;
-	// Its flags are the program's, and may stand on both sides of its name.
-	if (command === "rpc")
-		return parseCommand(command, [...argv.slice(0, argv.indexOf(command)), ...rest], splitFlags([]));
-	if (command !== undefined) return parseCommand(command, rest, given);
-	checkCombinations(given);
-	const parsed: CommandLine = isPrint(given)
-		? { kind: "print", options: toPrintOptions(given) }
-		: { kind: "serve", options: toServeOptions(given) };
-	refuseMissingFeatures(given);
-	return parsed;
+	// Their flags are the program's, and may stand on both sides of the name.
+	if (command === "rpc" || command === "acp")
+		return parseCommand(command, [...argv.slice(0, argv.indexOf(command)), ...rest], splitFlags([]), conventions);
+	if (command !== undefined) return parseCommand(command, rest, given, conventions);
+	checkCombinations(given, given.has("acp"));
+	if (given.has("acp")) return toHost("acp", "the flag --acp", given, conventions);
+	return isPrint(given)
+		? { kind: "print", options: toPrintOptions(given, conventions) }
+		: { kind: "serve", options: toServeOptions(given, conventions) };
 }
 
-function parseCommand(command: string, rest: readonly string[], given: GivenFlags): CommandLine {
-	if (command === workerCommand) return toWorker(rest, given);
+function parseCommand(
+	command: string,
+	rest: readonly string[],
+	given: GivenFlags,
+	conventions: Conventions,
+): CommandLine {
+	if (command === workerCommand) return toWorker(rest, given, conventions);
 	if (!isCommandName(command)) {
 		const known = commandNames.join(", ");
 		throw new UsageError(`There is no command '${command}'. Commands: ${known}. A prompt is given with -p.`);
@@ -113,32 +136,61 @@ function parseCommand(command: string, rest: readonly string[], given: GivenFlag
 	if (before !== undefined) throw new UsageError(`Cannot combine the command '${command}' with ${before.name}.`);
 	const call = commands[command].parse(rest);
 	if (call === null) return { kind: "help", command };
-	return call.kind === "rpc" ? toRpc(call.words) : call;
+	if (!("words" in call)) return call;
+	return toHost(call.kind, `the command '${call.kind}'`, splitFlags(call.words), conventions);
 }
 
-/** Flags that are about one session, or about another way to be driven. */
-export const notForMany: readonly FlagKey[] = ["session", "continue", "print", "quiet", "acp", "wire", "ui", "prompt"];
+/** The ways to serve many sessions. */
+type HostMode = "rpc" | "acp";
 
-function toRpc(words: readonly string[]): CommandLine {
-	const given = splitFlags(words);
+const aboutOne: readonly FlagKey[] = ["session", "continue", "print", "quiet", "wire", "ui"];
+/** Flags of each that are about one session, or about another way to be driven. Editors may give a prompt, which is ignored. */
+export const notForMany: Readonly<Record<HostMode, readonly FlagKey[]>> = {
+	rpc: [...aboutOne, "acp", "acp-protocol", "prompt"],
+	acp: [...aboutOne, "contract"],
+};
+
+/** `what` names what asked for it. */
+function toHost(mode: HostMode, what: string, given: GivenFlags, conventions: Conventions): CommandLine {
 	const [word] = given.rest;
-	if (word !== undefined) throw new UsageError(`The command 'rpc' takes flags alone, found '${word}'.`);
-	const other = given.last(...notForMany)?.name;
-	if (other !== undefined) throw new UsageError(`Cannot combine the command 'rpc' with ${other}.`);
-	checkCombinations(given);
-	refuseMissingFeatures(given);
-	return { kind: "serve", options: { ...toServeOptions(given), mode: "rpc" } };
+	if (word !== undefined) throw new UsageError(`${capitalized(what)} takes flags alone, found '${word}'.`);
+	const other = given.last(...notForMany[mode])?.name;
+	if (other !== undefined) throw new UsageError(`Cannot combine ${what} with ${other}.`);
+	checkCombinations(given, mode === "acp", mode === "rpc");
+	const asked = {
+		acpProtocol: toAcpProtocol(given),
+		...(given.has("contract") ? { contract: toContract(given) } : {}),
+	};
+	return { kind: "serve", options: { ...toServeOptions(given, conventions), mode, ...asked } };
 }
+
+function toContract(given: GivenFlags): ContractVersion {
+	const version = parseContractVersion(given.last("contract")?.value ?? "");
+	if (version === null) throw new UsageError(`--contract must be ${contractForm}.`);
+	return version;
+}
+
+function toAcpProtocol(given: GivenFlags): AcpProtocol {
+	const value = given.last("acp-protocol")?.value ?? "1";
+	const known = acpProtocols.find((each) => each === value);
+	if (known === undefined) throw new UsageError("--acp-protocol must be 1, 2 or auto.");
+	return known;
+}
+
+const capitalized = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** By this name the web backend of kimi starts a server for a session that it made. */
 const workerCommand = "__web-worker";
 
-function toWorker(rest: readonly string[], given: GivenFlags): CommandLine {
+function toWorker(rest: readonly string[], given: GivenFlags, conventions: Conventions): CommandLine {
 	const [id, ...more] = rest;
 	if (id === undefined || more.length > 0 || given.all.length > 0) {
 		throw new UsageError(`The command '${workerCommand}' takes the id of a session and nothing else.`);
 	}
-	return { kind: "serve", options: { ...toServeOptions(given), mode: "wire", session: { kind: "anywhere", id } } };
+	return {
+		kind: "serve",
+		options: { ...toServeOptions(given, conventions), mode: "wire", session: { kind: "anywhere", id } },
+	};
 }
 
 const exclusive: readonly (readonly FlagKey[])[] = [
@@ -146,13 +198,16 @@ const exclusive: readonly (readonly FlagKey[])[] = [
 	["agent", "agent-file"],
 	["continue", "session"],
 	["config", "config-file"],
+	["yolo", "auto"],
 	["quiet", "acp"],
 	["quiet", "wire"],
 ];
 /** Flags that mean something in print mode alone. */
-export const printOnly: readonly FlagKey[] = ["input-format", "output-format", "final-message-only"];
+export const printOnly: readonly FlagKey[] = ["input-format", "output-format", "print-format", "final-message-only"];
+/** Flags of kimi-cli's print mode: with one of them its lines are meant. */
+const printOfKimiCli: readonly FlagKey[] = ["print", "quiet", "input-format", "final-message-only"];
 
-function checkCombinations(given: GivenFlags): void {
+function checkCombinations(given: GivenFlags, servesAcp = false, servesMeerkat = false): void {
 	for (const keys of exclusive) {
 		const names = keys.flatMap((key) => spelling(given, key) ?? []);
 		if (names.length > 1) throw new UsageError(`Cannot combine ${names.join(" and ")}.`);
@@ -160,6 +215,11 @@ function checkCombinations(given: GivenFlags): void {
 	const format = given.last("output-format");
 	if (given.has("quiet") && format !== null && format.value !== "text") {
 		throw new UsageError("Cannot combine --quiet with an output format other than text.");
+	}
+	if (given.has("contract") && !servesMeerkat) throw new UsageError("--contract works only with rpc.");
+	if (given.has("acp-protocol") && !servesAcp) throw new UsageError("--acp-protocol works only with acp.");
+	if (given.has("print-format") && (given.has("quiet") || (format !== null && format.value !== "text"))) {
+		throw new UsageError("--print-format works only with text output that is not cut to the final message.");
 	}
 	if (isPrint(given)) return;
 	for (const key of printOnly) {
@@ -178,34 +238,37 @@ const isPrint = (given: GivenFlags) =>
 	given.has("print") || given.has("quiet") || (given.has("prompt") && !isWire(given) && !given.has("acp"));
 const isWire = (given: GivenFlags) => given.has("wire") || given.last("ui")?.value === "wire";
 
-function refuseMissingFeatures(given: GivenFlags): void {
-	const names = new Set(given.all.filter(({ flag }) => !flag.exists).map(({ name }) => name));
-	if (names.size === 0) return;
-	throw new UsageError(`${[...names].join(", ")}: not available in this version.`);
-}
-
-function toServeOptions(given: GivenFlags): ServeOptions {
+function toServeOptions(given: GivenFlags, conventions: Conventions): ServeOptions {
 	const options = toProgramOptions(given);
-	if (!isWire(given)) return { ...options, mode: null };
+	if (!isWire(given)) return { ...options, mode: null, acpProtocol: "1", contract: conventions.contract };
 	const { session } = options;
 	if (session.kind === "asked") throw new UsageError(`${session.flag} needs the id of a session.`);
-	return { ...options, mode: "wire" };
+	return { ...options, mode: "wire", acpProtocol: "1", contract: conventions.contract };
 }
 
-function toPrintOptions(given: GivenFlags): PrintOptions {
+function toPrintOptions(given: GivenFlags, { family, printsRepr, outputFormat }: Conventions): PrintOptions {
+	const isOfKimiCli = family === "kimi-cli" || given.last(...printOfKimiCli) !== null;
+	const format = given.last("output-format");
+	const variable = { name: "KIMI_MODEL_OUTPUT_FORMAT", value: outputFormat };
+	const isRepr = printsRepr && isOfKimiCli;
 	return {
 		...toProgramOptions(given),
-		inputFormat: toFormat(given.last("input-format")),
-		outputFormat: toFormat(given.last("output-format")),
+		// Nobody is at the keyboard of a print run; only --afk says so for the session.
+		afk: given.has("afk"),
+		inputFormat: toWord(given.last("input-format"), printFormats) ?? "text",
+		outputFormat: toWord(format ?? (isOfKimiCli || outputFormat === null ? null : variable), printFormats) ?? "text",
+		lines: isOfKimiCli ? "kimi-cli" : "kimi-code",
+		textForm: toWord(given.last("print-format"), textForms) ?? (isRepr ? "repr" : "people"),
 		finalMessageOnly: given.has("final-message-only") || given.has("quiet"),
 	};
 }
 
-function toFormat(given: GivenFlag | null): PrintFormat {
-	if (given === null) return "text";
-	const format = printFormats.find((name) => name === given.value);
-	if (format !== undefined) return format;
-	throw new UsageError(`${given.name} must be ${printFormats.join(" or ")}.`);
+/** One of these words; null when it was not given. */
+function toWord<W extends string>(given: Pick<GivenFlag, "name" | "value"> | null, words: readonly W[]): W | null {
+	if (given === null) return null;
+	const word = words.find((one) => one === given.value);
+	if (word !== undefined) return word;
+	throw new UsageError(`${given.name} must be ${words.join(" or ")}.`);
 }
 
 function toProgramOptions(given: GivenFlags): ProgramOptions {
@@ -221,7 +284,7 @@ function toProgramOptions(given: GivenFlags): ProgramOptions {
 		thinking: toThinking(given),
 		yolo: given.has("yolo"),
 		plan: given.has("plan"),
-		afk: given.has("afk"),
+		afk: given.has("afk") || given.has("auto"),
 		maxStepsPerTurn: toCount(given.last("max-steps-per-turn")),
 		maxRetriesPerStep: toCount(given.last("max-retries-per-step")),
 		maxLoopIterations: toCount(given.last("max-ralph-iterations"), -1),

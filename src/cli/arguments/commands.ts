@@ -4,6 +4,7 @@ import { type ExportOptions, toExportOptions } from "./export-options.ts";
 import type { Flag, Offers } from "./flags.ts";
 import { type McpAction, toMcpAction } from "./mcp-options.ts";
 import { type PermissionsAction, toPermissionsAction } from "./permissions-options.ts";
+import { type SessionsAction, toSessionsAction } from "./sessions-options.ts";
 import { UsageError } from "./usage-error.ts";
 
 export type PluginAction =
@@ -18,12 +19,14 @@ export type CommandCall =
 	/** The shell is null when none was named. */
 	| { readonly kind: "completion"; readonly shell: Shell | null }
 	| { readonly kind: "export"; readonly options: ExportOptions }
+	| { readonly kind: "doctor"; readonly json: boolean }
+	| { readonly kind: "sessions"; readonly action: SessionsAction }
 	| { readonly kind: "plugin"; readonly action: PluginAction }
 	| { readonly kind: "mcp"; readonly action: McpAction }
 	| { readonly kind: "permissions"; readonly action: PermissionsAction }
 	| { readonly kind: "login" | "logout"; readonly json: boolean }
 	/** The program's flags, as typed after the name. */
-	| { readonly kind: "rpc"; readonly words: readonly string[] };
+	| { readonly kind: "rpc" | "acp"; readonly words: readonly string[] };
 
 /** One way to call a command. Its first word is the name of an action, if it has one; flags that it takes are named. */
 export interface Form {
@@ -51,7 +54,19 @@ export interface Command {
 	parse(words: readonly string[]): CommandCall | null;
 }
 
-export const commandNames = ["info", "export", "plugin", "mcp", "permissions", "login", "logout", "rpc"] as const;
+export const commandNames = [
+	"info",
+	"doctor",
+	"export",
+	"sessions",
+	"plugin",
+	"mcp",
+	"permissions",
+	"login",
+	"logout",
+	"rpc",
+	"acp",
+] as const;
 export type CommandName = (typeof commandNames)[number];
 
 const eventLines = { names: ["--json"], value: null, about: "One line of JSON for each thing that happens." } as const;
@@ -74,6 +89,14 @@ For bash and zsh: eval "$(… info --show-completion bash)"; for fish: … info 
 		],
 		parse: (words) => (asksForHelp(words) ? null : toInfoCall(words)),
 	},
+	doctor: {
+		about: "Check what the program needs on this machine.",
+		purpose: `Check Node, settings, model, sandbox, ripgrep, the directory of sessions and who may read it, and say what to do.
+No prompt is sent and nothing is changed. The exit code is 1 when the program cannot work as it is.`,
+		forms: [{ words: "[--json]" }],
+		flags: [{ names: ["--json"], value: null, about: "One line of JSON." }],
+		parse: (words) => (asksForHelp(words) ? null : { kind: "doctor", json: asksForJson("doctor", words) }),
+	},
 	export: {
 		about: "Put a session into a ZIP file.",
 		purpose: `Put a session into a ZIP file: its conversation, events and subagents, its plan, and the program's logs.
@@ -91,6 +114,32 @@ Without an id it is the last session of the current directory. The session is on
 		parse(words) {
 			const options = toExportOptions(words);
 			return options === null ? null : { kind: "export", options };
+		},
+	},
+	sessions: {
+		about: "List, show, export and delete stored sessions.",
+		purpose: `Show and manage the stored sessions of all directories. Those of kimi-code, below ~/.kimi-code or $KIMI_CODE_HOME,
+are listed and shown, and never changed. An id is taken with and without the prefix "session_".`,
+		forms: [
+			{ words: "list [--work-dir DIR] [--json]", about: "A table of the sessions, the last used first." },
+			{ words: "show ID [--json]", about: "What a session is, and what was said in it." },
+			{ words: "export [ID] [--output PATH] [--yes]", about: "Put a session into a ZIP file, as 'export' does." },
+			{ words: "delete ID [--yes] [--json]", about: "Delete a session with all its files; asks on a terminal." },
+		],
+		flags: [
+			{ names: ["--json"], value: null, about: "One line of JSON." },
+			{
+				names: ["--work-dir", "-w"],
+				value: "DIR",
+				offers: "directories",
+				about: "Only the sessions of this directory.",
+			},
+			{ names: ["--output", "-o"], value: "PATH", offers: "files", about: "Where the ZIP file is written to." },
+			{ names: ["--yes", "-y"], value: null, about: "Do not ask." },
+		],
+		parse(words) {
+			const action = toSessionsAction(words);
+			return action === null ? null : { kind: "sessions", action };
 		},
 	},
 	plugin: {
@@ -189,6 +238,19 @@ It takes the flags of the program that say nothing of one session; see the help 
 		forms: [{ words: "[flags]" }],
 		flags: [],
 		parse: (words) => (asksForHelp(words) ? null : { kind: "rpc", words }),
+	},
+	acp: {
+		about: "Serve an editor, in the Agent Client Protocol.",
+		purpose: `Serve the Agent Client Protocol on stdin and stdout, one JSON message a line: an editor makes as many sessions as it likes.
+It takes the flags of the program that say nothing of one session; see the help of the program. 'acp login' signs in as 'login' does.`,
+		forms: [{ words: "[flags]" }, { words: "login [--json]", about: "Sign in, as editors ask for it." }],
+		flags: [],
+		parse(words) {
+			if (asksForHelp(words)) return null;
+			const [action, ...rest] = words;
+			// Editors append what a sign-in in a terminal needs to the command that they start.
+			return action === "login" ? commands.login.parse(rest) : { kind: "acp", words };
+		},
 	},
 };
 

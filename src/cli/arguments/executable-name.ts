@@ -2,10 +2,25 @@
 import path from "node:path";
 import type { ServeOptions } from "./command-line.ts";
 
+const kimiNames: ReadonlySet<string> = new Set(["kimi", "kimi-agent", "kimi-cli", "kimi-code"]);
+
 /** Whether the caller expects Kimi Wire without a flag. */
 export function isCalledKimi(executable: string): boolean {
+	return kimiNames.has(path.basename(executable));
+}
+
+/** The commands of names under which the program is that command alone. */
+const commandsByName: Readonly<Record<string, string>> = {
+	"rkat-rpc": "rpc",
+	"agentwire-acp": "acp",
+	"kimi-acp": "acp",
+};
+
+/** The arguments, after the command that the executable's name stands for. */
+export function withImpliedCommand(executable: string, argv: readonly string[]): readonly string[] {
 	const name = path.basename(executable);
-	return name === "kimi" || name === "kimi-agent";
+	const command = Object.hasOwn(commandsByName, name) ? commandsByName[name] : undefined;
+	return command === undefined ? argv : [command, ...argv];
 }
 
 /** The mode of a server that was started without one. */

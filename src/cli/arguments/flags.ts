@@ -1,10 +1,18 @@
-// The one table of command-line flags: names, values, help texts, and whether the feature of a flag exists.
+// The one table of command-line flags: names, values and help texts.
 // command-line.ts parses with it, help.ts shows it.
 import { builtInAgentNames } from "../../kernel/compose/agent-names.ts";
 
 /** The formats of print mode's input and output. */
 export const printFormats = ["text", "stream-json"] as const;
 export type PrintFormat = (typeof printFormats)[number];
+
+/** What text output looks like: for people, or as kimi-cli prints it, for bridges that parse that. */
+export const textForms = ["people", "repr"] as const;
+export type TextForm = (typeof textForms)[number];
+
+/** The versions of the Agent Client Protocol that can be asked for. */
+export const acpProtocols = ["1", "2", "auto"] as const;
+export type AcpProtocol = (typeof acpProtocols)[number];
 
 export type FlagKey =
 	| "version"
@@ -23,13 +31,17 @@ export type FlagKey =
 	| "yolo"
 	| "plan"
 	| "afk"
+	| "auto"
 	| "prompt"
 	| "print"
 	| "wire"
 	| "ui"
 	| "acp"
+	| "acp-protocol"
+	| "contract"
 	| "input-format"
 	| "output-format"
+	| "print-format"
 	| "final-message-only"
 	| "quiet"
 	| "agent"
@@ -55,12 +67,32 @@ export interface Flag {
 	/** What completion offers as the value, if anything. */
 	readonly offers?: Offers;
 	readonly about: string;
-	/** False while the feature is missing: such a flag is refused by name. */
-	readonly exists: boolean;
 }
 
-const existing: readonly Omit<Flag, "exists">[] = [
+/** Every flag, in the order of the help. */
+export const flags: readonly Flag[] = [
 	{ key: "wire", names: ["--wire"], value: null, about: "Serve Kimi Wire (and its predecessor) on stdin and stdout." },
+	{
+		key: "acp",
+		names: ["--acp"],
+		value: null,
+		about: "Serve the Agent Client Protocol, for editors, as the command 'acp' does.",
+	},
+	{
+		key: "acp-protocol",
+		names: ["--acp-protocol"],
+		value: "VERSION",
+		offers: acpProtocols,
+		about: "Version of that protocol: 1 (default), 2, which is experimental, or auto, as the client asks.",
+	},
+	{
+		key: "contract",
+		names: ["--contract"],
+		value: "VERSION",
+		offers: ["0.8", "0.9"],
+		about:
+			"With rpc: the version of Meerkat's contract that clients are told, 0.3 to 0.9. Also AGENTWIRE_CONTRACT, and agentwire.contract in the settings.",
+	},
 	{ key: "ui", names: ["--ui"], value: "NAME", offers: ["wire"], about: "Old spelling: '--ui wire' means --wire." },
 	{
 		key: "print",
@@ -73,7 +105,7 @@ const existing: readonly Omit<Flag, "exists">[] = [
 		names: ["--prompt", "-p", "--command", "-c"],
 		value: "TEXT",
 		about:
-			"The prompt to answer in print mode, also without --print. With --wire it is not used: the client sends the prompts.",
+			"The prompt to answer in print mode, also without --print. With --wire it is not used: the client sends the prompts. Called kimi-code, or with AGENTWIRE_CLI=kimi-code, -c is --continue.",
 	},
 	{
 		key: "quiet",
@@ -93,7 +125,16 @@ const existing: readonly Omit<Flag, "exists">[] = [
 		names: ["--output-format"],
 		value: "FORMAT",
 		offers: printFormats,
-		about: "In print mode: 'text' for people, or 'stream-json', a JSON message a line.",
+		about:
+			"In print mode: 'text' for people, or 'stream-json', a JSON message a line: with --print as kimi-cli writes it, with -p alone as kimi-code.",
+	},
+	{
+		key: "print-format",
+		names: ["--print-format"],
+		value: "FORM",
+		offers: textForms,
+		about:
+			"With --print, as text: for 'people', or 'repr', what bridges of kimi-cli parse. Default: repr when called kimi or kimi-cli.",
 	},
 	{
 		key: "final-message-only",
@@ -181,6 +222,7 @@ const existing: readonly Omit<Flag, "exists">[] = [
 	},
 	{ key: "plan", names: ["--plan"], value: null, about: "Start in plan mode." },
 	{ key: "afk", names: ["--afk"], value: null, about: "Work without anyone at the keyboard." },
+	{ key: "auto", names: ["--auto"], value: null, about: "The same, as kimi-code spells it." },
 	{
 		key: "max-steps-per-turn",
 		names: ["--max-steps-per-turn"],
@@ -205,16 +247,6 @@ const existing: readonly Omit<Flag, "exists">[] = [
 	{ key: "help", names: ["--help", "-h"], value: null, about: "Show this text and exit." },
 ];
 
-const missing: readonly Omit<Flag, "exists">[] = [
-	{ key: "acp", names: ["--acp"], value: null, about: "Serve the Agent Client Protocol." },
-];
-
-/** Every flag, in the order of the help. */
-export const flags: readonly Flag[] = [
-	...existing.map((flag) => ({ ...flag, exists: true })),
-	...missing.map((flag) => ({ ...flag, exists: false })),
-];
-
 const flagsByName: ReadonlyMap<string, Flag> = new Map(flags.flatMap((flag) => flag.names.map((name) => [name, flag])));
 
 /** The flag with this spelling, dashes included. */
@@ -225,7 +257,7 @@ export function findFlag(name: string): Flag | null {
 /** The usable long spelling closest to an unknown one; null when none is close. */
 export function nearestFlagName(unknown: string): string | null {
 	const near = flags
-		.flatMap(({ exists, names }) => (exists ? names : []))
+		.flatMap(({ names }) => names)
 		.filter((name) => name.startsWith("--"))
 		.map((name) => ({ name, distance: editDistance(unknown, name) }))
 		.filter(({ name, distance }) => distance <= 3 && distance <= (name.length - 2) / 2)

@@ -1,5 +1,6 @@
 // Splits a command line into flags with their values and the other words, by the table of flags. command-line.ts
 // decides which combinations are valid.
+import type { Family } from "./conventions.ts";
 import { type Flag, type FlagKey, findFlag, nearestFlagName } from "./flags.ts";
 import { UsageError } from "./usage-error.ts";
 
@@ -21,13 +22,15 @@ export interface GivenFlags {
 }
 
 /** Understands `--flag value`, `--flag=value`, `-f value`, `-fvalue`, `-f=value`, `-ab` and `--`. Throws UsageError. */
-export function splitFlags(argv: readonly string[]): GivenFlags {
+export function splitFlags(argv: readonly string[], family: Family | null = null): GivenFlags {
 	const all: GivenFlag[] = [];
 	let position = 0;
+	// The one flag that kimi-cli and kimi-code mean differently.
+	const find = (name: string) => findFlag(name === "-c" && family === "kimi-code" ? "--continue" : name);
 
 	const takeNext = (flag: Flag, name: string): string | null => {
 		const next = argv[position];
-		const isMissing = next === undefined || (flag.valueIsOptional ? next.startsWith("-") : findFlag(next) !== null);
+		const isMissing = next === undefined || (flag.valueIsOptional ? next.startsWith("-") : find(next) !== null);
 		if (!isMissing) {
 			position += 1;
 			return next;
@@ -39,7 +42,7 @@ export function splitFlags(argv: readonly string[]): GivenFlags {
 	const takeLong = (word: string): void => {
 		const equals = word.indexOf("=");
 		const name = equals === -1 ? word : word.slice(0, equals);
-		const flag = findFlag(name) ?? refuse(name);
+		const flag = find(name) ?? refuse(name);
 		const attached = equals === -1 ? null : word.slice(equals + 1);
 		if (flag.value === null && attached !== null) throw new UsageError(`${name} takes no value.`);
 		all.push({ flag, name, value: attached ?? (flag.value === null ? null : takeNext(flag, name)) });
@@ -48,7 +51,7 @@ export function splitFlags(argv: readonly string[]): GivenFlags {
 	const takeShort = (word: string): void => {
 		for (let index = 1; index < word.length; index += 1) {
 			const name = `-${word[index]}`;
-			const flag = findFlag(name) ?? refuse(name);
+			const flag = find(name) ?? refuse(name);
 			if (flag.value === null) {
 				if (word[index + 1] === "=") throw new UsageError(`${name} takes no value.`);
 				all.push({ flag, name, value: null });

@@ -21,7 +21,7 @@ export function completionLevels(): readonly CompletionLevel[] {
 	const program: CompletionLevel = {
 		path: [],
 		words: commandNames.map((name) => ({ name, about: commands[name].about })),
-		flags: flags.filter(({ exists }) => exists),
+		flags,
 		offers: null,
 	};
 	return [program, ...commandNames.flatMap(toLevels)];
@@ -56,7 +56,7 @@ function isNamed({ names }: CommandFlag, words: string): boolean {
 
 /** The program's flags that a command accepts after its name. */
 function shared(name: CommandName): readonly CommandFlag[] {
-	if (name !== "rpc") return [];
-	const others: readonly FlagKey[] = [...notForMany, ...printOnly, "help", "version"];
-	return flags.filter(({ exists, key }) => exists && !others.includes(key));
+	if (name !== "rpc" && name !== "acp") return [];
+	const others: readonly FlagKey[] = [...notForMany[name], "acp", ...printOnly, "help", "version"];
+	return flags.filter(({ key }) => !others.includes(key));
 }

@@ -1,5 +1,6 @@
 // Adds the permissions of a settings file of Claude Code to config.toml.
 import { systemClock } from "../../base/clock.ts";
+import { errorText, isSystemError } from "../../base/errors.ts";
 import { silentLog } from "../../base/log.ts";
 import { readConfiguration } from "../../config/configuration-reader.ts";
 import { parseJson, parseToml } from "../../config/syntax.ts";
@@ -13,7 +14,10 @@ import { type PermissionsAnswer, PermissionsError, type PermissionsPlace } from 
 export async function importRules(typed: string, given: PermissionsPlace): Promise<PermissionsAnswer> {
 	const { files, shareDir, place } = given;
 	const source = toAbsolutePath(typed, place);
-	const bytes = await files.read(source);
+	const bytes = await files.read(source).catch((thrown: unknown) => {
+		if (!isSystemError(thrown)) throw thrown;
+		throw new PermissionsError(`Cannot read ${source}: ${errorText(thrown)}`, { cause: thrown });
+	});
 	if (bytes === null) throw new PermissionsError(`There is no file ${source}.`);
 	const parsed = parseJson(bytes.toString("utf8").replace(/^\ufeff/, ""));
 	if (!parsed.ok) throw new PermissionsError(`${source} is ${parsed.reason}.`);

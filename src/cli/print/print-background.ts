@@ -60,5 +60,5 @@ async function awaitEnd(
 	await session.endBackgroundTasks();
 	const ids = tasks.map(({ id }) => id).join(", ");
 	const message = `Background tasks were still running after ${seconds} s and were ended: ${ids}.`;
-	return { message, exitCode: 1 };
+	return { message, code: "background-timeout", status: "failed", exitCode: 1 };
 }

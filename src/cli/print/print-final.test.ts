@@ -77,7 +77,7 @@ describe("createFinalPrinter", () => {
 		["stream-json", "No.\n"],
 	] as const)("prints a failure as %s", (format, expected) => {
 		const { printer, written } = playEvents((write) => createFinalPrinter(format, write));
-		printer.fail({ message: "No.", exitCode: 1 });
+		printer.fail({ message: "No.", code: "cancelled", status: "cancelled", exitCode: 1 });
 		expect(written).toEqual([expected]);
 	});
 });

@@ -22,11 +22,12 @@ import {
 import { allSamples, sampleEvents } from "../../../test/support/protocol/sample-events.ts";
 import { toolError, toolSuccess } from "../../events/content.ts";
 import { type EventType, statusChanged } from "../../events/event.ts";
-import { createStreamJsonPrinter } from "./print-stream-json.ts";
+import { createStreamJsonPrinter, messageForm } from "./print-stream-json.ts";
+import type { Write } from "./printer.ts";
 
 /** The lines as values; each is written at once and whole. */
 function play(...events: readonly PlayedEvent[]): unknown[] {
-	return playEvents(createStreamJsonPrinter, ...events).written.map((line) => {
+	return playEvents(createPrinter, ...events).written.map((line) => {
 		expect(line.indexOf("\n")).toBe(line.length - 1);
 		return JSON.parse(line);
 	});
@@ -41,6 +42,8 @@ const assistant = (content: unknown, ...calls: readonly (readonly [string, strin
 				tool_calls: calls.map(([id, name, words]) => ({ type: "function", id, function: { name, arguments: words } })),
 			}),
 });
+
+const createPrinter = (write: Write) => createStreamJsonPrinter(messageForm, write);
 
 describe("createStreamJsonPrinter", () => {
 	it("prints one message for an answer, and plain text as a string", () => {
@@ -213,8 +216,8 @@ describe("createStreamJsonPrinter", () => {
 	});
 
 	it("prints a failure as kimi does: its sentence on its own line, no JSON", () => {
-		const { printer, written } = playEvents(createStreamJsonPrinter);
-		printer.fail({ message: "a\u2028b\nc", exitCode: 75 });
+		const { printer, written } = playEvents(createPrinter);
+		printer.fail({ message: "a\u2028b\nc", code: "provider-failed", status: "failed", exitCode: 75 });
 		expect(written).toEqual(["a b c\n"]);
 	});
 });

@@ -2,23 +2,55 @@
 import { type Assembly, createAssembly } from "../../agent/assembly.ts";
 import { toToolMessage } from "../../agent/tool-results.ts";
 import { toJsonLine } from "../../base/json.ts";
+import type { LineText } from "../../base/long-text.ts";
 import { oneLine } from "../../base/sentence.ts";
+import type { ContentPart, ToolCall, ToolReturn } from "../../events/content.ts";
 import type { HistoryEntry } from "../../events/conversation.ts";
 import type { EventBody, EventBodyOf, EventType } from "../../events/event.ts";
+import type { Message } from "../../messages/message.ts";
 import { toMessage } from "../../messages/message-conversion.ts";
 import type { ModelPart } from "../../models/model.ts";
 import { toLine } from "../../store/context-row.ts";
-import type { Printer, Write } from "./printer.ts";
+import type { Printer, PrintFailure, Write } from "./printer.ts";
+
+/** The lines of one family of programs, without their newlines; null where it has none. */
+export interface StreamForm {
+	answer(answer: AssistantEntry): LineText | null;
+	result(toolCallId: string, result: ToolReturn): LineText;
+	retry(body: EventBodyOf<"step.retrying">): LineText | null;
+	news(message: Message): LineText | null;
+	failure(failure: PrintFailure): LineText | null;
+}
+
+export interface AssistantEntry {
+	readonly role: "assistant";
+	readonly content: readonly ContentPart[];
+	readonly toolCalls?: readonly ToolCall[];
+}
+
+const toMessageLine = (message: HistoryEntry): LineText => toLine({ type: "message", message });
+
+/** The messages as the session's context has them. */
+export const messageForm: StreamForm = {
+	answer: (answer) => toMessageLine(answer),
+	result: (toolCallId, result) => toMessageLine(toToolMessage(toolCallId, result)),
+	retry: () => null,
+	news: (message) => toJsonLine(message),
+	// Programs know the sentence from kimi: a line that is not JSON, which they show or search.
+	failure: ({ message }) => oneLine(message),
+};
 
 type Row<T extends EventType> = (body: EventBodyOf<T>) => void;
 
-export function createStreamJsonPrinter(write: Write): Printer {
+export function createStreamJsonPrinter(form: StreamForm, write: Write): Printer {
 	/** The streaming answer; null when there is none. */
 	let answer: Assembly | null = null;
 	/** Results of calls that ran while the answer still streamed: they follow it. */
-	let results: HistoryEntry[] = [];
+	let results: LineText[] = [];
 
-	const report = (message: HistoryEntry): void => write(`${toLine({ type: "message", message })}\n`);
+	const report = (line: LineText | null): void => {
+		if (line !== null) write(`${line}\n`);
+	};
 	const hold = (part: ModelPart): void => {
 		answer ??= createAssembly();
 		answer.push(part);
@@ -28,13 +60,13 @@ export function createStreamJsonPrinter(write: Write): Printer {
 		results = [];
 	};
 	const flush = (): void => {
-		if (answer !== null) printAnswer(answer, report);
+		if (answer !== null) report(answerLine(answer, form));
 		for (const result of results) report(result);
 		discard();
 	};
 	const news = (body: EventBody): void => {
 		const message = toMessage(body);
-		if (message !== null) write(`${toJsonLine(message)}\n`);
+		if (message !== null) report(form.news(message));
 	};
 	const nothing = (): void => {};
 
@@ -43,7 +75,10 @@ export function createStreamJsonPrinter(write: Write): Printer {
 		"turn.ended": flush,
 		"step.started": flush,
 		"step.interrupted": flush,
-		"step.retrying": discard,
+		"step.retrying": (body) => {
+			discard();
+			report(form.retry(body));
+		},
 		"compaction.started": nothing,
 		"compaction.ended": nothing,
 		"mcp.loading-started": nothing,
@@ -68,12 +103,14 @@ export function createStreamJsonPrinter(write: Write): Printer {
 		"tool.outcome-unknown": nothing,
 		"recovery.reported": nothing,
 		"tool.result": ({ toolCallId, result }) => {
-			const message = toToolMessage(toolCallId, result);
-			if (answer === null) report(message);
-			else results.push(message);
+			const line = form.result(toolCallId, result);
+			if (answer === null) report(line);
+			else results.push(line);
 		},
 		"interaction.requested": nothing,
 		"interaction.resolved": nothing,
+		"mode.changed": nothing,
+		"model.changed": nothing,
 		"client.attached": nothing,
 		"client.detached": nothing,
 		"session.reset": nothing,
@@ -94,15 +131,14 @@ export function createStreamJsonPrinter(write: Write): Printer {
 		take({ body, agentPath }) {
 			if (agentPath.length === 0) print(body);
 		},
-		// Programs know the sentence from kimi: a line that is not JSON, which they show or search.
-		fail: ({ message }) => write(`${oneLine(message)}\n`),
+		fail: (failure) => report(form.failure(failure)),
 	};
 }
 
-function printAnswer(answer: Assembly, report: (message: HistoryEntry) => void): void {
+function answerLine(answer: Assembly, form: StreamForm): LineText | null {
 	answer.end();
 	const content = answer.content();
 	const toolCalls = answer.toolCalls();
-	if (content.length === 0 && toolCalls.length === 0) return;
-	report({ role: "assistant", content, ...(toolCalls.length === 0 ? {} : { toolCalls }) });
+	if (content.length === 0 && toolCalls.length === 0) return null;
+	return form.answer({ role: "assistant", content, ...(toolCalls.length === 0 ? {} : { toolCalls }) });
 }

@@ -126,7 +126,7 @@ describe("createTextPrinter", () => {
 
 	it("prints a failure on its own line", () => {
 		const { printer, written } = playEvents(createTextPrinter, turnBegins, step(1), text("so far"), interrupted);
-		printer.fail({ message: "out of \u001bluck", exitCode: 1 });
+		printer.fail({ message: "out of \u001bluck", code: "cancelled", status: "cancelled", exitCode: 1 });
 		expect(written.join("")).toBe("so far\nError: out of luck\n");
 	});
 

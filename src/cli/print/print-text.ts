@@ -77,6 +77,8 @@ export function createTextPrinter(write: Write): Printer {
 		},
 		"interaction.requested": nothing,
 		"interaction.resolved": nothing,
+		"mode.changed": nothing,
+		"model.changed": nothing,
 		"client.attached": nothing,
 		"client.detached": nothing,
 		"session.reset": nothing,

@@ -1,10 +1,13 @@
 // Print mode: the kernel without a client. Runs the prompts of a script one after the other, prints the results, and
 // exits with a code for the outcome (docs/print.md).
+import path from "node:path";
 import { isatty } from "node:tty";
 import { aborted } from "../../base/abort.ts";
 import { systemClock } from "../../base/clock.ts";
 import { errorText, systemErrorCode, toKernelError } from "../../base/errors.ts";
+import { oneLine } from "../../base/sentence.ts";
 import type { UserInput } from "../../events/content.ts";
+import type { AgentEvent } from "../../events/event.ts";
 import type { SessionApi } from "../../kernel/api.ts";
 import type { Outbox } from "../../transports/outbox.ts";
 import { createTextOutput, isStderrShared, readInput, readInputLines } from "../../transports/stdio.ts";
@@ -18,11 +21,13 @@ import { toNamedSession } from "../sessions/session-choice.ts";
 import { awaitBackgroundWork } from "./print-background.ts";
 import { createFinalPrinter } from "./print-final.ts";
 import { readMessages, readPrompt } from "./print-input.ts";
+import { closingLine, createRunUsage, kimiCodeForm, resumeLine } from "./print-kimi-code.ts";
 import { createProgress, noProgress, type Progress } from "./print-progress.ts";
-import { createStreamJsonPrinter } from "./print-stream-json.ts";
+import { createReprPrinter } from "./print-repr.ts";
+import { createStreamJsonPrinter, messageForm } from "./print-stream-json.ts";
 import { createTextPrinter } from "./print-text.ts";
 import { createTurns, type Turns } from "./print-turns.ts";
-import { type Printer, toFailure, type Write } from "./printer.ts";
+import { type Printer, type PrintFailure, toFailure, type Write } from "./printer.ts";
 
 /** As shells report a death by SIGPIPE. */
 const brokenPipe = 141;
@@ -58,16 +63,22 @@ export async function runPrint(executable: string, options: PrintOptions, packag
 	output.gone.addEventListener("abort", () => early.end(isBrokenPipe(output) ? brokenPipe : 1));
 	const screen = createScreen(output, taken.environment["TERM"] !== "dumb");
 	const printer = createPrinter(options, screen.write);
+	const closing = createClosing(executable, options, program.session, screen);
 	const turns = createTurns(
 		program.session,
 		(event) => {
 			screen.progress.take(event);
 			printer.take(event);
+			closing?.take(event);
 		},
 		() => output.ready(),
 	);
 	const prompts = readPrompts(first, isText, screen.complain);
-	const work = runPrompts(prompts, isText, turns, printer, program, early.signal);
+	const fail = (failure: PrintFailure): void => {
+		printer.fail(failure);
+		closing?.fail(failure);
+	};
+	const work = runPrompts(prompts, isText, turns, fail, program, early.signal);
 	await Promise.race([work.then(() => output.flush()), aborted(early.signal)]);
 	screen.progress.end();
 	const workCode = early.signal.aborted ? 1 : await work;
@@ -75,11 +86,13 @@ export async function runPrint(executable: string, options: PrintOptions, packag
 		async finish() {
 			await program.session.stop();
 			await work;
+			closing?.print();
 			await output.flush();
 			if (output.gone.aborted && !isBrokenPipe(output)) screen.complain(`stdout: ${errorText(output.gone.reason)}`);
 		},
 		exitCode: () => early.exitCode() ?? workCode,
-		isUnheard: () => output.gone.aborted,
+		// A closing line has the hint on stdout.
+		isUnheard: () => output.gone.aborted || closing !== null,
 	});
 }
 
@@ -89,7 +102,7 @@ async function runPrompts(
 	/** Whether there is one prompt, after which background work is waited for. */
 	isText: boolean,
 	turns: Turns,
-	printer: Printer,
+	fail: (failure: PrintFailure) => void,
 	{ log, session, configuration }: Program,
 	signal: AbortSignal,
 ): Promise<number> {
@@ -104,14 +117,15 @@ async function runPrompts(
 			const wait = { session, turns, ceiling, clock: systemClock };
 			const failure = ran ?? (isText ? await awaitBackgroundWork(wait, signal) : null);
 			if (failure !== null) {
-				printer.fail(failure);
+				fail(failure);
 				return failure.exitCode;
 			}
 		}
 		return 0;
 	} catch (thrown) {
 		log.error("A print run failed.", { error: thrown });
-		printer.fail({ message: toKernelError(thrown).message, exitCode: 1 });
+		const { message, code } = toKernelError(thrown);
+		fail({ message, code, status: "failed", exitCode: 1 });
 		return 1;
 	}
 }
@@ -125,9 +139,40 @@ async function* readPrompts(
 	if (!isText) yield* readMessages(readInputLines(), complain);
 }
 
-function createPrinter({ outputFormat, finalMessageOnly }: PrintOptions, write: Write): Printer {
+function createPrinter({ outputFormat, lines, textForm, finalMessageOnly }: PrintOptions, write: Write): Printer {
 	if (finalMessageOnly) return createFinalPrinter(outputFormat, write);
-	return outputFormat === "text" ? createTextPrinter(write) : createStreamJsonPrinter(write);
+	if (outputFormat === "text") return textForm === "repr" ? createReprPrinter(write) : createTextPrinter(write);
+	return createStreamJsonPrinter(lines === "kimi-code" ? kimiCodeForm : messageForm, write);
+}
+
+/** The last lines of a stream. */
+interface Closing {
+	take(event: AgentEvent): void;
+	fail(failure: PrintFailure): void;
+	print(): void;
+}
+
+/** Null for output that has none. */
+function createClosing(
+	executable: string,
+	{ outputFormat, lines }: PrintOptions,
+	session: Program["session"],
+	{ write, complain }: Screen,
+): Closing | null {
+	if (outputFormat !== "stream-json" || lines !== "kimi-code") return null;
+	const usage = createRunUsage();
+	let failed: PrintFailure | null = null;
+	return {
+		take: usage.take,
+		fail(failure) {
+			failed = failure;
+			complain(oneLine(failure.message));
+		},
+		print() {
+			write(closingLine(failed, usage));
+			if (session.hasHistory) write(resumeLine(path.basename(executable), session.id));
+		},
+	};
 }
 
 /** stdout and stderr together: other text on either replaces the progress line. */

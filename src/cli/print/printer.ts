@@ -14,6 +14,9 @@ export type Write = (text: string) => void;
 export interface PrintFailure {
 	/** A sentence for people. Scripts know the first words of some of them from `kimi`. */
 	readonly message: string;
+	/** What went wrong, in a word for programs: a kernel error code, or `cancelled`, `max-steps`, `background-timeout`. */
+	readonly code: string;
+	readonly status: Exclude<TurnOutcome["status"], "finished">;
 	readonly exitCode: number;
 }
 
@@ -32,16 +35,19 @@ export function toFailure(outcome: TurnOutcome): PrintFailure | null {
 		case "finished":
 			return null;
 		case "cancelled":
-			return { message: "Interrupted by user", exitCode: 1 };
+			return { message: "Interrupted by user", code: "cancelled", status: "cancelled", exitCode: 1 };
 		case "max-steps":
 			return {
 				message: `Max number of steps reached: ${outcome.steps}. ${limitReasons[outcome.limit]}`,
+				code: "max-steps",
+				status: "max-steps",
 				exitCode: 1,
 			};
 		case "failed": {
 			const { code, message, data, retryable = false } = outcome.error;
-			if (code === "model-not-set") return { message: `LLM not set: ${missingModel(data)}`, exitCode: 1 };
-			return { message, exitCode: retryable ? tryAgainLater : 1 };
+			const { status } = outcome;
+			if (code === "model-not-set") return { message: `LLM not set: ${missingModel(data)}`, code, status, exitCode: 1 };
+			return { message, code, status, exitCode: retryable ? tryAgainLater : 1 };
 		}
 	}
 }

@@ -78,7 +78,7 @@ async function editSettings(
 		});
 	} catch (thrown) {
 		const again = "Mend it and give the command again.";
-		throw new SignInError(`${done}, but the settings file is as it was. ${errorText(thrown)}\n${again}`);
+		throw new SignInError("settings", `${done}, but the settings file is as it was. ${errorText(thrown)}\n${again}`);
 	}
 }
 

@@ -1,0 +1,158 @@
+// What `doctor` checks, one row each. A check never throws: what it cannot find out is its finding.
+import path from "node:path";
+import { errorText } from "../../base/errors.ts";
+import { silentLog } from "../../base/log.ts";
+import { oneLine } from "../../base/sentence.ts";
+import type { Configuration } from "../../config/configuration.ts";
+import { readConfiguration } from "../../config/configuration-reader.ts";
+import type { Files } from "../../files/port.ts";
+import { othersMode, privateBelow } from "../../files/private-paths.ts";
+import type { Fetch } from "../../network/network-settings.ts";
+import type { Processes } from "../../processes/port.ts";
+import { findRipgrep } from "../../tools/search/ripgrep.ts";
+import type { Place } from "../paths.ts";
+import { describeSandbox } from "../sandbox-status.ts";
+
+export interface Finding {
+	/** `warning`: the program works, but not all of it, or not safely. */
+	readonly status: "ok" | "warning" | "failed";
+	readonly found: string;
+	/** What to do; null when there is nothing. */
+	readonly advice: string | null;
+}
+
+export interface CheckPlace {
+	readonly place: Place;
+	readonly environment: Readonly<Record<string, string>>;
+	readonly shareDir: string;
+	readonly files: Files;
+	readonly processes: Processes;
+	readonly fetch: Fetch;
+	/** Such as `20.19.0`. */
+	readonly nodeVersion: string;
+}
+
+interface Check {
+	readonly name: string;
+	check(given: CheckPlace): Promise<Finding>;
+}
+
+const ok = (found: string): Finding => ({ status: "ok", found, advice: null });
+const warning = (found: string, advice: string): Finding => ({ status: "warning", found, advice });
+const failed = (found: string, advice: string): Finding => ({ status: "failed", found, advice });
+
+/** Milliseconds to wait for a server or a program. */
+const patience = 5000;
+
+export const checks: readonly Check[] = [
+	{ name: "node", check: async ({ nodeVersion }) => checkNode(nodeVersion) },
+	{ name: "configuration", check: checkConfiguration },
+	{ name: "model", check: checkModel },
+	{ name: "sandbox", check: checkSandbox },
+	{ name: "ripgrep", check: checkRipgrep },
+	{ name: "sessions", check: checkSessions },
+	{ name: "permissions", check: checkPermissions },
+];
+
+export function checkNode(version: string): Finding {
+	const [major = 0, minor = 0] = version.split(".").map(Number);
+	if (major > 20 || (major === 20 && minor >= 19)) return ok(`Node ${version}`);
+	return failed(`Node ${version} is too old.`, "Install Node 20.19 or later.");
+}
+
+/** The settings; null when there is no file, and the finding when they are unusable. */
+async function readSettings({ files, shareDir }: CheckPlace): Promise<Configuration | Finding | null> {
+	const file = path.join(shareDir, "config.toml");
+	try {
+		if ((await files.status(file)) === null) return null;
+		return (await readConfiguration({ kind: "file", path: file }, files, silentLog)).configuration;
+	} catch (thrown) {
+		return failed(oneLine(errorText(thrown)), `Mend ${file}; docs/configuration.md lists the settings.`);
+	}
+}
+
+const isFinding = (value: Configuration | Finding): value is Finding => "found" in value;
+
+async function checkConfiguration(given: CheckPlace): Promise<Finding> {
+	const file = path.join(given.shareDir, "config.toml");
+	const settings = await readSettings(given);
+	if (settings === null) return warning(`There is no ${file}.`, "Sign in with 'login', or write one.");
+	return isFinding(settings) ? settings : ok(file);
+}
+
+async function checkModel(given: CheckPlace): Promise<Finding> {
+	const settings = await readSettings(given);
+	if (settings === null || isFinding(settings)) {
+		return failed("No model can be used without settings.", "See 'configuration' above.");
+	}
+	const { defaultModel, models, providers } = settings;
+	if (defaultModel === "") return failed("The settings name no default_model.", "Set it, or give --model each time.");
+	const model = models[defaultModel];
+	const provider = model === undefined ? undefined : providers[model.provider];
+	if (model === undefined || provider === undefined) {
+		const what = model === undefined ? `models.${defaultModel}` : `providers.${model.provider}`;
+		return failed(`The settings have no [${what}], which default_model needs.`, "Add it to config.toml.");
+	}
+	if (!URL.canParse(provider.baseUrl)) return ok(`${defaultModel} (${provider.type}), whose address is its provider's`);
+	const address = new URL(provider.baseUrl).host;
+	try {
+		const response = await given.fetch(provider.baseUrl, { signal: AbortSignal.timeout(patience) });
+		await response.body?.cancel();
+		return ok(`${defaultModel} (${provider.type}): ${address} answers; no prompt was sent`);
+	} catch (thrown) {
+		const found = `${address}, which serves ${defaultModel}, cannot be reached: ${oneLine(errorText(thrown))}`;
+		return failed(found, "Check base_url, the network, and the variables of the proxy.");
+	}
+}
+
+async function checkSandbox({ files }: CheckPlace): Promise<Finding> {
+	const { sandbox } = await describeSandbox(files);
+	if (sandbox === undefined) return ok("The settings ask for none: commands run with your rights.");
+	if (sandbox.status !== "none") return ok("Commands run in the sandbox.");
+	return warning(
+		`Commands run without the sandbox of the settings: ${sandbox.why ?? "unknown"}.`,
+		"See docs/sandbox.md.",
+	);
+}
+
+async function checkRipgrep({ processes, place, environment }: CheckPlace): Promise<Finding> {
+	const file = findRipgrep();
+	const request = {
+		file,
+		arguments: ["--version"],
+		workDir: place.home,
+		environment,
+		timeout: patience,
+		outputLimit: 4096,
+	};
+	const { ended, output } = await processes.run(request, new AbortController().signal);
+	if (ended.kind === "exited" && ended.exitCode === 0) return ok(output.split("\n")[0] ?? "");
+	return warning(`${file} cannot be started, so the tool Grep fails.`, "Install ripgrep so that 'rg' is in PATH.");
+}
+
+async function checkSessions({ files, shareDir }: CheckPlace): Promise<Finding> {
+	const directory = path.join(shareDir, "sessions");
+	try {
+		const status = (await files.status(directory)) ?? (await files.status(shareDir));
+		if (status === null) return ok(`${directory} is created with the first session.`);
+		if (status.kind !== "directory") return failed(`${directory} is not a directory.`, "Move the file away.");
+		if ((status.mode & 0o300) !== 0o300)
+			return failed(`${directory} cannot be written.`, `Run: chmod u+rwx ${directory}`);
+		return ok(directory);
+	} catch (thrown) {
+		return failed(`${directory} cannot be read: ${errorText(thrown)}`, "Make it yours, or set KIMI_SHARE_DIR.");
+	}
+}
+
+/** The files with keys and conversations that others could read. */
+async function checkPermissions({ files, shareDir }: CheckPlace): Promise<Finding> {
+	const privacyOf = privateBelow(shareDir);
+	const open: string[] = [];
+	for (const name of ["", "config.toml", "mcp.json", "kimi.json", "credentials", "mcp-oauth", "sessions", "logs"]) {
+		const target = path.join(shareDir, name);
+		const status = await files.status(target).catch(() => null);
+		if (status !== null && privacyOf(target) !== "open" && (status.mode & othersMode) !== 0) open.push(target);
+	}
+	if (open.length === 0) return ok("Only you can read settings, keys and sessions.");
+	return warning(`Others may read: ${open.join(", ")}`, `Run: chmod go-rwx ${open.join(" ")}`);
+}

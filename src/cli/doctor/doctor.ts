@@ -1,0 +1,52 @@
+// The command `doctor`: checks what the program needs on this machine, and says what to do about what is missing. It
+// sends no prompt and changes nothing.
+import { homedir } from "node:os";
+import { toJsonLine } from "../../base/json.ts";
+import { createDiskFiles } from "../../files/disk-files.ts";
+import { createCommandFetch, createCommandProcesses } from "../command-services.ts";
+import { currentDirectory, type Place, shareDirectory } from "../paths.ts";
+import { withEscapes } from "../printable-text.ts";
+import { environmentVariables } from "../process/environment.ts";
+import { type CheckPlace, checks, type Finding } from "./checks.ts";
+
+export interface NamedFinding extends Finding {
+	readonly name: string;
+}
+
+/** Prints the findings; returns 1 when something has to be done before the program works. */
+export async function runDoctor(json: boolean): Promise<number> {
+	const place: Place = { currentDir: currentDirectory(), home: homedir() };
+	const environment = environmentVariables();
+	const shareDir = shareDirectory(environment, place);
+	// Without the privacy of the share directory: what is open to others is to be seen, not mended.
+	const files = createDiskFiles();
+	const processes = createCommandProcesses(files, shareDir);
+	const given: CheckPlace = {
+		place,
+		environment,
+		shareDir,
+		files,
+		processes,
+		fetch: createCommandFetch({ environment, files, shareDir, place }),
+		nodeVersion: process.versions.node,
+	};
+	const findings: NamedFinding[] = [];
+	for (const { name, check } of checks) {
+		const finding = { name, ...(await check(given)) };
+		findings.push(finding);
+		// Each as soon as it is known: a model that does not answer takes seconds.
+		if (!json) process.stdout.write(findingText(finding));
+	}
+	await processes.endAll();
+	const isUsable = findings.every(({ status }) => status !== "failed");
+	if (json) process.stdout.write(`${toJsonLine({ ok: isUsable, checks: findings })}\n`);
+	return isUsable ? 0 : 1;
+}
+
+const words: Readonly<Record<Finding["status"], string>> = { ok: "ok", warning: "warning", failed: "FAILED" };
+
+function findingText({ name, status, found, advice }: NamedFinding): string {
+	const lines = [`${words[status].padEnd(8)} ${name.padEnd(14)} ${withEscapes(found)}`];
+	if (advice !== null) lines.push(`${" ".repeat(24)}-> ${withEscapes(advice)}`);
+	return `${lines.join("\n")}\n`;
+}

@@ -1,0 +1,14 @@
+// Where this program finds what its sandbox hides and leaves writable.
+import { tmpdir } from "node:os";
+import path from "node:path";
+import type { PolicyPlace } from "../sandbox/policy.ts";
+
+/** `settingsFile` is null for settings given as text. */
+export function sandboxPlace(home: string, shareDir: string, settingsFile: string | null): PolicyPlace {
+	return {
+		home,
+		shareDirs: [...new Set([shareDir, path.join(home, ".kimi")])],
+		temporaryDirs: [...new Set(["/tmp", tmpdir()])],
+		secretFiles: settingsFile === null ? [] : [settingsFile],
+	};
+}

@@ -1,0 +1,128 @@
+// The command `sessions`: lists, shows, exports and deletes what is stored. Sessions of kimi-code are only read.
+import { homedir } from "node:os";
+import { systemClock } from "../../base/clock.ts";
+import { errorText, isSystemError, KernelError } from "../../base/errors.ts";
+import { toJsonLine } from "../../base/json.ts";
+import { silentLog } from "../../base/log.ts";
+import type { ContextRow } from "../../events/conversation.ts";
+import { createDiskFiles } from "../../files/disk-files.ts";
+import type { Files } from "../../files/port.ts";
+import { privateBelow } from "../../files/private-paths.ts";
+import { protocolVersion } from "../../messages/protocol-version.ts";
+import { createDiskStore } from "../../store/disk/disk-store.ts";
+import { isSessionId } from "../../store/disk/work-dir.ts";
+import type { SessionStore } from "../../store/session-store.ts";
+import type { SessionsAction } from "../arguments/sessions-options.ts";
+import { UsageError } from "../arguments/usage-error.ts";
+import { checkWorkDir, currentDirectory, type Place, shareDirectory, toAbsolutePath } from "../paths.ts";
+import { environmentVariables } from "../process/environment.ts";
+import { openQuestions } from "../process/terminal-question.ts";
+import { type KimiCodeSession, listKimiCodeSessions, readKimiCodeMessages } from "./kimi-code-sessions.ts";
+import { runExport } from "./session-export.ts";
+import { withoutPrefix } from "./session-prefix.ts";
+import { type ReadMessage, rowsJson, rowsText, type SessionRow, sessionJson, sessionText } from "./session-table.ts";
+
+interface Stores {
+	readonly files: Files;
+	readonly store: SessionStore;
+	readonly kimiCodeHome: string;
+	readonly place: Place;
+}
+
+type Found = { readonly row: SessionRow } | { readonly row: KimiCodeSession; readonly kimiCode: KimiCodeSession };
+
+/** Carries out the command; returns the exit code. Throws UsageError. */
+export async function runSessions(executable: string, action: SessionsAction): Promise<number> {
+	if (action.name === "export") return await runExport(executable, action.options);
+	const place: Place = { currentDir: currentDirectory(), home: homedir() };
+	const environment = environmentVariables();
+	const shareDir = shareDirectory(environment, place);
+	const files = createDiskFiles(privateBelow(shareDir));
+	const store = createDiskStore({ files, shareDir, log: silentLog, clock: systemClock, protocolVersion });
+	const kimiCodeHome = toAbsolutePath(environment["KIMI_CODE_HOME"] || "~/.kimi-code", place);
+	try {
+		return await answer(action, { files, store, kimiCodeHome, place });
+	} catch (thrown) {
+		if (!(thrown instanceof KernelError) && !isSystemError(thrown)) throw thrown;
+		process.stderr.write(`Error: ${errorText(thrown)}\n`);
+		return 1;
+	}
+}
+
+async function answer(action: Exclude<SessionsAction, { name: "export" }>, stores: Stores): Promise<number> {
+	if (action.name === "list") {
+		const workDir = action.workDir === null ? null : await checkWorkDir(action.workDir, stores.place, stores.files);
+		const rows = (await listAll(stores)).filter(({ row }) => workDir === null || row.workDir === workDir);
+		const sorted = rows.map(({ row }) => row).sort((one, other) => other.updatedAt - one.updatedAt);
+		process.stdout.write(action.json ? rowsJson(sorted) : rowsText(sorted));
+		return 0;
+	}
+	const found = await find(action.id, stores);
+	if (found === null) {
+		process.stderr.write(`Error: there is no session ${JSON.stringify(action.id)}; 'sessions list' shows them all.\n`);
+		return 1;
+	}
+	if (action.name === "delete") return await deleteSession(action, found, stores);
+	const messages = await readMessages(found, stores);
+	process.stdout.write(action.json ? sessionJson(found.row, messages) : sessionText(found.row, messages));
+	return 0;
+}
+
+async function listAll({ files, store, kimiCodeHome }: Stores): Promise<readonly Found[]> {
+	const { sessions } = await store.list({});
+	const others = await listKimiCodeSessions(files, kimiCodeHome);
+	return [
+		...sessions.map(({ archivedAt, ...summary }) => ({
+			row: { ...summary, store: "agentwire" as const, isArchived: archivedAt !== null },
+		})),
+		...others.map((session) => ({ row: session, kimiCode: session })),
+	];
+}
+
+/** By the id as it is stored, else with or without the prefix of kimi-code. */
+async function find(id: string, stores: Stores): Promise<Found | null> {
+	if (!isSessionId(id)) throw new UsageError(`${JSON.stringify(id)} cannot be the id of a session.`);
+	const all = await listAll(stores);
+	const same = (one: string) => withoutPrefix(one) ?? one;
+	return all.find(({ row }) => row.id === id) ?? all.find(({ row }) => same(row.id) === same(id)) ?? null;
+}
+
+async function deleteSession(
+	{ yes, json }: Extract<SessionsAction, { name: "delete" }>,
+	found: Found,
+	{ store }: Stores,
+): Promise<number> {
+	const { id, workDir, title } = found.row;
+	if ("kimiCode" in found) {
+		process.stderr.write(
+			`Error: ${id} is a session of kimi-code, which is only read here. Its own program deletes it.\n`,
+		);
+		return 1;
+	}
+	if (!yes) {
+		if (!process.stdin.isTTY) throw new UsageError("sessions delete asks on a terminal; elsewhere it needs --yes.");
+		const { ask, close } = openQuestions(new AbortController().signal);
+		const reply = await ask(`Delete ${id} (${JSON.stringify(title)}) of ${workDir} for good? [y/N] `).finally(close);
+		if (!/^y(es)?$/i.test(reply?.trim() ?? "")) {
+			process.stderr.write("Nothing was deleted.\n");
+			return 1;
+		}
+	}
+	await store.delete(workDir, id);
+	process.stdout.write(json ? `${toJsonLine({ deleted: id })}\n` : `Deleted ${id}.\n`);
+	return 0;
+}
+
+async function readMessages(found: Found, { files, store }: Stores): Promise<readonly ReadMessage[]> {
+	if ("kimiCode" in found) return await readKimiCodeMessages(files, found.kimiCode);
+	return ((await store.readContext(found.row.workDir, found.row.id)) ?? []).flatMap(toReadMessage);
+}
+
+function toReadMessage(row: ContextRow): ReadMessage[] {
+	if (row.type !== "message") return [];
+	const { role, content, toolCalls = [] } = row.message;
+	if (role !== "user" && role !== "assistant") return [];
+	const text = content.map((part) => (part.type === "text" ? part.text : "")).join("");
+	const tools = toolCalls.map((call) => call.function.name);
+	return text === "" && tools.length === 0 ? [] : [{ role, text, tools }];
+}

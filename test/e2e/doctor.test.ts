@@ -1,0 +1,76 @@
+// The command `doctor` over a usable stage and over stages that lack something.
+import { chmodSync, rmSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { describe, expect, it } from "vitest";
+import { createStage, type Stage } from "../support/executable/executable.ts";
+
+const names = ["node", "configuration", "model", "sandbox", "ripgrep", "sessions", "permissions"];
+
+async function examine(stage: Stage) {
+	const { code, stdout, stderr } = await stage.run("doctor", "--json");
+	const answer: { ok: boolean; checks: { name: string; status: string; found: string; advice: string | null }[] } =
+		JSON.parse(stdout);
+	expect(stderr).toBe("");
+	expect(answer.checks.map(({ name }) => name)).toEqual(names);
+	return { code, ok: answer.ok, of: (name: string) => answer.checks.find((check) => check.name === name) };
+}
+
+function secure(stage: Stage): void {
+	chmodSync(stage.shareDir, 0o700);
+	chmodSync(path.join(stage.shareDir, "config.toml"), 0o600);
+}
+
+describe("agentwire doctor", () => {
+	it("finds nothing to do where all is well, and leaves no session", async () => {
+		const stage = createStage();
+		secure(stage);
+		const { code, ok, of } = await examine(stage);
+		expect({ code, ok }).toEqual({ code: 0, ok: true });
+		for (const name of names) expect(of(name)).toMatchObject({ status: "ok", advice: null });
+		expect(of("ripgrep")?.found).toMatch(/^ripgrep \d/);
+		expect(stage.sessionIds()).toEqual([]);
+		expect((await stage.run("doctor")).stdout).toMatch(/^ok {7}node {11}Node \d/);
+	});
+
+	it("says what to do about files that others may read", async () => {
+		const stage = createStage();
+		secure(stage);
+		const file = path.join(stage.shareDir, "config.toml");
+		chmodSync(file, 0o644);
+		const { code, of } = await examine(stage);
+		expect(of("permissions")).toMatchObject({ status: "warning", advice: `Run: chmod go-rwx ${file}` });
+		expect(code).toBe(0);
+	});
+
+	it("says what to do without settings, and with unusable ones", async () => {
+		const stage = createStage();
+		const file = path.join(stage.shareDir, "config.toml");
+		writeFileSync(file, "default_model = 3\n");
+		const unusable = await examine(stage);
+		expect(unusable.of("configuration")).toMatchObject({ status: "failed", advice: expect.stringContaining(file) });
+		expect(unusable.code).toBe(1);
+		rmSync(file);
+		const without = await examine(stage);
+		expect(without.of("configuration")).toMatchObject({ status: "warning" });
+		expect(without.of("model")).toMatchObject({ status: "failed" });
+	});
+
+	it("says that a model cannot be reached", async () => {
+		const stage = createStage();
+		writeFileSync(
+			path.join(stage.shareDir, "config.toml"),
+			`default_model = "m"
+[models.m]
+provider = "p"
+model = "x"
+max_context_size = 1000
+[providers.p]
+type = "openai_legacy"
+base_url = "http://127.0.0.1:9/v1"
+api_key = "k"
+`,
+		);
+		const { of } = await examine(stage);
+		expect(of("model")).toMatchObject({ status: "failed", found: expect.stringContaining("127.0.0.1:9") });
+	});
+});

@@ -1,0 +1,141 @@
+// The command `sessions` as people and programs run it, over this program's sessions and those of kimi-code.
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { describe, expect, it } from "vitest";
+import { createStage, executablePath, runExecutable, type Stage, toolCall } from "../support/executable/executable.ts";
+
+const foreign = "session_0b0e1e1c-9d53-4a43-a1bb-2f9a34b5b7a1";
+
+/** A session as kimi-code stores it; returns its home. */
+function storeKimiCodeSession(stage: Stage): string {
+	const home = path.join(stage.workDir, "..", "kimi-code-home");
+	const directory = path.join(home, "sessions", "wd_work_0123abcd", foreign);
+	mkdirSync(path.join(directory, "agents", "main"), { recursive: true });
+	const state = { title: "Fix the bug", updatedAt: "2026-07-21T10:00:00.000Z", agents: { main: {} } };
+	writeFileSync(path.join(directory, "state.json"), JSON.stringify(state));
+	const index = { sessionId: foreign, sessionDir: directory, workDir: "/elsewhere" };
+	writeFileSync(path.join(home, "session_index.jsonl"), `${JSON.stringify(index)}\n`);
+	const message = (text: string, kind: string) => ({
+		type: "context.append_message",
+		message: { role: "user", content: [{ type: "text", text }], toolCalls: [], origin: { kind } },
+	});
+	const loop = (event: object) => ({ type: "context.append_loop_event", event });
+	const records = [
+		{ type: "metadata", protocol_version: "1.5" },
+		{ type: "turn.prompt", input: [{ type: "text", text: "Fix it" }], origin: { kind: "user" } },
+		message("Fix it", "user"),
+		message("<system-reminder>no</system-reminder>", "injection"),
+		loop({ type: "step.begin" }),
+		loop({ type: "content.part", part: { type: "think", think: "hm" } }),
+		loop({ type: "content.part", part: { type: "text", text: "I look." } }),
+		loop({ type: "tool.call", toolCallId: "t", name: "Bash", args: {} }),
+		loop({ type: "tool.result", toolCallId: "t", result: { output: "x" } }),
+		loop({ type: "step.begin" }),
+		loop({ type: "content.part", part: { type: "text", text: "Fixed." } }),
+	];
+	const lines = [...records.map((record) => JSON.stringify(record)), '{"torn'];
+	writeFileSync(path.join(directory, "agents", "main", "wire.jsonl"), lines.join("\n"));
+	return home;
+}
+
+/** Every file below a directory with its content and time. */
+function contentOf(directory: string): unknown[] {
+	return readdirSync(directory, { recursive: true, encoding: "utf8" }).map((name) => {
+		const file = path.join(directory, name);
+		const { mtimeMs } = statSync(file);
+		return [name, mtimeMs, statSync(file).isFile() ? readFileSync(file, "utf8") : null];
+	});
+}
+
+async function createSessions() {
+	const stage = createStage({
+		scripts: [`text: I look.\n${toolCall("call-1", "Shell", { command: "true" })}`, "text: Done."],
+	});
+	const home = storeKimiCodeSession(stage);
+	const env = { ...stage.environment, KIMI_CODE_HOME: home };
+	const run = (...argv: string[]) => runExecutable(executablePath, argv, { cwd: stage.workDir, env });
+	expect(await run("--print", "--session", "own", "-p", "What is here?")).toMatchObject({ code: 0 });
+	return { stage, home, run };
+}
+
+describe("agentwire sessions", () => {
+	it("lists and shows those of both stores", async () => {
+		const { stage, home, run } = await createSessions();
+		const before = contentOf(home);
+		const list = await run("sessions", "list", "--json");
+		expect(JSON.parse(list.stdout)).toEqual({
+			sessions: [
+				{
+					id: "own",
+					store: "agentwire",
+					work_dir: stage.workDir,
+					title: "What is here?",
+					updated_at: expect.any(String),
+					archived: false,
+				},
+				{
+					id: foreign,
+					store: "kimi-code",
+					work_dir: "/elsewhere",
+					title: "Fix the bug",
+					updated_at: "2026-07-21T10:00:00.000Z",
+					archived: false,
+				},
+			],
+		});
+		const here = JSON.parse((await run("sessions", "list", "--work-dir", ".", "--json")).stdout);
+		expect(here.sessions).toHaveLength(1);
+		const table = (await run("sessions", "list")).stdout.split("\n");
+		expect(table[0]).toMatch(/^USED \(UTC\) +ID +TITLE +DIRECTORY$/);
+		expect(table[2]).toBe(`2026-07-21 10:00  ${foreign}  Fix the bug    /elsewhere (kimi-code)`);
+
+		const own = JSON.parse((await run("sessions", "show", "session_own", "--json")).stdout);
+		expect(own.messages).toEqual([
+			{ role: "user", text: "What is here?", tools: [] },
+			{ role: "assistant", text: "I look.", tools: ["Shell"] },
+			{ role: "assistant", text: "Done.", tools: [] },
+		]);
+		const other = JSON.parse((await run("sessions", "show", foreign.replace("session_", ""), "--json")).stdout);
+		expect(other.messages).toEqual([
+			{ role: "user", text: "Fix it", tools: [] },
+			{ role: "assistant", text: "I look.", tools: ["Bash"] },
+			{ role: "assistant", text: "Fixed.", tools: [] },
+		]);
+		expect((await run("sessions", "show", "own")).stdout).toContain(
+			"--- user\nWhat is here?\n\n--- assistant\nI look.\n[calls Shell]",
+		);
+		expect(await run("sessions", "delete", foreign, "--yes")).toMatchObject({ code: 1, stdout: "" });
+		expect(contentOf(home)).toEqual(before);
+	});
+
+	it("exports and deletes", async () => {
+		const { stage, run } = await createSessions();
+		const archive = path.join(stage.workDir, "own.zip");
+		expect(await run("sessions", "export", "own", "--output", archive)).toMatchObject({
+			code: 0,
+			stdout: `${archive}\n`,
+		});
+		expect(await run("sessions", "delete", "own")).toMatchObject({ code: 2, stderr: expect.stringContaining("--yes") });
+		expect(await run("sessions", "delete", "own", "--yes", "--json")).toEqual({
+			code: 0,
+			stdout: '{"deleted":"own"}\n',
+			stderr: "",
+		});
+		expect(existsSync(stage.sessionDir("own"))).toBe(false);
+		expect(await run("sessions", "show", "own")).toMatchObject({
+			code: 1,
+			stderr: expect.stringContaining("no session"),
+		});
+	});
+
+	it.each([
+		[[], "needs one of list, show, export, delete"],
+		[["purge"], "does not know 'purge'"],
+		[["show"], "needs the id of a session"],
+		[["list", "--all"], "does not know '--all'"],
+		[["show", "../x"], "cannot be the id of a session"],
+	])("refuses %j", async (words, reason) => {
+		const { code, stderr } = await createStage().run("sessions", ...words);
+		expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(reason) });
+	});
+});
