@@ -1,5 +1,5 @@
 // Measures the built executable: start, first event, a long turn and its memory; compared with bare Node and, if given, a peer.
-// Run with `npm run bench [-- --peer "<command>"] [--runs N] [--json] [--providers | --sessions]`. What and how: docs/benchmarks.md.
+// Run with `npm run bench [-- --peer "<command>"] [--runs N] [--json] [--providers | --sessions | --permissions | --acp]`. What and how: docs/benchmarks.md.
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import type { Target } from "../bench/child.ts";
 import { measureDeltas } from "../bench/delta-latency.ts";
+import { measureEditorText, measureLoad, measureWireText } from "../bench/editors.ts";
 import { logSize, messageCount, writeLongSessions } from "../bench/long-session.ts";
 import { measureSessions, sessionCount, turnsAtOnce, writeSessionScripts } from "../bench/many-sessions.ts";
 import {
@@ -20,13 +21,14 @@ import {
 	partCount,
 	writeBenchFiles,
 } from "../bench/measurements.ts";
+import { measurePermissions } from "../bench/permissions.ts";
 import { type Measure, machineFacts, toData, toTable } from "../bench/report.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const own = "agentwire";
 const bare = "bare node";
 const usage =
-	'Usage: npm run bench [-- --peer "<command>"] [--runs N] [--json] [--providers | --sessions] [--executable FILE]';
+	'Usage: npm run bench [-- --peer "<command>"] [--runs N] [--json] [--providers | --sessions | --permissions | --acp] [--executable FILE]';
 
 interface Choice {
 	readonly runs: number;
@@ -35,6 +37,10 @@ interface Choice {
 	readonly providers: boolean;
 	/** Only many sessions of one process. */
 	readonly sessions: boolean;
+	/** Only what rules and the sandbox add to a command. */
+	readonly permissions: boolean;
+	/** Only the Agent Client Protocol next to Kimi Wire. */
+	readonly acp: boolean;
 	readonly peer: string | null;
 	readonly executable: string;
 }
@@ -47,6 +53,8 @@ function readChoice(): Choice {
 			json: { type: "boolean", default: false },
 			providers: { type: "boolean", default: false },
 			sessions: { type: "boolean", default: false },
+			permissions: { type: "boolean", default: false },
+			acp: { type: "boolean", default: false },
 			executable: { type: "string", default: path.join(root, "bin", "agentwire") },
 		},
 	});
@@ -57,6 +65,8 @@ function readChoice(): Choice {
 		json: values.json,
 		providers: values.providers,
 		sessions: values.sessions,
+		permissions: values.permissions,
+		acp: values.acp,
 		peer: values.peer ?? null,
 		executable: values.executable,
 	};
@@ -100,6 +110,56 @@ async function runProviders(choice: Choice, folder: string): Promise<void> {
 		([type, values]): Measure => ({ name: `delta to event, ${type}`, unit: "µs", values: inMicroseconds(values) }),
 	);
 	printAlone(choice, measures);
+}
+
+async function runPermissions(choice: Choice, folder: string): Promise<void> {
+	const columns = {
+		decision: { name: "decision over a command of 200 characters", values: [] as number[] },
+		plain: { name: "`true` without the sandbox", values: [] as number[] },
+		sandboxed: { name: "`true` in the sandbox", values: [] as number[] },
+	};
+	for (let round = 1; round <= choice.runs; round += 1) {
+		if (!choice.json) process.stderr.write(`\rrun ${round} of ${choice.runs}  `);
+		const times = await measurePermissions(folder);
+		columns.decision.values.push(times.decision);
+		if (times.plain !== null) columns.plain.values.push(times.plain);
+		if (times.sandboxed !== null) columns.sandboxed.values.push(times.sandboxed);
+	}
+	if (!choice.json) process.stderr.write("\r");
+	const measured = Object.values(columns).filter(({ values }) => values.length > 0);
+	printAlone(
+		choice,
+		measured.map(({ name, values }): Measure => ({ name, unit: "ms", values: new Map([[own, values]]) })),
+	);
+}
+
+async function runEditors(choice: Choice, folder: string): Promise<void> {
+	const files = writeBenchFiles(folder);
+	const [target] = createTargets(choice, folder);
+	if (target === undefined) return;
+	writeLongSessions(target.environment["KIMI_SHARE_DIR"] ?? "", files.workDir);
+	const editor: number[] = [];
+	const wire: number[] = [];
+	const load: number[] = [];
+	// Round 0 fills the caches of disk and compiler.
+	for (let round = 0; round <= choice.runs; round += 1) {
+		if (!choice.json) process.stderr.write(`\rrun ${round} of ${choice.runs}  `);
+		const times = [await measureEditorText(target, files), await measureWireText(target, files)] as const;
+		const speed = await measureLoad(target, files);
+		if (round === 0) continue;
+		editor.push(times[0]);
+		wire.push(times[1]);
+		load.push(speed);
+	}
+	if (!choice.json) process.stderr.write("\r");
+	const texts = new Map([
+		[own, editor],
+		["Kimi Wire", wire],
+	]);
+	printAlone(choice, [
+		{ name: "start to the first text of an answer, as an editor", unit: "ms", values: texts },
+		{ name: `\`session/load\` of ${logSize / 1_000_000} MB`, unit: "MB/s", values: new Map([[own, load]]) },
+	]);
 }
 
 /** The limits on loaded sessions: the default, and far fewer than there are sessions. */
@@ -249,7 +309,9 @@ try {
 }
 const folder = mkdtempSync(path.join(tmpdir(), "agentwire-bench-"));
 try {
-	await (choice.providers ? runProviders : choice.sessions ? runSessions : run)(choice, folder);
+	const alone = { providers: runProviders, sessions: runSessions, permissions: runPermissions, acp: runEditors };
+	const asked = (["providers", "sessions", "permissions", "acp"] as const).find((name) => choice[name]);
+	await (asked === undefined ? run : alone[asked])(choice, folder);
 } finally {
 	rmSync(folder, { recursive: true, force: true });
 }

@@ -11,11 +11,11 @@ interface CampaignKind {
 }
 
 /** The campaigns of a front end, with their usual rounds. */
-function kindsOf(
-	rounds: Readonly<Record<keyof FrontEnd, number>>,
-	load: () => Promise<{ readonly frontEnd: FrontEnd }>,
+function kindsOf<Kind extends keyof FrontEnd>(
+	rounds: Readonly<Record<Kind, number>>,
+	load: () => Promise<{ readonly frontEnd: Pick<FrontEnd, Kind> }>,
 ): [string, CampaignKind][] {
-	const kinds = ["fuzz", "liveness", "crash", "kill"] as const;
+	const kinds = (["fuzz", "liveness", "crash", "kill"] as const).filter((kind): kind is Kind => kind in rounds);
 	return kinds.map((kind) => [kind, { rounds: rounds[kind], load: async () => (await load()).frontEnd[kind] }]);
 }
 
@@ -42,6 +42,7 @@ const dialects: ReadonlyMap<string, ReadonlyMap<string, CampaignKind>> = new Map
 			kindsOf({ fuzz: 20_000, liveness: 1_000, crash: 100, kill: 20 }, () => import("./campaign/meerkat/front-end.ts")),
 		),
 	],
+	["acp", new Map(kindsOf({ fuzz: 20_000, crash: 100, kill: 20 }, () => import("./campaign/acp/front-end.ts")))],
 ]);
 
 const more = "[--rounds N] [--process-rounds N] [--seed S] [--path P] [--points all|N] [--only TEXT] [--over socket]";

@@ -11,6 +11,9 @@ export const loadedLater: readonly string[] = [
 	"credentials/mcp-oauth.ts",
 	"dialects/meerkat",
 	"kernel/compose/agent-file.ts",
+	"kernel/compose/model-change.ts",
+	"kernel/compose/model-errors.ts",
+	"kernel/compose/model-options.ts",
 	"kernel/compose/prompt-environment.ts",
 	"kernel/hosting/session-host.ts",
 	"mcp",
@@ -32,6 +35,7 @@ export const loadedLater: readonly string[] = [
 	"sandbox/sandbox.ts",
 	"sandbox/sandboxed-processes.ts",
 	"server/host-dialects.ts",
+	"store/disk/session-deletion.ts",
 	"tools/built-in-tools.ts",
 ];
 

@@ -49,6 +49,11 @@ export interface ProtocolDescription {
 	 * One for each, and no others: a missing or needless text is an error.
 	 */
 	readonly texts: Readonly<Record<string, string>>;
+	/**
+	 * Lines for each method, event type and request type, `→` those of the client and `←` those of the server: one text for each,
+	 * and no others. Absent where the introduction alone has an example.
+	 */
+	readonly examples?: Readonly<Record<string, string>>;
 }
 
 /** Messages of the form `{type, payload}`, all under one method. */
@@ -66,10 +71,10 @@ export function typedMessage(method: string): Carried {
 
 export type Shapes = Readonly<Record<string, v.GenericSchema>>;
 
-/** `set_plan_mode`, `session/create` and `TurnBegin` as names of shapes. */
+/** `set_plan_mode`, `session/create`, `$/cancel_request` and `TurnBegin` as names of shapes. */
 export function shapeName(text: string): string {
 	return text
-		.split(/[_/]/)
+		.split(/[^A-Za-z0-9]/)
 		.map((word) => word.charAt(0).toUpperCase() + word.slice(1))
 		.join("");
 }

@@ -46,6 +46,9 @@ export function toMarkdown(description: ProtocolDescription): string {
 		description.closing,
 	];
 	const needless = Object.keys(description.texts).filter((what) => !used.has(what));
+	const { methods, events, requests } = description.protocol;
+	const shown = [methods, events, requests].flatMap((table) => Object.keys(table));
+	needless.push(...Object.keys(description.examples ?? {}).filter((name) => !shown.includes(name)));
 	if (needless.length > 0) throw new Error(`${description.name}: nothing is called ${needless.join(", ")}`);
 	return `${parts.flatMap((part) => part.trim() || []).join("\n\n")}\n`;
 }
@@ -76,6 +79,7 @@ function methodParts(writer: Writer): string[] {
 				: [actsOn === "both" ? "Request or notification." : "Notification: it has no `id` and gets no answer."]),
 			since(writer, method),
 			text(method),
+			example(writer, method),
 			"Params:",
 			shapePart(writer, paramsName(method), "client"),
 			...(result === null ? [] : ["Result:", shapePart(writer, resultName(method), "server")]),
@@ -95,6 +99,7 @@ function eventParts(writer: Writer): string[] {
 			`### \`${type}\``,
 			since(writer, type),
 			writer.text(type),
+			example(writer, type),
 			payload === null ? "It has no payload at all." : shapePart(writer, shapeName(type), "server"),
 		]),
 	];
@@ -109,6 +114,7 @@ function requestParts(writer: Writer): string[] {
 			`### \`${type}\``,
 			since(writer, type),
 			writer.text(type),
+			example(writer, type),
 			shapePart(writer, shapeName(type), "server"),
 			"Answer:",
 			shapePart(writer, answerName(type), "client"),
@@ -143,6 +149,15 @@ function errorParts(writer: Writer): string[] {
 	});
 	const data = errorData === null ? [] : ["`error.data`:", shapePart(writer, errorDataName, "server")];
 	return ["## Errors", table(["Name", ...tables.map(capital), "Since", "Meaning"], rows), ...data];
+}
+
+/** The lines that show a message. What is both a method and an event is shown once. */
+function example({ description }: Writer, name: string): string {
+	const { examples } = description;
+	if (examples === undefined) return "";
+	const lines = examples[name];
+	if (lines === undefined) throw new Error(`${description.name}: there is no example of ${name}`);
+	return ["```", lines.trim(), "```"].join("\n");
 }
 
 function since({ description }: Writer, name: string): string {

@@ -4,12 +4,44 @@ const call = "The id that the model gave the call.";
 const hookId = "The hook event, by its name in the settings. All hooks at one point are reported as one.";
 const point = "The point in the run.";
 
+const answerId = "Names the answer: that of `session/history` has the same.";
+const runId = "The id of the run, a UUID.";
+const identity = "Names the run.";
+
 export const eventTexts = {
 	run_started: "A run begins. Exactly one `run_completed` or `run_failed` follows.",
 	"RunStarted.session_id": "The session.",
 	"RunStarted.prompt": "The prompt; if the input has several parts, their text.",
+	"RunStarted.input": "The same as an object.",
+	"RunStarted.input.content": "As `prompt`.",
+	"RunStarted.identity": identity,
+	"RunStarted.identity.run_id": runId,
 	turn_started: "A model call begins.",
 	"TurnStarted.turn_number": "Counts from 0 in each run.",
+	"TurnStarted.assistant_message_id": answerId,
+	reasoning_complete: "The reasoning of an answer, or a part of it, is complete. Sent before what follows it.",
+	"ReasoningComplete.content": "The whole reasoning since the last `reasoning_complete` of the answer.",
+	"ReasoningComplete.assistant_message_id": answerId,
+	"ReasoningDelta.assistant_message_id": answerId,
+	"TextDelta.assistant_message_id": answerId,
+	"TextComplete.assistant_message_id": answerId,
+	"TurnCompleted.assistant_message_id": answerId,
+	"RunCompleted.assistant_message_id": "Names the answer with the result.",
+	"RunCompleted.extraction_required": "Always false: there is no `output_schema`.",
+	"RunCompleted.identity": identity,
+	"RunCompleted.identity.run_id": runId,
+	"RunFailed.identity": identity,
+	"RunFailed.identity.run_id": runId,
+	"Retrying.assistant_message_id": answerId,
+	"Retrying.retry": "The same as an object.",
+	"Retrying.retry.failure": "What failed.",
+	"Retrying.retry.failure.provider": "The provider of the model.",
+	"Retrying.retry.failure.message": "As `error`.",
+	"Retrying.retry.plan": "The retry.",
+	"Retrying.retry.plan.attempt": "As `attempt`.",
+	"Retrying.retry.plan.max_retries": "As `max_attempts`.",
+	"Retrying.retry.plan.computed_delay_ms": "As `delay_ms`.",
+	"Retrying.retry.plan.selected_delay_ms": "As `delay_ms`.",
 	reasoning_delta: "A piece of the model's reasoning as it streams.",
 	"ReasoningDelta.delta": "The piece.",
 	text_delta: "A piece of the model's text as it streams.",
@@ -73,7 +105,8 @@ export const eventTexts = {
 	run_failed: "The run failed, was cancelled, or was refused. The last event of a run.",
 	"RunFailed.session_id": "The session.",
 	"RunFailed.error": "As `message` of the error that follows.",
-	"RunFailed.error_class": "What kind of end it was.",
+	"RunFailed.error_class":
+		"What failed: the model, a hook, a budget, or something else; or that the run was cancelled.",
 	"RunFailed.error_report": "The same as an object.",
 	"RunFailed.error_report.class": "As `error_class`.",
 	"RunFailed.error_report.message": "As `error`.",

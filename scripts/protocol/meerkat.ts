@@ -1,7 +1,7 @@
 // Meerkat RPC, described: both eras in one document.
 
-import { configSchema, configViewSchema } from "../../src/dialects/meerkat/config-view.ts";
-import { contractVersion } from "../../src/dialects/meerkat/contract.ts";
+import { defaultContract } from "../../src/base/contract-version.ts";
+import { configSchema, configViewSchema } from "../../src/dialects/meerkat/configuration/config-view.ts";
 import { createRules } from "../../src/dialects/meerkat/envelope.ts";
 import { errorNumbers } from "../../src/dialects/meerkat/errors.ts";
 import { meerkatProtocol } from "../../src/dialects/meerkat/protocol.ts";
@@ -12,7 +12,9 @@ import type { Carried, ProtocolDescription } from "./description.ts";
 import type { JsonSchema } from "./json-schema.ts";
 import { meerkatTexts } from "./meerkat-texts.ts";
 
-const shortVersion = contractVersion.split(".").slice(0, 2).join(".");
+/** The first contract with the shapes of the second set. */
+const shortVersion = "0.8";
+const contractVersion = `${defaultContract.major}.${defaultContract.minor}`;
 
 const introduction = `
 JSON-RPC 2.0, one JSON object per line, UTF-8, on stdin and stdout of \`agentwire rpc\`. [meerkat.md](../meerkat.md) describes what it
@@ -54,6 +56,23 @@ open; they may be answered in any order.
 /** What exists only in the shapes of the present contract. */
 const ofContract: ReadonlySet<string | number> = new Set([
 	"reasoning_delta",
+	"reasoning_complete",
+	"RunStarted.input",
+	"RunStarted.identity",
+	"RunCompleted.extraction_required",
+	"RunCompleted.identity",
+	"RunFailed.identity",
+	"Retrying.retry",
+	...["TurnStarted", "TextDelta", "TextComplete", "TurnCompleted", "Retrying", "RunCompleted"].map(
+		(name) => `${name}.assistant_message_id`,
+	),
+	"SessionCreateParams.session_events",
+	"TurnStartParams.session_events",
+	"TurnStartResult.run_usage",
+	"TurnStartResult.request_usage",
+	"AssistantMessage.assistant_message_id",
+	"TurnInterruptResult.session_id",
+	"TurnInterruptResult.result",
 	"SessionListParams.limit",
 	"SessionListParams.offset",
 	"Usage.total_tokens",

@@ -5,6 +5,7 @@ import { history, undocumented } from "../../src/messages/history.ts";
 import { readExamples, toValue } from "../../test/support/protocol/document-examples.ts";
 import { fitting } from "../../test/support/protocol/published-schema.ts";
 import { readTranscripts } from "../../test/support/transcripts/transcript-format.ts";
+import { acp } from "./acp.ts";
 import { clientShapes, errorCodes, type ProtocolDescription, serverShapes, typedMessage } from "./description.ts";
 import { descriptions } from "./descriptions.ts";
 import { type JsonSchema, toDefinitions } from "./json-schema.ts";
@@ -121,6 +122,13 @@ describe("the documents", () => {
 		expect(() => toMarkdown({ ...kimiWire, texts: less })).toThrow("there is no text for TurnBegin.user_input");
 		const more = { ...kimiWire.texts, "TurnBegin.mood": "How it feels." };
 		expect(() => toMarkdown({ ...kimiWire, texts: more })).toThrow("nothing is called TurnBegin.mood");
+	});
+
+	it("show an example of every method, event and request where they show any", () => {
+		const { plan: _, ...fewer } = acp.examples ?? {};
+		expect(() => toMarkdown({ ...acp, examples: fewer })).toThrow("there is no example of plan");
+		const more = { ...acp.examples, "session/fly": "→ {}" };
+		expect(() => toMarkdown({ ...acp, examples: more })).toThrow("nothing is called session/fly");
 	});
 
 	it("show the version of what came later", () => {

@@ -111,6 +111,8 @@ const rows: { readonly [T in EventType]: Row<T> } = {
 					payload: { request_id: interactionId, response: answer.decision, feedback: answer.feedback },
 				}
 			: null,
+	"mode.changed": () => null,
+	"model.changed": () => null,
 	"client.attached": () => null,
 	"client.detached": () => null,
 	"session.reset": () => null,

@@ -17,6 +17,8 @@ const neverPersisted: ReadonlySet<EventType> = new Set<EventType>([
 	"tool.ended",
 	"tool.outcome-unknown",
 	"recovery.reported",
+	"mode.changed",
+	"model.changed",
 	"client.attached",
 	"client.detached",
 	"session.reset",

@@ -30,6 +30,8 @@ const notPersisted: ReadonlySet<EventType> = new Set<EventType>([
 	"tool.ended",
 	"tool.outcome-unknown",
 	"recovery.reported",
+	"mode.changed",
+	"model.changed",
 	"client.attached",
 	"client.detached",
 	"session.reset",

@@ -1,6 +1,7 @@
 // A fixed-seed piece of the fuzz campaign in memory for every dialect, and its oracle: it must notice what is wrong, and show
 // the smallest case.
 import { describe, expect, it } from "vitest";
+import { acpFuzz } from "../../scripts/campaign/acp/fuzz.ts";
 import { Tally } from "../../scripts/campaign/frame/campaign.ts";
 import { Exchange } from "../../scripts/campaign/frame/exchange.ts";
 import { type FuzzDialect, runFuzz } from "../../scripts/campaign/frame/fuzz.ts";
@@ -21,6 +22,23 @@ describe("the fuzz campaign", () => {
 		const { findings, figures } = await runFuzz(meerkatFuzz, "--kind fuzz", options);
 		expect(findings).toEqual([]);
 		expect(figures["memory: answered with result"]).toBeGreaterThan(100);
+	});
+
+	it("finds that the Agent Client Protocol answers any line as it says", { timeout: 30_000 }, async () => {
+		const { findings, figures } = await runFuzz(acpFuzz, "--dialect acp --kind fuzz", options);
+		expect(findings).toEqual([]);
+		expect(figures["memory: answered with result"]).toBeGreaterThan(20);
+	});
+
+	it("finds that prompts after the end of their session are answered, and with no internal error", async () => {
+		const exchange = new Exchange(await acpFuzz.open("memory"), new Tally());
+		const line = (id: string, method: string, params: object): Buffer =>
+			Buffer.from(JSON.stringify({ jsonrpc: "2.0", id, method, params }));
+		const session = { sessionId: "<session 0>" };
+		const prompt = { ...session, prompt: [{ type: "text", text: "hi" }] };
+		expect(await exchange.send([line("n", "session/new", { cwd: "<cwd>", mcpServers: [] })], null)).toEqual([]);
+		const after = ["a", "b"].map((id) => line(id, "session/prompt", prompt));
+		expect(await exchange.send([line("c", "session/close", session), ...after], null)).toEqual([]);
 	});
 });
 

@@ -112,6 +112,8 @@ it("pins the event types", () => {
 		["recovery.reported", "durable"],
 		["interaction.requested", "durable"],
 		["interaction.resolved", "durable"],
+		["mode.changed", "volatile"],
+		["model.changed", "volatile"],
 		["client.attached", "volatile"],
 		["client.detached", "volatile"],
 		["session.reset", "volatile"],

@@ -8,7 +8,7 @@ import { createFakeClock, type FakeClock } from "../../../test/support/host/camp
 import { createGatedModel, type GatedModel } from "../../../test/support/models/campaign-model.ts";
 import { nextTurn } from "../../../test/support/sessions/campaign-server.ts";
 import { createCountingTools, createTalkingTools } from "../../../test/support/sessions/campaign-tools.ts";
-import { createQuietParts } from "../../../test/support/sessions/session-doubles.ts";
+import { chosenModel, createQuietParts } from "../../../test/support/sessions/session-doubles.ts";
 import { createMemoryFiles } from "../../../test/support/store/memory-files.ts";
 
 export interface StageSettings {
@@ -61,8 +61,7 @@ export async function createStage({ store, latency, deadline }: StageSettings): 
 	const files = createMemoryFiles();
 	const session = new Session({
 		stored: watched,
-		model: gate.model,
-		unsetModelAlias: null,
+		chosen: chosenModel(gate.model),
 		...createQuietParts(watched),
 		createTools: async (operations) => [
 			...createCountingTools(clock, false, () => {

@@ -13,8 +13,8 @@ export interface Part {
 	readonly models: Readonly<Record<string, readonly string[]>>;
 	/** The arguments of an executable that serves it. */
 	readonly argv: readonly string[];
-	/** Plays the client's side to its end; false when the lines ended before. */
-	play(channel: Channel): Promise<boolean>;
+	/** Plays the client's side to its end, in this work directory; false when the lines ended before. */
+	play(channel: Channel, workDir: string): Promise<boolean>;
 }
 
 /** Settings in which every name is a scripted model whose answers are in `fileOf` of its name. */

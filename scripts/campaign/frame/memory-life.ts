@@ -147,7 +147,7 @@ export async function liveInMemory(options: MemoryLifeOptions): Promise<MemoryLi
 		const write = (line: string): void => {
 			if (!isStopped()) client.write(line);
 		};
-		const completed = await part.play({ write, read: () => client.read() });
+		const completed = await part.play({ write, read: () => client.read() }, workDir);
 		client.end();
 		await finish();
 		return completed;

@@ -65,7 +65,7 @@ async function livePart(place: Place, { models, argv, play }: Part, name: string
 		if (line !== null) delivered.push(line);
 		return line;
 	};
-	const completed = await play({ write: (line) => void running.write(line), read });
+	const completed = await play({ write: (line) => void running.write(line), read }, place.workDir);
 	const duration = performance.now() - begun;
 	if (killAfter === null) running.end();
 	while ((await read()) !== null) {

@@ -80,12 +80,16 @@ export function offerSession(session: SessionApi): SessionsApi {
 		throw new Error("there is one session");
 	};
 	return {
+		takesEditorFiles: false,
 		create: none,
 		acquire: async () => handle,
 		loaded: async () => [info],
 		list: none,
+		models: none,
 		interrupt: none,
+		unload: none,
 		archive: none,
+		delete: none,
 		stop: () => session.stop(),
 	};
 }

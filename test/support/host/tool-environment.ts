@@ -40,6 +40,7 @@ export async function createToolPlace(overrides: Partial<ToolEnvironment> = {}):
 		outputDir: path.join(root, "output"),
 		files,
 		allFiles,
+		editor: null,
 		secrets,
 		processes: createProcesses({
 			drain: 50,
@@ -90,6 +91,11 @@ export async function prepareCall(tool: Tool, value: unknown, toolCallId = "call
 		hasEffect: preparation.hasEffect,
 		execute: async (signal = new AbortController().signal) => resultOf(await preparation.execute(signal)),
 	};
+}
+
+/** Opens a call in a turn that this signal cancels. */
+export async function openCall(tool: Tool, value: unknown, signal: AbortSignal): Promise<void> {
+	await tool.open(value, { toolCallId: "call-1", rawArguments: JSON.stringify(value), signal });
 }
 
 /** Opens a call and runs it, whatever it asks. */

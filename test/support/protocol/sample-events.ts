@@ -211,6 +211,8 @@ export const sampleEvents: { readonly [T in EventType]: readonly EventBodyOf<T>[
 			answer: { kind: "hook", action: "block", reason: "no" },
 		},
 	],
+	"mode.changed": [{ type: "mode.changed", mode: "yolo" }],
+	"model.changed": [{ type: "model.changed", model: { alias: null, name: "k2", provider: "p", thinking: true } }],
 	"client.attached": [{ type: "client.attached", clientId: "a", name: "web", version: null }],
 	"client.detached": [{ type: "client.detached", clientId: "a", name: "web", version: null }],
 	"session.reset": [{ type: "session.reset" }],

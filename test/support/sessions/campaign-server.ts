@@ -15,7 +15,7 @@ import { createFakeClock, type FakeClock } from "../host/campaign-clock.ts";
 import { createGatedModel, type GatedModel } from "../models/campaign-model.ts";
 import { createMemoryFiles, type MemoryFiles } from "../store/memory-files.ts";
 import { createCountingTools, createTalkingTools, type Effect } from "./campaign-tools.ts";
-import { createQuietParts } from "./session-doubles.ts";
+import { chosenModel, createQuietParts } from "./session-doubles.ts";
 
 export interface CampaignServer {
 	readonly session: Session;
@@ -76,8 +76,7 @@ export async function createCampaignServer(options: CampaignServerOptions = {}):
 	const quiet = createQuietParts(watched);
 	const session = new Session({
 		stored: watched,
-		model: gate.model,
-		unsetModelAlias: null,
+		chosen: chosenModel(gate.model),
 		...quiet,
 		createTools: async (operations) => [...countingTools(false), ...createTalkingTools(operations, files)],
 		planPlace: { ...quiet.planPlace, files },

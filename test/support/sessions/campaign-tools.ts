@@ -43,6 +43,7 @@ export function createTalkingTools(operations: SessionOperations, files: Files):
 		skillDirs: [],
 		environment: {},
 		home: "/home/me",
+		editor: null,
 		outputDir: "/share/output",
 		files,
 		allFiles: files,

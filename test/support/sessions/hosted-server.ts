@@ -4,7 +4,8 @@ import type { Clock } from "../../../src/base/clock.ts";
 import { randomIdentifiers } from "../../../src/base/ids.ts";
 import { silentLog } from "../../../src/base/log.ts";
 import { readConfiguration } from "../../../src/config/configuration-reader.ts";
-import { noCompatibility } from "../../../src/dialects/dialect.ts";
+import { type HostDialect, noCompatibility } from "../../../src/dialects/dialect.ts";
+import { meerkatDialect } from "../../../src/dialects/meerkat/dialect.ts";
 import type { Files } from "../../../src/files/port.ts";
 import type { SessionsApi } from "../../../src/kernel/api.ts";
 import { plainSessionOptions } from "../../../src/kernel/compose/compose.ts";
@@ -13,7 +14,6 @@ import { SessionHost } from "../../../src/kernel/hosting/session-host.ts";
 import { createSettingsDocuments } from "../../../src/kernel/hosting/settings-documents.ts";
 import type { Fetch } from "../../../src/network/network-settings.ts";
 import type { Processes } from "../../../src/processes/port.ts";
-import { hostDialects } from "../../../src/server/host-dialects.ts";
 import { type Serving, serve } from "../../../src/server/serve.ts";
 import type { SessionStore } from "../../../src/store/session-store.ts";
 import { createMemoryTransport, type MemoryClient } from "../../../src/transports/memory.ts";
@@ -41,6 +41,8 @@ export interface HostedServerOptions {
 	/** Models that the settings list besides `m`. */
 	readonly models?: readonly string[];
 	readonly outboxLimit?: number;
+	/** Meerkat RPC when absent. */
+	readonly dialect?: HostDialect;
 	/** None are started when absent. */
 	readonly processes?: Processes;
 	/** The way of the dialect to the sessions; in this process when absent. */
@@ -59,6 +61,7 @@ export async function createHostedServer(options: HostedServerOptions): Promise<
 		agentwire,
 		outboxLimit = 262_144,
 		processes = noProcesses,
+		dialect = meerkatDialect,
 		reach = async (each: SessionsApi) => each,
 	} = options;
 	const { workDir, shareDir } = hostedPlace;
@@ -106,7 +109,7 @@ export async function createHostedServer(options: HostedServerOptions): Promise<
 	const serving = serve({
 		transport,
 		session: null,
-		host: { dialects: hostDialects, sessions, documents, clock, identifiers: randomIdentifiers },
+		host: { dialects: [dialect], account: null, sessions, documents, clock, identifiers: randomIdentifiers },
 		server: { name: "agentwire", version: "0.0.0" },
 		compatibility: noCompatibility,
 		maximumInFlight: configuration.agentwire.limits.requestsInFlight,

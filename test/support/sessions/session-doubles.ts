@@ -6,7 +6,9 @@ import { configurationFileSchema } from "../../../src/config/schema.ts";
 import { toolError } from "../../../src/events/content.ts";
 import type { SecretPaths } from "../../../src/files/secret-paths.ts";
 import type { AttachOptions } from "../../../src/kernel/api.ts";
+import type { ChosenModel } from "../../../src/kernel/session/session-model.ts";
 import type { SessionParts } from "../../../src/kernel/session/session-parts.ts";
+import type { Model } from "../../../src/models/model.ts";
 import { createRuleJudge } from "../../../src/permissions/rules/rule-judge.ts";
 import type { Processes } from "../../../src/processes/port.ts";
 import type { StoredSession } from "../../../src/store/session-store.ts";
@@ -45,6 +47,12 @@ export const backgroundSettings: SessionParts["background"]["settings"] = toConf
 
 export const noLimits = { tokens: null, time: null, "tool-calls": null } as const;
 
+/** The model that a session begins with; without one, the alias that was requested. */
+export function chosenModel(model: Model | null, unsetModelAlias: string | null = null): ChosenModel {
+	const choice = model === null ? null : { alias: null, name: model.name, provider: "p", thinking: false };
+	return { model, unsetModelAlias, choice, sentName: model?.name ?? "" };
+}
+
 /** What a session needs for hooks, plan mode, subagents and background work when none is used. */
 export function createQuietParts(
 	stored: StoredSession,
@@ -69,11 +77,13 @@ export function createQuietParts(
 	| "subagents"
 	| "background"
 	| "keys"
+	| "models"
 	| "loadServers"
 > {
 	return {
 		skills: [],
 		loopIterations: 0,
+		models: { options: async () => [], prepare: () => Promise.reject(new Error("there is one model")) },
 		readContext: async () => null,
 		loadServers: null,
 		background: { settings: backgroundSettings, startWorker: noWorkers, claimStaleAfter: 15_000 },

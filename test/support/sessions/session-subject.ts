@@ -9,7 +9,7 @@ import type { Model } from "../../../src/models/model.ts";
 import type { Tool } from "../../../src/tools/tool.ts";
 import { createFakeClock, type FakeClock } from "../host/campaign-clock.ts";
 import { createSessionDouble, type SessionDouble } from "../store/failing-session.ts";
-import { createQuietParts, plainAttachment } from "./session-doubles.ts";
+import { chosenModel, createQuietParts, plainAttachment } from "./session-doubles.ts";
 
 export interface SessionSubject {
 	readonly session: Session;
@@ -41,8 +41,7 @@ export async function createSessionSubject(
 	let ids = 0;
 	const session = new Session({
 		stored: persisted.stored,
-		model,
-		unsetModelAlias: null,
+		chosen: chosenModel(model),
 		...createQuietParts(persisted.stored),
 		createTools: async () => tools,
 		limits: { maxSteps: 5, maxAttempts: 3 },

@@ -2,6 +2,9 @@
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 
+/** By the folder of the transcript. */
+const serverKinds: Readonly<Record<string, ServerKind>> = { meerkat: "meerkat", acp: "acp" };
+
 const transcriptsDirectory = path.join(import.meta.dirname, "../../transcripts");
 
 /** One line of a conversation, or a directive between lines. `line` is its number in the file. */
@@ -22,12 +25,14 @@ export interface Cover {
 	readonly cell: string;
 }
 
+/** What it is played against: a server of one session, or one of many in the protocol of that name. */
+export type ServerKind = "session" | "meerkat" | "acp";
+
 export interface Transcript {
 	/** Path below test/transcripts. */
 	readonly name: string;
 	readonly title: string;
-	/** Whether it is played against a server of many sessions. */
-	readonly isHosted: boolean;
+	readonly server: ServerKind;
 	readonly covers: readonly Cover[];
 	/** Only for the memory run, because it needs a model that stops at gates. */
 	readonly isMemoryOnly: boolean;
@@ -162,7 +167,7 @@ export function parseTranscript(name: string, text: string): Transcript {
 	return {
 		name,
 		title: head?.lines[0] ?? "",
-		isHosted: name.startsWith("meerkat/"),
+		server: serverKinds[name.split("/", 1)[0] ?? ""] ?? "session",
 		covers: values(head, "covers").map((cover) => {
 			const [kind = "", ...cell] = cover.split(" ");
 			return { kind, cell: cell.join(" ") };
@@ -195,7 +200,7 @@ export function parseTranscript(name: string, text: string): Transcript {
 
 /** Every transcript below test/transcripts, by name. */
 export function readTranscripts(): Transcript[] {
-	return ["kimi", "legacy", "meerkat"].flatMap((dialect) =>
+	return ["acp", "kimi", "legacy", "meerkat"].flatMap((dialect) =>
 		readdirSync(path.join(transcriptsDirectory, dialect))
 			.filter((file) => file.endsWith(".txt"))
 			.sort()

@@ -6,7 +6,9 @@ import { toCompatibility } from "../../../src/cli/compatibility.ts";
 import { readConfiguration } from "../../../src/config/configuration-reader.ts";
 import { readMcpServers } from "../../../src/config/mcp-servers.ts";
 import { discoverSkills } from "../../../src/definitions/skill-discovery.ts";
-import type { Compatibility } from "../../../src/dialects/dialect.ts";
+import { acpDialect } from "../../../src/dialects/acp/dialect.ts";
+import type { Account, Compatibility, HostDialect } from "../../../src/dialects/dialect.ts";
+import { meerkatDialect } from "../../../src/dialects/meerkat/dialect.ts";
 import { createDiskFiles } from "../../../src/files/disk-files.ts";
 import { withoutSync } from "../../../src/files/unsynced-files.ts";
 import { loadAgent } from "../../../src/kernel/compose/agent-file.ts";
@@ -16,7 +18,6 @@ import { SessionHost } from "../../../src/kernel/hosting/session-host.ts";
 import { createSettingsDocuments } from "../../../src/kernel/hosting/settings-documents.ts";
 import { Session } from "../../../src/kernel/session/session.ts";
 import { createProcesses } from "../../../src/processes/children.ts";
-import { hostDialects } from "../../../src/server/host-dialects.ts";
 import { type ServeOptions, serve } from "../../../src/server/serve.ts";
 import { createDiskStore } from "../../../src/store/disk/disk-store.ts";
 import { createMemoryStore } from "../../../src/store/memory/memory-store.ts";
@@ -33,6 +34,14 @@ import { createBindings } from "./transcript-placeholders.ts";
 import { play, type Server } from "./transcript-play.ts";
 
 const version = "0.0.0-transcript";
+
+/** One that nobody is signed in to; no transcript signs in. */
+const account: Account = {
+	signIn: () => Promise.reject(new Error("no transcript signs in")),
+	signOut: async () => {},
+};
+
+const hostDialects = { meerkat: meerkatDialect, acp: acpDialect };
 
 /** What a server serves of a kernel: one session, or many. */
 export type Served = Pick<ServeOptions, "session" | "host">;
@@ -115,7 +124,7 @@ export async function openSession(
 		mcpServers,
 		...(agentFile === null ? {} : { agent: await loadAgent(agentFile, place.workDir, hostServices) }),
 	};
-	const toHost = (kernel: Kernel) => {
+	const toHost = (kernel: Kernel, dialect: HostDialect) => {
 		const { identifiers, log } = hostServices;
 		const { home, workDir } = place;
 		const sessions = new SessionHost({
@@ -129,14 +138,14 @@ export async function openSession(
 			log,
 		});
 		const documents = createSettingsDocuments({ files, clock, workDir, home });
-		return { dialects: hostDialects, sessions, documents, clock, identifiers };
+		return { dialects: [dialect], account, sessions, documents, clock, identifiers };
 	};
 	if (!transcript.isMemoryOnly) {
 		const kernel = new Kernel({ store, configuration, hostServices });
-		if (transcript.isHosted)
+		if (transcript.server !== "session")
 			return {
 				session: null,
-				host: toHost(kernel),
+				host: toHost(kernel, hostDialects[transcript.server]),
 				compatibility,
 				idleClock,
 				gates: null,
@@ -151,9 +160,10 @@ export async function openSession(
 		clientName: () => null,
 		findSkills: (search) => discoverSkills({ ...search, files: search.files() }),
 		readContext: (id) => store.readContext(place.workDir, id),
+		withModel: () => Promise.reject(new Error("nobody chooses a model here")),
 		serverPool: () => Promise.reject(new Error("there are no servers here")),
 	});
-	const session = new Session({ ...parts, model: gates.model });
+	const session = new Session({ ...parts, chosen: { ...parts.chosen, model: gates.model } });
 	const close = async () => {
 		await session.close(AbortSignal.timeout(1000));
 		await hostServices.processes.endAll();

@@ -1,5 +1,6 @@
 // The methods of the dialects, read off the tables they serve a connection with.
 import { silentLog } from "../../../src/base/log.ts";
+import { acpDialect } from "../../../src/dialects/acp/dialect.ts";
 import type { Dialect } from "../../../src/dialects/dialect.ts";
 import { kimiDialect } from "../../../src/dialects/kimi/dialect.ts";
 import { legacyDialect } from "../../../src/dialects/legacy/dialect.ts";
@@ -25,13 +26,14 @@ export async function methodNames(): Promise<{
 	readonly kimi: string[];
 	readonly legacy: string[];
 	readonly meerkat: string[];
+	readonly acp: string[];
 }> {
 	const transcript = parseTranscript("none", "with: no model");
 	const place = await preparePlace(transcript);
 	try {
 		const { session, compatibility, close } = await openSession(transcript, place, createMemoryStore());
 		if (session === null) throw new Error("there is no session");
-		const hosted = await openSession({ ...transcript, isHosted: true }, place, createMemoryStore());
+		const hosted = await openSession({ ...transcript, server: "meerkat" }, place, createMemoryStore());
 		if (hosted.host === undefined) throw new Error("there is no host");
 		const server = { name: "agentwire", version: "0" };
 		const names = (dialect: Dialect) => [
@@ -39,7 +41,8 @@ export async function methodNames(): Promise<{
 		];
 		const kernelApi = { ...hosted.host, server, log: silentLog };
 		const meerkat = [...meerkatDialect.converse(kernelApi, silentPeer).methods.keys()];
-		const methods = { kimi: names(kimiDialect), legacy: names(legacyDialect), meerkat };
+		const acp = [...acpDialect.converse(kernelApi, silentPeer).methods.keys()];
+		const methods = { kimi: names(kimiDialect), legacy: names(legacyDialect), meerkat, acp };
 		await Promise.all([close(), hosted.close()]);
 		return methods;
 	} finally {

@@ -5,16 +5,20 @@ const entry = "\\{[^{}]*\\}";
 
 const kinds: Readonly<Record<string, string>> = {
 	uuid: "[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}",
+	/** Made from something else. */
+	uuid8: "[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}",
 	uuid7: "[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}",
 	hex8: "[0-9a-f]{8}",
 	hex12: "[0-9a-f]{12}",
 	hex32: "[0-9a-f]{32}",
 	float: "-?\\d+(?:\\.\\d+)?(?:[eE][-+]?\\d+)?",
 	list: `\\[(?:${entry}(?:,${entry})*)?\\]`,
+	any: ".+",
 	text: '(?:[^"\\\\]|\\\\.)*',
 };
 
-const placeholder = /<(work-dir|share-dir|version|(?:uuid7|uuid|hex8|hex12|hex32|float|list|text)(?::[^<>]+)?)>/g;
+const placeholder =
+	/<(work-dir|share-dir|version|(?:uuid7|uuid8|uuid|hex8|hex12|hex32|float|list|text|any)(?::[^<>]+)?)>/g;
 
 export interface Bindings {
 	/** The text with every placeholder replaced by the value it is bound to. */

@@ -1,6 +1,7 @@
 // Plays one conversation of a transcript against a server at hand, whatever carries its lines.
 import { access } from "node:fs/promises";
 import path from "node:path";
+import { createAcpSniffer } from "../acp/acp-sniffer.ts";
 import { createMeerkatSniffer } from "../meerkat/meerkat-sniffer.ts";
 import type { Move, Transcript } from "./transcript-format.ts";
 import type { Bindings } from "./transcript-placeholders.ts";
@@ -18,13 +19,15 @@ export interface Server {
 	openGate(): void;
 }
 
+const sniffers = { session: createSniffer, meerkat: createMeerkatSniffer, acp: createAcpSniffer };
+
 /** Milliseconds to wait for one line: long, but not where the transcript is known to fail. */
 const longestPatience = 10_000;
 const patienceWithDeviation = 300;
 
 /** Throws at the first difference. Without a `close stdin` the input is closed at the end, and nothing more may come. */
 export async function play(
-	{ deviation, isHosted }: Transcript,
+	{ deviation, server: kind }: Transcript,
 	moves: readonly Move[],
 	server: Server,
 	bindings: Bindings,
@@ -32,7 +35,7 @@ export async function play(
 ): Promise<void> {
 	const patience = deviation === null ? longestPatience : patienceWithDeviation;
 	const received: string[] = [];
-	const sniffer = isHosted ? createMeerkatSniffer() : createSniffer();
+	const sniffer = sniffers[kind]();
 	const read = async (line: number, wanted: string): Promise<string | null> => {
 		const next = await within(patience, server.read(), () => failure(line, wanted, "nothing", received));
 		if (next !== null) received.push(`← ${next}`);

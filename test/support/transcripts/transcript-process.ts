@@ -1,11 +1,12 @@
 // Plays a transcript against the built executable, one process per conversation.
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { copyFileSync, existsSync } from "node:fs";
 import path from "node:path";
 import { createDeferred, type Deferred } from "../../../src/base/deferred.ts";
 import { createLineSplitter } from "../../../src/base/lines.ts";
 import { productVersion } from "../../../src/cli/version.ts";
 import { sharedCodeCache } from "../executable/executable.ts";
-import type { Transcript } from "./transcript-format.ts";
+import type { ServerKind, Transcript } from "./transcript-format.ts";
 import { preparePlace, sessionId, type TranscriptPlace } from "./transcript-place.ts";
 import { createBindings } from "./transcript-placeholders.ts";
 import { play, type Server } from "./transcript-play.ts";
@@ -32,6 +33,12 @@ export async function playOverProcess(transcript: Transcript): Promise<void> {
 	}
 }
 
+const serverArguments: { readonly [K in ServerKind]: readonly string[] } = {
+	session: ["--wire", "--session", sessionId],
+	meerkat: ["rpc"],
+	acp: ["acp"],
+};
+
 function toFlags({ yolo, plan, afk, maxSteps, maxAttempts, model, agentFile }: Transcript): string[] {
 	return [
 		...(yolo ? ["--yolo"] : []),
@@ -44,16 +51,24 @@ function toFlags({ yolo, plan, afk, maxSteps, maxAttempts, model, agentFile }: T
 	];
 }
 
+/** An editor is offered a sign-in only with the settings of the share directory; JSON there is converted at the start. */
+function settingsFlags({ server }: Transcript, { shareDir, configFile }: TranscriptPlace): readonly string[] {
+	if (server !== "acp") return ["--config-file", configFile];
+	if (!existsSync(path.join(shareDir, "config.toml"))) copyFileSync(configFile, path.join(shareDir, "config.json"));
+	return [];
+}
+
 function startServer(
 	transcript: Transcript,
 	place: TranscriptPlace,
 ): { readonly server: Server; complaints(): string; kill(): void } {
-	const { home, shareDir, workDir, configFile } = place;
+	const { home, shareDir, workDir } = place;
 	const child = spawn(
 		executable,
 		[
-			...(transcript.isHosted ? ["rpc"] : ["--wire", "--session", sessionId]),
-			...["--work-dir", workDir, "--config-file", configFile],
+			...serverArguments[transcript.server],
+			...["--work-dir", workDir],
+			...settingsFlags(transcript, place),
 			...toFlags(transcript),
 		],
 		{

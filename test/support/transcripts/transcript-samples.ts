@@ -24,5 +24,8 @@ export const processSample = toSample(
 	8,
 );
 
-/** With the kernel at the other end of a socket. */
-export const remoteSample = toSample(transcripts, 4);
+/** With the kernel at the other end of a socket, where sessions do not use the files of an editor. */
+export const remoteSample = toSample(
+	transcripts.filter(({ covers }) => !covers.some(({ cell }) => cell.startsWith("fs/"))),
+	4,
+);

@@ -19,8 +19,16 @@ export interface Sniffer {
 export interface LineForm<Line extends object> {
 	readonly descriptions: readonly ProtocolDescription[];
 	readonly envelope: v.GenericSchema<unknown, Line>;
-	/** What looks into the lines of one conversation: it throws at whatever is not whole, or more than is declared. */
-	createCheck(): (value: Line, line: string) => void;
+	/** For one conversation. */
+	createCheck(): LineCheck<Line>;
+}
+
+/** What looks into the lines of one conversation. */
+export interface LineCheck<Line extends object> {
+	/** Hears a call of the client. */
+	sent?(call: Readonly<Record<string, unknown>>): void;
+	/** Throws at whatever is not whole, or more than is declared, or not to be sent now. */
+	received(value: Line, line: string): void;
 }
 
 const text = v.string();
@@ -47,11 +55,13 @@ const protocols = descriptions.map(({ protocol }) => protocol);
 export const createSniffer = prepareSniffers({
 	descriptions,
 	envelope: envelopeSchema,
-	createCheck: () => (value, line) => {
-		if (!("params" in value)) return;
-		sniffMessage(value.params, value.method, line);
-		if ("id" in value) sniffId(value.params, value.id, line);
-	},
+	createCheck: () => ({
+		received(value, line) {
+			if (!("params" in value)) return;
+			sniffMessage(value.params, value.method, line);
+			if ("id" in value) sniffId(value.params, value.id, line);
+		},
+	}),
 });
 
 /** What all sniffers of a form have in common is made once. */
@@ -66,6 +76,7 @@ export function prepareSniffers<Line extends object>(form: LineForm<Line>): () =
 				for (const line of bytes.split("\n")) {
 					const value = parse(line);
 					if (!isRecord(value) || typeof value["method"] !== "string") continue;
+					check.sent?.(value);
 					called.set(value["id"], [...(called.get(value["id"]) ?? []), value["method"]]);
 				}
 			},
@@ -73,7 +84,7 @@ export function prepareSniffers<Line extends object>(form: LineForm<Line>): () =
 				const value = v.parse(form.envelope, JSON.parse(line), { message: `unknown envelope: ${line}` });
 				if (!isCompact(value, line)) throw new Error(`not compact JSON: ${line}`);
 				if (!checks.some((fits) => fits(value))) throw new Error(`no line of the published schema: ${line}`);
-				check(value, line);
+				check.received(value, line);
 				if ("result" in value && "id" in value) {
 					sniffResult(form.descriptions, value.result, called.get(value.id) ?? [], line);
 				}

@@ -74,7 +74,7 @@ function needlesOf(text: string, spelled: Spelling): readonly Needle[] {
 /** A bare word of the client is a method, `any` any line. */
 function ofClient(word: string): string {
 	if (word === "any") return "";
-	return /^[a-z_]+(\/[a-z]+)?$/.test(word) ? `"method":"${word}"` : word;
+	return /^(?:\$\/)?[a-z_]+(\/[a-z_]+)?$/.test(word) ? `"method":"${word}"` : word;
 }
 
 /** In front, a bare word of the server is a type, `=word` a status, a number the code of an error, `any` any line. */

@@ -42,6 +42,22 @@ const refusal = `→ {"jsonrpc":"2.0","id":"u","result":{"response":"reject"}}
 ${ran("Rejected by user")}
 ← {"jsonrpc":"2.0","id":"r","result":{"status":"finished"}}`;
 
+const opened = `→ {"jsonrpc":"2.0","id":1,"method":"session/new"}
+← {"jsonrpc":"2.0","id":1,"result":{"sessionId":"A"}}`;
+const update = (name: string, members: string) =>
+	`← {"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"A","update":{"sessionUpdate":"${name}",${members}}}}`;
+const updated = update("plan", '"entries":[]');
+const load = '→ {"jsonrpc":"2.0","id":3,"method":"session/load"}';
+const loaded = '← {"jsonrpc":"2.0","id":3,"result":{}}';
+const permission = '← {"jsonrpc":"2.0","method":"session/request_permission","id":"x","params":{"sessionId":"A"}}';
+const withdrawn = (status: string) => `${permission}
+→ {"jsonrpc":"2.0","method":"session/cancel"}
+← {"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":"x"}}
+${update("tool_call_update", `"toolCallId":"c","status":"${status}"`)}
+← {"jsonrpc":"2.0","id":1,"result":{"stopReason":"cancelled"}}
+→ {"jsonrpc":"2.0","id":"x","result":{"outcome":{"outcome":"selected","optionId":"approve"}}}
+← {"jsonrpc":"2.0","id":2,"result":{"stopReason":"end_turn"}}`;
+
 const pairs: { readonly [K in CoverKind]: Pair } = {
 	edge: {
 		cell: "not-json",
@@ -147,10 +163,45 @@ const pairs: { readonly [K in CoverKind]: Pair } = {
 		shows: `${execute}\n→ {"jsonrpc":"2.0","id":"x","result":{"content":""}}`,
 		lacks: execute,
 	},
+	"acp-state": {
+		cell: "session/list/idle",
+		shows: `${opened}\n${list}`,
+		lacks: `${list}\n${opened}`,
+	},
+	"acp-update": { cell: "plan", shows: updated, lacks: `${load}\n${updated}\n${loaded}` },
+	"acp-replayed": { cell: "plan", shows: `${load}\n${updated}\n${loaded}`, lacks: `${load}\n${loaded}\n${updated}` },
+	"acp-notification": {
+		cell: "$/cancel_request",
+		shows: '← {"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":"a"}}',
+		lacks: '→ {"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":"a"}}',
+	},
+	"acp-request": {
+		cell: "session/request_permission",
+		shows: `${permission}\n→ {"jsonrpc":"2.0","id":"x","result":{}}`,
+		lacks: permission,
+	},
+	"acp-error": {
+		cell: "-32002",
+		shows: '← {"jsonrpc":"2.0","id":3,"error":{"code":-32002,"message":"no"}}',
+		lacks: '← {"jsonrpc":"2.0","id":3,"error":{"code":-32000,"message":"no"}}',
+	},
+	"acp-outcome": {
+		cell: "permission/withdrawn",
+		shows: withdrawn("failed"),
+		lacks: withdrawn("in_progress"),
+	},
+	"acp-scenario": {
+		cell: "max-steps",
+		shows: '← {"jsonrpc":"2.0","id":1,"result":{"stopReason":"max_turn_requests"}}',
+		lacks: '← {"jsonrpc":"2.0","id":1,"result":{"stopReason":"end_turn"}}',
+	},
 };
 
 /** What precedes the conversation of a pair, for those that want it. */
-const setups: Readonly<Record<string, string>> = { "meerkat-scenario": "with: no model\n" };
+const setups: Readonly<Record<string, string>> = {
+	"meerkat-scenario": "with: no model\n",
+	"acp-scenario": "with: max steps 1\n",
+};
 
 const transcripts = readTranscripts();
 const withLines = (kind: string, text: string) =>

@@ -2,6 +2,9 @@
 // course of the conversation for the others.
 import { errorNumbers as meerkatErrors } from "../../../../src/dialects/meerkat/errors.ts";
 import type { Cover, Transcript } from "../transcript-format.ts";
+import { acpCalls, acpUpdates } from "./acp-course.ts";
+import { acpOutcomeProofs } from "./acp-outcomes.ts";
+import { acpScenarioProofs } from "./acp-scenarios.ts";
 import { choiceProofs, olderProofs } from "./choices.ts";
 import { commandScenarioProofs } from "./command-scenarios.ts";
 import { courseOf, type DeliveredLine, type SentLine, type State } from "./course.ts";
@@ -35,6 +38,8 @@ export const proofs = {
 	"legacy-outcome": legacyOutcomeProofs,
 	"legacy-silence": legacySilenceProofs,
 	"meerkat-scenario": meerkatScenarioProofs,
+	"acp-outcome": acpOutcomeProofs,
+	"acp-scenario": acpScenarioProofs,
 } satisfies Readonly<Record<string, Readonly<Record<string, string>>>>;
 
 type ProvenKind = keyof typeof proofs;
@@ -59,6 +64,8 @@ const rules = {
 	"legacy-outcome": byProof("legacy-outcome"),
 	"legacy-silence": byProof("legacy-silence"),
 	"meerkat-scenario": byProof("meerkat-scenario"),
+	"acp-outcome": byProof("acp-outcome"),
+	"acp-scenario": byProof("acp-scenario"),
 	state: (transcript, cell) => wasSentIn(transcript, cell, { idle: "idle", turn: "turn", replay: "replay" }),
 	"legacy-state": (transcript, cell) => wasSentIn(transcript, cell, { idle: "idle", running: "turn" }),
 	event: (transcript, cell) => delivered(transcript).some((line) => line.state !== "replay" && isMessage(line, cell)),
@@ -74,6 +81,13 @@ const rules = {
 	"meerkat-error": (transcript, cell) => delivered(transcript).some((line) => isMeerkatError(line, cell)),
 	"meerkat-method": (transcript, cell) => sent(transcript).some((line) => isMeerkatMethod(line, cell)),
 	"meerkat-request": wasAskedAndAnswered,
+	"acp-state": (transcript, cell) => acpCalls(transcript).has(cell),
+	"acp-update": (transcript, cell) => acpUpdates(transcript, "live").has(cell),
+	"acp-replayed": (transcript, cell) => acpUpdates(transcript, "replay").has(cell),
+	"acp-notification": (transcript, cell) =>
+		delivered(transcript).some(({ text }) => text.startsWith(`{"jsonrpc":"2.0","method":"${cell}","params"`)),
+	"acp-request": wasAskedAndAnswered,
+	"acp-error": (transcript, cell) => delivered(transcript).some((line) => isError(line, cell, {})),
 } satisfies { readonly [K in ProvenKind]: Rule } & Readonly<Record<string, Rule>>;
 
 export type CoverKind = keyof typeof rules;
