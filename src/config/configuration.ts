@@ -107,7 +107,7 @@ export interface AgentwireSettings {
 	readonly fetchAllow: readonly string[];
 	/** What happens to a call that needs an approval when no attached client answers approvals. */
 	readonly unattended: "approve" | "reject";
-	/** The version of Meerkat's contract that clients are told. */
+	/** The version of Meerkat's contract that clients see. */
 	readonly contract: ContractVersion;
 }
 

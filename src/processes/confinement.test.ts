@@ -63,7 +63,11 @@ describe("a confinement that cannot be applied", () => {
 		const outcome = await run(script, { readOnly: [path.join(link, "inner")] });
 		expect(outcome.ended).toEqual({
 			kind: "not-started",
-			reason: expect.stringMatching(/^The sandbox cannot be applied: .* is a link in a writable directory/),
+			reason: expect.stringMatching(
+				hasSandbox()
+					? /^The sandbox cannot be applied: .* is a link in a writable directory/
+					: /^The sandbox cannot be applied: /,
+			),
 		});
 		expect(existsSync(path.join(directory, "ran"))).toBe(false);
 	});

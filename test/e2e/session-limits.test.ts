@@ -135,7 +135,7 @@ describe("a session that was unloaded", () => {
 		expect(sequence).toEqual(sequence.map((_, index) => index + 1));
 		expect(sequence.length).toBeGreaterThan(12);
 		const interrupt = await answerTo(server, "stop", "turn/interrupt", { session_id: id });
-		expect(interrupt.result).toEqual({ interrupted: true });
+		expect(interrupt.result).toEqual({ session_id: id, interrupted: true, result: "interrupted" });
 		await isUnloaded();
 		expect((await answerTo(server, "away", "session/archive", { session_id: id })).result).toEqual({ archived: true });
 		expect((await answerTo(server, "gone", "session/read", { session_id: id })).error).toMatchObject({

@@ -12,7 +12,7 @@ const rules = createRules(() => "seed");
 /** Keys of a handshake that belongs to another protocol. */
 const foreignKeys = ["protocol_version", "client", "external_tools", "capabilities", "hooks"];
 
-/** The dialect, which tells clients that it speaks this version of the contract. */
+/** The dialect, which announces this version of the contract to clients. */
 export function createMeerkatDialect(contract: ContractVersion): HostDialect {
 	return {
 		name: "meerkat",

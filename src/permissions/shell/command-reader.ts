@@ -299,7 +299,7 @@ export class CommandReader {
 		return redirects;
 	}
 
-	/** Whether the shell reads on behind a process substitution where the parser ends the word. */
+	/** Whether the shell reads on after a process substitution where the parser ends the word. */
 	#runsOn({ end }: SyntaxNode): boolean {
 		return this.#source.charAt(end - 1) === ")" && /[^\s;&|()<>]/.test(this.#source.charAt(end));
 	}

@@ -85,6 +85,11 @@ export const resultShapes = {
 				sessions: v.array(v.looseObject({ session_id: filled, total_tokens: count, ...times })),
 			}),
 			"session/read": v.looseObject({ session_id: filled, model: filled, provider: filled, ...times }),
+			"turn/interrupt": v.looseObject({
+				session_id: filled,
+				interrupted: v.boolean(),
+				result: v.picklist(["interrupted", "staged_noop"]),
+			}),
 			"config/get": v.looseObject({ config: seedConfig, generation: count }),
 		};
 	},
