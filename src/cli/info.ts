@@ -1,13 +1,14 @@
 // The `info` command: versions, for clients that check them before they start a server.
+import type { EnvironmentModel } from "../config/environment-models.ts";
 import { protocolVersion } from "../messages/protocol-version.ts";
 import type { SandboxInfo } from "./sandbox-status.ts";
 import { agentSpecVersions, emulatedVersion, productName, productVersion } from "./version.ts";
 
 /**
  * What `info` prints, with its newline: one line of JSON, or one labelled line for each value. The JSON has the status of
- * the sandbox as well, if the settings ask for one.
+ * the sandbox as well, if the settings ask for one. Both name the model that a key in the environment gives, if one does.
  */
-export function infoText(json: boolean, sandbox: SandboxInfo = {}): string {
+export function infoText(json: boolean, model: EnvironmentModel | null, sandbox: SandboxInfo = {}): string {
 	const info = {
 		kimi_cli_version: emulatedVersion,
 		agent_spec_versions: agentSpecVersions,
@@ -16,7 +17,7 @@ export function infoText(json: boolean, sandbox: SandboxInfo = {}): string {
 		server_name: productName,
 		server_version: productVersion,
 	};
-	if (json) return `${JSON.stringify({ ...info, ...sandbox })}\n`;
+	if (json) return `${JSON.stringify({ ...info, ...(model === null ? {} : { model_source: model }), ...sandbox })}\n`;
 	return [
 		`kimi-cli version: ${info.kimi_cli_version}`,
 		`agent spec versions: ${info.agent_spec_versions.join(", ")}`,
@@ -24,6 +25,7 @@ export function infoText(json: boolean, sandbox: SandboxInfo = {}): string {
 		`python version: ${info.python_version}`,
 		`server name: ${info.server_name}`,
 		`server version: ${info.server_version}`,
+		...(model === null ? [] : [`model: ${model.model} of ${model.provider}, with the key in ${model.variable}`]),
 		"",
 	].join("\n");
 }

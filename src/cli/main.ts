@@ -75,8 +75,9 @@ async function runCommand(executable: string, command: PrintingCommand): Promise
 			return print((await import("./version.ts")).versionText(executable));
 		case "info": {
 			const { infoText } = await import("./info.ts");
-			if (!command.json) return print(infoText(false));
-			return print(infoText(true, await (await import("./sandbox-status.ts")).describeSandbox()));
+			const model = await (await import("./model-source.ts")).describeModelSource();
+			if (!command.json) return print(infoText(false, model));
+			return print(infoText(true, model, await (await import("./sandbox-status.ts")).describeSandbox()));
 		}
 		case "completion": {
 			const { completionText } = await import("./completion/completion.ts");

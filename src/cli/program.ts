@@ -12,6 +12,7 @@ import { redactSecrets } from "../base/redaction.ts";
 import type { Configuration } from "../config/configuration.ts";
 import { ConfigurationError, type ConfigurationErrorCategory } from "../config/configuration-error.ts";
 import { readConfiguration } from "../config/configuration-reader.ts";
+import { withEnvironmentModels } from "../config/environment-models.ts";
 import { readMcpServers } from "../config/mcp-servers.ts";
 import type { AgentDefinition } from "../definitions/agent-definition.ts";
 import type { Account, Compatibility } from "../dialects/dialect.ts";
@@ -199,12 +200,14 @@ async function prepare(
 	// Settings may be read, unless a link leads to a secret. A shell's `<(command)` is a pipe.
 	const settingsFiles = outside.admitting(admitByName);
 	const named = (...given: string[]) => readingPipes(settingsFiles, new Set(given), systemClock);
-	const { configuration, path: configurationFile } = await readConfiguration(
+	const { configuration: written, path: configurationFile } = await readConfiguration(
 		source,
 		source.kind === "file" ? named(source.path) : settingsFiles,
 		log,
 	);
-	const readAgain = async () => (await readConfiguration(source, settingsFiles, log)).configuration;
+	const withModels = (settings: Configuration) => withEnvironmentModels(settings, environment).configuration;
+	const configuration = withModels(written);
+	const readAgain = async () => withModels((await readConfiguration(source, settingsFiles, log)).configuration);
 	const settings = createCurrentSettings(configuration, readAgain);
 	const compatibility = toCompatibility(configuration.agentwire, configurationFile, environment);
 	const mcpFiles = await Promise.all(

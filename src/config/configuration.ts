@@ -53,6 +53,8 @@ export interface ProviderSettings {
 	/** Base URL and key may be empty. */
 	readonly baseUrl: string;
 	readonly apiKey: string;
+	/** The variable of the environment that the key comes from, which no other variable overrides. */
+	readonly apiKeyVariable?: string;
 	/** Data for the adapter; never put into the environment of a process. */
 	readonly env: TextsByName;
 	readonly customHeaders: TextsByName;

@@ -154,7 +154,7 @@ const scriptedVariables = ["KIMI_SCRIPTED_ECHO_SCRIPTS", "KIMI_SCRIPTED_ECHO_TRA
 function applyProviderVariables(name: string, provider: ProviderSettings, environment: Environment): SelectedProvider {
 	const prefix = overridePrefixes[provider.type];
 	const variable = (suffix: string) => (prefix === null ? "" : (environment[`${prefix}_${suffix}`] ?? ""));
-	const apiKey = variable("API_KEY");
+	const apiKey = provider.apiKeyVariable === undefined ? variable("API_KEY") : "";
 	const holdsKey = prefix !== null && (name === "" || apiKey !== "");
 	const inherited = provider.type === "_scripted_echo" ? scriptedVariables : [];
 	return {
@@ -162,7 +162,8 @@ function applyProviderVariables(name: string, provider: ProviderSettings, enviro
 		type: provider.type,
 		baseUrl: variable("BASE_URL") || provider.baseUrl,
 		apiKey: apiKey || provider.apiKey,
-		apiKeySource: holdsKey ? `${prefix}_API_KEY` : toKeyPath(["providers", name, "api_key"]),
+		apiKeySource:
+			provider.apiKeyVariable ?? (holdsKey ? `${prefix}_API_KEY` : toKeyPath(["providers", name, "api_key"])),
 		env: {
 			...Object.fromEntries(inherited.flatMap((key) => (environment[key] ? [[key, environment[key]]] : []))),
 			...provider.env,

@@ -18,7 +18,7 @@ describe("versionText", () => {
 
 describe("infoText", () => {
 	it("is one line of JSON or labelled lines", () => {
-		const json = infoText(true);
+		const json = infoText(true, null);
 		expect(json.indexOf("\n")).toBe(json.length - 1);
 		expect(JSON.parse(json)).toEqual({
 			kimi_cli_version: "1.49.0",
@@ -28,7 +28,7 @@ describe("infoText", () => {
 			server_name: "agentwire",
 			server_version: packageJson.version,
 		});
-		expect(infoText(false).split("\n")).toEqual([
+		expect(infoText(false, null).split("\n")).toEqual([
 			"kimi-cli version: 1.49.0",
 			"agent spec versions: 1",
 			"wire protocol: 1.10",
@@ -37,6 +37,12 @@ describe("infoText", () => {
 			`server version: ${packageJson.version}`,
 			"",
 		]);
+	});
+
+	it("names the variable whose key gives the model", () => {
+		const model = { variable: "OPENAI_API_KEY", provider: "openai", model: "a-model" };
+		expect(JSON.parse(infoText(true, model))).toMatchObject({ model_source: model });
+		expect(infoText(false, model)).toContain("\nmodel: a-model of openai, with the key in OPENAI_API_KEY\n");
 	});
 });
 

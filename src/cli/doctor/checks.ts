@@ -5,6 +5,7 @@ import { silentLog } from "../../base/log.ts";
 import { oneLine } from "../../base/sentence.ts";
 import type { Configuration } from "../../config/configuration.ts";
 import { readConfiguration } from "../../config/configuration-reader.ts";
+import { providerKeyVariables, withEnvironmentModels } from "../../config/environment-models.ts";
 import type { Files } from "../../files/port.ts";
 import { othersMode, privateBelow } from "../../files/private-paths.ts";
 import type { Fetch } from "../../network/network-settings.ts";
@@ -60,32 +61,48 @@ export function checkNode(version: string): Finding {
 	return failed(`Node ${version} is too old.`, "Install Node 20.19 or later.");
 }
 
-/** The settings; null when there is no file, and the finding when they are unusable. */
-async function readSettings({ files, shareDir }: CheckPlace): Promise<Configuration | Finding | null> {
+interface ReadSettings {
+	readonly configuration: Configuration;
+	/** Whether there is a file. */
+	readonly isWritten: boolean;
+	/** The variable whose key gives the models; null when they are in the file, or there are none. */
+	readonly variable: string | null;
+}
+
+/** The settings, with the models that keys in the environment give; the finding when they are unusable. */
+async function readSettings({ files, shareDir, environment }: CheckPlace): Promise<ReadSettings | Finding> {
 	const file = path.join(shareDir, "config.toml");
 	try {
-		if ((await files.status(file)) === null) return null;
-		return (await readConfiguration({ kind: "file", path: file }, files, silentLog)).configuration;
+		const isWritten = (await files.status(file)) !== null;
+		const source = isWritten ? ({ kind: "file", path: file } as const) : ({ kind: "text", text: "{}" } as const);
+		const { configuration: written } = await readConfiguration(source, files, silentLog);
+		const { configuration, chosen } = withEnvironmentModels(written, environment);
+		return { configuration, isWritten, variable: chosen?.variable ?? null };
 	} catch (thrown) {
 		return failed(oneLine(errorText(thrown)), `Mend ${file}; docs/configuration.md lists the settings.`);
 	}
 }
 
-const isFinding = (value: Configuration | Finding): value is Finding => "found" in value;
+const isFinding = (value: ReadSettings | Finding): value is Finding => "found" in value;
+
+const keyAdvice = `put a key into ${providerKeyVariables.filter((name) => !name.startsWith("RKAT_")).join(" or ")}`;
 
 async function checkConfiguration(given: CheckPlace): Promise<Finding> {
 	const file = path.join(given.shareDir, "config.toml");
 	const settings = await readSettings(given);
-	if (settings === null) return warning(`There is no ${file}.`, "Sign in with 'login', or write one.");
-	return isFinding(settings) ? settings : ok(file);
+	if (isFinding(settings)) return settings;
+	const { isWritten, variable } = settings;
+	if (variable !== null) return ok(`The key in ${variable} is used: ${file} names no provider.`);
+	if (!isWritten) return warning(`There is no ${file}.`, `Sign in with 'login', write one, or ${keyAdvice}.`);
+	return ok(file);
 }
 
 async function checkModel(given: CheckPlace): Promise<Finding> {
 	const settings = await readSettings(given);
-	if (settings === null || isFinding(settings)) {
+	if (isFinding(settings)) return failed("No model can be used without settings.", "See 'configuration' above.");
+	const { defaultModel, models, providers } = settings.configuration;
+	if (defaultModel === "" && !settings.isWritten)
 		return failed("No model can be used without settings.", "See 'configuration' above.");
-	}
-	const { defaultModel, models, providers } = settings;
 	if (defaultModel === "") return failed("The settings name no default_model.", "Set it, or give --model each time.");
 	const model = models[defaultModel];
 	const provider = model === undefined ? undefined : providers[model.provider];

@@ -169,7 +169,9 @@ function inheritedVariables(): Record<string, string> {
 		Object.entries(process.env).filter(
 			(entry): entry is [string, string] =>
 				entry[1] !== undefined &&
-				!/^(KIMI_|AGENTWIRE_|VITEST|NODE_OPTIONS|NODE_EXTRA_CA_CERTS|SSL_CERT_FILE)|_proxy$/i.test(entry[0]),
+				!/^(KIMI_|AGENTWIRE_|RKAT_|ANTHROPIC_|OPENAI_|GEMINI_|GOOGLE_|VITEST|NODE_OPTIONS|NODE_EXTRA_CA_CERTS|SSL_CERT_FILE)|_proxy$/i.test(
+					entry[0],
+				),
 		),
 	);
 }
