@@ -62,7 +62,7 @@ async function timeCommands(folder: string): Promise<{ plain: number; sandboxed:
 	const sandbox = createSandbox(
 		{
 			...{ mode: "workspace-write", writable: [], hidden: [], readOnly: [], network: "none", allowedDomains: [] },
-			...{ autoAllow: false, mcpServers: false, environment: { pass: [], set: {}, drop: [] } },
+			...{ autoAllow: false, mcpServers: false, creators: true, environment: { pass: [], set: {}, drop: [] } },
 		},
 		{
 			...{ home: "/home/me", shareDirs: [], temporaryDirs: ["/tmp"], environment, files: createDiskFiles(), processes },

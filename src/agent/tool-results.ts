@@ -64,6 +64,7 @@ const deniedBriefs: Readonly<Record<DeniedBy, string>> = {
 	rule: "Rejected by a rule",
 	"session-grant": "Rejected for this session",
 	mode: "Rejected by the mode of the session",
+	creator: "Rejected by the session's creator",
 	default: "Rejected: nobody to ask",
 };
 

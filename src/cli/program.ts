@@ -219,13 +219,14 @@ async function prepare(
 	const files = synced(outside);
 	const own = synced(disk);
 	const { caFile } = configuration.agentwire;
-	const createProgramSandbox = () =>
+	const { sandbox } = configuration;
+	const createProgramSandbox = (settings: Configuration["sandbox"]) =>
 		createLazySandbox(async () => {
 			const [{ createSandbox }, { createProcesses }] = await Promise.all([
 				import("../sandbox/sandbox.ts"),
 				import("../processes/children.ts"),
 			]);
-			return createSandbox(configuration.sandbox, {
+			return createSandbox(settings, {
 				...sandboxPlace(place.home, shareDir, configurationFile),
 				environment,
 				files: own,
@@ -250,7 +251,10 @@ async function prepare(
 			const { contain } = configuration.agentwire;
 			return createProcesses({ openSink: (file) => openOutput(own, file), contain, log });
 		}),
-		...(configuration.sandbox.mode === "off" ? {} : { sandbox: createProgramSandbox() }),
+		...(sandbox.mode === "off" ? {} : { sandbox: createProgramSandbox(sandbox) }),
+		...(sandbox.mode === "off" && sandbox.creators
+			? { creatorSandbox: createProgramSandbox({ ...sandbox, mode: "workspace-write" }) }
+			: {}),
 		startWorker: createWorkerStarter(packageDir, configuration.agentwire.contain),
 		readPage: createPageReader(path.join(packageDir, "dist", "web-page-thread.cjs")),
 		network: createNetwork({

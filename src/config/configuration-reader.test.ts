@@ -100,7 +100,7 @@ const defaults: Configuration = {
 		},
 		caFile: null,
 		fetchAllow: [],
-		unattended: "reject",
+		unattended: null,
 		contract: { major: 0, minor: 9, patch: 8 },
 	},
 	sandbox: {
@@ -112,6 +112,7 @@ const defaults: Configuration = {
 		allowedDomains: [],
 		autoAllow: false,
 		mcpServers: false,
+		creators: true,
 		environment: { pass: [], set: {}, drop: [] },
 	},
 };
@@ -183,6 +184,7 @@ network = "proxy"
 allowed_domains = ["registry.npmjs.org", "*.example.com", "10.0.0.0/8"]
 auto_allow = true
 mcp_servers = true
+creators = false
 
 [sandbox.env]
 pass = ["OPENAI_API_KEY"]
@@ -190,6 +192,7 @@ set = { CI = "1" }
 drop = ["AWS_*"]
 
 [agentwire]
+unattended = "reject"
 sync = "off"
 approval_timeout = 1.5
 question_timeout = 60
@@ -301,6 +304,7 @@ const full: Configuration = {
 		allowedDomains: ["registry.npmjs.org", "*.example.com", "10.0.0.0/8"],
 		autoAllow: true,
 		mcpServers: true,
+		creators: false,
 		environment: { pass: ["OPENAI_API_KEY"], set: { CI: "1" }, drop: ["AWS_*"] },
 	},
 };

@@ -107,8 +107,11 @@ export interface AgentwireSettings {
 	readonly caFile: string | null;
 	/** Hosts, addresses and ranges that may be fetched although they are not public. */
 	readonly fetchAllow: readonly string[];
-	/** What happens to a call that needs an approval when no attached client answers approvals. */
-	readonly unattended: "approve" | "reject";
+	/**
+	 * What happens to a call that needs an approval when no attached client answers approvals. Null when the settings do not
+	 * say: it is rejected, unless whoever created the session has decided it.
+	 */
+	readonly unattended: "approve" | "reject" | null;
 	/** The version of Meerkat's contract that clients see. */
 	readonly contract: ContractVersion;
 }
@@ -141,6 +144,8 @@ export interface SandboxSettings {
 	readonly autoAllow: boolean;
 	/** Whether MCP servers that are processes are confined too. */
 	readonly mcpServers: boolean;
+	/** Whether sessions whose creators decide what they may do are confined although `mode` is `off`. */
+	readonly creators: boolean;
 	readonly environment: {
 		/** Names that are passed on although they would be dropped. */
 		readonly pass: readonly string[];
@@ -273,7 +278,7 @@ export function toConfiguration(file: ConfigurationFile, text: string | null = n
 			limits: camelCased(agentwire.limits),
 			caFile: agentwire.ca_file || null,
 			fetchAllow: agentwire.fetch_allow,
-			unattended: agentwire.unattended,
+			unattended: agentwire.unattended ?? null,
 			contract: parseContractVersion(agentwire.contract) ?? defaultContract,
 		},
 		sandbox: toSandbox(sandbox),

@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { createMemoryFiles } from "../../test/support/store/memory-files.ts";
 import { silentLog } from "../base/log.ts";
+import { toCommandEnvironment } from "../sandbox/environment.ts";
 import { readConfiguration } from "./configuration-reader.ts";
-import { withEnvironmentModels } from "./environment-models.ts";
+import { providerKeyVariables, withEnvironmentModels } from "./environment-models.ts";
 import { selectModel } from "./model-selection.ts";
 
 const empty = "{}";
@@ -69,6 +70,11 @@ describe("a program without a configuration", () => {
 	it("has none without a key, or with an empty one", async () => {
 		expect(await select({ ANTHROPIC_API_KEY: "" })).toMatchObject({ chosen: null, selection: { kind: "none" } });
 	});
+});
+
+it("no command gets a variable that holds such a key", () => {
+	const environment = Object.fromEntries(providerKeyVariables.map((name) => [name, "secret"]));
+	expect(toCommandEnvironment(environment, { pass: [], set: {}, drop: [] }, [])).toEqual({});
 });
 
 describe("a configuration", () => {

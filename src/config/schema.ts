@@ -257,7 +257,7 @@ const agentwireTable = table({
 	limits: v.optional(limitsTable, {}),
 	ca_file: v.optional(caFile, ""),
 	fetch_allow: v.optional(hostsAndRanges, []),
-	unattended: v.optional(oneOf(["approve", "reject"]), "reject"),
+	unattended: v.exactOptional(oneOf(["approve", "reject"])),
 	/** A version of Meerkat's contract. */
 	contract: v.optional(
 		v.pipe(
@@ -316,6 +316,7 @@ const sandboxTable = table({
 	allowed_domains: v.optional(hostsAndRanges, []),
 	auto_allow: v.optional(flag, false),
 	mcp_servers: v.optional(flag, false),
+	creators: v.optional(flag, true),
 	env: v.optional(
 		table({
 			pass: v.optional(environmentNames, []),

@@ -62,6 +62,44 @@ describe("EventPump", () => {
 		expect(await pump.turnEnded(turnId)).toEqual({ status: "finished" });
 	});
 
+	it("lets the end of a turn be answered before the events of the next one, however late both are sent", async () => {
+		const model = createScriptedModel([
+			[say("a"), done()],
+			[say("b"), done()],
+		]);
+		const { session, sent, room, pump, attach } = await createSubject(model);
+		const blocked = createDeferred<void>();
+		room.wait = blocked.promise;
+		attach();
+		const { turnId: first } = await session.send({ type: "turn.start", input: "one" });
+		const answered = pump.turnEnded(first).then(async () => {
+			// As far as an answer is from the end of its turn.
+			for (let step = 0; step < 20; step += 1) await null;
+			sent.push("answered");
+		});
+		let second = "";
+		for (let turn = 0; second === "" && turn < 200; turn += 1) {
+			await settled();
+			second = await session.send({ type: "turn.start", input: "two" }).then(
+				({ turnId }) => turnId,
+				() => "",
+			);
+		}
+		const ended = pump.turnEnded(second);
+		for (let turn = 0; turn < 20; turn += 1) await settled();
+		room.wait = Promise.resolve();
+		blocked.resolve();
+		await Promise.all([answered, ended]);
+		const order = sent.flatMap((line, index) =>
+			/"TurnBegin"|answered/.test(line) ? [[index, line.slice(0, 20)]] : [],
+		);
+		expect(order.map(([, line]) => line)).toEqual([
+			expect.stringContaining("TurnBegin"),
+			"answered",
+			expect.stringContaining("TurnBegin"),
+		]);
+	});
+
 	it("sends nothing while the peer applies backpressure, and everything in order afterwards", async () => {
 		const gate = createModelGate();
 		const { session, sent, room, pump, attach } = await createSubject(

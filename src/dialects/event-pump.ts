@@ -1,5 +1,6 @@
 // Sends the events of an attachment to a peer, for any dialect: projects them, sends them, waits while the outbox is
 // full, and turns the peer's replies into answers.
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { createDeferred, type Deferred } from "../base/deferred.ts";
 import { toKernelError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
@@ -72,6 +73,8 @@ export class EventPump {
 	#lastBegun: string | null = null;
 	#lastEnded: { readonly turnId: string; readonly outcome: TurnOutcome } | null = null;
 	#pumping: Promise<void> = Promise.resolve();
+	/** Resolves when the end of the last turn was answered; null when it is. */
+	#answering: Promise<void> | null = null;
 	/** The last attachment whose events are sent, or were. */
 	#last: Attachment | null = null;
 	/** Whether all events of the last attachment were sent: none will follow. */
@@ -173,6 +176,8 @@ export class EventPump {
 			const outgoing = this.#project(event);
 			// What takes long to be made takes as long to be written.
 			if (startedAt !== null && performance.now() - startedAt > longPiece) await otherWork();
+			// The request that waited for the end of a turn is answered before the next one begins.
+			if (event.body.type === "turn.started" && this.#answering !== null) await this.#answering;
 			this.#deliver(event, outgoing);
 			if (this.#peer.isFull()) await this.#peer.ready();
 		}
@@ -208,7 +213,15 @@ export class EventPump {
 		if (body.type !== "turn.ended" || turnId === null || !isOwn || body.outcome === null) return;
 		this.#lastEnded = { turnId, outcome: body.outcome };
 		this.#turnWaiters.get(turnId)?.resolve(body.outcome);
-		this.#turnWaiters.delete(turnId);
+		if (this.#turnWaiters.delete(turnId)) this.#awaitAnswer();
+	}
+
+	/** Notes that whoever waited for the end of a turn now answers, which takes no more than what is due at once. */
+	#awaitAnswer(): void {
+		const answering = nextTurn().then(() => {
+			if (this.#answering === answering) this.#answering = null;
+		});
+		this.#answering = answering;
 	}
 
 	/** A bug in sending one event fails the turn that it belongs to, and no more: later events are sent. */

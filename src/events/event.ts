@@ -160,7 +160,7 @@ export const eventDeclarations = {
 		toolCallId: v.string(),
 		action: v.string(),
 		decision: v.picklist(["approve", "reject"]),
-		by: v.picklist(["rule", "session-grant", "mode", "default"]),
+		by: v.picklist(["rule", "session-grant", "mode", "creator", "default"]),
 		/** For people and models: which rule, mode or earlier approval decided. */
 		reason: v.string(),
 		/** What the call would act on; absent in records of earlier versions. */

@@ -9,6 +9,7 @@ import type { HistoryEntry } from "../events/conversation.ts";
 import type { AgentEvent, Cursor } from "../events/event.ts";
 import type { EditorFiles } from "../files/editor-files.ts";
 import type { ClientHook, CommandHook } from "../hooks/hook.ts";
+import type { WhenUnattended } from "../permissions/modes.ts";
 import type { ListQuery, SessionPage } from "../store/session-store.ts";
 import type { TaskView } from "../tools/operations.ts";
 import type { ClientCapability, JsonSchema } from "../tools/tool.ts";
@@ -18,7 +19,7 @@ import type { Flow } from "./clients/event-feed.ts";
 import type { SlashCommandInfo } from "./commands/command.ts";
 import type { ToolScope } from "./compose/agent-restriction.ts";
 
-export type { EditorFiles, McpServerSettings };
+export type { EditorFiles, McpServerSettings, ToolScope };
 
 /** The sessions of a process that serves many. Every method fails with a KernelError. */
 export interface SessionsApi {
@@ -157,8 +158,11 @@ export interface StartingMode {
 
 /** What a session may do without asking. */
 export interface PermissionOptions {
-	/** What happens to a call that needs an approval while no client answers approvals; absent for the setting. */
-	readonly whenUnattended?: "approve" | "reject";
+	/**
+	 * What happens to a call that needs an approval while no client answers approvals; absent for the setting. `creator`
+	 * approves it as what the creator of the session has decided, unless the settings reject all such calls.
+	 */
+	readonly whenUnattended?: WhenUnattended;
 	/** What is approved for the session from the beginning: patterns of rules, such as `Shell(git status:*)`. */
 	readonly grants?: readonly string[];
 }

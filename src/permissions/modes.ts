@@ -12,8 +12,11 @@ export interface Circumstances {
 	/** Whether a client that answers approvals is attached. */
 	readonly canAsk: boolean;
 	/** What happens to a call that no rule speaks of when nobody can be asked. */
-	readonly whenUnattended: "approve" | "reject";
+	readonly whenUnattended: WhenUnattended;
 }
+
+/** `creator`: approved, because whoever created the session gave it its tools and answers no approvals. */
+export type WhenUnattended = "approve" | "creator" | "reject";
 
 export type Settled =
 	| { readonly decision: "allow" | "deny"; readonly reason: string; readonly by: Verdict["by"] }
@@ -46,6 +49,7 @@ export function settle(said: Verdict | null, circumstances: Circumstances): Sett
 
 const unattended = {
 	approve: { decision: "allow", reason: "No client is connected that gives approvals.", by: "default" },
+	creator: { decision: "allow", reason: "Whoever created the session gave it this tool.", by: "creator" },
 	reject: {
 		decision: "deny",
 		reason: "The tool call needs an approval, and no client is connected that gives any.",

@@ -303,7 +303,7 @@ const mcpServerSchema: SchemaOf<McpServerSettings> = v.union([
 	}),
 ]);
 
-const toolScope = v.picklist(["none", "without-commands", "all"]);
+const toolScope = v.picklist(["none", "without-commands", "commands", "all"]);
 const opening = {
 	mcpServers: optional(v.array(mcpServerSchema)),
 	addedMcpServers: optional(v.array(mcpServerSchema)),
@@ -326,7 +326,7 @@ export const creationOptionsSchema = objectOf<Omit<CreationOptions, "editorFiles
 	),
 	permissions: optional(
 		objectOf<PermissionOptions>({
-			whenUnattended: optional(v.picklist(["approve", "reject"])),
+			whenUnattended: optional(v.picklist(["approve", "creator", "reject"])),
 			grants: optional(texts),
 		}),
 	),

@@ -39,7 +39,7 @@ afterEach(async () => {
 function settings(extra: Partial<SandboxSettings> = {}): SandboxSettings {
 	return {
 		...{ mode: "workspace-write", writable: [], hidden: [], readOnly: [], network: "none", allowedDomains: [] },
-		...{ autoAllow: false, mcpServers: false, environment: { pass: [], set: {}, drop: [] } },
+		...{ autoAllow: false, mcpServers: false, creators: true, environment: { pass: [], set: {}, drop: [] } },
 		...extra,
 	};
 }

@@ -298,8 +298,13 @@ async function bringToEnd<How extends string, Action extends { readonly do: stri
 		await settle(dialect, running);
 		client.atRest = true;
 		if (finish === "cancel" || finish === "archive") {
-			dialect.cancelAll(running, finish);
-			await settle(dialect, running);
+			// What waited for a canceled run may begin: each time fewer are left.
+			for (let left = Infinity; dialect.survivors(running).length < left; ) {
+				left = dialect.survivors(running).length;
+				dialect.cancelAll(running, finish);
+				await settle(dialect, running);
+				if (left === 0) break;
+			}
 			for (const { id } of dialect.survivors(running)) faults.push(`${id} goes on after everything was ${finish}ed`);
 		}
 		await answerAll(dialect, running, finish !== "time");

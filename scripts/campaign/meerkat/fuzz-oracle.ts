@@ -1,7 +1,7 @@
 // What Meerkat RPC says about any line: written from its reference (meerkat-rpc §1, §2) and from docs/meerkat.md, apart from
 // the server's own code, so that the two can disagree.
 import { readRequestLine } from "../frame/request-lines.ts";
-import { fitsConfig, fitsCreate, fitsPage, fitsTools, hasNull, isObject, isText } from "./fuzz-params.ts";
+import { fitsConfig, fitsCreate, fitsPage, fitsTools, fitsTurn, hasNull, isObject, isText } from "./fuzz-params.ts";
 
 /** Names of errors, in `error.data.code`, with their numbers in the first protocol and in the present contract. */
 export const errorNumbers: Readonly<Record<string, readonly [number, number]>> = {
@@ -132,17 +132,23 @@ function predictOnSession(
 ): Expected | null {
 	if (!isObject(params) || !isText(params["session_id"])) return null;
 	const id = toUuid(params["session_id"]);
-	if (id === null || (method === "turn/start" && !isText(params["prompt"]))) return null;
+	if (id === null || (method === "turn/start" && !fitsTurn(params, state.isContract))) return null;
 	if (state.sessions.get(id) !== true) return answer(["SESSION_NOT_FOUND"], id);
 	const turns = state.turns.get(id) ?? [];
 	if (method === "turn/start") {
-		const expected = answer(turns.length === 0 ? ["result"] : ["result", "SESSION_BUSY"], id);
+		// In the contract a turn waits for those before it.
+		const mayBeBusy = turns.length > 0 && !state.isContract;
+		const expected = answer(mayBeBusy ? ["result", "SESSION_BUSY"] : ["result"], id);
 		state.turns.set(id, [...turns, expected]);
 		return expected;
 	}
 	if (method === "turn/interrupt" || method === "session/archive")
 		for (const turn of turns) turn.outcomes.add("REQUEST_CANCELLED");
-	if (method === "session/archive") state.sessions.set(id, false);
+	if (method === "session/archive") {
+		state.sessions.set(id, false);
+		// Those that waited have no session any more.
+		if (state.isContract) for (const turn of turns) turn.outcomes.add("SESSION_NOT_FOUND");
+	}
 	return answer(["result"], id);
 }
 

@@ -17,13 +17,29 @@ export function fitsCreate(params: unknown): params is Fields {
 	const { max_tokens: maxTokens, initial_turn: initialTurn } = params;
 	if (!["model", "provider", "system_prompt"].every((key) => isAbsent(params[key]) || isText(params[key])))
 		return false;
-	if (!["enable_builtins", "enable_shell"].every((key) => isAbsent(params[key]) || typeof params[key] === "boolean"))
+	if (
+		!["enable_builtins", "enable_shell", "session_events"].every(
+			(key) => isAbsent(params[key]) || typeof params[key] === "boolean",
+		)
+	)
 		return false;
 	if (!isAbsent(initialTurn) && initialTurn !== "deferred" && initialTurn !== "run_immediately") return false;
 	if (!["budget_limits", "turn_budget_limits"].every((key) => isAbsent(params[key]) || fitsBudgets(params[key]))) {
 		return false;
 	}
 	return isAbsent(maxTokens) || isWhole(maxTokens, 0);
+}
+
+/** Members that readers of JSON drop, so that nobody can use them to change an object's kind. */
+const dropped: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"]);
+
+/** The contract refuses what it does not know, unless it is null. */
+export function fitsTurn({ prompt, session_events: wantsEvents, ...others }: Fields, isContract: boolean): boolean {
+	if (!isText(prompt) || !(isAbsent(wantsEvents) || typeof wantsEvents === "boolean")) return false;
+	const unknown = Object.entries(others).filter(
+		([name, value]) => name !== "session_id" && value !== null && !dropped.has(name),
+	);
+	return !isContract || unknown.length === 0;
 }
 
 function fitsBudgets(limits: unknown): boolean {

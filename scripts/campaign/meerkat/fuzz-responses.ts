@@ -68,7 +68,7 @@ function isResultOf(method: string | null, result: Fields, sessionId: string | n
 		case "session/archive":
 			return result["archived"] === true;
 		case "turn/interrupt":
-			return result["interrupted"] === true;
+			return result["interrupted"] === true || (isOwn && result["result"] === "staged_noop");
 		case "config/get":
 		case "config/patch":
 			return has("config") || has("agent", "max_tokens");

@@ -67,7 +67,10 @@ function checkResult({ method, params }: Sent, result: Fields): string | null {
 	const { session_id: sessionId } = params;
 	const isOwn = sessionId === undefined || result["session_id"] === undefined || result["session_id"] === sessionId;
 	if (!isOwn) return "the result is of another session";
-	if (method === "turn/interrupt") return result["interrupted"] === true ? null : "it does not say that it interrupts";
+	if (method === "turn/interrupt") {
+		const isInterrupting = result["interrupted"] === true || result["result"] === "staged_noop";
+		return isInterrupting ? null : "it does not say that it interrupts";
+	}
 	if (method === "session/archive") return result["archived"] === true ? null : "it does not say that it archives";
 	return null;
 }

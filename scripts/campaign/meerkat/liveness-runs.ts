@@ -21,7 +21,8 @@ export const refusals: ReadonlySet<string> = new Set(["SESSION_BUSY", "SESSION_N
 const ends: ReadonlySet<string> = new Set(["run_completed", "run_failed"]);
 
 function toFact({ type, event }: DeliveredEvent): TurnFact {
-	if (type === "run_started") return { kind: "begin", name: String(event["prompt"]) };
+	// The prompt of a deferred session precedes that of its first turn.
+	if (type === "run_started") return { kind: "begin", name: String(event["prompt"]).split("\n\n").at(-1) ?? "" };
 	return { kind: ends.has(type) ? "end" : "inside", what: type };
 }
 

@@ -154,15 +154,20 @@ function toCall(kind: CallKind, running: HostedRunning): ModelMove {
 	}
 }
 
-/** Whether a run waits for its model, for the client, or for time; one that was interrupted waits for nothing. */
-function mayWait(sent: Sent, { client, provider }: HostedRunning): boolean {
+/**
+ * Whether a run waits for its model, for the client, for time, or for the turns before it; one that was interrupted waits
+ * for nothing.
+ */
+function mayWait(sent: Sent, { client, provider, settings }: HostedRunning): boolean {
 	const sessionId = client.sessionOf(sent);
 	if (promptOf(sent) === null || sessionId === null) return false;
+	const ofSession = client.sent.filter((other) => client.sessionOf(other) === sessionId);
+	const before = ofSession.filter((other) => promptOf(other) !== null && other.at < sent.at);
+	if (settings.isContract && before.some(({ response }) => response === null)) return true;
+	// It runs from the end of the last turn before it on: what cut that one did not cut this one.
+	const begin = Math.max(sent.at, ...before.map(({ response }) => response?.at ?? 0));
 	const cuts = ["turn/interrupt", "session/archive"];
-	const isCut = client.sent.some(
-		(other) => cuts.includes(other.method) && client.sessionOf(other) === sessionId && other.at > sent.at,
-	);
-	if (isCut) return false;
+	if (ofSession.some(({ method, at }) => cuts.includes(method) && at > begin)) return false;
 	const model = client.sessions.find((session) => session.sessionId === sessionId)?.model ?? "m";
 	const last = client.events.findLast((event) => event.sessionId === sessionId);
 	if (provider.gate(model).isWaiting()) return true;
@@ -208,7 +213,9 @@ async function requestOnceMore(running: HostedRunning): Promise<void> {
 async function judge(running: HostedRunning): Promise<readonly string[]> {
 	const { client, settings, provider } = running;
 	const isScarce = settings.slots < 1000 || settings.turns < 60;
-	return [...findFaults(client, isScarce), ...provider.complaints(), ...(await findUnapproved(running))];
+	// A client that answers none has decided by creating the session.
+	const unapproved = settings.answers ? await findUnapproved(running) : [];
+	return [...findFaults(client, isScarce), ...provider.complaints(), ...unapproved];
 }
 
 /** Files that were written without an approval. */

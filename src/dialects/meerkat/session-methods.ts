@@ -92,7 +92,9 @@ export class SessionMethods {
 		const { isContract } = this.#client.codec();
 		if (isContract) refuseUnhonouredOfCreate(params);
 		const config = await this.#readConfig();
-		const handle = await this.#kernelApi.sessions.create(toSessionRequest(params, config));
+		const answersApprovals = this.#client.answers().has("approval/request");
+		const request = toSessionRequest(params, config, { isContract, answersApprovals });
+		const handle = await this.#kernelApi.sessions.create(request);
 		const stagedPrompt = isContract && params.initial_turn === "deferred" ? params.prompt : "";
 		this.#remembered.set(handle.session.id, { facts: newFacts(this.#client.now()), sequence: 0, stagedPrompt });
 		if (params.initial_turn === "deferred") {

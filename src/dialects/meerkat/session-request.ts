@@ -1,12 +1,23 @@
 // The creation options of a `session/create`, merged with the configuration for new sessions.
-import type { CreationOptions } from "../../kernel/api.ts";
+import type { CreationOptions, ToolScope } from "../../kernel/api.ts";
 import type { ConfigView } from "./configuration/config-view.ts";
 import { toMilliseconds } from "./duration.ts";
 import type { BudgetLimits, SessionCreateParams } from "./wire.ts";
 
-export function toSessionRequest(params: SessionCreateParams, config: ConfigView): CreationOptions {
+/** What the request says, as the client's protocol has it. */
+export interface RequestCircumstances {
+	/** In the contract tools are there unless they are switched off. */
+	readonly isContract: boolean;
+	/** Whether the client answers approvals. If not, it has decided with the tools that it enables. */
+	readonly answersApprovals: boolean;
+}
+
+export function toSessionRequest(
+	params: SessionCreateParams,
+	config: ConfigView,
+	{ isContract, answersApprovals }: RequestCircumstances,
+): CreationOptions {
 	const { agent, max_tokens } = config;
-	const hasBuiltins = params.enable_builtins === true;
 	return {
 		model: params.model ?? (params.provider === null ? agent.model : null),
 		provider: params.provider,
@@ -14,8 +25,17 @@ export function toSessionRequest(params: SessionCreateParams, config: ConfigView
 		systemPrompt: params.system_prompt ?? agent.system_prompt,
 		maxSteps: agent.max_turns,
 		budgets: toBudgets(params),
-		tools: !hasBuiltins ? "none" : params.enable_shell === true ? "all" : "without-commands",
+		tools: toTools(params, isContract),
+		...(answersApprovals ? {} : { permissions: { whenUnattended: "creator" } }),
 	};
+}
+
+function toTools({ enable_builtins, enable_shell }: SessionCreateParams, isContract: boolean): ToolScope {
+	const hasBuiltins = enable_builtins ?? isContract;
+	const hasShell = enable_shell ?? isContract;
+	if (hasBuiltins) return hasShell ? "all" : "without-commands";
+	// The first protocol has commands only together with the other tools.
+	return hasShell && isContract ? "commands" : "none";
 }
 
 function toBudgets({ budget_limits, turn_budget_limits }: SessionCreateParams): CreationOptions["budgets"] {

@@ -13,8 +13,10 @@ export interface SessionSandbox {
 	readonly description: SandboxDescription | null;
 	/** What the tools see; null when the settings ask for none. */
 	readonly tool: CommandSandbox | null;
-	/** Runs the commands of Shell and of hooks. */
+	/** Runs the commands of Shell. */
 	readonly processes: Processes;
+	/** Runs the commands of hooks. */
+	readonly hookProcesses: Processes;
 	/** Runs the programs of plugins, which may read the directories of plugins. */
 	readonly pluginProcesses: Processes;
 	readonly policies: readonly Policy[];
@@ -46,6 +48,7 @@ export async function composeSandbox(
 	const roots = () => ({ workDir, additionalDirs: additionalDirs() });
 	const pluginRoots = () => ({ ...roots(), visible: [path.join(shareDir, "plugins")] });
 	const confinement = () => sandbox.confinementFor(roots());
+	const sandboxed = createSandboxedProcesses(processes, sandbox, roots);
 	return {
 		description: { status: "active", why: null },
 		tool: {
@@ -56,11 +59,34 @@ export async function composeSandbox(
 				return current === null ? null : sandbox.explainFailure(outcome, current, since);
 			},
 		},
-		processes: createSandboxedProcesses(processes, sandbox, roots),
+		processes: sandboxed,
+		hookProcesses: sandboxed,
 		pluginProcesses: createSandboxedProcesses(processes, sandbox, pluginRoots),
 		policies: [outsidePolicy, ...(settings.autoAllow && settings.network === "none" ? [autoAllowPolicy] : [])],
 		confinementOf: async (outsideSandbox) => (outsideSandbox ? null : await confinement()),
 	};
+}
+
+/**
+ * The sandbox of a session whose creator decides what it may do: that of the settings, else one that confines its commands
+ * to the workspace where this machine can. Hooks are the settings' own and run as those say.
+ */
+export async function composeCreatorSandbox(
+	settings: Configuration["sandbox"],
+	hostServices: Pick<HostServices, "processes" | "sandbox" | "creatorSandbox" | "shareDir" | "log">,
+	roots: SessionRoots,
+): Promise<SessionSandbox> {
+	const { creatorSandbox, processes, log } = hostServices;
+	if (settings.mode !== "off" || creatorSandbox === undefined)
+		return await composeSandbox(settings, hostServices, roots);
+	const status = await (await creatorSandbox.get()).status();
+	if (status.kind !== "active") {
+		log.info("Commands run without a sandbox: this machine has none.", { status });
+		return without(processes, null);
+	}
+	const confining = { ...settings, mode: "workspace-write" as const };
+	const sandbox = await composeSandbox(confining, { ...hostServices, sandbox: creatorSandbox }, roots);
+	return { ...sandbox, hookProcesses: processes };
 }
 
 /** What runs the MCP servers that are programs: in the sandbox if the settings say so, each with its own directory. */
@@ -84,6 +110,7 @@ function without(processes: Processes, missing: string | null): SessionSandbox {
 		description: missing === null ? null : { status: "none", why: missing },
 		tool: missing === null ? null : { missing, outside: processes, explain: async () => null },
 		processes,
+		hookProcesses: processes,
 		pluginProcesses: processes,
 		policies: missing === null ? [] : [outsidePolicy],
 		confinementOf: async () => null,

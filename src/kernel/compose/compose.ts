@@ -8,6 +8,7 @@ import type { ContextRow } from "../../events/conversation.ts";
 import { type EditorFiles, guardEditor } from "../../files/editor-files.ts";
 import type { Files } from "../../files/port.ts";
 import type { ServerPool } from "../../mcp/server-pool.ts";
+import type { WhenUnattended } from "../../permissions/modes.ts";
 import { toCommandEnvironment } from "../../sandbox/environment.ts";
 import type { StoredSession } from "../../store/session-store.ts";
 import type { ToolEnvironment, WebService } from "../../tools/tool.ts";
@@ -18,8 +19,9 @@ import type { SessionOperations } from "../session/operations.ts";
 import type { ModelChange } from "../session/session-model.ts";
 import type { SessionParts } from "../session/session-parts.ts";
 import type { LoadServers } from "../session/tool-servers.ts";
+import { runsCommands } from "./agent-restriction.ts";
 import { builtInAgents } from "./built-in-agents.ts";
-import { composeSandbox, providerKeys } from "./command-sandbox.ts";
+import { composeCreatorSandbox, composeSandbox, providerKeys } from "./command-sandbox.ts";
 import type { HostServices } from "./host-services.ts";
 import { createKeyRing, type KeyRing } from "./key-ring.ts";
 import { chooseModel, composeModel, type ModelServices, type ModelWish, toChosen } from "./models.ts";
@@ -130,10 +132,13 @@ export async function composeSession(
 	let wish: ModelWish = options;
 	const { loopControl, agentwire } = configuration;
 	const { agent = builtInAgents.default, mode = {} } = options;
-	const sandbox = await composeSandbox(configuration.sandbox, hostServices, {
-		workDir: stored.workDir,
-		additionalDirs: () => stored.state().additionalDirs,
-	});
+	const roots = { workDir: stored.workDir, additionalDirs: () => stored.state().additionalDirs };
+	const isCreators = options.permissions?.whenUnattended === "creator" && runsCommands(agent);
+	const sandbox = await (isCreators ? composeCreatorSandbox : composeSandbox)(
+		configuration.sandbox,
+		hostServices,
+		roots,
+	);
 	const commandEnvironment = toCommandEnvironment(
 		environment,
 		configuration.sandbox.environment,
@@ -259,7 +264,7 @@ export async function composeSession(
 		// What its state began with counts instead, as somebody may have changed it since.
 		yolo: mode.approvesEverything === undefined && (options.yolo || configuration.defaultYolo),
 		afk: (mode.isAway === undefined && options.afk) || options.unattended,
-		whenUnattended: options.permissions?.whenUnattended ?? agentwire.unattended,
+		whenUnattended: toUnattended(options, agentwire.unattended, permissions.forbiddenModes),
 		judge: permissions.judge,
 		policies: sandbox.policies,
 		sandbox: sandbox.description,
@@ -274,7 +279,7 @@ export async function composeSession(
 			timeout,
 			failClosed,
 		})),
-		hookPlace: { environment: commandEnvironment, processes: sandbox.processes },
+		hookPlace: { environment: commandEnvironment, processes: sandbox.hookProcesses },
 		planPlace: {
 			files,
 			shareDir: hostServices.shareDir,
@@ -337,4 +342,14 @@ function composeServers(
 			log,
 		});
 	};
+}
+
+/** Settings that reject unattended calls, or forbid a mode that approves by itself, bind whoever creates a session. */
+function toUnattended(
+	{ permissions }: Pick<SessionOptions, "permissions">,
+	setting: Configuration["agentwire"]["unattended"],
+	forbiddenModes: ReadonlyMap<unknown, unknown>,
+): WhenUnattended {
+	const wish = permissions?.whenUnattended ?? setting ?? "reject";
+	return wish === "creator" && (setting === "reject" || forbiddenModes.size > 0) ? "reject" : wish;
 }

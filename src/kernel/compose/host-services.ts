@@ -33,6 +33,11 @@ export interface HostServices {
 	readonly processes: Processes;
 	/** The sandbox that the settings describe; absent for none. */
 	readonly sandbox?: LazySandbox;
+	/**
+	 * For the commands of sessions whose creators decide what they may do, where the settings describe none; absent when
+	 * they want none there either.
+	 */
+	readonly creatorSandbox?: LazySandbox;
 	/** Starts the worker of a background command, which runs in the environment of its session. */
 	readonly startWorker: (
 		...worker: [

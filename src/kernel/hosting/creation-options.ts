@@ -4,7 +4,7 @@
 import * as v from "valibot";
 import { isRecord } from "../../base/json.ts";
 import type { CreationOptions } from "../api.ts";
-import type { ToolScope } from "../compose/agent-restriction.ts";
+import { type ToolScope, toolScopes } from "../compose/agent-restriction.ts";
 import type { ModelChange } from "../session/session-model.ts";
 
 const amount = v.optional(v.pipe(v.number(), v.integer(), v.minValue(1)));
@@ -22,12 +22,12 @@ const persistedSchema = v.pipe(
 		max_steps: amount,
 		system_prompt: text,
 		/** Absent for a session that was not created with options, and got a model later. */
-		tools: v.optional(v.picklist(["none", "without-commands", "all"])),
+		tools: v.optional(v.picklist(toolScopes)),
 		agent: text,
 		plan_mode: v.optional(v.boolean()),
 		approves_everything: v.optional(v.boolean()),
 		is_away: v.optional(v.boolean()),
-		when_unattended: v.optional(v.picklist(["approve", "reject"])),
+		when_unattended: v.optional(v.picklist(["approve", "creator", "reject"])),
 		budgets: v.optional(
 			v.object({
 				session_tokens: amount,

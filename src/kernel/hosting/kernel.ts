@@ -149,6 +149,7 @@ export class Kernel {
 		await pool?.close();
 		await this.#parts.hostServices.processes.endAll();
 		await this.#parts.hostServices.sandbox?.close();
+		await this.#parts.hostServices.creatorSandbox?.close();
 	}
 
 	/** Skill searches with the same work dir and skill directories give the same result. */

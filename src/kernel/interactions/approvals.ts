@@ -9,7 +9,7 @@ import type { AgentPathEntry, EventBody } from "../../events/event.ts";
 import type { ApprovalInteraction } from "../../events/interaction.ts";
 import { isBroadGrant } from "../../permissions/former-grants.ts";
 import type { Judge, Proposal } from "../../permissions/judge.ts";
-import { type Settled, settle } from "../../permissions/modes.ts";
+import { type Settled, settle, type WhenUnattended } from "../../permissions/modes.ts";
 import { isOpen, type Policy, type Verdict, worstVerdict } from "../../permissions/policy.ts";
 import type { ApprovalNeed } from "../../tools/tool.ts";
 import type { Persistence } from "../clients/emitter.ts";
@@ -23,7 +23,7 @@ interface ApprovalSettings {
 	/** Whether a client that answers approvals is attached. */
 	canAsk(): boolean;
 	/** What happens to a call when there is none. */
-	readonly whenUnattended: "approve" | "reject";
+	readonly whenUnattended: WhenUnattended;
 	readonly identifiers: Identifiers;
 	readonly mode: ApprovalMode;
 	/** Rules, and approvals for the session. */

@@ -8,6 +8,7 @@ import type { Skill } from "../../definitions/skill.ts";
 import type { ContextRow } from "../../events/conversation.ts";
 import type { CommandHook } from "../../hooks/hook.ts";
 import type { Judge } from "../../permissions/judge.ts";
+import type { WhenUnattended } from "../../permissions/modes.ts";
 import type { Policy } from "../../permissions/policy.ts";
 import type { StoredSession } from "../../store/session-store.ts";
 import type { Tool } from "../../tools/tool.ts";
@@ -58,7 +59,7 @@ export interface SessionParts {
 	/** Whether closing the session does not make it the work dir's last one. */
 	readonly isOneOfMany: boolean;
 	/** What happens to a call that needs an approval when no attached client answers approvals. */
-	readonly whenUnattended: "approve" | "reject";
+	readonly whenUnattended: WhenUnattended;
 	/** The rules over tool calls, with the approvals given for the session. */
 	readonly judge: Judge;
 	/** Policies besides the rules. */

@@ -50,6 +50,15 @@ export const meerkatScenarioProofs = {
 		${toolRan(false)}
 		no ← "method":"approval/request"
 		← run_completed`,
+	"creator-decides": lines`${create} & "enable_shell":true
+		no ← "method":"approval/request"
+		${toolRan(false)}
+		no ← "method":"approval/request"
+		← run_completed`,
+	"tools-by-default": lines`→ capabilities/get
+		${create} & !"enable_"
+		no ← "method":"approval/request"
+		${toolRan(false)}`,
 	"interrupt-tool": lines`${running}
 		→ turn/interrupt & "id":{i},
 		←! "id":{i},"result":{"interrupted":true}

@@ -1,0 +1,81 @@
+// Sessions of Meerkat RPC whose creator answers no approvals: what their tools do unasked, and what binds them all the same.
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
+import path from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { hasSandbox } from "../support/executable/bubblewrap.ts";
+import { createStage, type Stage, toolCall } from "../support/executable/executable.ts";
+import { ask, end, eventsOf, serve } from "../support/meerkat/meerkat-lines.ts";
+
+const creation = { prompt: "go", enable_builtins: true, enable_shell: true };
+
+/** Plays a command with these settings; returns its result. */
+async function runCommand(stage: Stage, command: string, settings: object = {}): Promise<Record<string, unknown>> {
+	stage.setScripts([toolCall("c", "Shell", { command }), "text: done"]);
+	const config = JSON.stringify({ ...JSON.parse(stage.configText), ...settings });
+	const server = serve(stage, "--config", config);
+	const lines = await ask(server, "create", "session/create", creation);
+	await end(server);
+	const result = eventsOf(lines).find(({ type }) => type === "tool_execution_completed");
+	if (result === undefined) throw new Error("no result");
+	return { ...result };
+}
+
+describe("a command of a session whose creator decides", () => {
+	it("runs unasked, and the journal says who decided", async () => {
+		const stage = createStage();
+		expect(await runCommand(stage, "echo hi > made.txt; cat made.txt")).toMatchObject({
+			result: "hi\n",
+			is_error: false,
+		});
+		const [id = ""] = stage.sessionIds();
+		const journal = readFileSync(path.join(stage.sessionDir(id), "journal.jsonl"), "utf8");
+		expect(journal).toContain('"by":"creator"');
+	});
+
+	it("runs not where a rule denies it", async () => {
+		const stage = createStage();
+		const permission = { rules: [{ decision: "deny", pattern: "Shell(rm:*)", reason: "Nothing is removed" }] };
+		writeFileSync(path.join(stage.workDir, "a"), "");
+		const result = await runCommand(stage, "rm a", { permission });
+		expect(result).toMatchObject({ is_error: true, result: expect.stringContaining("Nothing is removed") });
+		expect(existsSync(path.join(stage.workDir, "a"))).toBe(true);
+	});
+
+	it("runs not where the settings reject what nobody approves", async () => {
+		const stage = createStage();
+		const result = await runCommand(stage, "touch made", { agentwire: { unattended: "reject" } });
+		expect(result).toMatchObject({ is_error: true });
+		expect(existsSync(path.join(stage.workDir, "made"))).toBe(false);
+	});
+
+	it("runs not where the settings say that a person is asked", async () => {
+		const stage = createStage();
+		const permission = { rules: [{ decision: "ask", pattern: "Shell(touch:*)" }] };
+		const result = await runCommand(stage, "touch made", { permission });
+		expect(result).toMatchObject({ is_error: true });
+		expect(existsSync(path.join(stage.workDir, "made"))).toBe(false);
+	});
+
+	it.runIf(hasSandbox())("is confined to the workspace, unless the settings say otherwise", async () => {
+		const stage = createStage();
+		// Whoever runs the tests could change their own home directory.
+		const outside = mkdtempSync(path.join(homedir(), ".agentwire-test-"));
+		onTestFinished(() => rmSync(outside, { recursive: true }));
+		const command = `echo in > inside; echo out > ${outside}/file`;
+		expect(await runCommand(stage, command)).toMatchObject({ is_error: true });
+		expect(existsSync(path.join(stage.workDir, "inside"))).toBe(true);
+		expect(existsSync(path.join(outside, "file"))).toBe(false);
+		expect(await runCommand(stage, command, { sandbox: { creators: false } })).toMatchObject({ is_error: false });
+		expect(existsSync(path.join(outside, "file"))).toBe(true);
+	});
+
+	it.runIf(hasSandbox())("leaves the hooks of the settings as they are", async () => {
+		const stage = createStage();
+		const outside = mkdtempSync(path.join(homedir(), ".agentwire-test-"));
+		onTestFinished(() => rmSync(outside, { recursive: true }));
+		const hooks = [{ event: "PreToolUse", command: `echo hook > ${outside}/hook` }];
+		await runCommand(stage, "true", { hooks });
+		expect(existsSync(path.join(outside, "hook"))).toBe(true);
+	});
+});
