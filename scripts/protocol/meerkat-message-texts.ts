@@ -9,6 +9,11 @@ const runId = "The id of the run, a UUID.";
 const identity = "Names the run.";
 
 export const eventTexts = {
+	stream_end: "The params of the notification `session/stream_end`: a subscription is over.",
+	"StreamEnd.stream_id": "The subscription.",
+	"StreamEnd.session_id": "The session.",
+	"StreamEnd.ended": "Always true.",
+	"StreamEnd.outcome": "`explicit_close` after `session/stream_close`; `remote_end` when the session was archived.",
 	run_started: "A run begins. Exactly one `run_completed` or `run_failed` follows.",
 	"RunStarted.session_id": "The session.",
 	"RunStarted.prompt": "The prompt; if the input has several parts, their text.",

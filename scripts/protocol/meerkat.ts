@@ -1,6 +1,7 @@
 // Meerkat RPC, described: both eras in one document.
 
 import { defaultContract } from "../../src/base/contract-version.ts";
+import { imageBlockSchema, textBlockSchema } from "../../src/dialects/meerkat/blocks.ts";
 import { configSchema, configViewSchema } from "../../src/dialects/meerkat/configuration/config-view.ts";
 import { createRules } from "../../src/dialects/meerkat/envelope.ts";
 import { errorNumbers } from "../../src/dialects/meerkat/errors.ts";
@@ -67,6 +68,7 @@ const ofContract: ReadonlySet<string | number> = new Set([
 		(name) => `${name}.assistant_message_id`,
 	),
 	"SessionCreateParams.session_events",
+	"SessionListParams.labels",
 	"TurnStartParams.session_events",
 	"TurnStartResult.run_usage",
 	"TurnStartResult.request_usage",
@@ -86,21 +88,22 @@ const ofContract: ReadonlySet<string | number> = new Set([
 	]),
 ]);
 
-/** An event as it is, in the first protocol, and in its envelope. */
+/** An event as it is, in the first protocol, and in its envelope; and what a stream has in addition. */
 const event: Carried = (type, payload) => {
 	const whole: JsonSchema = payload ?? {};
+	if (type === "stream_end") return { method: { const: "session/stream_end" }, params: whole };
 	const enveloped: JsonSchema = { $ref: "#/$defs/EventEnvelope", properties: { payload: whole } };
+	const own = { session_id: { type: "string" }, event: type in seedEvents ? { anyOf: [whole, enveloped] } : enveloped };
+	const streamed = { stream_id: { type: "string" }, sequence: { type: "integer" } };
+	const params = (properties: Readonly<Record<string, JsonSchema>>): JsonSchema => ({
+		type: "object",
+		properties,
+		required: Object.keys(properties),
+		additionalProperties: false,
+	});
 	return {
-		method: { const: "session/event" },
-		params: {
-			type: "object",
-			properties: {
-				session_id: { type: "string" },
-				event: type in seedEvents ? { anyOf: [whole, enveloped] } : enveloped,
-			},
-			required: ["session_id", "event"],
-			additionalProperties: false,
-		},
+		method: { enum: ["session/event", "session/stream_event"] },
+		params: { anyOf: [params(own), params({ ...streamed, ...own })] },
 	};
 };
 
@@ -126,6 +129,10 @@ export const meerkat: ProtocolDescription = {
 		SessionState: { schema: wire.sessionStateSchema },
 		SessionSummary: { schema: wire.sessionSummarySchema },
 		SessionDetails: { schema: wire.sessionDetailsSchema },
+		TextBlock: { schema: textBlockSchema },
+		ImageBlock: { schema: imageBlockSchema },
+		Labels: { schema: wire.labelsSchema },
+		CatalogProvider: { schema: wire.catalogProviderSchema },
 		BudgetLimits: { schema: wire.budgetLimitsSchema },
 		HistoryMessage: { schema: wire.historyMessageSchema },
 		SystemMessage: { schema: wire.systemMessageSchema },

@@ -107,6 +107,8 @@ export interface SessionInfo {
 	readonly model: string;
 	readonly provider: string;
 	readonly isRunning: boolean;
+	/** Empty for one that was created without any. */
+	readonly labels: Readonly<Record<string, string>>;
 }
 
 /** A client's use of a loaded session, which stays loaded until it is released. */
@@ -192,6 +194,8 @@ export interface CreationOptions extends OpeningOptions {
 	readonly systemPrompt: string | null;
 	readonly tools: ToolScope;
 	readonly budgets: BudgetOptions;
+	/** Words of whoever creates it, by key, to find it by. */
+	readonly labels?: Readonly<Record<string, string>>;
 }
 
 /** One session: commands in, events out, one turn at a time. */

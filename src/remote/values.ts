@@ -222,6 +222,7 @@ export const infoSchema = objectOf<SessionInfo>({
 	model: text,
 	provider: text,
 	isRunning: flag,
+	labels: textsByName,
 });
 
 export const historyEntrySchema = objectOf<HistoryEntry>({
@@ -337,6 +338,7 @@ export const creationOptionsSchema = objectOf<Omit<CreationOptions, "editorFiles
 	maxSteps: nullableAmount,
 	systemPrompt: nullableText,
 	tools: toolScope,
+	labels: optional(textsByName),
 	budgets: objectOf<CreationOptions["budgets"]>({
 		sessionTokens: nullableAmount,
 		sessionSeconds: nullableAmount,

@@ -46,7 +46,14 @@ export function describeSessions(name: string, reach: ReachSessions): void {
 			const created = await sessions.create({ ...plainRequest, workDir: "/other" });
 			const { id } = created.session;
 			expect(created.session.workDir).toBe("/other");
-			expect(created.info).toEqual({ id, workDir: "/other", model: "echo", provider: "p", isRunning: false });
+			expect(created.info).toEqual({
+				id,
+				workDir: "/other",
+				model: "echo",
+				provider: "p",
+				isRunning: false,
+				labels: {},
+			});
 			const acquired = await sessions.acquire(id);
 			expect(acquired.session).toBe(created.session);
 			created.release();
@@ -219,7 +226,14 @@ export function describeSessions(name: string, reach: ReachSessions): void {
 			client.attachment.close();
 			handle.release();
 			const evicting = await sessions.create(plainRequest);
-			const info = { id: session.id, workDir: "/work", model: "other-echo", provider: "p", isRunning: false };
+			const info = {
+				id: session.id,
+				workDir: "/work",
+				model: "other-echo",
+				provider: "p",
+				isRunning: false,
+				labels: {},
+			};
 			expect((await sessions.loaded())[0]).toEqual(info);
 			evicting.release();
 			const again = await sessions.acquire(session.id);

@@ -3,6 +3,7 @@
 import { symlinkSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
+import { createDeferred } from "../../src/base/deferred.ts";
 import { createStage, executablePath, type Stage, toolCall } from "../support/executable/executable.ts";
 import type { ClientEra } from "../support/meerkat/meerkat-shapes.ts";
 import {
@@ -210,7 +211,15 @@ describe.each(eras)("a client of the %s era that starts %s", (era, name) => {
 		const [session] = await client.listSessions();
 		expect(failure.data).toMatchObject({ session_id: session?.session_id });
 		const { session_id } = session ?? { session_id: "" };
-		const running = caught(client.turn(session_id, "one"));
+		const begun = createDeferred<void>();
+		const running = caught(
+			(async () => {
+				for await (const { type } of client.stream(session_id, "one")) {
+					if (type === "tool_execution_started") begun.resolve();
+				}
+			})(),
+		);
+		await begun.promise;
 		const second = client.turn(session_id, "two");
 		if (era === "seed") expect(await caught(second)).toMatchObject({ code: "SESSION_BUSY", number: -32001 });
 		await client.interrupt(session_id);

@@ -1,15 +1,18 @@
 // A loaded session on one connection: sends its events to the client, and stores the data about it.
+import { createDeferred, type Deferred } from "../../base/deferred.ts";
 import type { TurnOutcome } from "../../events/event.ts";
 import type { SessionHandle } from "../../kernel/api.ts";
 import type { Peer } from "../../rpc/connection.ts";
 import type { HostApi } from "../dialect.ts";
 import { toThrown } from "../error-numbers.ts";
 import { EventPump, type Outgoing } from "../event-pump.ts";
+import { type BlocksOrText, toInput } from "./blocks.ts";
 import type { EraCodec } from "./eras/codec.ts";
 import { NamedError, toNamedError } from "./errors.ts";
 import { type InteractionRequest, toRequest } from "./interactions.ts";
 import type { SessionFacts } from "./projection/facts.ts";
 import { createProjection, denialText, noReport, type Projection, type RunReport } from "./projection/projection.ts";
+import type { SessionStreams } from "./session-streams.ts";
 import type { RequestMethod, RunResult, ToolDeclaration } from "./wire.ts";
 import type { MeerkatEvent } from "./wire-events.ts";
 
@@ -23,6 +26,8 @@ export interface ClientSide {
 	/** A fresh id of an event. */
 	eventId(): string;
 	now(): number;
+	/** Its subscriptions to sessions. */
+	readonly streams: Pick<SessionStreams, "has" | "take">;
 }
 
 /** What survives the unloading of a session. */
@@ -31,7 +36,7 @@ export interface Remembered {
 	/** Events sent so far. */
 	sequence: number;
 	/** The prompt of a session that was created without a run and has had none; empty for none. */
-	stagedPrompt: string;
+	stagedPrompt: BlocksOrText;
 }
 
 /** The data about a turn at its end. */
@@ -52,6 +57,8 @@ export class HostedSession {
 	#quietStarts = 0;
 	/** The turns whose events the client does not want. */
 	readonly #quietTurns = new Set<string>();
+	/** The run that goes on, as the client knows it. */
+	#run: { readonly id: string; readonly ended: Deferred<void> } | null = null;
 	/** Requests about calls that were not sent yet. */
 	#early: InteractionRequest[] = [];
 
@@ -106,17 +113,22 @@ export class HostedSession {
 	/** Starts a turn; all its events, if the client wants them, are in the outbox when `ended` resolves. */
 	async start(
 		handle: SessionHandle,
-		prompt: string,
+		prompt: BlocksOrText,
 		withEvents: boolean,
 	): Promise<{ readonly ended: Promise<RunResult> }> {
 		if (!withEvents) this.#quietStarts += 1;
-		const starting = handle.startTurn(prompt).finally(() => {
+		const starting = handle.startTurn(toInput(prompt)).finally(() => {
 			if (!withEvents) this.#quietStarts -= 1;
 		});
 		const { turnId } = await starting;
 		if (!withEvents) this.#quietTurns.add(turnId);
 		const outcome = this.pump.turnEnded(turnId);
 		return { ended: outcome.then((each) => this.#toResult(each, this.#takeEnd(turnId))) };
+	}
+
+	/** Resolves after the end of the run of this id was sent; null when it does not run. */
+	runEnded(runId: string): Promise<void> | null {
+		return this.#run?.id === runId ? this.#run.ended.promise : null;
 	}
 
 	#project(event: Parameters<Projection["take"]>[0]): readonly Outgoing[] {
@@ -141,11 +153,24 @@ export class HostedSession {
 			this.#quietTurns.add(event.turnId);
 		const isQuiet = event.turnId !== null && this.#quietTurns.has(event.turnId);
 		if (isQuiet && body.type === "turn.ended" && event.agentPath.length === 0) this.#quietTurns.delete(event.turnId);
-		const delivered = isQuiet ? [] : events.flatMap((each) => this.#toNotification(each, sessionId, event.at));
+		const delivered = events.flatMap((each) => this.#toNotifications(each, sessionId, event.at, isQuiet));
+		for (const each of events) this.#followRun(each);
 		return this.#projection.isAnswering() ? delivered : [...delivered, ...this.#early.splice(0)];
 	}
 
-	#toNotification(event: MeerkatEvent, sessionId: string, at: number): readonly Outgoing[] {
+	#followRun(event: MeerkatEvent): void {
+		if (event.type === "run_started") {
+			this.#run = event.identity === undefined ? null : { id: event.identity.run_id, ended: createDeferred() };
+		} else if (event.type === "run_completed" || event.type === "run_failed") {
+			this.#run?.ended.resolve();
+			this.#run = null;
+		}
+	}
+
+	/** A quiet event goes to subscriptions alone. */
+	#toNotifications(event: MeerkatEvent, sessionId: string, at: number, isQuiet: boolean): readonly Outgoing[] {
+		const { streams } = this.#client;
+		if (isQuiet && !streams.has(sessionId)) return [];
 		const delivered = this.#client.codec().event(event, sessionId, {
 			eventId: () => this.#client.eventId(),
 			sequence: this.#remembered.sequence + 1,
@@ -153,7 +178,13 @@ export class HostedSession {
 		});
 		if (delivered === null) return [];
 		this.#remembered.sequence += 1;
-		return [{ kind: "notification", method: "session/event", params: { session_id: sessionId, event: delivered } }];
+		const params = { session_id: sessionId, event: delivered };
+		return [
+			...(isQuiet ? [] : [{ kind: "notification" as const, method: "session/event", params }]),
+			...streams
+				.take(sessionId, delivered)
+				.map((each) => ({ kind: "notification" as const, method: "session/stream_event", params: each })),
+		];
 	}
 
 	#present(): TurnEnd {

@@ -4,6 +4,7 @@ import * as v from "valibot";
 import { isTextNestedWithin } from "../../base/json.ts";
 import type { Answer, Interaction } from "../../events/interaction.ts";
 import type { Outgoing } from "../event-pump.ts";
+import { toPart } from "./blocks.ts";
 import {
 	type approvalRequestSchema,
 	approvalResultSchema,
@@ -84,7 +85,9 @@ const readers: { readonly [K in Interaction["kind"]]: (result: unknown) => Answe
 		const parsed = v.safeParse(toolResultSchema, result);
 		if (!parsed.success) return null;
 		const { content, is_error } = parsed.output;
-		return { kind: "client-tool", result: { is_error, output: content, message: "", display: [], extras: null } };
+		const output =
+			typeof content === "string" ? content : content.map((part) => (part.type === "image" ? toPart(part) : part));
+		return { kind: "client-tool", result: { is_error, output, message: "", display: [], extras: null } };
 	},
 	hook: () => null,
 };

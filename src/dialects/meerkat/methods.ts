@@ -2,6 +2,7 @@
 
 import type { ContractVersion } from "../../base/contract-version.ts";
 import { KernelError } from "../../base/errors.ts";
+import type { ModelOption } from "../../kernel/api.ts";
 import type { Peer } from "../../rpc/connection.ts";
 import type { EnvelopeRules } from "../../rpc/envelope.ts";
 import { defineMethod, type Method, type MethodTable } from "../../rpc/methods.ts";
@@ -18,6 +19,7 @@ import {
 	type CapabilitiesResult,
 	type InitializeParams,
 	type InitializeResult,
+	type ModelsCatalogResult,
 	type RequestMethod,
 	requestMethods,
 	type ToolDeclaration,
@@ -47,7 +49,7 @@ export class MeerkatConnection implements DialectConnection {
 		this.#contract = contract;
 		this.rules = createRules(() => this.#codec.era);
 		const config = new ConfigMethods(kernelApi.documents, () => this.#codec);
-		const client: ClientSide = {
+		const client: Omit<ClientSide, "streams"> = {
 			codec: () => this.#codec,
 			answers: () => this.#answers,
 			tools: () => [...this.#tools.values()],
@@ -75,6 +77,7 @@ export class MeerkatConnection implements DialectConnection {
 				"capabilities/get",
 				defineMethod({ ...shapes["capabilities/get"], handle: async () => this.#describeCapabilities() }),
 			],
+			["models/catalog", defineMethod({ ...shapes["models/catalog"], handle: () => this.#describeModels() })],
 			[
 				"tools/register",
 				defineMethod({
@@ -103,6 +106,26 @@ export class MeerkatConnection implements DialectConnection {
 	#describeCapabilities(): CapabilitiesResult {
 		this.#codec = contractCodec;
 		return { contract_version: inCapabilities(this.#contract), capabilities };
+	}
+
+	/** The models of the settings, by provider. */
+	async #describeModels(): Promise<ModelsCatalogResult> {
+		const { options, chosen } = await this.#kernelApi.sessions.models();
+		const providers = new Map<string, ModelOption[]>();
+		for (const option of options) providers.set(option.provider, [...(providers.get(option.provider) ?? []), option]);
+		return {
+			contract_version: inCapabilities(this.#contract),
+			providers: [...providers].map(([provider, models]) => ({
+				provider,
+				default_model_id: (models.find(({ alias }) => alias === chosen) ?? models[0])?.alias ?? "",
+				models: models.map(({ alias, name, maxContextSize, accepts }) => ({
+					id: alias,
+					display_name: name,
+					context_window: maxContextSize,
+					image_input: accepts.image,
+				})),
+			})),
+		};
 	}
 
 	/** All or none. A session refuses more anyway, and what is declared stays in memory. */

@@ -5,6 +5,7 @@ import type { SessionApi, SessionHandle } from "../../kernel/api.ts";
 import type { Peer } from "../../rpc/connection.ts";
 import { defineMethod, type Method, type Respond } from "../../rpc/methods.ts";
 import type { HostApi } from "../dialect.ts";
+import { joined } from "./blocks.ts";
 import type { ConfigView } from "./configuration/config-view.ts";
 import { toNamedError } from "./errors.ts";
 import { toHistory } from "./history.ts";
@@ -12,6 +13,7 @@ import { type ClientSide, HostedSession, type Remembered } from "./hosted-sessio
 import { newFacts, readFacts } from "./projection/facts.ts";
 import { meerkatProtocol } from "./protocol.ts";
 import { toSessionRequest } from "./session-request.ts";
+import { SessionStreams } from "./session-streams.ts";
 import { TurnQueue } from "./turn-queue.ts";
 import { refuseUnhonouredOfCreate, refuseUnhonouredOfTurn } from "./unhonoured.ts";
 import type {
@@ -22,8 +24,12 @@ import type {
 	SessionCreateResult,
 	SessionHistory,
 	SessionHistoryParams,
+	SessionListParams,
 	SessionListResult,
 	SessionReadResult,
+	StopRunParams,
+	StopRunResult,
+	StreamOpenResult,
 	TurnStartParams,
 } from "./wire.ts";
 
@@ -33,6 +39,7 @@ export class SessionMethods {
 	readonly #kernelApi: HostApi;
 	readonly #peer: Peer;
 	readonly #client: ClientSide;
+	readonly #streams: SessionStreams;
 	readonly #readConfig: () => Promise<ConfigView>;
 	/** Sessions whose events this client gets while they are loaded. */
 	readonly #attached = new Map<SessionApi, Promise<HostedSession>>();
@@ -44,25 +51,45 @@ export class SessionMethods {
 	/** Turns that wait for others. */
 	readonly #queue = new TurnQueue();
 
-	constructor(kernelApi: HostApi, peer: Peer, client: ClientSide, readConfig: () => Promise<ConfigView>) {
+	constructor(
+		kernelApi: HostApi,
+		peer: Peer,
+		client: Omit<ClientSide, "streams">,
+		readConfig: () => Promise<ConfigView>,
+	) {
 		this.#kernelApi = kernelApi;
 		this.#peer = peer;
-		this.#client = client;
+		this.#streams = new SessionStreams(kernelApi.identifiers, (end) => peer.notify("session/stream_end", end));
+		this.#client = { ...client, streams: this.#streams };
 		this.#readConfig = readConfig;
 	}
 
 	readonly rows: readonly (readonly [string, Method])[] = [
 		["session/create", defineMethod({ ...shapes["session/create"], handle: (params) => this.#create(params) })],
-		[
-			"session/list",
-			defineMethod({ ...shapes["session/list"], handle: async ({ limit, offset }) => this.#list(limit, offset) }),
-		],
+		["session/list", defineMethod({ ...shapes["session/list"], handle: (params) => this.#list(params) })],
 		["session/read", defineMethod({ ...shapes["session/read"], handle: ({ session_id }) => this.#read(session_id) })],
 		["session/history", defineMethod({ ...shapes["session/history"], handle: (params) => this.#history(params) })],
 		[
 			"session/archive",
 			defineMethod({ ...shapes["session/archive"], handle: ({ session_id }) => this.#archive(session_id) }),
 		],
+		[
+			"session/stream_open",
+			defineMethod({ ...shapes["session/stream_open"], handle: ({ session_id }) => this.#openStream(session_id) }),
+		],
+		[
+			"session/stream_close",
+			defineMethod({
+				...shapes["session/stream_close"],
+				handle: async ({ stream_id }, respond) => {
+					const { result, ended } = this.#streams.close(stream_id);
+					respond(result);
+					ended();
+					return result;
+				},
+			}),
+		],
+		["turn/stop_run", defineMethod({ ...shapes["turn/stop_run"], handle: (params) => this.#stopRun(params) })],
 		[
 			"turn/start",
 			defineMethod({
@@ -149,7 +176,7 @@ export class SessionMethods {
 		try {
 			const attached = await this.#attach(handle);
 			const remembered = await this.#remember(handle);
-			const whole = remembered.stagedPrompt === "" ? prompt : `${remembered.stagedPrompt}\n\n${prompt}`;
+			const whole = joined(remembered.stagedPrompt, prompt);
 			const { ended } = await attached.start(handle, whole, this.#wantsEvents(params));
 			remembered.stagedPrompt = "";
 			this.#noteTurn(id, answered);
@@ -172,9 +199,41 @@ export class SessionMethods {
 		});
 	}
 
-	async #list(limit: number, offset: number): Promise<SessionListResult> {
-		const infos = await this.#kernelApi.sessions.loaded();
+	async #list({ limit, offset, labels }: SessionListParams): Promise<SessionListResult> {
+		const wanted = Object.entries(labels ?? {});
+		const infos = (await this.#kernelApi.sessions.loaded()).filter((info) =>
+			wanted.every(([key, value]) => info.labels[key] === value),
+		);
 		return this.#client.codec().sessionList(infos, (id) => this.#factsOf(id), { offset, limit });
+	}
+
+	/** Events of the session are sent to this connection from now on, whoever starts its runs. */
+	#openStream(id: string): Promise<StreamOpenResult> {
+		return this.#inLine(id, async () => {
+			const handle = await this.#kernelApi.sessions.acquire(id);
+			try {
+				await this.#attach(handle);
+				return this.#streams.open(id);
+			} finally {
+				handle.release();
+			}
+		});
+	}
+
+	/** Stops this run and no later one. */
+	#stopRun({ session_id: id, run_id }: StopRunParams): Promise<StopRunResult> {
+		return this.#inLine(id, async () => {
+			const handle = await this.#kernelApi.sessions.acquire(id);
+			try {
+				const ended = (await this.#attach(handle)).runEnded(run_id);
+				if (ended === null) return { session_id: id, receipt: { outcome: "not_current" as const, run_id } };
+				await this.#kernelApi.sessions.interrupt(id);
+				await ended;
+				return { session_id: id, receipt: { outcome: "stopped" as const, run_id } };
+			} finally {
+				handle.release();
+			}
+		});
 	}
 
 	#read(id: string): Promise<SessionReadResult> {
@@ -224,6 +283,7 @@ export class SessionMethods {
 			// The request of the turn that it ended is answered first.
 			await Promise.all(begun);
 			this.#remembered.delete(id);
+			this.#streams.endAll(id);
 			return { archived: true as const };
 		});
 	}

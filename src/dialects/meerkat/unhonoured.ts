@@ -17,7 +17,6 @@ const ofCreate = [
 	"hooks_override",
 	"injected_context",
 	"keep_alive",
-	"labels",
 	"output_schema",
 	"peer_meta",
 	"preload_skills",

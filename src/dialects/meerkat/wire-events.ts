@@ -2,6 +2,7 @@
 // contract's event envelope.
 import * as v from "valibot";
 import { isRecord } from "../../base/json.ts";
+import { blocksOrTextSchema } from "./blocks.ts";
 
 const text = v.string();
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));
@@ -76,7 +77,7 @@ export type ErrorClass = v.InferOutput<typeof errorClassSchema>;
 
 /** Members that only the contract has. */
 export const contractMembers = {
-	run_started: { input: v.object({ kind: v.literal("content"), content: text }), ...identity },
+	run_started: { input: v.object({ kind: v.literal("content"), content: blocksOrTextSchema }), ...identity },
 	turn_started: answer,
 	text_delta: answer,
 	retrying: {

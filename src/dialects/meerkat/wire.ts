@@ -3,6 +3,7 @@ import * as v from "valibot";
 import { isRecord } from "../../base/json.ts";
 import { contentPartSchema, displayBlockSchema } from "../../events/content.ts";
 import { questionItemSchema } from "../../events/interaction.ts";
+import { blocksOrTextSchema, imageBlockSchema } from "./blocks.ts";
 import { configViewSchema } from "./configuration/config-view.ts";
 import { toMilliseconds } from "./duration.ts";
 import { errorNumbers } from "./errors.ts";
@@ -64,7 +65,7 @@ export const sessionParamsSchema = params({ session_id: sessionId });
 const sessionEvents = v.optional(v.nullable(v.boolean()), true);
 export const turnStartParamsSchema = looseParams({
 	session_id: sessionId,
-	prompt: v.string(),
+	prompt: blocksOrTextSchema,
 	session_events: sessionEvents,
 });
 export type TurnStartParams = v.InferOutput<typeof turnStartParamsSchema>;
@@ -86,8 +87,22 @@ export const budgetLimitsSchema = params({
 });
 export type BudgetLimits = v.InferOutput<typeof budgetLimitsSchema>;
 
+const labelText = v.pipe(v.string(), v.maxLength(1000));
+export const labelsSchema = v.pipe(
+	plainObject,
+	v.record(
+		v.pipe(
+			labelText,
+			v.check((key) => !key.startsWith("meerkat."), "Labels whose keys begin with meerkat. are reserved"),
+		),
+		labelText,
+	),
+	v.maxEntries(64),
+);
+export type Labels = v.InferOutput<typeof labelsSchema>;
+
 export const sessionCreateParamsSchema = looseParams({
-	prompt: v.string(),
+	prompt: blocksOrTextSchema,
 	session_events: sessionEvents,
 	model: nullish(v.string()),
 	provider: nullish(v.string()),
@@ -95,6 +110,8 @@ export const sessionCreateParamsSchema = looseParams({
 	system_prompt: nullish(v.string()),
 	enable_builtins: nullish(v.boolean()),
 	enable_shell: nullish(v.boolean()),
+	/** Any words about the session, by key. */
+	labels: nullish(labelsSchema),
 	/** Budget of the whole session. */
 	budget_limits: nullish(budgetLimitsSchema),
 	/** Budget of each of its runs. */
@@ -110,9 +127,12 @@ export const sessionListParamsSchema = v.fallback(
 	v.object({
 		limit: v.optional(v.pipe(count, v.minValue(1), v.maxValue(1000)), 100),
 		offset: v.optional(count, 0),
+		/** Only sessions with all of these. */
+		labels: v.optional(v.nullable(labelsSchema), null),
 	}),
-	() => ({ limit: 100, offset: 0 }),
+	() => ({ limit: 100, offset: 0, labels: null }),
 );
+export type SessionListParams = v.InferOutput<typeof sessionListParamsSchema>;
 export const sessionHistoryParamsSchema = params({
 	session_id: sessionId,
 	/** Messages to skip, from the first. */
@@ -157,9 +177,10 @@ export const initializeResultSchema = v.object({
 export type InitializeResult = v.InferOutput<typeof initializeResultSchema>;
 export const capabilitySchema = v.object({ id: v.string(), description: v.string(), status: v.literal("Available") });
 export type Capability = v.InferOutput<typeof capabilitySchema>;
+/** A text in the contracts before 0.9. */
+const contractVersionSchema = v.union([v.string(), v.object({ major: count, minor: count, patch: count })]);
 export const capabilitiesResultSchema = v.object({
-	/** A text in the contracts before 0.9. */
-	contract_version: v.union([v.string(), v.object({ major: count, minor: count, patch: count })]),
+	contract_version: contractVersionSchema,
 	capabilities: v.array(capabilitySchema),
 });
 export type CapabilitiesResult = v.InferOutput<typeof capabilitiesResultSchema>;
@@ -171,7 +192,12 @@ export type SessionState = v.InferOutput<typeof sessionStateSchema>;
 
 const sessionNumbers = { session_id: v.string(), created_at: count, updated_at: count, message_count: count };
 /** A session in a list of the current contract. */
-export const sessionSummarySchema = v.object({ ...sessionNumbers, total_tokens: count, is_active: v.boolean() });
+export const sessionSummarySchema = v.object({
+	...sessionNumbers,
+	total_tokens: count,
+	is_active: v.boolean(),
+	labels: v.exactOptional(labelsSchema),
+});
 export type SessionSummary = v.InferOutput<typeof sessionSummarySchema>;
 /** A session that was read, in the current contract. */
 export const sessionDetailsSchema = v.object({
@@ -181,6 +207,7 @@ export const sessionDetailsSchema = v.object({
 	provider: v.string(),
 	/** Once there is an answer with text. */
 	last_assistant_text: v.exactOptional(v.string()),
+	labels: v.exactOptional(labelsSchema),
 });
 export type SessionDetails = v.InferOutput<typeof sessionDetailsSchema>;
 
@@ -211,6 +238,57 @@ export const configResultSchema = v.union([configViewSchema, configEnvelopeSchem
 export type ConfigResult = v.InferOutput<typeof configResultSchema>;
 export const configSetResultSchema = v.union([v.object({ ok: v.literal(true) }), configEnvelopeSchema]);
 export type ConfigSetResult = v.InferOutput<typeof configSetResultSchema>;
+
+const uuid = v.pipe(v.string(), v.regex(/^[0-9a-fA-F-]{36}$/, "must be a UUID"));
+export const streamCloseParamsSchema = params({ stream_id: v.string() });
+export const streamOpenResultSchema = v.object({ stream_id: uuid, session_id: v.string(), opened: v.literal(true) });
+export type StreamOpenResult = v.InferOutput<typeof streamOpenResultSchema>;
+export const streamCloseResultSchema = v.object({
+	stream_id: v.string(),
+	closed: v.literal(true),
+	already_closed: v.boolean(),
+});
+export type StreamCloseResult = v.InferOutput<typeof streamCloseResultSchema>;
+/** The params of `session/stream_end`. */
+export const streamEndSchema = v.object({
+	stream_id: uuid,
+	session_id: v.string(),
+	ended: v.literal(true),
+	outcome: v.picklist(["explicit_close", "remote_end"]),
+});
+export type StreamEnd = v.InferOutput<typeof streamEndSchema>;
+
+export const stopRunParamsSchema = params({
+	session_id: sessionId,
+	run_id: v.string(),
+	/** Why, for the log. */
+	reason: nullish(v.string()),
+});
+export type StopRunParams = v.InferOutput<typeof stopRunParamsSchema>;
+export const stopRunResultSchema = v.object({
+	session_id: v.string(),
+	receipt: v.object({
+		/** `not_current` when this run does not run, or not any more. */
+		outcome: v.picklist(["stopped", "not_current"]),
+		run_id: v.string(),
+	}),
+});
+export type StopRunResult = v.InferOutput<typeof stopRunResultSchema>;
+
+/** The models of one provider, in the order of the settings. */
+export const catalogProviderSchema = v.object({
+	provider: v.string(),
+	/** The first one, unless the default model is another. */
+	default_model_id: v.string(),
+	models: v.array(
+		v.object({ id: v.string(), display_name: v.string(), context_window: count, image_input: v.boolean() }),
+	),
+});
+export const modelsCatalogResultSchema = v.object({
+	contract_version: contractVersionSchema,
+	providers: v.array(catalogProviderSchema),
+});
+export type ModelsCatalogResult = v.InferOutput<typeof modelsCatalogResultSchema>;
 
 /** What `error.data` holds. */
 export const errorDataSchema = v.object({
@@ -312,6 +390,6 @@ export const toolExecuteSchema = v.object({
 });
 /** What a client answers to `tool/execute`. */
 export const toolResultSchema = v.object({
-	content: v.union([v.string(), v.array(contentPartSchema)]),
+	content: v.union([v.string(), v.array(v.union([contentPartSchema, imageBlockSchema]))]),
 	is_error: v.optional(v.boolean(), false),
 });

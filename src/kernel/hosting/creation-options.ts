@@ -28,6 +28,7 @@ const persistedSchema = v.pipe(
 		approves_everything: v.optional(v.boolean()),
 		is_away: v.optional(v.boolean()),
 		when_unattended: v.optional(v.picklist(["approve", "creator", "reject"])),
+		labels: v.optional(v.record(v.string(), v.string())),
 		budgets: v.optional(
 			v.object({
 				session_tokens: amount,
@@ -54,8 +55,9 @@ export function readCreationOptions(value: unknown): StoredCreationOptions | nul
 	const parsed = v.safeParse(persistedSchema, value);
 	if (!parsed.success) return null;
 	const { model, provider, max_answer_tokens, max_steps, system_prompt, tools, budgets, ...more } = parsed.output;
-	const { agent, thinking, plan_mode, approves_everything, is_away, when_unattended } = more;
+	const { agent, thinking, plan_mode, approves_everything, is_away, when_unattended, labels } = more;
 	return {
+		...(labels === undefined ? {} : { labels }),
 		...(agent === undefined ? {} : { agent }),
 		mode: {
 			...(plan_mode === undefined ? {} : { planMode: plan_mode }),
@@ -103,8 +105,9 @@ export function withModel(persisted: unknown, { model, thinking }: ModelChange):
 
 export function toPersistedCreationOptions(creationOptions: CreationOptions): object {
 	const { model, provider, maxAnswerTokens, maxSteps, systemPrompt, tools, budgets, ...more } = creationOptions;
-	const { agent = null, thinking = null, mode = {}, permissions = {} } = more;
+	const { agent = null, thinking = null, mode = {}, permissions = {}, labels = null } = more;
 	return given({
+		labels,
 		agent,
 		plan_mode: mode.planMode ?? null,
 		approves_everything: mode.approvesEverything ?? null,

@@ -28,6 +28,7 @@ export interface ChosenOptions {
 	/** The name sent to the provider, and the provider's key; empty when there is none. */
 	readonly model: string;
 	readonly provider: string;
+	readonly labels: Readonly<Record<string, string>>;
 }
 
 export interface CommonOptions {
@@ -58,11 +59,12 @@ export async function chooseOptions(common: CommonOptions, request: CreationOpti
 	if (request.mode?.planMode === true && !servesPlanMode(options.agent?.toolPaths ?? [])) {
 		throw new KernelError("unsupported", `The agent ${options.agent?.name ?? ""} has no tools for plan mode.`);
 	}
-	return choose(common, workDir, {
+	const chosen = choose(common, workDir, {
 		...options,
 		additionalDirs: [...options.additionalDirs, ...added],
 		creationOptions: toPersistedCreationOptions(request),
 	});
+	return { ...chosen, labels: request.labels ?? {} };
 }
 
 /** Their normalised paths. */
@@ -108,7 +110,11 @@ export async function chooseOptionsAgain(
 	const isReadable = persisted === null || creationOptions !== null;
 	const chosen = await chooseTheirs(common, { id, workDir, isReadable, creationOptions }, opening);
 	const { options } = chosen;
-	return { ...chosen, options: { ...options, additionalDirs: [...options.additionalDirs, ...added] } };
+	return {
+		...chosen,
+		options: { ...options, additionalDirs: [...options.additionalDirs, ...added] },
+		labels: creationOptions?.labels ?? {},
+	};
 }
 
 async function chooseTheirs(
@@ -160,7 +166,8 @@ export function withStoredModel(common: CommonOptions, chosen: ChosenOptions, pe
 	const thinking = stored.thinking ?? others.thinking;
 	const wish =
 		found.kind === "none" ? (before === undefined ? {} : { unlistedModel: before }) : toWish(found, common.options);
-	return choose(common, chosen.workDir, { ...others, ...wish, thinking, creationOptions: persisted });
+	const again = choose(common, chosen.workDir, { ...others, ...wish, thinking, creationOptions: persisted });
+	return { ...again, labels: chosen.labels };
 }
 
 function toWish(
@@ -214,7 +221,7 @@ function choose(
 	const { selection } = chooseModel(options, configuration, { ...environment, ...options.environment });
 	const isSet = selection.kind === "model";
 	const model = isSet ? selection.model.name : "";
-	return { workDir, options, model, provider: isSet ? selection.provider.name : "" };
+	return { workDir, options, model, provider: isSet ? selection.provider.name : "", labels: {} };
 }
 
 /** `agent` is the one that the request names; null for that of the process. */

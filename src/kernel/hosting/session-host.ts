@@ -320,7 +320,8 @@ export class SessionHost implements SessionsApi {
 
 function toInfo(id: string, chosen: ChosenOptions, session: Session | null): SessionInfo {
 	const { model, provider } = session?.modelInUse ?? chosen;
-	return { id, workDir: chosen.workDir, model, provider, isRunning: session !== null && isRunning(session) };
+	const { labels } = chosen;
+	return { id, workDir: chosen.workDir, model, provider, isRunning: session !== null && isRunning(session), labels };
 }
 
 async function mayHaveBackgroundWork(session: Session, log: Log): Promise<boolean> {

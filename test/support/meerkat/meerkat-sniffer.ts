@@ -4,7 +4,7 @@ import { meerkat } from "../../../scripts/protocol/meerkat.ts";
 import { isRecord } from "../../../src/base/json.ts";
 import { type Era, errorNumbers } from "../../../src/dialects/meerkat/errors.ts";
 import { meerkatProtocol } from "../../../src/dialects/meerkat/protocol.ts";
-import { errorDataSchema } from "../../../src/dialects/meerkat/wire.ts";
+import { errorDataSchema, streamEndSchema } from "../../../src/dialects/meerkat/wire.ts";
 import { contractEvents, eventEnvelopeSchema, seedEvents } from "../../../src/dialects/meerkat/wire-events.ts";
 import { isOwnParse, prepareSniffers } from "../transcripts/transcript-sniffer.ts";
 
@@ -19,6 +19,12 @@ const envelopeSchema = v.union([
 		method: v.literal("session/event"),
 		params: v.strictObject({ session_id: text, event: v.looseObject({}) }),
 	}),
+	v.strictObject({
+		...version,
+		method: v.literal("session/stream_event"),
+		params: v.strictObject({ stream_id: text, sequence: integer, session_id: text, event: v.looseObject({}) }),
+	}),
+	v.strictObject({ ...version, method: v.literal("session/stream_end"), params: streamEndSchema }),
 	v.strictObject({
 		...version,
 		method: v.picklist(["approval/request", "question/request", "tool/execute"]),
@@ -59,7 +65,9 @@ function isWhole(value: Line, era: Era): boolean {
 	}
 	// Results are held against their methods.
 	if ("result" in value) return true;
-	if (value.method !== "session/event") return isOwnParse(meerkatProtocol.requests[value.method].payload, value.params);
+	if (value.method === "session/stream_end") return isOwnParse(streamEndSchema, value.params);
+	if (value.method !== "session/event" && value.method !== "session/stream_event")
+		return isOwnParse(meerkatProtocol.requests[value.method].payload, value.params);
 	const { event } = value.params;
 	if (era === "seed") return isEvent(seedEvents, event);
 	return isOwnParse(eventEnvelopeSchema, event) && isEvent(contractEvents, event["payload"]);

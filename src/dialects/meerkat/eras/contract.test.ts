@@ -80,7 +80,7 @@ function createSubject(codec: EraCodec, deliveredInEra: DialectSubject["delivere
 			await HostedSession.attach(
 				{
 					session,
-					info: { workDir: "/work", id: session.id, model: "m", provider: "p", isRunning: true },
+					info: { workDir: "/work", id: session.id, model: "m", provider: "p", isRunning: true, labels: {} },
 					startTurn: async () => ({ turnId: "t" }),
 					release() {},
 					discard: async () => {},
@@ -93,6 +93,7 @@ function createSubject(codec: EraCodec, deliveredInEra: DialectSubject["delivere
 					tools: () => [],
 					eventId: () => `event-${++ids}`,
 					now: () => 0,
+					streams: { has: () => false, take: () => [] },
 				},
 				{ facts: newFacts(0), sequence: 0, stagedPrompt: "" },
 			);

@@ -6,7 +6,7 @@ import type { TokenUsage } from "../../../events/content.ts";
 import type { SessionInfo } from "../../../kernel/api.ts";
 import { addUsage, noUsage, type SessionFacts } from "../projection/facts.ts";
 import { toResultUsage } from "../projection/run.ts";
-import type { Capability, RunResult, SessionDetails, SessionSummary } from "../wire.ts";
+import type { Capability, Labels, RunResult, SessionDetails, SessionSummary } from "../wire.ts";
 import type { ContractEvent, MeerkatEvent } from "../wire-events.ts";
 import type { EraCodec } from "./codec.ts";
 
@@ -46,7 +46,10 @@ export const contractCodec = {
 		result: isStaged ? "staged_noop" : "interrupted",
 	}),
 	sessionList: (sessions, factsOf, { offset, limit }) => ({
-		sessions: sessions.slice(offset, offset + limit).map((session) => toListEntry(session, factsOf(session.id))),
+		sessions: sessions
+			.toReversed()
+			.slice(offset, offset + limit)
+			.map((session) => toListEntry(session, factsOf(session.id))),
 	}),
 	sessionRead: toDescription,
 	config: (config, generation) => ({ config, generation }),
@@ -73,7 +76,7 @@ function totalTokens(usage: TokenUsage): number {
 	return usage.input_other + usage.input_cache_read + usage.input_cache_creation + usage.output;
 }
 
-function toListEntry({ id, isRunning }: SessionInfo, facts: SessionFacts): SessionSummary {
+function toListEntry({ id, isRunning, labels }: SessionInfo, facts: SessionFacts): SessionSummary {
 	return {
 		session_id: id,
 		created_at: toSeconds(facts.createdAt),
@@ -81,10 +84,13 @@ function toListEntry({ id, isRunning }: SessionInfo, facts: SessionFacts): Sessi
 		message_count: facts.messageCount,
 		total_tokens: totalTokens(facts.usage),
 		is_active: isRunning,
+		...shown(labels),
 	};
 }
 
-function toDescription({ id, isRunning, model, provider }: SessionInfo, facts: SessionFacts): SessionDetails {
+const shown = (labels: Labels) => (Object.keys(labels).length === 0 ? {} : { labels: { ...labels } });
+
+function toDescription({ id, isRunning, model, provider, labels }: SessionInfo, facts: SessionFacts): SessionDetails {
 	return {
 		session_id: id,
 		created_at: toSeconds(facts.createdAt),
@@ -94,5 +100,6 @@ function toDescription({ id, isRunning, model, provider }: SessionInfo, facts: S
 		model,
 		provider,
 		...(facts.lastText === null ? {} : { last_assistant_text: facts.lastText }),
+		...shown(labels),
 	};
 }

@@ -3,6 +3,7 @@
 
 import { inputText, type TokenUsage } from "../../../events/content.ts";
 import type { AgentEvent, EventBodyOf, EventType, TurnError, TurnOutcome } from "../../../events/event.ts";
+import { toBlocks } from "../blocks.ts";
 import { toSessionId } from "../session-id.ts";
 import type { ErrorClass, HookPoint, MeerkatEvent } from "../wire-events.ts";
 import { toAnswerId } from "./answer-id.ts";
@@ -71,7 +72,7 @@ const entries: { readonly [T in EventType]: Entry<T> } = {
 		const begun = {
 			session_id: state.settings.sessionId,
 			prompt,
-			input: { kind: "content" as const, content: prompt },
+			input: { kind: "content" as const, content: typeof input === "string" ? prompt : toBlocks(input) },
 		};
 		return [{ type: "run_started", ...begun, ...identityOf(event) }, ...events];
 	},

@@ -76,7 +76,9 @@ const rules = {
 	"legacy-error": (transcript, cell) => delivered(transcript).some((line) => isError(line, cell, {})),
 	"meerkat-event": (transcript, cell) =>
 		delivered(transcript).some(
-			({ text }) => text.includes('"method":"session/event"') && text.includes(`"type":"${cell}"`),
+			({ text }) =>
+				(text.includes('"method":"session/event"') && text.includes(`"type":"${cell}"`)) ||
+				text.includes(`"method":"session/${cell}"`),
 		),
 	"meerkat-error": (transcript, cell) => delivered(transcript).some((line) => isMeerkatError(line, cell)),
 	"meerkat-method": (transcript, cell) => sent(transcript).some((line) => isMeerkatMethod(line, cell)),

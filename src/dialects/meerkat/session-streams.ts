@@ -1,0 +1,94 @@
+// Subscriptions of a connection to the events of sessions, whoever starts their runs: `session/stream_open`.
+import type { Identifiers } from "../../base/ids.ts";
+import { NamedError } from "./errors.ts";
+import type { StreamCloseResult, StreamEnd, StreamOpenResult } from "./wire.ts";
+import type { EventEnvelope, SeedEvent } from "./wire-events.ts";
+
+/** Subscriptions that a connection may have open. */
+const maximumStreams = 256;
+
+/** Closed subscriptions whose ids are still known. */
+const rememberedStreams = 1000;
+
+interface Stream {
+	readonly sessionId: string;
+	/** Events sent so far. */
+	sequence: number;
+}
+
+export interface StreamEvent {
+	readonly stream_id: string;
+	readonly sequence: number;
+	readonly session_id: string;
+	readonly event: SeedEvent | EventEnvelope;
+}
+
+export class SessionStreams {
+	readonly #identifiers: Pick<Identifiers, "uuid">;
+	readonly #sendEnd: (end: StreamEnd) => void;
+	readonly #open = new Map<string, Stream>();
+	/** Ids of closed ones, oldest first. */
+	readonly #closed = new Set<string>();
+
+	/** `sendEnd` sends the client that a subscription is over. */
+	constructor(identifiers: Pick<Identifiers, "uuid">, sendEnd: (end: StreamEnd) => void) {
+		this.#identifiers = identifiers;
+		this.#sendEnd = sendEnd;
+	}
+
+	open(sessionId: string): StreamOpenResult {
+		if (this.#open.size >= maximumStreams) {
+			throw new NamedError(
+				"OVERLOADED",
+				`${maximumStreams} streams are open on this connection already; close one before you open another.`,
+				{ limit: maximumStreams, session_id: sessionId },
+			);
+		}
+		const stream_id = this.#identifiers.uuid();
+		this.#open.set(stream_id, { sessionId, sequence: 0 });
+		return { stream_id, session_id: sessionId, opened: true };
+	}
+
+	/** `ended` is sent after the response. Fails for an id that was never one of this connection. */
+	close(streamId: string): { readonly result: StreamCloseResult; ended(): void } {
+		const stream = this.#open.get(streamId);
+		if (stream === undefined && !this.#closed.has(streamId)) {
+			const shown = streamId.length > 100 ? `${streamId.slice(0, 100)}…` : streamId;
+			throw new NamedError("INVALID_PARAMS", `Invalid params: no stream of this connection has the id ${shown}.`);
+		}
+		return {
+			result: { stream_id: streamId, closed: true, already_closed: stream === undefined },
+			ended: () => this.#end(streamId, "explicit_close"),
+		};
+	}
+
+	/** Ends all subscriptions to a session that is gone. */
+	endAll(sessionId: string): void {
+		for (const [id, stream] of this.#open) if (stream.sessionId === sessionId) this.#end(id, "remote_end");
+	}
+
+	/** Whether somebody subscribed to the session. */
+	has(sessionId: string): boolean {
+		return this.#open.size > 0 && [...this.#open.values()].some((stream) => stream.sessionId === sessionId);
+	}
+
+	/** What is sent for an event of the session. */
+	take(sessionId: string, event: SeedEvent | EventEnvelope): readonly StreamEvent[] {
+		if (this.#open.size === 0) return [];
+		return [...this.#open].flatMap(([stream_id, stream]) => {
+			if (stream.sessionId !== sessionId) return [];
+			stream.sequence += 1;
+			return [{ stream_id, sequence: stream.sequence, session_id: sessionId, event }];
+		});
+	}
+
+	#end(streamId: string, outcome: StreamEnd["outcome"]): void {
+		const stream = this.#open.get(streamId);
+		if (stream === undefined) return;
+		this.#open.delete(streamId);
+		this.#closed.add(streamId);
+		const [oldest] = this.#closed;
+		if (oldest !== undefined && this.#closed.size > rememberedStreams) this.#closed.delete(oldest);
+		this.#sendEnd({ stream_id: streamId, session_id: stream.sessionId, ended: true, outcome });
+	}
+}
