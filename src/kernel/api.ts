@@ -147,6 +147,8 @@ export interface OpeningOptions {
 	 * counts for this opening.
 	 */
 	readonly defaultTools?: ToolScope;
+	/** Also one that was archived, to be read: it takes no turn. */
+	readonly archived?: boolean;
 }
 
 /** How a session begins. What is absent is left to the process and its settings. */

@@ -311,6 +311,7 @@ const opening = {
 	environment: optional(textsByName),
 	additionalDirs: optional(texts),
 	defaultTools: optional(toolScope),
+	archived: optional(flag),
 };
 export const openingOptionsSchema = objectOf<Omit<OpeningOptions, "editorFiles">>(opening);
 

@@ -286,6 +286,30 @@ export function describeSessions(name: string, reach: ReachSessions): void {
 			expect(await sessions.loaded()).toEqual([]);
 		});
 
+		it("are read after they were archived by whoever asks for that, and take no turn", async () => {
+			const { sessions } = await createSubject();
+			const handle = await sessions.create(plainRequest);
+			const { id } = handle.session;
+			await runTurn(handle);
+			const before = await handle.session.conversation();
+			handle.release();
+			await sessions.archive(id);
+			const reader = await sessions.acquire(id, { archived: true });
+			expect(await reader.session.conversation()).toEqual(before);
+			await expect(reader.startTurn("x")).rejects.toMatchObject({ code: "session-not-found" });
+			reader.release();
+			await expect(sessions.acquire(id)).rejects.toMatchObject({ code: "session-not-found" });
+			expect(await sessions.loaded()).toEqual([]);
+		});
+
+		it("are found by the labels that they were created with", async () => {
+			const { sessions } = await createSubject();
+			const labels = { team: "a", "": "odd", key: "é" };
+			const { info } = await sessions.create({ ...plainRequest, labels });
+			expect(info.labels).toEqual(labels);
+			expect((await sessions.loaded()).map((each) => each.labels)).toEqual([labels]);
+		});
+
 		it("are unloaded on request while nobody uses them", async () => {
 			const { sessions, kernel } = await createSubject();
 			const handle = await sessions.create(plainRequest);

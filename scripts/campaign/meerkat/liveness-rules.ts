@@ -32,7 +32,7 @@ function checkOutcome(sent: Sent, client: HostedActor, isScarce: boolean): strin
 	const isGone = archives.some((other) => outcomeOf(other) === "result" && (other.response?.at ?? at) < at);
 	switch (outcome) {
 		case "result":
-			if (isGone && id !== null) return "it works on an archived session";
+			if (isGone && id !== null && method !== "session/history") return "it works on an archived session";
 			return isRecord(response.message["result"]) ? checkResult(sent, response.message["result"]) : "no result";
 		case "SESSION_NOT_FOUND":
 			return archives.some((other) => other !== sent && other.at < response.at) ? null : "a session is not found";

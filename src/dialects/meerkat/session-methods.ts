@@ -250,16 +250,13 @@ export class SessionMethods {
 
 	#history({ session_id: id, offset, limit }: SessionHistoryParams): Promise<SessionHistory> {
 		return this.#inLine(id, async () => {
-			const handle = await this.#kernelApi.sessions.acquire(id);
+			// In the contract what was archived can still be read.
+			const { isContract } = this.#client.codec();
+			const handle = await this.#kernelApi.sessions.acquire(id, isContract ? { archived: true } : {});
 			try {
 				const { session } = handle;
 				const { facts } = await this.#remember(handle);
-				const all = await toHistory(
-					await session.conversation(),
-					session.events(),
-					facts.createdAt,
-					this.#client.codec().isContract,
-				);
+				const all = await toHistory(await session.conversation(), session.events(), facts.createdAt, isContract);
 				const messages = all.slice(offset, limit === null ? undefined : offset + limit);
 				return {
 					session_id: id,

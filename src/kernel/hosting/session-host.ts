@@ -246,6 +246,7 @@ export class SessionHost implements SessionsApi {
 			}),
 		);
 		if (session.isArchived) {
+			if (opening.archived === true) return this.#toReader(id, session, chosen);
 			await this.#cache.remove(id);
 			throw notFound(id);
 		}
@@ -294,6 +295,23 @@ export class SessionHost implements SessionsApi {
 					if (!this.#cache.isUsed(id) && !session.hasHistory) await this.#forget(id);
 				});
 			},
+		};
+	}
+
+	/** A handle to read an archived session, which is unloaded with its release. */
+	#toReader(id: string, session: Session, chosen: ChosenOptions): LoadedSession {
+		const handle = this.#toHandle(id, session, chosen);
+		const release = () => {
+			handle.release();
+			void this.unload(id);
+		};
+		return {
+			...handle,
+			startTurn: async () => {
+				throw notFound(id);
+			},
+			release,
+			discard: async () => release(),
 		};
 	}
 
