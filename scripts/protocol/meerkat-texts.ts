@@ -37,6 +37,8 @@ run, no session is created.`,
 	"SessionCreateParams.enable_builtins": "Adds tools: all that run no commands.",
 	"SessionCreateParams.enable_shell":
 		"With `enable_builtins`: adds the tools that run commands, and those of plugins and MCP servers.",
+	"SessionCreateParams.shell_env":
+		"Variables for what the session runs, in addition to those of the process. They are not stored: a later process does not have them.",
 	"SessionCreateParams.labels":
 		"Words about the session, by key; shown in lists, and stored with the session. At most 64, of 1000 characters each; keys that begin with `meerkat.` are reserved.",
 	"SessionCreateParams.budget_limits": "Limits of the session as a whole.",
@@ -83,6 +85,8 @@ cancellation.`,
 the first protocol a second one is refused; in the present contract it waits for the end of those before it, and is refused when 64 wait.`,
 	"TurnStartParams.session_id": "The session, which is loaded if necessary.",
 	"TurnStartParams.prompt": "The prompt. A text that begins with a [slash command](../commands.md) runs that command.",
+	"TurnStartParams.model": "The model of this turn and all later ones, as `models/catalog` has it.",
+	"TurnStartParams.provider": "Its provider; alone, the first model of this provider.",
 	"TurnStartParams.session_events": "False for no events of this run.",
 	"TurnStartResult.session_id": "The session.",
 	"TurnStartResult.text": "The text of the last answer; it may be empty.",

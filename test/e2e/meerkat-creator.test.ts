@@ -1,11 +1,13 @@
 // Sessions of Meerkat RPC whose creator answers no approvals: what their tools do unasked, and what binds them all the same.
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { homedir } from "node:os";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import { hasSandbox } from "../support/executable/bubblewrap.ts";
 import { createStage, type Stage, toolCall } from "../support/executable/executable.ts";
 import { ask, end, eventsOf, serve } from "../support/meerkat/meerkat-lines.ts";
+
+/** Neither in the work directory nor for temporary files. */
+const outside = "/usr/agentwire-outside";
 
 const creation = { prompt: "go", enable_builtins: true, enable_shell: true };
 
@@ -59,23 +61,20 @@ describe("a command of a session whose creator decides", () => {
 
 	it.runIf(hasSandbox())("is confined to the workspace, unless the settings say otherwise", async () => {
 		const stage = createStage();
-		// Whoever runs the tests could change their own home directory.
-		const outside = mkdtempSync(path.join(homedir(), ".agentwire-test-"));
-		onTestFinished(() => rmSync(outside, { recursive: true }));
-		const command = `echo in > inside; echo out > ${outside}/file`;
-		expect(await runCommand(stage, command)).toMatchObject({ is_error: true });
+		expect(await runCommand(stage, `touch inside && touch ${outside}`)).toMatchObject({ is_error: true });
 		expect(existsSync(path.join(stage.workDir, "inside"))).toBe(true);
-		expect(existsSync(path.join(outside, "file"))).toBe(false);
-		expect(await runCommand(stage, command, { sandbox: { creators: false } })).toMatchObject({ is_error: false });
-		expect(existsSync(path.join(outside, "file"))).toBe(true);
+		expect(existsSync(outside)).toBe(false);
+		// Whether the root can be written, whoever runs the tests.
+		const command = `awk '$2 == "/" { found = $4 } END { print substr(found, 1, 2) }' /proc/self/mounts`;
+		expect(await runCommand(stage, command)).toMatchObject({ result: "ro\n" });
+		expect(await runCommand(stage, command, { sandbox: { creators: false } })).toMatchObject({ result: "rw\n" });
 	});
 
 	it.runIf(hasSandbox())("leaves the hooks of the settings as they are", async () => {
 		const stage = createStage();
-		const outside = mkdtempSync(path.join(homedir(), ".agentwire-test-"));
-		onTestFinished(() => rmSync(outside, { recursive: true }));
-		const hooks = [{ event: "PreToolUse", command: `echo hook > ${outside}/hook` }];
+		const file = path.join(stage.shareDir, "hook");
+		const hooks = [{ event: "PreToolUse", command: `echo hook > ${file}` }];
 		await runCommand(stage, "true", { hooks });
-		expect(existsSync(path.join(outside, "hook"))).toBe(true);
+		expect(existsSync(file)).toBe(true);
 	});
 });

@@ -123,7 +123,7 @@ const modes = {
 	default: [[], "ask", "ask"],
 	auto: [["--afk"], "allow", "deny"],
 	yolo: [["--yolo"], "allow", "allow"],
-	"nobody to ask": [[], "deny", "deny"],
+	"nobody to ask": [[], "allow", "deny"],
 } as const satisfies Readonly<Record<string, readonly [readonly string[], Fate, Fate]>>;
 
 const rows = (Object.keys(modes) as (keyof typeof modes)[]).flatMap((mode) => {

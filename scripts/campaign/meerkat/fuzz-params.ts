@@ -13,7 +13,7 @@ const isWhole = (value: unknown, least: number): boolean =>
 	typeof value === "number" && Number.isInteger(value) && value >= least && value <= 4_294_967_295;
 
 export function fitsCreate(params: unknown): params is Fields {
-	if (!isObject(params) || !isText(params["prompt"])) return false;
+	if (!isObject(params) || !fitsPrompt(params["prompt"])) return false;
 	const { max_tokens: maxTokens, initial_turn: initialTurn } = params;
 	if (!["model", "provider", "system_prompt"].every((key) => isAbsent(params[key]) || isText(params[key])))
 		return false;
@@ -34,12 +34,25 @@ export function fitsCreate(params: unknown): params is Fields {
 const dropped: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"]);
 
 /** The contract refuses what it does not know, unless it is null. */
-export function fitsTurn({ prompt, session_events: wantsEvents, ...others }: Fields, isContract: boolean): boolean {
-	if (!isText(prompt) || !(isAbsent(wantsEvents) || typeof wantsEvents === "boolean")) return false;
+export function fitsTurn(
+	{ prompt, session_events: wantsEvents, model, provider, ...others }: Fields,
+	isContract: boolean,
+): boolean {
+	if (![model, provider].every((name) => isAbsent(name) || isText(name))) return false;
+	if (!fitsPrompt(prompt) || !(isAbsent(wantsEvents) || typeof wantsEvents === "boolean")) return false;
 	const unknown = Object.entries(others).filter(
 		([name, value]) => name !== "session_id" && value !== null && !dropped.has(name),
 	);
 	return !isContract || unknown.length === 0;
+}
+
+/** A text, or blocks; the lines have no images. */
+function fitsPrompt(prompt: unknown): boolean {
+	if (isText(prompt)) return true;
+	return (
+		Array.isArray(prompt) &&
+		prompt.every((block) => isObject(block) && block["type"] === "text" && isText(block["text"]))
+	);
 }
 
 function fitsBudgets(limits: unknown): boolean {

@@ -7,7 +7,7 @@ import { defineMethod, type Method, type Respond } from "../../rpc/methods.ts";
 import type { HostApi } from "../dialect.ts";
 import { joined } from "./blocks.ts";
 import type { ConfigView } from "./configuration/config-view.ts";
-import { toNamedError } from "./errors.ts";
+import { NamedError, toNamedError } from "./errors.ts";
 import { toHistory } from "./history.ts";
 import { type ClientSide, HostedSession, type Remembered } from "./hosted-session.ts";
 import { newFacts, readFacts } from "./projection/facts.ts";
@@ -157,7 +157,7 @@ export class SessionMethods {
 		const { session_id: id } = params;
 		if (this.#client.codec().isContract) refuseUnhonouredOfTurn(params);
 		const run = () => this.#runTurn(params, answered);
-		return await (this.#client.codec().isContract ? this.#queue.run(id, run) : run());
+		return await (this.#client.codec().isContract ? this.#queue.run(id, run) : this.#queue.add(id, run()));
 	}
 
 	async #runTurn(params: TurnStartParams, answered: Promise<void>): Promise<RunResult> {
@@ -176,6 +176,7 @@ export class SessionMethods {
 		try {
 			const attached = await this.#attach(handle);
 			const remembered = await this.#remember(handle);
+			await this.#changeModel(handle, params);
 			const whole = joined(remembered.stagedPrompt, prompt);
 			const { ended } = await attached.start(handle, whole, this.#wantsEvents(params));
 			remembered.stagedPrompt = "";
@@ -185,6 +186,24 @@ export class SessionMethods {
 			handle.release();
 			throw thrown;
 		}
+	}
+
+	/** The model of this turn and all later ones. */
+	async #changeModel({ session }: SessionHandle, { model, provider }: TurnStartParams): Promise<void> {
+		if (!this.#client.codec().isContract || (model === null && provider === null)) return;
+		const { options } = await this.#kernelApi.sessions.models();
+		const wanted = options.filter(
+			(option) => (model === null || option.alias === model) && (provider === null || option.provider === provider),
+		);
+		const [found] = wanted;
+		if (found === undefined) {
+			const known = options.map(({ alias, provider }) => `${alias} of ${provider}`).join(", ");
+			throw new NamedError(
+				"INVALID_PARAMS",
+				`Invalid params: the settings have no such model for a turn (\`model\`, \`provider\`). They have: ${known}.`,
+			);
+		}
+		await session.send({ type: "model.set", model: found.alias, thinking: null });
 	}
 
 	#interrupt(id: string, respond: Respond<InterruptResult>): Promise<InterruptResult> {

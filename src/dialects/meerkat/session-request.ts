@@ -26,6 +26,7 @@ export function toSessionRequest(
 		maxSteps: agent.max_turns,
 		budgets: toBudgets(params),
 		tools: toTools(params, isContract),
+		...(isContract && params.shell_env !== null ? { environment: params.shell_env } : {}),
 		...(params.labels === null ? {} : { labels: params.labels }),
 		...(answersApprovals ? {} : { permissions: { whenUnattended: "creator" } }),
 	};

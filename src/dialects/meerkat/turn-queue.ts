@@ -38,10 +38,8 @@ export class TurnQueue {
 	/** Lets later turns of the session wait for this one, which was begun already or waits. */
 	add<T>(sessionId: string, turn: Promise<T>): Promise<T> {
 		const line = this.#lines.get(sessionId) ?? { length: 0, last: Promise.resolve() };
-		const last = turn.then(
-			() => {},
-			() => {},
-		);
+		// One that was not queued may be refused while those before it go on.
+		const last = Promise.allSettled([line.last, turn]).then(() => {});
 		line.last = last;
 		this.#lines.set(sessionId, line);
 		void last.then(() => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { refuseUnhonouredOfCreate, refuseUnhonouredOfTurn } from "./unhonoured.ts";
 
 describe("a creation", () => {
-	it.each(["injected_context", "output_schema", "hooks_override", "keep_alive", "shell_env", "provider_params"])(
+	it.each(["injected_context", "output_schema", "hooks_override", "keep_alive", "skill_refs", "provider_params"])(
 		"with `%s` is refused by name",
 		(field) => {
 			expect(() => refuseUnhonouredOfCreate({ prompt: "x", [field]: { a: 1 } })).toThrow(`\`${field}\``);
@@ -16,7 +16,7 @@ describe("a creation", () => {
 });
 
 describe("a turn", () => {
-	it.each(["model", "max_tokens", "turn_tool_overlay", "anything"])("with `%s` is refused by name", (field) => {
+	it.each(["system_prompt", "max_tokens", "turn_tool_overlay", "anything"])("with `%s` is refused by name", (field) => {
 		expect(() => refuseUnhonouredOfTurn({ session_id: "s", prompt: "x", [field]: "y" })).toThrow(`\`${field}\``);
 	});
 

@@ -21,7 +21,6 @@ const ofCreate = [
 	"peer_meta",
 	"preload_skills",
 	"provider_params",
-	"shell_env",
 	"skill_refs",
 	"structured_output_retries",
 	"tool_filter",
@@ -29,7 +28,7 @@ const ofCreate = [
 ] as const;
 
 /** What `turn/start` takes; servers of the contract refuse all else. */
-const ofTurn: ReadonlySet<string> = new Set(["session_id", "prompt", "session_events"]);
+const ofTurn: ReadonlySet<string> = new Set(["session_id", "prompt", "model", "provider", "session_events"]);
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -66,6 +66,9 @@ const sessionEvents = v.optional(v.nullable(v.boolean()), true);
 export const turnStartParamsSchema = looseParams({
 	session_id: sessionId,
 	prompt: blocksOrTextSchema,
+	/** From now on; contract only. */
+	model: nullish(v.string()),
+	provider: nullish(v.string()),
 	session_events: sessionEvents,
 });
 export type TurnStartParams = v.InferOutput<typeof turnStartParamsSchema>;
@@ -86,6 +89,15 @@ export const budgetLimitsSchema = params({
 	max_tool_calls: nullish(positive),
 });
 export type BudgetLimits = v.InferOutput<typeof budgetLimitsSchema>;
+
+const environmentSchema = v.pipe(
+	plainObject,
+	v.record(
+		v.pipe(v.string(), v.regex(/^[^=\0]+$/, "must be the name of a variable")),
+		v.pipe(v.string(), v.regex(/^[^\0]*$/, "must have no NUL")),
+	),
+	v.maxEntries(1000),
+);
 
 const labelText = v.pipe(v.string(), v.maxLength(1000));
 export const labelsSchema = v.pipe(
@@ -110,6 +122,8 @@ export const sessionCreateParamsSchema = looseParams({
 	system_prompt: nullish(v.string()),
 	enable_builtins: nullish(v.boolean()),
 	enable_shell: nullish(v.boolean()),
+	/** Variables for the commands of the session, as long as this process lives; contract only. */
+	shell_env: nullish(environmentSchema),
 	/** Any words about the session, by key. */
 	labels: nullish(labelsSchema),
 	/** Budget of the whole session. */
