@@ -42,7 +42,12 @@ const dialects: ReadonlyMap<string, ReadonlyMap<string, CampaignKind>> = new Map
 			kindsOf({ fuzz: 20_000, liveness: 1_000, crash: 100, kill: 20 }, () => import("./campaign/meerkat/front-end.ts")),
 		),
 	],
-	["acp", new Map(kindsOf({ fuzz: 20_000, crash: 100, kill: 20 }, () => import("./campaign/acp/front-end.ts")))],
+	[
+		"acp",
+		new Map(
+			kindsOf({ fuzz: 20_000, liveness: 1_000, crash: 100, kill: 20 }, () => import("./campaign/acp/front-end.ts")),
+		),
+	],
 ]);
 
 const more = "[--rounds N] [--process-rounds N] [--seed S] [--path P] [--points all|N] [--only TEXT] [--over socket]";

@@ -1,5 +1,6 @@
 // The rules of the liveness campaign: they must notice what is delivered wrongly. And a fixed-seed piece of it for each dialect.
 import { describe, expect, it } from "vitest";
+import { acpLiveness } from "../../scripts/campaign/acp/liveness.ts";
 import { runLiveness } from "../../scripts/campaign/frame/liveness.ts";
 import { findTurns, type PlacedFact, type TurnFact } from "../../scripts/campaign/frame/turn-rules.ts";
 import { meerkatLiveness } from "../../scripts/campaign/meerkat/liveness.ts";
@@ -22,6 +23,13 @@ describe("the liveness campaign", () => {
 		const { findings, figures } = await runLiveness(meerkatLiveness, "--dialect meerkat --kind liveness", options);
 		expect(findings).toEqual([]);
 		expect(figures["run_started"]).toBeGreaterThan(30);
+	});
+
+	it("answers every request of an editor, and every prompt with why it ended", { timeout: 60_000 }, async () => {
+		const options = { rounds: 12, seed: 20, points: "all", log: () => {} } as const;
+		const { findings, figures } = await runLiveness(acpLiveness, "--dialect acp --kind liveness", options);
+		expect(findings).toEqual([]);
+		expect(figures["session/prompt end_turn"]).toBeGreaterThan(20);
 	});
 
 	it("shows the smallest case in which a turn is not ended, and plays it again", { timeout: 60_000 }, async () => {

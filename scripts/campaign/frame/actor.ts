@@ -125,6 +125,11 @@ export abstract class Actor<How extends string> {
 		return sent;
 	}
 
+	/** Sends what has no response. */
+	notify(method: string, params: Fields): void {
+		this.#write({ jsonrpc: "2.0", method, params });
+	}
+
 	unanswered(method: string | null = null): readonly Sent[] {
 		return this.sent.filter((sent) => (method === null || sent.method === method) && sent.response === null);
 	}

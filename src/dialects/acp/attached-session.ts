@@ -48,6 +48,8 @@ export class AttachedSession {
 	readonly #ownTurns = new Set<string>();
 	/** By turn: resolved when its beginning was sent. */
 	readonly #beginnings = new Map<string, Deferred<void>>();
+	/** Side questions that were cancelled: nobody waits for their answers. */
+	readonly #dismissed = new Set<string>();
 	#attachment: Attachment;
 	#projection: Projection;
 	#codec: Codec;
@@ -112,17 +114,22 @@ export class AttachedSession {
 		await shown.promise;
 	}
 
-	/** Sends the conversation so far. Fails when the signal aborts. */
+	/**
+	 * Sends the conversation so far. Fails when the signal aborts; what was not sent is known all the same, because a turn
+	 * of the session may go on.
+	 */
 	async replay(signal: AbortSignal): Promise<void> {
 		const { cursor, unfinished, turnId } = this.#attachment.snapshot;
 		this.#projection.isReplay = true;
 		for await (const event of this.#session.events()) {
 			if ((event.seq ?? 0) > cursor.seq) break;
-			if (signal.aborted) throw new RequestCancelledError();
-			this.#sendAll(this.#projection.take(event));
+			const updates = this.#projection.take(event);
+			if (signal.aborted) continue;
+			this.#sendAll(updates);
 			if (this.#peer.isFull()) await this.#peer.ready();
 		}
 		this.#projection.isReplay = false;
+		if (signal.aborted) throw new RequestCancelledError();
 		// No turn runs: what is open was cut off.
 		if (turnId === null) this.#sendAll(this.#projection.endUnfinished());
 		const now = { sessionId: this.#session.id, turnId, at: this.#clock.now() };
@@ -183,10 +190,13 @@ export class AttachedSession {
 		}
 	}
 
-	/** Asks a side question while a turn runs; its answer is in the outbox when `ended` resolves. */
-	async askSideQuestion(question: string): Promise<{ readonly ended: Promise<void> }> {
+	/**
+	 * Asks a side question while a turn runs; its answer is in the outbox when `ended` resolves, but for one that was
+	 * dismissed.
+	 */
+	async askSideQuestion(question: string): Promise<{ readonly ended: Promise<void>; dismiss(): void }> {
 		const { id } = await this.#session.send({ type: "side-question.start", question });
-		return { ended: this.#pump.sideQuestionEnded(id) };
+		return { ended: this.#pump.sideQuestionEnded(id), dismiss: () => void this.#dismissed.add(id) };
 	}
 
 	/** Sends the title when it has changed. */
@@ -252,6 +262,8 @@ export class AttachedSession {
 			case "model.changed":
 				this.choices.noteModel(body.model);
 				return [this.#optionsUpdate()];
+			case "side-question.ended":
+				return this.#dismissed.delete(body.id) ? [] : this.#projection.take(event);
 			default:
 				return this.#projection.take(event);
 		}

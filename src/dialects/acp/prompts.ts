@@ -1,45 +1,84 @@
-// The prompts of one session that are not answered: they run one after the other, and a cancellation reaches all of
-// them.
+// The prompts of one session that are not answered: they run one after the other, side questions meanwhile, and a
+// cancellation reaches all of them.
+import { createDeferred, type Deferred } from "../../base/deferred.ts";
+
 export interface Prompt {
 	isCancelled: boolean;
 	/** Whether it is its turn. */
 	isRunning: boolean;
+	/** Resolved when there is nothing to wait for before it is answered as cancelled. */
+	readonly withdrawn: Deferred<void>;
 }
 
 export class Prompts {
-	readonly #open = new Set<Prompt>();
+	readonly #inLine = new Set<Prompt>();
+	readonly #concurrent = new Set<Prompt>();
 	#last: Promise<void> = Promise.resolve();
 
 	/** Whether a prompt runs or waits. */
 	get isBusy(): boolean {
-		return this.#open.size > 0;
+		return this.#inLine.size > 0;
 	}
 
-	/** Does the work of a prompt after that of all earlier ones. */
-	async run<T>(work: (prompt: Prompt) => Promise<T>, begun: (prompt: Prompt) => void = () => {}): Promise<T> {
-		const prompt: Prompt = { isCancelled: false, isRunning: false };
-		this.#open.add(prompt);
+	/** Whether neither a prompt nor a side question is open. */
+	get isEmpty(): boolean {
+		return this.#inLine.size + this.#concurrent.size === 0;
+	}
+
+	/** Does the work of a prompt after that of all earlier ones; gives `cancelled` for one that is withdrawn before. */
+	async run<T>(
+		work: (prompt: Prompt) => Promise<T>,
+		cancelled: T,
+		begun: (prompt: Prompt) => void = () => {},
+	): Promise<T> {
+		const prompt = createPrompt();
+		this.#inLine.add(prompt);
 		begun(prompt);
-		const earlier = this.#last;
-		const start = () => {
+		const start = async (): Promise<T> => {
+			if (prompt.isCancelled) return cancelled;
 			prompt.isRunning = true;
-			return work(prompt);
+			return await work(prompt);
 		};
-		const done = earlier.then(start).finally(() => this.#open.delete(prompt));
+		const done = this.#last.then(start);
 		this.#last = done.then(
 			() => {},
 			() => {},
 		);
-		return await done;
+		const withdrawn = prompt.withdrawn.promise.then(() => cancelled);
+		return await Promise.race([done, withdrawn]).finally(() => this.#inLine.delete(prompt));
 	}
 
-	/** Marks all as cancelled. */
+	/** Does the work of a side question at once; gives `cancelled` when it is cancelled before the work has ended. */
+	async runConcurrently<T>(
+		work: (prompt: Prompt) => Promise<T>,
+		cancelled: T,
+		begun: (prompt: Prompt) => void = () => {},
+	): Promise<T> {
+		const prompt = createPrompt();
+		this.#concurrent.add(prompt);
+		begun(prompt);
+		const withdrawn = prompt.withdrawn.promise.then(() => cancelled);
+		return await Promise.race([work(prompt), withdrawn]).finally(() => this.#concurrent.delete(prompt));
+	}
+
+	/** Cancels one; one that waits is answered at once, and one that runs when its work has ended. */
+	withdraw(prompt: Prompt): void {
+		prompt.isCancelled = true;
+		if (!prompt.isRunning) prompt.withdrawn.resolve();
+	}
+
+	/** Cancels all. Those that wait are answered after the one that runs, in their order. */
 	cancel(): void {
-		for (const prompt of this.#open) prompt.isCancelled = true;
+		for (const prompt of this.#inLine) prompt.isCancelled = true;
+		for (const prompt of this.#concurrent) this.withdraw(prompt);
 	}
 
 	/** Resolves when those of now have ended. */
 	ended(): Promise<void> {
 		return this.#last;
 	}
+}
+
+function createPrompt(): Prompt {
+	return { isCancelled: false, isRunning: false, withdrawn: createDeferred<void>() };
 }

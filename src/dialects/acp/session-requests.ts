@@ -3,7 +3,7 @@
 
 import { KernelError } from "../../base/errors.ts";
 import { createKeyedQueue } from "../../base/keyed-queue.ts";
-import { inputText } from "../../events/content.ts";
+import { inputText, type UserInput } from "../../events/content.ts";
 import type { TurnOutcome } from "../../events/event.ts";
 import { readSideQuestion } from "../../events/slash-command.ts";
 import type { OpeningOptions, SessionApi, SessionHandle } from "../../kernel/api.ts";
@@ -43,6 +43,9 @@ const plainOptions = {
 		turnToolCalls: null,
 	},
 } as const;
+
+/** How a prompt is answered that was cancelled before its turn began. */
+const cancelled: PromptResult = { stopReason: "cancelled" };
 
 /** Where a new session works. */
 export type Workspace = Omit<OpenSessionParams, "sessionId">;
@@ -145,11 +148,24 @@ export class SessionRequests {
 
 	/** Cancels what runs in a session, and leaves it. */
 	async close(id: string): Promise<void> {
+		const { sessions } = this.#kernelApi;
 		await this.#leave(id, async () => {
-			const handle = await this.#kernelApi.sessions.acquire(id);
-			await this.#detach(handle.session).finally(() => handle.release());
-			await this.#kernelApi.sessions.unload(id);
+			const known = [...this.#attached.keys()].find((session) => session.id === id);
+			if (known === undefined) await this.#refuseUnknown(id);
+			else await this.#detach(known);
+			await sessions.unload(id);
 		});
+	}
+
+	/** Fails `session-not-found` for a session that there is not. */
+	async #refuseUnknown(id: string): Promise<void> {
+		try {
+			const { release } = await this.#kernelApi.sessions.acquire(id);
+			release();
+		} catch (thrown) {
+			// Where there is no room to look for it, it is not loaded.
+			if (!(thrown instanceof KernelError && thrown.code === "overloaded")) throw thrown;
+		}
 	}
 
 	/** Prompts of one session run one after the other; a side question is answered meanwhile. */
@@ -161,59 +177,70 @@ export class SessionRequests {
 	): Promise<PromptResult> {
 		const input = toInput(blocks);
 		const prompts = this.#promptsOf(sessionId);
+		const watch = (prompt: Prompt) => {
+			const withdraw = () => {
+				prompts.withdraw(prompt);
+				if (prompt.isRunning) void this.#interrupt(sessionId);
+			};
+			if (signal.aborted) withdraw();
+			else signal.addEventListener("abort", withdraw, { once: true });
+		};
 		// Any other prompt is in line at once: a cancellation that follows it has to reach it.
 		const question = prompts.isBusy ? readSideQuestion(inputText(input)) : null;
-		if (question !== null) {
-			const { ended } = await this.using(sessionId, (attached) => attached.askSideQuestion(question));
-			await ended;
-			return { stopReason: "end_turn" };
-		}
-		const withdraw = (prompt: Prompt) => {
-			prompt.isCancelled = true;
-			if (prompt.isRunning) void this.#interrupt(sessionId);
-		};
-		const running = prompts.run(
-			async (prompt): Promise<PromptResult> => {
-				if (prompt.isCancelled) return { stopReason: "cancelled" };
-				const started = await this.#lines.run(sessionId, async () => {
-					const handle = await advised(() => this.#kernelApi.sessions.acquire(sessionId));
-					try {
-						const attached = await this.#attachedTo(handle);
-						return { handle, attached, ...(await attached.start(handle, input)) };
-					} catch (thrown) {
-						handle.release();
-						throw thrown;
-					}
-				});
-				const { handle, attached, messageId, ended } = started;
-				void started.begun.then(() => begun(messageId));
-				try {
-					// A cancellation may have come while the turn began.
-					if (prompt.isCancelled) void this.#interrupt(sessionId);
-					const outcome = await ended;
-					await attached.sendTitle();
-					return { stopReason: toStopReason(outcome, prompt, attached) };
-				} finally {
-					handle.release();
-				}
-			},
-			(prompt) => {
-				if (signal.aborted) withdraw(prompt);
-				else signal.addEventListener("abort", () => withdraw(prompt), { once: true });
-			},
-		);
+		const running =
+			question === null
+				? prompts.run((prompt) => this.#runTurn(sessionId, input, prompt, begun), cancelled, watch)
+				: prompts.runConcurrently((prompt) => this.#askSideQuestion(sessionId, question, prompt), cancelled, watch);
 		return await running.finally(() => {
-			if (!prompts.isBusy && this.#prompts.get(sessionId) === prompts) this.#prompts.delete(sessionId);
+			if (prompts.isEmpty && this.#prompts.get(sessionId) === prompts) this.#prompts.delete(sessionId);
 		});
+	}
+
+	/** Runs the turn of a prompt. */
+	async #runTurn(
+		sessionId: string,
+		input: UserInput,
+		prompt: Prompt,
+		begun: (messageId: string) => void,
+	): Promise<PromptResult> {
+		const started = await this.#lines.run(sessionId, async () => {
+			const handle = await advised(() => this.#kernelApi.sessions.acquire(sessionId));
+			try {
+				const attached = await this.#attachedTo(handle);
+				return { handle, attached, ...(await attached.start(handle, input)) };
+			} catch (thrown) {
+				handle.release();
+				throw thrown;
+			}
+		});
+		const { handle, attached, messageId, ended } = started;
+		void started.begun.then(() => begun(messageId));
+		try {
+			// A cancellation may have come while the turn began.
+			if (prompt.isCancelled) void this.#interrupt(sessionId);
+			const outcome = await ended;
+			await attached.sendTitle();
+			return { stopReason: toStopReason(outcome, prompt, attached) };
+		} finally {
+			handle.release();
+		}
+	}
+
+	/** Asks a side question; the answer to one that was cancelled is not shown. */
+	async #askSideQuestion(sessionId: string, question: string, prompt: Prompt): Promise<PromptResult> {
+		const { ended, dismiss } = await this.using(sessionId, (attached) => attached.askSideQuestion(question));
+		void prompt.withdrawn.promise.then(dismiss);
+		await ended;
+		return { stopReason: "end_turn" };
 	}
 
 	/** Cancels the prompts of a session; nothing happens without one. */
 	async cancel(id: string): Promise<void> {
 		const prompts = this.#prompts.get(id);
 		// Nothing of this client runs in a session that it has not prompted.
-		if (prompts === undefined || !prompts.isBusy) return;
+		if (prompts === undefined) return;
 		prompts.cancel();
-		await this.#interrupt(id);
+		if (prompts.isBusy) await this.#interrupt(id);
 	}
 
 	#interrupt(id: string): Promise<void> {

@@ -66,6 +66,18 @@ describe("a host of sessions", () => {
 		expect(await host.loaded()).toHaveLength(1);
 	});
 
+	it("keeps the model that was chosen for a session without a turn when it loads that one again", async () => {
+		const model = { provider: "p", model: "echo", max_context_size: 1000 };
+		const { host, clock } = await createHost({ unload_after: 60 }, { models: { m: model, other: model } });
+		const handle = await host.create(plainRequest);
+		await handle.session.send({ type: "model.set", model: "other", thinking: null });
+		handle.release();
+		clock.advance(60_000);
+		const again = await host.acquire(handle.session.id);
+		expect(again.session).not.toBe(handle.session);
+		expect((await again.session.snapshot()).model?.alias).toBe("other");
+	});
+
 	it("evicts the least recently used session", async () => {
 		const { host } = await createHost({ loaded_sessions: 2 });
 		const one = await used(await host.create(plainRequest));

@@ -323,7 +323,10 @@ export class SessionHost implements SessionsApi {
 	/** What is known of a session while it is not loaded. */
 	#noteModel(id: string, session: Session): void {
 		const chosen = this.#chosen.get(id);
-		if (chosen !== undefined) this.#chosen.set(id, { ...chosen, ...session.modelInUse });
+		if (chosen === undefined) return;
+		// One without a turn is not stored: its options are remembered here.
+		const now = withStoredModel(this.#parts, chosen, session.creationOptions);
+		this.#chosen.set(id, { ...now, ...session.modelInUse });
 	}
 
 	#loaded(id: string): Session | null {

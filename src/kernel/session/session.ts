@@ -135,6 +135,11 @@ export class Session implements SessionApi {
 		return { model: sentName, provider: choice?.provider ?? "" };
 	}
 
+	/** What it was created with, and the model that was chosen since; null when that is not stored. */
+	get creationOptions(): unknown {
+		return this.#parts.stored.state().creationOptions;
+	}
+
 	/** Whether it was loaded from disk or has had a turn. */
 	get hasHistory(): boolean {
 		return this.#parts.stored.existed || this.#hadTurn;

@@ -86,9 +86,9 @@ export const acpScenarioProofs = {
 		${running}
 		→ session/prompt & "id":{b},
 		→ $/cancel_request & "requestId":{b}
+		←! "id":{b},"result":{"stopReason":"cancelled"}
 		→ session/cancel
-		← "id":{a},"result":{"stopReason":"cancelled"}
-		←! "id":{b},"result":{"stopReason":"cancelled"}`,
+		← "id":{a},"result":{"stopReason":"cancelled"}`,
 	"two-sessions": lines`→ session/prompt & "id":{a}, & "sessionId":"{s}"
 		← session/request_permission & "sessionId":"{s}"
 		→ session/prompt & "id":{b}, & !"sessionId":"{s}"
