@@ -205,7 +205,7 @@ function mayWait(sent: Sent, running: AcpRunning): boolean {
 		.unanswered("session/prompt")
 		.find((other) => sessionOfSent(other) === sessionId && cutsOf(other, client).length === 0);
 	const since = Math.max(client.timePassedAt, first?.at ?? sent.at);
-	// A summary is tried again without a notice.
+	// A summary is retried without a notice.
 	const isCompacting = JSON.stringify(first?.params ?? "").includes(promptTexts.compact);
 	const isRetrying = client.updates.some(
 		({ at, kind, sessionId: of }) =>
@@ -227,7 +227,7 @@ function storedSessions(client: AcpActor): ReadonlySet<string> {
 }
 
 /** A session that was opened is held until its commands were sent, which no request waits for. */
-async function letGo(client: AcpActor): Promise<void> {
+async function awaitReleases(client: AcpActor): Promise<void> {
 	const isHeld = ({ at, sessionId }: { readonly at: number; readonly sessionId: string }): boolean =>
 		!client.updates.some((update) => {
 			return update.kind === "available_commands_update" && update.sessionId === sessionId && update.at > at;
@@ -245,7 +245,7 @@ async function promptConcurrently(running: AcpRunning): Promise<void> {
 	await settle(acpLiveness, running);
 	client.atRest = true;
 	client.note("a session while the others hang");
-	await letGo(client);
+	await awaitReleases(client);
 	const waiting = new Set(client.unanswered().map(sessionOfSent)).size;
 	const isFull = waiting >= Math.min(settings.slots, settings.turns);
 	const created = client.request("session/new", { cwd, mcpServers: [] });

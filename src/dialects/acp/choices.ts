@@ -4,6 +4,7 @@ import { KernelError } from "../../base/errors.ts";
 import type { CommandValues } from "../../events/command.ts";
 import { type SessionMode, sessionModes } from "../../events/session-mode.ts";
 import type { ModelChoice, ModelOption, SessionApi } from "../../kernel/api.ts";
+import { quoted } from "./errors.ts";
 import type { ConfigOption, Modes, OpenSessionResult } from "./wire.ts";
 
 const modeTexts: { readonly [M in SessionMode]: { readonly name: string; readonly description: string } } = {
@@ -166,6 +167,5 @@ function toBoolean(value: string | boolean): boolean {
 }
 
 function unknown(what: string, given: string, known: readonly string[]): KernelError {
-	const quoted = JSON.stringify(given).slice(0, 200);
-	return new KernelError("invalid-input", `There is no ${what} ${quoted}; there are ${known.join(", ")}.`);
+	return new KernelError("invalid-input", `There is no ${what} ${quoted(given)}; there are ${known.join(", ")}.`);
 }

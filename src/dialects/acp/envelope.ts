@@ -19,7 +19,11 @@ export const acpRules: EnvelopeRules = {
 		'Invalid request: an object with "jsonrpc":"2.0", a method and an id that is a string or an integer is needed',
 	),
 	invalidResponse: null,
-	unknownMethod: (method) => errorObject(errorNumbers.methodNotFound, `Method not found: ${method}`),
+	unknownMethod: (method) =>
+		errorObject(
+			errorNumbers.methodNotFound,
+			`Method not found: ${method.length > 200 ? `${method.slice(0, 200)}…` : method}`,
+		),
 	invalidParams: (method, problem) =>
 		errorObject(
 			errorNumbers.invalidParams,

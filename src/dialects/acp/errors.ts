@@ -71,6 +71,18 @@ export function toErrorObject(thrown: unknown): ErrorObject {
 	return errorObject(numbers[code], message);
 }
 
+/** What a client has sent, quoted and cut: it may be of any length. */
+export function quoted(given: string): string {
+	const text = JSON.stringify(given.slice(0, 200));
+	return given.length > 200 ? `${text}…` : text;
+}
+
+/** The session may be of another program, or deleted: the list says which there are. */
+export function unknownSession(id: string): KernelError {
+	const text = `There is no session ${quoted(id)}. session/list says which there are; session/new creates one.`;
+	return new KernelError("session-not-found", text);
+}
+
 /** The text of `model-not-set` with what to do about it. */
 export function withAdvice(thrown: unknown, advice: string): unknown {
 	const error = toKernelError(thrown);

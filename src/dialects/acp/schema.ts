@@ -1,6 +1,7 @@
 // What the shapes of the Agent Client Protocol are built from.
 import * as v from "valibot";
 import { isRecord } from "../../base/json.ts";
+import { quoted } from "./errors.ts";
 
 const plainObject = v.custom<Record<string, unknown>>(isRecord, "an object is needed");
 
@@ -38,6 +39,6 @@ export const absolutePath = v.pipe(
 	v.string(),
 	v.check(
 		(path) => /^([/\\]|[A-Za-z]:[/\\])/.test(path),
-		({ input }) => `an absolute path is needed, not ${JSON.stringify(input).slice(0, 200)}`,
+		({ input }) => `an absolute path is needed, not ${quoted(input)}`,
 	),
 );

@@ -16,7 +16,7 @@ import type { CancellableRequests } from "./cancellable-requests.ts";
 import type { Choices } from "./choices.ts";
 import { toInput } from "./content.ts";
 import { type ClientFiles, createClientFiles } from "./editor-files.ts";
-import { withAdvice } from "./errors.ts";
+import { unknownSession, withAdvice } from "./errors.ts";
 import { toMcpServers } from "./mcp-servers.ts";
 import { type Prompt, Prompts } from "./prompts.ts";
 import { signInAdvice } from "./sign-in.ts";
@@ -97,9 +97,7 @@ export class SessionRequests {
 		return this.#requests.run(id, (signal) =>
 			this.#lines.run(sessionId, async () => {
 				const { files, opening } = this.#toOpening(params);
-				const handle = await advised(() =>
-					this.#kernelApi.sessions.acquire(sessionId, { ...opening, defaultTools: "all" }),
-				);
+				const handle = await this.#acquire(sessionId, { ...opening, defaultTools: "all" });
 				try {
 					const known = this.#attached.get(handle.session);
 					const attached = await (known ?? this.#attach(handle));
@@ -160,7 +158,7 @@ export class SessionRequests {
 	/** Fails `session-not-found` for a session that there is not. */
 	async #refuseUnknown(id: string): Promise<void> {
 		try {
-			const { release } = await this.#kernelApi.sessions.acquire(id);
+			const { release } = await this.#acquire(id);
 			release();
 		} catch (thrown) {
 			// Where there is no room to look for it, it is not loaded.
@@ -204,7 +202,7 @@ export class SessionRequests {
 		begun: (messageId: string) => void,
 	): Promise<PromptResult> {
 		const started = await this.#lines.run(sessionId, async () => {
-			const handle = await advised(() => this.#kernelApi.sessions.acquire(sessionId));
+			const handle = await this.#acquire(sessionId);
 			try {
 				const attached = await this.#attachedTo(handle);
 				return { handle, attached, ...(await attached.start(handle, input)) };
@@ -271,7 +269,7 @@ export class SessionRequests {
 	/** Adds input to the running turn. */
 	async steer({ sessionId, prompt }: PromptParams): Promise<SteeringResult> {
 		const input = toInput(prompt);
-		const handle = await this.#kernelApi.sessions.acquire(sessionId);
+		const handle = await this.#acquire(sessionId);
 		try {
 			await handle.session.send({ type: "turn.steer", input });
 			return { outcome: "injected" };
@@ -286,7 +284,7 @@ export class SessionRequests {
 	/** Does something with an attached session, after all earlier requests about it. */
 	using<T>(id: string, work: (attached: AttachedSession) => Promise<T>): Promise<T> {
 		return this.#lines.run(id, async () => {
-			const handle = await this.#kernelApi.sessions.acquire(id);
+			const handle = await this.#acquire(id);
 			try {
 				const attached = await this.#attachedTo(handle);
 				const result = await work(attached);
@@ -296,6 +294,15 @@ export class SessionRequests {
 				handle.release();
 			}
 		});
+	}
+
+	/** A session that is used until it is released, with errors that say what to do. */
+	async #acquire(id: string, opening: OpeningOptions = {}): Promise<SessionHandle> {
+		try {
+			return await advised(() => this.#kernelApi.sessions.acquire(id, opening));
+		} catch (thrown) {
+			throw thrown instanceof KernelError && thrown.code === "session-not-found" ? unknownSession(id) : thrown;
+		}
 	}
 
 	#promptsOf(id: string): Prompts {

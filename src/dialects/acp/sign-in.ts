@@ -6,7 +6,7 @@ import type { Peer } from "../../rpc/connection.ts";
 import type { RpcId, RpcReply } from "../../rpc/envelope.ts";
 import type { HostApi } from "../dialect.ts";
 import type { AttachedClient } from "./attached-session.ts";
-import { RequestCancelledError } from "./errors.ts";
+import { quoted, RequestCancelledError } from "./errors.ts";
 import type { AuthMethod, ClientCapabilities } from "./wire.ts";
 import { elicitationResultSchema } from "./wire-updates.ts";
 
@@ -51,8 +51,7 @@ export class SignIn {
 		const { account, sessions } = this.#kernelApi;
 		const known = signInMethods(this.#client().capabilities).map((method) => method.id);
 		if (!known.includes(methodId)) {
-			const named = JSON.stringify(methodId).slice(0, 200);
-			throw new KernelError("invalid-input", `There is no sign-in ${named}; there are ${known.join(", ")}.`);
+			throw new KernelError("invalid-input", `There is no sign-in ${quoted(methodId)}; there are ${known.join(", ")}.`);
 		}
 		if (account === null || id === null || !this.#client().capabilities.elicitation.url) {
 			if ((await sessions.models()).chosen !== null) return;

@@ -2,6 +2,7 @@
 import * as v from "valibot";
 import { isRecord } from "../../base/json.ts";
 import { contentBlockSchema } from "./content.ts";
+import { quoted } from "./errors.ts";
 import { absolutePath, capability, declared, flag, meta, nullish, params } from "./schema.ts";
 
 /** The version that is served. */
@@ -107,8 +108,22 @@ export const remoteServerSchema = v.object({
 	headers: v.optional(v.array(namedValue), () => []),
 	...meta,
 });
-export const mcpServerSchema = v.union([remoteServerSchema, stdioServerSchema]);
+export const mcpServerSchema = v.union([remoteServerSchema, stdioServerSchema], ({ input }) => faultOfServer(input));
 export type McpServer = v.InferOutput<typeof mcpServerSchema>;
+
+/** What is wrong with an MCP server that fits neither schema, said of the kind that is meant. */
+function faultOfServer(server: unknown): string {
+	if (!isRecord(server)) return "an MCP server is an object";
+	const { name, type = "stdio" } = server;
+	const which = typeof name === "string" ? `the MCP server ${quoted(name)}` : "an MCP server";
+	const isRemote = type === "http" || type === "sse";
+	if (!isRemote && type !== "stdio") return `${which} needs the type "stdio", "http" or "sse"`;
+	const { issues } = v.safeParse(isRemote ? remoteServerSchema : stdioServerSchema, server);
+	const [issue] = issues ?? [];
+	const field = issue === undefined ? null : v.getDotPath(issue);
+	const state = issue?.input === undefined ? "is missing" : `cannot be used, because ${issue.expected} is needed`;
+	return `"${field}" of ${which} of the type "${type}" ${state}`;
+}
 
 /** Where a session works, and with which MCP servers. */
 const workspace = {
