@@ -62,6 +62,7 @@ describe("retries", () => {
 
 	it("shows the text of the provider, but nothing of an internal error", () => {
 		expect(toTurnError(failure("status", 400))).toEqual({ code: "provider-failed", message: "m", data: null });
+		expect(toTurnError({ ...failure("provider", null), isRefused: true })).toMatchObject({ isRefused: true });
 		expect(toTurnError(failure("login", 401))).toEqual({ code: "login-expired", message: "m", data: null });
 		expect(toTurnError(failure("defect"))).toEqual({
 			code: "internal",

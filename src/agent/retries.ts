@@ -119,7 +119,8 @@ export function toTurnError(failure: ModelFailure): TurnError {
 		return { code: "internal", message: "Internal error; the log has the details.", data: null };
 	}
 	if (failure.kind === "login") return { code: "login-expired", message: failure.message, data: null };
-	const error = { code: "provider-failed", message: failure.message, data: null } as const;
+	const refused = failure.isRefused === true ? { isRefused: true as const } : {};
+	const error = { code: "provider-failed", message: failure.message, data: null, ...refused } as const;
 	return retryableErrorType(failure) === null ? error : { ...error, retryable: true };
 }
 

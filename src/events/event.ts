@@ -47,6 +47,8 @@ export const turnOutcomeSchema = v.variant("status", [
 			data: v.unknown(),
 			/** Whether a retry of the turn may succeed; absent where it cannot. */
 			retryable: v.exactOptional(v.boolean()),
+			/** The provider will not answer this prompt. */
+			isRefused: v.exactOptional(v.literal(true)),
 		}),
 	}),
 ]);

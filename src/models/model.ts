@@ -42,6 +42,8 @@ export interface ModelFailure {
 	readonly statusCode: number | null;
 	/** The wait in milliseconds before a retry that the provider requests; null when it requests none. */
 	readonly retryAfter: number | null;
+	/** The provider will not answer this prompt: its content filter, or a refusal. */
+	readonly isRefused?: true;
 }
 
 /** What a stream yields: pieces in batches as they arrive, then exactly one `done` or `failed`. */
@@ -86,6 +88,11 @@ export function createFailure(
 	retryAfter: number | null = null,
 ): ModelFailure {
 	return { kind, message, statusCode, retryAfter };
+}
+
+/** The failure of a request that the provider will not answer. */
+export function createRefusal(message: string): ModelFailure {
+	return { ...createFailure("provider", message), isRefused: true };
 }
 
 /** The last chunk of a stream that failed. */

@@ -384,6 +384,7 @@ function toStopReason(outcome: TurnOutcome, { isCancelled }: Prompt, attached: A
 	// A cancellation is never answered as an error.
 	if (isCancelled) return "cancelled";
 	if (reason === null) throw withAdvice(toThrown(outcome.error), signInAdvice);
-	attached.sendNotice("The budget is used up", outcome.error.message);
+	const title = reason === "refusal" ? "The provider refused to answer" : "The budget is used up";
+	attached.sendNotice(title, outcome.error.message);
 	return reason;
 }

@@ -4,8 +4,8 @@ import type { TurnOutcome } from "../../events/event.ts";
 import type { StopReason } from "./wire.ts";
 
 /**
- * Null for a turn that failed. A person's refusal of a call is no `refusal`: clients drop the prompt of such a turn, and
- * everything after it.
+ * Null for a turn that failed. `refusal` is the provider's alone: clients drop the prompt of such a turn, and everything
+ * after it. A person's refusal of a call is none.
  */
 export function stopReasonOf(outcome: TurnOutcome): StopReason | null {
 	switch (outcome.status) {
@@ -16,7 +16,8 @@ export function stopReasonOf(outcome: TurnOutcome): StopReason | null {
 		case "max-steps":
 			return "max_turn_requests";
 		case "failed": {
-			const { code, data } = outcome.error;
+			const { code, data, isRefused } = outcome.error;
+			if (isRefused === true) return "refusal";
 			if (code !== "budget-exhausted") return null;
 			return isRecord(data) && data["budget"] === "tokens" ? "max_tokens" : "max_turn_requests";
 		}

@@ -252,7 +252,9 @@ describe("events of other versions and compatible servers", () => {
 		["a refusal without an explanation", finish("refusal"), "The provider refused to answer."],
 		["exhausted tokens", finish("max_tokens"), "The model used up all tokens of its answer before it said anything."],
 	])("reports why there is no answer: %s", async (_name, end, message) => {
-		expect(await ask(sendEvents(start + end))).toEqual([modelFailure("provider", message)]);
+		const { failure } = modelFailure("provider", message);
+		const refused = message.includes("refused") ? { isRefused: true } : {};
+		expect(await ask(sendEvents(start + end))).toEqual([{ type: "failed", failure: { ...failure, ...refused } }]);
 		const chunks = await ask(sendEvents(start + textBlock(0, "a") + end));
 		expect([partsOf(chunks), chunks.at(-1)]).toEqual([[text("a")], done]);
 	});

@@ -3,7 +3,7 @@ import type { AnthropicProviderSettings } from "@ai-sdk/anthropic";
 import type { LanguageModelV3 } from "@ai-sdk/provider";
 import { type PackageAdapter, streamFromPackage } from "../ai-sdk/call.ts";
 import type { FinishPart } from "../ai-sdk/stream.ts";
-import { createFailure, type Model, type ModelRequest } from "../model.ts";
+import { createFailure, createRefusal, type Model, type ModelRequest } from "../model.ts";
 import { createMessageEvents, errorReader } from "./events.ts";
 import { type MessageSettings, memoryOf, toCall, toRequest } from "./request.ts";
 
@@ -40,7 +40,7 @@ function createAdapter(
 function whyEmpty({ finishReason }: FinishPart, explanation: string | null): ReturnType<PackageAdapter["whyEmpty"]> {
 	switch (finishReason.raw) {
 		case "refusal":
-			return `The provider refused to answer${explanation === null ? "." : `: ${explanation}`}`;
+			return createRefusal(`The provider refused to answer${explanation === null ? "." : `: ${explanation}`}`);
 		case "model_context_window_exceeded":
 			return createFailure("overflow", "The conversation leaves no room for an answer in the model's context window.");
 		case "max_tokens":

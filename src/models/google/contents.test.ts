@@ -106,13 +106,23 @@ describe("answers", () => {
 			"The model made a tool call that cannot be read (MALFORMED_FUNCTION_CALL: print(f())).",
 		],
 	])("without content report why: %s", async (reason, others, message) => {
-		expect(await ask(sendEvents(finish(reason, others)))).toEqual([modelFailure("provider", message)]);
+		const { failure } = modelFailure("provider", message);
+		const refused = message.includes("held the answer back") ? { isRefused: true } : {};
+		expect(await ask(sendEvents(finish(reason, others)))).toEqual([
+			{ type: "failed", failure: { ...failure, ...refused } },
+		]);
 		expect((await ask(sendEvents(event({ text: "a" }) + finish(reason, others)))).at(-1)?.type).toBe("done");
 	});
 
 	it("without an answer report that the prompt was refused", async () => {
 		expect(await ask(sendEvents(readProviderFixture("gemini-blocked.sse")))).toMatchObject([
-			{ failure: { kind: "provider", message: "The provider refused the prompt (PROHIBITED_CONTENT)." } },
+			{
+				failure: {
+					kind: "provider",
+					message: "The provider refused the prompt (PROHIBITED_CONTENT).",
+					isRefused: true,
+				},
+			},
 		]);
 	});
 });

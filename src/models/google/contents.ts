@@ -1,7 +1,7 @@
 // Gemini, through the package for it: one request, one stream (provider types `google_genai`, `gemini` and `vertexai`).
 import type { GoogleGenerativeAIProvider, GoogleGenerativeAIProviderSettings } from "@ai-sdk/google";
 import { type PackageAdapter, streamFromPackage } from "../ai-sdk/call.ts";
-import type { Model, ModelRequest } from "../model.ts";
+import { createRefusal, type Model, type ModelFailure, type ModelRequest } from "../model.ts";
 import { createAccessTokens } from "./access-token.ts";
 import { type Endpoint, type GetAccessToken, geminiEndpoint, vertexEndpoint } from "./endpoint.ts";
 import { createContentEvents, type Ending, errorReader } from "./events.ts";
@@ -56,10 +56,10 @@ function createAdapter(
 	};
 }
 
-function whyEmpty(ending: Ending | null): string | null {
+function whyEmpty(ending: Ending | null): string | ModelFailure | null {
 	if (ending === null) return null;
 	const words = ending.explanation === null ? ending.reason : `${ending.reason}: ${ending.explanation}`;
-	if (ending.isPromptRefused) return `The provider refused the prompt (${words}).`;
+	if (ending.isPromptRefused) return createRefusal(`The provider refused the prompt (${words}).`);
 	switch (ending.reason) {
 		// An empty answer without an error: worth a retry.
 		case "STOP":
@@ -71,6 +71,6 @@ function whyEmpty(ending: Ending | null): string | null {
 		case "UNEXPECTED_TOOL_CALL":
 			return `The model made a tool call that cannot be read (${words}).`;
 		default:
-			return `The provider held the answer back (${words}).`;
+			return createRefusal(`The provider held the answer back (${words}).`);
 	}
 }

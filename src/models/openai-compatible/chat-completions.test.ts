@@ -17,7 +17,7 @@ import {
 import { createManualClock, plainModelSettings } from "../../../test/support/models/model-settings.ts";
 import { createModelSubject } from "../../../test/support/models/model-subject.ts";
 import { type AnswerRequest, readProviderFixture, sendEvents } from "../../../test/support/models/provider-server.ts";
-import { type ModelChunk, modelFailure } from "../model.ts";
+import { createRefusal, type ModelChunk, modelFailure } from "../model.ts";
 import type { ModelSettings } from "../model-settings.ts";
 
 function event(delta: unknown, others: Record<string, unknown> = {}): string {
@@ -207,7 +207,7 @@ describe("answers of compatible servers", () => {
 	it("report a filter that left no content, and otherwise include the rest", async () => {
 		const filtered = event({}, { finish_reason: "content_filter" });
 		expect(await ask(sendEvents(filtered))).toEqual([
-			modelFailure("provider", "The provider's content filter stopped the answer."),
+			{ type: "failed", failure: createRefusal("The provider's content filter stopped the answer.") },
 		]);
 		expect(await askForText(sendEvents(event({ content: "a" }) + filtered))).toEqual(["a", done]);
 	});

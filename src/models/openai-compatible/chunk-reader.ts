@@ -4,7 +4,7 @@ import type { Identifiers } from "../../base/ids.ts";
 import { isRecord } from "../../base/json.ts";
 import type { ContentPart, TokenUsage } from "../../events/content.ts";
 import { RequestFailure, requestFailure } from "../http/request-failure.ts";
-import type { ModelPart } from "../model.ts";
+import { createRefusal, type ModelPart } from "../model.ts";
 import { toStreamFailure } from "./failures.ts";
 import { createPartOrder, type ToolCallDelta } from "./tool-call-order.ts";
 import { toTokenUsage } from "./usage.ts";
@@ -71,7 +71,7 @@ export function createChunkReader(reasoningKeys: readonly string[], identifiers:
 		},
 		end() {
 			if (isEmpty && answer.finishReason === "content_filter") {
-				throw requestFailure("provider", "The provider's content filter stopped the answer.");
+				throw new RequestFailure(createRefusal("The provider's content filter stopped the answer."));
 			}
 			order.end();
 		},

@@ -2,6 +2,7 @@
 import { isRecord } from "../../base/json.ts";
 import type { Fields } from "../ai-sdk/event-json.ts";
 import type { FinishPart } from "../ai-sdk/stream.ts";
+import { createRefusal, type ModelFailure } from "../model.ts";
 
 /** The keys of the last event's `response` that the package reads. */
 export function toFinish({ incomplete_details: details, usage }: Fields): Fields {
@@ -31,12 +32,12 @@ function toCounts(fields: unknown, missing: Readonly<Record<string, number | nul
 }
 
 /** Why an empty response ended; null when nothing is known. */
-export function whyEmpty({ finishReason }: FinishPart): string | null {
+export function whyEmpty({ finishReason }: FinishPart): string | ModelFailure | null {
 	switch (finishReason.raw) {
 		case "max_output_tokens":
 			return "The model used up all tokens of its answer before it said anything.";
 		case "content_filter":
-			return "The provider's content filter held the answer back.";
+			return createRefusal("The provider's content filter held the answer back.");
 		default:
 			return null;
 	}

@@ -104,7 +104,9 @@ describe("events of compatible servers", () => {
 		["content_filter", "The provider's content filter held the answer back."],
 	])("report why there is no answer: %s", async (reason, expected) => {
 		const end = event({ type: "response.incomplete", response: { incomplete_details: { reason } } });
-		expect(await ask(sendEvents(created + end))).toEqual([modelFailure("provider", expected)]);
+		const { failure } = modelFailure("provider", expected);
+		const refused = reason === "content_filter" ? { isRefused: true } : {};
+		expect(await ask(sendEvents(created + end))).toEqual([{ type: "failed", failure: { ...failure, ...refused } }]);
 		const chunks = await ask(sendEvents(created + added(message) + delta("a") + end));
 		expect(chunks.at(-1)?.type).toBe("done");
 	});
