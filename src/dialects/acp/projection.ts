@@ -5,6 +5,7 @@ import type { AgentEvent, EventBodyOf, EventType } from "../../events/event.ts";
 import type { ModelPrice } from "../../kernel/api.ts";
 import { Calls } from "./calls/calls.ts";
 import { toBlock } from "./content.ts";
+import { ServerReports } from "./server-reports.ts";
 import { Usage } from "./usage.ts";
 import type { ClientCapabilities } from "./wire.ts";
 import type { Update, UpdateName } from "./wire-updates.ts";
@@ -27,6 +28,7 @@ export class Projection {
 	readonly settings: ProjectionSettings;
 	readonly calls: Calls;
 	readonly usage: Usage;
+	readonly servers = new ServerReports();
 	/** Whether events come from the history. */
 	isReplay = false;
 	/** The plan that was shown last. */
@@ -108,6 +110,13 @@ export class Projection {
 		if (!this.settings.client.session.notices || this.isReplay) return nothing;
 		return [{ sessionUpdate: "notice", severity, title, ...(description === "" ? {} : { description }) }];
 	}
+
+	/** Something that a person has to see; for clients without notices a message of its own. */
+	report(severity: "info" | "warning", title: string, text: string, messageId: string): readonly Update[] {
+		if (this.settings.client.session.notices) return this.notice(severity, title, text);
+		const content = { type: "text", text: `${title}\n\n${text}\n` } as const;
+		return [{ sessionUpdate: "agent_message_chunk", content, messageId }];
+	}
 }
 
 const entries: { readonly [T in EventType]: Entry<T> } = {
@@ -154,7 +163,12 @@ const entries: { readonly [T in EventType]: Entry<T> } = {
 		if (body.token_usage !== null) this.usage.count(body.token_usage);
 		if (agentPath.length > 0) return nothing;
 		this.usage.setContext(body.context_tokens, body.max_context_tokens);
-		return this.isReplay ? nothing : this.usage.update();
+		if (this.isReplay) return nothing;
+		const reports = body.mcp_status === null ? [] : this.servers.take(body.mcp_status);
+		const reported = reports.flatMap(({ name, title, description }) =>
+			this.report("warning", title, description, `mcp-server-${name}`),
+		);
+		return [...reported, ...this.usage.update()];
 	},
 	"usage.counted": ignored,
 	"budget.warning"({ budget, scope, used, limit }) {
@@ -162,10 +176,7 @@ const entries: { readonly [T in EventType]: Entry<T> } = {
 		return this.notice("warning", `Most of the budget of ${of} is used`, `${budget}: ${used} of ${limit}`);
 	},
 	"notification.raised"({ id, title, body }) {
-		const noticed = this.notice("info", title, body);
-		if (noticed.length > 0 || this.settings.client.session.notices) return noticed;
-		const content = { type: "text", text: `${title}\n\n${body}\n` } as const;
-		return [{ sessionUpdate: "agent_message_chunk", content, messageId: `notification-${id}` }];
+		return this.report("info", title, body, `notification-${id}`);
 	},
 	"content.delta"({ part }, { agentPath }) {
 		return agentPath.length > 0 ? nothing : this.answerChunk(part);
