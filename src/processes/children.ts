@@ -100,6 +100,21 @@ async function within(clock: Clock, milliseconds: number, work: Promise<unknown>
 	}
 }
 
+/** Starts of a confined command of which others take a mount away. */
+const startAttempts = 8;
+
+/** Milliseconds before the second start; each further one waits for as much more. */
+const startBackoff = 10;
+
+/**
+ * Whether bwrap, before it ran the command, missed something to mount: another process that works in the same directory has
+ * just released a placeholder there.
+ */
+function missedMount({ ended }: RunOutcome): boolean {
+	const missing = /\bbwrap: Can't (?:find source path|get type of source|bind mount) /;
+	return ended.kind === "not-started" && missing.test(ended.reason);
+}
+
 /**
  * Runs processes that live no longer than their run, and no longer than `endAll`. Children are started in groups of
  * their own.
@@ -185,12 +200,16 @@ export function createProcesses(options: ProcessesOptions = {}): Processes {
 		}
 		const bubblewrap = findTrustedBubblewrap(request.environment["PATH"], confinement);
 		if (bubblewrap === null) return refuse("there is no bwrap on the PATH, outside of the writable directories");
-		const prepared = prepareConfinement(confinement, filterDescriptor);
-		if (!prepared.ok) return refuse(prepared.reason);
-		try {
-			return await carryOut(request, signal, { bubblewrap }, prepared.start);
-		} finally {
-			prepared.start.release();
+		for (let attempt = 1; ; attempt += 1) {
+			const prepared = prepareConfinement(confinement, filterDescriptor);
+			if (!prepared.ok) return refuse(prepared.reason);
+			try {
+				const outcome = await carryOut(request, signal, { bubblewrap }, prepared.start);
+				if (attempt === startAttempts || !missedMount(outcome)) return outcome;
+			} finally {
+				prepared.start.release();
+			}
+			await sleep(clock, attempt * startBackoff, signal);
 		}
 	};
 

@@ -1,4 +1,4 @@
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -139,6 +139,24 @@ describe.runIf(hasSandbox())("with bwrap, a confined command", () => {
 		});
 		expect(outcome.ended).toEqual({ kind: "exited", exitCode: 1 });
 		expect(await readdir(work, { recursive: true })).toEqual([".git"]);
+	});
+
+	it("starts although another process makes and removes the same placeholders all the time", async () => {
+		const names = [".idea", ".mcp.json", ".vscode"].map((name) => path.join(work, name));
+		const [first = "", second = "", third = ""] = names;
+		const others = spawn("/bin/bash", [
+			"-c",
+			'while sleep 0.02; do mkdir "$@"; touch -d @1 "$@"; sleep 0.02; rmdir "$@"; done',
+			...["bash", first, second, third],
+		]);
+		try {
+			for (let round = 0; round < 15; round += 1) {
+				const { ended } = await run("true", { readOnly: names });
+				expect(ended).toEqual({ kind: "exited", exitCode: 0 });
+			}
+		} finally {
+			others.kill("SIGKILL");
+		}
 	});
 
 	it("has no placeholder left after its server was killed", async () => {
