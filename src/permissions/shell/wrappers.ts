@@ -1,12 +1,22 @@
 // Programs that run other programs which their words name: what they run, as words or as a script.
 import { readEnvironment } from "./environment-wrapper.ts";
 import { unwrapGit } from "./git-runs.ts";
+import { unwrapOptionScripts } from "./option-scripts.ts";
 import { readOptions } from "./programs/options.ts";
 import { type WrapperOptions, wrapperTable } from "./programs/wrapper-table.ts";
-import { doubtOfOptions, doubtOfSuffixes, nothing, runOf, suffixes, type Unwrapped, unwrapLoose } from "./run.ts";
+import {
+	doubtOfOptions,
+	doubtOfSuffixes,
+	nothing,
+	runOf,
+	scriptOf,
+	suffixes,
+	type Unwrapped,
+	unwrapLoose,
+} from "./run.ts";
 import { unwrapRemote, unwrapRunner } from "./runners.ts";
 import type { Assignment, SimpleCommand, Word } from "./script.ts";
-import { unwrapFind, unwrapXargs } from "./search-wrappers.ts";
+import { isScript, unwrapFind, unwrapXargs } from "./search-wrappers.ts";
 import {
 	unwrapCapabilityShell,
 	unwrapEval,
@@ -96,13 +106,25 @@ function unwrapProgram(name: string, words: readonly Word[]): Unwrapped {
 		case "script":
 			return unwrapTypescript(words);
 		case "gdb":
-			return unwrapDebugger(words);
+			return both(unwrapDebugger(words), unwrapOptionScripts(name, words));
+		case "tmux":
+			return unwrapTerminals(words);
 		case "parallel":
 		case "sem":
 			return unwrapParallel(words);
 		default:
-			return nothing;
+			return unwrapOptionScripts(name, words);
 	}
+}
+
+function both(one: Unwrapped, other: Unwrapped): Unwrapped {
+	return { runs: [...one.runs, ...other.runs], doubts: [...one.doubts, ...other.doubts], isTransparent: false };
+}
+
+/** `tmux` gives one word to a shell and runs several as a command, after one of many verbs. */
+function unwrapTerminals(words: readonly Word[]): Unwrapped {
+	const scripts = words.flatMap((word) => (isScript(word) ? [scriptOf(word.text)] : []));
+	return { runs: [...suffixes(words), ...scripts], doubts: doubtOfSuffixes(words), isTransparent: false };
 }
 
 /** Wrappers whose options are not known here: what they run is one of the suffixes of their words. */
