@@ -1,5 +1,6 @@
-// Approvals for the session as they come back from disk: odd ones, broken ones and old ones cover nothing that nobody saw.
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+// Approvals cover what was shown: also when links change while somebody is asked, when several requests are open, and when they
+// come back from disk.
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { createStage, type Stage, toolCall } from "../support/executable/executable.ts";
@@ -69,5 +70,73 @@ describe("an approval for the session that was stored", () => {
 	it("are read in bounded time, however many there are", async () => {
 		const many = Array.from({ length: 20_000 }, (_, index) => `Shell(program-${index}:*)`);
 		expect(await isAskedAbout(many, "touch made")).toBe(true);
+	});
+});
+
+describe("an approval", () => {
+	/** Asks about a write through a link, and leads the link elsewhere before the answer. */
+	async function swap(call: string, into: string): Promise<{ readonly elsewhere: boolean; readonly shown: string }> {
+		const stage = createStage({ scripts: [call, "text: done"] });
+		const [shown, other] = ["shown", "other"].map((name) => path.join(stage.workDir, name)) as [string, string];
+		for (const directory of [shown, other]) {
+			mkdirSync(directory);
+			writeFileSync(path.join(directory, "file"), "before");
+		}
+		const link = path.join(stage.workDir, "link");
+		symlinkSync(shown, link);
+		const server = stage.serve("--wire");
+		server.prompt("go", "p");
+		let text = "";
+		await server.readUntil((line) => {
+			if (line.params?.type === "ApprovalRequest" && typeof line.id === "string") {
+				text = JSON.stringify(line.params);
+				rmSync(link);
+				symlinkSync(other, link);
+				server.answer(line.id, { request_id: line.id, response: into });
+			}
+			return isResponse(line, "p");
+		});
+		server.endInput();
+		await server.exited;
+		return { elsewhere: readFileSync(path.join(other, "file"), "utf8") !== "before", shown: text };
+	}
+
+	it.each([
+		["WriteFile", { path: "link/file", content: "after" }],
+		["StrReplaceFile", { path: "link/file", edit: { old: "before", new: "after" } }],
+	])("of %s through a link changes no file that it did not show", async (name, args) => {
+		for (const response of ["approve", "approve_for_session"]) {
+			const { elsewhere, shown } = await swap(toolCall("c", name, args), response);
+			expect(elsewhere, shown).toBe(false);
+		}
+	});
+
+	it("for the session settles the other open requests that it covers, and no others", async () => {
+		const scripts = [
+			[
+				toolCall("a", "Shell", { command: "touch first" }),
+				toolCall("b", "Shell", { command: "touch first" }),
+				toolCall("c", "Shell", { command: "touch other" }),
+			].join("\n"),
+			"text: done",
+		];
+		const stage = createStage({ scripts });
+		const server = stage.serve("--wire");
+		server.prompt("go", "p");
+		const asked: string[] = [];
+		await server.readUntil((line) => {
+			if (line.params?.type === "ApprovalRequest" && typeof line.id === "string") {
+				const text = JSON.stringify(line.params);
+				const isFirst = text.includes("touch first");
+				asked.push(isFirst ? "first" : "other");
+				server.answer(line.id, { request_id: line.id, response: isFirst ? "approve_for_session" : "reject" });
+			}
+			return isResponse(line, "p");
+		});
+		server.endInput();
+		await server.exited;
+		expect(asked.filter((each) => each === "other")).toHaveLength(1);
+		expect(existsSync(path.join(stage.workDir, "first"))).toBe(true);
+		expect(existsSync(path.join(stage.workDir, "other"))).toBe(false);
 	});
 });
