@@ -115,16 +115,19 @@ session stays usable.`,
 	"ModelsCatalogResult.providers": "Those with models.",
 	"config/get": "Returns the configuration for new sessions.",
 	"ConfigGetResult.config": "The configuration.",
-	"ConfigGetResult.generation": "How many changes this connection has made.",
+	"ConfigGetResult.generation": "Counts the changes of the configuration since the connection was made.",
 	"config/set":
 		"Replaces the configuration. Absent members get their default; an invalid configuration changes nothing.",
 	"ConfigSetParams.config":
 		"The [configuration](#config). Without this key, the params are the configuration themselves.",
+	"ConfigSetParams.expected_generation":
+		"With `config`: the configuration is replaced only if it is of this generation, else the request fails.",
 	"ConfigSetResult.ok": "Always true.",
 	"ConfigSetResult.config": "The configuration as it is now.",
 	"ConfigSetResult.generation": "As in `config/get`.",
 	"config/patch": "Changes the configuration by a merge patch (RFC 7396): null resets a member to its default.",
 	"ConfigPatchParams.patch": "The patch. Without this key, the params are the patch themselves.",
+	"ConfigPatchParams.expected_generation": "With `patch`: as in `config/set`.",
 	"ConfigPatchResult.config": "The configuration as it is now.",
 	"ConfigPatchResult.generation": "As in `config/get`.",
 } as const;

@@ -72,6 +72,8 @@ const ofContract: ReadonlySet<string | number> = new Set([
 	"TurnStartParams.model",
 	"TurnStartParams.provider",
 	"SessionListParams.labels",
+	"ConfigSetParams.expected_generation",
+	"ConfigPatchParams.expected_generation",
 	"TurnStartParams.session_events",
 	"TurnStartResult.run_usage",
 	"TurnStartResult.request_usage",

@@ -94,3 +94,20 @@ it("labels and the history of an archived session are there in a later process",
 	expect((await answer(third, "again", "session/read", { session_id })).error).toMatchObject({ code: -32001 });
 	await end(third);
 });
+
+it("a configuration that somebody else has changed meanwhile is not overwritten", async () => {
+	const stage = createStage();
+	const patch = (value: number) => ({ patch: { max_tokens: value } });
+	const [one, two] = [serve(stage), serve(stage)];
+	for (const server of [one, two]) await ask(server, "hello", "capabilities/get");
+	const read = await answer(one, "a", "config/get");
+	expect(read.result).toMatchObject({ generation: 0 });
+	const own = await answer(one, "b", "config/patch", { ...patch(100), expected_generation: 0 });
+	expect(own.result).toMatchObject({ config: { max_tokens: 100 }, generation: 1 });
+	await answer(two, "c", "config/patch", patch(200));
+	const stale = await answer(one, "d", "config/patch", { ...patch(300), expected_generation: 1 });
+	expect(stale.error).toMatchObject({ code: -32602, message: "Generation conflict: expected 1, current 2" });
+	const now = await answer(one, "e", "config/get");
+	expect(now.result).toMatchObject({ config: { max_tokens: 200 }, generation: 2 });
+	for (const server of [one, two]) await end(server);
+});

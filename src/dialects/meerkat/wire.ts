@@ -134,8 +134,16 @@ export const sessionCreateParamsSchema = looseParams({
 	initial_turn: nullish(v.picklist(["run_immediately", "deferred"])),
 });
 /** The contract's clients put the value into an envelope; a bare one is accepted as well. */
-export const configSetParamsSchema = v.pipe(plainObject, v.looseObject({ config: v.exactOptional(v.unknown()) }));
-export const configPatchParamsSchema = v.pipe(plainObject, v.looseObject({ patch: v.exactOptional(v.unknown()) }));
+/** Beside the envelope: the change is refused unless the configuration is of this generation. */
+const expectedGeneration = { expected_generation: v.exactOptional(v.nullable(count)) };
+export const configSetParamsSchema = v.pipe(
+	plainObject,
+	v.looseObject({ config: v.exactOptional(v.unknown()), ...expectedGeneration }),
+);
+export const configPatchParamsSchema = v.pipe(
+	plainObject,
+	v.looseObject({ patch: v.exactOptional(v.unknown()), ...expectedGeneration }),
+);
 /** Page of a list, in the contract's shapes. */
 export const sessionListParamsSchema = v.fallback(
 	v.object({

@@ -15,8 +15,10 @@ const { methods: shapes } = meerkatProtocol;
 export class ConfigMethods {
 	readonly #document: SettingsDocument;
 	readonly #codec: () => EraCodec;
-	/** Counts the changes made here, for clients of the contract. */
+	/** Counts the changes, for clients of the contract: those made here, and those of others that were found. */
 	#generation = 0;
+	/** The document as it was last read or written here, as JSON; null before. */
+	#seen: string | null = null;
 
 	constructor(documents: SettingsDocuments, codec: () => EraCodec) {
 		this.#document = documents.find(configName);
@@ -30,7 +32,9 @@ export class ConfigMethods {
 			defineMethod({
 				...shapes["config/set"],
 				handle: async (params) => {
-					const config = await this.#change("set", () => ("config" in params ? params.config : params));
+					const isEnvelope = "config" in params;
+					const expected = isEnvelope ? (params.expected_generation ?? null) : null;
+					const config = await this.#change("set", expected, () => (isEnvelope ? params.config : params));
 					return this.#codec().configSet(config, this.#generation);
 				},
 			}),
@@ -40,8 +44,10 @@ export class ConfigMethods {
 			defineMethod({
 				...shapes["config/patch"],
 				handle: async (params) => {
-					const patch = "patch" in params ? params.patch : params;
-					return this.#shown(await this.#change("patch", (current) => mergePatch(current, patch)));
+					const isEnvelope = "patch" in params;
+					const patch = isEnvelope ? params.patch : params;
+					const expected = isEnvelope ? (params.expected_generation ?? null) : null;
+					return this.#shown(await this.#change("patch", expected, (current) => mergePatch(current, patch)));
 				},
 			}),
 		],
@@ -50,22 +56,45 @@ export class ConfigMethods {
 	/** The configuration for sessions that are created now. */
 	async read(): Promise<ConfigView> {
 		try {
-			return toConfig(await this.#document.read());
+			const document = await this.#document.read();
+			this.#look(document);
+			return toConfig(document);
 		} catch (thrown) {
 			throw new NamedError("INTERNAL_ERROR", `Failed to read config: ${whatIsWrong(thrown)}`);
 		}
+	}
+
+	/** Counts a change of somebody else. */
+	#look(document: unknown): void {
+		const text = JSON.stringify(document);
+		if (this.#seen !== null && this.#seen !== text) this.#generation += 1;
+		this.#seen = text;
 	}
 
 	#shown(config: ConfigView): ConfigResult {
 		return this.#codec().config(config, this.#generation);
 	}
 
-	async #change(verb: "set" | "patch", change: (current: unknown) => unknown): Promise<ConfigView> {
+	/** Fails when the configuration is not of the expected generation any more; null expects none. */
+	async #change(
+		verb: "set" | "patch",
+		expected: number | null,
+		change: (current: unknown) => unknown,
+	): Promise<ConfigView> {
 		try {
-			const changed = toConfig(await this.#document.update((current) => toPersisted(change(current))));
+			const document = await this.#document.update((current) => {
+				this.#look(current);
+				if (expected !== null && expected !== this.#generation) {
+					const conflict = `Generation conflict: expected ${expected}, current ${this.#generation}`;
+					throw new NamedError("INVALID_PARAMS", conflict);
+				}
+				return toPersisted(change(current));
+			});
 			this.#generation += 1;
-			return changed;
+			this.#seen = JSON.stringify(document);
+			return toConfig(document);
 		} catch (thrown) {
+			if (thrown instanceof NamedError) throw thrown;
 			throw new NamedError("INVALID_PARAMS", `Failed to ${verb} config: ${whatIsWrong(thrown)}`);
 		}
 	}
