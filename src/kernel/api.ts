@@ -2,7 +2,6 @@
 
 import type { ModelPrice } from "../config/configuration.ts";
 import type { McpServerSettings } from "../config/mcp-servers.ts";
-import type { TomlTable } from "../config/toml-text.ts";
 import type { Command, CommandType, CommandValues } from "../events/command.ts";
 import type { UserInput } from "../events/content.ts";
 import type { HistoryEntry } from "../events/conversation.ts";
@@ -362,9 +361,11 @@ export interface SettingsDocument {
 	read(): Promise<Readonly<Record<string, unknown>>>;
 	/**
 	 * Replaces the document by the result of `change`, after all earlier updates, and resolves with the new content once
-	 * it is on disk; if `change` throws, nothing changes.
+	 * it is on disk; if `change` throws, nothing changes. What stays the same stays as it is written, comments included.
 	 */
-	update(change: (current: Readonly<Record<string, unknown>>) => TomlTable): Promise<Readonly<Record<string, unknown>>>;
+	update(
+		change: (current: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>,
+	): Promise<Readonly<Record<string, unknown>>>;
 }
 
 /** Something that an uncaught exception in its work ends. */

@@ -31,6 +31,45 @@ describe("a settings document", () => {
 		expect(String(await memory.read("/a/.rkat/config.toml"))).toBe("a = 1\n");
 	});
 
+	it("keeps comments, the form of values, and tables of others", async () => {
+		const before = [
+			"# Ours.",
+			"max_tokens = 100   # few",
+			"",
+			"[agent] # the agent",
+			"model = 'a' # its model",
+			"since = 2026-01-02T03:04:05Z",
+			"",
+			"[realm.global] # of somebody else",
+			'key = "k"',
+			"list = [1,   2]",
+			"",
+		].join("\n");
+		const { memory, document } = await createSubject({ "/a/.rkat/config.toml": before });
+		const text = async () => String(await memory.read("/a/.rkat/config.toml"));
+		const agentOf = (current: Readonly<Record<string, unknown>>) => current["agent"] as Record<string, unknown>;
+		await document.update((current) => ({ ...current, max_tokens: 200, agent: { ...agentOf(current), max_turns: 3 } }));
+		expect(await text()).toBe(
+			before.replace("max_tokens = 100 ", "max_tokens = 200 ").replace("03:04:05Z\n", "03:04:05Z\nmax_turns = 3\n"),
+		);
+		await document.update(({ max_tokens: _, ...current }) => {
+			const { model: _model, max_turns: _turns, ...agent } = agentOf(current);
+			return { ...current, agent };
+		});
+		expect(await text()).toBe(
+			before.replace("max_tokens = 100   # few\n", "").replace("model = 'a' # its model\n", ""),
+		);
+	});
+
+	it("is written anew where a value cannot be changed in its place", async () => {
+		const { memory, document } = await createSubject({
+			"/a/.rkat/config.toml": 'agent = { model = "a" } # in a line\n',
+		});
+		await document.update(() => ({ agent: { model: "b" } }));
+		expect(await document.read()).toEqual({ agent: { model: "b" } });
+		expect(String(await memory.read("/a/.rkat/config.toml"))).toContain('model = "b"');
+	});
+
 	it("loses neither of two concurrent changes", async () => {
 		const { document } = await createSubject();
 		const add = (key: string) => document.update((current) => ({ ...(current as Record<string, number>), [key]: 1 }));

@@ -8,7 +8,7 @@ import type { EraCodec } from "../eras/codec.ts";
 import { NamedError } from "../errors.ts";
 import { meerkatProtocol } from "../protocol.ts";
 import type { ConfigResult } from "../wire.ts";
-import { type ConfigView, configName, mergePatch, toConfig, toPersisted } from "./config-view.ts";
+import { type ConfigView, configName, mergePatch, toConfig, toPersisted, withForeign } from "./config-view.ts";
 
 const { methods: shapes } = meerkatProtocol;
 
@@ -88,7 +88,7 @@ export class ConfigMethods {
 					const conflict = `Generation conflict: expected ${expected}, current ${this.#generation}`;
 					throw new NamedError("INVALID_PARAMS", conflict);
 				}
-				return toPersisted(change(current));
+				return withForeign(current, toPersisted(change(current)));
 			});
 			this.#generation += 1;
 			this.#seen = JSON.stringify(document);

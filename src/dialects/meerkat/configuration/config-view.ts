@@ -53,6 +53,25 @@ export function toPersisted(value: unknown): {
 	};
 }
 
+type Fields = Readonly<Record<string, unknown>>;
+
+const agentNames = new Set(["system_prompt", "model", "max_tokens_per_turn", "max_turns"]);
+const names = new Set(["agent", "max_tokens"]);
+
+/** What was set, and what the document has besides the members that the view knows. */
+export function withForeign(document: Fields, set: Fields): Fields {
+	const foreign = (content: Fields, known: ReadonlySet<string>) =>
+		Object.entries(content).filter(([name]) => !known.has(name));
+	const ofAgent = isRecord(document["agent"]) ? foreign(document["agent"], agentNames) : [];
+	const agent = { ...Object.fromEntries(ofAgent), ...(isRecord(set["agent"]) ? set["agent"] : {}) };
+	const { agent: _, ...others } = set;
+	return {
+		...Object.fromEntries(foreign(document, names)),
+		...(Object.keys(agent).length === 0 ? {} : { agent }),
+		...others,
+	};
+}
+
 function pick(
 	parsed: Readonly<Record<string, string | number | null>>,
 	given: Readonly<Record<string, unknown>>,
