@@ -134,7 +134,7 @@ export const sessionCreateParamsSchema = looseParams({
 	initial_turn: nullish(v.picklist(["run_immediately", "deferred"])),
 });
 /** The contract's clients put the value into an envelope; a bare one is accepted as well. */
-/** Beside the envelope: the change is refused unless the configuration is of this generation. */
+/** With the envelope: the change is refused unless the configuration is of this generation. */
 const expectedGeneration = { expected_generation: v.exactOptional(v.nullable(count)) };
 export const configSetParamsSchema = v.pipe(
 	plainObject,
