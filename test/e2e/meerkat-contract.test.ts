@@ -1,4 +1,6 @@
 // What the contract of Meerkat RPC has beyond the first protocol, over the built executable.
+import { mkdirSync } from "node:fs";
+import path from "node:path";
 import { expect, it } from "vitest";
 import { createStage, toolCall } from "../support/executable/executable.ts";
 import { isResponse, type ServerLine } from "../support/executable/running-server.ts";
@@ -97,6 +99,8 @@ it("labels and the history of an archived session are there in a later process",
 
 it("a configuration that somebody else has changed meanwhile is not overwritten", async () => {
 	const stage = createStage();
+	// Else it would be that of whoever runs the tests.
+	mkdirSync(path.join(stage.workDir, ".rkat"));
 	const patch = (value: number) => ({ patch: { max_tokens: value } });
 	const [one, two] = [serve(stage), serve(stage)];
 	for (const server of [one, two]) await ask(server, "hello", "capabilities/get");
