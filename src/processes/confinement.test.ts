@@ -159,6 +159,38 @@ describe.runIf(hasSandbox())("with bwrap, a confined command", () => {
 		}
 	});
 
+	it("sees no more of what is hidden through a link that an earlier command made", async () => {
+		const home = path.join(directory, "home");
+		await mkdir(path.join(home, "keys/deep"), { recursive: true });
+		for (const file of ["key", "deep/token"]) await writeFile(path.join(home, "keys", file), "secret\n");
+		const extra = {
+			visible: [".envrc", "modules"].map((name) => path.join(work, name)),
+			hidden: [path.join(home, "keys")],
+		};
+		const links = `ln -s ${home}/keys/key .envrc; ln -s ${home}/keys/deep modules`;
+		expect((await run(links, extra)).ended).toEqual({ kind: "exited", exitCode: 0 });
+		const { output } = await run("cat .envrc modules/token", extra);
+		expect(output).not.toContain("secret");
+		expect(output).toMatch(/No such file[\s\S]*No such file/);
+	});
+
+	it("does not choose by a link what the next command may write or read", async () => {
+		const [outside, build, keys] = ["outside", "build", "keys"].map((name) => path.join(directory, name));
+		for (const place of [outside, build, keys]) await mkdir(place ?? "");
+		const extra = { writable: [work, path.join(work, "build")], hidden: [path.join(work, "keys")] };
+		for (const [name, target] of [
+			["build", build],
+			["keys", keys],
+		]) {
+			const link = path.join(work, name ?? "");
+			await symlink(target ?? "", link);
+			const { ended } = await run(`ln -sfn ${outside} ${name}`, extra);
+			expect(ended).toMatchObject({ reason: expect.stringContaining(`${link} is a link in a writable directory`) });
+			await rm(link);
+		}
+		expect((await run("true", extra)).ended).toEqual({ kind: "exited", exitCode: 0 });
+	});
+
 	it("has no placeholder left after its server was killed", async () => {
 		const server = `
 			import { createProcesses } from ${JSON.stringify(path.resolve("src/processes/children.ts"))};

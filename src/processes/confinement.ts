@@ -1,10 +1,11 @@
 // Confinement with bubblewrap: turns what a command may do into mounts and a filter of system calls. containment.ts adds
 // them to its command line.
-import { accessSync, lstatSync, readdirSync, readFileSync, realpathSync, rmSync, type Stats, statSync } from "node:fs";
+import { accessSync, readdirSync, readFileSync, realpathSync, rmSync, statSync } from "node:fs";
 import path from "node:path";
 import { errorText } from "../base/errors.ts";
 import { claimPlaceholder, isPlaceholder, releasePlaceholders } from "./placeholders.ts";
 import type { Confinement } from "./port.ts";
+import { findReplaceableLink, isWithin, statusOf } from "./replaceable-links.ts";
 import { buildSystemCallFilter, isFilterArchitecture } from "./seccomp-filter.ts";
 
 /** The loopback port at which a command with a network of kind `proxy` finds the proxy. Nothing else listens there. */
@@ -32,18 +33,10 @@ export type PreparedConfinement =
 
 class Impossible extends Error {}
 
-/** Whether the path is the directory, or below it. */
-export function isWithin(file: string, directory: string): boolean {
-	return file === directory || file.startsWith(directory === "/" ? "/" : `${directory}/`);
-}
-
-/** Null when there is nothing. An error object for each of many missing files would cost milliseconds. */
-function statusOf(file: string): Stats | null {
-	try {
-		return lstatSync(file, { throwIfNoEntry: false }) ?? null;
-	} catch {
-		return null;
-	}
+function replaceable(link: string, consequence: string): Impossible {
+	return new Impossible(
+		`${link} is a link in a writable directory, which a command could replace, and so ${consequence}; put what the link leads to in its place`,
+	);
 }
 
 /** The path with every link resolved; null when there is nothing. */
@@ -127,9 +120,7 @@ function protect(plan: MountPlan, file: string, root: string, placeholders: stri
 	for (const at of file === root ? [root] : pathsDown(root, file)) {
 		const status = statusOf(at);
 		if (status?.isSymbolicLink() === true) {
-			throw new Impossible(
-				`${at} is a link in a writable directory, which a command could replace, and so ${file} cannot be protected; put what the link leads to in its place`,
-			);
+			throw replaceable(at, `${file} cannot be protected`);
 		}
 		if (status === null || isPlaceholder(at)) {
 			if (claimPlaceholder(at)) {
@@ -190,15 +181,22 @@ function planMounts(confinement: Confinement, placeholders: string[]): MountPlan
 		const place = resolved(directory);
 		if (place !== null) plan.set(place, "scratch");
 	}
-	const others: readonly [readonly string[], MountKind][] = [
-		[confinement.visible, "visible"],
-		[confinement.hidden, "hidden"],
-	];
-	for (const [files, kind] of others) {
-		for (const file of files) {
-			const place = resolved(file);
-			if (place !== null) plan.set(place, kind);
-		}
+	const places = [...roots.values()];
+	const refuseLink = (file: string, what: string): void => {
+		const link = findReplaceableLink(path.resolve(file), places);
+		if (link !== null) throw replaceable(link, `${file} cannot be ${what}`);
+	};
+	for (const directory of roots.keys()) refuseLink(directory, "made writable");
+	for (const file of confinement.visible) {
+		const place = resolved(file);
+		// A command could have made the link, to see what is hidden.
+		if (place !== null && findReplaceableLink(path.resolve(file), places) === null) plan.set(place, "visible");
+	}
+	for (const file of confinement.hidden) {
+		const place = resolved(file);
+		if (place === null) continue;
+		refuseLink(file, "hidden");
+		plan.set(place, "hidden");
 	}
 	// Many protected paths have the same parent.
 	const known = new Map<string, string | null>();

@@ -4,8 +4,9 @@ import { accessSync, constants, realpathSync, statSync } from "node:fs";
 import path from "node:path";
 import { hasInput } from "./child-group.ts";
 import { listenerProgram } from "./confined-proxy.ts";
-import { type ConfinedStart, isWithin } from "./confinement.ts";
+import type { ConfinedStart } from "./confinement.ts";
 import type { Confinement, RunRequest } from "./port.ts";
+import { isWithin } from "./replaceable-links.ts";
 
 /** A way to contain commands that is known to work. */
 export interface Containment {

@@ -1,0 +1,52 @@
+// Links on the way to a path that a confined command could replace. What such a link leads to is the command's choice, so
+// it must not decide what the next command may read or write.
+import { lstatSync, readlinkSync, type Stats } from "node:fs";
+import path from "node:path";
+
+/** Whether the path is the directory, or below it. */
+export function isWithin(file: string, directory: string): boolean {
+	return file === directory || file.startsWith(directory === "/" ? "/" : `${directory}/`);
+}
+
+/** Null when there is nothing. An error object for each of many missing files would cost milliseconds. */
+export function statusOf(file: string): Stats | null {
+	try {
+		return lstatSync(file, { throwIfNoEntry: false }) ?? null;
+	} catch {
+		return null;
+	}
+}
+
+/** As many as the system follows. */
+const linkLimit = 40;
+
+/**
+ * The first link on the way to the file (absolute) that is below one of the writable directories (resolved); null when
+ * there is none. The targets of links are followed, as further links may be on the way to them.
+ */
+export function findReplaceableLink(file: string, writable: readonly string[]): string | null {
+	const names = file.split("/");
+	let at = "/";
+	for (let links = 0; names.length > 0; ) {
+		const name = names.shift() ?? "";
+		if (name === "" || name === ".") continue;
+		if (name === "..") {
+			at = path.dirname(at);
+			continue;
+		}
+		const next = path.join(at, name);
+		const status = statusOf(next);
+		if (status === null) return null;
+		if (!status.isSymbolicLink()) {
+			at = next;
+			continue;
+		}
+		if (writable.some((root) => isWithin(at, root))) return next;
+		links += 1;
+		if (links > linkLimit) return null;
+		const target = readlinkSync(next);
+		if (target.startsWith("/")) at = "/";
+		names.unshift(...target.split("/"));
+	}
+	return null;
+}
