@@ -66,7 +66,7 @@ async function timeCommands(folder: string): Promise<{ plain: number; sandboxed:
 		},
 		{
 			...{ home: "/home/me", shareDirs: [], temporaryDirs: ["/tmp"], environment, files: createDiskFiles(), processes },
-			...{ clock: systemClock, identifiers: randomIdentifiers, log: silentLog },
+			...{ clock: systemClock, identifiers: randomIdentifiers, log: silentLog, processId: process.pid },
 		},
 	);
 	if ((await sandbox.status()).kind !== "active") return null;

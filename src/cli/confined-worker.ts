@@ -1,23 +1,31 @@
 // How a worker gets the confinement of its command: in a variable of its own environment, which the command does not see.
 
+import { tmpdir } from "node:os";
 import * as v from "valibot";
+import { systemClock } from "../base/clock.ts";
+import { randomIdentifiers } from "../base/ids.ts";
+import type { Log } from "../base/log.ts";
+import type { Files } from "../files/port.ts";
 import type { Confinement, Processes } from "../processes/port.ts";
 
 export const confinementVariable = "AGENTWIRE_CONFINEMENT";
 
 const paths = v.array(v.string());
 const confinementSchema = v.object({
-	writable: paths,
-	scratch: paths,
-	readOnly: paths,
-	removed: paths,
-	visible: paths,
-	hidden: paths,
-	network: v.variant("kind", [
-		v.object({ kind: v.literal("host") }),
-		v.object({ kind: v.literal("none") }),
-		v.object({ kind: v.literal("proxy"), socket: v.string() }),
-	]),
+	confinement: v.object({
+		writable: paths,
+		scratch: paths,
+		readOnly: paths,
+		removed: paths,
+		visible: paths,
+		hidden: paths,
+		network: v.variant("kind", [
+			v.object({ kind: v.literal("host") }),
+			v.object({ kind: v.literal("none") }),
+			v.object({ kind: v.literal("proxy"), socket: v.string() }),
+		]),
+	}),
+	allowedDomains: v.array(v.string()),
 });
 
 export interface WorkerEnvironment {
@@ -25,13 +33,36 @@ export interface WorkerEnvironment {
 	readonly environment: Readonly<Record<string, string>>;
 	/** Null for a command without a sandbox. */
 	readonly confinement: Confinement | null;
+	/** What the proxy of the confinement lets through. */
+	readonly allowedDomains: readonly string[];
 }
 
 /** Throws for a confinement that cannot be read: its command must not run without one. */
 export function readWorkerEnvironment(given: Readonly<Record<string, string>>): WorkerEnvironment {
 	const { [confinementVariable]: text, ...environment } = given;
-	if (text === undefined) return { environment, confinement: null };
-	return { environment, confinement: v.parse(confinementSchema, JSON.parse(text)) };
+	if (text === undefined) return { environment, confinement: null, allowedDomains: [] };
+	return { environment, ...v.parse(confinementSchema, JSON.parse(text)) };
+}
+
+/**
+ * The confinement with a proxy of this process in place of the server's, which ends with the server while the command
+ * may continue. `end` ends the proxy.
+ */
+export async function withOwnProxy(
+	{ confinement, allowedDomains }: Pick<WorkerEnvironment, "confinement" | "allowedDomains">,
+	{ shareDir, files, log }: { readonly shareDir: string; readonly files: Files; readonly log: Log },
+): Promise<{ readonly confinement: Confinement | null; end(): Promise<void> }> {
+	if (confinement?.network.kind !== "proxy") return { confinement, end: async () => undefined };
+	const [{ startPrivateProxy }, { systemSockets }] = await Promise.all([
+		import("../sandbox/proxy/private-proxy.ts"),
+		import("../network/connections/sockets.ts"),
+	]);
+	const { socket, directory, close } = await startPrivateProxy(allowedDomains, {
+		...{ shareDir, temporaryDir: tmpdir(), files, processId: process.pid },
+		...{ sockets: systemSockets, clock: systemClock, identifiers: randomIdentifiers, log },
+	});
+	const hidden = [...confinement.hidden, directory];
+	return { confinement: { ...confinement, hidden, network: { kind: "proxy", socket } }, end: close };
 }
 
 /**

@@ -229,6 +229,7 @@ async function prepare(
 			return createSandbox(settings, {
 				...sandboxPlace(place.home, shareDir, configurationFile),
 				environment,
+				processId: process.pid,
 				files: own,
 				processes: createProcesses({ log }),
 				clock: systemClock,
@@ -255,7 +256,7 @@ async function prepare(
 		...(sandbox.mode === "off" && sandbox.creators
 			? { creatorSandbox: createProgramSandbox({ ...sandbox, mode: "workspace-write" }) }
 			: {}),
-		startWorker: createWorkerStarter(packageDir, configuration.agentwire.contain),
+		startWorker: createWorkerStarter(packageDir, configuration.agentwire.contain, sandbox.allowedDomains),
 		readPage: createPageReader(path.join(packageDir, "dist", "web-page-thread.cjs")),
 		network: createNetwork({
 			environment,

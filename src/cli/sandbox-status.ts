@@ -40,6 +40,7 @@ export async function describeSandbox(given?: Files): Promise<SandboxInfo> {
 			{
 				...sandboxPlace(home, shareDir, file),
 				environment,
+				processId: process.pid,
 				files,
 				processes: createProcesses(),
 				clock: systemClock,

@@ -4,11 +4,11 @@ import path from "node:path";
 import { systemClock } from "../base/clock.ts";
 import { createDeferred } from "../base/deferred.ts";
 import { createDiskFiles } from "../files/disk-files.ts";
-import { privateWithin } from "../files/private-paths.ts";
+import { privateBelow, privateWithin } from "../files/private-paths.ts";
 import { type Lifeline, runTaskWorker } from "../kernel/background/task-worker.ts";
 import { createProcesses } from "../processes/children.ts";
 import type { TaskWorkerFlags } from "./arguments/task-worker-flags.ts";
-import { createConfinedProcesses, readWorkerEnvironment } from "./confined-worker.ts";
+import { createConfinedProcesses, readWorkerEnvironment, withOwnProxy } from "./confined-worker.ts";
 import { createLogFile } from "./log/log-file.ts";
 import { currentDirectory, shareDirectory, toAbsolutePath } from "./paths.ts";
 import { environmentVariables } from "./process/environment.ts";
@@ -17,11 +17,13 @@ import { handleStopSignals } from "./process/stop-signals.ts";
 /** Runs the worker to its end; returns the exit code. */
 export async function runWorker(flags: TaskWorkerFlags): Promise<number> {
 	const place = { currentDir: currentDirectory(), home: homedir() };
-	const { environment, confinement } = readWorkerEnvironment(environmentVariables());
-	const log = createLogFile(path.join(shareDirectory(environment, place), "logs", "agentwire.log"), false);
+	const { environment, ...given } = readWorkerEnvironment(environmentVariables());
+	const shareDir = shareDirectory(environment, place);
+	const log = createLogFile(path.join(shareDir, "logs", "agentwire.log"), false);
 	await log.open();
 	const unconfined = createProcesses({ grace: flags.killGracePeriod, contain: flags.contain, log });
-	const processes = createConfinedProcesses(unconfined, confinement);
+	const proxy = await withOwnProxy(given, { shareDir, files: createDiskFiles(privateBelow(shareDir)), log });
+	const processes = createConfinedProcesses(unconfined, proxy.confinement);
 	process.on("unhandledRejection", (reason) => log.error("A rejection was not handled.", { error: reason }));
 	const directory = toAbsolutePath(flags.taskDirectory, place);
 	const isRun = await runTaskWorker({
@@ -36,6 +38,7 @@ export async function runWorker(flags: TaskWorkerFlags): Promise<number> {
 		clock: systemClock,
 		log,
 	});
+	await proxy.end();
 	await log.flush();
 	if (isRun) return 0;
 	process.stderr.write(`Error: there is no task to run in ${directory}; the log has the details.\n`);

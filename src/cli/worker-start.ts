@@ -4,10 +4,11 @@ import type { HostServices } from "../kernel/compose/host-services.ts";
 import { type TaskWorkerFlags, toTaskWorkerArguments } from "./arguments/task-worker-flags.ts";
 import { confinementVariable } from "./confined-worker.ts";
 
-/** `packageDir` is the installation directory. */
+/** `packageDir` is the installation directory; the domains are those that confined commands may reach. */
 export function createWorkerStarter(
 	packageDir: string,
 	contain: TaskWorkerFlags["contain"],
+	allowedDomains: readonly string[],
 ): HostServices["startWorker"] {
 	return async (taskDirectory, options, environment, confinement) => {
 		const { startDetached } = await import("../processes/detached-process.ts");
@@ -19,7 +20,9 @@ export function createWorkerStarter(
 			],
 			workDir: "/",
 			environment:
-				confinement === null ? environment : { ...environment, [confinementVariable]: JSON.stringify(confinement) },
+				confinement === null
+					? environment
+					: { ...environment, [confinementVariable]: JSON.stringify({ confinement, allowedDomains }) },
 		});
 		return { gone: worker.gone, nudge: () => worker.send("look"), release: () => worker.release() };
 	};

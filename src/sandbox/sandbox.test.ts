@@ -44,13 +44,18 @@ function settings(extra: Partial<SandboxSettings> = {}): SandboxSettings {
 	};
 }
 
-function create(extra: Partial<SandboxSettings> = {}, processes: Processes = createProcesses()): Sandbox {
+function create(
+	extra: Partial<SandboxSettings> = {},
+	processes: Processes = createProcesses(),
+	share = path.join(base, "share"),
+): Sandbox {
 	const sandbox = createSandbox(settings(extra), {
 		home: path.join(base, "home"),
-		shareDirs: [path.join(base, "share")],
+		shareDirs: [share],
 		temporaryDirs: [path.join(base, "temporary")],
 		environment: { PATH: systemPath },
 		files: createDiskFiles(),
+		processId: process.pid,
 		processes,
 		clock: systemClock,
 		identifiers: randomIdentifiers,
@@ -190,8 +195,8 @@ describe("commands of sandboxed processes", () => {
 	it("do not start when there can be no confinement", async () => {
 		const { requests, processes } = recording();
 		const sandbox = create({ network: "proxy" });
-		await rm(path.join(base, "temporary"), { recursive: true });
-		const file = path.join(base, "temporary");
+		await rm(path.join(base, "share"), { recursive: true });
+		const file = path.join(base, "share");
 		await createDiskFiles().create(file, "");
 		const { ended } = await createSandboxedProcesses(processes, sandbox, () => roots).run(request, never);
 		expect(ended).toMatchObject({
@@ -246,6 +251,34 @@ describe("commands of sandboxed processes", () => {
 			await run(sandbox, "true; touch go");
 			expect((await first).output).toContain("Read-only file system");
 			expect(await readdir(work)).toEqual(["go"]);
+		});
+
+		it("neither see the socket of the proxy nor put another in its place", async () => {
+			const secret = path.join(base, "service");
+			const service = createServer((socket) => {
+				socket.on("error", () => undefined);
+				socket.end("a service of the machine\n");
+			});
+			servers.push(service);
+			await new Promise<void>((resolve) => service.listen(secret, resolve));
+			for (const share of ["share", `share/${"long/".repeat(20)}`]) {
+				const sandbox = create({ network: "proxy" }, createProcesses(), path.join(base, share));
+				const script = `shopt -s nullglob; for s in ${base}/{share,temporary}/*/s ${base}/share/*/*/s; do echo seen; ln -sf ${secret} $s; done`;
+				const ask = "exec 3<>/dev/tcp/127.0.0.1/3128; printf 'GET http://a.example/ HTTP/1.1\\r\\n\\r\\n' >&3; cat <&3";
+				const { output } = await run(sandbox, `${script}; ${ask}`);
+				expect(output).toMatch(/^HTTP\/1\.1 403 /);
+				await sandbox.close();
+			}
+		});
+
+		it("leave no socket, also not that of a process that was killed", async () => {
+			const left = path.join(base, "share/proxies/99999999-0");
+			await mkdir(left, { recursive: true });
+			const sandbox = create({ network: "proxy" });
+			await run(sandbox, "true");
+			expect(await readdir(path.dirname(left))).toEqual([expect.stringMatching(`^${process.pid}-`)]);
+			await sandbox.close();
+			expect(await readdir(path.dirname(left))).toEqual([]);
 		});
 
 		it("reach allowed hosts through the proxy and nothing else", async () => {

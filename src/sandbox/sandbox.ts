@@ -1,6 +1,5 @@
 // The sandbox of commands as the rest of the program uses it: whether there is one, what it lets a command do, and why one
 // failed.
-import path from "node:path";
 import type { Clock } from "../base/clock.ts";
 import type { Identifiers } from "../base/ids.ts";
 import type { Log } from "../base/log.ts";
@@ -11,12 +10,15 @@ import type { Sockets } from "../network/connections/sockets.ts";
 import type { Confinement, Processes, RunOutcome } from "../processes/port.ts";
 import { type Denial, explainFailure } from "./failure.ts";
 import { type PolicyPlace, type SandboxRoots, toConfinement } from "./policy.ts";
+import type { PrivateProxy } from "./proxy/private-proxy.ts";
 
 /** What the sandbox needs of the process that it is part of. */
 export interface SandboxPlace extends PolicyPlace {
 	/** The program's own environment: names the search path for bwrap. */
 	readonly environment: Readonly<Record<string, string>>;
-	readonly files: Pick<Files, "makeDirectory" | "remove">;
+	readonly files: Pick<Files, "list" | "makeDirectory" | "remove">;
+	/** The id of this process. */
+	readonly processId: number;
 	/** Runs the trial command; without the sandbox's own additions. */
 	readonly processes: Processes;
 	readonly clock: Clock;
@@ -52,46 +54,25 @@ const denialLimit = 100;
 /** Milliseconds for the trial command. */
 const trialTimeout = 5000;
 
-interface RunningProxy {
-	readonly socket: string;
-	close(): Promise<void>;
-}
-
 /** Starts nothing before its first use. */
 export function createSandbox(settings: SandboxSettings, place: SandboxPlace): Sandbox {
-	const { clock, files, log } = place;
+	const { clock } = place;
 	const denials: Denial[] = [];
-	let proxy: Promise<RunningProxy> | null = null;
+	let proxy: Promise<PrivateProxy> | null = null;
 	let known: SandboxStatus | null = null;
 
-	const startProxy = async (): Promise<RunningProxy> => {
-		const [{ createAllowedHosts }, { startProxy: listen }, { systemSockets }] = await Promise.all([
-			import("./proxy/allowed-hosts.ts"),
-			import("./proxy/proxy.ts"),
+	const startProxy = async (): Promise<PrivateProxy> => {
+		const [{ startPrivateProxy }, { systemSockets }] = await Promise.all([
+			import("./proxy/private-proxy.ts"),
 			import("../network/connections/sockets.ts"),
 		]);
-		const [parent = "/tmp"] = place.temporaryDirs;
-		const directory = path.join(parent, `agentwire-proxy-${place.identifiers.hex(16)}`);
-		await files.makeDirectory(directory, 0o700);
-		// The path of a socket may have no more than some 100 bytes.
-		const socket = path.join(directory, "s");
-		const running = await listen(socket, {
-			hosts: createAllowedHosts(settings.allowedDomains),
-			sockets: place.sockets ?? systemSockets,
-			clock,
-			onDenied(host, why) {
-				log.info("The sandbox refused a host", { host, why });
-				denials.push({ host, why, at: clock.now() });
-				if (denials.length > denialLimit) denials.shift();
-			},
+		const [temporaryDir = "/tmp"] = place.temporaryDirs;
+		const [shareDir = temporaryDir] = place.shareDirs;
+		const proxyPlace = { ...place, shareDir, temporaryDir, sockets: place.sockets ?? systemSockets };
+		return await startPrivateProxy(settings.allowedDomains, proxyPlace, (host, why) => {
+			denials.push({ host, why, at: clock.now() });
+			if (denials.length > denialLimit) denials.shift();
 		});
-		return {
-			socket,
-			async close() {
-				await running.close();
-				await files.remove(directory);
-			},
-		};
 	};
 
 	const confinementFor = async (roots: SandboxRoots): Promise<Confinement | null> => {
@@ -103,8 +84,9 @@ export function createSandbox(settings: SandboxSettings, place: SandboxPlace): S
 			proxy = null;
 			throw thrown;
 		});
-		const { socket } = await proxy;
-		return toConfinement(settings, place, roots, { kind: "proxy", socket });
+		const { socket, directory } = await proxy;
+		const secretFiles = [...(place.secretFiles ?? []), directory];
+		return toConfinement(settings, { ...place, secretFiles }, roots, { kind: "proxy", socket });
 	};
 
 	const tryOut = createSharedRun(async (): Promise<SandboxStatus> => {

@@ -1,5 +1,5 @@
 // Commands in the sandbox and rules over them, over the real executable.
-import { appendFileSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { hasSandbox } from "../support/executable/bubblewrap.ts";
@@ -73,6 +73,22 @@ describe.skipIf(!hasSandbox())("a command in the sandbox", () => {
 		await turn(stage.serve("--wire", "--yolo"));
 		expect(existsSync(path.join(stage.workDir, "inside"))).toBe(true);
 		expect(existsSync(outside)).toBe(false);
+	});
+
+	it("in the background reaches the proxy when the server is gone", async () => {
+		const ask =
+			"exec 3<>/dev/tcp/127.0.0.1/3128; printf 'GET http://a.example/ HTTP/1.1\\r\\n\\r\\n' >&3; cat <&3 > answer";
+		const command = `touch ready; until [ -e gone ]; do sleep 0.02; done; bash -c "${ask}"; mv answer answered`;
+		const background = shell(command, { run_in_background: true, description: "the job", timeout: 60 });
+		const wait = toolCall("c2", "Shell", { command: "until [ -e ready ]; do sleep 0.02; done" });
+		const stage = createStage({ scripts: [background, wait, "text: done"] });
+		addSettings(stage, `[background]\nkeep_alive_on_exit = true\n${sandbox('network = "proxy"\n')}`);
+		await turn(stage.serve("--wire", "--yolo"));
+		writeFileSync(path.join(stage.workDir, "gone"), "");
+		const answered = path.join(stage.workDir, "answered");
+		await expect.poll(() => existsSync(answered), { timeout: 10_000 }).toBe(true);
+		expect(readFileSync(answered, "utf8")).toMatch(/^HTTP\/1\.1 403 /);
+		await expect.poll(() => readdirSync(path.join(stage.shareDir, "proxies")), { timeout: 10_000 }).toEqual([]);
 	});
 
 	it("runs unasked with auto_allow, but leaves the sandbox only after an approval of its own", async () => {
