@@ -127,6 +127,40 @@ describe("files on disk", () => {
 		expect((await readdir(at("dir"))).sort()).toEqual(["file", "link"]);
 		await files.replace(at("dir/file"), "new", { withoutLinks: true });
 		expect(await text("dir/file")).toBe("new");
+		const failed = files.replace(at(`dir/${"x".repeat(300)}`), "new", { withoutLinks: true });
+		await expect(failed).rejects.toThrow(at("dir"));
+	});
+
+	it("puts nothing where a link in the way leads, not even for a moment", async () => {
+		for (const name of ["dir", "other"]) await mkdir(at(name));
+		await symlink("other", at("way"));
+		let seen: string[] = [];
+		async function* pieces(): AsyncGenerator<Uint8Array> {
+			seen = await readdir(at("other"));
+			yield Buffer.from("new");
+		}
+		const replaced = files.replaceByPieces(at("way/file"), pieces(), { withoutLinks: true });
+		await expect(replaced).rejects.toMatchObject({ code: "ELOOP" });
+		expect([seen, await readdir(at("other"))]).toEqual([[], []]);
+	});
+
+	it("replaces nothing in another directory while a link is swapped for this one", async () => {
+		for (const name of ["a", "b"]) await mkdir(at(name));
+		let isOver = false;
+		const changing = (async () => {
+			while (!isOver) {
+				await rename(at("a"), at("aside"));
+				await symlink("b", at("a"));
+				await rm(at("a"));
+				await rename(at("aside"), at("a"));
+			}
+		})();
+		for (let count = 0; count < 300; count += 1) {
+			await files.replace(at("a/file"), "new", { withoutLinks: true }).catch(() => undefined);
+		}
+		isOver = true;
+		await changing;
+		expect(await readdir(at("b"))).toEqual([]);
 	});
 
 	describe("reading", () => {

@@ -1,4 +1,5 @@
 // Replaces a file on the disk atomically: writes a temporary file in the same directory and renames it.
+import { constants } from "node:fs";
 import { chmod, type FileHandle, lstat, open, readlink, realpath, rename, rm, stat } from "node:fs/promises";
 import path from "node:path";
 import { systemErrorCode } from "../base/errors.ts";
@@ -48,9 +49,34 @@ async function followLinks(start: string): Promise<string> {
 	throw Object.assign(new Error(`ELOOP: too many symbolic links, '${start}'`), { code: "ELOOP", path: start });
 }
 
-async function checkWithoutLinks(destination: string): Promise<void> {
-	const isLink = (await orNullWhenMissing(lstat(destination)))?.isSymbolicLink() === true;
-	if (!isLink && (await realpath(path.dirname(destination))) === path.dirname(destination)) return;
+/** A directory under a name by which files in it are reached. */
+interface Place {
+	readonly directory: string;
+	close(): Promise<void>;
+}
+
+/** Opens a directory for nothing but its place, for which it need not be readable. Node does not name this of Linux. */
+const placeOnly = 0o10000000;
+
+/**
+ * The directory itself, whatever is put at its path while files are written: by its path, the parts of one replacement
+ * could end in different directories. Where the system has no name for an open directory, it is its path.
+ */
+async function holdDirectory(directory: string): Promise<Place> {
+	const byPath = { directory, close: async () => undefined };
+	if (process.platform !== "linux") return byPath;
+	const handle = await open(directory, placeOnly | constants.O_DIRECTORY);
+	const held = `/proc/self/fd/${handle.fd}`;
+	if ((await orNullWhenMissing(readlink(held))) !== null) return { directory: held, close: () => handle.close() };
+	await handle.close();
+	return byPath;
+}
+
+/** Throws when a link leads to the destination, or when its directory, which is held, is no longer at that path. */
+async function checkWithoutLinks(destination: string, held: string): Promise<void> {
+	const isLink =
+		(await orNullWhenMissing(lstat(path.join(held, path.basename(destination)))))?.isSymbolicLink() === true;
+	if (!isLink && (await realpath(held)) === path.dirname(destination)) return;
 	const message = `ELOOP: a link was put in the way, '${destination}'`;
 	throw Object.assign(new Error(message), { code: "ELOOP", path: destination });
 }
@@ -73,14 +99,50 @@ function modeOfReplacement(
 export async function replaceFile(
 	access: Access,
 	target: string,
-	content: string | Uint8Array | AsyncIterable<Uint8Array>,
+	content: Content,
 	options: ReplaceOptions,
 ): Promise<void> {
-	const destination = options.withoutLinks === true ? path.resolve(target) : await followLinks(target);
+	if (options.withoutLinks !== true) {
+		const destination = await followLinks(target);
+		await access.closing.closeDirectories(path.dirname(destination));
+		return await replaceAt(destination, access, target, content, options);
+	}
+	const destination = path.resolve(target);
+	await access.closing.closeDirectories(path.dirname(destination));
+	const { directory, close } = await holdDirectory(path.dirname(destination));
+	try {
+		const check = () => checkWithoutLinks(destination, directory);
+		await check();
+		await replaceAt(path.join(directory, path.basename(destination)), access, target, content, options, check);
+	} catch (thrown) {
+		// Its name while it was held tells nobody anything.
+		if (thrown instanceof Error) thrown.message = thrown.message.replaceAll(directory, path.dirname(destination));
+		throw thrown;
+	} finally {
+		await close();
+	}
+}
+
+type Content = string | Uint8Array | AsyncIterable<Uint8Array>;
+
+/** `check` throws when the file must not be put at the destination after all. */
+async function replaceAt(
+	destination: string,
+	access: Access,
+	target: string,
+	content: Content,
+	options: ReplaceOptions,
+	check: () => Promise<void> = async () => undefined,
+): Promise<void> {
 	const directory = path.dirname(destination);
-	await access.closing.closeDirectories(directory);
 	const old = await orNullWhenMissing(stat(destination));
-	const mode = modeOfReplacement(access, target, destination, old?.mode ?? null, options.mode);
+	const mode = modeOfReplacement(
+		access,
+		target,
+		options.withoutLinks === true ? path.resolve(target) : destination,
+		old?.mode ?? null,
+		options.mode,
+	);
 	// Short, because appending to a long target name could exceed the limit.
 	const temporary = path.join(directory, temporaryName());
 	try {
@@ -96,7 +158,7 @@ export async function replaceFile(
 		} finally {
 			await handle.close();
 		}
-		if (options.withoutLinks === true) await checkWithoutLinks(destination);
+		await check();
 		await rename(temporary, destination);
 	} catch (thrown) {
 		// The first failure is the one to report; a disk that cannot write may well be unable to remove.
