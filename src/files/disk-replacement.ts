@@ -115,7 +115,7 @@ export async function replaceFile(
 		await check();
 		await replaceAt(path.join(directory, path.basename(destination)), access, target, content, options, check);
 	} catch (thrown) {
-		// Its name while it was held tells nobody anything.
+		// Its name while it was held is of no use to anybody.
 		if (thrown instanceof Error) thrown.message = thrown.message.replaceAll(directory, path.dirname(destination));
 		throw thrown;
 	} finally {
