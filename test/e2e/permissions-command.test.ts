@@ -1,5 +1,5 @@
 // `agentwire permissions` with files that are odd: each is an error that names the file, and no rule is dropped.
-import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { createStage, type Stage } from "../support/executable/executable.ts";
@@ -76,6 +76,18 @@ describe("a project's file", () => {
 		writeFileSync(path.join(stage.shareDir, "trusted-permissions.json"), "{");
 		expect(await check()).toBe(1);
 		expect(await run(stage, "trust")).toMatchObject({ code: 3, stderr: expect.stringContaining("Cannot use ") });
+	});
+
+	it("that is a link is trusted in one project only, and speaks of the paths of that project", async () => {
+		const stage = createProject(`${rule("allow", "Shell(make)")}${rule("deny", "Write(out/**)")}`);
+		expect((await run(stage, "trust")).code).toBe(0);
+		const other = createProject(null);
+		symlinkSync(projectFile(stage), projectFile(other));
+		const list = "trusted-permissions.json";
+		copyFileSync(path.join(stage.shareDir, list), path.join(other.shareDir, list));
+		expect((await run(stage, "check", "make")).code).toBe(0);
+		expect((await run(other, "check", "make")).code).toBe(1);
+		expect((await run(other, "check", "make > out/a")).code).toBe(2);
 	});
 
 	it.each([

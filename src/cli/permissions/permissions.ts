@@ -11,6 +11,7 @@ import { createDiskFiles } from "../../files/disk-files.ts";
 import { privateBelow } from "../../files/private-paths.ts";
 import {
 	findRuleFiles,
+	projectOf,
 	projectPermissionsFile,
 	type RuleFile,
 	readRuleFiles,
@@ -167,9 +168,9 @@ async function trust({ files, shareDir, place }: PermissionsPlace): Promise<Perm
 	const found = await readPermissionFile(files, file);
 	if (found === null) throw new PermissionsError(`There is no ${file}.`);
 	// An unsound file is not trusted.
-	const base = await files.resolve(place.currentDir);
+	const { base, key } = await projectOf(file, files);
 	await readRuleFiles([{ scope: "project", file, settings: found.settings, isTrusted: true, base }], place.home);
-	await trustFile(await files.resolve(file), found.hash, { files, shareDir, clock: systemClock });
+	await trustFile(key, found.hash, { files, shareDir, clock: systemClock });
 	const allowed = found.settings.rules.filter(({ decision }) => decision === "allow");
 	return {
 		results: [

@@ -31,6 +31,16 @@ export async function projectPermissionsFile(files: Files, workDir: string): Pro
 	return path.join(root, ".agentwire", "permissions.toml");
 }
 
+/**
+ * By what a project's file is trusted, and its rules relative: its place in the project, whatever a link there leads to.
+ * By the place of a link's target, any project could take over what is allowed in another.
+ */
+export async function projectOf(file: string, files: Files): Promise<{ readonly base: string; readonly key: string }> {
+	const root = path.dirname(path.dirname(file));
+	const base = await files.resolve(root);
+	return { base, key: path.join(base, path.relative(root, file)) };
+}
+
 /** All files of rules, the strictest scope first. Throws ConfigurationError when one is invalid. */
 export async function findRuleFiles(
 	settings: PermissionSettings,
@@ -39,9 +49,10 @@ export async function findRuleFiles(
 ): Promise<readonly RuleFile[]> {
 	const { ownFiles: files, managedPermissionsFile: managed = null, settingsFile = null } = place;
 	const project = await projectPermissionsFile(files, workDir);
-	const [managedFile, projectFile] = await Promise.all([
+	const [managedFile, projectFile, { base, key }] = await Promise.all([
 		managed === null ? null : readPermissionFile(files, managed),
 		readPermissionFile(files, project),
+		projectOf(project, files),
 	]);
 	return [
 		...(managedFile === null
@@ -55,11 +66,8 @@ export async function findRuleFiles(
 						scope: "project",
 						file: project,
 						settings: projectFile.settings,
-						isTrusted: await isTrusted(await files.resolve(project), projectFile.hash, {
-							files,
-							shareDir: place.shareDir,
-						}),
-						base: path.dirname(path.dirname(await files.resolve(project))),
+						isTrusted: await isTrusted(key, projectFile.hash, { files, shareDir: place.shareDir }),
+						base,
 					} as const,
 				]),
 	];

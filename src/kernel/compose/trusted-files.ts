@@ -13,7 +13,7 @@ interface TrustPlace {
 }
 
 const schema = v.object({
-	/** By absolute path, links resolved: the SHA-256 of the text, in hexadecimal. */
+	/** By the path in the project, links to the project resolved: the SHA-256 of the text, in hexadecimal. */
 	files: v.record(v.string(), v.string()),
 });
 
