@@ -89,6 +89,16 @@ export function fileSubject({ path: named, resolved, isLinked }: Location, opera
 	return { kind: "file", operation, path: resolved, ...(isLinked ? { named } : {}) };
 }
 
+/** A place that is searched as what a call would act on. `absolute` is as named, `resolved` without links. */
+export async function searchSubject(
+	absolute: string,
+	resolved: string,
+	environment: ToolEnvironment,
+): Promise<Subject> {
+	const isLinked = resolved !== (await withoutRootLinks(absolute, environment));
+	return { kind: "file", operation: "read", path: resolved, ...(isLinked ? { named: absolute } : {}) };
+}
+
 /** Resolves a file argument. A path outside the workspace must be absolute. */
 export async function locateFile(spelled: string, environment: ToolEnvironment): Promise<LocationResult> {
 	const refuse = (message: string, brief: string): LocationResult => ({

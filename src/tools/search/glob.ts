@@ -5,7 +5,7 @@ import { parseGlobPattern } from "../../patterns/glob-pattern.ts";
 import { boolean } from "../argument-schemas.ts";
 import type { Tool, ToolEnvironment } from "../tool.ts";
 import { cancelledResult, defineTool, freeUnlessRuled, settled } from "../tool-definition.ts";
-import { absolutePath, isAbsolutePath, isSearchable, refusePath } from "../workspace-paths.ts";
+import { absolutePath, isAbsolutePath, isSearchable, refusePath, searchSubject } from "../workspace-paths.ts";
 import { listDirectory, standardBounds, type WalkBounds, type WalkResult, walkPattern } from "./glob-walk.ts";
 
 const maximumMatches = 1000;
@@ -97,7 +97,8 @@ export function createGlob(environment: ToolEnvironment, bounds: WalkBounds = st
 			if (pattern.startsWith("**")) return settled(await unsafePattern(pattern, environment));
 			const found = await findDirectory(directory, environment);
 			if ("refusal" in found) return settled(found.refusal);
-			const subject = { kind: "file", operation: "read", path: found.root } as const;
+			const named = directory === null ? found.root : absolutePath(directory, environment);
+			const subject = await searchSubject(named, found.root, environment);
 			const need = { action: "search files", subject, description: `List \`${pattern}\` in \`${found.root}\`` };
 			return freeUnlessRuled(need, async (signal) => {
 				const result = await walkPattern(environment.files, found.root, parsed.steps, {

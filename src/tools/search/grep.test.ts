@@ -1,11 +1,18 @@
 import { existsSync } from "node:fs";
-import { mkdir, utimes, writeFile } from "node:fs/promises";
+import { mkdir, symlink, utimes, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { longestPause, shortestPause } from "../../../test/support/host/pauses.ts";
-import { briefOf, call, createToolPlace, type ToolPlace } from "../../../test/support/host/tool-environment.ts";
+import {
+	briefOf,
+	call,
+	createToolPlace,
+	prepareCall,
+	type ToolPlace,
+} from "../../../test/support/host/tool-environment.ts";
 import type { Processes, RunOutcome, RunRequest } from "../../processes/port.ts";
 import type { Tool } from "../tool.ts";
+import { createGlob } from "./glob.ts";
 import { createGrep } from "./grep.ts";
 import { findRipgrep } from "./ripgrep.ts";
 
@@ -45,6 +52,21 @@ describe("Grep", () => {
 		expect(await outputOf({ pattern: "needle", glob: "*.ts" })).toEqual(["src/new.ts", "old.ts"]);
 		expect(await outputOf({ pattern: "needle", path: "src/new.ts" })).toEqual(["new.ts"]);
 		expect(await outputOf({ pattern: "needle", path: place.at("work", "src"), glob: "**/n*" })).toEqual(["new.ts"]);
+	});
+
+	it("is judged by the name of a link as well, like Glob", async () => {
+		await mkdir(place.at("work", "real"));
+		await symlink(place.at("work", "real"), place.at("work", "link"));
+		const link = place.at("work", "link");
+		const subjects = [{ kind: "file", operation: "read", path: place.at("work", "real"), named: link }];
+		for (const [tool, value] of [
+			[grep, { pattern: "a", path: "link" }],
+			[createGlob(place.environment), { pattern: "*", directory: link }],
+		] as const) {
+			expect((await prepareCall(tool, value)).approval).toMatchObject({ subjects });
+		}
+		const plain = { kind: "file", operation: "read", path: place.at("work", "real") };
+		expect((await prepareCall(grep, { pattern: "a", path: "real" })).approval?.subjects).toEqual([plain]);
 	});
 
 	it.each([

@@ -8,7 +8,7 @@ import { createOutputBuilder } from "../output-builder.ts";
 import { findSecret } from "../secret-refusal.ts";
 import type { Tool, ToolEnvironment } from "../tool.ts";
 import { cancelledResult, defineTool, freeUnlessRuled, settled } from "../tool-definition.ts";
-import { absolutePath, contains, refusePath } from "../workspace-paths.ts";
+import { absolutePath, contains, refusePath, searchSubject } from "../workspace-paths.ts";
 import {
 	type GrepEntry,
 	type GrepMode,
@@ -287,7 +287,7 @@ export function createGrep(environment: ToolEnvironment): Tool {
 			if (unusable !== null) return settled(unusable);
 			const target = absolutePath(input.path, environment);
 			const resolved = await environment.files.resolve(target);
-			const subject = { kind: "file", operation: "read", path: resolved } as const;
+			const subject = await searchSubject(target, resolved, environment);
 			const need = { action: "search files", subject, description: `Search \`${target}\`` };
 			return freeUnlessRuled(need, async (signal) => {
 				ripgrep ??= findRipgrep();
