@@ -37,16 +37,16 @@ describe("in plan mode", () => {
 		expect(await text(place.at("work", "a.txt"))).toBe("one\n");
 	});
 
-	it("the plan file is written without approval, with its directory, and edited", async () => {
+	it("the plan file is written without approval unless a rule speaks of it, with its directory, and edited", async () => {
 		const written = await prepareCall(createWriteFile(environment), { path: plan, content: "# Plan\none\n" });
-		expect([written.approval, written.hasEffect]).toEqual([null, true]);
+		expect(written).toMatchObject({ approval: { byDefault: "allow" }, hasEffect: true });
 		expect((await written.execute()).is_error).toBe(false);
 		const spelled = `${place.at("share", "plans")}/../plans/amber-fern-oak.md`;
 		const edited = await prepareCall(createStringReplaceFile(environment), {
 			path: spelled,
 			edit: { old: "one", new: "two" },
 		});
-		expect(edited.approval).toBeNull();
+		expect(edited.approval).toMatchObject({ byDefault: "allow", subjects: [{ operation: "edit", path: plan }] });
 		expect((await edited.execute()).is_error).toBe(false);
 		expect(await text(plan)).toBe("# Plan\ntwo\n");
 	});
@@ -65,7 +65,7 @@ describe("in plan mode", () => {
 		await mkdir(place.at("elsewhere", "plans"), { recursive: true });
 		await symlink(place.at("elsewhere"), place.at("share"));
 		const written = await prepareCall(createWriteFile(environment), { path: plan, content: "# Plan\n" });
-		expect(written.approval).toBeNull();
+		expect(written.approval).toMatchObject({ byDefault: "allow" });
 		expect((await written.execute()).is_error).toBe(false);
 		expect(await text(place.at("elsewhere", "plans", "amber-fern-oak.md"))).toBe("# Plan\n");
 	});

@@ -30,7 +30,7 @@ export interface FileChange {
 	/** The message after the change. */
 	readonly message: string;
 	readonly operation: ChangeOperation;
-	/** Whether it needs no approval, like the plan file in plan mode. */
+	/** Whether it needs no approval unless a rule says otherwise, like the plan file in plan mode. */
 	readonly isFree: boolean;
 }
 
@@ -183,15 +183,13 @@ export async function prepareFileChange(change: FileChange, session: ToolEnviron
 
 	return {
 		kind: "ready",
-		approval: change.isFree
-			? null
-			: {
-					byDefault: "ask",
-					action: await actionOf(location, environment),
-					subjects: [fileSubject(location, change.operation)],
-					description: change.description,
-					display,
-				},
+		approval: {
+			byDefault: change.isFree ? "allow" : "ask",
+			action: await actionOf(location, environment),
+			subjects: [fileSubject(location, change.operation)],
+			description: change.description,
+			display,
+		},
 		hasEffect: true,
 		target: location.resolved,
 		execute: (signal) =>
