@@ -5,6 +5,7 @@ import { isSensitiveFile } from "../../files/secret-paths.ts";
 import { normalizeHost } from "../../network/host-name.ts";
 import type { Proposal } from "../judge.ts";
 import { proposeCommand } from "./command-grants.ts";
+import { readGrant } from "./grant-rule.ts";
 import { literalPath } from "./path-pattern.ts";
 import type { JudgePlace } from "./ruling.ts";
 
@@ -16,8 +17,12 @@ export async function proposeGrants(subjects: readonly Subject[], place: JudgePl
 		if (proposal.kind === "once") return proposal;
 		for (const pattern of proposal.patterns) patterns.add(pattern);
 	}
+	// What is no pattern would be stored without covering anything.
+	if ([...patterns].some((pattern) => readGrant(pattern, place.home) === null)) return unnameable;
 	return { kind: "grants", patterns: [...patterns] };
 }
+
+const unnameable: Proposal = { kind: "once", why: "it has nothing that a rule could name" };
 
 async function proposeFor(subject: Subject, place: JudgePlace): Promise<Proposal> {
 	switch (subject.kind) {
@@ -34,7 +39,9 @@ async function proposeFor(subject: Subject, place: JudgePlace): Promise<Proposal
 			);
 		case "network": {
 			const host = URL.canParse(subject.url) ? normalizeHost(new URL(subject.url).hostname) : null;
-			return host === null ? { kind: "once", why: "the address has no host name" } : only(`WebFetch(domain:${host})`);
+			if (host === null) return { kind: "once", why: "the address has no host name" };
+			// Part of a host that is called so, it would stand for others in a pattern.
+			return host.includes("*") ? unnameable : only(`WebFetch(domain:${host})`);
 		}
 		case "web-search":
 			return only("WebSearch");

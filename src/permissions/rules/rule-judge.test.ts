@@ -198,13 +198,16 @@ describe("approvals for the session", () => {
 		expect(await by("edit file", write("/work/a"))).toBeNull();
 	});
 
-	it.each([mcp("srv", "*"), mcp("a__b", "c")])(
-		"of %j cannot be stored, as its pattern would cover more",
-		async (subject) => {
-			const proposal = await (await createJudge({})).propose({ action: "act", subjects: [subject], byDefault: "ask" });
-			expect(proposal).toMatchObject({ kind: "once" });
-		},
-	);
+	it.each<Subject>([
+		mcp("srv", "*"),
+		mcp("a__b", "c"),
+		page("http://*.example.com/"),
+		{ kind: "client-tool", name: "*", arguments: {} },
+		write(`/work/${"x".repeat(1100)}/a`),
+	])("of %j cannot be stored, as its pattern would cover more or nothing", async (subject) => {
+		const proposal = await (await createJudge({})).propose({ action: "act", subjects: [subject], byDefault: "ask" });
+		expect(proposal).toMatchObject({ kind: "once" });
+	});
 
 	it.each<[Subject, string]>([
 		[write("/work/src/a.ts"), "Write(/work/src/**)"],
