@@ -12,3 +12,8 @@ export function sentences(...parts: readonly string[]): string {
 export function oneLine(text: string): string {
 	return text.replace(/\s+/g, " ").replace(/\p{Cc}/gu, "\ufffd");
 }
+
+/** Foreign text, which may be of any length, with no more than so many characters of it. */
+export function cut(text: string, characters: number): string {
+	return text.length > characters ? `${text.slice(0, characters)}…` : text;
+}

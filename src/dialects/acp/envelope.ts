@@ -1,4 +1,5 @@
 // The JSON-RPC rules of the Agent Client Protocol.
+import { cut } from "../../base/sentence.ts";
 import type { EnvelopeRules, RpcId } from "../../rpc/envelope.ts";
 import { errorNumbers, errorObject, toErrorObject } from "./errors.ts";
 
@@ -19,11 +20,7 @@ export const acpRules: EnvelopeRules = {
 		'Invalid request: an object with "jsonrpc":"2.0", a method and an id that is a string or an integer is needed',
 	),
 	invalidResponse: null,
-	unknownMethod: (method) =>
-		errorObject(
-			errorNumbers.methodNotFound,
-			`Method not found: ${method.length > 200 ? `${method.slice(0, 200)}…` : method}`,
-		),
+	unknownMethod: (method) => errorObject(errorNumbers.methodNotFound, `Method not found: ${cut(method, 200)}`),
 	invalidParams: (method, problem) =>
 		errorObject(
 			errorNumbers.invalidParams,

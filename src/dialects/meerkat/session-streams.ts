@@ -1,5 +1,7 @@
 // Subscriptions of a connection to the events of sessions, whoever starts their runs: `session/stream_open`.
+
 import type { Identifiers } from "../../base/ids.ts";
+import { cut } from "../../base/sentence.ts";
 import { NamedError } from "./errors.ts";
 import type { StreamCloseResult, StreamEnd, StreamOpenResult } from "./wire.ts";
 import type { EventEnvelope, SeedEvent } from "./wire-events.ts";
@@ -53,7 +55,7 @@ export class SessionStreams {
 	close(streamId: string): { readonly result: StreamCloseResult; ended(): void } {
 		const stream = this.#open.get(streamId);
 		if (stream === undefined && !this.#closed.has(streamId)) {
-			const shown = streamId.length > 100 ? `${streamId.slice(0, 100)}…` : streamId;
+			const shown = cut(streamId, 100);
 			throw new NamedError("INVALID_PARAMS", `Invalid params: no stream of this connection has the id ${shown}.`);
 		}
 		return {

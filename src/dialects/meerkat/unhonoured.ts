@@ -1,5 +1,6 @@
 // Fields of requests in the contract that have no effect here: a request with one is refused, so that no client relies on what
 // does not happen.
+import { cut } from "../../base/sentence.ts";
 import { NamedError } from "./errors.ts";
 
 /** Of `session/create`. */
@@ -47,7 +48,7 @@ export function refuseUnhonouredOfCreate(params: Fields): void {
 export function refuseUnhonouredOfTurn(params: Fields): void {
 	const field = Object.keys(params).find((name) => !ofTurn.has(name) && params[name] !== null);
 	if (field === undefined) return;
-	const shown = field.length > 100 ? `${field.slice(0, 100)}…` : field;
+	const shown = cut(field, 100);
 	const known = [...ofTurn].map((name) => `\`${name}\``).join(", ");
 	throw new NamedError(
 		"INVALID_PARAMS",

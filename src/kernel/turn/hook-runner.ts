@@ -1,8 +1,10 @@
 // Runs the hooks of a session at a point: commands from the settings and hooks of clients, all in parallel, with one
 // decision.
+
 import type { Clock } from "../../base/clock.ts";
 import type { Identifiers } from "../../base/ids.ts";
 import type { Log } from "../../base/log.ts";
+import { cut } from "../../base/sentence.ts";
 import type { EventBody } from "../../events/event.ts";
 import { runCommandHook } from "../../hooks/command-hook.ts";
 import {
@@ -133,6 +135,6 @@ export class HookRunner {
 
 /** If a hook blocks on failure, an unusable matcher counts as a failure. */
 function refuse({ command, matcher }: CommandHook, reason: string): HookDecision {
-	const shown = matcher.length > 200 ? `${matcher.slice(0, 200)}…` : matcher;
+	const shown = cut(matcher, 200);
 	return blocked(`The matcher \`${shown}\` of the hook \`${command}\` cannot be used: ${reason}.`);
 }

@@ -1,4 +1,5 @@
 // Reads the rules of a file: each pattern is parsed, and each example is run.
+import { cut } from "../../base/sentence.ts";
 import type { Subject } from "../../events/subject.ts";
 import { parseRulePattern } from "./pattern.ts";
 import type { Rule, RuleDeclaration, RuleOrigin } from "./rule.ts";
@@ -31,7 +32,7 @@ export async function readRules(declarations: readonly RuleDeclaration[], source
 		const { decision, pattern: text, reason, line } = declaration;
 		const parsed = parseRulePattern(text, home);
 		if (!parsed.ok) {
-			problems.push({ index, member: "pattern", reason: `${JSON.stringify(shortened(text))}: ${parsed.reason}` });
+			problems.push({ index, member: "pattern", reason: `${JSON.stringify(cut(text, 100))}: ${parsed.reason}` });
 			continue;
 		}
 		const rule: Rule = { decision, text, pattern: parsed.pattern, reason, origin: { scope, file, line }, base };
@@ -39,10 +40,6 @@ export async function readRules(declarations: readonly RuleDeclaration[], source
 		problems.push(...(await failingExamples(rule, declaration, index, home)));
 	}
 	return { rules, problems };
-}
-
-function shortened(text: string): string {
-	return text.length > 100 ? `${text.slice(0, 100)}…` : text;
 }
 
 /** The place where examples are judged: they name paths of the workspace as relative ones. */
@@ -71,7 +68,7 @@ async function failingExamples(
 			problems.push({
 				index,
 				member: "match",
-				reason: `the rule does not decide over ${JSON.stringify(shortened(example))}`,
+				reason: `the rule does not decide over ${JSON.stringify(cut(example, 100))}`,
 			});
 		}
 	}
@@ -80,7 +77,7 @@ async function failingExamples(
 			problems.push({
 				index,
 				member: "not_match",
-				reason: `the rule decides over ${JSON.stringify(shortened(example))}`,
+				reason: `the rule decides over ${JSON.stringify(cut(example, 100))}`,
 			});
 		}
 	}
