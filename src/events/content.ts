@@ -143,3 +143,14 @@ export function toolError(
 	const display: DisplayBlock[] = brief === "" ? [] : [{ type: "brief", text: brief }];
 	return { is_error: true, output: "", message, display, extras: null, ...value };
 }
+
+/** Media as the address of a part; `data` is base64. */
+export function toDataUri(mediaType: string, data: string): string {
+	return `data:${mediaType};base64,${data}`;
+}
+
+/** What `toDataUri` was given; null for any other address. Without a regular expression over the data. */
+export function readDataUri(uri: string): { readonly mediaType: string; readonly data: string } | null {
+	const [head, mediaType] = /^data:([^;,]+);base64,/.exec(uri) ?? [];
+	return head === undefined || mediaType === undefined ? null : { mediaType, data: uri.slice(head.length) };
+}

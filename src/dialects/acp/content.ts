@@ -1,7 +1,7 @@
 // The content blocks of the Agent Client Protocol: what a prompt consists of, and how the parts of a message are sent.
 import * as v from "valibot";
 import { KernelError } from "../../base/errors.ts";
-import type { ContentPart, UserInput } from "../../events/content.ts";
+import { type ContentPart, readDataUri, toDataUri, type UserInput } from "../../events/content.ts";
 import { meta, nullish } from "./schema.ts";
 
 const annotated = { annotations: nullish(v.record(v.string(), v.unknown())), ...meta };
@@ -80,9 +80,9 @@ function toPart(block: ReceivedBlock): ContentPart {
 		case "text":
 			return { type: "text", text: block.text };
 		case "image":
-			return { type: "image_url", image_url: { url: dataUri(block.mimeType, block.data), id: null } };
+			return { type: "image_url", image_url: { url: toDataUri(block.mimeType, block.data), id: null } };
 		case "audio":
-			return { type: "audio_url", audio_url: { url: dataUri(block.mimeType, block.data), id: null } };
+			return { type: "audio_url", audio_url: { url: toDataUri(block.mimeType, block.data), id: null } };
 		case "resource_link":
 			return { type: "text", text: linkText(block) };
 		case "resource":
@@ -97,9 +97,9 @@ function toResourcePart(resource: Extract<ReceivedBlock, { type: "resource" }>["
 	const { blob, mimeType, uri } = resource;
 	const kind = mimeType?.split("/")[0];
 	if (mimeType !== null && kind === "image")
-		return { type: "image_url", image_url: { url: dataUri(mimeType, blob), id: null } };
+		return { type: "image_url", image_url: { url: toDataUri(mimeType, blob), id: null } };
 	if (mimeType !== null && kind === "audio")
-		return { type: "audio_url", audio_url: { url: dataUri(mimeType, blob), id: null } };
+		return { type: "audio_url", audio_url: { url: toDataUri(mimeType, blob), id: null } };
 	throw new KernelError(
 		"invalid-input",
 		`The resource ${uri} is of the type ${mimeType ?? "unknown"}: only text, images and audio can be part of a prompt.`,
@@ -125,8 +125,6 @@ function filePath(uri: string): string | null {
 
 const attribute = (text: string) => text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");
 
-const dataUri = (mimeType: string, data: string) => `data:${mimeType};base64,${data}`;
-
 /** The block of a part that is neither text nor reasoning. */
 export function toBlock(part: ContentPart): SentBlock {
 	switch (part.type) {
@@ -145,8 +143,8 @@ export function toBlock(part: ContentPart): SentBlock {
 
 /** Data are sent as they are; anything else is a link. */
 function mediaBlock(type: "image" | "audio", url: string): SentBlock {
-	const [, mimeType, data] = /^data:([^;,]+);base64,(.*)$/s.exec(url) ?? [];
-	return mimeType === undefined || data === undefined ? link(type, url) : { type, mimeType, data };
+	const read = readDataUri(url);
+	return read === null ? link(type, url) : { type, mimeType: read.mediaType, data: read.data };
 }
 
 function link(kind: string, uri: string): SentBlock {

@@ -1,6 +1,6 @@
 // Content as blocks, in prompts and in results of the client's tools: text, and images with their data.
 import * as v from "valibot";
-import type { ContentPart, UserInput } from "../../events/content.ts";
+import { type ContentPart, readDataUri, textPart, toDataUri, type UserInput } from "../../events/content.ts";
 
 export const textBlockSchema = v.object({ type: v.literal("text"), text: v.string() });
 export const imageBlockSchema = v.object({
@@ -26,7 +26,7 @@ export function toInput(content: BlocksOrText): UserInput {
 
 export function toPart(block: Block): ContentPart {
 	if (block.type === "text") return block;
-	return { type: "image_url", image_url: { url: `data:${block.media_type};base64,${block.data}`, id: null } };
+	return { type: "image_url", image_url: { url: toDataUri(block.media_type, block.data), id: null } };
 }
 
 /** The input as a client of the protocol sent it. Images at an address, which such clients do not send, are left out. */
@@ -35,10 +35,9 @@ export function toBlocks(input: UserInput): BlocksOrText {
 	return input.flatMap((part): readonly Block[] => {
 		if (part.type === "text") return [part];
 		if (part.type !== "image_url") return [];
-		const { url } = part.image_url;
-		const [head, mediaType] = /^data:(image\/[^;,]{1,100});base64,/.exec(url) ?? [];
-		if (head === undefined || mediaType === undefined) return [];
-		return [{ type: "image", media_type: mediaType, source: "inline", data: url.slice(head.length) }];
+		const read = readDataUri(part.image_url.url);
+		if (read === null || !/^image\/.{1,100}$/.test(read.mediaType)) return [];
+		return [{ type: "image", media_type: read.mediaType, source: "inline", data: read.data }];
 	});
 }
 
@@ -46,9 +45,7 @@ export function toBlocks(input: UserInput): BlocksOrText {
 export function joined(first: BlocksOrText, second: BlocksOrText): BlocksOrText {
 	if (first.length === 0) return second;
 	if (typeof first === "string" && typeof second === "string") return `${first}\n\n${second}`;
-	return [first, second].flatMap((content) =>
-		typeof content === "string" ? [{ type: "text" as const, text: content }] : content,
-	);
+	return [first, second].flatMap((content) => (typeof content === "string" ? [textPart(content)] : content));
 }
 
 /** Without a regular expression over the whole, which may be megabytes. */

@@ -1,7 +1,14 @@
 // ReadMediaFile: shows an image or a video to a model that accepts it.
 import path from "node:path";
 import * as v from "valibot";
-import { type ContentPart, type ToolReturn, textPart, toolError, toolSuccess } from "../../events/content.ts";
+import {
+	type ContentPart,
+	type ToolReturn,
+	textPart,
+	toDataUri,
+	toolError,
+	toolSuccess,
+} from "../../events/content.ts";
 import type { MediaOperations } from "../operations.ts";
 import type { Tool, ToolEnvironment } from "../tool.ts";
 import { cancelledResult, defineTool, freeUnlessRuled, settled } from "../tool-definition.ts";
@@ -86,7 +93,7 @@ export function createReadMediaFile(environment: ToolEnvironment): Tool | null {
 
 	const showImage = async (filePath: string, type: string, bytes: Buffer): Promise<ToolReturn> => {
 		const size = await readPixelSize(bytes);
-		const url = `data:${type};base64,${bytes.toString("base64")}`;
+		const url = toDataUri(type, bytes.toString("base64"));
 		const original = size === null ? "" : `, original size ${size.width}x${size.height} pixels`;
 		return toolSuccess({
 			output: bracketed("image", filePath, { type: "image_url", image_url: { url, id: null } }),
@@ -101,7 +108,7 @@ export function createReadMediaFile(environment: ToolEnvironment): Tool | null {
 		if (uploaded?.ok === false) {
 			return toolError(`The provider did not take \`${filePath}\`: ${uploaded.reason}`, failureBrief);
 		}
-		const url = uploaded?.url ?? `data:${type};base64,${bytes.toString("base64")}`;
+		const url = uploaded?.url ?? toDataUri(type, bytes.toString("base64"));
 		return toolSuccess({
 			output: bracketed("video", filePath, { type: "video_url", video_url: { url, id: null } }),
 			message: `Loaded video file \`${filePath}\` (${type}, ${bytes.length} bytes). Give places in it as times from its beginning, and places in a picture as shares of its width and height.`,
