@@ -1,7 +1,7 @@
 // `session/*` and `turn/*`: each runs on the session it names, and none waits for another session.
 import { createDeferred } from "../../base/deferred.ts";
 import { createKeyedQueue } from "../../base/keyed-queue.ts";
-import type { SessionApi, SessionHandle } from "../../kernel/api.ts";
+import type { OpeningOptions, SessionApi, SessionHandle } from "../../kernel/api.ts";
 import type { Peer } from "../../rpc/connection.ts";
 import { defineMethod, type Method, type Respond } from "../../rpc/methods.ts";
 import type { HostApi } from "../dialect.ts";
@@ -228,30 +228,20 @@ export class SessionMethods {
 
 	/** Events of the session are sent to this connection from now on, whoever starts its runs. */
 	#openStream(id: string): Promise<StreamOpenResult> {
-		return this.#inLine(id, async () => {
-			const handle = await this.#kernelApi.sessions.acquire(id);
-			try {
-				await this.#attach(handle);
-				return this.#streams.open(id);
-			} finally {
-				handle.release();
-			}
+		return this.#using(id, async (handle) => {
+			await this.#attach(handle);
+			return this.#streams.open(id);
 		});
 	}
 
 	/** Stops this run and no later one. */
 	#stopRun({ session_id: id, run_id }: StopRunParams): Promise<StopRunResult> {
-		return this.#inLine(id, async () => {
-			const handle = await this.#kernelApi.sessions.acquire(id);
-			try {
-				const ended = (await this.#attach(handle)).runEnded(run_id);
-				if (ended === null) return { session_id: id, receipt: { outcome: "not_current" as const, run_id } };
-				await this.#kernelApi.sessions.interrupt(id);
-				await ended;
-				return { session_id: id, receipt: { outcome: "stopped" as const, run_id } };
-			} finally {
-				handle.release();
-			}
+		return this.#using(id, async (handle) => {
+			const ended = (await this.#attach(handle)).runEnded(run_id);
+			if (ended === null) return { session_id: id, receipt: { outcome: "not_current" as const, run_id } };
+			await this.#kernelApi.sessions.interrupt(id);
+			await ended;
+			return { session_id: id, receipt: { outcome: "stopped" as const, run_id } };
 		});
 	}
 
@@ -268,27 +258,23 @@ export class SessionMethods {
 	}
 
 	#history({ session_id: id, offset, limit }: SessionHistoryParams): Promise<SessionHistory> {
-		return this.#inLine(id, async () => {
-			// In the contract what was archived can still be read.
-			const { isContract } = this.#client.codec();
-			const handle = await this.#kernelApi.sessions.acquire(id, isContract ? { archived: true } : {});
-			try {
-				const { session } = handle;
-				const { facts } = await this.#remember(handle);
-				const all = await toHistory(await session.conversation(), session.events(), facts.createdAt, isContract);
-				const messages = all.slice(offset, limit === null ? undefined : offset + limit);
-				return {
-					session_id: id,
-					message_count: all.length,
-					offset,
-					...(limit === null ? {} : { limit }),
-					has_more: offset + messages.length < all.length,
-					messages: [...messages],
-				};
-			} finally {
-				handle.release();
-			}
-		});
+		const { isContract } = this.#client.codec();
+		const read = async (handle: SessionHandle): Promise<SessionHistory> => {
+			const { session } = handle;
+			const { facts } = await this.#remember(handle);
+			const all = await toHistory(await session.conversation(), session.events(), facts.createdAt, isContract);
+			const messages = all.slice(offset, limit === null ? undefined : offset + limit);
+			return {
+				session_id: id,
+				message_count: all.length,
+				offset,
+				...(limit === null ? {} : { limit }),
+				has_more: offset + messages.length < all.length,
+				messages: [...messages],
+			};
+		};
+		// In the contract what was archived can still be read.
+		return this.#using(id, read, isContract ? { archived: true } : {});
 	}
 
 	#archive(id: string): Promise<ArchiveResult> {
@@ -311,6 +297,14 @@ export class SessionMethods {
 		void answered.then(() => {
 			turns.delete(answered);
 			if (turns.size === 0 && this.#turns.get(id) === turns) this.#turns.delete(id);
+		});
+	}
+
+	/** Does something with a session, which is loaded until it is done, after all earlier requests about it. */
+	#using<T>(id: string, work: (handle: SessionHandle) => Promise<T>, opening: OpeningOptions = {}): Promise<T> {
+		return this.#inLine(id, async () => {
+			const handle = await this.#kernelApi.sessions.acquire(id, opening);
+			return await work(handle).finally(() => handle.release());
 		});
 	}
 
