@@ -1,24 +1,43 @@
 // Which model a program without a configuration uses, for programs and people that ask before they start a server.
 import { homedir } from "node:os";
 import { silentLog } from "../base/log.ts";
+import type { Configuration } from "../config/configuration.ts";
 import { readConfiguration } from "../config/configuration-reader.ts";
 import { type EnvironmentModel, withEnvironmentModels } from "../config/environment-models.ts";
 import { createDiskFiles } from "../files/disk-files.ts";
+import type { Files } from "../files/port.ts";
 import { privateBelow } from "../files/private-paths.ts";
 import { currentDirectory, shareDirectory } from "./paths.ts";
 import { environmentVariables } from "./process/environment.ts";
+
+export interface StartSettings {
+	/** With the models that keys in the environment give. */
+	readonly configuration: Configuration;
+	/** Whether there is a file. */
+	readonly isWritten: boolean;
+	/** The model that a key in the environment gives; null when the file names a provider, or there is no key. */
+	readonly chosen: EnvironmentModel | null;
+}
+
+/** The settings that a server would start with, of a file that need not be there. Throws ConfigurationError. */
+export async function readStartSettings(
+	file: string,
+	environment: Readonly<Record<string, string>>,
+	files: Files,
+): Promise<StartSettings> {
+	const isWritten = (await files.status(file)) !== null;
+	const source = isWritten ? ({ kind: "file", path: file } as const) : ({ kind: "text", text: "{}" } as const);
+	const { configuration: written } = await readConfiguration(source, files, silentLog);
+	return { ...withEnvironmentModels(written, environment), isWritten };
+}
 
 /** The model that a key in the environment gives; null when the settings name a provider, or cannot be read. */
 export async function describeModelSource(): Promise<EnvironmentModel | null> {
 	const environment = environmentVariables();
 	const shareDir = shareDirectory(environment, { currentDir: currentDirectory(), home: homedir() });
 	const files = createDiskFiles(privateBelow(shareDir));
-	const file = `${shareDir}/config.toml`;
 	try {
-		const isThere = (await files.status(file)) !== null;
-		const source = isThere ? ({ kind: "file", path: file } as const) : ({ kind: "text", text: "{}" } as const);
-		const { configuration } = await readConfiguration(source, files, silentLog);
-		return withEnvironmentModels(configuration, environment).chosen;
+		return (await readStartSettings(`${shareDir}/config.toml`, environment, files)).chosen;
 	} catch {
 		return null;
 	}

@@ -1,16 +1,14 @@
 // What `doctor` checks, one row each. A check never throws: what it cannot find out is its finding.
 import path from "node:path";
 import { errorText } from "../../base/errors.ts";
-import { silentLog } from "../../base/log.ts";
 import { oneLine } from "../../base/sentence.ts";
-import type { Configuration } from "../../config/configuration.ts";
-import { readConfiguration } from "../../config/configuration-reader.ts";
-import { providerKeyVariables, withEnvironmentModels } from "../../config/environment-models.ts";
+import { providerKeyVariables } from "../../config/environment-models.ts";
 import type { Files } from "../../files/port.ts";
 import { othersMode, privateBelow } from "../../files/private-paths.ts";
 import type { Fetch } from "../../network/network-settings.ts";
 import type { Processes } from "../../processes/port.ts";
 import { findRipgrep } from "../../tools/search/ripgrep.ts";
+import { readStartSettings, type StartSettings } from "../model-source.ts";
 import type { Place } from "../paths.ts";
 import { describeSandbox } from "../sandbox-status.ts";
 
@@ -61,29 +59,17 @@ export function checkNode(version: string): Finding {
 	return failed(`Node ${version} is too old.`, "Install Node 20.19 or later.");
 }
 
-interface ReadSettings {
-	readonly configuration: Configuration;
-	/** Whether there is a file. */
-	readonly isWritten: boolean;
-	/** The variable whose key gives the models; null when they are in the file, or there are none. */
-	readonly variable: string | null;
-}
-
-/** The settings, with the models that keys in the environment give; the finding when they are unusable. */
-async function readSettings({ files, shareDir, environment }: CheckPlace): Promise<ReadSettings | Finding> {
+/** The settings, or the finding when they are unusable. */
+async function readSettings({ files, shareDir, environment }: CheckPlace): Promise<StartSettings | Finding> {
 	const file = path.join(shareDir, "config.toml");
 	try {
-		const isWritten = (await files.status(file)) !== null;
-		const source = isWritten ? ({ kind: "file", path: file } as const) : ({ kind: "text", text: "{}" } as const);
-		const { configuration: written } = await readConfiguration(source, files, silentLog);
-		const { configuration, chosen } = withEnvironmentModels(written, environment);
-		return { configuration, isWritten, variable: chosen?.variable ?? null };
+		return await readStartSettings(file, environment, files);
 	} catch (thrown) {
 		return failed(oneLine(errorText(thrown)), `Mend ${file}; docs/configuration.md lists the settings.`);
 	}
 }
 
-const isFinding = (value: ReadSettings | Finding): value is Finding => "found" in value;
+const isFinding = (value: StartSettings | Finding): value is Finding => "found" in value;
 
 const keyAdvice = `put a key into ${providerKeyVariables.filter((name) => !name.startsWith("RKAT_")).join(" or ")}`;
 
@@ -91,8 +77,8 @@ async function checkConfiguration(given: CheckPlace): Promise<Finding> {
 	const file = path.join(given.shareDir, "config.toml");
 	const settings = await readSettings(given);
 	if (isFinding(settings)) return settings;
-	const { isWritten, variable } = settings;
-	if (variable !== null) return ok(`The key in ${variable} is used: ${file} names no provider.`);
+	const { isWritten, chosen } = settings;
+	if (chosen !== null) return ok(`The key in ${chosen.variable} is used: ${file} names no provider.`);
 	if (!isWritten) return warning(`There is no ${file}.`, `Sign in with 'login', write one, or ${keyAdvice}.`);
 	return ok(file);
 }
