@@ -4,6 +4,7 @@ import type { Configuration } from "../../config/configuration.ts";
 import type { Policy } from "../../permissions/policy.ts";
 import { autoAllowPolicy, outsidePolicy } from "../../permissions/sandbox-policy.ts";
 import type { Confinement, Processes } from "../../processes/port.ts";
+import type { Sandbox } from "../../sandbox/sandbox.ts";
 import type { CommandSandbox } from "../../tools/tool.ts";
 import type { SandboxDescription } from "../api.ts";
 import type { HostServices } from "./host-services.ts";
@@ -33,9 +34,10 @@ interface SessionRoots {
 /** Tries the sandbox out when the settings ask for one. */
 export async function composeSandbox(
 	settings: Configuration["sandbox"],
-	{ processes, sandbox: lazy, shareDir, log }: Pick<HostServices, "processes" | "sandbox" | "shareDir" | "log">,
-	{ workDir, additionalDirs }: SessionRoots,
+	hostServices: Pick<HostServices, "processes" | "sandbox" | "shareDir" | "log">,
+	roots: SessionRoots,
 ): Promise<SessionSandbox> {
+	const { processes, sandbox: lazy, log } = hostServices;
 	if (settings.mode === "off" || lazy === undefined) return without(processes, null);
 	const sandbox = await lazy.get();
 	const status = await sandbox.status();
@@ -44,6 +46,16 @@ export async function composeSandbox(
 		log.warn("Commands run without the sandbox that the settings ask for, after an approval each.", { why: missing });
 		return without(processes, missing);
 	}
+	return await within(sandbox, settings, hostServices, roots);
+}
+
+/** In a sandbox that works. */
+async function within(
+	sandbox: Sandbox,
+	settings: Configuration["sandbox"],
+	{ processes, shareDir }: Pick<HostServices, "processes" | "shareDir">,
+	{ workDir, additionalDirs }: SessionRoots,
+): Promise<SessionSandbox> {
 	const { createSandboxedProcesses } = await import("../../sandbox/sandboxed-processes.ts");
 	const roots = () => ({ workDir, additionalDirs: additionalDirs() });
 	const pluginRoots = () => ({ ...roots(), visible: [path.join(shareDir, "plugins")] });
@@ -79,14 +91,13 @@ export async function composeCreatorSandbox(
 	const { creatorSandbox, processes, log } = hostServices;
 	if (settings.mode !== "off" || creatorSandbox === undefined)
 		return await composeSandbox(settings, hostServices, roots);
-	const status = await (await creatorSandbox.get()).status();
+	const sandbox = await creatorSandbox.get();
+	const status = await sandbox.status();
 	if (status.kind !== "active") {
 		log.info("Commands run without a sandbox: this machine has none.", { status });
 		return without(processes, null);
 	}
-	const confining = { ...settings, mode: "workspace-write" as const };
-	const sandbox = await composeSandbox(confining, { ...hostServices, sandbox: creatorSandbox }, roots);
-	return { ...sandbox, hookProcesses: processes };
+	return { ...(await within(sandbox, settings, hostServices, roots)), hookProcesses: processes };
 }
 
 /** What runs the MCP servers that are programs: in the sandbox if the settings say so, each with its own directory. */
