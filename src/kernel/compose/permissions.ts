@@ -49,11 +49,12 @@ export async function findRuleFiles(
 ): Promise<readonly RuleFile[]> {
 	const { ownFiles: files, managedPermissionsFile: managed = null, settingsFile = null } = place;
 	const project = await projectPermissionsFile(files, workDir);
-	const [managedFile, projectFile, { base, key }] = await Promise.all([
+	const [managedFile, projectFile] = await Promise.all([
 		managed === null ? null : readPermissionFile(files, managed),
 		readPermissionFile(files, project),
-		projectOf(project, files),
 	]);
+	// Most projects have none.
+	const { base, key } = projectFile === null ? { base: null, key: "" } : await projectOf(project, files);
 	return [
 		...(managedFile === null
 			? []
