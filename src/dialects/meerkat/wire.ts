@@ -133,17 +133,19 @@ export const sessionCreateParamsSchema = looseParams({
 	/** `deferred` creates the session without a turn. In the contract the prompt then precedes that of the first turn. */
 	initial_turn: nullish(v.picklist(["run_immediately", "deferred"])),
 });
-/** The contract's clients put the value into an envelope; a bare one is accepted as well. */
-/** With the envelope: the change is refused unless the configuration is of this generation. */
+/** In the envelope: the change is refused unless the configuration is of this generation. */
 const expectedGeneration = { expected_generation: v.exactOptional(v.nullable(count)) };
+/** The contract's clients put the value into an envelope; a bare one is accepted as well. */
 export const configSetParamsSchema = v.pipe(
 	plainObject,
 	v.looseObject({ config: v.exactOptional(v.unknown()), ...expectedGeneration }),
 );
+export type ConfigSetParams = v.InferOutput<typeof configSetParamsSchema>;
 export const configPatchParamsSchema = v.pipe(
 	plainObject,
 	v.looseObject({ patch: v.exactOptional(v.unknown()), ...expectedGeneration }),
 );
+export type ConfigPatchParams = v.InferOutput<typeof configPatchParamsSchema>;
 /** Page of a list, in the contract's shapes. */
 export const sessionListParamsSchema = v.fallback(
 	v.object({

@@ -7,7 +7,7 @@ import { defineMethod, type Method } from "../../../rpc/methods.ts";
 import type { EraCodec } from "../eras/codec.ts";
 import { NamedError } from "../errors.ts";
 import { meerkatProtocol } from "../protocol.ts";
-import type { ConfigResult } from "../wire.ts";
+import type { ConfigPatchParams, ConfigResult, ConfigSetParams } from "../wire.ts";
 import { type ConfigView, configName, mergePatch, toConfig, toPersisted, withForeign } from "./config-view.ts";
 
 const { methods: shapes } = meerkatProtocol;
@@ -32,9 +32,8 @@ export class ConfigMethods {
 			defineMethod({
 				...shapes["config/set"],
 				handle: async (params) => {
-					const isEnvelope = "config" in params;
-					const expected = isEnvelope ? (params.expected_generation ?? null) : null;
-					const config = await this.#change("set", expected, () => (isEnvelope ? params.config : params));
+					const { value, expected } = fromEnvelope(params, "config");
+					const config = await this.#change("set", expected, () => value);
 					return this.#codec().configSet(config, this.#generation);
 				},
 			}),
@@ -44,10 +43,8 @@ export class ConfigMethods {
 			defineMethod({
 				...shapes["config/patch"],
 				handle: async (params) => {
-					const isEnvelope = "patch" in params;
-					const patch = isEnvelope ? params.patch : params;
-					const expected = isEnvelope ? (params.expected_generation ?? null) : null;
-					return this.#shown(await this.#change("patch", expected, (current) => mergePatch(current, patch)));
+					const { value, expected } = fromEnvelope(params, "patch");
+					return this.#shown(await this.#change("patch", expected, (current) => mergePatch(current, value)));
 				},
 			}),
 		],
@@ -98,6 +95,15 @@ export class ConfigMethods {
 			throw new NamedError("INVALID_PARAMS", `Failed to ${verb} config: ${whatIsWrong(thrown)}`);
 		}
 	}
+}
+
+/** What is given as `name`, with the generation that is expected; or bare, for any generation. */
+function fromEnvelope(
+	params: ConfigSetParams | ConfigPatchParams,
+	name: "config" | "patch",
+): { readonly value: unknown; readonly expected: number | null } {
+	if (!(name in params)) return { value: params, expected: null };
+	return { value: params[name], expected: params.expected_generation ?? null };
 }
 
 function whatIsWrong(thrown: unknown): string {

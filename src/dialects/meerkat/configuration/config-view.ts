@@ -10,22 +10,19 @@ const unset = <S extends v.GenericSchema>(schema: S) => v.optional(v.nullable(sc
 const positive = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(4_294_967_295));
 const plainObject = v.custom<Record<string, unknown>>(isRecord, "an object is needed");
 
-const agentSchema = v.pipe(
-	plainObject,
-	v.object({
-		/** Replaces that of the agent. */
-		system_prompt: unset(v.string()),
-		/** For sessions that name none; null for the default model of the settings. */
-		model: unset(v.string()),
-		/** Maximal tokens of one answer. */
-		max_tokens_per_turn: v.optional(positive, 16_384),
-		/** Maximal model calls of one run. */
-		max_turns: unset(positive),
-	}),
-);
+const agentEntries = {
+	/** Replaces that of the agent. */
+	system_prompt: unset(v.string()),
+	/** For sessions that name none; null for the default model of the settings. */
+	model: unset(v.string()),
+	/** Maximal tokens of one answer. */
+	max_tokens_per_turn: v.optional(positive, 16_384),
+	/** Maximal model calls of one run. */
+	max_turns: unset(positive),
+};
 
 const entries = {
-	agent: v.optional(agentSchema, {}),
+	agent: v.optional(v.pipe(plainObject, v.object(agentEntries)), {}),
 	/** Maximal tokens of one answer; null for `agent.max_tokens_per_turn`. */
 	max_tokens: unset(positive),
 };
@@ -55,18 +52,15 @@ export function toPersisted(value: unknown): {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-const agentNames = new Set(["system_prompt", "model", "max_tokens_per_turn", "max_turns"]);
-const names = new Set(["agent", "max_tokens"]);
-
 /** What was set, and what the document has besides the members that the view knows. */
 export function withForeign(document: Fields, set: Fields): Fields {
-	const foreign = (content: Fields, known: ReadonlySet<string>) =>
-		Object.entries(content).filter(([name]) => !known.has(name));
-	const ofAgent = isRecord(document["agent"]) ? foreign(document["agent"], agentNames) : [];
+	const foreign = (content: Fields, known: object) =>
+		Object.entries(content).filter(([name]) => !Object.hasOwn(known, name));
+	const ofAgent = isRecord(document["agent"]) ? foreign(document["agent"], agentEntries) : [];
 	const agent = { ...Object.fromEntries(ofAgent), ...(isRecord(set["agent"]) ? set["agent"] : {}) };
 	const { agent: _, ...others } = set;
 	return {
-		...Object.fromEntries(foreign(document, names)),
+		...Object.fromEntries(foreign(document, entries)),
 		...(Object.keys(agent).length === 0 ? {} : { agent }),
 		...others,
 	};
