@@ -84,8 +84,10 @@ export interface StartedKernel {
 	readonly kernel: Kernel;
 	readonly configuration: Configuration;
 	readonly compatibility: Compatibility;
-	/** Loads dialects for clients of many sessions. */
-	/** `contract` is the version of Meerkat's contract that was asked for; null for that of the settings. */
+	/**
+	 * Loads dialects for clients of many sessions. `contract` is the version of Meerkat's contract that was asked for; null
+	 * for that of the settings.
+	 */
 	openHost(offer: HostOfferName, contract: ContractVersion | null): Promise<OpenHost>;
 	readonly log: LogFile;
 }

@@ -2,7 +2,7 @@
 import type { ContractVersion } from "../base/contract-version.ts";
 import type { HostDialect } from "../dialects/dialect.ts";
 
-/** What an offer may be made with. */
+/** The settings of the dialects that are offered. */
 export interface OfferSettings {
 	/** The version of Meerkat's contract. */
 	readonly contract: ContractVersion;
