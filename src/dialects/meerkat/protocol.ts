@@ -26,12 +26,6 @@ import {
 	sessionListResultSchema,
 	sessionParamsSchema,
 	sessionReadResultSchema,
-	stopRunParamsSchema,
-	stopRunResultSchema,
-	streamCloseParamsSchema,
-	streamCloseResultSchema,
-	streamEndSchema,
-	streamOpenResultSchema,
 	toolExecuteSchema,
 	toolResultSchema,
 	toolsRegisterParamsSchema,
@@ -39,6 +33,14 @@ import {
 	turnStartParamsSchema,
 } from "./wire.ts";
 import { contractEvents, contractMembers, seedEvents } from "./wire-events.ts";
+import {
+	stopRunParamsSchema,
+	stopRunResultSchema,
+	streamCloseParamsSchema,
+	streamCloseResultSchema,
+	streamEndSchema,
+	streamOpenResultSchema,
+} from "./wire-streams.ts";
 
 /** An event of both eras: members that only the contract has are optional. */
 function ofBothEras<E extends v.ObjectEntries, M extends v.ObjectEntries>(seed: v.ObjectSchema<E, undefined>, more: M) {

@@ -27,11 +27,9 @@ import type {
 	SessionListParams,
 	SessionListResult,
 	SessionReadResult,
-	StopRunParams,
-	StopRunResult,
-	StreamOpenResult,
 	TurnStartParams,
 } from "./wire.ts";
+import type { StopRunParams, StopRunResult, StreamOpenResult } from "./wire-streams.ts";
 
 const { methods: shapes } = meerkatProtocol;
 

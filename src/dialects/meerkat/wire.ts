@@ -1,32 +1,12 @@
 // The wire shapes of Meerkat RPC: method params and results, its requests to clients, and their results.
 import * as v from "valibot";
-import { isRecord } from "../../base/json.ts";
 import { contentPartSchema, displayBlockSchema } from "../../events/content.ts";
 import { questionItemSchema } from "../../events/interaction.ts";
 import { blocksOrTextSchema, imageBlockSchema } from "./blocks.ts";
 import { configViewSchema } from "./configuration/config-view.ts";
 import { toMilliseconds } from "./duration.ts";
 import { errorNumbers } from "./errors.ts";
-import { toSessionId } from "./session-id.ts";
-
-const plainObject = v.custom<Record<string, unknown>>(isRecord, "an object is needed");
-const nullish = <S extends v.GenericSchema>(schema: S) => v.optional(v.nullable(schema), null);
-const count = v.pipe(v.number(), v.integer(), v.minValue(0));
-const unsigned = v.pipe(count, v.maxValue(4_294_967_295));
-/** The library's schemas accept lists as objects. */
-const params = <E extends v.ObjectEntries>(entries: E) => v.pipe(plainObject, v.object(entries));
-
-/** With what else there is, for methods that refuse it. */
-const looseParams = <E extends v.ObjectEntries>(entries: E) => v.pipe(plainObject, v.looseObject(entries));
-
-const sessionId = v.pipe(
-	v.string(),
-	v.check(
-		(text) => toSessionId(text) !== null,
-		({ input }) => `Invalid session_id: ${input}`,
-	),
-	v.transform((text) => toSessionId(text) ?? text),
-);
+import { count, looseParams, nullish, params, plainObject, sessionId, unsigned } from "./schema.ts";
 
 export const toolDeclarationSchema = v.object({
 	name: v.string(),
@@ -262,42 +242,6 @@ export const configResultSchema = v.union([configViewSchema, configEnvelopeSchem
 export type ConfigResult = v.InferOutput<typeof configResultSchema>;
 export const configSetResultSchema = v.union([v.object({ ok: v.literal(true) }), configEnvelopeSchema]);
 export type ConfigSetResult = v.InferOutput<typeof configSetResultSchema>;
-
-const uuid = v.pipe(v.string(), v.regex(/^[0-9a-fA-F-]{36}$/, "must be a UUID"));
-export const streamCloseParamsSchema = params({ stream_id: v.string() });
-export const streamOpenResultSchema = v.object({ stream_id: uuid, session_id: v.string(), opened: v.literal(true) });
-export type StreamOpenResult = v.InferOutput<typeof streamOpenResultSchema>;
-export const streamCloseResultSchema = v.object({
-	stream_id: v.string(),
-	closed: v.literal(true),
-	already_closed: v.boolean(),
-});
-export type StreamCloseResult = v.InferOutput<typeof streamCloseResultSchema>;
-/** The params of `session/stream_end`. */
-export const streamEndSchema = v.object({
-	stream_id: uuid,
-	session_id: v.string(),
-	ended: v.literal(true),
-	outcome: v.picklist(["explicit_close", "remote_end"]),
-});
-export type StreamEnd = v.InferOutput<typeof streamEndSchema>;
-
-export const stopRunParamsSchema = params({
-	session_id: sessionId,
-	run_id: v.string(),
-	/** Why, for the log. */
-	reason: nullish(v.string()),
-});
-export type StopRunParams = v.InferOutput<typeof stopRunParamsSchema>;
-export const stopRunResultSchema = v.object({
-	session_id: v.string(),
-	receipt: v.object({
-		/** `not_current` when this run does not run, or not any more. */
-		outcome: v.picklist(["stopped", "not_current"]),
-		run_id: v.string(),
-	}),
-});
-export type StopRunResult = v.InferOutput<typeof stopRunResultSchema>;
 
 /** The models of one provider, in the order of the settings. */
 export const catalogProviderSchema = v.object({

@@ -1,0 +1,23 @@
+// What the shapes of Meerkat RPC are built from.
+import * as v from "valibot";
+import { isRecord } from "../../base/json.ts";
+import { toSessionId } from "./session-id.ts";
+
+export const plainObject = v.custom<Record<string, unknown>>(isRecord, "an object is needed");
+export const nullish = <S extends v.GenericSchema>(schema: S) => v.optional(v.nullable(schema), null);
+export const count = v.pipe(v.number(), v.integer(), v.minValue(0));
+export const unsigned = v.pipe(count, v.maxValue(4_294_967_295));
+/** The library's schemas accept lists as objects. */
+export const params = <E extends v.ObjectEntries>(entries: E) => v.pipe(plainObject, v.object(entries));
+
+/** With what else there is, for methods that refuse it. */
+export const looseParams = <E extends v.ObjectEntries>(entries: E) => v.pipe(plainObject, v.looseObject(entries));
+
+export const sessionId = v.pipe(
+	v.string(),
+	v.check(
+		(text) => toSessionId(text) !== null,
+		({ input }) => `Invalid session_id: ${input}`,
+	),
+	v.transform((text) => toSessionId(text) ?? text),
+);

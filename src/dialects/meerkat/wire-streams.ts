@@ -1,0 +1,39 @@
+// The wire shapes of subscriptions to sessions, and of stopping one run.
+import * as v from "valibot";
+import { nullish, params, sessionId } from "./schema.ts";
+
+const uuid = v.pipe(v.string(), v.regex(/^[0-9a-fA-F-]{36}$/, "must be a UUID"));
+export const streamCloseParamsSchema = params({ stream_id: v.string() });
+export const streamOpenResultSchema = v.object({ stream_id: uuid, session_id: v.string(), opened: v.literal(true) });
+export type StreamOpenResult = v.InferOutput<typeof streamOpenResultSchema>;
+export const streamCloseResultSchema = v.object({
+	stream_id: v.string(),
+	closed: v.literal(true),
+	already_closed: v.boolean(),
+});
+export type StreamCloseResult = v.InferOutput<typeof streamCloseResultSchema>;
+/** The params of `session/stream_end`. */
+export const streamEndSchema = v.object({
+	stream_id: uuid,
+	session_id: v.string(),
+	ended: v.literal(true),
+	outcome: v.picklist(["explicit_close", "remote_end"]),
+});
+export type StreamEnd = v.InferOutput<typeof streamEndSchema>;
+
+export const stopRunParamsSchema = params({
+	session_id: sessionId,
+	run_id: v.string(),
+	/** Why, for the log. */
+	reason: nullish(v.string()),
+});
+export type StopRunParams = v.InferOutput<typeof stopRunParamsSchema>;
+export const stopRunResultSchema = v.object({
+	session_id: v.string(),
+	receipt: v.object({
+		/** `not_current` when this run does not run, or not any more. */
+		outcome: v.picklist(["stopped", "not_current"]),
+		run_id: v.string(),
+	}),
+});
+export type StopRunResult = v.InferOutput<typeof stopRunResultSchema>;
