@@ -1,11 +1,10 @@
 // Adds a sign-in to the managed platform to the settings file, and removes it: the provider, its models and, if there
 // is none, the default model. Edits the file as text, because people and other programs edit it too.
-import { isDeepStrictEqual } from "node:util";
 import { isRecord } from "../base/json.ts";
 import { ConfigurationError } from "./configuration-error.ts";
 import type { ModelCapability } from "./schema.ts";
 import { parseToml } from "./syntax.ts";
-import { removeTomlKey, setTomlKey } from "./toml-edits.ts";
+import { applyTomlChanges, type TomlChange } from "./toml-changes.ts";
 import type { TomlValue } from "./toml-text.ts";
 
 /** Clients recognise a sign-in by this name. */
@@ -35,12 +34,6 @@ export interface ManagedEdit {
 	readonly defaultModel: string;
 }
 
-/** One change: null removes the key and everything below it. */
-interface Change {
-	readonly path: readonly string[];
-	readonly value: TomlValue;
-}
-
 /**
  * Adds the managed provider to the text of the settings file `source`. Models that the platform no longer offers are
  * removed; other keys in the same tables stay. Throws ConfigurationError when the text is not TOML or cannot be edited.
@@ -55,7 +48,7 @@ export async function addManagedProvider(text: string, source: string, managed: 
 	const oauth = { storage: "file", key: managed.key };
 	const provider = { type: "kimi", base_url: managed.baseUrl, api_key: "", oauth };
 	const defaultModel = keepsDefault ? wanted : (aliases[0] ?? "");
-	const changes: Change[] = [
+	const changes: TomlChange[] = [
 		...(keepsDefault ? [] : [{ path: ["default_model"], value: defaultModel }]),
 		...gone.map((alias) => ({ path: ["models", alias], value: null })),
 		...toChanges(["providers", providerName], provider),
@@ -86,7 +79,7 @@ export async function removeManagedProvider(text: string, source: string): Promi
 	const path = ["providers", providerName];
 	const wanted = data["default_model"];
 	const losesDefault = typeof wanted === "string" && aliases.includes(wanted);
-	const changes: Change[] = [
+	const changes: TomlChange[] = [
 		...(losesDefault ? [{ path: ["default_model"], value: "" }] : []),
 		...aliases.map((alias) => ({ path: ["models", alias], value: null })),
 		...(provider === undefined ? [] : [{ path: isUsed ? [...path, "oauth"] : path, value: null }]),
@@ -107,7 +100,7 @@ function managedAliases(data: Readonly<Record<string, unknown>>): readonly strin
 	);
 }
 
-function toChanges(table: readonly string[], values: Readonly<Record<string, TomlValue>>): Change[] {
+function toChanges(table: readonly string[], values: Readonly<Record<string, TomlValue>>): TomlChange[] {
 	return Object.entries(values).map(([key, value]) => ({ path: [...table, key], value }));
 }
 
@@ -117,45 +110,15 @@ async function parse(text: string, source: string): Promise<Record<string, unkno
 	return isRecord(result.value) ? result.value : {};
 }
 
-/** Edits the text and parses it again: only the intended changes may result. */
+/** Makes the changes in the text. Throws ConfigurationError where they cannot be made in their places. */
 async function apply(
 	text: string,
 	source: string,
 	data: Readonly<Record<string, unknown>>,
-	changes: readonly Change[],
+	changes: readonly TomlChange[],
 ): Promise<string> {
-	let edited = text;
-	let expected: unknown = data;
-	for (const { path, value } of changes) {
-		// An equal value keeps its spelling.
-		if (isDeepStrictEqual(plain(valueAt(expected, path)), value)) continue;
-		edited = value === null ? removeTomlKey(edited, path) : setTomlKey(edited, path, value);
-		expected = withValue(expected, path, value);
-	}
-	const result = await parseToml(edited.replace(/^\ufeff/, ""));
-	if (result.ok && isDeepStrictEqual(plain(result.value), plain(expected))) return edited;
+	const changed = await applyTomlChanges({ text, data }, changes);
+	if (changed !== null) return changed.text;
 	const reason = "write models and providers as tables with headings like [models.name], then try again";
 	throw new ConfigurationError("uneditable", source, [{ key: "", reason }]);
-}
-
-function valueAt(data: unknown, path: readonly string[]): unknown {
-	return path.reduce((inner, key) => (isRecord(inner) ? inner[key] : undefined), data);
-}
-
-function withValue(data: unknown, [key, ...rest]: readonly string[], value: TomlValue): unknown {
-	if (key === undefined) return value;
-	const table = isRecord(data) ? data : {};
-	const { [key]: old, ...others } = table;
-	const changed = withValue(old, rest, value);
-	return changed === null || (value === null && old === undefined) ? others : { ...others, [key]: changed };
-}
-
-/** Drops what no reader of the settings can see: empty tables and prototypes. */
-function plain(value: unknown): unknown {
-	if (Array.isArray(value)) return value.map(plain);
-	if (!isRecord(value) || value instanceof Date) return value;
-	const entries = Object.entries(value).map(([key, inner]) => [key, plain(inner)] as const);
-	return Object.fromEntries(
-		entries.filter(([, inner]) => !isRecord(inner) || inner instanceof Date || Object.keys(inner).length > 0),
-	);
 }

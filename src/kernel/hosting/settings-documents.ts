@@ -8,8 +8,8 @@ import { KernelError } from "../../base/errors.ts";
 import { isRecord } from "../../base/json.ts";
 import { createPace } from "../../base/pace.ts";
 import { parseToml, settingsLimit } from "../../config/syntax.ts";
-import { removeTomlKey, setTomlKey } from "../../config/toml-edits.ts";
-import { type TomlTable, type TomlValue, toTomlText } from "../../config/toml-text.ts";
+import { applyTomlChanges, findTomlChanges, isTomlTable, type TomlDocument } from "../../config/toml-changes.ts";
+import { toTomlText } from "../../config/toml-text.ts";
 import { withLock } from "../../files/path-lock.ts";
 import type { Files } from "../../files/port.ts";
 import type { SettingsDocument, SettingsDocuments } from "../api.ts";
@@ -54,23 +54,20 @@ function createDocument(name: string, place: Place): SettingsDocument {
 
 	/** The text after all changes that can be applied; null when there is none. */
 	const apply = async (updates: readonly Update[], target: string): Promise<string | null> => {
-		let before = await readFileText(target, files);
-		let current = await parseDocument(before, target);
-		let text: string | null = null;
+		let document = await readDocument(target, files);
+		let isChanged = false;
 		const pace = createPace();
 		for (const update of updates) {
 			await pace.rest();
 			try {
-				const changed = await changedText(before, current, update.change(current), target);
-				current = await parseDocument(changed, target);
-				before = changed;
-				text = changed;
-				update.outcome = { document: current };
+				document = await withChange(document, update.change(document.data), target);
+				isChanged = true;
+				update.outcome = { document: document.data };
 			} catch (thrown) {
 				update.outcome = { thrown };
 			}
 		}
-		return text;
+		return isChanged ? document.text : null;
 	};
 	// Clients send many changes at once; each replacement waits for the disk.
 	const write = createBatchedWork<Update>(async (updates) => {
@@ -83,7 +80,7 @@ function createDocument(name: string, place: Place): SettingsDocument {
 	});
 
 	return {
-		read: async () => readDocument(await file(), files),
+		read: async () => (await readDocument(await file(), files)).data,
 		async update(change) {
 			const asked: Update = { change, outcome: null };
 			await write(asked);
@@ -96,60 +93,24 @@ function createDocument(name: string, place: Place): SettingsDocument {
 }
 
 /**
- * The text with what the change made of the document; everything else in it stays as it is written, comments included.
- * Throws `storage-failed` when it would be too long to be read again.
+ * The document with other data; everything else in its text stays as it is written, comments included. Throws
+ * `storage-failed` when it cannot be written, or would be too long to be read again.
  */
-async function changedText(text: string, current: Content, changed: Content, target: string): Promise<string> {
-	const edited = withDifferences(text, current, changed, []);
-	const parsed = await parseToml(edited);
-	// Not every form of a value can be edited in its place.
-	const isEdited = parsed.ok && isSame(parsed.value, changed);
-	if (!isEdited && !isTable(changed)) {
+async function withChange(document: TomlDocument, data: Content, target: string): Promise<TomlDocument> {
+	const changes = findTomlChanges(document.data, data);
+	const changed = changes === null ? null : await applyTomlChanges(document, changes);
+	return changed ?? (await anew(data, target));
+}
+
+/** Written anew: not every form of a value can be changed in its place. */
+async function anew(data: Content, target: string): Promise<TomlDocument> {
+	if (!isTomlTable(data))
 		throw new KernelError("storage-failed", `${target} cannot be changed in its place; change it by hand.`);
+	const text = toTomlText(data);
+	if (text.length > settingsLimit) {
+		throw new KernelError("storage-failed", `${target} may have ${settingsLimit} characters, not ${text.length}.`);
 	}
-	const whole = isEdited || !isTable(changed) ? edited : toTomlText(changed);
-	if (whole.length <= settingsLimit) return whole;
-	throw new KernelError("storage-failed", `${target} may have ${settingsLimit} characters, not ${whole.length}.`);
-}
-
-function withDifferences(text: string, current: Content, changed: Content, above: readonly string[]): string {
-	let edited = text;
-	for (const key of Object.keys(current)) {
-		if (!Object.hasOwn(changed, key)) edited = removeTomlKey(edited, [...above, key]);
-	}
-	for (const [key, value] of Object.entries(changed)) {
-		const path = [...above, key];
-		const before = Object.hasOwn(current, key) ? current[key] : undefined;
-		if (isSame(before, value)) continue;
-		if (isPlain(value)) edited = withDifferences(edited, isRecord(before) ? before : {}, value, path);
-		else if (isWritable(value)) edited = setTomlKey(edited, path, value);
-	}
-	return edited;
-}
-
-/** Whether the values are the same, whatever made their objects. */
-function isSame(one: unknown, other: unknown): boolean {
-	if (Array.isArray(one) && Array.isArray(other))
-		return one.length === other.length && one.every((value, index) => isSame(value, other[index]));
-	if (one instanceof Date && other instanceof Date) return one.toJSON() === other.toJSON();
-	if (!isPlain(one) || !isPlain(other)) return Object.is(one, other);
-	const names = Object.keys(one);
-	const hasAll = names.every((name) => Object.hasOwn(other, name) && isSame(one[name], other[name]));
-	return hasAll && names.length === Object.keys(other).length;
-}
-
-/** Dates are objects as well. */
-const isPlain = (value: unknown): value is Content => isRecord(value) && !(value instanceof Date);
-
-/** Whether it can be written anew; a time of the file itself cannot. */
-function isWritable(value: unknown): value is TomlValue {
-	if (Array.isArray(value)) return value.every(isWritable);
-	if (typeof value === "object" && value !== null) return isTable(value);
-	return ["boolean", "number", "string"].includes(typeof value);
-}
-
-function isTable(value: unknown): value is TomlTable {
-	return isPlain(value) && Object.values(value).every(isWritable);
+	return { text, data: await parseDocument(text, target) };
 }
 
 async function findFile(name: string, { files, workDir, home }: Place): Promise<string> {
@@ -160,14 +121,11 @@ async function findFile(name: string, { files, workDir, home }: Place): Promise<
 	}
 }
 
-async function readDocument(file: string, files: Files): Promise<Content> {
-	return await parseDocument(await readFileText(file, files), file);
-}
-
 /** Empty when there is no file. */
-async function readFileText(file: string, files: Files): Promise<string> {
+async function readDocument(file: string, files: Files): Promise<TomlDocument> {
 	const bytes = await withStorageError(file, () => files.read(file));
-	return bytes === null ? "" : bytes.toString("utf8").replace(/^\ufeff/, "");
+	const text = bytes === null ? "" : bytes.toString("utf8").replace(/^\ufeff/, "");
+	return { text, data: await parseDocument(text, file) };
 }
 
 async function parseDocument(text: string, file: string): Promise<Content> {
