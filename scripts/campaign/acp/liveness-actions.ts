@@ -1,6 +1,7 @@
 // What an editor and the models do to a server of the Agent Client Protocol in one interleaving, and how fast-check makes such
 // lists.
 import fc from "fast-check";
+import * as hosted from "../frame/hosted-liveness.ts";
 import type { CommonAction } from "../frame/liveness.ts";
 
 export const answerKinds = ["yes", "always", "no", "cancelled", "wrong", "null", "error", "other-id"] as const;
@@ -9,12 +10,7 @@ export type AnswerKind = (typeof answerKinds)[number];
 /** What a model calls for: something that needs a permission, reading, a question, a plan, and what fails. */
 export type CallKind = "write" | "read" | "ask" | "todo" | "unknown" | "broken";
 
-/** One answer of a model: words, calls, and how it ends. */
-export interface ModelAnswer {
-	readonly words: number;
-	readonly calls: readonly CallKind[];
-	readonly end: "done" | "break" | "refuse" | "lose" | "hang";
-}
+export type ModelAnswer = hosted.ModelAnswer<CallKind>;
 
 /** What a prompt says: words for the model, or a command. */
 export type PromptKind = "plain" | "question" | "compact" | "unknown-command";
@@ -35,34 +31,19 @@ export type AcpAction =
 	| { readonly do: "cancel-unknown" }
 	| { readonly do: "model"; readonly session: number; readonly answer: ModelAnswer };
 
-export interface AcpSettings {
+export interface AcpSettings extends hosted.HostLimits {
 	/** Whether the editor shows forms. */
 	readonly forms: boolean;
 	/** Whether the editor has the files. */
 	readonly files: boolean;
-	/** Sessions that may be loaded at once. */
-	readonly slots: number;
-	/** Turns that may run at once. */
-	readonly turns: number;
-	/** Seconds; 0 for never. */
-	readonly unloadAfter: number;
-	/** Turns of the event loop that every answer of a provider's takes to begin. */
-	readonly latency: number;
-	/** Bytes. */
-	readonly outboxLimit: number;
 }
 
 const session = fc.integer({ min: 0, max: 5 });
 const how = fc.constantFrom<AnswerKind>(...answerKinds, "yes", "yes", "yes");
 
-const answer: fc.Arbitrary<ModelAnswer> = fc.record({
-	words: fc.constantFrom(0, 1, 2, 40, 200),
-	calls: fc.array(
-		fc.constantFrom<CallKind>("write", "write", "write", "read", "ask", "ask", "todo", "unknown", "broken"),
-		{ maxLength: 3 },
-	),
-	end: fc.constantFrom<ModelAnswer["end"]>("done", "done", "done", "done", "done", "hang", "break", "refuse", "lose"),
-});
+const answer = hosted.modelAnswers<CallKind>(
+	...(["write", "write", "write", "read", "ask", "ask", "todo", "unknown", "broken"] as const),
+);
 
 const prompt = fc.record({
 	do: fc.constant("prompt"),
@@ -119,9 +100,5 @@ export const acpScenes: fc.Arbitrary<readonly (AcpAction | CommonAction<AnswerKi
 export const acpSettings: fc.Arbitrary<AcpSettings> = fc.record({
 	forms: fc.boolean(),
 	files: fc.boolean(),
-	slots: fc.constantFrom(2, 3, 1024),
-	turns: fc.constantFrom(2, 64, 64),
-	unloadAfter: fc.constantFrom(0, 5, 300),
-	latency: fc.constantFrom(0, 0, 1, 3),
-	outboxLimit: fc.constantFrom(262_144, 262_144, 400),
+	...hosted.hostLimits,
 });

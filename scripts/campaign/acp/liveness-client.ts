@@ -1,6 +1,7 @@
 // The editor in an interleaving: what it knows of sessions by what it was sent, and how it answers.
 import { isRecord } from "../../../src/base/json.ts";
-import { Actor, type Interaction, type Sent } from "../frame/actor.ts";
+import type { Interaction, Sent } from "../frame/actor.ts";
+import { HostActor } from "../frame/hosted-liveness.ts";
 import type { Fields } from "../frame/life.ts";
 import type { AnswerKind } from "./liveness-actions.ts";
 
@@ -34,7 +35,7 @@ export const sessionOfSent = ({ params }: Sent): string => String(params["sessio
 /** How many models sessions can have of their own; later sessions share one. */
 export const modelCount = 16;
 
-export class AcpActor extends Actor<AnswerKind> {
+export class AcpActor extends HostActor<AnswerKind> {
 	readonly updates: DeliveredUpdate[] = [];
 	readonly sessions: KnownSession[] = [];
 	readonly cancellations: Cancellation[] = [];
@@ -67,14 +68,6 @@ export class AcpActor extends Actor<AnswerKind> {
 
 	protected override mayRepeatRequests(): boolean {
 		return this.sent.some(({ method }) => method === "session/load" || method === "session/resume");
-	}
-
-	protected override readInteraction({ method, params }: Fields) {
-		return { type: String(method), params: isRecord(params) ? params : {} };
-	}
-
-	protected override checkStray(): string {
-		return "a response to nothing";
 	}
 
 	protected override toReply(request: ServerRequest, how: AnswerKind): Fields {

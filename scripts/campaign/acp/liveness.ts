@@ -3,15 +3,13 @@
 import { acpDialect } from "../../../src/dialects/acp/dialect.ts";
 import { createMemoryStore } from "../../../src/store/memory/memory-store.ts";
 import type { SessionStore } from "../../../src/store/session-store.ts";
-import { createFakeClock } from "../../../test/support/host/campaign-clock.ts";
-import type { ModelMove } from "../../../test/support/models/campaign-model.ts";
-import { createGatedProvider, type GatedProvider } from "../../../test/support/models/gated-provider.ts";
 import { nextTurn } from "../../../test/support/sessions/campaign-server.ts";
-import { createHostedServer, hostedPlace } from "../../../test/support/sessions/hosted-server.ts";
+import { hostedPlace } from "../../../test/support/sessions/hosted-server.ts";
 import { createMemoryFiles, type MemoryFiles } from "../../../test/support/store/memory-files.ts";
 import type { Sent } from "../frame/actor.ts";
 import type { Tally } from "../frame/campaign.ts";
-import { type LivenessDialect, type Running, settle, shutDown } from "../frame/liveness.ts";
+import { type CalledTool, type HostRunning, startHost, toMoves } from "../frame/hosted-liveness.ts";
+import { type LivenessDialect, settle, shutDown } from "../frame/liveness.ts";
 import {
 	type AcpAction,
 	type AcpSettings,
@@ -21,7 +19,6 @@ import {
 	acpSettings,
 	answerKinds,
 	type CallKind,
-	type ModelAnswer,
 	type PromptKind,
 } from "./liveness-actions.ts";
 import { AcpActor, modelCount, sessionOfRequest, sessionOfSent } from "./liveness-client.ts";
@@ -31,42 +28,20 @@ const { workDir: cwd } = hostedPlace;
 const question = { question: "Which way?", options: [{ label: "Left" }, { label: "Right" }] };
 const writtenPath = (callId: string): string => `${cwd}/${callId}.txt`;
 
-interface AcpRunning extends Running<AnswerKind> {
+interface AcpRunning extends HostRunning<AnswerKind> {
 	readonly client: AcpActor;
 	readonly settings: AcpSettings;
-	readonly provider: GatedProvider;
-	readonly store: SessionStore;
-	readonly files: MemoryFiles;
-	/** Calls that models made so far. */
-	calls: number;
 }
 
 async function startOver(settings: AcpSettings, store: SessionStore, files: MemoryFiles): Promise<AcpRunning> {
-	const clock = createFakeClock();
-	const provider = createGatedProvider(false);
-	const { latency, slots, turns, unloadAfter, outboxLimit, forms } = settings;
-	const server = await createHostedServer({
-		...{ files, store, clock, outboxLimit, dialect: acpDialect },
-		models: Array.from({ length: modelCount }, (_, index) => `m${index + 1}`),
-		fetch: async (url, init) => {
-			for (let turn = 0; turn < latency; turn += 1) await nextTurn();
-			return await provider.fetch(url, init);
-		},
-		agentwire: { limits: { loaded_sessions: slots, running_turns: turns, unload_after: unloadAfter } },
-	});
-	const { serving, close } = server;
-	const { activity } = provider;
-	const running: AcpRunning = {
-		...{ settings, client: new AcpActor(server.client), provider, store, files, clock, serving, activity, close },
-		quietTurns: latency + 60,
-		unseen: 5,
-		faults: [],
-		calls: 0,
-	};
+	const models = Array.from({ length: modelCount }, (_, index) => `m${index + 1}`);
+	const server = { dialect: acpDialect, models };
+	const started = await startHost(settings, { store, files }, server, 60, (client) => new AcpActor(client));
+	const running: AcpRunning = { ...started, settings };
 	const clientCapabilities = {
 		fs: { readTextFile: settings.files, writeTextFile: settings.files },
 		session: { notices: {}, compaction: {} },
-		...(forms ? { elicitation: { form: {} } } : {}),
+		...(settings.forms ? { elicitation: { form: {} } } : {}),
 	};
 	running.client.request("initialize", { protocolVersion: 1, clientCapabilities });
 	await settle(acpLiveness, running);
@@ -95,7 +70,7 @@ function perform(action: AcpAction, running: AcpRunning): void {
 			const session = sessionAt(client, action.session);
 			if (session === null) return;
 			client.note(`${session.model}: ${JSON.stringify(action.answer)}`);
-			provider.gate(session.model).push(toMoves(action.answer, running));
+			provider.gate(session.model).push(toMoves(action.answer, running, toTool));
 			return;
 		}
 		default: {
@@ -159,37 +134,20 @@ function sessionAt({ sessions }: AcpActor, n: number) {
 	return sessions.at(n % Math.max(1, sessions.length)) ?? null;
 }
 
-function toMoves({ words, calls, end }: ModelAnswer, running: AcpRunning): readonly ModelMove[] {
-	const said = Array.from({ length: words }, (): ModelMove => ({ kind: "say", text: "word " }));
-	const ends: Readonly<Record<ModelAnswer["end"], readonly ModelMove[]>> = {
-		done: [{ kind: "done", counted: true }],
-		break: [{ kind: "break" }],
-		refuse: [{ kind: "fail", failure: "status", status: 400 }],
-		lose: [{ kind: "fail", failure: "connection", status: null }],
-		hang: [],
-	};
-	return [...said, ...calls.map((kind) => toCall(kind, running)), ...ends[end]];
-}
-
-function toCall(kind: CallKind, running: AcpRunning): ModelMove {
-	running.calls += 1;
-	const id = `call-${running.calls}`;
-	const call = (name: string, value: object): ModelMove => {
-		return { kind: "call", id, name, arguments: JSON.stringify(value) };
-	};
+function toTool(kind: CallKind, id: string): CalledTool {
 	switch (kind) {
 		case "write":
-			return call("WriteFile", { path: writtenPath(id), content: "written" });
+			return ["WriteFile", { path: writtenPath(id), content: "written" }];
 		case "read":
-			return call("ReadFile", { path: `${cwd}/read.txt` });
+			return ["ReadFile", { path: `${cwd}/read.txt` }];
 		case "ask":
-			return call("AskUserQuestion", { questions: [question] });
+			return ["AskUserQuestion", { questions: [question] }];
 		case "todo":
-			return call("SetTodoList", { todos: [{ title: "Do it", status: "in_progress" }] });
+			return ["SetTodoList", { todos: [{ title: "Do it", status: "in_progress" }] }];
 		case "unknown":
-			return call("Nothing", {});
+			return ["Nothing", {}];
 		case "broken":
-			return { kind: "call", id, name: "WriteFile", arguments: '{"path":' };
+			return ["WriteFile", '{"path":'];
 	}
 }
 

@@ -1,6 +1,7 @@
 // What a client of Meerkat RPC and the models do to a server of many sessions in one interleaving, and how fast-check makes
 // such lists.
 import fc from "fast-check";
+import * as hosted from "../frame/hosted-liveness.ts";
 import type { CommonAction } from "../frame/liveness.ts";
 
 export const answerKinds = ["yes", "for-session", "no", "wrong", "null", "error", "other-id", "no-result"] as const;
@@ -9,12 +10,7 @@ export type AnswerKind = (typeof answerKinds)[number];
 /** What a model calls for: something that needs an approval, a question, a tool of the client's, and what fails. */
 export type CallKind = "write" | "ask" | "paint" | "unknown" | "broken";
 
-/** One answer of a model: words, calls, and how it ends. */
-export interface ModelAnswer {
-	readonly words: number;
-	readonly calls: readonly CallKind[];
-	readonly end: "done" | "break" | "refuse" | "lose" | "hang";
-}
+export type ModelAnswer = hosted.ModelAnswer<CallKind>;
 
 /** What a client of Meerkat RPC and the models do. Sessions are meant by the order of their creation; -1 is the last. */
 export type HostedAction =
@@ -28,38 +24,21 @@ export type HostedAction =
 	| { readonly do: "list" }
 	| { readonly do: "model"; readonly session: number; readonly answer: ModelAnswer };
 
-export interface HostedSettings {
+export interface HostedSettings extends hosted.HostLimits {
 	/** Whether the client answers approvals and questions. */
 	readonly answers: boolean;
 	/** Whether the client brings a tool. */
 	readonly bringsTool: boolean;
 	/** Whether the client speaks the present contract. */
 	readonly isContract: boolean;
-	/** Sessions that may be loaded at once. */
-	readonly slots: number;
-	/** Turns that may run at once. */
-	readonly turns: number;
-	/** Seconds; 0 for never. */
-	readonly unloadAfter: number;
-	/** Turns of the event loop that every answer of a provider's takes to begin. */
-	readonly latency: number;
-	/** Bytes. */
-	readonly outboxLimit: number;
 }
 
 const session = fc.integer({ min: 0, max: 5 });
 const how = fc.constantFrom<AnswerKind>(...answerKinds, "yes", "yes", "yes");
 
-const answer: fc.Arbitrary<ModelAnswer> = fc.record({
-	words: fc.constantFrom(0, 1, 2, 40, 200),
-	calls: fc.array(
-		fc.constantFrom<CallKind>("write", "write", "write", "ask", "ask", "paint", "paint", "unknown", "broken"),
-		{
-			maxLength: 3,
-		},
-	),
-	end: fc.constantFrom<ModelAnswer["end"]>("done", "done", "done", "done", "done", "hang", "break", "refuse", "lose"),
-});
+const answer = hosted.modelAnswers<CallKind>(
+	...(["write", "write", "write", "ask", "ask", "paint", "paint", "unknown", "broken"] as const),
+);
 
 const on = (kind: "turn" | "turns" | "interrupt" | "archive" | "read") => fc.record({ do: fc.constant(kind), session });
 
@@ -97,9 +76,5 @@ export const hostedSettings: fc.Arbitrary<HostedSettings> = fc.record({
 	answers: fc.constantFrom(true, true, true, false),
 	bringsTool: fc.constantFrom(true, true, false),
 	isContract: fc.constantFrom(false, false, true),
-	slots: fc.constantFrom(2, 3, 1024),
-	turns: fc.constantFrom(2, 64, 64),
-	unloadAfter: fc.constantFrom(0, 5, 300),
-	latency: fc.constantFrom(0, 0, 1, 3),
-	outboxLimit: fc.constantFrom(262_144, 262_144, 400),
+	...hosted.hostLimits,
 });

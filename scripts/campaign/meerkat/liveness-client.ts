@@ -1,6 +1,7 @@
 // The client of Meerkat RPC in an interleaving: what it knows of sessions and their runs by what it was sent.
 import { isRecord } from "../../../src/base/json.ts";
-import { Actor, type Interaction, type Sent } from "../frame/actor.ts";
+import type { Interaction, Sent } from "../frame/actor.ts";
+import { HostActor } from "../frame/hosted-liveness.ts";
 import type { Fields } from "../frame/life.ts";
 import type { AnswerKind } from "./liveness-actions.ts";
 
@@ -32,7 +33,7 @@ export function promptOf({ params }: Sent): string | null {
 /** Answers that are none: the request stays open. */
 const ignoredAnswers: ReadonlySet<AnswerKind> = new Set(["other-id", "no-result"]);
 
-export class HostedActor extends Actor<AnswerKind> {
+export class HostedActor extends HostActor<AnswerKind> {
 	readonly events: DeliveredEvent[] = [];
 	readonly sessions: KnownSession[] = [];
 
@@ -57,14 +58,6 @@ export class HostedActor extends Actor<AnswerKind> {
 			({ at, sessionId, type }) =>
 				at > request.at && sessionId === sessionOfRequest(request) && /^run_(?:completed|failed)$/.test(type),
 		);
-	}
-
-	protected override readInteraction({ method, params }: Fields) {
-		return { type: String(method), params: isRecord(params) ? params : {} };
-	}
-
-	protected override checkStray(): string {
-		return "a response to nothing";
 	}
 
 	protected override toReply(request: ServerRequest, how: AnswerKind): Fields {

@@ -2,15 +2,11 @@
 // are the campaign's.
 import { createMemoryStore } from "../../../src/store/memory/memory-store.ts";
 import type { SessionStore } from "../../../src/store/session-store.ts";
-import { createFakeClock } from "../../../test/support/host/campaign-clock.ts";
-import type { ModelMove } from "../../../test/support/models/campaign-model.ts";
-import { createGatedProvider, type GatedProvider } from "../../../test/support/models/gated-provider.ts";
-import { nextTurn } from "../../../test/support/sessions/campaign-server.ts";
-import { createHostedServer } from "../../../test/support/sessions/hosted-server.ts";
 import { createMemoryFiles, type MemoryFiles } from "../../../test/support/store/memory-files.ts";
 import type { Sent } from "../frame/actor.ts";
 import type { Tally } from "../frame/campaign.ts";
-import { type LivenessDialect, type Running, settle, shutDown } from "../frame/liveness.ts";
+import { type CalledTool, type HostRunning, startHost, toMoves } from "../frame/hosted-liveness.ts";
+import { type LivenessDialect, settle, shutDown } from "../frame/liveness.ts";
 import {
 	type AnswerKind,
 	answerKinds,
@@ -20,7 +16,6 @@ import {
 	hostedActions,
 	hostedScenes,
 	hostedSettings,
-	type ModelAnswer,
 } from "./liveness-actions.ts";
 import { HostedActor, type KnownSession, promptOf, sessionOfRequest } from "./liveness-client.ts";
 import { findFaults } from "./liveness-rules.ts";
@@ -30,37 +25,15 @@ const paint = { name: "paint", description: "Paints.", input_schema: { type: "ob
 const question = { question: "Which way?", options: [{ label: "Left" }, { label: "Right" }] };
 const writtenPath = (callId: string): string => `/home/me/project/${callId}.txt`;
 
-interface HostedRunning extends Running<AnswerKind> {
+interface HostedRunning extends HostRunning<AnswerKind> {
 	readonly client: HostedActor;
 	readonly settings: HostedSettings;
-	readonly provider: GatedProvider;
-	readonly store: SessionStore;
-	readonly files: MemoryFiles;
-	/** Calls that models made so far. */
-	calls: number;
 }
 
 async function startOver(settings: HostedSettings, store: SessionStore, files: MemoryFiles): Promise<HostedRunning> {
-	const clock = createFakeClock();
-	const provider = createGatedProvider(false);
-	const { latency, slots, turns, unloadAfter, outboxLimit, answers, bringsTool, isContract } = settings;
-	const server = await createHostedServer({
-		...{ files, store, clock, outboxLimit },
-		fetch: async (url, init) => {
-			for (let turn = 0; turn < latency; turn += 1) await nextTurn();
-			return await provider.fetch(url, init);
-		},
-		agentwire: { limits: { loaded_sessions: slots, running_turns: turns, unload_after: unloadAfter } },
-	});
-	const { serving, close } = server;
-	const { activity } = provider;
-	const running: HostedRunning = {
-		...{ settings, client: new HostedActor(server.client), provider, store, files, clock, serving, activity, close },
-		quietTurns: latency + 12,
-		unseen: 5,
-		faults: [],
-		calls: 0,
-	};
+	const { answers, bringsTool, isContract } = settings;
+	const started = await startHost(settings, { store, files }, {}, 12, (client) => new HostedActor(client));
+	const running: HostedRunning = { ...started, settings };
 	const requests = answers ? ["approval/request", "question/request"] : [];
 	running.client.request("initialize", { requests, ...(bringsTool ? { tools: [paint] } : {}) });
 	if (isContract) running.client.request("capabilities/get", {});
@@ -96,7 +69,7 @@ function perform(action: HostedAction, running: HostedRunning): void {
 			const session = client.sessions.at(action.session % Math.max(1, client.sessions.length));
 			if (session === undefined) return;
 			client.note(`${session.model}: ${JSON.stringify(action.answer)}`);
-			provider.gate(session.model).push(toMoves(action.answer, running));
+			provider.gate(session.model).push(toMoves(action.answer, running, toTool));
 			return;
 		}
 	}
@@ -122,35 +95,18 @@ function sessionAt({ sessions }: HostedActor, n: number): string | null {
 	return known.at(n % Math.max(1, known.length)) ?? null;
 }
 
-function toMoves({ words, calls, end }: ModelAnswer, running: HostedRunning): readonly ModelMove[] {
-	const said = Array.from({ length: words }, (): ModelMove => ({ kind: "say", text: "word " }));
-	const ends: Readonly<Record<ModelAnswer["end"], readonly ModelMove[]>> = {
-		done: [{ kind: "done", counted: true }],
-		break: [{ kind: "break" }],
-		refuse: [{ kind: "fail", failure: "status", status: 400 }],
-		lose: [{ kind: "fail", failure: "connection", status: null }],
-		hang: [],
-	};
-	return [...said, ...calls.map((kind) => toCall(kind, running)), ...ends[end]];
-}
-
-function toCall(kind: CallKind, running: HostedRunning): ModelMove {
-	running.calls += 1;
-	const id = `call-${running.calls}`;
-	const call = (name: string, value: object): ModelMove => {
-		return { kind: "call", id, name, arguments: JSON.stringify(value) };
-	};
+function toTool(kind: CallKind, id: string): CalledTool {
 	switch (kind) {
 		case "write":
-			return call("WriteFile", { path: writtenPath(id), content: "written" });
+			return ["WriteFile", { path: writtenPath(id), content: "written" }];
 		case "ask":
-			return call("AskUserQuestion", { questions: [question] });
+			return ["AskUserQuestion", { questions: [question] }];
 		case "paint":
-			return call("paint", { colour: "blue" });
+			return ["paint", { colour: "blue" }];
 		case "unknown":
-			return call("Nothing", {});
+			return ["Nothing", {}];
 		case "broken":
-			return { kind: "call", id, name: "WriteFile", arguments: '{"path":' };
+			return ["WriteFile", '{"path":'];
 	}
 }
 
