@@ -154,6 +154,13 @@ export const importTable: readonly FolderRule[] = [
 		types: ["kernel", "store", "tools", "hooks", "config"],
 	},
 	{
+		folder: "gateway",
+		floor: 5,
+		owns: "the sessions of a host over HTTP, for several clients at once",
+		mayImport: ["rpc", "events", "remote"],
+		types: ["kernel", "files"],
+	},
+	{
 		folder: "server",
 		floor: 6,
 		owns: "serving a transport, choosing the dialect",
@@ -175,6 +182,7 @@ export const importTable: readonly FolderRule[] = [
 			"sign-in": ["process"],
 			sessions: ["arguments", "process"],
 			doctor: ["arguments", "process"],
+			gateway: ["arguments", "process"],
 			print: ["arguments", "process", "sessions"],
 		},
 	},

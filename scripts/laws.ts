@@ -49,6 +49,7 @@ export const laws: readonly Law[] = [
 			"config/schema.ts": "recognizes addresses, connects to nothing",
 			"processes/confined-proxy.ts": "connections of a confined command are joined to the proxy's socket",
 			"sandbox/proxy/": "the proxy of sandboxed commands; it connects through the sockets of network/",
+			"gateway/": "the server that clients connect to; it connects to nothing",
 			"files/pipes.ts": "a pipe that a shell puts in place of a file is read without a thread that waits",
 			"transports/stdio.ts": "stdin and stdout may be sockets",
 			"transports/stream.ts": "opens none: a socket that it is given sends at once, and notices a machine that is gone",

@@ -27,6 +27,10 @@ export async function main(executable: string, argv: readonly string[], packageD
 				const { runPrint } = await import("./print/print.ts");
 				return await runPrint(executable, command.options, packageDir);
 			}
+			case "gateway": {
+				const { runGateway } = await import("./gateway/gateway.ts");
+				return await runGateway(executable, command.options, command.flags, packageDir);
+			}
 			case "task-worker":
 				return await (await import("./task-worker.ts")).runWorker(command.flags);
 			case "help":
@@ -63,7 +67,7 @@ async function startServer(executable: string, options: ServeOptions, packageDir
 	}
 }
 
-type PrintingCommand = Exclude<CommandLine, { kind: "serve" | "print" | "task-worker" }>;
+type PrintingCommand = Exclude<CommandLine, { kind: "serve" | "gateway" | "print" | "task-worker" }>;
 
 /** Runs a command that prints and exits. */
 async function runCommand(executable: string, command: PrintingCommand): Promise<number> {

@@ -85,10 +85,10 @@ export interface StartedKernel {
 	readonly configuration: Configuration;
 	readonly compatibility: Compatibility;
 	/**
-	 * Loads dialects for clients of many sessions. `contract` is the version of Meerkat's contract that was asked for; null
+	 * Loads dialects for clients of many sessions; null for none. `contract` is the version of Meerkat's contract that was asked for; null
 	 * for that of the settings.
 	 */
-	openHost(offer: HostOfferName, contract: ContractVersion | null): Promise<OpenHost>;
+	openHost(offer: HostOfferName | null, contract: ContractVersion | null): Promise<OpenHost>;
 	readonly log: LogFile;
 }
 
@@ -316,7 +316,9 @@ async function prepare(
 		const [{ SessionHost }, { createSettingsDocuments }, dialects] = await Promise.all([
 			import("../kernel/hosting/session-host.ts"),
 			import("../kernel/hosting/settings-documents.ts"),
-			import("../server/host-dialects.ts").then(({ hostOffers }) => hostOffers[name]({ contract })),
+			name === null
+				? []
+				: import("../server/host-dialects.ts").then(({ hostOffers }) => hostOffers[name]({ contract })),
 		]);
 		const sessions = new SessionHost({
 			kernel,

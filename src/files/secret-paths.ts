@@ -19,7 +19,7 @@ const sensitiveEnds: readonly string[] = ["/.aws/credentials", "/.gcp/credential
  * included.
  */
 const ownDirectories: ReadonlySet<string> = new Set(["credentials", "mcp-oauth"]);
-const ownNames: readonly string[] = ["config.toml", "config.json", "mcp.json"];
+const ownNames: readonly string[] = ["config.toml", "config.json", "mcp.json", "gateway.json"];
 
 /** At any mount point of the process file system. `cmdline` may contain settings from a command line. */
 const processFile = /\/proc\/(?:(?:self|thread-self|\d+)\/(?:task\/\d+\/)?(?:environ|mem|cmdline)|kcore)$/;

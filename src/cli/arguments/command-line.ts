@@ -13,6 +13,7 @@ import {
 	type TextForm,
 	textForms,
 } from "./flags.ts";
+import type { GatewayFlags } from "./gateway-options.ts";
 import { type GivenFlag, type GivenFlags, splitFlags } from "./given-flags.ts";
 import { parseTaskWorker, type TaskWorkerFlags, taskWorkerCommand } from "./task-worker-flags.ts";
 import { UsageError } from "./usage-error.ts";
@@ -101,6 +102,7 @@ export type CommandLine =
 	| Exclude<CommandCall, { readonly words: readonly string[] }>
 	| { readonly kind: "task-worker"; readonly flags: TaskWorkerFlags }
 	| { readonly kind: "serve"; readonly options: ServeOptions }
+	| { readonly kind: "gateway"; readonly options: ProgramOptions; readonly flags: GatewayFlags }
 	| { readonly kind: "print"; readonly options: PrintOptions };
 
 /** Reads the arguments after the executable's name. Throws UsageError (exit code 2). */
@@ -111,7 +113,7 @@ export function parseCommandLine(argv: readonly string[], conventions: Conventio
 	if (first !== null) return given.has("help") ? { kind: "help", command: null } : { kind: "version" };
 	const [command, ...rest] = given.rest;
 	// Their flags are the program's, and may stand on both sides of the name.
-	if (command === "rpc" || command === "acp")
+	if (command === "rpc" || command === "acp" || command === "serve")
 		return parseCommand(command, [...argv.slice(0, argv.indexOf(command)), ...rest], splitFlags([]), conventions);
 	if (command !== undefined) return parseCommand(command, rest, given, conventions);
 	checkCombinations(given, given.has("acp"));
@@ -137,6 +139,7 @@ function parseCommand(
 	const call = commands[command].parse(rest);
 	if (call === null) return { kind: "help", command };
 	if (!("words" in call)) return call;
+	if (call.kind === "gateway") return toGateway(call.flags, splitFlags(call.words));
 	return toHost(call.kind, `the command '${call.kind}'`, splitFlags(call.words), conventions);
 }
 
@@ -145,9 +148,10 @@ type HostMode = "rpc" | "acp";
 
 const aboutOne: readonly FlagKey[] = ["session", "continue", "print", "quiet", "wire", "ui"];
 /** Flags of each that are about one session, or about another way to be driven. Editors may give a prompt, which is ignored. */
-export const notForMany: Readonly<Record<HostMode, readonly FlagKey[]>> = {
+export const notForMany: Readonly<Record<HostMode | "serve", readonly FlagKey[]>> = {
 	rpc: [...aboutOne, "acp", "acp-protocol", "prompt"],
 	acp: [...aboutOne, "contract"],
+	serve: [...aboutOne, "acp", "acp-protocol", "contract", "prompt"],
 };
 
 /** `what` names what asked for it. */
@@ -162,6 +166,15 @@ function toHost(mode: HostMode, what: string, given: GivenFlags, conventions: Co
 		...(given.has("contract") ? { contract: toContract(given) } : {}),
 	};
 	return { kind: "serve", options: { ...toServeOptions(given, conventions), mode, ...asked } };
+}
+
+function toGateway(flags: GatewayFlags, given: GivenFlags): CommandLine {
+	const [word] = given.rest;
+	if (word !== undefined) throw new UsageError(`The command 'serve' takes flags alone, found '${word}'.`);
+	const other = given.last(...notForMany.serve)?.name;
+	if (other !== undefined) throw new UsageError(`Cannot combine the command 'serve' with ${other}.`);
+	checkCombinations(given);
+	return { kind: "gateway", options: toProgramOptions(given), flags };
 }
 
 function toContract(given: GivenFlags): ContractVersion {

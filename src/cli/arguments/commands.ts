@@ -2,6 +2,7 @@
 // program without a command; help.ts shows the table.
 import { type ExportOptions, toExportOptions } from "./export-options.ts";
 import type { Flag, Offers } from "./flags.ts";
+import { type GatewayFlags, gatewayFlags, splitGatewayFlags } from "./gateway-options.ts";
 import { type McpAction, toMcpAction } from "./mcp-options.ts";
 import { type PermissionsAction, toPermissionsAction } from "./permissions-options.ts";
 import { type SessionsAction, toSessionsAction } from "./sessions-options.ts";
@@ -26,7 +27,8 @@ export type CommandCall =
 	| { readonly kind: "permissions"; readonly action: PermissionsAction }
 	| { readonly kind: "login" | "logout"; readonly json: boolean }
 	/** The program's flags, as typed after the name. */
-	| { readonly kind: "rpc" | "acp"; readonly words: readonly string[] };
+	| { readonly kind: "rpc" | "acp"; readonly words: readonly string[] }
+	| { readonly kind: "gateway"; readonly words: readonly string[]; readonly flags: GatewayFlags };
 
 /** One way to call a command. Its first word is the name of an action, if it has one; flags that it takes are named. */
 export interface Form {
@@ -66,6 +68,7 @@ export const commandNames = [
 	"logout",
 	"rpc",
 	"acp",
+	"serve",
 ] as const;
 export type CommandName = (typeof commandNames)[number];
 
@@ -250,6 +253,24 @@ It takes the flags of the program that say nothing of one session; see the help 
 			const [action, ...rest] = words;
 			// Editors append what a sign-in in a terminal needs to the command that they start.
 			return action === "login" ? commands.login.parse(rest) : { kind: "acp", words };
+		},
+	},
+	serve: {
+		about: "Serve several clients over HTTP.",
+		purpose: `Serve the sessions of all directories over HTTP, to several clients at once: requests by POST, events as server-sent
+events. Clients need a token of gateway.json in the share directory. It takes the flags of the program that say nothing
+of one session as well; see the help of the program.`,
+		forms: [
+			{
+				words:
+					"[--port N] [--host ADDRESS] [--allow-remote] [--allow-host NAME]... [--tls-cert FILE --tls-key FILE] [--new-token] [--json] [flags]",
+			},
+		],
+		flags: gatewayFlags,
+		parse(words) {
+			if (asksForHelp(words)) return null;
+			const { gateway, others } = splitGatewayFlags(words);
+			return { kind: "gateway", words: others, flags: gateway };
 		},
 	},
 };

@@ -56,7 +56,7 @@ function isNamed({ names }: CommandFlag, words: string): boolean {
 
 /** The program's flags that a command accepts after its name. */
 function shared(name: CommandName): readonly CommandFlag[] {
-	if (name !== "rpc" && name !== "acp") return [];
+	if (name !== "rpc" && name !== "acp" && name !== "serve") return [];
 	const others: readonly FlagKey[] = [...notForMany[name], "acp", ...printOnly, "help", "version"];
 	return flags.filter(({ key }) => !others.includes(key));
 }

@@ -1,0 +1,108 @@
+// Parses the words after the command `serve`: the gateway's own flags, among those of the program.
+import { findFlag } from "./flags.ts";
+import { UsageError } from "./usage-error.ts";
+
+export interface GatewayFlags {
+	/** A literal address. */
+	readonly address: string;
+	/** 0 for any that is free. */
+	readonly port: number;
+	/** Whether an address that other machines reach is meant. */
+	readonly allowsRemote: boolean;
+	/** Further names that clients reach it by. */
+	readonly names: readonly string[];
+	/** Paths as typed, of PEM files; null for plain HTTP. */
+	readonly tls: { readonly certificate: string; readonly key: string } | null;
+	/** Whether new tokens replace the earlier ones. */
+	readonly renewsTokens: boolean;
+	/** Whether programs read what it prints. */
+	readonly json: boolean;
+}
+
+export const usualPort = 7420;
+
+/** Its flags; completion and help show them. */
+export const gatewayFlags = [
+	{ names: ["--port"], value: "N", about: `Listen on this port; 0 for any that is free. Default: ${usualPort}.` },
+	{ names: ["--host"], value: "ADDRESS", about: "Listen on this address of the machine. Default: 127.0.0.1." },
+	{
+		names: ["--allow-remote"],
+		value: null,
+		about: "Needed for an address that other machines reach: whoever has the token can run commands here.",
+	},
+	{
+		names: ["--allow-host"],
+		value: "NAME",
+		about:
+			"A further name that clients reach it by, such as that of a proxy, with its port if it is no usual one; may be repeated.",
+	},
+	{ names: ["--tls-cert"], value: "FILE", offers: "files", about: "Serve HTTPS with this certificate, in PEM." },
+	{ names: ["--tls-key"], value: "FILE", offers: "files", about: "The key of the certificate, in PEM." },
+	{ names: ["--new-token"], value: null, about: "Replace the tokens: earlier ones are refused from then on." },
+	{ names: ["--json"], value: null, about: "Print one line of JSON once it serves." },
+] as const;
+
+type OwnName = (typeof gatewayFlags)[number]["names"][number];
+
+const findOwn = (name: string) => gatewayFlags.find(({ names }) => names.some((own) => own === name)) ?? null;
+
+/** The gateway's flags, and the other words, which are flags of the program. Throws UsageError. */
+export function splitGatewayFlags(words: readonly string[]): {
+	readonly gateway: GatewayFlags;
+	readonly others: readonly string[];
+} {
+	const others: string[] = [];
+	const given: { readonly name: OwnName; readonly value: string }[] = [];
+	for (let position = 0; position < words.length; position += 1) {
+		const word = words[position] ?? "";
+		const [name = "", ...attached] = word.split("=");
+		const own = findOwn(name);
+		const next = words[position + 1];
+		if (own === null) {
+			others.push(word);
+			// The value of another flag, whatever it looks like.
+			const takesNext = attached.length === 0 && (findFlag(name)?.value ?? null) !== null;
+			if (takesNext && next !== undefined && findOwn(next) === null) others.push(next);
+			if (takesNext && next !== undefined && findOwn(next) === null) position += 1;
+			continue;
+		}
+		if (own.value === null) {
+			if (attached.length > 0) throw new UsageError(`${name} takes no value.`);
+			given.push({ name: own.names[0], value: "" });
+			continue;
+		}
+		const value = attached.length > 0 ? attached.join("=") : next;
+		if (value === undefined || value.trim() === "" || (attached.length === 0 && value.startsWith("--"))) {
+			throw new UsageError(`${name} needs a value (${own.value}).`);
+		}
+		if (attached.length === 0) position += 1;
+		given.push({ name: own.names[0], value });
+	}
+	const last = (name: OwnName) => given.findLast((each) => each.name === name)?.value ?? null;
+	const has = (name: OwnName) => last(name) !== null;
+	return {
+		gateway: {
+			address: last("--host") ?? "127.0.0.1",
+			port: toPort(last("--port")),
+			allowsRemote: has("--allow-remote"),
+			names: given.filter(({ name }) => name === "--allow-host").map(({ value }) => value),
+			tls: toTls(last("--tls-cert"), last("--tls-key")),
+			renewsTokens: has("--new-token"),
+			json: has("--json"),
+		},
+		others,
+	};
+}
+
+function toPort(text: string | null): number {
+	if (text === null) return usualPort;
+	const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
+	if (port <= 65_535) return port;
+	throw new UsageError("--port must be a number from 0 to 65535.");
+}
+
+function toTls(certificate: string | null, key: string | null): GatewayFlags["tls"] {
+	if (certificate === null && key === null) return null;
+	if (certificate === null || key === null) throw new UsageError("--tls-cert and --tls-key are given together.");
+	return { certificate, key };
+}

@@ -1,0 +1,123 @@
+// The command `serve`: the gateway, from the command line to its end.
+import path from "node:path";
+import { aborted } from "../../base/abort.ts";
+import { systemClock } from "../../base/clock.ts";
+import { errorText, systemErrorCode } from "../../base/errors.ts";
+import { randomIdentifiers } from "../../base/ids.ts";
+import { createDiskFiles } from "../../files/disk-files.ts";
+import type { Files } from "../../files/port.ts";
+import { privateBelow } from "../../files/private-paths.ts";
+import { isLoopback } from "../../gateway/access.ts";
+import { type Gateway, startGateway } from "../../gateway/gateway.ts";
+import { createTokens } from "../../gateway/tokens.ts";
+import type { FaultOwner } from "../../kernel/api.ts";
+import { nobody } from "../../kernel/session/fault-owner.ts";
+import type { ProgramOptions } from "../arguments/command-line.ts";
+import type { GatewayFlags } from "../arguments/gateway-options.ts";
+import { UsageError } from "../arguments/usage-error.ts";
+import { checkFile, type Place } from "../paths.ts";
+import { endInTime } from "../process/process-exit.ts";
+import { takeProcess } from "../process/program-process.ts";
+import { writeNotice } from "../process/standard-error.ts";
+import { endProgram, startHost } from "../program.ts";
+import { productName, productVersion } from "../version.ts";
+
+/** The file of the tokens in the share directory. */
+const tokenFile = "gateway.json";
+
+/** Serves until it is stopped by a signal; returns the exit code. Throws UsageError. */
+export async function runGateway(
+	executable: string,
+	options: ProgramOptions,
+	flags: GatewayFlags,
+	packageDir: string,
+): Promise<number> {
+	refuseUnmeantAddress(flags);
+	const stopping = new AbortController();
+	let faultOwner = (): FaultOwner | null => null;
+	const stop = () => stopping.abort();
+	const taken = takeProcess(options, packageDir, {
+		onSignal() {
+			endInTime(() => 0, taken.log);
+			stop();
+		},
+		faultOwner: () => faultOwner(),
+		onBroken: stop,
+	});
+	const started = await startHost(executable, options, taken, stopping.signal);
+	if (started === null) return 0;
+	if ("exitCode" in started) return started.exitCode;
+	const { place, shareDir, log } = taken;
+	const host = await started.openHost(null, null);
+	faultOwner = () => host.faultOwner() ?? nobody;
+	const program = { ...started, session: null };
+	const files = createDiskFiles(privateBelow(shareDir));
+	const tokensPath = path.join(shareDir, tokenFile);
+	let gateway: Gateway;
+	try {
+		const tokens = createTokens(tokensPath, files, randomIdentifiers);
+		await tokens.prepare(flags.renewsTokens);
+		gateway = await startGateway({
+			sessions: host.sessions,
+			server: { name: productName, version: productVersion },
+			address: flags.address,
+			port: flags.port,
+			names: flags.names,
+			tls: await readTls(flags.tls, place, files),
+			tokens,
+			clock: systemClock,
+			log,
+		});
+	} catch (thrown) {
+		if (thrown instanceof UsageError) throw thrown;
+		writeNotice(`${describeFailure(thrown, flags)}\n`);
+		return await endProgram(executable, program, { finish: () => host.sessions.stop(), exitCode: () => 1 });
+	}
+	process.stdout.write(toAnnouncement(flags, gateway.port, tokensPath));
+	await aborted(stopping.signal);
+	return await endProgram(executable, program, {
+		async finish() {
+			// The streams have the ends of the turns before they end themselves.
+			await host.sessions.stop();
+			await gateway.close();
+		},
+		exitCode: () => (process.exitCode === 1 ? 1 : 0),
+	});
+}
+
+/** Throws UsageError for an address that other machines reach and that nobody asked for in so many words. */
+function refuseUnmeantAddress({ address, allowsRemote }: GatewayFlags): void {
+	if (isLoopback(address) || allowsRemote) return;
+	throw new UsageError(
+		`--host ${address}: other machines may reach this address, and whoever has the token can run commands here. If that is meant, add --allow-remote, and --tls-cert and --tls-key or a proxy that speaks HTTPS.`,
+	);
+}
+
+async function readTls(tls: GatewayFlags["tls"], place: Place, files: Files) {
+	if (tls === null) return null;
+	const read = async (flag: string, typed: string) => {
+		const file = await checkFile(flag, typed, place, files);
+		return (await files.read(file))?.toString("utf8") ?? "";
+	};
+	return { certificate: await read("--tls-cert", tls.certificate), key: await read("--tls-key", tls.key) };
+}
+
+function describeFailure(thrown: unknown, { address, port }: GatewayFlags): string {
+	switch (systemErrorCode(thrown)) {
+		case "EADDRINUSE":
+			return `Port ${port} of ${address} is in use by another program; choose another one with --port, or --port 0 for any that is free.`;
+		case "EADDRNOTAVAIL":
+			return `--host ${address}: this machine does not have that address.`;
+		case "EACCES":
+			return `Port ${port} of ${address} may not be used by this user; choose one from 1024 with --port.`;
+		default:
+			return `The gateway could not start: ${errorText(thrown)}`;
+	}
+}
+
+function toAnnouncement({ address, tls, json }: GatewayFlags, port: number, tokens: string): string {
+	const literal = address.includes(":") ? `[${address}]` : address;
+	const url = `${tls === null ? "http" : "https"}://${literal}:${port}`;
+	if (json) return `${JSON.stringify({ url, tokens })}\n`;
+	return `Serving sessions at ${url}\nThe tokens for clients are in ${tokens}; docs/gateway.md shows the first request.\n`;
+}

@@ -1,0 +1,116 @@
+// Who may use the gateway: the checks of a request before anything of it is acted on, in their order. A browser sends
+// requests for any web page that a person visits, so that loopback alone protects nothing.
+import type { Scope, Tokens } from "./tokens.ts";
+
+/** What is looked at of a request. */
+export interface RequestFacts {
+	/** Every `Host` header. */
+	readonly hosts: readonly string[];
+	readonly origin: string | null;
+	/** `Sec-Fetch-Site`, which browsers set and pages cannot. */
+	readonly fetchSite: string | null;
+	readonly authorization: string | null;
+	readonly remoteAddress: string;
+}
+
+export type Access =
+	| { readonly kind: "allowed"; readonly scope: Scope; readonly token: string }
+	/** `status` is that of HTTP; the text says nothing of what is served here. */
+	| { readonly kind: "refused"; readonly status: 401 | 403 | 421 | 429; readonly text: string };
+
+export interface AccessSettings {
+	/** The values of `Host` that are accepted, in lower case, with the port where it is not the usual one. */
+	readonly hosts: ReadonlySet<string>;
+	readonly tokens: Pick<Tokens, "scopeOf">;
+	/** Milliseconds since the epoch. */
+	now(): number;
+}
+
+/** Failures of one address within `failureSpan` milliseconds after which it is refused for `banSpan` milliseconds. */
+export const failureLimit = 10;
+export const failureSpan = 60_000;
+export const banSpan = 60_000;
+/** Addresses whose failures are remembered. */
+const rememberedAddresses = 10_000;
+
+const bearer = /^Bearer +([\x21-\x7e]{1,256})$/i;
+
+export class AccessControl {
+	readonly #settings: AccessSettings;
+	/** The times of failures by address, the address that failed last at the end. */
+	readonly #failures = new Map<string, readonly number[]>();
+
+	constructor(settings: AccessSettings) {
+		this.#settings = settings;
+	}
+
+	/** Fails `storage-failed` when the tokens cannot be read. */
+	async check(facts: RequestFacts): Promise<Access> {
+		const [host = "", ...others] = facts.hosts;
+		// A page whose name was made to lead to this machine sends its own name.
+		if (others.length > 0 || !this.#settings.hosts.has(host.toLowerCase())) {
+			return refused(421, "This server is not reached by that name.");
+		}
+		if (facts.origin !== null && !isOrigin(facts.origin, host)) return refused(403, "This origin is refused.");
+		if (facts.fetchSite !== null && facts.fetchSite !== "same-origin" && facts.fetchSite !== "none") {
+			return refused(403, "Requests of other sites are refused.");
+		}
+		if (this.#isBanned(facts.remoteAddress)) return refused(429, "Too many refused requests; wait a minute.");
+		const [, token] = bearer.exec(facts.authorization ?? "") ?? [];
+		const scope = token === undefined ? null : await this.#settings.tokens.scopeOf(token);
+		if (token !== undefined && scope !== null) return { kind: "allowed", scope, token };
+		this.#noteFailure(facts.remoteAddress);
+		return refused(401, "A valid token is needed, as: Authorization: Bearer TOKEN.");
+	}
+
+	#isBanned(address: string): boolean {
+		const times = this.#failures.get(address);
+		if (times === undefined || times.length < failureLimit) return false;
+		const last = times.at(-1) ?? 0;
+		if (this.#settings.now() - last < banSpan) return true;
+		this.#failures.delete(address);
+		return false;
+	}
+
+	#noteFailure(address: string): void {
+		// On this machine somebody who guesses could as well read the file, and others would be locked out.
+		if (isLoopback(address)) return;
+		const now = this.#settings.now();
+		const recent = (this.#failures.get(address) ?? []).filter((time) => now - time < failureSpan);
+		this.#failures.delete(address);
+		this.#failures.set(address, [...recent, now].slice(-failureLimit));
+		if (this.#failures.size <= rememberedAddresses) return;
+		const [oldest] = this.#failures.keys();
+		if (oldest !== undefined) this.#failures.delete(oldest);
+	}
+}
+
+function refused(status: Extract<Access, { kind: "refused" }>["status"], text: string): Access {
+	return { kind: "refused", status, text };
+}
+
+/** Whether the origin is this server, by the name that the request reached it with. */
+function isOrigin(origin: string, host: string): boolean {
+	const name = host.toLowerCase();
+	return origin.toLowerCase() === `http://${name}` || origin.toLowerCase() === `https://${name}`;
+}
+
+/** Whether an address is this machine's own, in full: `127.evil.test` is a name. */
+export function isLoopback(address: string): boolean {
+	const plain = address.toLowerCase().replace(/^::ffff:/, "");
+	return plain === "::1" || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(plain);
+}
+
+/** The names in `Host` by which a server on this address and port is reached. */
+export function hostNames(address: string, port: number, others: readonly string[], isSecure: boolean): Set<string> {
+	const literal = address.includes(":") ? `[${address}]` : address;
+	const names = isLoopback(address) ? [literal, "localhost", "127.0.0.1", "[::1]"] : [literal];
+	const usualPort = isSecure ? 443 : 80;
+	const spelled = [...names, ...others].flatMap((name) => {
+		// A name that was given with a port, as a proxy passes it on.
+		if (/:\d+$/.test(name) && !name.endsWith("]")) return [name];
+		return port === usualPort ? [name, `${name}:${port}`] : [`${name}:${port}`];
+	});
+	// With a proxy the client's port is the proxy's, and usually not named.
+	return new Set([...spelled, ...others].map((name) => name.toLowerCase()));
+}

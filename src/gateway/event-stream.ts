@@ -1,0 +1,161 @@
+// One `GET /events`: the events of some sessions as server-sent events. A stream never makes a session wait: beyond what
+// the kernel queues for it, it loses volatile events, and reads the durable ones back from the journal.
+import type { Clock } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
+import { type AgentEvent, type EventType, eventDeclarations } from "../events/event.ts";
+import type { Attachment, SessionHandle, SessionsApi } from "../kernel/api.ts";
+import { mergeEvents } from "./delta-merging.ts";
+import { toErrorObject } from "./errors.ts";
+import { type Grade, type Subscription, toGatewayEvent } from "./protocol.ts";
+
+/** Milliseconds between two signs of life; a client that misses two connects again. */
+export const heartbeat = 15_000;
+/** Milliseconds in which what is added to a text becomes one event. */
+export const mergeSpan = 50;
+/** Volatile events that wait for that at most. */
+const mergeLimit = 256;
+
+/** Where the stream is written to. */
+export interface EventSink {
+	write(text: string): void;
+	/** Resolves once the client has read enough for more to be written, or is gone. */
+	ready(): Promise<void>;
+	/** Aborts when the client is gone or the stream has to end. */
+	readonly gone: AbortSignal;
+}
+
+export interface StreamOptions {
+	readonly subscriptions: readonly Subscription[];
+	readonly grade: Grade;
+	/** Whether it answers requests: as long as it is open they wait for it. */
+	readonly answers: boolean;
+	/** What other clients are shown it as; null for no name. */
+	readonly clientName: string | null;
+}
+
+export interface StreamParts {
+	readonly sessions: SessionsApi;
+	readonly clock: Clock;
+	readonly log: Log;
+}
+
+/** What a stream of this grade leaves out: the completed text follows. */
+const outputTypes: ReadonlySet<EventType> = new Set([
+	"content.delta",
+	"tool-call.started",
+	"tool-call.delta",
+	"tool.progress",
+]);
+
+/** Carries the sessions until the client is gone, or until none of them is left. */
+export async function carryEvents(options: StreamOptions, parts: StreamParts, sink: EventSink): Promise<void> {
+	let withdraw = () => {};
+	const beat = () => {
+		sink.write(": ping\n\n");
+		withdraw = parts.clock.after(heartbeat, beat, true);
+	};
+	withdraw = parts.clock.after(heartbeat, beat, true);
+	try {
+		await Promise.all(options.subscriptions.map((subscription) => carrySession(subscription, options, parts, sink)));
+	} finally {
+		withdraw();
+	}
+}
+
+async function carrySession(
+	{ sessionId, after }: Subscription,
+	{ grade, answers, clientName }: StreamOptions,
+	{ sessions, clock, log }: StreamParts,
+	sink: EventSink,
+): Promise<void> {
+	const say = (name: string, data: object) => sink.write(toMessage(name, { sessionId, ...data }));
+	let handle: SessionHandle | null = null;
+	let attachment: Attachment | null = null;
+	const detach = () => attachment?.close();
+	try {
+		handle = await sessions.acquire(sessionId, { archived: true });
+		attachment = await handle.session.attach({
+			client: clientName === null ? null : { name: clientName, version: null },
+			tools: [],
+			capabilities: answers ? ["questions", "plan-mode"] : [],
+			approves: answers,
+			hooks: null,
+			flow: "droppable",
+			wantsProgress: grade === "delta",
+			...(after === null ? {} : { after }),
+		});
+		if (sink.gone.aborted) return;
+		sink.gone.addEventListener("abort", detach);
+		say("state", { clientId: attachment.id, snapshot: toShownSnapshot(attachment.snapshot) });
+		const writer = new EventWriter(sink, clock);
+		for await (const batch of attachment.events) {
+			for (const event of batch) if (grade === "delta" || !outputTypes.has(event.body.type)) writer.add(event);
+			await sink.ready();
+		}
+		writer.flush();
+		if (!sink.gone.aborted) say("closed", {});
+	} catch (thrown) {
+		log.debug("A session cannot be streamed.", { session: sessionId, error: thrown });
+		if (!sink.gone.aborted) say("failed", { error: toErrorObject(thrown) });
+	} finally {
+		sink.gone.removeEventListener("abort", detach);
+		attachment?.close();
+		handle?.release();
+	}
+}
+
+/** The snapshot with its events in the form of the gateway. */
+function toShownSnapshot({ openInteractions, ...snapshot }: Attachment["snapshot"]) {
+	return { ...snapshot, openInteractions: openInteractions.map(toGatewayEvent) };
+}
+
+/** Writes the events of one session in their order, volatile ones of a short time merged. */
+class EventWriter {
+	readonly #sink: EventSink;
+	readonly #clock: Clock;
+	#waiting: AgentEvent[] = [];
+	#withdraw: (() => void) | null = null;
+
+	constructor(sink: EventSink, clock: Clock) {
+		this.#sink = sink;
+		this.#clock = clock;
+	}
+
+	add(event: AgentEvent): void {
+		if (eventDeclarations[event.body.type].class === "durable" || event.body.type === "session.reset") {
+			this.flush();
+			this.#sink.write(toEventMessage(event));
+			return;
+		}
+		const last = this.#waiting.at(-1);
+		const merged = last === undefined ? null : mergeEvents(last, event);
+		if (merged === null) this.#waiting.push(event);
+		else this.#waiting[this.#waiting.length - 1] = merged;
+		if (this.#waiting.length >= mergeLimit) this.flush();
+		else this.#withdraw ??= this.#clock.after(mergeSpan, () => this.flush());
+	}
+
+	flush(): void {
+		this.#withdraw?.();
+		this.#withdraw = null;
+		const waiting = this.#waiting;
+		this.#waiting = [];
+		if (waiting.length > 0) this.#sink.write(waiting.map(toEventMessage).join(""));
+	}
+}
+
+/** The name says what it is: `e` is durable and has an id, the cursor after it; `v` is volatile. */
+function toEventMessage(event: AgentEvent): string {
+	if (event.body.type === "session.reset") {
+		return toMessage("reset", { sessionId: event.sessionId, epoch: event.epoch ?? null });
+	}
+	const { seq, epoch } = event;
+	const data = toGatewayEvent(event);
+	if (seq === undefined || epoch === undefined) return toMessage("v", data);
+	return `id: ${encodeURIComponent(event.sessionId)}@${epoch}:${seq}\n${toMessage("e", data)}`;
+}
+
+/** JSON has no line breaks outside of its strings, and in them they are escaped. */
+function toMessage(name: string, data: object): string {
+	return `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
+}

@@ -1,0 +1,319 @@
+// The gateway: the sessions of a host over HTTP, for several clients at once. Requests come by POST, events as
+// server-sent events; who may do what is decided before anything of a request is acted on.
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
+import type { Clock } from "../base/clock.ts";
+import { KernelError, toKernelError } from "../base/errors.ts";
+import { isRecord, parseJsonFile } from "../base/json.ts";
+import type { Log } from "../base/log.ts";
+import type { SessionsApi } from "../kernel/api.ts";
+import { AccessControl, hostNames } from "./access.ts";
+import { envelopeErrors, toErrorObject } from "./errors.ts";
+import { carryEvents, type EventSink } from "./event-stream.ts";
+import { readHistory } from "./history.ts";
+import { type CallMethod, createMethods, readParams, withSession } from "./methods.ts";
+import { answerBodySchema, isMethodName, methods } from "./protocol.ts";
+import { RepeatedRequests } from "./repeated-requests.ts";
+import { Bodies, beginEvents, HttpRefusal, sendJson, toStatus } from "./replies.ts";
+import { decoded, readPageRequest, readStreamOptions } from "./requests.ts";
+import type { Scope, Tokens } from "./tokens.ts";
+
+/** Connections, and streams of events among them. */
+export const connectionLimit = 1024;
+export const streamLimit = 512;
+/** Milliseconds for a client to send its headers, and its whole request. */
+const headersTime = 10_000;
+const requestTime = 120_000;
+/** Milliseconds between two looks at whether the token of an open stream is still valid. */
+export const tokenCheckSpan = 5_000;
+
+export interface GatewayOptions {
+	readonly sessions: SessionsApi;
+	readonly server: { readonly name: string; readonly version: string };
+	/** A literal address. */
+	readonly address: string;
+	/** 0 for any that is free. */
+	readonly port: number;
+	/** Further names by which clients reach it, such as that of a proxy. */
+	readonly names: readonly string[];
+	/** PEM texts; null for plain HTTP. */
+	readonly tls: { readonly certificate: string; readonly key: string } | null;
+	readonly tokens: Tokens;
+	readonly clock: Clock;
+	readonly log: Log;
+}
+
+export interface Gateway {
+	readonly port: number;
+	/** Ends the streams and takes no more requests; resolves when those that were taken are answered. */
+	close(): Promise<void>;
+}
+
+/** A request that was let in. */
+interface Visit {
+	readonly request: IncomingMessage;
+	readonly response: ServerResponse;
+	readonly scope: Scope;
+	readonly token: string;
+	/** After the question mark, as sent. */
+	readonly query: string;
+}
+
+/** Starts to listen. Fails with the error of the system when the address cannot be used. */
+export async function startGateway(options: GatewayOptions): Promise<Gateway> {
+	const visits = new Visits(options);
+	const listener: RequestListener = (request, response) => void visits.receive(request, response);
+	const server = await createHttpServer(options, listener);
+	server.maxConnections = connectionLimit;
+	server.headersTimeout = headersTime;
+	server.requestTimeout = requestTime;
+	await new Promise<void>((resolve, reject) => {
+		server.once("error", reject);
+		server.listen(options.port, options.address, () => {
+			server.off("error", reject);
+			resolve();
+		});
+	});
+	server.on("error", (error) => options.log.error("The gateway's server failed.", { error }));
+	const bound = server.address();
+	const port = bound === null || typeof bound === "string" ? options.port : bound.port;
+	visits.open(hostNames(options.address, port, options.names, options.tls !== null));
+	return {
+		port,
+		async close() {
+			visits.close();
+			const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+			server.closeIdleConnections();
+			const withdraw = options.clock.after(1000, () => server.closeAllConnections());
+			await closed;
+			withdraw();
+		},
+	};
+}
+
+async function createHttpServer({ tls }: GatewayOptions, listener: RequestListener): Promise<Server> {
+	if (tls === null) return createServer(listener);
+	const https = await import("node:https");
+	return https.createServer({ cert: tls.certificate, key: tls.key, minVersion: "TLSv1.2" }, listener);
+}
+
+class Visits {
+	readonly #options: GatewayOptions;
+	readonly #call: CallMethod;
+	readonly #bodies = new Bodies();
+	readonly #repeated: RepeatedRequests;
+	/** One for each open stream. */
+	readonly #streams = new Set<AbortController>();
+	#access: AccessControl | null = null;
+
+	constructor(options: GatewayOptions) {
+		this.#options = options;
+		this.#call = createMethods(options);
+		this.#repeated = new RepeatedRequests(() => options.clock.now());
+	}
+
+	open(hosts: ReadonlySet<string>): void {
+		const { tokens, clock } = this.#options;
+		this.#access = new AccessControl({ hosts, tokens, now: () => clock.now() });
+	}
+
+	close(): void {
+		for (const stream of this.#streams) stream.abort();
+	}
+
+	/** Answers a request, whatever happens. */
+	async receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
+		// A connection that breaks ends its stream; there is nothing else to do about it.
+		response.on("error", () => {});
+		try {
+			const visit = await this.#admit(request, response);
+			await this.#route(visit);
+		} catch (thrown) {
+			this.#refuse(response, thrown);
+		} finally {
+			// What was not read of a refused request would keep its connection from being used again.
+			if (!request.complete) request.resume();
+		}
+	}
+
+	async #admit(request: IncomingMessage, response: ServerResponse): Promise<Visit & { readonly path: string }> {
+		const [path = "", ...query] = (request.url ?? "").split("?");
+		const { headers, headersDistinct, socket } = request;
+		if (this.#access === null) throw new HttpRefusal(503, "The server is starting.");
+		const access = await this.#access.check({
+			hosts: headersDistinct["host"] ?? [],
+			origin: headers.origin ?? null,
+			fetchSite: headersDistinct["sec-fetch-site"]?.join() ?? null,
+			authorization: headers.authorization ?? null,
+			remoteAddress: socket.remoteAddress ?? "",
+		});
+		if (access.kind === "refused") {
+			throw new HttpRefusal(access.status, access.text, access.status === 401 ? { "www-authenticate": "Bearer" } : {});
+		}
+		const { scope, token } = access;
+		return { request, response, scope, token, path, query: query.join("?") };
+	}
+
+	async #route(visit: Visit & { readonly path: string }): Promise<void> {
+		const { path, request } = visit;
+		const [, sessionId] = /^\/sessions\/([^/]+)\/history$/.exec(path) ?? [];
+		const [, interactionId] = /^\/interactions\/([^/]+)$/.exec(path) ?? [];
+		if (path === "/rpc") return await this.#only("POST", request, () => this.#answerCall(visit));
+		if (path === "/events") return await this.#only("GET", request, () => this.#stream(visit));
+		if (sessionId !== undefined) {
+			return await this.#only("GET", request, () => this.#answerHistory(visit, decoded(sessionId)));
+		}
+		if (interactionId !== undefined) {
+			return await this.#only("POST", request, () => this.#answerInteraction(visit, decoded(interactionId)));
+		}
+		throw new HttpRefusal(
+			404,
+			"There is nothing at this path; there are /rpc, /events, /sessions/ID/history and /interactions/ID.",
+		);
+	}
+
+	async #only(method: "GET" | "POST", request: IncomingMessage, answer: () => Promise<void>): Promise<void> {
+		if (request.method === method) return await answer();
+		throw new HttpRefusal(405, `This path takes ${method} alone.`, { allow: method });
+	}
+
+	/** JSON-RPC 2.0, one request: its errors are answers with status 200, but for what is no request at all. */
+	#answerCall({ request, response, scope }: Visit): Promise<void> {
+		return this.#bodies.use(request, async (body) => {
+			let message: unknown;
+			try {
+				message = parseJsonFile(body);
+			} catch {
+				return sendJson(response, 400, toFailure(null, envelopeErrors.parse, "The body is no JSON."));
+			}
+			const id = isRecord(message) ? message["id"] : null;
+			const isNamed = typeof id === "string" || typeof id === "number";
+			if (!isRecord(message) || message["jsonrpc"] !== "2.0" || typeof message["method"] !== "string" || !isNamed) {
+				const text = "The body must be one request of JSON-RPC 2.0, with an id that is a string or a number.";
+				return sendJson(response, 400, toFailure(isNamed ? id : null, envelopeErrors.invalidRequest, text));
+			}
+			const { method: name, params = {} } = message;
+			if (typeof name !== "string" || !isMethodName(name)) {
+				const text = `There is no method ${JSON.stringify(String(name).slice(0, 100))}.`;
+				return sendJson(response, 200, toFailure(id, envelopeErrors.unknownMethod, text));
+			}
+			if (methods[name].scope === "control" && scope !== "control") {
+				const text = `${name} needs a token that may control; this one may observe.`;
+				return sendJson(response, 200, toFailure(id, envelopeErrors.forbidden, text));
+			}
+			try {
+				const key = request.headers["idempotency-key"];
+				const work = () => this.#call(name, params, scope);
+				const isRepeatable = methods[name].scope === "control" && key !== undefined;
+				const result = isRepeatable ? await this.#once(key, { name, params }, work) : await work();
+				sendJson(response, 200, { jsonrpc: "2.0", id, result });
+			} catch (thrown) {
+				this.#noteInternal(thrown);
+				sendJson(response, 200, { jsonrpc: "2.0", id, error: toErrorObject(thrown) });
+			}
+		});
+	}
+
+	#once(key: string | readonly string[], request: object, work: () => Promise<unknown>): Promise<unknown> {
+		if (typeof key !== "string" || key.length === 0 || key.length > 200) {
+			throw new KernelError("invalid-input", "An Idempotency-Key has from 1 to 200 characters.");
+		}
+		return this.#repeated.once(key, JSON.stringify(request), work);
+	}
+
+	async #answerHistory({ response, query }: Visit, sessionId: string): Promise<void> {
+		const page = readPageRequest(query);
+		const { sessions } = this.#options;
+		const history = await withSession(sessions, sessionId, { archived: true }, ({ session }) =>
+			readHistory(session, page),
+		);
+		sendJson(response, 200, history);
+	}
+
+	#answerInteraction({ request, response, scope }: Visit, interactionId: string): Promise<void> {
+		if (scope !== "control") throw new HttpRefusal(403, "This token may only observe.");
+		return this.#bodies.use(request, async (bytes) => {
+			let body: unknown;
+			try {
+				body = parseJsonFile(bytes);
+			} catch {
+				throw new HttpRefusal(400, "The body is no JSON.");
+			}
+			const answer = readParams(answerBodySchema, body, "An answer");
+			sendJson(response, 200, await this.#call("interaction.respond", { ...answer, interactionId }, scope));
+		});
+	}
+
+	async #stream({ request, response, scope, token, query }: Visit): Promise<void> {
+		const { "last-event-id": last } = request.headers;
+		const options = readStreamOptions(query, typeof last === "string" ? last : null, scope);
+		if (this.#streams.size >= streamLimit) {
+			throw new HttpRefusal(503, `There are ${streamLimit} streams; close one, or carry several sessions in one.`);
+		}
+		const ending = new AbortController();
+		this.#streams.add(ending);
+		const withdrawCheck = this.#watchToken(token, ending);
+		try {
+			beginEvents(response);
+			response.once("close", () => ending.abort());
+			await carryEvents(options, this.#options, toSink(response, ending.signal));
+		} finally {
+			withdrawCheck();
+			this.#streams.delete(ending);
+			response.end();
+			// Somebody who does not read would hold the rest for ever.
+			if (ending.signal.aborted) response.destroy();
+		}
+	}
+
+	/** A stream ends with its token. */
+	#watchToken(token: string, ending: AbortController): () => void {
+		const { clock, tokens } = this.#options;
+		const check = async () => {
+			const scope = await tokens.scopeOf(token).catch(() => null);
+			if (scope === null) return ending.abort();
+			if (!ending.signal.aborted) withdraw = clock.after(tokenCheckSpan, () => void check(), true);
+		};
+		let withdraw = clock.after(tokenCheckSpan, () => void check(), true);
+		return () => withdraw();
+	}
+
+	#refuse(response: ServerResponse, thrown: unknown): void {
+		if (thrown instanceof HttpRefusal) {
+			sendJson(response, thrown.status, { error: thrown.message }, thrown.headers);
+			return;
+		}
+		this.#noteInternal(thrown);
+		const error = toKernelError(thrown);
+		sendJson(response, toStatus(error), { error: error.message, code: error.code });
+	}
+
+	#noteInternal(thrown: unknown): void {
+		if (toKernelError(thrown).code === "internal")
+			this.#options.log.error("A request to the gateway failed.", { error: thrown });
+	}
+}
+
+function toFailure(id: unknown, code: number, message: string): object {
+	return { jsonrpc: "2.0", id, error: { code, message, data: null } };
+}
+
+function toSink(response: ServerResponse, gone: AbortSignal): EventSink {
+	return {
+		gone,
+		write(text) {
+			if (!gone.aborted) response.write(text);
+		},
+		ready: () => {
+			if (gone.aborted || !response.writableNeedDrain) return Promise.resolve();
+			return new Promise((resolve) => {
+				const settle = () => {
+					response.off("drain", settle);
+					gone.removeEventListener("abort", settle);
+					resolve();
+				};
+				response.once("drain", settle);
+				gone.addEventListener("abort", settle);
+			});
+		},
+	};
+}

@@ -1,0 +1,129 @@
+// The methods of the gateway, on the kernel API. A session is held for the time of a request alone: one that runs is not
+// unloaded, and whoever wants its events has a stream that holds it.
+import * as v from "valibot";
+import { KernelError } from "../base/errors.ts";
+import type { SessionMode } from "../events/session-mode.ts";
+import type { CreationOptions, OpeningOptions, SessionHandle, SessionsApi, StartingMode } from "../kernel/api.ts";
+import { gatewayVersion, type MethodName, methods, type Params, type Result } from "./protocol.ts";
+import type { Scope } from "./tokens.ts";
+
+export interface MethodParts {
+	readonly sessions: SessionsApi;
+	readonly server: { readonly name: string; readonly version: string };
+}
+
+type Handlers = { readonly [N in MethodName]: (params: Params<N>, scope: Scope) => Promise<Result<N>> };
+
+/** Calls a method with params as they came. Fails with a KernelError; `invalid-input` names the place of what is wrong. */
+export type CallMethod = (name: MethodName, params: unknown, scope: Scope) => Promise<unknown>;
+
+/** Also an archived session can be looked at. */
+const toLookAt: OpeningOptions = { archived: true };
+
+export async function withSession<R>(
+	sessions: SessionsApi,
+	id: string,
+	options: OpeningOptions,
+	work: (handle: SessionHandle) => Promise<R>,
+): Promise<R> {
+	const handle = await sessions.acquire(id, options);
+	try {
+		return await work(handle);
+	} finally {
+		handle.release();
+	}
+}
+
+export function createMethods({ sessions, server }: MethodParts): CallMethod {
+	const look = <R>(id: string, work: (handle: SessionHandle) => Promise<R>) =>
+		withSession(sessions, id, toLookAt, work);
+	const use = <R>(id: string, work: (handle: SessionHandle) => Promise<R>) => withSession(sessions, id, {}, work);
+	const handlers: Handlers = {
+		"server.info": async (_, scope) => ({ ...server, protocol: gatewayVersion, scope }),
+		"models.list": () => sessions.models(),
+		"sessions.list": (query) => sessions.list(query),
+		"sessions.loaded": async () => [...(await sessions.loaded())],
+		"sessions.create": async (params) => {
+			const handle = await sessions.create(toCreationOptions(params));
+			try {
+				// Whoever creates a session by one request expects to find it by the next.
+				await handle.session.establish();
+				return { sessionId: handle.session.id, workDir: handle.session.workDir };
+			} finally {
+				handle.release();
+			}
+		},
+		"sessions.archive": ({ sessionId }) => nothing(sessions.archive(sessionId)),
+		"sessions.delete": ({ sessionId }) => nothing(sessions.delete(sessionId)),
+		"session.snapshot": ({ sessionId }) => look(sessionId, ({ session }) => session.snapshot()),
+		"session.description": ({ sessionId }) => look(sessionId, ({ session }) => session.description()),
+		"session.background-tasks": ({ sessionId }) =>
+			look(sessionId, async ({ session }) => [...(await session.backgroundTasks())]),
+		"turn.start": ({ sessionId, input }) => use(sessionId, (handle) => handle.startTurn(input)),
+		"turn.steer": ({ sessionId, input }) =>
+			use(sessionId, ({ session }) => session.send({ type: "turn.steer", input })),
+		"turn.cancel": ({ sessionId }) => use(sessionId, ({ session }) => session.send({ type: "turn.cancel" })),
+		"mode.set": ({ sessionId, mode }) => use(sessionId, ({ session }) => session.send({ type: "mode.set", mode })),
+		"model.set": ({ sessionId, model, thinking }) =>
+			use(sessionId, ({ session }) => session.send({ type: "model.set", model, thinking })),
+		"side-question.start": ({ sessionId, question }) =>
+			use(sessionId, ({ session }) => session.send({ type: "side-question.start", question })),
+		"interaction.respond": ({ sessionId, ...response }) =>
+			use(sessionId, ({ session }) => session.send({ type: "interaction.respond", ...response })),
+	};
+	const call = async <N extends MethodName>(name: N, params: unknown, scope: Scope): Promise<unknown> => {
+		const schema: v.GenericSchema<unknown, Params<N>> = methods[name].params;
+		return await handlers[name](readParams(schema, params, name), scope);
+	};
+	return call;
+}
+
+/** The params of a method or a body, checked. Fails `invalid-input`. */
+export function readParams<T>(schema: v.GenericSchema<unknown, T>, params: unknown, what: string): T {
+	const parsed = v.safeParse(schema, params);
+	if (parsed.success) return parsed.output;
+	const [issue] = parsed.issues;
+	const place = v.getDotPath(issue);
+	const where = place === null ? "its params" : `'${place}'`;
+	const expected = issue.expected === null ? "" : `: expected ${issue.expected}`;
+	const isUnknown = issue.type === "strict_object" && issue.expected === "never";
+	throw new KernelError(
+		"invalid-input",
+		isUnknown ? `${what} takes no member ${where}.` : `${what}: ${where} cannot be taken${expected}.`,
+	);
+}
+
+async function nothing(work: Promise<void>): Promise<null> {
+	await work;
+	return null;
+}
+
+const startingModes: Readonly<Record<SessionMode, StartingMode>> = {
+	default: { planMode: false, approvesEverything: false, isAway: false },
+	plan: { planMode: true },
+	auto: { isAway: true },
+	yolo: { approvesEverything: true },
+};
+
+function toCreationOptions(params: Params<"sessions.create">): CreationOptions {
+	const { model = null, systemPrompt = null, maxSteps = null, mode, grants, ...others } = params;
+	return {
+		...others,
+		...(mode === undefined ? {} : { mode: startingModes[mode] }),
+		...(grants === undefined ? {} : { permissions: { grants } }),
+		model,
+		provider: null,
+		maxAnswerTokens: null,
+		maxSteps,
+		systemPrompt,
+		tools: "all",
+		budgets: {
+			sessionTokens: null,
+			sessionSeconds: null,
+			sessionToolCalls: null,
+			turnTokens: null,
+			turnSeconds: null,
+			turnToolCalls: null,
+		},
+	};
+}

@@ -1,0 +1,187 @@
+// What clients of the gateway send and receive, declared once: the methods of `POST /rpc`, and the shapes of everything
+// else. The vocabulary is the kernel's own.
+import * as v from "valibot";
+import { userInputSchema } from "../events/content.ts";
+import type { AgentEvent, EventBody } from "../events/event.ts";
+import { answerSchema, settledBySchema } from "../events/interaction.ts";
+import { sessionModes } from "../events/session-mode.ts";
+import {
+	type cursorSchema,
+	descriptionSchema,
+	infoSchema,
+	modelListSchema,
+	sessionPageSchema,
+	snapshotSchema,
+	taskSchema,
+} from "../remote/values.ts";
+import { type Scope, scopes } from "./tokens.ts";
+
+/** The version of this protocol: another one when something of it no longer means what it did. */
+export const gatewayVersion = 1;
+
+const text = v.string();
+const count = v.pipe(v.number(), v.integer(), v.minValue(1));
+const optional = <S extends v.GenericSchema>(schema: S) => v.exactOptional(schema);
+const session = { sessionId: text };
+const none = v.strictObject({});
+const onSession = v.strictObject(session);
+
+export interface MethodDeclaration<P extends v.GenericSchema, R extends v.GenericSchema> {
+	/** One sentence for the document. */
+	readonly about: string;
+	/** What a token must allow. */
+	readonly scope: Scope;
+	readonly params: P;
+	readonly result: R;
+}
+
+function method<P extends v.GenericSchema, R extends v.GenericSchema>(
+	scope: Scope,
+	about: string,
+	params: P,
+	result: R,
+): MethodDeclaration<P, R> {
+	return { about, scope, params, result };
+}
+
+export const methods = {
+	"server.info": method(
+		"observe",
+		"What serves here, and what the token allows.",
+		none,
+		v.strictObject({ name: text, version: text, protocol: v.literal(gatewayVersion), scope: v.picklist(scopes) }),
+	),
+	"models.list": method(
+		"observe",
+		"The models of the settings, and the one that a new session gets.",
+		none,
+		modelListSchema,
+	),
+	"sessions.list": method(
+		"observe",
+		"The stored sessions, the last used first, a page at a time: `after` is the `next` of the page before.",
+		v.strictObject({ workDir: optional(text), after: optional(text), limit: optional(count) }),
+		sessionPageSchema,
+	),
+	"sessions.loaded": method(
+		"observe",
+		"The sessions that were created or opened here since the start, and whether they run.",
+		none,
+		v.array(infoSchema),
+	),
+	"sessions.create": method(
+		"control",
+		"Creates a session. What is absent is left to the settings and the command line of the gateway.",
+		v.strictObject({
+			workDir: optional(text),
+			additionalDirs: optional(v.array(text)),
+			model: optional(text),
+			thinking: optional(v.boolean()),
+			agent: optional(text),
+			mode: optional(v.picklist(sessionModes)),
+			systemPrompt: optional(text),
+			maxSteps: optional(count),
+			grants: optional(v.array(text)),
+			labels: optional(v.record(text, text)),
+		}),
+		v.strictObject({ ...session, workDir: text }),
+	),
+	"sessions.archive": method(
+		"control",
+		"Archives a session: cancels its turn and hides it. Its files stay.",
+		onSession,
+		v.null(),
+	),
+	"sessions.delete": method("control", "Deletes a session with all its files, for good.", onSession, v.null()),
+	"session.snapshot": method(
+		"observe",
+		"The state of a session at this moment: mode, model, open interactions, the unfinished part of a running turn.",
+		onSession,
+		snapshotSchema,
+	),
+	"session.description": method(
+		"observe",
+		"What does not change while a session is loaded: its commands, hooks, models and sandbox.",
+		onSession,
+		descriptionSchema,
+	),
+	"session.background-tasks": method(
+		"observe",
+		"The background tasks that are not over, or whose end the model has not been given yet.",
+		onSession,
+		v.array(taskSchema),
+	),
+	"turn.start": method(
+		"control",
+		"Starts a turn; `turn.ended` reports its end. Fails `busy` while one runs.",
+		v.strictObject({ ...session, input: userInputSchema }),
+		v.strictObject({ turnId: text }),
+	),
+	"turn.steer": method(
+		"control",
+		"Adds input to the running turn. Fails `no-turn` when none runs.",
+		v.strictObject({ ...session, input: userInputSchema }),
+		v.null(),
+	),
+	"turn.cancel": method("control", "Cancels the running turn. Fails `no-turn` when none runs.", onSession, v.null()),
+	"mode.set": method(
+		"control",
+		"Sets the mode of a session.",
+		v.strictObject({ ...session, mode: v.picklist(sessionModes) }),
+		v.strictObject({ mode: v.picklist(sessionModes) }),
+	),
+	"model.set": method(
+		"control",
+		"Chooses the model of the next turns by its alias, and whether it thinks; null leaves that as it is.",
+		v.strictObject({ ...session, model: v.nullable(text), thinking: v.nullable(v.boolean()) }),
+		v.strictObject({ alias: v.nullable(text), name: text, provider: text, thinking: v.boolean() }),
+	),
+	"side-question.start": method(
+		"control",
+		"Asks a question beside the running turn; `side-question.ended` reports the answer.",
+		v.strictObject({ ...session, question: text }),
+		v.strictObject({ id: text }),
+	),
+	"interaction.respond": method(
+		"control",
+		"Answers a request. The first answer wins: `settled` says whether it was this one, `by` whose it was.",
+		v.strictObject({
+			...session,
+			interactionId: text,
+			/** As the stream's `state` says it: others are shown who answered. */
+			clientId: optional(text),
+			answer: answerSchema,
+		}),
+		v.strictObject({ settled: v.boolean(), by: v.nullable(settledBySchema) }),
+	),
+} as const;
+
+export type MethodName = keyof typeof methods;
+export type Params<N extends MethodName> = v.InferOutput<(typeof methods)[N]["params"]>;
+export type Result<N extends MethodName> = v.InferOutput<(typeof methods)[N]["result"]>;
+
+export const methodNames = Object.keys(methods).filter(isMethodName);
+
+export function isMethodName(name: string): name is MethodName {
+	return Object.hasOwn(methods, name);
+}
+
+/** The body of `POST /interactions/{id}`. */
+export const answerBodySchema = v.strictObject({ ...session, clientId: optional(text), answer: answerSchema });
+
+/** What of a session's events a stream has: with `block` the volatile ones of the model's output are left out. */
+export const grades = ["delta", "block"] as const;
+export type Grade = (typeof grades)[number];
+
+/** A session that a stream is to carry, from after the cursor on, or from now on. */
+export interface Subscription {
+	readonly sessionId: string;
+	readonly after: v.InferOutput<typeof cursorSchema> | null;
+}
+
+/** An event as clients of the gateway receive it: its origin, and the members of its body. */
+export type GatewayEvent = Omit<AgentEvent, "body" | "isFromLog"> & EventBody;
+
+export function toGatewayEvent({ body, isFromLog: _, ...origin }: AgentEvent): GatewayEvent {
+	return { ...origin, ...body };
+}
