@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 import { eventDeclarations } from "../src/events/event.ts";
 import { importTable } from "./imports.ts";
 import { descriptions } from "./protocol/descriptions.ts";
+import { toGatewayDocument, toOpenApi } from "./protocol/gateway.ts";
 import { toProtocolSchema } from "./protocol/json-schema.ts";
 import { toMarkdown } from "./protocol/markdown.ts";
 
@@ -56,6 +57,8 @@ const wanted: readonly (readonly [file: string, text: string])[] = [
 				[`schema/${description.name}.json`, `${JSON.stringify(toProtocolSchema(description), null, "\t")}\n`],
 			] as const,
 	),
+	["docs/protocol/gateway.md", toGatewayDocument()],
+	["schema/gateway.json", `${JSON.stringify(toOpenApi(), null, "\t")}\n`],
 ];
 
 const onlyCheck = process.argv.includes("--check");

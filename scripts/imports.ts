@@ -155,7 +155,7 @@ export const importTable: readonly FolderRule[] = [
 	},
 	{
 		folder: "gateway",
-		floor: 5,
+		floor: 6,
 		owns: "the sessions of a host over HTTP, for several clients at once",
 		mayImport: ["rpc", "events", "remote"],
 		types: ["kernel", "files"],

@@ -6,7 +6,7 @@ import { type AgentEvent, type EventType, eventDeclarations } from "../events/ev
 import type { Attachment, SessionHandle, SessionsApi } from "../kernel/api.ts";
 import { mergeEvents } from "./delta-merging.ts";
 import { toErrorObject } from "./errors.ts";
-import { type Grade, type Subscription, toGatewayEvent } from "./protocol.ts";
+import { type Grade, type Subscription, toGatewayEvent, toShownSnapshot } from "./protocol.ts";
 
 /** Milliseconds between two signs of life; a client that misses two connects again. */
 export const heartbeat = 15_000;
@@ -102,11 +102,6 @@ async function carrySession(
 		attachment?.close();
 		handle?.release();
 	}
-}
-
-/** The snapshot with its events in the form of the gateway. */
-function toShownSnapshot({ openInteractions, ...snapshot }: Attachment["snapshot"]) {
-	return { ...snapshot, openInteractions: openInteractions.map(toGatewayEvent) };
 }
 
 /** Writes the events of one session in their order, volatile ones of a short time merged. */

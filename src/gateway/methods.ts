@@ -2,9 +2,10 @@
 // unloaded, and whoever wants its events has a stream that holds it.
 import * as v from "valibot";
 import { KernelError } from "../base/errors.ts";
+import { isRecord } from "../base/json.ts";
 import type { SessionMode } from "../events/session-mode.ts";
 import type { CreationOptions, OpeningOptions, SessionHandle, SessionsApi, StartingMode } from "../kernel/api.ts";
-import { gatewayVersion, type MethodName, methods, type Params, type Result } from "./protocol.ts";
+import { gatewayVersion, type MethodName, methods, type Params, type Result, toShownSnapshot } from "./protocol.ts";
 import type { Scope } from "./tokens.ts";
 
 export interface MethodParts {
@@ -55,7 +56,8 @@ export function createMethods({ sessions, server }: MethodParts): CallMethod {
 		},
 		"sessions.archive": ({ sessionId }) => nothing(sessions.archive(sessionId)),
 		"sessions.delete": ({ sessionId }) => nothing(sessions.delete(sessionId)),
-		"session.snapshot": ({ sessionId }) => look(sessionId, ({ session }) => session.snapshot()),
+		"session.snapshot": ({ sessionId }) =>
+			look(sessionId, async ({ session }) => toShownSnapshot(await session.snapshot())),
 		"session.description": ({ sessionId }) => look(sessionId, ({ session }) => session.description()),
 		"session.background-tasks": ({ sessionId }) =>
 			look(sessionId, async ({ session }) => [...(await session.backgroundTasks())]),
@@ -80,17 +82,16 @@ export function createMethods({ sessions, server }: MethodParts): CallMethod {
 
 /** The params of a method or a body, checked. Fails `invalid-input`. */
 export function readParams<T>(schema: v.GenericSchema<unknown, T>, params: unknown, what: string): T {
+	if (!isRecord(params)) throw new KernelError("invalid-input", `${what} takes an object.`);
 	const parsed = v.safeParse(schema, params);
 	if (parsed.success) return parsed.output;
 	const [issue] = parsed.issues;
 	const place = v.getDotPath(issue);
-	const where = place === null ? "its params" : `'${place}'`;
-	const expected = issue.expected === null ? "" : `: expected ${issue.expected}`;
 	const isUnknown = issue.type === "strict_object" && issue.expected === "never";
-	throw new KernelError(
-		"invalid-input",
-		isUnknown ? `${what} takes no member ${where}.` : `${what}: ${where} cannot be taken${expected}.`,
-	);
+	if (isUnknown) throw new KernelError("invalid-input", `${what} takes no member '${place}'.`);
+	if (issue.received === "undefined") throw new KernelError("invalid-input", `${what} needs '${place}'.`);
+	const expected = issue.expected === null ? "" : `; expected ${issue.expected}`;
+	throw new KernelError("invalid-input", `${what} cannot take what '${place}' is${expected}.`);
 }
 
 async function nothing(work: Promise<void>): Promise<null> {

@@ -5,13 +5,13 @@ import { userInputSchema } from "../events/content.ts";
 import type { AgentEvent, EventBody } from "../events/event.ts";
 import { answerSchema, settledBySchema } from "../events/interaction.ts";
 import { sessionModes } from "../events/session-mode.ts";
+import type { SessionSnapshot } from "../kernel/api.ts";
 import {
-	type cursorSchema,
+	cursorSchema,
 	descriptionSchema,
 	infoSchema,
 	modelListSchema,
 	sessionPageSchema,
-	snapshotSchema,
 	taskSchema,
 } from "../remote/values.ts";
 import { type Scope, scopes } from "./tokens.ts";
@@ -25,6 +25,26 @@ const optional = <S extends v.GenericSchema>(schema: S) => v.exactOptional(schem
 const session = { sessionId: text };
 const none = v.strictObject({});
 const onSession = v.strictObject(session);
+
+/** An event as clients receive it; its type says which members it has. */
+const eventSchema = v.looseObject({ type: text });
+
+/** The state of a session, with its events in the form of this protocol. */
+export const snapshotSchema = v.object({
+	sessionId: text,
+	workDir: text,
+	turnId: v.nullable(text),
+	hasHistory: v.boolean(),
+	cursor: cursorSchema,
+	planMode: v.boolean(),
+	approvesEverything: v.boolean(),
+	isAway: v.boolean(),
+	model: v.nullable(v.object({ alias: v.nullable(text), name: text, provider: text, thinking: v.boolean() })),
+	title: v.nullable(text),
+	openInteractions: v.array(eventSchema),
+	unfinished: v.array(eventSchema),
+	clients: v.array(v.object({ clientId: text, name: v.nullable(text), version: v.nullable(text) })),
+});
 
 export interface MethodDeclaration<P extends v.GenericSchema, R extends v.GenericSchema> {
 	/** One sentence for the document. */
@@ -181,6 +201,16 @@ export interface Subscription {
 
 /** An event as clients of the gateway receive it: its origin, and the members of its body. */
 export type GatewayEvent = Omit<AgentEvent, "body" | "isFromLog"> & EventBody;
+
+/** The snapshot as clients receive it. */
+export function toShownSnapshot(snapshot: SessionSnapshot): v.InferOutput<typeof snapshotSchema> {
+	return {
+		...snapshot,
+		openInteractions: snapshot.openInteractions.map(toGatewayEvent),
+		unfinished: snapshot.unfinished.map(({ body, ...origin }) => ({ ...origin, ...body })),
+		clients: [...snapshot.clients],
+	};
+}
 
 export function toGatewayEvent({ body, isFromLog: _, ...origin }: AgentEvent): GatewayEvent {
 	return { ...origin, ...body };

@@ -1,0 +1,382 @@
+import { once } from "node:events";
+import { connect } from "node:net";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { type Answer, GatewayClient, isEvent, type Sending } from "../../test/support/gateway/gateway-client.ts";
+import { createHost } from "../../test/support/sessions/session-host.ts";
+import { systemClock } from "../base/clock.ts";
+import { silentLog } from "../base/log.ts";
+import { heartbeat } from "./event-stream.ts";
+import { startGateway, tokenCheckSpan } from "./gateway.ts";
+import { methodNames, methods } from "./protocol.ts";
+import type { Scope } from "./tokens.ts";
+
+const control = "c".repeat(64);
+const observe = "o".repeat(64);
+
+async function createGateway() {
+	const { host, clock } = await createHost();
+	const valid = new Map<string, Scope>([
+		[control, "control"],
+		[observe, "observe"],
+	]);
+	const tokens = {
+		scopeOf: async (token: string) => valid.get(token) ?? null,
+		find: async () => null,
+		prepare: async () => {},
+	};
+	const gateway = await startGateway({
+		sessions: host,
+		server: { name: "agentwire", version: "1.2.3" },
+		address: "127.0.0.1",
+		port: 0,
+		names: [],
+		tls: null,
+		tokens,
+		// Streams and connections live by the clock of the machine, but for what tests wait for.
+		clock: {
+			now: clock.now,
+			after: (ms, run, inBackground) => (ms >= tokenCheckSpan ? clock : systemClock).after(ms, run, inBackground),
+		},
+		log: silentLog,
+	});
+	onTestFinished(async () => {
+		await host.stop();
+		await gateway.close();
+	});
+	const client = new GatewayClient(gateway.port, control);
+	return { gateway, host, clock, valid, client, watcher: new GatewayClient(gateway.port, observe), port: gateway.port };
+}
+
+const json = { "content-type": "application/json" };
+
+describe("POST /rpc", () => {
+	it("creates a session, runs a turn and lists it", async () => {
+		const { client } = await createGateway();
+		expect(await client.result("server.info")).toEqual({
+			name: "agentwire",
+			version: "1.2.3",
+			protocol: 1,
+			scope: "control",
+		});
+		const sessionId = await client.createSession({ labels: { team: "a" }, mode: "yolo" });
+		expect(await client.result("session.snapshot", { sessionId })).toMatchObject({
+			sessionId,
+			workDir: "/work",
+			approvesEverything: true,
+			turnId: null,
+		});
+		const stream = await client.stream(`sessions=${sessionId}`);
+		const { turnId } = await client.result("turn.start", { sessionId, input: "text: hello" });
+		const ended = await stream.until(isEvent("turn.ended"));
+		expect(ended.data).toMatchObject({ sessionId, turnId, outcome: { status: "finished" } });
+		const { result } = (await client.call("sessions.loaded")) as { result: unknown };
+		expect(result).toEqual([expect.objectContaining({ id: sessionId, isRunning: false, labels: { team: "a" } })]);
+	});
+
+	it("has every method answered for a session that there is not", async () => {
+		const { client } = await createGateway();
+		const params: Readonly<Record<string, object>> = {
+			"turn.start": { input: "x" },
+			"turn.steer": { input: "x" },
+			"mode.set": { mode: "plan" },
+			"model.set": { model: "m", thinking: null },
+			"side-question.start": { question: "?" },
+			"interaction.respond": { interactionId: "i", answer: { kind: "approval", decision: "approve" } },
+		};
+		const onSessions = methodNames.filter(
+			(name) => "entries" in methods[name].params && "sessionId" in methods[name].params.entries,
+		);
+		expect(onSessions.length).toBeGreaterThan(10);
+		for (const name of onSessions) {
+			// To delete what there is not is no failure, in this dialect as in the kernel.
+			if (name === "sessions.delete") continue;
+			const answer = await client.call(name, { sessionId: "nobody", ...params[name] });
+			expect(answer, name).toMatchObject({ error: { code: -32018, data: { code: "session-not-found" } } });
+		}
+	});
+
+	it.each<[string, unknown, string]>([
+		["sessions.create", { workdir: "/work" }, "sessions.create takes no member 'workdir'."],
+		["turn.start", { sessionId: "s" }, "turn.start needs 'input'."],
+		["turn.start", { sessionId: 1, input: "x" }, "turn.start cannot take what 'sessionId' is; expected string."],
+		["turn.start", [], "turn.start takes an object."],
+		["sessions.create", { workDir: "/nowhere" }, "/nowhere"],
+		["sessions.create", { model: "none" }, "none"],
+	])("says what is wrong with the params of %s", async (name, params, text) => {
+		const { client } = await createGateway();
+		expect(await client.call(name, params)).toMatchObject({ error: { message: expect.stringContaining(text) } });
+	});
+
+	it.each<[string, string | Buffer, number, number]>([
+		["no JSON", "{", 400, -32700],
+		["bytes that are no text", Buffer.from([0xff, 0xfe, 0x00]), 400, -32700],
+		["deep nesting", "[".repeat(100_000), 400, -32700],
+		["a list", '[{"jsonrpc":"2.0","id":1,"method":"server.info"}]', 400, -32600],
+		["no id", '{"jsonrpc":"2.0","method":"server.info"}', 400, -32600],
+		["another version", '{"jsonrpc":"1.0","id":1,"method":"server.info"}', 400, -32600],
+		["no method", '{"jsonrpc":"2.0","id":1}', 400, -32600],
+		["an unknown method", '{"jsonrpc":"2.0","id":1,"method":"constructor"}', 200, -32601],
+	])("answers %s", async (_name, body, status, code) => {
+		const { client } = await createGateway();
+		const answer = await client.send({ method: "POST", path: "/rpc", headers: json, body });
+		expect(answer).toMatchObject({ status, body: { error: { code } } });
+	});
+
+	it("starts a turn once for one key", async () => {
+		const { client } = await createGateway();
+		const sessionId = await client.createSession();
+		const params = { sessionId, input: "text: once" };
+		const first = await client.result("turn.start", params, { "idempotency-key": "k" });
+		expect(await client.result("turn.start", params, { "idempotency-key": "k" })).toEqual(first);
+		expect(
+			await client.call("turn.start", { ...params, input: "text: other" }, { "idempotency-key": "k" }),
+		).toMatchObject({
+			error: { data: { code: "invalid-input" } },
+		});
+		expect(await client.call("turn.start", params, { "idempotency-key": "k".repeat(201) })).toMatchObject({
+			error: { data: { code: "invalid-input" } },
+		});
+	});
+
+	it("lets a token that observes only look", async () => {
+		const { client, watcher } = await createGateway();
+		const sessionId = await client.createSession();
+		for (const name of methodNames) {
+			const answer = (await watcher.call(name, { sessionId, scope: "control" })) as { error?: { code: number } };
+			expect(answer.error?.code === -32003, name).toBe(methods[name].scope === "control");
+		}
+		expect(await watcher.send({ method: "POST", path: "/interactions/i", headers: json, body: "{}" })).toMatchObject({
+			status: 403,
+		});
+	});
+});
+
+describe("a request that is refused", () => {
+	const rows: readonly (readonly [name: string, sending: Sending, status: number])[] = [
+		["without a token", { authorization: null }, 401],
+		["with a wrong token", { authorization: `Bearer ${"x".repeat(64)}` }, 401],
+		["for another host", { headers: { host: "evil.test" } }, 421],
+		["of another origin", { headers: { origin: "http://evil.test" } }, 403],
+		["of another site", { headers: { "sec-fetch-site": "cross-site" } }, 403],
+		[
+			"that asks whether it may come from elsewhere",
+			{
+				method: "OPTIONS",
+				path: "/rpc",
+				authorization: null,
+				headers: { origin: "http://evil.test", "access-control-request-method": "POST" },
+			},
+			403,
+		],
+		["for no path", { path: "/nothing" }, 404],
+		["for a file", { path: "/../../etc/passwd" }, 404],
+		["with another method", { method: "PUT", path: "/rpc" }, 405],
+		["for events by POST", { method: "POST", path: "/events", headers: json, body: "{}" }, 405],
+		[
+			"as a form of a web page would send it",
+			{ method: "POST", path: "/rpc", headers: { "content-type": "text/plain" }, body: "{}" },
+			415,
+		],
+		["without a type", { method: "POST", path: "/rpc", body: "{}" }, 415],
+		["compressed", { method: "POST", path: "/rpc", headers: { ...json, "content-encoding": "gzip" }, body: "x" }, 415],
+		[
+			"that says that it is too large",
+			{ method: "POST", path: "/rpc", headers: { ...json, "content-length": "33554433" } },
+			413,
+		],
+		["for events of nothing", { path: "/events" }, 400],
+		["with a broken encoding", { path: "/sessions/%E0%A4%A/history" }, 400],
+		["for the history of nobody", { path: "/sessions/nobody/history" }, 404],
+	];
+	it.each(rows)("%s", async (_name, sending, status) => {
+		const { client } = await createGateway();
+		const answer = await client.send(sending);
+		expect(answer.status).toBe(status);
+		expectHeaders(answer);
+	});
+
+	it("without a token learns nothing of what there is", async () => {
+		const { client } = await createGateway();
+		const answers = await Promise.all(
+			["/", "/rpc", "/events", "/nothing", "/sessions/x/history"].map((path) =>
+				client.send({ path, authorization: null }),
+			),
+		);
+		expect(new Set(answers.map(({ status, body }) => JSON.stringify([status, body]))).size).toBe(1);
+	});
+
+	it("does not keep the others from being served", async () => {
+		const { client, port } = await createGateway();
+		for (const bytes of [
+			"GET / HTTP/1.1\r\n\r\n",
+			"\0\0\0\0",
+			"GET /rpc HTTP/9.9\r\n\r\n",
+			`GET /${"a".repeat(100_000)} HTTP/1.1\r\n\r\n`,
+		]) {
+			const socket = connect(port, "127.0.0.1");
+			socket.on("error", () => {});
+			socket.resume();
+			socket.write(bytes);
+			await once(socket, "close");
+		}
+		expect(await client.result("server.info")).toMatchObject({ name: "agentwire" });
+	});
+});
+
+/** No page of another site can read the answer, or show it. */
+function expectHeaders({ headers }: Answer): void {
+	expect(headers).toMatchObject({
+		"x-content-type-options": "nosniff",
+		"referrer-policy": "no-referrer",
+		"cross-origin-resource-policy": "same-origin",
+		"cache-control": "no-store",
+	});
+	expect(headers["content-security-policy"]).toContain("default-src 'none'");
+	expect(Object.keys(headers).filter((name) => name.startsWith("access-control-"))).toEqual([]);
+	expect(headers["set-cookie"]).toBeUndefined();
+}
+
+describe("GET /events", () => {
+	it("continues after the last event that a client had, without loss and without repetition", async () => {
+		const { client } = await createGateway();
+		const sessionId = await client.createSession();
+		const first = await client.stream(`sessions=${sessionId}`);
+		await client.result("turn.start", { sessionId, input: "text: one" });
+		const seen = await first.until(isEvent("step.started"));
+		first.close();
+		const second = await client.stream(`sessions=${sessionId}`, { "last-event-id": seen.id ?? "" });
+		await second.until(isEvent("turn.ended"));
+		await client.result("turn.start", { sessionId, input: "text: two" });
+		await second.until(({ data }) => data["type"] === "turn.ended" && Number(data["seq"]) > 6);
+		const numbers = second.messages.filter(({ name }) => name === "e").map(({ data }) => data["seq"]);
+		expect(numbers).toEqual(numbers.map((_, index) => Number(seen.data["seq"]) + 1 + index));
+		const history = await client.send({ path: `/sessions/${sessionId}/history?limit=1000` });
+		const stored = (history.body as { events: { seq: number }[] }).events;
+		expect(stored.map(({ seq }) => seq)).toEqual(stored.map((_, index) => index + 1));
+		expect(stored.slice(Number(seen.data["seq"]))).toEqual(
+			second.messages.filter(({ name }) => name === "e").map(({ data }) => data),
+		);
+	});
+
+	it("says that a history is another one, and gives all of it", async () => {
+		const { client } = await createGateway();
+		const sessionId = await client.createSession();
+		const stream = await client.stream(`sessions=${sessionId}`);
+		await client.result("turn.start", { sessionId, input: "text: one" });
+		await stream.until(isEvent("turn.ended"));
+		const other = await client.stream(`sessions=${sessionId}@another:3`);
+		await other.until(isEvent("turn.ended"));
+		const names = other.messages.map(({ name, data }) => (name === "e" ? data["seq"] : name));
+		expect(names.slice(0, 3)).toEqual(["state", "reset", 1]);
+	});
+
+	it("carries several sessions, and says which of them there is not", async () => {
+		const { client } = await createGateway();
+		const ids = [await client.createSession(), await client.createSession()];
+		const stream = await client.stream(`sessions=${ids.join()},nobody`);
+		const failed = await stream.until(({ name }) => name === "failed");
+		expect(failed.data).toMatchObject({ sessionId: "nobody", error: { data: { code: "session-not-found" } } });
+		for (const sessionId of ids) {
+			await client.result("turn.start", { sessionId, input: "text: x" });
+			await stream.until(({ data }) => data["type"] === "turn.ended" && data["sessionId"] === sessionId);
+		}
+	});
+
+	it("leaves out the pieces of texts where a client wants whole ones", async () => {
+		const { client } = await createGateway();
+		const sessionId = await client.createSession();
+		const [whole, pieces] = await Promise.all(
+			["block", "delta"].map((grade) => client.stream(`sessions=${sessionId}&grade=${grade}`)),
+		);
+		await client.result("turn.start", { sessionId, input: "text: hello\ntext: there" });
+		await whole?.until(isEvent("turn.ended"));
+		await pieces?.until(isEvent("turn.ended"));
+		expect(whole?.messages.some(isEvent("content.delta"))).toBe(false);
+		expect(whole?.messages.some(isEvent("content.completed"))).toBe(true);
+		expect(pieces?.messages.filter(isEvent("content.delta")).length).toBe(1);
+	});
+
+	it("shows who else is there", async () => {
+		const { client } = await createGateway();
+		const sessionId = await client.createSession();
+		const first = await client.stream(`sessions=${sessionId}&client=desk`);
+		await first.until(({ name }) => name === "state");
+		const second = await client.stream(`sessions=${sessionId}&client=phone`);
+		const state = await second.until(({ name }) => name === "state");
+		expect(state.data["snapshot"]).toMatchObject({ clients: [{ name: "desk" }] });
+		expect((await first.until(isEvent("client.attached"))).data).toMatchObject({ name: "phone" });
+		second.close();
+		expect((await first.until(isEvent("client.detached"))).data).toMatchObject({ name: "phone" });
+	});
+
+	it("ends with the token that it was opened with", async () => {
+		const { client, clock, valid } = await createGateway();
+		const sessionId = await client.createSession();
+		const stream = await client.stream(`sessions=${sessionId}`);
+		await stream.until(({ name }) => name === "state");
+		valid.delete(control);
+		clock.advance(tokenCheckSpan);
+		await stream.ended;
+		expect((await client.send({ path: "/events" })).status).toBe(401);
+	});
+
+	it("gives a sign of life", async () => {
+		const { client, clock } = await createGateway();
+		const sessionId = await client.createSession();
+		const stream = await client.stream(`sessions=${sessionId}`);
+		await stream.until(({ name }) => name === "state");
+		clock.advance(heartbeat);
+		await client.result("turn.start", { sessionId, input: "text: x" });
+		await stream.until(isEvent("turn.ended"));
+		expect(stream.comments).toEqual(["ping"]);
+	});
+
+	it("does not wait for a client that does not read, which misses no stored event", async () => {
+		const { client } = await createGateway();
+		const sessionId = await client.createSession();
+		const [stalled, reader] = await Promise.all([1, 2].map(() => client.stream(`sessions=${sessionId}`)));
+		stalled?.pause();
+		const long = "y".repeat(200_000);
+		for (let turn = 0; turn < 40; turn += 1) {
+			const { turnId } = await client.result("turn.start", { sessionId, input: `text: ${long}` });
+			await reader?.until(({ data }) => data["type"] === "turn.ended" && data["turnId"] === turnId);
+		}
+		const last = reader?.messages.filter(({ name }) => name === "e").at(-1)?.data["seq"];
+		stalled?.resume();
+		await stalled?.until(({ data }) => data["seq"] === last);
+		const numbers = stalled?.messages.filter(({ name }) => name === "e").map(({ data }) => data["seq"]);
+		expect(numbers).toEqual(Array.from({ length: Number(last) }, (_, index) => index + 1));
+	});
+
+	it("ends when the gateway does", async () => {
+		const { client, gateway, host } = await createGateway();
+		const sessionId = await client.createSession();
+		const stream = await client.stream(`sessions=${sessionId}`);
+		await stream.until(({ name }) => name === "state");
+		await host.stop();
+		await gateway.close();
+		await stream.ended;
+		await expect(client.result("server.info")).rejects.toThrow("ECONNREFUSED");
+	});
+});
+
+describe("GET /sessions/{id}/history", () => {
+	it("goes back page by page", async () => {
+		const { client, watcher } = await createGateway();
+		const sessionId = await client.createSession();
+		const stream = await client.stream(`sessions=${sessionId}`);
+		await client.result("turn.start", { sessionId, input: "text: one" });
+		const ended = await stream.until(isEvent("turn.ended"));
+		const found: unknown[] = [];
+		let before: number | null = null;
+		do {
+			const path = `/sessions/${sessionId}/history?limit=2${before === null ? "" : `&before=${before}`}`;
+			const { body } = await watcher.send({ path });
+			const page = body as { events: { seq: number }[]; before: number | null };
+			expect(page.events.length).toBeLessThanOrEqual(2);
+			found.unshift(...page.events.map(({ seq }) => seq));
+			before = page.before;
+		} while (before !== null);
+		expect(found).toEqual(Array.from({ length: Number(ended.data["seq"]) }, (_, index) => index + 1));
+	});
+});

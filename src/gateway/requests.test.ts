@@ -1,0 +1,62 @@
+import { describe, expect, it } from "vitest";
+import { readPageRequest, readStreamOptions, sessionsOfStream } from "./requests.ts";
+
+const read = (query: string, last: string | null = null) => readStreamOptions(query, last, "control");
+
+describe("readStreamOptions", () => {
+	it("reads sessions with and without cursors", () => {
+		expect(read("sessions=a@e1:7,b%2C%40c,d@e2:0").subscriptions).toEqual([
+			{ sessionId: "a", after: { epoch: "e1", seq: 7 } },
+			{ sessionId: "b,@c", after: null },
+			{ sessionId: "d", after: { epoch: "e2", seq: 0 } },
+		]);
+	});
+
+	it("takes the cursor of the last event that a client had", () => {
+		expect(read("sessions=a@e:1,b", "a@e:9").subscriptions).toEqual([
+			{ sessionId: "a", after: { epoch: "e", seq: 9 } },
+			{ sessionId: "b", after: null },
+		]);
+	});
+
+	it("answers requests unless the token or the client says otherwise", () => {
+		expect(read("sessions=a")).toMatchObject({ answers: true, grade: "delta", clientName: null });
+		expect(read("sessions=a&role=observe&grade=block&client=My%20phone")).toMatchObject({
+			answers: false,
+			grade: "block",
+			clientName: "My phone",
+		});
+		expect(readStreamOptions("sessions=a", null, "observe").answers).toBe(false);
+		expect(() => readStreamOptions("sessions=a&role=control", null, "observe")).toThrow("may only observe");
+	});
+
+	it.each([
+		["", "needs sessions"],
+		["sessions=", "needs sessions"],
+		["sessions=a,a", "each session once"],
+		["sessions=a@e", "A cursor is EPOCH:SEQ"],
+		["sessions=a@e:-1", "A cursor is EPOCH:SEQ"],
+		["sessions=a@e:1.5", "A cursor is EPOCH:SEQ"],
+		["sessions=a@e:9999999999999999", "A cursor is EPOCH:SEQ"],
+		["sessions=%E0%A4%A", "broken percent-encoding"],
+		["sessions=a&sessions=b", "once"],
+		["sessions=a&grade=all", "'grade'"],
+		["sessions=a&role=root", "'role'"],
+		["sessions=a&token=x", "no parameter 'token'"],
+		[`sessions=a&client=${"n".repeat(101)}`, "at most 100 characters"],
+		[`sessions=${Array.from({ length: sessionsOfStream + 1 }, (_, index) => index).join()}`, "at most 100 sessions"],
+	])("refuses %s", (query, why) => {
+		expect(() => read(query)).toThrow(why);
+	});
+});
+
+describe("readPageRequest", () => {
+	it("has two hundred events from the end by default", () => {
+		expect(readPageRequest("")).toEqual({ before: null, limit: 200 });
+		expect(readPageRequest("before=12&limit=1000")).toEqual({ before: 12, limit: 1000 });
+	});
+
+	it.each(["limit=0", "limit=1001", "limit=x", "before=-1", "before=1e3", "after=1"])("refuses %s", (query) => {
+		expect(() => readPageRequest(query)).toThrow();
+	});
+});

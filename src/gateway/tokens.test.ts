@@ -1,0 +1,75 @@
+import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { randomIdentifiers } from "../base/ids.ts";
+import { createDiskFiles } from "../files/disk-files.ts";
+import { privateBelow } from "../files/private-paths.ts";
+import { createTokens } from "./tokens.ts";
+
+function createPlace() {
+	const directory = mkdtempSync(path.join(tmpdir(), "agentwire-tokens-"));
+	onTestFinished(() => rmSync(directory, { recursive: true }));
+	const file = path.join(directory, "gateway.json");
+	return { file, tokens: createTokens(file, createDiskFiles(privateBelow(directory)), randomIdentifiers) };
+}
+
+describe("createTokens", () => {
+	it("makes a token of each scope in a file for its owner alone", async () => {
+		const { file, tokens } = createPlace();
+		await tokens.prepare(false);
+		expect(statSync(file).mode & 0o777).toBe(0o600);
+		const control = (await tokens.find("control")) ?? "";
+		const observe = (await tokens.find("observe")) ?? "";
+		expect(control).toMatch(/^[0-9a-f]{64}$/);
+		expect(observe).not.toBe(control);
+		expect(await tokens.scopeOf(control)).toBe("control");
+		expect(await tokens.scopeOf(observe)).toBe("observe");
+	});
+
+	it("knows nothing but whole tokens", async () => {
+		const { tokens } = createPlace();
+		await tokens.prepare(false);
+		const control = (await tokens.find("control")) ?? "";
+		for (const wrong of ["", control.slice(1), `${control}0`, control.toUpperCase(), "constructor"]) {
+			expect(await tokens.scopeOf(wrong)).toBeNull();
+		}
+	});
+
+	it("leaves a file as it is, until new tokens are asked for, which end the earlier ones at once", async () => {
+		const { file, tokens } = createPlace();
+		await tokens.prepare(false);
+		const before = readFileSync(file, "utf8");
+		const control = (await tokens.find("control")) ?? "";
+		await tokens.prepare(false);
+		expect(readFileSync(file, "utf8")).toBe(before);
+		await tokens.prepare(true);
+		expect(await tokens.scopeOf(control)).toBeNull();
+		expect(await tokens.scopeOf((await tokens.find("control")) ?? "")).toBe("control");
+	});
+
+	it.each<[string, string, string]>([
+		["no JSON", "{", "it is no JSON"],
+		["another form", '{"tokens":[{"token":"short","scope":"control"}]}', "does not have the form"],
+		[
+			"an unknown scope",
+			JSON.stringify({ tokens: [{ token: "a".repeat(64), scope: "root" }] }),
+			"does not have the form",
+		],
+		["too much", " ".repeat(70_000), "larger than 64 KiB"],
+		["nested brackets", "[".repeat(50_000), "it is no JSON"],
+	])("refuses a file with %s, and says where it is", async (_name, text, why) => {
+		const { file, tokens } = createPlace();
+		writeFileSync(file, text, { mode: 0o600 });
+		const expected = expect.objectContaining({ code: "storage-failed", message: expect.stringContaining(why) });
+		await expect(tokens.scopeOf("x")).rejects.toEqual(expected);
+		await expect(tokens.prepare(false)).rejects.toThrow(file);
+	});
+
+	it("refuses a file that others may read", async () => {
+		const { file, tokens } = createPlace();
+		await tokens.prepare(false);
+		chmodSync(file, 0o644);
+		await expect(tokens.scopeOf("x")).rejects.toThrow(`chmod 600 ${file}`);
+	});
+});

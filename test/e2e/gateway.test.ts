@@ -1,0 +1,209 @@
+// The gateway as a program: several clients on one session over HTTP, from its start to its end.
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import path from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { createStage, type Stage, toolCall } from "../support/executable/executable.ts";
+import type { Server } from "../support/executable/running-server.ts";
+import { GatewayClient, isEvent } from "../support/gateway/gateway-client.ts";
+
+const tokensOf = (stage: Stage): Readonly<Record<string, string>> => {
+	const { tokens } = JSON.parse(readFileSync(path.join(stage.shareDir, "gateway.json"), "utf8"));
+	return Object.fromEntries(tokens.map(({ token, scope }: { token: string; scope: string }) => [scope, token]));
+};
+
+interface Started {
+	readonly server: Server;
+	readonly port: number;
+	readonly client: GatewayClient;
+}
+
+async function startGateway(stage: Stage, ...flags: string[]): Promise<Started> {
+	const server = stage.serve("serve", "--json", "--port", "0", ...flags);
+	const [line] = await server.readUntil(() => true);
+	const { url } = line as unknown as { url: string };
+	const port = Number(new URL(url).port);
+	return { server, port, client: new GatewayClient(port, tokensOf(stage)["control"] ?? "") };
+}
+
+const stop = async ({ server }: Started) => {
+	server.kill("SIGTERM");
+	expect(await server.exited).toBe(0);
+};
+
+describe("agentwire serve", () => {
+	it("shows two clients one session, of which one approves", async () => {
+		const stage = createStage({ scripts: [toolCall("c", "Shell", { command: "touch made" }), "text: done"] });
+		const started = await startGateway(stage);
+		const { client } = started;
+		expect(statSync(path.join(stage.shareDir, "gateway.json")).mode & 0o777).toBe(0o600);
+		const sessionId = await client.createSession();
+		const desk = await client.stream(`sessions=${sessionId}&client=desk`);
+		const phone = await client.stream(`sessions=${sessionId}&client=phone`);
+		const state = await phone.until(({ name }) => name === "state");
+		await desk.until(({ name }) => name === "state");
+		await client.result("turn.start", { sessionId, input: "make it" });
+		const asked = await desk.until(isEvent("interaction.requested"));
+		await phone.until(isEvent("interaction.requested"));
+		const { interaction } = asked.data as { interaction: { id: string; description: string } };
+		expect(interaction.description).toContain("touch made");
+		expect(existsSync(path.join(stage.workDir, "made"))).toBe(false);
+		const answer = { kind: "approval", decision: "approve" };
+		const respond = (clientId: unknown) =>
+			client.send({
+				method: "POST",
+				path: `/interactions/${interaction.id}`,
+				headers: { "content-type": "application/json" },
+				body: JSON.stringify({ sessionId, clientId, answer }),
+			});
+		expect(await respond(state.data["clientId"])).toMatchObject({ status: 200, body: { settled: true } });
+		// The other one is late, and learns who was first.
+		expect(await respond(undefined)).toMatchObject({
+			status: 200,
+			body: { settled: false, by: { kind: "client", name: "phone" } },
+		});
+		const resolved = await desk.until(isEvent("interaction.resolved"));
+		expect(resolved.data).toMatchObject({ answer, by: { kind: "client", name: "phone" } });
+		await Promise.all([desk, phone].map((each) => each.until(isEvent("turn.ended"))));
+		expect(existsSync(path.join(stage.workDir, "made"))).toBe(true);
+		const durable = ({ messages }: typeof desk) => messages.filter(({ name }) => name === "e").map(({ data }) => data);
+		expect(durable(desk)).toEqual(durable(phone));
+		await stop(started);
+	});
+
+	it("shows a client that comes later what is open", async () => {
+		const stage = createStage({ scripts: [toolCall("c", "Shell", { command: "touch made" }), "text: done"] });
+		const started = await startGateway(stage);
+		const { client } = started;
+		const sessionId = await client.createSession();
+		const first = await client.stream(`sessions=${sessionId}`);
+		await first.until(({ name }) => name === "state");
+		await client.result("turn.start", { sessionId, input: "make it" });
+		await first.until(isEvent("interaction.requested"));
+		first.close();
+		const second = await client.stream(`sessions=${sessionId}`);
+		const state = await second.until(({ name }) => name === "state");
+		const { openInteractions } = state.data["snapshot"] as { openInteractions: { interaction: { id: string } }[] };
+		expect(openInteractions).toMatchObject([{ type: "interaction.requested" }]);
+		const interactionId = openInteractions[0]?.interaction.id;
+		const answer = { kind: "approval", decision: "reject", feedback: "not now" };
+		expect(await client.result("interaction.respond", { sessionId, interactionId, answer })).toMatchObject({
+			settled: true,
+		});
+		await second.until(isEvent("turn.ended"));
+		expect(existsSync(path.join(stage.workDir, "made"))).toBe(false);
+		await stop(started);
+	});
+
+	it("goes on after it was killed in the middle of a turn, where its clients were", async () => {
+		const stage = createStage({
+			scripts: ["text: one", toolCall("c", "Shell", { command: "sleep 600" }), "text: done"],
+		});
+		const first = await startGateway(stage, "--yolo");
+		const sessionId = await first.client.createSession();
+		const before = await first.client.stream(`sessions=${sessionId}`);
+		await first.client.result("turn.start", { sessionId, input: "one" });
+		await before.until(isEvent("turn.ended"));
+		await first.client.result("turn.start", { sessionId, input: "two" });
+		await before.until(isEvent("tool.started"));
+		const seen = before.messages.filter(({ name }) => name === "e");
+		first.server.kill("SIGKILL");
+		await first.server.exited;
+		stage.setScripts(["text: three"]);
+		const second = await startGateway(stage);
+		const page = await second.client.send({ path: `/sessions/${sessionId}/history?limit=1000` });
+		const { events } = page.body as { events: object[] };
+		expect(events.slice(0, seen.length)).toEqual(seen.map(({ data }) => data));
+		const after = await second.client.stream(`sessions=${sessionId}`, { "last-event-id": seen.at(-1)?.id ?? "" });
+		await second.client.result("turn.start", { sessionId, input: "three" });
+		await after.until(({ data }) => data["type"] === "content.completed" && JSON.stringify(data).includes("three"));
+		const numbers = after.messages.filter(({ name }) => name === "e").map(({ data }) => Number(data["seq"]));
+		expect(numbers).toEqual(numbers.map((_, index) => seen.length + 1 + index));
+		await stop(second);
+	});
+
+	it("finds the sessions of other front ends, and they find its own", async () => {
+		const stage = createStage({ scripts: ["text: from the wire"] });
+		const wire = stage.serve("--wire");
+		wire.prompt("go", "p");
+		await wire.readUntil((line) => line.id === "p");
+		wire.endInput();
+		await wire.exited;
+		const [sessionId = ""] = stage.sessionIds();
+		const started = await startGateway(stage);
+		const { sessions } = (await started.client.result("sessions.list")) as { sessions: object[] };
+		expect(sessions).toEqual([expect.objectContaining({ id: sessionId, workDir: stage.workDir })]);
+		const { body } = await started.client.send({ path: `/sessions/${sessionId}/history` });
+		expect(JSON.stringify(body)).toContain("from the wire");
+		await stop(started);
+		const printed = await stage.run("--print", "-p", "again", "--session", sessionId);
+		expect(printed.code).toBe(0);
+	});
+
+	it("replaces its tokens when asked, also those of a gateway that runs", async () => {
+		const stage = createStage();
+		const first = await startGateway(stage);
+		const old = tokensOf(stage);
+		const second = await startGateway(stage, "--new-token");
+		expect(tokensOf(stage)["control"]).not.toBe(old["control"]);
+		expect(await first.client.send({ path: "/" })).toMatchObject({ status: 401 });
+		expect(await new GatewayClient(first.port, tokensOf(stage)["control"] ?? "").send({ path: "/" })).toMatchObject({
+			status: 404,
+		});
+		await stop(first);
+		await stop(second);
+	});
+
+	it("does not let the model read its tokens", async () => {
+		const stage = createStage();
+		const read = toolCall("c", "ReadFile", { path: path.join(stage.shareDir, "gateway.json") });
+		stage.setScripts([read, "text: done"]);
+		const started = await startGateway(stage, "--yolo");
+		const sessionId = await started.client.createSession();
+		const stream = await started.client.stream(`sessions=${sessionId}`);
+		await started.client.result("turn.start", { sessionId, input: "read" });
+		const result = await stream.until(isEvent("tool.result"));
+		expect(JSON.stringify(result.data)).not.toContain(tokensOf(stage)["control"]);
+		expect(result.data["result"]).toMatchObject({ is_error: true });
+		await stop(started);
+	});
+
+	it.each([
+		[["--host", "0.0.0.0"], 2, "--allow-remote"],
+		[["--host", "::"], 2, "--allow-remote"],
+		[["--host", "127.evil.test"], 2, "--allow-remote"],
+		[["--port", "70000"], 2, "--port must be a number"],
+		[["--tls-cert", "c.pem"], 2, "given together"],
+		[["--tls-cert", "c.pem", "--tls-key", "k.pem"], 2, "c.pem"],
+		[["--session", "x"], 2, "--session"],
+		[["--wire"], 2, "--wire"],
+		[["more"], 2, "'more'"],
+		[["--host", "192.0.2.1", "--allow-remote", "--port", "0"], 1, "does not have that address"],
+	])("says what is wrong with %j", async (flags, code, text) => {
+		const stage = createStage();
+		const ended = await stage.run("serve", ...flags);
+		expect(ended.stdout).toBe("");
+		expect(ended.stderr).toContain(text);
+		expect(ended.code).toBe(code);
+	});
+
+	it("says that a port is in use", async () => {
+		const other = createServer();
+		await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
+		onTestFinished(() => void other.close());
+		const address = other.address();
+		const port = address === null || typeof address === "string" ? 0 : address.port;
+		const ended = await createStage().run("serve", "--port", `${port}`);
+		expect(ended.stderr).toContain(`Port ${port} of 127.0.0.1 is in use`);
+		expect(ended.code).toBe(1);
+	});
+
+	it("does not start with tokens that others may read", async () => {
+		const stage = createStage();
+		const file = path.join(stage.shareDir, "gateway.json");
+		writeFileSync(file, '{"tokens":[]}', { mode: 0o644 });
+		const ended = await stage.run("serve", "--port", "0");
+		expect(ended.stderr).toContain(`chmod 600 ${file}`);
+		expect(ended.code).toBe(1);
+	});
+});
