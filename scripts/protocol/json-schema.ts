@@ -66,6 +66,7 @@ function convert(
 ): Overridden["jsonSchema"] {
 	switch (schema.type) {
 		case "custom":
+			if (takesTextsByName(schema)) return { type: "object", additionalProperties: { type: "string" } };
 			if (!takesObjectsAlone(schema)) throw new Error("A custom schema that is not one of objects cannot be told.");
 			return { type: "object" };
 		case "object":
@@ -92,6 +93,11 @@ function convert(
 function takesObjectsAlone(schema: Overridden["valibotSchema"]): boolean {
 	const takes = (value: unknown) => v.is(schema, value);
 	return takes({}) && takes({ a: [1] }) && ![[], "", 0, true, null, undefined].some(takes);
+}
+
+function takesTextsByName(schema: Overridden["valibotSchema"]): boolean {
+	const takes = (value: unknown) => v.is(schema, value);
+	return takes({}) && takes({ a: "" }) && ![{ a: 1 }, [], "", 0, true, null, undefined].some(takes);
 }
 
 function requiredKeys(schema: object, sender: Sender): string[] {

@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { connect } from "node:net";
+import fc from "fast-check";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { type Answer, GatewayClient, isEvent, type Sending } from "../../test/support/gateway/gateway-client.ts";
 import { createHost } from "../../test/support/sessions/session-host.ts";
@@ -219,6 +220,48 @@ describe("a request that is refused", () => {
 			socket.write(bytes);
 			await once(socket, "close");
 		}
+		expect(await client.result("server.info")).toMatchObject({ name: "agentwire" });
+	});
+});
+
+describe("whatever is sent", () => {
+	const part = fc.oneof(
+		fc.string(),
+		fc.constantFrom("jsonrpc", "2.0", "method", "params", "sessionId", "input", ...methodNames),
+	);
+	const anyJson = fc.jsonValue({ maxDepth: 4 });
+	const body = fc.oneof(
+		fc.string(),
+		anyJson.map((value) => JSON.stringify(value)),
+		fc
+			.record({ id: anyJson, method: part, params: fc.oneof(anyJson, fc.dictionary(part, anyJson)) })
+			.map((message) => JSON.stringify({ jsonrpc: "2.0", ...message })),
+	);
+	const segment = fc.oneof(
+		fc.constantFrom("rpc", "events", "sessions", "history", "interactions", "..", "%", "%00", "a@b:1"),
+		fc.webSegment(),
+	);
+	const path = fc
+		.tuple(fc.array(segment, { maxLength: 4 }), fc.webQueryParameters())
+		.map(([segments, query]) => `/${segments.join("/")}?${query}`);
+
+	it("is answered, with no error of ours", async () => {
+		const { client } = await createGateway();
+		const sending = fc.record({
+			method: fc.constantFrom("GET", "POST", "PUT", "DELETE", "HEAD"),
+			path: fc.oneof(path, fc.constant("/rpc")),
+			body,
+		});
+		await fc.assert(
+			fc.asyncProperty(sending, async (request) => {
+				const isStream = request.method === "GET" && /^\/events\?.*sessions=[^&]/.test(request.path);
+				if (isStream) return;
+				const { status, body: answer } = await client.send({ ...request, headers: json });
+				expect(status).not.toBe(500);
+				expect(JSON.stringify(answer)).not.toContain("-32603");
+			}),
+			{ numRuns: 400, seed: 7 },
+		);
 		expect(await client.result("server.info")).toMatchObject({ name: "agentwire" });
 	});
 });

@@ -158,7 +158,7 @@ export const methods = {
 	),
 	"side-question.start": method(
 		"control",
-		"Asks a question beside the running turn; `side-question.ended` reports the answer.",
+		"Asks a question while a turn runs; `side-question.ended` reports the answer.",
 		v.strictObject({ ...session, question: text }),
 		v.strictObject({ id: text }),
 	),
