@@ -1,6 +1,7 @@
 // The gateway: the sessions of a host over HTTP, for several clients at once. Requests come by POST, events as
 // server-sent events; who may do what is decided before anything of a request is acted on.
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
+import { createServer as createSecureServer } from "node:https";
 import type { Clock } from "../base/clock.ts";
 import { KernelError, toKernelError } from "../base/errors.ts";
 import { isRecord, parseJsonFile } from "../base/json.ts";
@@ -62,7 +63,7 @@ interface Visit {
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 	const visits = new Visits(options);
 	const listener: RequestListener = (request, response) => void visits.receive(request, response);
-	const server = await createHttpServer(options, listener);
+	const server = createHttpServer(options, listener);
 	server.maxConnections = connectionLimit;
 	server.headersTimeout = headersTime;
 	server.requestTimeout = requestTime;
@@ -90,10 +91,9 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 	};
 }
 
-async function createHttpServer({ tls }: GatewayOptions, listener: RequestListener): Promise<Server> {
+function createHttpServer({ tls }: GatewayOptions, listener: RequestListener): Server {
 	if (tls === null) return createServer(listener);
-	const https = await import("node:https");
-	return https.createServer({ cert: tls.certificate, key: tls.key, minVersion: "TLSv1.2" }, listener);
+	return createSecureServer({ cert: tls.certificate, key: tls.key, minVersion: "TLSv1.2" }, listener);
 }
 
 class Visits {

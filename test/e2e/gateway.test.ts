@@ -1,5 +1,6 @@
 // The gateway as a program: several clients on one session over HTTP, from its start to its end.
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { get } from "node:https";
 import { createServer } from "node:net";
 import path from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -11,6 +12,26 @@ const tokensOf = (stage: Stage): Readonly<Record<string, string>> => {
 	const { tokens } = JSON.parse(readFileSync(path.join(stage.shareDir, "gateway.json"), "utf8"));
 	return Object.fromEntries(tokens.map(({ token, scope }: { token: string; scope: string }) => [scope, token]));
 };
+
+/** Of `localhost`, signed by itself, and used in these tests alone. */
+const certificate = `-----BEGIN CERTIFICATE-----
+MIIBmzCCAUGgAwIBAgIUXc6HaWNzCZaD0FcY98XRlEa+B3YwCgYIKoZIzj0EAwIw
+FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTI2MTEyMzIxNDYyOFoYDzIxMjYxMDMw
+MjE0NjI4WjAUMRIwEAYDVQQDDAlsb2NhbGhvc3QwWTATBgcqhkjOPQIBBggqhkjO
+PQMBBwNCAAT/HHn56iLhnBjb8cC2uSV6tq+2FnC0GwEVLwDhPA21jLlbJnW5lrXv
+c6c1oNsGvCC53UJqdFurk9zYP/6dTzeOo28wbTAdBgNVHQ4EFgQUPh8HRnQoh8ln
+a877I1FmcpWZKccwHwYDVR0jBBgwFoAUPh8HRnQoh8lna877I1FmcpWZKccwDwYD
+VR0TAQH/BAUwAwEB/zAaBgNVHREEEzARgglsb2NhbGhvc3SHBH8AAAEwCgYIKoZI
+zj0EAwIDSAAwRQIgc40oyvhib35ufJlAwHnYY3h4w1/YGDktlLAFuIufOtcCIQDH
+jWzom/3FeJJIybJM7/xKzWMNze6yNCq3XO3AufkyIA==
+-----END CERTIFICATE-----
+`;
+const key = `-----BEGIN EC PRIVATE KEY-----
+MHcCAQEEIMKDwqQV581XRftNkVzTFsHyaf99T0dE6rZ96C/wDqMPoAoGCCqGSM49
+AwEHoUQDQgAE/xx5+eoi4ZwY2/HAtrkleravthZwtBsBFS8A4TwNtYy5WyZ1uZa1
+73OnNaDbBrwgud1CanRbq5Pc2D/+nU83jg==
+-----END EC PRIVATE KEY-----
+`;
 
 interface Started {
 	readonly server: Server;
@@ -165,6 +186,22 @@ describe("agentwire serve", () => {
 		const result = await stream.until(isEvent("tool.result"));
 		expect(JSON.stringify(result.data)).not.toContain(tokensOf(stage)["control"]);
 		expect(result.data["result"]).toMatchObject({ is_error: true });
+		await stop(started);
+	});
+
+	it("serves HTTPS with a certificate", async () => {
+		const stage = createStage();
+		const files = { certificate: "c.pem", key: "k.pem" };
+		writeFileSync(path.join(stage.workDir, files.certificate), certificate);
+		writeFileSync(path.join(stage.workDir, files.key), key);
+		const started = await startGateway(stage, "--tls-cert", files.certificate, "--tls-key", files.key);
+		const answer = await new Promise((resolve, reject) => {
+			const headers = { authorization: `Bearer ${tokensOf(stage)["observe"]}` };
+			const place = { host: "localhost", port: started.port, path: "/events", family: 4 };
+			get({ ...place, ca: certificate, headers }, ({ statusCode }) => resolve(statusCode)).on("error", reject);
+		});
+		expect(answer).toBe(400);
+		await expect(started.client.send({})).rejects.toThrow();
 		await stop(started);
 	});
 
