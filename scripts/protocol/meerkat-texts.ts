@@ -45,6 +45,12 @@ run, no session is created.`,
 	"SessionCreateParams.turn_budget_limits": "Limits of each run.",
 	"SessionCreateParams.initial_turn":
 		"`deferred` creates the session without a run. In the present contract the prompt then precedes that of its first turn, in the same process; in the first protocol it is not used.",
+	"SessionCreateParams.output_schema":
+		"A JSON Schema (draft 2020-12) that `structured_output` of every result fits, or `{schema, name, strict, compat, format}` with one as `schema`. An answer that is no such value is asked for again, by calls of the model that are not part of the conversation.",
+	"SessionCreateParams.structured_output_retries":
+		"How often an answer that does not fit is asked for again, at most 10. Default: 2.",
+	"SessionCreateParams.additional_instructions": "Texts that are added to the end of the system prompt.",
+	"SessionCreateParams.injected_context": "Texts that precede the prompt, in the same message.",
 	"SessionCreateParams.session_events": "False for no events of the first run.",
 	"SessionCreateResult.session_id": "The new session. The only member if the first run was deferred.",
 	"session/list": "Lists the sessions that this process created or opened.",
@@ -87,6 +93,8 @@ the first protocol a second one is refused; in the present contract it waits for
 	"TurnStartParams.prompt": "The prompt. A text that begins with a [slash command](../commands.md) runs that command.",
 	"TurnStartParams.model": "The model of this turn and all later ones, as `models/catalog` has it.",
 	"TurnStartParams.provider": "Its provider; alone, the first model of this provider.",
+	"TurnStartParams.injected_context":
+		"Texts that precede the prompt, in the same message; they stay in the conversation.",
 	"TurnStartParams.session_events": "False for no events of this run.",
 	"TurnStartResult.session_id": "The session.",
 	"TurnStartResult.text": "The text of the last answer; it may be empty.",
@@ -95,6 +103,11 @@ the first protocol a second one is refused; in the present contract it waits for
 	"TurnStartResult.usage": "Tokens of the whole session so far, subagents' included.",
 	"TurnStartResult.run_usage": "Tokens of the model calls of this run.",
 	"TurnStartResult.request_usage": "Tokens of each model call that answered, in order.",
+	"TurnStartResult.structured_output": "The answer as a value of the session's `output_schema`; absent without one.",
+	"TurnStartResult.extraction_error": "Why there is none. The run is a success all the same.",
+	"TurnStartResult.extraction_error.last_output": "What the model answered last.",
+	"TurnStartResult.extraction_error.attempts": "How often it was asked.",
+	"TurnStartResult.extraction_error.reason": "What was wrong with that, for people.",
 	"turn/interrupt": `Cancels the running turn of a session. The response comes at once, before what it causes, also when nothing runs. The
 session stays usable.`,
 	"TurnInterruptParams.session_id": "The session.",

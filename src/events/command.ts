@@ -1,6 +1,6 @@
 // Commands: what a client requests of a session through the kernel API.
 
-import type { UserInput } from "./content.ts";
+import type { TokenUsage, UserInput } from "./content.ts";
 import type { EventBodyOf } from "./event.ts";
 import type { Answer, InteractionFailure, SettledBy } from "./interaction.ts";
 import type { SessionMode } from "./session-mode.ts";
@@ -32,6 +32,11 @@ export type Command =
 	 * prompt, `/btw …`, it has a turn of its own.
 	 */
 	| { readonly type: "side-question.start"; readonly question: string }
+	/**
+	 * Makes the answer of the last turn a JSON value of the session's output schema: the text itself if it is one, else what
+	 * the model answers when it is asked for it, outside turns. Fails `unsupported` for a session without such a schema.
+	 */
+	| { readonly type: "output.extract"; readonly text: string }
 	/** Settles an interaction. An unknown or settled id changes nothing. */
 	| {
 			readonly type: "interaction.respond";
@@ -43,6 +48,27 @@ export type Command =
 
 export type CommandType = Command["type"];
 
+/** An answer as a JSON value, or why there is none. */
+export type ExtractedOutput = {
+	/** Model calls that were made for it. */
+	readonly attempts: number;
+	/** The usage of each of them that reported any, in order. */
+	readonly calls: readonly TokenUsage[];
+} & (
+	| {
+			readonly status: "extracted";
+			readonly value: unknown;
+			/** Whether the text of the turn was it already. */
+			readonly isFinalReply: boolean;
+	  }
+	| {
+			readonly status: "failed";
+			/** For people: what was wrong with the last attempt. */
+			readonly reason: string;
+			readonly lastOutput: string;
+	  }
+);
+
 /** The value of each command once accepted. */
 export interface CommandValues {
 	"turn.start": { readonly turnId: string };
@@ -52,6 +78,7 @@ export interface CommandValues {
 	"plan-mode.set": { readonly planMode: boolean };
 	"mode.set": { readonly mode: SessionMode };
 	"model.set": EventBodyOf<"model.changed">["model"];
+	"output.extract": ExtractedOutput;
 	/** Whether this answer settled the interaction, and who settled it, as far as that is known. */
 	"interaction.respond": { readonly settled: boolean; readonly by: SettledBy | null };
 }

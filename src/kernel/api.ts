@@ -170,6 +170,12 @@ export interface PermissionOptions {
 	readonly grants?: readonly string[];
 }
 
+/** What the answers of a session are to be as JSON, and how often the model is asked again for one that does not fit. */
+export interface OutputSchema {
+	readonly schema: JsonSchema;
+	readonly retries: number;
+}
+
 /**
  * The options of a new session, fixed for its lifetime. Null, or what is absent, leaves the choice to the process and its
  * settings.
@@ -195,6 +201,12 @@ export interface CreationOptions extends OpeningOptions {
 	readonly systemPrompt: string | null;
 	readonly tools: ToolScope;
 	readonly budgets: BudgetOptions;
+	/** Added at the end of the system prompt, in their order. */
+	readonly addedInstructions?: readonly string[];
+	/** Precedes the input of its first turn, whenever that begins. */
+	readonly stagedInput?: UserInput;
+	/** What `output.extract` makes of its answers; absent for nothing. */
+	readonly outputSchema?: OutputSchema;
 	/** Words of whoever creates it, by key, to find it by. */
 	readonly labels?: Readonly<Record<string, string>>;
 }
@@ -239,6 +251,8 @@ export interface SessionDescription {
 	readonly commandHooks: readonly CommandHook[];
 	/** The models that it can use. */
 	readonly models: readonly ModelOption[];
+	/** Whether it has an output schema. */
+	readonly extractsOutput: boolean;
 	/** Null when the settings ask for none. */
 	readonly sandbox: SandboxDescription | null;
 }

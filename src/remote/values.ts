@@ -4,7 +4,7 @@ import * as v from "valibot";
 import { isRecord } from "../base/json.ts";
 import type { LocalMcpServer, McpOAuthClient, McpServerSettings, RemoteMcpServer } from "../config/mcp-servers.ts";
 import type { Command, CommandType, CommandValues } from "../events/command.ts";
-import { contentPartSchema, toolCallSchema, userInputSchema } from "../events/content.ts";
+import { contentPartSchema, tokenUsageSchema, toolCallSchema, userInputSchema } from "../events/content.ts";
 import type { HistoryEntry } from "../events/conversation.ts";
 import {
 	type AgentEvent,
@@ -30,6 +30,7 @@ import type {
 	ModelOption,
 	ModelPrice,
 	OpeningOptions,
+	OutputSchema,
 	PermissionOptions,
 	SessionDescription,
 	SessionInfo,
@@ -121,6 +122,7 @@ const commandSchemas: { readonly [T in CommandType]: SchemaOf<CommandOf<T>> } = 
 		type: v.literal("side-question.start"),
 		question: text,
 	}),
+	"output.extract": objectOf<CommandOf<"output.extract">>({ type: v.literal("output.extract"), text }),
 	"interaction.respond": objectOf<CommandOf<"interaction.respond">>({
 		type: v.literal("interaction.respond"),
 		interactionId: text,
@@ -139,6 +141,22 @@ export const commandValueSchemas: { readonly [T in CommandType]: SchemaOf<Comman
 	"mode.set": v.object({ mode: v.picklist(sessionModes) }),
 	"model.set": v.object({ alias: nullableText, name: text, provider: text, thinking: flag }),
 	"side-question.start": v.object({ id: text }),
+	"output.extract": v.union([
+		v.object({
+			status: v.literal("extracted"),
+			value: v.unknown(),
+			isFinalReply: flag,
+			attempts: amount,
+			calls: v.array(tokenUsageSchema),
+		}),
+		v.object({
+			status: v.literal("failed"),
+			reason: text,
+			lastOutput: text,
+			attempts: amount,
+			calls: v.array(tokenUsageSchema),
+		}),
+	]),
 	"interaction.respond": v.object({ settled: flag, by: v.nullable(settledBySchema) }),
 };
 
@@ -213,6 +231,7 @@ export const descriptionSchema = objectOf<SessionDescription>({
 	slashCommands: v.array(v.object({ name: text, description: text, aliases: texts })),
 	commandHooks: v.array(commandHookSchema),
 	models: v.array(modelOptionSchema),
+	extractsOutput: flag,
 	sandbox: v.nullable(v.object({ status: v.picklist(["active", "none"]), why: nullableText })),
 });
 
@@ -340,6 +359,9 @@ export const creationOptionsSchema = objectOf<Omit<CreationOptions, "editorFiles
 	systemPrompt: nullableText,
 	tools: toolScope,
 	labels: optional(textsByName),
+	addedInstructions: optional(texts),
+	stagedInput: optional(userInputSchema),
+	outputSchema: optional(objectOf<OutputSchema>({ schema: anyRecord, retries: amount })),
 	budgets: objectOf<CreationOptions["budgets"]>({
 		sessionTokens: nullableAmount,
 		sessionSeconds: nullableAmount,

@@ -11,10 +11,10 @@ let reader: Promise<typeof import("../patterns/schema.ts")> | null = null;
 
 /**
  * Compiles a schema of draft 2020-12, or of an older one that it names; an invalid or too complex one is refused with
- * the place and the reason.
+ * the place and the reason. `name` is what faults call the values.
  */
-export async function compileJsonSchema(schema: JsonSchema): Promise<CompiledSchema> {
-	return await compile(schema, null);
+export async function compileJsonSchema(schema: JsonSchema, name = "arguments"): Promise<CompiledSchema> {
+	return await compile(schema, null, name);
 }
 
 /** Compiles the schemas that one owner declares, which are bounded together as well. */
@@ -28,11 +28,15 @@ export function createSchemaCompiler(owner: string): CompileJsonSchema {
 	};
 }
 
-async function compile(schema: JsonSchema, allowance: SchemaAllowance | null): Promise<CompiledSchema> {
+async function compile(
+	schema: JsonSchema,
+	allowance: SchemaAllowance | null,
+	name = "arguments",
+): Promise<CompiledSchema> {
 	const { $schema } = schema;
 	// Spelled in several ways; many servers still use draft 7.
 	const draft = typeof $schema === "string" && /draft-0[4-7]/.test($schema) ? "older" : "newest";
 	reader ??= import("../patterns/schema.ts");
 	const { compileSchema } = await reader;
-	return await compileSchema(schema, draft, "arguments", allowance);
+	return await compileSchema(schema, draft, name, allowance);
 }

@@ -31,7 +31,7 @@ describe.skipIf(environments.length === 0).each(environments.map((each) => [path
 				env: { ...stage.environment, PATH: process.env["PATH"], AGENTWIRE_CONTRACT: installed.trim() },
 			});
 			const shown = JSON.parse(stdout);
-			expect(shown.refused).toContain("`additional_instructions`");
+			expect(shown.refused).toContain("`hooks_override`");
 			expect({ ...shown, refused: "" }).toEqual({
 				create: ["answer 1", 1, 0],
 				turn: ["answer 2", 0],

@@ -1,5 +1,6 @@
 // A loaded session on one connection: sends its events to the client, and stores the data about it.
 import { createDeferred, type Deferred } from "../../base/deferred.ts";
+import type { ExtractedOutput } from "../../events/command.ts";
 import type { TurnOutcome } from "../../events/event.ts";
 import type { SessionHandle } from "../../kernel/api.ts";
 import type { Peer } from "../../rpc/connection.ts";
@@ -10,8 +11,9 @@ import { type BlocksOrText, toInput } from "./blocks.ts";
 import type { EraCodec } from "./eras/codec.ts";
 import { NamedError, toNamedError } from "./errors.ts";
 import { type InteractionRequest, toRequest } from "./interactions.ts";
-import type { SessionFacts } from "./projection/facts.ts";
+import { addUsage, type SessionFacts } from "./projection/facts.ts";
 import { createProjection, denialText, noReport, type Projection, type RunReport } from "./projection/projection.ts";
+import { toEventUsage } from "./projection/run.ts";
 import type { SessionStreams } from "./session-streams.ts";
 import type { RequestMethod, RunResult, ToolDeclaration } from "./wire.ts";
 import type { MeerkatEvent } from "./wire-events.ts";
@@ -35,8 +37,6 @@ export interface Remembered {
 	facts: SessionFacts;
 	/** Events sent so far. */
 	sequence: number;
-	/** The prompt of a session that was created without a run and has had none; empty for none. */
-	stagedPrompt: BlocksOrText;
 }
 
 /** The data about a turn at its end. */
@@ -48,6 +48,8 @@ interface TurnEnd {
 export class HostedSession {
 	readonly pump: EventPump;
 	readonly #handle: Pick<SessionHandle, "session" | "info">;
+	readonly #peer: Peer;
+	readonly #extractsOutput: boolean;
 	readonly #client: ClientSide;
 	readonly #remembered: Remembered;
 	readonly #projection: Projection;
@@ -68,15 +70,20 @@ export class HostedSession {
 		peer: Peer,
 		client: ClientSide,
 		remembered: Remembered,
+		/** Whether its answers are made values of an output schema. */
+		extractsOutput: boolean,
 	) {
 		const { session, info } = handle;
 		this.#handle = handle;
+		this.#peer = peer;
+		this.#extractsOutput = extractsOutput;
 		this.#client = client;
 		this.#remembered = remembered;
 		this.#projection = createProjection({
 			sessionId: session.id,
 			provider: info.provider,
 			facts: remembered.facts,
+			extractsOutput,
 			describe: (outcome) => outcomeText(outcome, info.provider),
 		});
 		this.pump = new EventPump(session, peer, (event) => this.#project(event), kernelApi.log);
@@ -95,7 +102,8 @@ export class HostedSession {
 			description,
 			parameters: input_schema,
 		}));
-		const hosted = new HostedSession(handle, kernelApi, peer, client, remembered);
+		const { extractsOutput } = await handle.session.description();
+		const hosted = new HostedSession(handle, kernelApi, peer, client, remembered, extractsOutput);
 		const answers = client.answers();
 		const attachment = await handle.session.attach({
 			client: null,
@@ -123,7 +131,7 @@ export class HostedSession {
 		const { turnId } = await starting;
 		if (!withEvents) this.#quietTurns.add(turnId);
 		const outcome = this.pump.turnEnded(turnId);
-		return { ended: outcome.then((each) => this.#toResult(each, this.#takeEnd(turnId))) };
+		return { ended: outcome.then((each) => this.#withOutput(each, this.#takeEnd(turnId), withEvents)) };
 	}
 
 	/** Resolves after the end of the run of this id was sent; null when it does not run. */
@@ -198,6 +206,33 @@ export class HostedSession {
 		return end;
 	}
 
+	/** In a session with an output schema, an answer is made a value of it before the result is known. */
+	async #withOutput(outcome: TurnOutcome, end: TurnEnd, withEvents: boolean): Promise<RunResult> {
+		const { report } = end;
+		const isDue = this.#extractsOutput && outcome.status === "finished" && report.denial === null;
+		if (!isDue || !this.#client.codec().isContract) return this.#toResult(outcome, end);
+		const { session } = this.#handle;
+		const output = await session.send({ type: "output.extract", text: report.text });
+		const calls = [...report.calls, ...output.calls];
+		const text = output.status === "extracted" && !output.isFinalReply ? JSON.stringify(output.value) : report.text;
+		for (const each of this.#toNotifications(
+			toOutputEvent(output, session.id),
+			session.id,
+			this.#client.now(),
+			!withEvents,
+		)) {
+			if (each.kind === "notification") this.#peer.notify(each.method, each.params);
+		}
+		const turns = report.turns + output.attempts;
+		const result = this.#toResult(outcome, {
+			report: { ...report, calls, text, turns },
+			facts: { ...end.facts, usage: output.calls.reduce(addUsage, end.facts.usage) },
+		});
+		if (output.status === "extracted") return { ...result, structured_output: output.value };
+		const { lastOutput: last_output, attempts, reason } = output;
+		return { ...result, extraction_error: { last_output, attempts, reason } };
+	}
+
 	#toResult(outcome: TurnOutcome, { report, facts }: TurnEnd): RunResult {
 		const { session, info } = this.#handle;
 		const { text, turns, toolCalls, calls, denial } = report;
@@ -216,6 +251,16 @@ export class HostedSession {
 			}
 		}
 	}
+}
+
+function toOutputEvent(output: ExtractedOutput, sessionId: string): MeerkatEvent {
+	if (output.status === "extracted") {
+		const origin = output.isFinalReply ? "final_reply" : "extraction";
+		return { type: "extraction_succeeded", session_id: sessionId, structured_output: output.value, origin };
+	}
+	const { lastOutput: last_output, attempts, reason, calls } = output;
+	const usage = { request_usage: calls.map(toEventUsage) };
+	return { type: "extraction_failed", session_id: sessionId, last_output, attempts, reason, ...usage };
 }
 
 function outcomeText(outcome: Extract<TurnOutcome, { status: "cancelled" | "failed" }>, provider: string): string {

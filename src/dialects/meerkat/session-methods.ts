@@ -5,14 +5,13 @@ import type { OpeningOptions, SessionApi, SessionHandle } from "../../kernel/api
 import type { Peer } from "../../rpc/connection.ts";
 import { defineMethod, type Method, type Respond } from "../../rpc/methods.ts";
 import type { HostApi } from "../dialect.ts";
-import { joined } from "./blocks.ts";
 import type { ConfigView } from "./configuration/config-view.ts";
 import { NamedError, toNamedError } from "./errors.ts";
 import { toHistory } from "./history.ts";
 import { type ClientSide, HostedSession, type Remembered } from "./hosted-session.ts";
 import { newFacts, readFacts } from "./projection/facts.ts";
 import { meerkatProtocol } from "./protocol.ts";
-import { toSessionRequest } from "./session-request.ts";
+import { toSessionRequest, withContext } from "./session-request.ts";
 import { SessionStreams } from "./session-streams.ts";
 import { TurnQueue } from "./turn-queue.ts";
 import { refuseUnhonouredOfCreate, refuseUnhonouredOfTurn } from "./unhonoured.ts";
@@ -120,8 +119,7 @@ export class SessionMethods {
 		const answersApprovals = this.#client.answers().has("approval/request");
 		const request = toSessionRequest(params, config, { isContract, answersApprovals });
 		const handle = await this.#kernelApi.sessions.create(request);
-		const stagedPrompt = isContract && params.initial_turn === "deferred" ? params.prompt : "";
-		this.#remembered.set(handle.session.id, { facts: newFacts(this.#client.now()), sequence: 0, stagedPrompt });
+		this.#remembered.set(handle.session.id, { facts: newFacts(this.#client.now()), sequence: 0 });
 		if (params.initial_turn === "deferred") {
 			await this.#orDiscard(handle, async () => {
 				await this.#attach(handle);
@@ -132,7 +130,7 @@ export class SessionMethods {
 			return { session_id: handle.session.id };
 		}
 		const { ended } = await this.#orDiscard(handle, async () =>
-			(await this.#attach(handle)).start(handle, params.prompt, this.#wantsEvents(params)),
+			(await this.#attach(handle)).start(handle, this.#toPrompt(params), this.#wantsEvents(params)),
 		);
 		const { id } = handle.session;
 		this.#noteTurn(id, answered);
@@ -169,21 +167,23 @@ export class SessionMethods {
 	}
 
 	async #start(params: TurnStartParams, answered: Promise<void>) {
-		const { session_id: id, prompt } = params;
+		const { session_id: id } = params;
 		const handle = await this.#kernelApi.sessions.acquire(id);
 		try {
 			const attached = await this.#attach(handle);
-			const remembered = await this.#remember(handle);
 			await this.#changeModel(handle, params);
-			const whole = joined(remembered.stagedPrompt, prompt);
-			const { ended } = await attached.start(handle, whole, this.#wantsEvents(params));
-			remembered.stagedPrompt = "";
+			const { ended } = await attached.start(handle, this.#toPrompt(params), this.#wantsEvents(params));
 			this.#noteTurn(id, answered);
 			return { handle, ended };
 		} catch (thrown) {
 			handle.release();
 			throw thrown;
 		}
+	}
+
+	/** The first protocol knows nothing of what precedes a prompt. */
+	#toPrompt({ injected_context, prompt }: Pick<TurnStartParams, "injected_context" | "prompt">) {
+		return this.#client.codec().isContract ? withContext(injected_context, prompt) : prompt;
 	}
 
 	/** The model of this turn and all later ones. */
@@ -333,7 +333,7 @@ export class SessionMethods {
 	async #remember({ session }: SessionHandle): Promise<Remembered> {
 		const known = this.#remembered.get(session.id);
 		if (known !== undefined) return known;
-		const remembered = { facts: await readFacts(session.events(), this.#client.now()), sequence: 0, stagedPrompt: "" };
+		const remembered = { facts: await readFacts(session.events(), this.#client.now()), sequence: 0 };
 		const meanwhile = this.#remembered.get(session.id) ?? remembered;
 		this.#remembered.set(session.id, meanwhile);
 		return meanwhile;

@@ -1,7 +1,10 @@
 // The creation options of a `session/create`, merged with the configuration for new sessions.
-import type { CreationOptions, ToolScope } from "../../kernel/api.ts";
+import { isRecord } from "../../base/json.ts";
+import type { CreationOptions, OutputSchema, ToolScope } from "../../kernel/api.ts";
+import { type BlocksOrText, joined, toInput } from "./blocks.ts";
 import type { ConfigView } from "./configuration/config-view.ts";
 import { toMilliseconds } from "./duration.ts";
+import { NamedError } from "./errors.ts";
 import type { BudgetLimits, SessionCreateParams } from "./wire.ts";
 
 /** What the request says, as the client's protocol has it. */
@@ -28,8 +31,40 @@ export function toSessionRequest(
 		tools: toTools(params, isContract),
 		...(isContract && params.shell_env !== null ? { environment: params.shell_env } : {}),
 		...(params.labels === null ? {} : { labels: params.labels }),
+		...(isContract ? toContractOptions(params) : {}),
 		...(answersApprovals ? {} : { permissions: { whenUnattended: "creator" } }),
 	};
+}
+
+function toContractOptions(params: SessionCreateParams): Partial<CreationOptions> {
+	const { additional_instructions: instructions, initial_turn } = params;
+	const outputSchema = toOutputSchema(params);
+	const staged = initial_turn === "deferred" ? withContext(params.injected_context, params.prompt) : "";
+	return {
+		...(instructions === null || instructions.length === 0 ? {} : { addedInstructions: instructions }),
+		...(outputSchema === null ? {} : { outputSchema }),
+		...(staged.length === 0 ? {} : { stagedInput: toInput(staged) }),
+	};
+}
+
+/** The prompt after what the client put before it. */
+export function withContext(context: readonly string[] | null, prompt: BlocksOrText): BlocksOrText {
+	return joined((context ?? []).join("\n\n"), prompt);
+}
+
+const envelopeKeys: ReadonlySet<string> = new Set(["schema", "name", "strict", "compat", "format"]);
+
+/** A JSON Schema, or an envelope with it: that is recognised by its format, or by having no other members. */
+function toOutputSchema(params: SessionCreateParams): OutputSchema | null {
+	const { output_schema: given, structured_output_retries: retries } = params;
+	if (given === null) return null;
+	if (!isRecord(given)) {
+		throw new NamedError("INVALID_PARAMS", "Invalid output_schema: Schema must be a JSON object at the root");
+	}
+	const { schema, format } = given;
+	const isEnvelope =
+		isRecord(schema) && (format === "meerkat_v1" || Object.keys(given).every((key) => envelopeKeys.has(key)));
+	return { schema: isEnvelope ? schema : given, retries: retries ?? 2 };
 }
 
 function toTools({ enable_builtins, enable_shell }: SessionCreateParams, isContract: boolean): ToolScope {

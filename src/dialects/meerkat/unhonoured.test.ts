@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { refuseUnhonouredOfCreate, refuseUnhonouredOfTurn } from "./unhonoured.ts";
 
 describe("a creation", () => {
-	it.each(["injected_context", "output_schema", "hooks_override", "keep_alive", "skill_refs", "provider_params"])(
+	it.each(["hooks_override", "keep_alive", "skill_refs", "provider_params"])(
 		"with `%s` is refused by name",
 		(field) => {
 			expect(() => refuseUnhonouredOfCreate({ prompt: "x", [field]: { a: 1 } })).toThrow(`\`${field}\``);

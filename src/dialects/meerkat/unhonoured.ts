@@ -5,7 +5,6 @@ import { NamedError } from "./errors.ts";
 
 /** Of `session/create`. */
 const ofCreate = [
-	"additional_instructions",
 	"app_context",
 	"auth_binding",
 	"comms_name",
@@ -16,20 +15,24 @@ const ofCreate = [
 	"enable_workgraph",
 	"external_tools",
 	"hooks_override",
-	"injected_context",
 	"keep_alive",
-	"output_schema",
 	"peer_meta",
 	"preload_skills",
 	"provider_params",
 	"skill_refs",
-	"structured_output_retries",
 	"tool_filter",
 	"transient_turn_context",
 ] as const;
 
 /** What `turn/start` takes; servers of the contract refuse all else. */
-const ofTurn: ReadonlySet<string> = new Set(["session_id", "prompt", "model", "provider", "session_events"]);
+const ofTurn: ReadonlySet<string> = new Set([
+	"session_id",
+	"prompt",
+	"model",
+	"provider",
+	"session_events",
+	"injected_context",
+]);
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -89,7 +89,7 @@ export const contractMembers = {
 	},
 	text_complete: answer,
 	turn_completed: answer,
-	run_completed: { extraction_required: v.literal(false), ...identity, ...answer },
+	run_completed: { extraction_required: v.boolean(), ...identity, ...answer },
 	tool_execution_completed: { content },
 	tool_result_received: { content },
 	run_failed: {
@@ -120,6 +120,19 @@ export const contractEvents = {
 	}),
 	turn_completed: v.object({ ...seedEvents.turn_completed.entries, ...contractMembers.turn_completed }),
 	run_completed: v.object({ ...seedEvents.run_completed.entries, ...contractMembers.run_completed }),
+	/** After `run_completed`, in a session with an `output_schema`. */
+	extraction_succeeded: event("extraction_succeeded", {
+		session_id: text,
+		structured_output: v.unknown(),
+		origin: v.picklist(["final_reply", "extraction"]),
+	}),
+	extraction_failed: event("extraction_failed", {
+		session_id: text,
+		last_output: text,
+		attempts: count,
+		reason: text,
+		request_usage: v.array(eventUsageSchema),
+	}),
 	run_failed: v.object({ ...seedEvents.run_failed.entries, ...contractMembers.run_failed }),
 };
 

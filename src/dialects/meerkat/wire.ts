@@ -43,6 +43,8 @@ export const anyParamsSchema = v.unknown();
 export const sessionParamsSchema = params({ session_id: sessionId });
 /** Whether the events of the run are sent; contract only. */
 const sessionEvents = v.optional(v.nullable(v.boolean()), true);
+/** Texts that the model reads before the prompt, from then on. */
+const injectedContext = nullish(v.pipe(v.array(v.string()), v.maxLength(100)));
 export const turnStartParamsSchema = looseParams({
 	session_id: sessionId,
 	prompt: blocksOrTextSchema,
@@ -50,6 +52,8 @@ export const turnStartParamsSchema = looseParams({
 	model: nullish(v.string()),
 	provider: nullish(v.string()),
 	session_events: sessionEvents,
+	/** Contract only. */
+	injected_context: injectedContext,
 });
 export type TurnStartParams = v.InferOutput<typeof turnStartParamsSchema>;
 const positive = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(Number.MAX_SAFE_INTEGER));
@@ -110,6 +114,14 @@ export const sessionCreateParamsSchema = looseParams({
 	budget_limits: nullish(budgetLimitsSchema),
 	/** Budget of each of its runs. */
 	turn_budget_limits: nullish(budgetLimitsSchema),
+	/** What `structured_output` of its results is to be: a JSON Schema, or an envelope with it; contract only. */
+	output_schema: v.optional(v.unknown(), null),
+	/** How often the model is asked again for an answer that does not fit. */
+	structured_output_retries: nullish(v.pipe(count, v.maxValue(10))),
+	/** Added to the system prompt; contract only. */
+	additional_instructions: nullish(v.pipe(v.array(v.string()), v.maxLength(100))),
+	/** Precedes the prompt; contract only. */
+	injected_context: injectedContext,
 	/** `deferred` creates the session without a turn. In the contract the prompt then precedes that of the first turn. */
 	initial_turn: nullish(v.picklist(["run_immediately", "deferred"])),
 });
@@ -167,6 +179,10 @@ export const runResultSchema = v.object({
 	run_usage: v.exactOptional(usageSchema),
 	/** Of each model call that answered, in order. Contract only. */
 	request_usage: v.exactOptional(v.array(usageSchema)),
+	/** The answer as a value of the session's `output_schema`. Contract only. */
+	structured_output: v.exactOptional(v.unknown()),
+	/** Why there is none. Contract only. */
+	extraction_error: v.exactOptional(v.object({ last_output: v.string(), attempts: count, reason: v.string() })),
 });
 export type RunResult = v.InferOutput<typeof runResultSchema>;
 /** The second when the first run was deferred. */

@@ -53,6 +53,7 @@ export async function chooseOptions(common: CommonOptions, request: CreationOpti
 	if (unreadable !== null)
 		throw new KernelError("invalid-input", `The creation options cannot be used: ${unreadable}.`);
 	await checkGrants(request.permissions?.grants ?? []);
+	await checkOutputSchema(request);
 	const workDir = named === undefined ? common.workDir : await kernel.checkDirectory(named, "The work directory");
 	const added = await checkDirectories(common, request);
 	const options = toOptions(common, request, await findAgent(common, workDir, request));
@@ -86,6 +87,13 @@ async function checkGrants(grants: readonly string[]): Promise<void> {
 		if (!parsed.ok)
 			throw new KernelError("invalid-input", `The grant ${JSON.stringify(grant)} cannot be used: ${parsed.reason}.`);
 	}
+}
+
+async function checkOutputSchema({ outputSchema }: CreationOptions): Promise<void> {
+	if (outputSchema === undefined) return;
+	const { compileJsonSchema } = await import("../../tools/json-schema.ts");
+	const compiled = await compileJsonSchema(outputSchema.schema);
+	if (!compiled.ok) throw new KernelError("invalid-input", `The output schema cannot be used: ${compiled.reason}.`);
 }
 
 /** For a session whose creation options are not known yet. */
@@ -243,6 +251,9 @@ function toOptions(
 		environment,
 		editorFiles,
 		thinking,
+		outputSchema,
+		addedInstructions,
+		stagedInput,
 	} = request;
 	// Plugins run commands, and so do MCP servers.
 	const isFree = tools === "all";
@@ -262,6 +273,9 @@ function toOptions(
 		...(mode === undefined ? {} : { mode }),
 		...(permissions === undefined ? {} : { permissions }),
 		...(environment === undefined ? {} : { environment }),
+		...(outputSchema === undefined ? {} : { outputSchema }),
+		...(addedInstructions === undefined ? {} : { addedInstructions }),
+		...(stagedInput === undefined ? {} : { stagedInput }),
 		...(editorFiles === undefined ? {} : { editorFiles }),
 	};
 }

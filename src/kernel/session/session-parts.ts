@@ -5,6 +5,7 @@ import type { Identifiers } from "../../base/ids.ts";
 import type { Log } from "../../base/log.ts";
 import type { AgentType } from "../../definitions/agent-types.ts";
 import type { Skill } from "../../definitions/skill.ts";
+import type { UserInput } from "../../events/content.ts";
 import type { ContextRow } from "../../events/conversation.ts";
 import type { CommandHook } from "../../hooks/hook.ts";
 import type { Judge } from "../../permissions/judge.ts";
@@ -12,7 +13,7 @@ import type { WhenUnattended } from "../../permissions/modes.ts";
 import type { Policy } from "../../permissions/policy.ts";
 import type { StoredSession } from "../../store/session-store.ts";
 import type { Tool } from "../../tools/tool.ts";
-import type { ModelOption, SandboxDescription } from "../api.ts";
+import type { ModelOption, OutputSchema, SandboxDescription } from "../api.ts";
 import type { BackgroundParts } from "../background/background-tasks.ts";
 import type { BudgetLimits } from "../budgets/budgets.ts";
 import type { SessionKeys } from "../compose/key-ring.ts";
@@ -74,6 +75,10 @@ export interface SessionParts {
 	readonly skills: readonly Skill[];
 	/** How often a prompt is repeated after its first time; 0 for never, -1 for as often as the model decides. */
 	readonly loopIterations: number;
+	/** What its answers are to be as JSON; null for nothing. */
+	readonly output: OutputSchema | null;
+	/** Precedes the input of the first turn; null for nothing. */
+	readonly stagedInput: UserInput | null;
 	/** The sign-ins that its models use. */
 	readonly keys: SessionKeys;
 	/** Renders the system prompt of a session that has none yet, or that of a subagent type without its role. */

@@ -3,8 +3,8 @@
 
 import { setMaxListeners } from "node:events";
 import { KernelError, toKernelError } from "../../base/errors.ts";
-import type { Command, CommandType, CommandValues } from "../../events/command.ts";
-import type { UserInput } from "../../events/content.ts";
+import type { Command, CommandType, CommandValues, ExtractedOutput } from "../../events/command.ts";
+import { textPart, type UserInput } from "../../events/content.ts";
 import type { AgentEvent, Cursor } from "../../events/event.ts";
 import type { TaskView } from "../../tools/operations.ts";
 import type {
@@ -42,6 +42,7 @@ export class Session implements SessionApi {
 		"turn.steer": ({ input }) => this.#steer(input),
 		"turn.cancel": () => this.#cancel(),
 		"side-question.start": ({ question }) => this.#startSideQuestion(question),
+		"output.extract": ({ text }) => this.#extractOutput(text),
 		"plan-mode.set": ({ enabled }) => this.#setPlanMode(enabled),
 		"mode.set": ({ mode }) => this.#assembled.modes.set(mode),
 		"model.set": ({ model, thinking }) => this.#assembled.model.set({ model, thinking }),
@@ -121,7 +122,8 @@ export class Session implements SessionApi {
 		const { commands, hooks } = this.#assembled;
 		const slashCommands = commands.all.map(({ name, description, aliases }) => ({ name, description, aliases }));
 		const models = await this.#parts.models.options();
-		return { slashCommands, commandHooks: hooks.commands, models, sandbox: this.#parts.sandbox };
+		const { sandbox, output } = this.#parts;
+		return { slashCommands, commandHooks: hooks.commands, models, extractsOutput: output !== null, sandbox };
 	}
 
 	/** The running turn; null when idle. */
@@ -262,6 +264,7 @@ export class Session implements SessionApi {
 		interactions.settleAll();
 		turn.running?.controller.abort();
 		await Promise.all([turn.running?.ended, background.endAgents()]);
+		this.#assembled.output?.stop();
 		await sideQuestions.stop();
 		servers?.end();
 		clients.end();
@@ -274,6 +277,21 @@ export class Session implements SessionApi {
 		const { hooks, background } = this.#assembled;
 		await Promise.all([hooks.run(hook, null, signal), background.end(), this.#parts.keys.close(signal)]);
 		await this.#parts.stored.close({ becomesLast: !this.#parts.isOneOfMany });
+	}
+
+	async #extractOutput(text: string): Promise<ExtractedOutput> {
+		if (this.#closing) throw closing();
+		const { output } = this.#assembled;
+		if (output === null) throw new KernelError("unsupported", "The session has no output schema.");
+		return await output.extract(text);
+	}
+
+	/** The input of the first turn with what was staged for it. */
+	#withStaged(input: UserInput): UserInput {
+		const { stored, stagedInput } = this.#parts;
+		if (stagedInput === null || this.#hadTurn || stored.contextRows.length > 0) return input;
+		if (typeof stagedInput === "string" && typeof input === "string") return `${stagedInput}\n\n${input}`;
+		return [stagedInput, input].flatMap((each) => (typeof each === "string" ? [textPart(each)] : each));
 	}
 
 	#startTurn(input: UserInput, isOwn: boolean): { readonly turnId: string } {
@@ -294,7 +312,7 @@ export class Session implements SessionApi {
 		current.running = turn;
 		turn.ended = runMainTurn(
 			turn,
-			{ input, isOwn },
+			{ input: this.#withStaged(input), isOwn },
 			{
 				...others,
 				servers,

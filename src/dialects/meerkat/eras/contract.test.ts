@@ -95,7 +95,7 @@ function createSubject(codec: EraCodec, deliveredInEra: DialectSubject["delivere
 					now: () => 0,
 					streams: { has: () => false, take: () => [] },
 				},
-				{ facts: newFacts(0), sequence: 0, stagedPrompt: "" },
+				{ facts: newFacts(0), sequence: 0 },
 			);
 		},
 		nameOf(method, params) {

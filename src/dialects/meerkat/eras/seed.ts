@@ -51,6 +51,9 @@ function toSeedEvent(event: MeerkatEvent): SeedEvent | null {
 			const { error_class: _, error_report: _report, identity: _identity, ...seed } = event;
 			return seed;
 		}
+		case "extraction_succeeded":
+		case "extraction_failed":
+			return null;
 		default:
 			return event;
 	}

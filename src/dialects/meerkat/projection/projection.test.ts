@@ -18,6 +18,7 @@ function createSubject() {
 		sessionId: "s",
 		provider: "p",
 		facts: newFacts(0),
+		extractsOutput: false,
 		describe: (outcome) => (outcome.status === "failed" ? outcome.error.message : "Run was cancelled"),
 	});
 	let at = 0;

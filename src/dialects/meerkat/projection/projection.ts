@@ -35,6 +35,8 @@ export interface ProjectionSettings {
 	/** The provider of its model. */
 	readonly provider: string;
 	readonly facts: SessionFacts;
+	/** Whether its answers are made values of an output schema. */
+	readonly extractsOutput: boolean;
 	/** The error text of a failed run. */
 	describe(outcome: Exclude<TurnOutcome, { status: "finished" | "max-steps" }>): string;
 }
@@ -224,7 +226,7 @@ function endRun(outcome: TurnOutcome, event: AgentEvent, state: State): readonly
 	if (outcome.status === "finished" || outcome.status === "max-steps") {
 		const usage = toEventUsage(facts.usage);
 		const names = { ...identityOf(event), ...run.answer };
-		const completed = { session_id: sessionId, result: text, usage, extraction_required: false as const };
+		const completed = { session_id: sessionId, result: text, usage, extraction_required: settings.extractsOutput };
 		return [...delivered, { type: "run_completed", ...completed, ...names }];
 	}
 	return [
