@@ -50,7 +50,7 @@ run, no session is created.`,
 	"SessionCreateParams.structured_output_retries":
 		"How often an answer that does not fit is asked for again, at most 10. Default: 2.",
 	"SessionCreateParams.additional_instructions": "Texts that are added to the end of the system prompt.",
-	"SessionCreateParams.injected_context": "Texts that precede the prompt, in the same message.",
+	"SessionCreateParams.injected_context": "What precedes the prompt, in the same message: texts, or lists of blocks.",
 	"SessionCreateParams.session_events": "False for no events of the first run.",
 	"SessionCreateResult.session_id": "The new session. The only member if the first run was deferred.",
 	"session/list": "Lists the sessions that this process created or opened.",
@@ -94,7 +94,7 @@ the first protocol a second one is refused; in the present contract it waits for
 	"TurnStartParams.model": "The model of this turn and all later ones, as `models/catalog` has it.",
 	"TurnStartParams.provider": "Its provider; alone, the first model of this provider.",
 	"TurnStartParams.injected_context":
-		"Texts that precede the prompt, in the same message; they stay in the conversation.",
+		"What precedes the prompt, in the same message: texts, or lists of blocks; they stay in the conversation.",
 	"TurnStartParams.session_events": "False for no events of this run.",
 	"TurnStartResult.session_id": "The session.",
 	"TurnStartResult.text": "The text of the last answer; it may be empty.",

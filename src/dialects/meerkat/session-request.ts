@@ -48,8 +48,8 @@ function toContractOptions(params: SessionCreateParams): Partial<CreationOptions
 }
 
 /** The prompt after what the client put before it. */
-export function withContext(context: readonly string[] | null, prompt: BlocksOrText): BlocksOrText {
-	return joined((context ?? []).join("\n\n"), prompt);
+export function withContext(context: readonly BlocksOrText[] | null, prompt: BlocksOrText): BlocksOrText {
+	return joined((context ?? []).reduce(joined, ""), prompt);
 }
 
 const envelopeKeys: ReadonlySet<string> = new Set(["schema", "name", "strict", "compat", "format"]);

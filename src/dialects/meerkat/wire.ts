@@ -43,8 +43,8 @@ export const anyParamsSchema = v.unknown();
 export const sessionParamsSchema = params({ session_id: sessionId });
 /** Whether the events of the run are sent; contract only. */
 const sessionEvents = v.optional(v.nullable(v.boolean()), true);
-/** Texts that the model reads before the prompt, from then on. */
-const injectedContext = nullish(v.pipe(v.array(v.string()), v.maxLength(100)));
+/** What the model reads before the prompt, from then on. */
+const injectedContext = nullish(v.pipe(v.array(blocksOrTextSchema), v.maxLength(100)));
 export const turnStartParamsSchema = looseParams({
 	session_id: sessionId,
 	prompt: blocksOrTextSchema,
