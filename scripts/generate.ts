@@ -1,9 +1,10 @@
-// Writes what is derived from the code: the import table in docs/architecture.md, the event table in docs/events.md, and
-// the document and the JSON Schema of each dialect. With --check it writes nothing and fails when a file is stale.
+// Writes what is derived from the code: the import table in docs/architecture.md, the event table in docs/events.md, the
+// differences in docs/meerkat.md, and the document and the JSON Schema of each dialect. With --check it writes nothing and fails when a file is stale.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { eventDeclarations } from "../src/events/event.ts";
+import { toRows } from "../test/support/meerkat/recorded/reasons.ts";
 import { importTable } from "./imports.ts";
 import { descriptions } from "./protocol/descriptions.ts";
 import { toGatewayDocument, toOpenApi } from "./protocol/gateway.ts";
@@ -38,10 +39,17 @@ function eventRows(): string {
 	return ["", "| Event | Class | Meaning |", "| --- | --- | --- |", ...rows, ""].join("\n");
 }
 
+/** How the recorded conversations of Meerkat RPC differ, as the test that plays them found. */
+function differenceRows(): string {
+	const listed = readFileSync(path("test/fixtures/meerkat-0.9-differences.json"), "utf8");
+	return toRows(Object.keys(JSON.parse(listed)));
+}
+
 /** Parts of documents that are written by hand otherwise. */
 const documents: readonly { readonly file: string; readonly parts: Readonly<Record<string, string>> }[] = [
 	{ file: "docs/architecture.md", parts: { imports: importRows() } },
 	{ file: "docs/events.md", parts: { events: eventRows() } },
+	{ file: "docs/meerkat.md", parts: { differences: differenceRows() } },
 ];
 
 /** What each file is to hold. */

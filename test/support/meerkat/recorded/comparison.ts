@@ -46,7 +46,9 @@ function ofEvents(recorded: readonly Value[], own: readonly Value[]): string[] {
 			const row = lengths[left];
 			if (row === undefined) continue;
 			const isPair = typeOf(recorded[left] ?? null) === typeOf(own[right] ?? null);
-			row[right] = isPair ? 1 + length(left + 1, right + 1) : Math.max(length(left + 1, right), length(left, right + 1));
+			row[right] = isPair
+				? 1 + length(left + 1, right + 1)
+				: Math.max(length(left + 1, right), length(left, right + 1));
 		}
 	}
 	const found: string[] = [];
@@ -77,13 +79,21 @@ function ofList(subject: string, recorded: readonly Value[], own: readonly Value
 	];
 }
 
-const times: ReadonlySet<string> = new Set(["created_at", "updated_at", "timestamp_ms", "duration_ms", "seq", "sequence"]);
+const times: ReadonlySet<string> = new Set([
+	"created_at",
+	"updated_at",
+	"timestamp_ms",
+	"duration_ms",
+	"seq",
+	"sequence",
+]);
 
 function ofValue(subject: string, path: string, recorded: Value, own: Value): string[] {
 	const name = path.split(".").at(-1) ?? "";
 	const place = `${subject}${path === "" ? "" : ` ${path}`}`;
 	if (name === "id" || (times.has(name) && typeof recorded === typeof own)) return [];
 	if (Array.isArray(recorded) && Array.isArray(own)) {
+		if (name === "methods") return recorded.every((each) => own.includes(each)) ? [] : [`${place}: fewer names here`];
 		const pairs = recorded.slice(0, own.length).map((each, index) => [each, own[index] ?? null] as const);
 		return [
 			...(recorded.length > own.length ? [`${place}: fewer entries here`] : []),
@@ -98,10 +108,17 @@ function ofValue(subject: string, path: string, recorded: Value, own: Value): st
 			return other === undefined ? [`${subject} ${inner}: is missing here`] : ofValue(subject, inner, each, other);
 		});
 	}
+	if (name === "code") return recorded === own ? [] : [`${place}: ${recorded} there, ${own} here`];
+	if (JSON.stringify(recorded) === JSON.stringify(own)) return [];
+	if (typeof recorded === "number" && typeof own === "number")
+		return varying.has(name) ? [] : [`${place}: another number`];
 	const [one, other] = [shown(recorded), shown(own)];
 	if (one === other || (one.includes("…") && typeof own === "string" && !/error|message/.test(name))) return [];
 	return name === "message" ? [`${place}: in other words`] : [`${place}: ${one} there, ${other} here`];
 }
+
+/** Delays have a random part. */
+const varying: ReadonlySet<string> = new Set(["computed_delay_ms", "selected_delay_ms"]);
 
 const isObject = (value: Value): value is Line => typeof value === "object" && value !== null && !Array.isArray(value);
 
@@ -112,6 +129,6 @@ function shown(value: Value, length = 60): string {
 		.replace(/\btu\d+\b/g, "ID")
 		.replace(/\d{4}-\d\d-\d\dT[\d:.]+(?:Z|\+00:00)/g, "TIME")
 		.replace(/(?:ROOT|\/tmp)[^"\s]*/g, "PATH")
-		.replace(/127\.0\.0\.1:\d+/g, "ADDRESS");
+		.replace(/\d+(?:[.:]\d+)*/g, "N");
 	return text.length > length ? `${text.slice(0, length)}…` : text;
 }

@@ -23,9 +23,16 @@ export class Exchanges {
 	readonly requests: Line[] = [];
 	/** Notifications of subscriptions. */
 	readonly streamed: Value[] = [];
+	#begun = 0;
 	readonly #running = new Map<string, Exchange>();
 	/** Events between two runs, by session: they belong to the next. */
 	readonly #early = new Map<string, Value[]>();
+
+	/** Another process begins: what was not answered never will be. */
+	begin(): void {
+		this.#begun = this.all.length;
+		this.#running.clear();
+	}
 
 	sent(index: number, line: Line | null): void {
 		const session = at(line ?? undefined, "params", "session_id");
@@ -41,8 +48,8 @@ export class Exchanges {
 
 	received(line: Line): void {
 		const method = line["method"];
-		if (method === "session/event") return this.#addEvent(line);
-		if (method !== undefined && "id" in line) this.requests.push(line);
+		if (method === "session/event") this.#addEvent(line);
+		else if (method !== undefined && "id" in line) this.requests.push(line);
 		else if (method !== undefined) this.streamed.push(line["params"] ?? null);
 		else this.#addAnswer(line);
 	}
@@ -53,9 +60,12 @@ export class Exchanges {
 
 	#addAnswer(line: Line): void {
 		const id = JSON.stringify(line["id"] ?? null);
-		const ofId = this.all.filter(
-			({ line: request, answers }) => request !== null && answers.length === 0 && JSON.stringify(request["id"] ?? null) === id,
-		);
+		const ofId = this.all
+			.slice(this.#begun)
+			.filter(
+				({ line: request, answers }) =>
+					request !== null && answers.length === 0 && JSON.stringify(request["id"] ?? null) === id,
+			);
 		const exchange = ofId.at(id === "null" ? -1 : 0) ?? this.all.at(-1);
 		if (exchange === undefined) return;
 		exchange.answers.push(line);
@@ -87,10 +97,12 @@ export class Exchanges {
 
 	/** Whose run begins: of the open requests for the session one with this prompt, else the first without a run. */
 	#starter(session: string, content: Value): Exchange | undefined {
-		const open = this.all.filter(
-			({ line, answers, session: own }) =>
-				starts.has(at(line ?? undefined, "method")) && answers.length === 0 && (own === null || own === session),
-		);
+		const open = this.all
+			.slice(this.#begun)
+			.filter(
+				({ line, answers, session: own }) =>
+					starts.has(at(line ?? undefined, "method")) && answers.length === 0 && (own === null || own === session),
+			);
 		const isPrompt = ({ line }: Exchange) =>
 			JSON.stringify(at(line ?? undefined, "params", "prompt")) === JSON.stringify(content);
 		return open.find((each) => !each.hasRun && isPrompt(each)) ?? open.find(({ hasRun }) => !hasRun) ?? open[0];

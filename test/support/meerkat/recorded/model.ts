@@ -2,7 +2,12 @@
 // test/fixtures/meerkat-0.9/README.md.
 import { once } from "node:events";
 import { setTimeout as pause } from "node:timers/promises";
-import { type AnswerRequest, type ProviderServer, sendJson, startProviderServer } from "../../models/provider-server.ts";
+import {
+	type AnswerRequest,
+	type ProviderServer,
+	sendJson,
+	startProviderServer,
+} from "../../models/provider-server.ts";
 
 interface Message {
 	readonly role: string;
@@ -20,7 +25,7 @@ interface ModelRequest {
 const toolNames: Readonly<Record<string, string>> = { shell: "Shell", datetime: "SetTodoList" };
 
 /** Milliseconds between the pieces of a slow answer. */
-const slowness = 20;
+const slowness = 50;
 
 type Block = Readonly<Record<string, unknown>>;
 
@@ -71,7 +76,14 @@ function answerOf(request: ModelRequest, count: number): AnswerRequest {
 		case "SYSTEM?":
 			return stream([text([plain(request.system)])]);
 		case "TOOLS?":
-			return stream([text([(request.tools ?? []).map(({ name }) => name).sort().join(",")])]);
+			return stream([
+				text([
+					(request.tools ?? [])
+						.map(({ name }) => name)
+						.sort()
+						.join(","),
+				]),
+			]);
 		case "BODY?": {
 			const rows = Object.entries(request).filter(([name]) => !["messages", "system", "tools"].includes(name));
 			return stream([text([python(Object.fromEntries(rows.sort(([a], [b]) => (a < b ? -1 : 1))))])]);

@@ -2,9 +2,9 @@
 // the server has said what it had said by then in the recording.
 import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import type { ProviderServer } from "../../models/provider-server.ts";
 import type { Stage } from "../../executable/executable.ts";
 import type { Server } from "../../executable/running-server.ts";
+import type { ProviderServer } from "../../models/provider-server.ts";
 import { Exchanges } from "./exchanges.ts";
 import { at, type Line, type Step, type Value } from "./recording.ts";
 
@@ -16,7 +16,7 @@ export interface Played {
 
 const identifier = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 /** How long is waited for what was recorded and does not come: it is a difference then. */
-const patience = 1500;
+const patience = 4000;
 
 export async function play(steps: readonly Step[], stage: Stage, model: ProviderServer): Promise<Played> {
 	const player = new Player(stage, model);
@@ -57,7 +57,10 @@ class Player implements Played {
 	}
 
 	async step(index: number, step: Step): Promise<void> {
-		if (step.kind === "received") return this.recorded.received(step.line);
+		if (step.kind === "received") {
+			this.recorded.received(step.line);
+			return;
+		}
 		await this.#catchUp();
 		if (step.kind === "note") await this.#heed(step.text);
 		else if (step.kind === "raw") this.#send(index, step.text, null);
@@ -72,16 +75,26 @@ class Player implements Played {
 	}
 
 	async #heed(note: string): Promise<void> {
-		if (note.includes("second process")) this.#requestsBefore = this.ours.requests.length;
-		else if (note.includes("SIGKILL")) this.#server?.kill("SIGKILL");
+		if (note.includes("second process")) {
+			this.#requestsBefore = this.ours.requests.length;
+			this.recorded.begin();
+			this.ours.begin();
+		}
+		if (note.includes("SIGKILL")) this.#server?.kill("SIGKILL");
 		else if (note.includes("SIGTERM")) this.#server?.kill("SIGTERM");
 		if (/exit|SIG|end of output|closed/.test(note) && this.#server !== null) await this.end();
 	}
 
 	async #sendLine(index: number, line: Line): Promise<void> {
-		if (line["method"] !== undefined) return this.#send(index, JSON.stringify(line), line);
+		if (line["method"] !== undefined) {
+			this.#send(index, JSON.stringify(line), line);
+			return;
+		}
 		const [, count] = /^srv-(\d+)$/.exec(String(line["id"])) ?? [];
-		if (count === undefined) return this.#write(JSON.stringify(line));
+		if (count === undefined) {
+			this.#write(JSON.stringify(line));
+			return;
+		}
 		const place = this.#requestsBefore + Number(count);
 		await this.#until(() => this.ours.requests[place] !== undefined);
 		const request = this.ours.requests[place];
@@ -92,17 +105,18 @@ class Player implements Played {
 	#send(index: number, text: string, line: Line | null): void {
 		this.recorded.sent(index, line ?? parsed(text));
 		if (text.includes("…") || text === "EOF") return;
-		const made = new Set(this.recorded.all.map(({ session }) => session));
 		let isPlayable = true;
 		const place = (id: string) => {
 			const own = this.#ids.get(id);
-			if (own === undefined && this.recorded.all.some((each) => each.session === id && each.answers.length > 0 && isMaker(each.line)))
-				isPlayable &&= !made.has(id);
+			const isMade = this.recorded.all.some(({ session, line: maker }) => session === id && isMaker(maker));
+			if (own === undefined && isMade) isPlayable = false;
 			return own ?? id;
 		};
 		let mapped = text.replaceAll(identifier, place);
 		for (const [id, own] of this.#ids) {
-			mapped = mapped.replaceAll(id.toUpperCase(), own.toUpperCase()).replaceAll(id.replaceAll("-", ""), own.replaceAll("-", ""));
+			mapped = mapped
+				.replaceAll(id.toUpperCase(), own.toUpperCase())
+				.replaceAll(id.replaceAll("-", ""), own.replaceAll("-", ""));
 		}
 		if (!isPlayable) return;
 		this.ours.sent(index, parsed(mapped));
@@ -152,7 +166,8 @@ class Player implements Played {
 
 	#bind(recorded: Value | undefined, own: Value | undefined): void {
 		if (typeof recorded === "string" && typeof own === "string") {
-			if (recorded.match(identifier)?.[0] === recorded && own.match(identifier)?.[0] === own) this.#ids.set(recorded, own);
+			if (recorded.match(identifier)?.[0] === recorded && own.match(identifier)?.[0] === own)
+				this.#ids.set(recorded, own);
 		} else if (typeof recorded === "object" && recorded !== null && typeof own === "object" && own !== null) {
 			for (const [name, each] of Object.entries(recorded)) this.#bind(each, at(own, name));
 		}

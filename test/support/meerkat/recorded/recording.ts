@@ -36,7 +36,8 @@ function toStep({ dir, msg, raw }: { dir: string; msg?: Value; raw?: string }): 
 /** A member of a value, or of a member of it, and so on; null where there is none. */
 export function at(value: Value | undefined, ...path: readonly string[]): Value {
 	return path.reduce<Value>(
-		(each, name) => (typeof each === "object" && each !== null && !Array.isArray(each) ? ((each as Line)[name] ?? null) : null),
+		(each, name) =>
+			typeof each === "object" && each !== null && !Array.isArray(each) ? ((each as Line)[name] ?? null) : null,
 		value ?? null,
 	);
 }

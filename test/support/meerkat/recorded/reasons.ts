@@ -1,0 +1,104 @@
+// Why a played conversation differs from the recorded one. The first reason whose pattern fits holds; the generated part
+// of docs/meerkat.md lists every difference below its reason.
+
+export interface Reason {
+	readonly pattern: RegExp;
+	readonly text: string;
+}
+
+export const reasons: readonly Reason[] = [
+	{
+		pattern: /Method not found|-32601 here|METHOD_NOT_FOUND|external_event error/,
+		text: "The method is not served; `initialize` does not list it.",
+	},
+	{
+		pattern: /does not support `|system_prompt: Invalid type|Invalid session_id: dev/,
+		text: "What has no effect here is refused by name instead of being taken and ignored.",
+	},
+	{ pattern: /in other words$/, text: "Sentences of errors are ours; their numbers are compared." },
+	{
+		pattern: /^config|^sdk/,
+		text: "The configuration has the five members that have an effect here. Its generation counts the changes of the file; a wrong type is an error, and a model that is not set is null.",
+	},
+	{
+		pattern:
+			/-32700|duplicate field|^no\/|^5 |^line|^null|"id`|expected struct|request already admitted|an object is needed/,
+		text: "Lines: valid JSON that is not a request gets -32600; a repeated member or id is accepted, invalid UTF-8 is replaced, params are named.",
+	},
+	{
+		pattern: /^(initialize|capabilities\/get|models\/catalog)/,
+		text: "The server says what it is: its own version, methods, capabilities and the models of its settings.",
+	},
+	{
+		pattern:
+			/accounting|skill_diagnostics|session_ref|resolved_capabilities|interaction_id|turn_input|transcript_role|data\.meta|contributors|dedupe_key|error_report\.reason|error\.data|terminal_cause_kind|floor_applied|budget_capped|\.run_id|messages\[\]\.(kind|body|identity)/,
+		text: "Members without a counterpart here yet.",
+	},
+	{
+		pattern:
+			/"shell"|"datetime"|exit code|kaputt|Invalid tool result|structured|BN|tool_result_received content|tool said|results\[\]|is_error/,
+		text: "Tools have the names, arguments and results that they have in the other dialects; a failed call says so in its result.",
+	},
+	{
+		pattern:
+			/^session\/(list|read) result.*(created_at|updated_at|is_active: is missing|count: is missing|tokens: is missing|model: is missing|provider: is missing|text: is missing)|(run_usage|request_usage|total_tokens|result\.(result|session_id)): is missing/,
+		text: "A process whose client did not call `capabilities/get` speaks the first protocol.",
+	},
+	{
+		pattern: /budget|percent|max_tool_calls/,
+		text: "A budget that is used up fails the run and names the budget; a limit of nought is refused.",
+	},
+	{
+		pattern:
+			/Invalid params: (invalid (type|value)|unknown field|missing field|skill_references)|exceeds the RPC|Duration/,
+		text: "Values that upstream refuses and that change nothing are accepted: pages, filters, descriptions of tools.",
+	},
+	{
+		pattern:
+			/cannot infer provider|Max sessions|authentication failed|is served by|hydrate image|LlmFailure|base\w+|stream not found|empty answer|not found: ID|before response publish/,
+		text: "Upstream fails where this server goes on: models that are not in a catalogue, idle sessions beyond a limit, sessions of another process, a system row that a model refuses. The other way round, an empty prompt and broken image data are errors at once.",
+	},
+	{
+		pattern: /^retrying/,
+		text: "The plan of retries is ours: the same kinds of failure, fewer attempts, no floor of 30 s.",
+	},
+	{
+		pattern: /^(hook_|tool_config_changed)/,
+		text: "Hooks of a request and changes of tools during a session are not supported.",
+	},
+	{
+		pattern: /^stream|already_closed/,
+		text: "A subscription ends with its session or when it is closed; one that was opened after an interrupt goes on.",
+	},
+	{
+		pattern: /error\.code/,
+		text: "The number says what is wrong: a field, not the failure of a run.",
+	},
+	{
+		pattern: /Run was cancelled|answered here|^(session\/archive|turn\/interrupt)|is_active: false/,
+		text: "A process that ends answers its open requests; an archive ends the run; a notification `cancel` has no effect; a session that runs is listed as active.",
+	},
+	{
+		pattern: /order$|another number|entries here|result|history|content|delta/,
+		text: "It follows from another difference: no event is dropped, turns run in the order of arrival, a run that was interrupted stays in the history, and what a request was refused for is missing later.",
+	},
+];
+
+/** The reason of a difference; null when it has none. */
+export function reasonOf(difference: string): Reason | null {
+	return reasons.find(({ pattern }) => pattern.test(difference)) ?? null;
+}
+
+/** The listed differences below their reasons, for a document: the places of each, without their values. */
+export function toRows(listed: readonly string[]): string {
+	const rows = reasons.map((reason) => {
+		const places = listed.filter((each) => reasonOf(each) === reason).map(place);
+		return `| ${reason.text} | ${[...new Set(places)].map((each) => `\`${each}\``).join(", ")} |`;
+	});
+	return ["", "| Why | Where |", "| --- | --- |", ...rows, ""].join("\n");
+}
+
+function place(difference: string): string {
+	const [where = ""] = difference.split(": ");
+	return where.replaceAll("|", "/");
+}
