@@ -11,7 +11,7 @@ import { reasonOf, reasons } from "../support/meerkat/recorded/reasons.ts";
 import { readRecording, recordingNames } from "../support/meerkat/recorded/recording.ts";
 
 const listed = new URL("../fixtures/meerkat-0.9-differences.json", import.meta.url);
-/** Played at the same time. */
+/** How many are played concurrently. */
 const atOnce = 4;
 
 it("the recorded conversations differ as listed, and in nothing else", { timeout: 240_000 }, async () => {

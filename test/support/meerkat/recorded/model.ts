@@ -1,4 +1,4 @@
-// The model behind the recorded conversations, as Anthropic's messages API on loopback: prompts are commands, listed in
+// The model of the recorded conversations, as Anthropic's messages API on loopback: prompts are commands, listed in
 // test/fixtures/meerkat-0.9/README.md.
 import { once } from "node:events";
 import { setTimeout as pause } from "node:timers/promises";
