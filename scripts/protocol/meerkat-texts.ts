@@ -202,7 +202,7 @@ const values = {
 		"Limits of a session or of its runs. Each replaces the corresponding setting; null leaves that setting in force.",
 	"BudgetLimits.max_tokens": "Tokens of all its model calls.",
 	"BudgetLimits.max_duration":
-		"The time of its runs: text such as `90s`, `500ms` or `1h 30m`, of days, hours, minutes, seconds and milliseconds; or a number of milliseconds.",
+		"The time of its runs: text such as `90s`, `500ms` or `1h 30m`, of days, hours, minutes, seconds and milliseconds; a number of milliseconds; or seconds and nanoseconds.",
 	"BudgetLimits.max_tool_calls": "Tool calls.",
 	HistoryMessage: "A message of a session's history.",
 	SystemMessage: "The system prompt.",

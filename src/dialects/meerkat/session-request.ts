@@ -88,6 +88,7 @@ function toBudgets({ budget_limits, turn_budget_limits }: SessionCreateParams): 
 
 function toSeconds(limits: BudgetLimits | null): number | null {
 	const duration = limits?.max_duration ?? null;
+	if (typeof duration === "object" && duration !== null) return duration.secs + duration.nanos / 1e9;
 	const milliseconds = typeof duration === "string" ? toMilliseconds(duration) : duration;
 	return milliseconds === null ? null : milliseconds / 1000;
 }

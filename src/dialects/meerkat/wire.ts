@@ -60,13 +60,17 @@ const positive = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(Numbe
 /** Limits that override those of the settings, one by one. */
 export const budgetLimitsSchema = params({
 	max_tokens: nullish(positive),
-	/** Text such as `90s`, `1m 30s`, `500ms`, or milliseconds. */
+	/** Text such as `90s`, `1m 30s`, `500ms`, or milliseconds, or the contract's seconds with nanoseconds. */
 	max_duration: nullish(
 		v.union([
 			positive,
 			v.pipe(
 				v.string(),
 				v.check((text) => toMilliseconds(text) !== null, "a duration such as 30s, 500ms or 1h 30m is needed"),
+			),
+			v.pipe(
+				v.object({ secs: count, nanos: v.pipe(count, v.maxValue(999_999_999)) }),
+				v.check(({ secs, nanos }) => secs + nanos > 0, "a duration longer than nought is needed"),
 			),
 		]),
 	),
