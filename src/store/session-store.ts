@@ -23,6 +23,8 @@ export interface SessionState {
 	readonly archivedAt: number | null;
 	/** Its creation options, in the format of the host that stores them; null without any. */
 	readonly creationOptions: unknown;
+	/** The session whose copy it began as; null for one that began empty. */
+	readonly forkedFrom: string | null;
 }
 
 /** What the budgets of a session limit: tokens, time of its turns, and tool calls, in total. */
@@ -180,6 +182,12 @@ export interface SessionPage {
 export interface SessionStore {
 	/** Opens the session, or creates one with this id. Never refuses an id that exists. */
 	openOrCreate(workDir: string, id: string): Promise<StoredSession>;
+	/**
+	 * Creates the session of this id with the content that `fill` gives it. It is there once this resolves, as a whole and
+	 * on stable storage; until then, when `fill` fails, and when the process ends in the middle, there is none. Fails `busy`
+	 * when there is a session of this id.
+	 */
+	create(workDir: string, id: string, fill: (session: StoredSession) => Promise<void>): Promise<void>;
 	/** Null when there is no such session with a context or a valid event in its log. */
 	open(workDir: string, id: string): Promise<StoredSession | null>;
 	/**

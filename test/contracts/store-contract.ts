@@ -120,6 +120,7 @@ export function describeStoreContract(name: string, createSubject: () => Promise
 				todos: [],
 				archivedAt: null,
 				creationOptions: null,
+				forkedFrom: null,
 			});
 			expect(await readAll(session)).toEqual([]);
 		});
@@ -393,6 +394,7 @@ export function describeStoreContract(name: string, createSubject: () => Promise
 				todos: [{ title: "read", status: "done" }],
 				archivedAt: 1_700_000_000.5,
 				creationOptions: { tools: "all", budgets: {} },
+				forkedFrom: null,
 			};
 			expect(session.state()).toEqual(expected);
 			expect((await reopen()).state()).toEqual(expected);
@@ -849,6 +851,80 @@ export function describeStoreContract(name: string, createSubject: () => Promise
 			expect(await subject.openStore().readContext(workDir, id)).toEqual([promptRow, promptRow]);
 			expect(await store.readContext(workDir, otherId)).toBeNull();
 			expect(await store.readContext(`${workDir}-other`, id)).toBeNull();
+		});
+
+		describe("a session that is created with content", () => {
+			const fill = async (session: StoredSession): Promise<void> => {
+				await session.commit({ events: [eventAt({ type: "turn.started", input: "Do it." })] });
+				await session.commit({ events: [eventAt({ type: "turn.ended", outcome: null })] });
+				await session.commit({ context: { kind: "replace", rows: everyRow } });
+				await session.commit({ state: { customTitle: "Copy", forkedFrom: otherId, planMode: true } });
+				const agent = await session.createAgent({
+					id: "a1",
+					type: "coder",
+					description: "d",
+					createdAt: 1,
+					modelOverride: null,
+					effectiveModel: null,
+				});
+				await agent.begin("Go");
+				await agent.changeContext({ kind: "append", rows: [promptRow] });
+			};
+
+			it("is there as a whole, with a history of its own, and is not the last one", async () => {
+				await store.create(workDir, id, fill);
+				for (const each of [store, subject.openStore()]) {
+					expect((await each.list({ workDir })).sessions.map((found) => [found.id, found.title])).toEqual([
+						[id, "Copy"],
+					]);
+					expect([await each.workDirOf(id), await each.lastSessionId(workDir)]).toEqual([workDir, null]);
+					expect(await each.readContext(workDir, id)).toEqual(everyRow);
+				}
+				const session = await reopen();
+				expect([session.existed, session.contextRows]).toEqual([true, everyRow]);
+				expect((await readAll(session)).map((event) => [event.sessionId, event.seq, event.epoch])).toEqual([
+					[id, 1, session.cursor().epoch],
+					[id, 2, session.cursor().epoch],
+				]);
+				expect(session.state()).toMatchObject({ customTitle: "Copy", forkedFrom: otherId, planMode: true });
+				expect((await session.openAgent("a1"))?.contextRows).toEqual([promptRow]);
+				await session.close();
+			});
+
+			it("is nowhere before it is filled, and not at all when that fails", async () => {
+				const failing = store.create(workDir, id, async (session) => {
+					await fill(session);
+					for (const each of [store, subject.openStore()]) {
+						expect((await each.list({})).sessions).toEqual([]);
+						expect([await each.workDirOf(id), await each.open(workDir, id)]).toEqual([null, null]);
+					}
+					throw new Error("no more");
+				});
+				await expect(failing).rejects.toThrow("no more");
+				expect((await store.list({})).sessions).toEqual([]);
+				expect(await subject.openStore().open(workDir, id)).toBeNull();
+				await store.create(workDir, id, fill);
+				expect(await store.workDirOf(id)).toBe(workDir);
+			});
+
+			it("may be empty, and keeps its state so", async () => {
+				await store.create(workDir, id, (session) => session.establish());
+				await store.create(workDir, otherId, async (session) => {
+					await session.commit({ state: { forkedFrom: id } });
+				});
+				const session = await subject.openStore().open(workDir, otherId);
+				expect(session?.state().forkedFrom ?? null).toBe(id);
+				await session?.close();
+			});
+
+			it("never replaces another one", async () => {
+				await store.create(workDir, id, fill);
+				await expect(store.create(workDir, id, (session) => session.establish())).rejects.toMatchObject({
+					code: "busy",
+				});
+				expect(await store.readContext(workDir, id)).toEqual(everyRow);
+				await expect(store.create("here", otherId, fill)).rejects.toMatchObject({ code: "invalid-input" });
+			});
 		});
 
 		describe("a deleted session", () => {

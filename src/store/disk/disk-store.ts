@@ -13,7 +13,7 @@ import { type JournalSource, newEpoch, openJournal, readJournalContext } from ".
 import { takeLease } from "./lease.ts";
 import { readContext } from "./logs/context-log.ts";
 import type { FoundSession } from "./logs/found-session.ts";
-import { createLeftDirectories } from "./released-directories.ts";
+import { createLeftDirectories, type LeftDirectories } from "./released-directories.ts";
 import {
 	findSession,
 	hasContext,
@@ -24,6 +24,7 @@ import {
 	toDeletedDirectory,
 	toLeasesDirectory,
 	toSessionPaths,
+	toStagedDirectory,
 } from "./session-directory.ts";
 import { createSessionIndex } from "./session-index.ts";
 import { initialState } from "./state-file.ts";
@@ -69,6 +70,9 @@ function createBarredSession(id: string, workDir: string, directory: string, err
 	};
 }
 
+/** For sessions that are written once. */
+const nothingLeft: LeftDirectories = { note: async () => {}, isAsLeft: async () => false };
+
 /** The context of a session whose file of it is missing. */
 async function readWholeContext(source: JournalSource): Promise<readonly ContextRow[]> {
 	const journal = await openJournal(source);
@@ -90,6 +94,10 @@ export function createDiskStore(options: DiskStoreOptions): SessionStore {
 	const sweepShared = (): Promise<void> => {
 		swept ??= (async () => {
 			await sweepAll([shareDir, toLeasesDirectory(shareDir)], options, options.clock.now() - sharedAge);
+			if ((await files.status(toStagedDirectory(shareDir)).catch(() => null)) !== null) {
+				const { sweepStaged } = await import("./session-staging.ts");
+				await sweepStaged(options, options.clock.now() - sharedAge).catch(() => undefined);
+			}
 			if ((await files.status(toDeletedDirectory(shareDir)).catch(() => null)) === null) return;
 			const { removeDeleted } = await import("./session-deletion.ts");
 			await removeDeleted(files, shareDir, log).catch(() => undefined);
@@ -144,6 +152,25 @@ export function createDiskStore(options: DiskStoreOptions): SessionStore {
 				log.error("the session could not be read", { directory: paths.directory, cause: error.message });
 				return createBarredSession(id, workDir, paths.directory, error);
 			}
+		},
+		async create(spelled, id, fill) {
+			const workDir = toWorkDir(spelled);
+			checkSessionId(id);
+			const { stageSession, toStagedPaths } = await import("./session-staging.ts");
+			const staged = toStagedPaths(shareDir, id);
+			const sessionOptions = { ...options, index, left: nothingLeft, sweepShared, workDir, id, paths: staged };
+			await stageSession(
+				{
+					files,
+					log,
+					id,
+					paths: pathsOf(workDir, id),
+					staged,
+					open: async () => openDiskSession(sessionOptions, await findSession(files, staged), null),
+					register: () => index.register(workDir),
+				},
+				fill,
+			);
 		},
 		async open(spelled, id) {
 			const workDir = toWorkDir(spelled);

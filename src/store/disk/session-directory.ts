@@ -58,6 +58,14 @@ export function toDeletedDirectory(shareDir: string): string {
 	return path.join(shareDir, "sessions", "deleted");
 }
 
+/** The directory name under which sessions are that are not there yet: no work directory has such a name. */
+export const stagedName = "staged";
+
+/** Where the sessions are written that come to be as a whole. On the same file system as the sessions. */
+export function toStagedDirectory(shareDir: string): string {
+	return path.join(shareDir, "sessions", stagedName);
+}
+
 async function fileSize(files: Files, file: string): Promise<number | null> {
 	const status = await files.status(file);
 	return status?.kind === "file" ? status.size : null;

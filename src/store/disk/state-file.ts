@@ -40,6 +40,7 @@ const storedSchema = v.looseObject({
 	archived_at: time,
 	auto_archive_exempt: flag,
 	todos: v.optional(v.array(todoSchema), () => []),
+	forked_from: v.exactOptional(v.nullable(v.string())),
 });
 type Stored = v.InferOutput<typeof storedSchema>;
 
@@ -96,6 +97,7 @@ function toState(stored: Stored): SessionState {
 		todos: stored.todos,
 		archivedAt: stored.archived ? (stored.archived_at ?? 0) : null,
 		creationOptions: stored["made_with"] ?? null,
+		forkedFrom: stored.forked_from ?? null,
 	};
 }
 
@@ -118,10 +120,16 @@ function toStored(state: SessionState, base: Stored): Stored {
 }
 
 /** Values that other programs write too, and invalid ones, stay unchanged unless they are set here. */
-function withChange(base: Stored, { archivedAt, creationOptions }: Partial<SessionState>): Stored {
+function withChange(base: Stored, { archivedAt, creationOptions, forkedFrom }: Partial<SessionState>): Stored {
 	const archive = archivedAt === undefined ? {} : { archived: archivedAt !== null, archived_at: archivedAt };
 	const made = creationOptions === undefined ? {} : { made_with: creationOptions };
-	return { ...base, ...archive, ...made };
+	const forked = forkedFrom === undefined ? {} : { forked_from: forkedFrom };
+	return { ...base, ...archive, ...made, ...forked };
+}
+
+/** What a session without a context has of its state: the rest begins afresh. */
+function adopted({ customTitle, creationOptions, forkedFrom }: SessionState): Partial<SessionState> {
+	return { customTitle, creationOptions, forkedFrom };
 }
 
 /** Null when the bytes are not JSON of this shape. */
@@ -239,9 +247,7 @@ export async function openStateFile({
 	for (const key of fresh ? [] : droppedKeys(known)) {
 		log.warn("what the session state says cannot be a path and is dropped", { path: statePath, key });
 	}
-	let current = fresh
-		? { ...initialState(), customTitle: found.customTitle, creationOptions: found.creationOptions }
-		: found;
+	let current = fresh ? { ...initialState(), ...adopted(found) } : found;
 	/** What was not saved. */
 	let unsaved: Partial<SessionState> | null = recovered;
 	let last: Promise<unknown> = Promise.resolve();

@@ -128,18 +128,26 @@ export function createMemoryStore(): SessionStore {
 	const openings = new Map<string, number>();
 	let writtenLast = 0;
 
-	const openMemory = (workDir: string, id: string, found: MemorySession | null): StoredSession => {
+	const openMemory = (
+		workDir: string,
+		id: string,
+		found: MemorySession | null,
+		places: Map<string, Map<string, MemorySession>> = workDirs,
+	): StoredSession => {
 		let persisted = found ?? createMemorySession();
 		// A session that starts afresh adopts only the title.
-		if (!persisted.hasContext) persisted.state = { ...initialState(), customTitle: persisted.state.customTitle };
+		if (!persisted.hasContext) {
+			const { customTitle, forkedFrom } = persisted.state;
+			persisted.state = { ...initialState(), customTitle, forkedFrom };
+		}
 		let closed = false;
 		const place = `${workDir}/${id}`;
 		openings.set(place, (openings.get(place) ?? 0) + 1);
 
 		const write = async (change: () => void): Promise<void> => {
 			if (closed) throw new KernelError("closed", "The session is closed.");
-			const sessions = workDirs.get(workDir) ?? new Map<string, MemorySession>();
-			workDirs.set(workDir, sessions);
+			const sessions = places.get(workDir) ?? new Map<string, MemorySession>();
+			places.set(workDir, sessions);
 			persisted = sessions.get(id) ?? persisted;
 			sessions.set(id, persisted);
 			change();
@@ -216,10 +224,31 @@ export function createMemoryStore(): SessionStore {
 					return;
 				}
 				if (persisted.isEstablished) return;
-				workDirs.get(workDir)?.delete(id);
+				places.get(workDir)?.delete(id);
 				if (lastSessions.get(workDir) === id) lastSessions.delete(workDir);
 			},
 		};
+	};
+
+	const create = async (workDir: string, id: string, fill: (session: StoredSession) => Promise<void>) => {
+		const refuseKnown = () => {
+			if (find(workDir, id) === null) return;
+			throw new KernelError("busy", `There is a session ${id} already: choose another id.`);
+		};
+		refuseKnown();
+		// Written where nobody finds it.
+		const staged = new Map<string, Map<string, MemorySession>>();
+		const session = openMemory(workDir, id, null, staged);
+		try {
+			await fill(session);
+			await session.establish();
+		} finally {
+			await session.close({ becomesLast: false });
+		}
+		refuseKnown();
+		const sessions = workDirs.get(workDir) ?? new Map<string, MemorySession>();
+		for (const [key, written] of staged.get(workDir) ?? []) sessions.set(key, written);
+		workDirs.set(workDir, sessions);
 	};
 
 	const find = (workDir: string, id: string): MemorySession | null => workDirs.get(workDir)?.get(id) ?? null;
@@ -229,6 +258,10 @@ export function createMemoryStore(): SessionStore {
 			const workDir = toWorkDir(spelled);
 			checkSessionId(id);
 			return openMemory(workDir, id, find(workDir, id));
+		},
+		async create(spelled, id, fill) {
+			checkSessionId(id);
+			await create(toWorkDir(spelled), id, fill);
 		},
 		async open(spelled, id) {
 			const workDir = toWorkDir(spelled);

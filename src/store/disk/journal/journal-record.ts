@@ -81,6 +81,7 @@ const stateSchema = v.object({
 	todos: v.exactOptional(v.array(todoSchema)),
 	archivedAt: v.exactOptional(v.nullable(v.number())),
 	creationOptions: v.exactOptional(v.unknown()),
+	forkedFrom: v.exactOptional(v.nullable(v.string())),
 });
 const summarySchema = v.object({
 	seq: lastSeq,
