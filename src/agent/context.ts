@@ -40,6 +40,10 @@ export class Context {
 		return this.#tokenCount + Math.floor(this.#uncounted / charactersPerToken);
 	}
 
+	get rows(): readonly ContextRow[] {
+		return this.#rows;
+	}
+
 	get messages(): readonly HistoryEntry[] {
 		return this.#messages;
 	}

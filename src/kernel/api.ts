@@ -34,6 +34,12 @@ export interface SessionsApi {
 	 * `session-not-found`. `options` are for one that this process loads for the first time.
 	 */
 	acquire(id: string, options?: OpeningOptions): Promise<SessionHandle>;
+	/**
+	 * Creates a session that begins with a copy of what this one has, or of its beginning, and gives its id. It is stored as
+	 * a whole or not at all. Fails `session-not-found`, `busy` while a turn of it runs, `invalid-input` where it cannot be
+	 * cut.
+	 */
+	fork(id: string, options?: ForkOptions): Promise<string>;
 	/** Those created or opened here that are not archived, oldest first. */
 	loaded(): Promise<readonly SessionInfo[]>;
 	/** All that are stored, a page at a time. */
@@ -148,6 +154,24 @@ export interface OpeningOptions {
 	readonly defaultTools?: ToolScope;
 	/** Also one that was archived, to be read: it takes no turn. */
 	readonly archived?: boolean;
+}
+
+export interface ForkOptions {
+	/** Absent for a copy of everything. */
+	readonly cut?: ForkCut;
+	/**
+	 * Whether whoever acquires it first says what it is opened with. Absent for the environment and the MCP servers that
+	 * the session it is copied from was opened with, if that is loaded: they are not stored.
+	 */
+	readonly isOpenedAnew?: boolean;
+}
+
+/** The beginning of a session. */
+export interface ForkCut {
+	/** How many messages of its conversation are retained; the system prompt is none of them, and stays. */
+	readonly messages: number;
+	/** Follows them, in place of the one that did. */
+	readonly replacement?: HistoryEntry;
 }
 
 /** How a session begins. What is absent is left to the process and its settings. */

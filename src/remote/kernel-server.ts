@@ -98,6 +98,7 @@ class KernelServer {
 			this.#refuseMore(this.#handles.size, "sessions in use");
 			return this.#toAcquired(await this.#sessions.acquire(id, options));
 		},
+		"sessions.fork": ({ id, options }) => this.#sessions.fork(id, options),
 		"sessions.loaded": async () => [...(await this.#sessions.loaded())],
 		"sessions.list": ({ query }) => this.#sessions.list(query),
 		"sessions.models": () => this.#sessions.models(),

@@ -3,6 +3,7 @@ import { KernelError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type {
 	CreationOptions,
+	ForkOptions,
 	ModelList,
 	OpeningOptions,
 	SessionHandle,
@@ -61,6 +62,10 @@ class RemoteSessions implements SessionsApi {
 	async acquire(id: string, options: OpeningOptions = {}): Promise<SessionHandle> {
 		refuseEditorFiles(options);
 		return this.#toHandle(await this.#caller.request("sessions.acquire", { id, options }));
+	}
+
+	fork(id: string, options: ForkOptions = {}): Promise<string> {
+		return this.#caller.request("sessions.fork", { id, options });
 	}
 
 	loaded(): Promise<readonly SessionInfo[]> {

@@ -25,6 +25,8 @@ import type {
 	AttachOptions,
 	ClientToolDeclaration,
 	CreationOptions,
+	ForkCut,
+	ForkOptions,
 	ModelChoice,
 	ModelList,
 	ModelOption,
@@ -333,6 +335,11 @@ const opening = {
 	archived: optional(flag),
 };
 export const openingOptionsSchema = objectOf<Omit<OpeningOptions, "editorFiles">>(opening);
+
+export const forkOptionsSchema = objectOf<ForkOptions>({
+	cut: optional(objectOf<ForkCut>({ messages: amount, replacement: optional(historyEntrySchema) })),
+	isOpenedAnew: optional(flag),
+});
 
 export const creationOptionsSchema = objectOf<Omit<CreationOptions, "editorFiles">>({
 	...opening,

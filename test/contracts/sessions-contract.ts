@@ -345,6 +345,48 @@ export function describeSessions(name: string, reach: ReachSessions): void {
 			expect(tools.rejected).toEqual([{ name: "Shell", reason: "conflicts with builtin tool" }]);
 		});
 
+		it("are forked, whole or cut, loaded or not, and not while they work", async () => {
+			const store = createMemoryStore();
+			const models = { m: { provider: "p", model: "echo", max_context_size: 1_000_000 } };
+			const { sessions: earlier } = await createSubject({}, { store, models });
+			const stored = await earlier.create(plainRequest);
+			await runTurn(stored);
+			const storedMessages = (await stored.session.conversation()).messages;
+			await earlier.stop();
+			await stored.discard();
+			const { sessions, kernel } = await createSubject({}, { store, models });
+			const handle = await sessions.create({ ...plainRequest, labels: { a: "b" } });
+			await runTurn(handle);
+			await runTurn(handle);
+			const { messages } = await handle.session.conversation();
+			for (const [id, cut, expected] of [
+				[stored.session.id, undefined, storedMessages],
+				[handle.session.id, undefined, messages],
+				[handle.session.id, { messages: 2 }, messages.slice(0, 2)],
+			] as const) {
+				const forkId = await sessions.fork(id, cut === undefined ? {} : { cut });
+				expect(forkId).not.toBe(id);
+				const fork = await sessions.acquire(forkId);
+				expect((await fork.session.conversation()).messages).toEqual(expected);
+				await runTurn(fork);
+				expect((await fork.session.conversation()).messages).toHaveLength(expected.length + 2);
+				fork.release();
+			}
+			expect((await handle.session.conversation()).messages).toEqual(messages);
+			await expect(sessions.fork(unknownId)).rejects.toMatchObject({ code: "session-not-found" });
+			const replacement = { role: "user", content: [{ type: "text", text: "instead" }] } as const;
+			const replaced = await sessions.fork(handle.session.id, { cut: { messages: 2, replacement } });
+			expect((await (await sessions.acquire(replaced)).session.conversation()).messages).toEqual([
+				...messages.slice(0, 2),
+				replacement,
+			]);
+			await attachHolding(handle.session);
+			await handle.startTurn("text: hello");
+			await expect(sessions.fork(handle.session.id)).rejects.toMatchObject({ code: "busy" });
+			await sessions.stop();
+			await kernel.close();
+		});
+
 		it("are deleted for good, whatever they do and whether they are archived, loaded or neither", async () => {
 			const store = createMemoryStore();
 			const { sessions: earlier } = await createSubject({}, { store });

@@ -11,6 +11,7 @@ import type { ListQuery, SessionPage, SessionState } from "../../store/session-s
 import type {
 	CreationOptions,
 	FaultOwner,
+	ForkOptions,
 	ModelList,
 	OpeningOptions,
 	SessionHandle,
@@ -104,6 +105,26 @@ export class SessionHost implements SessionsApi {
 			const session = await this.#load(id, () => kernel.openOrCreate(chosen.workDir, id, choose));
 			return this.#toHandle(id, session, chosen);
 		});
+	}
+
+	/** Forks a session. Fails `session-not-found`, `busy` while a turn of it runs, `invalid-input` where it cannot be cut. */
+	async fork(id: string, { cut, isOpenedAnew = false }: ForkOptions = {}): Promise<string> {
+		const { kernel, clock, identifiers } = this.#parts;
+		const forkId = timeOrderedUuid(clock.now(), identifiers);
+		const write = (session: Session) => kernel.fork(session, forkId, cut ?? null);
+		if (await this.#visit(id, write)) return forkId;
+		const { session, release } = await this.acquire(id);
+		try {
+			await write(session);
+			const chosen = this.#chosen.get(id);
+			// With the environment and the servers of this one, which are not stored.
+			if (chosen !== undefined && !isOpenedAnew) {
+				this.#chosen.set(forkId, withStoredModel(this.#parts, chosen, session.creationOptions));
+			}
+			return forkId;
+		} finally {
+			release();
+		}
 	}
 
 	/** The sessions created or opened here that are not archived, oldest first. */

@@ -6,7 +6,7 @@ import { createKeyedQueue } from "../../base/keyed-queue.ts";
 import { enterReminder, fullReminder, shortReminder } from "../../definitions/plan-reminders.ts";
 import type { HistoryEntry } from "../../events/conversation.ts";
 import type { Files } from "../../files/port.ts";
-import type { StoredSession } from "../../store/session-store.ts";
+import type { SessionState, StoredSession } from "../../store/session-store.ts";
 import type { Reminders } from "../turn/reminders.ts";
 import { planSlug } from "./plan-slug.ts";
 
@@ -126,6 +126,19 @@ export class PlanMode implements Reminders {
 			if (text.trim() !== "") return { file, text: text + rest };
 		}
 		return null;
+	}
+
+	/** What a copy of this session has of it: a plan of its own, with the same text. */
+	async copy(): Promise<Partial<SessionState>> {
+		const { files, identifiers } = this.#settings;
+		if (!this.isOn) return {};
+		const [planSlug, found] = [await this.#chooseSlug(), await this.read()];
+		if (found !== null) {
+			const [directory] = this.#directories();
+			await files.makeDirectory(directory);
+			await files.replace(path.join(directory, `${planSlug}.md`), (await files.read(found.file)) ?? "");
+		}
+		return { planMode: true, planSessionId: identifiers.hex(32), planSlug };
 	}
 
 	/** Removes the plan from every directory where it may be. */

@@ -21,6 +21,7 @@ import { type CheckedTools, checkClientTools } from "../clients/client-tools.ts"
 import { breakOff, type RunningTurn, runMainTurn } from "../turn/main-turn.ts";
 import { createSteerQueue } from "../turn/steers.ts";
 import { type AssembledSession, assembleSession } from "./assemble.ts";
+import type { ForkSource } from "./fork-source.ts";
 import type { SessionParts } from "./session-parts.ts";
 import { WarmUp } from "./warm-up.ts";
 
@@ -226,6 +227,26 @@ export class Session implements SessionApi {
 	/** The message history so far. Creates and repairs nothing. */
 	async conversation(): Promise<MessageHistory> {
 		return this.#assembled.main.conversation();
+	}
+
+	/** What a fork of it begins with. Fails `busy` while a turn runs. */
+	async forkSource(): Promise<ForkSource> {
+		const { stored } = this.#parts;
+		const { main, plan } = this.#assembled;
+		const refuseTurn = () => {
+			if (this.turnId === null) return;
+			throw new KernelError(
+				"busy",
+				`A turn runs in the session ${this.id}: wait for its end, or cancel it, before the session is forked.`,
+			);
+		};
+		refuseTurn();
+		const { unfinishedCalls, unretained, isInStep } = stored.summary;
+		// What a crash left has to be repaired first, once.
+		if (unfinishedCalls.length > 0 || unretained.length > 0 || isInStep) await main.load();
+		const copied = await plan.copy();
+		refuseTurn();
+		return { stored, rows: [...main.rows()], end: stored.cursor().seq, plan: copied };
 	}
 
 	/** The stored events after a cursor, or from the first. */

@@ -1,7 +1,7 @@
 // The session's own agent: its context is restored or created on first use, and what a crash left in it is repaired.
 
 import { Context, type ContextLog } from "../../agent/context.ts";
-import type { HistoryEntry } from "../../events/conversation.ts";
+import type { ContextRow, HistoryEntry } from "../../events/conversation.ts";
 import type { EventBody } from "../../events/event.ts";
 import type { StoredSession } from "../../store/session-store.ts";
 import type { MessageHistory } from "../api.ts";
@@ -70,6 +70,11 @@ export class MainAgent {
 			systemPrompt: prompt?.content ?? null,
 			messages: rows.flatMap((row) => (row.type === "message" ? [row.message] : [])),
 		};
+	}
+
+	/** The rows of its context so far: those of the agent if it is loaded, else the stored ones. */
+	rows(): readonly ContextRow[] {
+		return this.#agent?.context.rows ?? this.#settings.stored.contextRows;
 	}
 
 	/** The report of an earlier crash for the person; returned once. */

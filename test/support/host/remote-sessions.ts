@@ -83,6 +83,7 @@ export function offerSession(session: SessionApi): SessionsApi {
 		takesEditorFiles: false,
 		create: none,
 		acquire: async () => handle,
+		fork: none,
 		loaded: async () => [info],
 		list: none,
 		models: none,
