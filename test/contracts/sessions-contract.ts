@@ -349,13 +349,14 @@ export function describeSessions(name: string, reach: ReachSessions): void {
 			const store = createMemoryStore();
 			const models = { m: { provider: "p", model: "echo", max_context_size: 1_000_000 } };
 			const { sessions: earlier } = await createSubject({}, { store, models });
-			const stored = await earlier.create(plainRequest);
+			const brief = { ...plainRequest, systemPrompt: "Be brief." };
+			const stored = await earlier.create(brief);
 			await runTurn(stored);
 			const storedMessages = (await stored.session.conversation()).messages;
 			await earlier.stop();
 			await stored.discard();
 			const { sessions, kernel } = await createSubject({}, { store, models });
-			const handle = await sessions.create({ ...plainRequest, labels: { a: "b" } });
+			const handle = await sessions.create({ ...brief, labels: { a: "b" } });
 			await runTurn(handle);
 			await runTurn(handle);
 			const { messages } = await handle.session.conversation();
@@ -367,7 +368,7 @@ export function describeSessions(name: string, reach: ReachSessions): void {
 				const forkId = await sessions.fork(id, cut === undefined ? {} : { cut });
 				expect(forkId).not.toBe(id);
 				const fork = await sessions.acquire(forkId);
-				expect((await fork.session.conversation()).messages).toEqual(expected);
+				expect(await fork.session.conversation()).toEqual({ systemPrompt: "Be brief.", messages: expected });
 				await runTurn(fork);
 				expect((await fork.session.conversation()).messages).toHaveLength(expected.length + 2);
 				fork.release();

@@ -33,6 +33,7 @@ import {
 	turnStartParamsSchema,
 } from "./wire.ts";
 import { contractEvents, contractMembers, seedEvents } from "./wire-events.ts";
+import { forkAtParamsSchema, forkReplaceParamsSchema, forkResultSchema } from "./wire-forks.ts";
 import {
 	stopRunParamsSchema,
 	stopRunResultSchema,
@@ -84,6 +85,8 @@ export const meerkatProtocol = {
 		"session/history": { params: sessionHistoryParamsSchema, result: sessionHistoryResultSchema },
 		"session/stream_open": { params: sessionParamsSchema, result: streamOpenResultSchema },
 		"session/stream_close": { params: streamCloseParamsSchema, result: streamCloseResultSchema },
+		"session/fork_at": { params: forkAtParamsSchema, result: forkResultSchema },
+		"session/fork_replace": { params: forkReplaceParamsSchema, result: forkResultSchema },
 		"session/archive": { params: sessionParamsSchema, result: archiveResultSchema },
 		"turn/start": { params: turnStartParamsSchema, result: runResultSchema },
 		"turn/interrupt": { params: sessionParamsSchema, result: interruptResultSchema },

@@ -13,6 +13,17 @@ export const params = <E extends v.ObjectEntries>(entries: E) => v.pipe(plainObj
 /** With what else there is, for methods that refuse it. */
 export const looseParams = <E extends v.ObjectEntries>(entries: E) => v.pipe(plainObject, v.looseObject(entries));
 
+/** For methods that refuse what they do not know. */
+export const strictParams = <E extends v.ObjectEntries>(entries: E) =>
+	v.pipe(
+		plainObject,
+		v.strictObject(entries, ({ expected, received }) =>
+			expected === "never"
+				? `is no param of this method, which has ${Object.keys(entries).join(", ")}`
+				: `Invalid key: Expected ${expected} but received ${received}`,
+		),
+	);
+
 export const sessionId = v.pipe(
 	v.string(),
 	v.check(

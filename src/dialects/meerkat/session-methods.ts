@@ -1,12 +1,13 @@
 // `session/*` and `turn/*`: each runs on the session it names, and none waits for another session.
 import { createDeferred } from "../../base/deferred.ts";
 import { createKeyedQueue } from "../../base/keyed-queue.ts";
-import type { OpeningOptions, SessionApi, SessionHandle } from "../../kernel/api.ts";
+import type { ForkCut, MessageHistory, OpeningOptions, SessionApi, SessionHandle } from "../../kernel/api.ts";
 import type { Peer } from "../../rpc/connection.ts";
 import { defineMethod, type Method, type Respond } from "../../rpc/methods.ts";
 import type { HostApi } from "../dialect.ts";
 import type { ConfigView } from "./configuration/config-view.ts";
 import { NamedError, toNamedError } from "./errors.ts";
+import { countMessages, toCut, toForkResult, toReplacingCut } from "./forks.ts";
 import { toHistory } from "./history.ts";
 import { type ClientSide, HostedSession, type Remembered } from "./hosted-session.ts";
 import { newFacts, readFacts } from "./projection/facts.ts";
@@ -28,6 +29,7 @@ import type {
 	SessionReadResult,
 	TurnStartParams,
 } from "./wire.ts";
+import type { ForkResult } from "./wire-forks.ts";
 import type { StopRunParams, StopRunResult, StreamOpenResult } from "./wire-streams.ts";
 
 const { methods: shapes } = meerkatProtocol;
@@ -84,6 +86,21 @@ export class SessionMethods {
 					ended();
 					return result;
 				},
+			}),
+		],
+		[
+			"session/fork_at",
+			defineMethod({
+				...shapes["session/fork_at"],
+				handle: ({ session_id, message_index }) => this.#fork(session_id, (history) => toCut(history, message_index)),
+			}),
+		],
+		[
+			"session/fork_replace",
+			defineMethod({
+				...shapes["session/fork_replace"],
+				handle: ({ session_id, message_index, replacement }) =>
+					this.#fork(session_id, (history) => toReplacingCut(history, message_index, replacement)),
 			}),
 		],
 		["turn/stop_run", defineMethod({ ...shapes["turn/stop_run"], handle: (params) => this.#stopRun(params) })],
@@ -240,6 +257,21 @@ export class SessionMethods {
 			await this.#kernelApi.sessions.interrupt(id);
 			await ended;
 			return { session_id: id, receipt: { outcome: "stopped" as const, run_id } };
+		});
+	}
+
+	/** Creates a session with the beginning of this one. */
+	#fork(id: string, toForkCut: (history: MessageHistory) => ForkCut): Promise<ForkResult> {
+		return this.#using(id, async ({ session }) => {
+			const { sessions } = this.#kernelApi;
+			const forkId = await sessions.fork(id, { cut: toForkCut(await session.conversation()) });
+			const fork = await sessions.acquire(forkId);
+			try {
+				await this.#remember(fork);
+				return toForkResult(id, forkId, countMessages(await fork.session.conversation()));
+			} finally {
+				fork.release();
+			}
 		});
 	}
 

@@ -74,7 +74,11 @@ export class MainAgent {
 
 	/** The rows of its context so far: those of the agent if it is loaded, else the stored ones. */
 	rows(): readonly ContextRow[] {
-		return this.#agent?.context.rows ?? this.#settings.stored.contextRows;
+		if (this.#agent === null) return this.#settings.stored.contextRows;
+		const { rows, systemPrompt } = this.#agent.context;
+		// That of a new session was stored before there were rows.
+		const hasPrompt = rows.some((row) => row.type === "system-prompt");
+		return hasPrompt ? rows : [{ type: "system-prompt", content: systemPrompt }, ...rows];
 	}
 
 	/** The report of an earlier crash for the person; returned once. */
