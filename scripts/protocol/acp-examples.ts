@@ -23,7 +23,7 @@ export const acpExamples: Readonly<Record<string, string>> = {
 		0,
 		"initialize",
 		'"protocolVersion":1,"clientCapabilities":{"fs":{"readTextFile":true,"writeTextFile":true},"elicitation":{"form":{}}},"clientInfo":{"name":"editor","version":"1.2.3"}',
-		'"protocolVersion":1,"agentCapabilities":{"loadSession":true,"promptCapabilities":{"image":true,"audio":false,"embeddedContext":true},"mcpCapabilities":{"http":true,"sse":true},"sessionCapabilities":{"list":{},"resume":{},"close":{},"delete":{},"additionalDirectories":{}},"auth":{"logout":{}}},"agentInfo":{"name":"agentwire","title":"agentwire","version":"1.0.0"},"authMethods":[{"id":"login","name":"Sign in to Kimi","description":"Opens the sign-in page in a browser."}],"_meta":{"steering":{"supported":true}}',
+		'"protocolVersion":1,"agentCapabilities":{"loadSession":true,"promptCapabilities":{"image":true,"audio":false,"embeddedContext":true},"mcpCapabilities":{"http":true,"sse":true},"sessionCapabilities":{"list":{},"resume":{},"close":{},"delete":{},"fork":{},"additionalDirectories":{}},"auth":{"logout":{}}},"agentInfo":{"name":"agentwire","title":"agentwire","version":"1.0.0"},"authMethods":[{"id":"login","name":"Sign in to Kimi","description":"Opens the sign-in page in a browser."}],"_meta":{"steering":{"supported":true}}',
 	),
 	authenticate: asked(1, "authenticate", '"methodId":"login"', ""),
 	logout: asked(2, "logout", "", ""),
@@ -43,6 +43,12 @@ export const acpExamples: Readonly<Record<string, string>> = {
 	),
 	"session/delete": asked(7, "session/delete", session, ""),
 	"session/close": asked(8, "session/close", session, ""),
+	"session/fork": asked(
+		14,
+		"session/fork",
+		`${session},"cwd":"/project"`,
+		`"sessionId":"0199f0d1-2b0e-7a11-8c51-9f4de0a7c301",${choices}`,
+	),
 	"session/prompt": asked(
 		9,
 		"session/prompt",

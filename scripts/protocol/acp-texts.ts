@@ -9,7 +9,7 @@ served; the protocol itself is described on [agentclientprotocol.com](https://ag
 
 \`\`\`
 → {"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1}}
-← {"jsonrpc":"2.0","id":0,"result":{"protocolVersion":1,"agentCapabilities":{"loadSession":true,"promptCapabilities":{"image":true,"audio":false,"embeddedContext":true},"mcpCapabilities":{"http":true,"sse":true},"sessionCapabilities":{"list":{},"resume":{},"close":{},"delete":{},"additionalDirectories":{}},"auth":{"logout":{}}},"agentInfo":{"name":"agentwire","title":"agentwire","version":"1.0.0"},"authMethods":[{"id":"login","name":"Sign in to Kimi","description":"Opens the sign-in page in a browser."}],"_meta":{"steering":{"supported":true}}}}
+← {"jsonrpc":"2.0","id":0,"result":{"protocolVersion":1,"agentCapabilities":{"loadSession":true,"promptCapabilities":{"image":true,"audio":false,"embeddedContext":true},"mcpCapabilities":{"http":true,"sse":true},"sessionCapabilities":{"list":{},"resume":{},"close":{},"delete":{},"fork":{},"additionalDirectories":{}},"auth":{"logout":{}}},"agentInfo":{"name":"agentwire","title":"agentwire","version":"1.0.0"},"authMethods":[{"id":"login","name":"Sign in to Kimi","description":"Opens the sign-in page in a browser."}],"_meta":{"steering":{"supported":true}}}}
 → {"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/project","mcpServers":[]}}
 ← {"jsonrpc":"2.0","id":1,"result":{"sessionId":"0199f0c2-6a51-7c3e-9d27-1b1f0e8a4c55","modes":{"currentModeId":"default","availableModes":[]},"configOptions":[]}}
 → {"jsonrpc":"2.0","id":2,"method":"session/prompt","params":{"sessionId":"0199f0c2-6a51-7c3e-9d27-1b1f0e8a4c55","prompt":[{"type":"text","text":"Say hello"}]}}
@@ -89,6 +89,7 @@ It may be sent again; what it declares then holds for the sessions that are open
 	"InitializeResult.agentCapabilities.sessionCapabilities.resume": "`session/resume`.",
 	"InitializeResult.agentCapabilities.sessionCapabilities.close": "`session/close`.",
 	"InitializeResult.agentCapabilities.sessionCapabilities.delete": "`session/delete`.",
+	"InitializeResult.agentCapabilities.sessionCapabilities.fork": "`session/fork`, which is not part of version 1 yet.",
 	"InitializeResult.agentCapabilities.sessionCapabilities.additionalDirectories":
 		"`additionalDirectories` of the methods that open a session.",
 	"InitializeResult.agentCapabilities.auth": "About signing in.",
@@ -124,6 +125,17 @@ plans. A session of any other front end can be loaded. One that is open already 
 	"SessionDeleteParams.sessionId": "The session.",
 	"session/close": "Cancels what runs in a session, and frees what it needs. It stays stored, and can be loaded again.",
 	"SessionCloseParams.sessionId": "The session.",
+	"session/fork": `Opens a copy of a session as a session of its own, without sending its conversation. Not part of version 1 yet. It has the
+conversation, the plan and the creation options of the session; what was approved for the session is asked again. Refused while a turn
+runs in the session.`,
+	"SessionForkParams.sessionId": "The session to copy.",
+	"SessionForkParams.cwd": "The work directory of that session; another one is refused.",
+	"SessionForkParams.additionalDirectories": "All further roots of the new session.",
+	"SessionForkParams.mcpServers": "As in `session/new`.",
+	"SessionForkParams.systemPrompt": "Not supported: null, or left out.",
+	"SessionForkResult.sessionId": "The new session.",
+	"SessionForkResult.modes": "As in `session/new`.",
+	"SessionForkResult.configOptions": "As in `session/new`.",
 	"session/prompt": `Runs a turn. The answer comes when the turn is over, after all its updates. A prompt that comes while one runs waits for it; a side
 question (\`/btw\`) is answered while it runs. A text that begins with a [slash command](../commands.md) runs that command. May be
 withdrawn, which is the same as \`session/cancel\`.`,
@@ -329,6 +341,7 @@ const errors = {
 export const acpTexts: Readonly<Record<string, string>> = {
 	...ignoredMeta(
 		...["InitializeParams", "AuthenticateParams", "SessionNewParams", "SessionLoadParams", "SessionResumeParams"],
+		"SessionForkParams",
 		...["SessionListParams", "SessionDeleteParams", "SessionCloseParams", "SessionPromptParams", "SessionCancelParams"],
 		...["SessionSetModeParams", "SessionSetConfigOptionParams", "SessionSteeringParams", "CancelRequestParams"],
 		...["StdioServer", "RemoteServer", "TextBlock", "ImageBlock", "AudioBlock", "ResourceLink", "ResourceBlock"],

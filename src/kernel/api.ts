@@ -159,9 +159,11 @@ export interface OpeningOptions {
 export interface ForkOptions {
 	/** Absent for a copy of everything. */
 	readonly cut?: ForkCut;
+	/** Where whoever forks it believes it to work; fails `invalid-input` if that is elsewhere. */
+	readonly workDir?: string;
 	/**
-	 * Whether whoever acquires it first says what it is opened with. Absent for the environment and the MCP servers that
-	 * the session it is copied from was opened with, if that is loaded: they are not stored.
+	 * Whether whoever acquires it first says what it is opened with. Absent for what the session that it is copied from was
+	 * opened with: its added directories, and, if it is loaded, environment and MCP servers, which are not stored.
 	 */
 	readonly isOpenedAnew?: boolean;
 }

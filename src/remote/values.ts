@@ -338,6 +338,7 @@ export const openingOptionsSchema = objectOf<Omit<OpeningOptions, "editorFiles">
 
 export const forkOptionsSchema = objectOf<ForkOptions>({
 	cut: optional(objectOf<ForkCut>({ messages: amount, replacement: optional(historyEntrySchema) })),
+	workDir: optional(text),
 	isOpenedAnew: optional(flag),
 });
 

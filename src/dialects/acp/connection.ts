@@ -111,6 +111,14 @@ export class AcpConnection implements DialectConnection {
 				defineMethod({ ...shapes["session/close"], handle: ({ sessionId }) => done(sessions.close(sessionId)) }),
 			],
 			[
+				"session/fork",
+				defineMethod({
+					...shapes["session/fork"],
+					handle: (params, respond, id) =>
+						sessions.fork(params, (sessionId, choices) => respond({ sessionId, ...choices.result() }), id),
+				}),
+			],
+			[
 				"session/prompt",
 				defineMethod({
 					...shapes["session/prompt"],
@@ -159,7 +167,7 @@ export class AcpConnection implements DialectConnection {
 				loadSession: true,
 				promptCapabilities: { image: accepts.image, audio: accepts.audio, embeddedContext: true },
 				mcpCapabilities: { http: true, sse: true },
-				sessionCapabilities: { list: {}, resume: {}, close: {}, delete: {}, additionalDirectories: {} },
+				sessionCapabilities: { list: {}, resume: {}, close: {}, delete: {}, fork: {}, additionalDirectories: {} },
 				auth: account === null ? {} : { logout: {} },
 			},
 			agentInfo: { name: server.name, title: server.name, version: server.version },

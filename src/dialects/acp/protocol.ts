@@ -14,6 +14,7 @@ export const acpProtocol = {
 		"session/list": { params: wire.listParamsSchema, result: wire.listResultSchema },
 		"session/delete": { params: wire.sessionParamsSchema, result: wire.emptyResultSchema },
 		"session/close": { params: wire.sessionParamsSchema, result: wire.emptyResultSchema },
+		"session/fork": { params: wire.forkSessionParamsSchema, result: wire.newSessionResultSchema },
 		"session/prompt": { params: wire.promptParamsSchema, result: wire.promptResultSchema },
 		"session/cancel": { params: wire.sessionParamsSchema, result: null, actsOn: "notifications" },
 		"session/set_mode": { params: wire.setModeParamsSchema, result: wire.emptyResultSchema },

@@ -21,7 +21,14 @@ import { toMcpServers } from "./mcp-servers.ts";
 import { type Prompt, Prompts } from "./prompts.ts";
 import { signInAdvice } from "./sign-in.ts";
 import { stopReasonOf } from "./stop-reason.ts";
-import type { OpenSessionParams, PromptParams, PromptResult, SteeringResult, StopReason } from "./wire.ts";
+import type {
+	ForkSessionParams,
+	OpenSessionParams,
+	PromptParams,
+	PromptResult,
+	SteeringResult,
+	StopReason,
+} from "./wire.ts";
 
 /** Sessions on one page of a list. */
 const pageSize = 50;
@@ -118,6 +125,22 @@ export class SessionRequests {
 				}
 			}),
 		);
+	}
+
+	/** Opens a copy of a session, as a session of its own; what is opened with it is the client's choice. */
+	async fork({ sessionId, ...workspace }: ForkSessionParams, answer: Answer, id: RpcId | null): Promise<void> {
+		const { sessions } = this.#kernelApi;
+		const options = { workDir: workspace.cwd, isOpenedAnew: true };
+		const forkId = await this.#lines.run(sessionId, () =>
+			this.#known(sessionId, () => sessions.fork(sessionId, options)),
+		);
+		try {
+			await this.open({ ...workspace, sessionId: forkId }, false, answer, id);
+		} catch (thrown) {
+			// The client does not know it.
+			await sessions.delete(forkId);
+			throw thrown;
+		}
 	}
 
 	/** A page of the stored sessions. */
@@ -297,9 +320,13 @@ export class SessionRequests {
 	}
 
 	/** A session that is used until it is released, with errors that say what to do. */
-	async #acquire(id: string, opening: OpeningOptions = {}): Promise<SessionHandle> {
+	#acquire(id: string, opening: OpeningOptions = {}): Promise<SessionHandle> {
+		return this.#known(id, () => this.#kernelApi.sessions.acquire(id, opening));
+	}
+
+	async #known<T>(id: string, work: () => Promise<T>): Promise<T> {
 		try {
-			return await advised(() => this.#kernelApi.sessions.acquire(id, opening));
+			return await advised(work);
 		} catch (thrown) {
 			throw thrown instanceof KernelError && thrown.code === "session-not-found" ? unknownSession(id) : thrown;
 		}

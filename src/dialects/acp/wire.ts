@@ -77,6 +77,7 @@ export const initializeResultSchema = v.object({
 			resume: declared,
 			close: declared,
 			delete: declared,
+			fork: declared,
 			additionalDirectories: declared,
 		}),
 		auth: v.object({ logout: v.exactOptional(declared) }),
@@ -152,6 +153,14 @@ export const openSessionParamsSchema = params({ ...withinSession, ...workspace }
 export type OpenSessionParams = v.InferOutput<typeof openSessionParamsSchema>;
 export const openSessionResultSchema = v.object(choices);
 export type OpenSessionResult = v.InferOutput<typeof openSessionResultSchema>;
+
+/** Not part of version 1 yet. */
+export const forkSessionParamsSchema = params({
+	...withinSession,
+	...workspace,
+	systemPrompt: v.exactOptional(v.null("has no effect here: leave it out")),
+});
+export type ForkSessionParams = v.InferOutput<typeof forkSessionParamsSchema>;
 
 export const listParamsSchema = v.pipe(
 	v.optional(v.nullable(v.unknown()), () => ({})),

@@ -22,7 +22,7 @@ export function countMessages(history: MessageHistory): number {
 	return toHistoryPlaces(history).length;
 }
 
-/** What a fork retains before the message of this index. Throws INVALID_PARAMS behind the end. */
+/** What a fork retains before the message of this index. Throws INVALID_PARAMS after the end. */
 export function toCut(history: MessageHistory, index: number): ForkCut {
 	const places = toHistoryPlaces(history);
 	if (index > places.length) throw outOfBounds(index, places.length);

@@ -12,7 +12,7 @@ import type { Files } from "../../files/port.ts";
 import type { ServerPool } from "../../mcp/server-pool.ts";
 import { isBroadGrant } from "../../permissions/former-grants.ts";
 import type { ListQuery, SessionPage, SessionState, SessionStore, StoredSession } from "../../store/session-store.ts";
-import type { ForkCut } from "../api.ts";
+import type { ForkOptions } from "../api.ts";
 import { checkAdditionalDirectory } from "../commands/additional-directory.ts";
 import { builtInAgentNames } from "../compose/agent-names.ts";
 import { builtInAgents } from "../compose/built-in-agents.ts";
@@ -76,10 +76,16 @@ export class Kernel {
 	 * Creates a session with a copy of what this one has, or of its beginning, and does not load it. Fails `busy` while a
 	 * turn of it runs.
 	 */
-	async fork(source: Session, id: string, cut: ForkCut | null): Promise<void> {
+	async fork(source: Session, id: string, options: ForkOptions): Promise<void> {
+		const { workDir } = source;
+		if (options.workDir !== undefined && path.resolve(options.workDir) !== workDir) {
+			throw invalidInput(
+				`The session ${source.id} works in ${workDir}, and so does a fork of it: name that directory.`,
+			);
+		}
 		const { writeFork } = await import("./session-fork.ts");
 		const begun = await source.forkSource();
-		await this.#parts.store.create(source.workDir, id, (target) => writeFork(begun, cut, target));
+		await this.#parts.store.create(workDir, id, (target) => writeFork(begun, options, target));
 	}
 
 	/** The id of the last used session of a work dir; null when there is none. */

@@ -93,7 +93,7 @@ async function fork(cut: ForkCut | null): Promise<{ readonly store: SessionStore
 	await store.create(workDir, sourceId, fill);
 	const stored = await store.openOrCreate(workDir, sourceId);
 	const source = { stored, rows, end: stored.cursor().seq, plan: {} };
-	await store.create(workDir, forkId, (target) => writeFork(source, cut, target));
+	await store.create(workDir, forkId, (target) => writeFork(source, cut === null ? {} : { cut }, target));
 	return { store, forked: await store.openOrCreate(workDir, forkId) };
 }
 

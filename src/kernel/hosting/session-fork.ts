@@ -7,7 +7,7 @@ import type { ContextRow, HistoryEntry } from "../../events/conversation.ts";
 import type { AgentEvent } from "../../events/event.ts";
 import type { SessionState, StoredSession } from "../../store/session-store.ts";
 import { toTitle } from "../../store/title.ts";
-import type { ForkCut } from "../api.ts";
+import type { ForkOptions } from "../api.ts";
 import type { ForkSource } from "../session/fork-source.ts";
 import { readCreationOptions } from "./creation-options.ts";
 
@@ -17,11 +17,12 @@ const batchSize = 500;
 const forkMark = "Fork: ";
 
 /** Writes the copy. Fails `invalid-input` where it cannot be cut so. */
-export async function writeFork(source: ForkSource, cut: ForkCut | null, target: StoredSession): Promise<void> {
+export async function writeFork(source: ForkSource, options: ForkOptions, target: StoredSession): Promise<void> {
+	const { cut } = options;
 	const { stored, rows, end, plan } = source;
-	const retained = cut === null ? rows : cutRows(rows, cut.messages);
+	const retained = cut === undefined ? rows : cutRows(rows, cut.messages);
 	const writer = new EventWriter(target);
-	const place = cut === null ? { end, isWithinTurn: false } : await findPlace(source, cut.messages);
+	const place = cut === undefined ? { end, isWithinTurn: false } : await findPlace(source, cut.messages);
 	for await (const event of stored.events()) {
 		const { seq = 0 } = event;
 		if (seq > place.end) break;
@@ -35,7 +36,7 @@ export async function writeFork(source: ForkSource, cut: ForkCut | null, target:
 	// The rows come last: with them nothing of a step is missing in the context.
 	await target.commit({
 		...(whole.length === 0 ? {} : { context: { kind: "replace" as const, rows: whole } }),
-		state: { ...toForkState(stored, cut), ...plan, customTitle: titleOf(stored, writer.firstPrompt) },
+		state: { ...toForkState(stored, options), ...plan, customTitle: titleOf(stored, writer.firstPrompt) },
 	});
 }
 
@@ -43,16 +44,16 @@ export async function writeFork(source: ForkSource, cut: ForkCut | null, target:
  * The state of a fork. What a person approved for the session was for that one, and the fork asks again; what its creator
  * made it with holds for the fork as well, and so does its workspace, of which its context speaks.
  */
-function toForkState(stored: StoredSession, cut: ForkCut | null): Partial<SessionState> {
+function toForkState(stored: StoredSession, { cut, isOpenedAnew = false }: ForkOptions): Partial<SessionState> {
 	const { additionalDirs, todos, creationOptions } = stored.state();
 	const { approvesEverything = false, isAway = false } = readCreationOptions(creationOptions)?.mode ?? {};
 	return {
 		approval: { yolo: approvesEverything, afk: isAway, autoApproveActions: [] },
-		additionalDirs,
+		additionalDirs: isOpenedAnew ? [] : additionalDirs,
 		creationOptions,
 		forkedFrom: stored.id,
 		// They may be of a turn that was cut off.
-		todos: cut === null ? todos : [],
+		todos: cut === undefined ? todos : [],
 	};
 }
 

@@ -108,17 +108,17 @@ export class SessionHost implements SessionsApi {
 	}
 
 	/** Forks a session. Fails `session-not-found`, `busy` while a turn of it runs, `invalid-input` where it cannot be cut. */
-	async fork(id: string, { cut, isOpenedAnew = false }: ForkOptions = {}): Promise<string> {
+	async fork(id: string, options: ForkOptions = {}): Promise<string> {
 		const { kernel, clock, identifiers } = this.#parts;
 		const forkId = timeOrderedUuid(clock.now(), identifiers);
-		const write = (session: Session) => kernel.fork(session, forkId, cut ?? null);
+		const write = (session: Session) => kernel.fork(session, forkId, options);
 		if (await this.#visit(id, write)) return forkId;
 		const { session, release } = await this.acquire(id);
 		try {
 			await write(session);
 			const chosen = this.#chosen.get(id);
 			// With the environment and the servers of this one, which are not stored.
-			if (chosen !== undefined && !isOpenedAnew) {
+			if (chosen !== undefined && options.isOpenedAnew !== true) {
 				this.#chosen.set(forkId, withStoredModel(this.#parts, chosen, session.creationOptions));
 			}
 			return forkId;
