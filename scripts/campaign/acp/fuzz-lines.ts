@@ -11,7 +11,7 @@ const cwdMark = "<cwd>";
 const methods = choose(
 	...knownMethods,
 	...[
-		"session/fork",
+		"session/archive",
 		"session/Prompt",
 		"session/new ",
 		"session/",
@@ -124,6 +124,7 @@ const calls = fc.oneof(
 	call(8, "session/new", bent(workspace)),
 	call(4, "session/load", bent({ sessionId, ...workspace })),
 	call(4, "session/resume", bent({ sessionId, ...workspace })),
+	call(2, "session/fork", bent({ sessionId, ...workspace })),
 	call(3, "session/list", bent({ cwd: sometimes(50, cwd), cursor: sometimes(20, choose<unknown>("", "x", null, 5)) })),
 	call(2, "session/delete", onSession),
 	call(2, "session/close", onSession),

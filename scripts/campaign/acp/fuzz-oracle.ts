@@ -15,6 +15,7 @@ export const methods = [
 	"session/list",
 	"session/delete",
 	"session/close",
+	"session/fork",
 	"session/prompt",
 	"session/set_mode",
 	"session/set_config_option",
@@ -120,6 +121,9 @@ function predictRequest(method: string, params: unknown, state: OracleState): ()
 		case "session/load":
 		case "session/resume":
 			return () => [...onSession(codes.invalidParams)(), ...withdrawn()];
+		case "session/fork":
+			// While a turn runs it is refused.
+			return () => [...onSession(codes.invalidParams, codes.invalidRequest)(), ...withdrawn()];
 		case "session/delete":
 			if (typeof sessionId === "string") {
 				batch.ending.add(sessionId);
