@@ -5,8 +5,21 @@ import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import { isRecord } from "../../../src/base/json.ts";
 import type { Fields } from "../frame/life.ts";
 
-const schema: unknown = createRequire(import.meta.url)("@agentclientprotocol/sdk/schema/v1/schema.json");
-const definitions = isRecord(schema) && isRecord(schema["$defs"]) ? schema["$defs"] : {};
+const load = createRequire(import.meta.url);
+
+function definitionsOf(file: string): Fields {
+	const schema: unknown = load(`@agentclientprotocol/sdk/schema/v1/${file}`);
+	return isRecord(schema) && isRecord(schema["$defs"]) ? schema["$defs"] : {};
+}
+
+/** Methods that are not part of the version yet, and are served: their own definitions, and those that the version has. */
+const early: ReadonlySet<unknown> = new Set(["session/fork"]);
+const unstable = definitionsOf("schema.unstable.json");
+const added = Object.entries(unstable).filter(
+	([, definition]) => isRecord(definition) && early.has(definition["x-method"]),
+);
+const definitions: Fields = { ...unstable, ...definitionsOf("schema.json"), ...Object.fromEntries(added) };
+const served = new Set([...Object.keys(definitionsOf("schema.json")), ...added.map(([name]) => name)]);
 const ajv = new Ajv2020({ strict: false, validateFormats: false, discriminator: false });
 ajv.addSchema({ $id: "acp", $defs: definitions });
 
@@ -15,7 +28,7 @@ type Role = "request" | "response" | "notification";
 /** The names of the definitions, by what each is for: `agent session/new request`. */
 const names = new Map<string, string>();
 for (const [name, definition] of Object.entries(definitions)) {
-	if (!isRecord(definition) || definition["x-method"] === undefined) continue;
+	if (!served.has(name) || !isRecord(definition) || definition["x-method"] === undefined) continue;
 	const [role = ""] = /(?:Request|Response|Notification)$/.exec(name) ?? [];
 	names.set(`${String(definition["x-side"])} ${String(definition["x-method"])} ${role.toLowerCase()}`, name);
 }
