@@ -1,5 +1,6 @@
 // `session/*` and `turn/*`: each runs on the session it names, and none waits for another session.
 import { createDeferred } from "../../base/deferred.ts";
+import { KernelError } from "../../base/errors.ts";
 import { createKeyedQueue } from "../../base/keyed-queue.ts";
 import type { ForkCut, MessageHistory, OpeningOptions, SessionApi, SessionHandle } from "../../kernel/api.ts";
 import type { Peer } from "../../rpc/connection.ts";
@@ -14,7 +15,7 @@ import { newFacts, readFacts } from "./projection/facts.ts";
 import { meerkatProtocol } from "./protocol.ts";
 import { toSessionRequest, withContext } from "./session-request.ts";
 import { SessionStreams } from "./session-streams.ts";
-import { TurnQueue } from "./turn-queue.ts";
+import { startInRoom, type WaitingTurns, waitingTurnsOf } from "./turn-slots.ts";
 import { refuseUnhonouredOfCreate, refuseUnhonouredOfTurn } from "./unhonoured.ts";
 import type {
 	ArchiveResult,
@@ -47,8 +48,8 @@ export class SessionMethods {
 	readonly #turns = new Map<string, Set<Promise<void>>>();
 	/** Requests about one session are ordered as they arrived: a turn has begun before its interrupt is handled. */
 	readonly #lines = createKeyedQueue();
-	/** Turns that wait for others. */
-	readonly #queue = new TurnQueue();
+	/** Turns that wait for others, those of other connections among them. */
+	readonly #waiting: WaitingTurns;
 
 	constructor(
 		kernelApi: HostApi,
@@ -57,6 +58,7 @@ export class SessionMethods {
 		readConfig: () => Promise<ConfigView>,
 	) {
 		this.#kernelApi = kernelApi;
+		this.#waiting = waitingTurnsOf(kernelApi.sessions);
 		this.#peer = peer;
 		this.#streams = new SessionStreams(kernelApi.identifiers, (end) => peer.notify("session/stream_end", end));
 		this.#client = { ...client, streams: this.#streams };
@@ -147,11 +149,14 @@ export class SessionMethods {
 			return { session_id: handle.session.id };
 		}
 		const { ended } = await this.#orDiscard(handle, async () =>
-			(await this.#attach(handle)).start(handle, this.#toPrompt(params), this.#wantsEvents(params)),
+			this.#begin(async () => {
+				const attached = await this.#attach(handle);
+				return await startInRoom(() => attached.start(handle, this.#toPrompt(params), this.#wantsEvents(params)));
+			}),
 		);
 		const { id } = handle.session;
 		this.#noteTurn(id, answered);
-		return await concerning(id, () => this.#queue.add(id, ended).finally(() => handle.release()));
+		return await concerning(id, () => this.#waiting.queue.add(id, ended).finally(() => handle.release()));
 	}
 
 	/** A session that cannot be persisted, or cannot begin its first turn, is removed. */
@@ -170,13 +175,40 @@ export class SessionMethods {
 		const { session_id: id } = params;
 		if (this.#client.codec().isContract) refuseUnhonouredOfTurn(params);
 		const run = () => this.#runTurn(params, answered);
-		return await (this.#client.codec().isContract ? this.#queue.run(id, run) : this.#queue.add(id, run()));
+		const { queue } = this.#waiting;
+		return await (this.#client.codec().isContract ? queue.run(id, run) : queue.add(id, run()));
 	}
 
 	async #runTurn(params: TurnStartParams, answered: Promise<void>): Promise<RunResult> {
 		const { session_id: id } = params;
-		const { handle, ended } = await this.#lines.run(id, () => this.#start(params, answered));
+		const start = () => this.#lines.run(id, () => this.#start(params, answered));
+		const { handle, ended } = await this.#begin(() => this.#whenIdle(id, start));
 		return await ended.finally(() => handle.release());
+	}
+
+	/** Begins a turn; in the contract it waits while too many run. */
+	#begin<T extends { readonly ended: Promise<unknown> }>(begin: () => Promise<T>): Promise<T> {
+		return this.#client.codec().isContract ? this.#waiting.slots.begin(begin) : begin();
+	}
+
+	/** In the contract a turn waits for the end of one that another client has begun in its session. */
+	async #whenIdle<T>(id: string, start: () => Promise<T>): Promise<T> {
+		for (;;) {
+			try {
+				return await start();
+			} catch (thrown) {
+				const isBusy = thrown instanceof KernelError && thrown.code === "busy";
+				if (!isBusy || !this.#client.codec().isContract) throw thrown;
+			}
+			const handle = await this.#kernelApi.sessions.acquire(id);
+			try {
+				const { pump } = await this.#attach(handle);
+				const { turnId } = await handle.session.snapshot();
+				if (turnId !== null) await pump.turnEnded(turnId);
+			} finally {
+				handle.release();
+			}
+		}
 	}
 
 	#wantsEvents({ session_events }: { readonly session_events: boolean | null }): boolean {
@@ -189,7 +221,9 @@ export class SessionMethods {
 		try {
 			const attached = await this.#attach(handle);
 			await this.#changeModel(handle, params);
-			const { ended } = await attached.start(handle, this.#toPrompt(params), this.#wantsEvents(params));
+			const { ended } = await startInRoom(() =>
+				attached.start(handle, this.#toPrompt(params), this.#wantsEvents(params)),
+			);
 			this.#noteTurn(id, answered);
 			return { handle, ended };
 		} catch (thrown) {
