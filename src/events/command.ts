@@ -37,6 +37,25 @@ export type Command =
 	 * the model answers when it is asked for it, outside turns. Fails `unsupported` for a session without such a schema.
 	 */
 	| { readonly type: "output.extract"; readonly text: string }
+	/**
+	 * Adds a message of the system to the context, between turns; the model sees it in the next one. What was added under
+	 * a name is added once: the same again changes nothing, another text fails `invalid-input`. Fails `busy` while a turn
+	 * runs.
+	 */
+	| { readonly type: "context.add"; readonly text: string; readonly name: string | null }
+	/**
+	 * Notifies the model of something that happened elsewhere, at its next step, in this turn or the next one. Stored once
+	 * under a key, as `context.add`. Fails `overloaded` when too many wait.
+	 */
+	| {
+			readonly type: "notification.add";
+			/** Names it for whoever adds it. */
+			readonly id: string;
+			/** A word or two for what happened, such as `build.done`. */
+			readonly kind: string;
+			readonly body: string;
+			readonly key: string | null;
+	  }
 	/** Settles an interaction. An unknown or settled id changes nothing. */
 	| {
 			readonly type: "interaction.respond";
@@ -79,6 +98,10 @@ export interface CommandValues {
 	"mode.set": { readonly mode: SessionMode };
 	"model.set": EventBodyOf<"model.changed">["model"];
 	"output.extract": ExtractedOutput;
+	/** False for what was there already. */
+	"context.add": { readonly added: boolean };
+	/** The same, and the id under which it was added. */
+	"notification.add": { readonly added: boolean; readonly id: string };
 	/** Whether this answer settled the interaction, and who settled it, as far as that is known. */
 	"interaction.respond": { readonly settled: boolean; readonly by: SettledBy | null };
 }

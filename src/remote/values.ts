@@ -125,6 +125,18 @@ const commandSchemas: { readonly [T in CommandType]: SchemaOf<CommandOf<T>> } = 
 		question: text,
 	}),
 	"output.extract": objectOf<CommandOf<"output.extract">>({ type: v.literal("output.extract"), text }),
+	"context.add": objectOf<CommandOf<"context.add">>({
+		type: v.literal("context.add"),
+		text,
+		name: nullableText,
+	}),
+	"notification.add": objectOf<CommandOf<"notification.add">>({
+		type: v.literal("notification.add"),
+		id: text,
+		kind: text,
+		body: text,
+		key: nullableText,
+	}),
 	"interaction.respond": objectOf<CommandOf<"interaction.respond">>({
 		type: v.literal("interaction.respond"),
 		interactionId: text,
@@ -159,6 +171,8 @@ export const commandValueSchemas: { readonly [T in CommandType]: SchemaOf<Comman
 			calls: v.array(tokenUsageSchema),
 		}),
 	]),
+	"context.add": v.object({ added: flag }),
+	"notification.add": v.object({ added: flag, id: text }),
 	"interaction.respond": v.object({ settled: flag, by: v.nullable(settledBySchema) }),
 };
 

@@ -345,6 +345,38 @@ export function describeSessions(name: string, reach: ReachSessions): void {
 			expect(tools.rejected).toEqual([{ name: "Shell", reason: "conflicts with builtin tool" }]);
 		});
 
+		it("are told what is added to their context and what happened elsewhere, once under a name, and it lasts", async () => {
+			const store = createMemoryStore();
+			const { sessions } = await createSubject({}, { store });
+			const handle = await sessions.create({ ...plainRequest, systemPrompt: "Be brief." });
+			const { session } = handle;
+			const addContext = (text: string, name: string | null) => session.send({ type: "context.add", text, name });
+			const notify = (id: string, body: string, key: string | null) =>
+				session.send({ type: "notification.add", id, kind: "build.done", body, key });
+			expect(await addContext("It rains.", "n")).toEqual({ added: true });
+			expect(await addContext("It rains.", "n")).toEqual({ added: false });
+			await expect(addContext("other", "n")).rejects.toMatchObject({ code: "invalid-input" });
+			expect(await notify("e1", "all is well", "k")).toEqual({ added: true, id: "e1" });
+			expect(await notify("e2", "all is well", "k")).toEqual({ added: false, id: "e1" });
+			await expect(notify("e3", "nothing is", "k")).rejects.toMatchObject({
+				code: "invalid-input",
+				data: { existing_id: "e1" },
+			});
+			for (let n = 0; n < 63; n += 1) await notify(`more-${n}`, "x", null);
+			await expect(notify("over", "x", null)).rejects.toMatchObject({ code: "overloaded", data: { limit: 64 } });
+			const rain = { role: "system", content: [{ type: "text", text: "It rains." }], name: "n" };
+			expect((await session.conversation()).messages).toEqual([rain]);
+			await attachHolding(session);
+			await handle.startTurn("text: hello");
+			await expect(addContext("It snows.", null)).rejects.toMatchObject({ code: "busy" });
+			await sessions.stop();
+			const { sessions: later } = await createSubject({}, { store });
+			const again = await later.acquire(session.id);
+			expect((await again.session.conversation()).messages[0]).toEqual(rain);
+			expect(await again.session.hasBackgroundNews()).toBe(true);
+			expect(await again.session.send({ type: "context.add", text: "It rains.", name: "n" })).toEqual({ added: false });
+		});
+
 		it("are forked, whole or cut, loaded or not, and not while they work", async () => {
 			const store = createMemoryStore();
 			const models = { m: { provider: "p", model: "echo", max_context_size: 1_000_000 } };

@@ -35,6 +35,12 @@ import {
 import { contractEvents, contractMembers, seedEvents } from "./wire-events.ts";
 import { forkAtParamsSchema, forkReplaceParamsSchema, forkResultSchema } from "./wire-forks.ts";
 import {
+	externalEventParamsSchema,
+	externalEventResultSchema,
+	injectContextParamsSchema,
+	injectContextResultSchema,
+} from "./wire-inputs.ts";
+import {
 	stopRunParamsSchema,
 	stopRunResultSchema,
 	streamCloseParamsSchema,
@@ -87,6 +93,8 @@ export const meerkatProtocol = {
 		"session/stream_close": { params: streamCloseParamsSchema, result: streamCloseResultSchema },
 		"session/fork_at": { params: forkAtParamsSchema, result: forkResultSchema },
 		"session/fork_replace": { params: forkReplaceParamsSchema, result: forkResultSchema },
+		"session/inject_context": { params: injectContextParamsSchema, result: injectContextResultSchema },
+		"session/external_event": { params: externalEventParamsSchema, result: externalEventResultSchema },
 		"session/archive": { params: sessionParamsSchema, result: archiveResultSchema },
 		"turn/start": { params: turnStartParamsSchema, result: runResultSchema },
 		"turn/interrupt": { params: sessionParamsSchema, result: interruptResultSchema },

@@ -1,6 +1,5 @@
 // `session/*` and `turn/*`: each runs on the session it names, and none waits for another session.
 import { createDeferred } from "../../base/deferred.ts";
-import { KernelError } from "../../base/errors.ts";
 import { createKeyedQueue } from "../../base/keyed-queue.ts";
 import type { ForkCut, MessageHistory, OpeningOptions, SessionApi, SessionHandle } from "../../kernel/api.ts";
 import type { Peer } from "../../rpc/connection.ts";
@@ -13,9 +12,10 @@ import { toHistory } from "./history.ts";
 import { type ClientSide, HostedSession, type Remembered } from "./hosted-session.ts";
 import { newFacts, readFacts } from "./projection/facts.ts";
 import { meerkatProtocol } from "./protocol.ts";
+import { addExternalEvent, injectContext } from "./session-inputs.ts";
 import { toSessionRequest, withContext } from "./session-request.ts";
 import { SessionStreams } from "./session-streams.ts";
-import { startInRoom, type WaitingTurns, waitingTurnsOf } from "./turn-slots.ts";
+import { startInRoom, type WaitingTurns, waitingTurnsOf } from "./turns/turn-slots.ts";
 import { refuseUnhonouredOfCreate, refuseUnhonouredOfTurn } from "./unhonoured.ts";
 import type {
 	ArchiveResult,
@@ -103,6 +103,23 @@ export class SessionMethods {
 				...shapes["session/fork_replace"],
 				handle: ({ session_id, message_index, replacement }) =>
 					this.#fork(session_id, (history) => toReplacingCut(history, message_index, replacement)),
+			}),
+		],
+		[
+			"session/inject_context",
+			defineMethod({
+				...shapes["session/inject_context"],
+				handle: (params) => this.#whenOver(params.session_id, ({ session }) => injectContext(session, params)),
+			}),
+		],
+		[
+			"session/external_event",
+			defineMethod({
+				...shapes["session/external_event"],
+				handle: (params) => {
+					const origin = { id: this.#kernelApi.identifiers.uuid(), now: this.#client.now() };
+					return this.#using(params.session_id, ({ session }) => addExternalEvent(session, params, origin));
+				},
 			}),
 		],
 		["turn/stop_run", defineMethod({ ...shapes["turn/stop_run"], handle: (params) => this.#stopRun(params) })],
@@ -197,7 +214,7 @@ export class SessionMethods {
 			try {
 				return await start();
 			} catch (thrown) {
-				const isBusy = thrown instanceof KernelError && thrown.code === "busy";
+				const isBusy = toNamedError(thrown, id).code === "SESSION_BUSY";
 				if (!isBusy || !this.#client.codec().isContract) throw thrown;
 			}
 			const handle = await this.#kernelApi.sessions.acquire(id);
@@ -370,6 +387,13 @@ export class SessionMethods {
 			const handle = await this.#kernelApi.sessions.acquire(id, opening);
 			return await work(handle).finally(() => handle.release());
 		});
+	}
+
+	/** The same once every turn is over that was requested before, and any turn of another client. */
+	async #whenOver<T>(id: string, work: (handle: SessionHandle) => Promise<T>): Promise<T> {
+		return await concerning(id, () =>
+			this.#waiting.queue.run(id, () => this.#whenIdle(id, () => this.#using(id, work))),
+		);
 	}
 
 	#inLine<T>(id: string, work: () => Promise<T>): Promise<T> {

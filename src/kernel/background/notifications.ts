@@ -1,10 +1,11 @@
 // The notifications of a session: each is persisted once, delivered to the client while a turn runs, and given to the
 // model at its next step. A delivery is recorded after it happened, so that a crash may repeat it but never lose it.
 import type { Clock } from "../../base/clock.ts";
-import { errorText } from "../../base/errors.ts";
+import { errorText, KernelError } from "../../base/errors.ts";
 import type { Identifiers } from "../../base/ids.ts";
 import { createKeyedQueue } from "../../base/keyed-queue.ts";
 import type { Log } from "../../base/log.ts";
+import type { Command } from "../../events/command.ts";
 import type { HistoryEntry } from "../../events/conversation.ts";
 import type { EventBody } from "../../events/event.ts";
 import type { HookPoint } from "../../hooks/hook.ts";
@@ -21,7 +22,13 @@ import { notificationIdOf, toNoticeText } from "./task-notification.ts";
 /** The most notifications that the model is given at one step. */
 const noticesPerStep = 4;
 
+/** The most notifications from outside that wait for the model. */
+const waitingLimit = 64;
+
 type Sink = "llm" | "wire";
+
+/** Something that happened elsewhere. */
+export type ExternalEvent = Omit<Extract<Command, { type: "notification.add" }>, "type">;
 
 /** A notification for the model. */
 export interface AgentNotice {
@@ -71,6 +78,51 @@ export class Notifications {
 			this.#persistence.delete(persistence);
 		}
 		void this.#deliverPending();
+	}
+
+	/**
+	 * Persists a notification from outside of the session. What was added under a key is added once: false then, with the
+	 * id of the first one. Fails `invalid-input` for another body under a known key, `overloaded` when too many wait.
+	 */
+	async add(event: ExternalEvent): Promise<{ readonly added: boolean; readonly id: string }> {
+		if (!(await this.load())) {
+			throw new KernelError("storage-failed", "The notifications of the session cannot be read; the log says why.");
+		}
+		const dedupeKey = event.key === null ? null : `external:${event.key}`;
+		const known = dedupeKey === null ? undefined : this.#findByKey(dedupeKey);
+		if (known !== undefined) {
+			if (known.body === event.body && known.title === event.kind) return { added: false, id: known.sourceId };
+			throw new KernelError("invalid-input", `Something else was added under the key ${event.key}.`, {
+				data: { existing_id: known.sourceId },
+			});
+		}
+		if (this.#pending("llm").length >= waitingLimit) {
+			throw new KernelError(
+				"overloaded",
+				`${waitingLimit} notifications wait for the model already: start a turn, in which it receives them.`,
+				{ data: { limit: waitingLimit } },
+			);
+		}
+		await this.publish((id, now) => ({
+			id,
+			category: "external",
+			type: "external.event",
+			sourceKind: "external_event",
+			sourceId: event.id,
+			title: event.kind,
+			body: event.body,
+			severity: "info",
+			createdAt: now,
+			payload: {},
+			targets: ["llm", "wire", "shell"],
+			dedupeKey,
+		}));
+		return { added: true, id: event.id };
+	}
+
+	#findByKey(key: string): Notification | undefined {
+		for (const { notification } of this.#known.values()) if (notification.dedupeKey === key) return notification;
+		return undefined;
 	}
 
 	async #persist(make: MakeNotification): Promise<void> {

@@ -2,6 +2,7 @@
 // builds its parts; this file has its commands and its lifecycle.
 
 import { setMaxListeners } from "node:events";
+import { isDeepStrictEqual } from "node:util";
 import { KernelError, toKernelError } from "../../base/errors.ts";
 import type { Command, CommandType, CommandValues, ExtractedOutput } from "../../events/command.ts";
 import { textPart, type UserInput } from "../../events/content.ts";
@@ -47,6 +48,8 @@ export class Session implements SessionApi {
 		"plan-mode.set": ({ enabled }) => this.#setPlanMode(enabled),
 		"mode.set": ({ mode }) => this.#assembled.modes.set(mode),
 		"model.set": ({ model, thinking }) => this.#assembled.model.set({ model, thinking }),
+		"context.add": ({ text, name }) => this.#addToContext(text, name),
+		"notification.add": (event) => this.#assembled.notifications.add(event),
 		"interaction.respond": ({ interactionId, clientId = null, answer }) => {
 			const { interactions, clients } = this.#assembled;
 			const by = { kind: "client", clientId, name: clients.nameOf(clientId) } as const;
@@ -372,6 +375,27 @@ export class Session implements SessionApi {
 		running.steers.close();
 		running.controller.abort();
 		return null;
+	}
+
+	async #addToContext(text: string, name: string | null): Promise<{ readonly added: boolean }> {
+		const refuseTurn = () => {
+			if (this.turnId !== null) throw new KernelError("busy", "An agent turn is in progress: wait for its end.");
+		};
+		if (this.#closing) throw closing();
+		refuseTurn();
+		const { context } = await this.#assembled.main.load();
+		refuseTurn();
+		const content = [textPart(text)];
+		const known =
+			name === null ? undefined : context.messages.find((each) => each.role === "system" && each.name === name);
+		if (known !== undefined) {
+			if (isDeepStrictEqual(known.content, content)) return { added: false };
+			throw new KernelError("invalid-input", `Another text was added under the name ${name}.`);
+		}
+		const message = { role: "system", content, ...(name === null ? {} : { name }) } as const;
+		await context.append([{ type: "message", message }]);
+		await this.#parts.stored.commit({}, { sync: true });
+		return { added: true };
 	}
 
 	#startSideQuestion(question: string): { readonly id: string } {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { createDeferred } from "../../base/deferred.ts";
-import { KernelError } from "../../base/errors.ts";
+import { createDeferred } from "../../../base/deferred.ts";
+import { KernelError } from "../../../base/errors.ts";
 import { maximumWaiting, startInRoom, TurnSlots } from "./turn-slots.ts";
 
 /** Room for so many turns, which end when the test says so. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createDeferred } from "../../base/deferred.ts";
+import { createDeferred } from "../../../base/deferred.ts";
 import { maximumQueue, TurnQueue } from "./turn-queue.ts";
 
 /** A queue, and turns that end when the test says so. */

@@ -1,15 +1,15 @@
 // Turns of the contract wait for those of other clients of the same process, in the order in which they came.
 import { expect, it } from "vitest";
-import { createFakeClock } from "../../../test/support/host/campaign-clock.ts";
-import { createGatedProvider } from "../../../test/support/models/gated-provider.ts";
-import { createHostedServer } from "../../../test/support/sessions/hosted-server.ts";
-import { createMemoryFiles } from "../../../test/support/store/memory-files.ts";
-import { createDeferred } from "../../base/deferred.ts";
-import { isRecord } from "../../base/json.ts";
-import type { SessionsApi } from "../../kernel/api.ts";
-import { createMemoryStore } from "../../store/memory/memory-store.ts";
+import { createFakeClock } from "../../../../test/support/host/campaign-clock.ts";
+import { createGatedProvider } from "../../../../test/support/models/gated-provider.ts";
+import { createHostedServer } from "../../../../test/support/sessions/hosted-server.ts";
+import { createMemoryFiles } from "../../../../test/support/store/memory-files.ts";
+import { createDeferred } from "../../../base/deferred.ts";
+import { isRecord } from "../../../base/json.ts";
+import type { SessionsApi } from "../../../kernel/api.ts";
+import { createMemoryStore } from "../../../store/memory/memory-store.ts";
 
-/** A server, and its sessions for clients beside its own. */
+/** A server, and its sessions for other clients. */
 async function createServer(others: SessionsApi | null = null) {
 	const provider = createGatedProvider(false);
 	provider.gate("m");

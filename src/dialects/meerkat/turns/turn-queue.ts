@@ -1,5 +1,5 @@
 // Turns of one session that come while another runs wait for its end, in the order in which they came.
-import { KernelError } from "../../base/errors.ts";
+import { KernelError } from "../../../base/errors.ts";
 
 /** Turns of one session that may wait. */
 export const maximumQueue = 64;

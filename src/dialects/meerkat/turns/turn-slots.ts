@@ -1,8 +1,8 @@
 // Turns of the contract wait when too many run at once, in the order in which they came, whatever session they are for. What
 // all connections of a process share of waiting turns.
-import { createDeferred, type Deferred } from "../../base/deferred.ts";
-import { KernelError } from "../../base/errors.ts";
-import type { SessionsApi } from "../../kernel/api.ts";
+import { createDeferred, type Deferred } from "../../../base/deferred.ts";
+import { KernelError } from "../../../base/errors.ts";
+import type { SessionsApi } from "../../../kernel/api.ts";
 import { TurnQueue } from "./turn-queue.ts";
 
 /** Turns of a process that may wait because too many run. */
