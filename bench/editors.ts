@@ -3,7 +3,7 @@
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import type { Target } from "./child.ts";
-import { logSize, longLog } from "./long-session.ts";
+import { logSizeOf } from "./long-session.ts";
 import type { BenchFiles } from "./measurements.ts";
 
 interface Message {
@@ -81,16 +81,17 @@ export async function measureEditorText(target: Target, files: BenchFiles): Prom
 	return time;
 }
 
-/** Megabytes of the stored log per second, from the request to load it to the reply. */
-export async function measureLoad(target: Target, files: BenchFiles): Promise<number> {
+/** Megabytes of the stored log of a session per second, from the request to load it to the reply. */
+export async function measureLoad(target: Target, files: BenchFiles, sessionId: string): Promise<number> {
 	const server = start(target, editorArguments(files));
 	server.send("1", "initialize", { protocolVersion: 1, clientCapabilities: {} });
 	await server.reply("1");
 	const begun = performance.now();
 	const reply = server.reply("2");
-	server.send("2", "session/load", { sessionId: longLog, cwd: files.workDir, mcpServers: [] });
+	server.send("2", "session/load", { sessionId, cwd: files.workDir, mcpServers: [] });
 	await reply;
 	const seconds = (performance.now() - begun) / 1000;
 	await server.finish();
-	return logSize / 1_000_000 / seconds;
+	const size = logSizeOf(target.environment["KIMI_SHARE_DIR"] ?? "", files.workDir, sessionId);
+	return size / 1_000_000 / seconds;
 }

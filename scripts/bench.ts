@@ -8,7 +8,7 @@ import { parseArgs } from "node:util";
 import type { Target } from "../bench/child.ts";
 import { measureDeltas } from "../bench/delta-latency.ts";
 import { measureEditorText, measureLoad, measureWireText } from "../bench/editors.ts";
-import { logSize, messageCount, writeLongSessions } from "../bench/long-session.ts";
+import { eventCount, logSize, longLog, manyEvents, messageCount, writeLongSessions } from "../bench/long-session.ts";
 import { measureSessions, sessionCount, turnsAtOnce, writeSessionScripts } from "../bench/many-sessions.ts";
 import {
 	measureBareNode,
@@ -140,16 +140,18 @@ async function runEditors(choice: Choice, folder: string): Promise<void> {
 	writeLongSessions(target.environment["KIMI_SHARE_DIR"] ?? "", files.workDir);
 	const editor: number[] = [];
 	const wire: number[] = [];
-	const load: number[] = [];
+	const long: number[] = [];
+	const many: number[] = [];
 	// Round 0 fills the caches of disk and compiler.
 	for (let round = 0; round <= choice.runs; round += 1) {
 		if (!choice.json) process.stderr.write(`\rrun ${round} of ${choice.runs}  `);
 		const times = [await measureEditorText(target, files), await measureWireText(target, files)] as const;
-		const speed = await measureLoad(target, files);
+		const speeds = [await measureLoad(target, files, longLog), await measureLoad(target, files, manyEvents)] as const;
 		if (round === 0) continue;
 		editor.push(times[0]);
 		wire.push(times[1]);
-		load.push(speed);
+		long.push(speeds[0]);
+		many.push(speeds[1]);
 	}
 	if (!choice.json) process.stderr.write("\r");
 	const texts = new Map([
@@ -158,7 +160,12 @@ async function runEditors(choice: Choice, folder: string): Promise<void> {
 	]);
 	printAlone(choice, [
 		{ name: "start to the first text of an answer, as an editor", unit: "ms", values: texts },
-		{ name: `\`session/load\` of ${logSize / 1_000_000} MB`, unit: "MB/s", values: new Map([[own, load]]) },
+		{ name: `\`session/load\` of ${logSize / 1_000_000} MB`, unit: "MB/s", values: new Map([[own, long]]) },
+		{
+			name: `the same of ${eventCount.toLocaleString("en")} small events`,
+			unit: "MB/s",
+			values: new Map([[own, many]]),
+		},
 	]);
 }
 

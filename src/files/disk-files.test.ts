@@ -8,6 +8,7 @@ import {
 	open,
 	readdir,
 	readFile,
+	readlink,
 	realpath,
 	rename,
 	rm,
@@ -189,6 +190,25 @@ describe("files on disk", () => {
 			expect(pieces.length).toBeGreaterThan(1);
 			expect(Buffer.concat(pieces).equals(whole)).toBe(true);
 		});
+
+		it.runIf(process.platform === "linux")(
+			"reads no further for a reader that stops, and closes the file",
+			async () => {
+				await writeFile(at("file"), Buffer.alloc(1_000_000));
+				const countOpen = async () => {
+					const links = await readdir("/dev/fd");
+					const targets = await Promise.all(links.map((name) => readlink(`/dev/fd/${name}`).catch(() => "")));
+					return targets.filter((target) => target === at("file")).length;
+				};
+				let pieces = 0;
+				for await (const piece of files.readPieces(at("file"))) {
+					pieces += 1;
+					expect(piece.length).toBeGreaterThan(0);
+					if (pieces === 3) break;
+				}
+				expect(await countOpen()).toBe(0);
+			},
+		);
 
 		it.skipIf(process.platform !== "linux")("refuses pipes and devices at once", async () => {
 			execFileSync("mkfifo", [at("fifo")]);

@@ -60,16 +60,34 @@ export async function readSome(
 	}
 }
 
-/** The bytes in pieces from the current position. */
+/**
+ * The bytes in pieces from the current position. Who wants a second piece gets the ones after it sooner: each is read
+ * while the one before it is being used.
+ */
 export async function* readOn(file: ReadableFile, target: string, pieceLength: number): AsyncGenerator<Buffer> {
-	let total = 0;
-	while (true) {
+	const read = async (): Promise<Buffer> => {
 		const bytes = Buffer.allocUnsafe(pieceLength);
-		const count = await readSome(file, bytes, 0, null);
-		if (count === 0) return;
-		total += count;
-		if (file.size === 0 && total > unsizedLimit) throw refusal("EFBIG", "it says it is empty and never ends", target);
-		yield bytes.subarray(0, count);
+		return bytes.subarray(0, await readSome(file, bytes, 0, null));
+	};
+	let total = 0;
+	let next: Promise<Buffer> | null = null;
+	try {
+		while (true) {
+			const piece: Buffer = await (next ?? read());
+			next = null;
+			if (piece.length === 0) return;
+			if (total > 0) {
+				next = read();
+				// It fails for whoever asks for it.
+				next.catch(() => {});
+			}
+			total += piece.length;
+			if (file.size === 0 && total > unsizedLimit) throw refusal("EFBIG", "it says it is empty and never ends", target);
+			yield piece;
+		}
+	} finally {
+		// Whoever wants no more closes the file.
+		await next?.catch(() => {});
 	}
 }
 

@@ -253,9 +253,9 @@ export interface SessionApi extends FaultOwner {
 	conversation(): Promise<MessageHistory>;
 	/**
 	 * The session's stored events after this cursor, or from the beginning. Fails `invalid-input` for a cursor of a
-	 * history that was rewritten.
+	 * history that was rewritten. They come in batches, as they are read; a batch may be empty.
 	 */
-	events(after?: Cursor): AsyncIterable<AgentEvent>;
+	events(after?: Cursor): AsyncIterable<readonly AgentEvent[]>;
 	/** Makes it a session that a later process finds, although nothing has happened in it yet. */
 	establish(): Promise<void>;
 	/** The background tasks that are not over, or whose end was not reported yet, oldest first. */

@@ -134,7 +134,7 @@ class KernelServer {
 		"session.conversation": async ({ session: name }) => {
 			this.#refuseMore(this.#streams.size, "streams");
 			const { systemPrompt, messages } = await this.#session(name).conversation();
-			return { systemPrompt, stream: this.#open(toItemStream(messages)) };
+			return { systemPrompt, stream: this.#open(toItemStream([messages])) };
 		},
 		"session.events": async ({ session: name, after }) => {
 			this.#refuseMore(this.#streams.size, "streams");
@@ -331,20 +331,33 @@ function toEventStream({ events, drained, close }: Attachment, onClose: () => vo
 	};
 }
 
-/** Batches of the items, of which none is large unless a single item is. */
-function toItemStream(items: Iterable<unknown> | AsyncIterable<unknown>): Stream {
-	const reader = Symbol.asyncIterator in items ? items[Symbol.asyncIterator]() : items[Symbol.iterator]();
+type Batches = Iterable<readonly unknown[]> | AsyncIterable<readonly unknown[]>;
+
+/** The items in other batches, of which none is large unless a single item is. */
+function toItemStream(batches: Batches): Stream {
+	const reader = Symbol.asyncIterator in batches ? batches[Symbol.asyncIterator]() : batches[Symbol.iterator]();
 	let isClosed = false;
+	let read: readonly unknown[] = [];
+	/** How many of the items that were read are in batches that were taken. */
+	let taken = 0;
 	return {
 		async next() {
-			const batch: unknown[] = [];
-			for (let size = 0; batch.length < itemsAtOnce && size < sizeAtOnce; ) {
-				const { value, done } = isClosed ? { value: undefined, done: true } : await reader.next();
-				if (done === true) return { items: batch, ended: true };
-				batch.push(value);
-				size += textSize(value);
+			const items: unknown[] = [];
+			for (let size = 0; items.length < itemsAtOnce && size < sizeAtOnce; ) {
+				if (isClosed) return { items, ended: true };
+				if (taken === read.length) {
+					const next = await reader.next();
+					if (next.done === true) return { items, ended: true };
+					read = next.value;
+					taken = 0;
+				} else {
+					const item = read[taken];
+					taken += 1;
+					items.push(item);
+					size += textSize(item);
+				}
 			}
-			return { items: batch, ended: false };
+			return { items, ended: false };
 		},
 		drained: async () => {},
 		close() {

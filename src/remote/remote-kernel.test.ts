@@ -103,10 +103,10 @@ describe.each(connectionKinds)("a connection to a kernel %s", (_name, createPair
 		const { session } = await remote.sessions.acquire(handle.session.id);
 		expect(await session.conversation()).toEqual(await handle.session.conversation());
 		const [far, near]: AgentEvent[][] = [[], []];
-		for await (const event of session.events()) far?.push(event);
-		for await (const event of handle.session.events()) near?.push(event);
+		for await (const batch of session.events()) far?.push(...batch);
+		for await (const batch of handle.session.events()) near?.push(...batch);
 		expect(far).toEqual(near);
-		for await (const event of session.events()) if (event.seq === 2) break;
+		for await (const batch of session.events()) if (batch.some(({ seq }) => seq === 2)) break;
 		await remote.close();
 	});
 

@@ -77,10 +77,10 @@ export class RemoteSession implements SessionApi {
 		return { systemPrompt, messages };
 	}
 
-	async *events(after?: Cursor): AsyncGenerator<AgentEvent> {
+	async *events(after?: Cursor): AsyncGenerator<readonly AgentEvent[]> {
 		const cursor = after === undefined ? {} : { after };
 		const { stream } = await this.#caller.request("session.events", { ...this.#place, ...cursor });
-		for await (const batch of readStored(this.#caller, stream, eventsSchema)) yield* batch;
+		yield* readStored(this.#caller, stream, eventsSchema);
 	}
 
 	async establish(): Promise<void> {

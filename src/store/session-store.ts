@@ -127,9 +127,10 @@ export interface StoredSession {
 	commit(batch: Batch, options?: CommitOptions): Promise<readonly AgentEvent[]>;
 	/**
 	 * The durable events after this number, read lazily; those that are committed meanwhile are not among them. Each has
-	 * its number, also where the log that it was read from has none.
+	 * its number, also where the log that it was read from has none. They come in batches, as they are read: a promise for
+	 * each would take longer than reading it.
 	 */
-	events(after?: number): AsyncIterable<AgentEvent>;
+	events(after?: number): AsyncIterable<readonly AgentEvent[]>;
 	/** Resolves with the reason when another process has taken the session over; nothing can be stored from then on. */
 	readonly lost: Promise<KernelError>;
 	/** The files of a subagent, new or existing. */

@@ -34,9 +34,9 @@ export function describeSessions(name: string, reach: ReachSessions): void {
 		const subject = await createHost(limits, settings);
 		return { ...subject, sessions: await reach(subject.host) };
 	};
-	const list = async (events: AsyncIterable<AgentEvent>): Promise<readonly AgentEvent[]> => {
+	const list = async (events: AsyncIterable<readonly AgentEvent[]>): Promise<readonly AgentEvent[]> => {
 		const all: AgentEvent[] = [];
-		for await (const event of events) all.push(event);
+		for await (const batch of events) all.push(...batch);
 		return all;
 	};
 

@@ -50,7 +50,7 @@ export const promptRow: ContextRow = {
 
 export async function readAll(session: StoredSession, after?: number): Promise<AgentEvent[]> {
 	const events: AgentEvent[] = [];
-	for await (const event of session.events(after)) events.push(event);
+	for await (const batch of session.events(after)) events.push(...batch);
 	return events;
 }
 
@@ -243,8 +243,8 @@ export function describeStoreContract(name: string, createSubject: () => Promise
 			const events = session.events();
 			const seen: unknown[] = [];
 			await session.commit({ events: [eventAt({ type: "step.started", n: 9 })] });
-			for await (const { body } of events) {
-				seen.push(body);
+			for await (const batch of events) {
+				seen.push(...batch.map(({ body }) => body));
 				await session.commit({ events: [eventAt({ type: "step.started", n: 9 })] });
 			}
 			expect(seen).toEqual([

@@ -15,7 +15,7 @@ export interface SessionAccess {
 	attach(options: AttachOptions): Promise<Attachment>;
 	send<T extends CommandType>(command: Extract<Command, { type: T }>): Promise<CommandValues[T]>;
 	snapshot(): Promise<SessionSnapshot>;
-	events(after?: Cursor): AsyncIterable<AgentEvent>;
+	events(after?: Cursor): AsyncIterable<readonly AgentEvent[]>;
 }
 
 /** Opens a way to the session; called once for each client. */

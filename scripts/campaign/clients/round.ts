@@ -47,7 +47,7 @@ export async function playRound(value: ClientsCase, place: Place, tally: Tally):
 	}
 	await finish(round);
 	const journal: AgentEvent[] = [];
-	for await (const event of stage.session.events()) journal.push(event);
+	for await (const batch of stage.session.events()) journal.push(...batch);
 	const faults = [...round.faults, ...judge(round, journal)];
 	await stage.session.stop();
 	await settle(round);

@@ -1,7 +1,7 @@
 // A loaded session on one connection: replays its history, sends its events as updates, and runs its prompts.
 import { createDeferred, type Deferred } from "../../base/deferred.ts";
 import type { UserInput } from "../../events/content.ts";
-import type { AgentEvent, TurnOutcome } from "../../events/event.ts";
+import type { AgentEvent, Cursor, TurnOutcome } from "../../events/event.ts";
 import { toSessionMode } from "../../events/session-mode.ts";
 import type { Attachment, AttachOptions, ModelOption, SessionApi, SessionHandle } from "../../kernel/api.ts";
 import type { Peer } from "../../rpc/connection.ts";
@@ -121,12 +121,13 @@ export class AttachedSession {
 	async replay(signal: AbortSignal): Promise<void> {
 		const { cursor, unfinished, turnId } = this.#attachment.snapshot;
 		this.#projection.isReplay = true;
-		for await (const event of this.#session.events()) {
-			if ((event.seq ?? 0) > cursor.seq) break;
-			const updates = this.#projection.take(event);
-			if (signal.aborted) continue;
-			this.#sendAll(updates);
-			if (this.#peer.isFull()) await this.#peer.ready();
+		for await (const events of this.#storedUntil(cursor)) {
+			for (const event of events) {
+				const updates = this.#projection.take(event);
+				if (signal.aborted) continue;
+				this.#sendAll(updates);
+				if (this.#peer.isFull()) await this.#peer.ready();
+			}
 		}
 		this.#projection.isReplay = false;
 		if (signal.aborted) throw new RequestCancelledError();
@@ -149,10 +150,7 @@ export class AttachedSession {
 		if (this.choices.model?.price === undefined || this.choices.model.price === null) return;
 		const { cursor, turnId } = this.#attachment.snapshot;
 		this.#projection.isReplay = true;
-		for await (const event of this.#session.events()) {
-			if ((event.seq ?? 0) > cursor.seq) break;
-			this.#projection.take(event);
-		}
+		for await (const events of this.#storedUntil(cursor)) for (const event of events) this.#projection.take(event);
 		this.#projection.isReplay = false;
 		if (turnId === null) this.#projection.endUnfinished();
 	}
@@ -225,6 +223,15 @@ export class AttachedSession {
 	/** The client leaves the session, which goes on. */
 	detach(): void {
 		this.#attachment.close();
+	}
+
+	/** The stored events up to a cursor. */
+	async *#storedUntil({ seq: last }: Cursor): AsyncGenerator<readonly AgentEvent[]> {
+		for await (const events of this.#session.events()) {
+			const wanted = events.filter(({ seq = 0 }) => seq <= last);
+			yield wanted;
+			if (wanted.length < events.length) return;
+		}
 	}
 
 	#newProjection(): Projection {

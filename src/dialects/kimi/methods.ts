@@ -2,7 +2,7 @@
 import { createAbortableWaits } from "../../base/abort.ts";
 import { KernelError } from "../../base/errors.ts";
 import { inputText, type UserInput } from "../../events/content.ts";
-import type { TurnOutcome } from "../../events/event.ts";
+import type { AgentEvent, TurnOutcome } from "../../events/event.ts";
 import { hookEvents } from "../../events/hook-event.ts";
 import { readSideQuestion } from "../../events/slash-command.ts";
 import type { Attachment, AttachOptions, ClientToolDeclaration, SessionDescription } from "../../kernel/api.ts";
@@ -230,19 +230,11 @@ export class KimiConnection implements DialectConnection {
 			for (;;) {
 				const next = await waits.until(records.next());
 				if (next === null || next.done === true) break;
-				// The journal has more than the log of Kimi Wire, which a replay shows (wire-protocol §8.2).
-				if (next.value.isFromLog !== true && !isRecorded(next.value)) continue;
-				const message = toDelivered(next.value, this.#audience);
-				if (message === null) continue;
-				const id = requestId(message);
-				if (id === null) {
-					this.#peer.notify("event", message);
-					counts.events += 1;
-				} else {
-					this.#peer.callUnanswered(id, "request", message);
-					counts.requests += 1;
+				for (const event of next.value) {
+					this.#replayEvent(event, counts);
+					if (this.#peer.isFull()) await waits.until(this.#peer.ready());
+					if (replay.signal.aborted) break;
 				}
-				await waits.until(this.#peer.ready());
 			}
 			return { status: replay.signal.aborted ? "cancelled" : "finished", ...counts };
 		} finally {
@@ -250,6 +242,21 @@ export class KimiConnection implements DialectConnection {
 			waits.end();
 			// Not waited for: it takes as long as the read under way.
 			void records.return?.();
+		}
+	}
+
+	#replayEvent(event: AgentEvent, counts: { events: number; requests: number }): void {
+		// The journal has more than the log of Kimi Wire, which a replay shows (wire-protocol §8.2).
+		if (event.isFromLog !== true && !isRecorded(event)) return;
+		const message = toDelivered(event, this.#audience);
+		if (message === null) return;
+		const id = requestId(message);
+		if (id === null) {
+			this.#peer.notify("event", message);
+			counts.events += 1;
+		} else {
+			this.#peer.callUnanswered(id, "request", message);
+			counts.requests += 1;
 		}
 	}
 

@@ -19,7 +19,7 @@ function createHangingStore(): SessionStore {
 			return {
 				...session,
 				async *events() {
-					yield eventAt({ type: "turn.started", input: "hi" });
+					yield [eventAt({ type: "turn.started", input: "hi" })];
 					await new Promise(() => {});
 				},
 			};

@@ -11,7 +11,7 @@ it("answers the prompt of a turn that could not be started, and emits no event o
 		error: { code: -32603, message: "The disk is full.", data: null },
 	});
 	const persisted: string[] = [];
-	for await (const { body } of server.session.events()) persisted.push(body.type);
+	for await (const batch of server.session.events()) persisted.push(...batch.map(({ body }) => body.type));
 	expect(persisted).toEqual([]);
 	await server.close();
 });

@@ -12,7 +12,7 @@ async function* log(...entries: readonly (readonly [minutes: number, body: Event
 	for (const [minutes, body, isSubagent = false] of entries) {
 		const agentPath = isSubagent ? [{ parentToolCallId: "p", agentId: "a", subagentType: "coder" }] : [];
 		const event: AgentEvent = { sessionId: "s", turnId: null, agentPath, at: begun + minutes * 60_000, body };
-		yield event;
+		yield [event];
 	}
 }
 
@@ -82,7 +82,7 @@ describe("the history of a session", () => {
 		]);
 	});
 
-	const times = async (messages: readonly HistoryEntry[], events: AsyncIterable<AgentEvent>) =>
+	const times = async (messages: readonly HistoryEntry[], events: AsyncIterable<readonly AgentEvent[]>) =>
 		(await toHistory({ systemPrompt: null, messages }, events, begun, false)).map(({ created_at }) => created_at);
 
 	it("ignores model calls without an answer, and events of subagents", async () => {
@@ -150,8 +150,8 @@ describe("the history of a session", () => {
 	it("names answers in the contract as their events do, where the turn has an id", async () => {
 		const messages = [said("user", "go"), said("assistant", "a"), said("assistant", "b")];
 		const events = async function* () {
-			for await (const event of log([1, started("go")], [2, step], [3, { type: "step.started", n: 2 }]))
-				yield { ...event, turnId: "t" };
+			for await (const batch of log([1, started("go")], [2, step], [3, { type: "step.started", n: 2 }]))
+				yield batch.map((event) => ({ ...event, turnId: "t" }));
 		};
 		const named = await toHistory({ systemPrompt: null, messages }, events(), begun, true);
 		expect(named.map((message) => "assistant_message_id" in message && message.assistant_message_id)).toEqual([

@@ -28,14 +28,16 @@ type Dated = { readonly message: HistoryEntry } & Pick<Mark, "at" | "isError" | 
 /** The whole history; `startedAt` is when the session began, and `hasIds` says that answers are named as in the contract's events. */
 export async function toHistory(
 	{ systemPrompt, messages }: DialectConnection,
-	events: AsyncIterable<AgentEvent>,
+	events: AsyncIterable<readonly AgentEvent[]>,
 	startedAt: number,
 	hasIds: boolean,
 ): Promise<readonly HistoryMessage[]> {
 	const marks: Mark[] = [];
-	for await (const event of events) {
-		const mark = toMark(event);
-		if (mark !== null) marks.push(hasIds ? mark : { ...mark, answerId: null });
+	for await (const batch of events) {
+		for (const event of batch) {
+			const mark = toMark(event);
+			if (mark !== null) marks.push(hasIds ? mark : { ...mark, answerId: null });
+		}
 	}
 	const first = marks[0]?.at ?? startedAt;
 	const system = systemPrompt === null ? [] : [systemMessage(systemPrompt, first)];

@@ -164,7 +164,7 @@ describe("a subagent in the background", () => {
 			"turn.ended",
 		]);
 		const logged: number[] = [];
-		for await (const { agentPath } of subject.session.events()) logged.push(agentPath.length);
+		for await (const batch of subject.session.events()) logged.push(...batch.map(({ agentPath }) => agentPath.length));
 		expect(logged.every((length) => length === 0)).toBe(true);
 	});
 

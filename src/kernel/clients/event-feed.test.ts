@@ -99,7 +99,7 @@ function createJournal() {
 		async *read(after: number) {
 			reads += 1;
 			// What is committed by now, as a file has it.
-			yield* events.slice(after);
+			yield events.slice(after);
 		},
 		delivered: () => delivered,
 	};

@@ -16,8 +16,8 @@ const readAtOnce = 256;
 export type Flow = "blocking" | "droppable";
 
 export interface FeedSource {
-	/** The stored events after this number. */
-	read(after: number): AsyncIterable<AgentEvent>;
+	/** The stored events after this number, in batches of any length. */
+	read(after: number): AsyncIterable<readonly AgentEvent[]>;
 	/** The number of the last event that was delivered to the clients. */
 	delivered(): number;
 }
@@ -150,16 +150,18 @@ export class EventFeed implements AsyncIterable<readonly AgentEvent[]> {
 		const wanted = this.#head;
 		let batch: AgentEvent[] = [];
 		let size = 0;
-		for await (const event of this.#source.read(this.#position)) {
-			// It is stored, and not yet delivered.
-			if (event.seq !== undefined && event.seq > this.#head) break;
-			batch.push(event);
-			size += textSize(event.body);
-			this.#position = event.seq ?? this.#position;
-			if (batch.length < readAtOnce && size <= sizeLimit) continue;
-			yield batch;
-			batch = [];
-			size = 0;
+		reading: for await (const events of this.#source.read(this.#position)) {
+			for (const event of events) {
+				// It is stored, and not yet delivered.
+				if (event.seq !== undefined && event.seq > this.#head) break reading;
+				batch.push(event);
+				size += textSize(event.body);
+				this.#position = event.seq ?? this.#position;
+				if (batch.length < readAtOnce && size <= sizeLimit) continue;
+				yield batch;
+				batch = [];
+				size = 0;
+			}
 		}
 		if (batch.length > 0) yield batch;
 		if (this.#position < wanted) {

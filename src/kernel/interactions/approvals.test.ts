@@ -62,7 +62,7 @@ async function run({ flags = {}, grants = [], isAttended = true, answer = "appro
 
 async function journal(stored: StoredSession) {
 	const bodies = [];
-	for await (const { body } of stored.events()) bodies.push(body);
+	for await (const batch of stored.events()) bodies.push(...batch.map(({ body }) => body));
 	return bodies;
 }
 

@@ -523,7 +523,7 @@ describe("a stored session", () => {
 		await client.next("turn.ended");
 		expect(double.stored.state().customTitle).toBe("First things first");
 		const types: string[] = [];
-		for await (const { body } of session.events()) types.push(body.type);
+		for await (const batch of session.events()) types.push(...batch.map(({ body }) => body.type));
 		expect(types).toEqual(["turn.started", "step.started", "content.completed", "status.changed", "turn.ended"]);
 	});
 

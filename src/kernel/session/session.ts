@@ -253,7 +253,7 @@ export class Session implements SessionApi {
 	}
 
 	/** The stored events after a cursor, or from the first. */
-	events(after?: Cursor): AsyncIterable<AgentEvent> {
+	events(after?: Cursor): AsyncIterable<readonly AgentEvent[]> {
 		const { stored } = this.#parts;
 		const { epoch } = stored.cursor();
 		if (after !== undefined && after.epoch !== epoch) {

@@ -348,9 +348,11 @@ describe("sessions on disk", () => {
 		};
 		const again = await place.openStore({ files: counting }).openOrCreate(place.workDir, id);
 		let count = 0;
-		for await (const event of again.events()) {
-			expect(event.at).toBe(1_700_000_000_000 + count);
-			count += 1;
+		for await (const batch of again.events()) {
+			for (const event of batch) {
+				expect(event.at).toBe(1_700_000_000_000 + count);
+				count += 1;
+			}
 		}
 		expect(count).toBe(3000);
 		expect(largest).toBeLessThanOrEqual(64 * 1024);

@@ -25,6 +25,9 @@ interface MemoryAgent {
 	context: readonly ContextRow[];
 }
 
+/** Events that are read back at once. */
+const batchLength = 256;
+
 /** `write` applies a change while the session is open. */
 function openMemoryAgent(
 	agents: Map<string, MemoryAgent>,
@@ -177,8 +180,8 @@ export function createMemoryStore(): SessionStore {
 			return numbered;
 		};
 
-		async function* read(events: readonly AgentEvent[]): AsyncGenerator<AgentEvent> {
-			yield* events;
+		async function* read(events: readonly AgentEvent[]): AsyncGenerator<readonly AgentEvent[]> {
+			for (let start = 0; start < events.length; start += batchLength) yield events.slice(start, start + batchLength);
 		}
 
 		return {

@@ -68,6 +68,6 @@ export async function attachReader(
 /** The session's stored events. */
 export async function readJournal(session: Pick<SessionApi, "events">): Promise<AgentEvent[]> {
 	const events: AgentEvent[] = [];
-	for await (const event of session.events()) events.push(event);
+	for await (const batch of session.events()) events.push(...batch);
 	return events;
 }

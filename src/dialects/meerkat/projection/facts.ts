@@ -60,8 +60,10 @@ function withMessages(facts: SessionFacts, more: number): SessionFacts {
 }
 
 /** The facts of an existing session, from its log. */
-export async function readFacts(events: AsyncIterable<AgentEvent>, now: number): Promise<SessionFacts> {
+export async function readFacts(events: AsyncIterable<readonly AgentEvent[]>, now: number): Promise<SessionFacts> {
 	let facts: SessionFacts | null = null;
-	for await (const event of events) facts = withEvent(facts ?? newFacts(event.at), event);
+	for await (const batch of events) {
+		for (const event of batch) facts = withEvent(facts ?? newFacts(event.at), event);
+	}
 	return facts ?? newFacts(now);
 }

@@ -155,12 +155,19 @@ export async function* readRecords(
 }
 
 const eventLine = Buffer.from('{"seq":');
+const zero = 0x30;
 
 /** The number of an event's line, read from its first bytes; null for another record. */
 function numberOf(bytes: Buffer): number | null {
-	if (!bytes.subarray(0, eventLine.length).equals(eventLine)) return null;
-	const seq = Number.parseInt(bytes.toString("latin1", eventLine.length, eventLine.length + 16), 10);
-	return Number.isSafeInteger(seq) ? seq : null;
+	let at = 0;
+	for (; at < eventLine.length; at += 1) if (bytes[at] !== eventLine[at]) return null;
+	let seq: number | null = null;
+	for (; at < bytes.length; at += 1) {
+		const digit = (bytes[at] ?? 0) - zero;
+		if (digit < 0 || digit > 9) break;
+		seq = (seq ?? 0) * 10 + digit;
+	}
+	return seq !== null && Number.isSafeInteger(seq) ? seq : null;
 }
 
 type StoredEvent = Extract<ReadRecord, { kind: "event" }>["event"];

@@ -45,7 +45,7 @@ export interface SessionLog {
 	readonly hasBegun: boolean;
 	cursor(): Cursor;
 	commit(batch: Batch, sync: boolean): Promise<readonly AgentEvent[]>;
-	events(after: number): AsyncGenerator<AgentEvent>;
+	events(after: number): AsyncGenerator<readonly AgentEvent[]>;
 	/** Waits for the earlier commits. */
 	settled(): Promise<void>;
 	/** Stores a summary, if anything was stored. */
@@ -87,16 +87,20 @@ export function createSessionLog(options: SessionLogOptions): SessionLog {
 	}
 
 	const pending = (): readonly AgentEvent[] => (writer.hasBegun ? [] : imported);
-	async function* readAll(after: number, end: number, others: readonly AgentEvent[]): AsyncGenerator<AgentEvent> {
+	async function* readAll(
+		after: number,
+		end: number,
+		others: readonly AgentEvent[],
+	): AsyncGenerator<readonly AgentEvent[]> {
 		const { epoch } = header;
 		const { wire: length, events } = header.history;
 		if (after < events) {
 			for await (const batch of readEventBatches({ files, path: paths.events, length, log }, { sessionId, epoch })) {
-				for (const event of batch) if (event.seq > after && event.seq <= events) yield event;
+				yield batch.filter(({ seq }) => seq > after && seq <= events);
 			}
 		}
-		for await (const batch of journalEvents(end, after)) yield* batch;
-		for (const event of others) if ((event.seq ?? 0) > after) yield event;
+		yield* journalEvents(end, after);
+		yield others.filter(({ seq = 0 }) => seq > after);
 	}
 
 	const projections = createProjections({
