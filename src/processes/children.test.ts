@@ -363,6 +363,26 @@ describe("stragglers", () => {
 		);
 	});
 
+	it("yields to other work over many scans that are each short", async () => {
+		const table: ProcessTable = {
+			ids: () => [1, 2, 3, 4, 5],
+			environment() {
+				const until = performance.now() + 2;
+				while (performance.now() < until);
+				return "PATH=/bin";
+			},
+		};
+		let turns = 0;
+		const count = () => {
+			turns += 1;
+			next = setImmediate(count);
+		};
+		let next = setImmediate(count);
+		for (let scan = 0; scan < 20; scan += 1) await findStragglers("absent", table);
+		clearImmediate(next);
+		expect(turns).toBeGreaterThan(5);
+	});
+
 	it.each([
 		["was forked by an ended process", [[10], [11], [11]], { 10: [""], 11: ["marked"] }, [11]],
 		["is in exec", [[10], [10]], { 10: ["", "marked"] }, [10]],

@@ -5,6 +5,9 @@ import { readdirSync, readFileSync } from "node:fs";
 import { createPace } from "../base/pace.ts";
 import { createSharedRun } from "../base/shared-run.ts";
 
+/** Scans are short, but many may follow each other: they yield to other work as one. */
+export const scanPace = createPace();
+
 /** The ids of all processes; null where there is no /proc. */
 export function processIds(): number[] | null {
 	try {
@@ -35,11 +38,10 @@ const countLiving = createSharedRun(async (): Promise<ReadonlyMap<number, number
 	const ids = processIds();
 	if (ids?.includes(process.pid) !== true) return null;
 	const counts = new Map<number, number>();
-	const pace = createPace();
 	for (const id of ids) {
 		const group = livingGroupOf(id);
 		if (group !== null) counts.set(group, (counts.get(group) ?? 0) + 1);
-		await pace.rest();
+		await scanPace.rest();
 	}
 	return counts;
 });

@@ -2,9 +2,8 @@
 // Works where /proc shows environments (Linux); elsewhere nothing is found. A child that cleared its environment is missed.
 import { readFileSync } from "node:fs";
 import { type Clock, sleep } from "../base/clock.ts";
-import { createPace } from "../base/pace.ts";
 import { createSharedRun } from "../base/shared-run.ts";
-import { processIds } from "./process-table.ts";
+import { processIds, scanPace } from "./process-table.ts";
 
 /**
  * The variable that every child gets. Its value names this run and, before it, the runs that this process is itself
@@ -47,7 +46,6 @@ const procFiles: ProcessTable = {
 async function readMarkers(table: ProcessTable): Promise<ReadonlyMap<number, string>> {
 	/** Null for an unreadable environment. */
 	const markers = new Map<number, string | null>();
-	const pace = createPace();
 	for (let look = 0; look < lookLimit; look += 1) {
 		const unread = table
 			.ids()
@@ -56,7 +54,7 @@ async function readMarkers(table: ProcessTable): Promise<ReadonlyMap<number, str
 		for (const processId of unread) {
 			const environment = table.environment(processId);
 			markers.set(processId, environment === "" ? null : markerOf(environment));
-			await pace.rest();
+			await scanPace.rest();
 		}
 		if (look > 0 && isSettled) break;
 	}
