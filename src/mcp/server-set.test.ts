@@ -3,7 +3,7 @@ import { createFakeClock } from "../../test/support/host/campaign-clock.ts";
 import { nobodyToAsk } from "../../test/support/sessions/session-doubles.ts";
 import { createDeferred } from "../base/deferred.ts";
 import { silentLog } from "../base/log.ts";
-import type { LocalMcpServer, McpToolFilter } from "../config/mcp-servers.ts";
+import type { LocalMcpServer, McpServerSettings, McpToolFilter, RemoteMcpServer } from "../config/mcp-servers.ts";
 import type { ServerState } from "./connection.ts";
 import { ServerSet, type ServerSetSettings } from "./server-set.ts";
 import type { ListedTool } from "./tool-list.ts";
@@ -13,6 +13,11 @@ const everything: McpToolFilter = { names: null, hidden: [], includeTags: null, 
 function settings(name: string, more: Partial<LocalMcpServer> = {}): LocalMcpServer {
 	const plain = { command: "c", arguments: [], environment: {}, workDir: null, callTimeout: null, filter: everything };
 	return { kind: "local", name, ...plain, ...more };
+}
+
+function remote(name: string): RemoteMcpServer {
+	const place = { url: "http://localhost", transport: "http", headers: {}, authorization: { kind: "none" } } as const;
+	return { kind: "remote", name, ...place, readTimeout: null, callTimeout: null, filter: everything };
 }
 
 function listed(name: string): ListedTool {
@@ -59,7 +64,7 @@ function createConnection(name: string) {
 	return connection;
 }
 
-function createSubject(servers: readonly LocalMcpServer[], more: Partial<ServerSetSettings> = {}) {
+function createSubject(servers: readonly McpServerSettings[], more: Partial<ServerSetSettings> = {}) {
 	const connections = servers.map(({ name }) => createConnection(name));
 	const warnings: unknown[] = [];
 	const clock = createFakeClock();
@@ -125,6 +130,27 @@ describe("the servers of a session", () => {
 				{ name: "b", status: "failed", tools: [] },
 			],
 		});
+	});
+
+	it("that are programs are started a few at once, so that all of them do not take the machine from the session", async () => {
+		const programs = Array.from({ length: 20 }, (_, n) => settings(`p${n}`));
+		const { set, of, clock } = createSubject([...programs, remote("far")]);
+		const begun = () => programs.filter(({ name }) => of(name).connects > 0).length;
+		set.begin();
+		await settle();
+		expect([begun(), of("far").connects]).toEqual([8, 1]);
+		of("p3").become("connected");
+		of("p5").become("failed");
+		await settle();
+		expect(begun()).toBe(10);
+		// Those that take long are waited for no more.
+		clock.advance(1000);
+		await settle();
+		expect(begun()).toBe(18);
+		set.end();
+		clock.advance(1000);
+		await settle();
+		expect(begun()).toBe(18);
 	});
 
 	it("are waited for up to a limit, and added when they connect later", async () => {

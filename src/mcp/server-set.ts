@@ -1,7 +1,7 @@
 // The servers of one session: their tools under unique names, their status, and how long a turn waits for them.
 import { unlessAborted } from "../base/abort.ts";
 import type { Clock } from "../base/clock.ts";
-import { createDeferred } from "../base/deferred.ts";
+import { createDeferred, type Deferred } from "../base/deferred.ts";
 import type { Log } from "../base/log.ts";
 import { createPace } from "../base/pace.ts";
 import type { McpServerSettings } from "../config/mcp-servers.ts";
@@ -43,6 +43,43 @@ interface Claim {
 	readonly tool: Tool;
 }
 
+/** Programs that start at once: many more would take the machine from everything else that the process does. */
+const startsAtOnce = 8;
+/** Milliseconds after which a program that is not connected yet holds up no other. */
+const startPatience = 1000;
+
+/** Which programs are starting. */
+function createStarts(clock: Clock) {
+	let starting = 0;
+	let freed: Deferred<void> | null = null;
+	const ends = new Set<() => void>();
+	return {
+		/** Resolves when another one may start; undefined when it may start now. */
+		free(): Promise<void> | undefined {
+			if (starting < startsAtOnce) return undefined;
+			freed ??= createDeferred();
+			return freed.promise;
+		},
+		note(connected: Promise<unknown>): void {
+			starting += 1;
+			const end = () => {
+				if (!ends.delete(end)) return;
+				withdraw();
+				starting -= 1;
+				freed?.resolve();
+				freed = null;
+			};
+			ends.add(end);
+			const withdraw = clock.after(startPatience, end);
+			void connected.then(end);
+		},
+		/** Waits for none any more. */
+		end(): void {
+			for (const end of ends) end();
+		},
+	};
+}
+
 export class ServerSet {
 	readonly #settings: ServerSetSettings;
 	readonly #loaded = createDeferred<void>();
@@ -54,12 +91,13 @@ export class ServerSet {
 	/** The server of each name. */
 	#owners: Map<string, Member> = new Map();
 	#withdrawBound = () => {};
+	#endStarts = () => {};
 
 	constructor(settings: ServerSetSettings) {
 		this.#settings = settings;
 	}
 
-	/** Connects to all servers in parallel, in the background. Only the first call has an effect. */
+	/** Connects to all servers, in the background. Only the first call has an effect. */
 	begin(): void {
 		if (this.#members !== null) return;
 		const { servers, acquire, startTimeout, clock } = this.#settings;
@@ -72,19 +110,26 @@ export class ServerSet {
 		this.#claim();
 	}
 
-	/** Reconnects disconnected servers in the background, where a retry is due. */
+	/** Remote servers first: they wait for none of the programs. */
 	async #connectAll(members: readonly Member[]): Promise<void> {
 		const pace = createPace();
 		const connecting: Promise<unknown>[] = [];
-		for (const { connection } of members) {
+		const starts = createStarts(this.#settings.clock);
+		this.#endStarts = starts.end;
+		const isProgram = ({ server }: Member) => server.kind === "local";
+		for (const member of [...members.filter((each) => !isProgram(each)), ...members.filter(isProgram)]) {
+			for (let turn = starts.free(); isProgram(member) && turn !== undefined; turn = starts.free()) await turn;
 			if (this.#members !== members) return;
-			connecting.push(connection.connect().catch(() => undefined));
+			const connected = member.connection.connect().catch(() => undefined);
+			connecting.push(connected);
+			if (isProgram(member)) starts.note(connected);
 			const rest = pace.rest();
 			if (rest !== undefined) await rest;
 		}
 		await Promise.all(connecting);
 	}
 
+	/** Reconnects disconnected servers in the background, where a retry is due. */
 	retry(): void {
 		for (const { connection } of this.#members ?? []) connection.retry();
 	}
@@ -129,6 +174,7 @@ export class ServerSet {
 		}
 		this.#members = [];
 		this.#claims = [];
+		this.#endStarts();
 		this.#endLoading();
 	}
 
