@@ -35,6 +35,22 @@ export const flag = v.optional(
 /** A capability as it is declared: an empty object. */
 export const declared = v.object({});
 
+/** MCP servers of a session: each may be a process. */
+const maximumServers = 100;
+
+/** The MCP servers that a client gives to a session. */
+export const mcpServers = <S extends v.GenericSchema>(server: S) =>
+	v.optional(
+		v.pipe(
+			v.array(server),
+			v.maxLength(
+				maximumServers,
+				({ input }) => `${input.length} MCP servers are given; at most ${maximumServers} are started in a session`,
+			),
+		),
+		() => [],
+	);
+
 export const absolutePath = v.pipe(
 	v.string(),
 	v.check(

@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
+import { newSessionParamsSchema as draftSessionParamsSchema } from "./v2/wire.ts";
 import { clientCapabilitiesSchema, mcpServerSchema, newSessionParamsSchema } from "./wire.ts";
 
 const faultOf = (server: unknown) => {
@@ -32,6 +33,17 @@ describe("the MCP servers of a client", () => {
 		],
 	])("are refused by name and field: %j", (server, fault) => {
 		expect(faultOf(server)).toBe(fault);
+	});
+
+	it("are at most a hundred, each of which may be a process", () => {
+		const serversOf = (count: number) =>
+			Array.from({ length: count }, (_, n) => ({ type: "stdio", name: `s${n}`, command: "/bin/a", args: [], env: [] }));
+		for (const schema of [newSessionParamsSchema, draftSessionParamsSchema]) {
+			const faultOfMany = (count: number) =>
+				v.safeParse(schema, { cwd: "/", mcpServers: serversOf(count) }).issues?.[0].message;
+			expect(faultOfMany(100)).toBeUndefined();
+			expect(faultOfMany(101)).toBe("101 MCP servers are given; at most 100 are started in a session");
+		}
 	});
 
 	it("are named by no more than the beginning of a long name", () => {

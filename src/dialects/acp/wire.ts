@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { isRecord } from "../../base/json.ts";
 import { contentBlockSchema } from "./content.ts";
 import { quoted } from "./errors.ts";
-import { absolutePath, capability, declared, flag, meta, nullish, params } from "./schema.ts";
+import { absolutePath, capability, declared, flag, mcpServers, meta, nullish, params } from "./schema.ts";
 
 /** The version that is served. */
 export const servedVersion = 1;
@@ -130,7 +130,7 @@ function faultOfServer(server: unknown): string {
 const workspace = {
 	cwd: absolutePath,
 	additionalDirectories: v.optional(v.array(absolutePath), () => []),
-	mcpServers: v.optional(v.array(mcpServerSchema), () => []),
+	mcpServers: mcpServers(mcpServerSchema),
 };
 
 export const modeSchema = v.object({ id: v.string(), name: v.string(), description: v.string() });

@@ -1,7 +1,7 @@
 // The wire shapes of the Agent Client Protocol, version 2 (a draft), as far as they differ from those of version 1.
 import * as v from "valibot";
 import { contentBlockSchema } from "../content.ts";
-import { absolutePath, capability, meta, nullish, params } from "../schema.ts";
+import { absolutePath, capability, mcpServers, meta, nullish, params } from "../schema.ts";
 import { implementationSchema, objectOrNone, sessionIdSchema } from "../wire.ts";
 
 export const draftVersion = 2;
@@ -38,7 +38,7 @@ const mcpServerSchema = v.variant("type", [
 const workspace = {
 	cwd: absolutePath,
 	additionalDirectories: v.optional(v.array(absolutePath), () => []),
-	mcpServers: v.optional(v.array(mcpServerSchema), () => []),
+	mcpServers: mcpServers(mcpServerSchema),
 };
 export const newSessionParamsSchema = params(workspace);
 export const resumeParamsSchema = params({
