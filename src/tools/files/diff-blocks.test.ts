@@ -56,7 +56,24 @@ describe("createDiffBlocks", () => {
 
 	it("shows a change of only the last newline", async () => {
 		expect(await createDiffBlocks("/f", "a\nb", "a\nb\n")).toEqual([block("b", "b\n", 2, 2)]);
-		expect(await createDiffBlocks("/f", "", "\n")).toEqual([block("", "", 1, 1)]);
+		expect(await createDiffBlocks("/f", "", "\n")).toEqual([block("", "\n", 1, 1)]);
+		expect(await createDiffBlocks("/f", "\n", "")).toEqual([block("\n", "", 1, 1)]);
+	});
+
+	it("shows a change of the last newline beside others", async () => {
+		expect(await createDiffBlocks("/f", "a\nb", "a\nc\n")).toEqual([block("a\nb", "a\nc\n", 1, 1)]);
+		expect(await createDiffBlocks("/f", "a\nb\n", "a\nc")).toEqual([block("a\nb\n", "a\nc", 1, 1)]);
+		expect(await createDiffBlocks("/f", "a\nb\nc", "A\nb\nc\n")).toEqual([block("a\nb\nc", "A\nb\nc\n", 1, 1)]);
+		const before = lines(1, 20);
+		expect(await createDiffBlocks("/f", `${before.join("\n")}\n`, ["0", ...before].join("\n"))).toEqual([
+			block("1\n2\n3", "0\n1\n2\n3", 1, 1),
+			block("20\n", "20", 20, 21),
+		]);
+	});
+
+	it("shows no newline where only its file is new or emptied", async () => {
+		expect(await createDiffBlocks("/f", "", "a")).toEqual([block("", "a", 1, 1)]);
+		expect(await createDiffBlocks("/f", "a", "")).toEqual([block("a", "", 1, 1)]);
 	});
 
 	it("summarises more than 10000 lines", async () => {

@@ -101,25 +101,54 @@ function toHunks(changes: readonly Change[]): Change[] {
 	return hunks;
 }
 
-/** Shows a change that only adds or removes the final newline. */
-function lastLineBlock(path: string, lines: readonly string[], oldText: string, newText: string): DiffBlock {
-	const last = lines.at(-1) ?? "";
-	const side = (text: string) => (text.endsWith("\n") ? `${last}\n` : last);
-	const start = Math.max(1, lines.length);
+/** Shows that the final newline is added or removed, where nothing else of the last lines is. */
+function lastLineBlock(path: string, oldLines: readonly string[], newLines: readonly string[], ends: Ends): DiffBlock {
+	const last = oldLines.at(-1) ?? "";
 	return {
 		type: "diff",
 		path,
-		old_text: side(oldText),
-		new_text: side(newText),
-		old_start: start,
-		new_start: start,
+		old_text: `${last}${ends.old}`,
+		new_text: `${last}${ends.new}`,
+		old_start: Math.max(1, oldLines.length),
+		new_start: Math.max(1, newLines.length),
 		is_summary: false,
 	};
 }
 
+/** What follows the last line of either text, where it differs; a text without lines has no such end. */
+interface Ends {
+	readonly old: "" | "\n";
+	readonly new: "" | "\n";
+}
+
+function findEnds(oldText: string, newText: string): Ends | null {
+	// Only their blank line tells such texts apart.
+	if (oldText + newText === "\n") return { old: oldText === "" ? "" : "\n", new: newText === "" ? "" : "\n" };
+	if (oldText === "" || newText === "" || oldText.endsWith("\n") === newText.endsWith("\n")) return null;
+	return oldText.endsWith("\n") ? { old: "\n", new: "" } : { old: "", new: "\n" };
+}
+
+/** The blocks of the hunks, which say so where the final newline is added or removed. */
+function toBlocks(
+	path: string,
+	hunks: readonly Change[],
+	oldLines: readonly string[],
+	newLines: readonly string[],
+	ends: Ends | null,
+): DiffBlock[] {
+	const blocks = hunks.map((hunk) => toBlock(path, hunk, oldLines, newLines));
+	if (ends === null) return blocks;
+	const [hunk] = hunks.slice(-1);
+	const [block] = blocks.slice(-1);
+	const reachesEnd = hunk !== undefined && oldLines.length - hunk.oldEnd <= contextLines;
+	if (block === undefined || !reachesEnd) return [...blocks, lastLineBlock(path, oldLines, newLines, ends)];
+	const last = { ...block, old_text: `${block.old_text}${ends.old}`, new_text: `${block.new_text}${ends.new}` };
+	return [...blocks.slice(0, -1), last];
+}
+
 /**
  * The blocks that show how `oldText` becomes `newText`; none when they are the same. Texts of a block have no newline at
- * their end, starts count from 1. A summary block has line counts for texts.
+ * their end, unless it is there on one side alone; starts count from 1. A summary block has line counts for texts.
  */
 export async function createDiffBlocks(path: string, oldText: string, newText: string): Promise<DiffBlock[]> {
 	if (oldText === newText) return [];
@@ -128,10 +157,7 @@ export async function createDiffBlocks(path: string, oldText: string, newText: s
 	const oldLines = splitLines(oldText);
 	const newLines = splitLines(newText);
 	const hunks = toHunks(await findChanges(oldLines, newLines));
-	const blocks =
-		hunks.length === 0
-			? [lastLineBlock(path, oldLines, oldText, newText)]
-			: hunks.map((hunk) => toBlock(path, hunk, oldLines, newLines));
+	const blocks = toBlocks(path, hunks, oldLines, newLines, findEnds(oldText, newText));
 	const length = blocks.reduce((sum, { old_text, new_text }) => sum + old_text.length + new_text.length, 0);
 	return length > textLimit ? [summary(path, counts)] : blocks;
 }

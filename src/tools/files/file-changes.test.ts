@@ -55,7 +55,7 @@ describe("WriteFile", () => {
 		const result = await call(write, { path: "a.txt", content: "\nb\n", mode: "append" });
 		expect(result).toMatchObject({
 			message: "File successfully appended to. Current size: 5 bytes.",
-			display: [block("é", "é\nb")],
+			display: [block("é", "é\nb\n")],
 		});
 		expect(await text()).toBe("é\nb\n");
 	});

@@ -8,11 +8,20 @@ export interface ChangedText {
 	readonly newText: string;
 }
 
-/** A patch with one hunk, which takes the old lines away and adds the new ones. Lines count from that of the piece. */
+/** What a patch has after the last line of a file that ends without a newline. */
+const unended = "\\ No newline at end of file";
+
+/**
+ * A patch with one hunk, which takes the old lines away and adds the new ones. Lines count from that of the piece. A
+ * newline after the last line of one side alone is that of its file, which the other side lacks.
+ */
 export function toPatch({ path, oldText, newText }: ChangedText): string {
 	const name = path.replace(/^\/+/, "");
-	const removed = oldText === null ? [] : toLines(oldText);
+	const isEndShown = isEnded(oldText) !== isEnded(newText) && !isEmpty(oldText) && !isEmpty(newText);
+	const toLines = (text: string | null) => linesOf(isEndShown && isEnded(text) ? text?.slice(0, -1) : text);
+	const removed = toLines(oldText);
 	const added = toLines(newText);
+	const mark = (text: string | null) => (isEndShown && !isEnded(text) ? [unended] : []);
 	const before = oldText === null ? "/dev/null" : `a/${name}`;
 	const header = [`diff --git a/${name} b/${name}`, ...(oldText === null ? ["new file mode 100644"] : [])];
 	return [
@@ -21,14 +30,18 @@ export function toPatch({ path, oldText, newText }: ChangedText): string {
 		`+++ b/${name}`,
 		`@@ -${range(removed.length)} +${range(added.length)} @@`,
 		...removed.map((line) => `-${line}`),
+		...mark(oldText),
 		...added.map((line) => `+${line}`),
+		...mark(newText),
 		"",
 	].join("\n");
 }
 
 const range = (lines: number) => `${lines === 0 ? 0 : 1},${lines}`;
 
-function toLines(text: string): readonly string[] {
-	if (text === "") return [];
-	return (text.endsWith("\n") ? text.slice(0, -1) : text).split("\n");
+const isEnded = (text: string | null) => text?.endsWith("\n") === true;
+const isEmpty = (text: string | null) => text === null || text === "";
+
+function linesOf(text: string | null | undefined): readonly string[] {
+	return text === null || text === undefined || text === "" ? [] : text.split("\n");
 }
