@@ -56,6 +56,8 @@ export type Command =
 			readonly body: string;
 			readonly key: string | null;
 	  }
+	/** Stops answering a side question, of which only its end is then to come. An id that is not open changes nothing. */
+	| { readonly type: "side-question.cancel"; readonly id: string }
 	/** Settles an interaction. An unknown or settled id changes nothing. */
 	| {
 			readonly type: "interaction.respond";
@@ -94,6 +96,7 @@ export interface CommandValues {
 	"turn.steer": null;
 	"turn.cancel": null;
 	"side-question.start": { readonly id: string };
+	"side-question.cancel": null;
 	"plan-mode.set": { readonly planMode: boolean };
 	"mode.set": { readonly mode: SessionMode };
 	"model.set": EventBodyOf<"model.changed">["model"];

@@ -137,6 +137,10 @@ const commandSchemas: { readonly [T in CommandType]: SchemaOf<CommandOf<T>> } = 
 		body: text,
 		key: nullableText,
 	}),
+	"side-question.cancel": objectOf<CommandOf<"side-question.cancel">>({
+		type: v.literal("side-question.cancel"),
+		id: text,
+	}),
 	"interaction.respond": objectOf<CommandOf<"interaction.respond">>({
 		type: v.literal("interaction.respond"),
 		interactionId: text,
@@ -173,6 +177,7 @@ export const commandValueSchemas: { readonly [T in CommandType]: SchemaOf<Comman
 	]),
 	"context.add": v.object({ added: flag }),
 	"notification.add": v.object({ added: flag, id: text }),
+	"side-question.cancel": v.null(),
 	"interaction.respond": v.object({ settled: flag, by: v.nullable(settledBySchema) }),
 };
 

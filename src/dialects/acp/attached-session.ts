@@ -190,11 +190,15 @@ export class AttachedSession {
 
 	/**
 	 * Asks a side question while a turn runs; its answer is in the outbox when `ended` resolves, but for one that was
-	 * dismissed.
+	 * dismissed: nothing more is asked of the model for it.
 	 */
-	async askSideQuestion(question: string): Promise<{ readonly ended: Promise<void>; dismiss(): void }> {
+	async askSideQuestion(question: string): Promise<{ readonly ended: Promise<void>; dismiss(): Promise<void> }> {
 		const { id } = await this.#session.send({ type: "side-question.start", question });
-		return { ended: this.#pump.sideQuestionEnded(id), dismiss: () => void this.#dismissed.add(id) };
+		const dismiss = async () => {
+			this.#dismissed.add(id);
+			await this.#session.send({ type: "side-question.cancel", id });
+		};
+		return { ended: this.#pump.sideQuestionEnded(id), dismiss };
 	}
 
 	/** Sends the title when it has changed. */

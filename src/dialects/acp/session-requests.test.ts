@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createEditor, type Editor, updateOf } from "../../../test/support/acp/editor.ts";
 import { hostedPlace } from "../../../test/support/sessions/hosted-server.ts";
 
@@ -45,6 +45,23 @@ describe("the requests about sessions", () => {
 		expect((await turn.response)["result"]).toEqual(cancelled);
 		editor.model.open();
 		await editor.prompt(sessionId, "two").response;
+		expect(texts()).toEqual([{ type: "text", text: "Well." }]);
+	});
+
+	it("stop the model call of a side question that is cancelled, and nothing of the turn beside it", async () => {
+		const sessionId = await editor.open();
+		editor.model.push([write, done]);
+		const turn = editor.prompt(sessionId, "one");
+		const { id: permission } = await editor.arrival(({ method }) => method === "session/request_permission");
+		expect(editor.model.isWaiting()).toBe(false);
+		const aside = editor.prompt(sessionId, "/btw why");
+		await vi.waitFor(() => expect(editor.model.isWaiting()).toBe(true));
+		editor.notify("$/cancel_request", { requestId: aside.id });
+		expect((await aside.response)["result"]).toEqual(cancelled);
+		await vi.waitFor(() => expect(editor.model.isWaiting()).toBe(false));
+		editor.model.open();
+		editor.send({ id: permission, result: { outcome: { outcome: "selected", optionId: "approve" } } });
+		expect((await turn.response)["result"]).toEqual({ stopReason: "end_turn" });
 		expect(texts()).toEqual([{ type: "text", text: "Well." }]);
 	});
 

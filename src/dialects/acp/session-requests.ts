@@ -250,7 +250,9 @@ export class SessionRequests {
 	/** Asks a side question; the answer to one that was cancelled is not shown. */
 	async #askSideQuestion(sessionId: string, question: string, prompt: Prompt): Promise<PromptResult> {
 		const { ended, dismiss } = await this.using(sessionId, (attached) => attached.askSideQuestion(question));
-		void prompt.withdrawn.promise.then(dismiss);
+		void prompt.withdrawn.promise.then(dismiss).catch((thrown: unknown) => {
+			this.#kernelApi.log.debug("A side question was not cancelled.", { session: sessionId, error: thrown });
+		});
 		await ended;
 		return { stopReason: "end_turn" };
 	}

@@ -45,6 +45,7 @@ export class Session implements SessionApi {
 		"turn.cancel": () => this.#cancel(),
 		"side-question.start": ({ question }) => this.#startSideQuestion(question),
 		"output.extract": ({ text }) => this.#extractOutput(text),
+		"side-question.cancel": ({ id }) => this.#assembled.sideQuestions.cancel(id),
 		"plan-mode.set": ({ enabled }) => this.#setPlanMode(enabled),
 		"mode.set": ({ mode }) => this.#assembled.modes.set(mode),
 		"model.set": ({ model, thinking }) => this.#assembled.model.set({ model, thinking }),

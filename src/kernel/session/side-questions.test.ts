@@ -147,6 +147,25 @@ describe("a side question", () => {
 		expect(String(log.lines.find(({ level }) => level === "error")?.fields["error"])).toContain("inside");
 	});
 
+	it("is stopped alone when it is cancelled, with its model call", async () => {
+		const [one, other] = [createModelGate(), createModelGate()];
+		const scripts = [
+			[say("half"), one, done()],
+			[other, say("aside"), done()],
+		];
+		const { session, client } = await createSubject(createScriptedModel(scripts));
+		const { id } = await session.send(ask("why?"));
+		await one.reached;
+		await session.send(ask("how?"));
+		await other.reached;
+		// The answer of the first one never comes by itself.
+		expect(await session.send({ type: "side-question.cancel", id })).toBeNull();
+		expect(await client.next("side-question.ended")).toMatchObject({ id, error: "The question was stopped." });
+		for (const unknown of [id, "none"]) await session.send({ type: "side-question.cancel", id: unknown });
+		other.open();
+		expect(await client.next("side-question.ended")).toMatchObject({ response: "aside" });
+	});
+
 	it("ends with the session, and is refused afterwards", async () => {
 		const gate = createModelGate();
 		const { session, client } = await createSubject(createScriptedModel([[say("half"), gate, done()]]));

@@ -29,6 +29,8 @@ export interface SideQuestionSettings {
 export class SideQuestions {
 	readonly #settings: SideQuestionSettings;
 	readonly #open = new Set<Promise<void>>();
+	/** By id: those that can be cancelled alone. */
+	readonly #cancellations = new Map<string, AbortController>();
 	readonly #stopping = new AbortController();
 
 	constructor(settings: SideQuestionSettings) {
@@ -40,9 +42,21 @@ export class SideQuestions {
 	/** Starts answering; the events carry this id. */
 	start(question: string): { readonly id: string } {
 		const id = this.#settings.identifiers.hex(12);
-		const run = this.#run(id, question).finally(() => this.#open.delete(run));
+		const cancellation = new AbortController();
+		this.#cancellations.set(id, cancellation);
+		const signal = AbortSignal.any([this.#stopping.signal, cancellation.signal]);
+		const run = this.#run(id, question, signal).finally(() => {
+			this.#open.delete(run);
+			this.#cancellations.delete(id);
+		});
 		this.#open.add(run);
 		return { id };
+	}
+
+	/** Stops answering a question; its end follows. Nothing happens for one that is not open. */
+	cancel(id: string): null {
+		this.#cancellations.get(id)?.abort();
+		return null;
 	}
 
 	/** Ends the open questions and waits for them. */
@@ -51,13 +65,14 @@ export class SideQuestions {
 		await Promise.allSettled(this.#open);
 	}
 
-	async #run(id: string, question: string): Promise<void> {
+	/** `signal` stops the answer; its end is emitted all the same. */
+	async #run(id: string, question: string, signal: AbortSignal): Promise<void> {
 		const { deliverVolatile } = this.#settings;
 		const emit = (body: EventBody) => this.#settings.emit(body, this.#stopping.signal);
 		try {
-			const refusal = await this.#refusal(question, emit);
+			const refusal = await this.#refusal(question, emit, signal);
 			await emit({ type: "side-question.started", id, question });
-			const end = refusal === null ? toEnd(await this.#answer(question)) : { response: null, error: refusal };
+			const end = refusal === null ? toEnd(await this.#answer(question, signal)) : { response: null, error: refusal };
 			await emit({ type: "side-question.ended", id, ...end });
 		} catch (thrown) {
 			const error = this.#describe(thrown).message;
@@ -66,19 +81,23 @@ export class SideQuestions {
 	}
 
 	/** The reason of a hook that blocks the question; null when none does. */
-	async #refusal(question: string, emit: (body: EventBody) => Promise<void>): Promise<string | null> {
-		const blocked = await showPrompt(toSideQuestion(question), this.#settings.hooks, emit, this.#stopping.signal);
+	async #refusal(
+		question: string,
+		emit: (body: EventBody) => Promise<void>,
+		signal: AbortSignal,
+	): Promise<string | null> {
+		const blocked = await showPrompt(toSideQuestion(question), this.#settings.hooks, emit, signal);
 		return blocked?.text ?? null;
 	}
 
-	async #answer(question: string): Promise<SideAnswer> {
+	async #answer(question: string, signal: AbortSignal): Promise<SideAnswer> {
 		const { budget, cacheKey } = this.#settings;
 		try {
 			const { model, ...agent } = await this.#settings.agent();
 			const counted = model === null ? null : budget.counted(model);
 			const exhausted = () => budget.exhausted();
 			const who = { ...agent, model: counted, cacheKey, exhausted };
-			const answer = await answerSideQuestion(question, who, this.#stopping.signal);
+			const answer = await answerSideQuestion(question, who, signal);
 			const used = budget.toPersist();
 			if (used !== null) await this.#settings.emit(used, this.#stopping.signal);
 			return answer;
