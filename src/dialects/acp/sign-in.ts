@@ -32,12 +32,19 @@ export function signInMethods(client: ClientCapabilities): readonly AuthMethod[]
 	return [...(client.elicitation.url || !inTerminal ? [browser] : []), ...(inTerminal ? [terminal] : [])];
 }
 
+/** As much of the kernel as a sign-in needs. */
+export interface SignInKernel extends Pick<HostApi, "account" | "identifiers"> {
+	readonly sessions: Pick<HostApi["sessions"], "models">;
+}
+
+type SignInPeer = Pick<Peer, "call" | "notify" | "isWaiting" | "withdraw">;
+
 export class SignIn {
-	readonly #kernelApi: HostApi;
-	readonly #peer: Peer;
+	readonly #kernelApi: SignInKernel;
+	readonly #peer: SignInPeer;
 	readonly #client: () => AttachedClient;
 
-	constructor(kernelApi: HostApi, peer: Peer, client: () => AttachedClient) {
+	constructor(kernelApi: SignInKernel, peer: SignInPeer, client: () => AttachedClient) {
 		this.#kernelApi = kernelApi;
 		this.#peer = peer;
 		this.#client = client;
