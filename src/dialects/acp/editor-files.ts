@@ -18,7 +18,7 @@ export interface ClientFiles {
 /** Null for a client that serves no files. */
 export function createClientFiles(
 	{ fs }: ClientCapabilities,
-	peer: Peer,
+	peer: Pick<Peer, "call" | "notify" | "withdraw">,
 	identifiers: Identifiers,
 ): ClientFiles | null {
 	if (!fs.readTextFile && !fs.writeTextFile) return null;
