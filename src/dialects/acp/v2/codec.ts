@@ -9,6 +9,10 @@ import { stopReasonOf } from "../stop-reason.ts";
 import type { ConfigOption } from "../wire.ts";
 import type { PermissionRequest, ToolCallUpdate, ToolContent, Update } from "../wire-updates.ts";
 import { toPatch } from "./patch.ts";
+import type * as draft from "./wire.ts";
+import type * as draftUpdates from "./wire-updates.ts";
+
+type DraftUpdate = draftUpdates.DraftUpdate;
 
 type State = "running" | "requires_action" | "idle";
 
@@ -16,7 +20,7 @@ export function createCodec(): Codec {
 	let state: State = "idle";
 	/** Requests that a person has to answer before the turn goes on. */
 	const waiting = new Set<string>();
-	const change = (next: State, more: object = {}): readonly object[] => {
+	const change = (next: State, more: object = {}): readonly DraftUpdate[] => {
 		if (next === state) return [];
 		state = next;
 		return [{ sessionUpdate: "state_update", state: next, ...more }];
@@ -25,7 +29,7 @@ export function createCodec(): Codec {
 	const around = ({
 		body,
 		agentPath,
-	}: AgentEvent): { readonly before: readonly object[]; readonly after: readonly object[] } => {
+	}: AgentEvent): { readonly before: readonly DraftUpdate[]; readonly after: readonly DraftUpdate[] } => {
 		const nothing = { before: [], after: [] };
 		switch (body.type) {
 			case "turn.started":
@@ -71,7 +75,7 @@ function stopReason(outcome: TurnOutcome): object {
 	return { stopReason: "error", error: toErrorObject(thrown) };
 }
 
-function encode(update: Update): readonly object[] {
+function encode(update: Update): readonly DraftUpdate[] {
 	switch (update.sessionUpdate) {
 		case "user_message_chunk":
 		case "agent_message_chunk":
@@ -88,9 +92,9 @@ function encode(update: Update): readonly object[] {
 			return [{ sessionUpdate: "plan_update", plan: { type: "items", planId: "todos", entries: update.entries } }];
 		case "available_commands_update": {
 			const availableCommands = update.availableCommands.map(({ input, ...command }) => ({
-				type: "command",
+				type: "command" as const,
 				...command,
-				input: { type: "text", ...input },
+				input: { type: "text" as const, ...input },
 			}));
 			return [{ sessionUpdate: "available_commands_update", availableCommands }];
 		}
@@ -102,50 +106,43 @@ function encode(update: Update): readonly object[] {
 	}
 }
 
-export function encodeOption({ id, ...option }: ConfigOption): object {
+export function encodeOption({ id, ...option }: ConfigOption): draft.ConfigOption {
 	return { configId: id, ...option };
 }
 
-function encodeCall(update: Extract<Update, { sessionUpdate: "tool_call" | "tool_call_update" }>): readonly object[] {
+function encodeCall(
+	update: Extract<Update, { sessionUpdate: "tool_call" | "tool_call_update" }>,
+): readonly DraftUpdate[] {
 	const { sessionUpdate: _, _meta, ...call } = update;
 	const { terminal_info, terminal_output, terminal_exit, ...notes } = _meta ?? {};
 	const changes = { ...encodeToolCall(call), ...(Object.keys(notes).length === 0 ? {} : { _meta: notes }) };
 	const isChanged = Object.keys(changes).length > 1;
-	return [
-		...(terminal_info === undefined
-			? []
-			: [{ sessionUpdate: "terminal_update", terminalId: terminal_info.terminal_id, cwd: terminal_info.cwd }]),
-		...(terminal_output === undefined
-			? []
-			: [
-					{
-						sessionUpdate: "terminal_output_chunk",
-						terminalId: terminal_output.terminal_id,
-						data: Buffer.from(terminal_output.data).toString("base64"),
-					},
-				]),
-		...(terminal_exit === undefined
-			? []
-			: [
-					{
-						sessionUpdate: "terminal_update",
-						terminalId: terminal_exit.terminal_id,
-						exitStatus: { exitCode: terminal_exit.exit_code, signal: terminal_exit.signal },
-					},
-				]),
-		...(isChanged ? [{ sessionUpdate: "tool_call_update", ...changes }] : []),
-	];
+	const sent: DraftUpdate[] = [];
+	if (terminal_info !== undefined) {
+		const { terminal_id: terminalId, cwd } = terminal_info;
+		sent.push({ sessionUpdate: "terminal_update", terminalId, cwd });
+	}
+	if (terminal_output !== undefined) {
+		const data = Buffer.from(terminal_output.data).toString("base64");
+		sent.push({ sessionUpdate: "terminal_output_chunk", terminalId: terminal_output.terminal_id, data });
+	}
+	if (terminal_exit !== undefined) {
+		const { terminal_id: terminalId, exit_code: exitCode, signal } = terminal_exit;
+		sent.push({ sessionUpdate: "terminal_update", terminalId, exitStatus: { exitCode, signal } });
+	}
+	if (isChanged) sent.push({ sessionUpdate: "tool_call_update", ...changes });
+	return sent;
 }
 
-function encodeToolCall({ content, ...call }: ToolCallUpdate): object {
+function encodeToolCall({ content, ...call }: ToolCallUpdate): draftUpdates.ToolCall {
 	return { ...call, ...(content === undefined ? {} : { content: content.map(encodeContent) }) };
 }
 
-function encodeContent(content: ToolContent): object {
+function encodeContent(content: ToolContent): draftUpdates.ToolContent {
 	if (content.type !== "diff") return content;
 	const { path, oldText } = content;
 	const operation = oldText === null ? "add" : "modify";
-	const patch = { format: "git_patch", text: toPatch(content) };
+	const patch = { format: "git_patch" as const, text: toPatch(content) };
 	return { type: "diff", changes: [{ operation, path, fileType: "text" }], patch };
 }
 

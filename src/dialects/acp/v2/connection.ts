@@ -13,7 +13,10 @@ import { SignIn, signInMethods } from "../sign-in.ts";
 import type { ClientCapabilities, PromptParams } from "../wire.ts";
 import * as first from "../wire.ts";
 import { createCodec, encodeOption } from "./codec.ts";
+import { draftProtocol } from "./protocol.ts";
 import * as wire from "./wire.ts";
+
+const { methods: shapes } = draftProtocol;
 
 /** What a client of this version can do, in the words of version 1. */
 function toCapabilities({ auth, elicitation }: wire.InitializeParams["capabilities"]): ClientCapabilities {
@@ -59,23 +62,19 @@ export class DraftConnection implements DialectConnection {
 
 	#rows(): readonly (readonly [string, Method])[] {
 		return [
-			[
-				"initialize",
-				defineMethod({ params: wire.initializeParamsSchema, handle: (params) => this.#initialize(params) }),
-			],
+			["initialize", defineMethod({ ...shapes.initialize, handle: (params) => this.#initialize(params) })],
 			[
 				"auth/login",
 				defineMethod({
-					params: wire.loginParamsSchema,
+					...shapes["auth/login"],
 					handle: ({ methodId }, _, id) => this.#requests.run(id, (signal) => this.#login(methodId, id, signal)),
 				}),
 			],
-			["auth/logout", defineMethod({ params: first.emptyParamsSchema, handle: () => this.#signIn.signOut() })],
+			["auth/logout", defineMethod({ ...shapes["auth/logout"], handle: () => this.#signIn.signOut() })],
 			[
 				"$/cancel_request",
 				defineMethod({
-					params: first.cancelRequestParamsSchema,
-					actsOn: "notifications",
+					...shapes["$/cancel_request"],
 					handle: async ({ requestId }) => {
 						if (requestId !== null) this.#requests.cancel(requestId);
 					},
@@ -90,7 +89,7 @@ export class DraftConnection implements DialectConnection {
 			[
 				"session/new",
 				defineMethod({
-					params: wire.newSessionParamsSchema,
+					...shapes["session/new"],
 					handle: (params, respond) =>
 						sessions.create(params, (sessionId, choices) => respond({ sessionId, ...toResult(choices) })),
 				}),
@@ -98,16 +97,16 @@ export class DraftConnection implements DialectConnection {
 			[
 				"session/resume",
 				defineMethod({
-					params: wire.resumeParamsSchema,
+					...shapes["session/resume"],
 					handle: ({ replayFrom, ...params }, respond, id) =>
 						sessions.open(params, replayFrom !== null, (_, choices) => respond(toResult(choices)), id),
 				}),
 			],
-			["session/list", defineMethod({ params: first.listParamsSchema, handle: (params) => sessions.list(params) })],
+			["session/list", defineMethod({ ...shapes["session/list"], handle: (params) => sessions.list(params) })],
 			[
 				"session/delete",
 				defineMethod({
-					params: first.sessionParamsSchema,
+					...shapes["session/delete"],
 					handle: async ({ sessionId }) => {
 						await sessions.delete(sessionId);
 						return {};
@@ -117,7 +116,7 @@ export class DraftConnection implements DialectConnection {
 			[
 				"session/close",
 				defineMethod({
-					params: first.sessionParamsSchema,
+					...shapes["session/close"],
 					handle: async ({ sessionId }) => {
 						await sessions.close(sessionId);
 						return {};
@@ -127,22 +126,21 @@ export class DraftConnection implements DialectConnection {
 			[
 				"session/prompt",
 				defineMethod({
-					params: wire.promptParamsSchema,
+					...shapes["session/prompt"],
 					handle: (params, respond, id) => this.#requests.run(id, (signal) => this.#prompt(params, respond, signal)),
 				}),
 			],
 			[
 				"session/cancel",
 				defineMethod({
-					params: first.sessionParamsSchema,
-					actsOn: "notifications",
+					...shapes["session/cancel"],
 					handle: ({ sessionId }) => sessions.cancel(sessionId),
 				}),
 			],
 			[
 				"session/set_config_option",
 				defineMethod({
-					params: wire.setConfigOptionParamsSchema,
+					...shapes["session/set_config_option"],
 					handle: ({ sessionId, configId, value }) =>
 						sessions.using(sessionId, async ({ choices }) => {
 							await choices.set(configId, value);
@@ -153,7 +151,7 @@ export class DraftConnection implements DialectConnection {
 		];
 	}
 
-	async #initialize({ protocolVersion, capabilities, info }: wire.InitializeParams) {
+	async #initialize({ protocolVersion, capabilities, info }: wire.InitializeParams): Promise<wire.InitializeResult> {
 		if (protocolVersion < wire.draftVersion) throw new VersionError(protocolVersion, [wire.draftVersion]);
 		this.#client = { ...unknownClient, capabilities: toCapabilities(capabilities), info };
 		const { server, sessions } = this.#kernelApi;
@@ -171,11 +169,7 @@ export class DraftConnection implements DialectConnection {
 				},
 				auth: {},
 			},
-			authMethods: signInMethods(this.#client.capabilities).map(({ id, type = "agent", ...method }) => ({
-				type,
-				methodId: id,
-				...method,
-			})),
+			authMethods: signInMethods(this.#client.capabilities).map(encodeAuthMethod),
 		};
 	}
 
@@ -185,7 +179,11 @@ export class DraftConnection implements DialectConnection {
 	}
 
 	/** Answered once the prompt is part of the conversation; how it ends is the state of the session. */
-	async #prompt(params: PromptParams, respond: Respond, signal: AbortSignal): Promise<void> {
+	async #prompt(
+		params: PromptParams,
+		respond: Respond<{ readonly messageId: string }>,
+		signal: AbortSignal,
+	): Promise<void> {
 		let isBegun = false;
 		const begun = (messageId: string) => {
 			isBegun = true;
@@ -201,4 +199,10 @@ export class DraftConnection implements DialectConnection {
 	}
 }
 
-const toResult = (choices: Choices) => ({ configOptions: choices.options().map(encodeOption) });
+function encodeAuthMethod({ id: methodId, name, description, type, args = [] }: first.AuthMethod): wire.AuthMethod {
+	return type === undefined
+		? { type: "agent", methodId, name, description }
+		: { type, methodId, name, description, args };
+}
+
+const toResult = (choices: Choices): wire.ChoicesResult => ({ configOptions: choices.options().map(encodeOption) });

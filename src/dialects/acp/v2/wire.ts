@@ -1,39 +1,67 @@
 // The wire shapes of the Agent Client Protocol, version 2 (a draft), as far as they differ from those of version 1.
 import * as v from "valibot";
 import { contentBlockSchema } from "../content.ts";
-import { absolutePath, capability, mcpServers, meta, nullish, params } from "../schema.ts";
-import { implementationSchema, objectOrNone, sessionIdSchema } from "../wire.ts";
+import { absolutePath, capability, declared, mcpServers, meta, nullish, params } from "../schema.ts";
+import { choiceSchema, implementationSchema, objectOrNone, sessionIdSchema } from "../wire.ts";
 
 export const draftVersion = 2;
+
+export const clientCapabilitiesSchema = objectOrNone({
+	auth: objectOrNone({ terminal: capability }),
+	elicitation: objectOrNone({ form: capability, url: capability }),
+});
 
 export const initializeParamsSchema = params({
 	protocolVersion: v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(65_535)),
 	info: v.fallback(nullish(implementationSchema), null),
-	capabilities: objectOrNone({
-		auth: objectOrNone({ terminal: capability }),
-		elicitation: objectOrNone({ form: capability, url: capability }),
-	}),
+	capabilities: clientCapabilitiesSchema,
 });
 export type InitializeParams = v.InferOutput<typeof initializeParamsSchema>;
 
-const namedValue = v.object({ name: v.string(), value: v.string(), ...meta });
-const mcpServerSchema = v.variant("type", [
-	v.object({
-		type: v.literal("stdio"),
-		name: v.string(),
-		command: v.string(),
-		args: v.optional(v.array(v.string()), () => []),
-		env: v.optional(v.array(namedValue), () => []),
-		...meta,
-	}),
-	v.object({
-		type: v.literal("http"),
-		name: v.string(),
-		url: v.string(),
-		headers: v.optional(v.array(namedValue), () => []),
-		...meta,
-	}),
+const named = { methodId: v.string(), name: v.string(), description: v.string() };
+export const authMethodSchema = v.variant("type", [
+	v.object({ type: v.literal("agent"), ...named }),
+	v.object({ type: v.literal("terminal"), ...named, args: v.array(v.string()) }),
 ]);
+export type AuthMethod = v.InferOutput<typeof authMethodSchema>;
+
+export const initializeResultSchema = v.object({
+	protocolVersion: v.literal(draftVersion),
+	info: v.object({ name: v.string(), title: v.string(), version: v.string() }),
+	capabilities: v.object({
+		session: v.object({
+			prompt: v.object({
+				image: v.exactOptional(declared),
+				audio: v.exactOptional(declared),
+				embeddedContext: declared,
+			}),
+			mcp: v.object({ stdio: declared, http: declared }),
+			delete: declared,
+			additionalDirectories: declared,
+		}),
+		auth: declared,
+	}),
+	authMethods: v.array(authMethodSchema),
+});
+export type InitializeResult = v.InferOutput<typeof initializeResultSchema>;
+
+const namedValue = v.object({ name: v.string(), value: v.string(), ...meta });
+export const stdioServerSchema = v.object({
+	type: v.literal("stdio"),
+	name: v.string(),
+	command: v.string(),
+	args: v.optional(v.array(v.string()), () => []),
+	env: v.optional(v.array(namedValue), () => []),
+	...meta,
+});
+export const remoteServerSchema = v.object({
+	type: v.literal("http"),
+	name: v.string(),
+	url: v.string(),
+	headers: v.optional(v.array(namedValue), () => []),
+	...meta,
+});
+const mcpServerSchema = v.variant("type", [stdioServerSchema, remoteServerSchema]);
 
 const workspace = {
 	cwd: absolutePath,
@@ -68,3 +96,15 @@ export const setConfigOptionParamsSchema = v.variant("type", [
 		...meta,
 	}),
 ]);
+
+const described = { configId: v.string(), name: v.string(), description: v.string(), category: v.string() };
+export const configOptionSchema = v.variant("type", [
+	v.object({ type: v.literal("select"), ...described, currentValue: v.string(), options: v.array(choiceSchema) }),
+	v.object({ type: v.literal("boolean"), ...described, currentValue: v.boolean() }),
+]);
+export type ConfigOption = v.InferOutput<typeof configOptionSchema>;
+export const choicesResultSchema = v.object({ configOptions: v.array(configOptionSchema) });
+export type ChoicesResult = v.InferOutput<typeof choicesResultSchema>;
+export const newSessionResultSchema = v.object({ sessionId: v.string(), configOptions: v.array(configOptionSchema) });
+/** The message that the prompt has become. */
+export const promptResultSchema = v.object({ messageId: v.string() });
