@@ -220,7 +220,7 @@ const kernel: readonly Breakage[] = [
 	{
 		name: "a client reads back what is stored and not yet delivered",
 		file: "kernel/clients/event-feed.ts",
-		find: "if (event.seq !== undefined && event.seq > this.#head) break;",
+		find: "if (event.seq !== undefined && event.seq > this.#head) break reading;",
 		replace: "",
 	},
 	{

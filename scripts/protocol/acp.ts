@@ -10,7 +10,7 @@ import { acpClosing, acpIntroduction, acpTexts } from "./acp-texts.ts";
 import type { Carried, ProtocolDescription } from "./description.ts";
 
 /** An update has its name among its members; other notifications are methods of their own. */
-const event: Carried = (type, payload) => {
+export const carryUpdate: Carried = (type, payload) => {
 	if (type in updates.notificationSchemas) return { method: { const: type }, params: payload ?? {} };
 	return {
 		method: { const: "session/update" },
@@ -32,12 +32,10 @@ export const acp: ProtocolDescription = {
 	introduction: acpIntroduction,
 	closing: acpClosing,
 	protocol: acpProtocol,
-	carry: { event, request: (method, params) => ({ method: { const: method }, params: params ?? {} }) },
+	carry: { event: carryUpdate, request: (method, params) => ({ method: { const: method }, params: params ?? {} }) },
 	rules: acpRules,
-	errors: Object.entries(errorNumbers).flatMap(([name, code]) =>
-		// A client of this version is answered with this version, whichever it asks for.
-		name === "unsupportedVersion" ? [] : [{ name: null, numbers: { code } }],
-	),
+	// A client of this version is answered with this version, whichever it asks for.
+	errors: Object.values(errorNumbers).map((code) => ({ name: null, numbers: { code } })),
 	errorData: wire.errorDataSchema,
 	values: {
 		ClientCapabilities: { schema: wire.clientCapabilitiesSchema },

@@ -49,6 +49,8 @@ export interface ProtocolDescription {
 	 * One for each, and no others: a missing or needless text is an error.
 	 */
 	readonly texts: Readonly<Record<string, string>>;
+	/** Texts of another version for what is the same in this one; those that are not needed are no error. */
+	readonly inherited?: Readonly<Record<string, string>>;
 	/**
 	 * Lines for each method, event type and request type, `→` those of the client and `←` those of the server: one text for each,
 	 * and no others. Absent where the introduction alone has an example.

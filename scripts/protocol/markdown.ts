@@ -28,7 +28,7 @@ export function toMarkdown(description: ProtocolDescription): string {
 		description,
 		text(what) {
 			used.add(what);
-			const found = description.texts[what];
+			const found = description.texts[what] ?? description.inherited?.[what];
 			if (found === undefined) throw new Error(`${description.name}: there is no text for ${what}`);
 			return found;
 		},

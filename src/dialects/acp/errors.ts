@@ -16,7 +16,7 @@ export const errorNumbers = {
 } as const;
 
 /** Of version 2 alone. */
-const unsupportedVersion = -32022;
+export const unsupportedVersion = -32022;
 
 const numbers: { readonly [C in KernelErrorCode]: number } = {
 	busy: errorNumbers.invalidRequest,

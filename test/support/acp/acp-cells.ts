@@ -23,13 +23,12 @@ const unserved: ReadonlySet<string> = new Set(["acp-notification elicitation/com
 
 /** Every cell as `kind cell`. */
 export function acpCells(methods: readonly string[]): readonly string[] {
-	const errors = Object.entries(errorNumbers).filter(([name]) => name !== "unsupportedVersion");
 	return [
 		...methods.flatMap((method) => states.map((state) => `acp-state ${method}/${state}`)),
 		...Object.keys(updateSchemas).map((name) => `acp-update ${name}`),
 		...replayed.map((name) => `acp-replayed ${name}`),
 		...Object.keys(notificationSchemas).map((name) => `acp-notification ${name}`),
 		...Object.keys(acpProtocol.requests).map((name) => `acp-request ${name}`),
-		...errors.map(([, number]) => `acp-error ${number}`),
+		...Object.values(errorNumbers).map((number) => `acp-error ${number}`),
 	].filter((cell) => !unserved.has(cell));
 }
