@@ -122,7 +122,7 @@ interface Ends {
 }
 
 function findEnds(oldText: string, newText: string): Ends | null {
-	// Only their blank line tells such texts apart.
+	// Such texts differ in their blank line alone.
 	if (oldText + newText === "\n") return { old: oldText === "" ? "" : "\n", new: newText === "" ? "" : "\n" };
 	if (oldText === "" || newText === "" || oldText.endsWith("\n") === newText.endsWith("\n")) return null;
 	return oldText.endsWith("\n") ? { old: "\n", new: "" } : { old: "", new: "\n" };

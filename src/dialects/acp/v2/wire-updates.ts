@@ -46,12 +46,12 @@ const {
 	available_commands_update: _commands,
 	current_mode_update: _mode,
 	config_option_update: _options,
-	...kept
+	...retained
 } = first.updateSchemas;
 
 /** The updates by their names. */
 export const updateSchemas = {
-	...kept,
+	...retained,
 	tool_call_update: toolCallSchema,
 	terminal_update: v.object({
 		terminalId: v.string(),
