@@ -24,7 +24,7 @@ export const draftClosing = `
 
 - A prompt is answered once it is part of the conversation, with the id of its message; \`state_update\` says when its turn is over, and why. A
   turn that fails ends with the stop reason \`error\`, after the answer.
-- X \`session/load\`: with \`replayFrom\` it replays the conversation before its answer.
+- \`session/resume\` replaces \`session/load\`: with \`replayFrom\` it replays the conversation before its answer.
 - The mode is a configuration option alone. Client files and client terminals do not exist.
 - Output of commands belongs to terminals, which are updated by themselves. Changes of files are patches.
 - \`tool_call/cancel\`, \`terminal/cancel\` and MCP servers over \`sse\` are not served.
