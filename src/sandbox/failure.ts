@@ -30,6 +30,10 @@ const noNetwork = new RegExp(
 	"i",
 );
 
+const withoutNetwork =
+	'The command runs in a sandbox without network; `network` in `[sandbox]` of config.toml can be set to "host", or to ' +
+	'"proxy" with `allowed_domains`.';
+
 /** Paths that a text mentions. */
 function mentioned(text: string): string[] {
 	return text.match(/\/[^\s'":,;`]+/g) ?? [];
@@ -50,7 +54,7 @@ export function explainFailure(
 		return `The sandbox's network did not let the command reach ${denial.host}, which ${denial.why}.`;
 	}
 	if (confinement.network.kind === "none" && noNetwork.test(text)) {
-		return "The command runs in a sandbox without network.";
+		return withoutNetwork;
 	}
 	if (readOnlySystem.test(text)) {
 		const place = mentioned(text).find((file) => confinement.readOnly.some((root) => isWithin(file, root)));
