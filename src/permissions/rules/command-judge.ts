@@ -2,7 +2,7 @@
 import path from "node:path";
 import type { Subject } from "../../events/subject.ts";
 import type { CommandPattern } from "../shell/command-pattern.ts";
-import { type FileUse, filesOf, judgeScript, type ScriptVerdict } from "../shell/judge-script.ts";
+import { type FileUse, filesOf, findHidden, judgeScript, type ScriptVerdict } from "../shell/judge-script.ts";
 import { readScript } from "../shell/read-script.ts";
 import type { ScriptReading } from "../shell/script.ts";
 import { judgeFile } from "./file-judge.ts";
@@ -37,7 +37,7 @@ export async function judgeCommand({ text, cwd }: CommandSubject, law: Law): Pro
 	);
 	if (verdict.decision === null && hidesFile) return unknownFile;
 	return toRuling(verdict, files, {
-		isDoubtful: reading.doubts.length > 0 || hidesFile,
+		isDoubtful: reading.doubts.length > 0 || hidesFile || findHidden({ deny, allow }, reading.commands) !== null,
 		hasLimits: deny.length + ask.length > 0 || hasFileLimits,
 	});
 }

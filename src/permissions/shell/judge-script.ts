@@ -6,6 +6,7 @@ import { type Budget, BudgetExceeded, createBudget, judgingTime } from "./budget
 import { Candidates, type Match } from "./command-match.ts";
 import { allows, type CommandPattern, hasHarmlessAssignments } from "./command-pattern.ts";
 import { fileOperands, unknownOperand } from "./programs/file-operands.ts";
+import { inlineProgram } from "./programs/inline-program.ts";
 import { nameOf } from "./programs/program-name.ts";
 import { isReadOnly } from "./programs/read-only.ts";
 import type { CommandReading, ScriptPlace, ScriptReading, SimpleCommand, Word } from "./script.ts";
@@ -72,6 +73,8 @@ export async function judgeScript<Rule extends ScriptRule>(
 	if (files.denied !== null) return fileVerdict("deny", files.denied);
 	const [doubt] = reading.doubts;
 	if (doubt !== undefined) return { decision: "ask", why: doubt.why, rule: null, text: doubt.text };
+	const hidden = findHidden(rules, reading.commands);
+	if (hidden !== null) return { decision: "ask", ...hidden, rule: null };
 	try {
 		pieces.limit();
 		const asked = await findMatch(rules.ask, candidates, pieces);
@@ -209,6 +212,29 @@ function findElsewhere(commands: readonly CommandReading[], place: ScriptPlace):
 		if (found !== null) return found;
 	}
 	return null;
+}
+
+/**
+ * A program within a text that no rule can read, where rules deny commands: it may run one of them. A rule that allows
+ * exactly these words has the text itself.
+ */
+export function findHidden<Rule extends ScriptRule>(
+	rules: Pick<ScriptRules<Rule>, "deny" | "allow">,
+	commands: readonly CommandReading[],
+): { readonly why: string; readonly text: string } | null {
+	if (rules.deny.length === 0) return null;
+	for (const { command, inner } of commands) {
+		const exact = rules.allow.find(({ pattern }) => isExact(pattern) && allows(pattern, command));
+		const why = exact === undefined ? inlineProgram(command, new Set()) : null;
+		if (why !== null) return { why, text: cut(command.text) };
+		const found = findHidden(rules, inner?.commands ?? []);
+		if (found !== null) return found;
+	}
+	return null;
+}
+
+function isExact(pattern: CommandPattern): boolean {
+	return pattern.kind !== "every" && !pattern.isPrefix && pattern.tokens.every(({ kind }) => kind === "literal");
 }
 
 interface Allowance<Rule> {

@@ -190,11 +190,6 @@ describeScripts([
 			"devbox run rm .",
 			"make",
 			"npm test",
-			"python -c 'x'",
-			"node -e 'x'",
-			"perl -e 'x'",
-			"ruby -e x",
-			"php -r x",
 			"cargo run",
 			"go run x.go",
 			"./script.sh",
@@ -203,7 +198,7 @@ describeScripts([
 	},
 	{
 		what: "runners and interpreters that a rule names (rows 52, 54)",
-		rules: { allow: "npx:*; docker exec:*; make:*; npm test; python:*; node -e:*; /work/script.sh:*" },
+		rules: { allow: "npx:*; docker exec:*; make:*; npm test; python -c:*; node -e:*; /work/script.sh:*" },
 		decision: "allow",
 		scripts: [
 			"npx x",

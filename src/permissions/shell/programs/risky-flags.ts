@@ -3,6 +3,7 @@
 
 import type { SimpleCommand, Word } from "../script.ts";
 import { gitRisk } from "./git-risks.ts";
+import { inlineProgram } from "./inline-program.ts";
 import { nameOf } from "./program-name.ts";
 import { isRiskyWord, type RiskRow } from "./risk-row.ts";
 import { isPlainSedScript, readSedOptions, sedScripts } from "./sed-script.ts";
@@ -162,6 +163,8 @@ export function riskOf(command: SimpleCommand, named: ReadonlySet<string>): stri
 	if (program?.kind !== "literal") return "the program is not literal";
 	const name = nameOf(program.text);
 	if (harmless.has(name)) return null;
+	const inline = inlineProgram(command, named);
+	if (inline !== null) return inline;
 	const end = withoutEnd.has(name) ? -1 : endOfOptions(words);
 	const judged = end < 0 ? words : words.slice(0, end);
 	for (const word of judged) {

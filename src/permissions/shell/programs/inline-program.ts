@@ -1,0 +1,86 @@
+// Interpreters whose program is a text among their words or in their input: `perl -e '…'`, `python3 -c '…'`, `node <<EOF`.
+// No rule knows which commands such a text runs.
+import type { SimpleCommand, Word } from "../script.ts";
+import { nameOf } from "./program-name.ts";
+import { isRiskyWord, type RiskRow } from "./risk-row.ts";
+
+const reason = "runs a program that no rule can read";
+
+/** Options with the text of a program. */
+const interpreters: Readonly<Record<string, RiskRow>> = {
+	perl: { programs: "perl", short: "eE", reason },
+	python: { programs: "python pypy", short: "c", reason },
+	pypy: { programs: "pypy", short: "c", reason },
+	ruby: { programs: "ruby", short: "e", reason },
+	node: { programs: "node nodejs", short: "ep", long: "eval print", reason },
+	nodejs: { programs: "nodejs", short: "ep", long: "eval print", reason },
+	bun: { programs: "bun", short: "ep", long: "eval print", reason },
+	deno: { programs: "deno", words: /^(?:eval|repl)$/, reason },
+	php: { programs: "php", short: "rBRE", long: "run process-begin process-code process-end", reason },
+	lua: { programs: "lua luajit", short: "e", reason },
+	luajit: { programs: "luajit", short: "e", reason },
+	Rscript: { programs: "Rscript", short: "e", reason },
+	julia: { programs: "julia", short: "eE", long: "eval print", reason },
+	elixir: { programs: "elixir", short: "e", long: "eval rpc-eval", reason },
+	osascript: { programs: "osascript", short: "e", reason },
+	tclsh: { programs: "tclsh", reason },
+	expect: { programs: "expect", short: "c", reason },
+	ghc: { programs: "ghc", short: "e", reason },
+	groovy: { programs: "groovy", short: "e", reason },
+	scala: { programs: "scala", short: "e", reason },
+	emacs: { programs: "emacs", long: "eval execute", words: /^-(?:eval|execute|batch)/, reason },
+	vim: { programs: "vim", short: "cS", long: "cmd", words: /^\+/, reason },
+	vi: { programs: "vi", short: "cS", long: "cmd", words: /^\+/, reason },
+	nvim: { programs: "nvim", short: "cS", long: "cmd", words: /^\+/, reason },
+	ex: { programs: "ex", short: "cS", long: "cmd", words: /^\+/, reason },
+	awk: { programs: "awk", words: /system|getline|\|/, reason },
+	gawk: { programs: "gawk", words: /system|getline|\||@/, reason },
+	mawk: { programs: "mawk", words: /system|getline|\|/, reason },
+	nawk: { programs: "nawk", words: /system|getline|\|/, reason },
+};
+
+/** Those that read their program from their input when no word names a file. */
+const readsInput = new Set("perl python pypy ruby node nodejs php lua luajit Rscript julia tclsh".split(" "));
+
+/** Names of the input, and of what the shell connects to a program. */
+const isInput = /^(?:-|\/dev\/(?:stdin|fd\/.*)|\/proc\/(?:self|thread-self|\d+)\/fd\/.*|<\(.*)$/s;
+
+const asksAboutItself = /^(?:--?version|--?help|-[vVh])$/;
+
+/**
+ * Why it is not known what an interpreter does, as a clause; null for a file with a program and for everything else.
+ * Words in `named` are of no concern: the rule has them itself.
+ */
+export function inlineProgram(
+	{ words: [program, ...words] }: SimpleCommand,
+	named: ReadonlySet<string>,
+): string | null {
+	if (program?.kind !== "literal") return null;
+	const own = nameOf(program.text);
+	// python3.12, lua5.4
+	const name = Object.hasOwn(interpreters, own) ? own : own.replace(/-?\d[\d.]*$/, "");
+	const row = Object.hasOwn(interpreters, name) ? interpreters[name] : undefined;
+	if (row === undefined) return null;
+	const isWithFile = row.words === undefined;
+	const end = isWithFile ? words.findIndex((word, index) => isFile(word, words[index - 1])) : -1;
+	const options = end < 0 ? words : words.slice(0, end);
+	const found = options.find((word) => isInline(word, row));
+	if (found !== undefined) return named.has(found.text) ? null : `${own} ${found.text.slice(0, 40)} ${reason}`;
+	const [only] = words;
+	if (!readsInput.has(name) || (words.length === 1 && only !== undefined && asksAboutItself.test(only.text))) {
+		return null;
+	}
+	const hasFile = words.some((word) => !isInput.test(word.text) && (/^[^-]/.test(word.text) || word.text === "-m"));
+	const isNamed = options.some((word) => isInput.test(word.text)) || (end >= 0 && isInput.test(words[end]?.text ?? ""));
+	return hasFile && !isNamed ? null : `${own} reads a program that no rule can read from its input`;
+}
+
+function isInline(word: Word, row: RiskRow): boolean {
+	return (word.kind === "dynamic" && word.mayBeOption) || isRiskyWord(word, row);
+}
+
+/** A word that is certainly the file with the program: it is no option, and not the value of one. */
+function isFile(word: Word, before: Word | undefined): boolean {
+	const isOperand = word.kind === "literal" && !word.text.startsWith("-");
+	return isOperand && (before === undefined || before.text === "--");
+}
