@@ -33,7 +33,7 @@ after its end. A key makes it once: the same text under it again is a duplicate,
 	"SessionInjectContextParams.source": "Who adds it: keys of different sources are different.",
 	"SessionInjectContextParams.idempotency_key": "Names this message; without one it is added each time.",
 	"SessionInjectContextResult.status": "Whether it was added now or before.",
-	"session/external_event": `Tells the model of something that happened elsewhere, at its next step: in the run that goes on, or in the next one. It starts no
+	"session/external_event": `Informs the model of something that happened elsewhere, at its next step: in the run that goes on, or in the next one. It starts no
 run. It is stored, and remains after the process. At most 64 wait for the model, more are refused (\`OVERLOADED\`).`,
 	"SessionExternalEventParams.session_id": "The session.",
 	"SessionExternalEventParams.kind": "What else the protocol knows, an answer of another agent, is refused.",

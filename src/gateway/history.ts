@@ -1,4 +1,5 @@
 // Pages of a session's stored events, from its end backwards: what a client shows before the events of its stream.
+import { eachOf } from "../base/batches.ts";
 import { textSize } from "../base/json.ts";
 import type { AgentEvent, Cursor } from "../events/event.ts";
 import type { SessionApi } from "../kernel/api.ts";
@@ -24,7 +25,7 @@ export async function readHistory(session: SessionApi, { before, limit }: PageRe
 	const start = Math.max(0, end - 1 - limit);
 	const page: AgentEvent[] = [];
 	let size = 0;
-	for await (const event of session.events({ epoch: cursor.epoch, seq: start })) {
+	for await (const event of eachOf(session.events({ epoch: cursor.epoch, seq: start }))) {
 		if ((event.seq ?? 0) >= end) break;
 		page.push(event);
 		size += textSize(event.body);

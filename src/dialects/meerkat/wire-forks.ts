@@ -14,7 +14,6 @@ const source = {
 	tool_access_policy: v.exactOptional(v.null("has no effect here: leave it out")),
 };
 export const forkAtParamsSchema = strictParams(source);
-export type ForkAtParams = v.InferOutput<typeof forkAtParamsSchema>;
 
 /** A message in place of the one at the index. */
 const messageReplacementSchema = v.object({
@@ -46,7 +45,6 @@ export const replacementSchema = v.variant(
 );
 export type Replacement = v.InferOutput<typeof replacementSchema>;
 export const forkReplaceParamsSchema = strictParams({ ...source, replacement: replacementSchema });
-export type ForkReplaceParams = v.InferOutput<typeof forkReplaceParamsSchema>;
 
 export const forkResultSchema = v.object({
 	source_session_id: v.string(),

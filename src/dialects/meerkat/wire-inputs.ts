@@ -1,4 +1,4 @@
-// The wire shapes of what a session is told without a turn: context, and events from elsewhere. And of the skills.
+// The wire shapes of what a session is given without a turn: context, and events from elsewhere. And of the skills.
 import * as v from "valibot";
 import { textBlockSchema } from "./blocks.ts";
 import { nullish, params, sessionId } from "./schema.ts";

@@ -1,6 +1,8 @@
 // The fork of a session: what it has of the session it was copied from, and what it does not.
+
 import { describe, expect, it } from "vitest";
 import { createHost, runTurn } from "../../../test/support/sessions/session-host.ts";
+import { eachOf } from "../../base/batches.ts";
 import type { ContextRow, HistoryEntry } from "../../events/conversation.ts";
 import type { AgentEvent, EventBody } from "../../events/event.ts";
 import { createMemoryStore } from "../../store/memory/memory-store.ts";
@@ -99,7 +101,7 @@ async function fork(cut: ForkCut | null): Promise<{ readonly store: SessionStore
 
 async function typesOf(session: StoredSession): Promise<readonly string[]> {
 	const types: string[] = [];
-	for await (const { body, agentPath } of session.events()) if (agentPath.length === 0) types.push(body.type);
+	for await (const { body, agentPath } of eachOf(session.events())) if (agentPath.length === 0) types.push(body.type);
 	return types;
 }
 
@@ -108,7 +110,7 @@ describe("the fork of a session", () => {
 		const { store, forked } = await fork(null);
 		expect(forked.contextRows).toEqual(rows);
 		const copied: AgentEvent[] = [];
-		for await (const event of forked.events()) copied.push(event);
+		for await (const event of eachOf(forked.events())) copied.push(event);
 		expect(copied.map(({ body, at, turnId }) => ({ body, at, turnId })).slice(0, events.length)).toEqual(
 			events.map(({ body, at, turnId }) => ({ body, at, turnId })),
 		);

@@ -1,6 +1,7 @@
 // The fork of a session: a new one that begins with a copy of what the session has, or of its beginning. Background work,
 // its notifications and files of output stay with the session they belong to.
 
+import { eachOf } from "../../base/batches.ts";
 import { KernelError } from "../../base/errors.ts";
 import { toParts } from "../../events/content.ts";
 import type { ContextRow, HistoryEntry } from "../../events/conversation.ts";
@@ -23,7 +24,7 @@ export async function writeFork(source: ForkSource, options: ForkOptions, target
 	const retained = cut === undefined ? rows : cutRows(rows, cut.messages);
 	const writer = new EventWriter(target);
 	const place = cut === undefined ? { end, isWithinTurn: false } : await findPlace(source, cut.messages);
-	for await (const event of stored.events()) {
+	for await (const event of eachOf(stored.events())) {
 		const { seq = 0 } = event;
 		if (seq > place.end) break;
 		await writer.add(event);
@@ -145,7 +146,7 @@ function keyOf({ role, content }: HistoryEntry): string | null {
 async function findPlace({ stored, rows, end }: ForkSource, messages: number) {
 	const marks: Mark[] = [];
 	const places = new Map<string, number[]>();
-	for await (const event of stored.events()) {
+	for await (const event of eachOf(stored.events())) {
 		if ((event.seq ?? 0) > end) break;
 		const mark = toMark(event);
 		if (mark === null) continue;

@@ -6,6 +6,7 @@ import { isDeepStrictEqual } from "node:util";
 import { KernelError, toKernelError } from "../../base/errors.ts";
 import type { Command, CommandType, CommandValues, ExtractedOutput } from "../../events/command.ts";
 import { textPart, type UserInput } from "../../events/content.ts";
+import type { ContextRow } from "../../events/conversation.ts";
 import type { AgentEvent, Cursor } from "../../events/event.ts";
 import type { TaskView } from "../../tools/operations.ts";
 import type {
@@ -314,7 +315,9 @@ export class Session implements SessionApi {
 	/** The input of the first turn with what was staged for it. */
 	#withStaged(input: UserInput): UserInput {
 		const { stored, stagedInput } = this.#parts;
-		if (stagedInput === null || this.#hadTurn || stored.contextRows.length > 0) return input;
+		// What a client added to the context since it was created is no turn.
+		const isInput = (row: ContextRow) => row.type === "message" && row.message.role === "user";
+		if (stagedInput === null || this.#hadTurn || stored.contextRows.some(isInput)) return input;
 		if (typeof stagedInput === "string" && typeof input === "string") return `${stagedInput}\n\n${input}`;
 		return [stagedInput, input].flatMap((each) => (typeof each === "string" ? [textPart(each)] : each));
 	}
