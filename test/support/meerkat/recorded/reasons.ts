@@ -8,6 +8,14 @@ export interface Reason {
 
 export const reasons: readonly Reason[] = [
 	{
+		pattern: /output schema cannot be used|^extraction_failed (last_output|reason)|extraction_error/,
+		text: "What is no JSON Schema is refused as an `output_schema`, and the contents of a value are checked. Of an extraction that failed, the last output is the last answer, and the sentence is ours.",
+	},
+	{
+		pattern: /INJ/,
+		text: "`injected_context` and what `session/inject_context` adds precede the prompt in its message.",
+	},
+	{
 		pattern: /Method not found|-32601 here|METHOD_NOT_FOUND|external_event error/,
 		text: "The method is not served; `initialize` does not list it.",
 	},
@@ -100,5 +108,6 @@ export function toRows(listed: readonly string[]): string {
 
 function place(difference: string): string {
 	const [where = ""] = difference.split(": ");
-	return where.replaceAll("|", "/");
+	// One of the methods has a name of three hundred letters.
+	return where.replace(/(\w{20})\w{100,}/, "$1…").replaceAll("|", "/");
 }
