@@ -403,6 +403,33 @@ describe("GET /events", () => {
 	});
 });
 
+describe("sessions.fork", () => {
+	it("makes a session with the same conversation, which goes on by itself", async () => {
+		const { client } = await createGateway();
+		const sessionId = await client.createSession();
+		const stream = await client.stream(`sessions=${sessionId}`);
+		await client.result("turn.start", { sessionId, input: "text: one" });
+		await stream.until(isEvent("turn.ended"));
+		const fork = String((await client.result("sessions.fork", { sessionId }))["sessionId"]);
+		expect(fork).not.toBe(sessionId);
+		const textsOf = async (id: string) => {
+			const { body } = await client.send({ path: `/sessions/${id}/history` });
+			return (body as { events: { type: string; part?: { text: string } }[] }).events.flatMap(({ type, part }) =>
+				type === "content.completed" && part !== undefined ? [part.text] : [],
+			);
+		};
+		expect(await textsOf(fork)).toEqual(await textsOf(sessionId));
+		const followed = await client.stream(`sessions=${fork}`);
+		await client.result("turn.start", { sessionId: fork, input: "text: two" });
+		const ended = await followed.until(isEvent("turn.ended"));
+		expect(ended.data["sessionId"]).toBe(fork);
+		expect(await textsOf(sessionId)).toHaveLength(1);
+		expect(await client.call("sessions.fork", { sessionId, messages: 99 })).toMatchObject({
+			error: { data: { code: "invalid-input" } },
+		});
+	});
+});
+
 describe("GET /sessions/{id}/history", () => {
 	it("goes back page by page", async () => {
 		const { client, watcher } = await createGateway();

@@ -54,6 +54,10 @@ export function createMethods({ sessions, server }: MethodParts): CallMethod {
 				handle.release();
 			}
 		},
+		"sessions.fork": async ({ sessionId, messages }) => {
+			const id = await sessions.fork(sessionId, messages === undefined ? {} : { cut: { messages } });
+			return await look(id, async ({ session }) => ({ sessionId: session.id, workDir: session.workDir }));
+		},
 		"sessions.archive": ({ sessionId }) => nothing(sessions.archive(sessionId)),
 		"sessions.delete": ({ sessionId }) => nothing(sessions.delete(sessionId)),
 		"session.snapshot": ({ sessionId }) =>

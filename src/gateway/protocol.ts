@@ -106,6 +106,12 @@ export const methods = {
 		}),
 		v.strictObject({ ...session, workDir: text }),
 	),
+	"sessions.fork": method(
+		"control",
+		"Makes a session that begins with a copy of this one, or of its first `messages` messages. Fails `busy` while a turn runs.",
+		v.strictObject({ ...session, messages: optional(v.pipe(v.number(), v.integer(), v.minValue(0))) }),
+		v.strictObject({ ...session, workDir: text }),
+	),
 	"sessions.archive": method(
 		"control",
 		"Archives a session: cancels its turn and hides it. Its files stay.",

@@ -67,7 +67,7 @@ async function complete(stage: Stage, shell: ShellName, file: string, line: stri
 const cases: readonly (readonly [line: string, offered: readonly string[]])[] = [
 	[
 		"agentwire ",
-		["acp", "doctor", "export", "info", "login", "logout", "mcp", "permissions", "plugin", "rpc", "sessions"],
+		["acp", "doctor", "export", "info", "login", "logout", "mcp", "permissions", "plugin", "rpc", "serve", "sessions"],
 	],
 	["agentwire m", ["mcp"]],
 	["agentwire --ou", ["--output-format"]],
