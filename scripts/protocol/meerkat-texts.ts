@@ -169,7 +169,7 @@ const values = {
 	Capability: "A capability of the server.",
 	"Capability.id": "Its name.",
 	"Capability.description": "A description for people.",
-	"Capability.status": "Whether it is available.",
+	"Capability.status": "Whether it is available, and why not.",
 	ToolDeclaration: "A tool that the client runs.",
 	"ToolDeclaration.name": "Its name; it must differ from the names of the server's tools.",
 	"ToolDeclaration.description": "The description that the model gets.",

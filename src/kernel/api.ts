@@ -46,6 +46,8 @@ export interface SessionsApi {
 	list(query: ListQuery): Promise<SessionPage>;
 	/** The models that sessions can use, without variables that a session adds to the environment. */
 	models(): Promise<ModelList>;
+	/** The skills of the process's work directory, by name. */
+	skills(): Promise<readonly SkillInfo[]>;
 	/** Cancels a running turn; false when there was none. Fails `session-not-found`. */
 	interrupt(id: string): Promise<boolean>;
 	/**
@@ -65,6 +67,15 @@ export interface SessionsApi {
 }
 
 export type { ModelPrice };
+
+/** A skill, as a person may choose one. */
+export interface SkillInfo {
+	readonly name: string;
+	/** One line. */
+	readonly description: string;
+	/** Where it comes from. */
+	readonly scope: "project" | "user" | "extra" | "built-in";
+}
 
 /** A model of the settings, for a person to choose. */
 export interface ModelOption {

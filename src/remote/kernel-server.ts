@@ -102,6 +102,7 @@ class KernelServer {
 		"sessions.loaded": async () => [...(await this.#sessions.loaded())],
 		"sessions.list": ({ query }) => this.#sessions.list(query),
 		"sessions.models": () => this.#sessions.models(),
+		"sessions.skills": async () => [...(await this.#sessions.skills())],
 		"sessions.interrupt": ({ id }) => this.#sessions.interrupt(id),
 		"sessions.archive": async ({ id }) => nothing(await this.#sessions.archive(id)),
 		"sessions.unload": async ({ id }) => nothing(await this.#sessions.unload(id)),

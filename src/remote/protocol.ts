@@ -19,6 +19,7 @@ import {
 	modelListSchema,
 	openingOptionsSchema,
 	sessionPageSchema,
+	skillSchema,
 	snapshotSchema,
 	taskSchema,
 } from "./values.ts";
@@ -50,6 +51,7 @@ export const requests = {
 	"sessions.loaded": { params: none, result: v.array(infoSchema) },
 	"sessions.list": { params: v.object({ query: listQuerySchema }), result: sessionPageSchema },
 	"sessions.models": { params: none, result: modelListSchema },
+	"sessions.skills": { params: none, result: v.array(skillSchema) },
 	"sessions.interrupt": { params: v.object({ id: text }), result: v.boolean() },
 	"sessions.archive": { params: v.object({ id: text }), result: v.null() },
 	"sessions.unload": { params: v.object({ id: text }), result: v.null() },

@@ -9,6 +9,7 @@ import type {
 	SessionHandle,
 	SessionInfo,
 	SessionsApi,
+	SkillInfo,
 } from "../kernel/api.ts";
 import type { LineTransport } from "../rpc/transport.ts";
 import type { ListQuery, SessionPage } from "../store/session-store.ts";
@@ -78,6 +79,10 @@ class RemoteSessions implements SessionsApi {
 
 	models(): Promise<ModelList> {
 		return this.#caller.request("sessions.models", {});
+	}
+
+	skills(): Promise<readonly SkillInfo[]> {
+		return this.#caller.request("sessions.skills", {});
 	}
 
 	interrupt(id: string): Promise<boolean> {

@@ -37,6 +37,7 @@ import type {
 	SessionDescription,
 	SessionInfo,
 	SessionSnapshot,
+	SkillInfo,
 	StartingMode,
 } from "../kernel/api.ts";
 import type { ListQuery, SessionPage, SessionSummary } from "../store/session-store.ts";
@@ -354,6 +355,12 @@ const opening = {
 	archived: optional(flag),
 };
 export const openingOptionsSchema = objectOf<Omit<OpeningOptions, "editorFiles">>(opening);
+
+export const skillSchema = objectOf<SkillInfo>({
+	name: text,
+	description: text,
+	scope: v.picklist(["project", "user", "extra", "built-in"]),
+});
 
 export const forkOptionsSchema = objectOf<ForkOptions>({
 	cut: optional(objectOf<ForkCut>({ messages: amount, replacement: optional(historyEntrySchema) })),

@@ -15,6 +15,7 @@ import { seedCodec } from "./eras/seed.ts";
 import type { ClientSide } from "./hosted-session.ts";
 import { meerkatProtocol } from "./protocol.ts";
 import { SessionMethods } from "./session-methods.ts";
+import { toSkillsList } from "./skills.ts";
 import {
 	type CapabilitiesResult,
 	type InitializeParams,
@@ -78,6 +79,13 @@ export class MeerkatConnection implements DialectConnection {
 				defineMethod({ ...shapes["capabilities/get"], handle: async () => this.#describeCapabilities() }),
 			],
 			["models/catalog", defineMethod({ ...shapes["models/catalog"], handle: () => this.#describeModels() })],
+			[
+				"skills/list",
+				defineMethod({
+					...shapes["skills/list"],
+					handle: async () => toSkillsList(await this.#kernelApi.sessions.skills()),
+				}),
+			],
 			[
 				"tools/register",
 				defineMethod({

@@ -39,6 +39,7 @@ import {
 	externalEventResultSchema,
 	injectContextParamsSchema,
 	injectContextResultSchema,
+	skillsListResultSchema,
 } from "./wire-inputs.ts";
 import {
 	stopRunParamsSchema,
@@ -100,6 +101,7 @@ export const meerkatProtocol = {
 		"turn/interrupt": { params: sessionParamsSchema, result: interruptResultSchema },
 		"turn/stop_run": { params: stopRunParamsSchema, result: stopRunResultSchema },
 		"models/catalog": { params: anyParamsSchema, result: modelsCatalogResultSchema },
+		"skills/list": { params: anyParamsSchema, result: skillsListResultSchema },
 		"config/get": { params: anyParamsSchema, result: configResultSchema },
 		"config/set": { params: configSetParamsSchema, result: configSetResultSchema },
 		"config/patch": { params: configPatchParamsSchema, result: configResultSchema },

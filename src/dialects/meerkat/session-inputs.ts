@@ -1,4 +1,4 @@
-// What a session is given without a turn: context for its next turns, and events from elsewhere.
+// What a session gets without a turn: context for its next turns, and events from elsewhere.
 import { KernelError } from "../../base/errors.ts";
 import type { SessionApi } from "../../kernel/api.ts";
 import { NamedError } from "./errors.ts";

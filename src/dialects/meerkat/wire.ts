@@ -199,7 +199,15 @@ export const initializeResultSchema = v.object({
 	methods: v.array(v.string()),
 });
 export type InitializeResult = v.InferOutput<typeof initializeResultSchema>;
-export const capabilitySchema = v.object({ id: v.string(), description: v.string(), status: v.literal("Available") });
+export const capabilitySchema = v.object({
+	id: v.string(),
+	description: v.string(),
+	status: v.union([
+		v.literal("Available"),
+		/** Not served, and why. */
+		v.object({ DisabledByPolicy: v.object({ description: v.string() }) }),
+	]),
+});
 export type Capability = v.InferOutput<typeof capabilitySchema>;
 /** A text in the contracts before 0.9. */
 const contractVersionSchema = v.union([v.string(), v.object({ major: count, minor: count, patch: count })]);

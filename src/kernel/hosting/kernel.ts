@@ -169,6 +169,22 @@ export class Kernel {
 		await this.#parts.hostServices.creatorSandbox?.close();
 	}
 
+	/** The skills for a work directory; `skillsDirs` are those of the command line. */
+	findSkills(workDir: string, skillsDirs: readonly string[]): Promise<SkillSet> {
+		const { hostServices, configuration } = this.#parts;
+		return this.#findSkills({
+			files: () => hostServices.files.admitting(secretsOf(hostServices).admit),
+			workDir,
+			home: hostServices.home,
+			shareDir: hostServices.shareDir,
+			skillsDirs,
+			extraSkillDirs: configuration.extraSkillDirs,
+			mergeAll: configuration.mergeAllAvailableSkills,
+			builtInDir: hostServices.builtInSkillsDir,
+			log: hostServices.log,
+		});
+	}
+
 	/** Skill searches with the same work dir and skill directories give the same result. */
 	#findSkills(place: SkillSearch): Promise<SkillSet> {
 		const key = JSON.stringify([place.workDir, place.skillsDirs]);

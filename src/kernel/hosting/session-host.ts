@@ -17,6 +17,7 @@ import type {
 	SessionHandle,
 	SessionInfo,
 	SessionsApi,
+	SkillInfo,
 } from "../api.ts";
 import { withModelError } from "../compose/model-errors.ts";
 import { nobody } from "../session/fault-owner.ts";
@@ -142,6 +143,13 @@ export class SessionHost implements SessionsApi {
 	/** The models of the settings, and which of them a session without a wish gets. */
 	models(): Promise<ModelList> {
 		return withModelError(() => listModels(this.#parts));
+	}
+
+	/** The skills of the process's work directory. */
+	async skills(): Promise<readonly SkillInfo[]> {
+		const { kernel, workDir, options } = this.#parts;
+		const { skills } = await kernel.findSkills(workDir, options.skillsDirs);
+		return skills.map(({ name, description, scope }) => ({ name, description, scope }));
 	}
 
 	/** Cancels a running turn; fails `session-not-found`. False when there was none. */

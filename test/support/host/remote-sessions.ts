@@ -87,6 +87,7 @@ export function offerSession(session: SessionApi): SessionsApi {
 		loaded: async () => [info],
 		list: none,
 		models: none,
+		skills: none,
 		interrupt: none,
 		unload: none,
 		archive: none,

@@ -22,6 +22,16 @@ export const capabilities: Capability[] = [
 	{ id: "sessions", description: "Sessions that are made, listed, read and archived", status: "Available" },
 	{ id: "builtins", description: "Tools for files, tasks and subagents, by enable_builtins", status: "Available" },
 	{ id: "shell", description: "Commands, by enable_shell", status: "Available" },
+	{
+		id: "skills",
+		description: "Skills of the project, of the user and of the program, by skills/list",
+		status: "Available",
+	},
+	{
+		id: "mcp_live",
+		description: "MCP servers that are added to a session, removed and loaded again",
+		status: { DisabledByPolicy: { description: "The MCP servers of a session are those of the settings" } },
+	},
 ];
 
 export const contractCodec = {
