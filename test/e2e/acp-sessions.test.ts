@@ -1,6 +1,7 @@
 // Stored sessions over the Agent Client Protocol, with the official client: whoever began them, however long they are, and
 // however the program or its client ended.
 import { describe, expect, it } from "vitest";
+import { isRecord } from "../../src/base/json.ts";
 import {
 	type AcpClient,
 	connectAcp,
@@ -48,6 +49,28 @@ function callsOf(updates: readonly Update[]): Record<string, unknown> {
 }
 
 describe("a session", () => {
+	it("is forked, and the fork loads in a later process, whatever became of the first one", async () => {
+		const stage = createStage({ scripts: ["text: first", "text: second"] });
+		const first = await connect(stage);
+		const sessionId = await first.open();
+		await first.prompt(sessionId, "begin");
+		const answer: unknown = await first.agent.request("session/fork", { sessionId, cwd: stage.workDir });
+		const forkId = isRecord(answer) ? String(answer["sessionId"]) : "";
+		await first.prompt(forkId, "go on");
+		first.kill("SIGKILL");
+		await first.exited;
+		expect(messagesOf(await loadAnew(stage, sessionId))).toEqual(["begin", "first"]);
+		expect(messagesOf(await loadAnew(stage, forkId))).toEqual(["begingo on", "firstfirst"]);
+		const later = await connect(stage);
+		const { sessions } = await later.agent.request("session/list", {});
+		expect(sessions.map(({ sessionId: id, title }) => [id, title]).sort()).toEqual(
+			[
+				[sessionId, "begin"],
+				[forkId, "Fork: begin"],
+			].sort(),
+		);
+	});
+
 	it("is listed with its title, loads with all that it was, and goes on", async () => {
 		const stage = createStage({ scripts: [`think: hm\n${shell("echo out")}`, "text: first", "text: second"] });
 		const first = await connect(stage);
