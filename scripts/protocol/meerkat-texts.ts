@@ -284,6 +284,8 @@ const errors = {
 	REQUEST_CANCELLED: "The run was interrupted, its session archived, or the server stopped.",
 	CAPABILITY_UNAVAILABLE: "The model does not support what was sent, or the agent does not support what was requested.",
 	OVERLOADED: "Too many sessions are in use, too many turns run, or too many requests are under way.",
+	INPUT_IDEMPOTENCY_CONFLICT: "Something else was sent before under the same idempotency key.",
+	"ErrorData.existing_id": "Of `INPUT_IDEMPOTENCY_CONFLICT`: what was sent before.",
 	"ErrorData.code": "The name of the error.",
 	"ErrorData.session_id": "The session concerned.",
 	"ErrorData.budget": "Of `BUDGET_EXHAUSTED`: what is limited.",

@@ -12,6 +12,7 @@ export const errorNumbers = {
 	INVALID_REQUEST: { seed: -32600, contract: -32600 },
 	METHOD_NOT_FOUND: { seed: -32601, contract: -32601 },
 	INVALID_PARAMS: { seed: -32602, contract: -32602 },
+	INPUT_IDEMPOTENCY_CONFLICT: { seed: -32602, contract: -32602 },
 	INTERNAL_ERROR: { seed: -32603, contract: -32603 },
 	SESSION_NOT_FOUND: { seed: -32000, contract: -32001 },
 	SESSION_BUSY: { seed: -32001, contract: -32002 },

@@ -1,5 +1,6 @@
 // What a session gets without a turn: context for its next turns, and events from elsewhere.
 import { KernelError } from "../../base/errors.ts";
+import { isRecord } from "../../base/json.ts";
 import type { SessionApi } from "../../kernel/api.ts";
 import { NamedError } from "./errors.ts";
 import type {
@@ -47,7 +48,12 @@ export async function addExternalEvent(
 		if (!found.added) return { outcome_type: "deduplicated", input_id: id, existing_id: found.id };
 	} catch (thrown) {
 		if (!(thrown instanceof KernelError) || thrown.code !== "invalid-input") throw thrown;
-		throw new NamedError("INVALID_PARAMS", `Invalid params: another event was sent under the idempotency key ${key}.`);
+		const known = isRecord(thrown.data) ? { existing_id: thrown.data["existing_id"] } : {};
+		throw new NamedError(
+			"INPUT_IDEMPOTENCY_CONFLICT",
+			`Invalid params: another event was sent under the idempotency key ${key}.`,
+			known,
+		);
 	}
 	const time = new Date(now).toISOString();
 	return {

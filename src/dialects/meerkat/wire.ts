@@ -296,6 +296,8 @@ export const errorDataSchema = v.object({
 	used: v.exactOptional(v.number()),
 	/** Of the exhausted budget, or of the exceeded limit. */
 	limit: v.exactOptional(v.number()),
+	/** What was sent before under the same key. */
+	existing_id: v.exactOptional(v.string()),
 	code: v.picklist(Object.keys(errorNumbers)),
 });
 
