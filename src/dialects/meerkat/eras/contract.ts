@@ -18,6 +18,11 @@ export function inCapabilities(version: ContractVersion): string | ContractVersi
 	return version.minor < 9 ? versionText(version) : { ...version };
 }
 
+/** What the contract knows and this server does not do. */
+function notServed(id: string, description: string, why: string): Capability {
+	return { id, description, status: { DisabledByPolicy: { description: why } } };
+}
+
 export const capabilities: Capability[] = [
 	{ id: "sessions", description: "Sessions that are made, listed, read and archived", status: "Available" },
 	{ id: "builtins", description: "Tools for files, tasks and subagents, by enable_builtins", status: "Available" },
@@ -27,11 +32,15 @@ export const capabilities: Capability[] = [
 		description: "Skills of the project, of the user and of the program, by skills/list",
 		status: "Available",
 	},
-	{
-		id: "mcp_live",
-		description: "MCP servers that are added to a session, removed and loaded again",
-		status: { DisabledByPolicy: { description: "The MCP servers of a session are those of the settings" } },
-	},
+	notServed(
+		"mcp_live",
+		"MCP servers that are added to a session, removed and loaded again",
+		"The MCP servers of a session are those of the settings",
+	),
+	notServed("comms", "Messages between agents", "Sessions do not reach each other"),
+	notServed("memory_store", "A memory over sessions", "There is none"),
+	notServed("schedule", "Turns at set times", "Turns run when a client starts them"),
+	notServed("work_graph", "A graph of work over sessions", "There is none"),
 ];
 
 export const contractCodec = {
