@@ -55,7 +55,7 @@ export const externalEventResultSchema = v.union([
 ]);
 export type ExternalEventResult = v.InferOutput<typeof externalEventResultSchema>;
 
-const uuid = v.pipe(v.string(), v.uuid());
+const uuid = v.pipe(v.string(), v.regex(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/));
 export const skillsListResultSchema = v.object({
 	skills: v.array(
 		v.object({

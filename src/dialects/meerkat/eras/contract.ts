@@ -27,6 +27,7 @@ export const capabilities: Capability[] = [
 	{ id: "sessions", description: "Sessions that are made, listed, read and archived", status: "Available" },
 	{ id: "builtins", description: "Tools for files, tasks and subagents, by enable_builtins", status: "Available" },
 	{ id: "shell", description: "Commands, by enable_shell", status: "Available" },
+	{ id: "structured_output", description: "Answers as values of an output_schema", status: "Available" },
 	{
 		id: "skills",
 		description: "Skills of the project, of the user and of the program, by skills/list",
