@@ -7,6 +7,7 @@ import { createCommandFetch, createCommandProcesses } from "../command-services.
 import { currentDirectory, type Place, shareDirectory } from "../paths.ts";
 import { withEscapes } from "../printable-text.ts";
 import { environmentVariables } from "../process/environment.ts";
+import { whileShown } from "../process/waiting-line.ts";
 import { type CheckPlace, checks, type Finding } from "./checks.ts";
 
 export interface NamedFinding extends Finding {
@@ -32,7 +33,7 @@ export async function runDoctor(json: boolean): Promise<number> {
 	};
 	const findings: NamedFinding[] = [];
 	for (const { name, check } of checks) {
-		const finding = { name, ...(await check(given)) };
+		const finding = { name, ...(await whileShown(`Checking ${name}`, () => check(given))) };
 		findings.push(finding);
 		// Each as soon as it is known: a model that does not answer takes seconds.
 		if (!json) process.stdout.write(findingText(finding));

@@ -27,6 +27,7 @@ import { createCommandFetch, createCommandProcesses } from "../command-services.
 import { currentDirectory, type Place, shareDirectory } from "../paths.ts";
 import { environmentVariables } from "../process/environment.ts";
 import { handleStopSignals } from "../process/stop-signals.ts";
+import { whileShown } from "../process/waiting-line.ts";
 import { openInBrowser } from "./browser.ts";
 import { toMcpEntry } from "./mcp-addition.ts";
 import { listMcpTools, McpConnectionError } from "./mcp-connection.ts";
@@ -158,7 +159,7 @@ async function test(name: string, hostServices: McpServices): Promise<number> {
 	const server = await findServer(name, hostServices);
 	print(`Testing connection to '${name}'...`);
 	try {
-		const tools = await listMcpTools(server, hostServices);
+		const tools = await whileShown(`Connecting to ${name}`, () => listMcpTools(server, hostServices));
 		print(`✓ Connected to '${name}'`);
 		// Scripts read these lines.
 		print(`  Available tools: ${tools.length}`);

@@ -20,6 +20,7 @@ import { currentDirectory, type Place, shareDirectory } from "../paths.ts";
 import { environmentVariables } from "../process/environment.ts";
 import { endInTime } from "../process/process-exit.ts";
 import { handleStopSignals } from "../process/stop-signals.ts";
+import { whileShown } from "../process/waiting-line.ts";
 import { productName, productVersion } from "../version.ts";
 import { type InstallSettings, installPlugin } from "./plugin-installation.ts";
 import { PluginError } from "./plugin-source.ts";
@@ -84,7 +85,7 @@ async function readHostValues(
 export async function answerPlugin(action: PluginAction, settings: InstallSettings): Promise<PluginAnswer> {
 	switch (action.name) {
 		case "install":
-			return await install(action.source, settings);
+			return await whileShown("Installing the plugin", () => install(action.source, settings));
 		case "list":
 			return list(await findPlugins(settings.files, settings.shareDir));
 		case "remove":

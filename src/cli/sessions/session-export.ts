@@ -13,6 +13,7 @@ import { UsageError } from "../arguments/usage-error.ts";
 import { currentDirectory, type Place, shareDirectory, toAbsolutePath } from "../paths.ts";
 import { handleStopSignals } from "../process/stop-signals.ts";
 import { openQuestions } from "../process/terminal-question.ts";
+import { whileShown } from "../process/waiting-line.ts";
 import { type ArchivePlace, ExportFailure, findArchivedSession, toEntries } from "./session-archive.ts";
 import { zipPieces } from "./zip-archive.ts";
 
@@ -70,7 +71,7 @@ export async function exportSession(options: ExportOptions, hostServices: Export
 		const leftOut = [...session.leftOut];
 		const archive = zipPieces(toEntries(session, leftOut, hostServices.now(), hostServices));
 		// Private, like the directory of the sessions.
-		await files.replaceByPieces(target, archive, { mode: 0o600 });
+		await whileShown("Writing the archive", () => files.replaceByPieces(target, archive, { mode: 0o600 }));
 		for (const { name, reason } of leftOut) complain(`Left out: ${name} (${reason})`);
 		print(target);
 		return 0;

@@ -11,6 +11,7 @@ import { createCommandFetch } from "../command-services.ts";
 import { currentDirectory, shareDirectory } from "../paths.ts";
 import { environmentVariables } from "../process/environment.ts";
 import { handleStopSignals } from "../process/stop-signals.ts";
+import { whileShown } from "../process/waiting-line.ts";
 import { productVersion } from "../version.ts";
 import { type SignInSettings, signIn, signOut } from "./sign-in.ts";
 import { type SignInEvent, toEventLine, toEventText } from "./sign-in-events.ts";
@@ -22,7 +23,11 @@ export async function runLogin(command: "login" | "logout", json: boolean): Prom
 	// The caller is gone: nobody will open the address.
 	process.stdout.on("error", () => stopping.abort());
 	process.stderr.on("error", () => {});
-	const report = (event: SignInEvent) => void process.stdout.write(json ? toEventLine(event) : toEventText(event));
+	let makeRoom = () => {};
+	const report = (event: SignInEvent) => {
+		makeRoom();
+		process.stdout.write(json ? toEventLine(event) : toEventText(event));
+	};
 	const environment = environmentVariables();
 	const place = { currentDir: currentDirectory(), home: homedir() };
 	const shareDir = shareDirectory(environment, place);
@@ -38,7 +43,13 @@ export async function runLogin(command: "login" | "logout", json: boolean): Prom
 		report,
 	};
 	try {
-		await (command === "login" ? signIn(settings) : signOut(settings));
+		const work = () => (command === "login" ? signIn(settings) : signOut(settings));
+		// With events for a program on stdout, the terminal may be that of the program.
+		const shown = (clear: () => void) => {
+			makeRoom = clear;
+			return work();
+		};
+		await (json ? work() : whileShown(command === "login" ? "Signing in" : "Signing out", shown));
 		return 0;
 	} catch (thrown) {
 		if (!isExpected(thrown)) throw thrown;
