@@ -6,6 +6,7 @@ import { configSchema, configViewSchema } from "../../src/dialects/meerkat/confi
 import { createRules } from "../../src/dialects/meerkat/envelope.ts";
 import { errorNumbers } from "../../src/dialects/meerkat/errors.ts";
 import { meerkatProtocol } from "../../src/dialects/meerkat/protocol.ts";
+import { providerParamsSchema, toolOverlaySchema } from "../../src/dialects/meerkat/turns/turn-fields.ts";
 import * as wire from "../../src/dialects/meerkat/wire.ts";
 import { eventEnvelopeSchema, eventUsageSchema, seedEvents } from "../../src/dialects/meerkat/wire-events.ts";
 import { blockValues, partValues, questionValues } from "./content-values.ts";
@@ -69,17 +70,20 @@ const ofContract: ReadonlySet<string | number> = new Set([
 	),
 	"SessionCreateParams.session_events",
 	"SessionCreateParams.shell_env",
-	"SessionCreateParams.output_schema",
-	"SessionCreateParams.structured_output_retries",
-	"SessionCreateParams.additional_instructions",
-	"SessionCreateParams.injected_context",
-	"TurnStartParams.injected_context",
-	"TurnStartResult.structured_output",
-	"TurnStartResult.extraction_error",
-	"extraction_succeeded",
-	"extraction_failed",
 	"TurnStartParams.model",
 	"TurnStartParams.provider",
+	"extraction_succeeded",
+	"extraction_failed",
+	...["injected_context", "additional_instructions", "provider_params"].flatMap((name) => [
+		`SessionCreateParams.${name}`,
+		`TurnStartParams.${name}`,
+	]),
+	"SessionCreateParams.output_schema",
+	"SessionCreateParams.structured_output_retries",
+	"TurnStartParams.system_prompt",
+	"TurnStartParams.turn_tool_overlay",
+	"TurnStartResult.structured_output",
+	"TurnStartResult.extraction_error",
 	"SessionListParams.labels",
 	"ConfigSetParams.expected_generation",
 	"ConfigPatchParams.expected_generation",
@@ -145,6 +149,8 @@ export const meerkat: ProtocolDescription = {
 		SessionDetails: { schema: wire.sessionDetailsSchema },
 		TextBlock: { schema: textBlockSchema },
 		ImageBlock: { schema: imageBlockSchema },
+		ProviderParams: { schema: providerParamsSchema },
+		ToolOverlay: { schema: toolOverlaySchema },
 		Labels: { schema: wire.labelsSchema },
 		CatalogProvider: { schema: wire.catalogProviderSchema },
 		BudgetLimits: { schema: wire.budgetLimitsSchema },

@@ -2,6 +2,7 @@
 import type { Clock } from "../base/clock.ts";
 import type { ToolCall, ToolReturn, UserInput } from "../events/content.ts";
 import type { EventBody, EventBodyOf, TurnError } from "../events/event.ts";
+import type { Sampling } from "../events/turn-options.ts";
 import type { HookDecision } from "../hooks/hook.ts";
 import type { Model, ToolSpecification } from "../models/model.ts";
 import type { ApprovalNeed, Tool, ToolProgress } from "../tools/tool.ts";
@@ -121,6 +122,11 @@ export interface TurnDependencies {
 	readonly limits: TurnLimits;
 	readonly budget: Budget;
 	readonly cacheKey: string;
+	/** In place of that of the context; absent for that. */
+	readonly systemPrompt?: string;
+	/** Added to the system prompt. */
+	readonly instructions?: readonly string[];
+	readonly sampling?: Sampling;
 	/** Whether this is a subagent: it continues after a refusal, where the session's own agent stops. */
 	readonly isSubagent: boolean;
 	readonly planMode: () => boolean;

@@ -1,6 +1,7 @@
 // A model request whose answer only the program reads: nothing of it is emitted while it streams, and it has no tools.
 import type { ContentPart, TokenUsage } from "../events/content.ts";
 import type { HistoryEntry } from "../events/conversation.ts";
+import type { Sampling } from "../events/turn-options.ts";
 import { createFailure, type Model, type ModelFailure } from "../models/model.ts";
 import { createAssembly } from "./assembly.ts";
 import { emptyAnswer } from "./retries.ts";
@@ -10,6 +11,7 @@ export interface SilentRequest {
 	readonly messages: readonly HistoryEntry[];
 	readonly cacheKey: string;
 	readonly knownTokens?: number;
+	readonly sampling?: Sampling;
 }
 
 export type SilentAnswer =

@@ -1,4 +1,5 @@
 // One step of a turn: the model call with its retries, the tools it calls, and the rows it adds to the context.
+
 import { inputTokens, type TokenUsage, toParts } from "../events/content.ts";
 import type { ContextRow } from "../events/conversation.ts";
 import { type StatusFields, statusChanged } from "../events/event.ts";
@@ -8,6 +9,7 @@ import { messageRow } from "./context.ts";
 import type { TurnDependencies } from "./dependencies.ts";
 import { callModel, type ModelCallOutcome } from "./model-call.ts";
 import type { RepetitionGuard } from "./repetition.ts";
+import { requestBasis } from "./request-basis.ts";
 import { type StepFailure, toStepFailure, withRetries } from "./retries.ts";
 import type { SettledCall } from "./tool-call.ts";
 import { toToolMessage } from "./tool-results.ts";
@@ -107,10 +109,9 @@ async function callWithRetries(
 ): Promise<ModelCallOutcome> {
 	const { context, limits, emit } = dependencies;
 	const request = {
-		systemPrompt: context.systemPrompt,
+		...requestBasis(dependencies),
 		tools: await dependencies.tools.specifications(),
 		messages: context.requestMessages(),
-		cacheKey: dependencies.cacheKey,
 		...(context.tokenCount > 0 ? { knownTokens: context.tokenCount } : {}),
 	};
 	return await withRetries(

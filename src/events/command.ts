@@ -1,16 +1,17 @@
 // Commands: what a client requests of a session through the kernel API.
 
-import type { TokenUsage, UserInput } from "./content.ts";
+import type { UserInput } from "./content.ts";
 import type { EventBodyOf } from "./event.ts";
 import type { Answer, InteractionFailure, SettledBy } from "./interaction.ts";
 import type { SessionMode } from "./session-mode.ts";
+import type { TurnOptions, TurnOptionsChange } from "./turn-options.ts";
 
 export type Command =
 	/**
 	 * Starts a turn; the value names it, `turn.ended` reports its end. Fails `busy` when one runs. An input that the
 	 * program itself wrote (`isOwn`) is not shown to prompt hooks.
 	 */
-	| { readonly type: "turn.start"; readonly input: UserInput; readonly isOwn?: boolean }
+	| { readonly type: "turn.start"; readonly input: UserInput; readonly isOwn?: boolean; readonly options?: TurnOptions }
 	/** Adds input to the running turn. Fails `no-turn` when idle. */
 	| { readonly type: "turn.steer"; readonly input: UserInput }
 	/** Cancels the running turn. Fails `no-turn` when idle; the effects follow later. */
@@ -28,15 +29,15 @@ export type Command =
 	 */
 	| { readonly type: "model.set"; readonly model: string | null; readonly thinking: boolean | null }
 	/**
+	 * Changes the options that each later turn has which does not have them itself: those that are given, and they stay
+	 * with the session. Null takes one away.
+	 */
+	| { readonly type: "turn-options.set"; readonly options: TurnOptionsChange }
+	/**
 	 * Asks a side question outside turns, for a client whose turn runs; `side-question.ended` reports the answer. As a
 	 * prompt, `/btw …`, it has a turn of its own.
 	 */
 	| { readonly type: "side-question.start"; readonly question: string }
-	/**
-	 * Makes the answer of the last turn a JSON value of the session's output schema: the text itself if it is one, else what
-	 * the model answers when it is asked for it, outside turns. Fails `unsupported` for a session without such a schema.
-	 */
-	| { readonly type: "output.extract"; readonly text: string }
 	/**
 	 * Adds a message of the system to the context, between turns; the model sees it in the next one. What was added under
 	 * a name is added once: the same again changes nothing, another text fails `invalid-input`. Fails `busy` while a turn
@@ -69,38 +70,17 @@ export type Command =
 
 export type CommandType = Command["type"];
 
-/** An answer as a JSON value, or why there is none. */
-export type ExtractedOutput = {
-	/** Model calls that were made for it. */
-	readonly attempts: number;
-	/** The usage of each of them that reported any, in order. */
-	readonly calls: readonly TokenUsage[];
-} & (
-	| {
-			readonly status: "extracted";
-			readonly value: unknown;
-			/** Whether the text of the turn was it already. */
-			readonly isFinalReply: boolean;
-	  }
-	| {
-			readonly status: "failed";
-			/** For people: what was wrong with the last attempt. */
-			readonly reason: string;
-			readonly lastOutput: string;
-	  }
-);
-
 /** The value of each command once accepted. */
 export interface CommandValues {
 	"turn.start": { readonly turnId: string };
 	"turn.steer": null;
 	"turn.cancel": null;
+	"turn-options.set": null;
 	"side-question.start": { readonly id: string };
 	"side-question.cancel": null;
 	"plan-mode.set": { readonly planMode: boolean };
 	"mode.set": { readonly mode: SessionMode };
 	"model.set": EventBodyOf<"model.changed">["model"];
-	"output.extract": ExtractedOutput;
 	/** False for what was there already. */
 	"context.add": { readonly added: boolean };
 	/** The same, and the id under which it was added. */

@@ -10,6 +10,7 @@ import { contentPartSchema, tokenUsageSchema, toolCallSchema, toolReturnSchema, 
 import { answerSchema, interactionSchema, settledBySchema } from "./interaction.ts";
 import { sessionModes } from "./session-mode.ts";
 import { subjectSchema } from "./subject.ts";
+import { formedAnswerSchema } from "./turn-options.ts";
 
 export type EventClass = "durable" | "volatile";
 
@@ -35,7 +36,12 @@ const nullable = <S extends v.GenericSchema>(schema: S) => v.optional(v.nullable
  * repetitions of a prompt) and the total of steps. `failed` has a kernel error code and its text.
  */
 export const turnOutcomeSchema = v.variant("status", [
-	v.object({ status: v.literal("finished"), stoppedBy: v.optional(v.picklist(["refusal", "repetition"])) }),
+	v.object({
+		status: v.literal("finished"),
+		stoppedBy: v.optional(v.picklist(["refusal", "repetition"])),
+		/** Of a turn whose last answer must have a form. */
+		formed: v.exactOptional(formedAnswerSchema),
+	}),
 	v.object({ status: v.literal("cancelled") }),
 	v.object({ status: v.literal("max-steps"), limit: v.picklist(["steps", "flow", "loop"]), steps: integer }),
 	v.object({

@@ -6,6 +6,7 @@ import type { Command, CommandType, CommandValues } from "../events/command.ts";
 import type { UserInput } from "../events/content.ts";
 import type { HistoryEntry } from "../events/conversation.ts";
 import type { AgentEvent, Cursor } from "../events/event.ts";
+import type { TurnOptions, TurnOptionsChange } from "../events/turn-options.ts";
 import type { EditorFiles } from "../files/editor-files.ts";
 import type { ClientHook, CommandHook } from "../hooks/hook.ts";
 import type { WhenUnattended } from "../permissions/modes.ts";
@@ -18,7 +19,7 @@ import type { Flow } from "./clients/event-feed.ts";
 import type { SlashCommandInfo } from "./commands/command.ts";
 import type { ToolScope } from "./compose/agent-restriction.ts";
 
-export type { EditorFiles, McpServerSettings, ToolScope };
+export type { EditorFiles, McpServerSettings, ToolScope, TurnOptions, TurnOptionsChange };
 
 /** The sessions of a process that serves many. Every method fails with a KernelError. */
 export interface SessionsApi {
@@ -125,6 +126,8 @@ export interface SessionInfo {
 	readonly isRunning: boolean;
 	/** Empty for one that was created without any. */
 	readonly labels: Readonly<Record<string, string>>;
+	/** Absent for one that was created without it. */
+	readonly stagedInput?: UserInput;
 }
 
 /** A client's use of a loaded session, which stays loaded until it is released. */
@@ -133,7 +136,7 @@ export interface SessionHandle {
 	readonly session: SessionApi;
 	readonly info: SessionInfo;
 	/** Starts a turn; fails `busy`, and `overloaded` when too many run. */
-	startTurn(input: UserInput): Promise<{ readonly turnId: string }>;
+	startTurn(input: UserInput, options?: TurnOptions): Promise<{ readonly turnId: string }>;
 	/** Call it once. */
 	release(): void;
 	/** Instead of `release`, for a session that was created for a turn that could not begin: removes the session. */
@@ -207,12 +210,6 @@ export interface PermissionOptions {
 	readonly grants?: readonly string[];
 }
 
-/** What the answers of a session are to be as JSON, and how often the model is asked again for one that does not fit. */
-export interface OutputSchema {
-	readonly schema: JsonSchema;
-	readonly retries: number;
-}
-
 /**
  * The options of a new session, fixed for its lifetime. Null, or what is absent, leaves the choice to the process and its
  * settings.
@@ -238,14 +235,14 @@ export interface CreationOptions extends OpeningOptions {
 	readonly systemPrompt: string | null;
 	readonly tools: ToolScope;
 	readonly budgets: BudgetOptions;
-	/** Added at the end of the system prompt, in their order. */
-	readonly addedInstructions?: readonly string[];
-	/** Precedes the input of its first turn, whenever that begins. */
-	readonly stagedInput?: UserInput;
-	/** What `output.extract` makes of its answers; absent for nothing. */
-	readonly outputSchema?: OutputSchema;
 	/** Words of whoever creates it, by key, to find it by. */
 	readonly labels?: Readonly<Record<string, string>>;
+	/** Added to the system prompt. */
+	readonly instructions?: readonly string[];
+	/** Options of each of its turns that does not have them itself. */
+	readonly turns?: TurnOptions;
+	/** Stored for whoever begins its first turn, in any process. */
+	readonly stagedInput?: UserInput;
 }
 
 /** One session: commands in, events out, one turn at a time. */
@@ -288,8 +285,6 @@ export interface SessionDescription {
 	readonly commandHooks: readonly CommandHook[];
 	/** The models that it can use. */
 	readonly models: readonly ModelOption[];
-	/** Whether it has an output schema. */
-	readonly extractsOutput: boolean;
 	/** Null when the settings ask for none. */
 	readonly sandbox: SandboxDescription | null;
 }

@@ -1,7 +1,7 @@
 // The settings for creating a model, which the composition fills in, and the error for unusable ones.
 import type { Clock } from "../base/clock.ts";
 import type { Network } from "../network/network.ts";
-import type { Capability } from "./model.ts";
+import type { Capability, ModelRequest } from "./model.ts";
 
 /** Every provider type a configuration may name. */
 export const providerTypes = [
@@ -29,6 +29,19 @@ export interface SamplingSettings {
 	readonly maxCompletionTokens: number | null;
 	/** Which earlier reasoning the provider preserves, sent while thinking is on. */
 	readonly thinkingKeep: string | null;
+}
+
+/** The sampling of a request: its own, or else that of the settings. */
+export function samplingOf(
+	{ sampling = {} }: Pick<ModelRequest, "sampling">,
+	{ sampling: settings }: { readonly sampling: SamplingSettings },
+): SamplingSettings {
+	return {
+		...settings,
+		temperature: sampling.temperature ?? settings.temperature,
+		topP: sampling.topP ?? settings.topP,
+		maxCompletionTokens: sampling.maxTokens ?? settings.maxCompletionTokens,
+	};
 }
 
 /** Milliseconds. */

@@ -1,6 +1,7 @@
 // The contract of every model provider: types and small helpers.
 import type { ContentPart, TokenUsage, ToolCall } from "../events/content.ts";
 import type { HistoryEntry } from "../events/conversation.ts";
+import type { Sampling } from "../events/turn-options.ts";
 
 /** What a model can accept or do. `always_thinking` models cannot switch thinking off. */
 export const capabilities = ["image_in", "video_in", "thinking", "always_thinking"] as const;
@@ -21,6 +22,8 @@ export interface ModelRequest {
 	readonly cacheKey: string;
 	/** Tokens of the conversation as last counted by the provider; absent before the first count. */
 	readonly knownTokens?: number;
+	/** In place of the settings of the model. */
+	readonly sampling?: Sampling;
 }
 
 /** A streamed piece. A `tool_call_part` continues the arguments of the tool call right before it. */

@@ -108,7 +108,7 @@ class KernelServer {
 		"sessions.unload": async ({ id }) => nothing(await this.#sessions.unload(id)),
 		"sessions.delete": async ({ id }) => nothing(await this.#sessions.delete(id)),
 		"sessions.stop": async () => nothing(await this.#sessions.stop()),
-		"handle.start-turn": ({ handle, input }) => this.#handle(handle).startTurn(input),
+		"handle.start-turn": ({ handle, input, options }) => this.#handle(handle).startTurn(input, options),
 		"handle.discard": async ({ handle: name }) => {
 			const handle = this.#handle(name);
 			this.#forgetHandle(name);

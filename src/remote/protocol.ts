@@ -1,10 +1,12 @@
 // What a front end and a kernel elsewhere send each other: JSON-RPC requests of the front end, one for each method of the
 // kernel API. What goes on without an end, events above all, is a stream: the front end requests a batch at a time, so
 // that a request for more says that the last batch was consumed, as with a feed in the same process.
+
 import * as v from "valibot";
 import { KernelError, type KernelErrorCode, kernelErrorCodes, toKernelError } from "../base/errors.ts";
 import { isRecord } from "../base/json.ts";
 import { userInputSchema } from "../events/content.ts";
+import { turnOptionsSchema } from "../events/turn-options.ts";
 import type { EnvelopeRules, ErrorObject, ParamsProblem } from "../rpc/envelope.ts";
 import {
 	attachedToolsSchema,
@@ -58,7 +60,7 @@ export const requests = {
 	"sessions.delete": { params: v.object({ id: text }), result: v.null() },
 	"sessions.stop": { params: none, result: v.null() },
 	"handle.start-turn": {
-		params: v.object({ handle: text, input: userInputSchema }),
+		params: v.object({ handle: text, input: userInputSchema, options: turnOptionsSchema }),
 		result: v.object({ turnId: text }),
 	},
 	"handle.discard": { params: handle, result: v.null() },

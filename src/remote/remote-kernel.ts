@@ -112,7 +112,7 @@ class RemoteSessions implements SessionsApi {
 		return {
 			session: this.#toSession(acquired),
 			info,
-			startTurn: (input) => this.#caller.request("handle.start-turn", { handle, input }),
+			startTurn: (input, options = {}) => this.#caller.request("handle.start-turn", { handle, input, options }),
 			release: () => this.#caller.notify("handle.release", { handle }),
 			discard: async () => void (await this.#caller.request("handle.discard", { handle })),
 		};

@@ -4,7 +4,7 @@ import * as v from "valibot";
 import { isRecord } from "../base/json.ts";
 import type { LocalMcpServer, McpOAuthClient, McpServerSettings, RemoteMcpServer } from "../config/mcp-servers.ts";
 import type { Command, CommandType, CommandValues } from "../events/command.ts";
-import { contentPartSchema, tokenUsageSchema, toolCallSchema, userInputSchema } from "../events/content.ts";
+import { contentPartSchema, toolCallSchema, userInputSchema } from "../events/content.ts";
 import type { HistoryEntry } from "../events/conversation.ts";
 import {
 	type AgentEvent,
@@ -18,6 +18,7 @@ import { hookEvents } from "../events/hook-event.ts";
 import { answerSchema, type InteractionFailure, settledBySchema } from "../events/interaction.ts";
 import { sessionModes } from "../events/session-mode.ts";
 import { taskStatuses } from "../events/task-status.ts";
+import { turnOptionsChangeSchema, turnOptionsSchema } from "../events/turn-options.ts";
 import type { ClientHook, CommandHook } from "../hooks/hook.ts";
 import type {
 	AttachedClient,
@@ -32,7 +33,6 @@ import type {
 	ModelOption,
 	ModelPrice,
 	OpeningOptions,
-	OutputSchema,
 	PermissionOptions,
 	SessionDescription,
 	SessionInfo,
@@ -111,6 +111,7 @@ const commandSchemas: { readonly [T in CommandType]: SchemaOf<CommandOf<T>> } = 
 		type: v.literal("turn.start"),
 		input: userInputSchema,
 		isOwn: optional(flag),
+		options: optional(turnOptionsSchema),
 	}),
 	"turn.steer": objectOf<CommandOf<"turn.steer">>({ type: v.literal("turn.steer"), input: userInputSchema }),
 	"turn.cancel": objectOf<CommandOf<"turn.cancel">>({ type: v.literal("turn.cancel") }),
@@ -121,11 +122,14 @@ const commandSchemas: { readonly [T in CommandType]: SchemaOf<CommandOf<T>> } = 
 		model: nullableText,
 		thinking: v.nullable(flag),
 	}),
+	"turn-options.set": objectOf<CommandOf<"turn-options.set">>({
+		type: v.literal("turn-options.set"),
+		options: turnOptionsChangeSchema,
+	}),
 	"side-question.start": objectOf<CommandOf<"side-question.start">>({
 		type: v.literal("side-question.start"),
 		question: text,
 	}),
-	"output.extract": objectOf<CommandOf<"output.extract">>({ type: v.literal("output.extract"), text }),
 	"context.add": objectOf<CommandOf<"context.add">>({
 		type: v.literal("context.add"),
 		text,
@@ -158,24 +162,9 @@ export const commandValueSchemas: { readonly [T in CommandType]: SchemaOf<Comman
 	"turn.cancel": v.null(),
 	"plan-mode.set": v.object({ planMode: flag }),
 	"mode.set": v.object({ mode: v.picklist(sessionModes) }),
+	"turn-options.set": v.null(),
 	"model.set": v.object({ alias: nullableText, name: text, provider: text, thinking: flag }),
 	"side-question.start": v.object({ id: text }),
-	"output.extract": v.union([
-		v.object({
-			status: v.literal("extracted"),
-			value: v.unknown(),
-			isFinalReply: flag,
-			attempts: amount,
-			calls: v.array(tokenUsageSchema),
-		}),
-		v.object({
-			status: v.literal("failed"),
-			reason: text,
-			lastOutput: text,
-			attempts: amount,
-			calls: v.array(tokenUsageSchema),
-		}),
-	]),
 	"context.add": v.object({ added: flag }),
 	"notification.add": v.object({ added: flag, id: text }),
 	"side-question.cancel": v.null(),
@@ -253,7 +242,6 @@ export const descriptionSchema = objectOf<SessionDescription>({
 	slashCommands: v.array(v.object({ name: text, description: text, aliases: texts })),
 	commandHooks: v.array(commandHookSchema),
 	models: v.array(modelOptionSchema),
-	extractsOutput: flag,
 	sandbox: v.nullable(v.object({ status: v.picklist(["active", "none"]), why: nullableText })),
 });
 
@@ -264,6 +252,7 @@ export const infoSchema = objectOf<SessionInfo>({
 	provider: text,
 	isRunning: flag,
 	labels: textsByName,
+	stagedInput: optional(userInputSchema),
 });
 
 export const historyEntrySchema = objectOf<HistoryEntry>({
@@ -393,9 +382,9 @@ export const creationOptionsSchema = objectOf<Omit<CreationOptions, "editorFiles
 	systemPrompt: nullableText,
 	tools: toolScope,
 	labels: optional(textsByName),
-	addedInstructions: optional(texts),
+	instructions: optional(texts),
+	turns: optional(turnOptionsSchema),
 	stagedInput: optional(userInputSchema),
-	outputSchema: optional(objectOf<OutputSchema>({ schema: anyRecord, retries: amount })),
 	budgets: objectOf<CreationOptions["budgets"]>({
 		sessionTokens: nullableAmount,
 		sessionSeconds: nullableAmount,

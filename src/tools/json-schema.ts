@@ -11,7 +11,7 @@ let reader: Promise<typeof import("../patterns/schema.ts")> | null = null;
 
 /**
  * Compiles a schema of draft 2020-12, or of an older one that it names; an invalid or too complex one is refused with
- * the place and the reason. `name` is what faults call the values.
+ * the place and the reason. Messages call the values `name`.
  */
 export async function compileJsonSchema(schema: JsonSchema, name = "arguments"): Promise<CompiledSchema> {
 	return await compile(schema, null, name);
@@ -24,15 +24,11 @@ export function createSchemaCompiler(owner: string): CompileJsonSchema {
 		reader ??= import("../patterns/schema.ts");
 		const { createSchemaAllowance } = await reader;
 		allowance ??= createSchemaAllowance(owner);
-		return await compile(schema, allowance);
+		return await compile(schema, allowance, "arguments");
 	};
 }
 
-async function compile(
-	schema: JsonSchema,
-	allowance: SchemaAllowance | null,
-	name = "arguments",
-): Promise<CompiledSchema> {
+async function compile(schema: JsonSchema, allowance: SchemaAllowance | null, name: string): Promise<CompiledSchema> {
 	const { $schema } = schema;
 	// Spelled in several ways; many servers still use draft 7.
 	const draft = typeof $schema === "string" && /draft-0[4-7]/.test($schema) ? "older" : "newest";

@@ -19,7 +19,7 @@ it("a schema counts for the turns of later processes as well", async () => {
 	const second = serve(stage);
 	await ask(second, "hello", "capabilities/get");
 	const lines = await ask(second, "turn", "turn/start", { session_id, prompt: "again" });
-	expect(lines.at(-1)?.result).toMatchObject({ structured_output: { a: 2 }, text: '{"a":2}', turns: 2 });
+	expect(lines.at(-1)?.result).toMatchObject({ structured_output: { a: 2 }, turns: 2 });
 	const types = typesOf(lines);
 	expect(types.slice(types.indexOf("run_completed"))).toEqual(["run_completed", "extraction_succeeded"]);
 	// What was asked for it is not part of the conversation.
@@ -38,11 +38,11 @@ it("a run without events has its value in the result alone", async () => {
 	await end(server);
 });
 
-it("the prompt of a deferred session, with its context, outlives its process, and is used once", async () => {
+it("the prompt of a deferred session outlives its process, and is used once", async () => {
 	const stage = createStage({ scripts: ["text: one", "text: two"] });
 	const first = serve(stage);
 	await ask(first, "hello", "capabilities/get");
-	const session_id = await createDeferred(first, { prompt: "staged", injected_context: ["context"] });
+	const session_id = await createDeferred(first, { prompt: "staged" });
 	await end(first);
 	const second = serve(stage);
 	await ask(second, "hello", "capabilities/get");
@@ -51,7 +51,7 @@ it("the prompt of a deferred session, with its context, outlives its process, an
 		const { input } = begun["payload"] as { input?: { content: unknown } };
 		return input?.content;
 	};
-	expect(await content("one", { prompt: "go", injected_context: ["more"] })).toBe("context\n\nstaged\n\nmore\n\ngo");
+	expect(await content("one", { prompt: "go" })).toBe("staged\n\ngo");
 	expect(await content("two", { prompt: "on" })).toBe("on");
 	await end(second);
 });

@@ -1,8 +1,7 @@
 // A loaded session on one connection: sends its events to the client, and stores the data about it.
 import { createDeferred, type Deferred } from "../../base/deferred.ts";
-import type { ExtractedOutput } from "../../events/command.ts";
 import type { TurnOutcome } from "../../events/event.ts";
-import type { SessionHandle } from "../../kernel/api.ts";
+import type { SessionHandle, TurnOptions } from "../../kernel/api.ts";
 import type { Peer } from "../../rpc/connection.ts";
 import type { HostApi } from "../dialect.ts";
 import { toThrown } from "../error-numbers.ts";
@@ -11,9 +10,8 @@ import { type BlocksOrText, toInput } from "./blocks.ts";
 import type { EraCodec } from "./eras/codec.ts";
 import { NamedError, toNamedError } from "./errors.ts";
 import { type InteractionRequest, toRequest } from "./interactions.ts";
-import { addUsage, type SessionFacts } from "./projection/facts.ts";
+import type { SessionFacts } from "./projection/facts.ts";
 import { createProjection, denialText, noReport, type Projection, type RunReport } from "./projection/projection.ts";
-import { toEventUsage } from "./projection/run.ts";
 import type { SessionStreams } from "./session-streams.ts";
 import type { RequestMethod, RunResult, ToolDeclaration } from "./wire.ts";
 import type { MeerkatEvent } from "./wire-events.ts";
@@ -48,8 +46,6 @@ interface TurnEnd {
 export class HostedSession {
 	readonly pump: EventPump;
 	readonly #handle: Pick<SessionHandle, "session" | "info">;
-	readonly #peer: Peer;
-	readonly #extractsOutput: boolean;
 	readonly #client: ClientSide;
 	readonly #remembered: Remembered;
 	readonly #projection: Projection;
@@ -70,20 +66,15 @@ export class HostedSession {
 		peer: Peer,
 		client: ClientSide,
 		remembered: Remembered,
-		/** Whether its answers are made values of an output schema. */
-		extractsOutput: boolean,
 	) {
 		const { session, info } = handle;
 		this.#handle = handle;
-		this.#peer = peer;
-		this.#extractsOutput = extractsOutput;
 		this.#client = client;
 		this.#remembered = remembered;
 		this.#projection = createProjection({
 			sessionId: session.id,
 			provider: info.provider,
 			facts: remembered.facts,
-			extractsOutput,
 			describe: (outcome) => outcomeText(outcome, info.provider),
 		});
 		this.pump = new EventPump(session, peer, (event) => this.#project(event), kernelApi.log);
@@ -102,8 +93,7 @@ export class HostedSession {
 			description,
 			parameters: input_schema,
 		}));
-		const { extractsOutput } = await handle.session.description();
-		const hosted = new HostedSession(handle, kernelApi, peer, client, remembered, extractsOutput);
+		const hosted = new HostedSession(handle, kernelApi, peer, client, remembered);
 		const answers = client.answers();
 		const attachment = await handle.session.attach({
 			client: null,
@@ -123,15 +113,16 @@ export class HostedSession {
 		handle: SessionHandle,
 		prompt: BlocksOrText,
 		withEvents: boolean,
+		options: TurnOptions,
 	): Promise<{ readonly ended: Promise<RunResult> }> {
 		if (!withEvents) this.#quietStarts += 1;
-		const starting = handle.startTurn(toInput(prompt)).finally(() => {
+		const starting = handle.startTurn(toInput(prompt), options).finally(() => {
 			if (!withEvents) this.#quietStarts -= 1;
 		});
 		const { turnId } = await starting;
 		if (!withEvents) this.#quietTurns.add(turnId);
 		const outcome = this.pump.turnEnded(turnId);
-		return { ended: outcome.then((each) => this.#withOutput(each, this.#takeEnd(turnId), withEvents)) };
+		return { ended: outcome.then((each) => this.#toResult(each, this.#takeEnd(turnId))) };
 	}
 
 	/** Resolves after the end of the run of this id was sent; null when it does not run. */
@@ -206,43 +197,19 @@ export class HostedSession {
 		return end;
 	}
 
-	/** In a session with an output schema, an answer is made a value of it before the result is known. */
-	async #withOutput(outcome: TurnOutcome, end: TurnEnd, withEvents: boolean): Promise<RunResult> {
-		const { report } = end;
-		const isDue = this.#extractsOutput && outcome.status === "finished" && report.denial === null;
-		if (!isDue || !this.#client.codec().isContract) return this.#toResult(outcome, end);
-		const { session } = this.#handle;
-		const output = await session.send({ type: "output.extract", text: report.text });
-		const calls = [...report.calls, ...output.calls];
-		const text = output.status === "extracted" && !output.isFinalReply ? JSON.stringify(output.value) : report.text;
-		for (const each of this.#toNotifications(
-			toOutputEvent(output, session.id),
-			session.id,
-			this.#client.now(),
-			!withEvents,
-		)) {
-			if (each.kind === "notification") this.#peer.notify(each.method, each.params);
-		}
-		const turns = report.turns + output.attempts;
-		const result = this.#toResult(outcome, {
-			report: { ...report, calls, text, turns },
-			facts: { ...end.facts, usage: output.calls.reduce(addUsage, end.facts.usage) },
-		});
-		if (output.status === "extracted") return { ...result, structured_output: output.value };
-		const { lastOutput: last_output, attempts, reason } = output;
-		return { ...result, extraction_error: { last_output, attempts, reason } };
-	}
-
 	#toResult(outcome: TurnOutcome, { report, facts }: TurnEnd): RunResult {
 		const { session, info } = this.#handle;
-		const { text, turns, toolCalls, calls, denial } = report;
+		const { text, turns, toolCalls, calls, denial, formed } = report;
 		if (denial !== null) throw new NamedError("HOOK_DENIED", denialText(denial), { session_id: session.id });
 		switch (outcome.status) {
 			case "finished":
 			case "max-steps":
-				return this.#client
-					.codec()
-					.runResult({ session_id: session.id, text, turns, tool_calls: toolCalls }, calls, facts);
+				return {
+					...this.#client
+						.codec()
+						.runResult({ session_id: session.id, text, turns, tool_calls: toolCalls }, calls, facts),
+					...toOutput(formed),
+				};
 			case "cancelled":
 				throw new NamedError("REQUEST_CANCELLED", outcomeText(outcome, info.provider), { session_id: session.id });
 			case "failed": {
@@ -253,14 +220,11 @@ export class HostedSession {
 	}
 }
 
-function toOutputEvent(output: ExtractedOutput, sessionId: string): MeerkatEvent {
-	if (output.status === "extracted") {
-		const origin = output.isFinalReply ? "final_reply" : "extraction";
-		return { type: "extraction_succeeded", session_id: sessionId, structured_output: output.value, origin };
-	}
-	const { lastOutput: last_output, attempts, reason, calls } = output;
-	const usage = { request_usage: calls.map(toEventUsage) };
-	return { type: "extraction_failed", session_id: sessionId, last_output, attempts, reason, ...usage };
+function toOutput(formed: RunReport["formed"]): Pick<RunResult, "structured_output" | "extraction_error"> {
+	if (formed === null) return {};
+	if (formed.kind === "formed") return { structured_output: formed.value };
+	const { lastAnswer, attempts, reason } = formed;
+	return { extraction_error: { last_output: lastAnswer, attempts, reason } };
 }
 
 function outcomeText(outcome: Extract<TurnOutcome, { status: "cancelled" | "failed" }>, provider: string): string {

@@ -74,9 +74,9 @@ const events = {
 	hook_denied: seedEvents.hook_denied,
 	budget_warning: seedEvents.budget_warning,
 	run_completed: ofBothEras(seedEvents.run_completed, contractMembers.run_completed),
+	run_failed: ofBothEras(seedEvents.run_failed, contractMembers.run_failed),
 	extraction_succeeded: contractEvents.extraction_succeeded,
 	extraction_failed: contractEvents.extraction_failed,
-	run_failed: ofBothEras(seedEvents.run_failed, contractMembers.run_failed),
 	stream_end: streamEndSchema,
 };
 

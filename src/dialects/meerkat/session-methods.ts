@@ -5,6 +5,7 @@ import type { ForkCut, MessageHistory, OpeningOptions, SessionApi, SessionHandle
 import type { Peer } from "../../rpc/connection.ts";
 import { defineMethod, type Method, type Respond } from "../../rpc/methods.ts";
 import type { HostApi } from "../dialect.ts";
+import { joined, toBlocks } from "./blocks.ts";
 import type { ConfigView } from "./configuration/config-view.ts";
 import { NamedError, toNamedError } from "./errors.ts";
 import { countMessages, toCut, toForkResult, toReplacingCut } from "./forks.ts";
@@ -13,8 +14,9 @@ import { type ClientSide, HostedSession, type Remembered } from "./hosted-sessio
 import { newFacts, readFacts } from "./projection/facts.ts";
 import { meerkatProtocol } from "./protocol.ts";
 import { addExternalEvent, injectContext } from "./session-inputs.ts";
-import { toSessionRequest, withContext } from "./session-request.ts";
+import { toSessionRequest } from "./session-request.ts";
 import { SessionStreams } from "./session-streams.ts";
+import { toLaterTurns, toOneTurn } from "./turns/turn-fields.ts";
 import { startInRoom, type WaitingTurns, waitingTurnsOf } from "./turns/turn-slots.ts";
 import { refuseUnhonouredOfCreate, refuseUnhonouredOfTurn } from "./unhonoured.ts";
 import type {
@@ -151,6 +153,8 @@ export class SessionMethods {
 	async #createSession(params: SessionCreateParams, answered: Promise<void>): Promise<SessionCreateResult> {
 		const { isContract } = this.#client.codec();
 		if (isContract) refuseUnhonouredOfCreate(params);
+		else if (typeof params.system_prompt === "object" && params.system_prompt !== null)
+			throw new NamedError("INVALID_PARAMS", "Invalid params: system_prompt must be a text");
 		const config = await this.#readConfig();
 		const answersApprovals = this.#client.answers().has("approval/request");
 		const request = toSessionRequest(params, config, { isContract, answersApprovals });
@@ -168,7 +172,14 @@ export class SessionMethods {
 		const { ended } = await this.#orDiscard(handle, async () =>
 			this.#begin(async () => {
 				const attached = await this.#attach(handle);
-				return await startInRoom(() => attached.start(handle, this.#toPrompt(params), this.#wantsEvents(params)));
+				return await startInRoom(() =>
+					attached.start(
+						handle,
+						params.prompt,
+						this.#wantsEvents(params),
+						isContract ? toOneTurn({ ...params, additional_instructions: null, turn_tool_overlay: null }) : {},
+					),
+				);
 			}),
 		);
 		const { id } = handle.session;
@@ -233,13 +244,19 @@ export class SessionMethods {
 	}
 
 	async #start(params: TurnStartParams, answered: Promise<void>) {
-		const { session_id: id } = params;
+		const { session_id: id, prompt } = params;
+		const { isContract } = this.#client.codec();
 		const handle = await this.#kernelApi.sessions.acquire(id);
 		try {
 			const attached = await this.#attach(handle);
+			const remembered = await this.#remember(handle);
 			await this.#changeModel(handle, params);
+			const change = isContract ? toLaterTurns(params) : null;
+			if (change !== null) await handle.session.send({ type: "turn-options.set", options: change });
+			const staged = remembered.facts.messageCount === 0 ? handle.info.stagedInput : undefined;
+			const whole = staged === undefined ? prompt : joined(toBlocks(staged), prompt);
 			const { ended } = await startInRoom(() =>
-				attached.start(handle, this.#toPrompt(params), this.#wantsEvents(params)),
+				attached.start(handle, whole, this.#wantsEvents(params), isContract ? toOneTurn(params) : {}),
 			);
 			this.#noteTurn(id, answered);
 			return { handle, ended };
@@ -247,11 +264,6 @@ export class SessionMethods {
 			handle.release();
 			throw thrown;
 		}
-	}
-
-	/** The first protocol knows nothing of what precedes a prompt. */
-	#toPrompt({ injected_context, prompt }: Pick<TurnStartParams, "injected_context" | "prompt">) {
-		return this.#client.codec().isContract ? withContext(injected_context, prompt) : prompt;
 	}
 
 	/** The model of this turn and all later ones. */

@@ -1,10 +1,9 @@
 // The creation options of a `session/create`, merged with the configuration for new sessions.
-import { isRecord } from "../../base/json.ts";
-import type { CreationOptions, OutputSchema, ToolScope } from "../../kernel/api.ts";
-import { type BlocksOrText, joined, toInput } from "./blocks.ts";
+import type { CreationOptions, ToolScope } from "../../kernel/api.ts";
+import { toInput } from "./blocks.ts";
 import type { ConfigView } from "./configuration/config-view.ts";
 import { toMilliseconds } from "./duration.ts";
-import { NamedError } from "./errors.ts";
+import { toEveryTurn } from "./turns/turn-fields.ts";
 import type { BudgetLimits, SessionCreateParams } from "./wire.ts";
 
 /** What the request says, as the client's protocol has it. */
@@ -25,46 +24,30 @@ export function toSessionRequest(
 		model: params.model ?? (params.provider === null ? agent.model : null),
 		provider: params.provider,
 		maxAnswerTokens: params.max_tokens ?? max_tokens,
-		systemPrompt: params.system_prompt ?? agent.system_prompt,
+		systemPrompt: toSystemPrompt(params.system_prompt) ?? agent.system_prompt,
 		maxSteps: agent.max_turns,
 		budgets: toBudgets(params),
 		tools: toTools(params, isContract),
 		...(isContract && params.shell_env !== null ? { environment: params.shell_env } : {}),
-		...(params.labels === null ? {} : { labels: params.labels }),
 		...(isContract ? toContractOptions(params) : {}),
+		...(params.labels === null ? {} : { labels: params.labels }),
 		...(answersApprovals ? {} : { permissions: { whenUnattended: "creator" } }),
 	};
 }
 
-function toContractOptions(params: SessionCreateParams): Partial<CreationOptions> {
-	const { additional_instructions: instructions, initial_turn } = params;
-	const outputSchema = toOutputSchema(params);
-	const staged = initial_turn === "deferred" ? withContext(params.injected_context, params.prompt) : "";
+function toSystemPrompt(given: SessionCreateParams["system_prompt"]): string | null {
+	return given === null || typeof given === "string" ? given : "";
+}
+
+function toContractOptions(
+	params: SessionCreateParams,
+): Pick<CreationOptions, "instructions" | "turns" | "stagedInput"> {
+	const { additional_instructions: instructions, prompt, initial_turn } = params;
 	return {
-		...(instructions === null || instructions.length === 0 ? {} : { addedInstructions: instructions }),
-		...(outputSchema === null ? {} : { outputSchema }),
-		...(staged.length === 0 ? {} : { stagedInput: toInput(staged) }),
+		turns: toEveryTurn(params),
+		...(instructions === null ? {} : { instructions }),
+		...(initial_turn === "deferred" && prompt.length > 0 ? { stagedInput: toInput(prompt) } : {}),
 	};
-}
-
-/** The prompt after what the client put before it. */
-export function withContext(context: readonly BlocksOrText[] | null, prompt: BlocksOrText): BlocksOrText {
-	return joined((context ?? []).reduce(joined, ""), prompt);
-}
-
-const envelopeKeys: ReadonlySet<string> = new Set(["schema", "name", "strict", "compat", "format"]);
-
-/** A JSON Schema, or an envelope with it: that is recognised by its format, or by having no other members. */
-function toOutputSchema(params: SessionCreateParams): OutputSchema | null {
-	const { output_schema: given, structured_output_retries: retries } = params;
-	if (given === null) return null;
-	if (!isRecord(given)) {
-		throw new NamedError("INVALID_PARAMS", "Invalid output_schema: Schema must be a JSON object at the root");
-	}
-	const { schema, format } = given;
-	const isEnvelope =
-		isRecord(schema) && (format === "meerkat_v1" || Object.keys(given).every((key) => envelopeKeys.has(key)));
-	return { schema: isEnvelope ? schema : given, retries: retries ?? 2 };
 }
 
 function toTools({ enable_builtins, enable_shell }: SessionCreateParams, isContract: boolean): ToolScope {

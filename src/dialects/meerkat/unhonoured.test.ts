@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { refuseUnhonouredOfCreate, refuseUnhonouredOfTurn } from "./unhonoured.ts";
 
 describe("a creation", () => {
-	it.each(["hooks_override", "keep_alive", "skill_refs", "provider_params"])(
+	it.each(["hooks_override", "keep_alive", "skill_refs", "tool_filter", "transient_turn_context"])(
 		"with `%s` is refused by name",
 		(field) => {
 			expect(() => refuseUnhonouredOfCreate({ prompt: "x", [field]: { a: 1 } })).toThrow(`\`${field}\``);
@@ -16,13 +16,16 @@ describe("a creation", () => {
 });
 
 describe("a turn", () => {
-	it.each(["system_prompt", "max_tokens", "turn_tool_overlay", "anything"])("with `%s` is refused by name", (field) => {
-		expect(() => refuseUnhonouredOfTurn({ session_id: "s", prompt: "x", [field]: "y" })).toThrow(`\`${field}\``);
-	});
+	it.each(["output_schema", "max_tokens", "transient_turn_context", "anything"])(
+		"with `%s` is refused by name",
+		(field) => {
+			expect(() => refuseUnhonouredOfTurn({ session_id: "s", prompt: "x", [field]: "y" })).toThrow(`\`${field}\``);
+		},
+	);
 
 	it("names no more than the beginning of a long field", () => {
 		const refuse = () => refuseUnhonouredOfTurn({ ["x".repeat(100_000)]: 1 });
-		expect(refuse).toThrow(/^.{1,300}$/u);
+		expect(refuse).toThrow(/^.{1,400}$/u);
 	});
 
 	it("with what has an effect is taken", () => {

@@ -18,7 +18,6 @@ const ofCreate = [
 	"keep_alive",
 	"peer_meta",
 	"preload_skills",
-	"provider_params",
 	"skill_refs",
 	"tool_filter",
 	"transient_turn_context",
@@ -32,7 +31,14 @@ const ofTurn: ReadonlySet<string> = new Set([
 	"provider",
 	"session_events",
 	"injected_context",
+	"additional_instructions",
+	"system_prompt",
+	"provider_params",
+	"turn_tool_overlay",
 ]);
+
+/** Creation options, for all turns of a session. */
+const fixed: ReadonlySet<string> = new Set(["max_tokens", "output_schema", "structured_output_retries"]);
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -41,6 +47,13 @@ const isGiven = (value: unknown) => value !== undefined && value !== null && val
 
 /** Throws INVALID_PARAMS for a creation with a field that has no effect here. */
 export function refuseUnhonouredOfCreate(params: Fields): void {
+	const isDeferred = params["initial_turn"] === "deferred";
+	if (isDeferred && isGiven(params["injected_context"])) {
+		throw new NamedError(
+			"INVALID_PARAMS",
+			"Invalid params: `injected_context` is for a run, and this creation has none; give it to `turn/start`.",
+		);
+	}
 	const field = ofCreate.find((name) => isGiven(params[name]));
 	if (field !== undefined) {
 		throw new NamedError("INVALID_PARAMS", `Invalid params: this server does not support \`${field}\`; leave it out.`);
@@ -51,6 +64,12 @@ export function refuseUnhonouredOfCreate(params: Fields): void {
 export function refuseUnhonouredOfTurn(params: Fields): void {
 	const field = Object.keys(params).find((name) => !ofTurn.has(name) && params[name] !== null);
 	if (field === undefined) return;
+	if (fixed.has(field)) {
+		throw new NamedError(
+			"INVALID_PARAMS",
+			`Invalid params: \`${field}\` is a build setting fixed when the session's agent is built; a turn cannot override it (set it on session/create, a deferred create included)`,
+		);
+	}
 	const shown = cut(field, 100);
 	const known = [...ofTurn].map((name) => `\`${name}\``).join(", ");
 	throw new NamedError(

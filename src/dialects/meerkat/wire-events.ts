@@ -89,6 +89,7 @@ export const contractMembers = {
 	},
 	text_complete: answer,
 	turn_completed: answer,
+	/** `extraction_required` says that the output that must match a schema follows. */
 	run_completed: { extraction_required: v.boolean(), ...identity, ...answer },
 	tool_execution_completed: { content },
 	tool_result_received: { content },
@@ -104,6 +105,19 @@ export const contractEvents = {
 	run_started: v.object({ ...seedEvents.run_started.entries, ...contractMembers.run_started }),
 	turn_started: v.object({ ...seedEvents.turn_started.entries, ...contractMembers.turn_started }),
 	reasoning_delta: event("reasoning_delta", { delta: text, ...answer }),
+	/** After the end of the run: its output in the form that its session was created with. */
+	extraction_succeeded: event("extraction_succeeded", {
+		session_id: text,
+		structured_output: v.unknown(),
+		origin: v.picklist(["final_reply", "extraction"]),
+	}),
+	extraction_failed: event("extraction_failed", {
+		session_id: text,
+		last_output: text,
+		attempts: count,
+		reason: text,
+		request_usage: v.array(eventUsageSchema),
+	}),
 	/** All reasoning of an answer, before its text. */
 	reasoning_complete: event("reasoning_complete", { content: text, ...answer }),
 	text_delta: v.object({ ...seedEvents.text_delta.entries, ...contractMembers.text_delta }),
@@ -120,19 +134,6 @@ export const contractEvents = {
 	}),
 	turn_completed: v.object({ ...seedEvents.turn_completed.entries, ...contractMembers.turn_completed }),
 	run_completed: v.object({ ...seedEvents.run_completed.entries, ...contractMembers.run_completed }),
-	/** After `run_completed`, in a session with an `output_schema`. */
-	extraction_succeeded: event("extraction_succeeded", {
-		session_id: text,
-		structured_output: v.unknown(),
-		origin: v.picklist(["final_reply", "extraction"]),
-	}),
-	extraction_failed: event("extraction_failed", {
-		session_id: text,
-		last_output: text,
-		attempts: count,
-		reason: text,
-		request_usage: v.array(eventUsageSchema),
-	}),
 	run_failed: v.object({ ...seedEvents.run_failed.entries, ...contractMembers.run_failed }),
 };
 

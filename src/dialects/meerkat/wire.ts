@@ -7,6 +7,7 @@ import { configViewSchema } from "./configuration/config-view.ts";
 import { toMilliseconds } from "./duration.ts";
 import { errorNumbers } from "./errors.ts";
 import { count, looseParams, nullish, params, plainObject, sessionId, unsigned } from "./schema.ts";
+import { createFields, systemPromptSchema, turnFields } from "./turns/turn-fields.ts";
 
 export const toolDeclarationSchema = v.object({
 	name: v.string(),
@@ -43,8 +44,6 @@ export const anyParamsSchema = v.unknown();
 export const sessionParamsSchema = params({ session_id: sessionId });
 /** Whether the events of the run are sent; contract only. */
 const sessionEvents = v.optional(v.nullable(v.boolean()), true);
-/** What the model reads before the prompt, from then on. */
-const injectedContext = nullish(v.pipe(v.array(blocksOrTextSchema), v.maxLength(100)));
 export const turnStartParamsSchema = looseParams({
 	session_id: sessionId,
 	prompt: blocksOrTextSchema,
@@ -52,8 +51,7 @@ export const turnStartParamsSchema = looseParams({
 	model: nullish(v.string()),
 	provider: nullish(v.string()),
 	session_events: sessionEvents,
-	/** Contract only. */
-	injected_context: injectedContext,
+	...turnFields,
 });
 export type TurnStartParams = v.InferOutput<typeof turnStartParamsSchema>;
 const positive = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(Number.MAX_SAFE_INTEGER));
@@ -107,7 +105,9 @@ export const sessionCreateParamsSchema = looseParams({
 	model: nullish(v.string()),
 	provider: nullish(v.string()),
 	max_tokens: nullish(unsigned),
-	system_prompt: nullish(v.string()),
+	/** Disabled, there is none; contract only. */
+	system_prompt: nullish(systemPromptSchema),
+	...createFields,
 	enable_builtins: nullish(v.boolean()),
 	enable_shell: nullish(v.boolean()),
 	/** Variables for the commands of the session, as long as this process lives; contract only. */
@@ -118,14 +118,6 @@ export const sessionCreateParamsSchema = looseParams({
 	budget_limits: nullish(budgetLimitsSchema),
 	/** Budget of each of its runs. */
 	turn_budget_limits: nullish(budgetLimitsSchema),
-	/** What `structured_output` of its results is to be: a JSON Schema, or an envelope with it; contract only. */
-	output_schema: v.optional(v.unknown(), null),
-	/** How often the model is asked again for an answer that does not fit. */
-	structured_output_retries: nullish(v.pipe(count, v.maxValue(10))),
-	/** Added to the system prompt; contract only. */
-	additional_instructions: nullish(v.pipe(v.array(v.string()), v.maxLength(100))),
-	/** Precedes the prompt; contract only. */
-	injected_context: injectedContext,
 	/** `deferred` creates the session without a turn. In the contract the prompt then precedes that of the first turn. */
 	initial_turn: nullish(v.picklist(["run_immediately", "deferred"])),
 });
@@ -172,6 +164,8 @@ export const usageSchema = v.object({
 	total_tokens: v.exactOptional(count),
 });
 
+const extractionErrorSchema = v.object({ last_output: v.string(), attempts: count, reason: v.string() });
+
 /** The result of `session/create` and `turn/start`. Counts are the run's, usage is the session's. */
 export const runResultSchema = v.object({
 	session_id: v.string(),
@@ -183,10 +177,10 @@ export const runResultSchema = v.object({
 	run_usage: v.exactOptional(usageSchema),
 	/** Of each model call that answered, in order. Contract only. */
 	request_usage: v.exactOptional(v.array(usageSchema)),
-	/** The answer as a value of the session's `output_schema`. Contract only. */
+	/** The last answer, where the session was created with a schema of it and it matches. Contract only. */
 	structured_output: v.exactOptional(v.unknown()),
 	/** Why there is none. Contract only. */
-	extraction_error: v.exactOptional(v.object({ last_output: v.string(), attempts: count, reason: v.string() })),
+	extraction_error: v.exactOptional(extractionErrorSchema),
 });
 export type RunResult = v.InferOutput<typeof runResultSchema>;
 /** The second when the first run was deferred. */

@@ -4,8 +4,8 @@ import { selectDefaultProvider, selectModel } from "../../config/model-selection
 import type { AgentDefinition } from "../../definitions/agent-definition.ts";
 import type { SkillPlace, SkillSet } from "../../definitions/skill-discovery.ts";
 import { renderSystemPrompt, withRole } from "../../definitions/system-prompt.ts";
-import type { UserInput } from "../../events/content.ts";
 import type { ContextRow } from "../../events/conversation.ts";
+import type { TurnOptions } from "../../events/turn-options.ts";
 import { type EditorFiles, guardEditor } from "../../files/editor-files.ts";
 import type { Files } from "../../files/port.ts";
 import type { ServerPool } from "../../mcp/server-pool.ts";
@@ -14,7 +14,7 @@ import { toCommandEnvironment } from "../../sandbox/environment.ts";
 import type { StoredSession } from "../../store/session-store.ts";
 import type { ToolEnvironment, WebService } from "../../tools/tool.ts";
 import { isBuiltInToolName, servesPlanMode } from "../../tools/tool-paths.ts";
-import type { OutputSchema, PermissionOptions, StartingMode } from "../api.ts";
+import type { PermissionOptions, StartingMode } from "../api.ts";
 import { type BudgetOptions, composeBudgets } from "../budgets/budget-options.ts";
 import type { SessionOperations } from "../session/operations.ts";
 import type { ModelChange } from "../session/session-model.ts";
@@ -62,14 +62,12 @@ export interface SessionOptions extends ModelWish {
 	readonly permissions?: PermissionOptions;
 	/** Added to the environment of the process; absent for nothing. */
 	readonly environment?: Readonly<Record<string, string>>;
-	/** Added at the end of the system prompt; absent for nothing. */
-	readonly addedInstructions?: readonly string[];
-	/** Precedes the input of the first turn; absent for nothing. */
-	readonly stagedInput?: UserInput;
-	/** What its answers are to be as JSON; absent for nothing. */
-	readonly outputSchema?: OutputSchema;
 	/** Text files as a client's editor has them; absent for those on disk. */
 	readonly editorFiles?: EditorFiles;
+	/** Added to the system prompt of the session's own agent; absent for nothing. */
+	readonly instructions?: readonly string[];
+	/** Options of each turn that does not have them itself. */
+	readonly turns?: TurnOptions;
 	/** The creation options to persist with the session; absent for none. */
 	readonly creationOptions?: object;
 	/**
@@ -298,9 +296,8 @@ export async function composeSession(
 					: mode.planMode && !stored.existed,
 		},
 		skills: skills.skills,
+		turns: options.turns ?? {},
 		loopIterations: options.maxLoopIterations ?? loopControl.maxRalphIterations,
-		output: options.outputSchema ?? null,
-		stagedInput: options.stagedInput ?? null,
 		keys,
 		systemPrompt: async (type) => {
 			const { gatherPromptVariables } = await import("./prompt-environment.ts");
@@ -310,7 +307,8 @@ export async function composeSession(
 			});
 			if (type !== null) return (type.prompt ?? renderSystemPrompt)(variables);
 			const prompt = withRole((agent.prompt ?? renderSystemPrompt)(variables), agent.role);
-			return [prompt, ...(options.addedInstructions ?? [])].join("\n\n");
+			const { instructions = [] } = options;
+			return [prompt, ...instructions].filter((text) => text !== "").join("\n\n");
 		},
 		clock,
 		identifiers,

@@ -4,7 +4,7 @@
 import * as v from "valibot";
 import { isRecord } from "../../base/json.ts";
 import { userInputSchema } from "../../events/content.ts";
-import type { JsonSchema } from "../../tools/tool.ts";
+import { turnOptionsSchema } from "../../events/turn-options.ts";
 import type { CreationOptions } from "../api.ts";
 import { type ToolScope, toolScopes } from "../compose/agent-restriction.ts";
 import type { ModelChange } from "../session/session-model.ts";
@@ -14,7 +14,6 @@ const amount = v.optional(v.pipe(v.number(), v.integer(), v.minValue(1)));
 const bound = v.optional(v.pipe(v.number(), v.integer(), v.minValue(0)));
 const time = v.optional(v.pipe(v.number(), v.gtValue(0)));
 const text = v.optional(v.string());
-const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 
 const persistedSchema = v.pipe(
 	v.object({
@@ -32,9 +31,9 @@ const persistedSchema = v.pipe(
 		is_away: v.optional(v.boolean()),
 		when_unattended: v.optional(v.picklist(["approve", "creator", "reject"])),
 		labels: v.optional(v.record(v.string(), v.string())),
-		added_instructions: v.optional(v.array(v.string())),
+		instructions: v.optional(v.array(v.string())),
+		turns: v.optional(turnOptionsSchema),
 		staged_input: v.optional(userInputSchema),
-		output_schema: v.optional(v.object({ schema: v.custom<JsonSchema>(isRecord), retries: count })),
 		budgets: v.optional(
 			v.object({
 				session_tokens: amount,
@@ -47,7 +46,7 @@ const persistedSchema = v.pipe(
 			{},
 		),
 	}),
-	v.check(({ tools, model, thinking }) => [tools, model, thinking].some((given) => given !== undefined)),
+	v.check(({ tools, model, thinking, turns }) => [tools, model, thinking, turns].some((given) => given !== undefined)),
 );
 
 /** What the state of a session has of its creation options. */
@@ -61,12 +60,13 @@ export function readCreationOptions(value: unknown): StoredCreationOptions | nul
 	const parsed = v.safeParse(persistedSchema, value);
 	if (!parsed.success) return null;
 	const { model, provider, max_answer_tokens, max_steps, system_prompt, tools, budgets, ...more } = parsed.output;
-	const { agent, thinking, plan_mode, approves_everything, is_away, when_unattended, labels, output_schema } = more;
+	const { agent, thinking, plan_mode, approves_everything, is_away, when_unattended, labels } = more;
+	const { instructions, turns, staged_input } = more;
 	return {
+		...(instructions === undefined ? {} : { instructions }),
+		...(turns === undefined ? {} : { turns }),
+		...(staged_input === undefined ? {} : { stagedInput: staged_input }),
 		...(labels === undefined ? {} : { labels }),
-		...(more.added_instructions === undefined ? {} : { addedInstructions: more.added_instructions }),
-		...(more.staged_input === undefined ? {} : { stagedInput: more.staged_input }),
-		...(output_schema === undefined ? {} : { outputSchema: output_schema }),
 		...(agent === undefined ? {} : { agent }),
 		mode: {
 			...(plan_mode === undefined ? {} : { planMode: plan_mode }),
@@ -115,12 +115,12 @@ export function withModel(persisted: unknown, { model, thinking }: ModelChange):
 export function toPersistedCreationOptions(creationOptions: CreationOptions): object {
 	const { model, provider, maxAnswerTokens, maxSteps, systemPrompt, tools, budgets, ...more } = creationOptions;
 	const { agent = null, thinking = null, mode = {}, permissions = {}, labels = null } = more;
-	const { addedInstructions = null, stagedInput = null, outputSchema = null } = more;
+	const { instructions = null, turns = null, stagedInput = null } = more;
 	return given({
-		labels,
-		added_instructions: addedInstructions,
+		instructions,
+		turns,
 		staged_input: stagedInput,
-		output_schema: outputSchema,
+		labels,
 		agent,
 		plan_mode: mode.planMode ?? null,
 		approves_everything: mode.approvesEverything ?? null,

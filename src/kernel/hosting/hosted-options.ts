@@ -6,6 +6,8 @@ import type { Log } from "../../base/log.ts";
 import type { Configuration } from "../../config/configuration.ts";
 import { type FoundModel, findModel } from "../../config/model-lookup.ts";
 import type { AgentDefinition } from "../../definitions/agent-definition.ts";
+import type { UserInput } from "../../events/content.ts";
+import type { AnswerForm } from "../../events/turn-options.ts";
 import { servesPlanMode } from "../../tools/tool-paths.ts";
 import type { CreationOptions, ModelList, OpeningOptions } from "../api.ts";
 import { narrowAgent } from "../compose/agent-restriction.ts";
@@ -29,6 +31,7 @@ export interface ChosenOptions {
 	readonly model: string;
 	readonly provider: string;
 	readonly labels: Readonly<Record<string, string>>;
+	readonly stagedInput?: UserInput;
 }
 
 export interface CommonOptions {
@@ -53,7 +56,7 @@ export async function chooseOptions(common: CommonOptions, request: CreationOpti
 	if (unreadable !== null)
 		throw new KernelError("invalid-input", `The creation options cannot be used: ${unreadable}.`);
 	await checkGrants(request.permissions?.grants ?? []);
-	await checkOutputSchema(request);
+	await checkAnswerForm(request.turns?.answerForm);
 	const workDir = named === undefined ? common.workDir : await kernel.checkDirectory(named, "The work directory");
 	const added = await checkDirectories(common, request);
 	const options = toOptions(common, request, await findAgent(common, workDir, request));
@@ -65,7 +68,7 @@ export async function chooseOptions(common: CommonOptions, request: CreationOpti
 		additionalDirs: [...options.additionalDirs, ...added],
 		creationOptions: toPersistedCreationOptions(request),
 	});
-	return { ...chosen, labels: request.labels ?? {} };
+	return { ...chosen, ...toWords(request) };
 }
 
 /** Their normalised paths. */
@@ -89,11 +92,12 @@ async function checkGrants(grants: readonly string[]): Promise<void> {
 	}
 }
 
-async function checkOutputSchema({ outputSchema }: CreationOptions): Promise<void> {
-	if (outputSchema === undefined) return;
+async function checkAnswerForm(form: AnswerForm | undefined): Promise<void> {
+	if (form === undefined) return;
 	const { compileJsonSchema } = await import("../../tools/json-schema.ts");
-	const compiled = await compileJsonSchema(outputSchema.schema);
-	if (!compiled.ok) throw new KernelError("invalid-input", `The output schema cannot be used: ${compiled.reason}.`);
+	const compiled = await compileJsonSchema(form.schema, "answer");
+	if (!compiled.ok)
+		throw new KernelError("invalid-input", `The schema of the answer cannot be used: ${compiled.reason}.`);
 }
 
 /** For a session whose creation options are not known yet. */
@@ -121,8 +125,13 @@ export async function chooseOptionsAgain(
 	return {
 		...chosen,
 		options: { ...options, additionalDirs: [...options.additionalDirs, ...added] },
-		labels: creationOptions?.labels ?? {},
+		...toWords(creationOptions ?? {}),
 	};
+}
+
+/** What whoever created the session said of it. */
+function toWords({ labels = {}, stagedInput }: Pick<CreationOptions, "labels" | "stagedInput">) {
+	return { labels, ...(stagedInput === undefined ? {} : { stagedInput }) };
 }
 
 async function chooseTheirs(
@@ -165,7 +174,7 @@ export interface StoredOptions {
 	readonly creationOptions: unknown;
 }
 
-/** The options of a session that is loaded again, with the model that somebody has chosen for it since. */
+/** The options of a session that is loaded again, with what somebody has chosen for it since. */
 export function withStoredModel(common: CommonOptions, chosen: ChosenOptions, persisted: unknown): ChosenOptions {
 	const stored = isRecord(persisted) ? readCreationOptions(persisted) : null;
 	if (!isRecord(persisted) || stored === null) return chosen;
@@ -174,8 +183,9 @@ export function withStoredModel(common: CommonOptions, chosen: ChosenOptions, pe
 	const thinking = stored.thinking ?? others.thinking;
 	const wish =
 		found.kind === "none" ? (before === undefined ? {} : { unlistedModel: before }) : toWish(found, common.options);
-	const again = choose(common, chosen.workDir, { ...others, ...wish, thinking, creationOptions: persisted });
-	return { ...again, labels: chosen.labels };
+	const { turns = {} } = stored;
+	const again = choose(common, chosen.workDir, { ...others, ...wish, thinking, turns, creationOptions: persisted });
+	return { ...again, ...toWords(chosen) };
 }
 
 function toWish(
@@ -251,9 +261,8 @@ function toOptions(
 		environment,
 		editorFiles,
 		thinking,
-		outputSchema,
-		addedInstructions,
-		stagedInput,
+		instructions = [],
+		turns,
 	} = request;
 	// Plugins run commands, and so do MCP servers.
 	const isFree = tools === "all";
@@ -273,9 +282,8 @@ function toOptions(
 		...(mode === undefined ? {} : { mode }),
 		...(permissions === undefined ? {} : { permissions }),
 		...(environment === undefined ? {} : { environment }),
-		...(outputSchema === undefined ? {} : { outputSchema }),
-		...(addedInstructions === undefined ? {} : { addedInstructions }),
-		...(stagedInput === undefined ? {} : { stagedInput }),
 		...(editorFiles === undefined ? {} : { editorFiles }),
+		...(turns === undefined ? {} : { turns }),
+		instructions,
 	};
 }

@@ -308,12 +308,12 @@ export class SessionHost implements SessionsApi {
 		return {
 			session,
 			info: toInfo(id, chosen, session),
-			startTurn: async (input) => {
+			startTurn: async (input, options = {}) => {
 				this.#refuseGone(id);
 				const { runningTurns } = this.#parts.configuration.agentwire.limits;
 				const running = this.#cache.slots().filter(({ value }) => value !== null && isRunning(value)).length;
 				if (!isRunning(session) && running >= runningTurns) throw tooManyTurns(runningTurns);
-				return await this.#asOf(id, () => session.send({ type: "turn.start", input }));
+				return await this.#asOf(id, () => session.send({ type: "turn.start", input, options }));
 			},
 			release: () => this.#cache.release(id),
 			discard: async () => {
@@ -370,8 +370,10 @@ export class SessionHost implements SessionsApi {
 
 function toInfo(id: string, chosen: ChosenOptions, session: Session | null): SessionInfo {
 	const { model, provider } = session?.modelInUse ?? chosen;
-	const { labels } = chosen;
-	return { id, workDir: chosen.workDir, model, provider, isRunning: session !== null && isRunning(session), labels };
+	const { labels, stagedInput, workDir } = chosen;
+	const isRunningNow = session !== null && isRunning(session);
+	const staged = stagedInput === undefined ? {} : { stagedInput };
+	return { id, workDir, model, provider, isRunning: isRunningNow, labels, ...staged };
 }
 
 async function mayHaveBackgroundWork(session: Session, log: Log): Promise<boolean> {

@@ -28,7 +28,6 @@ import { createAwayReminders, joinReminders, noReminders } from "../turn/reminde
 import { createToolBox } from "../turn/tool-box.ts";
 import type { AgentServices } from "../turn/turn-dependencies.ts";
 import { createSharedOperations, type SessionOperations, toMediaOperations } from "./operations.ts";
-import { OutputExtraction } from "./output-extraction.ts";
 import { type ChosenModel, SessionModel } from "./session-model.ts";
 import { SessionModes } from "./session-modes.ts";
 import type { SessionParts } from "./session-parts.ts";
@@ -57,8 +56,6 @@ export interface AssembledSession {
 	readonly servers: ToolServers | null;
 	readonly main: MainAgent;
 	readonly sideQuestions: SideQuestions;
-	/** Null for a session without an output schema. */
-	readonly output: OutputExtraction | null;
 	readonly commands: SlashCommands;
 	readonly callClientTool: CallClientTool;
 	/** Emits and persists whether plan mode is on. */
@@ -171,6 +168,7 @@ export function assembleSession(parts: SessionParts): AssembledSession {
 		createTools: (toolPaths, mail, own) =>
 			subagents.createTools(toolPaths, { ...shared, agents: null, tasks: null, mail, media: toMediaOperations(own) }),
 		chosen: () => turn.running?.chosen ?? model.current,
+		toolLimits: () => turn.running?.options.tools,
 		systemPrompt,
 		stored,
 		services,
@@ -248,16 +246,6 @@ export function assembleSession(parts: SessionParts): AssembledSession {
 		emit: async (body, signal) => emitter.emit({ turnId: null, agentPath: [] }, body, {}, signal),
 		deliverVolatile: (body) => emitter.deliverVolatile({ turnId: null, agentPath: [] }, body),
 	});
-	const output =
-		parts.output === null
-			? null
-			: new OutputExtraction({
-					output: parts.output,
-					cacheKey: stored.id,
-					agent: () => main.load(),
-					budget: budgets.inTurn.outsideTurns(),
-					emit: async (body, signal) => emitter.emit({ turnId: null, agentPath: [] }, body, {}, signal),
-				});
 	const { files, home } = parts.planPlace;
 	const commands = createSlashCommands({
 		stored,
@@ -290,7 +278,6 @@ export function assembleSession(parts: SessionParts): AssembledSession {
 		servers,
 		main,
 		sideQuestions,
-		output,
 		commands,
 		callClientTool: createClientToolCalls(interactions, emitter, () => turn.place),
 		emitPlanMode,

@@ -58,6 +58,11 @@ export class SessionModel {
 		return this.#current;
 	}
 
+	/** Does something between changes of the model, such as another change of the creation options. */
+	between<T>(work: () => Promise<T>): Promise<T> {
+		return this.#changes.run("", work);
+	}
+
 	/** Chooses the model of the next turns and stores the choice. A running turn keeps its model. */
 	set(change: ModelChange): Promise<ModelChoice> {
 		return this.#changes.run("", async () => {

@@ -5,15 +5,15 @@ import type { Identifiers } from "../../base/ids.ts";
 import type { Log } from "../../base/log.ts";
 import type { AgentType } from "../../definitions/agent-types.ts";
 import type { Skill } from "../../definitions/skill.ts";
-import type { UserInput } from "../../events/content.ts";
 import type { ContextRow } from "../../events/conversation.ts";
+import type { TurnOptions } from "../../events/turn-options.ts";
 import type { CommandHook } from "../../hooks/hook.ts";
 import type { Judge } from "../../permissions/judge.ts";
 import type { WhenUnattended } from "../../permissions/modes.ts";
 import type { Policy } from "../../permissions/policy.ts";
 import type { StoredSession } from "../../store/session-store.ts";
 import type { Tool } from "../../tools/tool.ts";
-import type { ModelOption, OutputSchema, SandboxDescription } from "../api.ts";
+import type { ModelOption, SandboxDescription } from "../api.ts";
 import type { BackgroundParts } from "../background/background-tasks.ts";
 import type { BudgetLimits } from "../budgets/budgets.ts";
 import type { SessionKeys } from "../compose/key-ring.ts";
@@ -75,10 +75,8 @@ export interface SessionParts {
 	readonly skills: readonly Skill[];
 	/** How often a prompt is repeated after its first time; 0 for never, -1 for as often as the model decides. */
 	readonly loopIterations: number;
-	/** What its answers are to be as JSON; null for nothing. */
-	readonly output: OutputSchema | null;
-	/** Precedes the input of the first turn; null for nothing. */
-	readonly stagedInput: UserInput | null;
+	/** Options of each turn that does not have them itself; absent for none. */
+	readonly turns?: TurnOptions;
 	/** The sign-ins that its models use. */
 	readonly keys: SessionKeys;
 	/** Renders the system prompt of a session that has none yet, or that of a subagent type without its role. */

@@ -4,10 +4,11 @@
 import { setMaxListeners } from "node:events";
 import { isDeepStrictEqual } from "node:util";
 import { KernelError, toKernelError } from "../../base/errors.ts";
-import type { Command, CommandType, CommandValues, ExtractedOutput } from "../../events/command.ts";
+import { isRecord } from "../../base/json.ts";
+import type { Command, CommandType, CommandValues } from "../../events/command.ts";
 import { textPart, type UserInput } from "../../events/content.ts";
-import type { ContextRow } from "../../events/conversation.ts";
 import type { AgentEvent, Cursor } from "../../events/event.ts";
+import type { TurnOptions } from "../../events/turn-options.ts";
 import type { TaskView } from "../../tools/operations.ts";
 import type {
 	Attachment,
@@ -20,13 +21,15 @@ import type {
 } from "../api.ts";
 import { toViews } from "../background/task-view.ts";
 import { type CheckedTools, checkClientTools } from "../clients/client-tools.ts";
-import { breakOff, type RunningTurn, runMainTurn } from "../turn/main-turn.ts";
+import { breakOff, type RunningTurn, runMainTurn, type TurnStart } from "../turn/main-turn.ts";
 import { createSteerQueue } from "../turn/steers.ts";
+import { changeTurnOptions, joinTurnOptions } from "../turn/turn-options.ts";
 import { type AssembledSession, assembleSession } from "./assemble.ts";
 import type { ForkSource } from "./fork-source.ts";
 import type { SessionParts } from "./session-parts.ts";
 import { WarmUp } from "./warm-up.ts";
 
+type CommandOf<T extends CommandType> = Extract<Command, { type: T }>;
 type CommandHandlers = {
 	readonly [T in CommandType]: (command: Extract<Command, { type: T }>) => CommandValues[T] | Promise<CommandValues[T]>;
 };
@@ -41,17 +44,17 @@ export class Session implements SessionApi {
 	readonly #assembled: AssembledSession;
 	readonly #warmUp: WarmUp;
 	readonly #handlers: CommandHandlers = {
-		"turn.start": ({ input, isOwn = false }) => this.#startTurn(input, isOwn),
+		"turn.start": ({ input, isOwn = false, options = {} }) => this.#startTurn({ input, isOwn, options }),
 		"turn.steer": ({ input }) => this.#steer(input),
 		"turn.cancel": () => this.#cancel(),
 		"side-question.start": ({ question }) => this.#startSideQuestion(question),
-		"output.extract": ({ text }) => this.#extractOutput(text),
 		"side-question.cancel": ({ id }) => this.#assembled.sideQuestions.cancel(id),
 		"plan-mode.set": ({ enabled }) => this.#setPlanMode(enabled),
 		"mode.set": ({ mode }) => this.#assembled.modes.set(mode),
 		"model.set": ({ model, thinking }) => this.#assembled.model.set({ model, thinking }),
 		"context.add": ({ text, name }) => this.#addToContext(text, name),
 		"notification.add": (event) => this.#assembled.notifications.add(event),
+		"turn-options.set": ({ options }) => this.#setTurnOptions(options),
 		"interaction.respond": ({ interactionId, clientId = null, answer }) => {
 			const { interactions, clients } = this.#assembled;
 			const by = { kind: "client", clientId, name: clients.nameOf(clientId) } as const;
@@ -59,6 +62,8 @@ export class Session implements SessionApi {
 			return { settled, by: interactions.settledBy(interactionId) };
 		},
 	};
+	/** Options of each turn that does not have them itself. */
+	#turnOptions: TurnOptions;
 	#hadTurn = false;
 	#closing = false;
 
@@ -67,6 +72,7 @@ export class Session implements SessionApi {
 		this.id = stored.id;
 		this.workDir = stored.workDir;
 		this.#parts = parts;
+		this.#turnOptions = parts.turns ?? {};
 		this.#assembled = assembleSession(parts);
 		const { tools, turn } = this.#assembled;
 		this.#warmUp = new WarmUp({
@@ -128,8 +134,7 @@ export class Session implements SessionApi {
 		const { commands, hooks } = this.#assembled;
 		const slashCommands = commands.all.map(({ name, description, aliases }) => ({ name, description, aliases }));
 		const models = await this.#parts.models.options();
-		const { sandbox, output } = this.#parts;
-		return { slashCommands, commandHooks: hooks.commands, models, extractsOutput: output !== null, sandbox };
+		return { slashCommands, commandHooks: hooks.commands, models, sandbox: this.#parts.sandbox };
 	}
 
 	/** The running turn; null when idle. */
@@ -290,7 +295,6 @@ export class Session implements SessionApi {
 		interactions.settleAll();
 		turn.running?.controller.abort();
 		await Promise.all([turn.running?.ended, background.endAgents()]);
-		this.#assembled.output?.stop();
 		await sideQuestions.stop();
 		servers?.end();
 		clients.end();
@@ -305,24 +309,7 @@ export class Session implements SessionApi {
 		await this.#parts.stored.close({ becomesLast: !this.#parts.isOneOfMany });
 	}
 
-	async #extractOutput(text: string): Promise<ExtractedOutput> {
-		if (this.#closing) throw closing();
-		const { output } = this.#assembled;
-		if (output === null) throw new KernelError("unsupported", "The session has no output schema.");
-		return await output.extract(text);
-	}
-
-	/** The input of the first turn with what was staged for it. */
-	#withStaged(input: UserInput): UserInput {
-		const { stored, stagedInput } = this.#parts;
-		// What a client added to the context since it was created is no turn.
-		const isInput = (row: ContextRow) => row.type === "message" && row.message.role === "user";
-		if (stagedInput === null || this.#hadTurn || stored.contextRows.some(isInput)) return input;
-		if (typeof stagedInput === "string" && typeof input === "string") return `${stagedInput}\n\n${input}`;
-		return [stagedInput, input].flatMap((each) => (typeof each === "string" ? [textPart(each)] : each));
-	}
-
-	#startTurn(input: UserInput, isOwn: boolean): { readonly turnId: string } {
+	#startTurn({ input, isOwn, options }: TurnStart & { readonly options: TurnOptions }): { readonly turnId: string } {
 		if (this.#closing) throw closing();
 		const { turn: current, servers, background, notifications, ...others } = this.#assembled;
 		if (current.running !== null) throw new KernelError("busy", "An agent turn is already in progress");
@@ -330,6 +317,8 @@ export class Session implements SessionApi {
 			id: this.#parts.identifiers.hex(32),
 			controller: new AbortController(),
 			chosen: this.#assembled.model.current,
+			// What the program itself writes is no turn of whoever made the session.
+			options: isOwn ? options : joinTurnOptions(this.#turnOptions, options),
 			steers: createSteerQueue(),
 			broken: null,
 			ended: Promise.resolve(),
@@ -340,7 +329,7 @@ export class Session implements SessionApi {
 		current.running = turn;
 		turn.ended = runMainTurn(
 			turn,
-			{ input: this.#withStaged(input), isOwn },
+			{ input, isOwn },
 			{
 				...others,
 				servers,
@@ -365,6 +354,23 @@ export class Session implements SessionApi {
 			},
 		);
 		return { turnId: turn.id };
+	}
+
+	#setTurnOptions(change: CommandOf<"turn-options.set">["options"]): Promise<null> {
+		const { model, main } = this.#assembled;
+		const { stored } = this.#parts;
+		return model.between(async () => {
+			const turns = changeTurnOptions(this.#turnOptions, change);
+			// A session without a context starts afresh when it is opened again, and would forget the change.
+			await main.load();
+			const before: unknown = stored.state().creationOptions;
+			await stored.commit(
+				{ state: { creationOptions: { ...(isRecord(before) ? before : {}), turns } } },
+				{ sync: true },
+			);
+			this.#turnOptions = turns;
+			return null;
+		});
 	}
 
 	#steer(input: UserInput): null {

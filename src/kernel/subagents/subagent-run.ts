@@ -1,4 +1,5 @@
 // One run of a subagent: prepared from a request, emitted on its parent's stream as its own, and ended with a report.
+
 import { Context, type ContextLog, lastText } from "../../agent/context.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Identifiers } from "../../base/ids.ts";
@@ -6,6 +7,7 @@ import type { AgentType } from "../../definitions/agent-types.ts";
 import { withRole } from "../../definitions/system-prompt.ts";
 import type { ToolReturn } from "../../events/content.ts";
 import type { AgentPathEntry } from "../../events/event.ts";
+import type { ToolLimits } from "../../events/turn-options.ts";
 import type { Model } from "../../models/model.ts";
 import type { StoredAgent, StoredSession } from "../../store/session-store.ts";
 import type { AgentRequest, MailOperations } from "../../tools/operations.ts";
@@ -15,7 +17,7 @@ import type { HookRunner } from "../turn/hook-runner.ts";
 import { createMailbox, mailboxOf } from "../turn/mailbox.ts";
 import { closeLostCalls } from "../turn/recovery.ts";
 import { noReminders } from "../turn/reminders.ts";
-import { createToolBox } from "../turn/tool-box.ts";
+import { createToolBox, limitTools } from "../turn/tool-box.ts";
 import { createToolWatch } from "../turn/tool-hooks.ts";
 import type { Agent, AgentServices } from "../turn/turn-dependencies.ts";
 import { createTurnEmit } from "../turn/turn-emitter.ts";
@@ -32,6 +34,8 @@ export interface RunSettings {
 	findModel: FindModel;
 	/** The session's model: that of the running turn, if one runs. */
 	chosen(): Pick<ChosenModel, "model" | "unsetModelAlias">;
+	/** Those of the turn that starts it. */
+	toolLimits?(): ToolLimits | undefined;
 	/** The prompt of a type without its role. */
 	systemPrompt(type: AgentType): Promise<string>;
 	/** The state of the repository in a few lines; empty when there is none. */
@@ -207,7 +211,7 @@ async function openAgent(
 		model,
 		unsetModelAlias,
 		context,
-		tools: createToolBox(tools),
+		tools: limitTools(createToolBox(tools), settings.toolLimits?.()),
 		reminders: noReminders,
 		notices: async () => [],
 		mailbox: mailboxOf(tools, mailbox),

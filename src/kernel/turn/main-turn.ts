@@ -1,10 +1,14 @@
 // One turn of a session from its input to its end: the hooks around it, the agent's run, the title, the outcome.
+import { userRow } from "../../agent/context.ts";
+import type { TurnDependencies } from "../../agent/dependencies.ts";
+import { formAnswer } from "../../agent/formed-answer.ts";
 import { continueTurn, runTurn } from "../../agent/turn.ts";
 import { unlessLate } from "../../base/abort.ts";
 import { KernelError, toKernelError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { inputText, textPart, type UserInput } from "../../events/content.ts";
 import type { EventBody, TurnError, TurnOutcome } from "../../events/event.ts";
+import type { AnswerForm, TurnOptions } from "../../events/turn-options.ts";
 import type { StoredSession } from "../../store/session-store.ts";
 import { toTitle } from "../../store/title.ts";
 import type { Notifications } from "../background/notifications.ts";
@@ -19,6 +23,7 @@ import type { HookRunner } from "./hook-runner.ts";
 import type { MainAgent } from "./main-agent.ts";
 import { askToStop, showPrompt } from "./prompt-hooks.ts";
 import type { OpenSteerQueue } from "./steers.ts";
+import { limitTools } from "./tool-box.ts";
 import { createToolWatch, type WatchedTurn } from "./tool-hooks.ts";
 import { type AgentServices, type AgentTurn, createTurnDependencies } from "./turn-dependencies.ts";
 import { createTurnEmit, type EmitInTurn } from "./turn-emitter.ts";
@@ -31,6 +36,7 @@ export interface RunningTurn {
 	readonly controller: AbortController;
 	/** Its model, whatever is chosen while it runs. */
 	readonly chosen: ChosenModel;
+	readonly options: TurnOptions;
 	readonly steers: OpenSteerQueue;
 	/**
 	 * Set when something other than a cancel aborted it: an exhausted time budget, or an uncaught exception in its
@@ -178,8 +184,24 @@ async function runPrompt(
 	while (outcome.status === "finished" && !turn.steers.closeIfEmpty()) {
 		outcome = await continueTurn(dependencies, signal);
 	}
-	if (outcome.status === "finished" && found === null && !isOwn) await deriveTitle(services.stored, input);
+	if (outcome.status === "finished" && found === null && !isOwn) {
+		await deriveTitle(services.stored, input);
+		const { answerForm } = turn.options;
+		if (answerForm !== undefined) outcome = await withForm(outcome, answerForm, dependencies, signal);
+	}
 	return outcome;
+}
+
+/** Requests the last answer in the form that it must have, unless it has it. */
+async function withForm(
+	outcome: Extract<TurnOutcome, { status: "finished" }>,
+	form: AnswerForm,
+	dependencies: TurnDependencies,
+	signal: AbortSignal,
+): Promise<TurnOutcome> {
+	const formed = await formAnswer(form, dependencies, signal);
+	if (formed.kind === "cancelled") return { status: "cancelled" };
+	return formed.kind === "failed" ? { status: "failed", error: formed.error } : { ...outcome, formed: formed.answer };
 }
 
 /** Runs the prompt: as a command, as a prompt to repeat, or as a plain task. */
@@ -201,8 +223,9 @@ async function prepareRun(
 	watch: WatchedTurn,
 	{ services, main, servers }: MainTurnSettings,
 ): Promise<CommandRunSettings> {
-	const { id, steers, controller, chosen } = turn;
-	const agent = await main.load(chosen);
+	const { id, steers, controller, chosen, options } = turn;
+	const loaded = await main.load(chosen);
+	const agent = { ...loaded, tools: limitTools(loaded.tools, options.tools) };
 	const agentTurn: AgentTurn = {
 		id,
 		signal: controller.signal,
@@ -210,7 +233,9 @@ async function prepareRun(
 		watch,
 		toolsReady: async () => servers?.prepareTurn(emit, controller.signal),
 		stepStarted: () => emitCrashNotice(main, emit),
+		options,
 	};
+	if (agent.model !== null) await agent.context.append((options.context ?? []).map((text) => userRow(text)));
 	const dependencies = createTurnDependencies(services, agent, agentTurn);
 	return { services, agent, turn: agentTurn, dependencies, emit };
 }

@@ -1,5 +1,6 @@
 // The tools of one turn: the built-in ones first, then those of servers, then those of the attached clients.
 import type { ToolBox } from "../../agent/dependencies.ts";
+import type { ToolLimits } from "../../events/turn-options.ts";
 import type { ClientCapability, Tool } from "../../tools/tool.ts";
 
 /** What an attached client provides for the tools: its own ones, and the capability to serve some built-in ones. */
@@ -36,5 +37,17 @@ export function createToolBox(
 						parameters: await tool.parameters(),
 					})),
 			),
+	};
+}
+
+/** The tools that these limits leave; a call of another one finds none. */
+export function limitTools(box: ToolBox, limits: ToolLimits | undefined): ToolBox {
+	if (limits === undefined) return box;
+	const allowed = limits.allowed === null ? null : new Set(limits.allowed);
+	const blocked = new Set(limits.blocked);
+	const leaves = (name: string) => !blocked.has(name) && allowed?.has(name) !== false;
+	return {
+		find: (name) => (leaves(name) ? box.find(name) : null),
+		specifications: async () => (await box.specifications()).filter(({ name }) => leaves(name)),
 	};
 }

@@ -4,6 +4,7 @@ import type { Compacting, Mailbox, Notice, ToolBox, TurnDependencies, TurnLimits
 import type { Clock } from "../../base/clock.ts";
 import type { ToolCall } from "../../events/content.ts";
 import type { AgentPathEntry, EventBody, TurnError } from "../../events/event.ts";
+import type { TurnOptions } from "../../events/turn-options.ts";
 import type { Model } from "../../models/model.ts";
 import type { StoredSession } from "../../store/session-store.ts";
 import type { AgentNotice } from "../background/notifications.ts";
@@ -61,6 +62,15 @@ export interface AgentTurn {
 	toolsReady?(): Promise<void>;
 	/** Called when a step was begun and its event delivered. */
 	stepStarted(): Promise<void> | undefined;
+	/** What counts for this turn alone; absent for nothing. */
+	readonly options?: RequestOptions;
+}
+
+/** The options of a turn that every request of it has. */
+type RequestOptions = Pick<TurnOptions, "systemPrompt" | "instructions" | "sampling">;
+
+function requestOptions({ systemPrompt, instructions = [], sampling = {} }: RequestOptions): RequestOptions {
+	return { ...(systemPrompt === undefined ? {} : { systemPrompt }), instructions, sampling };
 }
 
 export function createTurnDependencies(services: AgentServices, agent: Agent, turn: AgentTurn): TurnDependencies {
@@ -85,6 +95,7 @@ export function createTurnDependencies(services: AgentServices, agent: Agent, tu
 		limits: services.limits,
 		budget,
 		cacheKey: stored.id,
+		...requestOptions(turn.options ?? {}),
 		isSubagent: agent.path.length > 0,
 		planMode: services.planMode,
 		watch: turn.watch,

@@ -1,4 +1,5 @@
 // Builds the request of a message: the call of the package, and corrections of what it would send.
+
 import type { LanguageModelV3CallOptions, LanguageModelV3Message, LanguageModelV3Prompt } from "@ai-sdk/provider";
 import type { ProviderMemory } from "../ai-sdk/memory.ts";
 import { toFunctionTools, toPrompt } from "../ai-sdk/prompt.ts";
@@ -7,6 +8,7 @@ import { completionCap } from "../completion-cap.ts";
 import { type HeaderSettings, toBaseUrl, toRequestHeaders } from "../http/endpoint.ts";
 import type { ModelRequest } from "../model.ts";
 import type { ModelSettings } from "../model-settings.ts";
+import { samplingOf } from "../model-settings.ts";
 import { mendBody, thinkingType } from "./body.ts";
 import { continuesWithoutReasoning, thinkingBudget, thinkingStyle } from "./thinking.ts";
 
@@ -40,7 +42,8 @@ export function memoryOf({ model }: Pick<MessageSettings, "model">): ProviderMem
 }
 
 export function toCall(request: ModelRequest, settings: MessageSettings): LanguageModelV3CallOptions {
-	const { capabilities, sampling } = settings;
+	const { capabilities } = settings;
+	const sampling = samplingOf(request, settings);
 	const prompt = toPrompt(request, {
 		memory: memoryOf(settings),
 		media: new Set(capabilities.has("image_in") ? ["image"] : []),
@@ -61,8 +64,9 @@ export function toCall(request: ModelRequest, settings: MessageSettings): Langua
 	};
 }
 
-function maxTokens(request: ModelRequest, { maxContextSize, sampling }: MessageSettings): number {
-	const wanted = sampling.maxCompletionTokens ?? 0;
+function maxTokens(request: ModelRequest, settings: MessageSettings): number {
+	const { maxContextSize } = settings;
+	const wanted = samplingOf(request, settings).maxCompletionTokens ?? 0;
 	const most = wanted > 0 ? wanted : standardMaxTokens;
 	return completionCap(request, maxContextSize, most) ?? most;
 }

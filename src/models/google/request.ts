@@ -1,4 +1,5 @@
 // Builds the request of a generation: the call of the package, and corrections of what it would send.
+
 import type { LanguageModelV3CallOptions, LanguageModelV3Message, LanguageModelV3Prompt } from "@ai-sdk/provider";
 import { isRecord } from "../../base/json.ts";
 import type { MediaKind } from "../ai-sdk/media.ts";
@@ -7,6 +8,7 @@ import { toFunctionTools, toPrompt } from "../ai-sdk/prompt.ts";
 import type { HeaderSettings } from "../http/endpoint.ts";
 import type { ModelRequest } from "../model.ts";
 import type { ModelSettings } from "../model-settings.ts";
+import { samplingOf } from "../model-settings.ts";
 import { localIdPrefix } from "./events.ts";
 import { thinkingConfiguration } from "./thinking.ts";
 
@@ -38,7 +40,8 @@ export function memoryOf({ model }: Pick<ContentSettings, "model">): ProviderMem
 }
 
 export function toCall(request: ModelRequest, settings: ContentSettings): LanguageModelV3CallOptions {
-	const { capabilities, sampling, model, thinking } = settings;
+	const { capabilities, model, thinking } = settings;
+	const sampling = samplingOf(request, settings);
 	const media = new Set<MediaKind>();
 	if (capabilities.has("image_in")) media.add("image");
 	if (capabilities.has("video_in")) media.add("video");

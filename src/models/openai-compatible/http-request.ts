@@ -1,6 +1,8 @@
 // The HTTP request of a chat completion: address, headers and body.
+
 import { toBaseUrl, toRequestHeaders } from "../http/endpoint.ts";
 import type { ModelRequest } from "../model.ts";
+import { samplingOf } from "../model-settings.ts";
 import type { BodyFields, ChatFlavour, ChatSettings } from "./flavour.ts";
 import { toRequestMessages } from "./request-messages.ts";
 
@@ -21,7 +23,7 @@ export function toHeaders(settings: ChatSettings, given: Readonly<Record<string,
 
 /** The whole body. Values that are not set are absent, never null. */
 export function toBody(request: ModelRequest, settings: ChatSettings, flavour: ChatFlavour): BodyFields {
-	const { temperature, topP } = settings.sampling;
+	const { temperature, topP } = samplingOf(request, settings);
 	return {
 		model: settings.model,
 		stream: true,

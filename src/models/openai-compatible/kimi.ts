@@ -2,6 +2,7 @@
 
 import { completionCap } from "../completion-cap.ts";
 import type { ModelRequest, ToolSpecification } from "../model.ts";
+import { samplingOf } from "../model-settings.ts";
 import type { BodyFields, ChatFlavour, ChatSettings } from "./flavour.ts";
 import { fillTypes } from "./tool-schema.ts";
 
@@ -29,7 +30,8 @@ function tool(specification: ToolSpecification): BodyFields {
 }
 
 function extras(settings: ChatSettings, request: ModelRequest): BodyFields {
-	const { sampling, thinking, maxContextSize } = settings;
+	const { thinking, maxContextSize } = settings;
+	const sampling = samplingOf(request, settings);
 	const cap = completionCap(request, maxContextSize, sampling.maxCompletionTokens);
 	return {
 		...(cap === null ? {} : { max_completion_tokens: cap }),

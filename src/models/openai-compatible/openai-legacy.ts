@@ -1,5 +1,7 @@
 // The flavour of chat completions of OpenAI and most compatible servers (provider type `openai_legacy`).
+
 import type { ModelRequest, ToolSpecification } from "../model.ts";
+import { samplingOf } from "../model-settings.ts";
 import type { BodyFields, ChatFlavour, ChatSettings } from "./flavour.ts";
 
 export const openaiLegacyFlavour: ChatFlavour = {
@@ -17,7 +19,7 @@ function tool(specification: ToolSpecification): BodyFields {
 }
 
 function extras(settings: ChatSettings, request: ModelRequest): BodyFields {
-	const cap = settings.sampling.maxCompletionTokens;
+	const cap = samplingOf(request, settings).maxCompletionTokens;
 	const effort = reasoningEffort(settings, request);
 	return {
 		...(cap === null || cap <= 0 ? {} : { max_completion_tokens: cap }),

@@ -1,4 +1,5 @@
 // Builds the request of a response: the call of the package, and corrections of what it would send.
+
 import type { LanguageModelV3CallOptions } from "@ai-sdk/provider";
 import { isRecord } from "../../base/json.ts";
 import type { ProviderMemory } from "../ai-sdk/memory.ts";
@@ -7,6 +8,7 @@ import type { PackageRequest, ProviderRequest } from "../ai-sdk/transport.ts";
 import { type HeaderSettings, toBaseUrl, toRequestHeaders } from "../http/endpoint.ts";
 import type { ModelRequest } from "../model.ts";
 import type { ModelSettings } from "../model-settings.ts";
+import { samplingOf } from "../model-settings.ts";
 import { smallestEffort } from "./effort.ts";
 
 export type ResponseSettings = HeaderSettings &
@@ -27,7 +29,8 @@ export function memoryOf({ model }: Pick<ResponseSettings, "model">): ProviderMe
 }
 
 export function toCall(request: ModelRequest, settings: ResponseSettings): LanguageModelV3CallOptions {
-	const { capabilities, sampling } = settings;
+	const { capabilities } = settings;
+	const sampling = samplingOf(request, settings);
 	const prompt = toPrompt(
 		{ ...request, systemPrompt: "" },
 		{

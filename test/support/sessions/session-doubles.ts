@@ -60,8 +60,6 @@ export function createQuietParts(
 	SessionParts,
 	| "skills"
 	| "loopIterations"
-	| "output"
-	| "stagedInput"
 	| "readContext"
 	| "afk"
 	| "remindsOfAbsence"
@@ -85,8 +83,6 @@ export function createQuietParts(
 	return {
 		skills: [],
 		loopIterations: 0,
-		output: null,
-		stagedInput: null,
 		models: { options: async () => [], prepare: () => Promise.reject(new Error("there is one model")) },
 		readContext: async () => null,
 		loadServers: null,

@@ -22,6 +22,8 @@ function toSeedEvent(event: MeerkatEvent): SeedEvent | null {
 	switch (event.type) {
 		case "reasoning_delta":
 		case "reasoning_complete":
+		case "extraction_succeeded":
+		case "extraction_failed":
 			return null;
 		case "run_started": {
 			const { input: _, identity: _identity, ...seed } = event;
@@ -51,9 +53,6 @@ function toSeedEvent(event: MeerkatEvent): SeedEvent | null {
 			const { error_class: _, error_report: _report, identity: _identity, ...seed } = event;
 			return seed;
 		}
-		case "extraction_succeeded":
-		case "extraction_failed":
-			return null;
 		default:
 			return event;
 	}

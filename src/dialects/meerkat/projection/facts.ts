@@ -1,6 +1,6 @@
 // The data about a session that clients are shown, computed from its stored and its live events.
 import type { TokenUsage } from "../../../events/content.ts";
-import type { AgentEvent } from "../../../events/event.ts";
+import type { AgentEvent, EventBodyOf } from "../../../events/event.ts";
 
 export interface SessionFacts {
 	/** Tokens of all model calls, including those of subagents. */
@@ -31,6 +31,11 @@ export function addUsage(one: TokenUsage, other: TokenUsage): TokenUsage {
 	};
 }
 
+/** The usage of the requests for the form of an answer, which are no steps. */
+export function formUsage({ outcome }: EventBodyOf<"turn.ended">): readonly TokenUsage[] {
+	return outcome?.status === "finished" ? (outcome.formed?.usage ?? []) : [];
+}
+
 /** The facts after one more event. */
 export function withEvent(facts: SessionFacts, { body, agentPath, at }: AgentEvent): SessionFacts {
 	const updated = { ...facts, updatedAt: at };
@@ -49,7 +54,7 @@ export function withEvent(facts: SessionFacts, { body, agentPath, at }: AgentEve
 		case "content.completed":
 			return body.part.type === "text" ? { ...updated, lastText: body.part.text } : updated;
 		case "turn.ended":
-			return updated;
+			return { ...updated, usage: formUsage(body).reduce(addUsage, facts.usage) };
 		default:
 			return facts;
 	}

@@ -18,7 +18,6 @@ function createSubject() {
 		sessionId: "s",
 		provider: "p",
 		facts: newFacts(0),
-		extractsOutput: false,
 		describe: (outcome) => (outcome.status === "failed" ? outcome.error.message : "Run was cancelled"),
 	});
 	let at = 0;
@@ -106,7 +105,14 @@ describe("the events of a run", () => {
 			identity,
 			...answer(1),
 		});
-		expect(projection.report()).toEqual({ text: "b", turns: 2, toolCalls: 1, calls: [usage, usage], denial: null });
+		expect(projection.report()).toEqual({
+			text: "b",
+			turns: 2,
+			toolCalls: 1,
+			calls: [usage, usage],
+			denial: null,
+			formed: null,
+		});
 	});
 
 	it("reports calls without a result as interrupted", () => {

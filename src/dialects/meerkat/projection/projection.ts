@@ -3,6 +3,7 @@
 
 import { inputText, type TokenUsage } from "../../../events/content.ts";
 import type { AgentEvent, EventBodyOf, EventType, TurnError, TurnOutcome } from "../../../events/event.ts";
+import type { FormedAnswer } from "../../../events/turn-options.ts";
 import { toBlocks } from "../blocks.ts";
 import { toSessionId } from "../session-id.ts";
 import type { ErrorClass, HookPoint, MeerkatEvent } from "../wire-events.ts";
@@ -19,6 +20,8 @@ export interface RunReport {
 	readonly calls: readonly TokenUsage[];
 	/** Why a hook refused it; null when none did. */
 	readonly denial: string | null;
+	/** Its last answer in the form that it must have; null where it must have none. */
+	readonly formed: FormedAnswer | null;
 }
 
 export interface Projection {
@@ -35,8 +38,6 @@ export interface ProjectionSettings {
 	/** The provider of its model. */
 	readonly provider: string;
 	readonly facts: SessionFacts;
-	/** Whether its answers are made values of an output schema. */
-	readonly extractsOutput: boolean;
 	/** The error text of a failed run. */
 	describe(outcome: Exclude<TurnOutcome, { status: "finished" | "max-steps" }>): string;
 }
@@ -213,7 +214,15 @@ function endRun(outcome: TurnOutcome, event: AgentEvent, state: State): readonly
 	const isWell = (outcome.status === "finished" || outcome.status === "max-steps") && run.denial === null;
 	const delivered = isWell ? run.end() : run.breakOff(event.at);
 	const { text, turns, toolCalls, calls, denial } = run;
-	state.report = { text, turns, toolCalls, calls, denial };
+	const formed = outcome.status === "finished" ? (outcome.formed ?? null) : null;
+	state.report = {
+		text,
+		turns: turns + (formed?.attempts ?? 0),
+		toolCalls,
+		calls: [...calls, ...(formed?.usage ?? [])],
+		denial,
+		formed,
+	};
 	const failed = (error: string, errorClass: ErrorClass): MeerkatEvent => ({
 		type: "run_failed",
 		session_id: sessionId,
@@ -226,13 +235,25 @@ function endRun(outcome: TurnOutcome, event: AgentEvent, state: State): readonly
 	if (outcome.status === "finished" || outcome.status === "max-steps") {
 		const usage = toEventUsage(facts.usage);
 		const names = { ...identityOf(event), ...run.answer };
-		const completed = { session_id: sessionId, result: text, usage, extraction_required: settings.extractsOutput };
-		return [...delivered, { type: "run_completed", ...completed, ...names }];
+		const completed = { session_id: sessionId, result: text, usage, extraction_required: formed !== null };
+		return [...delivered, { type: "run_completed", ...completed, ...names }, ...toExtraction(formed, sessionId)];
 	}
 	return [
 		...delivered,
 		failed(settings.describe(outcome), outcome.status === "cancelled" ? "cancelled" : toErrorClass(outcome.error)),
 	];
+}
+
+function toExtraction(formed: FormedAnswer | null, sessionId: string): readonly MeerkatEvent[] {
+	if (formed === null) return nothing;
+	const { attempts } = formed;
+	if (formed.kind === "formed") {
+		const origin = attempts === 0 ? "final_reply" : "extraction";
+		return [{ type: "extraction_succeeded", session_id: sessionId, structured_output: formed.value, origin }];
+	}
+	const { lastAnswer, reason, usage } = formed;
+	const failure = { last_output: lastAnswer, attempts, reason, request_usage: usage.map(toEventUsage) };
+	return [{ type: "extraction_failed", session_id: sessionId, ...failure }];
 }
 
 /** Names the run in the events of the contract, where ids have hyphens. */
@@ -266,7 +287,7 @@ export function denialText(reason: string): string {
 }
 
 /** The report of a run of which no event was emitted. */
-export const noReport: RunReport = { text: "", turns: 0, toolCalls: 0, calls: [], denial: null };
+export const noReport: RunReport = { text: "", turns: 0, toolCalls: 0, calls: [], denial: null, formed: null };
 
 export function createProjection(settings: ProjectionSettings): Projection {
 	const state: State = {

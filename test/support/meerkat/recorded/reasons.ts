@@ -8,7 +8,7 @@ export interface Reason {
 
 export const reasons: readonly Reason[] = [
 	{
-		pattern: /output schema cannot be used|^extraction_failed (last_output|reason)|extraction_error/,
+		pattern: /schema of the answer cannot be used|^extraction_failed (last_output|reason)|extraction_error/,
 		text: "What is no JSON Schema is refused as an `output_schema`, and the contents of a value are checked. Of an extraction that failed, the last output is the last answer, and the sentence is ours.",
 	},
 	{

@@ -1,0 +1,155 @@
+// Fields of requests that say how a session's turns run: what they are as options of the kernel.
+import * as v from "valibot";
+import type { TurnOptions, TurnOptionsChange } from "../../../kernel/api.ts";
+import { nullish, plainObject } from "../schema.ts";
+
+/** Texts that a request may have, and the characters of all of them. */
+const maximumTexts = 1000;
+const texts = v.pipe(
+	v.array(v.string(), "must be a list of texts"),
+	v.maxLength(maximumTexts, `must have at most ${maximumTexts} texts`),
+);
+const names = v.pipe(v.array(v.string()), v.maxLength(maximumTexts));
+const number = v.pipe(v.number(), v.minValue(0));
+
+/** A text for the system prompt, or none at all. */
+export const systemPromptSchema = v.union(
+	[v.string(), v.pipe(plainObject, v.strictObject({ action: v.literal("disable") }))],
+	'must be a text or {"action":"disable"}',
+);
+export type SystemPrompt = v.InferOutput<typeof systemPromptSchema>;
+
+/** Members that have no effect here are refused by their names, as those that the contract does not have. */
+export const providerParamsSchema = v.pipe(
+	plainObject,
+	v.check(
+		(given) => unknownMember(given) === null,
+		({ input }) =>
+			`this server does not support \`${unknownMember(input)}\`; it takes ${[...samplingMembers].map((name) => `\`${name}\``).join(", ")}`,
+	),
+	v.object({
+		temperature: nullish(number),
+		top_p: nullish(number),
+		max_output_tokens: nullish(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(4_294_967_295))),
+	}),
+);
+const samplingMembers: ReadonlySet<string> = new Set(["temperature", "top_p", "max_output_tokens"]);
+
+function unknownMember(given: Readonly<Record<string, unknown>>): string | null {
+	return (
+		Object.keys(given)
+			.find((name) => !samplingMembers.has(name) && given[name] !== null)
+			?.slice(0, 100) ?? null
+	);
+}
+
+/** What counts from a turn on: the params themselves, or an action. */
+export const providerParamsChangeSchema = v.pipe(
+	plainObject,
+	v.union([
+		v.pipe(
+			v.strictObject({ action: v.literal("clear") }),
+			v.transform(() => ({ temperature: null, top_p: null, max_output_tokens: null })),
+		),
+		v.pipe(
+			v.strictObject({ action: v.literal("set"), value: providerParamsSchema }),
+			v.transform(({ value }) => value),
+		),
+		providerParamsSchema,
+	]),
+);
+
+export const toolOverlaySchema = v.pipe(
+	plainObject,
+	v.strictObject({ allowed_tools: nullish(names), blocked_tools: nullish(names) }),
+);
+
+/** The fields of `session/create` and `turn/start`. */
+export const inputFields = {
+	/** Messages before the prompt, which stay in the conversation; contract only, like all of these. */
+	injected_context: nullish(texts),
+	/** At the end of the system prompt. */
+	additional_instructions: nullish(texts),
+};
+export const turnFields = {
+	...inputFields,
+	/** Added to the system prompt from now on; disabled, there is none from now on. */
+	system_prompt: nullish(systemPromptSchema),
+	/** From now on. */
+	provider_params: nullish(providerParamsChangeSchema),
+	/** The tools of this turn. */
+	turn_tool_overlay: nullish(toolOverlaySchema),
+};
+export const createFields = {
+	...inputFields,
+	provider_params: nullish(providerParamsSchema),
+	/** A JSON Schema of the last answer of each run, or an object with it as its `schema`. */
+	output_schema: nullish(
+		v.custom<Readonly<Record<string, unknown>>>(isSchema, "Schema must be a JSON object at the root"),
+	),
+	/** Requests for it after the first one. */
+	structured_output_retries: nullish(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(100))),
+};
+
+function isSchema(value: unknown): boolean {
+	return v.is(plainObject, value);
+}
+
+type Sampling = NonNullable<TurnOptions["sampling"]>;
+
+export function toSampling(params: v.InferOutput<typeof providerParamsSchema>): Sampling {
+	const { temperature, top_p, max_output_tokens } = params;
+	return { temperature, topP: top_p, maxTokens: max_output_tokens };
+}
+
+/** Requests for structured output after the first one, unless the client says how many. */
+const standardRetries = 2;
+
+/** What counts for every turn of a session that is created with these fields. */
+export function toEveryTurn(
+	params: Readonly<Record<"output_schema", Readonly<Record<string, unknown>> | null>> & {
+		readonly provider_params: v.InferOutput<typeof providerParamsSchema> | null;
+		readonly structured_output_retries: number | null;
+	},
+): TurnOptions {
+	const { output_schema, structured_output_retries, provider_params } = params;
+	const retries = structured_output_retries ?? standardRetries;
+	return {
+		...(provider_params === null ? {} : { sampling: toSampling(provider_params) }),
+		...(output_schema === null ? {} : { answerForm: { schema: unwrapped(output_schema), retries } }),
+	};
+}
+
+/** Clients also send the schema with a name and the like. */
+function unwrapped(given: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+	const { schema } = given;
+	return v.is(plainObject, schema) && !("type" in given) ? schema : given;
+}
+
+/** What counts for one turn with these fields. */
+export function toOneTurn(fields: {
+	readonly injected_context: readonly string[] | null;
+	readonly additional_instructions: readonly string[] | null;
+	readonly turn_tool_overlay: v.InferOutput<typeof toolOverlaySchema> | null;
+}): TurnOptions {
+	const { injected_context: context, additional_instructions: instructions, turn_tool_overlay: overlay } = fields;
+	return {
+		...(context === null ? {} : { context: [...context] }),
+		...(instructions === null ? {} : { instructions: [...instructions] }),
+		...(overlay === null ? {} : { tools: { allowed: overlay.allowed_tools, blocked: overlay.blocked_tools ?? [] } }),
+	};
+}
+
+/** What counts from a turn with these fields on; null when they change nothing. */
+export function toLaterTurns(fields: {
+	readonly system_prompt: SystemPrompt | null;
+	readonly provider_params: v.InferOutput<typeof providerParamsSchema> | null;
+}): TurnOptionsChange | null {
+	const { system_prompt: prompt, provider_params: params } = fields;
+	const change = {
+		...(params === null ? {} : { sampling: toSampling(params) }),
+		...(typeof prompt === "string" ? { instructions: [prompt] } : {}),
+		...(prompt === null || typeof prompt === "string" ? {} : { systemPrompt: "", instructions: null }),
+	};
+	return Object.keys(change).length === 0 ? null : change;
+}

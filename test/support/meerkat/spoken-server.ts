@@ -1,0 +1,70 @@
+// A server of Meerkat RPC in memory whose model says given texts, and which remembers what the model was asked.
+import { isRecord } from "../../../src/base/json.ts";
+import type { SessionStore } from "../../../src/store/session-store.ts";
+import { createFakeClock } from "../host/campaign-clock.ts";
+import { createHostedServer } from "../sessions/hosted-server.ts";
+import { createMemoryFiles } from "../store/memory-files.ts";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+export interface SpokenServer {
+	/** Sends a request and gives its answer. */
+	ask(method: string, params?: object): Promise<Fields>;
+	/** The events so far of this session, in the contract, without their envelopes. */
+	events(): readonly Fields[];
+	/** The bodies of the requests to the model. */
+	readonly bodies: readonly Fields[];
+	end(): Promise<void>;
+}
+
+/** `says` has the texts in order; the last one is said for ever. */
+export async function createSpokenServer(says: readonly string[], store: SessionStore): Promise<SpokenServer> {
+	const bodies: Fields[] = [];
+	const { client, serving, close } = await createHostedServer({
+		files: createMemoryFiles(),
+		store,
+		clock: createFakeClock(),
+		agentwire: {},
+		fetch: async (_url, init) => {
+			const body: unknown = JSON.parse(String(init?.body));
+			if (isRecord(body)) bodies.push(body);
+			return respond(says[Math.min(bodies.length, says.length) - 1] ?? "");
+		},
+	});
+	const events: Fields[] = [];
+	let requests = 0;
+	const ask = async (method: string, params: object = {}): Promise<Fields> => {
+		requests += 1;
+		const id = `r${requests}`;
+		client.write(`${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`);
+		for (;;) {
+			const message: unknown = JSON.parse((await client.read()) ?? "null");
+			if (!isRecord(message)) throw new Error("The connection ended.");
+			if (message["id"] === id) return message;
+			const { params: delivered } = message;
+			if (isRecord(delivered) && isRecord(delivered["event"]) && isRecord(delivered["event"]["payload"]))
+				events.push(delivered["event"]["payload"]);
+		}
+	};
+	await ask("capabilities/get");
+	return {
+		ask,
+		events: () => events,
+		bodies,
+		async end() {
+			client.end();
+			await serving.finish();
+			await close();
+		},
+	};
+}
+
+function respond(text: string): Response {
+	const usage = { prompt_tokens: 10, completion_tokens: 5 };
+	const lines = [
+		{ choices: [{ delta: { content: text } }] },
+		{ choices: [{ delta: {}, finish_reason: "stop" }], usage },
+	].map((event) => `data: ${JSON.stringify(event)}\n\n`);
+	const headers = { "content-type": "text/event-stream" };
+	return new Response(`${lines.join("")}data: [DONE]\n\n`, { headers });
+}
