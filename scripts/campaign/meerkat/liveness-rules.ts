@@ -138,13 +138,22 @@ function checkList({ method, at, atRest, response }: Sent, client: HostedActor):
 		const isMade = earlier.some(({ id }) => id === createId);
 		return isMade && sessionId !== null && !wasArchived(sessionId) ? [sessionId] : [];
 	});
-	const faults = there.filter((id) => !listed.has(id)).map((id) => `${id} is not in the list`);
+	/** Whether a run of the session was delivered: one that waits until fewer run has not begun, nor has its session been shown. */
+	const hasBegun = (id: string) => client.events.some((event) => event.sessionId === id && event.at < at);
+	const isShown = (id: string) =>
+		hasBegun(id) ||
+		client.sessions.some(
+			({ sessionId, createId }) =>
+				sessionId === id && client.sent.some((sent) => sent.id === createId && (sent.response?.at ?? Infinity) < at),
+		);
+	const faults = there.filter((id) => !listed.has(id) && isShown(id)).map((id) => `${id} is not in the list`);
 	for (const [id, isRunning] of listed) {
 		if (!there.includes(id)) faults.push(`${id} is in the list`);
 		const runs = earlier.some(
 			(sent) => promptOf(sent) !== null && client.sessionOf(sent) === id && (sent.response?.at ?? Infinity) > at,
 		);
-		if (runs !== isRunning) faults.push(`${id} is listed as ${isRunning ? "running" : "idle"}`);
+		if (runs !== isRunning && (isRunning || hasBegun(id)))
+			faults.push(`${id} is listed as ${isRunning ? "running" : "idle"}`);
 	}
 	return faults;
 }

@@ -114,16 +114,24 @@ function toTool(kind: CallKind, id: string): CalledTool {
  * Whether a run waits for its model, for the client, for time, or for the turns before it; one that was interrupted waits
  * for nothing.
  */
-function mayWait(sent: Sent, { client, provider, settings }: HostedRunning): boolean {
+function mayWait(sent: Sent, running: HostedRunning): boolean {
+	const { client, provider, settings } = running;
+	if (waitsForRoom(sent, running)) return true;
 	const sessionId = client.sessionOf(sent);
 	if (promptOf(sent) === null || sessionId === null) return false;
 	const ofSession = client.sent.filter((other) => client.sessionOf(other) === sessionId);
 	const before = ofSession.filter((other) => promptOf(other) !== null && other.at < sent.at);
 	if (settings.isContract && before.some(({ response }) => response === null)) return true;
 	// It runs from the end of the last turn before it on: what cut that one did not cut this one.
-	const begin = Math.max(sent.at, ...before.map(({ response }) => response?.at ?? 0));
+	const due = Math.max(sent.at, ...before.map(({ response }) => response?.at ?? 0));
+	// Meanwhile it may have waited until fewer were running.
+	const started = client.events.find(
+		(event) => event.sessionId === sessionId && event.type === "run_started" && event.at > due,
+	);
+	const begin = Math.max(due, started?.at ?? 0);
 	const cuts = ["turn/interrupt", "session/archive"];
-	if (ofSession.some(({ method, at }) => cuts.includes(method) && at > begin)) return false;
+	const isCut = (other: Sent) => cuts.includes(other.method) && other.at > begin && outcomeOf(other) !== "OVERLOADED";
+	if (ofSession.some(isCut)) return false;
 	const model = client.sessions.find((session) => session.sessionId === sessionId)?.model ?? "m";
 	const last = client.events.findLast((event) => event.sessionId === sessionId);
 	if (provider.gate(model).isWaiting()) return true;
@@ -131,10 +139,25 @@ function mayWait(sent: Sent, { client, provider, settings }: HostedRunning): boo
 	return client.openInteractions().some((interaction) => sessionOfRequest(interaction) === sessionId);
 }
 
-/** Sessions that the client knows and did not have archived. */
+const runEvents = ["run_started", "run_completed", "run_failed"];
+
+/** In the contract a run waits while as many others as may run are running. */
+function waitsForRoom(sent: Sent, { client, settings }: HostedRunning): boolean {
+	if (!settings.isContract || promptOf(sent) === null) return false;
+	const own = client.sessionOf(sent);
+	const last = new Map(
+		client.events.flatMap(({ type, sessionId }) => (runEvents.includes(type) ? [[sessionId, type] as const] : [])),
+	);
+	const running = [...last].filter(([id, type]) => type === "run_started" && id !== own);
+	return running.length >= settings.turns;
+}
+
+/** Sessions that the client knows and did not have archived, nor is about to: an archive for which there is no room is refused. */
 function livingSessions(client: HostedActor): readonly string[] {
 	const archived = new Set(
-		client.sent.flatMap((sent) => (sent.method === "session/archive" ? (client.sessionOf(sent) ?? []) : [])),
+		client.sent.flatMap((sent) =>
+			sent.method === "session/archive" && outcomeOf(sent) !== "OVERLOADED" ? (client.sessionOf(sent) ?? []) : [],
+		),
 	);
 	return client.sessions.flatMap(({ sessionId }) => (sessionId === null || archived.has(sessionId) ? [] : [sessionId]));
 }
@@ -152,6 +175,7 @@ async function runConcurrently(running: HostedRunning): Promise<void> {
 	const outcome = outcomeOf(sent);
 	const isFull = client.runs().length >= Math.min(settings.slots, settings.turns);
 	if (outcome === "result" || (outcome === "OVERLOADED" && isFull)) return;
+	if (sent.response === null && waitsForRoom(sent, running)) return;
 	faults.push(`a session while the others hang ends with ${outcome}`);
 }
 
