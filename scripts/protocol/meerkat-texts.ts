@@ -144,6 +144,9 @@ session stays usable.`,
 	"config/get": "Returns the configuration for new sessions.",
 	"ConfigGetResult.config": "The configuration.",
 	"ConfigGetResult.generation": "Counts the changes of the configuration since the connection was made.",
+	"ConfigGetResult.realm_id": "The realm of the server, if it has one.",
+	"ConfigGetResult.instance_id": "What the server is called in it, if it was named.",
+	"ConfigGetResult.backend": "How the sessions of the realm are stored.",
 	"config/set":
 		"Replaces the configuration. Absent members get their default; an invalid configuration changes nothing.",
 	"ConfigSetParams.config":
@@ -153,11 +156,17 @@ session stays usable.`,
 	"ConfigSetResult.ok": "Always true.",
 	"ConfigSetResult.config": "The configuration as it is now.",
 	"ConfigSetResult.generation": "As in `config/get`.",
+	"ConfigSetResult.realm_id": "As in `config/get`.",
+	"ConfigSetResult.instance_id": "As in `config/get`.",
+	"ConfigSetResult.backend": "As in `config/get`.",
 	"config/patch": "Changes the configuration by a merge patch (RFC 7396): null resets a member to its default.",
 	"ConfigPatchParams.patch": "The patch. Without this key, the params are the patch themselves.",
 	"ConfigPatchParams.expected_generation": "With `patch`: as in `config/set`.",
 	"ConfigPatchResult.config": "The configuration as it is now.",
 	"ConfigPatchResult.generation": "As in `config/get`.",
+	"ConfigPatchResult.realm_id": "As in `config/get`.",
+	"ConfigPatchResult.instance_id": "As in `config/get`.",
+	"ConfigPatchResult.backend": "As in `config/get`.",
 } as const;
 
 const values = {

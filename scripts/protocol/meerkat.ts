@@ -103,6 +103,9 @@ const ofContract: ReadonlySet<string | number> = new Set([
 	...["ConfigGetResult", "ConfigSetResult", "ConfigPatchResult"].flatMap((name) => [
 		`${name}.config`,
 		`${name}.generation`,
+		`${name}.realm_id`,
+		`${name}.instance_id`,
+		`${name}.backend`,
 	]),
 ]);
 

@@ -41,7 +41,8 @@ import { createDiskStore } from "../store/disk/disk-store.ts";
 import { isSessionId } from "../store/disk/work-dir.ts";
 import { servesPlanMode } from "../tools/tool-paths.ts";
 import { createPageReader } from "../tools/web/page-reader.ts";
-import type { NamedSession, ProgramOptions } from "./arguments/command-line.ts";
+import type { NamedSession, ProgramOptions, ServeOptions } from "./arguments/command-line.ts";
+import type { RealmChoice } from "./arguments/realm.ts";
 import { UsageError } from "./arguments/usage-error.ts";
 import { toCompatibility } from "./compatibility.ts";
 import { createCurrentSettings } from "./current-settings.ts";
@@ -122,7 +123,7 @@ export async function startProgram(
 /** The same without a session: clients create theirs. */
 export async function startHost(
 	executable: string,
-	options: ProgramOptions,
+	options: ServeOptions,
 	taken: ProgramProcess,
 	stopped: AbortSignal,
 ): Promise<StartedKernel | FailedStart | null> {
@@ -183,12 +184,13 @@ export async function endProgram(
 /** Everything but the sessions. */
 async function prepare(
 	executable: string,
-	options: ProgramOptions,
+	options: ProgramOptions & Partial<Pick<ServeOptions, "realm" | "userConfigRoot">>,
 	mode: Pick<SessionOptions, "unattended">,
 	{ place, environment, shareDir, packageDir, log }: ProgramProcess,
 ) {
 	const places = makeThreadPool();
-	const disk = createDiskFiles(privateBelow(shareDir));
+	const realm = toRealmPlace(options.realm ?? null, place, shareDir);
+	const disk = createDiskFiles(privateBelow(shareDir, ...(realm === null ? [] : [realm.directory])));
 	/** For everything but the sessions: a drive that does not respond must not keep those from being written. */
 	const outside = boundFiles(disk, { places, clock: systemClock });
 	const workDir = await checkWorkDir(options.workDir, place, outside);
@@ -198,6 +200,10 @@ async function prepare(
 	const skillsDirs = await checkAll("--skills-dir", options.skillsDirs);
 	const agentFile =
 		options.agentFile === null ? null : await checkFile("--agent-file", options.agentFile, place, outside);
+	const userConfigRoot =
+		(options.userConfigRoot ?? null) === null
+			? null
+			: await checkDirectory("--user-config-root", options.userConfigRoot ?? "", place, outside);
 	const source = await toSource(options, place, shareDir, outside);
 	// Settings may be read, unless a link leads to a secret. A shell's `<(command)` is a pipe.
 	const settingsFiles = outside.admitting(admitByName);
@@ -286,7 +292,18 @@ async function prepare(
 			`--plan: the agent '${agent.name}' has no tools for plan mode (plan:ExitPlanMode, plan.enter:EnterPlanMode).`,
 		);
 	}
-	const store = createDiskStore({ files: own.admitting(admit), shareDir, log, clock: systemClock, protocolVersion });
+	const createFileStore = () =>
+		createDiskStore({
+			files: own.admitting(admit),
+			shareDir: realm?.directory ?? shareDir,
+			log,
+			clock: systemClock,
+			protocolVersion,
+		});
+	const store =
+		realm?.backend === "memory"
+			? (await import("../store/memory/memory-store.ts")).createMemoryStore()
+			: createFileStore();
 	const kernel = new Kernel({
 		store,
 		get configuration() {
@@ -318,7 +335,7 @@ async function prepare(
 			import("../kernel/hosting/settings-documents.ts"),
 			name === null
 				? []
-				: import("../server/host-dialects.ts").then(({ hostOffers }) => hostOffers[name]({ contract })),
+				: import("../server/host-dialects.ts").then(({ hostOffers }) => hostOffers[name]({ contract, realm })),
 		]);
 		const sessions = new SessionHost({
 			kernel,
@@ -332,7 +349,13 @@ async function prepare(
 			identifiers,
 			log,
 		});
-		const documents = createSettingsDocuments({ files: files.admitting(admit), clock, workDir, home: place.home });
+		const documents = createSettingsDocuments({
+			files: files.admitting(admit),
+			clock,
+			workDir,
+			home: userConfigRoot ?? place.home,
+			...(realm === null ? {} : { only: realm.directory }),
+		});
 		const faultOwner = () => sessions.faultOwner();
 		const account = createProgramAccount(source, {
 			environment,
@@ -345,6 +368,15 @@ async function prepare(
 		return { dialects, sessions, account, documents, clock, identifiers, faultOwner };
 	};
 	return { kernel, configuration, compatibility, openHost, workDir, sessionOptions };
+}
+
+/** The realm with its directory; a new one gets a name that no other has. */
+function toRealmPlace(choice: RealmChoice | null, place: Place, shareDir: string) {
+	if (choice === null) return null;
+	const { name, stateRoot, backend, instance } = choice;
+	const id = name ?? `realm-${randomIdentifiers.uuid()}`;
+	const root = stateRoot === null ? path.join(shareDir, "realms") : toAbsolutePath(stateRoot, place);
+	return { id, instance, backend, directory: path.join(root, id) };
 }
 
 /** Signs in for the settings of the share directory; with other settings a sign-in would change nothing. */

@@ -1,11 +1,14 @@
 // The dialects of many sessions, each loaded when it is offered.
 import type { ContractVersion } from "../base/contract-version.ts";
 import type { HostDialect } from "../dialects/dialect.ts";
+import type { Realm } from "../dialects/meerkat/realm.ts";
 
 /** The settings of the dialects that are offered. */
 export interface OfferSettings {
 	/** The version of Meerkat's contract. */
 	readonly contract: ContractVersion;
+	/** The realm of Meerkat's sessions; null for none. */
+	readonly realm: Realm | null;
 }
 
 type LoadDialects = (settings: OfferSettings) => Promise<readonly HostDialect[]>;
@@ -15,7 +18,9 @@ const acpDraft = () => import("../dialects/acp/v2/dialect.ts");
 
 /** What can be offered, the dialects of each in the order in which they may claim the first message. */
 export const hostOffers = {
-	meerkat: async ({ contract }) => [(await import("../dialects/meerkat/dialect.ts")).createMeerkatDialect(contract)],
+	meerkat: async ({ contract, realm }) => [
+		(await import("../dialects/meerkat/dialect.ts")).createMeerkatDialect(contract, realm),
+	],
 	"acp-1": async () => [await acp()],
 	"acp-2": async () => [(await acpDraft()).onlyDraftDialect],
 	"acp-auto": async () => [(await acpDraft()).draftDialect, await acp()],

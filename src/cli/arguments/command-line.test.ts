@@ -10,6 +10,8 @@ const defaults: ServeOptions = {
 	mode: null,
 	acpProtocol: "1",
 	contract: null,
+	realm: null,
+	userConfigRoot: null,
 	debug: false,
 	workDir: null,
 	session: { kind: "new" },
@@ -154,7 +156,7 @@ describe("parseCommandLine", () => {
 		["--print -S x --plan --afk", { session: { kind: "id", id: "x" }, plan: true, afk: true }],
 		["--print --max-steps-per-turn 5 --agent-file f", { maxStepsPerTurn: 5, agentFile: "f" }],
 	])("prints: %s", (line, options) => {
-		const { mode: _, acpProtocol: __, contract: ___, ...shared } = defaults;
+		const { mode: _, acpProtocol: __, contract: ___, realm: ____, userConfigRoot: _____, ...shared } = defaults;
 		expect(parseCommandLine(words(line))).toEqual({
 			kind: "print",
 			options: {
@@ -465,5 +467,42 @@ describe("usageErrorText", () => {
 	it("removes terminal control characters from typed arguments", () => {
 		const text = usageErrorText(new UsageError(refusal(["--\u001b[2J\u009bred\nx"])), "kimi");
 		expect(text).toBe("Error: Unknown flag --\ufffd[2J\ufffdred x.\nTry 'kimi --help' for help.\n");
+	});
+});
+
+describe("the realm of a server for Meerkat's clients", () => {
+	const rpc = (line: string) => serve(`rpc ${line}`);
+
+	it("has a name, or is a new one, and says where and how it is stored", () => {
+		expect(rpc("--realm dev")).toMatchObject({
+			mode: "rpc",
+			realm: { name: "dev", stateRoot: null, backend: "jsonl", instance: null },
+		});
+		expect(rpc("--isolated --state-root /s --realm-backend memory --instance one").realm).toEqual({
+			name: null,
+			stateRoot: "/s",
+			backend: "memory",
+			instance: "one",
+		});
+		expect(serve("rpc").realm).toBeNull();
+	});
+
+	it("leaves the project and the person's configuration to flags of their own", () => {
+		expect(rpc("--context-root /p --user-config-root /u")).toMatchObject({ workDir: "/p", userConfigRoot: "/u" });
+	});
+
+	it.each([
+		["rpc --realm a --isolated", "Cannot combine --realm and --isolated"],
+		["rpc --state-root /s", "--state-root needs --realm or --isolated"],
+		["rpc --realm ../x", "--realm must be a name"],
+		["rpc --realm a --realm-backend sqlite", "--realm-backend sqlite"],
+		["rpc --realm a --user-config-root /u", "--user-config-root"],
+		["rpc --context-root /a --work-dir /b", "Cannot combine"],
+		["acp --realm a", "--realm"],
+		["--wire --realm a", "--realm works only with rpc"],
+		["rpc --live-ws 1", "--live-ws: this program serves no live sessions"],
+		["rpc --live-anything", "--live-anything: this program serves no live sessions"],
+	])("`%s` is refused in words", (line, reason) => {
+		expect(() => parseCommandLine(words(line))).toThrow(reason);
 	});
 });

@@ -15,6 +15,7 @@ import {
 } from "./flags.ts";
 import type { GatewayFlags } from "./gateway-options.ts";
 import { type GivenFlag, type GivenFlags, splitFlags } from "./given-flags.ts";
+import { type RealmChoice, realmFlags, toRealm } from "./realm.ts";
 import { parseTaskWorker, type TaskWorkerFlags, taskWorkerCommand } from "./task-worker-flags.ts";
 import { UsageError } from "./usage-error.ts";
 
@@ -83,6 +84,10 @@ export interface ServeOptions extends ProgramOptions {
 	readonly acpProtocol: AcpProtocol;
 	/** The version of Meerkat's contract; null for that of the settings. */
 	readonly contract: ContractVersion | null;
+	/** Of Meerkat RPC; null for none. */
+	readonly realm: RealmChoice | null;
+	/** A directory, as typed, in place of the home directory for the configuration of Meerkat's clients. */
+	readonly userConfigRoot: string | null;
 }
 
 export interface PrintOptions extends ProgramOptions {
@@ -150,8 +155,8 @@ const aboutOne: readonly FlagKey[] = ["session", "continue", "print", "quiet", "
 /** Flags of each that are about one session, or about another way to be driven. Editors may give a prompt, which is ignored. */
 export const notForMany: Readonly<Record<HostMode | "serve", readonly FlagKey[]>> = {
 	rpc: [...aboutOne, "acp", "acp-protocol", "prompt"],
-	acp: [...aboutOne, "contract"],
-	serve: [...aboutOne, "acp", "acp-protocol", "contract", "prompt"],
+	acp: [...aboutOne, "contract", ...realmFlags],
+	serve: [...aboutOne, "acp", "acp-protocol", "contract", "prompt", ...realmFlags],
 };
 
 /** `what` names what asked for it. */
@@ -164,6 +169,8 @@ function toHost(mode: HostMode, what: string, given: GivenFlags, conventions: Co
 	const asked = {
 		acpProtocol: toAcpProtocol(given),
 		...(given.has("contract") ? { contract: toContract(given) } : {}),
+		realm: toRealm(given),
+		userConfigRoot: requiredText(given.last("user-config-root")),
 	};
 	return { kind: "serve", options: { ...toServeOptions(given, conventions), mode, ...asked } };
 }
@@ -210,6 +217,7 @@ const exclusive: readonly (readonly FlagKey[])[] = [
 	["print", "acp", "wire"],
 	["agent", "agent-file"],
 	["continue", "session"],
+	["work-dir", "context-root"],
 	["config", "config-file"],
 	["yolo", "auto"],
 	["quiet", "acp"],
@@ -230,6 +238,8 @@ function checkCombinations(given: GivenFlags, servesAcp = false, servesMeerkat =
 		throw new UsageError("Cannot combine --quiet with an output format other than text.");
 	}
 	if (given.has("contract") && !servesMeerkat) throw new UsageError("--contract works only with rpc.");
+	const ofRealm = given.last(...realmFlags);
+	if (ofRealm !== null && !servesMeerkat) throw new UsageError(`${ofRealm.name} works only with rpc.`);
 	if (given.has("acp-protocol") && !servesAcp) throw new UsageError("--acp-protocol works only with acp.");
 	if (given.has("print-format") && (given.has("quiet") || (format !== null && format.value !== "text"))) {
 		throw new UsageError("--print-format works only with text output that is not cut to the final message.");
@@ -251,12 +261,14 @@ const isPrint = (given: GivenFlags) =>
 	given.has("print") || given.has("quiet") || (given.has("prompt") && !isWire(given) && !given.has("acp"));
 const isWire = (given: GivenFlags) => given.has("wire") || given.last("ui")?.value === "wire";
 
+const noRealm = { realm: null, userConfigRoot: null };
+
 function toServeOptions(given: GivenFlags, conventions: Conventions): ServeOptions {
 	const options = toProgramOptions(given);
-	if (!isWire(given)) return { ...options, mode: null, acpProtocol: "1", contract: conventions.contract };
+	if (!isWire(given)) return { ...options, mode: null, acpProtocol: "1", contract: conventions.contract, ...noRealm };
 	const { session } = options;
 	if (session.kind === "asked") throw new UsageError(`${session.flag} needs the id of a session.`);
-	return { ...options, mode: "wire", acpProtocol: "1", contract: conventions.contract };
+	return { ...options, mode: "wire", acpProtocol: "1", contract: conventions.contract, ...noRealm };
 }
 
 function toPrintOptions(given: GivenFlags, { family, printsRepr, outputFormat }: Conventions): PrintOptions {
@@ -288,7 +300,7 @@ function toProgramOptions(given: GivenFlags): ProgramOptions {
 	checkInterface(given.last("ui"));
 	return {
 		debug: given.has("debug"),
-		workDir: requiredText(given.last("work-dir")),
+		workDir: requiredText(given.last("work-dir", "context-root")),
 		session: toSession(given),
 		configuration: toConfigurationChoice(given),
 		agent: toAgent(given.last("agent")),

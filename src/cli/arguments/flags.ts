@@ -39,6 +39,13 @@ export type FlagKey =
 	| "acp"
 	| "acp-protocol"
 	| "contract"
+	| "realm"
+	| "isolated"
+	| "instance"
+	| "realm-backend"
+	| "state-root"
+	| "context-root"
+	| "user-config-root"
 	| "input-format"
 	| "output-format"
 	| "print-format"
@@ -92,6 +99,53 @@ export const flags: readonly Flag[] = [
 		offers: ["0.8", "0.9"],
 		about:
 			"With rpc: the version of Meerkat's contract that clients are told, 0.3 to 0.9. Also AGENTWIRE_CONTRACT, and agentwire.contract in the settings.",
+	},
+	{
+		key: "realm",
+		names: ["--realm"],
+		value: "NAME",
+		about: "With rpc: sessions and configuration of this realm, apart from all others.",
+	},
+	{
+		key: "isolated",
+		names: ["--isolated"],
+		value: null,
+		about: "With rpc: a new realm, which no other process uses.",
+	},
+	{
+		key: "instance",
+		names: ["--instance"],
+		value: "NAME",
+		about: "With a realm: what this process is called in it, for clients that ask for the configuration.",
+	},
+	{
+		key: "realm-backend",
+		names: ["--realm-backend"],
+		value: "KIND",
+		offers: ["jsonl", "memory"],
+		about: "With a realm: 'jsonl', files (default), or 'memory', for as long as the process lives.",
+	},
+	{
+		key: "state-root",
+		names: ["--state-root"],
+		value: "DIR",
+		offers: "directories",
+		about: "With a realm: the directory with the directories of all realms. Default: 'realms' in the share directory.",
+	},
+	{
+		key: "context-root",
+		names: ["--context-root"],
+		value: "DIR",
+		offers: "directories",
+		about: "With rpc: the directory of the project; the same as --work-dir.",
+	},
+	{
+		key: "user-config-root",
+		names: ["--user-config-root"],
+		value: "DIR",
+		offers: "directories",
+		about:
+			"With rpc, without a realm: where .rkat/config.toml is when no project has it, in place of the home directory.",
 	},
 	{ key: "ui", names: ["--ui"], value: "NAME", offers: ["wire"], about: "Old spelling: '--ui wire' means --wire." },
 	{

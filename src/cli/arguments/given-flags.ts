@@ -79,6 +79,8 @@ export function splitFlags(argv: readonly string[], family: Family | null = null
 }
 
 function refuse(name: string): never {
+	if (name.startsWith("--live-"))
+		throw new UsageError(`${name}: this program serves no live sessions of sound and video; leave the flag out.`);
 	const nearest = name.startsWith("--") ? nearestFlagName(name) : null;
 	throw new UsageError(`Unknown flag ${name}.${nearest === null ? "" : ` Did you mean ${nearest}?`}`);
 }

@@ -6,6 +6,7 @@ import { readEnvelope } from "../../rpc/envelope.ts";
 import type { HostDialect } from "../dialect.ts";
 import { createRules } from "./envelope.ts";
 import { MeerkatConnection } from "./methods.ts";
+import type { Realm } from "./realm.ts";
 
 const rules = createRules(() => "seed");
 
@@ -13,7 +14,7 @@ const rules = createRules(() => "seed");
 const foreignKeys = ["protocol_version", "client", "external_tools", "capabilities", "hooks"];
 
 /** The dialect, which announces this version of the contract to clients. */
-export function createMeerkatDialect(contract: ContractVersion): HostDialect {
+export function createMeerkatDialect(contract: ContractVersion, realm: Realm | null = null): HostDialect {
 	return {
 		name: "meerkat",
 		rules,
@@ -25,7 +26,7 @@ export function createMeerkatDialect(contract: ContractVersion): HostDialect {
 			if (method !== "initialize") return method.includes("/");
 			return !(isRecord(params) && foreignKeys.some((key) => key in params));
 		},
-		converse: (kernelApi, peer) => new MeerkatConnection(kernelApi, peer, contract),
+		converse: (kernelApi, peer) => new MeerkatConnection(kernelApi, peer, contract, realm),
 	};
 }
 

@@ -14,6 +14,7 @@ import { capabilities, contractCodec, inCapabilities, versionText } from "./eras
 import { seedCodec } from "./eras/seed.ts";
 import type { ClientSide } from "./hosted-session.ts";
 import { meerkatProtocol } from "./protocol.ts";
+import type { Realm } from "./realm.ts";
 import { SessionMethods } from "./session-methods.ts";
 import { toSkillsList } from "./skills.ts";
 import {
@@ -45,11 +46,11 @@ export class MeerkatConnection implements DialectConnection {
 
 	readonly #contract: ContractVersion;
 
-	constructor(kernelApi: HostApi, peer: Peer, contract: ContractVersion) {
+	constructor(kernelApi: HostApi, peer: Peer, contract: ContractVersion, realm: Realm | null) {
 		this.#kernelApi = kernelApi;
 		this.#contract = contract;
 		this.rules = createRules(() => this.#codec.era);
-		const config = new ConfigMethods(kernelApi.documents, () => this.#codec);
+		const config = new ConfigMethods(kernelApi.documents, () => this.#codec, realm);
 		const client: Omit<ClientSide, "streams"> = {
 			codec: () => this.#codec,
 			answers: () => this.#answers,

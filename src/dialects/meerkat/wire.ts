@@ -259,7 +259,15 @@ export const interruptResultSchema = v.union([
 export type InterruptResult = v.InferOutput<typeof interruptResultSchema>;
 
 /** The configuration in the current contract. */
-const configEnvelopeSchema = v.object({ config: configViewSchema, generation: count });
+const configEnvelopeSchema = v.object({
+	config: configViewSchema,
+	generation: count,
+	/** Of a server with a realm. */
+	realm_id: v.exactOptional(v.string()),
+	instance_id: v.exactOptional(v.string()),
+	/** How sessions are stored there. */
+	backend: v.exactOptional(v.picklist(["jsonl", "memory"])),
+});
 export const configResultSchema = v.union([configViewSchema, configEnvelopeSchema]);
 export type ConfigResult = v.InferOutput<typeof configResultSchema>;
 export const configSetResultSchema = v.union([v.object({ ok: v.literal(true) }), configEnvelopeSchema]);

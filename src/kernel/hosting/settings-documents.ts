@@ -19,6 +19,8 @@ interface Place {
 	readonly clock: Clock;
 	readonly workDir: string;
 	readonly home: string;
+	/** Has every document, by the name of its file; absent to look for them. */
+	readonly only?: string;
 }
 
 /**
@@ -113,7 +115,8 @@ async function anew(data: Content, target: string): Promise<TomlDocument> {
 	return { text, data: await parseDocument(text, target) };
 }
 
-async function findFile(name: string, { files, workDir, home }: Place): Promise<string> {
+async function findFile(name: string, { files, workDir, home, only }: Place): Promise<string> {
+	if (only !== undefined) return path.join(only, path.basename(name));
 	for (let directory = workDir; ; directory = path.dirname(directory)) {
 		const holder = await files.status(path.dirname(path.join(directory, name))).catch(() => null);
 		if (holder?.kind === "directory") return path.join(directory, name);

@@ -7,6 +7,7 @@ import { defineMethod, type Method } from "../../../rpc/methods.ts";
 import type { EraCodec } from "../eras/codec.ts";
 import { NamedError } from "../errors.ts";
 import { meerkatProtocol } from "../protocol.ts";
+import { type Realm, toRealmMembers } from "../realm.ts";
 import type { ConfigPatchParams, ConfigResult, ConfigSetParams } from "../wire.ts";
 import { type ConfigView, configName, mergePatch, toConfig, toPersisted, withForeign } from "./config-view.ts";
 
@@ -20,7 +21,11 @@ export class ConfigMethods {
 	/** The document as it was last read or written here, as JSON; null before. */
 	#seen: string | null = null;
 
-	constructor(documents: SettingsDocuments, codec: () => EraCodec) {
+	/** In every reply in the contract. */
+	readonly #realm: ReturnType<typeof toRealmMembers>;
+
+	constructor(documents: SettingsDocuments, codec: () => EraCodec, realm: Realm | null) {
+		this.#realm = toRealmMembers(realm);
 		this.#document = documents.find(configName);
 		this.#codec = codec;
 	}
@@ -34,7 +39,9 @@ export class ConfigMethods {
 				handle: async (params) => {
 					const { value, expected } = fromEnvelope(params, "config");
 					const config = await this.#change("set", expected, () => value);
-					return this.#codec().configSet(config, this.#generation);
+					const codec = this.#codec();
+					const result = codec.configSet(config, this.#generation);
+					return codec.isContract ? { ...result, ...this.#realm } : result;
 				},
 			}),
 		],
@@ -69,7 +76,9 @@ export class ConfigMethods {
 	}
 
 	#shown(config: ConfigView): ConfigResult {
-		return this.#codec().config(config, this.#generation);
+		const codec = this.#codec();
+		const result = codec.config(config, this.#generation);
+		return codec.isContract ? { ...result, ...this.#realm } : result;
 	}
 
 	/** Fails when the configuration is not of the expected generation any more; null expects none. */

@@ -1,0 +1,67 @@
+// The flags of Meerkat's servers that say where sessions and configuration are stored, apart from those of other realms.
+import type { FlagKey } from "./flags.ts";
+import type { GivenFlags } from "./given-flags.ts";
+import { UsageError } from "./usage-error.ts";
+
+export const realmBackends = ["jsonl", "memory"] as const;
+export type RealmBackend = (typeof realmBackends)[number];
+
+/** Sessions and configuration apart from all others. */
+export interface RealmChoice {
+	/** Null for a new one, which no other process uses. */
+	readonly name: string | null;
+	/** The directory with all realms, as typed; null for that of the program. */
+	readonly stateRoot: string | null;
+	readonly backend: RealmBackend;
+	/** What this process is called in it. */
+	readonly instance: string | null;
+}
+
+/** They mean something with rpc alone. */
+export const realmFlags: readonly FlagKey[] = [
+	"realm",
+	"isolated",
+	"instance",
+	"realm-backend",
+	"state-root",
+	"context-root",
+	"user-config-root",
+];
+
+/** One name of a directory. */
+const nameForm = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
+
+/** Null when none is asked for. Throws UsageError. */
+export function toRealm(given: GivenFlags): RealmChoice | null {
+	const named = given.last("realm");
+	const isIsolated = given.has("isolated");
+	if (named !== null && isIsolated) throw new UsageError("Cannot combine --realm and --isolated.");
+	if (named === null && !isIsolated) {
+		const other = given.last("instance", "realm-backend", "state-root");
+		if (other !== null) throw new UsageError(`${other.name} needs --realm or --isolated.`);
+		return null;
+	}
+	if (given.has("user-config-root"))
+		throw new UsageError("Cannot combine --user-config-root with a realm, which has a configuration of its own.");
+	return {
+		name: named === null ? null : toName("--realm", named.value),
+		stateRoot: given.last("state-root")?.value ?? null,
+		backend: toBackend(given.last("realm-backend")?.value ?? "jsonl"),
+		instance: given.has("instance") ? toName("--instance", given.last("instance")?.value ?? "") : null,
+	};
+}
+
+function toName(flag: string, value: string | null): string {
+	if (value !== null && nameForm.test(value)) return value;
+	throw new UsageError(
+		`${flag} must be a name of up to 100 letters, digits, dots, hyphens and underscores that begins with a letter or a digit.`,
+	);
+}
+
+function toBackend(value: string): RealmBackend {
+	const known = realmBackends.find((each) => each === value);
+	if (known !== undefined) return known;
+	throw new UsageError(
+		`--realm-backend ${value}: this program stores sessions in files, 'jsonl', or in 'memory', as long as the process lives.`,
+	);
+}
