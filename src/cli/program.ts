@@ -41,7 +41,7 @@ import { createDiskStore } from "../store/disk/disk-store.ts";
 import { isSessionId } from "../store/disk/work-dir.ts";
 import { servesPlanMode } from "../tools/tool-paths.ts";
 import { createPageReader } from "../tools/web/page-reader.ts";
-import type { NamedSession, ProgramOptions, ServeOptions } from "./arguments/command-line.ts";
+import type { NamedSession, ProgramOptions, RealmOptions } from "./arguments/command-line.ts";
 import type { RealmChoice } from "./arguments/realm.ts";
 import { UsageError } from "./arguments/usage-error.ts";
 import { toCompatibility } from "./compatibility.ts";
@@ -123,7 +123,7 @@ export async function startProgram(
 /** The same without a session: clients create theirs. */
 export async function startHost(
 	executable: string,
-	options: ServeOptions,
+	options: ProgramOptions & Partial<RealmOptions>,
 	taken: ProgramProcess,
 	stopped: AbortSignal,
 ): Promise<StartedKernel | FailedStart | null> {
@@ -184,7 +184,7 @@ export async function endProgram(
 /** Everything but the sessions. */
 async function prepare(
 	executable: string,
-	options: ProgramOptions & Partial<Pick<ServeOptions, "realm" | "userConfigRoot">>,
+	options: ProgramOptions & Partial<RealmOptions>,
 	mode: Pick<SessionOptions, "unattended">,
 	{ place, environment, shareDir, packageDir, log }: ProgramProcess,
 ) {

@@ -45,6 +45,8 @@ export interface SessionsApi {
 	loaded(): Promise<readonly SessionInfo[]>;
 	/** All that are stored, a page at a time. */
 	list(query: ListQuery): Promise<SessionPage>;
+	/** The stored events of one of those, read only: it is not opened, and another process may be using it. */
+	storedEvents(session: StoredId): AsyncIterable<readonly AgentEvent[]>;
 	/** The models that sessions can use, without variables that a session adds to the environment. */
 	models(): Promise<ModelList>;
 	/** The skills of the process's work directory, by name. */
@@ -113,6 +115,13 @@ export interface ModelList {
 	readonly options: readonly ModelOption[];
 	/** The alias that a new session would get; null when it would get none of them. */
 	readonly chosen: string | null;
+}
+
+/** Names a stored session without a look at the disk. */
+export interface StoredId {
+	readonly id: string;
+	/** Absolute. */
+	readonly workDir: string;
 }
 
 /** What is known of a session without loading it. */

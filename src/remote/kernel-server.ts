@@ -101,6 +101,10 @@ class KernelServer {
 		"sessions.fork": ({ id, options }) => this.#sessions.fork(id, options),
 		"sessions.loaded": async () => [...(await this.#sessions.loaded())],
 		"sessions.list": ({ query }) => this.#sessions.list(query),
+		"sessions.stored-events": async ({ workDir, id }) => {
+			this.#refuseMore(this.#streams.size, "streams");
+			return { stream: this.#open(toItemStream(this.#sessions.storedEvents({ workDir, id }))) };
+		},
 		"sessions.models": () => this.#sessions.models(),
 		"sessions.skills": async () => [...(await this.#sessions.skills())],
 		"sessions.interrupt": ({ id }) => this.#sessions.interrupt(id),

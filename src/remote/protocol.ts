@@ -52,6 +52,7 @@ export const requests = {
 	"sessions.fork": { params: v.object({ id: text, options: forkOptionsSchema }), result: text },
 	"sessions.loaded": { params: none, result: v.array(infoSchema) },
 	"sessions.list": { params: v.object({ query: listQuerySchema }), result: sessionPageSchema },
+	"sessions.stored-events": { params: v.object({ workDir: text, id: text }), result: stream },
 	"sessions.models": { params: none, result: modelListSchema },
 	"sessions.skills": { params: none, result: v.array(skillSchema) },
 	"sessions.interrupt": { params: v.object({ id: text }), result: v.boolean() },

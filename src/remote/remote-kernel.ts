@@ -1,6 +1,7 @@
 // The sessions of a kernel in another process, through the same interfaces as those of a kernel in this one.
 import { KernelError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
+import type { AgentEvent } from "../events/event.ts";
 import type {
 	CreationOptions,
 	ForkOptions,
@@ -10,12 +11,13 @@ import type {
 	SessionInfo,
 	SessionsApi,
 	SkillInfo,
+	StoredId,
 } from "../kernel/api.ts";
 import type { LineTransport } from "../rpc/transport.ts";
 import type { ListQuery, SessionPage } from "../store/session-store.ts";
 import { Caller } from "./caller.ts";
 import { type Result, remoteVersion } from "./protocol.ts";
-import { RemoteSession } from "./remote-session.ts";
+import { RemoteSession, readStoredEvents } from "./remote-session.ts";
 
 export interface RemoteKernel {
 	readonly sessions: SessionsApi;
@@ -75,6 +77,11 @@ class RemoteSessions implements SessionsApi {
 
 	list(query: ListQuery): Promise<SessionPage> {
 		return this.#caller.request("sessions.list", { query });
+	}
+
+	async *storedEvents({ workDir, id }: StoredId): AsyncGenerator<readonly AgentEvent[]> {
+		const { stream } = await this.#caller.request("sessions.stored-events", { workDir, id });
+		yield* readStoredEvents(this.#caller, stream);
 	}
 
 	models(): Promise<ModelList> {

@@ -80,7 +80,7 @@ export class RemoteSession implements SessionApi {
 	async *events(after?: Cursor): AsyncGenerator<readonly AgentEvent[]> {
 		const cursor = after === undefined ? {} : { after };
 		const { stream } = await this.#caller.request("session.events", { ...this.#place, ...cursor });
-		yield* readStored(this.#caller, stream, eventsSchema);
+		yield* readStoredEvents(this.#caller, stream);
 	}
 
 	async establish(): Promise<void> {
@@ -128,6 +128,11 @@ async function readBatch<Item>(
 ): Promise<{ readonly items: readonly Item[]; readonly ended: boolean }> {
 	const { items, ended } = await caller.request("stream.next", { stream });
 	return { items: read("stream.next", schema, items), ended };
+}
+
+/** The stored events of a stream. */
+export function readStoredEvents(caller: Caller, stream: string): AsyncGenerator<readonly AgentEvent[]> {
+	return readStored(caller, stream, eventsSchema);
 }
 
 /** Batches of something stored, to its end. Fails `closed` when the connection is lost before. */

@@ -196,6 +196,11 @@ export interface SessionStore {
 	 * process may be writing the session meanwhile. Null when there is no such session.
 	 */
 	readContext(workDir: string, id: string): Promise<readonly ContextRow[] | null>;
+	/**
+	 * The stored events of a session, read only, as `readContext` does; none when there is no such session, or only logs
+	 * of another program.
+	 */
+	readEvents(workDir: string, id: string): AsyncIterable<readonly AgentEvent[]>;
 	/** The session that `--continue` names; null when there is none. */
 	lastSessionId(workDir: string): Promise<string | null>;
 	/** The work dir of an existing session; null when it is in no known one. */

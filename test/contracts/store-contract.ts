@@ -836,6 +836,24 @@ export function describeStoreContract(name: string, createSubject: () => Promise
 			});
 		});
 
+		it("reads the events of a session that another process has open, without taking it over", async () => {
+			const read = async (from: SessionStore, which = id) => {
+				const events: AgentEvent[] = [];
+				for await (const batch of from.readEvents(workDir, which)) events.push(...batch);
+				return events;
+			};
+			expect(await read(store)).toEqual([]);
+			const session = await store.openOrCreate(workDir, id);
+			await session.commit({ events: [1, 2].map((n) => eventAt({ type: "step.started", n })) });
+			const far = await read(subject.openStore());
+			expect(far).toHaveLength(2);
+			expect(far).toEqual(await readAll(session));
+			await session.commit({ events: [eventAt({ type: "step.started", n: 3 })] });
+			expect(await read(store)).toHaveLength(3);
+			await session.close();
+			expect(await read(subject.openStore(), otherId)).toEqual([]);
+		});
+
 		it("reads the context of a session that another process has open, without taking it over", async () => {
 			expect(await store.readContext(workDir, id)).toBeNull();
 			const session = await store.openOrCreate(workDir, id);

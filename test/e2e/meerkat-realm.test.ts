@@ -19,6 +19,8 @@ it("a session is found by processes of its realm alone", async () => {
 
 	const again = serve(stage, "--realm", "dev", "--state-root", root);
 	await answer(again, "hello", "capabilities/get");
+	const listed = await answer(again, "list", "session/list");
+	expect(listed.result).toMatchObject({ sessions: [{ session_id, message_count: 3, is_active: false }] });
 	expect((await answer(again, "read", "session/read", { session_id })).result).toMatchObject({ session_id });
 	expect((await answer(again, "config", "config/get")).result).toMatchObject({ config: { max_tokens: 77 } });
 	await end(again);

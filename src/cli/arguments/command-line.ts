@@ -74,7 +74,15 @@ export interface ProgramOptions {
 	readonly prompt: string | null;
 }
 
-export interface ServeOptions extends ProgramOptions {
+/** Where sessions and configuration of Meerkat's clients are. */
+export interface RealmOptions {
+	/** Null for none. */
+	readonly realm: RealmChoice | null;
+	/** A directory, as typed, in place of the home directory for the configuration of Meerkat's clients. */
+	readonly userConfigRoot: string | null;
+}
+
+export interface ServeOptions extends ProgramOptions, RealmOptions {
 	/**
 	 * "wire" restricts the dialects to those of one session, "rpc" to Meerkat RPC and "acp" to the Agent Client Protocol,
 	 * of many sessions each; null means that none was asked for.
@@ -84,10 +92,6 @@ export interface ServeOptions extends ProgramOptions {
 	readonly acpProtocol: AcpProtocol;
 	/** The version of Meerkat's contract; null for that of the settings. */
 	readonly contract: ContractVersion | null;
-	/** Of Meerkat RPC; null for none. */
-	readonly realm: RealmChoice | null;
-	/** A directory, as typed, in place of the home directory for the configuration of Meerkat's clients. */
-	readonly userConfigRoot: string | null;
 }
 
 export interface PrintOptions extends ProgramOptions {

@@ -58,7 +58,7 @@ export class MeerkatConnection implements DialectConnection {
 			eventId: () => kernelApi.identifiers.uuid(),
 			now: () => kernelApi.clock.now(),
 		};
-		this.#sessions = new SessionMethods(kernelApi, peer, client, () => config.read());
+		this.#sessions = new SessionMethods(kernelApi, peer, client, () => config.read(), realm !== null);
 		this.methods = new Map<string, Method>([...this.#handshakeRows(), ...this.#sessions.rows, ...config.rows]);
 	}
 

@@ -13,6 +13,7 @@ import { toHistory } from "./history.ts";
 import { type ClientSide, HostedSession, type Remembered } from "./hosted-session.ts";
 import { newFacts, readFacts } from "./projection/facts.ts";
 import { meerkatProtocol } from "./protocol.ts";
+import { RealmList } from "./realm-list.ts";
 import { addExternalEvent, injectContext } from "./session-inputs.ts";
 import { toSessionRequest } from "./session-request.ts";
 import { SessionStreams } from "./session-streams.ts";
@@ -42,6 +43,8 @@ export class SessionMethods {
 	readonly #peer: Peer;
 	readonly #client: ClientSide;
 	readonly #streams: SessionStreams;
+	/** Null for a server without a realm, which lists what it uses itself. */
+	readonly #realm: RealmList | null;
 	readonly #readConfig: () => Promise<ConfigView>;
 	/** Sessions whose events this client gets while they are loaded. */
 	readonly #attached = new Map<SessionApi, Promise<HostedSession>>();
@@ -58,7 +61,9 @@ export class SessionMethods {
 		peer: Peer,
 		client: Omit<ClientSide, "streams">,
 		readConfig: () => Promise<ConfigView>,
+		hasRealm: boolean,
 	) {
+		this.#realm = hasRealm ? new RealmList(kernelApi.sessions) : null;
 		this.#kernelApi = kernelApi;
 		this.#waiting = waitingTurnsOf(kernelApi.sessions);
 		this.#peer = peer;
@@ -298,10 +303,16 @@ export class SessionMethods {
 
 	async #list({ limit, offset, labels }: SessionListParams): Promise<SessionListResult> {
 		const wanted = Object.entries(labels ?? {});
-		const infos = (await this.#kernelApi.sessions.loaded()).filter((info) =>
+		const loaded = (await this.#kernelApi.sessions.loaded()).filter((info) =>
 			wanted.every(([key, value]) => info.labels[key] === value),
 		);
-		return this.#client.codec().sessionList(infos, (id) => this.#factsOf(id), { offset, limit });
+		const codec = this.#client.codec();
+		// The labels of a session that is not loaded are not known.
+		if (this.#realm === null || !codec.isContract || wanted.length > 0)
+			return codec.sessionList(loaded, (id) => this.#factsOf(id), { offset, limit });
+		const { infos, read } = await this.#realm.all(loaded);
+		const facts = await read(infos.toReversed().slice(offset, offset + limit));
+		return codec.sessionList(infos, (id) => facts.get(id) ?? this.#factsOf(id), { offset, limit });
 	}
 
 	/** Events of the session are sent to this connection from now on, whoever starts its runs. */

@@ -8,11 +8,12 @@ import { createSharedRun } from "../../base/shared-run.ts";
 import type { Configuration } from "../../config/configuration.ts";
 import type { AgentDefinition } from "../../definitions/agent-definition.ts";
 import { discoverSkills, type SkillSet } from "../../definitions/skill-discovery.ts";
+import type { AgentEvent } from "../../events/event.ts";
 import type { Files } from "../../files/port.ts";
 import type { ServerPool } from "../../mcp/server-pool.ts";
 import { isBroadGrant } from "../../permissions/former-grants.ts";
 import type { ListQuery, SessionPage, SessionState, SessionStore, StoredSession } from "../../store/session-store.ts";
-import type { ForkOptions } from "../api.ts";
+import type { ForkOptions, StoredId } from "../api.ts";
 import { checkAdditionalDirectory } from "../commands/additional-directory.ts";
 import { builtInAgentNames } from "../compose/agent-names.ts";
 import { builtInAgents } from "../compose/built-in-agents.ts";
@@ -142,6 +143,11 @@ export class Kernel {
 
 	list(query: ListQuery): Promise<SessionPage> {
 		return this.#parts.store.list(query);
+	}
+
+	/** The stored events of a session, which is not opened. */
+	readEvents({ workDir, id }: StoredId): AsyncIterable<readonly AgentEvent[]> {
+		return this.#parts.store.readEvents(workDir, id);
 	}
 
 	/** Closes the session of this id if it is loaded; it can be opened again. */

@@ -7,6 +7,7 @@ import { KernelError } from "../../base/errors.ts";
 import type { Identifiers } from "../../base/ids.ts";
 import type { Log } from "../../base/log.ts";
 import { timeOrderedUuid } from "../../base/time-id.ts";
+import type { AgentEvent } from "../../events/event.ts";
 import type { ListQuery, SessionPage, SessionState } from "../../store/session-store.ts";
 import type {
 	CreationOptions,
@@ -18,6 +19,7 @@ import type {
 	SessionInfo,
 	SessionsApi,
 	SkillInfo,
+	StoredId,
 } from "../api.ts";
 import { withModelError } from "../compose/model-errors.ts";
 import { nobody } from "../session/fault-owner.ts";
@@ -138,6 +140,11 @@ export class SessionHost implements SessionsApi {
 	/** All that are stored, a page at a time. */
 	list(query: ListQuery): Promise<SessionPage> {
 		return this.#parts.kernel.list(query);
+	}
+
+	/** The stored events of one of those, which is not opened. */
+	storedEvents(session: StoredId): AsyncIterable<readonly AgentEvent[]> {
+		return this.#parts.kernel.readEvents(session);
 	}
 
 	/** The models of the settings, and which of them a session without a wish gets. */

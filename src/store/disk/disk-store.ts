@@ -9,6 +9,7 @@ import { emptySummary } from "../journal-summary.ts";
 import { toPage } from "../session-page.ts";
 import type { SessionStore, SessionSummary, StoredSession } from "../session-store.ts";
 import { openDiskSession, sweepAll } from "./disk-session.ts";
+import { readJournalEvents } from "./journal/journal-file.ts";
 import { type JournalSource, newEpoch, openJournal, readJournalContext } from "./journal/journal-opening.ts";
 import { takeLease } from "./lease.ts";
 import { readContext } from "./logs/context-log.ts";
@@ -192,6 +193,17 @@ export function createDiskStore(options: DiskStoreOptions): SessionStore {
 					? readWholeContext({ files, log, path: paths.journal, sessionId: id })
 					: null;
 			});
+		},
+		async *readEvents(spelled, id) {
+			checkSessionId(id);
+			const { journal } = pathsOf(toWorkDir(spelled), id);
+			const source = { files, log, path: journal, sessionId: id };
+			const opened = await openJournal(source);
+			if (opened.kind !== "opened") return;
+			const origin = { sessionId: id, epoch: opened.header.epoch };
+			yield* readJournalEvents(files, journal, opened.range, origin, 0, () =>
+				log.warn("a line of the journal could not be read", { path: journal }),
+			);
 		},
 		async workDirOf(id) {
 			checkSessionId(id);

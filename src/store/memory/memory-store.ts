@@ -278,6 +278,10 @@ export function createMemoryStore(): SessionStore {
 			const persisted = find(workDir, id);
 			return persisted?.hasContext === true ? persisted.context : null;
 		},
+		async *readEvents(spelled, id) {
+			checkSessionId(id);
+			yield structuredClone(find(toWorkDir(spelled), id)?.events ?? []);
+		},
 		async workDirOf(id) {
 			checkSessionId(id);
 			const found = [...workDirs].find(([, sessions]) => isFoundIn(sessions, id));

@@ -86,6 +86,7 @@ export function offerSession(session: SessionApi): SessionsApi {
 		fork: none,
 		loaded: async () => [info],
 		list: none,
+		storedEvents: () => session.events(),
 		models: none,
 		skills: none,
 		interrupt: none,

@@ -1,0 +1,59 @@
+// The sessions of a realm: those that this process uses, and those that earlier processes left.
+import type { SessionInfo, SessionsApi } from "../../kernel/api.ts";
+import { readFacts, type SessionFacts } from "./projection/facts.ts";
+
+interface Left {
+	readonly info: SessionInfo;
+	/** Milliseconds since the epoch. */
+	readonly updatedAt: number;
+}
+
+interface KnownFacts {
+	readonly updatedAt: number;
+	readonly facts: SessionFacts;
+}
+
+/** Reads what a list says of sessions that are not loaded. */
+export class RealmList {
+	readonly #sessions: Pick<SessionsApi, "list" | "storedEvents">;
+	/** Of the page that was listed last. */
+	#facts = new Map<string, KnownFacts>();
+
+	constructor(sessions: Pick<SessionsApi, "list" | "storedEvents">) {
+		this.#sessions = sessions;
+	}
+
+	/** All sessions, oldest first: their ids begin with the time. `read` gives the facts of those that are not loaded. */
+	async all(loaded: readonly SessionInfo[]): Promise<{
+		readonly infos: readonly SessionInfo[];
+		read(page: readonly SessionInfo[]): Promise<ReadonlyMap<string, SessionFacts>>;
+	}> {
+		const known = new Set(loaded.map(({ id }) => id));
+		const left = new Map<string, Left>();
+		for (const { id, workDir, updatedAt, archivedAt } of (await this.#sessions.list({})).sessions) {
+			if (archivedAt !== null || known.has(id)) continue;
+			const info = { id, workDir, model: "", provider: "", isRunning: false, labels: {} };
+			left.set(id, { info, updatedAt });
+		}
+		const infos = [...loaded, ...[...left.values()].map(({ info }) => info)];
+		return {
+			infos: infos.sort((one, other) => (one.id < other.id ? -1 : 1)),
+			read: (page) => this.#read(page.flatMap(({ id }) => left.get(id) ?? [])),
+		};
+	}
+
+	async #read(page: readonly Left[]): Promise<ReadonlyMap<string, SessionFacts>> {
+		const facts = new Map<string, KnownFacts>();
+		for (const { info, updatedAt } of page) {
+			const known = this.#facts.get(info.id);
+			facts.set(
+				info.id,
+				known?.updatedAt === updatedAt
+					? known
+					: { updatedAt, facts: await readFacts(this.#sessions.storedEvents(info), updatedAt) },
+			);
+		}
+		this.#facts = facts;
+		return new Map([...facts].map(([id, each]) => [id, each.facts]));
+	}
+}
