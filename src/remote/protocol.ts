@@ -27,7 +27,7 @@ import {
 } from "./values.ts";
 
 /** Both sides must have the same version of this protocol. */
-export const remoteVersion = 2;
+export const remoteVersion = 3;
 
 const text = v.string();
 const none = v.object({});
