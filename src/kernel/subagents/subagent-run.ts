@@ -60,6 +60,8 @@ export interface PreparedAgent extends ReportedAgent {
 	readonly type: AgentType;
 	readonly model: Model | null;
 	readonly unsetModelAlias: string | null;
+	/** Those of the turn that it was started in, which may end before it begins. */
+	readonly toolLimits: ToolLimits | undefined;
 }
 
 /** Why there is no subagent to run; the brief is that of a background task. */
@@ -74,6 +76,7 @@ type Preparation =
 
 export async function prepareAgent(request: AgentRequest, settings: RunSettings): Promise<Preparation> {
 	const { stored, types, identifiers, clock } = settings;
+	const toolLimits = settings.toolLimits?.();
 	const refuse = (message: string, brief: AgentRefusal["brief"]): Preparation => ({
 		ok: false,
 		refusal: { message, brief },
@@ -106,7 +109,8 @@ export async function prepareAgent(request: AgentRequest, settings: RunSettings)
 		}));
 	const { id } = agent.description;
 	const isResumed = known !== null;
-	return { ok: true, agent: { id, typeName: type.name, stored: agent, type, model, unsetModelAlias, isResumed } };
+	const chosen = { type, model, unsetModelAlias, toolLimits };
+	return { ok: true, agent: { id, typeName: type.name, stored: agent, ...chosen, isResumed } };
 }
 
 /** The place of a run among turns, calls and tasks. */
@@ -190,7 +194,7 @@ function createDeadline(seconds: number | null, clock: Clock): { readonly signal
 
 /** The agent with its context restored or created. */
 async function openAgent(
-	{ stored, type, model, unsetModelAlias }: PreparedAgent,
+	{ stored, type, model, unsetModelAlias, toolLimits }: PreparedAgent,
 	path: readonly AgentPathEntry[],
 	services: AgentServices,
 	settings: RunSettings,
@@ -211,7 +215,7 @@ async function openAgent(
 		model,
 		unsetModelAlias,
 		context,
-		tools: limitTools(createToolBox(tools), settings.toolLimits?.()),
+		tools: limitTools(createToolBox(tools), toolLimits),
 		reminders: noReminders,
 		notices: async () => [],
 		mailbox: mailboxOf(tools, mailbox),

@@ -17,7 +17,7 @@ export interface SpokenServer {
 	end(): Promise<void>;
 }
 
-/** `says` has the texts in order; the last one is said for ever. */
+/** `says` has the texts in order; the last one is said for ever. `{"call":…,"input":…}` is a call of a tool. */
 export async function createSpokenServer(says: readonly string[], store: SessionStore): Promise<SpokenServer> {
 	const bodies: Fields[] = [];
 	const { client, serving, close } = await createHostedServer({
@@ -61,10 +61,13 @@ export async function createSpokenServer(says: readonly string[], store: Session
 
 function respond(text: string): Response {
 	const usage = { prompt_tokens: 10, completion_tokens: 5 };
-	const lines = [
-		{ choices: [{ delta: { content: text } }] },
-		{ choices: [{ delta: {}, finish_reason: "stop" }], usage },
-	].map((event) => `data: ${JSON.stringify(event)}\n\n`);
+	const parsed: unknown = text.startsWith('{"call"') ? JSON.parse(text) : null;
+	const call = isRecord(parsed) ? { name: String(parsed["call"]), arguments: JSON.stringify(parsed["input"]) } : null;
+	const delta =
+		call === null ? { content: text } : { tool_calls: [{ index: 0, id: "c", type: "function", function: call }] };
+	const lines = [{ choices: [{ delta }] }, { choices: [{ delta: {}, finish_reason: "stop" }], usage }].map(
+		(event) => `data: ${JSON.stringify(event)}\n\n`,
+	);
 	const headers = { "content-type": "text/event-stream" };
 	return new Response(`${lines.join("")}data: [DONE]\n\n`, { headers });
 }

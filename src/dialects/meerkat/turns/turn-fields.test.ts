@@ -1,5 +1,5 @@
 // What the fields of a creation and of a turn do, as the recorded server does it: seen in what the model is asked.
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { createSpokenServer } from "../../../../test/support/meerkat/spoken-server.ts";
 import { isRecord } from "../../../base/json.ts";
 import { createMemoryStore } from "../../../store/memory/memory-store.ts";
@@ -25,6 +25,13 @@ function messagesOf(body: Readonly<Record<string, unknown>> | undefined): readon
 		return `${role}: ${texts}`;
 	});
 }
+
+const toolsOf = ({ tools }: Readonly<Record<string, unknown>>) =>
+	(Array.isArray(tools) ? tools : []).map((tool: unknown) => JSON.stringify(tool).match(/"name":"(\w+)"/)?.[1]);
+
+/** The tools in each request of a subagent that was asked to look. */
+const subagentTools = (bodies: readonly Readonly<Record<string, unknown>>[]) =>
+	bodies.filter((body) => messagesOf(body)[1]?.endsWith("look") === true).map(toolsOf);
 
 describe("an output schema", () => {
 	it("is met by the last answer: no further request, and an event after the end of the run", async () => {
@@ -186,12 +193,21 @@ describe("a tool overlay", () => {
 		const overlay = { allowed_tools: ["ReadFile", "Shell"], blocked_tools: ["Shell"] };
 		await server.ask("turn/start", { session_id, prompt: "two", turn_tool_overlay: overlay });
 		await server.ask("turn/start", { session_id, prompt: "three" });
-		const names = server.bodies.map(({ tools }) =>
-			(Array.isArray(tools) ? tools : []).map((tool: unknown) => JSON.stringify(tool).match(/"name":"(\w+)"/)?.[1]),
-		);
+		const names = server.bodies.map(toolsOf);
 		expect(names[0]).toContain("Shell");
 		expect(names[1]).toEqual(["ReadFile"]);
 		expect(names[2]).toEqual(names[0]);
+		await server.end();
+	});
+
+	it("limits the tools of a subagent that goes on after the turn", async () => {
+		const work = { description: "d", prompt: "look", run_in_background: true, subagent_type: "coder" };
+		const server = await serve("one", JSON.stringify({ call: "Agent", input: work }), "pong");
+		const session_id = idOf(await server.ask("session/create", { prompt: "one" }));
+		const overlay = { allowed_tools: ["Agent", "ReadFile"], blocked_tools: ["Shell"] };
+		await server.ask("turn/start", { session_id, prompt: "two", turn_tool_overlay: overlay });
+		await vi.waitFor(() => expect(subagentTools(server.bodies).length).toBeGreaterThan(0));
+		for (const names of subagentTools(server.bodies)) expect(names).toEqual(["ReadFile"]);
 		await server.end();
 	});
 
