@@ -130,7 +130,7 @@ class Player implements Played {
 
 	#start(): Server {
 		const home = path.dirname(this.#stage.workDir);
-		const server = this.#stage.serveWith({ HOME: home }, "rpc");
+		const server = this.#stage.serveWith({ HOME: home }, "rpc", "--realm", "dev");
 		this.#reading = (async () => {
 			for (let line = await server.read(); line !== null; line = await server.read()) {
 				this.ours.received(line as unknown as Line);
