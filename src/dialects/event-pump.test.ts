@@ -62,6 +62,31 @@ describe("EventPump", () => {
 		expect(await pump.turnEnded(turnId)).toEqual({ status: "finished" });
 	});
 
+	it("knows the end of a turn that was named after others had ended too", async () => {
+		const turns = [1, 2].map(() => [say("a"), done()]);
+		const { session, pump, attach } = await createSubject(createScriptedModel(turns));
+		attach();
+		const { ended, turnId } = await pump.follow(async () => {
+			const first = await session.send({ type: "turn.start", input: "hi" });
+			await pump.turnEnded(first.turnId);
+			const second = await session.send({ type: "turn.start", input: "hi" });
+			await pump.turnEnded(second.turnId);
+			return first.turnId;
+		});
+		expect(turnId).not.toBeNull();
+		expect(await ended).toEqual({ status: "finished" });
+	});
+
+	it("resolves the end of a turn for all who wait for it", async () => {
+		const gate = createModelGate();
+		const { session, pump, attach } = await createSubject(createScriptedModel([[gate, say("a"), done()]]));
+		attach();
+		const { turnId } = await session.send({ type: "turn.start", input: "hi" });
+		const both = [pump.turnEnded(turnId), pump.turnEnded(turnId)];
+		gate.open();
+		expect(await Promise.all(both)).toEqual([{ status: "finished" }, { status: "finished" }]);
+	});
+
 	it("lets the end of a turn be answered before the events of the next one, however late both are sent", async () => {
 		const model = createScriptedModel([
 			[say("a"), done()],

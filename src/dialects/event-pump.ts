@@ -72,6 +72,9 @@ export class EventPump {
 	#client: { readonly clientId?: string } = {};
 	#lastBegun: string | null = null;
 	#lastEnded: { readonly turnId: string; readonly outcome: TurnOutcome } | null = null;
+	/** How many turns are being named, and those that ended since the first of these. */
+	#naming = 0;
+	readonly #endedMeanwhile = new Map<string, TurnOutcome>();
 	#pumping: Promise<void> = Promise.resolve();
 	/** Resolves when the end of the last turn was answered; null when it is. */
 	#answering: Promise<void> | null = null;
@@ -107,11 +110,30 @@ export class EventPump {
 		this.#pumping = earlier.then(prelude).then(() => this.#pumpToEnd(attachment));
 	}
 
-	/** Resolves with the outcome of a turn once the end of the turn was sent. */
+	/**
+	 * Does what names a turn: begins one, or finds the one that runs. `ended` resolves as `turnEnded` does, even if this
+	 * turn and others after it end before it is named, and at once when none is named.
+	 */
+	async follow<Id extends string | null>(
+		name: () => Promise<Id>,
+	): Promise<{ readonly turnId: Id; readonly ended: Promise<TurnOutcome> }> {
+		this.#naming += 1;
+		try {
+			const turnId = await name();
+			return { turnId, ended: turnId === null ? Promise.resolve(lostOutcome) : this.turnEnded(turnId) };
+		} finally {
+			this.#naming -= 1;
+			if (this.#naming === 0) this.#endedMeanwhile.clear();
+		}
+	}
+
+	/** Resolves with the outcome of the last turn, or of one that goes on, once the end of the turn was sent. */
 	turnEnded(turnId: string): Promise<TurnOutcome> {
+		const meanwhile = this.#endedMeanwhile.get(turnId);
+		if (meanwhile !== undefined) return Promise.resolve(meanwhile);
 		if (this.#lastEnded?.turnId === turnId) return Promise.resolve(this.#lastEnded.outcome);
 		if (this.#isOver) return Promise.resolve(lostOutcome);
-		const waiter = createDeferred<TurnOutcome>();
+		const waiter = this.#turnWaiters.get(turnId) ?? createDeferred<TurnOutcome>();
 		this.#turnWaiters.set(turnId, waiter);
 		return waiter.promise;
 	}
@@ -212,6 +234,7 @@ export class EventPump {
 		if (body.type === "side-question.ended" && turnId === null) this.#noteSideQuestion(body.id);
 		if (body.type !== "turn.ended" || turnId === null || !isOwn || body.outcome === null) return;
 		this.#lastEnded = { turnId, outcome: body.outcome };
+		if (this.#naming > 0) this.#endedMeanwhile.set(turnId, body.outcome);
 		this.#turnWaiters.get(turnId)?.resolve(body.outcome);
 		if (this.#turnWaiters.delete(turnId)) this.#awaitAnswer();
 	}

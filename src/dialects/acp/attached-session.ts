@@ -175,9 +175,9 @@ export class AttachedSession {
 	async start(handle: SessionHandle, input: UserInput): Promise<StartedTurn> {
 		this.#starting += 1;
 		try {
-			const { turnId } = await handle.startTurn(input);
+			const { turnId, ended: outcome } = await this.#pump.follow(async () => (await handle.startTurn(input)).turnId);
 			const begun = this.#beginningOf(turnId);
-			const ended = this.#pump.turnEnded(turnId).finally(() => {
+			const ended = outcome.finally(() => {
 				this.#ownTurns.delete(turnId);
 				this.#beginnings.delete(turnId);
 			});

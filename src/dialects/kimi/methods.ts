@@ -146,13 +146,13 @@ export class KimiConnection implements DialectConnection {
 
 	async #prompt(input: UserInput): Promise<PromptResult> {
 		if (this.#initializing !== null) await this.#initialized();
-		const turnId = await this.#whileAttached(() => this.#startTurn(input));
+		const { turnId, ended } = await this.#pump.follow(() => this.#whileAttached(() => this.#startTurn(input)));
 		// The one prompt that is never refused as busy: without a running turn it gets one of its own.
 		const question = turnId === null ? readSideQuestion(inputText(input)) : null;
 		if (question !== null) return await this.#askAside(question);
 		if (turnId === null) throw busy();
 		try {
-			return toPromptResult(await this.#pump.turnEnded(turnId));
+			return toPromptResult(await ended);
 		} finally {
 			this.#isPrompting = false;
 		}

@@ -40,8 +40,8 @@ export class LegacyConnection implements DialectConnection {
 		const { session } = this.#kernelApi;
 		this.#attaching ??= this.#attach();
 		await this.#attaching;
-		const { turnId } = await session.send({ type: "turn.start", input });
-		return toRunResult(await this.#pump.turnEnded(turnId));
+		const { ended } = await this.#pump.follow(async () => (await session.send({ type: "turn.start", input })).turnId);
+		return toRunResult(await ended);
 	}
 
 	async #attach(): Promise<void> {
