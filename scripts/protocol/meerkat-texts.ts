@@ -1,10 +1,12 @@
 // The texts of the document of Meerkat RPC for methods, values and errors, and for their fields. Fields that hold a constant
 // need none.
 import { blockTexts, partTexts, questionTexts } from "./content-values.ts";
+import { contractTexts } from "./meerkat-contract-texts.ts";
 import { forkTexts } from "./meerkat-fork-texts.ts";
 import { eventTexts, requestTexts } from "./meerkat-message-texts.ts";
 
 const methods = {
+	...contractTexts,
 	...forkTexts,
 	initialize: `Declares what the client supports, at any time or never. A declaration adds to earlier ones, and applies to the sessions that this
 connection uses for the first time afterwards.`,

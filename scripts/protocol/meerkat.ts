@@ -8,7 +8,13 @@ import { errorNumbers } from "../../src/dialects/meerkat/errors.ts";
 import { meerkatProtocol } from "../../src/dialects/meerkat/protocol.ts";
 import { providerParamsSchema, toolOverlaySchema } from "../../src/dialects/meerkat/turns/turn-fields.ts";
 import * as wire from "../../src/dialects/meerkat/wire.ts";
-import { eventEnvelopeSchema, eventUsageSchema, seedEvents } from "../../src/dialects/meerkat/wire-events.ts";
+import {
+	accountingSchema,
+	countedUsageSchema,
+	eventEnvelopeSchema,
+	eventUsageSchema,
+	seedEvents,
+} from "../../src/dialects/meerkat/wire-events.ts";
 import { blockValues, partValues, questionValues } from "./content-values.ts";
 import type { Carried, ProtocolDescription } from "./description.ts";
 import type { JsonSchema } from "./json-schema.ts";
@@ -85,6 +91,15 @@ const ofContract: ReadonlySet<string | number> = new Set([
 	"TurnStartResult.structured_output",
 	"TurnStartResult.extraction_error",
 	"SessionListParams.labels",
+	...["SessionCreateResult", "SessionHistoryResult", "TurnStartResult"].map((name) => `${name}.session_ref`),
+	"TurnStartResult.skill_diagnostics",
+	"ToolExecute.dedupe_key",
+	"ErrorData.error",
+	...["UserMessage", "AssistantMessage", "ResultsMessage"].flatMap((name) => [
+		`${name}.interaction_id`,
+		`${name}.run_id`,
+	]),
+	"RunFailed.terminal_cause_kind",
 	"ConfigSetParams.expected_generation",
 	"ConfigPatchParams.expected_generation",
 	"TurnStartParams.session_events",
@@ -144,6 +159,9 @@ export const meerkat: ProtocolDescription = {
 	values: {
 		EventEnvelope: { schema: eventEnvelopeSchema },
 		EventUsage: { schema: eventUsageSchema },
+		CountedUsage: { schema: countedUsageSchema },
+		RequestUsage: { schema: wire.requestUsageSchema },
+		Accounting: { schema: accountingSchema },
 		Usage: { schema: wire.usageSchema },
 		Capability: { schema: wire.capabilitySchema },
 		ToolDeclaration: { schema: wire.toolDeclarationSchema },

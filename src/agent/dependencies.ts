@@ -127,6 +127,8 @@ export interface TurnDependencies {
 	/** Added to the system prompt. */
 	readonly instructions?: readonly string[];
 	readonly sampling?: Sampling;
+	/** Follows the last message of the user in every request, and does not stay in the context. */
+	readonly passingContext?: string;
 	/** Whether this is a subagent: it continues after a refusal, where the session's own agent stops. */
 	readonly isSubagent: boolean;
 	readonly planMode: () => boolean;

@@ -7,7 +7,7 @@ import type { AnswerForm, FormedAnswer } from "../events/turn-options.ts";
 import { type CompiledSchema, compileJsonSchema } from "../tools/json-schema.ts";
 import { lastText } from "./context.ts";
 import type { TurnDependencies } from "./dependencies.ts";
-import { requestBasis } from "./request-basis.ts";
+import { requestBasis, requestMessages } from "./request-basis.ts";
 import { toTurnError, withRetries } from "./retries.ts";
 import { askSilently } from "./silent-call.ts";
 
@@ -46,7 +46,7 @@ export async function formAnswer(
 		const spent = budget.exhausted();
 		if (spent !== null) return { kind: "failed", error: spent };
 		exchange.push(demand(schema, reading.reason));
-		const messages = [...context.requestMessages(), ...exchange];
+		const messages = [...requestMessages(dependencies), ...exchange];
 		const asked = await withRetries(
 			() => askSilently(model, { ...requestBasis(dependencies), messages }, signal),
 			dependencies,

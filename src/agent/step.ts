@@ -9,7 +9,7 @@ import { messageRow } from "./context.ts";
 import type { TurnDependencies } from "./dependencies.ts";
 import { callModel, type ModelCallOutcome } from "./model-call.ts";
 import type { RepetitionGuard } from "./repetition.ts";
-import { requestBasis } from "./request-basis.ts";
+import { requestBasis, requestMessages } from "./request-basis.ts";
 import { type StepFailure, toStepFailure, withRetries } from "./retries.ts";
 import type { SettledCall } from "./tool-call.ts";
 import { toToolMessage } from "./tool-results.ts";
@@ -111,7 +111,7 @@ async function callWithRetries(
 	const request = {
 		...requestBasis(dependencies),
 		tools: await dependencies.tools.specifications(),
-		messages: context.requestMessages(),
+		messages: requestMessages(dependencies),
 		...(context.tokenCount > 0 ? { knownTokens: context.tokenCount } : {}),
 	};
 	return await withRetries(

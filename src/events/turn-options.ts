@@ -37,6 +37,8 @@ export type Sampling = v.InferOutput<typeof samplingSchema>;
 const entries = {
 	/** Messages of the user before the input, which stay in the conversation. */
 	context: v.array(text),
+	/** A message of the user after the input, in every request of the turn; it does not stay in the conversation. */
+	passingContext: text,
 	/** In place of the system prompt of the session. */
 	systemPrompt: text,
 	/** Added to the system prompt, after those of every turn of the session. */
@@ -47,6 +49,7 @@ const entries = {
 };
 export const turnOptionsSchema = v.object({
 	context: v.exactOptional(entries.context),
+	passingContext: v.exactOptional(entries.passingContext),
 	systemPrompt: v.exactOptional(entries.systemPrompt),
 	instructions: v.exactOptional(entries.instructions),
 	tools: v.exactOptional(entries.tools),
@@ -58,6 +61,7 @@ export type TurnOptions = v.InferOutput<typeof turnOptionsSchema>;
 /** A change of options: those that it has, and null for one that is taken away. */
 export const turnOptionsChangeSchema = v.object({
 	context: v.exactOptional(v.nullable(entries.context)),
+	passingContext: v.exactOptional(v.nullable(entries.passingContext)),
 	systemPrompt: v.exactOptional(v.nullable(entries.systemPrompt)),
 	instructions: v.exactOptional(v.nullable(entries.instructions)),
 	tools: v.exactOptional(v.nullable(entries.tools)),

@@ -1,7 +1,7 @@
 // The dialects of many sessions, each loaded when it is offered.
 import type { ContractVersion } from "../base/contract-version.ts";
 import type { HostDialect } from "../dialects/dialect.ts";
-import type { Realm } from "../dialects/meerkat/realm.ts";
+import type { Realm } from "../dialects/meerkat/realm/realm.ts";
 
 /** The settings of the dialects that are offered. */
 export interface OfferSettings {

@@ -73,7 +73,8 @@ it("a run is stopped by its id, and one that is not current stays", async () => 
 	const stoppedAt = lines.findIndex((each) => isResponse(each, "stop"));
 	expect(failedAt).toBeGreaterThanOrEqual(0);
 	expect(stoppedAt).toBeGreaterThan(failedAt);
-	expect(lines[stoppedAt]?.result).toEqual({ session_id, receipt: { outcome: "stopped", run_id } });
+	const contributors = [{ input_id: run_id, completion: "cancelled", terminal: "cancelled" }];
+	expect(lines[stoppedAt]?.result).toEqual({ session_id, receipt: { outcome: "stopped", run_id, contributors } });
 	await end(server);
 });
 

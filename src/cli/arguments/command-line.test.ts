@@ -484,6 +484,8 @@ describe("the realm of a server for Meerkat's clients", () => {
 			backend: "memory",
 			instance: "one",
 		});
+		// What it asks for is durable sessions.
+		expect(rpc("--realm dev --realm-backend sqlite").realm).toMatchObject({ backend: "jsonl" });
 		expect(serve("rpc").realm).toBeNull();
 	});
 
@@ -495,7 +497,7 @@ describe("the realm of a server for Meerkat's clients", () => {
 		["rpc --realm a --isolated", "Cannot combine --realm and --isolated"],
 		["rpc --state-root /s", "--state-root needs --realm or --isolated"],
 		["rpc --realm ../x", "--realm must be a name"],
-		["rpc --realm a --realm-backend sqlite", "--realm-backend sqlite"],
+		["rpc --realm a --realm-backend redis", "--realm-backend redis"],
 		["rpc --realm a --user-config-root /u", "--user-config-root"],
 		["rpc --context-root /a --work-dir /b", "Cannot combine"],
 		["acp --realm a", "--realm"],

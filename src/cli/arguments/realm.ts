@@ -58,10 +58,14 @@ function toName(flag: string, value: string | null): string {
 	);
 }
 
+/** Upstream's default, a database in a file: what it asks for is durable sessions, which files are as well. */
+const durable = "sqlite";
+
 function toBackend(value: string): RealmBackend {
+	if (value === durable) return "jsonl";
 	const known = realmBackends.find((each) => each === value);
 	if (known !== undefined) return known;
 	throw new UsageError(
-		`--realm-backend ${value}: this program stores sessions in files, 'jsonl', or in 'memory', as long as the process lives.`,
+		`--realm-backend ${value}: this program stores sessions in files ('jsonl', also for 'sqlite'), or in 'memory', as long as the process lives.`,
 	);
 }

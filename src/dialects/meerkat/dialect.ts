@@ -6,7 +6,7 @@ import { readEnvelope } from "../../rpc/envelope.ts";
 import type { HostDialect } from "../dialect.ts";
 import { createRules } from "./envelope.ts";
 import { MeerkatConnection } from "./methods.ts";
-import type { Realm } from "./realm.ts";
+import type { Realm } from "./realm/realm.ts";
 
 const rules = createRules(() => "seed");
 

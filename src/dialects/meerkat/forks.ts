@@ -75,10 +75,14 @@ function withBlock(
 const toParts = (input: ReturnType<typeof toInput>): readonly ContentPart[] =>
 	typeof input === "string" ? [{ type: "text", text: input }] : input;
 
-export function toForkResult(source: string, fork: string, messages: number): ForkResult {
+export function toForkResult(
+	source: string,
+	fork: Pick<ForkResult, "session_id" | "session_ref">,
+	messages: number,
+): ForkResult {
 	return {
 		source_session_id: source,
-		session_id: fork,
+		...fork,
 		message_count: messages,
 		cache_inheritance: { status: "unavailable", message_count: messages, reason: "target_lowering_unavailable" },
 	};

@@ -7,6 +7,7 @@ import type { MessageHistory } from "../../kernel/api.ts";
 import { toObject } from "./eras/contract.ts";
 import { toArguments } from "./interactions.ts";
 import { toAnswerId } from "./projection/answer-id.ts";
+import { toRunId } from "./session-id.ts";
 import type { HistoryMessage } from "./wire.ts";
 
 type DialectConnection = MessageHistory;
@@ -19,11 +20,13 @@ interface Mark {
 	readonly isError: boolean;
 	/** Names an answer; null for other messages, and where its turn has no id. */
 	readonly answerId: string | null;
+	/** The run of its turn; null where that has no id. */
+	readonly runId: string | null;
 	/** Milliseconds since the epoch. */
 	readonly at: number;
 }
 
-type Dated = { readonly message: HistoryEntry } & Pick<Mark, "at" | "isError" | "answerId">;
+type Dated = { readonly message: HistoryEntry } & Pick<Mark, "at" | "isError" | "answerId" | "runId">;
 
 /** The whole history; `startedAt` is when the session began, and `hasIds` says that answers are named as in the contract's events. */
 export async function toHistory(
@@ -36,7 +39,7 @@ export async function toHistory(
 	for await (const batch of events) {
 		for (const event of batch) {
 			const mark = toMark(event);
-			if (mark !== null) marks.push(hasIds ? mark : { ...mark, answerId: null });
+			if (mark !== null) marks.push(hasIds ? mark : { ...mark, answerId: null, runId: null });
 		}
 	}
 	const first = marks[0]?.at ?? startedAt;
@@ -46,14 +49,15 @@ export async function toHistory(
 
 function toMark({ body, agentPath, turnId, at }: AgentEvent): Mark | null {
 	if (agentPath.length > 0) return null;
+	const runId = turnId === null ? null : toRunId(turnId);
 	switch (body.type) {
 		case "turn.started":
 		case "steer.consumed":
-			return { role: "user", key: toText(toParts(body.input)), isError: false, answerId: null, at };
+			return { role: "user", key: toText(toParts(body.input)), isError: false, answerId: null, runId, at };
 		case "step.started":
-			return { role: "assistant", key: "", isError: false, answerId: toAnswerId(turnId, body.n), at };
+			return { role: "assistant", key: "", isError: false, answerId: toAnswerId(turnId, body.n), runId, at };
 		case "tool.result":
-			return { role: "tool", key: body.toolCallId, isError: body.result.is_error, answerId: null, at };
+			return { role: "tool", key: body.toolCallId, isError: body.result.is_error, answerId: null, runId, at };
 		default:
 			return null;
 	}
@@ -76,7 +80,13 @@ function dated(messages: readonly HistoryEntry[], marks: readonly Mark[], first:
 			if (!isResult) end = index;
 			firstResult = Math.min(firstResult, index);
 		}
-		found.push({ message, at, isError: mark?.isError ?? false, answerId: mark?.answerId ?? null });
+		found.push({
+			message,
+			at,
+			isError: mark?.isError ?? false,
+			answerId: mark?.answerId ?? null,
+			runId: mark?.runId ?? null,
+		});
 	}
 	return found.reverse();
 }
@@ -118,20 +128,22 @@ function toMessages(all: readonly Dated[]): HistoryMessage[] {
 }
 
 function toMessage(each: Dated): HistoryMessage {
-	const { message, at, answerId } = each;
+	const { message, at, answerId, runId } = each;
 	const created_at = new Date(at).toISOString();
+	const ofRun = runId === null ? {} : { interaction_id: runId, run_id: runId };
 	const { role, content, toolCalls = [] } = message;
 	switch (role) {
 		case "system":
 			return systemMessage(toText(content), at);
 		case "user":
-			return { role: "user", created_at, content: toContent(content) };
+			return { role: "user", created_at, ...ofRun, content: toContent(content) };
 		case "tool":
-			return { role: "tool_results", created_at, results: [toResult(each)] };
+			return { role: "tool_results", created_at, ...ofRun, results: [toResult(each)] };
 		case "assistant":
 			return {
 				role: "block_assistant",
 				created_at,
+				...ofRun,
 				blocks: [
 					...content.map((part) =>
 						part.type === "think"

@@ -9,8 +9,9 @@ import { EventPump, type Outgoing } from "../event-pump.ts";
 import { type BlocksOrText, toInput } from "./blocks.ts";
 import type { EraCodec } from "./eras/codec.ts";
 import { NamedError, toNamedError } from "./errors.ts";
-import { type InteractionRequest, toRequest } from "./interactions.ts";
+import { type CallPlace, type InteractionRequest, toRequest } from "./interactions.ts";
 import type { SessionFacts } from "./projection/facts.ts";
+import { toOutcome } from "./projection/failures.ts";
 import { createProjection, denialText, noReport, type Projection, type RunReport } from "./projection/projection.ts";
 import type { SessionStreams } from "./session-streams.ts";
 import type { RequestMethod, RunResult, ToolDeclaration } from "./wire.ts";
@@ -43,6 +44,9 @@ interface TurnEnd {
 	readonly facts: SessionFacts;
 }
 
+/** Of the slash commands of skills. */
+const skillPrefix = "skill:";
+
 export class HostedSession {
 	readonly pump: EventPump;
 	readonly #handle: Pick<SessionHandle, "session" | "info">;
@@ -57,6 +61,8 @@ export class HostedSession {
 	readonly #quietTurns = new Set<string>();
 	/** The run that goes on, as the client knows it. */
 	#run: { readonly id: string; readonly ended: Deferred<void> } | null = null;
+	/** How many skills the session has. */
+	#skills = 0;
 	/** Requests about calls that were not sent yet. */
 	#early: InteractionRequest[] = [];
 
@@ -73,7 +79,7 @@ export class HostedSession {
 		this.#remembered = remembered;
 		this.#projection = createProjection({
 			sessionId: session.id,
-			provider: info.provider,
+			model: { provider: info.provider, model: info.model },
 			facts: remembered.facts,
 			describe: (outcome) => outcomeText(outcome, info.provider),
 		});
@@ -105,6 +111,8 @@ export class HostedSession {
 		for (const { name, reason } of attachment.tools.rejected)
 			kernelApi.log.warn("A tool of the client was refused.", { tool: name, reason });
 		hosted.pump.carry(attachment);
+		const { slashCommands } = await handle.session.description();
+		hosted.#skills = slashCommands.filter(({ name }) => name.startsWith(skillPrefix)).length;
 		return hosted;
 	}
 
@@ -116,13 +124,12 @@ export class HostedSession {
 		options: TurnOptions,
 	): Promise<{ readonly ended: Promise<RunResult> }> {
 		if (!withEvents) this.#quietStarts += 1;
-		const starting = handle.startTurn(toInput(prompt), options).finally(() => {
+		const starting = this.pump.follow(async () => (await handle.startTurn(toInput(prompt), options)).turnId);
+		const { turnId, ended } = await starting.finally(() => {
 			if (!withEvents) this.#quietStarts -= 1;
 		});
-		const { turnId } = await starting;
 		if (!withEvents) this.#quietTurns.add(turnId);
-		const outcome = this.pump.turnEnded(turnId);
-		return { ended: outcome.then((each) => this.#toResult(each, this.#takeEnd(turnId))) };
+		return { ended: ended.then((each) => this.#toResult(each, this.#takeEnd(turnId))) };
 	}
 
 	/** Resolves after the end of the run of this id was sent; null when it does not run. */
@@ -138,7 +145,7 @@ export class HostedSession {
 			return [{ kind: "settled", interactionId: body.interactionId }];
 		}
 		if (body.type === "interaction.requested") {
-			const request = toRequest(body.interaction, sessionId, this.#client.answers());
+			const request = toRequest(body.interaction, sessionId, this.#client.answers(), this.#callPlace());
 			if (request === null) return [];
 			if (!this.#projection.isAnswering()) return [request];
 			this.#early.push(request);
@@ -155,6 +162,12 @@ export class HostedSession {
 		const delivered = events.flatMap((each) => this.#toNotifications(each, sessionId, event.at, isQuiet));
 		for (const each of events) this.#followRun(each);
 		return this.#projection.isAnswering() ? delivered : [...delivered, ...this.#early.splice(0)];
+	}
+
+	/** Where the run is that calls a tool; null in the first protocol, whose calls have no key. */
+	#callPlace(): CallPlace | null {
+		if (!this.#client.codec().isContract || this.#run === null) return null;
+		return { runId: this.#run.id, round: Math.max(0, this.#projection.rounds() - 1) };
 	}
 
 	#followRun(event: MeerkatEvent): void {
@@ -200,23 +213,36 @@ export class HostedSession {
 	#toResult(outcome: TurnOutcome, { report, facts }: TurnEnd): RunResult {
 		const { session, info } = this.#handle;
 		const { text, turns, toolCalls, calls, denial, formed } = report;
-		if (denial !== null) throw new NamedError("HOOK_DENIED", denialText(denial), { session_id: session.id });
+		if (denial !== null) {
+			const text = denialText(denial);
+			throw new NamedError("HOOK_DENIED", text, { session_id: session.id, ...this.#toErrorData(report, text) });
+		}
 		switch (outcome.status) {
 			case "finished":
 			case "max-steps":
 				return {
 					...this.#client
 						.codec()
-						.runResult({ session_id: session.id, text, turns, tool_calls: toolCalls }, calls, facts),
+						.runResult(
+							{ session_id: session.id, text, turns, tool_calls: toolCalls },
+							{ calls, facts, skills: this.#skills },
+						),
 					...toOutput(formed),
 				};
 			case "cancelled":
 				throw new NamedError("REQUEST_CANCELLED", outcomeText(outcome, info.provider), { session_id: session.id });
 			case "failed": {
 				const { code, details } = toNamedError(toThrown(outcome.error), session.id);
-				throw new NamedError(code, outcomeText(outcome, info.provider), details);
+				const text = outcomeText(outcome, info.provider);
+				throw new NamedError(code, text, { ...details, ...this.#toErrorData(report, text) });
 			}
 		}
+	}
+
+	/** Why a run failed, as the contract has it. */
+	#toErrorData({ cause }: RunReport, detail: string): Readonly<Record<string, unknown>> {
+		if (cause === null || !this.#client.codec().isContract) return {};
+		return { error: { kind: cause, outcome: toOutcome(cause), detail, terminal: true } };
 	}
 }
 

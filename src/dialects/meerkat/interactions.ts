@@ -1,5 +1,6 @@
 // The kernel's interactions as JSON-RPC requests to the client: approvals and questions for clients that declared them,
 // and the client's own tools.
+import { createHash } from "node:crypto";
 import * as v from "valibot";
 import { isTextNestedWithin } from "../../base/json.ts";
 import type { Answer, Interaction } from "../../events/interaction.ts";
@@ -17,11 +18,30 @@ import {
 
 export type InteractionRequest = Extract<Outgoing, { kind: "interaction" }>;
 
-/** The request for an interaction; null for one that this client does not answer. */
+/** Where in a run a tool is called. */
+export interface CallPlace {
+	readonly runId: string;
+	/** The model call, from 0. */
+	readonly round: number;
+}
+
+function toDedupeKey(call: Extract<Interaction, { kind: "client-tool" }>, { runId, round }: CallPlace) {
+	const { toolCallId, name, arguments: given } = call;
+	const digest = createHash("sha256")
+		.update(JSON.stringify([name, given]))
+		.digest("hex");
+	return { run_id: runId, round, call_id: toolCallId, call_digest: digest };
+}
+
+/**
+ * The request for an interaction; null for one that this client does not answer. `place` is null where calls have no
+ * key.
+ */
 export function toRequest(
 	interaction: Interaction,
 	sessionId: string,
 	answers: ReadonlySet<RequestMethod>,
+	place: CallPlace | null,
 ): InteractionRequest | null {
 	switch (interaction.kind) {
 		case "approval":
@@ -50,6 +70,7 @@ export function toRequest(
 				tool_use_id: interaction.toolCallId,
 				name: interaction.name,
 				arguments: toArguments(interaction.arguments),
+				...(place === null ? {} : { dedupe_key: toDedupeKey(interaction, place) }),
 			});
 		case "hook":
 			// Only clients with hook subscriptions get these, and this dialect has no subscriptions.

@@ -10,11 +10,11 @@ import type { DialectConnection, HostApi } from "../dialect.ts";
 import { ConfigMethods } from "./configuration/config-methods.ts";
 import { createRules } from "./envelope.ts";
 import type { EraCodec } from "./eras/codec.ts";
-import { capabilities, contractCodec, inCapabilities, versionText } from "./eras/contract.ts";
+import { capabilities, createContractCodec, inCapabilities, versionText } from "./eras/contract.ts";
 import { seedCodec } from "./eras/seed.ts";
 import type { ClientSide } from "./hosted-session.ts";
 import { meerkatProtocol } from "./protocol.ts";
-import type { Realm } from "./realm.ts";
+import { inRealm, type Realm, toRealmId } from "./realm/realm.ts";
 import { SessionMethods } from "./session-methods.ts";
 import { toSkillsList } from "./skills.ts";
 import {
@@ -45,10 +45,13 @@ export class MeerkatConnection implements DialectConnection {
 	readonly #tools = new Map<string, ToolDeclaration>();
 
 	readonly #contract: ContractVersion;
+	readonly #contractCodec: EraCodec;
 
 	constructor(kernelApi: HostApi, peer: Peer, contract: ContractVersion, realm: Realm | null) {
 		this.#kernelApi = kernelApi;
 		this.#contract = contract;
+		const realmId = toRealmId(realm);
+		this.#contractCodec = createContractCodec(realmId);
 		this.rules = createRules(() => this.#codec.era);
 		const config = new ConfigMethods(kernelApi.documents, () => this.#codec, realm);
 		const client: Omit<ClientSide, "streams"> = {
@@ -59,7 +62,8 @@ export class MeerkatConnection implements DialectConnection {
 			now: () => kernelApi.clock.now(),
 		};
 		this.#sessions = new SessionMethods(kernelApi, peer, client, () => config.read(), realm !== null);
-		this.methods = new Map<string, Method>([...this.#handshakeRows(), ...this.#sessions.rows, ...config.rows]);
+		const rows = [...this.#handshakeRows(), ...this.#sessions.rows, ...config.rows];
+		this.methods = new Map<string, Method>(rows.map(([name, method]) => [name, inRealm(realmId, method)]));
 	}
 
 	abortPending(): void {
@@ -113,7 +117,7 @@ export class MeerkatConnection implements DialectConnection {
 
 	/** Only clients of the current contract request them; from here on they get its shapes. */
 	#describeCapabilities(): CapabilitiesResult {
-		this.#codec = contractCodec;
+		this.#codec = this.#contractCodec;
 		return { contract_version: inCapabilities(this.#contract), capabilities };
 	}
 

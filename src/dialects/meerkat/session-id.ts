@@ -11,3 +11,8 @@ export function toSessionId(text: string): string | null {
 	if (!plain.test(bare)) return null;
 	return [bare.slice(0, 8), bare.slice(8, 12), bare.slice(12, 16), bare.slice(16, 20), bare.slice(20)].join("-");
 }
+
+/** The id of the run that a turn is, spelled as those of the contract. */
+export function toRunId(turnId: string): string {
+	return toSessionId(turnId) ?? turnId;
+}

@@ -13,7 +13,7 @@ import { toHistory } from "./history.ts";
 import { type ClientSide, HostedSession, type Remembered } from "./hosted-session.ts";
 import { newFacts, readFacts } from "./projection/facts.ts";
 import { meerkatProtocol } from "./protocol.ts";
-import { RealmList } from "./realm-list.ts";
+import { RealmList } from "./realm/realm-list.ts";
 import { addExternalEvent, injectContext } from "./session-inputs.ts";
 import { toSessionRequest } from "./session-request.ts";
 import { SessionStreams } from "./session-streams.ts";
@@ -172,7 +172,7 @@ export class SessionMethods {
 				await handle.session.establish();
 			});
 			handle.release();
-			return { session_id: handle.session.id };
+			return this.#client.codec().located(handle.session.id);
 		}
 		const { ended } = await this.#orDiscard(handle, async () =>
 			this.#begin(async () => {
@@ -236,8 +236,8 @@ export class SessionMethods {
 			const handle = await this.#kernelApi.sessions.acquire(id);
 			try {
 				const { pump } = await this.#attach(handle);
-				const { turnId } = await handle.session.snapshot();
-				if (turnId !== null) await pump.turnEnded(turnId);
+				const { ended } = await pump.follow(async () => (await handle.session.snapshot()).turnId);
+				await ended;
 			} finally {
 				handle.release();
 			}
@@ -330,7 +330,8 @@ export class SessionMethods {
 			if (ended === null) return { session_id: id, receipt: { outcome: "not_current" as const, run_id } };
 			await this.#kernelApi.sessions.interrupt(id);
 			await ended;
-			return { session_id: id, receipt: { outcome: "stopped" as const, run_id } };
+			const contributors = [{ input_id: run_id, completion: "cancelled" as const, terminal: "cancelled" as const }];
+			return { session_id: id, receipt: { outcome: "stopped" as const, run_id, contributors } };
 		});
 	}
 
@@ -342,7 +343,8 @@ export class SessionMethods {
 			const fork = await sessions.acquire(forkId);
 			try {
 				await this.#remember(fork);
-				return toForkResult(id, forkId, countMessages(await fork.session.conversation()));
+				const located = this.#client.codec().located(forkId);
+				return toForkResult(id, located, countMessages(await fork.session.conversation()));
 			} finally {
 				fork.release();
 			}
@@ -357,7 +359,10 @@ export class SessionMethods {
 				info = handle.info;
 				await this.#remember(handle).finally(() => handle.release());
 			}
-			return this.#client.codec().sessionRead(info, this.#factsOf(id));
+			const { model: name, provider } = info;
+			const { options } = await this.#kernelApi.sessions.models();
+			const model = options.find((option) => option.name === name && option.provider === provider);
+			return this.#client.codec().sessionRead({ info, facts: this.#factsOf(id), model });
 		});
 	}
 
@@ -369,7 +374,7 @@ export class SessionMethods {
 			const all = await toHistory(await session.conversation(), session.events(), facts.createdAt, isContract);
 			const messages = all.slice(offset, limit === null ? undefined : offset + limit);
 			return {
-				session_id: id,
+				...this.#client.codec().located(id),
 				message_count: all.length,
 				offset,
 				...(limit === null ? {} : { limit }),

@@ -19,8 +19,6 @@ const ofCreate = [
 	"peer_meta",
 	"preload_skills",
 	"skill_refs",
-	"tool_filter",
-	"transient_turn_context",
 ] as const;
 
 /** What `turn/start` takes; servers of the contract refuse all else. */
@@ -34,8 +32,12 @@ const ofTurn: ReadonlySet<string> = new Set([
 	"additional_instructions",
 	"system_prompt",
 	"provider_params",
+	"transient_turn_context",
 	"turn_tool_overlay",
 ]);
+
+/** What a creation without a run cannot have. */
+const ofRun = ["injected_context", "transient_turn_context"] as const;
 
 /** Creation options, for all turns of a session. */
 const fixed: ReadonlySet<string> = new Set(["max_tokens", "output_schema", "structured_output_retries"]);
@@ -48,10 +50,11 @@ const isGiven = (value: unknown) => value !== undefined && value !== null && val
 /** Throws INVALID_PARAMS for a creation with a field that has no effect here. */
 export function refuseUnhonouredOfCreate(params: Fields): void {
 	const isDeferred = params["initial_turn"] === "deferred";
-	if (isDeferred && isGiven(params["injected_context"])) {
+	const early = isDeferred ? ofRun.find((name) => isGiven(params[name])) : undefined;
+	if (early !== undefined) {
 		throw new NamedError(
 			"INVALID_PARAMS",
-			"Invalid params: `injected_context` is for a run, and this creation has none; give it to `turn/start`.",
+			`Invalid params: \`${early}\` is for a run, and this creation has none; give it to \`turn/start\`.`,
 		);
 	}
 	const field = ofCreate.find((name) => isGiven(params[name]));

@@ -68,12 +68,48 @@ export const seedEvents = {
 const content = v.array(v.object({ type: v.literal("text"), text }));
 
 /** Names the run; absent in events of a turn that has no id. */
-const identity = { identity: v.exactOptional(v.object({ run_id: text })) };
+const identity = {
+	identity: v.exactOptional(
+		v.object({
+			run_id: text,
+			/** The input that began it: each run has one of its own. */
+			interaction_id: text,
+			turn_input: v.literal("typed_text"),
+		}),
+	),
+};
+/** How the tokens of a model call were counted. */
+export const accountingSchema = v.object({
+	provider: text,
+	model: text,
+	/** All input tokens, cached ones among them. */
+	presented_tokens: count,
+	convention: text,
+	aggregation: v.literal("sum_disjoint_provider_components"),
+});
+export type Accounting = v.InferOutput<typeof accountingSchema>;
+export const countedUsageSchema = v.object({
+	...eventUsageSchema.entries,
+	accounting: v.exactOptional(accountingSchema),
+});
 /** Names the answer of the model, here and in `session/history`. */
 const answer = { assistant_message_id: v.exactOptional(text) };
 /** What failed: the model, a hook, a budget, or something else; or that a person cancelled the run. */
 export const errorClassSchema = v.picklist(["llm", "hook", "budget", "cancelled", "internal"]);
 export type ErrorClass = v.InferOutput<typeof errorClassSchema>;
+/** Why a run failed. */
+export const terminalCauseSchema = v.picklist([
+	"llm_failure",
+	"retry_exhausted",
+	"hook_failure",
+	"budget_exhausted",
+	"time_budget_exceeded",
+	"runtime_apply_failure",
+	"fatal_failure",
+]);
+export type TerminalCause = v.InferOutput<typeof terminalCauseSchema>;
+/** How it ended. */
+export const terminalOutcomeSchema = v.picklist(["failed", "budget_exhausted", "time_budget_exceeded"]);
 
 /** Members that only the contract has. */
 export const contractMembers = {
@@ -82,20 +118,45 @@ export const contractMembers = {
 	text_delta: answer,
 	retrying: {
 		retry: v.object({
-			failure: v.object({ provider: text, kind: v.literal("retryable_provider_error"), message: text }),
-			plan: v.object({ attempt: count, max_retries: count, computed_delay_ms: count, selected_delay_ms: count }),
+			failure: v.object({
+				provider: text,
+				kind: v.picklist(["retryable_provider_error", "rate_limited"]),
+				message: text,
+			}),
+			plan: v.object({
+				attempt: count,
+				max_retries: count,
+				computed_delay_ms: count,
+				selected_delay_ms: count,
+				/** Never: a wait is not made longer because the provider limits requests, unless it says how long. */
+				rate_limit_floor_applied: v.literal(false),
+				/** Never: no budget makes a wait shorter. */
+				budget_capped: v.literal(false),
+			}),
 		}),
 		...answer,
 	},
 	text_complete: answer,
-	turn_completed: answer,
+	turn_completed: { usage: countedUsageSchema, ...answer },
 	/** `extraction_required` says that the output that must match a schema follows. */
 	run_completed: { extraction_required: v.boolean(), ...identity, ...answer },
 	tool_execution_completed: { content },
 	tool_result_received: { content },
 	run_failed: {
 		error_class: errorClassSchema,
-		error_report: v.object({ class: errorClassSchema, message: text }),
+		error_report: v.object({
+			class: errorClassSchema,
+			message: text,
+			reason: v.exactOptional(
+				v.object({
+					reason_type: v.literal("turn_terminal_cause"),
+					outcome: terminalOutcomeSchema,
+					cause_kind: terminalCauseSchema,
+				}),
+			),
+		}),
+		/** Absent for a run that a person cancelled, like the reason. */
+		terminal_cause_kind: v.exactOptional(terminalCauseSchema),
 		...identity,
 	},
 };
@@ -116,7 +177,7 @@ export const contractEvents = {
 		last_output: text,
 		attempts: count,
 		reason: text,
-		request_usage: v.array(eventUsageSchema),
+		request_usage: v.array(countedUsageSchema),
 	}),
 	/** All reasoning of an answer, before its text. */
 	reasoning_complete: event("reasoning_complete", { content: text, ...answer }),

@@ -49,6 +49,8 @@ export const forkReplaceParamsSchema = strictParams({ ...source, replacement: re
 export const forkResultSchema = v.object({
 	source_session_id: v.string(),
 	session_id: v.string(),
+	/** `<realm>:<id>`; contract only. */
+	session_ref: v.exactOptional(v.string()),
 	/** Of the fork, as `session/history` counts them. */
 	message_count: count,
 	/** What the provider has cached of it is not known. */

@@ -34,6 +34,10 @@ export const stopRunResultSchema = v.object({
 		/** `not_current` when this run does not run, or not any more. */
 		outcome: v.picklist(["stopped", "not_current"]),
 		run_id: v.string(),
+		/** The input that the run was about; absent when it does not run. */
+		contributors: v.exactOptional(
+			v.array(v.object({ input_id: v.string(), completion: v.literal("cancelled"), terminal: v.literal("cancelled") })),
+		),
 	}),
 });
 export type StopRunResult = v.InferOutput<typeof stopRunResultSchema>;

@@ -8,6 +8,7 @@ import { toMilliseconds } from "./duration.ts";
 import { errorNumbers } from "./errors.ts";
 import { count, looseParams, nullish, params, plainObject, sessionId, unsigned } from "./schema.ts";
 import { createFields, systemPromptSchema, turnFields } from "./turns/turn-fields.ts";
+import { accountingSchema, terminalCauseSchema, terminalOutcomeSchema } from "./wire-events.ts";
 
 export const toolDeclarationSchema = v.object({
 	name: v.string(),
@@ -164,11 +165,27 @@ export const usageSchema = v.object({
 	total_tokens: v.exactOptional(count),
 });
 
+/** `<realm>:<id>`; contract only. */
+const reference = { session_ref: v.exactOptional(v.string()) };
+const skillDiagnosticsSchema = v.object({
+	source_health: v.object({
+		state: v.literal("healthy"),
+		invalid_ratio: v.literal(0),
+		invalid_count: v.literal(0),
+		/** Skills of the session. */
+		total_count: count,
+		failure_streak: v.literal(0),
+		handshake_failed: v.literal(false),
+	}),
+	quarantined: v.pipe(v.array(v.string()), v.maxLength(0)),
+});
+export const requestUsageSchema = v.object({ ...usageSchema.entries, accounting: accountingSchema });
 const extractionErrorSchema = v.object({ last_output: v.string(), attempts: count, reason: v.string() });
 
 /** The result of `session/create` and `turn/start`. Counts are the run's, usage is the session's. */
 export const runResultSchema = v.object({
 	session_id: v.string(),
+	...reference,
 	text: v.string(),
 	turns: count,
 	tool_calls: count,
@@ -176,7 +193,9 @@ export const runResultSchema = v.object({
 	/** Of this run alone. Contract only. */
 	run_usage: v.exactOptional(usageSchema),
 	/** Of each model call that answered, in order. Contract only. */
-	request_usage: v.exactOptional(v.array(usageSchema)),
+	request_usage: v.exactOptional(v.array(requestUsageSchema)),
+	/** The skills of the session. Contract only. */
+	skill_diagnostics: v.exactOptional(skillDiagnosticsSchema),
 	/** The last answer, where the session was created with a schema of it and it matches. Contract only. */
 	structured_output: v.exactOptional(v.unknown()),
 	/** Why there is none. Contract only. */
@@ -184,7 +203,7 @@ export const runResultSchema = v.object({
 });
 export type RunResult = v.InferOutput<typeof runResultSchema>;
 /** The second when the first run was deferred. */
-export const sessionCreateResultSchema = v.union([runResultSchema, v.object({ session_id: v.string() })]);
+export const sessionCreateResultSchema = v.union([runResultSchema, v.object({ session_id: v.string(), ...reference })]);
 export type SessionCreateResult = v.InferOutput<typeof sessionCreateResultSchema>;
 
 export const initializeResultSchema = v.object({
@@ -216,7 +235,13 @@ export const toolsRegisterResultSchema = v.object({ registered: count });
 export const sessionStateSchema = v.object({ session_id: v.string(), state: v.picklist(["idle", "running"]) });
 export type SessionState = v.InferOutput<typeof sessionStateSchema>;
 
-const sessionNumbers = { session_id: v.string(), created_at: count, updated_at: count, message_count: count };
+const sessionNumbers = {
+	session_id: v.string(),
+	...reference,
+	created_at: count,
+	updated_at: count,
+	message_count: count,
+};
 /** A session in a list of the current contract. */
 export const sessionSummarySchema = v.object({
 	...sessionNumbers,
@@ -225,6 +250,17 @@ export const sessionSummarySchema = v.object({
 	labels: v.exactOptional(labelsSchema),
 });
 export type SessionSummary = v.InferOutput<typeof sessionSummarySchema>;
+const resolvedCapabilitiesSchema = v.object({
+	vision: v.boolean(),
+	image_input: v.boolean(),
+	image_tool_results: v.boolean(),
+	inline_video: v.boolean(),
+	realtime: v.literal(false),
+	web_search: v.literal(false),
+	/** Whether a later turn can change the system prompt. */
+	mid_conversation_system_messages: v.boolean(),
+	image_generation: v.literal(false),
+});
 /** A session that was read, in the current contract. */
 export const sessionDetailsSchema = v.object({
 	...sessionNumbers,
@@ -233,6 +269,8 @@ export const sessionDetailsSchema = v.object({
 	provider: v.string(),
 	/** Once there is an answer with text. */
 	last_assistant_text: v.exactOptional(v.string()),
+	/** What its model accepts and does; absent when the settings have it no more. */
+	resolved_capabilities: v.exactOptional(resolvedCapabilitiesSchema),
 	labels: v.exactOptional(labelsSchema),
 });
 export type SessionDetails = v.InferOutput<typeof sessionDetailsSchema>;
@@ -300,11 +338,23 @@ export const errorDataSchema = v.object({
 	limit: v.exactOptional(v.number()),
 	/** What was sent before under the same key. */
 	existing_id: v.exactOptional(v.string()),
+	/** Of a run that failed. Contract only. */
+	error: v.exactOptional(
+		v.object({
+			kind: terminalCauseSchema,
+			outcome: terminalOutcomeSchema,
+			/** As the message. */
+			detail: v.string(),
+			terminal: v.literal(true),
+		}),
+	),
 	code: v.picklist(Object.keys(errorNumbers)),
 });
 
 /** ISO 8601. */
 const created = { created_at: v.string() };
+/** The run to which it belongs, and the input of that run; contract only, where it is known. */
+const ofRun = { interaction_id: v.exactOptional(v.string()), run_id: v.exactOptional(v.string()) };
 const textBlock = v.object({ type: v.literal("text"), text: v.string() });
 const block = <T extends string, E extends v.ObjectEntries>(type: T, entries: E) =>
 	v.object({ block_type: v.literal(type), data: v.object(entries) });
@@ -318,11 +368,13 @@ export const systemMessageSchema = v.object({ role: v.literal("system"), ...crea
 export const userMessageSchema = v.object({
 	role: v.literal("user"),
 	...created,
+	...ofRun,
 	content: v.union([v.string(), v.array(textBlock)]),
 });
 export const assistantMessageSchema = v.object({
 	role: v.literal("block_assistant"),
 	...created,
+	...ofRun,
 	blocks: v.array(v.variant("block_type", [textAnswerSchema, reasoningAnswerSchema, toolUseAnswerSchema])),
 	stop_reason: v.picklist(["end_turn", "tool_use"]),
 	/** Contract only. */
@@ -331,6 +383,7 @@ export const assistantMessageSchema = v.object({
 export const resultsMessageSchema = v.object({
 	role: v.literal("tool_results"),
 	...created,
+	...ofRun,
 	results: v.array(toolOutcomeSchema),
 });
 export const historyMessageSchema = v.variant("role", [
@@ -342,6 +395,7 @@ export const historyMessageSchema = v.variant("role", [
 export type HistoryMessage = v.InferOutput<typeof historyMessageSchema>;
 export const sessionHistoryResultSchema = v.object({
 	session_id: v.string(),
+	...reference,
 	/** Of the whole history. */
 	message_count: count,
 	offset: count,
@@ -387,6 +441,17 @@ export const toolExecuteSchema = v.object({
 	tool_use_id: v.string(),
 	name: v.string(),
 	arguments: v.unknown(),
+	/** The same for a call that is asked for again. Contract only. */
+	dedupe_key: v.exactOptional(
+		v.object({
+			run_id: v.string(),
+			/** The model call of the run, from 0. */
+			round: count,
+			call_id: v.string(),
+			/** SHA-256 of the name and the arguments, in hexadecimal digits. */
+			call_digest: v.string(),
+		}),
+	),
 });
 /** What a client answers to `tool/execute`. */
 export const toolResultSchema = v.object({

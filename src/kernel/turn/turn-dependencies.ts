@@ -67,10 +67,16 @@ export interface AgentTurn {
 }
 
 /** The options of a turn that every request of it has. */
-type RequestOptions = Pick<TurnOptions, "systemPrompt" | "instructions" | "sampling">;
+type RequestOptions = Pick<TurnOptions, "systemPrompt" | "instructions" | "sampling" | "passingContext">;
 
-function requestOptions({ systemPrompt, instructions = [], sampling = {} }: RequestOptions): RequestOptions {
-	return { ...(systemPrompt === undefined ? {} : { systemPrompt }), instructions, sampling };
+function requestOptions(options: RequestOptions): RequestOptions {
+	const { systemPrompt, instructions = [], sampling = {}, passingContext } = options;
+	return {
+		...(systemPrompt === undefined ? {} : { systemPrompt }),
+		...(passingContext === undefined ? {} : { passingContext }),
+		instructions,
+		sampling,
+	};
 }
 
 export function createTurnDependencies(services: AgentServices, agent: Agent, turn: AgentTurn): TurnDependencies {

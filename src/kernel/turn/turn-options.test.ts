@@ -16,6 +16,20 @@ describe("the options of a turn", () => {
 		expect(joinTurnOptions({}, {})).toEqual({});
 	});
 
+	it("leave the tools that both leave", () => {
+		const join = (every: object, own: object) => joinTurnOptions(every, own).tools;
+		const some = { allowed: ["a", "b"], blocked: [] };
+		expect(join({ tools: some }, { tools: { allowed: ["b", "c"], blocked: ["d"] } })).toEqual({
+			allowed: ["b"],
+			blocked: ["d"],
+		});
+		expect(join({ tools: some }, { tools: { allowed: null, blocked: ["a"] } })).toEqual({
+			allowed: ["a", "b"],
+			blocked: ["a"],
+		});
+		expect(join({ tools: some }, {})).toEqual(some);
+	});
+
 	it("change by what is given; null takes one away", () => {
 		const before = { instructions: ["a"], systemPrompt: "p" };
 		expect(changeTurnOptions(before, { systemPrompt: "", instructions: null })).toEqual({ systemPrompt: "" });

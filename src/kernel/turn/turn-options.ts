@@ -1,16 +1,36 @@
 // The options of a turn, and those of every turn of a session.
-import type { TurnOptions, TurnOptionsChange } from "../../events/turn-options.ts";
+import type { ToolLimits, TurnOptions, TurnOptionsChange } from "../../events/turn-options.ts";
 
-/** The options of a turn: its own, and those of every turn that it does not have. Instructions add up. */
+/** The options of a turn: its own, and those of every turn that it does not have. Instructions and limits add up. */
 export function joinTurnOptions(every: TurnOptions, own: TurnOptions): TurnOptions {
 	const instructions = [...(every.instructions ?? []), ...(own.instructions ?? [])];
-	return { ...every, ...own, ...(instructions.length === 0 ? {} : { instructions }) };
+	const tools = joinLimits(every.tools, own.tools);
+	return {
+		...every,
+		...own,
+		...(instructions.length === 0 ? {} : { instructions }),
+		...(tools === undefined ? {} : { tools }),
+	};
+}
+
+/** The tools that both leave. */
+function joinLimits(one: ToolLimits | undefined, other: ToolLimits | undefined): ToolLimits | undefined {
+	if (one === undefined || other === undefined) return one ?? other;
+	const { allowed } = one;
+	return {
+		allowed:
+			allowed === null || other.allowed === null
+				? (allowed ?? other.allowed)
+				: allowed.filter((name) => other.allowed?.includes(name)),
+		blocked: [...new Set([...one.blocked, ...other.blocked])],
+	};
 }
 
 /** Those that are given in place of what there was; null takes one away. */
 export function changeTurnOptions(before: TurnOptions, change: TurnOptionsChange): TurnOptions {
 	const {
 		context = before.context,
+		passingContext = before.passingContext,
 		systemPrompt = before.systemPrompt,
 		instructions = before.instructions,
 		tools = before.tools,
@@ -20,6 +40,7 @@ export function changeTurnOptions(before: TurnOptions, change: TurnOptionsChange
 	const isGiven = <T>(value: T | null | undefined): value is T => value !== null && value !== undefined;
 	return {
 		...(isGiven(context) ? { context } : {}),
+		...(isGiven(passingContext) ? { passingContext } : {}),
 		...(isGiven(systemPrompt) ? { systemPrompt } : {}),
 		...(isGiven(instructions) ? { instructions } : {}),
 		...(isGiven(tools) ? { tools } : {}),

@@ -1,9 +1,9 @@
 // The differences between the two eras of the protocol as one table of functions. A connection has one codec at a time:
 // the seed era's until the client requests capabilities, the contract era's from then on (docs/meerkat.md).
-import type { TokenUsage } from "../../../events/content.ts";
-import type { SessionInfo } from "../../../kernel/api.ts";
+import type { ModelOption, SessionInfo } from "../../../kernel/api.ts";
 import type { ConfigView } from "../configuration/config-view.ts";
 import type { Era } from "../errors.ts";
+import type { CountedCall } from "../projection/accounting.ts";
 import type { SessionFacts } from "../projection/facts.ts";
 import type {
 	ConfigResult,
@@ -30,6 +30,21 @@ export interface Page {
 	readonly limit: number;
 }
 
+/** What else is known of a run that ended. */
+export interface EndedRun {
+	readonly calls: readonly CountedCall[];
+	readonly facts: SessionFacts;
+	/** How many skills the session has. */
+	readonly skills: number;
+}
+
+export interface ReadSession {
+	readonly info: SessionInfo;
+	readonly facts: SessionFacts;
+	/** Its model in the settings; undefined when they have it no more. */
+	readonly model: ModelOption | undefined;
+}
+
 export interface EraCodec {
 	/** The key of its error numbers (errors.ts). */
 	readonly era: Era;
@@ -40,14 +55,16 @@ export interface EraCodec {
 	 * of a run, and fields that have no effect are refused.
 	 */
 	readonly isContract: boolean;
-	/** The result of a run; `calls` has the usage of each model call. */
-	runResult(result: Omit<RunResult, "usage">, calls: readonly TokenUsage[], facts: SessionFacts): RunResult;
+	/** What names a session in results. */
+	located(sessionId: string): { readonly session_id: string; readonly session_ref?: string };
+	/** The result of a run. */
+	runResult(result: Omit<RunResult, "usage">, ended: EndedRun): RunResult;
 	/** The result of `turn/interrupt`; `isStaged` says that the session has had no run. */
 	interrupt(sessionId: string, isStaged: boolean): InterruptResult;
 	/** The result of `session/list`, which only the contract era pages. */
 	sessionList(sessions: readonly SessionInfo[], factsOf: (id: string) => SessionFacts, page: Page): SessionListResult;
 	/** The result of `session/read`. */
-	sessionRead(session: SessionInfo, facts: SessionFacts): SessionReadResult;
+	sessionRead(session: ReadSession): SessionReadResult;
 	/** The result of `config/get` and `config/patch`; `generation` counts the changes made over this connection. */
 	config(config: ConfigView, generation: number): ConfigResult;
 	/** The result of `config/set`. */

@@ -17,8 +17,10 @@ import { errorNumbers, kernelErrorNames } from "../errors.ts";
 import { HostedSession } from "../hosted-session.ts";
 import { newFacts } from "../projection/facts.ts";
 import type { EraCodec } from "./codec.ts";
-import { contractCodec } from "./contract.ts";
+import { createContractCodec } from "./contract.ts";
 import { seedCodec } from "./seed.ts";
+
+const contractCodec = createContractCodec("default");
 
 /** What subagents do shows in the results of the calls that started them alone. */
 const own = (...names: readonly (string | null)[]): DeliveredOfType => {

@@ -3,12 +3,14 @@
 import type { ContractVersion } from "../../../base/contract-version.ts";
 import { isRecord } from "../../../base/json.ts";
 import type { TokenUsage } from "../../../events/content.ts";
-import type { SessionInfo } from "../../../kernel/api.ts";
+import type { ModelOption, SessionInfo } from "../../../kernel/api.ts";
+import { type CountedCall, toAccounting } from "../projection/accounting.ts";
 import { addUsage, noUsage, type SessionFacts } from "../projection/facts.ts";
-import { toResultUsage } from "../projection/run.ts";
+import { toResultUsage } from "../projection/usage.ts";
+import { toSessionRef } from "../realm/realm.ts";
 import type { Capability, Labels, RunResult, SessionDetails, SessionSummary } from "../wire.ts";
 import type { ContractEvent, MeerkatEvent } from "../wire-events.ts";
-import type { EraCodec } from "./codec.ts";
+import type { EndedRun, EraCodec, ReadSession } from "./codec.ts";
 
 /** The version as `initialize` has it. Clients check it first: major and minor must equal theirs. */
 export const versionText = ({ major, minor, patch }: ContractVersion) => `${major}.${minor}.${patch}`;
@@ -44,7 +46,24 @@ export const capabilities: Capability[] = [
 	notServed("work_graph", "A graph of work over sessions", "There is none"),
 ];
 
-export const contractCodec = {
+/** The codec of a server whose sessions are in this realm. */
+export function createContractCodec(realmId: string) {
+	const located = (id: string) => ({ session_id: id, session_ref: toSessionRef(realmId, id) });
+	return {
+		...common,
+		located,
+		runResult: (result, ended) => ({ ...located(result.session_id), ...toRunResult(result, ended) }),
+		sessionList: (sessions, factsOf, { offset, limit }) => ({
+			sessions: sessions
+				.toReversed()
+				.slice(offset, offset + limit)
+				.map((session) => ({ ...located(session.id), ...toListEntry(session, factsOf(session.id)) })),
+		}),
+		sessionRead: (session) => ({ ...located(session.info.id), ...toDescription(session) }),
+	} satisfies EraCodec;
+}
+
+const common = {
 	era: "contract",
 	event: (event, sessionId, { eventId, sequence, at }) => ({
 		event_id: eventId(),
@@ -54,27 +73,41 @@ export const contractCodec = {
 		payload: toPayload(event),
 	}),
 	isContract: true,
-	runResult: (result, calls, facts) => ({
-		...result,
-		usage: toUsage(facts.usage),
-		run_usage: toUsage(calls.reduce(addUsage, noUsage)),
-		request_usage: calls.map(toUsage),
-	}),
 	interrupt: (sessionId, isStaged) => ({
 		session_id: sessionId,
 		interrupted: !isStaged,
 		result: isStaged ? "staged_noop" : "interrupted",
 	}),
-	sessionList: (sessions, factsOf, { offset, limit }) => ({
-		sessions: sessions
-			.toReversed()
-			.slice(offset, offset + limit)
-			.map((session) => toListEntry(session, factsOf(session.id))),
-	}),
-	sessionRead: toDescription,
 	config: (config, generation) => ({ config, generation }),
 	configSet: (config, generation) => ({ config, generation }),
-} satisfies EraCodec;
+} satisfies Partial<EraCodec>;
+
+function toRunResult(result: Omit<RunResult, "usage">, { calls, facts, skills }: EndedRun): RunResult {
+	return {
+		...result,
+		usage: toUsage(facts.usage),
+		run_usage: toUsage(calls.map(({ usage }) => usage).reduce(addUsage, noUsage)),
+		request_usage: calls.map(toCountedUsage),
+		skill_diagnostics: toSkillDiagnostics(skills),
+	};
+}
+
+/** A skill that cannot be read is left out when the session begins, and the log says so: those that there are, are well. */
+function toSkillDiagnostics(total: number): NonNullable<RunResult["skill_diagnostics"]> {
+	return {
+		source_health: {
+			state: "healthy",
+			invalid_ratio: 0,
+			invalid_count: 0,
+			total_count: total,
+			failure_streak: 0,
+			handshake_failed: false,
+		},
+		quarantined: [],
+	};
+}
+
+const toCountedUsage = (call: CountedCall) => ({ ...toUsage(call.usage), accounting: toAccounting(call) });
 
 /** Arguments are an object there, whatever the model sent. */
 function toPayload(event: MeerkatEvent): ContractEvent {
@@ -110,7 +143,8 @@ function toListEntry({ id, isRunning, labels }: SessionInfo, facts: SessionFacts
 
 const shown = (labels: Labels) => (Object.keys(labels).length === 0 ? {} : { labels: { ...labels } });
 
-function toDescription({ id, isRunning, model, provider, labels }: SessionInfo, facts: SessionFacts): SessionDetails {
+function toDescription({ info, facts, model: option }: ReadSession): SessionDetails {
+	const { id, isRunning, model, provider, labels } = info;
 	return {
 		session_id: id,
 		created_at: toSeconds(facts.createdAt),
@@ -120,6 +154,22 @@ function toDescription({ id, isRunning, model, provider, labels }: SessionInfo, 
 		model,
 		provider,
 		...(facts.lastText === null ? {} : { last_assistant_text: facts.lastText }),
+		...(option === undefined ? {} : { resolved_capabilities: toResolvedCapabilities(option) }),
 		...shown(labels),
+	};
+}
+
+/** What can be given to the model, and asked of it. */
+function toResolvedCapabilities({ accepts }: ModelOption): NonNullable<SessionDetails["resolved_capabilities"]> {
+	return {
+		vision: accepts.image,
+		image_input: accepts.image,
+		image_tool_results: accepts.image,
+		inline_video: accepts.video,
+		realtime: false,
+		web_search: false,
+		// What a later turn adds to the system prompt reaches every model.
+		mid_conversation_system_messages: true,
+		image_generation: false,
 	};
 }

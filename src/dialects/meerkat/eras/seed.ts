@@ -1,6 +1,6 @@
 // The codec of the first protocol, used until a client requests capabilities.
 import type { SessionInfo } from "../../../kernel/api.ts";
-import { toResultUsage } from "../projection/run.ts";
+import { toResultUsage } from "../projection/usage.ts";
 import type { SessionState } from "../wire.ts";
 import type { MeerkatEvent, SeedEvent } from "../wire-events.ts";
 import type { EraCodec } from "./codec.ts";
@@ -9,10 +9,11 @@ export const seedCodec = {
 	era: "seed",
 	event: toSeedEvent,
 	isContract: false,
-	runResult: (result, _calls, { usage }) => ({ ...result, usage: toResultUsage(usage) }),
+	located: (id) => ({ session_id: id }),
+	runResult: (result, { facts: { usage } }) => ({ ...result, usage: toResultUsage(usage) }),
 	interrupt: () => ({ interrupted: true }),
 	sessionList: (sessions) => ({ sessions: sessions.map(toState) }),
-	sessionRead: toState,
+	sessionRead: ({ info }) => toState(info),
 	config: (config) => config,
 	configSet: () => ({ ok: true }),
 } satisfies EraCodec;
@@ -31,10 +32,14 @@ function toSeedEvent(event: MeerkatEvent): SeedEvent | null {
 		}
 		case "turn_started":
 		case "text_delta":
-		case "text_complete":
-		case "turn_completed": {
+		case "text_complete": {
 			const { assistant_message_id: _, ...seed } = event;
 			return seed;
+		}
+		case "turn_completed": {
+			const { assistant_message_id: _, usage: counted, ...seed } = event;
+			const { accounting: _accounting, ...usage } = counted;
+			return { ...seed, usage };
 		}
 		case "retrying": {
 			const { retry: _, assistant_message_id: _answer, ...seed } = event;
@@ -50,7 +55,13 @@ function toSeedEvent(event: MeerkatEvent): SeedEvent | null {
 			return seed;
 		}
 		case "run_failed": {
-			const { error_class: _, error_report: _report, identity: _identity, ...seed } = event;
+			const {
+				error_class: _,
+				error_report: _report,
+				terminal_cause_kind: _cause,
+				identity: _identity,
+				...seed
+			} = event;
 			return seed;
 		}
 		default:

@@ -3,12 +3,14 @@ import { describe, expect, it } from "vitest";
 import { allSamples } from "../../../../test/support/protocol/sample-events.ts";
 import { type ToolCall, toolError, toolSuccess } from "../../../events/content.ts";
 import { type EventBody, statusChanged } from "../../../events/event.ts";
-import { contractCodec } from "../eras/contract.ts";
+import { createContractCodec } from "../eras/contract.ts";
 import { seedCodec } from "../eras/seed.ts";
 import { contractEvents, type MeerkatEvent, seedEvents } from "../wire-events.ts";
 import { toAnswerId } from "./answer-id.ts";
 import { newFacts } from "./facts.ts";
 import { createProjection } from "./projection.ts";
+
+const contractCodec = createContractCodec("default");
 
 const usage = { input_other: 3, output: 2, input_cache_read: 4, input_cache_creation: 0 };
 const path = [{ parentToolCallId: "P", agentId: "a", subagentType: "coder" }];
@@ -16,7 +18,7 @@ const path = [{ parentToolCallId: "P", agentId: "a", subagentType: "coder" }];
 function createSubject() {
 	const projection = createProjection({
 		sessionId: "s",
-		provider: "p",
+		model: { provider: "p", model: "m" },
 		facts: newFacts(0),
 		describe: (outcome) => (outcome.status === "failed" ? outcome.error.message : "Run was cancelled"),
 	});
@@ -29,7 +31,7 @@ function createSubject() {
 }
 
 /** Names in the events of the contract. */
-const identity = { run_id: "t" };
+const identity = { run_id: "t", interaction_id: "t", turn_input: "typed_text" };
 const answer = (n: number) => ({ assistant_message_id: toAnswerId("t", n) });
 
 const call = (id: string, text: string | null = "{}"): ToolCall => ({
@@ -109,7 +111,8 @@ describe("the events of a run", () => {
 			text: "b",
 			turns: 2,
 			toolCalls: 1,
-			calls: [usage, usage],
+			calls: [usage, usage].map((each) => ({ usage: each, model: { provider: "p", model: "m" } })),
+			cause: null,
 			denial: null,
 			formed: null,
 		});
@@ -157,7 +160,14 @@ describe("the events of a run", () => {
 			delay_ms: 512,
 			retry: {
 				failure: { provider: "p", kind: "retryable_provider_error", message: "APIStatusError (HTTP 503)" },
-				plan: { attempt: 1, max_retries: 2, computed_delay_ms: 512, selected_delay_ms: 512 },
+				plan: {
+					attempt: 1,
+					max_retries: 2,
+					computed_delay_ms: 512,
+					selected_delay_ms: 512,
+					rate_limit_floor_applied: false,
+					budget_capped: false,
+				},
 			},
 			...answer(1),
 		});

@@ -1,23 +1,28 @@
 // Projects events to those of Meerkat RPC, one entry per event type, `ignored` where it has none. `run.ts` has the
 // state of a run; nothing here sends anything.
 
-import { inputText, type TokenUsage } from "../../../events/content.ts";
-import type { AgentEvent, EventBodyOf, EventType, TurnError, TurnOutcome } from "../../../events/event.ts";
+import { inputText } from "../../../events/content.ts";
+import type { AgentEvent, EventBodyOf, EventType, TurnOutcome } from "../../../events/event.ts";
 import type { FormedAnswer } from "../../../events/turn-options.ts";
 import { toBlocks } from "../blocks.ts";
-import { toSessionId } from "../session-id.ts";
-import type { ErrorClass, HookPoint, MeerkatEvent } from "../wire-events.ts";
+import { toRunId } from "../session-id.ts";
+import type { HookPoint, MeerkatEvent, TerminalCause } from "../wire-events.ts";
+import { type CountedCall, type ModelName, toAccounting } from "./accounting.ts";
 import { toAnswerId } from "./answer-id.ts";
 import { type SessionFacts, withEvent } from "./facts.ts";
-import { denialCode, Run, toEventUsage } from "./run.ts";
+import { cancelled, deniedByHook, type Failure, toFailure, toOutcome } from "./failures.ts";
+import { denialCode, Run } from "./run.ts";
+import { toEventUsage } from "./usage.ts";
 
 /** The end of a run as the response to its request reports it. */
 export interface RunReport {
 	readonly text: string;
 	readonly turns: number;
 	readonly toolCalls: number;
-	/** Usage of each model call that answered. */
-	readonly calls: readonly TokenUsage[];
+	/** Each model call that answered. */
+	readonly calls: readonly CountedCall[];
+	/** Why it failed; null when it did not, or a person cancelled it. */
+	readonly cause: TerminalCause | null;
 	/** Why a hook refused it; null when none did. */
 	readonly denial: string | null;
 	/** Its last answer in the form that it must have; null where it must have none. */
@@ -31,12 +36,14 @@ export interface Projection {
 	facts(): SessionFacts;
 	/** Whether there may be running calls that were not sent yet. */
 	isAnswering(): boolean;
+	/** The model calls of the run so far. */
+	rounds(): number;
 }
 
 export interface ProjectionSettings {
 	readonly sessionId: string;
-	/** The provider of its model. */
-	readonly provider: string;
+	/** Its model when it was attached. */
+	readonly model: ModelName;
 	readonly facts: SessionFacts;
 	/** The error text of a failed run. */
 	describe(outcome: Exclude<TurnOutcome, { status: "finished" | "max-steps" }>): string;
@@ -45,6 +52,7 @@ export interface ProjectionSettings {
 /** The state of the entries. */
 interface State {
 	readonly settings: ProjectionSettings;
+	model: ModelName;
 	facts: SessionFacts;
 	run: Run | null;
 	report: RunReport;
@@ -60,6 +68,8 @@ interface Early {
 
 type Entry<T extends EventType> = (body: EventBodyOf<T>, event: AgentEvent, state: State) => readonly MeerkatEvent[];
 
+/** The HTTP status of a provider that limits requests. */
+const tooManyRequests = 429;
 const nothing: readonly MeerkatEvent[] = [];
 const ignored = () => nothing;
 
@@ -67,7 +77,7 @@ const entries: { readonly [T in EventType]: Entry<T> } = {
 	"turn.started": ({ input }, event, state) => {
 		// A nested turn is part of the run.
 		if (state.run !== null) return nothing;
-		state.run = new Run();
+		state.run = new Run(state.model);
 		const { events, denial } = earlyOf(event, state);
 		state.run.denial = denial;
 		state.early = noEarly(null);
@@ -82,7 +92,7 @@ const entries: { readonly [T in EventType]: Entry<T> } = {
 	"turn.ended": ({ outcome }, event, state) => (outcome === null ? nothing : endRun(outcome, event, state)),
 	"step.started": ({ n }, { turnId }, { run }) => run?.beginCall(toAnswerId(turnId, n)) ?? nothing,
 	"step.interrupted": ignored,
-	"step.retrying": ({ next_attempt, max_attempts, wait_s, error_type, status_code }, _event, { run, settings }) => {
+	"step.retrying": ({ next_attempt, max_attempts, wait_s, error_type, status_code }, _event, { run, model }) => {
 		const attempt = next_attempt - 1;
 		const retries = max_attempts - 1;
 		const delay = Math.round(wait_s * 1000);
@@ -96,8 +106,19 @@ const entries: { readonly [T in EventType]: Entry<T> } = {
 				error: message,
 				delay_ms: delay,
 				retry: {
-					failure: { provider: settings.provider, kind: "retryable_provider_error", message },
-					plan: { attempt, max_retries: retries, computed_delay_ms: delay, selected_delay_ms: delay },
+					failure: {
+						provider: model.provider,
+						kind: status_code === tooManyRequests ? "rate_limited" : "retryable_provider_error",
+						message,
+					},
+					plan: {
+						attempt,
+						max_retries: retries,
+						computed_delay_ms: delay,
+						selected_delay_ms: delay,
+						rate_limit_floor_applied: false,
+						budget_capped: false,
+					},
 				},
 				...run?.answer,
 			},
@@ -148,7 +169,10 @@ const entries: { readonly [T in EventType]: Entry<T> } = {
 	"interaction.requested": ignored,
 	"interaction.resolved": ignored,
 	"mode.changed": ignored,
-	"model.changed": ignored,
+	"model.changed": ({ model: { name, provider } }, _event, state) => {
+		state.model = { provider, model: name };
+		return nothing;
+	},
 	"client.attached": ignored,
 	"client.detached": ignored,
 	"session.reset": ignored,
@@ -215,71 +239,81 @@ function endRun(outcome: TurnOutcome, event: AgentEvent, state: State): readonly
 	const delivered = isWell ? run.end() : run.breakOff(event.at);
 	const { text, turns, toolCalls, calls, denial } = run;
 	const formed = outcome.status === "finished" ? (outcome.formed ?? null) : null;
+	const formedCalls = (formed?.usage ?? []).map((usage) => ({ usage, model: state.model }));
+	const failure = denial === null ? failureOf(outcome, run) : deniedByHook;
 	state.report = {
 		text,
 		turns: turns + (formed?.attempts ?? 0),
 		toolCalls,
-		calls: [...calls, ...(formed?.usage ?? [])],
+		calls: [...calls, ...formedCalls],
+		cause: failure?.cause ?? null,
 		denial,
 		formed,
 	};
-	const failed = (error: string, errorClass: ErrorClass): MeerkatEvent => ({
-		type: "run_failed",
-		session_id: sessionId,
-		error,
-		error_class: errorClass,
-		error_report: { class: errorClass, message: error },
-		...identityOf(event),
-	});
-	if (denial !== null) return [...delivered, failed(denialText(denial), "hook")];
+	if (denial !== null) return [...delivered, toRunFailed(denialText(denial), deniedByHook, event, sessionId)];
 	if (outcome.status === "finished" || outcome.status === "max-steps") {
 		const usage = toEventUsage(facts.usage);
 		const names = { ...identityOf(event), ...run.answer };
 		const completed = { session_id: sessionId, result: text, usage, extraction_required: formed !== null };
-		return [...delivered, { type: "run_completed", ...completed, ...names }, ...toExtraction(formed, sessionId)];
+		return [
+			...delivered,
+			{ type: "run_completed", ...completed, ...names },
+			...toExtraction(formed, formedCalls, sessionId),
+		];
 	}
-	return [
-		...delivered,
-		failed(settings.describe(outcome), outcome.status === "cancelled" ? "cancelled" : toErrorClass(outcome.error)),
-	];
+	return [...delivered, toRunFailed(settings.describe(outcome), failure ?? cancelled, event, sessionId)];
 }
 
-function toExtraction(formed: FormedAnswer | null, sessionId: string): readonly MeerkatEvent[] {
+/** Null for a run that did not fail. */
+function failureOf(outcome: TurnOutcome, { hasRetried }: Run): Failure | null {
+	if (outcome.status === "failed") return toFailure(outcome.error, hasRetried);
+	return outcome.status === "cancelled" ? cancelled : null;
+}
+
+function toRunFailed(
+	error: string,
+	{ errorClass, cause }: Failure,
+	event: AgentEvent,
+	sessionId: string,
+): Extract<MeerkatEvent, { type: "run_failed" }> {
+	const reason = cause === null ? null : { outcome: toOutcome(cause), cause_kind: cause };
+	return {
+		type: "run_failed",
+		session_id: sessionId,
+		error,
+		error_class: errorClass,
+		error_report: {
+			class: errorClass,
+			message: error,
+			...(reason === null ? {} : { reason: { reason_type: "turn_terminal_cause", ...reason } }),
+		},
+		...(cause === null ? {} : { terminal_cause_kind: cause }),
+		...identityOf(event),
+	};
+}
+
+function toExtraction(
+	formed: FormedAnswer | null,
+	calls: readonly CountedCall[],
+	sessionId: string,
+): readonly MeerkatEvent[] {
 	if (formed === null) return nothing;
 	const { attempts } = formed;
 	if (formed.kind === "formed") {
 		const origin = attempts === 0 ? "final_reply" : "extraction";
 		return [{ type: "extraction_succeeded", session_id: sessionId, structured_output: formed.value, origin }];
 	}
-	const { lastAnswer, reason, usage } = formed;
-	const failure = { last_output: lastAnswer, attempts, reason, request_usage: usage.map(toEventUsage) };
+	const { lastAnswer, reason } = formed;
+	const requestUsage = calls.map((call) => ({ ...toEventUsage(call.usage), accounting: toAccounting(call) }));
+	const failure = { last_output: lastAnswer, attempts, reason, request_usage: requestUsage };
 	return [{ type: "extraction_failed", session_id: sessionId, ...failure }];
 }
 
 /** Names the run in the events of the contract, where ids have hyphens. */
-function identityOf({ turnId }: AgentEvent): { readonly identity?: { readonly run_id: string } } {
-	return turnId === null ? {} : { identity: { run_id: toSessionId(turnId) ?? turnId } };
-}
-
-const errorClasses: { readonly [C in TurnError["code"]]: ErrorClass } = {
-	"provider-failed": "llm",
-	"login-expired": "llm",
-	"model-not-set": "llm",
-	"capability-missing": "llm",
-	"budget-exhausted": "budget",
-	busy: "internal",
-	"no-turn": "internal",
-	unsupported: "internal",
-	"invalid-input": "internal",
-	"session-not-found": "internal",
-	"storage-failed": "internal",
-	overloaded: "internal",
-	closed: "internal",
-	internal: "internal",
-};
-
-function toErrorClass({ code }: TurnError): ErrorClass {
-	return errorClasses[code];
+function identityOf({ turnId }: AgentEvent): Pick<Extract<MeerkatEvent, { type: "run_started" }>, "identity"> {
+	if (turnId === null) return {};
+	const id = toRunId(turnId);
+	return { identity: { run_id: id, interaction_id: id, turn_input: "typed_text" } };
 }
 
 export function denialText(reason: string): string {
@@ -287,11 +321,20 @@ export function denialText(reason: string): string {
 }
 
 /** The report of a run of which no event was emitted. */
-export const noReport: RunReport = { text: "", turns: 0, toolCalls: 0, calls: [], denial: null, formed: null };
+export const noReport: RunReport = {
+	text: "",
+	turns: 0,
+	toolCalls: 0,
+	calls: [],
+	cause: null,
+	denial: null,
+	formed: null,
+};
 
 export function createProjection(settings: ProjectionSettings): Projection {
 	const state: State = {
 		settings,
+		model: settings.model,
 		facts: settings.facts,
 		run: null,
 		report: noReport,
@@ -306,6 +349,7 @@ export function createProjection(settings: ProjectionSettings): Projection {
 		report: () => state.report,
 		facts: () => state.facts,
 		isAnswering: () => state.run?.isAnswering === true,
+		rounds: () => state.run?.turns ?? 0,
 	};
 }
 

@@ -4,8 +4,10 @@
 import type { TokenUsage, ToolCall, ToolReturn } from "../../../events/content.ts";
 import { toArguments } from "../interactions.ts";
 import type { MeerkatEvent } from "../wire-events.ts";
+import { type CountedCall, type ModelName, toAccounting } from "./accounting.ts";
 import { addUsage, noUsage } from "./facts.ts";
 import { outputText } from "./tool-text.ts";
+import { toEventUsage } from "./usage.ts";
 
 interface OpenCall {
 	readonly call: ToolCall;
@@ -36,6 +38,8 @@ interface ModelCall {
 	/** Reasoning that was sent and is not complete. */
 	reasoning: string;
 	usage: TokenUsage;
+	/** What was called. */
+	readonly model: ModelName;
 	calls: OpenCall[];
 	/** Hook events about tool calls that could not be sent yet. */
 	early: MeerkatEvent[];
@@ -50,6 +54,7 @@ export const denialCode = "policy_violation";
 const cancelledCall = { error: "execution_failed", message: "The tool call was cut off." };
 
 export class Run {
+	readonly #model: ModelName;
 	#modelCalls = 0;
 	#toolCalls = 0;
 	#current: ModelCall | null = null;
@@ -58,6 +63,11 @@ export class Run {
 	#denials: Denial[] = [];
 	/** Why a hook refused the run; null when none did. */
 	denial: string | null = null;
+
+	/** Of `model`: another one counts from the next run on. */
+	constructor(model: ModelName) {
+		this.#model = model;
+	}
 
 	get turns(): number {
 		return this.#modelCalls;
@@ -77,8 +87,10 @@ export class Run {
 		return this.#current !== null && !this.#current.isAnswered;
 	}
 
-	/** Usage of each model call that answered. */
-	readonly calls: TokenUsage[] = [];
+	/** Each model call that answered. */
+	readonly calls: CountedCall[] = [];
+	/** Whether the last call has failed and was made again. */
+	hasRetried = false;
 
 	/** Names the last answer, in the events of the contract. */
 	get answer(): { readonly assistant_message_id?: string } {
@@ -89,11 +101,13 @@ export class Run {
 	beginCall(answerId: string | null): MeerkatEvent[] {
 		const before = this.#finish();
 		this.#modelCalls += 1;
+		this.hasRetried = false;
 		this.#current = {
 			answerId,
 			text: "",
 			reasoning: "",
 			usage: noUsage,
+			model: this.#model,
 			calls: [],
 			early: [],
 			isAnswered: false,
@@ -156,6 +170,7 @@ export class Run {
 
 	/** The attempt failed; the next starts over. */
 	retry(): readonly MeerkatEvent[] {
+		this.hasRetried = true;
 		if (this.#current === null) return [];
 		const { early } = this.#current;
 		this.#current = { ...this.#current, text: "", reasoning: "", calls: [], early: [] };
@@ -168,7 +183,7 @@ export class Run {
 		if (current === null || current.isAnswered) return [];
 		current.isAnswered = true;
 		current.usage = addUsage(current.usage, usage ?? noUsage);
-		this.calls.push(current.usage);
+		this.calls.push({ usage: current.usage, model: current.model });
 		this.#toolCalls += current.calls.length;
 		const events = this.#endReasoning();
 		if (current.text !== "") events.push({ type: "text_complete", content: current.text, ...this.answer });
@@ -219,7 +234,12 @@ export class Run {
 		const stopReason = current.calls.length > 0 ? "tool_use" : "end_turn";
 		return [
 			...current.calls.flatMap((open) => toResults(open, open.startedAt)),
-			{ type: "turn_completed", stop_reason: stopReason, usage: toEventUsage(current.usage), ...this.answer },
+			{
+				type: "turn_completed",
+				stop_reason: stopReason,
+				usage: { ...toEventUsage(current.usage), accounting: toAccounting(current) },
+				...this.answer,
+			},
 		];
 	}
 }
@@ -244,25 +264,4 @@ function resultText(settled: Settled | null): string {
 	const { result, isDenied } = settled;
 	if (!isDenied) return outputText(result);
 	return JSON.stringify({ error: "hook_denied", reason_code: denialCode, message: result.message });
-}
-
-/** Usage in the form of results: unknown cache counts are left out. */
-export function toResultUsage(usage: TokenUsage) {
-	const { input_tokens, output_tokens, cache_creation_tokens, cache_read_tokens } = toEventUsage(usage);
-	return {
-		input_tokens,
-		output_tokens,
-		...(cache_creation_tokens === null ? {} : { cache_creation_tokens }),
-		...(cache_read_tokens === null ? {} : { cache_read_tokens }),
-	};
-}
-
-/** Usage in the form of events: cached and cache-creating tokens are listed, and are part of the input. */
-export function toEventUsage(usage: TokenUsage) {
-	return {
-		input_tokens: usage.input_other + usage.input_cache_read + usage.input_cache_creation,
-		output_tokens: usage.output,
-		cache_creation_tokens: usage.input_cache_creation === 0 ? null : usage.input_cache_creation,
-		cache_read_tokens: usage.input_cache_read === 0 ? null : usage.input_cache_read,
-	};
 }

@@ -247,3 +247,56 @@ describe("in another process", () => {
 		await third.end();
 	});
 });
+
+describe("context that passes", () => {
+	it("follows the prompt in every request of its run, and is gone in the next", async () => {
+		const server = await serve("one", "two", "three");
+		const created = await server.ask("session/create", { prompt: "first", transient_turn_context: "NOW-1" });
+		const session_id = idOf(created);
+		await server.ask("turn/start", { session_id, prompt: "second", transient_turn_context: "NOW-2" });
+		await server.ask("turn/start", { session_id, prompt: "third" });
+		const asked = server.bodies.map((body) => messagesOf(body).slice(1));
+		expect(asked).toEqual([
+			["user: first|NOW-1"],
+			["user: first", "assistant: one", "user: second|NOW-2"],
+			["user: first", "assistant: one", "user: second", "assistant: two", "user: third"],
+		]);
+		await server.end();
+	});
+
+	it("is refused for a creation without a run", async () => {
+		const server = await serve();
+		const params = { prompt: "", initial_turn: "deferred", transient_turn_context: "x" };
+		await server.ask("capabilities/get", {});
+		const { error } = await server.ask("session/create", params);
+		expect(error).toMatchObject({ message: expect.stringContaining("`transient_turn_context` is for a run") });
+		await server.end();
+	});
+});
+
+describe("a filter of tools", () => {
+	it.each([
+		["All", (tools: readonly unknown[]) => tools.includes("Shell") && tools.includes("Grep")],
+		[{ Allow: ["Grep"] }, (tools: readonly unknown[]) => tools.join() === "Grep"],
+		[{ Deny: ["Shell"] }, (tools: readonly unknown[]) => !tools.includes("Shell") && tools.includes("Grep")],
+	] as const)("%j holds for every turn; an overlay leaves fewer", async (tool_filter, holds) => {
+		const server = await serve("one", "two");
+		const session_id = idOf(await server.ask("session/create", { prompt: "go", tool_filter }));
+		const overlay = { allowed_tools: ["Grep", "Shell", "Glob"] };
+		await server.ask("turn/start", { session_id, prompt: "go", turn_tool_overlay: overlay });
+		const [first = {}, second = {}] = server.bodies;
+		expect(holds(toolsOf(first))).toBe(true);
+		expect(toolsOf(second).every((name) => toolsOf(first).includes(name))).toBe(true);
+		expect(toolsOf(second)).toContain("Grep");
+		await server.end();
+	});
+
+	it("of another form is refused", async () => {
+		const server = await serve();
+		for (const tool_filter of ["Some", { Allow: "x" }, { Allow: [], Deny: [] }]) {
+			const { error } = await server.ask("session/create", { prompt: "go", tool_filter });
+			expect(error).toMatchObject({ message: expect.stringContaining("tool_filter") });
+		}
+		await server.end();
+	});
+});

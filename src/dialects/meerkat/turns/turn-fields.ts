@@ -64,12 +64,24 @@ export const toolOverlaySchema = v.pipe(
 	v.strictObject({ allowed_tools: nullish(names), blocked_tools: nullish(names) }),
 );
 
+/** The tools of a session, by name: all, these alone, or all but these. */
+export const toolFilterSchema = v.union(
+	[
+		v.literal("All"),
+		v.pipe(plainObject, v.strictObject({ Allow: names })),
+		v.pipe(plainObject, v.strictObject({ Deny: names })),
+	],
+	'must be "All", {"Allow":[…]} or {"Deny":[…]}, with names of tools',
+);
+
 /** The fields of `session/create` and `turn/start`. */
 export const inputFields = {
 	/** Messages before the prompt, which stay in the conversation; contract only, like all of these. */
 	injected_context: nullish(texts),
 	/** At the end of the system prompt. */
 	additional_instructions: nullish(texts),
+	/** A message after the prompt, which does not stay in the conversation. */
+	transient_turn_context: nullish(v.string("must be a text")),
 };
 export const turnFields = {
 	...inputFields,
@@ -83,6 +95,7 @@ export const turnFields = {
 export const createFields = {
 	...inputFields,
 	provider_params: nullish(providerParamsSchema),
+	tool_filter: nullish(toolFilterSchema),
 	/** A JSON Schema of the last answer of each run, or an object with it as its `schema`. */
 	output_schema: nullish(
 		v.custom<Readonly<Record<string, unknown>>>(isSchema, "Schema must be a JSON object at the root"),
@@ -110,14 +123,20 @@ export function toEveryTurn(
 	params: Readonly<Record<"output_schema", Readonly<Record<string, unknown>> | null>> & {
 		readonly provider_params: v.InferOutput<typeof providerParamsSchema> | null;
 		readonly structured_output_retries: number | null;
+		readonly tool_filter: v.InferOutput<typeof toolFilterSchema> | null;
 	},
 ): TurnOptions {
-	const { output_schema, structured_output_retries, provider_params } = params;
+	const { output_schema, structured_output_retries, provider_params, tool_filter } = params;
 	const retries = structured_output_retries ?? standardRetries;
 	return {
 		...(provider_params === null ? {} : { sampling: toSampling(provider_params) }),
+		...(tool_filter === null || tool_filter === "All" ? {} : { tools: toLimits(tool_filter) }),
 		...(output_schema === null ? {} : { answerForm: { schema: unwrapped(output_schema), retries } }),
 	};
+}
+
+function toLimits(filter: Exclude<v.InferOutput<typeof toolFilterSchema>, string>): NonNullable<TurnOptions["tools"]> {
+	return "Allow" in filter ? { allowed: filter.Allow, blocked: [] } : { allowed: null, blocked: filter.Deny };
 }
 
 /** Clients also send the schema with a name and the like. */
@@ -131,11 +150,14 @@ export function toOneTurn(fields: {
 	readonly injected_context: readonly string[] | null;
 	readonly additional_instructions: readonly string[] | null;
 	readonly turn_tool_overlay: v.InferOutput<typeof toolOverlaySchema> | null;
+	readonly transient_turn_context: string | null;
 }): TurnOptions {
+	const passing = fields.transient_turn_context ?? "";
 	const { injected_context: context, additional_instructions: instructions, turn_tool_overlay: overlay } = fields;
 	return {
 		...(context === null ? {} : { context: [...context] }),
 		...(instructions === null ? {} : { instructions: [...instructions] }),
+		...(passing === "" ? {} : { passingContext: passing }),
 		...(overlay === null ? {} : { tools: { allowed: overlay.allowed_tools, blocked: overlay.blocked_tools ?? [] } }),
 	};
 }

@@ -34,13 +34,12 @@ export const reasons: readonly Reason[] = [
 		text: "Lines: valid JSON that is not a request gets -32600; a repeated member or id is accepted, invalid UTF-8 is replaced, params are named.",
 	},
 	{
-		pattern: /^(initialize|capabilities\/get|models\/catalog)/,
-		text: "The server says what it is: its own version, methods, capabilities and the models of its settings.",
+		pattern: /^(initialize|capabilities\/get|models\/catalog)|resolved_capabilities\.|total_count/,
+		text: "The server says what it is: its own version, methods, capabilities, skills and the models of its settings.",
 	},
 	{
-		pattern:
-			/accounting|skill_diagnostics|session_ref|resolved_capabilities|interaction_id|turn_input|transcript_role|data\.meta|contributors|dedupe_key|error_report\.reason|error\.data|terminal_cause_kind|floor_applied|budget_capped|\.run_id|messages\[\]\.(kind|body|identity)/,
-		text: "Members without a counterpart here yet.",
+		pattern: /transcript_role|data\.meta|terminal_cause_kind|error\.data|messages\[\]\.(kind|body|identity)/,
+		text: "Details that the kernel does not have: what the provider said as data, the signature of reasoning, rows of a kind of their own for context.",
 	},
 	{
 		pattern:
@@ -49,7 +48,7 @@ export const reasons: readonly Reason[] = [
 	},
 	{
 		pattern:
-			/^session\/(list|read) result.*(created_at|updated_at|is_active: is missing|count: is missing|tokens: is missing|model: is missing|provider: is missing|text: is missing)|(run_usage|request_usage|total_tokens|result\.(result|session_id)): is missing/,
+			/^session\/(list|read) result.*(created_at|updated_at|is_active: is missing|count: is missing|tokens: is missing|model: is missing|provider: is missing|text: is missing)|(run_usage|request_usage|total_tokens|session_ref|skill_diagnostics|resolved_capabilities|interaction_id|run_id|result\.(result|session_id)): is missing/,
 		text: "A process whose client did not call `capabilities/get` speaks the first protocol.",
 	},
 	{

@@ -1,6 +1,6 @@
 // The sessions of a realm: those that this process uses, and those that earlier processes left.
-import type { SessionInfo, SessionsApi } from "../../kernel/api.ts";
-import { readFacts, type SessionFacts } from "./projection/facts.ts";
+import type { SessionInfo, SessionsApi } from "../../../kernel/api.ts";
+import { readFacts, type SessionFacts } from "../projection/facts.ts";
 
 interface Left {
 	readonly info: SessionInfo;
