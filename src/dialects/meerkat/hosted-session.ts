@@ -124,12 +124,20 @@ export class HostedSession {
 		options: TurnOptions,
 	): Promise<{ readonly ended: Promise<RunResult> }> {
 		if (!withEvents) this.#quietStarts += 1;
-		const starting = this.pump.follow(async () => (await handle.startTurn(toInput(prompt), options)).turnId);
+		const starting = this.pump.follow(async () => {
+			const { turnId } = await handle.startTurn(toInput(prompt), options);
+			if (!withEvents) this.#quietTurns.add(turnId);
+			return turnId;
+		});
 		const { turnId, ended } = await starting.finally(() => {
 			if (!withEvents) this.#quietStarts -= 1;
 		});
-		if (!withEvents) this.#quietTurns.add(turnId);
-		return { ended: ended.then((each) => this.#toResult(each, this.#takeEnd(turnId))) };
+		return {
+			ended: ended.then((each) => {
+				this.#quietTurns.delete(turnId);
+				return this.#toResult(each, this.#takeEnd(turnId));
+			}),
+		};
 	}
 
 	/** Resolves after the end of the run of this id was sent; null when it does not run. */
