@@ -54,7 +54,8 @@ function isResultOf(method: string | null, result: Fields, sessionId: string | n
 		case "tools/register":
 			return Number.isInteger(result["registered"]);
 		case "session/create":
-			return Object.keys(result).length === 1
+			// A creation without a run names the session, in the contract also by its realm.
+			return Object.keys(result).every((key) => key === "session_id" || key === "session_ref")
 				? has("session_id")
 				: has("session_id", "text", "turns", "tool_calls", "usage");
 		case "turn/start":

@@ -175,7 +175,7 @@ export class SessionMethods {
 			return this.#client.codec().located(handle.session.id);
 		}
 		const { ended } = await this.#orDiscard(handle, async () =>
-			this.#begin(async () => {
+			this.#begin(isContract, async () => {
 				const attached = await this.#attach(handle);
 				return await startInRoom(() =>
 					attached.start(
@@ -206,22 +206,24 @@ export class SessionMethods {
 	/** In the contract a turn that comes during another waits for its end. */
 	async #turn(params: TurnStartParams, answered: Promise<void>): Promise<RunResult> {
 		const { session_id: id } = params;
-		if (this.#client.codec().isContract) refuseUnhonouredOfTurn(params);
-		const run = () => this.#runTurn(params, answered);
+		// The rules are those of its arrival, also when the client asks for capabilities meanwhile.
+		const { isContract } = this.#client.codec();
+		if (isContract) refuseUnhonouredOfTurn(params);
+		const run = () => this.#runTurn(params, answered, isContract);
 		const { queue } = this.#waiting;
-		return await (this.#client.codec().isContract ? queue.run(id, run) : queue.add(id, run()));
+		return await (isContract ? queue.run(id, run) : queue.add(id, run()));
 	}
 
-	async #runTurn(params: TurnStartParams, answered: Promise<void>): Promise<RunResult> {
+	async #runTurn(params: TurnStartParams, answered: Promise<void>, isContract: boolean): Promise<RunResult> {
 		const { session_id: id } = params;
 		const start = () => this.#lines.run(id, () => this.#start(params, answered));
-		const { handle, ended } = await this.#begin(() => this.#whenIdle(id, start));
+		const { handle, ended } = await this.#begin(isContract, () => (isContract ? this.#whenIdle(id, start) : start()));
 		return await ended.finally(() => handle.release());
 	}
 
 	/** Begins a turn; in the contract it waits while too many run. */
-	#begin<T extends { readonly ended: Promise<unknown> }>(begin: () => Promise<T>): Promise<T> {
-		return this.#client.codec().isContract ? this.#waiting.slots.begin(begin) : begin();
+	#begin<T extends { readonly ended: Promise<unknown> }>(isContract: boolean, begin: () => Promise<T>): Promise<T> {
+		return isContract ? this.#waiting.slots.begin(begin) : begin();
 	}
 
 	/** In the contract a turn waits for the end of one that another client has begun in its session. */
@@ -230,8 +232,7 @@ export class SessionMethods {
 			try {
 				return await start();
 			} catch (thrown) {
-				const isBusy = toNamedError(thrown, id).code === "SESSION_BUSY";
-				if (!isBusy || !this.#client.codec().isContract) throw thrown;
+				if (toNamedError(thrown, id).code !== "SESSION_BUSY") throw thrown;
 			}
 			const handle = await this.#kernelApi.sessions.acquire(id);
 			try {
