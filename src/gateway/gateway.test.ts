@@ -32,6 +32,7 @@ async function createGateway() {
 		port: 0,
 		names: [],
 		tls: null,
+		page: null,
 		tokens,
 		// Streams and connections live by the clock of the machine, but for what tests wait for.
 		clock: {
