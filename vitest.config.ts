@@ -42,6 +42,7 @@ export default defineConfig({
 					name: "fast",
 					include: [
 						"src/**/*.test.ts",
+						"web/**/*.test.ts",
 						"test/{campaign,contracts,transcripts,pins,support}/**/*.test.ts",
 						"scripts/**/*.test.ts",
 					],
@@ -75,6 +76,17 @@ export default defineConfig({
 					globalSetup: build,
 					maxWorkers: 1,
 					sequence: { groupOrder: 2 },
+				},
+			},
+			{
+				extends: true,
+				test: {
+					name: "browser",
+					include: ["test/browser/**/*.test.ts"],
+					globalSetup: build,
+					testTimeout: 60_000,
+					maxWorkers: 1,
+					sequence: { groupOrder: 4 },
 				},
 			},
 			{

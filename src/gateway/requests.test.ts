@@ -12,6 +12,12 @@ describe("readStreamOptions", () => {
 		]);
 	});
 
+	it("reads a cursor whose signs are encoded, as makers of queries do", () => {
+		const made = new URLSearchParams({ sessions: "a@e1:7" }).toString();
+		expect(made).toContain("%40");
+		expect(read(made).subscriptions).toEqual([{ sessionId: "a", after: { epoch: "e1", seq: 7 } }]);
+	});
+
 	it("takes the cursor of the last event that a client had", () => {
 		expect(read("sessions=a@e:1,b", "a@e:9").subscriptions).toEqual([
 			{ sessionId: "a", after: { epoch: "e", seq: 9 } },

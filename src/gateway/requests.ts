@@ -55,7 +55,13 @@ function readGrade(value: string | undefined): Grade {
 
 function readSubscription(text: string): Subscription {
 	const at = text.lastIndexOf("@");
-	if (at === -1) return { sessionId: decoded(text), after: null };
+	if (at === -1) {
+		// Makers of queries encode the `@` as well.
+		const whole = decoded(text);
+		const [, sessionId, epoch, seq] = /^(.+)@([^:@]{1,200}):(\d{1,15})$/s.exec(whole) ?? [];
+		if (sessionId === undefined || epoch === undefined) return { sessionId: whole, after: null };
+		return { sessionId, after: { epoch, seq: Number(seq) } };
+	}
 	const [, epoch, seq] = /^([^:@]{1,200}):(\d{1,15})$/.exec(decoded(text.slice(at + 1))) ?? [];
 	if (epoch === undefined || seq === undefined) {
 		return refuse(

@@ -44,10 +44,13 @@ export const tasks = signal<readonly Task[]>([]);
 export const isListed = signal(false);
 
 export const mayControl = computed(() => server.value?.scope === "control");
-export const conversation = computed(() => {
-	void revision.value;
-	return open.value?.conversation ?? null;
-});
+/** Read anew with every change: it is changed in its place. */
+export const conversation = {
+	get value(): Conversation | null {
+		void revision.value;
+		return open.value?.conversation ?? null;
+	},
+};
 /** Whether a session is running that is not the open one. */
 export const running = computed(() => new Set(loaded.value.filter(({ isRunning }) => isRunning).map(({ id }) => id)));
 

@@ -1,5 +1,5 @@
 // What the open session is, and what it does at this moment.
-import { connection, conversation, mayControl, models, open, setMode, setModel } from "../model/app.ts";
+import { connection, conversation, mayControl, models, open, sessions, setMode, setModel } from "../model/app.ts";
 import { baseName } from "../text/words.ts";
 import { isPanelShown, isSidebarShown } from "./layout.ts";
 
@@ -16,6 +16,7 @@ export function SessionHeader() {
 	const list = models.value?.options ?? [];
 	const current = list.find(({ alias }) => alias === shown.model?.alias);
 	const isOff = !mayControl.value;
+	const title = shown.title ?? sessions.value.find(({ id }) => id === open.value?.id)?.title ?? "New session";
 	return (
 		<header class={`session-header ${shown.mode}`}>
 			<button
@@ -27,7 +28,7 @@ export function SessionHeader() {
 				☰
 			</button>
 			<div class="session-name">
-				<h1>{shown.title ?? "New session"}</h1>
+				<h1>{title}</h1>
 				<p title={shown.workDir}>{shown.workDir === "" ? "" : baseName(shown.workDir)}</p>
 			</div>
 			<p class="status" role="status">

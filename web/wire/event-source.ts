@@ -69,9 +69,11 @@ async function readOnce(options: StreamOptions, stopped: AbortSignal, opened: ()
 			if (response.status === 401) options.take({ kind: "failed", text: text || "The token is refused." });
 			throw new Error(text);
 		}
-		opened();
 		options.take({ kind: "connection", isOpen: true });
-		const parser = new MessageParser((name, data) => takeMessage(name, data, options));
+		const parser = new MessageParser((name, data) => {
+			if (name === "state") opened();
+			takeMessage(name, data, options);
+		});
 		const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
 		for (;;) {
 			const { done, value } = await reader.read();
@@ -90,7 +92,7 @@ async function readOnce(options: StreamOptions, stopped: AbortSignal, opened: ()
 function toPath({ sessionId, clientName, observes, cursor }: StreamOptions): string {
 	const last = cursor();
 	const place = last === null ? "" : `@${last.epoch}:${last.seq}`;
-	const sessions = encodeURIComponent(`${encodeURIComponent(sessionId)}${place}`);
+	const sessions = `${encodeURIComponent(sessionId)}${place}`;
 	const role = observes ? "observe" : "control";
 	return `/events?sessions=${sessions}&client=${encodeURIComponent(clientName)}&role=${role}`;
 }

@@ -7,7 +7,7 @@ export function takeToken(): string | null {
 	const given = new URLSearchParams(location.hash.slice(1)).get("token");
 	if (given !== null) {
 		sessionStorage.setItem(key, given);
-		history.replaceState(null, "", location.pathname);
+		history.replaceState(null, "", location.pathname + location.search);
 	}
 	return sessionStorage.getItem(key);
 }
