@@ -158,11 +158,11 @@ const inlineForms: readonly {
 		make: ([address]) => toLink(address, [{ kind: "text", text: address }]),
 	},
 	{
-		form: /\*\*(?=\S)([^\n]{1,2000}?\S)\*\*/y,
+		form: /\*\*(?=\S)([^\n]{0,2000}?\S)\*\*/y,
 		make: ([, text = ""], depth) => ({ kind: "strong", content: parseInline(text, depth + 1) }),
 	},
 	{
-		form: /~~(?=\S)([^\n]{1,2000}?\S)~~/y,
+		form: /~~(?=\S)([^\n]{0,2000}?\S)~~/y,
 		make: ([, text = ""], depth) => ({ kind: "deleted", content: parseInline(text, depth + 1) }),
 	},
 	{
