@@ -1,52 +1,12 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import fc from "fast-check";
-import { describe, expect, it, onTestFinished } from "vitest";
-import { type Answer, GatewayClient, isEvent, type Sending } from "../../test/support/gateway/gateway-client.ts";
-import { createHost } from "../../test/support/sessions/session-host.ts";
-import { systemClock } from "../base/clock.ts";
-import { silentLog } from "../base/log.ts";
+import { describe, expect, it } from "vitest";
+import { type Answer, isEvent, type Sending } from "../../test/support/gateway/gateway-client.ts";
+import { control, createGateway } from "../../test/support/gateway/gateway-subject.ts";
 import { heartbeat } from "./event-stream.ts";
-import { startGateway, tokenCheckSpan } from "./gateway.ts";
+import { tokenCheckSpan } from "./gateway.ts";
 import { methodNames, methods } from "./protocol.ts";
-import type { Scope } from "./tokens.ts";
-
-const control = "c".repeat(64);
-const observe = "o".repeat(64);
-
-async function createGateway() {
-	const { host, clock } = await createHost();
-	const valid = new Map<string, Scope>([
-		[control, "control"],
-		[observe, "observe"],
-	]);
-	const tokens = {
-		scopeOf: async (token: string) => valid.get(token) ?? null,
-		find: async () => null,
-		prepare: async () => {},
-	};
-	const gateway = await startGateway({
-		sessions: host,
-		server: { name: "agentwire", version: "1.2.3" },
-		address: "127.0.0.1",
-		port: 0,
-		names: [],
-		tls: null,
-		tokens,
-		// Streams and connections live by the clock of the machine, but for what tests wait for.
-		clock: {
-			now: clock.now,
-			after: (ms, run, inBackground) => (ms >= tokenCheckSpan ? clock : systemClock).after(ms, run, inBackground),
-		},
-		log: silentLog,
-	});
-	onTestFinished(async () => {
-		await host.stop();
-		await gateway.close();
-	});
-	const client = new GatewayClient(gateway.port, control);
-	return { gateway, host, clock, valid, client, watcher: new GatewayClient(gateway.port, observe), port: gateway.port };
-}
 
 const json = { "content-type": "application/json" };
 

@@ -4,11 +4,13 @@ import { aborted } from "../../base/abort.ts";
 import { systemClock } from "../../base/clock.ts";
 import { errorText, systemErrorCode } from "../../base/errors.ts";
 import { randomIdentifiers } from "../../base/ids.ts";
+import type { Log } from "../../base/log.ts";
 import { createDiskFiles } from "../../files/disk-files.ts";
 import type { Files } from "../../files/port.ts";
 import { privateBelow } from "../../files/private-paths.ts";
 import { isLoopback } from "../../gateway/access.ts";
 import { type Gateway, startGateway } from "../../gateway/gateway.ts";
+import type { Converse } from "../../gateway/sockets/sockets.ts";
 import { createTokens } from "../../gateway/tokens.ts";
 import type { FaultOwner } from "../../kernel/api.ts";
 import { nobody } from "../../kernel/session/fault-owner.ts";
@@ -19,7 +21,7 @@ import { checkFile, type Place } from "../paths.ts";
 import { endInTime } from "../process/process-exit.ts";
 import { takeProcess } from "../process/program-process.ts";
 import { writeNotice } from "../process/standard-error.ts";
-import { endProgram, startHost } from "../program.ts";
+import { endProgram, type StartedKernel, startHost } from "../program.ts";
 import { productName, productVersion } from "../version.ts";
 
 /** The file of the tokens in the share directory. */
@@ -65,6 +67,7 @@ export async function runGateway(
 			names: flags.names,
 			tls: await readTls(flags.tls, place, files),
 			tokens,
+			converse: createConverse(started, host, log),
 			clock: systemClock,
 			log,
 		});
@@ -91,6 +94,27 @@ function refuseUnmeantAddress({ address, allowsRemote }: GatewayFlags): void {
 	throw new UsageError(
 		`--host ${address}: other machines may reach this address, and whoever has the token can run commands here. If that is meant, add --allow-remote, and --tls-cert and --tls-key or a proxy that speaks HTTPS.`,
 	);
+}
+
+/** The protocols of clients that come by WebSocket, loaded with the first. */
+function createConverse(
+	{ compatibility, configuration }: StartedKernel,
+	host: Awaited<ReturnType<StartedKernel["openHost"]>>,
+	log: Log,
+): Converse {
+	const parts = {
+		...host,
+		server: { name: productName, version: productVersion },
+		compatibility,
+		maximumInFlight: configuration.agentwire.limits.requestsInFlight,
+		log,
+	};
+	return async (asked, transport, signal) => {
+		const { serveVisitor } = await import("../../server/serve-visitor.ts");
+		const visit =
+			asked.kind === "acp" ? ({ dialect: "acp" } as const) : ({ dialect: "kimi", session: asked.session } as const);
+		await serveVisitor(visit, parts, transport, signal);
+	};
 }
 
 async function readTls(tls: GatewayFlags["tls"], place: Place, files: Files) {
