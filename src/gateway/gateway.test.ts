@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type Answer, isEvent, type Sending } from "../../test/support/gateway/gateway-client.ts";
 import { control, createGateway } from "../../test/support/gateway/gateway-subject.ts";
+import { connectSocket } from "../../test/support/gateway/socket-client.ts";
 import { heartbeat } from "./event-stream.ts";
 import { tokenCheckSpan } from "./gateway.ts";
 import { methodNames, methods } from "./protocol.ts";
@@ -37,6 +38,7 @@ describe("POST /rpc", () => {
 	it("has every method answered for a session that there is not", async () => {
 		const { client } = await createGateway();
 		const params: Readonly<Record<string, object>> = {
+			"sessions.rename": { title: "x" },
 			"turn.start": { input: "x" },
 			"turn.steer": { input: "x" },
 			"mode.set": { mode: "plan" },
@@ -360,6 +362,40 @@ describe("GET /events", () => {
 		await gateway.close();
 		await stream.ended;
 		await expect(client.result("server.info")).rejects.toThrow("ECONNREFUSED");
+	});
+});
+
+describe("sessions.rename", () => {
+	it("gives a session a title, which lists and every client have", async () => {
+		const { client, port } = await createGateway();
+		const sessionId = await client.createSession();
+		const stream = await client.stream(`sessions=${sessionId}`);
+		await stream.until(({ name }) => name === "state");
+		const editor = await connectSocket(port, "/acp", control);
+		await editor.request("i", "initialize", { protocolVersion: 1 });
+		await editor.request("l", "session/load", { sessionId, cwd: "/work", mcpServers: [] });
+		expect(await client.result("sessions.rename", { sessionId, title: " The\n plan " })).toEqual({ title: "The plan" });
+		const renamed = await stream.until(isEvent("title.changed"));
+		expect(renamed).toMatchObject({ name: "e", data: { title: "The plan", seq: 1 } });
+		const update = await editor.until((message) => JSON.stringify(message).includes("session_info_update"));
+		expect(update).toMatchObject({ params: { sessionId, update: { title: "The plan" } } });
+		const { turnId } = await client.result("turn.start", { sessionId, input: "text: another title" });
+		await stream.until(({ data }) => data["type"] === "turn.ended" && data["turnId"] === turnId);
+		expect(await client.result("sessions.list")).toMatchObject({ sessions: [{ id: sessionId, title: "The plan" }] });
+		expect(await client.result("session.snapshot", { sessionId })).toMatchObject({ title: "The plan" });
+		expect(await client.call("sessions.rename", { sessionId, title: "x".repeat(201) })).toMatchObject({
+			error: { data: { code: "invalid-input" }, message: "A title has at most 200 characters." },
+		});
+	});
+
+	it("names an archived session too", async () => {
+		const { client } = await createGateway();
+		const sessionId = await client.createSession();
+		const stream = await client.stream(`sessions=${sessionId}`);
+		await client.result("turn.start", { sessionId, input: "text: x" });
+		await stream.until(isEvent("turn.ended"));
+		await client.call("sessions.archive", { sessionId });
+		expect(await client.result("sessions.rename", { sessionId, title: "Old" })).toEqual({ title: "Old" });
 	});
 });
 

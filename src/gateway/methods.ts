@@ -58,6 +58,8 @@ export function createMethods({ sessions, server }: MethodParts): CallMethod {
 			const id = await sessions.fork(sessionId, messages === undefined ? {} : { cut: { messages } });
 			return await look(id, async ({ session }) => ({ sessionId: session.id, workDir: session.workDir }));
 		},
+		"sessions.rename": ({ sessionId, title }) =>
+			look(sessionId, ({ session }) => session.send({ type: "title.set", title })),
 		"sessions.archive": ({ sessionId }) => nothing(sessions.archive(sessionId)),
 		"sessions.delete": ({ sessionId }) => nothing(sessions.delete(sessionId)),
 		"session.snapshot": ({ sessionId }) =>

@@ -112,6 +112,12 @@ export const methods = {
 		v.strictObject({ ...session, messages: optional(v.pipe(v.number(), v.integer(), v.minValue(0))) }),
 		v.strictObject({ ...session, workDir: text }),
 	),
+	"sessions.rename": method(
+		"control",
+		"Gives a session a title of at most 200 characters on one line, which stays; `title.changed` reports it to every client.",
+		v.strictObject({ ...session, title: text }),
+		v.strictObject({ title: text }),
+	),
 	"sessions.archive": method(
 		"control",
 		"Archives a session: cancels its turn and hides it. Its files stay.",
