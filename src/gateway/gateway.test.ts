@@ -365,6 +365,31 @@ describe("GET /events", () => {
 	});
 });
 
+describe("turn.start with files", () => {
+	it("shows the model a text behind the input, which the session has", async () => {
+		const { client } = await createGateway();
+		const sessionId = await client.createSession();
+		const stream = await client.stream(`sessions=${sessionId}`);
+		const file = { name: "a.txt", type: "text/plain", data: Buffer.from("content").toString("base64") };
+		await client.result("turn.start", { sessionId, input: "text: x", files: [file] });
+		const started = await stream.until(isEvent("turn.started"));
+		expect(started.data["input"]).toEqual([
+			{ type: "text", text: "text: x" },
+			{ type: "text", text: '<file name="a.txt">\ncontent\n</file>' },
+		]);
+		await stream.until(isEvent("turn.ended"));
+		for (const [method, files, text] of [
+			["turn.start", [{ ...file, data: "?" }], 'The content of "a.txt" is no base64.'],
+			["turn.steer", [{ ...file, data: "?" }], 'The content of "a.txt" is no base64.'],
+			["turn.start", [{ ...file, path: "/etc/passwd" }], "takes no member 'files.0.path'"],
+		] as const) {
+			expect(await client.call(method, { sessionId, input: "x", files })).toMatchObject({
+				error: { data: { code: "invalid-input" }, message: expect.stringContaining(text) },
+			});
+		}
+	});
+});
+
 describe("sessions.rename", () => {
 	it("gives a session a title, which lists and every client have", async () => {
 		const { client, port } = await createGateway();

@@ -5,6 +5,7 @@ import { KernelError } from "../base/errors.ts";
 import { isRecord } from "../base/json.ts";
 import type { SessionMode } from "../events/session-mode.ts";
 import type { CreationOptions, OpeningOptions, SessionHandle, SessionsApi, StartingMode } from "../kernel/api.ts";
+import { withFiles } from "./files.ts";
 import { gatewayVersion, type MethodName, methods, type Params, type Result, toShownSnapshot } from "./protocol.ts";
 import type { Scope } from "./tokens.ts";
 
@@ -67,9 +68,14 @@ export function createMethods({ sessions, server }: MethodParts): CallMethod {
 		"session.description": ({ sessionId }) => look(sessionId, ({ session }) => session.description()),
 		"session.background-tasks": ({ sessionId }) =>
 			look(sessionId, async ({ session }) => [...(await session.backgroundTasks())]),
-		"turn.start": ({ sessionId, input }) => use(sessionId, (handle) => handle.startTurn(input)),
-		"turn.steer": ({ sessionId, input }) =>
-			use(sessionId, ({ session }) => session.send({ type: "turn.steer", input })),
+		"turn.start": async ({ sessionId, input, files }) => {
+			const whole = withFiles(input, files);
+			return await use(sessionId, (handle) => handle.startTurn(whole));
+		},
+		"turn.steer": async ({ sessionId, input, files }) => {
+			const whole = withFiles(input, files);
+			return await use(sessionId, ({ session }) => session.send({ type: "turn.steer", input: whole }));
+		},
 		"turn.cancel": ({ sessionId }) => use(sessionId, ({ session }) => session.send({ type: "turn.cancel" })),
 		"mode.set": ({ sessionId, mode }) => use(sessionId, ({ session }) => session.send({ type: "mode.set", mode })),
 		"model.set": ({ sessionId, model, thinking }) =>
