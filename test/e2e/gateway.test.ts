@@ -250,6 +250,36 @@ describe("agentwire serve", () => {
 	});
 });
 
+describe("agentwire serve --notify", () => {
+	it("starts a program when an approval waits, without a shell", async () => {
+		const stage = createStage({ scripts: [toolCall("c", "Shell", { command: "touch made" }), "text: done"] });
+		const noted = path.join(stage.workDir, "noted");
+		const program =
+			"require('fs').writeFileSync(process.argv[1], require('fs').readFileSync(0) + process.env.AGENTWIRE_NOTICE_KIND)";
+		const started = await startGateway(stage, "--notify", JSON.stringify([process.execPath, "-e", program, noted]));
+		const { client } = started;
+		const sessionId = await client.createSession();
+		const stream = await client.stream(`sessions=${sessionId}`);
+		await stream.until(({ name }) => name === "state");
+		await client.result("turn.start", { sessionId, input: "make it" });
+		await stream.until(isEvent("interaction.requested"));
+		await expect.poll(() => existsSync(noted) && readFileSync(noted, "utf8"), { timeout: 20_000 }).toMatch(/\napproval$/);
+		const notice: unknown = JSON.parse(readFileSync(noted, "utf8").split("\n")[0] ?? "");
+		expect(notice).toMatchObject({
+			kind: "approval",
+			sessionId,
+			workDir: stage.workDir,
+			text: expect.stringContaining("touch made"),
+		});
+		await stop(started);
+	});
+
+	it("says what is wrong with a list", async () => {
+		const server = createStage().serve("serve", "--port", "0", "--notify", "[1]");
+		expect(await server.exited).toBe(2);
+	});
+});
+
 describe("a WebSocket", () => {
 	it("serves the official client of the Agent Client Protocol, whose turn goes on when it is cut", async () => {
 		const stage = createStage({ scripts: [toolCall("c", "Shell", { command: "touch made" }), "text: done"] });

@@ -12,17 +12,18 @@ import { isLoopback } from "../../gateway/access.ts";
 import { type Gateway, startGateway } from "../../gateway/gateway.ts";
 import type { Converse } from "../../gateway/sockets/sockets.ts";
 import { createTokens } from "../../gateway/tokens.ts";
-import type { FaultOwner } from "../../kernel/api.ts";
+import type { FaultOwner, SessionsApi } from "../../kernel/api.ts";
 import { nobody } from "../../kernel/session/fault-owner.ts";
 import type { ProgramOptions } from "../arguments/command-line.ts";
 import type { GatewayFlags } from "../arguments/gateway-options.ts";
 import { UsageError } from "../arguments/usage-error.ts";
 import { checkFile, type Place } from "../paths.ts";
 import { endInTime } from "../process/process-exit.ts";
-import { takeProcess } from "../process/program-process.ts";
+import { type ProgramProcess, takeProcess } from "../process/program-process.ts";
 import { writeNotice } from "../process/standard-error.ts";
 import { endProgram, type StartedKernel, startHost } from "../program.ts";
 import { productName, productVersion } from "../version.ts";
+import { type NoticeCommand, readNoticeCommand, runNoticeCommand } from "./notice-command.ts";
 
 /** The file of the tokens in the share directory. */
 const tokenFile = "gateway.json";
@@ -35,6 +36,7 @@ export async function runGateway(
 	packageDir: string,
 ): Promise<number> {
 	refuseUnmeantAddress(flags);
+	const noticeCommand = flags.notify === null ? null : readNoticeCommand(flags.notify);
 	const stopping = new AbortController();
 	let faultOwner = (): FaultOwner | null => null;
 	const stop = () => stopping.abort();
@@ -76,11 +78,13 @@ export async function runGateway(
 		writeNotice(`${describeFailure(thrown, flags)}\n`);
 		return await endProgram(executable, program, { finish: () => host.sessions.stop(), exitCode: () => 1 });
 	}
+	const endNotices = await startNotices(noticeCommand, host.sessions, taken, stopping.signal);
 	process.stdout.write(toAnnouncement(flags, gateway.port, tokensPath));
 	await aborted(stopping.signal);
 	return await endProgram(executable, program, {
 		async finish() {
 			// The streams have the ends of the turns before they end themselves.
+			endNotices();
 			await host.sessions.stop();
 			await gateway.close();
 		},
@@ -94,6 +98,29 @@ function refuseUnmeantAddress({ address, allowsRemote }: GatewayFlags): void {
 	throw new UsageError(
 		`--host ${address}: other machines may reach this address, and whoever has the token can run commands here. If that is meant, add --allow-remote, and --tls-cert and --tls-key or a proxy that speaks HTTPS.`,
 	);
+}
+
+/** Starts to look for what waits; gives what ends it. */
+async function startNotices(
+	command: NoticeCommand | null,
+	sessions: SessionsApi,
+	{ environment, shareDir, log }: ProgramProcess,
+	signal: AbortSignal,
+): Promise<() => void> {
+	if (command === null) return () => {};
+	const [{ Notices }, { createProcesses }] = await Promise.all([
+		import("./notices.ts"),
+		import("../../processes/children.ts"),
+	]);
+	const parts = { processes: createProcesses({ log }), workDir: shareDir, environment, log, signal };
+	const notices = new Notices({
+		sessions,
+		clock: systemClock,
+		log,
+		send: (notice) => runNoticeCommand(command, notice, parts),
+	});
+	notices.start();
+	return () => notices.stop();
 }
 
 /** The protocols of clients that come by WebSocket, loaded with the first. */
