@@ -263,7 +263,9 @@ describe("agentwire serve --notify", () => {
 		await stream.until(({ name }) => name === "state");
 		await client.result("turn.start", { sessionId, input: "make it" });
 		await stream.until(isEvent("interaction.requested"));
-		await expect.poll(() => existsSync(noted) && readFileSync(noted, "utf8"), { timeout: 20_000 }).toMatch(/\napproval$/);
+		await expect
+			.poll(() => existsSync(noted) && readFileSync(noted, "utf8"), { timeout: 20_000 })
+			.toMatch(/\napproval$/);
 		const notice: unknown = JSON.parse(readFileSync(noted, "utf8").split("\n")[0] ?? "");
 		expect(notice).toMatchObject({
 			kind: "approval",
