@@ -1,7 +1,8 @@
 import { once } from "node:events";
 import { connect } from "node:net";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { isEvent } from "../../../test/support/gateway/gateway-client.ts";
+import { openGateway } from "../../../test/support/gateway/gateway-place.ts";
 import { control, createGateway, observe } from "../../../test/support/gateway/gateway-subject.ts";
 import { connectSocket, type Message, RefusedSocketError } from "../../../test/support/gateway/socket-client.ts";
 import { tokenCheckSpan } from "../gateway.ts";
@@ -85,6 +86,14 @@ describe("a WebSocket", () => {
 		const binary = await connectSocket(port, "/acp", control);
 		binary.socket.send(Buffer.from("{}"));
 		expect((await binary.closed).code).toBe(closeCodes.notText);
+	});
+
+	it("ends with a code of its own when serving it fails", async () => {
+		const { port, close } = await openGateway({}, async () => {
+			throw new Error("a fault");
+		});
+		onTestFinished(close);
+		expect((await (await connectSocket(port, "/acp", control)).closed).code).toBe(closeCodes.failed);
 	});
 
 	it("ends with its token", async () => {

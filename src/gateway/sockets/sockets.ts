@@ -25,7 +25,14 @@ const silentBeats = 2;
 const farewell = 1000;
 
 /** Why the server ends a socket: the codes of RFC 6455, and of our own from 4000. */
-export const closeCodes = { over: 1000, stopping: 1001, notText: 1003, revoked: 4401, silent: 4408 } as const;
+export const closeCodes = {
+	over: 1000,
+	stopping: 1001,
+	notText: 1003,
+	failed: 1011,
+	revoked: 4401,
+	silent: 4408,
+} as const;
 
 /** What a client is served. */
 export type SocketVisit = { readonly kind: "acp" } | { readonly kind: "wire"; readonly session: SessionApi };
@@ -89,6 +96,10 @@ export class Sockets {
 				const visit: SocketVisit = handle === null ? { kind: "acp" } : { kind: "wire", session: handle.session };
 				const transport = createMessageTransport(client, { outboxLimit, replyLimit });
 				await this.#parts.converse(visit, transport, stopping.signal);
+			} catch (error) {
+				// It was answered as a socket: what follows is no HTTP.
+				this.#parts.log.error("A socket could not be served.", { error });
+				client.cut(closeCodes.failed, "The server has a fault, which it has logged.");
 			} finally {
 				withdraw();
 				client.close();

@@ -4,6 +4,7 @@ import { randomIdentifiers } from "../../../src/base/ids.ts";
 import { silentLog } from "../../../src/base/log.ts";
 import { noCompatibility } from "../../../src/dialects/dialect.ts";
 import { startGateway, tokenCheckSpan } from "../../../src/gateway/gateway.ts";
+import type { Converse } from "../../../src/gateway/sockets/sockets.ts";
 import type { Scope } from "../../../src/gateway/tokens.ts";
 import { createSettingsDocuments } from "../../../src/kernel/hosting/settings-documents.ts";
 import { serveVisitor } from "../../../src/server/serve-visitor.ts";
@@ -13,7 +14,11 @@ export const control = "c".repeat(64);
 export const observe = "o".repeat(64);
 
 /** Close it when it is not needed any more. */
-export async function openGateway(settings: HostSettings = {}) {
+export async function openGateway(
+	settings: HostSettings = {},
+	/** In place of the protocols. */
+	converse: Converse | null = null,
+) {
 	const { host, clock, files } = await createHost({}, settings);
 	const valid = new Map<string, Scope>([
 		[control, "control"],
@@ -44,11 +49,13 @@ export async function openGateway(settings: HostSettings = {}) {
 		names: [],
 		tls: null,
 		tokens,
-		converse: (asked, transport, signal) => {
-			const visit =
-				asked.kind === "acp" ? ({ dialect: "acp" } as const) : ({ dialect: "kimi", session: asked.session } as const);
-			return serveVisitor(visit, visitParts, transport, signal);
-		},
+		converse:
+			converse ??
+			((asked, transport, signal) => {
+				const visit =
+					asked.kind === "acp" ? ({ dialect: "acp" } as const) : ({ dialect: "kimi", session: asked.session } as const);
+				return serveVisitor(visit, visitParts, transport, signal);
+			}),
 		// Streams and connections live by the clock of the machine, but for what tests wait for.
 		clock: {
 			now: clock.now,
