@@ -1,5 +1,5 @@
 // Measures the built executable: start, first event, a long turn and its memory; compared with bare Node and, if given, a peer.
-// Run with `npm run bench [-- --peer "<command>"] [--runs N] [--json] [--providers | --sessions | --permissions | --acp]`. What and how: docs/benchmarks.md.
+// Run with `npm run bench [-- --peer "<command>"] [--runs N] [--json] [--providers | --sessions | --permissions | --acp | --gateway]`. What and how: docs/benchmarks.md.
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -8,6 +8,7 @@ import { parseArgs } from "node:util";
 import type { Target } from "../bench/child.ts";
 import { measureDeltas } from "../bench/delta-latency.ts";
 import { measureEditorText, measureLoad, measureWireText } from "../bench/editors.ts";
+import { type GatewayLoad, measureGateway } from "../bench/gateway-load.ts";
 import { eventCount, logSize, longLog, manyEvents, messageCount, writeLongSessions } from "../bench/long-session.ts";
 import { measureSessions, sessionCount, turnsAtOnce, writeSessionScripts } from "../bench/many-sessions.ts";
 import {
@@ -28,7 +29,7 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const own = "agentwire";
 const bare = "bare node";
 const usage =
-	'Usage: npm run bench [-- --peer "<command>"] [--runs N] [--json] [--providers | --sessions | --permissions | --acp] [--executable FILE]';
+	'Usage: npm run bench [-- --peer "<command>"] [--runs N] [--json] [--providers | --sessions | --permissions | --acp | --gateway] [--executable FILE]';
 
 interface Choice {
 	readonly runs: number;
@@ -41,6 +42,8 @@ interface Choice {
 	readonly permissions: boolean;
 	/** Only the Agent Client Protocol next to Kimi Wire. */
 	readonly acp: boolean;
+	/** Only the gateway under load. */
+	readonly gateway: boolean;
 	readonly peer: string | null;
 	readonly executable: string;
 }
@@ -55,6 +58,7 @@ function readChoice(): Choice {
 			sessions: { type: "boolean", default: false },
 			permissions: { type: "boolean", default: false },
 			acp: { type: "boolean", default: false },
+			gateway: { type: "boolean", default: false },
 			executable: { type: "string", default: path.join(root, "bin", "agentwire") },
 		},
 	});
@@ -67,6 +71,7 @@ function readChoice(): Choice {
 		sessions: values.sessions,
 		permissions: values.permissions,
 		acp: values.acp,
+		gateway: values.gateway,
 		peer: values.peer ?? null,
 		executable: values.executable,
 	};
@@ -220,6 +225,62 @@ async function runSessions(choice: Choice, folder: string): Promise<void> {
 	printAlone(choice, measures);
 }
 
+/** The load of many sessions at two rates, and of many clients at one session. */
+const gatewayLoads: readonly (readonly [name: string, GatewayLoad])[] = [
+	[
+		"1,000 sessions at 20 deltas/s, 200 streams, one stalled",
+		{ sessions: 1000, streams: 200, isShared: false, stalled: 1, rate: 20, seconds: 10 },
+	],
+	[
+		"250 sessions at 20 deltas/s, 200 streams, one stalled",
+		{ sessions: 250, streams: 200, isShared: false, stalled: 1, rate: 20, seconds: 10 },
+	],
+	[
+		"50 clients at one session of 20 deltas/s",
+		{ sessions: 1, streams: 50, isShared: true, stalled: 0, rate: 20, seconds: 10 },
+	],
+];
+
+async function runGateway(choice: Choice, folder: string): Promise<void> {
+	const { workDir } = writeBenchFiles(folder);
+	const [target] = createTargets(choice, folder);
+	if (target === undefined) return;
+	const measures: Measure[] = [];
+	const columns = gatewayLoads.map(([name, load]) => {
+		const add = (what: string, unit: Measure["unit"]) => {
+			const values: number[] = [];
+			measures.push({ name: `${name}: ${what}`, unit, values: new Map([[own, values]]) });
+			return values;
+		};
+		return {
+			load,
+			median: add("delta to client, median", "ms"),
+			p99: add("99 of 100 within", "ms"),
+			rate: add("deltas at clients", "events/s"),
+			memory: add("memory before", "MB"),
+			peak: add("peak memory", "MB"),
+		};
+	});
+	let faults: readonly string[] = [];
+	for (let round = 1; round <= choice.runs; round += 1) {
+		for (const { load, median, p99, rate, memory, peak } of columns) {
+			if (!choice.json) process.stderr.write(`\rrun ${round} of ${choice.runs}, ${load.sessions} sessions  `);
+			const measured = await measureGateway(target, workDir, load);
+			median.push(measured.median);
+			p99.push(measured.p99);
+			rate.push(measured.deltasPerSecond);
+			if (measured.memory !== null) memory.push(measured.memory.before / 1_000_000);
+			if (measured.memory !== null) peak.push(measured.memory.peak / 1_000_000);
+			faults = [...faults, ...measured.faults];
+		}
+	}
+	if (!choice.json) process.stderr.write("\r");
+	printAlone(choice, measures);
+	if (faults.length === 0) return;
+	process.stderr.write(`Lost or twice:\n${faults.slice(0, 20).join("\n")}\n`);
+	process.exitCode = 1;
+}
+
 function printAlone(choice: Choice, measures: readonly Measure[]): void {
 	const facts = machineFacts();
 	if (choice.json) console.log(JSON.stringify({ facts, runs: choice.runs, measures: toData(measures) }, null, 2));
@@ -316,8 +377,14 @@ try {
 }
 const folder = mkdtempSync(path.join(tmpdir(), "agentwire-bench-"));
 try {
-	const alone = { providers: runProviders, sessions: runSessions, permissions: runPermissions, acp: runEditors };
-	const asked = (["providers", "sessions", "permissions", "acp"] as const).find((name) => choice[name]);
+	const alone = {
+		providers: runProviders,
+		sessions: runSessions,
+		permissions: runPermissions,
+		acp: runEditors,
+		gateway: runGateway,
+	};
+	const asked = (["providers", "sessions", "permissions", "acp", "gateway"] as const).find((name) => choice[name]);
 	await (asked === undefined ? run : alone[asked])(choice, folder);
 } finally {
 	rmSync(folder, { recursive: true, force: true });

@@ -48,6 +48,14 @@ const dialects: ReadonlyMap<string, ReadonlyMap<string, CampaignKind>> = new Map
 			kindsOf({ fuzz: 20_000, liveness: 1_000, crash: 100, kill: 20 }, () => import("./campaign/acp/front-end.ts")),
 		),
 	],
+	[
+		"gateway",
+		new Map([
+			["fuzz", { rounds: 5_000, load: async () => (await import("./campaign/gateway/fuzz.ts")).runFuzz }],
+			["liveness", { rounds: 200, load: async () => (await import("./campaign/gateway/liveness.ts")).runLiveness }],
+			["kill", { rounds: 20, load: async () => (await import("./campaign/gateway/kill.ts")).runKill }],
+		]),
+	],
 ]);
 
 const more = "[--rounds N] [--process-rounds N] [--seed S] [--path P] [--points all|N] [--only TEXT] [--over socket]";

@@ -157,8 +157,9 @@ export const importTable: readonly FolderRule[] = [
 		folder: "gateway",
 		floor: 6,
 		owns: "the sessions of a host over HTTP, for several clients at once",
-		mayImport: ["rpc", "events", "remote"],
+		mayImport: ["rpc", "events", "remote", "transports"],
 		types: ["kernel", "files"],
+		rooms: { sockets: [] },
 	},
 	{
 		folder: "server",

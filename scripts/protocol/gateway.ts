@@ -56,6 +56,21 @@ const refusals = {
 	"503": { description: "The server is ending, or has too much to do." },
 };
 
+/** A path of WebSockets. */
+function toSocket(summary: string, parameters: readonly object[]): object {
+	const protocol = {
+		name: "Sec-WebSocket-Protocol",
+		in: "header",
+		schema: { type: "string" },
+		description: "`agentwire, agentwire.bearer.TOKEN`, instead of Authorization.",
+	};
+	return {
+		summary: `A WebSocket: ${summary} Needs a token that may control.`,
+		parameters: [...parameters, protocol],
+		responses: { "101": { description: "Each message is one of the protocol." }, ...refusals },
+	};
+}
+
 /** OpenAPI 3.1. */
 export function toOpenApi(): object {
 	const document = {
@@ -136,6 +151,12 @@ export function toOpenApi(): object {
 						...refusals,
 					},
 				},
+			},
+			"/acp": { get: toSocket("The Agent Client Protocol, version 1, with all sessions. Takes no parameters.", []) },
+			"/wire": {
+				get: toSocket("Kimi Wire, with one session.", [
+					{ name: "session", in: "query", required: true, schema: { type: "string" } },
+				]),
 			},
 			"/sessions/{sessionId}/history": {
 				get: {

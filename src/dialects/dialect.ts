@@ -69,6 +69,12 @@ export interface DialectConnection {
 	drained(): Promise<void>;
 }
 
+/** A connection whose client may leave sessions that go on without it. */
+export interface SharedConnection extends DialectConnection {
+	/** The client is gone: gives up what it used. What it has begun goes on; what waits for its answers stays open. */
+	leave(): void;
+}
+
 export interface Dialect {
 	readonly name: string;
 	readonly rules: EnvelopeRules;

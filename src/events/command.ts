@@ -29,6 +29,11 @@ export type Command =
 	 */
 	| { readonly type: "model.set"; readonly model: string | null; readonly thinking: boolean | null }
 	/**
+	 * Gives the session a title, on one line: it stays, whatever the first input is. Fails `invalid-input` for one without
+	 * a character to be seen, or of more than 200.
+	 */
+	| { readonly type: "title.set"; readonly title: string }
+	/**
 	 * Changes the options that each later turn has which does not have them itself: those that are given, and they stay
 	 * with the session. Null takes one away.
 	 */
@@ -81,6 +86,8 @@ export interface CommandValues {
 	"plan-mode.set": { readonly planMode: boolean };
 	"mode.set": { readonly mode: SessionMode };
 	"model.set": EventBodyOf<"model.changed">["model"];
+	/** As it is stored. */
+	"title.set": { readonly title: string };
 	/** False for what was there already. */
 	"context.add": { readonly added: boolean };
 	/** The same, and the id under which it was added. */

@@ -72,6 +72,7 @@ const interjections: ReadonlySet<EventBody["type"]> = new Set<EventBody["type"]>
 	"recovery.reported",
 	"mode.changed",
 	"model.changed",
+	"title.changed",
 	"client.attached",
 	"client.detached",
 	"session.reset",

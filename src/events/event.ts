@@ -223,6 +223,7 @@ export const eventDeclarations = {
 	"model.changed": declareEvent("volatile", "Another model was chosen for the session; the next turn uses it.", {
 		model: v.object({ alias: v.nullable(v.string()), name: v.string(), provider: v.string(), thinking: v.boolean() }),
 	}),
+	"title.changed": declareEvent("durable", "Somebody gave the session a title.", { title: v.string() }),
 	"client.attached": declareEvent("volatile", "Another client has attached to the session.", clientFields),
 	"client.detached": declareEvent("volatile", "Another client has left the session.", clientFields),
 	"session.reset": declareEvent(

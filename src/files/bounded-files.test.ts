@@ -41,6 +41,13 @@ const outcome = (work: Promise<unknown>) =>
 	);
 
 describe("bounded files", () => {
+	it("serve thousands of calls that wait, each of them for no more work than the others", async () => {
+		const { files } = await createSubject(4);
+		const paths = Array.from({ length: 40_000 }, (_, n) => (n % 2 === 0 ? "/file" : `/a/${n % 100}/b/missing`));
+		const statuses = await Promise.all(paths.map((each) => files.status(each)));
+		expect(statuses.filter((status) => status === null)).toHaveLength(20_000);
+	});
+
 	it("abandon a call that is not answered, and say which", async () => {
 		const { files, clock } = await createSubject();
 		const asked = outcome(files.status("/stuck/a"));

@@ -21,9 +21,14 @@ interface Call {
 }
 
 interface Waiter {
-	readonly path: string;
 	start(): void;
 	refuse(): void;
+}
+
+/** The calls for files of one directory: how many run, and how many of these are unanswered. */
+interface DirectoryCalls {
+	running: number;
+	unanswered: number;
 }
 
 function timedOut(text: string, name: string, path: string): Error {
@@ -50,32 +55,63 @@ export function boundFiles(files: Files, bounds: FileBounds): Files {
 
 function createBoundCalls({ places, clock }: FileBounds): BoundCalls {
 	const calls = new Set<Call>();
-	let waiters: Waiter[] = [];
+	let unanswered = 0;
+	const directories = new Map<string, DirectoryCalls>();
+	/** Those that wait, by directory: each has its turn, so that thousands of waiters cost no more each than a few. */
+	const waiting = new Map<string, Waiter[]>();
 	/** Files in one directory are mostly on one drive: some places are reserved for other directories. */
 	const placesOfDirectory = Math.max(1, Math.ceil(places / 2));
 
-	const stuckPaths = () => [...calls].flatMap(({ path, isUnanswered }) => (isUnanswered ? [path] : []));
+	const stuckPaths = () =>
+		unanswered === 0 ? [] : [...calls].filter((call) => call.isUnanswered).map(({ path }) => path);
 	const blocked = (name: string, path: string): Error => {
 		const others = [...new Set(stuckPaths())].map((stuck) => `'${stuck}'`).join(", ");
 		return timedOut(`${others} yet`, name, path);
 	};
-	const callsInDirectoryOf = (path: string) => [...calls].filter((call) => dirname(call.path) === dirname(path));
-	/** Whether every call that this one would have to wait for is stuck. */
-	const isHopeless = (path: string): boolean => {
-		const isStuck = ({ isUnanswered }: Call) => isUnanswered;
-		const sameDirectory = callsInDirectoryOf(path);
-		if (calls.size >= places && [...calls].every(isStuck)) return true;
-		return sameDirectory.length >= placesOfDirectory && sameDirectory.every(isStuck);
+	const isDirectoryFull = (directory: string) => (directories.get(directory)?.running ?? 0) >= placesOfDirectory;
+	/** Whether every call that one for this directory would have to wait for is stuck. */
+	const isHopeless = (directory: string): boolean => {
+		if (unanswered === 0) return false;
+		if (calls.size >= places && unanswered === calls.size) return true;
+		const own = directories.get(directory);
+		return own !== undefined && isDirectoryFull(directory) && own.unanswered === own.running;
 	};
-	const hasPlace = (path: string) => calls.size < places && callsInDirectoryOf(path).length < placesOfDirectory;
+	const hasPlace = (directory: string) => calls.size < places && !isDirectoryFull(directory);
 	const admit = () => {
-		for (const waiter of waiters) {
-			const isReady = hasPlace(waiter.path);
-			if (!isReady && !isHopeless(waiter.path)) continue;
-			waiters = waiters.filter((other) => other !== waiter);
-			if (isReady) waiter.start();
-			else waiter.refuse();
+		if (unanswered > 0) {
+			for (const [directory, waiters] of [...waiting]) {
+				if (!isHopeless(directory)) continue;
+				waiting.delete(directory);
+				for (const { refuse } of waiters) refuse();
+			}
 		}
+		while (calls.size < places) {
+			// Only few directories can be full at once, so that this looks at few.
+			const found = findFirst(waiting, ([directory]) => !isDirectoryFull(directory));
+			if (found === undefined) return;
+			const [directory, waiters] = found;
+			const next = waiters.shift();
+			waiting.delete(directory);
+			if (waiters.length > 0) waiting.set(directory, waiters);
+			next?.start();
+		}
+	};
+	const enter = (call: Call, directory: string): DirectoryCalls => {
+		const own = directories.get(directory) ?? { running: 0, unanswered: 0 };
+		directories.set(directory, own);
+		own.running += 1;
+		calls.add(call);
+		return own;
+	};
+	const leave = (call: Call, directory: string, own: DirectoryCalls): void => {
+		calls.delete(call);
+		own.running -= 1;
+		if (call.isUnanswered) {
+			own.unanswered -= 1;
+			unanswered -= 1;
+		}
+		if (own.running === 0) directories.delete(directory);
+		admit();
 	};
 
 	const run = <T>(
@@ -86,42 +122,53 @@ function createBoundCalls({ places, clock }: FileBounds): BoundCalls {
 		late: (value: T) => void = () => {},
 	): Promise<T> =>
 		new Promise((resolve, reject) => {
+			const directory = dirname(path);
 			const start = (): void => {
 				const call: Call = { path, isUnanswered: false };
-				calls.add(call);
+				const own = enter(call, directory);
 				const withdraw = clock.after(
 					patience,
 					() => {
 						call.isUnanswered = true;
+						own.unanswered += 1;
+						unanswered += 1;
 						reject(timedOut(`${patience / 1000} s`, name, path));
 						admit();
 					},
 					true,
 				);
-				const leave = () => {
+				const end = () => {
 					withdraw();
-					calls.delete(call);
-					admit();
+					leave(call, directory, own);
 				};
 				work().then(
 					(value) => {
-						leave();
+						end();
 						if (call.isUnanswered) late(value);
 						else resolve(value);
 					},
 					(thrown: unknown) => {
-						leave();
+						end();
 						reject(thrown);
 					},
 				);
 			};
 			// A path that is stuck already gets no second place.
-			if (stuckPaths().includes(path) || isHopeless(path)) reject(blocked(name, path));
-			else if (hasPlace(path)) start();
-			else waiters.push({ path, start, refuse: () => reject(blocked(name, path)) });
+			if (stuckPaths().includes(path) || isHopeless(directory)) reject(blocked(name, path));
+			else if (hasPlace(directory)) start();
+			else {
+				const waiters = waiting.get(directory) ?? [];
+				waiters.push({ start, refuse: () => reject(blocked(name, path)) });
+				waiting.set(directory, waiters);
+			}
 		});
 
 	return { run, isStuck: (path) => stuckPaths().includes(path) };
+}
+
+function findFirst<T>(values: Iterable<T>, fits: (value: T) => boolean): T | undefined {
+	for (const value of values) if (fits(value)) return value;
+	return undefined;
 }
 
 /** Ports with the same calls share their places. */

@@ -10,8 +10,8 @@ import { type Grade, type Subscription, toGatewayEvent, toShownSnapshot } from "
 
 /** Milliseconds between two signs of life; a client that misses two connects again. */
 export const heartbeat = 15_000;
-/** Milliseconds in which what is added to a text becomes one event. */
-export const mergeSpan = 50;
+/** Milliseconds between two writes of volatile events: what is added to a text meanwhile becomes one event. */
+export const mergeSpan = 25;
 /** Volatile events that wait for that at most. */
 const mergeLimit = 256;
 
@@ -90,6 +90,7 @@ async function carrySession(
 		const writer = new EventWriter(sink, clock);
 		for await (const batch of attachment.events) {
 			for (const event of batch) if (grade === "delta" || !outputTypes.has(event.body.type)) writer.add(event);
+			writer.settle();
 			await sink.ready();
 		}
 		writer.flush();
@@ -104,14 +105,15 @@ async function carrySession(
 	}
 }
 
-/** Writes the events of one session in their order, volatile ones of a short time merged. */
-class EventWriter {
-	readonly #sink: EventSink;
+/** Writes the events of one session in their order: the first volatile one at once, those that follow soon merged. */
+export class EventWriter {
+	readonly #sink: Pick<EventSink, "write">;
 	readonly #clock: Clock;
 	#waiting: AgentEvent[] = [];
 	#withdraw: (() => void) | null = null;
+	#writtenAt = Number.NEGATIVE_INFINITY;
 
-	constructor(sink: EventSink, clock: Clock) {
+	constructor(sink: Pick<EventSink, "write">, clock: Clock) {
 		this.#sink = sink;
 		this.#clock = clock;
 	}
@@ -127,7 +129,15 @@ class EventWriter {
 		if (merged === null) this.#waiting.push(event);
 		else this.#waiting[this.#waiting.length - 1] = merged;
 		if (this.#waiting.length >= mergeLimit) this.flush();
-		else this.#withdraw ??= this.#clock.after(mergeSpan, () => this.flush());
+	}
+
+	/** Call it when nothing else is there at this moment: what waits is written now, or soon after the last time. */
+	settle(): void {
+		if (this.#waiting.length === 0 || this.#withdraw !== null) return;
+		const since = this.#clock.now() - this.#writtenAt;
+		// The clock may be set back.
+		if (since < 0 || since >= mergeSpan) this.flush();
+		else this.#withdraw = this.#clock.after(mergeSpan - since, () => this.flush());
 	}
 
 	flush(): void {
@@ -135,7 +145,9 @@ class EventWriter {
 		this.#withdraw = null;
 		const waiting = this.#waiting;
 		this.#waiting = [];
-		if (waiting.length > 0) this.#sink.write(waiting.map(toEventMessage).join(""));
+		if (waiting.length === 0) return;
+		this.#writtenAt = this.#clock.now();
+		this.#sink.write(waiting.map(toEventMessage).join(""));
 	}
 }
 

@@ -1,53 +1,13 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import fc from "fast-check";
-import { describe, expect, it, onTestFinished } from "vitest";
-import { type Answer, GatewayClient, isEvent, type Sending } from "../../test/support/gateway/gateway-client.ts";
-import { createHost } from "../../test/support/sessions/session-host.ts";
-import { systemClock } from "../base/clock.ts";
-import { silentLog } from "../base/log.ts";
+import { describe, expect, it } from "vitest";
+import { type Answer, isEvent, type Sending } from "../../test/support/gateway/gateway-client.ts";
+import { control, createGateway } from "../../test/support/gateway/gateway-subject.ts";
+import { connectSocket } from "../../test/support/gateway/socket-client.ts";
 import { heartbeat } from "./event-stream.ts";
-import { startGateway, tokenCheckSpan } from "./gateway.ts";
+import { tokenCheckSpan } from "./gateway.ts";
 import { methodNames, methods } from "./protocol.ts";
-import type { Scope } from "./tokens.ts";
-
-const control = "c".repeat(64);
-const observe = "o".repeat(64);
-
-async function createGateway() {
-	const { host, clock } = await createHost();
-	const valid = new Map<string, Scope>([
-		[control, "control"],
-		[observe, "observe"],
-	]);
-	const tokens = {
-		scopeOf: async (token: string) => valid.get(token) ?? null,
-		find: async () => null,
-		prepare: async () => {},
-	};
-	const gateway = await startGateway({
-		sessions: host,
-		server: { name: "agentwire", version: "1.2.3" },
-		address: "127.0.0.1",
-		port: 0,
-		names: [],
-		tls: null,
-		page: null,
-		tokens,
-		// Streams and connections live by the clock of the machine, but for what tests wait for.
-		clock: {
-			now: clock.now,
-			after: (ms, run, inBackground) => (ms >= tokenCheckSpan ? clock : systemClock).after(ms, run, inBackground),
-		},
-		log: silentLog,
-	});
-	onTestFinished(async () => {
-		await host.stop();
-		await gateway.close();
-	});
-	const client = new GatewayClient(gateway.port, control);
-	return { gateway, host, clock, valid, client, watcher: new GatewayClient(gateway.port, observe), port: gateway.port };
-}
 
 const json = { "content-type": "application/json" };
 
@@ -78,6 +38,7 @@ describe("POST /rpc", () => {
 	it("has every method answered for a session that there is not", async () => {
 		const { client } = await createGateway();
 		const params: Readonly<Record<string, object>> = {
+			"sessions.rename": { title: "x" },
 			"turn.start": { input: "x" },
 			"turn.steer": { input: "x" },
 			"mode.set": { mode: "plan" },
@@ -401,6 +362,65 @@ describe("GET /events", () => {
 		await gateway.close();
 		await stream.ended;
 		await expect(client.result("server.info")).rejects.toThrow("ECONNREFUSED");
+	});
+});
+
+describe("turn.start with files", () => {
+	it("shows the model a text behind the input, which the session has", async () => {
+		const { client } = await createGateway();
+		const sessionId = await client.createSession();
+		const stream = await client.stream(`sessions=${sessionId}`);
+		const file = { name: "a.txt", type: "text/plain", data: Buffer.from("content").toString("base64") };
+		await client.result("turn.start", { sessionId, input: "text: x", files: [file] });
+		const started = await stream.until(isEvent("turn.started"));
+		expect(started.data["input"]).toEqual([
+			{ type: "text", text: "text: x" },
+			{ type: "text", text: '<file name="a.txt">\ncontent\n</file>' },
+		]);
+		await stream.until(isEvent("turn.ended"));
+		for (const [method, files, text] of [
+			["turn.start", [{ ...file, data: "?" }], 'The content of "a.txt" is no base64.'],
+			["turn.steer", [{ ...file, data: "?" }], 'The content of "a.txt" is no base64.'],
+			["turn.start", [{ ...file, path: "/etc/passwd" }], "takes no member 'files.0.path'"],
+		] as const) {
+			expect(await client.call(method, { sessionId, input: "x", files })).toMatchObject({
+				error: { data: { code: "invalid-input" }, message: expect.stringContaining(text) },
+			});
+		}
+	});
+});
+
+describe("sessions.rename", () => {
+	it("gives a session a title, which lists and every client have", async () => {
+		const { client, port } = await createGateway();
+		const sessionId = await client.createSession();
+		const stream = await client.stream(`sessions=${sessionId}`);
+		await stream.until(({ name }) => name === "state");
+		const editor = await connectSocket(port, "/acp", control);
+		await editor.request("i", "initialize", { protocolVersion: 1 });
+		await editor.request("l", "session/load", { sessionId, cwd: "/work", mcpServers: [] });
+		expect(await client.result("sessions.rename", { sessionId, title: " The\n plan " })).toEqual({ title: "The plan" });
+		const renamed = await stream.until(isEvent("title.changed"));
+		expect(renamed).toMatchObject({ name: "e", data: { title: "The plan", seq: 1 } });
+		const update = await editor.until((message) => JSON.stringify(message).includes("session_info_update"));
+		expect(update).toMatchObject({ params: { sessionId, update: { title: "The plan" } } });
+		const { turnId } = await client.result("turn.start", { sessionId, input: "text: another title" });
+		await stream.until(({ data }) => data["type"] === "turn.ended" && data["turnId"] === turnId);
+		expect(await client.result("sessions.list")).toMatchObject({ sessions: [{ id: sessionId, title: "The plan" }] });
+		expect(await client.result("session.snapshot", { sessionId })).toMatchObject({ title: "The plan" });
+		expect(await client.call("sessions.rename", { sessionId, title: "x".repeat(201) })).toMatchObject({
+			error: { data: { code: "invalid-input" }, message: "A title has at most 200 characters." },
+		});
+	});
+
+	it("names an archived session too", async () => {
+		const { client } = await createGateway();
+		const sessionId = await client.createSession();
+		const stream = await client.stream(`sessions=${sessionId}`);
+		await client.result("turn.start", { sessionId, input: "text: x" });
+		await stream.until(isEvent("turn.ended"));
+		await client.call("sessions.archive", { sessionId });
+		expect(await client.result("sessions.rename", { sessionId, title: "Old" })).toEqual({ title: "Old" });
 	});
 });
 

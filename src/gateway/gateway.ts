@@ -2,6 +2,7 @@
 // server-sent events; who may do what is decided before anything of a request is acted on.
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
 import { createServer as createSecureServer } from "node:https";
+import type { Duplex } from "node:stream";
 import type { Clock } from "../base/clock.ts";
 import { KernelError, toKernelError } from "../base/errors.ts";
 import { isRecord, parseJsonFile } from "../base/json.ts";
@@ -15,8 +16,10 @@ import { type CallMethod, createMethods, readParams, withSession } from "./metho
 import { type PageFiles, sendPageFile } from "./page.ts";
 import { answerBodySchema, isMethodName, methods } from "./protocol.ts";
 import { RepeatedRequests } from "./repeated-requests.ts";
-import { Bodies, beginEvents, HttpRefusal, sendJson, toStatus } from "./replies.ts";
+import { Bodies, beginEvents, HttpRefusal, sendJson, sendRefusal, toStatus } from "./replies.ts";
 import { decoded, readPageRequest, readStreamOptions } from "./requests.ts";
+import { authorizationOf, offeredProtocols, readTarget } from "./sockets/handshake.ts";
+import type { Converse, Sockets } from "./sockets/sockets.ts";
 import type { Scope, Tokens } from "./tokens.ts";
 
 /** Connections, and streams of events among them. */
@@ -42,6 +45,8 @@ export interface GatewayOptions {
 	readonly tokens: Tokens;
 	/** The web page; null to serve none. */
 	readonly page: PageFiles | null;
+	/** Speaks the protocols of clients that come by WebSocket. */
+	readonly converse: Converse;
 	readonly clock: Clock;
 	readonly log: Log;
 }
@@ -67,6 +72,9 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 	const visits = new Visits(options);
 	const listener: RequestListener = (request, response) => void visits.receive(request, response);
 	const server = createHttpServer(options, listener);
+	server.on("upgrade", (request: IncomingMessage, stream: Duplex, head: Buffer) => {
+		void visits.upgrade(request, stream, head);
+	});
 	server.maxConnections = connectionLimit;
 	server.headersTimeout = headersTime;
 	server.requestTimeout = requestTime;
@@ -85,6 +93,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 		port,
 		async close() {
 			visits.close();
+			// Connections that were upgraded are the sockets' own to end; they have a second more.
 			const closed = new Promise<void>((resolve) => server.close(() => resolve()));
 			server.closeIdleConnections();
 			const withdraw = options.clock.after(1000, () => server.closeAllConnections());
@@ -107,6 +116,9 @@ class Visits {
 	/** One for each open stream. */
 	readonly #streams = new Set<AbortController>();
 	#access: AccessControl | null = null;
+	/** Loaded when the first client wants one. */
+	#sockets: Promise<Sockets> | null = null;
+	#isClosed = false;
 
 	constructor(options: GatewayOptions) {
 		this.#options = options;
@@ -120,7 +132,40 @@ class Visits {
 	}
 
 	close(): void {
+		this.#isClosed = true;
 		for (const stream of this.#streams) stream.abort();
+		void this.#sockets?.then((sockets) => sockets.close());
+	}
+
+	/** Serves a client that wants a WebSocket, or refuses it, whatever happens. */
+	async upgrade(request: IncomingMessage, stream: Duplex, head: Buffer): Promise<void> {
+		stream.on("error", () => {});
+		try {
+			const offered = offeredProtocols(request.headers["sec-websocket-protocol"]);
+			const { scope, token, path, query } = await this.#letIn(request, authorizationOf(offered));
+			if (request.headers.upgrade?.toLowerCase() !== "websocket") {
+				throw new HttpRefusal(400, "A connection can be upgraded to 'websocket' alone.");
+			}
+			const target = readTarget(path, query);
+			if (scope !== "control") throw new HttpRefusal(403, "This token may only observe; /events shows what happens.");
+			const sockets = await this.#loadSockets();
+			await sockets.serve(target, token, request, stream, head);
+		} catch (thrown) {
+			if (thrown instanceof HttpRefusal) return sendRefusal(stream, thrown);
+			this.#noteInternal(thrown);
+			const error = toKernelError(thrown);
+			sendRefusal(stream, new HttpRefusal(toStatus(error), error.message));
+		}
+	}
+
+	async #loadSockets(): Promise<Sockets> {
+		this.#sockets ??= import("./sockets/sockets.ts").then(
+			({ Sockets }) =>
+				new Sockets({ ...this.#options, watchToken: (token, onRevoked) => this.#watchToken(token, onRevoked) }),
+		);
+		const sockets = await this.#sockets;
+		if (this.#isClosed) sockets.close();
+		return sockets;
 	}
 
 	/** Answers a request, whatever happens. */
@@ -147,14 +192,23 @@ class Visits {
 	}
 
 	async #admit(request: IncomingMessage, response: ServerResponse): Promise<Visit & { readonly path: string }> {
+		return { ...(await this.#letIn(request, null)), request, response };
+	}
+
+	/** Whom a request comes from and what for; `offered` is an authorization that it has elsewhere than in the header. */
+	async #letIn(
+		request: IncomingMessage,
+		offered: string | null,
+	): Promise<Pick<Visit, "scope" | "token" | "query"> & { readonly path: string }> {
 		const [path = "", ...query] = (request.url ?? "").split("?");
 		if (this.#access === null) throw new HttpRefusal(503, "The server is starting.");
-		const access = await this.#access.check(toFacts(request));
+		const facts = toFacts(request);
+		const access = await this.#access.check({ ...facts, authorization: facts.authorization ?? offered });
 		if (access.kind === "refused") {
 			throw new HttpRefusal(access.status, access.text, access.status === 401 ? { "www-authenticate": "Bearer" } : {});
 		}
 		const { scope, token } = access;
-		return { request, response, scope, token, path, query: query.join("?") };
+		return { scope, token, path, query: query.join("?") };
 	}
 
 	async #route(visit: Visit & { readonly path: string }): Promise<void> {
@@ -169,9 +223,12 @@ class Visits {
 		if (interactionId !== undefined) {
 			return await this.#only("POST", request, () => this.#answerInteraction(visit, decoded(interactionId)));
 		}
+		if (path === "/acp" || path === "/wire") {
+			throw new HttpRefusal(426, "This path is for WebSockets.", { upgrade: "websocket", connection: "Upgrade" });
+		}
 		throw new HttpRefusal(
 			404,
-			"There is nothing at this path; there are /rpc, /events, /sessions/ID/history and /interactions/ID.",
+			"There is nothing at this path; there are /rpc, /events, /sessions/ID/history, /interactions/ID, and for WebSockets /acp and /wire.",
 		);
 	}
 
@@ -255,7 +312,7 @@ class Visits {
 		}
 		const ending = new AbortController();
 		this.#streams.add(ending);
-		const withdrawCheck = this.#watchToken(token, ending);
+		const withdrawCheck = this.#watchToken(token, () => ending.abort());
 		try {
 			beginEvents(response);
 			response.once("close", () => ending.abort());
@@ -269,16 +326,21 @@ class Visits {
 		}
 	}
 
-	/** A stream ends with its token. */
-	#watchToken(token: string, ending: AbortController): () => void {
+	/** Calls back when the token is not valid any more; what it opened ends with it. */
+	#watchToken(token: string, onRevoked: () => void): () => void {
 		const { clock, tokens } = this.#options;
+		let isWithdrawn = false;
 		const check = async () => {
 			const scope = await tokens.scopeOf(token).catch(() => null);
-			if (scope === null) return ending.abort();
-			if (!ending.signal.aborted) withdraw = clock.after(tokenCheckSpan, () => void check(), true);
+			if (isWithdrawn) return;
+			if (scope === null) onRevoked();
+			else withdraw = clock.after(tokenCheckSpan, () => void check(), true);
 		};
 		let withdraw = clock.after(tokenCheckSpan, () => void check(), true);
-		return () => withdraw();
+		return () => {
+			isWithdrawn = true;
+			withdraw();
+		};
 	}
 
 	#refuse(response: ServerResponse, thrown: unknown): void {

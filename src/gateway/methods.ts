@@ -5,6 +5,7 @@ import { KernelError } from "../base/errors.ts";
 import { isRecord } from "../base/json.ts";
 import type { SessionMode } from "../events/session-mode.ts";
 import type { CreationOptions, OpeningOptions, SessionHandle, SessionsApi, StartingMode } from "../kernel/api.ts";
+import { withFiles } from "./files.ts";
 import { gatewayVersion, type MethodName, methods, type Params, type Result, toShownSnapshot } from "./protocol.ts";
 import type { Scope } from "./tokens.ts";
 
@@ -58,6 +59,8 @@ export function createMethods({ sessions, server }: MethodParts): CallMethod {
 			const id = await sessions.fork(sessionId, messages === undefined ? {} : { cut: { messages } });
 			return await look(id, async ({ session }) => ({ sessionId: session.id, workDir: session.workDir }));
 		},
+		"sessions.rename": ({ sessionId, title }) =>
+			look(sessionId, ({ session }) => session.send({ type: "title.set", title })),
 		"sessions.archive": ({ sessionId }) => nothing(sessions.archive(sessionId)),
 		"sessions.delete": ({ sessionId }) => nothing(sessions.delete(sessionId)),
 		"session.snapshot": ({ sessionId }) =>
@@ -65,9 +68,14 @@ export function createMethods({ sessions, server }: MethodParts): CallMethod {
 		"session.description": ({ sessionId }) => look(sessionId, ({ session }) => session.description()),
 		"session.background-tasks": ({ sessionId }) =>
 			look(sessionId, async ({ session }) => [...(await session.backgroundTasks())]),
-		"turn.start": ({ sessionId, input }) => use(sessionId, (handle) => handle.startTurn(input)),
-		"turn.steer": ({ sessionId, input }) =>
-			use(sessionId, ({ session }) => session.send({ type: "turn.steer", input })),
+		"turn.start": async ({ sessionId, input, files }) => {
+			const whole = withFiles(input, files);
+			return await use(sessionId, (handle) => handle.startTurn(whole));
+		},
+		"turn.steer": async ({ sessionId, input, files }) => {
+			const whole = withFiles(input, files);
+			return await use(sessionId, ({ session }) => session.send({ type: "turn.steer", input: whole }));
+		},
 		"turn.cancel": ({ sessionId }) => use(sessionId, ({ session }) => session.send({ type: "turn.cancel" })),
 		"mode.set": ({ sessionId, mode }) => use(sessionId, ({ session }) => session.send({ type: "mode.set", mode })),
 		"model.set": ({ sessionId, model, thinking }) =>

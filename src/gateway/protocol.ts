@@ -14,6 +14,7 @@ import {
 	sessionPageSchema,
 	taskSchema,
 } from "../remote/values.ts";
+import { promptFileSchema } from "./files.ts";
 import { type Scope, scopes } from "./tokens.ts";
 
 /** The version of this protocol: another one when something of it no longer means what it did. */
@@ -112,6 +113,12 @@ export const methods = {
 		v.strictObject({ ...session, messages: optional(v.pipe(v.number(), v.integer(), v.minValue(0))) }),
 		v.strictObject({ ...session, workDir: text }),
 	),
+	"sessions.rename": method(
+		"control",
+		"Gives a session a title of at most 200 characters on one line, which stays; `title.changed` reports it to every client.",
+		v.strictObject({ ...session, title: text }),
+		v.strictObject({ title: text }),
+	),
 	"sessions.archive": method(
 		"control",
 		"Archives a session: cancels its turn and hides it. Its files stay.",
@@ -139,14 +146,14 @@ export const methods = {
 	),
 	"turn.start": method(
 		"control",
-		"Starts a turn; `turn.ended` reports its end. Fails `busy` while one runs.",
-		v.strictObject({ ...session, input: userInputSchema }),
+		"Starts a turn; `turn.ended` reports its end. Fails `busy` while one runs. `files`, with their content as base64, are shown to the model after the input: images, sound and video that it takes, and texts.",
+		v.strictObject({ ...session, input: userInputSchema, files: optional(v.array(promptFileSchema)) }),
 		v.strictObject({ turnId: text }),
 	),
 	"turn.steer": method(
 		"control",
-		"Adds input to the running turn. Fails `no-turn` when none runs.",
-		v.strictObject({ ...session, input: userInputSchema }),
+		"Adds input to the running turn, with files as `turn.start`. Fails `no-turn` when none runs.",
+		v.strictObject({ ...session, input: userInputSchema, files: optional(v.array(promptFileSchema)) }),
 		v.null(),
 	),
 	"turn.cancel": method("control", "Cancels the running turn. Fails `no-turn` when none runs.", onSession, v.null()),

@@ -1,5 +1,6 @@
 // Answers over HTTP, with the headers that every one of them has, and the bodies of requests, bounded.
-import type { IncomingMessage, ServerResponse } from "node:http";
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
+import type { Duplex } from "node:stream";
 import type { KernelError } from "../base/errors.ts";
 
 /** Bytes of the body of one request, and of all that are being read or worked on at once. */
@@ -46,6 +47,24 @@ export function sendJson(
 		...more,
 	});
 	response.end(bytes);
+}
+
+/** Answers a request for another protocol, whose connection is no more than bytes, and closes it. */
+export function sendRefusal(socket: Duplex, { status, message, headers: more }: HttpRefusal): void {
+	const bytes = Buffer.from(`${JSON.stringify({ error: message })}\n`, "utf8");
+	const all = {
+		...protectingHeaders,
+		"content-type": "application/json; charset=utf-8",
+		"content-length": String(bytes.length),
+		connection: "close",
+		...more,
+	};
+	const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
+	socket.end(
+		Buffer.concat([Buffer.from(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\n${lines.join("")}\r\n`), bytes]),
+	);
+	// Somebody who goes on sending would hold the connection.
+	socket.resume();
 }
 
 /** Begins an answer that has no end of its own. */

@@ -27,6 +27,14 @@ describe("createTokens", () => {
 		expect(await tokens.scopeOf(observe)).toBe("observe");
 	});
 
+	it("makes the directory as well, where nothing was stored yet", async () => {
+		const { file } = createPlace();
+		const below = path.join(path.dirname(file), "share", "gateway.json");
+		const tokens = createTokens(below, createDiskFiles(privateBelow(path.dirname(file))), randomIdentifiers);
+		await tokens.prepare(false);
+		expect(await tokens.find("control")).not.toBeNull();
+	});
+
 	it("knows nothing but whole tokens", async () => {
 		const { tokens } = createPlace();
 		await tokens.prepare(false);

@@ -1,6 +1,7 @@
 // The tokens of the gateway: a file that its owner alone can read, read anew for every request, so that a token that was
 // replaced is refused from then on.
 import { createHash, timingSafeEqual } from "node:crypto";
+import { dirname } from "node:path";
 import * as v from "valibot";
 import { errorText, KernelError } from "../base/errors.ts";
 import type { Identifiers } from "../base/ids.ts";
@@ -47,6 +48,7 @@ export function createTokens(path: string, files: Files, identifiers: Identifier
 				return;
 			}
 			const content: TokenFile = { tokens: scopes.map((scope) => ({ token: identifiers.hex(tokenLength), scope })) };
+			await files.makeDirectory(dirname(path));
 			await files.replace(path, `${JSON.stringify(content, null, "\t")}\n`, { mode: 0o600, sync: true });
 		},
 	};

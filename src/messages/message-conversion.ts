@@ -113,6 +113,7 @@ const rows: { readonly [T in EventType]: Row<T> } = {
 			: null,
 	"mode.changed": () => null,
 	"model.changed": () => null,
+	"title.changed": () => null,
 	"client.attached": () => null,
 	"client.detached": () => null,
 	"session.reset": () => null,

@@ -19,6 +19,7 @@ const neverPersisted: ReadonlySet<EventType> = new Set<EventType>([
 	"recovery.reported",
 	"mode.changed",
 	"model.changed",
+	"title.changed",
 	"client.attached",
 	"client.detached",
 	"session.reset",

@@ -32,6 +32,7 @@ const notPersisted: ReadonlySet<EventType> = new Set<EventType>([
 	"recovery.reported",
 	"mode.changed",
 	"model.changed",
+	"title.changed",
 	"client.attached",
 	"client.detached",
 	"session.reset",

@@ -122,6 +122,7 @@ const commandSchemas: { readonly [T in CommandType]: SchemaOf<CommandOf<T>> } = 
 		model: nullableText,
 		thinking: v.nullable(flag),
 	}),
+	"title.set": objectOf<CommandOf<"title.set">>({ type: v.literal("title.set"), title: text }),
 	"turn-options.set": objectOf<CommandOf<"turn-options.set">>({
 		type: v.literal("turn-options.set"),
 		options: turnOptionsChangeSchema,
@@ -164,6 +165,7 @@ export const commandValueSchemas: { readonly [T in CommandType]: SchemaOf<Comman
 	"mode.set": v.object({ mode: v.picklist(sessionModes) }),
 	"turn-options.set": v.null(),
 	"model.set": v.object({ alias: nullableText, name: text, provider: text, thinking: flag }),
+	"title.set": v.object({ title: text }),
 	"side-question.start": v.object({ id: text }),
 	"context.add": v.object({ added: flag }),
 	"notification.add": v.object({ added: flag, id: text }),

@@ -1,4 +1,5 @@
 // Session titles (agent-kernel §13.9): the first prompt, shortened. The kernel decides when to set one.
+import { KernelError } from "../base/errors.ts";
 import { inputText, type UserInput } from "../events/content.ts";
 
 const longestTitle = 50;
@@ -24,6 +25,24 @@ export function toTitle(input: UserInput): string | null {
 			.join("")
 			.trimEnd() + ellipsis
 	);
+}
+
+/** Characters of a title that somebody gives. */
+const longestGivenTitle = 200;
+/** Breaks, and what changes how the text around it is shown. */
+const unprintable = /[\s\p{Cc}\p{Zl}\p{Zp}\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f]+/gu;
+
+/** A title that somebody gives, on one line. Fails `invalid-input` for none and for one that is too long. */
+export function toGivenTitle(text: string): string {
+	if (text.length > 4 * longestGivenTitle) throw tooLong();
+	const title = text.replace(unprintable, " ").trim();
+	if (title === "") throw new KernelError("invalid-input", "A title needs a character that can be seen.");
+	if ([...title].length > longestGivenTitle) throw tooLong();
+	return title;
+}
+
+function tooLong(): KernelError {
+	return new KernelError("invalid-input", `A title has at most ${longestGivenTitle} characters.`);
 }
 
 /** The first words with single spaces between them, more than a title can hold, however long the text is. */

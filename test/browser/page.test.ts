@@ -108,6 +108,23 @@ describe.skipIf(chromiumPath === null)("the web page", () => {
 		await served.stop();
 	});
 
+	it("gives a session another title, in every window", async () => {
+		const stage = createStage();
+		const served = await serveWeb(stage);
+		const desk = await visit(served.address);
+		await beginSession(desk);
+		await say(desk, "first words");
+		await desk.page.locator(".end").waitFor();
+		const other = await visit(`${desk.page.url()}#token=${served.token}`);
+		await other.page.getByRole("button", { name: "first words" }).first().waitFor();
+		await desk.page.locator("h1 .title").click();
+		await desk.page.getByLabel("Title").fill("Another title");
+		await desk.page.getByLabel("Title").press("Enter");
+		await other.page.locator("h1").getByText("Another title").waitFor();
+		await desk.page.locator(".entry-title").getByText("Another title").waitFor();
+		await served.stop();
+	});
+
 	it("goes on where it was after a reload in the middle of a turn, and stops it", async () => {
 		const stage = createStage({
 			scripts: ["text: before\n", toolCall("c", "Shell", { command: "sleep 60" })].slice(1),

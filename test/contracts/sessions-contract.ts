@@ -196,6 +196,24 @@ export function describeSessions(name: string, reach: ReachSessions): void {
 			expect(model).toEqual({ alias: "best", name: "The best", provider: "p", thinking: true });
 		});
 
+		it("gives a session a title, which every client is told and which stays", async () => {
+			const { sessions } = await createSubject();
+			const handle = await sessions.create(plainRequest);
+			const { session } = handle;
+			const client = await attachReader(session);
+			expect(await session.send({ type: "title.set", title: " A\ttitle " })).toEqual({ title: "A title" });
+			const event = await client.event("title.changed");
+			expect(event.body).toEqual({ type: "title.changed", title: "A title" });
+			expect(event.seq).toBe(1);
+			await expect(session.send({ type: "title.set", title: " " })).rejects.toMatchObject({ code: "invalid-input" });
+			await runTurn(handle);
+			expect((await session.snapshot()).title).toBe("A title");
+			const { sessions: listed } = await sessions.list({});
+			expect(listed).toMatchObject([{ id: session.id, title: "A title" }]);
+			client.attachment.close();
+			handle.release();
+		});
+
 		it("go on with another model that is chosen for them, also after an eviction and in a later process", async () => {
 			const store = createMemoryStore();
 			const models = {

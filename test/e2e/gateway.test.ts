@@ -3,10 +3,15 @@ import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { get } from "node:https";
 import { createServer } from "node:net";
 import path from "node:path";
+import * as acp from "@agentclientprotocol/sdk";
+import { createWebSocketStream } from "@agentclientprotocol/sdk/experimental/ws-client";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { WebSocket } from "ws";
+import { createDeferred } from "../../src/base/deferred.ts";
 import { createStage, type Stage, toolCall } from "../support/executable/executable.ts";
 import type { Server } from "../support/executable/running-server.ts";
 import { GatewayClient, isEvent } from "../support/gateway/gateway-client.ts";
+import { connectSocket } from "../support/gateway/socket-client.ts";
 
 const tokensOf = (stage: Stage): Readonly<Record<string, string>> => {
 	const { tokens } = JSON.parse(readFileSync(path.join(stage.shareDir, "gateway.json"), "utf8"));
@@ -242,5 +247,101 @@ describe("agentwire serve", () => {
 		const ended = await stage.run("serve", "--port", "0");
 		expect(ended.stderr).toContain(`chmod 600 ${file}`);
 		expect(ended.code).toBe(1);
+	});
+});
+
+describe("agentwire serve --notify", () => {
+	it("starts a program when an approval waits, without a shell", async () => {
+		const stage = createStage({ scripts: [toolCall("c", "Shell", { command: "touch made" }), "text: done"] });
+		const noted = path.join(stage.workDir, "noted");
+		const program =
+			"require('fs').writeFileSync(process.argv[1], require('fs').readFileSync(0) + process.env.AGENTWIRE_NOTICE_KIND)";
+		const started = await startGateway(stage, "--notify", JSON.stringify([process.execPath, "-e", program, noted]));
+		const { client } = started;
+		const sessionId = await client.createSession();
+		const stream = await client.stream(`sessions=${sessionId}`);
+		await stream.until(({ name }) => name === "state");
+		await client.result("turn.start", { sessionId, input: "make it" });
+		await stream.until(isEvent("interaction.requested"));
+		await expect
+			.poll(() => existsSync(noted) && readFileSync(noted, "utf8"), { timeout: 20_000 })
+			.toMatch(/\napproval$/);
+		const notice: unknown = JSON.parse(readFileSync(noted, "utf8").split("\n")[0] ?? "");
+		expect(notice).toMatchObject({
+			kind: "approval",
+			sessionId,
+			workDir: stage.workDir,
+			text: expect.stringContaining("touch made"),
+		});
+		await stop(started);
+	});
+
+	it("says what is wrong with a list", async () => {
+		const server = createStage().serve("serve", "--port", "0", "--notify", "[1]");
+		expect(await server.exited).toBe(2);
+	});
+});
+
+describe("a WebSocket", () => {
+	it("serves the official client of the Agent Client Protocol, whose turn goes on when it is cut", async () => {
+		const stage = createStage({ scripts: [toolCall("c", "Shell", { command: "touch made" }), "text: done"] });
+		const started = await startGateway(stage);
+		const messages: unknown[] = [];
+		const connect = (decide: () => Promise<acp.RequestPermissionResponse>) => {
+			const { writable, readable } = createWebSocketStream(`ws://127.0.0.1:${started.port}/acp`, {
+				protocols: ["agentwire", `agentwire.bearer.${tokensOf(stage)["control"]}`],
+				WebSocket,
+			});
+			const { agent } = acp
+				.client()
+				.onNotification(acp.methods.client.session.update, ({ params }) => void messages.push(params.update))
+				.onRequest(acp.methods.client.session.requestPermission, decide)
+				.connect({ writable, readable });
+			return { agent, cut: () => writable.abort() };
+		};
+		const asked = createDeferred<void>();
+		const first = connect(() => {
+			asked.resolve();
+			return new Promise(() => {});
+		});
+		const shake = { protocolVersion: acp.PROTOCOL_VERSION, clientCapabilities: {} };
+		expect(await first.agent.request("initialize", shake)).toMatchObject({ agentInfo: { name: "agentwire" } });
+		const place: acp.NewSessionRequest = { cwd: stage.workDir, mcpServers: [] };
+		const { sessionId } = await first.agent.request("session/new", place);
+		const prompt = [{ type: "text", text: "make it" } as const];
+		const lost = first.agent.request("session/prompt", { sessionId, prompt }).catch(() => "lost");
+		await asked.promise;
+		const watching = await started.client.stream(`sessions=${sessionId}&role=observe`);
+		await watching.until(({ name }) => name === "state");
+		await first.cut();
+		await watching.until(isEvent("client.detached"));
+		expect(await lost).toBe("lost");
+		// What waited for an answer waits for the next client.
+		expect(existsSync(path.join(stage.workDir, "made"))).toBe(false);
+		const second = connect(async () => ({ outcome: { outcome: "selected", optionId: "approve" } }));
+		await second.agent.request("initialize", shake);
+		await second.agent.request("session/load", { sessionId, ...place });
+		await watching.until(isEvent("turn.ended"));
+		expect(existsSync(path.join(stage.workDir, "made"))).toBe(true);
+		expect(JSON.stringify(messages)).toContain("touch made");
+		await stop(started);
+	});
+
+	it("speaks Kimi Wire for one session, which asks its client for an approval", async () => {
+		const stage = createStage({ scripts: [toolCall("c", "Shell", { command: "touch made" }), "text: done"] });
+		const started = await startGateway(stage);
+		const sessionId = await started.client.createSession();
+		const wire = await connectSocket(started.port, `/wire?session=${sessionId}`, tokensOf(stage)["control"] ?? "");
+		await wire.request("i", "initialize", { protocol_version: "1.9", capabilities: { supports_question: true } });
+		wire.send({ id: "p", method: "prompt", params: { user_input: "make it" } });
+		const asked = await wire.until(({ method }) => method === "request");
+		const { payload } = asked["params"] as { payload: { id: string } };
+		wire.send({ id: asked["id"], result: { request_id: payload.id, response: "approve" } });
+		expect(await wire.until(({ id, method }) => id === "p" && method === undefined)).toMatchObject({
+			result: { status: "finished" },
+		});
+		expect(existsSync(path.join(stage.workDir, "made"))).toBe(true);
+		await stop(started);
+		expect((await wire.closed).code).toBe(1001);
 	});
 });

@@ -114,6 +114,7 @@ it("pins the event types", () => {
 		["interaction.resolved", "durable"],
 		["mode.changed", "volatile"],
 		["model.changed", "volatile"],
+		["title.changed", "durable"],
 		["client.attached", "volatile"],
 		["client.detached", "volatile"],
 		["session.reset", "volatile"],

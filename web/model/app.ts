@@ -293,6 +293,15 @@ export async function setModel(model: string | null, thinking: boolean | null): 
 	changed();
 }
 
+export async function rename(title: string): Promise<void> {
+	const session = open.value;
+	if (session === null || title.trim() === "") return;
+	const set = await attempt(() => need().call("sessions.rename", { sessionId: session.id, title: title.trim() }));
+	if (set !== null) session.conversation.title = set.title;
+	changed();
+	await refresh().catch(() => {});
+}
+
 export async function archive(id: string): Promise<void> {
 	await attempt(async () => {
 		await need().call("sessions.archive", { sessionId: id });

@@ -192,6 +192,9 @@ export class Conversation {
 			case "mode.changed":
 				this.mode = event.mode;
 				return;
+			case "title.changed":
+				this.title = event.title;
+				return;
 			case "model.changed":
 				this.model = event.model;
 				return;

@@ -1,5 +1,16 @@
 // What the open session is, and what it does at this moment.
-import { connection, conversation, mayControl, models, open, sessions, setMode, setModel } from "../model/app.ts";
+import { useState } from "preact/hooks";
+import {
+	connection,
+	conversation,
+	mayControl,
+	models,
+	open,
+	rename,
+	sessions,
+	setMode,
+	setModel,
+} from "../model/app.ts";
 import { baseName } from "../text/words.ts";
 import { isPanelShown, isSidebarShown } from "./layout.ts";
 
@@ -28,7 +39,7 @@ export function SessionHeader() {
 				☰
 			</button>
 			<div class="session-name">
-				<h1>{title}</h1>
+				<Title key={open.value.id} title={title} />
 				<p title={shown.workDir}>{shown.workDir === "" ? "" : baseName(shown.workDir)}</p>
 			</div>
 			<p class="status" role="status">
@@ -81,6 +92,43 @@ export function SessionHeader() {
 				Details
 			</button>
 		</header>
+	);
+}
+
+/** A title that is clicked can be changed. */
+function Title({ title }: { readonly title: string }) {
+	const [isEditing, setEditing] = useState(false);
+	if (!isEditing || !mayControl.value) {
+		return (
+			<h1>
+				<button
+					type="button"
+					class="title"
+					title="Rename"
+					disabled={!mayControl.value}
+					onClick={() => setEditing(true)}
+				>
+					{title}
+				</button>
+			</h1>
+		);
+	}
+	const settle = (text: string) => {
+		setEditing(false);
+		if (text !== title) void rename(text);
+	};
+	return (
+		<input
+			aria-label="Title"
+			maxLength={200}
+			defaultValue={title}
+			ref={(input) => input?.focus()}
+			onBlur={(event) => settle(event.currentTarget.value)}
+			onKeyDown={(event) => {
+				if (event.key === "Enter") event.currentTarget.blur();
+				else if (event.key === "Escape") setEditing(false);
+			}}
+		/>
 	);
 }
 

@@ -264,7 +264,7 @@ of one session as well; see the help of the program.`,
 		forms: [
 			{
 				words:
-					"[--port N] [--host ADDRESS] [--allow-remote] [--allow-host NAME]... [--tls-cert FILE --tls-key FILE] [--new-token] [--json] [flags]",
+					"[--port N] [--host ADDRESS] [--allow-remote] [--allow-host NAME]... [--tls-cert FILE --tls-key FILE] [--new-token] [--notify CMD] [--json] [flags]",
 			},
 		],
 		flags: gatewayFlags,

@@ -15,6 +15,8 @@ export interface GatewayFlags {
 	readonly tls: { readonly certificate: string; readonly key: string } | null;
 	/** Whether new tokens replace the earlier ones. */
 	readonly renewsTokens: boolean;
+	/** What is started when something waits for an answer, as typed; null for nothing. */
+	readonly notify: string | null;
 	/** Whether programs read what it prints. */
 	readonly json: boolean;
 	/** Whether the web page is served, and opened in the browser; null for neither. */
@@ -41,6 +43,12 @@ export const gatewayFlags = [
 	{ names: ["--tls-cert"], value: "FILE", offers: "files", about: "Serve HTTPS with this certificate, in PEM." },
 	{ names: ["--tls-key"], value: "FILE", offers: "files", about: "The key of the certificate, in PEM." },
 	{ names: ["--new-token"], value: null, about: "Replace the tokens: earlier ones are refused from then on." },
+	{
+		names: ["--notify"],
+		value: "CMD",
+		about:
+			"Start this program when an approval or a question has waited for five seconds; or a JSON list of it and its arguments. It gets the notice on stdin.",
+	},
 	{ names: ["--json"], value: null, about: "Print one line of JSON once it serves." },
 ] as const;
 
@@ -102,6 +110,7 @@ export function splitGatewayFlags(
 			names: given.filter(({ name }) => name === "--allow-host").map(({ value }) => value),
 			tls: toTls(last("--tls-cert"), last("--tls-key")),
 			renewsTokens: has("--new-token"),
+			notify: last("--notify"),
 			json: has("--json"),
 			page: servesPage ? { opens: !has("--no-open") } : null,
 		},

@@ -4,14 +4,16 @@ import { aborted } from "../../base/abort.ts";
 import { systemClock } from "../../base/clock.ts";
 import { errorText, systemErrorCode } from "../../base/errors.ts";
 import { randomIdentifiers } from "../../base/ids.ts";
+import type { Log } from "../../base/log.ts";
 import { createDiskFiles } from "../../files/disk-files.ts";
 import type { Files } from "../../files/port.ts";
 import { privateBelow } from "../../files/private-paths.ts";
 import { isLoopback } from "../../gateway/access.ts";
 import { type Gateway, startGateway } from "../../gateway/gateway.ts";
 import { readPage } from "../../gateway/page.ts";
+import type { Converse } from "../../gateway/sockets/sockets.ts";
 import { createTokens } from "../../gateway/tokens.ts";
-import type { FaultOwner } from "../../kernel/api.ts";
+import type { FaultOwner, SessionsApi } from "../../kernel/api.ts";
 import { nobody } from "../../kernel/session/fault-owner.ts";
 import type { ProgramOptions } from "../arguments/command-line.ts";
 import type { GatewayFlags } from "../arguments/gateway-options.ts";
@@ -19,10 +21,11 @@ import { UsageError } from "../arguments/usage-error.ts";
 import { checkFile, type Place } from "../paths.ts";
 import { openInBrowser } from "../process/browser.ts";
 import { endInTime } from "../process/process-exit.ts";
-import { takeProcess } from "../process/program-process.ts";
+import { type ProgramProcess, takeProcess } from "../process/program-process.ts";
 import { writeNotice } from "../process/standard-error.ts";
-import { endProgram, startHost } from "../program.ts";
+import { endProgram, type StartedKernel, startHost } from "../program.ts";
 import { productName, productVersion } from "../version.ts";
+import { type NoticeCommand, readNoticeCommand, runNoticeCommand } from "./notice-command.ts";
 
 /** The file of the tokens in the share directory. */
 const tokenFile = "gateway.json";
@@ -35,6 +38,7 @@ export async function runGateway(
 	packageDir: string,
 ): Promise<number> {
 	refuseUnmeantAddress(flags);
+	const noticeCommand = flags.notify === null ? null : readNoticeCommand(flags.notify);
 	const stopping = new AbortController();
 	let faultOwner = (): FaultOwner | null => null;
 	const stop = () => stopping.abort();
@@ -72,6 +76,7 @@ export async function runGateway(
 			tls: await readTls(flags.tls, place, files),
 			tokens,
 			page,
+			converse: createConverse(started, host, log),
 			clock: systemClock,
 			log,
 		});
@@ -80,6 +85,7 @@ export async function runGateway(
 		writeNotice(`${describeFailure(thrown, flags)}\n`);
 		return await endProgram(executable, program, { finish: () => host.sessions.stop(), exitCode: () => 1 });
 	}
+	const endNotices = await startNotices(noticeCommand, host.sessions, taken, stopping.signal);
 	const token = flags.page === null ? null : await tokens.find("control");
 	const url = toUrl(flags, gateway.port);
 	const address = token === null ? null : `${url}/#token=${token}`;
@@ -92,6 +98,7 @@ export async function runGateway(
 	return await endProgram(executable, program, {
 		async finish() {
 			// The streams have the ends of the turns before they end themselves.
+			endNotices();
 			await host.sessions.stop();
 			await gateway.close();
 		},
@@ -105,6 +112,50 @@ function refuseUnmeantAddress({ address, allowsRemote }: GatewayFlags): void {
 	throw new UsageError(
 		`--host ${address}: other machines may reach this address, and whoever has the token can run commands here. If that is meant, add --allow-remote, and --tls-cert and --tls-key or a proxy that speaks HTTPS.`,
 	);
+}
+
+/** Starts to look for what waits; gives what ends it. */
+async function startNotices(
+	command: NoticeCommand | null,
+	sessions: SessionsApi,
+	{ environment, shareDir, log }: ProgramProcess,
+	signal: AbortSignal,
+): Promise<() => void> {
+	if (command === null) return () => {};
+	const [{ Notices }, { createProcesses }] = await Promise.all([
+		import("./notices.ts"),
+		import("../../processes/children.ts"),
+	]);
+	const parts = { processes: createProcesses({ log }), workDir: shareDir, environment, log, signal };
+	const notices = new Notices({
+		sessions,
+		clock: systemClock,
+		log,
+		send: (notice) => runNoticeCommand(command, notice, parts),
+	});
+	notices.start();
+	return () => notices.stop();
+}
+
+/** The protocols of clients that come by WebSocket, loaded with the first. */
+function createConverse(
+	{ compatibility, configuration }: StartedKernel,
+	host: Awaited<ReturnType<StartedKernel["openHost"]>>,
+	log: Log,
+): Converse {
+	const parts = {
+		...host,
+		server: { name: productName, version: productVersion },
+		compatibility,
+		maximumInFlight: configuration.agentwire.limits.requestsInFlight,
+		log,
+	};
+	return async (asked, transport, signal) => {
+		const { serveVisitor } = await import("../../server/serve-visitor.ts");
+		const visit =
+			asked.kind === "acp" ? ({ dialect: "acp" } as const) : ({ dialect: "kimi", session: asked.session } as const);
+		await serveVisitor(visit, parts, transport, signal);
+	};
 }
 
 async function readTls(tls: GatewayFlags["tls"], place: Place, files: Files) {

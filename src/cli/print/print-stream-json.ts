@@ -111,6 +111,7 @@ export function createStreamJsonPrinter(form: StreamForm, write: Write): Printer
 		"interaction.resolved": nothing,
 		"mode.changed": nothing,
 		"model.changed": nothing,
+		"title.changed": nothing,
 		"client.attached": nothing,
 		"client.detached": nothing,
 		"session.reset": nothing,

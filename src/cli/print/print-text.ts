@@ -79,6 +79,7 @@ export function createTextPrinter(write: Write): Printer {
 		"interaction.resolved": nothing,
 		"mode.changed": nothing,
 		"model.changed": nothing,
+		"title.changed": nothing,
 		"client.attached": nothing,
 		"client.detached": nothing,
 		"session.reset": nothing,

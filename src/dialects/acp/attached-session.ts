@@ -273,6 +273,11 @@ export class AttachedSession {
 			case "model.changed":
 				this.choices.noteModel(body.model);
 				return [this.#optionsUpdate()];
+			case "title.changed":
+				this.#title = body.title;
+				return [
+					{ sessionUpdate: "session_info_update", title: body.title, updatedAt: new Date(event.at).toISOString() },
+				];
 			case "side-question.ended":
 				return this.#dismissed.delete(body.id) ? [] : this.#projection.take(event);
 			default:

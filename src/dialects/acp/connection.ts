@@ -4,7 +4,7 @@ import * as v from "valibot";
 import type { Peer } from "../../rpc/connection.ts";
 import type { RpcId } from "../../rpc/envelope.ts";
 import { defineMethod, type Method, type MethodTable } from "../../rpc/methods.ts";
-import type { DialectConnection, HostApi } from "../dialect.ts";
+import type { HostApi, SharedConnection } from "../dialect.ts";
 import type { AttachedClient } from "./attached-session.ts";
 import { CancellableRequests } from "./cancellable-requests.ts";
 import { plainCodec } from "./codec.ts";
@@ -28,7 +28,7 @@ async function done(work: Promise<void>): Promise<Record<string, never>> {
 	return {};
 }
 
-export class AcpConnection implements DialectConnection {
+export class AcpConnection implements SharedConnection {
 	readonly methods: MethodTable;
 	readonly #kernelApi: HostApi;
 	readonly #sessions: SessionRequests;
@@ -50,6 +50,10 @@ export class AcpConnection implements DialectConnection {
 
 	drained(): Promise<void> {
 		return this.#sessions.drained();
+	}
+
+	leave(): void {
+		this.#sessions.leave();
 	}
 
 	#rows(): readonly (readonly [string, Method])[] {

@@ -1,13 +1,13 @@
 // The Agent Client Protocol, version 1: many sessions over one connection, for editors.
 import { readEnvelope } from "../../rpc/envelope.ts";
-import type { HostDialect } from "../dialect.ts";
+import type { HostDialect, SharedConnection } from "../dialect.ts";
 import { AcpConnection } from "./connection.ts";
 import { acpRules } from "./envelope.ts";
 
-export const acpDialect: HostDialect = {
+export const acpDialect = {
 	name: "acp",
 	rules: acpRules,
 	/** It is offered alone, so that whatever is sent is meant for it. */
 	claims: (value) => readEnvelope(value, acpRules).kind === "request",
-	converse: (kernelApi, peer) => new AcpConnection(kernelApi, peer),
-};
+	converse: (kernelApi, peer): SharedConnection => new AcpConnection(kernelApi, peer),
+} satisfies HostDialect;

@@ -17,11 +17,17 @@ function createSubject(fs: object) {
 		},
 		withdraw: (id: RpcId) => void open.delete(id),
 	};
-	const files = createClientFiles(v.parse(clientCapabilitiesSchema, { fs }), peer, {
-		uuid: () => "f-1",
-		hex: () => "0",
-	});
-	return { files, sent, reply: (reply: RpcReply) => open.get("f-1")?.(reply), isOpen: () => open.has("f-1") };
+	const gone = new AbortController();
+	const files = createClientFiles(
+		v.parse(clientCapabilitiesSchema, { fs }),
+		peer,
+		{
+			uuid: () => "f-1",
+			hex: () => "0",
+		},
+		gone.signal,
+	);
+	return { gone, files, sent, reply: (reply: RpcReply) => open.get("f-1")?.(reply), isOpen: () => open.has("f-1") };
 }
 
 const both = { readTextFile: true, writeTextFile: true };
@@ -69,6 +75,17 @@ describe("the files of an editor", () => {
 		expect(subject.sent).toEqual([{ id: "f-1", method: "fs/write_text_file", params }]);
 		subject.reply(reply);
 		expect(await written).toBe(expected);
+	});
+
+	it("are given up when the client is gone, without waiting for it any more", async () => {
+		const subject = createSubject(both);
+		subject.files?.begin("s");
+		const read = subject.files?.port.read?.("/a", never);
+		subject.gone.abort();
+		expect(await read).toBeNull();
+		const asked = subject.sent.length;
+		expect(await subject.files?.port.write?.("/a", "x", never)).toBe(false);
+		expect(subject.sent).toHaveLength(asked);
 	});
 
 	it("are given up by an abort, which the editor is told", async () => {

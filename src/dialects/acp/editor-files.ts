@@ -20,26 +20,31 @@ export function createClientFiles(
 	{ fs }: ClientCapabilities,
 	peer: Pick<Peer, "call" | "notify" | "withdraw">,
 	identifiers: Identifiers,
+	/** Aborts when the client is gone: the disk is used from then on. */
+	gone: AbortSignal,
 ): ClientFiles | null {
 	if (!fs.readTextFile && !fs.writeTextFile) return null;
 	let sessionId: string | null = null;
 	const call = (method: string, params: object, signal: AbortSignal) =>
 		new Promise<RpcReply | null>((resolve) => {
-			if (sessionId === null || signal.aborted) {
+			if (sessionId === null || signal.aborted || gone.aborted) {
 				resolve(null);
 				return;
 			}
 			const id = identifiers.uuid();
+			const settle = (reply: RpcReply | null) => {
+				signal.removeEventListener("abort", give);
+				gone.removeEventListener("abort", give);
+				resolve(reply);
+			};
 			const give = () => {
 				peer.withdraw(id);
 				peer.notify("$/cancel_request", { requestId: id });
-				resolve(null);
+				settle(null);
 			};
-			signal.addEventListener("abort", give, { once: true });
-			peer.call(id, method, { sessionId, ...params }, (reply) => {
-				signal.removeEventListener("abort", give);
-				resolve(reply);
-			});
+			signal.addEventListener("abort", give);
+			gone.addEventListener("abort", give);
+			peer.call(id, method, { sessionId, ...params }, settle);
 		});
 	const port: EditorFiles = {
 		...(fs.readTextFile

@@ -218,6 +218,7 @@ const entries: { readonly [T in EventType]: Entry<T> } = {
 	// They change what the session's choices are, which the session sends itself.
 	"mode.changed": ignored,
 	"model.changed": ignored,
+	"title.changed": ignored,
 	"steer.consumed"({ input }, { agentPath }) {
 		if (agentPath.length > 0) return nothing;
 		// The answer goes on after it.

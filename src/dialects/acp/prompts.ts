@@ -67,6 +67,11 @@ export class Prompts {
 		if (!prompt.isRunning) prompt.withdrawn.resolve();
 	}
 
+	/** Cancels those whose turn has not come. */
+	withdrawWaiting(): void {
+		for (const prompt of this.#inLine) if (!prompt.isRunning) this.withdraw(prompt);
+	}
+
 	/** Cancels all. Those that wait are answered after the one that runs, in their order. */
 	cancel(): void {
 		for (const prompt of this.#inLine) prompt.isCancelled = true;

@@ -70,12 +70,26 @@ export class SessionRequests {
 	readonly #prompts = new Map<string, Prompts>();
 	/** Requests about one session are ordered as they arrived: a turn has begun before its cancellation is handled. */
 	readonly #lines = createKeyedQueue();
+	/** Aborts when the client is gone and the sessions go on. */
+	readonly #gone = new AbortController();
 
 	constructor(kernelApi: HostApi, peer: Peer, client: () => AttachedClient, requests: CancellableRequests) {
 		this.#kernelApi = kernelApi;
 		this.#peer = peer;
 		this.#client = client;
 		this.#requests = requests;
+	}
+
+	/** The client is gone: detaches it from every session, also those that it is being attached to. */
+	leave(): void {
+		this.#gone.abort();
+		for (const prompts of this.#prompts.values()) prompts.withdrawWaiting();
+		for (const attaching of this.#attached.values()) {
+			void attaching.then(
+				(attached) => attached.detach(),
+				() => {},
+			);
+		}
 	}
 
 	/** Resolves when every delivered event was sent; call it after the sessions were stopped. */
@@ -197,6 +211,7 @@ export class SessionRequests {
 		begun: (messageId: string) => void = () => {},
 	): Promise<PromptResult> {
 		const input = toInput(blocks);
+		if (this.#gone.signal.aborted) return cancelled;
 		const prompts = this.#promptsOf(sessionId);
 		const watch = (prompt: Prompt) => {
 			const withdraw = () => {
@@ -345,7 +360,7 @@ export class SessionRequests {
 	#toOpening(params: Workspace): { readonly files: ClientFiles | null; readonly opening: OpeningOptions } {
 		const { sessions, identifiers } = this.#kernelApi;
 		const files = sessions.takesEditorFiles
-			? createClientFiles(this.#client().capabilities, this.#peer, identifiers)
+			? createClientFiles(this.#client().capabilities, this.#peer, identifiers, this.#gone.signal)
 			: null;
 		const opening: OpeningOptions = {
 			addedMcpServers: toMcpServers(params.mcpServers),
@@ -367,7 +382,7 @@ export class SessionRequests {
 
 	#attach(handle: SessionHandle): Promise<AttachedSession> {
 		const { session } = handle;
-		const attaching = AttachedSession.attach(handle, this.#kernelApi, this.#peer, this.#client());
+		const attaching = this.#attachUnlessGone(handle);
 		this.#attached.set(session, attaching);
 		const forget = () => {
 			if (this.#attached.get(session) === attaching) this.#attached.delete(session);
@@ -375,6 +390,12 @@ export class SessionRequests {
 		// Its events end when it is unloaded.
 		attaching.then((attached) => attached.begun.then(() => attached.drained()).then(forget), forget);
 		return attaching;
+	}
+
+	async #attachUnlessGone(handle: SessionHandle): Promise<AttachedSession> {
+		const attached = await AttachedSession.attach(handle, this.#kernelApi, this.#peer, this.#client());
+		if (this.#gone.signal.aborted) attached.detach();
+		return attached;
 	}
 
 	/** A session that could not be shown is not attached. */

@@ -53,6 +53,7 @@ const deliveredToday: { readonly [T in EventType]: DeliveredOfType } = {
 	"interaction.resolved": unwrapped("ApprovalResponse", null, null, null),
 	"mode.changed": undelivered,
 	"model.changed": undelivered,
+	"title.changed": undelivered,
 	"client.attached": undelivered,
 	"client.detached": undelivered,
 	"session.reset": undelivered,

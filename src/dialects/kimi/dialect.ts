@@ -2,14 +2,14 @@
 
 import { isRecord } from "../../base/json.ts";
 import { readEnvelope } from "../../rpc/envelope.ts";
-import type { Dialect } from "../dialect.ts";
+import type { Dialect, SharedConnection } from "../dialect.ts";
 import { envelopeRules } from "./envelope.ts";
 import { KimiConnection } from "./methods.ts";
 
 const handshakeKeys = ["protocol_version", "client", "external_tools", "capabilities", "hooks"];
 const otherMethods: ReadonlySet<string> = new Set(["prompt", "steer", "replay", "set_plan_mode", "cancel"]);
 
-export const kimiDialect: Dialect = {
+export const kimiDialect = {
 	name: "kimi",
 	rules: envelopeRules,
 	/** By method name; an `initialize` with none of the handshake's keys belongs to another protocol (§7.4). */
@@ -22,5 +22,5 @@ export const kimiDialect: Dialect = {
 			(method === "initialize" && isRecord(params) && handshakeKeys.some((key) => key in params))
 		);
 	},
-	converse: (kernelApi, peer) => new KimiConnection(kernelApi, peer),
-};
+	converse: (kernelApi, peer): SharedConnection => new KimiConnection(kernelApi, peer),
+} satisfies Dialect;

@@ -12,7 +12,7 @@ import { protocolVersion } from "../../messages/protocol-version.ts";
 import { isRecorded } from "../../messages/record.ts";
 import type { Peer } from "../../rpc/connection.ts";
 import { defineMethod, type MethodTable, type Respond } from "../../rpc/methods.ts";
-import type { DialectConnection, KernelApi } from "../dialect.ts";
+import type { KernelApi, SharedConnection } from "../dialect.ts";
 import { toThrown } from "../error-numbers.ts";
 import { EventPump } from "../event-pump.ts";
 import { type Audience, toDelivered } from "./older-clients.ts";
@@ -32,7 +32,7 @@ const { methods: shapes } = kimiProtocol;
 
 const noTools: Attachment["tools"] = { accepted: [], rejected: [] };
 
-export class KimiConnection implements DialectConnection {
+export class KimiConnection implements SharedConnection {
 	readonly #kernelApi: KernelApi;
 	readonly #peer: Peer;
 	readonly #pump: EventPump;
@@ -52,6 +52,8 @@ export class KimiConnection implements DialectConnection {
 	/** Whether a prompt is unanswered: its turn has not ended for the client before the response. */
 	#isPrompting = false;
 	#replay: AbortController | null = null;
+	/** Whether the client has left a session that goes on. */
+	#isGone = false;
 
 	constructor(kernelApi: KernelApi, peer: Peer) {
 		this.#kernelApi = kernelApi;
@@ -79,6 +81,12 @@ export class KimiConnection implements DialectConnection {
 
 	drained(): Promise<void> {
 		return this.#pump.drained();
+	}
+
+	leave(): void {
+		this.#isGone = true;
+		this.#replay?.abort();
+		this.#attachment?.close();
 	}
 
 	async #initialize(params: InitializeParams, respond: Respond<InitializeResult>): Promise<void> {
@@ -274,6 +282,7 @@ export class KimiConnection implements DialectConnection {
 		const accepted = new Set(attachment.tools.accepted);
 		this.#tools = tools.filter(({ name }) => accepted.has(name));
 		this.#attachment = attachment;
+		if (this.#isGone) attachment.close();
 		return attachment;
 	}
 

@@ -36,6 +36,7 @@ describe("the cap on events", () => {
 			"interaction.resolved",
 			"mode.changed",
 			"model.changed",
+			"title.changed",
 			"client.attached",
 			"client.detached",
 			"session.reset",

@@ -63,6 +63,7 @@ const entries: { readonly [T in EventType]: Entry } = {
 	},
 	"mode.changed": withheld,
 	"model.changed": withheld,
+	"title.changed": withheld,
 	"client.attached": withheld,
 	"client.detached": withheld,
 	"session.reset": withheld,

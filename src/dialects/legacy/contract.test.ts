@@ -46,6 +46,7 @@ const subject: DialectSubject = {
 		"interaction.resolved": undelivered,
 		"mode.changed": undelivered,
 		"model.changed": undelivered,
+		"title.changed": undelivered,
 		"client.attached": undelivered,
 		"client.detached": undelivered,
 		"session.reset": undelivered,

@@ -54,6 +54,7 @@ const entries: { readonly [T in EventType]: Entry<T> } = {
 	"interaction.resolved": ignored,
 	"mode.changed": ignored,
 	"model.changed": ignored,
+	"title.changed": ignored,
 	"client.attached": ignored,
 	"client.detached": ignored,
 	"session.reset": ignored,

@@ -31,6 +31,7 @@ import { createSharedOperations, type SessionOperations, toMediaOperations } fro
 import { type ChosenModel, SessionModel } from "./session-model.ts";
 import { SessionModes } from "./session-modes.ts";
 import type { SessionParts } from "./session-parts.ts";
+import { SessionTitle } from "./session-title.ts";
 import { SideQuestions } from "./side-questions.ts";
 import { ToolServers } from "./tool-servers.ts";
 
@@ -39,6 +40,7 @@ export interface AssembledSession {
 	readonly mode: ApprovalMode;
 	readonly modes: SessionModes;
 	readonly model: SessionModel;
+	readonly title: SessionTitle;
 	readonly emitter: Emitter;
 	readonly interactions: InteractionTable;
 	readonly clients: Clients;
@@ -97,6 +99,14 @@ export function assembleSession(parts: SessionParts): AssembledSession {
 		prepare: (change) => parts.models.prepare(change),
 		loadContext: () => main.load(),
 		changed: (choice) => reportVolatile({ type: "model.changed", model: choice }),
+	});
+
+	const title = new SessionTitle({
+		stored,
+		async emit(body, state) {
+			// Nobody has to read it for the title to be another one.
+			await emitter.emit({ turnId: null, agentPath: [] }, body, { state, sync: true }, AbortSignal.abort());
+		},
 	});
 
 	const clients = new Clients({
@@ -262,6 +272,7 @@ export function assembleSession(parts: SessionParts): AssembledSession {
 		turn,
 		mode,
 		modes,
+		title,
 		model,
 		emitter,
 		interactions,

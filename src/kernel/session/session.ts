@@ -52,6 +52,7 @@ export class Session implements SessionApi {
 		"plan-mode.set": ({ enabled }) => this.#setPlanMode(enabled),
 		"mode.set": ({ mode }) => this.#assembled.modes.set(mode),
 		"model.set": ({ model, thinking }) => this.#assembled.model.set({ model, thinking }),
+		"title.set": ({ title }) => this.#setTitle(title),
 		"context.add": ({ text, name }) => this.#addToContext(text, name),
 		"notification.add": (event) => this.#assembled.notifications.add(event),
 		"turn-options.set": ({ options }) => this.#setTurnOptions(options),
@@ -354,6 +355,11 @@ export class Session implements SessionApi {
 			},
 		);
 		return { turnId: turn.id };
+	}
+
+	async #setTitle(title: string): Promise<{ readonly title: string }> {
+		if (this.#closing) throw closing();
+		return await this.#assembled.title.set(title);
 	}
 
 	#setTurnOptions(change: CommandOf<"turn-options.set">["options"]): Promise<null> {

@@ -9,8 +9,6 @@ import type { Log } from "../../base/log.ts";
 import { inputText, textPart, type UserInput } from "../../events/content.ts";
 import type { EventBody, TurnError, TurnOutcome } from "../../events/event.ts";
 import type { AnswerForm, TurnOptions } from "../../events/turn-options.ts";
-import type { StoredSession } from "../../store/session-store.ts";
-import { toTitle } from "../../store/title.ts";
 import type { Notifications } from "../background/notifications.ts";
 import type { Budgets } from "../budgets/budgets.ts";
 import type { SlashCommands } from "../commands/slash-commands.ts";
@@ -69,6 +67,8 @@ export interface MainTurnSettings {
 	readonly notifications: Pick<Notifications, "openTurn" | "closeTurn">;
 	readonly keys: Pick<SessionKeys, "renewDue">;
 	readonly budgets: Pick<Budgets, "openTurn" | "closeTurn">;
+	/** Titles a session that has no title after an input. */
+	readonly title: { derive(input: UserInput): Promise<void> };
 	readonly log: Log;
 	/** From now on only the events that end something are delivered for the turn. */
 	seal(error: Error): void;
@@ -185,7 +185,7 @@ async function runPrompt(
 		outcome = await continueTurn(dependencies, signal);
 	}
 	if (outcome.status === "finished" && found === null && !isOwn) {
-		await deriveTitle(services.stored, input);
+		await settings.title.derive(input);
 		const { answerForm } = turn.options;
 		if (answerForm !== undefined) outcome = await withForm(outcome, answerForm, dependencies, signal);
 	}
@@ -246,10 +246,4 @@ async function emitCrashNotice(main: MainAgent, emit: EmitInTurn): Promise<void>
 	if (notice === null) return;
 	await emit({ type: "content.delta", part: textPart(notice.text) });
 	await notice.settle();
-}
-
-/** A session without a title is titled after the first input that was answered. */
-async function deriveTitle(stored: StoredSession, input: UserInput): Promise<void> {
-	const title = toTitle(input);
-	if (stored.state().customTitle === null && title !== null) await stored.commit({ state: { customTitle: title } });
 }

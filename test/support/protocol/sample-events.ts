@@ -213,6 +213,7 @@ export const sampleEvents: { readonly [T in EventType]: readonly EventBodyOf<T>[
 	],
 	"mode.changed": [{ type: "mode.changed", mode: "yolo" }],
 	"model.changed": [{ type: "model.changed", model: { alias: null, name: "k2", provider: "p", thinking: true } }],
+	"title.changed": [{ type: "title.changed", title: "A title" }],
 	"client.attached": [{ type: "client.attached", clientId: "a", name: "web", version: null }],
 	"client.detached": [{ type: "client.detached", clientId: "a", name: "web", version: null }],
 	"session.reset": [{ type: "session.reset" }],

@@ -64,6 +64,7 @@ const delivered: DialectSubject["delivered"] = {
 	"interaction.resolved": undelivered,
 	"mode.changed": own(null),
 	"model.changed": own(null),
+	"title.changed": own(null),
 	"client.attached": own(null),
 	"client.detached": own(null),
 	"session.reset": own(null),

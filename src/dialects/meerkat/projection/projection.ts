@@ -173,6 +173,7 @@ const entries: { readonly [T in EventType]: Entry<T> } = {
 		state.model = { provider, model: name };
 		return nothing;
 	},
+	"title.changed": ignored,
 	"client.attached": ignored,
 	"client.detached": ignored,
 	"session.reset": ignored,

@@ -1,0 +1,172 @@
+// Notices for people who left: what waits for an answer, and nobody has given one, is reported once.
+import type { Clock } from "../../base/clock.ts";
+import type { Log } from "../../base/log.ts";
+import type { Interaction } from "../../events/interaction.ts";
+import type { SessionSnapshot, SessionsApi } from "../../kernel/api.ts";
+
+/** Milliseconds between two looks, and that an answer may take before somebody is informed. */
+export const lookSpan = 1000;
+export const noticePatience = 5000;
+/** Notices of one span of time; the rest of it is silent. */
+export const noticeLimit = 10;
+export const limitSpan = 60_000;
+/** Notices that are under way at once. */
+const sendLimit = 2;
+/** Characters of a text. */
+const textLimit = 1000;
+
+/** What somebody is sent. */
+export interface Notice {
+	readonly kind: "approval" | "question";
+	readonly sessionId: string;
+	readonly interactionId: string;
+	readonly workDir: string;
+	/** Of the session; empty without one. */
+	readonly title: string;
+	/** What is asked. */
+	readonly text: string;
+	/** Milliseconds since the epoch. */
+	readonly waitingSince: number;
+}
+
+export interface NoticeParts {
+	readonly sessions: Pick<SessionsApi, "loaded" | "acquire">;
+	readonly clock: Clock;
+	readonly log: Log;
+	/** Sends it; must not throw. */
+	send(notice: Notice): Promise<void>;
+}
+
+export class Notices {
+	readonly #parts: NoticeParts;
+	/** What was reported and still waits, by session and interaction. */
+	#reported = new Set<string>();
+	/** Sessions in which a turn runs, or background work since. */
+	readonly #watched = new Set<string>();
+	/** The times of the last notices. */
+	#sentAt: readonly number[] = [];
+	#sending = 0;
+	#isLimited = false;
+	#isOver = false;
+	#withdraw = () => {};
+
+	constructor(parts: NoticeParts) {
+		this.#parts = parts;
+	}
+
+	/** Looks again and again, until it is stopped. */
+	start(): void {
+		this.#withdraw = this.#parts.clock.after(lookSpan, () => void this.#lookAgain(), true);
+	}
+
+	stop(): void {
+		this.#isOver = true;
+		this.#withdraw();
+	}
+
+	async #lookAgain(): Promise<void> {
+		try {
+			await this.look();
+		} catch (error) {
+			this.#parts.log.warn("What waits for an answer cannot be looked at.", { error });
+		}
+		if (!this.#isOver) this.start();
+	}
+
+	/** Reports what has waited long enough and was not reported. */
+	async look(): Promise<void> {
+		const waiting = await this.#find();
+		const now = this.#parts.clock.now();
+		const still = new Set<string>();
+		for (const notice of waiting) {
+			const key = JSON.stringify([notice.sessionId, notice.interactionId]);
+			const isReported = this.#reported.has(key);
+			const isDue = now - notice.waitingSince >= noticePatience;
+			if (isReported || (isDue && this.#mayReport(now))) still.add(key);
+			if (!isReported && still.has(key)) this.#report(notice, now);
+		}
+		this.#reported = still;
+	}
+
+	async #find(): Promise<readonly Notice[]> {
+		const { sessions } = this.#parts;
+		const loaded = await sessions.loaded();
+		for (const { id, isRunning } of loaded) if (isRunning) this.#watched.add(id);
+		const found: Notice[] = [];
+		for (const id of [...this.#watched]) {
+			const notices = await this.#findIn(
+				id,
+				loaded.some((info) => info.id === id && info.isRunning),
+			);
+			if (notices === null) this.#watched.delete(id);
+			else found.push(...notices);
+		}
+		return found;
+	}
+
+	/** Null when nothing runs in it: to look at it would keep it in memory. */
+	async #findIn(id: string, isRunning: boolean): Promise<readonly Notice[] | null> {
+		const { sessions, log } = this.#parts;
+		try {
+			const handle = await sessions.acquire(id);
+			try {
+				const notices = toNotices(await handle.session.snapshot());
+				// A subagent in the background may ask when the turn is over.
+				const isBusy = isRunning || notices.length > 0 || (await handle.session.backgroundTasks()).length > 0;
+				return isBusy ? notices : null;
+			} finally {
+				handle.release();
+			}
+		} catch (error) {
+			log.debug("A session cannot be looked at for notices.", { session: id, error });
+			return null;
+		}
+	}
+
+	/** What is not reported now is due again at the next look. */
+	#mayReport(now: number): boolean {
+		if (this.#isOver || this.#sending >= sendLimit) return false;
+		this.#sentAt = this.#sentAt.filter((time) => now - time < limitSpan);
+		const isLimited = this.#sentAt.length >= noticeLimit;
+		if (isLimited && !this.#isLimited)
+			this.#parts.log.warn("Further notices wait: there were many.", { notices: noticeLimit });
+		this.#isLimited = isLimited;
+		return !isLimited;
+	}
+
+	#report(notice: Notice, now: number): void {
+		this.#sentAt = [...this.#sentAt, now];
+		this.#sending += 1;
+		void this.#parts.send(notice).finally(() => {
+			this.#sending -= 1;
+		});
+	}
+}
+
+function toNotices({ sessionId, workDir, title, openInteractions }: SessionSnapshot): readonly Notice[] {
+	const notices: Notice[] = [];
+	for (const { at, body } of openInteractions) {
+		if (body.type !== "interaction.requested") continue;
+		const { interaction } = body;
+		const asked = toAsked(interaction);
+		if (asked === null) continue;
+		const place = { sessionId, workDir, title: title ?? "", interactionId: interaction.id, waitingSince: at };
+		notices.push({ ...place, ...asked });
+	}
+	return notices;
+}
+
+/** What a person is asked; null for what a program answers. */
+function toAsked(interaction: Interaction): Pick<Notice, "kind" | "text"> | null {
+	switch (interaction.kind) {
+		case "approval":
+			return { kind: "approval", text: shortened(`${interaction.sender}: ${interaction.description}`) };
+		case "question":
+			return { kind: "question", text: shortened(interaction.questions.map(({ question }) => question).join("\n")) };
+		case "client-tool":
+		case "hook":
+			return null;
+	}
+}
+
+const shortened = (text: string) => (text.length <= textLimit ? text : `${text.slice(0, textLimit - 1)}…`);

@@ -1,0 +1,58 @@
+import { describe, expect, it } from "vitest";
+import { createFakeClock } from "../../test/support/host/campaign-clock.ts";
+import type { AgentEvent, EventBody } from "../events/event.ts";
+import { EventWriter, mergeSpan } from "./event-stream.ts";
+
+function createSubject() {
+	const written: string[] = [];
+	const clock = createFakeClock();
+	const writer = new EventWriter({ write: (text) => void written.push(text) }, clock);
+	const event = (body: EventBody, more: Partial<AgentEvent> = {}): AgentEvent => ({
+		sessionId: "s",
+		turnId: "t",
+		agentPath: [],
+		at: 1,
+		body,
+		...more,
+	});
+	let offset = 0;
+	const say = (text: string) => {
+		writer.add(event({ type: "content.delta", part: { type: "text", text }, offset }));
+		offset += text.length;
+	};
+	const texts = () => written.map((text) => [...text.matchAll(/"text":"([^"]*)"/g)].map(([, found]) => found));
+	return { writer, clock, say, texts, written, event };
+}
+
+describe("EventWriter", () => {
+	it("writes what comes after a pause at once, and merges what follows it soon", () => {
+		const { writer, clock, say, texts } = createSubject();
+		say("a");
+		say("b");
+		writer.settle();
+		expect(texts()).toEqual([["ab"]]);
+		for (const text of ["c", "d", "e"]) {
+			say(text);
+			writer.settle();
+			clock.advance(1);
+		}
+		expect(texts()).toHaveLength(1);
+		clock.advance(mergeSpan - 3);
+		expect(texts()).toEqual([["ab"], ["cde"]]);
+		clock.advance(mergeSpan);
+		say("f");
+		writer.settle();
+		expect(texts()).toEqual([["ab"], ["cde"], ["f"]]);
+	});
+
+	it("writes a durable event after what came before it", () => {
+		const { writer, say, texts, written, event } = createSubject();
+		say("a");
+		writer.settle();
+		say("b");
+		writer.settle();
+		writer.add(event({ type: "recovery.reported" }, { seq: 7, epoch: "e" }));
+		expect(texts()).toEqual([["a"], ["b"], []]);
+		expect(written.at(-1)).toMatch(/^id: s@e:7\nevent: e\n/);
+	});
+});

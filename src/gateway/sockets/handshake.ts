@@ -1,0 +1,49 @@
+// What a client asks for that wants a WebSocket: the protocol, the session, and the token as browsers can send it.
+import { HttpRefusal } from "../replies.ts";
+import { decoded } from "../requests.ts";
+
+/** What a client names besides its token, and is answered. */
+export const plainProtocol = "agentwire";
+/** Before the token: a page in a browser can set no header. */
+const bearerPrefix = "agentwire.bearer.";
+
+/** What is spoken over a socket. */
+export type SocketTarget = { readonly kind: "acp" } | { readonly kind: "wire"; readonly sessionId: string };
+
+/** The subprotocols that a client offers. */
+export function offeredProtocols(header: string | undefined): readonly string[] {
+	const names = (header ?? "").split(",").map((name) => name.trim());
+	return names.filter((name) => name !== "");
+}
+
+/** The value of `Authorization` that the offered subprotocols stand for; null without a token among them. */
+export function authorizationOf(protocols: readonly string[]): string | null {
+	const found = protocols.find((name) => name.startsWith(bearerPrefix));
+	return found === undefined ? null : `Bearer ${found.slice(bearerPrefix.length)}`;
+}
+
+/** The one that the client is answered; false for none. A token is not said again where another name was offered. */
+export function answeredProtocol(protocols: Iterable<string>): string | false {
+	const names = [...protocols];
+	return names.find((name) => name === plainProtocol) ?? names.find((name) => name.startsWith(bearerPrefix)) ?? false;
+}
+
+/** Reads `/acp` and `/wire?session=ID`. Fails with an HttpRefusal, or `invalid-input`. */
+export function readTarget(path: string, query: string): SocketTarget {
+	const values = query.split("&").filter((each) => each !== "");
+	const refuse = (text: string): never => {
+		throw new HttpRefusal(400, text);
+	};
+	if (path === "/acp") {
+		if (values.length > 0) refuse("/acp takes no parameters; the token comes in a header.");
+		return { kind: "acp" };
+	}
+	if (path === "/wire") {
+		const [value, ...others] = values;
+		const [, id = ""] = /^session=(.+)$/.exec(value ?? "") ?? [];
+		if (id === "" || others.length > 0)
+			refuse("/wire needs session=ID, and takes nothing else; the token comes in a header.");
+		return { kind: "wire", sessionId: decoded(id) };
+	}
+	throw new HttpRefusal(404, "There is no WebSocket at this path; there are /acp and /wire?session=ID.");
+}

@@ -1,0 +1,41 @@
+// The title of a session: the one that somebody gave it, or the beginning of its first answered input.
+import type { UserInput } from "../../events/content.ts";
+import type { EventBody } from "../../events/event.ts";
+import type { SessionState, StoredSession } from "../../store/session-store.ts";
+import { toGivenTitle, toTitle } from "../../store/title.ts";
+
+export interface TitleParts {
+	readonly stored: Pick<StoredSession, "state" | "commit">;
+	/** Persists the event with the change, and delivers it; waits for no client. */
+	emit(body: EventBody, state: Partial<SessionState>): Promise<void>;
+}
+
+export class SessionTitle {
+	readonly #parts: TitleParts;
+	/** Renames that are not stored yet: no title that is made up may follow them. */
+	#pending = 0;
+
+	constructor(parts: TitleParts) {
+		this.#parts = parts;
+	}
+
+	/** Gives it a title, in place of any other. Fails `invalid-input`, `storage-failed`. */
+	async set(text: string): Promise<{ readonly title: string }> {
+		const title = toGivenTitle(text);
+		this.#pending += 1;
+		try {
+			await this.#parts.emit({ type: "title.changed", title }, { customTitle: title });
+		} finally {
+			this.#pending -= 1;
+		}
+		return { title };
+	}
+
+	/** A session without a title is titled after the first input that was answered. */
+	async derive(input: UserInput): Promise<void> {
+		const { stored } = this.#parts;
+		const title = toTitle(input);
+		if (this.#pending > 0 || stored.state().customTitle !== null || title === null) return;
+		await stored.commit({ state: { customTitle: title } });
+	}
+}

@@ -1,0 +1,72 @@
+// A gateway over sessions in memory, with a valid token of each scope.
+import { systemClock } from "../../../src/base/clock.ts";
+import { randomIdentifiers } from "../../../src/base/ids.ts";
+import { silentLog } from "../../../src/base/log.ts";
+import { noCompatibility } from "../../../src/dialects/dialect.ts";
+import { startGateway, tokenCheckSpan } from "../../../src/gateway/gateway.ts";
+import type { Converse } from "../../../src/gateway/sockets/sockets.ts";
+import type { Scope } from "../../../src/gateway/tokens.ts";
+import { createSettingsDocuments } from "../../../src/kernel/hosting/settings-documents.ts";
+import { serveVisitor } from "../../../src/server/serve-visitor.ts";
+import { createHost, type HostSettings } from "../sessions/session-host.ts";
+
+export const control = "c".repeat(64);
+export const observe = "o".repeat(64);
+
+/** Close it when it is not needed any more. */
+export async function openGateway(
+	settings: HostSettings = {},
+	/** In place of the protocols. */
+	converse: Converse | null = null,
+) {
+	const { host, clock, files } = await createHost({}, settings);
+	const valid = new Map<string, Scope>([
+		[control, "control"],
+		[observe, "observe"],
+	]);
+	const tokens = {
+		scopeOf: async (token: string) => valid.get(token) ?? null,
+		find: async () => null,
+		prepare: async () => {},
+	};
+	const server = { name: "agentwire", version: "1.2.3" };
+	const visitParts = {
+		sessions: host,
+		account: null,
+		documents: createSettingsDocuments({ files, clock, workDir: "/work", home: "/home" }),
+		clock,
+		identifiers: randomIdentifiers,
+		server,
+		compatibility: noCompatibility,
+		maximumInFlight: 256,
+		log: silentLog,
+	};
+	const gateway = await startGateway({
+		sessions: host,
+		server,
+		address: "127.0.0.1",
+		port: 0,
+		names: [],
+		tls: null,
+		page: null,
+		tokens,
+		converse:
+			converse ??
+			((asked, transport, signal) => {
+				const visit =
+					asked.kind === "acp" ? ({ dialect: "acp" } as const) : ({ dialect: "kimi", session: asked.session } as const);
+				return serveVisitor(visit, visitParts, transport, signal);
+			}),
+		// Streams and connections live by the clock of the machine, but for what tests wait for.
+		clock: {
+			now: clock.now,
+			after: (ms, run, inBackground) => (ms >= tokenCheckSpan ? clock : systemClock).after(ms, run, inBackground),
+		},
+		log: silentLog,
+	});
+	const close = async () => {
+		await host.stop();
+		await gateway.close();
+	};
+	return { gateway, host, clock, valid, port: gateway.port, close };
+}
