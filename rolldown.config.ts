@@ -1,7 +1,7 @@
 // The bundle: CommonJS in chunks, so that lazily loaded code costs the start nothing. What every server loads is one
 // file, because thirty small ones take five milliseconds longer.
 import { fileURLToPath } from "node:url";
-import { type ChunkingContext, defineConfig, type Plugin } from "rolldown";
+import { type ChunkingContext, defineConfig, type OutputOptions, type Plugin, type RolldownOptions } from "rolldown";
 
 const entry = (file: string): string => fileURLToPath(new URL(file, import.meta.url));
 const launch = entry("src/cli/launch.ts");
@@ -41,29 +41,49 @@ const otherClients: Plugin = {
 		id.includes("provider-utils") ? code.replaceAll('("undici")', '("no other client of HTTP")') : null,
 };
 
-export default defineConfig({
-	input: { launch, main, "web-page-thread": entry("src/tools/web/web-page-thread.ts") },
-	platform: "node",
-	plugins: [otherClients],
-	transform: {
-		inject: {
-			fetch: [refusedFetch, "refusedFetch"],
-			"globalThis.fetch": [refusedFetch, "refusedFetch"],
-			"window.fetch": [refusedFetch, "refusedFetch"],
+/** Both forms of the program: a package that Node runs, and one file, of which Bun makes an executable. */
+export type ProgramForm = "package" | "one-file";
+
+const pageThread = entry("src/tools/web/web-page-thread.ts");
+
+function toOptions(form: ProgramForm, output: OutputOptions): RolldownOptions & { readonly output: OutputOptions } {
+	return {
+		platform: "node",
+		plugins: [otherClients],
+		transform: {
+			define: { agentwireIsOneFile: String(form === "one-file") },
+			inject: {
+				fetch: [refusedFetch, "refusedFetch"],
+				"globalThis.fetch": [refusedFetch, "refusedFetch"],
+				"window.fetch": [refusedFetch, "refusedFetch"],
+			},
 		},
-	},
-	// Its binary is in packages of its own, one per platform.
-	external: ["@vscode/ripgrep"],
-	output: {
+		// Its binary is in packages of its own, one per platform.
+		external: ["@vscode/ripgrep"],
+		output: {
+			format: "cjs",
+			entryFileNames: "[name].cjs",
+			chunkFileNames: "chunks/[name]-[hash].cjs",
+			minify: { compress: true, mangle: false, codegen: { removeWhitespace: false } },
+			// Plain ASCII is loaded faster.
+			charset: "ascii",
+			cleanDir: true,
+			...output,
+		},
+		checks: { eval: false },
+	};
+}
+
+/** What Bun makes the one file of, written to `dir`. */
+export function toOneFileOptions(dir: string): RolldownOptions & { readonly output: OutputOptions } {
+	const input = { agentwire: entry("src/cli/launch-one-file.ts"), "web-page-thread": pageThread };
+	return { ...toOptions("one-file", { dir }), input };
+}
+
+export default defineConfig({
+	...toOptions("package", {
 		dir: "dist",
-		format: "cjs",
-		entryFileNames: "[name].cjs",
-		chunkFileNames: "chunks/[name]-[hash].cjs",
-		minify: { compress: true, mangle: false, codegen: { removeWhitespace: false } },
-		// Plain ASCII is loaded faster.
-		charset: "ascii",
 		codeSplitting: { groups: [{ name: toServerChunk, debugName: "server" }] },
-		cleanDir: true,
-	},
-	checks: { eval: false },
+	}),
+	input: { launch, main, "web-page-thread": pageThread },
 });

@@ -185,7 +185,7 @@ async function prepare(
 	executable: string,
 	options: ProgramOptions,
 	mode: Pick<SessionOptions, "unattended">,
-	{ place, environment, shareDir, packageDir, log }: ProgramProcess,
+	{ place, environment, shareDir, installation, log }: ProgramProcess,
 ) {
 	const places = makeThreadPool();
 	const disk = createDiskFiles(privateBelow(shareDir));
@@ -245,7 +245,7 @@ async function prepare(
 		shareDir,
 		settingsFile: configurationFile,
 		managedPermissionsFile,
-		builtInSkillsDir: path.join(packageDir, "skills"),
+		builtInSkillsDir: installation.skillsDir,
 		os: osType() === "Darwin" ? "macOS" : osType(),
 		files,
 		ownFiles: own,
@@ -258,8 +258,9 @@ async function prepare(
 		...(sandbox.mode === "off" && sandbox.creators
 			? { creatorSandbox: createProgramSandbox({ ...sandbox, mode: "workspace-write" }) }
 			: {}),
-		startWorker: createWorkerStarter(packageDir, configuration.agentwire.contain, sandbox.allowedDomains),
-		readPage: createPageReader(path.join(packageDir, "dist", "web-page-thread.cjs")),
+		startWorker: createWorkerStarter(installation, configuration.agentwire.contain, sandbox.allowedDomains),
+		readPage: createPageReader(installation.pageThread),
+		findRipgrep: () => installation.findRipgrep(),
 		network: createNetwork({
 			environment,
 			caFile: caFile === null ? null : toAbsolutePath(caFile, place),

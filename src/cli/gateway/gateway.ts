@@ -1,4 +1,5 @@
 // The command `serve`: the gateway, from the command line to its end.
+
 import path from "node:path";
 import { aborted } from "../../base/abort.ts";
 import { systemClock } from "../../base/clock.ts";
@@ -15,6 +16,7 @@ import { nobody } from "../../kernel/session/fault-owner.ts";
 import type { ProgramOptions } from "../arguments/command-line.ts";
 import type { GatewayFlags } from "../arguments/gateway-options.ts";
 import { UsageError } from "../arguments/usage-error.ts";
+import type { Installation } from "../installation/installation.ts";
 import { checkFile, type Place } from "../paths.ts";
 import { endInTime } from "../process/process-exit.ts";
 import { takeProcess } from "../process/program-process.ts";
@@ -30,13 +32,13 @@ export async function runGateway(
 	executable: string,
 	options: ProgramOptions,
 	flags: GatewayFlags,
-	packageDir: string,
+	installation: Installation,
 ): Promise<number> {
 	refuseUnmeantAddress(flags);
 	const stopping = new AbortController();
 	let faultOwner = (): FaultOwner | null => null;
 	const stop = () => stopping.abort();
-	const taken = takeProcess(options, packageDir, {
+	const taken = takeProcess(options, installation, {
 		onSignal() {
 			endInTime(() => 0, taken.log);
 			stop();

@@ -1,0 +1,23 @@
+// The first module of the program as one file, which Bun runs. No code cache: the file contains compiled code.
+import path from "node:path";
+import { listenerCommand, listenerProgram } from "../processes/confined-proxy.ts";
+import { createOneFileInstallation } from "./installation/one-file.ts";
+import { exitSoon, main } from "./main.ts";
+
+/** The signals by which clients stop us. */
+const stopSignals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+
+async function launch(): Promise<void> {
+	const [, program = "", ...argv] = process.argv;
+	if (argv[0] === listenerCommand) {
+		new Function("require", listenerProgram)(require);
+		return;
+	}
+	let exit: (code: number) => void = (code) => process.exit(code);
+	for (const signal of stopSignals) process.once(signal, () => exit(0));
+	exit = exitSoon;
+	// The name by which it was called: that of a link is not in `execPath`.
+	exit(await main(process.argv0, argv, createOneFileInstallation(path.dirname(program))));
+}
+
+void launch();
