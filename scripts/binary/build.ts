@@ -27,8 +27,14 @@ const flags = [
 	"--no-compile-autoload-package-json",
 ];
 
-/** Builds the executable and returns its path. */
-export async function buildBinary(): Promise<string> {
+export interface BuiltBinary {
+	readonly executable: string;
+	/** The modules that it is made of. */
+	readonly modules: readonly string[];
+}
+
+/** Builds the executable. */
+export async function buildBinary(): Promise<BuiltBinary> {
 	const platform = ownPlatform();
 	const executable = binaryPath(root, platform);
 	const stage = path.join(root, "build", "stage");
@@ -36,8 +42,10 @@ export async function buildBinary(): Promise<string> {
 	mkdirSync(path.dirname(executable), { recursive: true });
 	const { output, ...input } = toOneFileOptions(stage);
 	const bundle = await rolldown({ ...input, logLevel: "warn" });
+	let modules: readonly string[] = [];
 	try {
-		await bundle.write(output);
+		const written = await bundle.write(output);
+		modules = written.output.flatMap((chunk) => (chunk.type === "chunk" ? chunk.moduleIds : []));
 	} finally {
 		await bundle.close();
 	}
@@ -57,7 +65,7 @@ export async function buildBinary(): Promise<string> {
 		{ cwd: stage, stdio: ["ignore", "ignore", "inherit"] },
 	);
 	for (const name of otherNames) linkNextTo(executable, name);
-	return executable;
+	return { executable, modules };
 }
 
 /** Links of Windows need rights that few have; there a second name of the same file. */
@@ -69,6 +77,6 @@ function linkNextTo(executable: string, name: string): void {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-	const executable = await buildBinary();
+	const { executable } = await buildBinary();
 	console.log(`${executable}: ${(statSync(executable).size / 1_000_000).toFixed(0)} MB`);
 }

@@ -42,8 +42,10 @@ function findInPackage(owner: string, file: string): string | null {
 	}
 }
 
-/** Bun for this machine. Throws with what to do when it is not installed. */
+/** Bun for this machine, or the one that `BUN_EXECUTABLE` names. Throws with what to do when it is not installed. */
 export function findBun({ os, cpu } = ownPlatform()): string {
+	const named = process.env["BUN_EXECUTABLE"];
+	if (named !== undefined) return named;
 	const program = os === "win32" ? "bun.exe" : "bun";
 	const cpuName = cpu === "arm64" ? "aarch64" : "x64";
 	const osName = os === "win32" ? "windows" : os;

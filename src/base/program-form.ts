@@ -5,3 +5,6 @@ declare const agentwireIsOneFile: boolean | undefined;
 
 /** Whether this program is one file, which contains its runtime, and has no other files. */
 export const isOneFile: boolean = typeof agentwireIsOneFile === "boolean" && agentwireIsOneFile;
+
+/** Whether Bun runs this, which is not Node where it comes to pipes and descriptors. */
+export const runsOnBun: boolean = process.versions["bun"] !== undefined;

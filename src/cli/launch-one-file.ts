@@ -13,6 +13,8 @@ async function launch(): Promise<void> {
 		new Function("require", listenerProgram)(require);
 		return;
 	}
+	// Bun opens no debugger, but would end: that a signal changes nothing is the same in both forms.
+	process.on("SIGUSR1", () => {});
 	let exit: (code: number) => void = (code) => process.exit(code);
 	for (const signal of stopSignals) process.once(signal, () => exit(0));
 	exit = exitSoon;

@@ -2,7 +2,14 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it, vi } from "vitest";
-import { createStage, executablePath, runExecutable, type Stage, toolCall } from "../support/executable/executable.ts";
+import {
+	createStage,
+	executablePath,
+	preloading,
+	runExecutable,
+	type Stage,
+	toolCall,
+} from "../support/executable/executable.ts";
 import { isResponse, lastOf, outline } from "../support/executable/running-server.ts";
 import { answerTo, createSession, request } from "../support/meerkat/meerkat-client.ts";
 
@@ -28,7 +35,7 @@ processes.spawn = (...all) => {
 require("node:module").syncBuiltinESMExports();
 `,
 	);
-	return { NODE_OPTIONS: `--require ${preload}` };
+	return preloading(preload);
 }
 
 const logOf = (stage: Stage) => readFileSync(path.join(stage.shareDir, "logs", "agentwire.log"), "utf8");
@@ -94,7 +101,7 @@ describe("faults that belong to nothing", () => {
 	const preloaded = (stage: Stage, code: string) => {
 		const preload = path.join(stage.shareDir, "faults.cjs");
 		writeFileSync(preload, code);
-		return { NODE_OPTIONS: `--require ${preload}` };
+		return preloading(preload);
 	};
 
 	it("end nothing", async () => {
