@@ -17,14 +17,22 @@ function loadedWith(id: string, context: ChunkingContext, found = new Set<string
 	return found;
 }
 
-let serverModules: ReadonlySet<string> | null = null;
+/** Of both builds. */
+const serverModules = new Map<string, ReadonlySet<string>>();
 
-function toServerChunk(id: string, context: ChunkingContext): string | null {
-	if (serverModules === null) {
-		const earlier = new Set([...loadedWith(launch, context), ...loadedWith(main, context)]);
-		serverModules = new Set([...loadedWith(server, context)].filter((module) => !earlier.has(module)));
+function toServerChunk(
+	id: string,
+	context: ChunkingContext,
+	entries: readonly string[] = [launch, main],
+): string | null {
+	const key = entries.join();
+	let modules = serverModules.get(key);
+	if (modules === undefined) {
+		const earlier = new Set(entries.flatMap((first) => [...loadedWith(first, context)]));
+		modules = new Set([...loadedWith(server, context)].filter((module) => !earlier.has(module)));
+		serverModules.set(key, modules);
 	}
-	return serverModules.has(id) ? "server" : null;
+	return modules.has(id) ? "server" : null;
 }
 
 /** The module that replaces every HTTP client but ours. */
@@ -44,6 +52,28 @@ const otherClients: Plugin = {
 /** Both forms of the program: a package that Node runs, and one file, of which Bun makes an executable. */
 export type ProgramForm = "package" | "one-file";
 
+/**
+ * Modules of Node that Bun loads slowly, two milliseconds for the first, are loaded when they are used. What is imported
+ * from them is always read through one variable of each chunk.
+ */
+const lateBuiltins: Plugin = {
+	name: "late-builtins",
+	renderChunk(code) {
+		const late =
+			/\b(node_(?:net|tty|zlib|util|child_process|crypto|worker_threads|module|stream|string_decoder)) = require\(("node:[a-z_]+")\)/g;
+		const names = [...code.matchAll(late)]
+			.map(([, name = ""]) => name)
+			// What is passed on as a whole, for its default export say, is loaded at once.
+			.filter((name) => !new RegExp(`\\b${name}\\b(?!\\.| = require\\()`).test(code));
+		if (names.length === 0) return null;
+		const required = code.replaceAll(late, (all, name: string, module: string) =>
+			names.includes(name) ? `${name} = () => require(${module})` : all,
+		);
+		return required.replaceAll(new RegExp(`\\b(${names.join("|")})\\.`, "g"), "($1()).");
+	},
+};
+
+const oneFile = entry("src/cli/launch-one-file.ts");
 const pageThread = entry("src/tools/web/web-page-thread.ts");
 
 function toOptions(form: ProgramForm, output: OutputOptions): RolldownOptions & { readonly output: OutputOptions } {
@@ -76,8 +106,14 @@ function toOptions(form: ProgramForm, output: OutputOptions): RolldownOptions & 
 
 /** What Bun makes the one file of, written to `dir`. */
 export function toOneFileOptions(dir: string): RolldownOptions & { readonly output: OutputOptions } {
-	const input = { agentwire: entry("src/cli/launch-one-file.ts"), "web-page-thread": pageThread };
-	return { ...toOptions("one-file", { dir }), input };
+	const input = { agentwire: oneFile, "web-page-thread": pageThread };
+	const options = toOptions("one-file", {
+		dir,
+		codeSplitting: {
+			groups: [{ name: (id, context) => toServerChunk(id, context, [oneFile, main]), debugName: "server" }],
+		},
+	});
+	return { ...options, input, plugins: [otherClients, lateBuiltins] };
 }
 
 export default defineConfig({

@@ -1,11 +1,12 @@
 // Builds the program as one file for this machine: `npm run build:binary`. Compiled code cannot be made for another platform.
 import { execFileSync } from "node:child_process";
-import { copyFileSync, cpSync, linkSync, mkdirSync, rmSync, statSync, symlinkSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { cpSync, linkSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
 import { toOneFileOptions } from "../../rolldown.config.ts";
-import { embedded } from "../../src/cli/installation/one-file.ts";
+import type { EmbeddedName } from "../../src/cli/installation/one-file.ts";
 import { binaryPath, findBun, findRipgrepProgram, ownPlatform } from "./bun.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -13,11 +14,16 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 /** The names under which the program serves without a flag. */
 const otherNames = ["kimi", "kimi-agent", "rkat-rpc"];
 
+/** By how much later than usual functions are compiled for speed. */
+const startPolicy = 10;
+
 const flags = [
 	"--compile",
 	"--bytecode",
 	"--format=cjs",
 	"--target=bun",
+	// Compiling hot functions again competes with the start for the processor; launch-one-file.ts puts that right.
+	`--compile-jit-policy=${startPolicy}`,
 	"--minify-syntax",
 	"--minify-whitespace",
 	// What lies in somebody's work directory must not change how the program runs.
@@ -49,15 +55,17 @@ export async function buildBinary(): Promise<BuiltBinary> {
 	} finally {
 		await bundle.close();
 	}
-	cpSync(path.join(root, "skills"), path.join(stage, embedded.skills), { recursive: true });
-	copyFileSync(findRipgrepProgram(platform), path.join(stage, embedded.ripgrep));
+	const assets = [
+		embed(stage, "skills", path.join(root, "skills")),
+		embed(stage, "ripgrep", findRipgrepProgram(platform)),
+	];
 	rmSync(executable, { force: true });
 	execFileSync(
 		findBun(platform),
 		[
 			"build",
 			...flags,
-			...[`--asset=${embedded.skills}`, `--asset=${embedded.ripgrep}`],
+			...assets.map((asset) => `--asset=${asset}`),
 			`--outfile=${executable}`,
 			"./agentwire.cjs",
 			"./web-page-thread.cjs",
@@ -66,6 +74,24 @@ export async function buildBinary(): Promise<BuiltBinary> {
 	);
 	for (const name of otherNames) linkNextTo(executable, name);
 	return { executable, modules };
+}
+
+/** Copies a directory, or one file, to a directory of the stage that is named by its content; returns the name. */
+function embed(stage: string, name: EmbeddedName, source: string): string {
+	const isDirectory = statSync(source).isDirectory();
+	const files = isDirectory
+		? readdirSync(source, { recursive: true, encoding: "utf8" }).filter((file) =>
+				statSync(path.join(source, file)).isFile(),
+			)
+		: [path.basename(source)];
+	const sum = createHash("sha256");
+	for (const file of files.sort()) {
+		sum.update(`${file}\0`).update(readFileSync(isDirectory ? path.join(source, file) : source));
+	}
+	const folder = `${name}-${sum.digest("hex").slice(0, 16)}`;
+	if (isDirectory) cpSync(source, path.join(stage, folder), { recursive: true });
+	else cpSync(source, path.join(stage, folder, path.basename(source)));
+	return folder;
 }
 
 /** Links of Windows need rights that few have; there a second name of the same file. */

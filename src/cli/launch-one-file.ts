@@ -7,6 +7,16 @@ import { exitSoon, main } from "./main.ts";
 /** The signals by which clients stop us. */
 const stopSignals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
+/** Milliseconds after which functions are compiled for speed as early as usual; the build delays that for the start. */
+const startTime = 50;
+
+/** Has the runtime compile as it usually does. */
+function endStart(): void {
+	const bun: unknown = Reflect.get(globalThis, "Bun");
+	const { unsafe } = bun as { readonly unsafe?: { readonly setJITPolicy?: (scale: number) => void } };
+	unsafe?.setJITPolicy?.(1);
+}
+
 async function launch(): Promise<void> {
 	const [, program = "", ...argv] = process.argv;
 	if (argv[0] === listenerCommand) {
@@ -18,6 +28,7 @@ async function launch(): Promise<void> {
 	let exit: (code: number) => void = (code) => process.exit(code);
 	for (const signal of stopSignals) process.once(signal, () => exit(0));
 	exit = exitSoon;
+	setTimeout(endStart, startTime).unref();
 	// The name by which it was called: that of a link is not in `execPath`.
 	exit(await main(process.argv0, argv, createOneFileInstallation(path.dirname(program))));
 }

@@ -1,5 +1,7 @@
 // Entry of the executable: parses the command line and runs the command. Everything but serving is loaded lazily.
+import { fstatSync } from "node:fs";
 import path from "node:path";
+import { isatty } from "node:tty";
 import { type CommandLine, parseCommandLine, type ServeOptions } from "./arguments/command-line.ts";
 import { toConventions } from "./arguments/conventions.ts";
 import { withImpliedCommand } from "./arguments/executable-name.ts";
@@ -10,6 +12,15 @@ import type { Installation } from "./installation/installation.ts";
 import { createPackageInstallation } from "./installation/package.ts";
 import { exitSoon } from "./process/process-exit.ts";
 import { handleStopSignals, stopSignals } from "./process/stop-signals.ts";
+
+/** A file of characters can be one; everything else needs no module to be looked at. */
+function isTerminal(descriptor: number): boolean {
+	try {
+		return fstatSync(descriptor).isCharacterDevice() && isatty(descriptor);
+	} catch {
+		return false;
+	}
+}
 
 export { createPackageInstallation, exitSoon };
 
@@ -56,7 +67,7 @@ export async function main(executable: string, argv: readonly string[], installa
 }
 
 async function startServer(executable: string, options: ServeOptions, installation: Installation): Promise<number> {
-	const start = toServerStart(options, executable, process.stdin.isTTY);
+	const start = toServerStart(options, executable, isTerminal(0));
 	switch (start.kind) {
 		case "explain":
 			return complain((await import("./arguments/help.ts")).startText(path.basename(executable)));

@@ -1,11 +1,12 @@
 // The process's own stdin and stdout as a line transport; the only file that accesses them.
 import { closeSync, constants, createWriteStream, fstatSync, openSync, type Stats } from "node:fs";
 import { Socket } from "node:net";
-import type { Readable, Writable } from "node:stream";
+import type { Writable } from "node:stream";
 import { createLineSplitter, type Line } from "../base/lines.ts";
 import { runsOnBun } from "../base/program-form.ts";
 import type { LineTransport } from "../rpc/transport.ts";
 import { createSinkWriter } from "./bun-sink.ts";
+import { type ByteInput, createDescriptorInput } from "./descriptor-input.ts";
 import { createLineTransport } from "./line-input.ts";
 import { createOutbox, type Outbox } from "./outbox.ts";
 
@@ -21,7 +22,7 @@ const replyLimit = 16_777_216;
 /** `limit` is the number of bytes queued for a slow reader before producers have to wait. */
 export function createStdioTransport(limit = outboxLimit): LineTransport {
 	const outbox = createStdoutOutbox("\n", limit);
-	const input: Readable = process.stdin;
+	const input: ByteInput = runsOnBun ? createDescriptorInput(0) : process.stdin;
 	return createLineTransport(input, outbox, { lineLimit, replyLimit }, () => input.destroy());
 }
 

@@ -50,14 +50,6 @@ describe("copies of embedded files", () => {
 		expect(statSync(path.join(first, "one")).ino).toBe(before);
 	});
 
-	it("of another content have another directory", () => {
-		const { places } = createPlaces();
-		const directories = ["1", "2"].map((text) =>
-			createEmbeddedCopies("things", () => [embeddedFile("one", text)], places).directory(),
-		);
-		expect(new Set(directories).size).toBe(2);
-	});
-
 	it.each([
 		["changed", (file: string) => writeFileSync(file, "#!/bin/evil")],
 		["replaced by one of equal size", (file: string) => writeFileSync(file, "#!/bin/ev")],

@@ -1,5 +1,5 @@
 // Copies of what is embedded in the one file, for uses that need a file of the system: a program to start, texts to be
-// read by paths. Copies lie in the user's cache directory, below a checksum of what they should be, and are compared with
+// read by paths. Copies lie in the user's cache directory, below a name with their checksum, and are compared with
 // the original before they are used: a cache may be damaged, or changed by a command that may write there.
 import {
 	chmodSync,
@@ -15,7 +15,6 @@ import {
 	writeSync,
 } from "node:fs";
 import path from "node:path";
-import { crc32 } from "node:zlib";
 
 /** A file to copy: its path below the copies' directory, and how to get its content. */
 export interface EmbeddedFile {
@@ -40,7 +39,7 @@ export interface EmbeddedCopies {
 /** A file as it was when it was compared; no writer can set the time of the last change of a status. */
 type Mark = string;
 
-/** `name` is that of the copies' directory, before the checksum. */
+/** `name` is that of the copies' directory: another one for other content. */
 export function createEmbeddedCopies(
 	name: string,
 	list: () => readonly EmbeddedFile[],
@@ -53,11 +52,9 @@ export function createEmbeddedCopies(
 	const place = (): string => {
 		files = list();
 		const all = files.map((file) => ({ file, content: file.read() }));
-		const sum = all.reduce((before, { content }) => crc32(content, before), 0);
-		const folder = `${name}-${sum.toString(16).padStart(8, "0")}`;
 		for (const parent of [places.cacheDir, null]) {
 			try {
-				const target = path.join(parent ?? temporaryDirectory(places), folder);
+				const target = path.join(parent ?? temporaryDirectory(places), name);
 				for (const { file, content } of all) copyUnlessEqual(path.join(target, file.path), file.isProgram, content);
 				return target;
 			} catch (thrown) {

@@ -2,11 +2,13 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import path from "node:path";
-import { createEmbeddedCopies, type EmbeddedFile } from "./embedded-copies.ts";
+import { createEmbeddedCopies, type EmbeddedCopies, type EmbeddedFile } from "./embedded-copies.ts";
 import type { Installation } from "./installation.ts";
 
-/** Folders and files as the build embeds them. */
-export const embedded = { skills: "skills", ripgrep: process.platform === "win32" ? "rg.exe" : "rg" } as const;
+/** How the build names embedded directories: the word, a dash and a checksum of the content. */
+export type EmbeddedName = "skills" | "ripgrep";
+
+const program = process.platform === "win32" ? "rg.exe" : "rg";
 
 /** `root` is the directory under which the embedded files can be read. */
 export function createOneFileInstallation(root: string): Installation {
@@ -16,17 +18,18 @@ export function createOneFileInstallation(root: string): Installation {
 		temporaryDir: tmpdir(),
 		atExit: (remove: () => void) => void process.once("exit", remove),
 	};
-	const skills = createEmbeddedCopies(
-		"skills",
-		() => listFiles(path.join(root, embedded.skills)).map((file) => embeddedFile(root, embedded.skills, file, false)),
-		places,
-	);
-	const ripgrep = createEmbeddedCopies("ripgrep", () => [embeddedFile(root, "", embedded.ripgrep, true)], places);
+	const copies = (name: EmbeddedName): EmbeddedCopies => {
+		const folder = readdirSync(root).find((entry) => entry.startsWith(`${name}-`)) ?? name;
+		const list = () =>
+			listFiles(path.join(root, folder)).map((file) => embeddedFile(root, folder, file, name === "ripgrep"));
+		return createEmbeddedCopies(folder, list, places);
+	};
+	let ripgrep: EmbeddedCopies | null = null;
 	return {
 		command: [process.execPath],
 		get skillsDir() {
 			try {
-				return skills.directory();
+				return copies("skills").directory();
 			} catch {
 				// Neither the cache directory nor the temporary one can be written: no session depends on these skills.
 				return null;
@@ -35,7 +38,8 @@ export function createOneFileInstallation(root: string): Installation {
 		pageThread: path.join(root, "web-page-thread.js"),
 		async findRipgrep() {
 			try {
-				return path.join(ripgrep.directory(), embedded.ripgrep);
+				ripgrep ??= copies("ripgrep");
+				return path.join(ripgrep.directory(), program);
 			} catch {
 				return "rg";
 			}
