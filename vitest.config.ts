@@ -44,6 +44,7 @@ export default defineConfig({
 						"src/**/*.test.ts",
 						"test/{campaign,contracts,transcripts,pins,support}/**/*.test.ts",
 						"scripts/**/*.test.ts",
+						"bench/**/*.test.ts",
 					],
 					exclude: long,
 					// The files of a worker share the modules they import: loading them anew took longer than most tests.
