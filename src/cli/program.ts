@@ -56,7 +56,7 @@ import {
 } from "./paths.ts";
 import { endInTime } from "./process/process-exit.ts";
 import type { ProgramProcess } from "./process/program-process.ts";
-import { writeNotice } from "./process/standard-error.ts";
+import { flushNotices, writeNotice } from "./process/standard-error.ts";
 import { makeThreadPool } from "./process/thread-pool.ts";
 import { sandboxPlace } from "./sandbox-place.ts";
 import { withoutPrefix } from "./sessions/session-prefix.ts";
@@ -176,7 +176,7 @@ export async function endProgram(
 	await kernel.close();
 	const isHintDue = resumable !== null && !isUnheard();
 	if (isHintDue) writeNotice(`\nTo resume this session: ${path.basename(executable)} -r ${resumable}\n`);
-	await log.flush();
+	await Promise.all([log.flush(), flushNotices()]);
 	return exitCode();
 }
 

@@ -73,7 +73,9 @@ async function serveClient(
 	const { outboxBytes, requestsInFlight } = program.configuration.agentwire.limits;
 	const transport = createStdioTransport(outboxBytes);
 	// Between two lines of the protocol, and as lines of their own.
-	if (isStderrShared()) divertNotices((text) => transport.send(text.replace(/\n$/, "")));
+	if (isStderrShared()) {
+		divertNotices({ write: (text) => transport.send(text.replace(/\n$/, "")), flush: () => transport.flush() });
+	}
 	const serving = serve({
 		transport,
 		session,

@@ -61,7 +61,7 @@ export async function runPrint(executable: string, options: PrintOptions, instal
 	openSession = program.session;
 
 	const output = createTextOutput();
-	if (isStderrShared()) divertNotices((text) => output.send(text));
+	if (isStderrShared()) divertNotices({ write: (text) => output.send(text), flush: () => output.flush() });
 	output.gone.addEventListener("abort", () => early.end(isBrokenPipe(output) ? brokenPipe : 1));
 	const screen = createScreen(output, taken.environment["TERM"] !== "dumb");
 	const printer = createPrinter(options, screen.write);

@@ -9,19 +9,30 @@ const descriptorPath = "/dev/fd/2";
 const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_NONBLOCK | constants.O_NOCTTY;
 
 /** Where text goes instead of stderr; null for stderr. */
-let divert: ((text: string) => void) | null = null;
+let divert: NoticeTarget | null = null;
+
+interface NoticeTarget {
+	write(text: string): void;
+	/** Resolves once everything has been passed on. */
+	flush(): Promise<void>;
+}
 
 /**
- * From now on text goes to `write`: for a program whose stderr leads where its stdout does, so that no text comes into
+ * From now on text goes to this target: for a program whose stderr leads where its stdout does, so that no text comes into
  * the middle of a line.
  */
-export function divertNotices(write: (text: string) => void): void {
-	divert = write;
+export function divertNotices(target: NoticeTarget): void {
+	divert = target;
+}
+
+/** Resolves once the text so far has been passed on: at once, unless it is diverted. */
+export async function flushNotices(): Promise<void> {
+	await divert?.flush();
 }
 
 /** Writes short text at once, or drops it when the reader is not ready. */
 export function writeNotice(text: string): void {
-	if (divert !== null) divert(text);
+	if (divert !== null) divert.write(text);
 	else if (!writeReopened(text)) writeAsNode(text);
 }
 
