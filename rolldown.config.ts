@@ -1,7 +1,7 @@
 // The bundle: CommonJS in chunks, so that lazily loaded code costs the start nothing. What every server loads is one
 // file, because thirty small ones take five milliseconds longer.
 import { fileURLToPath } from "node:url";
-import { type ChunkingContext, defineConfig, type Plugin } from "rolldown";
+import { type ChunkingContext, defineConfig, type OutputOptions, type Plugin, type RolldownOptions } from "rolldown";
 import { pageBuild } from "./web/bundle.ts";
 
 const entry = (file: string): string => fileURLToPath(new URL(file, import.meta.url));
@@ -18,14 +18,22 @@ function loadedWith(id: string, context: ChunkingContext, found = new Set<string
 	return found;
 }
 
-let serverModules: ReadonlySet<string> | null = null;
+/** Of both builds. */
+const serverModules = new Map<string, ReadonlySet<string>>();
 
-function toServerChunk(id: string, context: ChunkingContext): string | null {
-	if (serverModules === null) {
-		const earlier = new Set([...loadedWith(launch, context), ...loadedWith(main, context)]);
-		serverModules = new Set([...loadedWith(server, context)].filter((module) => !earlier.has(module)));
+function toServerChunk(
+	id: string,
+	context: ChunkingContext,
+	entries: readonly string[] = [launch, main],
+): string | null {
+	const key = entries.join();
+	let modules = serverModules.get(key);
+	if (modules === undefined) {
+		const earlier = new Set(entries.flatMap((first) => [...loadedWith(first, context)]));
+		modules = new Set([...loadedWith(server, context)].filter((module) => !earlier.has(module)));
+		serverModules.set(key, modules);
 	}
-	return serverModules.has(id) ? "server" : null;
+	return modules.has(id) ? "server" : null;
 }
 
 /** The module that replaces every HTTP client but ours. */
@@ -42,31 +50,79 @@ const otherClients: Plugin = {
 		id.includes("provider-utils") ? code.replaceAll('("undici")', '("no other client of HTTP")') : null,
 };
 
-const program = defineConfig({
-	input: { launch, main, "web-page-thread": entry("src/tools/web/web-page-thread.ts") },
-	platform: "node",
-	plugins: [otherClients],
-	transform: {
-		inject: {
-			fetch: [refusedFetch, "refusedFetch"],
-			"globalThis.fetch": [refusedFetch, "refusedFetch"],
-			"window.fetch": [refusedFetch, "refusedFetch"],
+/** Both forms of the program: a package that Node runs, and one file, of which Bun makes an executable. */
+export type ProgramForm = "package" | "one-file";
+
+/**
+ * Modules of Node that Bun loads slowly, two milliseconds for the first, are loaded when they are used. What is imported
+ * from them is always read through one variable of each chunk.
+ */
+const lateBuiltins: Plugin = {
+	name: "late-builtins",
+	renderChunk(code) {
+		const late =
+			/\b(node_(?:net|tty|zlib|util|child_process|crypto|worker_threads|module|stream|string_decoder)) = require\(("node:[a-z_]+")\)/g;
+		const names = [...code.matchAll(late)]
+			.map(([, name = ""]) => name)
+			// What is passed on as a whole, for its default export say, is loaded at once.
+			.filter((name) => !new RegExp(`\\b${name}\\b(?!\\.| = require\\()`).test(code));
+		if (names.length === 0) return null;
+		const required = code.replaceAll(late, (all, name: string, module: string) =>
+			names.includes(name) ? `${name} = () => require(${module})` : all,
+		);
+		return required.replaceAll(new RegExp(`\\b(${names.join("|")})\\.`, "g"), "($1()).");
+	},
+};
+
+const oneFile = entry("src/cli/launch-one-file.ts");
+const pageThread = entry("src/tools/web/web-page-thread.ts");
+
+function toOptions(form: ProgramForm, output: OutputOptions): RolldownOptions & { readonly output: OutputOptions } {
+	return {
+		platform: "node",
+		plugins: [otherClients],
+		transform: {
+			define: { agentwireIsOneFile: String(form === "one-file") },
+			inject: {
+				fetch: [refusedFetch, "refusedFetch"],
+				"globalThis.fetch": [refusedFetch, "refusedFetch"],
+				"window.fetch": [refusedFetch, "refusedFetch"],
+			},
 		},
-	},
-	// Its binary is in packages of its own, one per platform.
-	external: ["@vscode/ripgrep"],
-	output: {
+		// Its binary is in packages of its own, one per platform.
+		external: ["@vscode/ripgrep"],
+		output: {
+			format: "cjs",
+			entryFileNames: "[name].cjs",
+			chunkFileNames: "chunks/[name]-[hash].cjs",
+			minify: { compress: true, mangle: false, codegen: { removeWhitespace: false } },
+			// Plain ASCII is loaded faster.
+			charset: "ascii",
+			cleanDir: true,
+			...output,
+		},
+		checks: { eval: false },
+	};
+}
+
+/** What Bun makes the one file of, written to `dir`. */
+export function toOneFileOptions(dir: string): RolldownOptions & { readonly output: OutputOptions } {
+	const input = { agentwire: oneFile, "web-page-thread": pageThread };
+	const options = toOptions("one-file", {
+		dir,
+		codeSplitting: {
+			groups: [{ name: (id, context) => toServerChunk(id, context, [oneFile, main]), debugName: "server" }],
+		},
+	});
+	return { ...options, input, plugins: [otherClients, lateBuiltins] };
+}
+
+const program = defineConfig({
+	...toOptions("package", {
 		dir: "dist",
-		format: "cjs",
-		entryFileNames: "[name].cjs",
-		chunkFileNames: "chunks/[name]-[hash].cjs",
-		minify: { compress: true, mangle: false, codegen: { removeWhitespace: false } },
-		// Plain ASCII is loaded faster.
-		charset: "ascii",
 		codeSplitting: { groups: [{ name: toServerChunk, debugName: "server" }] },
-		cleanDir: true,
-	},
-	checks: { eval: false },
+	}),
+	input: { launch, main, "web-page-thread": pageThread },
 });
 
 // The page is built after the program, whose build empties the directory that both are in.

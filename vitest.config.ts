@@ -45,6 +45,7 @@ export default defineConfig({
 						"web/**/*.test.ts",
 						"test/{campaign,contracts,transcripts,pins,support}/**/*.test.ts",
 						"scripts/**/*.test.ts",
+						"bench/**/*.test.ts",
 					],
 					exclude: long,
 					// The files of a worker share the modules they import: loading them anew took longer than most tests.

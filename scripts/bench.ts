@@ -1,6 +1,6 @@
 // Measures the built executable: start, first event, a long turn and its memory; compared with bare Node and, if given, a peer.
-// Run with `npm run bench [-- --peer "<command>"] [--runs N] [--json] [--providers | --sessions | --permissions | --acp | --gateway]`. What and how: docs/benchmarks.md.
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+// Run with `npm run bench [-- --peer "NAME=<command>"] [--runs N] [--json] [--providers | --sessions | --permissions | --acp | --gateway | --start]`. What and how: docs/benchmarks.md.
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
@@ -24,12 +24,15 @@ import {
 } from "../bench/measurements.ts";
 import { measurePermissions } from "../bench/permissions.ts";
 import { type Measure, machineFacts, toData, toTable } from "../bench/report.ts";
+import { findRegressions, measureStarts, toRatios } from "../bench/starts.ts";
+import { binaryPath, findBun } from "./binary/bun.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-const own = "agentwire";
+const agentwire = "agentwire";
+const own = agentwire;
 const bare = "bare node";
 const usage =
-	'Usage: npm run bench [-- --peer "<command>"] [--runs N] [--json] [--providers | --sessions | --permissions | --acp | --gateway] [--executable FILE]';
+	'Usage: npm run bench [-- --peer "NAME=<command>" …] [--runs N] [--json] [--providers | --sessions | --permissions | --acp | --gateway | --start | --check | --commit] [--executable FILE]';
 
 interface Choice {
 	readonly runs: number;
@@ -44,14 +47,23 @@ interface Choice {
 	readonly acp: boolean;
 	/** Only the gateway under load. */
 	readonly gateway: boolean;
-	readonly peer: string | null;
+	/** Only the start and the first turns, of both forms, bare runtimes and peers, read by a process of its own. */
+	readonly start: boolean;
+	/** Fails when a ratio of these is over the committed one. */
+	readonly check: boolean;
+	/** Writes these ratios as those to compare with. */
+	readonly commit: boolean;
+	readonly peers: readonly string[];
 	readonly executable: string;
 }
 
 function readChoice(): Choice {
 	const { values } = parseArgs({
 		options: {
-			peer: { type: "string" },
+			peer: { type: "string", multiple: true, default: [] },
+			start: { type: "boolean", default: false },
+			check: { type: "boolean", default: false },
+			commit: { type: "boolean", default: false },
 			runs: { type: "string", default: "11" },
 			json: { type: "boolean", default: false },
 			providers: { type: "boolean", default: false },
@@ -72,7 +84,10 @@ function readChoice(): Choice {
 		permissions: values.permissions,
 		acp: values.acp,
 		gateway: values.gateway,
-		peer: values.peer ?? null,
+		start: values.start || values.check || values.commit,
+		check: values.check,
+		commit: values.commit,
+		peers: values.peer,
 		executable: values.executable,
 	};
 }
@@ -87,13 +102,70 @@ function createEnvironment(folder: string, name: string): NodeJS.ProcessEnv {
 	};
 }
 
-function createTargets({ peer, executable }: Choice, folder: string): Target[] {
+function createTargets({ peers, executable }: Choice, folder: string): Target[] {
 	const targets: Target[] = [{ name: own, command: [executable], environment: createEnvironment(folder, own) }];
-	const [file, ...rest] = peer?.trim().split(/\s+/) ?? [];
-	if (file !== undefined && file !== "") {
-		targets.push({ name: "peer", command: [file, ...rest], environment: createEnvironment(folder, "peer") });
+	for (const [index, peer] of peers.entries()) {
+		const [, name = index === 0 ? "peer" : `peer ${index + 1}`, command = ""] =
+			/^(?:([\w .-]+)=)?(.*)$/s.exec(peer) ?? [];
+		const [file = "", ...rest] = command.trim().split(/\s+/);
+		if (file === "") throw new Error(`--peer needs NAME=COMMAND, not ${JSON.stringify(peer)}.`);
+		targets.push({ name, command: [file, ...rest], environment: createEnvironment(folder, name.replaceAll(" ", "-")) });
 	}
 	return targets;
+}
+
+const oneFile = "one file";
+const ratiosFile = path.join(root, "bench", "ratios.json");
+const certificateFiles = ["/etc/ssl/certs/ca-certificates.crt", "/etc/ssl/cert.pem"];
+
+/** Bun, where it is installed. */
+function findInstalledBun(): string | null {
+	try {
+		return findBun();
+	} catch {
+		return null;
+	}
+}
+
+async function runStarts(choice: Choice, folder: string): Promise<void> {
+	const binary = binaryPath(root);
+	const own: Target[] = existsSync(binary)
+		? [{ name: oneFile, command: [binary], environment: createEnvironment(folder, "one-file") }]
+		: [];
+	if (own.length === 0) process.stderr.write("Without the one file: build it with npm run build:binary.\n");
+	const bun = findInstalledBun();
+	const measures = await measureStarts({
+		runs: choice.runs,
+		targets: [...createTargets(choice, folder), ...own],
+		bare: [
+			{ name: bare, command: ["node", "-e", "0"] },
+			...(bun === null ? [] : [{ name: "bare bun", command: [bun, "-e", "0"] } as const]),
+		],
+		environment: createEnvironment(folder, "bare"),
+		files: writeBenchFiles(folder),
+		folder,
+		certificates: certificateFiles.find((file) => existsSync(file)) ?? null,
+		progress: (text) => void (choice.json || process.stderr.write(`\r${text}  `)),
+	});
+	if (!choice.json) process.stderr.write("\r");
+	printAlone(choice, measures);
+	const ratios = toRatios(measures, bare);
+	if (choice.commit) {
+		const ours = Object.entries(ratios).map(([name, programs]) => [
+			name,
+			Object.fromEntries(
+				[agentwire, oneFile].flatMap((program) => {
+					const ratio = programs[program];
+					return ratio === undefined ? [] : [[program, Number(ratio.toFixed(2))]];
+				}),
+			),
+		]);
+		writeFileSync(ratiosFile, `${JSON.stringify(Object.fromEntries(ours), null, "\t")}\n`);
+	}
+	if (!choice.check) return;
+	const regressions = findRegressions(ratios, JSON.parse(readFileSync(ratiosFile, "utf8")));
+	for (const sentence of regressions) console.error(sentence);
+	if (regressions.length > 0) process.exitCode = 1;
 }
 
 async function runProviders(choice: Choice, folder: string): Promise<void> {
@@ -383,8 +455,11 @@ try {
 		permissions: runPermissions,
 		acp: runEditors,
 		gateway: runGateway,
+		start: runStarts,
 	};
-	const asked = (["providers", "sessions", "permissions", "acp", "gateway"] as const).find((name) => choice[name]);
+	const asked = (["providers", "sessions", "permissions", "acp", "gateway", "start"] as const).find(
+		(name) => choice[name],
+	);
 	await (asked === undefined ? run : alone[asked])(choice, folder);
 } finally {
 	rmSync(folder, { recursive: true, force: true });

@@ -1,4 +1,5 @@
 // The campaign command: runs one kind of campaign and prints its progress, figures and findings. Knows no campaign's insides.
+import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { errorText } from "../src/base/errors.ts";
 import type { CampaignOptions, CampaignReport } from "./campaign/frame/campaign.ts";
@@ -58,7 +59,8 @@ const dialects: ReadonlyMap<string, ReadonlyMap<string, CampaignKind>> = new Map
 	],
 ]);
 
-const more = "[--rounds N] [--process-rounds N] [--seed S] [--path P] [--points all|N] [--only TEXT] [--over socket]";
+const more =
+	"[--rounds N] [--process-rounds N] [--seed S] [--path P] [--points all|N] [--only TEXT] [--over socket] [--executable FILE]";
 const usage = [...dialects]
 	.map(([name, kinds]) => `${name === "" ? "" : `--dialect ${name} `}--kind ${[...kinds.keys()].join("|")} ${more}`)
 	.map((words, index) => `${index === 0 ? "Usage:" : "      "} npm run campaign -- ${words}`)
@@ -88,6 +90,7 @@ function readChoice(): Choice {
 			only: { type: "string" },
 			over: { type: "string" },
 			path: { type: "string" },
+			executable: { type: "string" },
 		},
 	});
 	const offered = dialects.get(values.dialect);
@@ -96,6 +99,8 @@ function readChoice(): Choice {
 	if (kind === undefined) throw new Error(`--kind needs one of ${[...offered.keys()].join(", ")}.`);
 	const { points, seed, rounds, only, over, path } = values;
 	if (over !== undefined && over !== "socket") throw new Error(`--over can be socket, not ${over}.`);
+	// Campaigns ask for it when they are loaded, and so do their children.
+	if (values.executable !== undefined) process.env["AGENTWIRE_EXECUTABLE"] = resolve(values.executable);
 	const processRounds = values["process-rounds"];
 	return {
 		kind,

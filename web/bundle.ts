@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
-import { defineConfig, type Plugin } from "rolldown";
+import type { OutputOptions, Plugin, RolldownOptions } from "rolldown";
 
 const here = (file: string): string => fileURLToPath(new URL(file, import.meta.url));
 
@@ -29,18 +29,18 @@ const page: Plugin = {
 	},
 };
 
-export const pageBuild = defineConfig({
+export const pageBuild: RolldownOptions & { readonly output: OutputOptions } = {
 	input: { page: here("main.tsx") },
 	platform: "browser",
 	plugins: [page],
 	tsconfig: here("tsconfig.json"),
 	transform: { target: "es2022", jsx: { runtime: "automatic", importSource: "preact" } },
 	output: {
-		dir: "dist/web",
+		dir: here("../dist/web"),
 		format: "esm",
 		entryFileNames: "assets/[name]-[hash].js",
 		chunkFileNames: "assets/[name]-[hash].js",
 		minify: true,
 		cleanDir: true,
 	},
-});
+};

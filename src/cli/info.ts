@@ -1,14 +1,16 @@
 // The `info` command: versions, for clients that check them before they start a server.
 import type { EnvironmentModel } from "../config/environment-models.ts";
 import { protocolVersion } from "../messages/protocol-version.ts";
+import { describeRuntime } from "./installation/runtime.ts";
 import type { SandboxInfo } from "./sandbox-status.ts";
 import { agentSpecVersions, emulatedVersion, productName, productVersion } from "./version.ts";
 
 /**
  * What `info` prints, with its newline: one line of JSON, or one labelled line for each value. The JSON has the status of
- * the sandbox as well, if the settings ask for one. Both name the model that a key in the environment gives, if one does.
+ * the sandbox as well, if the settings ask for one. Both name the runtime that runs the program. Both name the model that a key in the environment gives, if one does.
  */
 export function infoText(json: boolean, model: EnvironmentModel | null, sandbox: SandboxInfo = {}): string {
+	const runtime = describeRuntime();
 	const info = {
 		kimi_cli_version: emulatedVersion,
 		agent_spec_versions: agentSpecVersions,
@@ -16,6 +18,8 @@ export function infoText(json: boolean, model: EnvironmentModel | null, sandbox:
 		python_version: "n/a",
 		server_name: productName,
 		server_version: productVersion,
+		runtime: runtime.name,
+		runtime_version: runtime.version,
 	};
 	if (json) return `${JSON.stringify({ ...info, ...(model === null ? {} : { model_source: model }), ...sandbox })}\n`;
 	return [
@@ -25,6 +29,7 @@ export function infoText(json: boolean, model: EnvironmentModel | null, sandbox:
 		`python version: ${info.python_version}`,
 		`server name: ${info.server_name}`,
 		`server version: ${info.server_version}`,
+		`runtime: ${info.runtime} ${info.runtime_version}`,
 		...(model === null ? [] : [`model: ${model.model} of ${model.provider}, with the key in ${model.variable}`]),
 		"",
 	].join("\n");

@@ -2,7 +2,7 @@
 import { homedir } from "node:os";
 import path from "node:path";
 import { createCodeCache } from "./code-cache.ts";
-import type { exitSoon, main } from "./main.ts";
+import type { createPackageInstallation, exitSoon, main } from "./main.ts";
 
 /** The signals by which clients stop us. */
 const stopSignals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
@@ -10,6 +10,7 @@ const stopSignals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 /** The exports of the program that this file uses. */
 interface Program {
 	readonly main: typeof main;
+	readonly createPackageInstallation: typeof createPackageInstallation;
 	readonly exitSoon: typeof exitSoon;
 }
 
@@ -24,7 +25,7 @@ export async function launch(executable: string, argv: readonly string[]): Promi
 	const cache = createCodeCache(path.join(cacheRoot, "agentwire", `${process.version}-${process.arch}`));
 	const program = cache.require(path.join(__dirname, "main.cjs")) as Program;
 	exit = program.exitSoon;
-	const code = await program.main(executable, argv, path.dirname(__dirname));
+	const code = await program.main(executable, argv, program.createPackageInstallation(path.dirname(__dirname)));
 	cache.save();
 	exit(code);
 }

@@ -1,35 +1,48 @@
 // Entry of the executable: parses the command line and runs the command. Everything but serving is loaded lazily.
+import { fstatSync } from "node:fs";
 import path from "node:path";
+import { isatty } from "node:tty";
 import { type CommandLine, parseCommandLine, type ServeOptions } from "./arguments/command-line.ts";
 import { toConventions } from "./arguments/conventions.ts";
 import { withImpliedCommand } from "./arguments/executable-name.ts";
 import { toServerStart } from "./arguments/server-start.ts";
 import { UsageError, usageErrorText } from "./arguments/usage-error.ts";
 import { withOutput } from "./command-output.ts";
+import type { Installation } from "./installation/installation.ts";
+import { createPackageInstallation } from "./installation/package.ts";
 import { exitSoon } from "./process/process-exit.ts";
 import { handleStopSignals, stopSignals } from "./process/stop-signals.ts";
 
-export { exitSoon };
+/** A file of characters can be one; everything else needs no module to be looked at. */
+function isTerminal(descriptor: number): boolean {
+	try {
+		return fstatSync(descriptor).isCharacterDevice() && isatty(descriptor);
+	} catch {
+		return false;
+	}
+}
+
+export { createPackageInstallation, exitSoon };
 
 /**
- * Runs the program to its end and returns the exit code (agent-kernel §1.3). `packageDir` is the installation
- * directory, with the files that come with the program.
+ * Runs the program to its end and returns the exit code (agent-kernel §1.3). `installation` is where it finds the
+ * rest of itself.
  */
-export async function main(executable: string, argv: readonly string[], packageDir: string): Promise<number> {
+export async function main(executable: string, argv: readonly string[], installation: Installation): Promise<number> {
 	try {
 		const command = parseCommandLine(withImpliedCommand(executable, argv), toConventions(executable, process.env));
 		switch (command.kind) {
 			case "serve":
-				return await startServer(executable, command.options, packageDir);
+				return await startServer(executable, command.options, installation);
 			case "print": {
 				// However early it is stopped, a script must not see success.
 				handleStopSignals((signal) => void exitSoon(stopSignals[signal]));
 				const { runPrint } = await import("./print/print.ts");
-				return await runPrint(executable, command.options, packageDir);
+				return await runPrint(executable, command.options, installation);
 			}
 			case "gateway": {
 				const { runGateway } = await import("./gateway/gateway.ts");
-				return await runGateway(executable, command.options, command.flags, packageDir);
+				return await runGateway(executable, command.options, command.flags, installation);
 			}
 			case "task-worker":
 				return await (await import("./task-worker.ts")).runWorker(command.flags);
@@ -45,7 +58,7 @@ export async function main(executable: string, argv: readonly string[], packageD
 			case "permissions":
 			case "login":
 			case "logout":
-				return await withOutput(() => runCommand(executable, command));
+				return await withOutput(() => runCommand(executable, command, installation));
 		}
 	} catch (thrown) {
 		if (thrown instanceof UsageError) return complain(usageErrorText(thrown, path.basename(executable)));
@@ -53,8 +66,8 @@ export async function main(executable: string, argv: readonly string[], packageD
 	}
 }
 
-async function startServer(executable: string, options: ServeOptions, packageDir: string): Promise<number> {
-	const start = toServerStart(options, executable, process.stdin.isTTY);
+async function startServer(executable: string, options: ServeOptions, installation: Installation): Promise<number> {
+	const start = toServerStart(options, executable, isTerminal(0));
 	switch (start.kind) {
 		case "explain":
 			return complain((await import("./arguments/help.ts")).startText(path.basename(executable)));
@@ -63,14 +76,14 @@ async function startServer(executable: string, options: ServeOptions, packageDir
 			return await withOutput(() => listSessions(executable, start.flag, options));
 		}
 		case "serve":
-			return await (await import("./serve.ts")).runServer(executable, start.options, packageDir);
+			return await (await import("./serve.ts")).runServer(executable, start.options, installation);
 	}
 }
 
 type PrintingCommand = Exclude<CommandLine, { kind: "serve" | "gateway" | "print" | "task-worker" }>;
 
 /** Runs a command that prints and exits. */
-async function runCommand(executable: string, command: PrintingCommand): Promise<number> {
+async function runCommand(executable: string, command: PrintingCommand, installation: Installation): Promise<number> {
 	const name = path.basename(executable);
 	switch (command.kind) {
 		case "help":
@@ -88,7 +101,7 @@ async function runCommand(executable: string, command: PrintingCommand): Promise
 			return print(completionText(command.shell, process.env["SHELL"] ?? "", name));
 		}
 		case "doctor":
-			return await (await import("./doctor/doctor.ts")).runDoctor(command.json);
+			return await (await import("./doctor/doctor.ts")).runDoctor(command.json, installation);
 		case "export":
 			return await (await import("./sessions/session-export.ts")).runExport(executable, command.options);
 		case "sessions":

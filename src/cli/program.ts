@@ -57,7 +57,7 @@ import {
 } from "./paths.ts";
 import { endInTime } from "./process/process-exit.ts";
 import type { ProgramProcess } from "./process/program-process.ts";
-import { writeNotice } from "./process/standard-error.ts";
+import { flushNotices, writeNotice } from "./process/standard-error.ts";
 import { makeThreadPool } from "./process/thread-pool.ts";
 import { sandboxPlace } from "./sandbox-place.ts";
 import { withoutPrefix } from "./sessions/session-prefix.ts";
@@ -177,7 +177,7 @@ export async function endProgram(
 	await kernel.close();
 	const isHintDue = resumable !== null && !isUnheard();
 	if (isHintDue) writeNotice(`\nTo resume this session: ${path.basename(executable)} -r ${resumable}\n`);
-	await log.flush();
+	await Promise.all([log.flush(), flushNotices()]);
 	return exitCode();
 }
 
@@ -186,7 +186,7 @@ async function prepare(
 	executable: string,
 	options: ProgramOptions & Partial<RealmOptions>,
 	mode: Pick<SessionOptions, "unattended">,
-	{ place, environment, shareDir, packageDir, log }: ProgramProcess,
+	{ place, environment, shareDir, installation, log }: ProgramProcess,
 ) {
 	const places = makeThreadPool();
 	const realm = toRealmPlace(options.realm ?? null, place, shareDir);
@@ -251,7 +251,7 @@ async function prepare(
 		shareDir,
 		settingsFile: configurationFile,
 		managedPermissionsFile,
-		builtInSkillsDir: path.join(packageDir, "skills"),
+		builtInSkillsDir: installation.skillsDir,
 		os: osType() === "Darwin" ? "macOS" : osType(),
 		files,
 		ownFiles: own,
@@ -264,8 +264,9 @@ async function prepare(
 		...(sandbox.mode === "off" && sandbox.creators
 			? { creatorSandbox: createProgramSandbox({ ...sandbox, mode: "workspace-write" }) }
 			: {}),
-		startWorker: createWorkerStarter(packageDir, configuration.agentwire.contain, sandbox.allowedDomains),
-		readPage: createPageReader(path.join(packageDir, "dist", "web-page-thread.cjs")),
+		startWorker: createWorkerStarter(installation, configuration.agentwire.contain, sandbox.allowedDomains),
+		readPage: createPageReader(installation.pageThread),
+		findRipgrep: () => installation.findRipgrep(),
 		network: createNetwork({
 			environment,
 			caFile: caFile === null ? null : toAbsolutePath(caFile, place),

@@ -7,6 +7,7 @@ import type { HostOfferName } from "../server/host-dialects.ts";
 import { serve } from "../server/serve.ts";
 import { createStdioTransport, isStderrShared } from "../transports/stdio.ts";
 import type { NamedSession, ServeOptions } from "./arguments/command-line.ts";
+import type { Installation } from "./installation/installation.ts";
 import { endInTime } from "./process/process-exit.ts";
 import { takeProcess } from "./process/program-process.ts";
 import { divertNotices } from "./process/standard-error.ts";
@@ -17,12 +18,12 @@ import { productName, productVersion } from "./version.ts";
 export async function runServer(
 	executable: string,
 	options: ServeOptions & { readonly session: NamedSession },
-	packageDir: string,
+	installation: Installation,
 ): Promise<number> {
 	const stopping = new AbortController();
 	let faultOwner = (): FaultOwner | null => null;
 	const stop = () => stopping.abort();
-	const taken = takeProcess(options, packageDir, {
+	const taken = takeProcess(options, installation, {
 		onSignal() {
 			// The program may hang before its orderly end is possible.
 			endInTime(() => 0, taken.log);
@@ -72,7 +73,9 @@ async function serveClient(
 	const { outboxBytes, requestsInFlight } = program.configuration.agentwire.limits;
 	const transport = createStdioTransport(outboxBytes);
 	// Between two lines of the protocol, and as lines of their own.
-	if (isStderrShared()) divertNotices((text) => transport.send(text.replace(/\n$/, "")));
+	if (isStderrShared()) {
+		divertNotices({ write: (text) => transport.send(text.replace(/\n$/, "")), flush: () => transport.flush() });
+	}
 	const serving = serve({
 		transport,
 		session,

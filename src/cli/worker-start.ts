@@ -1,23 +1,20 @@
 // Starts the worker of a background command: this program again, as a process that may outlive it.
-import path from "node:path";
 import type { HostServices } from "../kernel/compose/host-services.ts";
 import { type TaskWorkerFlags, toTaskWorkerArguments } from "./arguments/task-worker-flags.ts";
 import { confinementVariable } from "./confined-worker.ts";
+import type { Installation } from "./installation/installation.ts";
 
-/** `packageDir` is the installation directory; the domains are those that confined commands may reach. */
+/** The domains are those that confined commands may reach. */
 export function createWorkerStarter(
-	packageDir: string,
+	{ command: [file, ...first] }: Installation,
 	contain: TaskWorkerFlags["contain"],
 	allowedDomains: readonly string[],
 ): HostServices["startWorker"] {
 	return async (taskDirectory, options, environment, confinement) => {
 		const { startDetached } = await import("../processes/detached-process.ts");
 		const worker = await startDetached({
-			file: process.execPath,
-			arguments: [
-				path.join(packageDir, "bin", "agentwire"),
-				...toTaskWorkerArguments({ taskDirectory, ...options, contain }),
-			],
+			file,
+			arguments: [...first, ...toTaskWorkerArguments({ taskDirectory, ...options, contain })],
 			workDir: "/",
 			environment:
 				confinement === null

@@ -1,9 +1,10 @@
 // Reads pipes that a person names, as shells create them for `<(command)`, without blocking a thread.
-import { constants, open } from "node:fs";
+import { closeSync, constants, open, readSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { Socket } from "node:net";
 import { promisify } from "node:util";
 import type { Clock } from "../base/clock.ts";
+import { runsOnBun } from "../base/program-form.ts";
 import type { Files } from "./port.ts";
 
 /** The most bytes to read from a pipe. */
@@ -29,15 +30,64 @@ async function readPipe(path: string, clock: Clock): Promise<Buffer | null> {
 	// A device is not even opened.
 	if (!(await stat(path)).isFIFO()) return null;
 	const descriptor = await promisify(open)(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
+	if (runsOnBun) return await poll(descriptor, path, clock);
 	return await drain(new Socket({ fd: descriptor, readable: true, writable: false }), path, clock);
+}
+
+/** Milliseconds between two looks. */
+const pollInterval = 10;
+
+/** Under Bun a socket takes a pipe that nobody has opened for writing yet for one that has ended. */
+async function poll(descriptor: number, path: string, clock: Clock): Promise<Buffer> {
+	const pieces: Buffer[] = [];
+	let size = 0;
+	let waited = 0;
+	try {
+		for (;;) {
+			const piece = readPiece(descriptor);
+			if (piece !== null && piece.length > 0) {
+				pieces.push(piece);
+				size += piece.length;
+				waited = 0;
+				if (size > limit) throw pipeError("EFBIG", `more than ${limit} bytes`, path);
+			} else if (piece !== null && size > 0) {
+				return Buffer.concat(pieces);
+			} else if (waited >= patience) {
+				throw pipeError("ETIMEDOUT", `nothing has come for ${patience / 1000} s`, path);
+			} else {
+				waited += pollInterval;
+				await new Promise<void>((resolve) => clock.after(pollInterval, resolve));
+			}
+		}
+	} finally {
+		closeSync(descriptor);
+	}
+}
+
+/** What there is; null when whoever writes has not written yet, empty when there is nobody. */
+function readPiece(descriptor: number): Buffer | null {
+	const piece = Buffer.allocUnsafe(65_536);
+	try {
+		return piece.subarray(0, readSync(descriptor, piece));
+	} catch (thrown) {
+		if (isErrnoException(thrown) && thrown.code === "EAGAIN") return null;
+		throw thrown;
+	}
+}
+
+function isErrnoException(thrown: unknown): thrown is Error & { readonly code?: unknown } {
+	return thrown instanceof Error && "code" in thrown;
+}
+
+function pipeError(code: string, reason: string, path: string): Error {
+	return Object.assign(new Error(`${code}: ${reason}, read '${path}'`), { code, path });
 }
 
 function drain(pipe: Socket, path: string, clock: Clock): Promise<Buffer> {
 	return new Promise((resolve, reject) => {
 		const pieces: Buffer[] = [];
 		let size = 0;
-		const fail = (code: string, reason: string) =>
-			pipe.destroy(Object.assign(new Error(`${code}: ${reason}, read '${path}'`), { code, path }));
+		const fail = (code: string, reason: string) => pipe.destroy(pipeError(code, reason, path));
 		const wait = () => clock.after(patience, () => fail("ETIMEDOUT", `nothing has come for ${patience / 1000} s`));
 		let withdraw = wait();
 		pipe.on("data", (piece: Buffer) => {

@@ -3,10 +3,14 @@
 // is reachable from inside but that port, and the command needs no Unix sockets.
 import type { ChildProcess } from "node:child_process";
 import { connect, Server, type Socket } from "node:net";
+import { isOneFile } from "../base/program-form.ts";
 import { confinedProxyPort } from "./confinement.ts";
 
 /** Connections of one command; more are refused. */
 const connectionLimit = 256;
+
+/** The command by which the program as one file runs the listener. */
+export const listenerCommand = "__confined-listener";
 
 /**
  * Runs in Node inside: listens, passes the socket to us, and exits once we have it. Its exit code is 0 only then.
@@ -17,6 +21,9 @@ server.once("error", (error) => { console.error(error.message); process.exit(1);
 process.once("disconnect", () => process.exit(0));
 server.listen(${confinedProxyPort}, "127.0.0.1", 256, () => process.send("listening", server));
 `;
+
+/** What follows the path of the runtime to run it: the one file takes no program as an argument. */
+export const listenerArguments: readonly [string, string] = isOneFile ? [listenerCommand, ""] : ["-e", listenerProgram];
 
 function join(inside: Socket, socketPath: string): void {
 	const outside = connect({ path: socketPath, allowHalfOpen: true });

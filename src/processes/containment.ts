@@ -3,7 +3,7 @@
 import { accessSync, constants, realpathSync, statSync } from "node:fs";
 import path from "node:path";
 import { hasInput } from "./child-group.ts";
-import { listenerProgram } from "./confined-proxy.ts";
+import { listenerArguments } from "./confined-proxy.ts";
 import type { ConfinedStart } from "./confinement.ts";
 import type { Confinement, RunRequest } from "./port.ts";
 import { isWithin } from "./replaceable-links.ts";
@@ -103,12 +103,12 @@ read -r release <&7
 `;
 
 /**
- * Comes before the script when the command reaches a proxy: runs the program $2 with the Node at $1, and takes the
+ * Comes before the script when the command reaches a proxy: runs the Node at $1 with $2 and $3, and takes the
  * channel from the command. What Node prints about a failure is the reason why the command did not start.
  */
 const proxyScript = `
-(unset NODE_OPTIONS; exec "$1" -e "$2" </dev/null >&2) || exit 1
-shift 2
+(unset NODE_OPTIONS; exec "$1" "$2" "$3" </dev/null >&2) || exit 1
+shift 3
 unset NODE_CHANNEL_FD NODE_CHANNEL_SERIALIZATION_MODE
 exec ${channelDescriptor}>&-
 `;
@@ -149,7 +149,7 @@ export function toBubblewrapArguments(file: string, request: RunRequest, confine
 		"--",
 		...[chooseShell(request.environment, confined), "-c"],
 		...[preparation + (hasProxy ? proxyScript : "") + script, "agentwire-contained"],
-		...(hasProxy ? [process.execPath, listenerProgram] : []),
+		...(hasProxy ? [process.execPath, ...listenerArguments] : []),
 		hasInput(request) ? "input" : "no-input",
 		file,
 		...request.arguments,

@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { longestPause, shortestPause } from "../../test/support/host/pauses.ts";
-import { runThread } from "./thread.ts";
+import { runThread, watchGrowth } from "./thread.ts";
 
 const file = fileURLToPath(new URL("../../test/fixtures/threads/work.mjs", import.meta.url));
 const limits = { time: 20_000, memory: 40 };
@@ -43,4 +43,21 @@ describe("runThread", () => {
 	it("reports a missing program", async () => {
 		expect((await runThread(`${file}.none`, null, limits, never)).kind).toBe("failed");
 	});
+});
+
+it("a thread of a runtime without limits ends when the process has grown by more than it may", () => {
+	vi.useFakeTimers();
+	onTestFinished(() => void vi.useRealTimers());
+	let resident = 100_000_000;
+	const exceeded = vi.fn();
+	const end = watchGrowth(10, exceeded, () => resident);
+	resident += 20_000_000;
+	vi.advanceTimersByTime(1000);
+	expect(exceeded).not.toHaveBeenCalled();
+	resident += 1;
+	vi.advanceTimersByTime(20);
+	expect(exceeded).toHaveBeenCalledTimes(1);
+	end();
+	vi.advanceTimersByTime(1000);
+	expect(exceeded).toHaveBeenCalledTimes(1);
 });

@@ -2,6 +2,7 @@
 // for it.
 import { Worker } from "node:worker_threads";
 import { createDeferred } from "../base/deferred.ts";
+import { runsOnBun } from "../base/program-form.ts";
 
 export interface ThreadLimits {
 	/** Milliseconds. */
@@ -38,6 +39,7 @@ export async function runThread(
 		resourceLimits: { maxOldGenerationSizeMb: memory },
 	});
 	const { promise, resolve } = createDeferred<ThreadOutcome>();
+	const unwatch = runsOnBun ? watchGrowth(memory, () => resolve({ kind: "out-of-memory" })) : () => {};
 	const timer = setTimeout(() => resolve({ kind: "timed-out" }), time);
 	const abort = () => resolve({ kind: "aborted" });
 	signal.addEventListener("abort", abort, { once: true });
@@ -48,7 +50,30 @@ export async function runThread(
 	worker.once("exit", (code) => resolve({ kind: "failed", error: new Error(`The thread ended with code ${code}.`) }));
 	const outcome = await promise;
 	clearTimeout(timer);
+	unwatch();
 	signal.removeEventListener("abort", abort);
 	await worker.terminate();
 	return outcome;
+}
+
+/** Milliseconds between two looks at the memory. */
+const watchInterval = 20;
+
+/** Megabytes of the process that a megabyte of the thread's heap may come to. */
+const residentFactor = 2;
+
+/**
+ * Calls `exceeded` when the process has grown by more than a thread with this limit may come to: Bun has no limit for a
+ * thread. Returns what ends that.
+ */
+export function watchGrowth(
+	limit: number,
+	exceeded: () => void,
+	residentBytes: () => number = process.memoryUsage.rss,
+): () => void {
+	const before = residentBytes();
+	const timer = setInterval(() => {
+		if (residentBytes() - before > limit * residentFactor * 1_000_000) exceeded();
+	}, watchInterval);
+	return () => clearInterval(timer);
 }

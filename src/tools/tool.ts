@@ -123,6 +123,8 @@ export interface ToolEnvironment {
 	/** The sandbox that `processes` runs commands in; null when the settings ask for none. */
 	readonly sandbox: CommandSandbox | null;
 	readonly web: WebAccess;
+	/** ripgrep: a file to start, or a name for PATH. */
+	readonly findRipgrep: () => Promise<string>;
 	readonly clock: Clock;
 	readonly todos: TodoOperations;
 	readonly questions: QuestionOperations;

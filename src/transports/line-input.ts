@@ -1,9 +1,9 @@
 // A line transport over an input and an outbox: the lines that come in, and what is the same for every stream.
-import type { Readable } from "node:stream";
 import { createLineSplitter } from "../base/lines.ts";
 import { createPace } from "../base/pace.ts";
 import type { LineTransport } from "../rpc/transport.ts";
 import { type Arrivals, createArrivals } from "./arrivals.ts";
+import type { ByteInput } from "./descriptor-input.ts";
 import type { Outbox } from "./outbox.ts";
 
 export interface InputLimits {
@@ -27,7 +27,7 @@ interface LineInput {
  * Reads lines from the stream; waits while the outbox is full of replies, or other work runs. A broken stream, or one that
  * is closed already, has ended.
  */
-function createLineInput(input: Readable, outbox: Outbox, limits: InputLimits): LineInput {
+function createLineInput(input: ByteInput, outbox: Outbox, limits: InputLimits): LineInput {
 	const { lineLimit, replyLimit = Number.POSITIVE_INFINITY } = limits;
 	const splitter = createLineSplitter(lineLimit);
 	let arrivals: Arrivals | null = null;
@@ -60,7 +60,7 @@ function createLineInput(input: Readable, outbox: Outbox, limits: InputLimits): 
 
 /** `release` is called when the transport is closed: lines that were read and not handed on are dropped by then. */
 export function createLineTransport(
-	input: Readable,
+	input: ByteInput,
 	outbox: Outbox,
 	limits: InputLimits,
 	release: () => void,

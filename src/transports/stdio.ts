@@ -1,9 +1,12 @@
 // The process's own stdin and stdout as a line transport; the only file that accesses them.
 import { closeSync, constants, createWriteStream, fstatSync, openSync, type Stats } from "node:fs";
 import { Socket } from "node:net";
-import type { Readable, Writable } from "node:stream";
+import type { Writable } from "node:stream";
 import { createLineSplitter, type Line } from "../base/lines.ts";
+import { runsOnBun } from "../base/program-form.ts";
 import type { LineTransport } from "../rpc/transport.ts";
+import { createSinkWriter } from "./bun-sink.ts";
+import { type ByteInput, createDescriptorInput } from "./descriptor-input.ts";
 import { createLineTransport } from "./line-input.ts";
 import { createOutbox, type Outbox } from "./outbox.ts";
 
@@ -19,7 +22,7 @@ const replyLimit = 16_777_216;
 /** `limit` is the number of bytes queued for a slow reader before producers have to wait. */
 export function createStdioTransport(limit = outboxLimit): LineTransport {
 	const outbox = createStdoutOutbox("\n", limit);
-	const input: Readable = process.stdin;
+	const input: ByteInput = runsOnBun ? createDescriptorInput(0) : process.stdin;
 	return createLineTransport(input, outbox, { lineLimit, replyLimit }, () => input.destroy());
 }
 
@@ -47,7 +50,11 @@ export async function readInput(): Promise<string> {
 }
 
 function createStdoutOutbox(ending: string, limit: number): Outbox {
-	const output = openOutput();
+	const status = fstatSync(1);
+	if (runsOnBun && (status.isFIFO() || status.isSocket())) {
+		return createOutbox(createSinkWriter(status.isFIFO() ? reopenPipe(status) : 1), limit, ending);
+	}
+	const output = openOutput(status);
 	const outbox = createOutbox((text, done) => void output.write(text, done), limit, ending);
 	output.on("error", (error) => outbox.abandon(error));
 	output.on("close", () => outbox.abandon(new Error("stdout was closed")));
@@ -58,8 +65,7 @@ function createStdoutOutbox(ending: string, limit: number): Outbox {
  * Node makes `process.stdout` blocking on pipes: a client that stops reading would stop the whole process.
  * A socket of our own writes without blocking.
  */
-function openOutput(): Writable {
-	const status = fstatSync(1);
+function openOutput(status: Stats): Writable {
 	if (status.isFIFO()) return new Socket({ fd: reopenPipe(status), readable: false, writable: true });
 	if (status.isSocket()) return new Socket({ fd: 1, readable: false, writable: true });
 	if (status.isFile()) return createWriteStream("", { fd: 1, autoClose: false });

@@ -12,7 +12,7 @@ import {
 	textOf,
 	type Update,
 } from "../support/executable/acp-client.ts";
-import { createStage, type Stage, toolCall } from "../support/executable/executable.ts";
+import { createStage, executablePath, type Stage, toolCall } from "../support/executable/executable.ts";
 
 const shell = (command: string, id = "c1") => toolCall(id, "Shell", { command });
 
@@ -228,11 +228,7 @@ describe("sessions of other front ends are listed and loaded", () => {
 
 	it("of Meerkat RPC", async () => {
 		const stage = createStage({ scripts });
-		const server = stage.serveAs(
-			process.env["AGENTWIRE_EXECUTABLE"] ?? new URL("../../bin/agentwire", import.meta.url).pathname,
-			"rpc",
-			"--yolo",
-		);
+		const server = stage.serveAs(executablePath, "rpc", "--yolo");
 		server.request("i", "initialize", {});
 		await server.response("i");
 		server.request("c", "session/create", { prompt: "begin", enable_builtins: true, enable_shell: true });

@@ -29,7 +29,7 @@ describe("agentwire doctor", () => {
 		for (const name of names) expect(of(name)).toMatchObject({ status: "ok", advice: null });
 		expect(of("ripgrep")?.found).toMatch(/^ripgrep \d/);
 		expect(stage.sessionIds()).toEqual([]);
-		expect((await stage.run("doctor")).stdout).toMatch(/^ok {7}node {11}Node \d/);
+		expect((await stage.run("doctor")).stdout).toMatch(/^ok {7}node {11}(?:Node|Bun) \d/);
 	});
 
 	it("says what to do about files that others may read", async () => {

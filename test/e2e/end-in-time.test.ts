@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { closeSync, constants, openSync, writeFileSync, writeSync } from "node:fs";
 import path from "node:path";
 import { expect, it, vi } from "vitest";
-import { createStage, executablePath } from "../support/executable/executable.ts";
+import { createStage, executablePath, preloading } from "../support/executable/executable.ts";
 
 /** More than fits between the server and a client that does not read: its end takes a while. */
 const longScript = Array.from({ length: 20_000 }, (_, n) => `text: part ${n} of a long answer`).join("\n");
@@ -17,7 +17,7 @@ it("the process ends in time when the event loop blocks after the end began", as
 		preload,
 		`const look = setInterval(() => { if (require("node:fs").existsSync(${JSON.stringify(sign)})) for (;;); }, 20); look.unref();`,
 	);
-	const server = stage.serveWith({ NODE_OPTIONS: `--require ${preload}` }, "--wire", "--session", "s");
+	const server = stage.serveWith(preloading(preload), "--wire", "--session", "s");
 	server.prompt("hi");
 	await server.message("ContentPart");
 	server.pause();

@@ -2,7 +2,15 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it, vi } from "vitest";
-import { createStage, executablePath, runExecutable, type Stage, toolCall } from "../support/executable/executable.ts";
+import {
+	createStage,
+	executablePath,
+	preloading,
+	runExecutable,
+	runsOnBun,
+	type Stage,
+	toolCall,
+} from "../support/executable/executable.ts";
 import { isResponse, lastOf, outline } from "../support/executable/running-server.ts";
 import { answerTo, createSession, request } from "../support/meerkat/meerkat-client.ts";
 
@@ -28,7 +36,7 @@ processes.spawn = (...all) => {
 require("node:module").syncBuiltinESMExports();
 `,
 	);
-	return { NODE_OPTIONS: `--require ${preload}` };
+	return preloading(preload);
 }
 
 const logOf = (stage: Stage) => readFileSync(path.join(stage.shareDir, "logs", "agentwire.log"), "utf8");
@@ -56,7 +64,9 @@ describe.each(faults)("%s that nobody caught", (_name, fault) => {
 		expect(logOf(stage)).toMatch(/injected fault.*fault\.cjs/);
 	});
 
-	it("ends the turn of the one session of many that it came from", async () => {
+	// Bun does not say where a rejection comes from: it is logged, and nothing ends.
+	const isOwnerKnown = !runsOnBun || fault.startsWith("throw");
+	it.skipIf(!isOwnerKnown)("ends the turn of the one session of many that it came from", async () => {
 		const stage = createStage({ scripts });
 		const server = stage.serveWith(faulty(stage, fault), "rpc");
 		await request(server, "hello", "initialize", { requests: ["approval/request"] });
@@ -94,7 +104,7 @@ describe("faults that belong to nothing", () => {
 	const preloaded = (stage: Stage, code: string) => {
 		const preload = path.join(stage.shareDir, "faults.cjs");
 		writeFileSync(preload, code);
-		return { NODE_OPTIONS: `--require ${preload}` };
+		return preloading(preload);
 	};
 
 	it("end nothing", async () => {

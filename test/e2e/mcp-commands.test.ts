@@ -20,6 +20,7 @@ import {
 	executablePath,
 	type Finished,
 	runExecutable,
+	runsOnBun,
 	type Stage,
 	toolCall,
 } from "../support/executable/executable.ts";
@@ -112,7 +113,9 @@ describe("mcp add, list and remove", () => {
 			expect(await stage.run("mcp", ...argv)).toEqual({
 				code: 1,
 				stdout: "",
-				stderr: expect.stringMatching(/^Error: .*mcp\.json is not JSON at line 2, column 18: .*left as it is\.\n$/),
+				stderr: expect.stringMatching(
+					/^Error: .*mcp\.json is not JSON(?: at line 2, column 18)?: .*left as it is\.\n$/,
+				),
 			});
 		}
 		expect(readFileSync(mcpFile(stage), "utf8")).toBe('{\n  "mcpServers": {,}\n}');
@@ -163,7 +166,9 @@ describe("mcp test", () => {
 		[
 			"cannot be started",
 			["/no/such/program"],
-			"Error: it could not be started: spawn /no/such/program ENOENT (working directory WORK)",
+			runsOnBun
+				? "Error: it could not be started: ENOENT: no such file or directory, posix_spawn '/no/such/program' (working directory WORK)"
+				: "Error: it could not be started: spawn /no/such/program ENOENT (working directory WORK)",
 		],
 		["goes at once", ["sh", "-c", "echo no key >&2; exit 3"], "Error: it exited with code 3; it said last: no key"],
 	])("says why when a server %s", async (_, command, reason) => {

@@ -2,7 +2,7 @@
 import { copyFileSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { createStage, type Stage } from "../support/executable/executable.ts";
+import { createStage, runsOnBun, type Stage } from "../support/executable/executable.ts";
 
 const rule = (decision: string, pattern: string) =>
 	`[[permission.rules]]\ndecision = "${decision}"\npattern = "${pattern}"\n`;
@@ -22,8 +22,8 @@ describe("permissions import", () => {
 	const long = JSON.stringify({ permissions: { deny: Array.from({ length: 900_000 }, (_, n) => `Read(/a${n}/**)`) } });
 
 	it.each([
-		["", "is not JSON: Unexpected end of JSON input."],
-		["{", "is not JSON "],
+		["", runsOnBun ? "is not JSON: JSON Parse error: " : "is not JSON: Unexpected end of JSON input."],
+		["{", runsOnBun ? "is not JSON: JSON Parse error: " : "is not JSON "],
 		["null", "has no permissions that can be imported: "],
 		["[]", "has no permissions that can be imported: "],
 		['{"permissions":{"deny":"Read"}}', "has no permissions that can be imported: permissions.deny: "],

@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { createStage, executablePath, runExecutable, type Stage } from "../support/executable/executable.ts";
+import { createStage, executablePath, runExecutable, runsOnBun, type Stage } from "../support/executable/executable.ts";
 
 describe("commands that print", () => {
 	it("prints its versions as one JSON object, with nothing on stderr", async () => {
@@ -17,6 +17,8 @@ describe("commands that print", () => {
 			python_version: expect.any(String),
 			server_name: "agentwire",
 			server_version: expect.stringMatching(/^\d+\.\d+\.\d+/),
+			runtime: expect.stringMatching(/^(?:node|bun)$/),
+			runtime_version: expect.stringMatching(/^\d+\.\d+\.\d+/),
 		});
 	});
 
@@ -79,7 +81,8 @@ describe("command lines that cannot be followed", () => {
 	});
 });
 
-describe("a current directory that is gone", () => {
+// Bun refuses to start there, before it looks at the program.
+describe.skipIf(runsOnBun)("a current directory that is gone", () => {
 	const runIn = async (stage: Stage, ...argv: string[]) => {
 		const script = 'mkdir gone; cd gone; rmdir ../gone; exec "$0" "$@"';
 		return await runExecutable("/bin/sh", ["-c", script, executablePath, ...argv], {

@@ -3,18 +3,30 @@
 import { readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { createStage, executablePath, runExecutable, type Stage } from "../support/executable/executable.ts";
+import {
+	createStage,
+	executablePath,
+	preloading,
+	runExecutable,
+	type Stage,
+} from "../support/executable/executable.ts";
 import { hasTerminal, onTerminal } from "../support/executable/terminal.ts";
 
 /** Runs a shell script in the work dir whose programs believe that stdin and stderr are a terminal. */
 function atTerminal(stage: Stage, script: string) {
 	const preload = path.join(stage.shareDir, "terminal.cjs");
-	writeFileSync(preload, 'process.stdin.isTTY = true; require("node:tty").isatty = () => true;');
+	writeFileSync(
+		preload,
+		`process.stdin.isTTY = true; require("node:tty").isatty = () => true;
+const files = require("node:fs");
+const { fstatSync } = files;
+files.fstatSync = (descriptor) => Object.assign(fstatSync(descriptor), descriptor === 0 ? { isCharacterDevice: () => true } : {});`,
+	);
 	const env = {
 		...stage.environment,
 		agentwire: executablePath,
 		TERM: "dumb",
-		NODE_OPTIONS: `--require=${JSON.stringify(preload)}`,
+		...preloading(preload),
 	};
 	return runExecutable("/bin/sh", ["-c", script], { cwd: stage.workDir, env });
 }

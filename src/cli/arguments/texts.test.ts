@@ -27,6 +27,8 @@ describe("infoText", () => {
 			python_version: "n/a",
 			server_name: "agentwire",
 			server_version: packageJson.version,
+			runtime: "node",
+			runtime_version: process.versions.node,
 		});
 		expect(infoText(false, null).split("\n")).toEqual([
 			"kimi-cli version: 1.49.0",
@@ -35,6 +37,7 @@ describe("infoText", () => {
 			"python version: n/a",
 			"server name: agentwire",
 			`server version: ${packageJson.version}`,
+			`runtime: node ${process.versions.node}`,
 			"",
 		]);
 	});

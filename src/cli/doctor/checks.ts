@@ -7,7 +7,8 @@ import type { Files } from "../../files/port.ts";
 import { othersMode, privateBelow } from "../../files/private-paths.ts";
 import type { Fetch } from "../../network/network-settings.ts";
 import type { Processes } from "../../processes/port.ts";
-import { findRipgrep } from "../../tools/search/ripgrep.ts";
+import type { Installation } from "../installation/installation.ts";
+import type { RuntimeInfo } from "../installation/runtime.ts";
 import { readStartSettings, type StartSettings } from "../model-source.ts";
 import type { Place } from "../paths.ts";
 import { describeSandbox } from "../sandbox-status.ts";
@@ -27,8 +28,8 @@ export interface CheckPlace {
 	readonly files: Files;
 	readonly processes: Processes;
 	readonly fetch: Fetch;
-	/** Such as `20.19.0`. */
-	readonly nodeVersion: string;
+	readonly runtime: RuntimeInfo;
+	readonly findRipgrep: Installation["findRipgrep"];
 }
 
 interface Check {
@@ -44,7 +45,7 @@ const failed = (found: string, advice: string): Finding => ({ status: "failed", 
 const patience = 5000;
 
 export const checks: readonly Check[] = [
-	{ name: "node", check: async ({ nodeVersion }) => checkNode(nodeVersion) },
+	{ name: "node", check: async ({ runtime }) => checkRuntime(runtime) },
 	{ name: "configuration", check: checkConfiguration },
 	{ name: "model", check: checkModel },
 	{ name: "sandbox", check: checkSandbox },
@@ -53,7 +54,9 @@ export const checks: readonly Check[] = [
 	{ name: "permissions", check: checkPermissions },
 ];
 
-export function checkNode(version: string): Finding {
+/** The one file has the Bun that it was tested with. */
+export function checkRuntime({ name, version }: RuntimeInfo): Finding {
+	if (name === "bun") return ok(`Bun ${version}, in this executable`);
 	const [major = 0, minor = 0] = version.split(".").map(Number);
 	if (major > 20 || (major === 20 && minor >= 19)) return ok(`Node ${version}`);
 	return failed(`Node ${version} is too old.`, "Install Node 20.19 or later.");
@@ -118,8 +121,8 @@ async function checkSandbox({ files }: CheckPlace): Promise<Finding> {
 	);
 }
 
-async function checkRipgrep({ processes, place, environment }: CheckPlace): Promise<Finding> {
-	const file = findRipgrep();
+async function checkRipgrep({ processes, place, environment, findRipgrep }: CheckPlace): Promise<Finding> {
+	const file = await findRipgrep();
 	const request = {
 		file,
 		arguments: ["--version"],

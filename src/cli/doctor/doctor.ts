@@ -4,6 +4,8 @@ import { homedir } from "node:os";
 import { toJsonLine } from "../../base/json.ts";
 import { createDiskFiles } from "../../files/disk-files.ts";
 import { createCommandFetch, createCommandProcesses } from "../command-services.ts";
+import type { Installation } from "../installation/installation.ts";
+import { describeRuntime } from "../installation/runtime.ts";
 import { currentDirectory, type Place, shareDirectory } from "../paths.ts";
 import { withEscapes } from "../printable-text.ts";
 import { environmentVariables } from "../process/environment.ts";
@@ -15,7 +17,7 @@ export interface NamedFinding extends Finding {
 }
 
 /** Prints the findings; returns 1 when something has to be done before the program works. */
-export async function runDoctor(json: boolean): Promise<number> {
+export async function runDoctor(json: boolean, { findRipgrep }: Installation): Promise<number> {
 	const place: Place = { currentDir: currentDirectory(), home: homedir() };
 	const environment = environmentVariables();
 	const shareDir = shareDirectory(environment, place);
@@ -29,7 +31,8 @@ export async function runDoctor(json: boolean): Promise<number> {
 		files,
 		processes,
 		fetch: createCommandFetch({ environment, files, shareDir, place }),
-		nodeVersion: process.versions.node,
+		runtime: describeRuntime(),
+		findRipgrep,
 	};
 	const findings: NamedFinding[] = [];
 	for (const { name, check } of checks) {

@@ -18,6 +18,7 @@ import { nobody } from "../../kernel/session/fault-owner.ts";
 import type { ProgramOptions } from "../arguments/command-line.ts";
 import type { GatewayFlags } from "../arguments/gateway-options.ts";
 import { UsageError } from "../arguments/usage-error.ts";
+import type { Installation } from "../installation/installation.ts";
 import { checkFile, type Place } from "../paths.ts";
 import { openInBrowser } from "../process/browser.ts";
 import { endInTime } from "../process/process-exit.ts";
@@ -35,14 +36,14 @@ export async function runGateway(
 	executable: string,
 	options: ProgramOptions,
 	flags: GatewayFlags,
-	packageDir: string,
+	installation: Installation,
 ): Promise<number> {
 	refuseUnmeantAddress(flags);
 	const noticeCommand = flags.notify === null ? null : readNoticeCommand(flags.notify);
 	const stopping = new AbortController();
 	let faultOwner = (): FaultOwner | null => null;
 	const stop = () => stopping.abort();
-	const taken = takeProcess(options, packageDir, {
+	const taken = takeProcess(options, installation, {
 		onSignal() {
 			endInTime(() => 0, taken.log);
 			stop();
@@ -63,10 +64,7 @@ export async function runGateway(
 	let gateway: Gateway;
 	try {
 		await tokens.prepare(flags.renewsTokens);
-		const page = flags.page === null ? null : await readPage(path.join(packageDir, "dist", "web"), files);
-		if (flags.page !== null && page === null) {
-			throw new Error("the web page is not built; build it with: npm run prepare.");
-		}
+		const page = flags.page === null ? null : await readBuiltPage(installation.pageDir, files);
 		gateway = await startGateway({
 			sessions: host.sessions,
 			server: { name: productName, version: productVersion },
@@ -104,6 +102,12 @@ export async function runGateway(
 		},
 		exitCode: () => (process.exitCode === 1 ? 1 : 0),
 	});
+}
+
+async function readBuiltPage(directory: string | null, files: Files) {
+	const page = directory === null ? null : await readPage(directory, files);
+	if (page === null) throw new Error("the files of the web page are missing; install the program again.");
+	return page;
 }
 
 /** Throws UsageError for an address that other machines reach and that nobody asked for in so many words. */

@@ -1,5 +1,6 @@
 // Print mode: the kernel without a client. Runs the prompts of a script one after the other, prints the results, and
 // exits with a code for the outcome (docs/print.md).
+
 import path from "node:path";
 import { isatty } from "node:tty";
 import { aborted } from "../../base/abort.ts";
@@ -12,6 +13,7 @@ import type { SessionApi } from "../../kernel/api.ts";
 import type { Outbox } from "../../transports/outbox.ts";
 import { createTextOutput, isStderrShared, readInput, readInputLines } from "../../transports/stdio.ts";
 import type { PrintOptions } from "../arguments/command-line.ts";
+import type { Installation } from "../installation/installation.ts";
 import { endInTime, exitSoon } from "../process/process-exit.ts";
 import { takeProcess } from "../process/program-process.ts";
 import { divertNotices, writeNotice } from "../process/standard-error.ts";
@@ -33,7 +35,7 @@ import { type Printer, type PrintFailure, toFailure, type Write } from "./printe
 const brokenPipe = 141;
 
 /** Runs every prompt, or up to the first that fails; returns the exit code. Throws UsageError. */
-export async function runPrint(executable: string, options: PrintOptions, packageDir: string): Promise<number> {
+export async function runPrint(executable: string, options: PrintOptions, installation: Installation): Promise<number> {
 	const isText = options.inputFormat === "text";
 	const first = isText ? await readPrompt(options.prompt, isatty(0), readInput) : options.prompt;
 	const session = await toNamedSession(options);
@@ -43,7 +45,7 @@ export async function runPrint(executable: string, options: PrintOptions, packag
 	}
 	const early = createEarlyEnd();
 	let openSession: SessionApi | null = null;
-	const taken = takeProcess(options, packageDir, {
+	const taken = takeProcess(options, installation, {
 		onSignal(signal) {
 			// A second interrupt does not wait.
 			if (signal === "SIGINT" && early.signal.aborted) return void exitSoon(stopSignals[signal]);
@@ -59,7 +61,7 @@ export async function runPrint(executable: string, options: PrintOptions, packag
 	openSession = program.session;
 
 	const output = createTextOutput();
-	if (isStderrShared()) divertNotices((text) => output.send(text));
+	if (isStderrShared()) divertNotices({ write: (text) => output.send(text), flush: () => output.flush() });
 	output.gone.addEventListener("abort", () => early.end(isBrokenPipe(output) ? brokenPipe : 1));
 	const screen = createScreen(output, taken.environment["TERM"] !== "dumb");
 	const printer = createPrinter(options, screen.write);

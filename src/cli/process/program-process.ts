@@ -1,10 +1,12 @@
 // The process of the program: its directory, its environment, its log, and its handlers for signals and uncaught
 // errors.
+
 import { homedir } from "node:os";
 import path from "node:path";
 import type { FaultOwner } from "../../kernel/api.ts";
 import { nobody } from "../../kernel/session/fault-owner.ts";
 import type { ProgramOptions } from "../arguments/command-line.ts";
+import type { Installation } from "../installation/installation.ts";
 import { createLogFile, type LogFile } from "../log/log-file.ts";
 import { currentDirectory, type Place, shareDirectory } from "../paths.ts";
 import { environmentVariables } from "./environment.ts";
@@ -16,8 +18,7 @@ export interface ProgramProcess {
 	readonly place: Place;
 	readonly environment: Readonly<Record<string, string>>;
 	readonly shareDir: string;
-	/** The installation directory, with the files that come with the program. */
-	readonly packageDir: string;
+	readonly installation: Installation;
 	readonly log: LogFile;
 }
 
@@ -34,7 +35,11 @@ export interface Interruptions {
 }
 
 /** Installs the program's handlers for signals and uncaught errors. */
-export function takeProcess(options: ProgramOptions, packageDir: string, interruptions: Interruptions): ProgramProcess {
+export function takeProcess(
+	options: ProgramOptions,
+	installation: Installation,
+	interruptions: Interruptions,
+): ProgramProcess {
 	const place: Place = { currentDir: currentDirectory(), home: homedir() };
 	const environment = environmentVariables();
 	const shareDir = shareDirectory(environment, place);
@@ -43,7 +48,7 @@ export function takeProcess(options: ProgramOptions, packageDir: string, interru
 	guardProcess(interruptions, log);
 	logWarnings(log);
 	replaceStandardError();
-	return { place, environment, shareDir, packageDir, log };
+	return { place, environment, shareDir, installation, log };
 }
 
 /** Uncaught exceptions after which the whole process counts as broken. */

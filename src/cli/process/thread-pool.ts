@@ -1,6 +1,9 @@
 // Sizes Node's thread pool, which reads files and resolves names. A call without a response occupies a thread; there
 // are more than Node's four, so that some remain for the session.
 import { access } from "node:fs";
+import { createRequire } from "node:module";
+import { availableParallelism } from "node:os";
+import { runsOnBun } from "../../base/program-form.ts";
 
 const threadCount = 12;
 
@@ -16,11 +19,46 @@ const variable = "UV_THREADPOOL_SIZE";
 export function makeThreadPool(): number {
 	const wanted = Number(process.env[variable]);
 	if (Number.isInteger(wanted) && wanted > 0) return toPlaces(wanted);
-	process.env[variable] = String(threadCount);
+	const threads = runsOnBun ? sizeBunsPool() : threadCount;
+	process.env[variable] = String(threads);
 	// The first call creates them. Children must not inherit the variable.
 	access("/", () => {});
 	delete process.env[variable];
-	return toPlaces(threadCount);
+	return toPlaces(threads);
+}
+
+/**
+ * Bun has a thread for each core, and takes another number from the environment of the process itself, which only the
+ * C library can change. Returns how many threads there will be.
+ */
+function sizeBunsPool(): number {
+	// One more, which waits for stdin.
+	const wanted = threadCount + 1;
+	return setVariable(variable, String(wanted)) ? threadCount : availableParallelism();
+}
+
+/** Where the C library is, by platform. */
+const libraries: Readonly<Record<string, string>> = { linux: "libc.so.6", darwin: "libSystem.B.dylib" };
+
+/** False where it cannot be set. */
+function setVariable(name: string, value: string): boolean {
+	const file = libraries[process.platform];
+	const { dlopen } = createRequire(import.meta.url)("bun:ffi") as BunFunctions;
+	if (file === undefined) return false;
+	try {
+		const { symbols } = dlopen(file, { setenv: { args: ["cstring", "cstring", "i32"], returns: "i32" } });
+		return symbols["setenv"]?.(Buffer.from(`${name}\0`), Buffer.from(`${value}\0`), 1) === 0;
+	} catch {
+		return false;
+	}
+}
+
+/** What is used of Bun's access to libraries. */
+interface BunFunctions {
+	dlopen(
+		file: string,
+		functions: Readonly<Record<string, { readonly args: readonly string[]; readonly returns: string }>>,
+	): { readonly symbols: Readonly<Record<string, (...values: readonly unknown[]) => unknown>> };
 }
 
 function toPlaces(threads: number): number {

@@ -204,6 +204,7 @@ export async function composeSession(
 			searchService: toWebService(configuration.services.moonshotSearch, hostServices.version, keys),
 			readPage: hostServices.readPage,
 		},
+		findRipgrep: hostServices.findRipgrep,
 		clock,
 		todos: {
 			read: () => stored.state().todos,

@@ -50,6 +50,8 @@ export interface HostServices {
 	readonly network: Network;
 	/** Converts HTML to text. */
 	readonly readPage: ReadPage;
+	/** ripgrep: a file to start, or a name for PATH. */
+	readonly findRipgrep: () => Promise<string>;
 	readonly clock: Clock;
 	readonly identifiers: Identifiers;
 	/** Uniform in [0, 1). */

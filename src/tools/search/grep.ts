@@ -17,7 +17,6 @@ import {
 	totalCount,
 	withoutSecrets,
 } from "./grep-output.ts";
-import { findRipgrep } from "./ripgrep.ts";
 
 const timeout = 20_000;
 /** Bytes of what is found. Beyond them there is room for secrets, so that taking these out makes no difference. */
@@ -276,7 +275,6 @@ function refuseArgument({ pattern, glob, type }: Input): ToolReturn | null {
 }
 
 export function createGrep(environment: ToolEnvironment): Tool {
-	let ripgrep: string | null = null;
 	return defineTool({
 		name: "Grep",
 		description,
@@ -290,10 +288,10 @@ export function createGrep(environment: ToolEnvironment): Tool {
 			const subject = await searchSubject(target, resolved, environment);
 			const need = { action: "search files", subject, description: `Search \`${target}\`` };
 			return freeUnlessRuled(need, async (signal) => {
-				ripgrep ??= findRipgrep();
 				const mode = toMode(input.output_mode);
 				const refused = await refuseSearch(input.path, { target, resolved }, environment);
 				if (refused !== null) return refused;
+				const ripgrep = await environment.findRipgrep();
 				const outcome = await runRipgrep(ripgrep, toArguments(input, mode, resolved), resolved, environment, signal);
 				if ((await environment.files.resolve(target)) !== resolved) {
 					return toolError(`\`${input.path}\` was replaced while it was searched. Search again.`, failureBrief);

@@ -1,6 +1,6 @@
 // Runs the built executable as a client does: a share directory, a work directory and a scripted model in a
 // temporary folder, lines in and out. Everything it started and made is gone when the test ends.
-import { execFile, spawn } from "node:child_process";
+import { execFile, execFileSync, spawn } from "node:child_process";
 import { createHash, randomUUID } from "node:crypto";
 import {
 	existsSync,
@@ -22,6 +22,14 @@ import { Server } from "./running-server.ts";
 export const executablePath =
 	process.env["AGENTWIRE_EXECUTABLE"] ?? fileURLToPath(new URL("../../../bin/agentwire", import.meta.url));
 
+/**
+ * Whether the executable under test is run by Bun. Where Bun itself differs from Node, in ways that the program cannot
+ * mend, docs/install.md says so, and tests ask for this.
+ */
+export const runsOnBun: boolean =
+	process.env["AGENTWIRE_EXECUTABLE"] !== undefined &&
+	execFileSync(executablePath, ["info", "--json"], { encoding: "utf8" }).includes('"runtime":"bun"');
+
 /** Where processes find their compiled code: most of a start is compiling. Absent where no test made it. */
 export const sharedCodeCache = process.env["AGENTWIRE_CODE_CACHE"];
 
@@ -32,6 +40,11 @@ export interface StageOptions {
 	readonly modelSettings?: Readonly<Record<string, unknown>>;
 	/** Begins without compiled code, as after an installation. */
 	readonly isFirstStart?: boolean;
+}
+
+/** Variables with which a file is loaded before the program, whichever runtime runs it. */
+export function preloading(file: string): Record<string, string> {
+	return { NODE_OPTIONS: `--require ${file}`, BUN_OPTIONS: `--preload ${file}` };
 }
 
 /** A finished process. */

@@ -2,6 +2,7 @@
 import { randomIdentifiers } from "../../../src/base/ids.ts";
 import { silentLog } from "../../../src/base/log.ts";
 import type { HostServices } from "../../../src/kernel/compose/host-services.ts";
+import { findRipgrep } from "../../../src/tools/search/ripgrep.ts";
 import { noProcesses, readPageHere } from "../sessions/session-doubles.ts";
 import { plainNetwork } from "./network.ts";
 import { noWorkers } from "./task-workers.ts";
@@ -19,6 +20,7 @@ export function createHostServices(parts: Pick<HostServices, "files" | "clock"> 
 		startWorker: noWorkers,
 		network: plainNetwork,
 		readPage: readPageHere,
+		findRipgrep: async () => findRipgrep(),
 		identifiers: randomIdentifiers,
 		random: () => 0,
 		log: silentLog,

@@ -1,4 +1,5 @@
 // An environment for tools over a temporary directory: real files and children, a todo list in memory.
+
 import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -7,6 +8,7 @@ import type { Todo, ToolReturn } from "../../../src/events/content.ts";
 import { createDiskFiles } from "../../../src/files/disk-files.ts";
 import { createSecretPaths } from "../../../src/files/secret-paths.ts";
 import { createProcesses } from "../../../src/processes/children.ts";
+import { findRipgrep } from "../../../src/tools/search/ripgrep.ts";
 import type { ApprovalNeed, Refusal, Tool, ToolEnvironment } from "../../../src/tools/tool.ts";
 import { noAgents, nobodyToAsk, noMail, noMedia, noPlanMode, noTasks, noWeb } from "../sessions/session-doubles.ts";
 
@@ -51,6 +53,7 @@ export async function createToolPlace(overrides: Partial<ToolEnvironment> = {}):
 		}),
 		sandbox: null,
 		web: noWeb,
+		findRipgrep: async () => findRipgrep(),
 		clock: systemClock,
 		todos: {
 			read: () => todos,

@@ -1,5 +1,6 @@
 // Tools that do nothing but count: two that need an approval, one that needs none, one that takes its time. And the real
 // ones that talk: questions, plan mode and subagents.
+
 import path from "node:path";
 import * as v from "valibot";
 import type { Clock } from "../../../src/base/clock.ts";
@@ -11,6 +12,7 @@ import type { SessionOperations } from "../../../src/kernel/session/operations.t
 import { createAgent } from "../../../src/tools/agent.ts";
 import { createAskUserQuestion } from "../../../src/tools/ask-user-question.ts";
 import { createEnterPlanMode, createExitPlanMode } from "../../../src/tools/plan-mode.ts";
+import { findRipgrep } from "../../../src/tools/search/ripgrep.ts";
 import type { OpenedCall, Tool, ToolEnvironment } from "../../../src/tools/tool.ts";
 import { defineTool, readOnly } from "../../../src/tools/tool-definition.ts";
 import { noProcesses, noSecrets, noWeb } from "./session-doubles.ts";
@@ -51,6 +53,7 @@ export function createTalkingTools(operations: SessionOperations, files: Files):
 		processes: noProcesses,
 		sandbox: null,
 		web: noWeb,
+		findRipgrep: async () => findRipgrep(),
 		clock: systemClock,
 		todos: { read: () => [], write: async () => {} },
 	};

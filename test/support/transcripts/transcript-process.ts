@@ -5,13 +5,11 @@ import path from "node:path";
 import { createDeferred, type Deferred } from "../../../src/base/deferred.ts";
 import { createLineSplitter } from "../../../src/base/lines.ts";
 import { productVersion } from "../../../src/cli/version.ts";
-import { sharedCodeCache } from "../executable/executable.ts";
+import { executablePath, sharedCodeCache } from "../executable/executable.ts";
 import type { ServerKind, Transcript } from "./transcript-format.ts";
 import { preparePlace, sessionId, type TranscriptPlace } from "./transcript-place.ts";
 import { createBindings } from "./transcript-placeholders.ts";
 import { play, type Server } from "./transcript-play.ts";
-
-const executable = path.join(import.meta.dirname, "../../../bin/agentwire");
 
 /** Plays every conversation of the transcript. Throws at the first difference, with what the process said on stderr. */
 export async function playOverProcess(transcript: Transcript): Promise<void> {
@@ -64,7 +62,7 @@ function startServer(
 ): { readonly server: Server; complaints(): string; kill(): void } {
 	const { home, shareDir, workDir } = place;
 	const child = spawn(
-		executable,
+		executablePath,
 		[
 			...serverArguments[transcript.server],
 			...["--work-dir", workDir],

@@ -1,0 +1,122 @@
+// Builds the program as one file for this machine: `npm run build:binary`. Compiled code cannot be made for another platform.
+import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { cpSync, linkSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync } from "node:fs";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { rolldown } from "rolldown";
+import { toOneFileOptions } from "../../rolldown.config.ts";
+import type { EmbeddedName } from "../../src/cli/installation/one-file.ts";
+import { pageBuild } from "../../web/bundle.ts";
+import { binaryPath, findBun, findRipgrepProgram, ownPlatform } from "./bun.ts";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+
+/** The names under which the program serves without a flag. */
+const otherNames = ["kimi", "kimi-agent", "rkat-rpc"];
+
+/** By how much later than usual functions are compiled for speed. */
+const startPolicy = 10;
+
+const flags = [
+	"--compile",
+	"--bytecode",
+	"--format=cjs",
+	"--target=bun",
+	// Compiling hot functions again competes with the start for the processor; launch-one-file.ts puts that right.
+	`--compile-jit-policy=${startPolicy}`,
+	"--minify-syntax",
+	"--minify-whitespace",
+	// What lies in somebody's work directory must not change how the program runs.
+	"--no-compile-autoload-dotenv",
+	"--no-compile-autoload-bunfig",
+	"--no-compile-autoload-tsconfig",
+	"--no-compile-autoload-package-json",
+];
+
+export interface BuiltBinary {
+	readonly executable: string;
+	/** The modules that it is made of. */
+	readonly modules: readonly string[];
+}
+
+/** Builds the executable. */
+export async function buildBinary(): Promise<BuiltBinary> {
+	const platform = ownPlatform();
+	const executable = binaryPath(root, platform);
+	const stage = path.join(root, "build", "stage");
+	rmSync(stage, { recursive: true, force: true });
+	mkdirSync(path.dirname(executable), { recursive: true });
+	const { output, ...input } = toOneFileOptions(stage);
+	const bundle = await rolldown({ ...input, logLevel: "warn" });
+	let modules: readonly string[] = [];
+	try {
+		const written = await bundle.write(output);
+		modules = written.output.flatMap((chunk) => (chunk.type === "chunk" ? chunk.moduleIds : []));
+	} finally {
+		await bundle.close();
+	}
+	const assets = [
+		embed(stage, "skills", path.join(root, "skills")),
+		embed(stage, "ripgrep", findRipgrepProgram(platform)),
+		embed(stage, "gateway-page", await buildPage()),
+	];
+	rmSync(executable, { force: true });
+	execFileSync(
+		findBun(platform),
+		[
+			"build",
+			...flags,
+			...assets.map((asset) => `--asset=${asset}`),
+			`--outfile=${executable}`,
+			"./agentwire.cjs",
+			"./web-page-thread.cjs",
+		],
+		{ cwd: stage, stdio: ["ignore", "ignore", "inherit"] },
+	);
+	for (const name of otherNames) linkNextTo(executable, name);
+	return { executable, modules };
+}
+
+/** Builds the web page; returns its directory. */
+async function buildPage(): Promise<string> {
+	const { output, ...input } = pageBuild;
+	const bundle = await rolldown({ ...input, logLevel: "warn" });
+	try {
+		await bundle.write(output);
+	} finally {
+		await bundle.close();
+	}
+	return path.join(root, "dist", "web");
+}
+
+/** Copies a directory, or one file, to a directory of the stage that is named by its content; returns the name. */
+function embed(stage: string, name: EmbeddedName, source: string): string {
+	const isDirectory = statSync(source).isDirectory();
+	const files = isDirectory
+		? readdirSync(source, { recursive: true, encoding: "utf8" }).filter((file) =>
+				statSync(path.join(source, file)).isFile(),
+			)
+		: [path.basename(source)];
+	const sum = createHash("sha256");
+	for (const file of files.sort()) {
+		sum.update(`${file}\0`).update(readFileSync(isDirectory ? path.join(source, file) : source));
+	}
+	const folder = `${name}-${sum.digest("hex").slice(0, 16)}`;
+	if (isDirectory) cpSync(source, path.join(stage, folder), { recursive: true });
+	else cpSync(source, path.join(stage, folder, path.basename(source)));
+	return folder;
+}
+
+/** Links of Windows need rights that few have; there a second name of the same file. */
+function linkNextTo(executable: string, name: string): void {
+	const link = path.join(path.dirname(executable), `${name}${path.extname(executable)}`);
+	rmSync(link, { force: true });
+	if (process.platform === "win32") linkSync(executable, link);
+	else symlinkSync(path.basename(executable), link);
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+	const { executable } = await buildBinary();
+	console.log(`${executable}: ${(statSync(executable).size / 1_000_000).toFixed(0)} MB`);
+}

@@ -1,0 +1,14 @@
+// The program as a package: its files lie next to each other, and Node runs them.
+import path from "node:path";
+import type { Installation } from "./installation.ts";
+
+/** `directory` is that of the package. */
+export function createPackageInstallation(directory: string): Installation {
+	return {
+		command: [process.execPath, path.join(directory, "bin", "agentwire")],
+		skillsDir: path.join(directory, "skills"),
+		pageDir: path.join(directory, "dist", "web"),
+		pageThread: path.join(directory, "dist", "web-page-thread.cjs"),
+		findRipgrep: async () => (await import("../../tools/search/ripgrep.ts")).findRipgrep(),
+	};
+}
