@@ -2,6 +2,7 @@
 // file, because thirty small ones take five milliseconds longer.
 import { fileURLToPath } from "node:url";
 import { type ChunkingContext, defineConfig, type Plugin } from "rolldown";
+import { pageBuild } from "./web/bundle.ts";
 
 const entry = (file: string): string => fileURLToPath(new URL(file, import.meta.url));
 const launch = entry("src/cli/launch.ts");
@@ -41,7 +42,7 @@ const otherClients: Plugin = {
 		id.includes("provider-utils") ? code.replaceAll('("undici")', '("no other client of HTTP")') : null,
 };
 
-export default defineConfig({
+const program = defineConfig({
 	input: { launch, main, "web-page-thread": entry("src/tools/web/web-page-thread.ts") },
 	platform: "node",
 	plugins: [otherClients],
@@ -67,3 +68,6 @@ export default defineConfig({
 	},
 	checks: { eval: false },
 });
+
+// The page is built after the program, whose build empties the directory that both are in.
+export default [program, pageBuild];

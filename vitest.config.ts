@@ -1,5 +1,5 @@
 // Projects: `fast` runs in the test process; `e2e` and `e2e-alone` run the built executable, which they build first. `long`
-// has what takes long by its nature: `npm test` leaves it out, `.ci/run` does not.
+// has what takes long by its nature, `browser` what needs Chromium: `npm test` leaves both out, `.ci/run` does not.
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
@@ -85,6 +85,17 @@ export default defineConfig({
 					globalSetup: build,
 					maxWorkers: 1,
 					sequence: { groupOrder: 3 },
+				},
+			},
+			{
+				extends: true,
+				test: {
+					name: "browser",
+					include: ["test/browser/**/*.test.ts"],
+					globalSetup: build,
+					testTimeout: 60_000,
+					maxWorkers: 1,
+					sequence: { groupOrder: 4 },
 				},
 			},
 		],

@@ -44,8 +44,8 @@ export class AccessControl {
 		this.#settings = settings;
 	}
 
-	/** Fails `storage-failed` when the tokens cannot be read. */
-	async check(facts: RequestFacts): Promise<Access> {
+	/** Why a request is refused whatever its token is; null when it came by a name of this server, from its own page or a program. */
+	checkPlace(facts: Omit<RequestFacts, "authorization">): Extract<Access, { kind: "refused" }> | null {
 		const [host = "", ...others] = facts.hosts;
 		// A page whose name was made to lead to this machine sends its own name.
 		if (others.length > 0 || !this.#settings.hosts.has(host.toLowerCase())) {
@@ -55,6 +55,13 @@ export class AccessControl {
 		if (facts.fetchSite !== null && facts.fetchSite !== "same-origin" && facts.fetchSite !== "none") {
 			return refused(403, "Requests of other sites are refused.");
 		}
+		return null;
+	}
+
+	/** Fails `storage-failed` when the tokens cannot be read. */
+	async check(facts: RequestFacts): Promise<Access> {
+		const misplaced = this.checkPlace(facts);
+		if (misplaced !== null) return misplaced;
 		if (this.#isBanned(facts.remoteAddress)) return refused(429, "Too many refused requests; wait a minute.");
 		const [, token] = bearer.exec(facts.authorization ?? "") ?? [];
 		const scope = token === undefined ? null : await this.#settings.tokens.scopeOf(token);
@@ -85,7 +92,10 @@ export class AccessControl {
 	}
 }
 
-function refused(status: Extract<Access, { kind: "refused" }>["status"], text: string): Access {
+function refused(
+	status: Extract<Access, { kind: "refused" }>["status"],
+	text: string,
+): Extract<Access, { kind: "refused" }> {
 	return { kind: "refused", status, text };
 }
 

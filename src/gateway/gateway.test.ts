@@ -33,6 +33,7 @@ async function createGateway() {
 		names: [],
 		tls: null,
 		tokens,
+		page: null,
 		// Streams and connections live by the clock of the machine, but for what tests wait for.
 		clock: {
 			now: clock.now,

@@ -7,11 +7,12 @@ import { KernelError, toKernelError } from "../base/errors.ts";
 import { isRecord, parseJsonFile } from "../base/json.ts";
 import type { Log } from "../base/log.ts";
 import type { SessionsApi } from "../kernel/api.ts";
-import { AccessControl, hostNames } from "./access.ts";
+import { AccessControl, hostNames, type RequestFacts } from "./access.ts";
 import { envelopeErrors, toErrorObject } from "./errors.ts";
 import { carryEvents, type EventSink } from "./event-stream.ts";
 import { readHistory } from "./history.ts";
 import { type CallMethod, createMethods, readParams, withSession } from "./methods.ts";
+import { type PageFiles, sendPageFile } from "./page.ts";
 import { answerBodySchema, isMethodName, methods } from "./protocol.ts";
 import { RepeatedRequests } from "./repeated-requests.ts";
 import { Bodies, beginEvents, HttpRefusal, sendJson, toStatus } from "./replies.ts";
@@ -39,6 +40,8 @@ export interface GatewayOptions {
 	/** PEM texts; null for plain HTTP. */
 	readonly tls: { readonly certificate: string; readonly key: string } | null;
 	readonly tokens: Tokens;
+	/** The web page; null to serve none. */
+	readonly page: PageFiles | null;
 	readonly clock: Clock;
 	readonly log: Log;
 }
@@ -125,6 +128,7 @@ class Visits {
 		// A connection that breaks ends its stream; there is nothing else to do about it.
 		response.on("error", () => {});
 		try {
+			if (this.#sendPage(request, response)) return;
 			const visit = await this.#admit(request, response);
 			await this.#route(visit);
 		} catch (thrown) {
@@ -135,17 +139,17 @@ class Visits {
 		}
 	}
 
+	/** The page is for everybody who reaches the server by its name: it shows nothing without a token. */
+	#sendPage(request: IncomingMessage, response: ServerResponse): boolean {
+		const { page } = this.#options;
+		if (page === null || this.#access === null || this.#access.checkPlace(toFacts(request)) !== null) return false;
+		return sendPageFile(page, request, response);
+	}
+
 	async #admit(request: IncomingMessage, response: ServerResponse): Promise<Visit & { readonly path: string }> {
 		const [path = "", ...query] = (request.url ?? "").split("?");
-		const { headers, headersDistinct, socket } = request;
 		if (this.#access === null) throw new HttpRefusal(503, "The server is starting.");
-		const access = await this.#access.check({
-			hosts: headersDistinct["host"] ?? [],
-			origin: headers.origin ?? null,
-			fetchSite: headersDistinct["sec-fetch-site"]?.join() ?? null,
-			authorization: headers.authorization ?? null,
-			remoteAddress: socket.remoteAddress ?? "",
-		});
+		const access = await this.#access.check(toFacts(request));
 		if (access.kind === "refused") {
 			throw new HttpRefusal(access.status, access.text, access.status === 401 ? { "www-authenticate": "Bearer" } : {});
 		}
@@ -291,6 +295,16 @@ class Visits {
 		if (toKernelError(thrown).code === "internal")
 			this.#options.log.error("A request to the gateway failed.", { error: thrown });
 	}
+}
+
+function toFacts({ headers, headersDistinct, socket }: IncomingMessage): RequestFacts {
+	return {
+		hosts: headersDistinct["host"] ?? [],
+		origin: headers.origin ?? null,
+		fetchSite: headersDistinct["sec-fetch-site"]?.join() ?? null,
+		authorization: headers.authorization ?? null,
+		remoteAddress: socket.remoteAddress ?? "",
+	};
 }
 
 function toFailure(id: unknown, code: number, message: string): object {

@@ -7,7 +7,7 @@ export const bodyLimit = 32 * 1024 * 1024;
 export const bodiesLimit = 256 * 1024 * 1024;
 
 /** A page in a browser can do nothing with an answer but what our own page does. */
-const headers = {
+export const protectingHeaders = {
 	"cache-control": "no-store",
 	"content-security-policy":
 		"default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data: blob:; frame-ancestors 'none'; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'",
@@ -40,7 +40,7 @@ export function sendJson(
 	if (response.headersSent || response.destroyed) return;
 	const bytes = Buffer.from(`${JSON.stringify(body)}\n`, "utf8");
 	response.writeHead(status, {
-		...headers,
+		...protectingHeaders,
 		"content-type": "application/json; charset=utf-8",
 		"content-length": bytes.length,
 		...more,
@@ -51,7 +51,7 @@ export function sendJson(
 /** Begins an answer that has no end of its own. */
 export function beginEvents(response: ServerResponse): void {
 	response.writeHead(200, {
-		...headers,
+		...protectingHeaders,
 		"content-type": "text/event-stream; charset=utf-8",
 		"x-accel-buffering": "no",
 	});

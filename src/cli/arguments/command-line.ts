@@ -113,7 +113,7 @@ export function parseCommandLine(argv: readonly string[], conventions: Conventio
 	if (first !== null) return given.has("help") ? { kind: "help", command: null } : { kind: "version" };
 	const [command, ...rest] = given.rest;
 	// Their flags are the program's, and may stand on both sides of the name.
-	if (command === "rpc" || command === "acp" || command === "serve")
+	if (command === "rpc" || command === "acp" || command === "serve" || command === "web")
 		return parseCommand(command, [...argv.slice(0, argv.indexOf(command)), ...rest], splitFlags([]), conventions);
 	if (command !== undefined) return parseCommand(command, rest, given, conventions);
 	checkCombinations(given, given.has("acp"));
@@ -170,9 +170,10 @@ function toHost(mode: HostMode, what: string, given: GivenFlags, conventions: Co
 
 function toGateway(flags: GatewayFlags, given: GivenFlags): CommandLine {
 	const [word] = given.rest;
-	if (word !== undefined) throw new UsageError(`The command 'serve' takes flags alone, found '${word}'.`);
+	const command = flags.page === null ? "serve" : "web";
+	if (word !== undefined) throw new UsageError(`The command '${command}' takes flags alone, found '${word}'.`);
 	const other = given.last(...notForMany.serve)?.name;
-	if (other !== undefined) throw new UsageError(`Cannot combine the command 'serve' with ${other}.`);
+	if (other !== undefined) throw new UsageError(`Cannot combine the command '${command}' with ${other}.`);
 	checkCombinations(given);
 	return { kind: "gateway", options: toProgramOptions(given), flags };
 }

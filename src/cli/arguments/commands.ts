@@ -2,7 +2,7 @@
 // program without a command; help.ts shows the table.
 import { type ExportOptions, toExportOptions } from "./export-options.ts";
 import type { Flag, Offers } from "./flags.ts";
-import { type GatewayFlags, gatewayFlags, splitGatewayFlags } from "./gateway-options.ts";
+import { type GatewayFlags, gatewayFlags, pageFlags, splitGatewayFlags } from "./gateway-options.ts";
 import { type McpAction, toMcpAction } from "./mcp-options.ts";
 import { type PermissionsAction, toPermissionsAction } from "./permissions-options.ts";
 import { type SessionsAction, toSessionsAction } from "./sessions-options.ts";
@@ -69,6 +69,7 @@ export const commandNames = [
 	"rpc",
 	"acp",
 	"serve",
+	"web",
 ] as const;
 export type CommandName = (typeof commandNames)[number];
 
@@ -269,7 +270,24 @@ of one session as well; see the help of the program.`,
 		flags: gatewayFlags,
 		parse(words) {
 			if (asksForHelp(words)) return null;
-			const { gateway, others } = splitGatewayFlags(words);
+			const { gateway, others } = splitGatewayFlags(words, false);
+			return { kind: "gateway", words: others, flags: gateway };
+		},
+	},
+	web: {
+		about: "Open the web page of your sessions.",
+		purpose: `Serve the sessions of all directories as 'serve' does, with a web page for them, print its address and open it in the
+browser. The address has the token behind '#', where no browser sends it: give it to nobody who may not run commands here.`,
+		forms: [
+			{
+				words:
+					"[--port N] [--host ADDRESS] [--no-open] [--allow-remote] [--allow-host NAME]... [--tls-cert FILE --tls-key FILE] [--new-token] [--json] [flags]",
+			},
+		],
+		flags: pageFlags,
+		parse(words) {
+			if (asksForHelp(words)) return null;
+			const { gateway, others } = splitGatewayFlags(words, true);
 			return { kind: "gateway", words: others, flags: gateway };
 		},
 	},

@@ -17,6 +17,8 @@ export interface GatewayFlags {
 	readonly renewsTokens: boolean;
 	/** Whether programs read what it prints. */
 	readonly json: boolean;
+	/** Whether the web page is served, and opened in the browser; null for neither. */
+	readonly page: { readonly opens: boolean } | null;
 }
 
 export const usualPort = 7420;
@@ -42,28 +44,40 @@ export const gatewayFlags = [
 	{ names: ["--json"], value: null, about: "Print one line of JSON once it serves." },
 ] as const;
 
-type OwnName = (typeof gatewayFlags)[number]["names"][number];
+/** Those of the command with the page. */
+export const pageFlags = [
+	...gatewayFlags,
+	{ names: ["--no-open"], value: null, about: "Do not open the page in the browser." },
+] as const;
 
-const findOwn = (name: string) => gatewayFlags.find(({ names }) => names.some((own) => own === name)) ?? null;
+type OwnFlag = (typeof pageFlags)[number];
+type OwnName = OwnFlag["names"][number];
+
+const findOwn = (flags: readonly OwnFlag[], name: string) =>
+	flags.find(({ names }) => names.some((own) => own === name)) ?? null;
 
 /** The gateway's flags, and the other words, which are flags of the program. Throws UsageError. */
-export function splitGatewayFlags(words: readonly string[]): {
+export function splitGatewayFlags(
+	words: readonly string[],
+	servesPage: boolean,
+): {
 	readonly gateway: GatewayFlags;
 	readonly others: readonly string[];
 } {
+	const flags = servesPage ? pageFlags : gatewayFlags;
 	const others: string[] = [];
 	const given: { readonly name: OwnName; readonly value: string }[] = [];
 	for (let position = 0; position < words.length; position += 1) {
 		const word = words[position] ?? "";
 		const [name = "", ...attached] = word.split("=");
-		const own = findOwn(name);
+		const own = findOwn(flags, name);
 		const next = words[position + 1];
 		if (own === null) {
 			others.push(word);
 			// The value of another flag, whatever it looks like.
 			const takesNext = attached.length === 0 && (findFlag(name)?.value ?? null) !== null;
-			if (takesNext && next !== undefined && findOwn(next) === null) others.push(next);
-			if (takesNext && next !== undefined && findOwn(next) === null) position += 1;
+			if (takesNext && next !== undefined && findOwn(flags, next) === null) others.push(next);
+			if (takesNext && next !== undefined && findOwn(flags, next) === null) position += 1;
 			continue;
 		}
 		if (own.value === null) {
@@ -89,6 +103,7 @@ export function splitGatewayFlags(words: readonly string[]): {
 			tls: toTls(last("--tls-cert"), last("--tls-key")),
 			renewsTokens: has("--new-token"),
 			json: has("--json"),
+			page: servesPage ? { opens: !has("--no-open") } : null,
 		},
 		others,
 	};

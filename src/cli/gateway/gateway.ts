@@ -1,4 +1,4 @@
-// The command `serve`: the gateway, from the command line to its end.
+// The commands `serve` and `web`: the gateway, with or without its page, from the command line to its end.
 import path from "node:path";
 import { aborted } from "../../base/abort.ts";
 import { systemClock } from "../../base/clock.ts";
@@ -9,6 +9,7 @@ import type { Files } from "../../files/port.ts";
 import { privateBelow } from "../../files/private-paths.ts";
 import { isLoopback } from "../../gateway/access.ts";
 import { type Gateway, startGateway } from "../../gateway/gateway.ts";
+import { readPage } from "../../gateway/page.ts";
 import { createTokens } from "../../gateway/tokens.ts";
 import type { FaultOwner } from "../../kernel/api.ts";
 import { nobody } from "../../kernel/session/fault-owner.ts";
@@ -16,6 +17,8 @@ import type { ProgramOptions } from "../arguments/command-line.ts";
 import type { GatewayFlags } from "../arguments/gateway-options.ts";
 import { UsageError } from "../arguments/usage-error.ts";
 import { checkFile, type Place } from "../paths.ts";
+import { openInBrowser } from "../process/browser.ts";
+import { environmentVariables } from "../process/environment.ts";
 import { endInTime } from "../process/process-exit.ts";
 import { takeProcess } from "../process/program-process.ts";
 import { writeNotice } from "../process/standard-error.ts";
@@ -53,10 +56,14 @@ export async function runGateway(
 	const program = { ...started, session: null };
 	const files = createDiskFiles(privateBelow(shareDir));
 	const tokensPath = path.join(shareDir, tokenFile);
+	const tokens = createTokens(tokensPath, files, randomIdentifiers);
 	let gateway: Gateway;
 	try {
-		const tokens = createTokens(tokensPath, files, randomIdentifiers);
 		await tokens.prepare(flags.renewsTokens);
+		const page = flags.page === null ? null : await readPage(path.join(packageDir, "dist", "web"), files);
+		if (flags.page !== null && page === null) {
+			throw new Error("the web page is not built; build it with: npm run prepare.");
+		}
 		gateway = await startGateway({
 			sessions: host.sessions,
 			server: { name: productName, version: productVersion },
@@ -65,6 +72,7 @@ export async function runGateway(
 			names: flags.names,
 			tls: await readTls(flags.tls, place, files),
 			tokens,
+			page,
 			clock: systemClock,
 			log,
 		});
@@ -73,7 +81,11 @@ export async function runGateway(
 		writeNotice(`${describeFailure(thrown, flags)}\n`);
 		return await endProgram(executable, program, { finish: () => host.sessions.stop(), exitCode: () => 1 });
 	}
-	process.stdout.write(toAnnouncement(flags, gateway.port, tokensPath));
+	const token = flags.page === null ? null : await tokens.find("control");
+	const url = toUrl(flags, gateway.port);
+	const address = token === null ? null : `${url}/#token=${token}`;
+	process.stdout.write(toAnnouncement(flags, url, address, tokensPath));
+	if (flags.page?.opens === true && address !== null) await openInBrowser(new URL(address), environmentVariables());
 	await aborted(stopping.signal);
 	return await endProgram(executable, program, {
 		async finish() {
@@ -115,9 +127,16 @@ function describeFailure(thrown: unknown, { address, port }: GatewayFlags): stri
 	}
 }
 
-function toAnnouncement({ address, tls, json }: GatewayFlags, port: number, tokens: string): string {
+function toUrl({ address, tls }: GatewayFlags, port: number): string {
 	const literal = address.includes(":") ? `[${address}]` : address;
-	const url = `${tls === null ? "http" : "https"}://${literal}:${port}`;
-	if (json) return `${JSON.stringify({ url, tokens })}\n`;
+	return `${tls === null ? "http" : "https"}://${literal}:${port}`;
+}
+
+/** `address` is that of the page, with its token; null without a page. */
+function toAnnouncement({ json }: GatewayFlags, url: string, address: string | null, tokens: string): string {
+	if (json) return `${JSON.stringify({ url, tokens, ...(address === null ? {} : { page: address }) })}\n`;
+	if (address !== null) {
+		return `The page of your sessions: ${address}\nWhoever has this address can run commands here. Stop with Ctrl+C.\n`;
+	}
 	return `Serving sessions at ${url}\nThe tokens for clients are in ${tokens}; docs/gateway.md shows the first request.\n`;
 }

@@ -1,0 +1,118 @@
+// The page in a real browser, against the built executable and the scripted model.
+import { existsSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { describe, expect, it } from "vitest";
+import { createStage, toolCall } from "../support/executable/executable.ts";
+import { beginSession, hasBrowser, launch, say, serveWeb, watch } from "./browser.ts";
+
+describe.skipIf(!hasBrowser)("the page", () => {
+	it("begins a session, streams an answer, shows a call and settles its approval by a key", async () => {
+		const stage = createStage({
+			scripts: [
+				`text: I will make **it**.\n${toolCall("c", "Shell", { command: "touch made; echo hello-output" })}`,
+				"text: All done.",
+			],
+		});
+		const { address, url } = await serveWeb(stage);
+		const { page, requests, faults } = await watch(await (await launch()).newContext());
+		await beginSession(page, address);
+		expect(page.url()).not.toContain("token");
+		await say(page, "make it");
+		await page.getByRole("heading", { name: "Shell wants to act" }).waitFor();
+		expect(await page.locator("strong", { hasText: "it" }).count()).toBeGreaterThan(0);
+		expect(existsSync(path.join(stage.workDir, "made"))).toBe(false);
+		await page.keyboard.press("1");
+		await page.getByText("All done.").waitFor();
+		await page.getByText(/Allowed once in this window/).waitFor();
+		await page.getByText("hello-output", { exact: true }).waitFor();
+		expect(existsSync(path.join(stage.workDir, "made"))).toBe(true);
+		expect(faults).toEqual([]);
+		expect(requests.filter((each) => !each.startsWith(url) || each.includes("token"))).toEqual([]);
+	});
+
+	it("shows two windows one session: one approves, the other is told by whom", async () => {
+		const stage = createStage({ scripts: [toolCall("c", "Shell", { command: "touch made" }), "text: All done."] });
+		const { address } = await serveWeb(stage);
+		const browser = await launch();
+		const one = await watch(await browser.newContext());
+		const other = await watch(await browser.newContext());
+		await beginSession(one.page, address);
+		await say(one.page, "make it");
+		await one.page.getByRole("heading", { name: "Shell wants to act" }).waitFor();
+		await other.page.goto(address);
+		await other.page.locator(".session-row button").first().click();
+		await other.page.getByRole("button", { name: /^Allow\s+1/ }).click();
+		await one.page.getByText(/Allowed once by window/).waitFor();
+		await one.page.getByText("All done.").waitFor();
+		await other.page.getByText("All done.").waitFor();
+		expect(await one.page.locator(".attention").count()).toBe(0);
+	});
+
+	it("takes a rejection with its reason, and says that it was rejected", async () => {
+		const stage = createStage({ scripts: [toolCall("c", "Shell", { command: "touch made" }), "text: Then not."] });
+		const { address } = await serveWeb(stage);
+		const { page } = await watch(await (await launch()).newContext());
+		await beginSession(page, address);
+		await say(page, "make it");
+		await page.getByRole("heading", { name: "Shell wants to act" }).waitFor();
+		await page.keyboard.press("4");
+		await page.getByLabel("Why you reject it").fill("not in this directory");
+		await page.keyboard.press("Enter");
+		await page.getByText(/Rejected in this window: “not in this directory”/).waitFor();
+		await page.locator(".card.refused").waitFor();
+		expect(existsSync(path.join(stage.workDir, "made"))).toBe(false);
+	});
+
+	it("shows a change as a diff before it is made, and counts it afterwards", async () => {
+		const edit = { path: "a.txt", edit: { old: "two", new: "zwei" } };
+		const stage = createStage({ scripts: [toolCall("c", "StrReplaceFile", edit), "text: All done."] });
+		writeFileSync(path.join(stage.workDir, "a.txt"), "one\ntwo\nthree\n");
+		const { address } = await serveWeb(stage);
+		const { page } = await watch(await (await launch()).newContext({ viewport: { width: 1440, height: 900 } }));
+		await beginSession(page, address);
+		await say(page, "translate");
+		await page.locator(".attention .removed", { hasText: "two" }).waitFor();
+		await page.locator(".attention .added", { hasText: "zwei" }).waitFor();
+		await page.keyboard.press("1");
+		await page.getByText("All done.").waitFor();
+		expect(await page.locator(".panel .change").innerText()).toMatch(/a\.txt\s+\+1 −1/);
+	});
+
+	it("answers a question by a form", async () => {
+		const question = { question: "Which colour?", header: "Colour", options: [{ label: "Red" }, { label: "Blue" }] };
+		const stage = createStage({
+			scripts: [toolCall("c", "AskUserQuestion", { questions: [question] }), "text: All done."],
+		});
+		const { address } = await serveWeb(stage);
+		const { page } = await watch(await (await launch()).newContext());
+		await beginSession(page, address);
+		await say(page, "ask me");
+		await page.getByLabel("Blue").check();
+		await page.getByRole("button", { name: "Answer" }).click();
+		await page.getByText("All done.").waitFor();
+		await page.getByText(/Answered in this window: Blue/).waitFor();
+	});
+
+	it("loses nothing when it is reloaded, offline, or the server is killed in the middle of a turn", async () => {
+		const stage = createStage({ scripts: [toolCall("c", "Shell", { command: "touch made" }), "text: All done."] });
+		const { address, server, url } = await serveWeb(stage);
+		const context = await (await launch()).newContext();
+		const { page } = await watch(context);
+		await beginSession(page, address);
+		await say(page, "make it");
+		await page.getByRole("heading", { name: "Shell wants to act" }).waitFor();
+		await page.reload();
+		await page.getByRole("heading", { name: "Shell wants to act" }).waitFor();
+		server.kill("SIGKILL");
+		await server.exited;
+		await page.getByText("offline, trying again").waitFor();
+		await serveWeb(stage, "--port", new URL(url).port);
+		await page.getByText("The program ended in the middle of this turn.").or(page.getByText("Interrupted.")).waitFor();
+		stage.setScripts(["text: Here again."]);
+		await context.setOffline(true);
+		await say(page, "hello");
+		await page.waitForTimeout(100);
+		await context.setOffline(false);
+		await page.locator(".prompt", { hasText: "make it" }).waitFor();
+	});
+});
