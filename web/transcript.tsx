@@ -170,7 +170,8 @@ function ToolView({ block, revision }: { block: ToolBlock } & Revised): JSX.Elem
 	const output = outputOf(block);
 	const given = readArguments(block.arguments);
 	const command = typeof given["command"] === "string" ? given["command"] : null;
-	const diffs = block.display.filter((each) => each.type === "diff");
+	// While it waits the change is shown where it is answered.
+	const diffs = block.state === "waiting" ? [] : block.display.filter((each) => each.type === "diff");
 	const todo = block.display.find((each) => each.type === "todo");
 	const exit = /exit code:? (\d+)/i.exec(block.result?.message ?? "")?.[1];
 	const took = block.startedAt !== null && block.endedAt !== null ? duration(block.endedAt - block.startedAt) : "";
