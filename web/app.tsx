@@ -32,6 +32,7 @@ import { call, type SessionRow } from "./wire.ts";
 
 export function App(): JSX.Element {
 	const [drawer, setDrawer] = useState(false);
+	const [details, setDetails] = useState(false);
 	const [keys, setKeys] = useState(false);
 	const dialog = useRef<HTMLDialogElement>(null);
 	useEffect(() => {
@@ -59,7 +60,7 @@ export function App(): JSX.Element {
 	if (access.value === "none") return <NoToken />;
 	const isOpen = currentId.value !== null;
 	return (
-		<div class={`layout ${drawer ? "drawer" : ""} ${isOpen ? "" : "no-session"}`}>
+		<div class={`layout ${drawer ? "drawer" : ""} ${details ? "details" : ""} ${isOpen ? "" : "no-session"}`}>
 			<nav
 				class="sessions"
 				aria-label="Sessions"
@@ -73,7 +74,7 @@ export function App(): JSX.Element {
 				<button type="button" class="veil" aria-label="Close the sessions" onClick={() => setDrawer(false)} />
 			) : null}
 			<main>
-				<Header onSessions={() => setDrawer(!drawer)} />
+				<Header onSessions={() => setDrawer(!drawer)} onDetails={() => setDetails(!details)} hasDetails={details} />
 				{fault.value === null ? null : (
 					<p class="fault" role="alert">
 						<span>{fault.value}</span>
@@ -241,7 +242,13 @@ function ThemeSwitch(): JSX.Element {
 	);
 }
 
-function Header({ onSessions }: { onSessions: () => void }): JSX.Element {
+interface HeaderActions {
+	readonly onSessions: () => void;
+	readonly onDetails: () => void;
+	readonly hasDetails: boolean;
+}
+
+function Header({ onSessions, onDetails, hasDetails }: HeaderActions): JSX.Element {
 	void tick.value;
 	const isOpen = currentId.value !== null;
 	const mayControl = access.value === "control";
@@ -348,6 +355,9 @@ function Header({ onSessions }: { onSessions: () => void }): JSX.Element {
 							}
 						>
 							Archive
+						</button>
+						<button type="button" class="plain menu" aria-expanded={hasDetails} onClick={onDetails}>
+							Details
 						</button>
 					</div>
 				</>

@@ -97,11 +97,7 @@ export function Composer(): JSX.Element {
 					rows={1}
 					aria-label="Message to the agent"
 					placeholder={
-						mayControl
-							? isRunning
-								? "Queue what comes next; Ctrl+Enter steers now"
-								: "Ask for a change, or / for commands"
-							: "This window may only look"
+						mayControl ? (isRunning ? "Queue what comes next" : "Ask, or / for commands") : "This window may only look"
 					}
 					value={text}
 					disabled={!mayControl}

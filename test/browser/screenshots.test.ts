@@ -91,6 +91,14 @@ describe.skipIf(!hasBrowser)("the page, to look at", () => {
 		await page.locator(".markdown strong", { hasText: "1" }).waitFor();
 		await page.locator(".status", { hasText: "idle" }).waitFor();
 		await show("conversation");
+		await page.setViewportSize({ width: 820, height: 900 });
+		expect(await page.locator(".panel").isVisible()).toBe(false);
+		await page.getByRole("button", { name: "Details" }).click();
+		expect(await page.locator(".panel .change").isVisible()).toBe(true);
+		await show("details");
+		await page.setViewportSize({ width: 820, height: 900 });
+		await page.getByRole("button", { name: "Details" }).click();
+		await page.setViewportSize({ width: 1440, height: 900 });
 		server.kill("SIGKILL");
 		await page.locator(".status.offline").waitFor();
 		await show("offline");
