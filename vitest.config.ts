@@ -1,5 +1,5 @@
 // Projects: `fast` runs in the test process; `e2e` and `e2e-alone` run the built executable, which they build first. `long`
-// has what takes long by its nature: `npm test` leaves it out, `.ci/run` does not.
+// has what takes long by its nature, `browser` what needs Chromium: `npm test` leaves both out, `.ci/run` does not.
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
@@ -42,7 +42,6 @@ export default defineConfig({
 					name: "fast",
 					include: [
 						"src/**/*.test.ts",
-						"web/**/*.test.ts",
 						"test/{campaign,contracts,transcripts,pins,support}/**/*.test.ts",
 						"scripts/**/*.test.ts",
 						"bench/**/*.test.ts",
@@ -82,22 +81,22 @@ export default defineConfig({
 			{
 				extends: true,
 				test: {
+					name: "long",
+					include: long,
+					globalSetup: build,
+					maxWorkers: 1,
+					sequence: { groupOrder: 3 },
+				},
+			},
+			{
+				extends: true,
+				test: {
 					name: "browser",
 					include: ["test/browser/**/*.test.ts"],
 					globalSetup: build,
 					testTimeout: 60_000,
 					maxWorkers: 1,
 					sequence: { groupOrder: 4 },
-				},
-			},
-			{
-				extends: true,
-				test: {
-					name: "long",
-					include: long,
-					globalSetup: build,
-					maxWorkers: 1,
-					sequence: { groupOrder: 3 },
 				},
 			},
 		],

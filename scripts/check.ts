@@ -13,6 +13,7 @@ const parts: readonly Part[] = [
 	{ name: "format and lint", command: ["biome", "check", "--error-on-warnings"], repair: "npm run fix" },
 	{ name: "words", command: ["tsx", "scripts/word-check.ts"], repair: "use the words of docs/glossary.md" },
 	{ name: "types", command: ["tsc", "-p", "."], repair: "fix what the compiler names" },
+	{ name: "types of the page", command: ["tsc", "-p", "web"], repair: "fix what the compiler names" },
 	{ name: "generated files", command: ["tsx", "scripts/generate.ts", "--check"], repair: "npm run generate" },
 	{ name: "unused code", command: ["knip"], repair: "remove what is named, or use it" },
 	{ name: "tests", command: ["vitest", "run", "--project", "fast"], repair: "npx vitest --project fast" },

@@ -1,6 +1,8 @@
 // A tour of agentwire in one minute: an agent fixes a failing test, requests approvals, and is replayed from disk.
-// Run with `npm run demo`; `--yes` approves everything, `--keep` leaves the files.
+// Run with `npm run demo`; `--yes` approves everything, `--keep` leaves the files, `--web` opens it in a browser.
+import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
+import { once } from "node:events";
 import { existsSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { constants, tmpdir } from "node:os";
 import path from "node:path";
@@ -17,9 +19,9 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const executable = path.join(root, "bin", "agentwire");
 
 const given = process.argv.slice(2);
-const unknown = given.filter((word) => !["--yes", "--keep"].includes(word));
+const unknown = given.filter((word) => !["--yes", "--keep", "--web"].includes(word));
 if (unknown.length > 0) {
-	console.error(`Unknown: ${unknown.join(" ")}\nUsage: npm run demo [-- --yes] [-- --keep]`);
+	console.error(`Unknown: ${unknown.join(" ")}\nUsage: npm run demo [-- --yes] [-- --keep] [-- --web]`);
 	process.exit(2);
 }
 if (!existsSync(path.join(root, "dist", "main.cjs"))) {
@@ -179,8 +181,20 @@ async function run(): Promise<boolean> {
 	return passes;
 }
 
+/** Serves the page on the project until it is interrupted. */
+async function serveWeb(): Promise<boolean> {
+	introduce(chooseModel(process.env, scriptsPath));
+	terminal.paragraph("ask", promptText, "bold");
+	const words = ["web", "--port", "0", "--work-dir", projectDir, "--config-file", configPath];
+	if (approvesAll) words.push("--yolo");
+	const server = spawn(executable, words, { env: environment, stdio: ["ignore", "inherit", "inherit"] });
+	process.once("exit", () => server.kill());
+	const [code] = await once(server, "exit");
+	return code === 0;
+}
+
 try {
-	process.exitCode = (await run()) ? 0 : 1;
+	process.exitCode = (await (given.includes("--web") ? serveWeb() : run())) ? 0 : 1;
 } catch (thrown) {
 	terminal.blank();
 	terminal.paragraph("stopped", thrown instanceof Error ? thrown.message : String(thrown), "red");

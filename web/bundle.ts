@@ -34,7 +34,7 @@ export const pageBuild: RolldownOptions & { readonly output: OutputOptions } = {
 	platform: "browser",
 	plugins: [page],
 	tsconfig: here("tsconfig.json"),
-	transform: { target: "es2022", jsx: { runtime: "automatic", importSource: "preact" } },
+	transform: { target: "es2022" },
 	output: {
 		dir: here("../dist/web"),
 		format: "esm",

@@ -1,7 +1,15 @@
-// Where the page begins.
+// The start of the page.
 import { render } from "preact";
-import { Page } from "./view/page.tsx";
-import "./view/layout.ts";
+import { App } from "./app.tsx";
+import { access, attempt, refresh, start } from "./store.ts";
 
-const root = document.getElementById("page");
-if (root !== null) render(<Page />, root);
+const place = document.querySelector("#page");
+if (place !== null) render(<App />, place);
+attempt(start);
+// An address with another token, pasted into an open page.
+addEventListener("hashchange", () => {
+	if (location.hash.startsWith("#token=")) attempt(start);
+});
+setInterval(() => {
+	if (!document.hidden && access.value !== "none") void refresh().catch(() => {});
+}, 15_000);

@@ -1,68 +1,90 @@
-// The files of the page: what is sent of them, and under which headers.
-import type { IncomingMessage, ServerResponse } from "node:http";
-import { describe, expect, it } from "vitest";
-import { createMemoryFiles } from "../../test/support/store/memory-files.ts";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, request as sendRequest } from "node:http";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { gunzipSync, gzipSync } from "node:zlib";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { createDiskFiles } from "../files/disk-files.ts";
 import { readPage, sendPageFile } from "./page.ts";
 
-async function createSubject() {
-	const files = createMemoryFiles();
-	const html = Buffer.from("<!doctype html>");
-	const write = async (file: string, content: Buffer) => {
-		await files.makeDirectory(file.slice(0, file.lastIndexOf("/")));
-		await files.replace(file, content.toString("latin1"));
-	};
-	await write("/web/index.html", html);
-	await write("/web/assets/page-abcdef12.js", Buffer.from("let a;"));
-	await write("/web/secret.txt", Buffer.from("no"));
-	const page = await readPage("/web", files);
-	if (page === null) throw new Error("there is no page");
-	const get = (url: string, method = "GET", encoding = "") => {
-		const seen: { status: number; headers: Record<string, unknown>; body: string } = {
-			status: 0,
-			headers: {},
-			body: "",
-		};
-		const response = {
-			writeHead(status: number, headers: Record<string, unknown>) {
-				Object.assign(seen, { status, headers });
-			},
-			end: (body?: Buffer) => {
-				seen.body = body?.toString() ?? "";
-			},
-		} as unknown as ServerResponse;
-		const request = { url, method, headers: { "accept-encoding": encoding } } as unknown as IncomingMessage;
-		return sendPageFile(page, request, response) ? seen : null;
-	};
-	return { get };
+function createDirectory(): string {
+	const directory = mkdtempSync(path.join(tmpdir(), "agentwire-page-"));
+	onTestFinished(() => rmSync(directory, { recursive: true }));
+	return directory;
 }
 
-describe("the files of the page", () => {
-	it("are the document, which is asked for anew, and assets, which never change", async () => {
-		const { get } = await createSubject();
-		expect(get("/")).toMatchObject({ status: 200, headers: { "cache-control": "no-cache" }, body: "<!doctype html>" });
-		expect(get("/?session=x")).not.toBeNull();
-		const script = get("/assets/page-abcdef12.js");
-		expect(script?.headers).toMatchObject({
-			"cache-control": "public, max-age=31536000, immutable",
-			"content-type": "text/javascript; charset=utf-8",
-			"x-content-type-options": "nosniff",
+async function servePage() {
+	const directory = createDirectory();
+	mkdirSync(path.join(directory, "assets"));
+	writeFileSync(path.join(directory, "index.html"), "<!doctype html>");
+	writeFileSync(path.join(directory, "secret.txt"), "no");
+	writeFileSync(path.join(directory, "assets", "page-abcd1234.js"), "run()");
+	writeFileSync(path.join(directory, "assets", "page-abcd1234.js.gz"), gzipSync("run()"));
+	const page = await readPage(directory, createDiskFiles());
+	if (page === null) throw new Error("no page");
+	const server = createServer((request, response) => {
+		if (!sendPageFile(page, request, response)) response.writeHead(404).end();
+	});
+	await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+	onTestFinished(() => void server.close());
+	const bound = server.address();
+	const port = bound === null || typeof bound === "string" ? 0 : bound.port;
+	return (at: string, method = "GET", headers: Record<string, string> = {}) =>
+		new Promise<{ status: number; headers: NodeJS.Dict<string | string[]>; body: Buffer }>((resolve, reject) => {
+			const request = sendRequest({ host: "127.0.0.1", port, path: at, method, headers, agent: false }, (response) => {
+				const pieces: Buffer[] = [];
+				response.on("data", (piece: Buffer) => pieces.push(piece));
+				const { headers: given, statusCode = 0 } = response;
+				response.on("end", () => resolve({ status: statusCode, headers: given, body: Buffer.concat(pieces) }));
+			});
+			request.on("error", reject);
+			request.end();
 		});
-		expect(String(get("/")?.headers["content-security-policy"])).toContain("require-trusted-types-for 'script'");
-		expect(get("/", "HEAD")?.body).toBe("");
+}
+
+describe("sendPageFile", () => {
+	it("sends HTML that a browser asks for anew, with what protects it", async () => {
+		const answer = await (await servePage())("/?x=1");
+		expect(answer.body.toString()).toBe("<!doctype html>");
+		expect(answer.headers).toMatchObject({
+			"cache-control": "no-cache",
+			"content-type": "text/html; charset=utf-8",
+			"content-security-policy": expect.stringContaining("require-trusted-types-for 'script'"),
+			"x-frame-options": "DENY",
+			"referrer-policy": "no-referrer",
+		});
+		expect(answer.headers["set-cookie"]).toBeUndefined();
+		expect(answer.headers["access-control-allow-origin"]).toBeUndefined();
 	});
 
-	it.each(["/secret.txt", "/assets/", "/assets/../secret.txt", "/assets/..%2fsecret.txt", "//", "/index.html", "/rpc"])(
-		"are not %s",
-		async (url) => {
-			expect((await createSubject()).get(url)).toBeNull();
-		},
-	);
-
-	it("are not written to", async () => {
-		expect((await createSubject()).get("/", "POST")).toBeNull();
+	it("sends assets for ever, compressed for those who take it", async () => {
+		const get = await servePage();
+		const plain = await get("/assets/page-abcd1234.js");
+		expect(plain.headers["cache-control"]).toContain("immutable");
+		expect(plain.body.toString()).toBe("run()");
+		const compressed = await get("/assets/page-abcd1234.js", "GET", { "accept-encoding": "gzip, br" });
+		expect(compressed.headers).toMatchObject({ "content-encoding": "gzip", vary: "accept-encoding" });
+		expect(gunzipSync(compressed.body).toString()).toBe("run()");
+		expect((await get("/assets/page-abcd1234.js", "HEAD")).body.length).toBe(0);
 	});
 
-	it("are not there when the page was not built", async () => {
-		expect(await readPage("/none", createMemoryFiles())).toBeNull();
+	it.each([
+		"/secret.txt",
+		"/assets/../secret.txt",
+		"/assets/%2e%2e/secret.txt",
+		"/assets/",
+		"/assets/page-abcd1234.js.gz",
+	])("has nothing at %s", async (at) => {
+		expect((await (await servePage())(at)).status).toBe(404);
+	});
+
+	it("takes nothing but GET and HEAD", async () => {
+		expect((await (await servePage())("/", "POST")).status).toBe(404);
+	});
+});
+
+describe("readPage", () => {
+	it("finds nothing where none was built", async () => {
+		expect(await readPage(createDirectory(), createDiskFiles())).toBeNull();
 	});
 });

@@ -34,7 +34,7 @@ export async function readPage(directory: string, files: Files): Promise<PageFil
 		if (type !== undefined && plain !== null) page.set(at, { type, plain, compressed: await files.read(`${file}.gz`) });
 	};
 	await add("/", path.join(directory, "index.html"));
-	for (const { name } of (await files.list(assets)) ?? []) await add(`/assets/${name}`, path.join(assets, name));
+	for (const { name } of await files.list(assets)) await add(`/assets/${name}`, path.join(assets, name));
 	return page;
 }
 

@@ -1,184 +1,118 @@
-// The web page in a real browser: what a person sees and does, from the built executable to the pixels.
+// The page in a real browser, against the built executable and the scripted model.
 import { existsSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
-import { beginSession, chromiumPath, closeBrowser, say, serveWeb, visit } from "../support/browser/browser.ts";
+import { describe, expect, it } from "vitest";
 import { createStage, toolCall } from "../support/executable/executable.ts";
+import { beginSession, hasBrowser, launch, say, serveWeb, watch } from "./browser.ts";
 
-afterAll(closeBrowser);
-
-describe.skipIf(chromiumPath === null)("the web page", () => {
-	it("starts a session, streams an answer and shows its parts", async () => {
+describe.skipIf(!hasBrowser)("the page", () => {
+	it("begins a session, streams an answer, shows a call and settles its approval by a key", async () => {
 		const stage = createStage({
-			scripts: ["text: Hello **you** and `code`, [a link](https://example.org) and <b>no tag</b>."],
+			scripts: [
+				`text: I will make **it**.\n${toolCall("c", "Shell", { command: "touch made; echo hello-output" })}`,
+				"text: All done.",
+			],
 		});
-		const served = await serveWeb(stage);
-		const visitor = await visit(served.address);
-		const { page } = visitor;
-		await beginSession(visitor);
-		await say(visitor, "hi there");
-		await page.locator(".markdown").waitFor();
-		expect(await page.locator(".markdown").textContent()).toBe("Hello you and code, a link and <b>no tag</b>.");
-		expect(await page.locator(".markdown strong").textContent()).toBe("you");
-		expect(await page.locator(".markdown a").getAttribute("rel")).toBe("noopener noreferrer");
-		await page.locator(".end").waitFor();
-		expect(await page.locator(".prompt").textContent()).toContain("hi there");
-		expect(page.url()).not.toContain(served.token);
-		expect(visitor.requested.filter((address) => address.includes(served.token))).toEqual([]);
-		expect([visitor.violations, visitor.faults]).toEqual([[], []]);
-		await served.stop();
-	});
-
-	it("lets one of two windows approve, and tells the other", async () => {
-		const stage = createStage({ scripts: [toolCall("c", "Shell", { command: "touch made" }), "text: done"] });
-		const served = await serveWeb(stage);
-		const desk = await visit(served.address);
-		await beginSession(desk);
-		const phone = await visit(`${desk.page.url()}#token=${served.token}`, { viewport: { width: 390, height: 844 } });
-		await phone.page.getByLabel("Message").waitFor();
-		await say(desk, "make it");
-		for (const { page } of [desk, phone]) {
-			await page.getByText("wants to").waitFor();
-			expect(await page.locator(".attention .command").textContent()).toContain("touch made");
-		}
+		const { address, url } = await serveWeb(stage);
+		const { page, requests, faults } = await watch(await (await launch()).newContext());
+		await beginSession(page, address);
+		expect(page.url()).not.toContain("token");
+		await say(page, "make it");
+		await page.getByRole("heading", { name: "Shell wants to act" }).waitFor();
+		expect(await page.locator("strong", { hasText: "it" }).count()).toBeGreaterThan(0);
 		expect(existsSync(path.join(stage.workDir, "made"))).toBe(false);
-		await phone.page.getByRole("button", { name: "Allow", exact: false }).first().click();
-		await desk.page.locator(".end").waitFor();
-		expect(existsSync(path.join(stage.workDir, "made"))).toBe(true);
-		await desk.page.getByText("Allowed in another window").waitFor();
-		await phone.page.getByText("Allowed by you").waitFor();
-		expect(await desk.page.locator(".attention").count()).toBe(0);
-		await served.stop();
-	});
-
-	it("answers by keys: rejects with words, which the model is given", async () => {
-		const stage = createStage({ scripts: [toolCall("c", "Shell", { command: "touch made" }), "text: I see."] });
-		const served = await serveWeb(stage);
-		const visitor = await visit(served.address);
-		const { page } = visitor;
-		await beginSession(visitor);
-		await say(visitor, "make it");
-		await page.locator(".attention").waitFor();
-		await page.keyboard.press("4");
-		await page.getByLabel("What should it do instead?").fill("write it by hand");
-		await page.keyboard.press("Enter");
-		await page.getByText("Rejected by you: write it by hand").waitFor();
-		await page.getByText("I see.").waitFor();
-		expect(existsSync(path.join(stage.workDir, "made"))).toBe(false);
-		expect(await page.locator(".call.refused").count()).toBe(1);
-		await served.stop();
-	});
-
-	it("shows a change of a file as a difference, and counts it", async () => {
-		const change = { path: "a.txt", edit: { old: "two", new: "2\nand a half" } };
-		const stage = createStage({ scripts: [toolCall("c", "StrReplaceFile", change), "text: done"] });
-		writeFileSync(path.join(stage.workDir, "a.txt"), "one\ntwo\nthree\n");
-		const served = await serveWeb(stage);
-		const visitor = await visit(served.address);
-		const { page } = visitor;
-		await beginSession(visitor);
-		await say(visitor, "change it");
-		await page.locator(".attention .difference").waitFor();
-		expect(await page.locator(".attention tr.removed .line").allTextContents()).toEqual(["two"]);
-		expect(await page.locator(".attention tr.added .line").allTextContents()).toEqual(["2", "and a half"]);
 		await page.keyboard.press("1");
-		await page.locator(".end").waitFor();
-		expect(await page.locator(".panel .change").textContent()).toContain("+2");
-		await served.stop();
+		await page.getByText("All done.").waitFor();
+		await page.getByText(/Allowed once in this window/).waitFor();
+		await page.getByText("hello-output", { exact: true }).waitFor();
+		expect(existsSync(path.join(stage.workDir, "made"))).toBe(true);
+		expect(faults).toEqual([]);
+		expect(requests.filter((each) => !each.startsWith(url) || each.includes("token"))).toEqual([]);
 	});
 
-	it("asks a question as a form", async () => {
-		const questions = [
-			{
-				question: "Which colour?",
-				header: "Colour",
-				options: [{ label: "Red" }, { label: "Blue", description: "calm" }],
-			},
-		];
-		const stage = createStage({ scripts: [toolCall("c", "AskUserQuestion", { questions }), "text: Noted."] });
-		const served = await serveWeb(stage);
-		const visitor = await visit(served.address);
-		const { page } = visitor;
-		await beginSession(visitor);
-		await say(visitor, "ask me");
-		await page.getByLabel(/^Blue/).check();
-		await page.getByRole("button", { name: "Answer" }).click();
-		await page.getByText("Noted.").waitFor();
-		await page.getByText("Answered by you").waitFor();
-		await served.stop();
+	it("shows two windows one session: one approves, the other is told by whom", async () => {
+		const stage = createStage({ scripts: [toolCall("c", "Shell", { command: "touch made" }), "text: All done."] });
+		const { address } = await serveWeb(stage);
+		const browser = await launch();
+		const one = await watch(await browser.newContext());
+		const other = await watch(await browser.newContext());
+		await beginSession(one.page, address);
+		await say(one.page, "make it");
+		await one.page.getByRole("heading", { name: "Shell wants to act" }).waitFor();
+		await other.page.goto(address);
+		await other.page.locator(".session-row button").first().click();
+		await other.page.getByRole("button", { name: /^Allow\s+1/ }).click();
+		await one.page.getByText(/Allowed once by window/).waitFor();
+		await one.page.getByText("All done.").waitFor();
+		await other.page.getByText("All done.").waitFor();
+		expect(await one.page.locator(".attention").count()).toBe(0);
 	});
 
-	it("gives a session another title, in every window", async () => {
-		const stage = createStage();
-		const served = await serveWeb(stage);
-		const desk = await visit(served.address);
-		await beginSession(desk);
-		await say(desk, "first words");
-		await desk.page.locator(".end").waitFor();
-		const other = await visit(`${desk.page.url()}#token=${served.token}`);
-		await other.page.getByRole("button", { name: "first words" }).first().waitFor();
-		await desk.page.locator("h1 .title").click();
-		await desk.page.getByLabel("Title").fill("Another title");
-		await desk.page.getByLabel("Title").press("Enter");
-		await other.page.locator("h1").getByText("Another title").waitFor();
-		await desk.page.locator(".entry-title").getByText("Another title").waitFor();
-		await served.stop();
+	it("takes a rejection with its reason, and says that it was rejected", async () => {
+		const stage = createStage({ scripts: [toolCall("c", "Shell", { command: "touch made" }), "text: Then not."] });
+		const { address } = await serveWeb(stage);
+		const { page } = await watch(await (await launch()).newContext());
+		await beginSession(page, address);
+		await say(page, "make it");
+		await page.getByRole("heading", { name: "Shell wants to act" }).waitFor();
+		await page.keyboard.press("4");
+		await page.getByLabel("Why you reject it").fill("not in this directory");
+		await page.keyboard.press("Enter");
+		await page.getByText(/Rejected in this window: “not in this directory”/).waitFor();
+		await page.locator(".card.refused").waitFor();
+		expect(existsSync(path.join(stage.workDir, "made"))).toBe(false);
 	});
 
-	it("goes on where it was after a reload in the middle of a turn, and stops it", async () => {
+	it("shows a change as a diff before it is made, and counts it afterwards", async () => {
+		const edit = { path: "a.txt", edit: { old: "two", new: "zwei" } };
+		const stage = createStage({ scripts: [toolCall("c", "StrReplaceFile", edit), "text: All done."] });
+		writeFileSync(path.join(stage.workDir, "a.txt"), "one\ntwo\nthree\n");
+		const { address } = await serveWeb(stage);
+		const { page } = await watch(await (await launch()).newContext({ viewport: { width: 1440, height: 900 } }));
+		await beginSession(page, address);
+		await say(page, "translate");
+		await page.locator(".attention .removed", { hasText: "two" }).waitFor();
+		await page.locator(".attention .added", { hasText: "zwei" }).waitFor();
+		await page.keyboard.press("1");
+		await page.getByText("All done.").waitFor();
+		expect(await page.locator(".panel .change").innerText()).toMatch(/a\.txt\s+\+1 −1/);
+	});
+
+	it("answers a question by a form", async () => {
+		const question = { question: "Which colour?", header: "Colour", options: [{ label: "Red" }, { label: "Blue" }] };
 		const stage = createStage({
-			scripts: ["text: before\n", toolCall("c", "Shell", { command: "sleep 60" })].slice(1),
+			scripts: [toolCall("c", "AskUserQuestion", { questions: [question] }), "text: All done."],
 		});
-		const served = await serveWeb(stage, "--yolo");
-		const visitor = await visit(served.address);
-		const { page } = visitor;
-		await beginSession(visitor);
-		await say(visitor, "sleep");
-		await page.locator(".call.running").waitFor();
+		const { address } = await serveWeb(stage);
+		const { page } = await watch(await (await launch()).newContext());
+		await beginSession(page, address);
+		await say(page, "ask me");
+		await page.getByLabel("Blue").check();
+		await page.getByRole("button", { name: "Answer" }).click();
+		await page.getByText("All done.").waitFor();
+		await page.getByText(/Answered in this window: Blue/).waitFor();
+	});
+
+	it("loses nothing when it is reloaded, offline, or the server is killed in the middle of a turn", async () => {
+		const stage = createStage({ scripts: [toolCall("c", "Shell", { command: "touch made" }), "text: All done."] });
+		const { address, server, url } = await serveWeb(stage);
+		const context = await (await launch()).newContext();
+		const { page } = await watch(context);
+		await beginSession(page, address);
+		await say(page, "make it");
+		await page.getByRole("heading", { name: "Shell wants to act" }).waitFor();
 		await page.reload();
-		await page.locator(".call.running").waitFor();
-		expect(await page.locator(".prompt").count()).toBe(1);
-		await page.getByRole("button", { name: "Stop" }).click();
-		await page.getByText(/Stopped after/).waitFor();
-		expect(await page.locator(".call.interrupted, .call.failed").count()).toBe(1);
-		await served.stop();
-	});
-
-	it("loses nothing while it is offline", async () => {
-		const stage = createStage({ scripts: ["text: first", "text: second"] });
-		const served = await serveWeb(stage);
-		const away = await visit(served.address);
-		await beginSession(away);
-		await say(away, "one");
-		await away.page.getByText("first", { exact: true }).waitFor();
-		const other = await visit(`${away.page.url()}#token=${served.token}`);
-		await other.page.getByText("first", { exact: true }).waitFor();
-		await away.context.setOffline(true);
-		await say(other, "two");
-		await other.page.getByText("second", { exact: true }).waitFor();
-		await away.context.setOffline(false);
-		await away.page.getByText("second", { exact: true }).waitFor();
-		expect(await away.page.locator(".prompt").allTextContents()).toEqual(["one", "two"]);
-		expect(await away.page.locator(".speech").allTextContents()).toEqual(["first", "second"]);
-		await served.stop();
-	});
-
-	it("says that the gateway is gone, and goes on when it is back", async () => {
-		const stage = createStage({ scripts: ["text: first", "text: second"] });
-		const served = await serveWeb(stage);
-		const visitor = await visit(served.address);
-		const { page } = visitor;
-		await beginSession(visitor);
-		await say(visitor, "one");
-		await page.locator(".end").waitFor();
-		served.server.kill("SIGKILL");
-		await served.server.exited;
-		await page.getByText("Offline", { exact: true }).waitFor();
-		const again = await serveWeb(stage, "--port", new URL(served.origin).port);
-		await page.getByText("Idle", { exact: true }).waitFor();
-		await say(visitor, "two");
-		await page.getByText("two", { exact: true }).waitFor();
-		await expect.poll(() => page.locator(".end").count()).toBe(2);
-		await again.stop();
+		await page.getByRole("heading", { name: "Shell wants to act" }).waitFor();
+		server.kill("SIGKILL");
+		await server.exited;
+		await page.getByText("offline, trying again").waitFor();
+		await serveWeb(stage, "--port", new URL(url).port);
+		await page.getByText("The program ended in the middle of this turn.").or(page.getByText("Interrupted.")).waitFor();
+		stage.setScripts(["text: Here again."]);
+		await context.setOffline(true);
+		await say(page, "hello");
+		await page.waitForTimeout(100);
+		await context.setOffline(false);
+		await page.locator(".prompt", { hasText: "make it" }).waitFor();
 	});
 });

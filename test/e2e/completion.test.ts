@@ -67,7 +67,21 @@ async function complete(stage: Stage, shell: ShellName, file: string, line: stri
 const cases: readonly (readonly [line: string, offered: readonly string[]])[] = [
 	[
 		"agentwire ",
-		["acp", "doctor", "export", "info", "login", "logout", "mcp", "permissions", "plugin", "rpc", "serve", "sessions"],
+		[
+			"acp",
+			"doctor",
+			"export",
+			"info",
+			"login",
+			"logout",
+			"mcp",
+			"permissions",
+			"plugin",
+			"rpc",
+			"serve",
+			"sessions",
+			"web",
+		],
 	],
 	["agentwire m", ["mcp"]],
 	["agentwire --ou", ["--output-format"]],

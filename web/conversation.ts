@@ -1,0 +1,577 @@
+// What a session's events come to: turns of blocks. Each event is taken once, by its number; volatile text goes where its offset
+// says. The same events always give the same conversation, so that a page that comes late shows what others show.
+import type { DisplayBlock, Todo, ToolReturn, UserInput } from "../src/events/content.ts";
+import type { McpStatus } from "../src/events/event.ts";
+import type { Interaction, SettledBy } from "../src/events/interaction.ts";
+import type { GatewayEvent, Snapshot } from "./wire.ts";
+
+export type ToolState = "preparing" | "waiting" | "running" | "done" | "failed" | "refused" | "interrupted" | "unknown";
+
+export interface ToolBlock {
+	readonly kind: "tool";
+	readonly key: number;
+	id: string;
+	name: string;
+	arguments: string;
+	state: ToolState;
+	live: string;
+	result: ToolReturn | null;
+	startedAt: number | null;
+	endedAt: number | null;
+	/** Who decided over it and how, for people. */
+	decision: string | null;
+	display: readonly DisplayBlock[];
+	readonly children: Block[];
+	steps: number;
+}
+export interface TextBlock {
+	readonly kind: "text" | "think";
+	readonly key: number;
+	text: string;
+	isDone: boolean;
+	readonly startedAt: number;
+	endedAt: number | null;
+}
+export interface NoteBlock {
+	readonly kind: "note" | "steer" | "plan" | "media";
+	readonly key: number;
+	readonly tone: "plain" | "warning" | "danger";
+	text: string;
+}
+export type Block = ToolBlock | TextBlock | NoteBlock;
+
+export interface Turn {
+	readonly key: number;
+	readonly id: string | null;
+	readonly prompt: UserInput | null;
+	readonly at: number;
+	readonly blocks: Block[];
+	end: { readonly text: string; readonly tone: "plain" | "warning" | "danger"; readonly help: string | null } | null;
+	isRunning: boolean;
+}
+
+export interface Change {
+	readonly path: string;
+	added: number;
+	removed: number;
+}
+
+export class SessionView {
+	readonly turns: Turn[] = [];
+	/** What waits for an answer, the oldest first. */
+	readonly openInteractions = new Map<string, Interaction>();
+	readonly changes = new Map<string, Change>();
+	todo: readonly Todo[] = [];
+	activity = "idle";
+	context: { usage: number; tokens: number; limit: number } = { usage: 0, tokens: 0, limit: 0 };
+	readonly used = { input: 0, output: 0, cached: 0 };
+	mcp: McpStatus | null = null;
+	budget: string | null = null;
+	last = 0;
+	epoch = "";
+	#key = 0;
+	readonly #tools = new Map<string, ToolBlock>();
+	readonly #live = new Map<string, TextBlock>();
+	readonly #writing = new Map<string, ToolBlock>();
+
+	readonly #windowName: string;
+
+	/** `windowName` is what answers of this window are recorded as. */
+	constructor(windowName: string) {
+		this.#windowName = windowName;
+	}
+
+	get isRunning(): boolean {
+		return this.turns.at(-1)?.isRunning ?? false;
+	}
+
+	/** Takes an event; false for one that was taken before. */
+	take(event: GatewayEvent): boolean {
+		if (event.seq !== undefined) {
+			if (event.seq <= this.last && event.epoch === this.epoch) return false;
+			this.last = event.seq;
+			this.epoch = event.epoch ?? this.epoch;
+		}
+		this.#apply(event);
+		return true;
+	}
+
+	/** What the session is at this moment, once every event before it was taken. */
+	settle(snapshot: Snapshot): void {
+		this.#live.clear();
+		const turn = this.turns.at(-1);
+		if (turn?.isRunning === true && snapshot.turnId === null) {
+			turn.isRunning = false;
+			turn.end ??= { text: "The program ended in the middle of this turn.", tone: "danger", help: "Ask it to go on." };
+			this.#interrupt(turn.blocks);
+		}
+		this.openInteractions.clear();
+		for (const event of snapshot.openInteractions) this.#apply(event);
+		for (const event of snapshot.unfinished) this.#apply(event);
+		if (snapshot.turnId === null) this.activity = "idle";
+	}
+
+	#turn(event: GatewayEvent): Turn {
+		const last = this.turns.at(-1);
+		if (last !== undefined) return last;
+		return this.#begin(event, null);
+	}
+
+	#begin(event: GatewayEvent, prompt: UserInput | null): Turn {
+		const turn: Turn = {
+			key: ++this.#key,
+			id: event.turnId,
+			prompt,
+			at: event.at,
+			blocks: [],
+			end: null,
+			isRunning: prompt !== null,
+		};
+		this.turns.push(turn);
+		return turn;
+	}
+
+	/** Where the blocks of the agent that speaks go. */
+	#place(event: GatewayEvent): Block[] {
+		const parent = event.agentPath.findLast((entry) => entry.parentToolCallId !== null)?.parentToolCallId ?? null;
+		const tool = parent === null ? undefined : this.#tools.get(parent);
+		return tool?.children ?? this.#turn(event).blocks;
+	}
+
+	#note(event: GatewayEvent, text: string, tone: NoteBlock["tone"] = "plain", kind: NoteBlock["kind"] = "note"): void {
+		this.#place(event).push({ kind, key: ++this.#key, tone, text });
+	}
+
+	#apply(event: GatewayEvent): void {
+		const lane = event.agentPath.at(-1)?.agentId ?? "";
+		switch (event.type) {
+			case "turn.started":
+				if (event.agentPath.length > 0) return;
+				this.#begin(event, event.input);
+				this.activity = "thinking";
+				return;
+			case "turn.ended":
+				if (event.agentPath.length > 0) return;
+				this.#end(event);
+				return;
+			case "step.started": {
+				const parent = event.agentPath.at(-1)?.parentToolCallId ?? null;
+				const tool = parent === null ? undefined : this.#tools.get(parent);
+				if (tool !== undefined) tool.steps = event.n;
+				else this.activity = "thinking";
+				return;
+			}
+			case "step.interrupted": {
+				const live = this.#live.get(lane);
+				if (live !== undefined) live.isDone = true;
+				this.#live.delete(lane);
+				return;
+			}
+			case "step.retrying":
+				this.activity = `retrying in ${Math.ceil(event.wait_s)} s`;
+				this.#note(
+					event,
+					`The model did not answer (${event.error_type}${event.status_code === null ? "" : `, status ${event.status_code}`}); attempt ${event.next_attempt} of ${event.max_attempts} in ${Math.ceil(event.wait_s)} s.`,
+					"warning",
+				);
+				return;
+			case "compaction.started":
+				this.activity = "summarising the context";
+				return;
+			case "compaction.ended":
+				this.#note(event, "The conversation so far was summarised to make room.");
+				return;
+			case "mcp.loading-started":
+				this.activity = "connecting tool servers";
+				return;
+			case "mcp.loading-ended":
+				return;
+			case "status.changed":
+				this.#count(event);
+				return;
+			case "usage.counted":
+				return;
+			case "budget.warning":
+				this.budget = `${Math.round((100 * event.used) / event.limit)} % of the ${event.scope}'s ${event.budget} budget is used`;
+				this.#note(event, `${this.budget}.`, "warning");
+				return;
+			case "notification.raised":
+				this.#note(event, event.body === "" ? event.title : `${event.title}: ${event.body}`);
+				return;
+			case "content.delta":
+				this.#addText(event, lane);
+				return;
+			case "content.completed":
+				this.#completeText(event, lane);
+				return;
+			case "tool-call.started":
+				this.#writing.set(
+					lane,
+					this.#tool(event, event.call.id, event.call.function.name, event.call.function.arguments),
+				);
+				return;
+			case "tool-call.delta": {
+				const block = this.#writing.get(lane);
+				if (block !== undefined) block.arguments = joined(block.arguments, event.arguments_part ?? "", event.offset);
+				return;
+			}
+			case "tool.requested": {
+				const block = this.#tool(event, event.call.id, event.call.function.name, event.call.function.arguments);
+				block.arguments = event.call.function.arguments ?? "";
+				this.#writing.delete(lane);
+				return;
+			}
+			case "tool-call.fragment":
+				return;
+			case "permission.decided": {
+				const block = this.#tools.get(event.toolCallId);
+				if (block === undefined) return;
+				const verb = event.decision === "approve" ? "Allowed" : "Denied";
+				block.decision = event.by === "default" && event.decision === "approve" ? null : `${verb}: ${event.reason}`;
+				if (event.decision === "reject") block.state = "refused";
+				return;
+			}
+			case "tool.started": {
+				const block = this.#tool(event, event.toolCallId, event.name, event.arguments);
+				block.state = "running";
+				block.startedAt = event.at;
+				if (event.agentPath.length === 0) this.activity = `running ${headline(block)}`;
+				return;
+			}
+			case "tool.progress": {
+				const block = this.#tools.get(event.toolCallId);
+				if (block !== undefined) block.live = (block.live + event.text).slice(-20_000);
+				return;
+			}
+			case "tool.ended": {
+				const block = this.#tools.get(event.toolCallId);
+				if (block !== undefined && block.result === null) block.state = "interrupted";
+				return;
+			}
+			case "tool.result":
+				this.#settleTool(event);
+				return;
+			case "tool.outcome-unknown": {
+				const block = this.#tools.get(event.toolCallId);
+				if (block !== undefined) block.state = "unknown";
+				return;
+			}
+			case "recovery.reported":
+				return;
+			case "interaction.requested": {
+				const { interaction } = event;
+				if (interaction.kind !== "approval" && interaction.kind !== "question") return;
+				this.openInteractions.set(interaction.id, interaction);
+				this.activity = "waiting for you";
+				const block = this.#tools.get(interaction.toolCallId);
+				if (block === undefined) return;
+				block.state = "waiting";
+				if (interaction.kind === "approval" && interaction.display.length > 0) block.display = interaction.display;
+				return;
+			}
+			case "interaction.resolved":
+				this.#resolve(event);
+				return;
+			case "steer.consumed":
+				this.#note(event, plainInput(event.input), "plain", "steer");
+				return;
+			case "plan.displayed":
+				this.#note(event, event.content, "plain", "plan");
+				return;
+			case "hook.triggered":
+				return;
+			case "hook.resolved":
+				if (event.action !== "block") return;
+				this.#note(event, `Stopped by a hook (${event.event} ${event.target}): ${event.reason}`, "warning");
+				return;
+			case "side-question.started":
+				this.#note(event, `Asked aside: ${event.question}`);
+				return;
+			case "side-question.ended":
+				this.#note(event, event.response ?? `The question could not be answered: ${event.error ?? "no reason"}`);
+				return;
+			case "mode.changed":
+			case "model.changed":
+			case "client.attached":
+			case "client.detached":
+			case "session.reset":
+				return;
+		}
+	}
+
+	#end(event: Extract<GatewayEvent, { type: "turn.ended" }>): void {
+		const turn = this.#turn(event);
+		turn.isRunning = false;
+		this.activity = "idle";
+		this.#live.clear();
+		this.#interrupt(turn.blocks);
+		const { outcome } = event;
+		if (outcome === null) return;
+		switch (outcome.status) {
+			case "finished":
+				if (outcome.stoppedBy === "refusal")
+					turn.end = { text: "Stopped, because you rejected a call.", tone: "plain", help: null };
+				if (outcome.stoppedBy === "repetition")
+					turn.end = { text: "Stopped: the model repeated the same call.", tone: "warning", help: null };
+				return;
+			case "cancelled":
+				turn.end = { text: "Interrupted.", tone: "plain", help: null };
+				return;
+			case "max-steps":
+				turn.end = {
+					text: `Stopped after ${outcome.steps} steps, the limit.`,
+					tone: "warning",
+					help: "Ask it to go on.",
+				};
+				return;
+			case "failed":
+				turn.end = {
+					text: outcome.error.message,
+					tone: "danger",
+					help: outcome.error.retryable === true ? "Sending the prompt again may succeed." : null,
+				};
+		}
+	}
+
+	#interrupt(blocks: readonly Block[]): void {
+		for (const block of blocks) {
+			if (block.kind === "text" || block.kind === "think") block.isDone = true;
+			if (block.kind !== "tool") continue;
+			if (["preparing", "waiting", "running"].includes(block.state)) block.state = "interrupted";
+			this.#interrupt(block.children);
+		}
+	}
+
+	#count(event: Extract<GatewayEvent, { type: "status.changed" }>): void {
+		if (event.mcp_status !== null) this.mcp = event.mcp_status;
+		const usage = event.token_usage;
+		if (usage !== null) {
+			this.used.input += usage.input_other + usage.input_cache_creation;
+			this.used.output += usage.output;
+			this.used.cached += usage.input_cache_read;
+		}
+		if (event.agentPath.length > 0) return;
+		this.context = {
+			usage: event.context_usage ?? this.context.usage,
+			tokens: event.context_tokens ?? this.context.tokens,
+			limit: event.max_context_tokens ?? this.context.limit,
+		};
+	}
+
+	#addText(event: Extract<GatewayEvent, { type: "content.delta" }>, lane: string): void {
+		const { part, offset } = event;
+		if (part.type !== "text" && part.type !== "think") return;
+		const text = part.type === "text" ? part.text : part.think;
+		let live = this.#live.get(lane);
+		if (live === undefined || live.kind !== part.type) {
+			live = { kind: part.type, key: ++this.#key, text: "", isDone: false, startedAt: event.at, endedAt: null };
+			this.#place(event).push(live);
+			this.#live.set(lane, live);
+		}
+		live.text = joined(live.text, text, offset);
+	}
+
+	#completeText(event: Extract<GatewayEvent, { type: "content.completed" }>, lane: string): void {
+		const { part } = event;
+		if (part.type !== "text" && part.type !== "think") {
+			const url = part.type === "image_url" ? part.image_url.url : "";
+			this.#note(event, url, "plain", "media");
+			return;
+		}
+		const text = part.type === "text" ? part.text : part.think;
+		const live = this.#live.get(lane);
+		this.#live.delete(lane);
+		if (live?.kind === part.type) {
+			Object.assign(live, { text, isDone: true, endedAt: event.at });
+			return;
+		}
+		if (text === "") return;
+		const { at } = event;
+		this.#place(event).push({ kind: part.type, key: ++this.#key, text, isDone: true, startedAt: at, endedAt: null });
+	}
+
+	#tool(event: GatewayEvent, id: string, name: string, given: string | null): ToolBlock {
+		const known = this.#tools.get(id);
+		if (known !== undefined) return known;
+		const block: ToolBlock = {
+			kind: "tool",
+			key: ++this.#key,
+			id,
+			name,
+			arguments: given ?? "",
+			state: "preparing",
+			live: "",
+			result: null,
+			startedAt: null,
+			endedAt: null,
+			decision: null,
+			display: [],
+			children: [],
+			steps: 0,
+		};
+		this.#place(event).push(block);
+		this.#tools.set(id, block);
+		return block;
+	}
+
+	#settleTool(event: Extract<GatewayEvent, { type: "tool.result" }>): void {
+		const { result } = event;
+		const block = this.#tools.get(event.toolCallId);
+		for (const shown of result.display) {
+			if (shown.type === "todo" && "items" in shown) this.todo = shown.items;
+		}
+		if (block === undefined) return;
+		block.result = result;
+		block.endedAt = event.at;
+		if (result.display.length > 0) block.display = result.display;
+		if (block.state !== "refused") block.state = result.is_error ? "failed" : "done";
+		if (!result.is_error) for (const shown of block.display) this.#noteChange(shown);
+		if (event.agentPath.length === 0 && this.isRunning) this.activity = "thinking";
+	}
+
+	#noteChange(shown: DisplayBlock): void {
+		if (shown.type !== "diff" || !("old_text" in shown)) return;
+		const change = this.changes.get(shown.path) ?? { path: shown.path, added: 0, removed: 0 };
+		const { added, removed } = countLines(shown.old_text, shown.new_text);
+		this.changes.set(shown.path, { path: shown.path, added: change.added + added, removed: change.removed + removed });
+	}
+
+	#resolve(event: Extract<GatewayEvent, { type: "interaction.resolved" }>): void {
+		const asked = this.openInteractions.get(event.interactionId);
+		this.openInteractions.delete(event.interactionId);
+		if (this.openInteractions.size === 0 && this.isRunning) this.activity = "thinking";
+		const block = asked === undefined ? undefined : this.#tools.get(asked.kind === "hook" ? "" : asked.toolCallId);
+		if (block === undefined) return;
+		const who = this.#whose(event.by);
+		const { answer } = event;
+		if (answer.kind === "question") {
+			block.state = "running";
+			const given = Object.values(answer.answers);
+			block.decision = given.length === 0 ? `Dismissed ${who}` : `Answered ${who}: ${given.join("; ")}`;
+		}
+		if (answer.kind !== "approval") return;
+		const isRejected = answer.decision === "reject";
+		const verb = isRejected ? "Rejected" : answer.decision === "approve" ? "Allowed once" : "Allowed in this session";
+		block.decision = `${verb} ${who}${answer.feedback === "" ? "" : `: “${answer.feedback}”`}`;
+		block.state = isRejected ? "refused" : "running";
+	}
+
+	#whose(by: SettledBy | undefined): string {
+		switch (by?.kind) {
+			case undefined:
+				return "";
+			case "client":
+				return by.name === this.#windowName ? "in this window" : `by ${by.name ?? "another program"}`;
+			case "session-grant":
+				return "by an earlier approval for this session";
+			case "error-reply":
+				return `because a program failed to answer: ${by.message}`;
+			case "malformed":
+				return "because a program's answer made no sense";
+			case "deadline":
+				return `because nobody answered within ${by.seconds} s`;
+			case "cancelled":
+				return "because the turn was stopped";
+			case "client-gone":
+				return "because nobody was there to answer";
+			case "shutdown":
+				return "because the program ended";
+		}
+	}
+}
+
+/** The text with a piece at its place: what is there already is not added again. */
+function joined(text: string, piece: string, offset: number | undefined): string {
+	if (offset === undefined || offset === text.length) return text + piece;
+	if (offset > text.length) return `${text}…${piece}`;
+	return text + piece.slice(text.length - offset);
+}
+
+export function plainInput(input: UserInput): string {
+	if (typeof input === "string") return input;
+	return input
+		.map((part) => (part.type === "text" ? part.text : part.type === "think" ? "" : "[attachment]"))
+		.join("\n");
+}
+
+/** The arguments of a call as far as they are readable. */
+export function readArguments(text: string): Record<string, unknown> {
+	try {
+		const value: unknown = JSON.parse(text);
+		return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
+	} catch {
+		return {};
+	}
+}
+
+/** The one line that says what a call does. */
+export function headline({ name, arguments: text }: Pick<ToolBlock, "name" | "arguments">): string {
+	const given = readArguments(text);
+	const first = ["command", "path", "file_path", "pattern", "query", "url", "description"]
+		.map((key) => given[key])
+		.find((value) => typeof value === "string");
+	return typeof first === "string" ? first : name;
+}
+
+export interface DiffLine {
+	readonly kind: "same" | "added" | "removed";
+	readonly text: string;
+	readonly old: number | null;
+	readonly fresh: number | null;
+}
+
+/** The lines of two texts, by their longest common part; of very long ones only the ends that are alike. */
+export function diffLines(before: string, after: string, oldStart = 1, newStart = 1): DiffLine[] {
+	const old = before === "" ? [] : before.replace(/\n$/, "").split("\n");
+	const fresh = after === "" ? [] : after.replace(/\n$/, "").split("\n");
+	let head = 0;
+	while (head < old.length && head < fresh.length && old[head] === fresh[head]) head += 1;
+	let tail = 0;
+	while (tail < old.length - head && tail < fresh.length - head && old.at(-1 - tail) === fresh.at(-1 - tail)) tail += 1;
+	const a = old.slice(head, old.length - tail);
+	const b = fresh.slice(head, fresh.length - tail);
+	const lines: DiffLine[] = [];
+	let [left, right] = [oldStart, newStart];
+	const add = (kind: DiffLine["kind"], text: string) => {
+		lines.push({ kind, text, old: kind === "added" ? null : left, fresh: kind === "removed" ? null : right });
+		if (kind !== "added") left += 1;
+		if (kind !== "removed") right += 1;
+	};
+	for (const text of old.slice(0, head)) add("same", text);
+	if (a.length * b.length > 400_000) {
+		for (const text of a) add("removed", text);
+		for (const text of b) add("added", text);
+	} else {
+		const width = b.length + 1;
+		const table = new Uint32Array((a.length + 1) * width);
+		for (let i = a.length - 1; i >= 0; i -= 1) {
+			for (let j = b.length - 1; j >= 0; j -= 1) {
+				const [down, across] = [table[(i + 1) * width + j] ?? 0, table[i * width + j + 1] ?? 0];
+				table[i * width + j] = a[i] === b[j] ? 1 + (table[(i + 1) * width + j + 1] ?? 0) : Math.max(down, across);
+			}
+		}
+		let [i, j] = [0, 0];
+		while (i < a.length || j < b.length) {
+			if (i < a.length && j < b.length && a[i] === b[j]) {
+				add("same", a[i] ?? "");
+				i += 1;
+				j += 1;
+			} else if (
+				j >= b.length ||
+				(i < a.length && (table[(i + 1) * width + j] ?? 0) >= (table[i * width + j + 1] ?? 0))
+			) {
+				add("removed", a[i++] ?? "");
+			} else add("added", b[j++] ?? "");
+		}
+	}
+	for (const text of tail === 0 ? [] : old.slice(-tail)) add("same", text);
+	return lines;
+}
+
+export function countLines(before: string, after: string): { added: number; removed: number } {
+	const lines = diffLines(before, after);
+	return {
+		added: lines.filter(({ kind }) => kind === "added").length,
+		removed: lines.filter(({ kind }) => kind === "removed").length,
+	};
+}

@@ -1,0 +1,76 @@
+// Beside the conversation: what was changed, what is left to do, what runs in the background, what it took.
+import type { JSX } from "preact";
+import { connection, conversation, model, models, tasks, tick } from "./store.ts";
+
+export const count = (value: number) =>
+	value < 1000
+		? String(value)
+		: value < 1_000_000
+			? `${(value / 1000).toFixed(1)}k`
+			: `${(value / 1_000_000).toFixed(1)}M`;
+
+export function Panel(): JSX.Element {
+	void tick.value;
+	const { changes, todo, context, used, mcp, budget } = conversation;
+	const price = models.value?.options.find(({ alias }) => alias === model.value?.alias)?.price ?? null;
+	const cost =
+		price === null
+			? null
+			: ((price.input ?? 0) * (used.input + used.cached) + (price.output ?? 0) * used.output) / 1_000_000;
+	return (
+		<aside class="panel" aria-label="Changes, todo, background, context" data-connection={connection.value}>
+			<section>
+				<h2>Changes</h2>
+				{changes.size === 0 ? <p class="quiet">No file was changed yet.</p> : null}
+				<ul>
+					{[...changes.values()].map(({ path, added, removed }) => (
+						<li class="change" title={path}>
+							<span class="mono">{path.split("/").at(-1)}</span>
+							<span>
+								<span class="plus">+{added}</span> <span class="minus">−{removed}</span>
+							</span>
+						</li>
+					))}
+				</ul>
+			</section>
+			<section>
+				<h2>Todo</h2>
+				{todo.length === 0 ? <p class="quiet">The agent made no list.</p> : null}
+				<ul class="todo">
+					{todo.map((item) => (
+						<li class={item.status}>{item.title}</li>
+					))}
+				</ul>
+			</section>
+			<section>
+				<h2>Background</h2>
+				{tasks.value.length === 0 ? <p class="quiet">Nothing runs in the background.</p> : null}
+				<ul>
+					{tasks.value.map((task) => (
+						<li key={task.id}>
+							{task.description} <span class="quiet">{task.status.replaceAll("_", " ")}</span>
+						</li>
+					))}
+				</ul>
+			</section>
+			<section>
+				<h2>Context and cost</h2>
+				<meter aria-label="Context used" min={0} max={1} high={0.8} value={context.usage} />
+				<p>
+					{count(context.tokens)}
+					{context.limit === 0 ? "" : ` of ${count(context.limit)}`} tokens ({Math.round(100 * context.usage)} %)
+				</p>
+				<p class="quiet">
+					{count(used.input)} read, {count(used.cached)} from the cache, {count(used.output)} written
+				</p>
+				{cost === null ? null : <p>≈ {cost.toFixed(cost < 1 ? 3 : 2)} by the configured prices</p>}
+				{budget === null ? null : <p class="warning-text">{budget}</p>}
+				{mcp === null || mcp.total === 0 ? null : (
+					<p class="quiet">
+						Tool servers: {mcp.connected} of {mcp.total} connected
+					</p>
+				)}
+			</section>
+		</aside>
+	);
+}

@@ -1,0 +1,266 @@
+// The state of the page: which sessions there are, which one is open, and its conversation, always current over lost connections.
+import { signal } from "@preact/signals";
+import type { Answer } from "../src/events/interaction.ts";
+import { SessionView } from "./conversation.ts";
+import {
+	type Cursor,
+	call,
+	type GatewayEvent,
+	type ModelOption,
+	readHistory,
+	readStream,
+	type SessionRow,
+	type Snapshot,
+	takeToken,
+	WireError,
+	windowName,
+} from "./wire.ts";
+
+export type Mode = "default" | "plan" | "auto" | "yolo";
+export interface Task {
+	readonly id: string;
+	readonly kind: string;
+	readonly status: string;
+	readonly description: string;
+	readonly command: string | null;
+}
+
+export const access = signal<"none" | "control" | "observe">("none");
+export const sessions = signal<readonly SessionRow[] | null>(null);
+export const running = signal<ReadonlySet<string>>(new Set());
+export const models = signal<{ options: readonly ModelOption[]; chosen: string | null } | null>(null);
+export const currentId = signal<string | null>(null);
+export const workDir = signal("");
+export const title = signal<string | null>(null);
+export const mode = signal<Mode>("default");
+export const model = signal<Snapshot["model"]>(null);
+export const connection = signal<"loading" | "live" | "offline" | "closed">("loading");
+export const fault = signal<string | null>(null);
+export const tasks = signal<readonly Task[]>([]);
+export const commands = signal<readonly { name: string; description: string }[]>([]);
+export const queue = signal<readonly string[]>([]);
+/** Grows with every change of the conversation, at most once a frame. */
+export const tick = signal(0);
+export const hasEarlier = signal(false);
+
+export let conversation = new SessionView(windowName);
+let stored: GatewayEvent[] = [];
+let earlier: number | null = null;
+/** By this the gateway knows the stream of this window, and so the window that an answer comes from. */
+let clientId: string | null = null;
+let following: AbortController | null = null;
+let isDrawn = true;
+
+function draw(): void {
+	if (!isDrawn) return;
+	isDrawn = false;
+	const show = () => {
+		isDrawn = true;
+		tick.value += 1;
+	};
+	// Hidden pages have no frames.
+	if (document.hidden) setTimeout(show, 100);
+	else requestAnimationFrame(show);
+}
+
+export function report(thrown: unknown): void {
+	if (thrown instanceof WireError && thrown.code === "token") access.value = "none";
+	fault.value = thrown instanceof Error ? thrown.message : String(thrown);
+}
+
+/** Does it, and shows why if it cannot be done. */
+export function attempt(work: () => Promise<unknown>): void {
+	fault.value = null;
+	work().catch(report);
+}
+
+export async function start(): Promise<void> {
+	if (takeToken() === null) return;
+	const info = await call<{ scope: "control" | "observe" }>("server.info");
+	access.value = info.scope;
+	await refresh();
+	models.value = await call("models.list");
+	const asked = /^#session=(.+)$/.exec(location.hash)?.[1];
+	if (asked !== undefined) open(decodeURIComponent(asked));
+}
+
+export async function refresh(): Promise<void> {
+	const page = await call<{ sessions: SessionRow[] }>("sessions.list", { limit: 100 });
+	sessions.value = page.sessions.filter((each) => each.archivedAt === null);
+	const loaded = await call<{ id: string; isRunning: boolean }[]>("sessions.loaded");
+	running.value = new Set(loaded.filter((each) => each.isRunning).map((each) => each.id));
+	const own = page.sessions.find((each) => each.id === currentId.value);
+	if (own !== undefined) title.value = own.title;
+}
+
+export function open(sessionId: string): void {
+	following?.abort();
+	following = new AbortController();
+	history.replaceState(null, "", `#session=${encodeURIComponent(sessionId)}`);
+	currentId.value = sessionId;
+	conversation = new SessionView(windowName);
+	stored = [];
+	title.value = sessions.value?.find((each) => each.id === sessionId)?.title ?? null;
+	queue.value = [];
+	tasks.value = [];
+	commands.value = [];
+	connection.value = "loading";
+	fault.value = null;
+	tick.value += 1;
+	void follow(sessionId, following.signal);
+}
+
+/** Follows a session until another one is opened: what was missed while offline is read from where it stopped. */
+async function follow(sessionId: string, signal: AbortSignal): Promise<void> {
+	let after: Cursor | null = null;
+	for (let failures = 0; !signal.aborted; ) {
+		try {
+			if (after === null) {
+				const page = await readHistory(sessionId, null, 400);
+				if (signal.aborted) return;
+				stored = [...page.events];
+				rebuild();
+				earlier = page.before;
+				hasEarlier.value = earlier !== null;
+				after = page.cursor;
+				draw();
+				void describe(sessionId);
+			}
+			let pending: Snapshot | null = null;
+			const settle = () => {
+				if (pending === null || conversation.last < pending.cursor.seq) return;
+				conversation.settle(pending);
+				pending = null;
+			};
+			await readStream(sessionId, after, signal, ({ name, data }) => {
+				failures = 0;
+				connection.value = "live";
+				if (name === "state") {
+					const state = data as { clientId: string; snapshot: Snapshot };
+					clientId = state.clientId;
+					pending = state.snapshot;
+					showSnapshot(pending);
+					settle();
+				} else if (name === "e" || name === "v") {
+					const event = data as GatewayEvent;
+					take(event);
+					settle();
+					if (event.seq !== undefined) after = { epoch: event.epoch ?? "", seq: event.seq };
+				} else if (name === "reset") {
+					stored = [];
+					rebuild();
+				} else if (name === "failed" || name === "closed") connection.value = "closed";
+				draw();
+			});
+		} catch (thrown) {
+			if (signal.aborted) return;
+			if (thrown instanceof WireError && (thrown.code === "token" || thrown.code === "session-not-found")) {
+				connection.value = "closed";
+				return report(thrown);
+			}
+		}
+		if (signal.aborted) return;
+		connection.value = "offline";
+		draw();
+		failures += 1;
+		const wait = Math.min(5000, 300 * 2 ** Math.min(failures, 4));
+		await new Promise<void>((resolve) => {
+			setTimeout(resolve, wait);
+			addEventListener("online", () => resolve(), { once: true });
+		});
+	}
+}
+
+function rebuild(): void {
+	conversation = new SessionView(windowName);
+	for (const event of stored) conversation.take(event);
+}
+
+function take(event: GatewayEvent): void {
+	if (!conversation.take(event)) return;
+	if (event.seq !== undefined) stored.push(event);
+	if (event.type === "mode.changed") mode.value = event.mode;
+	if (event.type === "model.changed") model.value = event.model;
+	if (event.type === "turn.started" && event.agentPath.length === 0) void refresh().catch(() => {});
+	if (event.type === "turn.ended" && event.agentPath.length === 0) {
+		void refresh().catch(() => {});
+		const [next, ...rest] = queue.value;
+		if (next !== undefined && event.outcome?.status === "finished") {
+			queue.value = rest;
+			attempt(() => send(next));
+		}
+	}
+	if (event.type === "tool.result" || event.type === "notification.raised") void refreshTasks();
+	if (event.type === "interaction.requested") notify();
+}
+
+function notify(): void {
+	if (!document.hidden || !("Notification" in window) || Notification.permission !== "granted") return;
+	new Notification("agentwire waits for you", { body: title.value ?? workDir.value, tag: "agentwire" });
+}
+
+function showSnapshot(snapshot: Snapshot): void {
+	workDir.value = snapshot.workDir;
+	model.value = snapshot.model;
+	if (snapshot.title !== null) title.value = snapshot.title;
+	mode.value = snapshot.planMode ? "plan" : snapshot.approvesEverything ? "yolo" : snapshot.isAway ? "auto" : "default";
+	void refreshTasks();
+}
+
+async function describe(sessionId: string): Promise<void> {
+	try {
+		const found = await call<{ slashCommands: { name: string; description: string }[] }>("session.description", {
+			sessionId,
+		});
+		if (currentId.value === sessionId) commands.value = found.slashCommands;
+	} catch {
+		// The palette is then empty; nothing else depends on it.
+	}
+}
+
+async function refreshTasks(): Promise<void> {
+	const sessionId = currentId.value;
+	try {
+		const found = await call<Task[]>("session.background-tasks", { sessionId });
+		if (currentId.value === sessionId) tasks.value = found;
+	} catch {
+		// The next result tries again.
+	}
+}
+
+export async function showEarlier(): Promise<void> {
+	if (currentId.value === null || earlier === null) return;
+	const page = await readHistory(currentId.value, earlier, 1000);
+	const { openInteractions, activity } = conversation;
+	stored = [...page.events, ...stored];
+	rebuild();
+	for (const [id, ask] of openInteractions) conversation.openInteractions.set(id, ask);
+	conversation.activity = activity;
+	earlier = page.before;
+	hasEarlier.value = earlier !== null;
+	draw();
+}
+
+export async function create(directory: string): Promise<void> {
+	const made = await call<{ sessionId: string }>("sessions.create", directory === "" ? {} : { workDir: directory });
+	open(made.sessionId);
+	await refresh().catch(() => {});
+}
+
+export const send = (input: string) => call("turn.start", { sessionId: currentId.value, input });
+export const steer = (input: string) => call("turn.steer", { sessionId: currentId.value, input });
+export const stop = () => call("turn.cancel", { sessionId: currentId.value });
+
+export async function respond(interactionId: string, answer: Answer): Promise<void> {
+	const found = await call<{ settled: boolean; by: { kind: string; name?: string | null } | null }>(
+		"interaction.respond",
+		{
+			sessionId: currentId.value,
+			interactionId,
+			...(clientId === null ? {} : { clientId }),
+			answer,
+		},
+	);
+	if (found.settled) return;
+	fault.value = `Settled by another window${found.by?.name == null ? "" : ` (${found.by.name})`} before yours.`;
+}

@@ -1,0 +1,295 @@
+// The conversation: turns as blocks, boring calls on a line, commands and changes as cards.
+import { Component, type ComponentChildren, type JSX } from "preact";
+import { useState } from "preact/hooks";
+import type { DisplayBlock } from "../src/events/content.ts";
+import {
+	type Block,
+	countLines,
+	type DiffLine,
+	diffLines,
+	headline,
+	plainInput,
+	readArguments,
+	type TextBlock,
+	type ToolBlock,
+	type Turn,
+} from "./conversation.ts";
+import { Markdown } from "./markdown.tsx";
+import { tick } from "./store.ts";
+
+const stateWords: Readonly<Record<ToolBlock["state"], string>> = {
+	preparing: "preparing",
+	waiting: "waits for you",
+	running: "running",
+	done: "done",
+	failed: "failed",
+	refused: "rejected",
+	interrupted: "interrupted",
+	unknown: "outcome unknown after a crash",
+};
+
+export const duration = (ms: number) =>
+	ms < 1000
+		? `${Math.max(0, ms)} ms`
+		: ms < 60_000
+			? `${(ms / 1000).toFixed(1)} s`
+			: `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1000)} s`;
+
+/** Earlier turns do not change: drawing them again with each piece of text would make long sessions slow. */
+export class TurnView extends Component<{ turn: Turn; isLast: boolean }> {
+	override shouldComponentUpdate(next: { turn: Turn; isLast: boolean }): boolean {
+		return next.turn !== this.props.turn || next.isLast || this.props.isLast || next.turn.isRunning;
+	}
+	override render(): JSX.Element {
+		const { turn } = this.props;
+		return (
+			<article class="turn" tabIndex={-1} data-block="turn">
+				{turn.prompt === null ? null : <div class="prompt">{plainInput(turn.prompt)}</div>}
+				<Blocks blocks={turn.blocks} revision={tick.peek()} />
+				{turn.end === null ? null : (
+					<p class={`end ${turn.end.tone}`}>
+						<strong>{turn.end.text}</strong> {turn.end.help}
+					</p>
+				)}
+			</article>
+		);
+	}
+}
+
+const isBoring = (block: ToolBlock): boolean =>
+	block.children.length === 0 &&
+	["done", "running", "preparing"].includes(block.state) &&
+	!/shell|bash|command|write|replace|edit|task|agent|todo|plan|question/i.test(block.name) &&
+	!block.display.some(({ type }) => type === "diff" || type === "shell");
+
+/** Blocks change in place: `revision` says that they may have. */
+interface Revised {
+	readonly revision: number;
+}
+
+function Blocks({ blocks, revision }: { blocks: readonly Block[] } & Revised): JSX.Element {
+	const shown: ComponentChildren[] = [];
+	for (let at = 0; at < blocks.length; at += 1) {
+		const run: ToolBlock[] = [];
+		for (;;) {
+			const next = blocks[at + run.length];
+			if (next?.kind !== "tool" || !isBoring(next)) break;
+			run.push(next);
+		}
+		const block = blocks[at];
+		if (block === undefined) break;
+		if (run.length > 2) {
+			shown.push(<Looked key={block.key} calls={run} revision={revision} />);
+			at += run.length - 1;
+		} else shown.push(<BlockView key={block.key} block={block} revision={revision} />);
+	}
+	return <>{shown}</>;
+}
+
+function Looked({ calls, revision }: { calls: readonly ToolBlock[] } & Revised): JSX.Element {
+	return (
+		<details class="line" data-block="calls">
+			<summary>
+				Looked at {calls.length} things{" "}
+				<span class="quiet">{headline(calls.at(-1) ?? { name: "", arguments: "" })}</span>
+			</summary>
+			<div class="lane">
+				{calls.map((call) => (
+					<ToolView key={call.key} block={call} revision={revision} />
+				))}
+			</div>
+		</details>
+	);
+}
+
+function BlockView({ block, revision }: { block: Block } & Revised): JSX.Element | null {
+	switch (block.kind) {
+		case "text":
+			return (
+				<div class="says" data-block="text">
+					<Markdown text={block.text} />
+				</div>
+			);
+		case "think":
+			return <Reasoning block={block} revision={revision} />;
+		case "tool":
+			return <ToolView block={block} revision={revision} />;
+		case "steer":
+			return <div class="prompt steer">{block.text}</div>;
+		case "plan":
+			return (
+				<section class="card" aria-label="Plan">
+					<header>
+						<strong>Plan</strong>
+					</header>
+					<div class="card-body">
+						<Markdown text={block.text} />
+					</div>
+				</section>
+			);
+		case "media":
+			return <Media address={block.text} />;
+		case "note":
+			return <p class={`note ${block.tone}`}>{block.text}</p>;
+	}
+}
+
+function Media({ address }: { address: string }): JSX.Element {
+	// Anything but pictures that came with the event would be a request elsewhere.
+	if (/^data:image\/(png|jpeg|gif|webp);base64,/.test(address))
+		return <img class="media" src={address} alt="Shown by the agent" />;
+	return <p class="note">[attachment]</p>;
+}
+
+function Reasoning({ block }: { block: TextBlock } & Revised): JSX.Element {
+	const [chosen, choose] = useState<boolean | null>(null);
+	const isOpen = chosen ?? !block.isDone;
+	const took = block.endedAt === null ? "" : ` for ${duration(block.endedAt - block.startedAt)}`;
+	return (
+		<div class="line" data-block="think">
+			<button type="button" class="fold" aria-expanded={isOpen} onClick={() => choose(!isOpen)}>
+				{block.isDone ? `Thought${took}` : "Thinking"}
+			</button>
+			{isOpen ? <div class="thought">{block.text}</div> : null}
+		</div>
+	);
+}
+
+function outputOf({ result, live }: ToolBlock): string {
+	if (result === null) return live;
+	const { output, message } = result;
+	const text =
+		typeof output === "string"
+			? output
+			: output.map((part) => (part.type === "text" ? part.text : "[media]")).join("\n");
+	return text === "" ? message : text;
+}
+
+function ToolView({ block, revision }: { block: ToolBlock } & Revised): JSX.Element {
+	const [isOpen, setOpen] = useState(false);
+	const output = outputOf(block);
+	const given = readArguments(block.arguments);
+	const command = typeof given["command"] === "string" ? given["command"] : null;
+	// While it waits the change is shown where it is answered.
+	const diffs = block.state === "waiting" ? [] : block.display.filter((each) => each.type === "diff");
+	const todo = block.display.find((each) => each.type === "todo");
+	const exit = /exit code:? (\d+)/i.exec(block.result?.message ?? "")?.[1];
+	const took = block.startedAt !== null && block.endedAt !== null ? duration(block.endedAt - block.startedAt) : "";
+	const state = (
+		<span class={`state ${block.state}`}>
+			{stateWords[block.state]}
+			{exit === undefined || exit === "0" ? "" : `, exit code ${exit}`}
+			{took === "" ? "" : ` · ${took}`}
+		</span>
+	);
+	const decision = block.decision === null ? null : <p class="decision">{block.decision}</p>;
+	if (isBoring(block)) {
+		return (
+			<div class="line" data-block="call">
+				<button type="button" class="fold" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+					<b>{block.name}</b> <span class="mono">{headline(block) === block.name ? "" : headline(block)}</span>
+				</button>
+				{isOpen ? <pre tabIndex={0}>{output}</pre> : null}
+			</div>
+		);
+	}
+	const lines = output.replace(/\n+$/, "").split("\n");
+	const shown = isOpen ? lines : lines.slice(-5);
+	return (
+		<section class={`card ${block.state}`} data-block="call" aria-label={`${block.name}: ${stateWords[block.state]}`}>
+			<header>
+				{command === null ? (
+					<span>
+						<b>{block.name}</b> <span class="mono">{headline(block) === block.name ? "" : headline(block)}</span>
+					</span>
+				) : (
+					<code class="command">{command}</code>
+				)}
+				{state}
+			</header>
+			{diffs.map((diff, index) => (
+				<Diff key={index} block={diff} />
+			))}
+			{todo === undefined || !("items" in todo) ? null : (
+				<ul class="todo">
+					{todo.items.map((item) => (
+						<li class={item.status}>{item.title}</li>
+					))}
+				</ul>
+			)}
+			{block.children.length === 0 ? null : (
+				<details class="lane" open={block.state === "running" || block.state === "waiting"}>
+					<summary>
+						Subagent · {block.steps} {block.steps === 1 ? "step" : "steps"}
+					</summary>
+					<Blocks blocks={block.children} revision={revision} />
+				</details>
+			)}
+			{output === "" || diffs.length > 0 || todo !== undefined ? null : (
+				<>
+					<pre class="output" tabIndex={0}>
+						{shown.join("\n")}
+					</pre>
+					{lines.length > 5 ? (
+						<button type="button" class="more" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+							{isOpen ? "Show the last lines" : `Show all ${lines.length} lines`}
+						</button>
+					) : null}
+				</>
+			)}
+			{decision}
+		</section>
+	);
+}
+
+/** Lines more than three away from a change are left out. */
+function hunks(lines: readonly DiffLine[]): (readonly DiffLine[])[] {
+	const found: DiffLine[][] = [];
+	let last = -10;
+	lines.forEach((line, index) => {
+		const isNear = lines.slice(Math.max(0, index - 3), index + 4).some(({ kind }) => kind !== "same");
+		if (!isNear) return;
+		if (index !== last + 1) found.push([]);
+		found.at(-1)?.push(line);
+		last = index;
+	});
+	return found;
+}
+
+const signs = { same: " ", added: "+", removed: "−" } as const;
+
+export function Diff({ block }: { block: DisplayBlock }): JSX.Element | null {
+	const [opened, setOpened] = useState(false);
+	if (block.type !== "diff" || !("old_text" in block)) return null;
+	const { added, removed } = countLines(block.old_text, block.new_text);
+	const parts = hunks(diffLines(block.old_text, block.new_text, block.old_start, block.new_start));
+	const isLarge = parts.reduce((sum, part) => sum + part.length, 0) > 80;
+	return (
+		<div class="diff">
+			<p class="path">
+				<span class="mono">{block.path}</span> <span class="plus">+{added}</span> <span class="minus">−{removed}</span>
+			</p>
+			{(isLarge && !opened ? parts.slice(0, 1).map((part) => part.slice(0, 20)) : parts).map((part, index) => (
+				<div key={index} class="hunk" tabIndex={0} role="region" aria-label={`Change of ${block.path}`}>
+					<table>
+						<tbody>
+							{part.map((line) => (
+								<tr class={line.kind}>
+									<td class="number">{line.old ?? ""}</td>
+									<td class="number">{line.fresh ?? ""}</td>
+									<td class="sign">{signs[line.kind]}</td>
+									<td class="text">{line.text}</td>
+								</tr>
+							))}
+						</tbody>
+					</table>
+				</div>
+			))}
+			{isLarge ? (
+				<button type="button" class="more" aria-expanded={opened} onClick={() => setOpened(!opened)}>
+					{opened ? "Fold" : `Show the whole change (${parts.length} ${parts.length === 1 ? "part" : "parts"})`}
+				</button>
+			) : null}
+		</div>
+	);
+}

@@ -1,0 +1,172 @@
+// The page's side of the gateway: methods by POST, events by one stream that is read with `fetch`, so that the token travels in a
+// header and never in an address.
+import type { EventBody } from "../src/events/event.ts";
+
+type Placed<B> = B & {
+	readonly sessionId: string;
+	readonly turnId: string | null;
+	readonly agentPath: readonly { readonly parentToolCallId: string | null; readonly agentId: string | null }[];
+	readonly at: number;
+	readonly seq?: number;
+	readonly epoch?: string;
+};
+/** An event as the gateway sends it. */
+export type GatewayEvent = Placed<EventBody>;
+
+export interface Cursor {
+	readonly epoch: string;
+	readonly seq: number;
+}
+
+export interface SessionRow {
+	readonly id: string;
+	readonly workDir: string;
+	readonly title: string;
+	readonly updatedAt: number;
+	readonly archivedAt: number | null;
+}
+
+export interface Snapshot {
+	readonly sessionId: string;
+	readonly workDir: string;
+	readonly turnId: string | null;
+	readonly cursor: Cursor;
+	readonly planMode: boolean;
+	readonly approvesEverything: boolean;
+	readonly isAway: boolean;
+	readonly model: { readonly alias: string | null; readonly name: string; readonly thinking: boolean } | null;
+	readonly title: string | null;
+	readonly openInteractions: readonly GatewayEvent[];
+	readonly unfinished: readonly GatewayEvent[];
+}
+
+export interface ModelOption {
+	readonly alias: string;
+	readonly name: string;
+	readonly thinking: "always" | "never" | "optional";
+	readonly price: { readonly input?: number; readonly output?: number } | null;
+}
+
+export interface HistoryPage {
+	readonly cursor: Cursor;
+	readonly events: readonly GatewayEvent[];
+	readonly before: number | null;
+}
+
+const storageKey = "agentwire.token";
+
+/** Takes the token out of the address, where others could see it. */
+export function takeToken(): string | null {
+	const [, given] = /^#token=([\x21-\x7e]{1,256})$/.exec(location.hash) ?? [];
+	if (given !== undefined) {
+		sessionStorage.setItem(storageKey, given);
+		history.replaceState(null, "", location.pathname);
+	}
+	return sessionStorage.getItem(storageKey);
+}
+
+export class WireError extends Error {
+	readonly code: string;
+	constructor(code: string, message: string) {
+		super(message);
+		this.code = code;
+	}
+}
+
+const headers = () => ({ authorization: `Bearer ${sessionStorage.getItem(storageKey) ?? ""}` });
+
+let nextId = 1;
+
+/** The result of a method. The server and this page are of one build, so that what it answers has the declared shape. */
+export async function call<R>(method: string, params: object = {}): Promise<R> {
+	const key = crypto.randomUUID();
+	for (let attempt = 1; ; attempt += 1) {
+		let response: Response;
+		try {
+			response = await fetch("/rpc", {
+				method: "POST",
+				headers: { ...headers(), "content-type": "application/json", "idempotency-key": key },
+				body: JSON.stringify({ jsonrpc: "2.0", id: nextId++, method, params }),
+			});
+		} catch {
+			// The same key is acted on once, however often it arrives.
+			if (attempt >= 3)
+				throw new WireError("offline", "The gateway does not answer. What you sent may not have arrived.");
+			await new Promise((resolve) => setTimeout(resolve, 400 * attempt));
+			continue;
+		}
+		const body = await response.json();
+		if (response.status === 401) throw new WireError("token", "The token of this page is not valid any more.");
+		if (body.error !== undefined) {
+			const { message = String(body.error), data = null } = body.error;
+			throw new WireError(data?.code ?? String(body.error.code ?? response.status), message);
+		}
+		return body.result;
+	}
+}
+
+export async function readHistory(sessionId: string, before: number | null, limit: number): Promise<HistoryPage> {
+	const query = `limit=${limit}${before === null ? "" : `&before=${before}`}`;
+	const response = await fetch(`/sessions/${encodeURIComponent(sessionId)}/history?${query}`, { headers: headers() });
+	const body = await response.json();
+	if (!response.ok)
+		throw new WireError(body.code ?? String(response.status), body.error ?? "The history cannot be read.");
+	return body;
+}
+
+export interface StreamMessage {
+	readonly name: string;
+	readonly data: unknown;
+}
+
+/** Milliseconds without a sign of life after which a stream counts as broken: two of the server's pings and a little. */
+const silence = 32_000;
+
+/** Reads one stream to its end. Rejects when it cannot be opened or breaks. */
+export async function readStream(
+	sessionId: string,
+	after: Cursor | null,
+	signal: AbortSignal,
+	take: (message: StreamMessage) => void,
+): Promise<void> {
+	const cursor = after === null ? "" : `@${after.epoch}:${after.seq}`;
+	const broken = new AbortController();
+	const response = await fetch(
+		`/events?sessions=${encodeURIComponent(sessionId)}${cursor}&client=${encodeURIComponent(windowName)}`,
+		{ headers: headers(), signal: AbortSignal.any([signal, broken.signal]) },
+	);
+	if (response.status === 401) throw new WireError("token", "The token of this page is not valid any more.");
+	if (!response.ok || response.body === null) throw new WireError(String(response.status), "The stream was refused.");
+	const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+	let rest = "";
+	let timer: ReturnType<typeof setTimeout> | undefined;
+	try {
+		for (;;) {
+			clearTimeout(timer);
+			timer = setTimeout(() => broken.abort(), silence);
+			const { done, value } = await reader.read();
+			if (done) return;
+			const messages = (rest + value).split("\n\n");
+			rest = messages.pop() ?? "";
+			for (const message of messages) {
+				const name = /^event: (.*)$/m.exec(message)?.[1];
+				const data = /^data: (.*)$/m.exec(message)?.[1];
+				if (name !== undefined && data !== undefined) take({ name, data: JSON.parse(data) });
+			}
+		}
+	} finally {
+		clearTimeout(timer);
+	}
+}
+
+const names = ["amber", "birch", "cedar", "dune", "elm", "fern", "gold", "heath", "iris", "jade", "kelp", "linden"];
+
+function chooseName(): string {
+	const stored = sessionStorage.getItem("agentwire.window");
+	if (stored !== null) return stored;
+	const name = `${innerWidth < 700 ? "phone" : "window"} ${names[Math.floor(Math.random() * names.length)] ?? "one"}`;
+	sessionStorage.setItem("agentwire.window", name);
+	return name;
+}
+/** What other windows are shown this one as. */
+export const windowName = chooseName();
