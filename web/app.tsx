@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { Attention } from "./attention.tsx";
 import { Composer } from "./composer.tsx";
 import { Panel } from "./panel.tsx";
+import { SessionTitle } from "./session-title.tsx";
 import {
 	access,
 	attempt,
@@ -24,7 +25,6 @@ import {
 	sessions,
 	showEarlier,
 	tick,
-	title,
 	workDir,
 } from "./store.ts";
 import { TurnView } from "./transcript.tsx";
@@ -274,7 +274,7 @@ function Header({ onSessions, onDetails, hasDetails }: HeaderActions): JSX.Eleme
 			{isOpen ? (
 				<>
 					<div class="heading">
-						<h1>{title.value === null || title.value === "" ? "New session" : title.value}</h1>
+						<SessionTitle key={sessionId} />
 						<p class="quiet where" title={workDir.value}>
 							{workDir.value}
 						</p>

@@ -292,6 +292,7 @@ export class SessionView {
 				return;
 			case "mode.changed":
 			case "model.changed":
+			case "title.changed":
 			case "client.attached":
 			case "client.detached":
 			case "session.reset":

@@ -181,6 +181,10 @@ function take(event: GatewayEvent): void {
 	if (event.seq !== undefined) stored.push(event);
 	if (event.type === "mode.changed") mode.value = event.mode;
 	if (event.type === "model.changed") model.value = event.model;
+	if (event.type === "title.changed") {
+		title.value = event.title;
+		void refresh().catch(() => {});
+	}
 	if (event.type === "turn.started" && event.agentPath.length === 0) void refresh().catch(() => {});
 	if (event.type === "turn.ended" && event.agentPath.length === 0) {
 		void refresh().catch(() => {});
@@ -249,6 +253,7 @@ export async function create(directory: string): Promise<void> {
 
 export const send = (input: string) => call("turn.start", { sessionId: currentId.value, input });
 export const steer = (input: string) => call("turn.steer", { sessionId: currentId.value, input });
+export const rename = (title: string) => call("sessions.rename", { sessionId: currentId.value, title });
 export const stop = () => call("turn.cancel", { sessionId: currentId.value });
 
 export async function respond(interactionId: string, answer: Answer): Promise<void> {

@@ -30,6 +30,23 @@ describe.skipIf(!hasBrowser)("the page", () => {
 		expect(requests.filter((each) => !each.startsWith(url) || each.includes("token"))).toEqual([]);
 	});
 
+	it("gives a session another title, in every window", async () => {
+		const stage = createStage({ scripts: ["text: All done."] });
+		const { address } = await serveWeb(stage);
+		const { page } = await watch(await (await launch()).newContext());
+		await beginSession(page, address);
+		await say(page, "first words");
+		await page.getByText("All done.").waitFor();
+		const other = await watch(await (await launch()).newContext());
+		await other.page.goto(`${page.url()}#${new URL(address).hash.slice(1)}`);
+		await other.page.getByRole("button", { name: "first words" }).first().waitFor();
+		await page.locator("h1 .rename").click();
+		await page.getByLabel("Title").fill("Another title");
+		await page.getByLabel("Title").press("Enter");
+		await other.page.locator("h1", { hasText: "Another title" }).waitFor();
+		await page.locator(".title", { hasText: "Another title" }).waitFor();
+	});
+
 	it("shows two windows one session: one approves, the other is told by whom", async () => {
 		const stage = createStage({ scripts: [toolCall("c", "Shell", { command: "touch made" }), "text: All done."] });
 		const { address } = await serveWeb(stage);

@@ -1,0 +1,37 @@
+// The title of the open session: clicked, it can be changed, and every window shows the new one.
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import { access, attempt, rename, title } from "./store.ts";
+
+export function SessionTitle(): JSX.Element {
+	const [isEdited, setEdited] = useState(false);
+	const shown = title.value === null || title.value === "" ? "New session" : title.value;
+	if (access.value !== "control") return <h1>{shown}</h1>;
+	if (!isEdited) {
+		return (
+			<h1>
+				<button type="button" class="rename" title="Change the title" onClick={() => setEdited(true)}>
+					{shown}
+				</button>
+			</h1>
+		);
+	}
+	const settle = (text: string) => {
+		setEdited(false);
+		if (text.trim() !== "" && text !== shown) attempt(() => rename(text.trim()));
+	};
+	return (
+		<input
+			class="rename"
+			aria-label="Title"
+			maxLength={200}
+			defaultValue={shown}
+			ref={(input) => input?.focus()}
+			onBlur={(event) => settle(event.currentTarget.value)}
+			onKeyDown={(event) => {
+				if (event.key === "Enter") event.currentTarget.blur();
+				else if (event.key === "Escape") setEdited(false);
+			}}
+		/>
+	);
+}
