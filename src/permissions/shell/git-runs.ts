@@ -26,6 +26,8 @@ const scriptOptions: Readonly<Record<string, VerbOptions>> = {
 	push: { short: "", long: ["receive-pack", "exec"] },
 	"send-pack": { short: "", long: ["receive-pack", "exec"] },
 	archive: { short: "", long: ["exec"] },
+	"send-email": { short: "", long: ["sendmail-cmd", "to-cmd", "cc-cmd", "header-cmd"] },
+	instaweb: { short: "d", long: ["httpd", "browser"] },
 	"filter-branch": {
 		short: "",
 		long: split("env-filter tree-filter index-filter parent-filter msg-filter commit-filter tag-name-filter setup"),
@@ -92,6 +94,9 @@ function addValue(key: string, value: Word | undefined, { runs, doubts }: Found)
 function addVerb(verb: string, words: readonly Word[], found: Found): void {
 	const { runs, doubts } = found;
 	if (words.some(({ text }) => /^ext::/.test(text))) doubts.push("the address of a repository is a command");
+	if (verb === "clone") {
+		for (const setting of valuesOf(words, { short: "c", long: ["config"] })) addSetting(setting, found);
+	}
 	const options = Object.hasOwn(scriptOptions, verb) ? scriptOptions[verb] : undefined;
 	if (options !== undefined) {
 		for (const value of valuesOf(words, options)) {

@@ -42,7 +42,8 @@ const tables: Readonly<Record<string, readonly OptionTable[]>> = {
 
 /** Nothing for a program without such options, or where no value of one is literal. */
 export function unwrapOptionScripts(name: string, words: readonly Word[]): Unwrapped {
-	const own = Object.hasOwn(tables, name) ? tables[name] : undefined;
+	const known = name === "gtar" || name === "bsdtar" ? "tar" : name;
+	const own = Object.hasOwn(tables, known) ? tables[known] : undefined;
 	if (own === undefined) return nothing;
 	const runs: Run[] = [];
 	const doubts: string[] = [];

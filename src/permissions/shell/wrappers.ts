@@ -134,7 +134,10 @@ const looseWrappers = new Set(
 		"i386 x86_64 daemon daemonize rlwrap xvfb-run dbus-run-session dbus-launch caffeinate torsocks torify proxychains " +
 		"proxychains4 noglob nocorrect firejail bwrap proot entr ld.so cgexec runcon uclampset tini dumb-init faketime arch start-stop-daemon catchsegv valgrind " +
 		"ltrace perf rr direnv mise asdf chronic ifne trickle watchexec cross-env dotenv op ssh-agent " +
-		"screen xterm gnome-terminal konsole aws-vault reflex retry lxc-attach machinectl systemd-nspawn wsl flatpak-spawn guix"
+		"screen xterm gnome-terminal konsole aws-vault reflex retry lxc-attach machinectl systemd-nspawn wsl flatpak-spawn guix " +
+		"aa-exec cpulimit chpst softlimit setuidgid s6-setuidgid envdir catatonit fakechroot logsave run0 systemd-inhibit " +
+		"coresched pipesz enosys tsocks sshpass heaptrack uftrace env-cmd kitty foot alacritty urxvt x-terminal-emulator cage " +
+		"sandbox-exec xcrun"
 	).split(" "),
 );
 

@@ -6,7 +6,18 @@ import { isRiskyWord, type RiskRow } from "./risk-row.ts";
 
 const reason = "runs a program that no rule can read";
 
-/** Options with the text of a program. */
+/** For programs whose options may stand after files. */
+const never = /(?!)/;
+
+/** The command `e` of sed, and the flag `e` of its `s`. May be found in other texts too. */
+const sedRuns =
+	/^(?!-[A-Za-z]+$)(?:.*[^A-Za-z])?(?:[gpiIMm\d]*e(?=\s|$|[;}])|(?<=^|[\d$!;{\n]|(?:^|[;{\n])\s*\/[^/]*\/)\s*e)/s;
+
+/** What make runs in its recipes, or takes them from. */
+const makeRuns =
+	/^(?:SHELL|MAKEFLAGS|\.SHELLFLAGS)\s*[:+?!]*=|\$[({](?:shell|eval)\b|^(?:-[A-Za-z]*f)?(?:-|\/dev\/(?:stdin|fd\/.*))$/;
+
+/** Options with the text of a program, or with a program to run. */
 const interpreters: Readonly<Record<string, RiskRow>> = {
 	perl: { programs: "perl", short: "eE", reason },
 	python: { programs: "python pypy", short: "c", reason },
@@ -37,6 +48,43 @@ const interpreters: Readonly<Record<string, RiskRow>> = {
 	gawk: { programs: "gawk", words: /system|getline|\||@/, reason },
 	mawk: { programs: "mawk", words: /system|getline|\|/, reason },
 	nawk: { programs: "nawk", words: /system|getline|\|/, reason },
+	sed: { programs: "sed", words: sedRuns, reason },
+	gsed: { programs: "gsed", words: sedRuns, reason },
+	view: { programs: "view", short: "cS", long: "cmd", words: /^\+/, reason },
+	vimdiff: { programs: "vimdiff", short: "cS", long: "cmd", words: /^\+/, reason },
+	less: { programs: "less", words: /^-?\+/, reason },
+	more: { programs: "more", words: /^\+/, reason },
+	man: { programs: "man", short: "PHB", long: "pager html browser", words: never, reason },
+	R: { programs: "R", short: "e", words: never, reason },
+	ghci: { programs: "ghci", short: "e", words: never, reason },
+	guile: { programs: "guile", short: "c", reason },
+	racket: { programs: "racket", short: "e", long: "eval", words: never, reason },
+	sbcl: { programs: "sbcl", long: "eval", words: never, reason },
+	erl: { programs: "erl", words: /^-(?:eval|run|s)$/, reason },
+	octave: { programs: "octave", long: "eval", words: never, reason },
+	gnuplot: { programs: "gnuplot", short: "e", words: never, reason },
+	sqlite3: { programs: "sqlite3", words: /^\s*\.(?:sh|sy|o|on|read|import)/, reason },
+	psql: { programs: "psql", words: /\\!|\\[og]|\bprogram\b|\|/i, reason },
+	mysql: { programs: "mysql", words: /\\!|\bsystem\b/i, reason },
+	dc: { programs: "dc", words: /!/, reason },
+	rg: { programs: "rg", long: "pre hostname-bin", words: never, reason },
+	split: { programs: "split", long: "filter", words: never, reason },
+	zip: { programs: "zip", long: "unzip-command", words: /^-[A-Za-z]*TT/, reason },
+	scp: { programs: "scp", short: "S", words: /(?:proxy|local|knownhosts)command/i, reason },
+	sftp: { programs: "sftp", short: "SD", words: /(?:proxy|local|knownhosts)command/i, reason },
+	strace: { programs: "strace", words: /^(?:-[A-Za-z]*o|--output=)?[|!]/, reason },
+	make: { programs: "make", short: "E", long: "eval", words: makeRuns, reason },
+	gmake: { programs: "gmake", short: "E", long: "eval", words: makeRuns, reason },
+	tcpdump: { programs: "tcpdump", short: "z", words: never, reason },
+	nc: { programs: "nc", short: "ec", words: never, reason },
+	ncat: { programs: "ncat", short: "ec", long: "exec sh-exec lua-exec", words: never, reason },
+	socat: { programs: "socat", words: /^(?:exec|system|shell):/i, reason },
+	hyperfine: { programs: "hyperfine", words: /\S/, reason },
+	fzf: { programs: "fzf", long: "preview bind", words: never, reason },
+	bat: { programs: "bat", long: "pager", words: never, reason },
+	ag: { programs: "ag", long: "pager", words: never, reason },
+	rpm: { programs: "rpm", short: "ED", words: /%\(|^--eval/, reason },
+	"nix-shell": { programs: "nix-shell", long: "run command", words: never, reason },
 };
 
 /** Those that read their program from their input when no word names a file. */

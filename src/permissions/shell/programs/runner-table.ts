@@ -100,4 +100,10 @@ export const runners: readonly Runner[] = [
 		scripts: ["c"],
 	},
 	{ names: names("go", "run"), positionals: 1 },
+	{ names: names("ip", "netns exec,vrf exec"), positionals: 1 },
+	{ names: names("cmake", "-E env,-E time"), afterDashes: true },
+	{ names: names("cmake", "-E chdir"), positionals: 1 },
+	{ names: names("rbenv,pyenv,opam,stack,cabal,dune", "exec") },
+	{ names: names("nvm,fnm,chamber", "exec"), positionals: 1 },
+	{ names: names("volta,doppler,infisical,foreman,honcho,teller", "run") },
 ];
