@@ -51,7 +51,7 @@ const environment: NodeJS.ProcessEnv = {
 const sessionId = randomUUID();
 const serverArguments = ["--wire", "--work-dir", projectDir, "--config-file", configPath, "--session", sessionId];
 const serverCommand = { executable, arguments: serverArguments, environment };
-const clients: WireClient[] = [];
+const clients: { kill(): unknown; stop(): Promise<unknown> }[] = [];
 
 function cleanUp(): void {
 	// Those that were stopped in good order are gone already.
@@ -188,8 +188,15 @@ async function serveWeb(): Promise<boolean> {
 	const words = ["web", "--port", "0", "--work-dir", projectDir, "--config-file", configPath];
 	if (approvesAll) words.push("--yolo");
 	const server = spawn(executable, words, { env: environment, stdio: ["ignore", "inherit", "inherit"] });
-	process.once("exit", () => server.kill());
-	const [code] = await once(server, "exit");
+	const exited = once(server, "exit");
+	clients.push({
+		kill: () => server.kill("SIGKILL"),
+		async stop() {
+			server.kill();
+			await exited;
+		},
+	});
+	const [code] = await exited;
 	return code === 0;
 }
 
