@@ -26,6 +26,7 @@ export const draftClosing = `
   turn that fails ends with the stop reason \`error\`, after the answer.
 - \`session/resume\` replaces \`session/load\`: with \`replayFrom\` it replays the conversation before its answer.
 - The mode is a configuration option alone. Client files and client terminals do not exist.
+- \`session/fork\` is not part of the draft, and is not served.
 - Output of commands belongs to terminals, which are updated by themselves. Changes of files are patches.
 - \`tool_call/cancel\`, \`terminal/cancel\` and MCP servers over \`sse\` are not served.
 `;

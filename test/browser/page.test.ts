@@ -38,8 +38,9 @@ describe.skipIf(!hasBrowser)("the page", () => {
 		await say(page, "first words");
 		await page.getByText("All done.").waitFor();
 		const other = await watch(await (await launch()).newContext());
-		await other.page.goto(`${page.url()}#${new URL(address).hash.slice(1)}`);
-		await other.page.getByRole("button", { name: "first words" }).first().waitFor();
+		await other.page.goto(address);
+		await other.page.locator(".title", { hasText: "first words" }).click();
+		await other.page.locator("h1", { hasText: "first words" }).waitFor();
 		await page.locator("h1 .rename").click();
 		await page.getByLabel("Title").fill("Another title");
 		await page.getByLabel("Title").press("Enter");

@@ -61,6 +61,8 @@ it("a file is changed as the editor has it, and by the editor", async () => {
 it("a sign-in serves the sessions that are opened afterwards, until somebody signs out", async () => {
 	const platform = await startPlatformServer();
 	onTestFinished(() => platform.close());
+	// The editor has answered by then that the address was shown.
+	platform.beforeGrant.push(...Array.from({ length: 50 }, () => "authorization_pending"));
 	const stage = createStage();
 	const configFile = path.join(stage.shareDir, "config.toml");
 	writeFileSync(configFile, "# mine\n");
@@ -71,17 +73,25 @@ it("a sign-in serves the sessions that are opened afterwards, until somebody sig
 	expect(await server.response("new")).toMatchObject({ error: { code: -32000 } });
 
 	const shown: unknown[] = [];
+	const ids: unknown[] = [];
 	const signIn = await requestWith(
 		server,
 		"a",
 		"authenticate",
 		{ methodId: "login" },
 		{
-			"elicitation/create": (params) => shown.push(params["url"]) && { action: "accept" },
+			"elicitation/create": (params) => {
+				shown.push(params["url"]);
+				ids.push(params["elicitationId"]);
+				return { action: "accept" };
+			},
 		},
 	);
 	expect(signIn.answer).toMatchObject({ result: {} });
 	expect(shown).toEqual([`${platform.url}/device?code=ABCD-1234`]);
+	// The editor learns that it need not show the address any more, before its request is answered.
+	const completed = signIn.lines.filter(({ method }) => String(method) === "elicitation/complete");
+	expect(completed.map(({ params }) => params)).toEqual(ids.map((elicitationId) => ({ elicitationId })));
 
 	server.request("again", "session/new", { cwd: stage.workDir, mcpServers: [] });
 	const { sessionId } = Object((await server.response("again")).result);

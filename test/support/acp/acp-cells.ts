@@ -18,7 +18,7 @@ const replayed = [
 	"usage_update",
 ] as const;
 
-/** Sent after a sign-in, which no transcript can go through: `src/dialects/acp/sign-in.test.ts` shows it. */
+/** Sent after a sign-in, which no transcript can go through: `test/e2e/acp-editor.test.ts` shows it. */
 const unserved: ReadonlySet<string> = new Set(["acp-notification elicitation/complete"]);
 
 /** Every cell as `kind cell`. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { DisplayBlock, ToolReturn } from "../../../events/content.ts";
+import { createDiffBlocks } from "../../../tools/files/diff-blocks.ts";
 import { approvalContent, codeContent, resultContent } from "./call-content.ts";
 
 const text = (content: string) => ({ type: "content", content: { type: "text", text: content } });
@@ -17,6 +18,20 @@ describe("what an approval shows", () => {
 			{ type: "diff", path: "/work/a.ts", oldText: "a", newText: "b" },
 			{ type: "diff", path: "/work/a.ts", oldText: null, newText: "c" },
 		]);
+	});
+
+	it.each<[string, string, string, { readonly oldText: string | null; readonly newText: string }]>([
+		["added to the last line", "a\nb", "a\nb\n", { oldText: "b", newText: "b\n" }],
+		["removed from the last line", "a\nb\n", "a\nb", { oldText: "b\n", newText: "b" }],
+		["added with a change of that line", "a\nb", "a\nc\n", { oldText: "a\nb", newText: "a\nc\n" }],
+		["removed with a change of that line", "a\nb\n", "a\nc", { oldText: "a\nb\n", newText: "a\nc" }],
+		["missing on both sides", "a\nb", "a\nc", { oldText: "a\nb", newText: "a\nc" }],
+		["there on both sides, which is not shown", "a\nb\n", "a\nc\n", { oldText: "a\nb", newText: "a\nc" }],
+		["missing in a new file", "", "a\nb", { oldText: null, newText: "a\nb" }],
+	])("has the final newline that is %s", async (_, before, after, shown) => {
+		const content = approvalContent(await createDiffBlocks("a.ts", before, after), "/work");
+		const texts = content.map((item) => item.type === "diff" && { oldText: item.oldText, newText: item.newText });
+		expect(texts.at(-1)).toEqual(shown);
 	});
 
 	it("counts the lines of a large change", () => {
