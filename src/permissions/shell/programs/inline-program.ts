@@ -3,15 +3,12 @@
 import type { SimpleCommand, Word } from "../script.ts";
 import { nameOf } from "./program-name.ts";
 import { isRiskyWord, type RiskRow } from "./risk-row.ts";
+import { runsInSed } from "./sed-program.ts";
 
 const reason = "runs a program that no rule can read";
 
 /** For programs whose options may stand after files. */
 const never = /(?!)/;
-
-/** The command `e` of sed, and the flag `e` of its `s`. May be found in other texts too. */
-const sedRuns =
-	/^(?!-[A-Za-z]+$)(?:.*[^A-Za-z])?(?:[gpiIMm\d]*e(?=\s|$|[;}])|(?<=^|[\d$!;{\n]|(?:^|[;{\n])\s*\/[^/]*\/)\s*e)/s;
 
 /** What make runs in its recipes, or takes them from. */
 const makeRuns =
@@ -48,8 +45,8 @@ const interpreters: Readonly<Record<string, RiskRow>> = {
 	gawk: { programs: "gawk", words: /system|getline|\||@/, reason },
 	mawk: { programs: "mawk", words: /system|getline|\|/, reason },
 	nawk: { programs: "nawk", words: /system|getline|\|/, reason },
-	sed: { programs: "sed", words: sedRuns, reason },
-	gsed: { programs: "gsed", words: sedRuns, reason },
+	sed: { programs: "sed", words: { test: runsInSed }, reason },
+	gsed: { programs: "gsed", words: { test: runsInSed }, reason },
 	view: { programs: "view", short: "cS", long: "cmd", words: /^\+/, reason },
 	vimdiff: { programs: "vimdiff", short: "cS", long: "cmd", words: /^\+/, reason },
 	less: { programs: "less", words: /^-?\+/, reason },

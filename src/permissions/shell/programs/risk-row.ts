@@ -8,7 +8,7 @@ export interface RiskRow {
 	/** Long options without dashes; abbreviations of them count. */
 	readonly long?: string;
 	/** Tested on every word. A word that is not literal may become any of them. */
-	readonly words?: RegExp;
+	readonly words?: Pick<RegExp, "test">;
 	/** The same for words that begin with a dash. */
 	readonly options?: RegExp;
 	/** How many words that are no options it may have. */
