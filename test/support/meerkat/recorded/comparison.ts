@@ -37,8 +37,18 @@ function ofExchange(recorded: Exchange, own: Exchange): string[] {
 
 const typeOf = (event: Value) => String(at(event, "payload", "type"));
 
+/** Without the pieces of slow answers that were cut off: how many come before that is a matter of time. */
+function withoutCutPieces(events: readonly Value[]): readonly Value[] {
+	const isPiece = (event: Value) =>
+		typeOf(event) === "text_delta" && /^c\d+ $/.test(String(at(event, "payload", "delta")));
+	const endOf = (index: number) =>
+		events.slice(index).find((each) => typeOf(each) === "run_completed" || typeOf(each) === "run_failed");
+	return events.filter((event, index) => !isPiece(event) || typeOf(endOf(index) ?? null) === "run_completed");
+}
+
 /** Pairs the events of both by their types, in the order that leaves the fewest alone. */
-function ofEvents(recorded: readonly Value[], own: readonly Value[]): string[] {
+function ofEvents(allRecorded: readonly Value[], allOwn: readonly Value[]): string[] {
+	const [recorded, own] = [withoutCutPieces(allRecorded), withoutCutPieces(allOwn)];
 	const lengths = Array.from({ length: recorded.length + 1 }, () => new Uint16Array(own.length + 1));
 	const length = (left: number, right: number) => lengths[left]?.[right] ?? 0;
 	for (let left = recorded.length - 1; left >= 0; left -= 1) {
