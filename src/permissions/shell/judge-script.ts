@@ -8,6 +8,7 @@ import { allows, type CommandPattern, hasHarmlessAssignments } from "./command-p
 import { fileOperands, unknownOperand } from "./programs/file-operands.ts";
 import { inlineProgram } from "./programs/inline-program.ts";
 import { nameOf } from "./programs/program-name.ts";
+import { programInVariable } from "./programs/program-variables.ts";
 import { isReadOnly } from "./programs/read-only.ts";
 import type { CommandReading, ScriptPlace, ScriptReading, SimpleCommand, Word } from "./script.ts";
 import { isShellOnly } from "./shell-only.ts";
@@ -225,7 +226,7 @@ export function findHidden<Rule extends ScriptRule>(
 	if (rules.deny.length === 0) return null;
 	for (const { command, inner } of commands) {
 		const exact = rules.allow.find(({ pattern }) => isExact(pattern) && allows(pattern, command));
-		const why = exact === undefined ? inlineProgram(command, new Set()) : null;
+		const why = exact === undefined ? (inlineProgram(command, new Set()) ?? programInVariable(command)) : null;
 		if (why !== null) return { why, text: cut(command.text) };
 		const found = findHidden(rules, inner?.commands ?? []);
 		if (found !== null) return found;

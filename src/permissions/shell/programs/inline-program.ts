@@ -7,9 +7,6 @@ import { runsInSed } from "./sed-program.ts";
 
 const reason = "runs a program that no rule can read";
 
-/** For programs whose options may stand after files. */
-const never = /(?!)/;
-
 /** What make runs in its recipes, or takes them from. */
 const makeRuns =
 	/^(?:SHELL|MAKEFLAGS|\.SHELLFLAGS)\s*[:+?!]*=|\$[({](?:shell|eval)\b|^(?:-[A-Za-z]*f)?(?:-|\/dev\/(?:stdin|fd\/.*))$/;
@@ -51,37 +48,59 @@ const interpreters: Readonly<Record<string, RiskRow>> = {
 	vimdiff: { programs: "vimdiff", short: "cS", long: "cmd", words: /^\+/, reason },
 	less: { programs: "less", words: /^-?\+/, reason },
 	more: { programs: "more", words: /^\+/, reason },
-	man: { programs: "man", short: "PHB", long: "pager html browser", words: never, reason },
-	R: { programs: "R", short: "e", words: never, reason },
-	ghci: { programs: "ghci", short: "e", words: never, reason },
+	man: { programs: "man", short: "PHB", long: "pager html browser", anywhere: true, reason },
+	R: { programs: "R", short: "e", anywhere: true, reason },
+	ghci: { programs: "ghci", short: "e", anywhere: true, reason },
 	guile: { programs: "guile", short: "c", reason },
-	racket: { programs: "racket", short: "e", long: "eval", words: never, reason },
-	sbcl: { programs: "sbcl", long: "eval", words: never, reason },
+	racket: { programs: "racket", short: "e", long: "eval", anywhere: true, reason },
+	sbcl: { programs: "sbcl", long: "eval", anywhere: true, reason },
 	erl: { programs: "erl", words: /^-(?:eval|run|s)$/, reason },
-	octave: { programs: "octave", long: "eval", words: never, reason },
-	gnuplot: { programs: "gnuplot", short: "e", words: never, reason },
+	octave: { programs: "octave", long: "eval", anywhere: true, reason },
+	gnuplot: { programs: "gnuplot", short: "e", anywhere: true, reason },
 	sqlite3: { programs: "sqlite3", words: /^\s*\.(?:sh|sy|o|on|read|import)/, reason },
 	psql: { programs: "psql", words: /\\!|\\[og]|\bprogram\b|\|/i, reason },
 	mysql: { programs: "mysql", words: /\\!|\bsystem\b/i, reason },
 	dc: { programs: "dc", words: /!/, reason },
-	rg: { programs: "rg", long: "pre hostname-bin", words: never, reason },
-	split: { programs: "split", long: "filter", words: never, reason },
+	rg: { programs: "rg", long: "pre hostname-bin", anywhere: true, reason },
+	split: { programs: "split", long: "filter", anywhere: true, reason },
 	zip: { programs: "zip", long: "unzip-command", words: /^-[A-Za-z]*TT/, reason },
 	scp: { programs: "scp", short: "S", words: /(?:proxy|local|knownhosts)command/i, reason },
 	sftp: { programs: "sftp", short: "SD", words: /(?:proxy|local|knownhosts)command/i, reason },
 	strace: { programs: "strace", words: /^(?:-[A-Za-z]*o|--output=)?[|!]/, reason },
 	make: { programs: "make", short: "E", long: "eval", words: makeRuns, reason },
 	gmake: { programs: "gmake", short: "E", long: "eval", words: makeRuns, reason },
-	tcpdump: { programs: "tcpdump", short: "z", words: never, reason },
-	nc: { programs: "nc", short: "ec", words: never, reason },
-	ncat: { programs: "ncat", short: "ec", long: "exec sh-exec lua-exec", words: never, reason },
+	tcpdump: { programs: "tcpdump", short: "z", anywhere: true, reason },
+	nc: { programs: "nc", short: "ec", anywhere: true, reason },
+	ncat: { programs: "ncat", short: "ec", long: "exec sh-exec lua-exec", anywhere: true, reason },
 	socat: { programs: "socat", words: /^(?:exec|system|shell):/i, reason },
 	hyperfine: { programs: "hyperfine", words: /\S/, reason },
-	fzf: { programs: "fzf", long: "preview bind", words: never, reason },
-	bat: { programs: "bat", long: "pager", words: never, reason },
-	ag: { programs: "ag", long: "pager", words: never, reason },
+	fzf: { programs: "fzf", long: "preview bind", anywhere: true, reason },
+	bat: { programs: "bat", long: "pager", anywhere: true, reason },
+	ag: { programs: "ag", long: "pager", anywhere: true, reason },
 	rpm: { programs: "rpm", short: "ED", words: /%\(|^--eval/, reason },
-	"nix-shell": { programs: "nix-shell", long: "run command", words: never, reason },
+	go: { programs: "go", words: /^--?(?:exec|toolexec|vettool)(?:=|$)/, reason },
+	sort: { programs: "sort", long: "compress-program", anywhere: true, reason },
+	install: { programs: "install", long: "strip-program", anywhere: true, reason },
+	gcc: { programs: "gcc", words: /^-(?:wrapper|fplugin)/, reason },
+	"g++": { programs: "g++", words: /^-(?:wrapper|fplugin)/, reason },
+	cc: { programs: "cc", words: /^-(?:wrapper|fplugin)/, reason },
+	clang: { programs: "clang", words: /^-(?:wrapper|fplugin|load)/, reason },
+	hg: { programs: "hg", long: "config", anywhere: true, reason },
+	svn: { programs: "svn", long: "diff-cmd diff3-cmd editor-cmd config-option", anywhere: true, reason },
+	gh: { programs: "gh", words: /^!/, reason },
+	apt: { programs: "apt", short: "o", long: "option", anywhere: true, reason },
+	"apt-get": { programs: "apt-get", short: "o", long: "option", anywhere: true, reason },
+	gdb: {
+		programs: "gdb",
+		words: /^(?:py(?:t|th|tho|thon|thon-interactive)?|pi|gu|guile|source|pipe|\|)(?:\s|$)/,
+		reason,
+	},
+	lldb: { programs: "lldb", words: /^(?:script|platform|command)\b/, reason },
+	ed: { programs: "ed", words: /\S/, reason },
+	at: { programs: "at", words: /^(?!-[lrdc]$)/, reason },
+	batch: { programs: "batch", words: /\S/, reason },
+	crontab: { programs: "crontab", words: /^(?!-[lr]$)/, reason },
+	"nix-shell": { programs: "nix-shell", long: "run command", anywhere: true, reason },
 };
 
 /** Those that read their program from their input when no word names a file. */
@@ -106,8 +125,11 @@ export function inlineProgram(
 	const name = Object.hasOwn(interpreters, own) ? own : own.replace(/-?\d[\d.]*$/, "");
 	const row = Object.hasOwn(interpreters, name) ? interpreters[name] : undefined;
 	if (row === undefined) return null;
-	const isWithFile = row.words === undefined;
-	const end = isWithFile ? words.findIndex((word, index) => isFile(word, words[index - 1])) : -1;
+	const isWithFile = row.words === undefined && row.anywhere !== true;
+	const endsOptions = (word: Word) => word.kind === "literal" && word.text === "--";
+	const end = isWithFile
+		? words.findIndex((word, index) => isFile(word, words[index - 1]))
+		: words.findIndex((word) => row.anywhere === true && endsOptions(word));
 	const options = end < 0 ? words : words.slice(0, end);
 	const found = options.find((word) => isInline(word, row));
 	if (found !== undefined) return named.has(found.text) ? null : `${own} ${found.text.slice(0, 40)} ${reason}`;

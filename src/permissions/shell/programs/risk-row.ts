@@ -11,6 +11,8 @@ export interface RiskRow {
 	readonly words?: Pick<RegExp, "test">;
 	/** The same for words that begin with a dash. */
 	readonly options?: RegExp;
+	/** Whether its options may stand after files. */
+	readonly anywhere?: true;
 	/** How many words that are no options it may have. */
 	readonly operands?: number;
 	/** Follows the program and the word: "git -c …" and so on. */
