@@ -2,6 +2,8 @@
 // errors.
 import { errorNumbers } from "../../../src/dialects/acp/errors.ts";
 import { acpProtocol } from "../../../src/dialects/acp/protocol.ts";
+import { draftProtocol } from "../../../src/dialects/acp/v2/protocol.ts";
+import { updateSchemas as draftUpdateSchemas } from "../../../src/dialects/acp/v2/wire-updates.ts";
 import { notificationSchemas, updateSchemas } from "../../../src/dialects/acp/wire-updates.ts";
 
 /** Before a session is open, while none is prompted, and while a prompt is not answered. */
@@ -31,4 +33,23 @@ export function acpCells(methods: readonly string[]): readonly string[] {
 		...Object.keys(acpProtocol.requests).map((name) => `acp-request ${name}`),
 		...Object.values(errorNumbers).map((number) => `acp-error ${number}`),
 	].filter((cell) => !unserved.has(cell));
+}
+
+/** Of version 2, what is the same as in version 1 and is shown there: reports of the server, and of compactions. */
+const shownInVersion1: ReadonlySet<string> = new Set([
+	"session_info_update",
+	...Object.keys(updateSchemas).filter((name) => /compaction|notice|usage/.test(name)),
+]);
+
+/** Every cell of version 2, a draft, as `kind cell`. */
+export function acpDraftCells(methods: readonly string[]): readonly string[] {
+	return [
+		...methods.map((method) => `acp-v2-method ${method}`),
+		...Object.keys(draftUpdateSchemas)
+			.filter((name) => !shownInVersion1.has(name))
+			.map((name) => `acp-v2-update ${name}`),
+		...Object.keys(draftProtocol.requests)
+			.filter((name) => !name.startsWith("fs/"))
+			.map((name) => `acp-v2-request ${name}`),
+	];
 }

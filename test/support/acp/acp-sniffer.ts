@@ -2,8 +2,11 @@
 import { isDeepStrictEqual } from "node:util";
 import * as v from "valibot";
 import { acp } from "../../../scripts/protocol/acp.ts";
+import { acpDraft } from "../../../scripts/protocol/acp-draft.ts";
 import { isRecord } from "../../../src/base/json.ts";
 import { acpProtocol } from "../../../src/dialects/acp/protocol.ts";
+import { draftProtocol } from "../../../src/dialects/acp/v2/protocol.ts";
+import { updateSchemas as draftUpdateSchemas } from "../../../src/dialects/acp/v2/wire-updates.ts";
 import { errorDataSchema } from "../../../src/dialects/acp/wire.ts";
 import { notificationSchemas, updateSchemas } from "../../../src/dialects/acp/wire-updates.ts";
 import { prepareSniffers } from "../transcripts/transcript-sniffer.ts";
@@ -13,6 +16,8 @@ const integer = v.pipe(v.number(), v.integer());
 const id = v.union([text, integer]);
 const version = { jsonrpc: v.literal("2.0") };
 
+/** Of an error about the version. */
+const versionDataSchema = v.strictObject({ requested: integer, supported: v.array(integer) });
 const envelopeSchema = v.union([
 	v.strictObject({
 		...version,
@@ -34,12 +39,18 @@ const envelopeSchema = v.union([
 	v.strictObject({
 		...version,
 		id: v.nullable(id),
-		error: v.strictObject({ code: integer, message: text, data: errorDataSchema }),
+		error: v.strictObject({ code: integer, message: text, data: v.union([errorDataSchema, versionDataSchema]) }),
 	}),
 ]);
 type Line = v.InferOutput<typeof envelopeSchema>;
 
-const updates: Readonly<Record<string, v.GenericSchema>> = updateSchemas;
+/** The shapes of one version. */
+interface Shapes {
+	readonly updates: Readonly<Record<string, v.GenericSchema>>;
+	readonly requests: Readonly<Record<string, { readonly payload: v.GenericSchema }>>;
+}
+const first: Shapes = { updates: updateSchemas, requests: acpProtocol.requests };
+const draft: Shapes = { updates: draftUpdateSchemas, requests: draftProtocol.requests };
 
 /** For a server that speaks with editors. */
 export const createAcpSniffer = prepareSniffers<Line>({
@@ -55,7 +66,7 @@ export const createAcpSniffer = prepareSniffers<Line>({
 				if (isRecord(params)) known.add(params["sessionId"]);
 			},
 			received(value, line) {
-				if (!isWhole(value)) throw new Error(`more or less than its shape: ${line}`);
+				if (!isWhole(value, first)) throw new Error(`more or less than its shape: ${line}`);
 				if ("result" in value) known.add(value.result["sessionId"]);
 				if (!("params" in value) || !("sessionId" in value.params)) return;
 				const { sessionId } = value.params;
@@ -70,14 +81,36 @@ export const createAcpSniffer = prepareSniffers<Line>({
 	},
 });
 
-function isWhole(value: Line): boolean {
+/** The same for version 2, whose calls have one kind of update. */
+export const createDraftSniffer = prepareSniffers<Line>({
+	descriptions: [acpDraft],
+	envelope: envelopeSchema,
+	createCheck: () => {
+		const known = new Set<unknown>();
+		return {
+			sent({ params }) {
+				if (isRecord(params)) known.add(params["sessionId"]);
+			},
+			received(value, line) {
+				if (!isWhole(value, draft)) throw new Error(`more or less than its shape: ${line}`);
+				if ("result" in value) known.add(value.result["sessionId"]);
+				if (!("params" in value) || !("sessionId" in value.params)) return;
+				if (!known.has(value.params["sessionId"])) {
+					throw new Error(`about a session that the client does not know: ${line}`);
+				}
+			},
+		};
+	},
+});
+
+function isWhole(value: Line, { updates, requests }: Shapes): boolean {
 	// Results are held against their methods, errors against the schema of the envelope.
 	if ("error" in value || "result" in value) return true;
 	if (value.method === "session/update") {
 		const { sessionUpdate, ...members } = value.params.update;
 		return isWholeAs(updates[sessionUpdate], members);
 	}
-	if ("id" in value) return isWholeAs(acpProtocol.requests[value.method].payload, value.params);
+	if ("id" in value) return isWholeAs(requests[value.method]?.payload, value.params);
 	return isWholeAs(notificationSchemas[value.method], value.params);
 }
 

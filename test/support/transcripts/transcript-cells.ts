@@ -5,7 +5,7 @@ import { olderEvents } from "../../../src/dialects/kimi/protocol.ts";
 import { errorNumbers as legacyErrors } from "../../../src/dialects/legacy/errors.ts";
 import { legacyProtocol } from "../../../src/dialects/legacy/protocol.ts";
 import { messageDeclarations } from "../../../src/messages/message.ts";
-import { acpCells } from "../acp/acp-cells.ts";
+import { acpCells, acpDraftCells } from "../acp/acp-cells.ts";
 import { meerkatCells } from "../meerkat/meerkat-cells.ts";
 import { proofs } from "./evidence/rules.ts";
 
@@ -17,6 +17,7 @@ export function requiredCells(methods: {
 	readonly legacy: readonly string[];
 	readonly meerkat: readonly string[];
 	readonly acp: readonly string[];
+	readonly acpDraft: readonly string[];
 }): ReadonlySet<string> {
 	const messages = Object.keys(messageDeclarations);
 	return new Set([
@@ -30,6 +31,7 @@ export function requiredCells(methods: {
 		...Object.entries(proofs).flatMap(([kind, cells]) => all(kind, Object.keys(cells))),
 		...meerkatCells(methods.meerkat),
 		...acpCells(methods.acp),
+		...acpDraftCells(methods.acpDraft),
 	]);
 }
 

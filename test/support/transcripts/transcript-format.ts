@@ -3,7 +3,11 @@ import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 
 /** By the folder of the transcript. */
-const serverKinds: Readonly<Record<string, ServerKind>> = { meerkat: "meerkat", acp: "acp" };
+const serverKinds: Readonly<Record<string, ServerKind>> = {
+	meerkat: "meerkat",
+	acp: "acp",
+	"acp-v2": "acp-v2",
+};
 
 const transcriptsDirectory = path.join(import.meta.dirname, "../../transcripts");
 
@@ -26,7 +30,7 @@ export interface Cover {
 }
 
 /** What it is played against: a server of one session, or one of many in the protocol of that name. */
-export type ServerKind = "session" | "meerkat" | "acp";
+export type ServerKind = "session" | "meerkat" | "acp" | "acp-v2";
 
 export interface Transcript {
 	/** Path below test/transcripts. */
@@ -200,7 +204,7 @@ export function parseTranscript(name: string, text: string): Transcript {
 
 /** Every transcript below test/transcripts, by name. */
 export function readTranscripts(): Transcript[] {
-	return ["acp", "kimi", "legacy", "meerkat"].flatMap((dialect) =>
+	return ["acp", "acp-v2", "kimi", "legacy", "meerkat"].flatMap((dialect) =>
 		readdirSync(path.join(transcriptsDirectory, dialect))
 			.filter((file) => file.endsWith(".txt"))
 			.sort()

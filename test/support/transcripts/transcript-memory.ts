@@ -7,6 +7,7 @@ import { readConfiguration } from "../../../src/config/configuration-reader.ts";
 import { readMcpServers } from "../../../src/config/mcp-servers.ts";
 import { discoverSkills } from "../../../src/definitions/skill-discovery.ts";
 import { acpDialect } from "../../../src/dialects/acp/dialect.ts";
+import { onlyDraftDialect } from "../../../src/dialects/acp/v2/dialect.ts";
 import type { Account, Compatibility, HostDialect } from "../../../src/dialects/dialect.ts";
 import { meerkatDialect } from "../../../src/dialects/meerkat/dialect.ts";
 import { createDiskFiles } from "../../../src/files/disk-files.ts";
@@ -41,7 +42,7 @@ const account: Account = {
 	signOut: async () => {},
 };
 
-const hostDialects = { meerkat: meerkatDialect, acp: acpDialect };
+const hostDialects = { meerkat: meerkatDialect, acp: acpDialect, "acp-v2": onlyDraftDialect };
 
 /** What a server serves of a kernel: one session, or many. */
 export type Served = Pick<ServeOptions, "session" | "host">;

@@ -1,6 +1,7 @@
 // The methods of the dialects, read off the tables they serve a connection with.
 import { silentLog } from "../../../src/base/log.ts";
 import { acpDialect } from "../../../src/dialects/acp/dialect.ts";
+import { onlyDraftDialect } from "../../../src/dialects/acp/v2/dialect.ts";
 import type { Dialect } from "../../../src/dialects/dialect.ts";
 import { kimiDialect } from "../../../src/dialects/kimi/dialect.ts";
 import { legacyDialect } from "../../../src/dialects/legacy/dialect.ts";
@@ -27,6 +28,7 @@ export async function methodNames(): Promise<{
 	readonly legacy: string[];
 	readonly meerkat: string[];
 	readonly acp: string[];
+	readonly acpDraft: string[];
 }> {
 	const transcript = parseTranscript("none", "with: no model");
 	const place = await preparePlace(transcript);
@@ -42,7 +44,8 @@ export async function methodNames(): Promise<{
 		const kernelApi = { ...hosted.host, server, log: silentLog };
 		const meerkat = [...meerkatDialect.converse(kernelApi, silentPeer).methods.keys()];
 		const acp = [...acpDialect.converse(kernelApi, silentPeer).methods.keys()];
-		const methods = { kimi: names(kimiDialect), legacy: names(legacyDialect), meerkat, acp };
+		const acpDraft = [...onlyDraftDialect.converse(kernelApi, silentPeer).methods.keys()];
+		const methods = { kimi: names(kimiDialect), legacy: names(legacyDialect), meerkat, acp, acpDraft };
 		await Promise.all([close(), hosted.close()]);
 		return methods;
 	} finally {

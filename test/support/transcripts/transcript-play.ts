@@ -1,7 +1,7 @@
 // Plays one conversation of a transcript against a server at hand, whatever carries its lines.
 import { access } from "node:fs/promises";
 import path from "node:path";
-import { createAcpSniffer } from "../acp/acp-sniffer.ts";
+import { createAcpSniffer, createDraftSniffer } from "../acp/acp-sniffer.ts";
 import { createMeerkatSniffer } from "../meerkat/meerkat-sniffer.ts";
 import type { Move, Transcript } from "./transcript-format.ts";
 import type { Bindings } from "./transcript-placeholders.ts";
@@ -19,7 +19,12 @@ export interface Server {
 	openGate(): void;
 }
 
-const sniffers = { session: createSniffer, meerkat: createMeerkatSniffer, acp: createAcpSniffer };
+const sniffers = {
+	session: createSniffer,
+	meerkat: createMeerkatSniffer,
+	acp: createAcpSniffer,
+	"acp-v2": createDraftSniffer,
+};
 
 /** Milliseconds to wait for one line: long, but not where the transcript is known to fail. */
 const longestPatience = 10_000;

@@ -35,6 +35,7 @@ const serverArguments: { readonly [K in ServerKind]: readonly string[] } = {
 	session: ["--wire", "--session", sessionId],
 	meerkat: ["rpc"],
 	acp: ["acp"],
+	"acp-v2": ["acp", "--acp-protocol", "2"],
 };
 
 function toFlags({ yolo, plan, afk, maxSteps, maxAttempts, model, agentFile }: Transcript): string[] {
@@ -51,7 +52,7 @@ function toFlags({ yolo, plan, afk, maxSteps, maxAttempts, model, agentFile }: T
 
 /** An editor is offered a sign-in only with the settings of the share directory; JSON there is converted at the start. */
 function settingsFlags({ server }: Transcript, { shareDir, configFile }: TranscriptPlace): readonly string[] {
-	if (server !== "acp") return ["--config-file", configFile];
+	if (server !== "acp" && server !== "acp-v2") return ["--config-file", configFile];
 	if (!existsSync(path.join(shareDir, "config.toml"))) copyFileSync(configFile, path.join(shareDir, "config.json"));
 	return [];
 }

@@ -97,10 +97,17 @@ export const setConfigOptionParamsSchema = v.variant("type", [
 	}),
 ]);
 
-const described = { configId: v.string(), name: v.string(), description: v.string(), category: v.string() };
+const configId = v.string();
+const described = { name: v.string(), description: v.string(), category: v.string() };
 export const configOptionSchema = v.variant("type", [
-	v.object({ type: v.literal("select"), ...described, currentValue: v.string(), options: v.array(choiceSchema) }),
-	v.object({ type: v.literal("boolean"), ...described, currentValue: v.boolean() }),
+	v.object({
+		configId,
+		type: v.literal("select"),
+		...described,
+		currentValue: v.string(),
+		options: v.array(choiceSchema),
+	}),
+	v.object({ configId, type: v.literal("boolean"), ...described, currentValue: v.boolean() }),
 ]);
 export type ConfigOption = v.InferOutput<typeof configOptionSchema>;
 export const choicesResultSchema = v.object({ configOptions: v.array(configOptionSchema) });

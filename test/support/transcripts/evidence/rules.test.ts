@@ -180,6 +180,13 @@ const pairs: { readonly [K in CoverKind]: Pair } = {
 		shows: `${permission}\n→ {"jsonrpc":"2.0","id":"x","result":{}}`,
 		lacks: permission,
 	},
+	"acp-v2-method": { cell: "session/list", shows: list, lacks: list.split("\n")[0] ?? "" },
+	"acp-v2-update": { cell: "plan", shows: updated, lacks: updated.replaceAll("plan", "other") },
+	"acp-v2-request": {
+		cell: "session/request_permission",
+		shows: `${permission}\n→ {"jsonrpc":"2.0","id":"x","result":{}}`,
+		lacks: permission,
+	},
 	"acp-error": {
 		cell: "-32002",
 		shows: '← {"jsonrpc":"2.0","id":3,"error":{"code":-32002,"message":"no"}}',

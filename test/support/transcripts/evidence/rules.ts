@@ -89,6 +89,13 @@ const rules = {
 	"acp-notification": (transcript, cell) =>
 		delivered(transcript).some(({ text }) => text.startsWith(`{"jsonrpc":"2.0","method":"${cell}","params"`)),
 	"acp-request": wasAskedAndAnswered,
+	"acp-v2-method": (transcript, cell) =>
+		sent(transcript).some(
+			(line) => line.method === cell && (line.id === null ? line.isFollowed : line.answer !== null),
+		),
+	"acp-v2-update": (transcript, cell) =>
+		delivered(transcript).some(({ text }) => text.includes(`"update":{"sessionUpdate":"${cell}"`)),
+	"acp-v2-request": wasAskedAndAnswered,
 	"acp-error": (transcript, cell) => delivered(transcript).some((line) => isError(line, cell, {})),
 } satisfies { readonly [K in ProvenKind]: Rule } & Readonly<Record<string, Rule>>;
 
