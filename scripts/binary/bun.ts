@@ -1,5 +1,6 @@
-// The Bun that makes the executable: the program in the package of this platform, as no install script puts it in place.
-import { existsSync } from "node:fs";
+// The Bun that makes the executable: the program in the package of this platform, or where the install script of Bun has moved
+// it to, if that was allowed to run.
+import { existsSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
 
@@ -42,6 +43,15 @@ function findInPackage(owner: string, file: string): string | null {
 	}
 }
 
+/** Bytes that a placeholder of the program does not have. */
+const leastProgram = 1_000_000;
+
+/** The program in the package of Bun itself, where a placeholder was before. */
+function findMoved(): string | null {
+	const found = findInPackage("bun/package.json", "./bin/bun.exe");
+	return found !== null && statSync(found).size >= leastProgram ? found : null;
+}
+
 /** Bun for this machine, or the one that `BUN_EXECUTABLE` names. Throws with what to do when it is not installed. */
 export function findBun({ os, cpu } = ownPlatform()): string {
 	const named = process.env["BUN_EXECUTABLE"];
@@ -50,7 +60,7 @@ export function findBun({ os, cpu } = ownPlatform()): string {
 	const cpuName = cpu === "arm64" ? "aarch64" : "x64";
 	const osName = os === "win32" ? "windows" : os;
 	const name = `@oven/bun-${osName}-${cpuName}`;
-	const found = findInPackage("bun/package.json", `${name}/bin/${program}`);
+	const found = findInPackage("bun/package.json", `${name}/bin/${program}`) ?? findMoved();
 	if (found !== null) return found;
 	throw new Error(`Bun is not installed: ${name} is missing. Run: npm ci --include=optional`);
 }
