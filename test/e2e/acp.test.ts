@@ -323,7 +323,7 @@ describe("two sessions at once", () => {
 			{
 				decide: async () => {
 					// Both are asked before either is answered.
-					await expect.poll(() => client.permissions.length).toBe(2);
+					await expect.poll(() => client.permissions.length).toBeGreaterThanOrEqual(2);
 					return approved;
 				},
 			},
