@@ -319,11 +319,12 @@ describe("two sessions at once", () => {
 			stage,
 			sessionId: first,
 		} = await createSession(
-			{ scripts: [shell("pwd; touch made"), shell("pwd; touch made"), "text: ok", "text: ok"] },
+			// Each session plays the scripts from the first on.
+			{ scripts: [shell("pwd; touch made"), "text: ok"] },
 			{
 				decide: async () => {
 					// Both are asked before either is answered.
-					await expect.poll(() => client.permissions.length).toBeGreaterThanOrEqual(2);
+					await expect.poll(() => client.permissions.length).toBe(2);
 					return approved;
 				},
 			},
