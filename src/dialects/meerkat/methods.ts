@@ -50,10 +50,9 @@ export class MeerkatConnection implements DialectConnection {
 	constructor(kernelApi: HostApi, peer: Peer, contract: ContractVersion, realm: Realm | null) {
 		this.#kernelApi = kernelApi;
 		this.#contract = contract;
-		const realmId = toRealmId(realm);
-		this.#contractCodec = createContractCodec(realmId);
+		this.#contractCodec = createContractCodec(realm);
 		this.rules = createRules(() => this.#codec.era);
-		const config = new ConfigMethods(kernelApi.documents, () => this.#codec, realm);
+		const config = new ConfigMethods(kernelApi.documents, () => this.#codec);
 		const client: Omit<ClientSide, "streams"> = {
 			codec: () => this.#codec,
 			answers: () => this.#answers,
@@ -63,6 +62,7 @@ export class MeerkatConnection implements DialectConnection {
 		};
 		this.#sessions = new SessionMethods(kernelApi, peer, client, () => config.read(), realm !== null);
 		const rows = [...this.#handshakeRows(), ...this.#sessions.rows, ...config.rows];
+		const realmId = toRealmId(realm);
 		this.methods = new Map<string, Method>(rows.map(([name, method]) => [name, inRealm(realmId, method)]));
 	}
 

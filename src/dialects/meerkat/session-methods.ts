@@ -1,7 +1,15 @@
 // `session/*` and `turn/*`: each runs on the session it names, and none waits for another session.
 import { createDeferred } from "../../base/deferred.ts";
 import { createKeyedQueue } from "../../base/keyed-queue.ts";
-import type { ForkCut, MessageHistory, OpeningOptions, SessionApi, SessionHandle } from "../../kernel/api.ts";
+import type {
+	ForkCut,
+	MessageHistory,
+	ModelOption,
+	OpeningOptions,
+	SessionApi,
+	SessionHandle,
+	SessionInfo,
+} from "../../kernel/api.ts";
 import type { Peer } from "../../rpc/connection.ts";
 import { defineMethod, type Method, type Respond } from "../../rpc/methods.ts";
 import type { HostApi } from "../dialect.ts";
@@ -360,11 +368,16 @@ export class SessionMethods {
 				info = handle.info;
 				await this.#remember(handle).finally(() => handle.release());
 			}
-			const { model: name, provider } = info;
-			const { options } = await this.#kernelApi.sessions.models();
-			const model = options.find((option) => option.name === name && option.provider === provider);
-			return this.#client.codec().sessionRead({ info, facts: this.#factsOf(id), model });
+			const codec = this.#client.codec();
+			const model = codec.isContract ? await this.#modelOf(info) : undefined;
+			return codec.sessionRead({ info, facts: this.#factsOf(id), model });
 		});
+	}
+
+	/** The model of a session in the settings; undefined when they have it no more. */
+	async #modelOf({ model, provider }: SessionInfo): Promise<ModelOption | undefined> {
+		const { options } = await this.#kernelApi.sessions.models();
+		return options.find((option) => option.name === model && option.provider === provider);
 	}
 
 	#history({ session_id: id, offset, limit }: SessionHistoryParams): Promise<SessionHistory> {

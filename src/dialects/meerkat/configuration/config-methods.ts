@@ -7,7 +7,6 @@ import { defineMethod, type Method } from "../../../rpc/methods.ts";
 import type { EraCodec } from "../eras/codec.ts";
 import { NamedError } from "../errors.ts";
 import { meerkatProtocol } from "../protocol.ts";
-import { type Realm, toRealmMembers } from "../realm/realm.ts";
 import type { ConfigPatchParams, ConfigResult, ConfigSetParams } from "../wire.ts";
 import { type ConfigView, configName, mergePatch, toConfig, toPersisted, withForeign } from "./config-view.ts";
 
@@ -21,11 +20,7 @@ export class ConfigMethods {
 	/** The document as it was last read or written here, as JSON; null before. */
 	#seen: string | null = null;
 
-	/** In every reply in the contract. */
-	readonly #realm: ReturnType<typeof toRealmMembers>;
-
-	constructor(documents: SettingsDocuments, codec: () => EraCodec, realm: Realm | null) {
-		this.#realm = toRealmMembers(realm);
+	constructor(documents: SettingsDocuments, codec: () => EraCodec) {
 		this.#document = documents.find(configName);
 		this.#codec = codec;
 	}
@@ -39,9 +34,7 @@ export class ConfigMethods {
 				handle: async (params) => {
 					const { value, expected } = fromEnvelope(params, "config");
 					const config = await this.#change("set", expected, () => value);
-					const codec = this.#codec();
-					const result = codec.configSet(config, this.#generation);
-					return codec.isContract ? { ...result, ...this.#realm } : result;
+					return this.#codec().configSet(config, this.#generation);
 				},
 			}),
 		],
@@ -76,9 +69,7 @@ export class ConfigMethods {
 	}
 
 	#shown(config: ConfigView): ConfigResult {
-		const codec = this.#codec();
-		const result = codec.config(config, this.#generation);
-		return codec.isContract ? { ...result, ...this.#realm } : result;
+		return this.#codec().config(config, this.#generation);
 	}
 
 	/** Fails when the configuration is not of the expected generation any more; null expects none. */

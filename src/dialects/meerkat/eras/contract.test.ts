@@ -20,7 +20,7 @@ import type { EraCodec } from "./codec.ts";
 import { createContractCodec } from "./contract.ts";
 import { seedCodec } from "./seed.ts";
 
-const contractCodec = createContractCodec("default");
+const contractCodec = createContractCodec(null);
 
 /** What subagents do shows in the results of the calls that started them alone. */
 const own = (...names: readonly (string | null)[]): DeliveredOfType => {

@@ -4,10 +4,11 @@ import type { ContractVersion } from "../../../base/contract-version.ts";
 import { isRecord } from "../../../base/json.ts";
 import type { TokenUsage } from "../../../events/content.ts";
 import type { ModelOption, SessionInfo } from "../../../kernel/api.ts";
+import type { ConfigView } from "../configuration/config-view.ts";
 import { type CountedCall, toAccounting } from "../projection/accounting.ts";
 import { addUsage, noUsage, type SessionFacts } from "../projection/facts.ts";
 import { toResultUsage } from "../projection/usage.ts";
-import { toSessionRef } from "../realm/realm.ts";
+import { type Realm, toRealmId, toRealmMembers, toSessionRef } from "../realm/realm.ts";
 import type { Capability, Labels, RunResult, SessionDetails, SessionSummary } from "../wire.ts";
 import type { ContractEvent, MeerkatEvent } from "../wire-events.ts";
 import type { EndedRun, EraCodec, ReadSession } from "./codec.ts";
@@ -46,9 +47,10 @@ export const capabilities: Capability[] = [
 	notServed("work_graph", "A graph of work over sessions", "There is none"),
 ];
 
-/** The codec of a server whose sessions are in this realm. */
-export function createContractCodec(realmId: string) {
-	const located = (id: string) => ({ session_id: id, session_ref: toSessionRef(realmId, id) });
+/** The codec of a server whose sessions are in this realm; null for one without a realm. */
+export function createContractCodec(realm: Realm | null) {
+	const located = (id: string) => ({ session_id: id, session_ref: toSessionRef(toRealmId(realm), id) });
+	const toEnvelope = (config: ConfigView, generation: number) => ({ config, generation, ...toRealmMembers(realm) });
 	return {
 		...common,
 		located,
@@ -60,6 +62,8 @@ export function createContractCodec(realmId: string) {
 				.map((session) => ({ ...located(session.id), ...toListEntry(session, factsOf(session.id)) })),
 		}),
 		sessionRead: (session) => ({ ...located(session.info.id), ...toDescription(session) }),
+		config: toEnvelope,
+		configSet: toEnvelope,
 	} satisfies EraCodec;
 }
 
@@ -78,8 +82,6 @@ const common = {
 		interrupted: !isStaged,
 		result: isStaged ? "staged_noop" : "interrupted",
 	}),
-	config: (config, generation) => ({ config, generation }),
-	configSet: (config, generation) => ({ config, generation }),
 } satisfies Partial<EraCodec>;
 
 function toRunResult(result: Omit<RunResult, "usage">, { calls, facts, skills }: EndedRun): RunResult {

@@ -10,7 +10,7 @@ import { toAnswerId } from "./answer-id.ts";
 import { newFacts } from "./facts.ts";
 import { createProjection } from "./projection.ts";
 
-const contractCodec = createContractCodec("default");
+const contractCodec = createContractCodec(null);
 
 const usage = { input_other: 3, output: 2, input_cache_read: 4, input_cache_creation: 0 };
 const path = [{ parentToolCallId: "P", agentId: "a", subagentType: "coder" }];

@@ -236,12 +236,11 @@ function endRun(outcome: TurnOutcome, event: AgentEvent, state: State): readonly
 	state.run = null;
 	if (run === null) return nothing;
 	const { sessionId } = settings;
-	const isWell = (outcome.status === "finished" || outcome.status === "max-steps") && run.denial === null;
-	const delivered = isWell ? run.end() : run.breakOff(event.at);
+	const failure = failureOf(outcome, run, settings);
+	const delivered = failure === null ? run.end() : run.breakOff(event.at);
 	const { text, turns, toolCalls, calls, denial } = run;
 	const formed = outcome.status === "finished" ? (outcome.formed ?? null) : null;
 	const formedCalls = (formed?.usage ?? []).map((usage) => ({ usage, model: state.model }));
-	const failure = denial === null ? failureOf(outcome, run) : deniedByHook;
 	state.report = {
 		text,
 		turns: turns + (formed?.attempts ?? 0),
@@ -251,29 +250,41 @@ function endRun(outcome: TurnOutcome, event: AgentEvent, state: State): readonly
 		denial,
 		formed,
 	};
-	if (denial !== null) return [...delivered, toRunFailed(denialText(denial), deniedByHook, event, sessionId)];
-	if (outcome.status === "finished" || outcome.status === "max-steps") {
-		const usage = toEventUsage(facts.usage);
-		const names = { ...identityOf(event), ...run.answer };
-		const completed = { session_id: sessionId, result: text, usage, extraction_required: formed !== null };
-		return [
-			...delivered,
-			{ type: "run_completed", ...completed, ...names },
-			...toExtraction(formed, formedCalls, sessionId),
-		];
-	}
-	return [...delivered, toRunFailed(settings.describe(outcome), failure ?? cancelled, event, sessionId)];
+	if (failure !== null) return [...delivered, toRunFailed(failure, event, sessionId)];
+	const usage = toEventUsage(facts.usage);
+	const names = { ...identityOf(event), ...run.answer };
+	const completed = { session_id: sessionId, result: text, usage, extraction_required: formed !== null };
+	return [
+		...delivered,
+		{ type: "run_completed", ...completed, ...names },
+		...toExtraction(formed, formedCalls, sessionId),
+	];
+}
+
+interface DescribedFailure extends Failure {
+	readonly error: string;
 }
 
 /** Null for a run that did not fail. */
-function failureOf(outcome: TurnOutcome, { hasRetried }: Run): Failure | null {
-	if (outcome.status === "failed") return toFailure(outcome.error, hasRetried);
-	return outcome.status === "cancelled" ? cancelled : null;
+function failureOf(
+	outcome: TurnOutcome,
+	{ denial, hasRetried }: Run,
+	{ describe }: ProjectionSettings,
+): DescribedFailure | null {
+	if (denial !== null) return { ...deniedByHook, error: denialText(denial) };
+	switch (outcome.status) {
+		case "failed":
+			return { ...toFailure(outcome.error, hasRetried), error: describe(outcome) };
+		case "cancelled":
+			return { ...cancelled, error: describe(outcome) };
+		case "finished":
+		case "max-steps":
+			return null;
+	}
 }
 
 function toRunFailed(
-	error: string,
-	{ errorClass, cause }: Failure,
+	{ error, errorClass, cause }: DescribedFailure,
 	event: AgentEvent,
 	sessionId: string,
 ): Extract<MeerkatEvent, { type: "run_failed" }> {
