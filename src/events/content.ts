@@ -144,6 +144,21 @@ export function toolError(
 	return { is_error: true, output: "", message, display, extras: null, ...value };
 }
 
+export type MediaKind = "image" | "audio" | "video";
+
+/** A part with this medium at this address. */
+export function mediaPart(kind: MediaKind, url: string): ContentPart {
+	const medium = { url, id: null };
+	switch (kind) {
+		case "image":
+			return { type: "image_url", image_url: medium };
+		case "audio":
+			return { type: "audio_url", audio_url: medium };
+		case "video":
+			return { type: "video_url", video_url: medium };
+	}
+}
+
 /** Media as the address of a part; `data` is base64. */
 export function toDataUri(mediaType: string, data: string): string {
 	return `data:${mediaType};base64,${data}`;

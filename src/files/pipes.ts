@@ -4,6 +4,7 @@ import { stat } from "node:fs/promises";
 import { Socket } from "node:net";
 import { promisify } from "node:util";
 import type { Clock } from "../base/clock.ts";
+import { systemErrorCode } from "../base/errors.ts";
 import { runsOnBun } from "../base/program-form.ts";
 import type { Files } from "./port.ts";
 
@@ -70,13 +71,9 @@ function readPiece(descriptor: number): Buffer | null {
 	try {
 		return piece.subarray(0, readSync(descriptor, piece));
 	} catch (thrown) {
-		if (isErrnoException(thrown) && thrown.code === "EAGAIN") return null;
+		if (systemErrorCode(thrown) === "EAGAIN") return null;
 		throw thrown;
 	}
-}
-
-function isErrnoException(thrown: unknown): thrown is Error & { readonly code?: unknown } {
-	return thrown instanceof Error && "code" in thrown;
 }
 
 function pipeError(code: string, reason: string, path: string): Error {

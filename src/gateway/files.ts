@@ -2,7 +2,8 @@
 // request, bounded, and nothing of them is stored apart from the session.
 import * as v from "valibot";
 import { KernelError } from "../base/errors.ts";
-import { type ContentPart, toDataUri, toParts, type UserInput } from "../events/content.ts";
+import { attributeValue } from "../base/markup.ts";
+import { type ContentPart, type MediaKind, mediaPart, toDataUri, toParts, type UserInput } from "../events/content.ts";
 
 /** Files of one prompt, and bytes of all of them. */
 export const fileLimit = 20;
@@ -19,20 +20,19 @@ export const promptFileSchema = v.strictObject({
 export type PromptFile = v.InferOutput<typeof promptFileSchema>;
 
 /** What models take, by the media type, and how such a file begins, in hexadecimal digits; null where that says nothing. */
-const mediaKinds: ReadonlyMap<string, { readonly kind: "image" | "audio" | "video"; readonly magic: RegExp | null }> =
-	new Map([
-		["image/png", { kind: "image", magic: /^89504e470d0a/ }],
-		["image/jpeg", { kind: "image", magic: /^ffd8ff/ }],
-		["image/gif", { kind: "image", magic: /^47494638/ }],
-		["image/webp", { kind: "image", magic: /^52494646.{8}57454250/ }],
-		["audio/mpeg", { kind: "audio", magic: null }],
-		["audio/mp4", { kind: "audio", magic: null }],
-		["audio/ogg", { kind: "audio", magic: /^4f676753/ }],
-		["audio/wav", { kind: "audio", magic: /^52494646.{8}57415645/ }],
-		["audio/webm", { kind: "audio", magic: /^1a45dfa3/ }],
-		["video/mp4", { kind: "video", magic: null }],
-		["video/webm", { kind: "video", magic: /^1a45dfa3/ }],
-	]);
+const mediaKinds: ReadonlyMap<string, { readonly kind: MediaKind; readonly magic: RegExp | null }> = new Map([
+	["image/png", { kind: "image", magic: /^89504e470d0a/ }],
+	["image/jpeg", { kind: "image", magic: /^ffd8ff/ }],
+	["image/gif", { kind: "image", magic: /^47494638/ }],
+	["image/webp", { kind: "image", magic: /^52494646.{8}57454250/ }],
+	["audio/mpeg", { kind: "audio", magic: null }],
+	["audio/mp4", { kind: "audio", magic: null }],
+	["audio/ogg", { kind: "audio", magic: /^4f676753/ }],
+	["audio/wav", { kind: "audio", magic: /^52494646.{8}57415645/ }],
+	["audio/webm", { kind: "audio", magic: /^1a45dfa3/ }],
+	["video/mp4", { kind: "video", magic: null }],
+	["video/webm", { kind: "video", magic: /^1a45dfa3/ }],
+]);
 
 /** The input with its files after it. Fails `invalid-input` with the name of the file that cannot be a part of it. */
 export function withFiles(input: UserInput, files: readonly PromptFile[] = []): UserInput {
@@ -64,15 +64,7 @@ function toPart({ name, type, data }: PromptFile, bytes: Buffer): ContentPart {
 	if (known.magic !== null && !known.magic.test(bytes.toString("hex", 0, 16))) {
 		refuse(`${quoted(name)} does not begin as a file of the type ${mediaType} does.`);
 	}
-	const media = { url: toDataUri(mediaType.trim(), data), id: null };
-	switch (known.kind) {
-		case "image":
-			return { type: "image_url", image_url: media };
-		case "audio":
-			return { type: "audio_url", audio_url: media };
-		case "video":
-			return { type: "video_url", video_url: media };
-	}
+	return mediaPart(known.kind, toDataUri(mediaType.trim(), data));
 }
 
 function toText(name: string, type: string, bytes: Buffer): string {
@@ -92,12 +84,10 @@ function toText(name: string, type: string, bytes: Buffer): string {
 			`${quoted(name)} has ${bytes.length} bytes: a text has at most ${textFileSize / 1024 / 1024} MiB. Put it into the work directory and name its path.`,
 		);
 	}
-	return `<file name="${attribute(name)}">\n${text}\n</file>`;
+	return `<file name="${attributeValue(name).replace(/\s+/g, " ")}">\n${text}\n</file>`;
 }
 
 const quoted = (name: string) => JSON.stringify(name.slice(0, 100));
-const attribute = (text: string) =>
-	text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;").replace(/\s+/g, " ");
 
 function refuse(text: string): never {
 	throw new KernelError("invalid-input", text);

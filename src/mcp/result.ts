@@ -1,6 +1,14 @@
 // Converts the results of servers to tool results (agent-kernel §3.4). All parts share one budget of characters.
 import * as v from "valibot";
-import { type ContentPart, type ToolReturn, textPart, toolError, toolSuccess } from "../events/content.ts";
+import {
+	type ContentPart,
+	type MediaKind,
+	mediaPart,
+	type ToolReturn,
+	textPart,
+	toolError,
+	toolSuccess,
+} from "../events/content.ts";
 
 /** As loose as possible: the parts are examined below. */
 export const callResultSchema = v.object({
@@ -123,26 +131,13 @@ function dataUrl(mimeType: string, data: string): Url {
 	return { length: head.length + data.length, make: () => head + data };
 }
 
-type MediaKind = "image" | "audio" | "video";
-
 function mediaKind(mimeType: string | null): MediaKind | null {
 	const kind = mimeType?.split("/")[0]?.toLowerCase();
 	return kind === "image" || kind === "audio" || kind === "video" ? kind : null;
 }
 
 function toMedia(kind: MediaKind, { length, make }: Url): Piece {
-	return { kind: "media", length, toPart: () => mediaPart(kind, { url: make(), id: null }) };
-}
-
-function mediaPart(kind: MediaKind, media: { readonly url: string; readonly id: null }): ContentPart {
-	switch (kind) {
-		case "image":
-			return { type: "image_url", image_url: media };
-		case "audio":
-			return { type: "audio_url", audio_url: media };
-		case "video":
-			return { type: "video_url", video_url: media };
-	}
+	return { kind: "media", length, toPart: () => mediaPart(kind, make()) };
 }
 
 interface Unsupported {

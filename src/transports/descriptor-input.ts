@@ -1,6 +1,7 @@
 // Reads a descriptor under Bun with plain reads in its thread pool: the first look at its `process.stdin` takes longer than
 // the rest of a start. One thread waits for the next bytes for as long as the program runs.
 import { read } from "node:fs";
+import { systemErrorCode } from "../base/errors.ts";
 
 /** What a line transport uses of a stream. */
 export interface ByteInput {
@@ -53,7 +54,7 @@ export function createDescriptorInput(descriptor: number, readNext: ReadDescript
 		readNext(descriptor, buffer, (error, size) => {
 			isReading = false;
 			if (isOver) return;
-			if (error !== null && "code" in error && error.code === "EAGAIN") {
+			if (systemErrorCode(error) === "EAGAIN") {
 				setTimeout(proceed, patience);
 				return;
 			}

@@ -1,7 +1,8 @@
 // The content blocks of the Agent Client Protocol: what a prompt consists of, and how the parts of a message are sent.
 import * as v from "valibot";
 import { KernelError } from "../../base/errors.ts";
-import { type ContentPart, readDataUri, toDataUri, type UserInput } from "../../events/content.ts";
+import { attributeValue } from "../../base/markup.ts";
+import { type ContentPart, mediaPart, readDataUri, toDataUri, type UserInput } from "../../events/content.ts";
 import { meta, nullish } from "./schema.ts";
 
 const annotated = { annotations: nullish(v.record(v.string(), v.unknown())), ...meta };
@@ -80,9 +81,8 @@ function toPart(block: ReceivedBlock): ContentPart {
 		case "text":
 			return { type: "text", text: block.text };
 		case "image":
-			return { type: "image_url", image_url: { url: toDataUri(block.mimeType, block.data), id: null } };
 		case "audio":
-			return { type: "audio_url", audio_url: { url: toDataUri(block.mimeType, block.data), id: null } };
+			return mediaPart(block.type, toDataUri(block.mimeType, block.data));
 		case "resource_link":
 			return { type: "text", text: linkText(block) };
 		case "resource":
@@ -92,14 +92,11 @@ function toPart(block: ReceivedBlock): ContentPart {
 
 function toResourcePart(resource: Extract<ReceivedBlock, { type: "resource" }>["resource"]): ContentPart {
 	if ("text" in resource) {
-		return { type: "text", text: `<resource uri="${attribute(resource.uri)}">\n${resource.text}\n</resource>` };
+		return { type: "text", text: `<resource uri="${attributeValue(resource.uri)}">\n${resource.text}\n</resource>` };
 	}
 	const { blob, mimeType, uri } = resource;
 	const kind = mimeType?.split("/")[0];
-	if (mimeType !== null && kind === "image")
-		return { type: "image_url", image_url: { url: toDataUri(mimeType, blob), id: null } };
-	if (mimeType !== null && kind === "audio")
-		return { type: "audio_url", audio_url: { url: toDataUri(mimeType, blob), id: null } };
+	if (mimeType !== null && (kind === "image" || kind === "audio")) return mediaPart(kind, toDataUri(mimeType, blob));
 	throw new KernelError(
 		"invalid-input",
 		`The resource ${uri} is of the type ${mimeType ?? "unknown"}: only text, images and audio can be part of a prompt.`,
@@ -122,8 +119,6 @@ function filePath(uri: string): string | null {
 		return null;
 	}
 }
-
-const attribute = (text: string) => text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");
 
 /** The block of a part that is neither text nor reasoning. */
 export function toBlock(part: ContentPart): SentBlock {

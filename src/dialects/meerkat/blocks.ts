@@ -1,6 +1,6 @@
 // Content as blocks, in prompts and in results of the client's tools: text, and images with their data.
 import * as v from "valibot";
-import { type ContentPart, readDataUri, textPart, toDataUri, type UserInput } from "../../events/content.ts";
+import { type ContentPart, mediaPart, readDataUri, textPart, toDataUri, type UserInput } from "../../events/content.ts";
 
 export const textBlockSchema = v.object({ type: v.literal("text"), text: v.string() });
 export const imageBlockSchema = v.object({
@@ -26,7 +26,7 @@ export function toInput(content: BlocksOrText): UserInput {
 
 export function toPart(block: Block): ContentPart {
 	if (block.type === "text") return block;
-	return { type: "image_url", image_url: { url: toDataUri(block.media_type, block.data), id: null } };
+	return mediaPart("image", toDataUri(block.media_type, block.data));
 }
 
 /** The input as a client of the protocol sent it. Images at an address, which such clients do not send, are left out. */

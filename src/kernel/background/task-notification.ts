@@ -1,5 +1,6 @@
 // The texts about a background task that has ended: the notification for the client and the message for the model.
 // Pure.
+import { attributeValue } from "../../base/markup.ts";
 import { isFinal } from "../../events/task-status.ts";
 import type { Notification, TaskRuntime, TaskSpec } from "../../store/stored-tasks.ts";
 
@@ -107,7 +108,7 @@ export function toNoticeText(notification: Notification, more: string | null): s
 	const { id, category, type, sourceKind, sourceId, title, severity, body } = notification;
 	const attributes = Object.entries({ id, category, type, source_kind: sourceKind, source_id: sourceId });
 	return [
-		`<notification ${attributes.map(([name, value]) => `${name}="${toAttribute(value)}"`).join(" ")}>`,
+		`<notification ${attributes.map(([name, value]) => `${name}="${attributeValue(value)}"`).join(" ")}>`,
 		inert(`Title: ${title}\nSeverity: ${severity}\n${body}`),
 		...(more === null ? [] : [more]),
 		"</notification>",
@@ -138,10 +139,6 @@ export function toTaskBlock(spec: TaskSpec, runtime: TaskRuntime, tail: string):
 /** The last lines of an output. */
 export function lastLines(bytes: Buffer, count: number): string {
 	return bytes.toString("utf8").trimEnd().split("\n").slice(-count).join("\n");
-}
-
-function toAttribute(value: string): string {
-	return value.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");
 }
 
 /** Escapes tags in a task's output that would close the block that quotes it. */

@@ -1,8 +1,7 @@
 // Converts images, audio and video to the form of the packages: base64 data or a URL.
 import type { LanguageModelV3FilePart, LanguageModelV3ToolResultOutput } from "@ai-sdk/provider";
-import type { ContentPart } from "../../events/content.ts";
+import type { ContentPart, MediaKind } from "../../events/content.ts";
 
-export type MediaKind = "image" | "audio" | "video";
 export type MediaPart = Exclude<ContentPart, { type: "text" | "think" }>;
 type ResultBlock = Extract<LanguageModelV3ToolResultOutput, { type: "content" }>["value"][number];
 

@@ -1,9 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { assistant, image, text, toolCall, toolResult, user } from "../../../test/support/models/model-conversation.ts";
-import type { ContentPart, ToolCall } from "../../events/content.ts";
+import type { ContentPart, MediaKind, ToolCall } from "../../events/content.ts";
 import type { HistoryEntry } from "../../events/conversation.ts";
 import { createCallIds } from "./call-ids.ts";
-import type { MediaKind } from "./media.ts";
 import { type ProviderMemory, toSeal } from "./memory.ts";
 import { toFunctionTools, toPrompt } from "./prompt.ts";
 

@@ -7,11 +7,11 @@ import type {
 	LanguageModelV3ToolResultPart,
 } from "@ai-sdk/provider";
 import { isRecord } from "../../base/json.ts";
-import type { ContentPart } from "../../events/content.ts";
+import type { ContentPart, MediaKind } from "../../events/content.ts";
 import type { HistoryEntry } from "../../events/conversation.ts";
 import type { ModelRequest, ToolSpecification } from "../model.ts";
 import { type CallIds, createCallIds } from "./call-ids.ts";
-import { type MediaKind, type MediaPart, toResultMedia, toUserMedia } from "./media.ts";
+import { type MediaPart, toResultMedia, toUserMedia } from "./media.ts";
 import { type ProviderMemory, readExtras, readSeal, toProviderOptions } from "./memory.ts";
 
 type AssistantMessage = Extract<LanguageModelV3Message, { role: "assistant" }>;

@@ -2,7 +2,7 @@
 
 import type { LanguageModelV3CallOptions, LanguageModelV3Message, LanguageModelV3Prompt } from "@ai-sdk/provider";
 import { isRecord } from "../../base/json.ts";
-import type { MediaKind } from "../ai-sdk/media.ts";
+import type { MediaKind } from "../../events/content.ts";
 import type { ProviderMemory } from "../ai-sdk/memory.ts";
 import { toFunctionTools, toPrompt } from "../ai-sdk/prompt.ts";
 import type { HeaderSettings } from "../http/endpoint.ts";

@@ -1,8 +1,10 @@
 // ReadMediaFile: shows an image or a video to a model that accepts it.
 import path from "node:path";
 import * as v from "valibot";
+import { attributeValue } from "../../base/markup.ts";
 import {
 	type ContentPart,
+	mediaPart,
 	type ToolReturn,
 	textPart,
 	toDataUri,
@@ -82,8 +84,7 @@ function named(kind: MediaKind): string {
 
 /** Between two texts with the file's path, so that the model knows where it comes from. */
 function bracketed(kind: MediaKind, filePath: string, part: ContentPart): ContentPart[] {
-	const quoted = filePath.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");
-	return [textPart(`<${kind} path="${quoted}">`), part, textPart(`</${kind}>`)];
+	return [textPart(`<${kind} path="${attributeValue(filePath)}">`), part, textPart(`</${kind}>`)];
 }
 
 /** Null for a model that accepts neither images nor videos. */
@@ -96,7 +97,7 @@ export function createReadMediaFile(environment: ToolEnvironment): Tool | null {
 		const url = toDataUri(type, bytes.toString("base64"));
 		const original = size === null ? "" : `, original size ${size.width}x${size.height} pixels`;
 		return toolSuccess({
-			output: bracketed("image", filePath, { type: "image_url", image_url: { url, id: null } }),
+			output: bracketed("image", filePath, mediaPart("image", url)),
 			message: `Loaded image file \`${filePath}\` (${type}, ${bytes.length} bytes${original}). It may reach you scaled down: give coordinates in pixels of the original, and work them out as shares of its width and height first.`,
 		});
 	};
@@ -110,7 +111,7 @@ export function createReadMediaFile(environment: ToolEnvironment): Tool | null {
 		}
 		const url = uploaded?.url ?? toDataUri(type, bytes.toString("base64"));
 		return toolSuccess({
-			output: bracketed("video", filePath, { type: "video_url", video_url: { url, id: null } }),
+			output: bracketed("video", filePath, mediaPart("video", url)),
 			message: `Loaded video file \`${filePath}\` (${type}, ${bytes.length} bytes). Give places in it as times from its beginning, and places in a picture as shares of its width and height.`,
 		});
 	};
