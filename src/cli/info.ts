@@ -7,7 +7,8 @@ import { agentSpecVersions, emulatedVersion, productName, productVersion } from 
 
 /**
  * What `info` prints, with its newline: one line of JSON, or one labelled line for each value. The JSON has the status of
- * the sandbox as well, if the settings ask for one. Both name the runtime that runs the program. Both name the model that a key in the environment gives, if one does.
+ * the sandbox as well, if the settings ask for one. Both name the runtime that runs the program, and the model that a key
+ * in the environment gives, if one does.
  */
 export function infoText(json: boolean, model: EnvironmentModel | null, sandbox: SandboxInfo = {}): string {
 	const runtime = describeRuntime();

@@ -1,6 +1,5 @@
 // The files of the web page: read once, and given to whoever asks by the right name, since they hold no secrets. The page gets its
 // token from the fragment of its address, which no browser sends.
-
 import type { IncomingMessage, ServerResponse } from "node:http";
 import path from "node:path";
 import type { Files } from "../files/port.ts";
@@ -24,8 +23,6 @@ const types: Readonly<Record<string, string>> = {
 
 /** The built page in this directory; null when it was not built. */
 export async function readPage(directory: string, files: Files): Promise<PageFiles | null> {
-	const html = await files.read(path.join(directory, "index.html"));
-	if (html === null) return null;
 	const assets = path.join(directory, "assets");
 	const page = new Map<string, PageFile>();
 	const add = async (at: string, file: string) => {
@@ -34,6 +31,7 @@ export async function readPage(directory: string, files: Files): Promise<PageFil
 		if (type !== undefined && plain !== null) page.set(at, { type, plain, compressed: await files.read(`${file}.gz`) });
 	};
 	await add("/", path.join(directory, "index.html"));
+	if (page.size === 0) return null;
 	for (const { name } of await files.list(assets)) await add(`/assets/${name}`, path.join(assets, name));
 	return page;
 }
@@ -44,8 +42,8 @@ export function sendPageFile(page: PageFiles, request: IncomingMessage, response
 	const file = page.get(at);
 	if (file === undefined || (request.method !== "GET" && request.method !== "HEAD")) return false;
 	const takesGzip = /\bgzip\b/.test(String(request.headers["accept-encoding"] ?? ""));
-	const isCompressed = takesGzip && file.compressed !== null;
-	const body = isCompressed ? (file.compressed ?? file.plain) : file.plain;
+	const compressed = takesGzip ? file.compressed : null;
+	const body = compressed ?? file.plain;
 	response.writeHead(200, {
 		...protectingHeaders,
 		// A new version has other names for its assets: only the HTML can be out of date.
@@ -53,7 +51,7 @@ export function sendPageFile(page: PageFiles, request: IncomingMessage, response
 		"content-type": file.type,
 		"content-length": body.length,
 		vary: "accept-encoding",
-		...(isCompressed ? { "content-encoding": "gzip" } : {}),
+		...(compressed === null ? {} : { "content-encoding": "gzip" }),
 	});
 	response.end(request.method === "HEAD" ? undefined : body);
 	return true;

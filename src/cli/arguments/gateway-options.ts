@@ -84,8 +84,10 @@ export function splitGatewayFlags(
 			others.push(word);
 			// The value of another flag, whatever it looks like.
 			const takesNext = attached.length === 0 && (findFlag(name)?.value ?? null) !== null;
-			if (takesNext && next !== undefined && findOwn(flags, next) === null) others.push(next);
-			if (takesNext && next !== undefined && findOwn(flags, next) === null) position += 1;
+			if (takesNext && next !== undefined && findOwn(flags, next) === null) {
+				others.push(next);
+				position += 1;
+			}
 			continue;
 		}
 		if (own.value === null) {

@@ -154,10 +154,8 @@ function createConverse(
 		maximumInFlight: configuration.agentwire.limits.requestsInFlight,
 		log,
 	};
-	return async (asked, transport, signal) => {
+	return async (visit, transport, signal) => {
 		const { serveVisitor } = await import("../../server/serve-visitor.ts");
-		const visit =
-			asked.kind === "acp" ? ({ dialect: "acp" } as const) : ({ dialect: "kimi", session: asked.session } as const);
 		await serveVisitor(visit, parts, transport, signal);
 	};
 }

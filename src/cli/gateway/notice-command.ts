@@ -1,6 +1,5 @@
 // The command of `--notify`: started for each notice, without a shell, with what waits on stdin and in its environment.
 import { errorText } from "../../base/errors.ts";
-import { isRecord } from "../../base/json.ts";
 import type { Log } from "../../base/log.ts";
 import type { Processes } from "../../processes/port.ts";
 import { UsageError } from "../arguments/usage-error.ts";
@@ -68,18 +67,16 @@ export async function runNoticeCommand(
 
 /** `AGENTWIRE_NOTICE_KIND` and so on; a variable can hold no null. */
 function toVariables(notice: Notice): Readonly<Record<string, string>> {
-	const names: Readonly<Record<keyof Notice, string>> = {
-		kind: "KIND",
-		sessionId: "SESSION",
-		interactionId: "INTERACTION",
-		workDir: "WORK_DIR",
-		title: "TITLE",
-		text: "TEXT",
-		waitingSince: "WAITING_SINCE",
+	const values = {
+		KIND: notice.kind,
+		SESSION: notice.sessionId,
+		INTERACTION: notice.interactionId,
+		WORK_DIR: notice.workDir,
+		TITLE: notice.title,
+		TEXT: notice.text,
+		WAITING_SINCE: String(notice.waitingSince),
 	};
-	const values: unknown = notice;
-	if (!isRecord(values)) return {};
 	return Object.fromEntries(
-		Object.entries(names).map(([key, name]) => [`AGENTWIRE_NOTICE_${name}`, String(values[key]).replaceAll("\0", " ")]),
+		Object.entries(values).map(([name, value]) => [`AGENTWIRE_NOTICE_${name}`, value.replaceAll("\0", " ")]),
 	);
 }

@@ -80,10 +80,12 @@ export class Notices {
 		const still = new Set<string>();
 		for (const notice of waiting) {
 			const key = JSON.stringify([notice.sessionId, notice.interactionId]);
-			const isReported = this.#reported.has(key);
-			const isDue = now - notice.waitingSince >= noticePatience;
-			if (isReported || (isDue && this.#mayReport(now))) still.add(key);
-			if (!isReported && still.has(key)) this.#report(notice, now);
+			if (!this.#reported.has(key)) {
+				const isDue = now - notice.waitingSince >= noticePatience;
+				if (!isDue || !this.#mayReport(now)) continue;
+				this.#report(notice, now);
+			}
+			still.add(key);
 		}
 		this.#reported = still;
 	}

@@ -18,37 +18,35 @@ export function createOneFileInstallation(root: string): Installation {
 		temporaryDir: tmpdir(),
 		atExit: (remove: () => void) => void process.once("exit", remove),
 	};
-	const copies = (name: EmbeddedName): EmbeddedCopies => {
+	const known = new Map<EmbeddedName, EmbeddedCopies>();
+	const copiesOf = (name: EmbeddedName): EmbeddedCopies => {
 		const folder = readdirSync(root).find((entry) => entry.startsWith(`${name}-`)) ?? name;
 		const list = () =>
 			listFiles(path.join(root, folder)).map((file) => embeddedFile(root, folder, file, name === "ripgrep"));
 		return createEmbeddedCopies(folder, list, places);
 	};
-	const copyOf = (name: EmbeddedName): string | null => {
+	const directoryOf = (name: EmbeddedName): string | null => {
 		try {
-			return copies(name).directory();
+			const copies = known.get(name) ?? copiesOf(name);
+			known.set(name, copies);
+			return copies.directory();
 		} catch {
 			// Neither the cache directory nor the temporary one can be written: the program works without.
 			return null;
 		}
 	};
-	let ripgrep: EmbeddedCopies | null = null;
 	return {
 		command: [process.execPath],
 		get skillsDir() {
-			return copyOf("skills");
+			return directoryOf("skills");
 		},
 		get pageDir() {
-			return copyOf("gateway-page");
+			return directoryOf("gateway-page");
 		},
 		pageThread: path.join(root, "web-page-thread.js"),
 		async findRipgrep() {
-			try {
-				ripgrep ??= copies("ripgrep");
-				return path.join(ripgrep.directory(), program);
-			} catch {
-				return "rg";
-			}
+			const directory = directoryOf("ripgrep");
+			return directory === null ? "rg" : path.join(directory, program);
 		},
 	};
 }

@@ -1,6 +1,5 @@
 // Print mode: the kernel without a client. Runs the prompts of a script one after the other, prints the results, and
 // exits with a code for the outcome (docs/print.md).
-
 import path from "node:path";
 import { isatty } from "node:tty";
 import { aborted } from "../../base/abort.ts";

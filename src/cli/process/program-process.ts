@@ -1,6 +1,5 @@
 // The process of the program: its directory, its environment, its log, and its handlers for signals and uncaught
 // errors.
-
 import { homedir } from "node:os";
 import path from "node:path";
 import type { FaultOwner } from "../../kernel/api.ts";

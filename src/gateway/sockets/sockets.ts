@@ -34,8 +34,8 @@ export const closeCodes = {
 	silent: 4408,
 } as const;
 
-/** What a client is served. */
-export type SocketVisit = { readonly kind: "acp" } | { readonly kind: "wire"; readonly session: SessionApi };
+/** What a client is served: the Agent Client Protocol with all sessions, or Kimi Wire with one. */
+export type SocketVisit = { readonly dialect: "acp" } | { readonly dialect: "kimi"; readonly session: SessionApi };
 
 /**
  * Speaks a protocol over a transport until the client is gone, or the signal aborts because the program ends, and closes it.
@@ -93,7 +93,7 @@ export class Sockets {
 				client.cut(closeCodes.revoked, "The token is not valid any more."),
 			);
 			try {
-				const visit: SocketVisit = handle === null ? { kind: "acp" } : { kind: "wire", session: handle.session };
+				const visit: SocketVisit = handle === null ? { dialect: "acp" } : { dialect: "kimi", session: handle.session };
 				const transport = createMessageTransport(client, { outboxLimit, replyLimit });
 				await this.#parts.converse(visit, transport, stopping.signal);
 			} catch (error) {

@@ -50,13 +50,7 @@ export async function openGateway(
 		tls: null,
 		page: null,
 		tokens,
-		converse:
-			converse ??
-			((asked, transport, signal) => {
-				const visit =
-					asked.kind === "acp" ? ({ dialect: "acp" } as const) : ({ dialect: "kimi", session: asked.session } as const);
-				return serveVisitor(visit, visitParts, transport, signal);
-			}),
+		converse: converse ?? ((visit, transport, signal) => serveVisitor(visit, visitParts, transport, signal)),
 		// Streams and connections live by the clock of the machine, but for what tests wait for.
 		clock: {
 			now: clock.now,

@@ -1,5 +1,4 @@
 // The realm of a server: its sessions and its configuration, apart from those of other realms.
-
 import { isRecord } from "../../../base/json.ts";
 import type { Method } from "../../../rpc/methods.ts";
 
