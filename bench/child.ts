@@ -1,5 +1,5 @@
 // A measured child process: started, fed, and its raw bytes received without delay, whatever is measured.
-import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 
 /** A `--wire` executable to measure: its command line and its environment. */
@@ -111,6 +111,13 @@ function isReply(line: string, id: string): boolean {
 	if (line.includes('"method"')) return false;
 	const value: unknown = JSON.parse(line);
 	return typeof value === "object" && value !== null && "id" in value && value.id === id;
+}
+
+/** Bytes of memory that a process has now; null where the system does not report it. */
+export function residentMemory({ pid }: ChildProcess): number | null {
+	if (process.platform !== "linux" || pid === undefined) return null;
+	const found = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"));
+	return found === null ? null : Number(found[1]) * 1024;
 }
 
 /** The largest peak of a process and its descendants, in bytes: a command may be a wrapper around the program. */

@@ -1,12 +1,13 @@
 // Measures the gateway under load: a provider on loopback streams the answers of many sessions at once, at a fixed rate; how
 // long until each delta is at a client, what it costs in memory, and whether anything was lost.
 import { type ChildProcess, spawn } from "node:child_process";
-import { readFileSync } from "node:fs";
 import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import path from "node:path";
 import { createInterface } from "node:readline";
-import type { Target } from "./child.ts";
+import { readTokens } from "../test/support/gateway/token-file.ts";
+import { residentMemory, type Target } from "./child.ts";
+import { inParallel } from "./parallel.ts";
 import { percentile } from "./report.ts";
 
 /** The load: sessions, the streams that share them among each other, and deltas of a session in a second. */
@@ -38,27 +39,31 @@ const chunk = (delta: object, more: object = {}) =>
 	`data: ${JSON.stringify({ id: "m", choices: [{ index: 0, delta, ...more }] })}\n\n`;
 /** Of the deltas, with their number and the time at which they were written. */
 const mark = /(\d+)@([\d.]+) /g;
+/** Requests that are under way at once. */
+const atOnce = 20;
 /** The provider does not write to all sessions in the same moment. */
 const slices = 10;
 
 export async function measureGateway(target: Target, workDir: string, load: GatewayLoad): Promise<GatewayMeasurement> {
 	const provider = await startProvider(load);
 	const gateway = await startGateway(target, workDir, provider.port, load.sessions);
-	const agent = new Agent({ keepAlive: true, maxSockets: 20 });
+	const agent = new Agent({ keepAlive: true, maxSockets: atOnce });
 	try {
 		const call = (method: string, params: object) => sendCall(gateway, agent, method, params);
-		const ids = await inParallel(load.sessions, async () => String((await call("sessions.create", {}))["sessionId"]));
-		const streams = await inParallel(load.streams, async (n) => {
+		const ids = await inParallel(load.sessions, atOnce, async () =>
+			String((await call("sessions.create", {}))["sessionId"]),
+		);
+		const streams = await inParallel(load.streams, atOnce, async (n) => {
 			const share = load.isShared ? ids : ids.filter((_, index) => index % load.streams === n);
 			return await openStream(gateway, share);
 		});
-		const before = memoryOf(gateway.child);
+		const before = residentMemory(gateway.child);
 		for (const stream of streams.slice(0, load.stalled)) stream.pause();
-		await inParallel(ids.length, (n) => call("turn.start", { sessionId: ids[n], input: "go" }));
+		await inParallel(ids.length, atOnce, (n) => call("turn.start", { sessionId: ids[n], input: "go" }));
 		await provider.allAsked;
 		let peak = before;
 		const looking = setInterval(() => {
-			peak = Math.max(peak ?? 0, memoryOf(gateway.child) ?? 0);
+			peak = Math.max(peak ?? 0, residentMemory(gateway.child) ?? 0);
 		}, 100);
 		const startedAt = now();
 		await provider.stream();
@@ -171,9 +176,7 @@ async function startGateway(
 	);
 	for await (const line of createInterface({ input: child.stdout })) {
 		const { url, tokens }: { url: string; tokens: string } = JSON.parse(line);
-		const stored: { tokens: readonly { token: string; scope: string }[] } = JSON.parse(readFileSync(tokens, "utf8"));
-		const token = stored.tokens.find(({ scope }) => scope === "control")?.token ?? "";
-		return { child, port: Number(new URL(url).port), token };
+		return { child, port: Number(new URL(url).port), token: readTokens(tokens).control ?? "" };
 	}
 	throw new Error("The gateway ended before it served.");
 }
@@ -319,25 +322,4 @@ function openStream({ port, token }: RunningGateway, ids: readonly string[]): Pr
 		sending.on("error", reject);
 		sending.end();
 	});
-}
-
-function memoryOf({ pid }: ChildProcess): number | null {
-	if (process.platform !== "linux" || pid === undefined) return null;
-	const found = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"));
-	return found === null ? null : Number(found[1]) * 1024;
-}
-
-/** Does the work so many times, twenty at once, and gives the results in order. */
-async function inParallel<T>(count: number, work: (n: number) => Promise<T>): Promise<T[]> {
-	const results: T[] = [];
-	let next = 0;
-	const worker = async (): Promise<void> => {
-		while (next < count) {
-			const n = next;
-			next += 1;
-			results[n] = await work(n);
-		}
-	};
-	await Promise.all(Array.from({ length: Math.min(20, count) }, worker));
-	return results;
 }

@@ -1,10 +1,11 @@
 // Measures many sessions of one process: the cost of an idle one, the delay of a turn's begin while others run, and the
 // fairness between them. Every session has had a turn before; each call uses a fresh process.
-import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { createInterface } from "node:readline";
-import type { Target } from "./child.ts";
+import { residentMemory, type Target } from "./child.ts";
+import { inParallel } from "./parallel.ts";
 import { percentile } from "./report.ts";
 
 export const sessionCount = 1000;
@@ -49,12 +50,12 @@ export async function measureSessions(
 			const { result } = await client.run("session/create", { prompt: "hello" });
 			return String(result?.["session_id"]);
 		};
-		const first = await inParallel(firstSessions, make);
+		const first = await inParallel(firstSessions, turnsAtOnce, make);
 		const memoryBefore = client.memory();
-		const ids = [...first, ...(await inParallel(sessionCount - firstSessions, make))];
+		const ids = [...first, ...(await inParallel(sessionCount - firstSessions, turnsAtOnce, make))];
 		const memoryAfter = client.memory();
 		const startedAt = performance.now();
-		const runs = await inParallel(sessionCount * roundCount, async (n) => {
+		const runs = await inParallel(sessionCount * roundCount, turnsAtOnce, async (n) => {
 			const session_id = ids[n % sessionCount] ?? "";
 			return await client.run("turn/start", { session_id, prompt: "again" }, session_id);
 		});
@@ -94,21 +95,6 @@ function toConfig(scripts: string, loaded: number | null): string {
 		providers: { scripted: provider },
 		agentwire: { limits: loaded === null ? {} : { loaded_sessions: loaded } },
 	});
-}
-
-/** Runs the work so many times, `turnsAtOnce` of them in parallel, begun in order. */
-async function inParallel<T>(count: number, work: (n: number) => Promise<T>): Promise<T[]> {
-	const results: T[] = [];
-	let next = 0;
-	const worker = async (): Promise<void> => {
-		while (next < count) {
-			const n = next;
-			next += 1;
-			results[n] = await work(n);
-		}
-	};
-	await Promise.all(Array.from({ length: Math.min(turnsAtOnce, count) }, worker));
-	return results;
 }
 
 interface Message {
@@ -186,10 +172,4 @@ function startClient({ name, command, environment }: Target, words: readonly str
 				child.stdin.end();
 			}),
 	};
-}
-
-function residentMemory({ pid }: ChildProcessWithoutNullStreams): number | null {
-	if (process.platform !== "linux" || pid === undefined) return null;
-	const found = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"));
-	return Number(found?.[1]) * 1024;
 }

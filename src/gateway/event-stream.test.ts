@@ -1,27 +1,19 @@
 import { describe, expect, it } from "vitest";
+import { turnEvent } from "../../test/support/gateway/turn-event.ts";
 import { createFakeClock } from "../../test/support/host/campaign-clock.ts";
-import type { AgentEvent, EventBody } from "../events/event.ts";
 import { EventWriter, mergeSpan } from "./event-stream.ts";
 
 function createSubject() {
 	const written: string[] = [];
 	const clock = createFakeClock();
 	const writer = new EventWriter({ write: (text) => void written.push(text) }, clock);
-	const event = (body: EventBody, more: Partial<AgentEvent> = {}): AgentEvent => ({
-		sessionId: "s",
-		turnId: "t",
-		agentPath: [],
-		at: 1,
-		body,
-		...more,
-	});
 	let offset = 0;
 	const say = (text: string) => {
-		writer.add(event({ type: "content.delta", part: { type: "text", text }, offset }));
+		writer.add(turnEvent({ type: "content.delta", part: { type: "text", text }, offset }));
 		offset += text.length;
 	};
 	const texts = () => written.map((text) => [...text.matchAll(/"text":"([^"]*)"/g)].map(([, found]) => found));
-	return { writer, clock, say, texts, written, event };
+	return { writer, clock, say, texts, written };
 }
 
 describe("EventWriter", () => {
@@ -46,12 +38,12 @@ describe("EventWriter", () => {
 	});
 
 	it("writes a durable event after what came before it", () => {
-		const { writer, say, texts, written, event } = createSubject();
+		const { writer, say, texts, written } = createSubject();
 		say("a");
 		writer.settle();
 		say("b");
 		writer.settle();
-		writer.add(event({ type: "recovery.reported" }, { seq: 7, epoch: "e" }));
+		writer.add(turnEvent({ type: "recovery.reported" }, { seq: 7, epoch: "e" }));
 		expect(texts()).toEqual([["a"], ["b"], []]);
 		expect(written.at(-1)).toMatch(/^id: s@e:7\nevent: e\n/);
 	});

@@ -12,11 +12,9 @@ import { createStage, type Stage, toolCall } from "../support/executable/executa
 import type { Server } from "../support/executable/running-server.ts";
 import { GatewayClient, isEvent } from "../support/gateway/gateway-client.ts";
 import { connectSocket } from "../support/gateway/socket-client.ts";
+import { readTokens } from "../support/gateway/token-file.ts";
 
-const tokensOf = (stage: Stage): Readonly<Record<string, string>> => {
-	const { tokens } = JSON.parse(readFileSync(path.join(stage.shareDir, "gateway.json"), "utf8"));
-	return Object.fromEntries(tokens.map(({ token, scope }: { token: string; scope: string }) => [scope, token]));
-};
+const tokensOf = (stage: Stage) => readTokens(path.join(stage.shareDir, "gateway.json"));
 
 /** Of `localhost`, signed by itself, and used in these tests alone. */
 const certificate = `-----BEGIN CERTIFICATE-----
@@ -49,7 +47,7 @@ async function startGateway(stage: Stage, ...flags: string[]): Promise<Started> 
 	const [line] = await server.readUntil(() => true);
 	const { url } = line as unknown as { url: string };
 	const port = Number(new URL(url).port);
-	return { server, port, client: new GatewayClient(port, tokensOf(stage)["control"] ?? "") };
+	return { server, port, client: new GatewayClient(port, tokensOf(stage).control ?? "") };
 }
 
 const stop = async ({ server }: Started) => {
@@ -171,9 +169,9 @@ describe("agentwire serve", () => {
 		const first = await startGateway(stage);
 		const old = tokensOf(stage);
 		const second = await startGateway(stage, "--new-token");
-		expect(tokensOf(stage)["control"]).not.toBe(old["control"]);
+		expect(tokensOf(stage).control).not.toBe(old["control"]);
 		expect(await first.client.send({ path: "/" })).toMatchObject({ status: 401 });
-		expect(await new GatewayClient(first.port, tokensOf(stage)["control"] ?? "").send({ path: "/" })).toMatchObject({
+		expect(await new GatewayClient(first.port, tokensOf(stage).control ?? "").send({ path: "/" })).toMatchObject({
 			status: 404,
 		});
 		await stop(first);
@@ -189,7 +187,7 @@ describe("agentwire serve", () => {
 		const stream = await started.client.stream(`sessions=${sessionId}`);
 		await started.client.result("turn.start", { sessionId, input: "read" });
 		const result = await stream.until(isEvent("tool.result"));
-		expect(JSON.stringify(result.data)).not.toContain(tokensOf(stage)["control"]);
+		expect(JSON.stringify(result.data)).not.toContain(tokensOf(stage).control);
 		expect(result.data["result"]).toMatchObject({ is_error: true });
 		await stop(started);
 	});
@@ -201,7 +199,7 @@ describe("agentwire serve", () => {
 		writeFileSync(path.join(stage.workDir, files.key), key);
 		const started = await startGateway(stage, "--tls-cert", files.certificate, "--tls-key", files.key);
 		const answer = await new Promise((resolve, reject) => {
-			const headers = { authorization: `Bearer ${tokensOf(stage)["observe"]}` };
+			const headers = { authorization: `Bearer ${tokensOf(stage).observe}` };
 			const place = { host: "localhost", port: started.port, path: "/events", family: 4 };
 			get({ ...place, ca: certificate, headers }, ({ statusCode }) => resolve(statusCode)).on("error", reject);
 		});
@@ -289,7 +287,7 @@ describe("a WebSocket", () => {
 		const messages: unknown[] = [];
 		const connect = (decide: () => Promise<acp.RequestPermissionResponse>) => {
 			const { writable, readable } = createWebSocketStream(`ws://127.0.0.1:${started.port}/acp`, {
-				protocols: ["agentwire", `agentwire.bearer.${tokensOf(stage)["control"]}`],
+				protocols: ["agentwire", `agentwire.bearer.${tokensOf(stage).control}`],
 				WebSocket,
 			});
 			const { agent } = acp
@@ -331,7 +329,7 @@ describe("a WebSocket", () => {
 		const stage = createStage({ scripts: [toolCall("c", "Shell", { command: "touch made" }), "text: done"] });
 		const started = await startGateway(stage);
 		const sessionId = await started.client.createSession();
-		const wire = await connectSocket(started.port, `/wire?session=${sessionId}`, tokensOf(stage)["control"] ?? "");
+		const wire = await connectSocket(started.port, `/wire?session=${sessionId}`, tokensOf(stage).control ?? "");
 		await wire.request("i", "initialize", { protocol_version: "1.9", capabilities: { supports_question: true } });
 		wire.send({ id: "p", method: "prompt", params: { user_input: "make it" } });
 		const asked = await wire.until(({ method }) => method === "request");

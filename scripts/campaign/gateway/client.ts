@@ -2,62 +2,21 @@
 import { type IncomingMessage, request } from "node:http";
 import { connect } from "node:net";
 import { isRecord } from "../../../src/base/json.ts";
+import { GatewayRequests, parsed } from "../../../test/support/gateway/gateway-requests.ts";
 
 /** Milliseconds for what has to come. */
 export const patience = 15_000;
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** An answer over HTTP; the body is parsed, if it is JSON. */
-export interface Answer {
-	readonly status: number;
-	readonly body: unknown;
-}
-
-export class CampaignClient {
-	readonly #port: number;
-	readonly #token: string;
-
+export class CampaignClient extends GatewayRequests {
 	constructor(port: number, token: string) {
-		this.#port = port;
-		this.#token = token;
-	}
-
-	/** Fails when there is no answer in time. */
-	send(method: string, path: string, body?: string, headers: Readonly<Record<string, string>> = {}): Promise<Answer> {
-		return new Promise((resolve, reject) => {
-			const sending = request({ ...this.#to(path, headers), method, timeout: patience }, (response) => {
-				let text = "";
-				response.setEncoding("utf8");
-				response.on("data", (piece: string) => {
-					text += piece;
-				});
-				response.on("error", reject);
-				response.on("end", () => resolve({ status: response.statusCode ?? 0, body: parsed(text) }));
-			});
-			sending.on("timeout", () => sending.destroy(new Error("no answer in time")));
-			sending.on("error", reject);
-			sending.end(body);
-		});
-	}
-
-	/** The result of a method; fails for an error. */
-	async call(method: string, params: object): Promise<Fields> {
-		const content = { "content-type": "application/json" };
-		const { body } = await this.send(
-			"POST",
-			"/rpc",
-			JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
-			content,
-		);
-		const result = isRecord(body) ? body["result"] : null;
-		if (!isRecord(result)) throw new Error(`${method} was answered ${JSON.stringify(body)}`);
-		return result;
+		super(port, token, patience);
 	}
 
 	/** All stored events of a session. */
 	async history(sessionId: string): Promise<readonly Fields[]> {
-		const { body } = await this.send("GET", `/sessions/${sessionId}/history?limit=1000`);
+		const { body } = await this.send({ path: `/sessions/${sessionId}/history?limit=1000` });
 		const events = isRecord(body) ? body["events"] : null;
 		return Array.isArray(events) ? events.filter(isRecord) : [];
 	}
@@ -66,7 +25,7 @@ export class CampaignClient {
 	stream(sessionId: string, cursor: string | null, onEvent: (event: Fields, id: string) => void): Promise<OpenStream> {
 		return new Promise((resolve, reject) => {
 			const headers = cursor === null ? {} : { "last-event-id": cursor };
-			const sending = request(this.#to(`/events?sessions=${sessionId}`, headers), (response) => {
+			const sending = request(this.options("GET", `/events?sessions=${sessionId}`, undefined, headers), (response) => {
 				if (response.statusCode === 200) resolve(new OpenStream(response, onEvent));
 				else reject(new Error(`a stream was refused with ${response.statusCode}`));
 			});
@@ -78,7 +37,7 @@ export class CampaignClient {
 	/** Sends bytes and gives what came back until the server or the patience ended it. */
 	sendBytes(bytes: Buffer): Promise<{ readonly text: string; readonly isEnded: boolean }> {
 		return new Promise((resolve) => {
-			const socket = connect(this.#port, "127.0.0.1");
+			const socket = connect(this.port, "127.0.0.1");
 			let text = "";
 			let isEnded = true;
 			socket.setTimeout(1000, () => {
@@ -94,16 +53,6 @@ export class CampaignClient {
 			socket.on("close", () => resolve({ text, isEnded }));
 			socket.write(bytes);
 		});
-	}
-
-	#to(path: string, headers: Readonly<Record<string, string>>) {
-		return {
-			host: "127.0.0.1",
-			port: this.#port,
-			path,
-			agent: false as const,
-			headers: { authorization: `Bearer ${this.#token}`, ...headers },
-		};
 	}
 }
 
@@ -154,12 +103,4 @@ function toCursor(state: unknown): string | null {
 	const snapshot = isRecord(state) ? state["snapshot"] : null;
 	const cursor = isRecord(snapshot) ? snapshot["cursor"] : null;
 	return isRecord(snapshot) && isRecord(cursor) ? `${snapshot["sessionId"]}@${cursor["epoch"]}:${cursor["seq"]}` : null;
-}
-
-function parsed(text: string): unknown {
-	try {
-		return JSON.parse(text);
-	} catch {
-		return text;
-	}
 }

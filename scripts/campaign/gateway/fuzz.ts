@@ -96,7 +96,12 @@ const callMethod: Play = async ({ random, client, sessionId, tally }) => {
 	const given = toValue(random, sessionId);
 	const params = isRecord(given) && random.chance(70) ? { sessionId, ...given } : given;
 	const body = JSON.stringify({ jsonrpc: "2.0", id: random.pick<unknown>([1, "a", null]), method, params });
-	const { status, body: answer } = await client.send("POST", "/rpc", body, { "content-type": "application/json" });
+	const { status, body: answer } = await client.send({
+		method: "POST",
+		path: "/rpc",
+		headers: { "content-type": "application/json" },
+		body,
+	});
 	tally.add(`calls answered ${status}`);
 	const isInternal = JSON.stringify(answer).includes("-32603");
 	return status >= 500 || isInternal ? `${body} was answered ${status} ${JSON.stringify(answer)}` : null;
@@ -165,7 +170,7 @@ export async function runFuzz({ rounds, seed, log }: CampaignOptions): Promise<C
 		const place = await openGateway();
 		try {
 			const client = new CampaignClient(place.port, control);
-			const sessionId = String((await client.call("sessions.create", {}))["sessionId"]);
+			const sessionId = await client.createSession();
 			const round: Round = { random, client, port: place.port, sessionId, tally };
 			for (let number = 1; number <= rounds; number += 1) {
 				// Several at once, as clients are.
@@ -173,7 +178,7 @@ export async function runFuzz({ rounds, seed, log }: CampaignOptions): Promise<C
 				findings.push(...found.flatMap((text) => (text === null ? [] : [`round ${number}, seed ${seed}: ${text}`])));
 				if (number % 50 !== 0) continue;
 				const startedAt = performance.now();
-				await client.call("server.info", {});
+				await client.result("server.info", {});
 				const took = performance.now() - startedAt;
 				if (took > serviceTime) findings.push(`round ${number}, seed ${seed}: others waited ${took.toFixed(0)} ms`);
 				if (number % 500 === 0) log(`${number} rounds`);

@@ -1,7 +1,7 @@
 // The kill campaign of the gateway: the process is killed at any moment of its turns, and started again. What a reader was
 // sent is in the history afterwards, and it continues where it was.
-import { readFile } from "node:fs/promises";
 import path from "node:path";
+import { readTokens } from "../../../test/support/gateway/token-file.ts";
 import { type CampaignOptions, type CampaignReport, reportOn, Tally } from "../frame/campaign.ts";
 import { createPlace, type Place, removePlace, startExecutable, writeSettings } from "../frame/executable.ts";
 import { createRandom, type Random } from "../random.ts";
@@ -42,13 +42,13 @@ async function playRound(random: Random, place: Place, tally: Tally): Promise<st
 		try {
 			const line = await running.read();
 			if (line === null) return `it did not start: ${running.complaints()}`;
-			const client = await connect(place, line);
-			sessionId ??= String((await client.call("sessions.create", {}))["sessionId"]);
+			const client = connect(place, line);
+			sessionId ??= await client.createSession();
 			const before = await client.history(sessionId);
 			const lost = reader.events.length > before.length;
 			if (lost) return `a reader had ${reader.events.length} events, of which ${before.length} are stored`;
 			await reader.connect(client, sessionId);
-			await client.call("turn.start", { sessionId, input: "go" });
+			await client.result("turn.start", { sessionId, input: "go" });
 			if (life === kills) {
 				const isOver = (event: object) =>
 					"type" in event && event.type === "turn.ended" && "seq" in event && Number(event.seq) > before.length;
@@ -68,11 +68,8 @@ async function playRound(random: Random, place: Place, tally: Tally): Promise<st
 	return null;
 }
 
-async function connect({ shareDir }: Place, line: string): Promise<CampaignClient> {
+function connect({ shareDir }: Place, line: string): CampaignClient {
 	const { url }: { url: string } = JSON.parse(line);
-	const stored: { tokens: readonly { token: string; scope: string }[] } = JSON.parse(
-		await readFile(path.join(shareDir, "gateway.json"), "utf8"),
-	);
-	const token = stored.tokens.find(({ scope }) => scope === "control")?.token ?? "";
+	const token = readTokens(path.join(shareDir, "gateway.json")).control ?? "";
 	return new CampaignClient(Number(new URL(url).port), token);
 }

@@ -28,12 +28,12 @@ export async function runLiveness({ rounds, seed, log }: CampaignOptions): Promi
 }
 
 async function playRound(random: Random, client: CampaignClient, tally: Tally): Promise<string | null> {
-	const sessionId = String((await client.call("sessions.create", {}))["sessionId"]);
+	const sessionId = await client.createSession();
 	const readers = Array.from({ length: 1 + random.below(4) }, () => new Reader());
 	for (const reader of readers) await reader.connect(client, sessionId);
 	const away = new Set<Reader>();
 	const startTurn = (text: string) =>
-		client.call("turn.start", { sessionId, input: `text: ${text}` }).catch((thrown: unknown) => {
+		client.result("turn.start", { sessionId, input: `text: ${text}` }).catch((thrown: unknown) => {
 			// One runs already.
 			if (!String(thrown).includes('"busy"')) throw thrown;
 		});
@@ -43,8 +43,8 @@ async function playRound(random: Random, client: CampaignClient, tally: Tally): 
 		const what = random.pick(["turn", "turn", "cut", "stall", "back", "cancel", "rename"] as const);
 		tally.add(what);
 		if (what === "turn") await startTurn("x".repeat(random.pick([1, 100, 50_000] as const)));
-		if (what === "rename") await client.call("sessions.rename", { sessionId, title: `Title ${step}` });
-		if (what === "cancel") await client.call("turn.cancel", { sessionId }).catch(() => {});
+		if (what === "rename") await client.result("sessions.rename", { sessionId, title: `Title ${step}` });
+		if (what === "cancel") await client.result("turn.cancel", { sessionId }).catch(() => {});
 		if (what === "stall") reader.pause();
 		if (what === "cut") {
 			reader.cut();
@@ -60,11 +60,11 @@ async function playRound(random: Random, client: CampaignClient, tally: Tally): 
 		if (away.delete(reader)) await reader.connect(client, sessionId);
 	}
 	const deadline = performance.now() + patience;
-	while ((await client.call("session.snapshot", { sessionId }))["turnId"] !== null) {
+	while ((await client.result("session.snapshot", { sessionId }))["turnId"] !== null) {
 		if (performance.now() > deadline) return "a turn has no end";
 		await new Promise((resolve) => setTimeout(resolve, 5));
 	}
-	await client.call("sessions.rename", { sessionId, title: "The end" });
+	await client.result("sessions.rename", { sessionId, title: "The end" });
 	const isEnd = (event: object) => "title" in event && event.title === "The end";
 	for (const reader of readers) if (!(await reader.until(isEnd, patience))) return "a reader has not got the end";
 	const history = await client.history(sessionId);

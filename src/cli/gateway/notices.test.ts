@@ -6,6 +6,7 @@ import { silentLog } from "../../base/log.ts";
 import type { AgentEvent } from "../../events/event.ts";
 import type { Interaction } from "../../events/interaction.ts";
 import type { SessionsApi } from "../../kernel/api.ts";
+import { plainRequest } from "../../kernel/hosting/hosted-options.ts";
 import { UsageError } from "../arguments/usage-error.ts";
 import { readNoticeCommand, runNoticeCommand } from "./notice-command.ts";
 import { limitSpan, lookSpan, type Notice, Notices, noticeLimit, noticePatience } from "./notices.ts";
@@ -45,22 +46,7 @@ const question = (id: string): Interaction => ({
 async function createSubject() {
 	const { host } = await createHost();
 	const clock = createFakeClock();
-	const handle = await host.create({
-		model: null,
-		provider: null,
-		maxAnswerTokens: null,
-		maxSteps: null,
-		systemPrompt: null,
-		tools: "all",
-		budgets: {
-			sessionTokens: null,
-			sessionSeconds: null,
-			sessionToolCalls: null,
-			turnTokens: null,
-			turnSeconds: null,
-			turnToolCalls: null,
-		},
-	});
+	const handle = await host.create({ ...plainRequest, tools: "all" });
 	const { id, workDir } = handle.session;
 	const open: AgentEvent[] = [];
 	const running = new Set([id]);
