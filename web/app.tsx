@@ -1,6 +1,8 @@
 // The page: sessions on the left, the conversation in the middle, what it comes to on the right.
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import type { SessionMode } from "../src/events/session-mode.ts";
+import type { SessionSummary } from "../src/store/session-store.ts";
 import { Attention } from "./attention.tsx";
 import { Composer } from "./composer.tsx";
 import { Panel } from "./panel.tsx";
@@ -14,7 +16,6 @@ import {
 	currentId,
 	fault,
 	hasEarlier,
-	type Mode,
 	mode,
 	model,
 	models,
@@ -28,7 +29,7 @@ import {
 	workDir,
 } from "./store.ts";
 import { TurnView } from "./transcript.tsx";
-import { call, type SessionRow } from "./wire.ts";
+import { call } from "./wire.ts";
 
 export function App(): JSX.Element {
 	const [drawer, setDrawer] = useState(false);
@@ -165,7 +166,7 @@ function Sessions(): JSX.Element {
 	const [search, setSearch] = useState("");
 	const all = sessions.value;
 	const wanted = search.toLowerCase();
-	const groups = new Map<string, SessionRow[]>();
+	const groups = new Map<string, SessionSummary[]>();
 	for (const row of all ?? []) {
 		if (!`${row.title} ${row.workDir}`.toLowerCase().includes(wanted)) continue;
 		groups.set(row.workDir, [...(groups.get(row.workDir) ?? []), row]);
@@ -291,7 +292,7 @@ function Header({ onSessions, onDetails, hasDetails }: HeaderActions): JSX.Eleme
 							onChange={(event) => {
 								const wanted = event.currentTarget.value;
 								attempt(async () => {
-									mode.value = (await call<{ mode: Mode }>("mode.set", { sessionId, mode: wanted })).mode;
+									mode.value = (await call<{ mode: SessionMode }>("mode.set", { sessionId, mode: wanted })).mode;
 								});
 							}}
 						>

@@ -3,7 +3,9 @@
 import type { DisplayBlock, Todo, ToolReturn, UserInput } from "../src/events/content.ts";
 import type { McpStatus } from "../src/events/event.ts";
 import type { Interaction, SettledBy } from "../src/events/interaction.ts";
-import type { GatewayEvent, Snapshot } from "./wire.ts";
+import type { GatewayEvent } from "../src/gateway/gateway-event.ts";
+import { countLines, diffLines } from "./diff.ts";
+import type { Snapshot } from "./wire.ts";
 
 export type ToolState = "preparing" | "waiting" | "running" | "done" | "failed" | "refused" | "interrupted" | "unknown";
 
@@ -235,7 +237,8 @@ export class SessionView {
 				const block = this.#tool(event, event.toolCallId, event.name, event.arguments);
 				block.state = "running";
 				block.startedAt = event.at;
-				if (event.agentPath.length === 0) this.activity = `running ${headline(block)}`;
+				if (event.agentPath.length === 0)
+					this.activity = `running ${headline(block.name, readArguments(block.arguments))}`;
 				return;
 			}
 			case "tool.progress": {
@@ -433,7 +436,7 @@ export class SessionView {
 	#noteChange(shown: DisplayBlock): void {
 		if (shown.type !== "diff" || !("old_text" in shown)) return;
 		const change = this.changes.get(shown.path) ?? { path: shown.path, added: 0, removed: 0 };
-		const { added, removed } = countLines(shown.old_text, shown.new_text);
+		const { added, removed } = countLines(diffLines(shown.old_text, shown.new_text));
 		this.changes.set(shown.path, { path: shown.path, added: change.added + added, removed: change.removed + removed });
 	}
 
@@ -505,74 +508,10 @@ export function readArguments(text: string): Record<string, unknown> {
 	}
 }
 
-/** The one line that says what a call does. */
-export function headline({ name, arguments: text }: Pick<ToolBlock, "name" | "arguments">): string {
-	const given = readArguments(text);
+/** The one line that says what a call with these arguments does. */
+export function headline(name: string, given: Readonly<Record<string, unknown>>): string {
 	const first = ["command", "path", "file_path", "pattern", "query", "url", "description"]
 		.map((key) => given[key])
 		.find((value) => typeof value === "string");
 	return typeof first === "string" ? first : name;
-}
-
-export interface DiffLine {
-	readonly kind: "same" | "added" | "removed";
-	readonly text: string;
-	readonly old: number | null;
-	readonly fresh: number | null;
-}
-
-/** The lines of two texts, by their longest common part; of very long ones only the ends that are alike. */
-export function diffLines(before: string, after: string, oldStart = 1, newStart = 1): DiffLine[] {
-	const old = before === "" ? [] : before.replace(/\n$/, "").split("\n");
-	const fresh = after === "" ? [] : after.replace(/\n$/, "").split("\n");
-	let head = 0;
-	while (head < old.length && head < fresh.length && old[head] === fresh[head]) head += 1;
-	let tail = 0;
-	while (tail < old.length - head && tail < fresh.length - head && old.at(-1 - tail) === fresh.at(-1 - tail)) tail += 1;
-	const a = old.slice(head, old.length - tail);
-	const b = fresh.slice(head, fresh.length - tail);
-	const lines: DiffLine[] = [];
-	let [left, right] = [oldStart, newStart];
-	const add = (kind: DiffLine["kind"], text: string) => {
-		lines.push({ kind, text, old: kind === "added" ? null : left, fresh: kind === "removed" ? null : right });
-		if (kind !== "added") left += 1;
-		if (kind !== "removed") right += 1;
-	};
-	for (const text of old.slice(0, head)) add("same", text);
-	if (a.length * b.length > 400_000) {
-		for (const text of a) add("removed", text);
-		for (const text of b) add("added", text);
-	} else {
-		const width = b.length + 1;
-		const table = new Uint32Array((a.length + 1) * width);
-		for (let i = a.length - 1; i >= 0; i -= 1) {
-			for (let j = b.length - 1; j >= 0; j -= 1) {
-				const [down, across] = [table[(i + 1) * width + j] ?? 0, table[i * width + j + 1] ?? 0];
-				table[i * width + j] = a[i] === b[j] ? 1 + (table[(i + 1) * width + j + 1] ?? 0) : Math.max(down, across);
-			}
-		}
-		let [i, j] = [0, 0];
-		while (i < a.length || j < b.length) {
-			if (i < a.length && j < b.length && a[i] === b[j]) {
-				add("same", a[i] ?? "");
-				i += 1;
-				j += 1;
-			} else if (
-				j >= b.length ||
-				(i < a.length && (table[(i + 1) * width + j] ?? 0) >= (table[i * width + j + 1] ?? 0))
-			) {
-				add("removed", a[i++] ?? "");
-			} else add("added", b[j++] ?? "");
-		}
-	}
-	for (const text of tail === 0 ? [] : old.slice(-tail)) add("same", text);
-	return lines;
-}
-
-export function countLines(before: string, after: string): { added: number; removed: number } {
-	const lines = diffLines(before, after);
-	return {
-		added: lines.filter(({ kind }) => kind === "added").length,
-		removed: lines.filter(({ kind }) => kind === "removed").length,
-	};
 }

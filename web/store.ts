@@ -1,22 +1,22 @@
 // The state of the page: which sessions there are, which one is open, and its conversation, always current over lost connections.
 import { signal } from "@preact/signals";
+import type { Cursor } from "../src/events/event.ts";
 import type { Answer } from "../src/events/interaction.ts";
+import { type SessionMode, toSessionMode } from "../src/events/session-mode.ts";
+import type { GatewayEvent } from "../src/gateway/gateway-event.ts";
+import type { SessionSummary } from "../src/store/session-store.ts";
 import { SessionView } from "./conversation.ts";
 import {
-	type Cursor,
 	call,
-	type GatewayEvent,
 	type ModelOption,
 	readHistory,
 	readStream,
-	type SessionRow,
 	type Snapshot,
 	takeToken,
 	WireError,
 	windowName,
 } from "./wire.ts";
 
-export type Mode = "default" | "plan" | "auto" | "yolo";
 export interface Task {
 	readonly id: string;
 	readonly kind: string;
@@ -26,13 +26,13 @@ export interface Task {
 }
 
 export const access = signal<"none" | "control" | "observe">("none");
-export const sessions = signal<readonly SessionRow[] | null>(null);
+export const sessions = signal<readonly SessionSummary[] | null>(null);
 export const running = signal<ReadonlySet<string>>(new Set());
 export const models = signal<{ options: readonly ModelOption[]; chosen: string | null } | null>(null);
 export const currentId = signal<string | null>(null);
 export const workDir = signal("");
 export const title = signal<string | null>(null);
-export const mode = signal<Mode>("default");
+export const mode = signal<SessionMode>("default");
 export const model = signal<Snapshot["model"]>(null);
 export const connection = signal<"loading" | "live" | "offline" | "closed">("loading");
 export const fault = signal<string | null>(null);
@@ -85,7 +85,7 @@ export async function start(): Promise<void> {
 }
 
 export async function refresh(): Promise<void> {
-	const page = await call<{ sessions: SessionRow[] }>("sessions.list", { limit: 100 });
+	const page = await call<{ sessions: SessionSummary[] }>("sessions.list", { limit: 100 });
 	sessions.value = page.sessions.filter((each) => each.archivedAt === null);
 	const loaded = await call<{ id: string; isRunning: boolean }[]>("sessions.loaded");
 	running.value = new Set(loaded.filter((each) => each.isRunning).map((each) => each.id));
@@ -207,7 +207,7 @@ function showSnapshot(snapshot: Snapshot): void {
 	workDir.value = snapshot.workDir;
 	model.value = snapshot.model;
 	if (snapshot.title !== null) title.value = snapshot.title;
-	mode.value = snapshot.planMode ? "plan" : snapshot.approvesEverything ? "yolo" : snapshot.isAway ? "auto" : "default";
+	mode.value = toSessionMode(snapshot);
 	void refreshTasks();
 }
 

@@ -1,12 +1,9 @@
 // The conversation: turns as blocks, boring calls on a line, commands and changes as cards.
 import { Component, type ComponentChildren, type JSX } from "preact";
-import { useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import type { DisplayBlock } from "../src/events/content.ts";
 import {
 	type Block,
-	countLines,
-	type DiffLine,
-	diffLines,
 	headline,
 	plainInput,
 	readArguments,
@@ -14,6 +11,7 @@ import {
 	type ToolBlock,
 	type Turn,
 } from "./conversation.ts";
+import { countLines, type DiffLine, diffLines } from "./diff.ts";
 import { Markdown } from "./markdown.tsx";
 import { tick } from "./store.ts";
 
@@ -87,11 +85,12 @@ function Blocks({ blocks, revision }: { blocks: readonly Block[] } & Revised): J
 }
 
 function Looked({ calls, revision }: { calls: readonly ToolBlock[] } & Revised): JSX.Element {
+	const last = calls.at(-1);
 	return (
 		<details class="line" data-block="calls">
 			<summary>
 				Looked at {calls.length} things{" "}
-				<span class="quiet">{headline(calls.at(-1) ?? { name: "", arguments: "" })}</span>
+				<span class="quiet">{last === undefined ? "" : headline(last.name, readArguments(last.arguments))}</span>
 			</summary>
 			<div class="lane">
 				{calls.map((call) => (
@@ -168,7 +167,8 @@ function outputOf({ result, live }: ToolBlock): string {
 function ToolView({ block, revision }: { block: ToolBlock } & Revised): JSX.Element {
 	const [isOpen, setOpen] = useState(false);
 	const output = outputOf(block);
-	const given = readArguments(block.arguments);
+	const given = useMemo(() => readArguments(block.arguments), [block.arguments]);
+	const about = headline(block.name, given);
 	const command = typeof given["command"] === "string" ? given["command"] : null;
 	// While it waits the change is shown where it is answered.
 	const diffs = block.state === "waiting" ? [] : block.display.filter((each) => each.type === "diff");
@@ -187,7 +187,7 @@ function ToolView({ block, revision }: { block: ToolBlock } & Revised): JSX.Elem
 		return (
 			<div class="line" data-block="call">
 				<button type="button" class="fold" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-					<b>{block.name}</b> <span class="mono">{headline(block) === block.name ? "" : headline(block)}</span>
+					<b>{block.name}</b> <span class="mono">{about === block.name ? "" : about}</span>
 				</button>
 				{isOpen ? <pre tabIndex={0}>{output}</pre> : null}
 			</div>
@@ -200,7 +200,7 @@ function ToolView({ block, revision }: { block: ToolBlock } & Revised): JSX.Elem
 			<header>
 				{command === null ? (
 					<span>
-						<b>{block.name}</b> <span class="mono">{headline(block) === block.name ? "" : headline(block)}</span>
+						<b>{block.name}</b> <span class="mono">{about === block.name ? "" : about}</span>
 					</span>
 				) : (
 					<code class="command">{command}</code>
@@ -260,9 +260,17 @@ const signs = { same: " ", added: "+", removed: "−" } as const;
 
 export function Diff({ block }: { block: DisplayBlock }): JSX.Element | null {
 	const [opened, setOpened] = useState(false);
+	// The page is drawn again with each piece of text, and a block does not change.
+	const lines = useMemo(
+		() =>
+			block.type === "diff" && "old_text" in block
+				? diffLines(block.old_text, block.new_text, block.old_start, block.new_start)
+				: [],
+		[block],
+	);
+	const parts = useMemo(() => hunks(lines), [lines]);
 	if (block.type !== "diff" || !("old_text" in block)) return null;
-	const { added, removed } = countLines(block.old_text, block.new_text);
-	const parts = hunks(diffLines(block.old_text, block.new_text, block.old_start, block.new_start));
+	const { added, removed } = countLines(lines);
 	const isLarge = parts.reduce((sum, part) => sum + part.length, 0) > 80;
 	return (
 		<div class="diff">

@@ -1,30 +1,7 @@
 // The page's side of the gateway: methods by POST, events by one stream that is read with `fetch`, so that the token travels in a
 // header and never in an address.
-import type { EventBody } from "../src/events/event.ts";
-
-type Placed<B> = B & {
-	readonly sessionId: string;
-	readonly turnId: string | null;
-	readonly agentPath: readonly { readonly parentToolCallId: string | null; readonly agentId: string | null }[];
-	readonly at: number;
-	readonly seq?: number;
-	readonly epoch?: string;
-};
-/** An event as the gateway sends it. */
-export type GatewayEvent = Placed<EventBody>;
-
-export interface Cursor {
-	readonly epoch: string;
-	readonly seq: number;
-}
-
-export interface SessionRow {
-	readonly id: string;
-	readonly workDir: string;
-	readonly title: string;
-	readonly updatedAt: number;
-	readonly archivedAt: number | null;
-}
+import type { Cursor } from "../src/events/event.ts";
+import type { GatewayEvent } from "../src/gateway/gateway-event.ts";
 
 export interface Snapshot {
 	readonly sessionId: string;

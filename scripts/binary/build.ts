@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { cpSync, linkSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { rolldown } from "rolldown";
+import { type OutputOptions, type RolldownOptions, rolldown } from "rolldown";
 import { toOneFileOptions } from "../../rolldown.config.ts";
 import type { EmbeddedName } from "../../src/cli/installation/one-file.ts";
 import { pageBuild } from "../../web/bundle.ts";
@@ -47,19 +47,13 @@ export async function buildBinary(): Promise<BuiltBinary> {
 	const stage = path.join(root, "build", "stage");
 	rmSync(stage, { recursive: true, force: true });
 	mkdirSync(path.dirname(executable), { recursive: true });
-	const { output, ...input } = toOneFileOptions(stage);
-	const bundle = await rolldown({ ...input, logLevel: "warn" });
-	let modules: readonly string[] = [];
-	try {
-		const written = await bundle.write(output);
-		modules = written.output.flatMap((chunk) => (chunk.type === "chunk" ? chunk.moduleIds : []));
-	} finally {
-		await bundle.close();
-	}
+	const chunks = await bundle(toOneFileOptions(stage));
+	const modules = chunks.flatMap((chunk) => (chunk.type === "chunk" ? chunk.moduleIds : []));
+	await bundle(pageBuild);
 	const assets = [
 		embed(stage, "skills", path.join(root, "skills")),
 		embed(stage, "ripgrep", findRipgrepProgram(platform)),
-		embed(stage, "gateway-page", await buildPage()),
+		embed(stage, "gateway-page", path.join(root, "dist", "web")),
 	];
 	rmSync(executable, { force: true });
 	execFileSync(
@@ -78,16 +72,14 @@ export async function buildBinary(): Promise<BuiltBinary> {
 	return { executable, modules };
 }
 
-/** Builds the web page; returns its directory. */
-async function buildPage(): Promise<string> {
-	const { output, ...input } = pageBuild;
-	const bundle = await rolldown({ ...input, logLevel: "warn" });
+/** Writes a bundle; returns what it consists of. */
+async function bundle({ output, ...input }: RolldownOptions & { readonly output: OutputOptions }) {
+	const built = await rolldown({ ...input, logLevel: "warn" });
 	try {
-		await bundle.write(output);
+		return (await built.write(output)).output;
 	} finally {
-		await bundle.close();
+		await built.close();
 	}
-	return path.join(root, "dist", "web");
 }
 
 /** Copies a directory, or one file, to a directory of the stage that is named by its content; returns the name. */

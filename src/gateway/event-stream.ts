@@ -6,7 +6,8 @@ import { type AgentEvent, type EventType, eventDeclarations } from "../events/ev
 import type { Attachment, SessionHandle, SessionsApi } from "../kernel/api.ts";
 import { mergeEvents } from "./delta-merging.ts";
 import { toErrorObject } from "./errors.ts";
-import { type Grade, type Subscription, toGatewayEvent, toShownSnapshot } from "./protocol.ts";
+import { toGatewayEvent } from "./gateway-event.ts";
+import { type Grade, type Subscription, toShownSnapshot } from "./protocol.ts";
 
 /** Milliseconds between two signs of life; a client that misses two connects again. */
 export const heartbeat = 15_000;

@@ -3,7 +3,7 @@ import { eachOf } from "../base/batches.ts";
 import { textSize } from "../base/json.ts";
 import type { AgentEvent, Cursor } from "../events/event.ts";
 import type { SessionApi } from "../kernel/api.ts";
-import { type GatewayEvent, toGatewayEvent } from "./protocol.ts";
+import { type GatewayEvent, toGatewayEvent } from "./gateway-event.ts";
 import type { PageRequest } from "./requests.ts";
 
 /** Characters of a page; a single event may be larger. */

@@ -2,7 +2,6 @@
 // else. The vocabulary is the kernel's own.
 import * as v from "valibot";
 import { userInputSchema } from "../events/content.ts";
-import type { AgentEvent, EventBody } from "../events/event.ts";
 import { answerSchema, settledBySchema } from "../events/interaction.ts";
 import { sessionModes } from "../events/session-mode.ts";
 import type { SessionSnapshot } from "../kernel/api.ts";
@@ -15,6 +14,7 @@ import {
 	taskSchema,
 } from "../remote/values.ts";
 import { promptFileSchema } from "./files.ts";
+import { toGatewayEvent } from "./gateway-event.ts";
 import { type Scope, scopes } from "./tokens.ts";
 
 /** The version of this protocol: another one when something of it no longer means what it did. */
@@ -212,9 +212,6 @@ export interface Subscription {
 	readonly after: v.InferOutput<typeof cursorSchema> | null;
 }
 
-/** An event as clients of the gateway receive it: its origin, and the members of its body. */
-export type GatewayEvent = Omit<AgentEvent, "body" | "isFromLog"> & EventBody;
-
 /** The snapshot as clients receive it. */
 export function toShownSnapshot(snapshot: SessionSnapshot): v.InferOutput<typeof snapshotSchema> {
 	return {
@@ -223,8 +220,4 @@ export function toShownSnapshot(snapshot: SessionSnapshot): v.InferOutput<typeof
 		unfinished: snapshot.unfinished.map(({ body, ...origin }) => ({ ...origin, ...body })),
 		clients: [...snapshot.clients],
 	};
-}
-
-export function toGatewayEvent({ body, isFromLog: _, ...origin }: AgentEvent): GatewayEvent {
-	return { ...origin, ...body };
 }
