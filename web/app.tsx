@@ -1,12 +1,11 @@
 // The page: sessions on the left, the conversation in the middle, what it comes to on the right.
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { SessionMode } from "../src/events/session-mode.ts";
-import type { SessionSummary } from "../src/store/session-store.ts";
 import { Attention } from "./attention.tsx";
 import { Composer } from "./composer.tsx";
+import { Header } from "./header.tsx";
 import { Panel } from "./panel.tsx";
-import { SessionTitle } from "./session-title.tsx";
+import { Sessions } from "./sessions.tsx";
 import {
 	access,
 	attempt,
@@ -16,20 +15,12 @@ import {
 	currentId,
 	fault,
 	hasEarlier,
-	mode,
-	model,
 	models,
-	open,
-	refresh,
-	running,
 	send,
-	sessions,
 	showEarlier,
 	tick,
-	workDir,
 } from "./store.ts";
 import { TurnView } from "./transcript.tsx";
-import { call } from "./wire.ts";
 
 export function App(): JSX.Element {
 	const [drawer, setDrawer] = useState(false);
@@ -151,219 +142,6 @@ function NoToken(): JSX.Element {
 			</p>
 			<p class="quiet">Run it again to have the address again; the one before stays valid until new tokens are made.</p>
 		</main>
-	);
-}
-
-const span = new Intl.RelativeTimeFormat("en", { numeric: "auto", style: "narrow" });
-function since(time: number): string {
-	const minutes = Math.round((time - Date.now()) / 60_000);
-	if (minutes > -60) return span.format(Math.min(0, minutes), "minute");
-	if (minutes > -1440) return span.format(Math.round(minutes / 60), "hour");
-	return span.format(Math.round(minutes / 1440), "day");
-}
-
-function Sessions(): JSX.Element {
-	const [search, setSearch] = useState("");
-	const all = sessions.value;
-	const wanted = search.toLowerCase();
-	const groups = new Map<string, SessionSummary[]>();
-	for (const row of all ?? []) {
-		if (!`${row.title} ${row.workDir}`.toLowerCase().includes(wanted)) continue;
-		groups.set(row.workDir, [...(groups.get(row.workDir) ?? []), row]);
-	}
-	return (
-		<>
-			<div class="sessions-top">
-				<strong class="brand">agentwire</strong>
-				<ThemeSwitch />
-			</div>
-			<button
-				type="button"
-				class="main wide"
-				data-session="new"
-				disabled={access.value !== "control"}
-				onClick={() => attempt(() => create(workDir.value))}
-			>
-				New session
-			</button>
-			<input
-				id="search"
-				type="search"
-				aria-label="Search sessions"
-				placeholder="Search"
-				value={search}
-				onInput={(event) => setSearch(event.currentTarget.value)}
-			/>
-			{all === null ? <p class="quiet">Reading the sessions …</p> : null}
-			{all !== null && groups.size === 0 ? (
-				<p class="quiet">{wanted === "" ? "No sessions yet." : "No session fits."}</p>
-			) : null}
-			{[...groups].map(([directory, rows]) => (
-				<section key={directory}>
-					<h2 title={directory}>{directory.split("/").at(-1) || directory}</h2>
-					<ul>
-						{rows.map((row) => (
-							<li key={row.id} class="session-row">
-								<button
-									type="button"
-									data-session={row.id}
-									aria-current={row.id === currentId.value ? "page" : undefined}
-									onClick={() => open(row.id)}
-								>
-									<span class="title">{row.title === "" ? "Untitled" : row.title}</span>
-									<time title={new Date(row.updatedAt).toLocaleString()}>
-										{running.value.has(row.id) ? "running" : since(row.updatedAt)}
-									</time>
-								</button>
-							</li>
-						))}
-					</ul>
-				</section>
-			))}
-		</>
-	);
-}
-
-function ThemeSwitch(): JSX.Element {
-	const [theme, setTheme] = useState(localStorage.getItem("agentwire.theme") ?? "system");
-	useEffect(() => {
-		localStorage.setItem("agentwire.theme", theme);
-		document.documentElement.dataset["theme"] = theme;
-	}, [theme]);
-	const next = { system: "light", light: "dark", dark: "system" }[theme] ?? "system";
-	return (
-		<button
-			type="button"
-			class="plain"
-			onClick={() => setTheme(next)}
-			aria-label={`Colours: ${theme}. Change to ${next}.`}
-		>
-			{theme}
-		</button>
-	);
-}
-
-interface HeaderActions {
-	readonly onSessions: () => void;
-	readonly onDetails: () => void;
-	readonly hasDetails: boolean;
-}
-
-function Header({ onSessions, onDetails, hasDetails }: HeaderActions): JSX.Element {
-	void tick.value;
-	const isOpen = currentId.value !== null;
-	const mayControl = access.value === "control";
-	const sessionId = currentId.value;
-	const status =
-		connection.value === "offline"
-			? "offline, trying again"
-			: connection.value === "closed"
-				? "closed"
-				: connection.value === "loading"
-					? "opening"
-					: conversation.activity;
-	const chosen = models.value?.options.find(({ alias }) => alias === model.value?.alias);
-	const end = () => {
-		currentId.value = null;
-		history.replaceState(null, "", location.pathname);
-	};
-	return (
-		<header class="top">
-			<button type="button" class="plain menu" onClick={onSessions}>
-				Sessions
-			</button>
-			{isOpen ? (
-				<>
-					<div class="heading">
-						<SessionTitle key={sessionId} />
-						<p class="quiet where" title={workDir.value}>
-							{workDir.value}
-						</p>
-					</div>
-					<p class={`status ${connection.value === "offline" ? "offline" : ""}`} role="status" title={status}>
-						{status}
-					</p>
-					<div class="switches">
-						<select
-							aria-label="Mode"
-							class={mode.value === "yolo" ? "dangerous" : ""}
-							value={mode.value}
-							disabled={!mayControl}
-							onChange={(event) => {
-								const wanted = event.currentTarget.value;
-								attempt(async () => {
-									mode.value = (await call<{ mode: SessionMode }>("mode.set", { sessionId, mode: wanted })).mode;
-								});
-							}}
-						>
-							<option value="default">Ask</option>
-							<option value="plan">Plan</option>
-							<option value="auto">Auto</option>
-							<option value="yolo">Yolo: allow everything</option>
-						</select>
-						<select
-							aria-label="Model"
-							value={model.value?.alias ?? ""}
-							disabled={!mayControl}
-							onChange={(event) => {
-								const alias = event.currentTarget.value;
-								attempt(() => call("model.set", { sessionId, model: alias, thinking: null }));
-							}}
-						>
-							{chosen === undefined ? (
-								<option value={model.value?.alias ?? ""}>{model.value?.name ?? "No model"}</option>
-							) : null}
-							{(models.value?.options ?? []).map(({ alias, name }) => (
-								<option key={alias} value={alias}>
-									{alias === name ? alias : `${alias} (${name})`}
-								</option>
-							))}
-						</select>
-						{chosen?.thinking === "optional" ? (
-							<label>
-								<input
-									type="checkbox"
-									checked={model.value?.thinking ?? false}
-									disabled={!mayControl}
-									onChange={(event) => {
-										const thinking = event.currentTarget.checked;
-										attempt(() => call("model.set", { sessionId, model: null, thinking }));
-									}}
-								/>
-								Thinking
-							</label>
-						) : null}
-						<button
-							type="button"
-							class="plain"
-							disabled={!mayControl}
-							onClick={() =>
-								attempt(async () => open((await call<{ sessionId: string }>("sessions.fork", { sessionId })).sessionId))
-							}
-						>
-							Fork
-						</button>
-						<button
-							type="button"
-							class="plain"
-							disabled={!mayControl}
-							onClick={() =>
-								attempt(async () => {
-									await call("sessions.archive", { sessionId });
-									end();
-									await refresh();
-								})
-							}
-						>
-							Archive
-						</button>
-						<button type="button" class="plain menu" aria-expanded={hasDetails} onClick={onDetails}>
-							Details
-						</button>
-					</div>
-				</>
-			) : null}
-		</header>
 	);
 }
 

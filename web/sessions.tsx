@@ -1,0 +1,94 @@
+// The sessions on the left, by their directories, and the switch of the colours.
+import type { JSX } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import type { SessionSummary } from "../src/store/session-store.ts";
+import { access, attempt, create, currentId, open, running, sessions, workDir } from "./store.ts";
+
+const span = new Intl.RelativeTimeFormat("en", { numeric: "auto", style: "narrow" });
+function since(time: number): string {
+	const minutes = Math.round((time - Date.now()) / 60_000);
+	if (minutes > -60) return span.format(Math.min(0, minutes), "minute");
+	if (minutes > -1440) return span.format(Math.round(minutes / 60), "hour");
+	return span.format(Math.round(minutes / 1440), "day");
+}
+
+export function Sessions(): JSX.Element {
+	const [search, setSearch] = useState("");
+	const all = sessions.value;
+	const wanted = search.toLowerCase();
+	const groups = new Map<string, SessionSummary[]>();
+	for (const row of all ?? []) {
+		if (!`${row.title} ${row.workDir}`.toLowerCase().includes(wanted)) continue;
+		groups.set(row.workDir, [...(groups.get(row.workDir) ?? []), row]);
+	}
+	return (
+		<>
+			<div class="sessions-top">
+				<strong class="brand">agentwire</strong>
+				<ThemeSwitch />
+			</div>
+			<button
+				type="button"
+				class="main wide"
+				data-session="new"
+				disabled={access.value !== "control"}
+				onClick={() => attempt(() => create(workDir.value))}
+			>
+				New session
+			</button>
+			<input
+				id="search"
+				type="search"
+				aria-label="Search sessions"
+				placeholder="Search"
+				value={search}
+				onInput={(event) => setSearch(event.currentTarget.value)}
+			/>
+			{all === null ? <p class="quiet">Reading the sessions …</p> : null}
+			{all !== null && groups.size === 0 ? (
+				<p class="quiet">{wanted === "" ? "No sessions yet." : "No session fits."}</p>
+			) : null}
+			{[...groups].map(([directory, rows]) => (
+				<section key={directory}>
+					<h2 title={directory}>{directory.split("/").at(-1) || directory}</h2>
+					<ul>
+						{rows.map((row) => (
+							<li key={row.id} class="session-row">
+								<button
+									type="button"
+									data-session={row.id}
+									aria-current={row.id === currentId.value ? "page" : undefined}
+									onClick={() => open(row.id)}
+								>
+									<span class="title">{row.title === "" ? "Untitled" : row.title}</span>
+									<time title={new Date(row.updatedAt).toLocaleString()}>
+										{running.value.has(row.id) ? "running" : since(row.updatedAt)}
+									</time>
+								</button>
+							</li>
+						))}
+					</ul>
+				</section>
+			))}
+		</>
+	);
+}
+
+function ThemeSwitch(): JSX.Element {
+	const [theme, setTheme] = useState(localStorage.getItem("agentwire.theme") ?? "system");
+	useEffect(() => {
+		localStorage.setItem("agentwire.theme", theme);
+		document.documentElement.dataset["theme"] = theme;
+	}, [theme]);
+	const next = { system: "light", light: "dark", dark: "system" }[theme] ?? "system";
+	return (
+		<button
+			type="button"
+			class="plain"
+			onClick={() => setTheme(next)}
+			aria-label={`Colours: ${theme}. Change to ${next}.`}
+		>
+			{theme}
+		</button>
+	);
+}
