@@ -1,6 +1,6 @@
 // What waits for the person: always in sight above the composer, the oldest first, answered with one key.
 import type { JSX } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 import type { ApprovalInteraction, Interaction } from "../src/events/interaction.ts";
 import type { Subject } from "../src/events/subject.ts";
 import { access, attempt, conversation, respond, tick } from "./store.ts";
@@ -50,7 +50,8 @@ function Approval({ ask }: { ask: ApprovalInteraction }): JSX.Element {
 	const canGrant = grants === null || grants.length > 0;
 	const answer = (decision: "approve" | "approve_for_session" | "reject", feedback = "") =>
 		attempt(() => respond(ask.id, { kind: "approval", decision, feedback }));
-	useEffect(() => {
+	// Together with what is drawn: a key that is pressed as soon as the question is seen counts.
+	useLayoutEffect(() => {
 		const onKey = (event: KeyboardEvent) => {
 			const target = event.target;
 			const isTyping = target instanceof HTMLTextAreaElement || target instanceof HTMLInputElement;
