@@ -1,6 +1,6 @@
 // Empty directories that stand where a confined command must create nothing: a mount needs something to be mounted on.
 // They are removed with the last command that needs them; one that a killed process left is recognized and removed later.
-import { lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, rmdirSync, utimesSync } from "node:fs";
+import { lstatSync, lutimesSync, mkdirSync, readdirSync, readFileSync, readlinkSync, rmdirSync } from "node:fs";
 import { systemErrorCode } from "../base/errors.ts";
 
 /** Seconds since the epoch: no directory in use has been unchanged since then. */
@@ -21,11 +21,20 @@ export function isPlaceholder(directory: string): boolean {
 	}
 }
 
+/** Marks the directory as a placeholder. Another process may have removed it by now: its mount fails then, and is repeated. */
+function markPlaceholder(directory: string): void {
+	try {
+		lutimesSync(directory, placeholderTime, placeholderTime);
+	} catch (thrown) {
+		if (systemErrorCode(thrown) !== "ENOENT") throw thrown;
+	}
+}
+
 /** Makes the directory unless it exists, for one command. False when this user cannot create anything there. */
 export function claimPlaceholder(directory: string): boolean {
 	try {
 		mkdirSync(directory);
-		utimesSync(directory, placeholderTime, placeholderTime);
+		markPlaceholder(directory);
 	} catch (thrown) {
 		const code = systemErrorCode(thrown);
 		if (code === "EACCES" || code === "EROFS" || code === "EPERM") return false;

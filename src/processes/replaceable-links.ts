@@ -17,6 +17,15 @@ export function statusOf(file: string): Stats | null {
 	}
 }
 
+/** Null when it is no link any more. */
+function targetOf(link: string): string | null {
+	try {
+		return readlinkSync(link);
+	} catch {
+		return null;
+	}
+}
+
 /** As many as the system follows. */
 const linkLimit = 40;
 
@@ -44,7 +53,8 @@ export function findReplaceableLink(file: string, writable: readonly string[]): 
 		if (writable.some((root) => isWithin(at, root))) return next;
 		links += 1;
 		if (links > linkLimit) return null;
-		const target = readlinkSync(next);
+		const target = targetOf(next);
+		if (target === null) return null;
 		if (target.startsWith("/")) at = "/";
 		names.unshift(...target.split("/"));
 	}
