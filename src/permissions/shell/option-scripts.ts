@@ -40,20 +40,41 @@ const tables: Readonly<Record<string, readonly OptionTable[]>> = {
 	],
 };
 
+/** Letters of the older form of the options of `tar` whose values follow as words, in the order of the letters. */
+const valuedLetters = "bfgCFHIKLNTVX";
+
+/**
+ * Words of `tar` with the options of its older form, `tar xIf zstd a.tar`, as `-x -I zstd -f a.tar`; other words as they are.
+ */
+function spreadOlderOptions(words: readonly Word[]): readonly Word[] {
+	const [first, ...rest] = words;
+	if (first?.kind !== "literal" || !/^[A-Za-z]+$/.test(first.text)) return words;
+	let taken = 0;
+	const options = [...first.text].flatMap((letter): readonly Word[] => {
+		const option: Word = { kind: "literal", text: `-${letter}` };
+		const value = valuedLetters.includes(letter) ? rest[taken] : undefined;
+		if (value === undefined) return [option];
+		taken += 1;
+		return [option, value];
+	});
+	return [...options, ...rest.slice(taken)];
+}
+
 /** Nothing for a program without such options, or where no value of one is literal. */
-export function unwrapOptionScripts(name: string, words: readonly Word[]): Unwrapped {
+export function unwrapOptionScripts(name: string, given: readonly Word[]): Unwrapped {
 	const known = name === "gtar" || name === "bsdtar" ? "tar" : name;
 	const own = Object.hasOwn(tables, known) ? tables[known] : undefined;
 	if (own === undefined) return nothing;
+	const words = known === "tar" ? spreadOlderOptions(given) : given;
 	const runs: Run[] = [];
 	const doubts: string[] = [];
 	for (const [index, word] of words.entries()) {
 		if (word.kind !== "literal") continue;
 		for (const table of own) {
-			const given = givenTo(word.text, words[index + 1], table);
-			if (given === null) continue;
-			if (given.kind === "dynamic") doubts.push(`the program that ${name} runs is ${given.why}`);
-			const script = given.kind === "literal" ? table.toScript(given.text) : null;
+			const value = givenTo(word.text, words[index + 1], table);
+			if (value === null) continue;
+			if (value.kind === "dynamic") doubts.push(`the program that ${name} runs is ${value.why}`);
+			const script = value.kind === "literal" ? table.toScript(value.text) : null;
 			if (script !== null) runs.push(scriptOf(script));
 		}
 	}

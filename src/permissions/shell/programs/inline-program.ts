@@ -109,6 +109,12 @@ const readsInput = new Set("perl python pypy ruby node nodejs php lua luajit Rsc
 /** Names of the input, and of what the shell connects to a program. */
 const isInput = /^(?:-|\/dev\/(?:stdin|fd\/.*)|\/proc\/(?:self|thread-self|\d+)\/fd\/.*|<\(.*)$/s;
 
+/** Those that take a file with their program by an option; without one it is among their words. */
+const takesScriptFile = new Set("sed gsed awk gawk mawk nawk".split(" "));
+
+/** An option of theirs that names such a file, with what is attached to it. */
+const scriptFileOption = /^(?:-[A-Za-z]*[fEi]|--(?:file|exec|include)(?:=|$))(.*)$/s;
+
 const asksAboutItself = /^(?:--?version|--?help|-[vVh])$/;
 
 /**
@@ -133,13 +139,26 @@ export function inlineProgram(
 	const options = end < 0 ? words : words.slice(0, end);
 	const found = options.find((word) => isInline(word, row));
 	if (found !== undefined) return named.has(found.text) ? null : `${own} ${found.text.slice(0, 40)} ${reason}`;
+	if (takesScriptFile.has(name) && takesScriptOfInput(words)) return readsFromInput(own);
 	const [only] = words;
 	if (!readsInput.has(name) || (words.length === 1 && only !== undefined && asksAboutItself.test(only.text))) {
 		return null;
 	}
 	const hasFile = words.some((word) => !isInput.test(word.text) && (/^[^-]/.test(word.text) || word.text === "-m"));
 	const isNamed = options.some((word) => isInput.test(word.text)) || (end >= 0 && isInput.test(words[end]?.text ?? ""));
-	return hasFile && !isNamed ? null : `${own} reads a program that no rule can read from its input`;
+	return hasFile && !isNamed ? null : readsFromInput(own);
+}
+
+function readsFromInput(program: string): string {
+	return `${program} reads a program that no rule can read from its input`;
+}
+
+/** Whether an option names the input as the file with the program: `sed -f -`, `awk -f/dev/stdin`. */
+function takesScriptOfInput(words: readonly Word[]): boolean {
+	return words.some(({ text }, index) => {
+		const attached = scriptFileOption.exec(text)?.[1];
+		return attached !== undefined && isInput.test(attached === "" ? (words[index + 1]?.text ?? "") : attached);
+	});
 }
 
 function isInline(word: Word, row: RiskRow): boolean {
