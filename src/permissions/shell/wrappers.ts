@@ -42,7 +42,7 @@ export function unwrap(command: SimpleCommand, isOneOfAll: boolean): Unwrapped {
 	// Another program may have the name of a wrapper.
 	const isTrusted = path === name || path === `/bin/${name}` || path === `/usr/bin/${name}`;
 	const unwrapped = isLoose(name)
-		? unwrapLoose(words, isOneOfAll)
+		? both(unwrapLoose(words, isOneOfAll), givesScript.has(name) ? unwrapScripts(words) : nothing)
 		: (unwrapRunner(name, words, isOneOfAll) ?? unwrapProgram(name, words));
 	return isTrusted ? unwrapped : { ...unwrapped, isTransparent: false };
 }
@@ -123,9 +123,16 @@ function both(one: Unwrapped, other: Unwrapped): Unwrapped {
 
 /** `tmux` gives one word to a shell and runs several as a command, after one of many verbs. */
 function unwrapTerminals(words: readonly Word[]): Unwrapped {
-	const scripts = words.flatMap((word) => (isScript(word) ? [scriptOf(word.text)] : []));
-	return { runs: [...suffixes(words), ...scripts], doubts: doubtOfSuffixes(words), isTransparent: false };
+	return both({ runs: suffixes(words), doubts: doubtOfSuffixes(words), isTransparent: false }, unwrapScripts(words));
 }
+
+/** Words with blanks, each as a script for a shell. */
+function unwrapScripts(words: readonly Word[]): Unwrapped {
+	return { ...nothing, runs: words.flatMap((word) => (isScript(word) ? [scriptOf(word.text)] : [])) };
+}
+
+/** Those of the wrappers below that give one word to a shell. */
+const givesScript = new Set("sops consul bws envconsul watchexec reflex xterm urxvt konsole".split(" "));
 
 /** Wrappers whose options are not known here: what they run is one of the suffixes of their words. */
 const looseWrappers = new Set(
@@ -137,7 +144,7 @@ const looseWrappers = new Set(
 		"screen xterm gnome-terminal konsole aws-vault reflex retry lxc-attach machinectl systemd-nspawn wsl flatpak-spawn guix " +
 		"aa-exec cpulimit chpst softlimit setuidgid s6-setuidgid envdir catatonit fakechroot logsave run0 systemd-inhibit " +
 		"coresched pipesz enosys tsocks sshpass heaptrack uftrace env-cmd kitty foot alacritty urxvt x-terminal-emulator cage " +
-		"sandbox-exec xcrun"
+		"sandbox-exec xcrun sops summon dotenvx envchain berglas bws envconsul consul etcdctl with-contenv execlineb"
 	).split(" "),
 );
 
