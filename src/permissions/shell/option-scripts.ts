@@ -1,4 +1,5 @@
 // Programs that run what an option's value says: `tar --to-command='…'`, `rsync -e '…'`, `gdb -ex 'shell …'`.
+import { spreadOlderOptions } from "./programs/tar-options.ts";
 import { nothing, type Run, scriptOf, type Unwrapped } from "./run.ts";
 import type { Word } from "./script.ts";
 
@@ -39,26 +40,6 @@ const tables: Readonly<Record<string, readonly OptionTable[]>> = {
 		},
 	],
 };
-
-/** Letters of the older form of the options of `tar` whose values follow as words, in the order of the letters. */
-const valuedLetters = "bfgCFHIKLNTVX";
-
-/**
- * Words of `tar` with the options of its older form, `tar xIf zstd a.tar`, as `-x -I zstd -f a.tar`; other words as they are.
- */
-function spreadOlderOptions(words: readonly Word[]): readonly Word[] {
-	const [first, ...rest] = words;
-	if (first?.kind !== "literal" || !/^[A-Za-z]+$/.test(first.text)) return words;
-	let taken = 0;
-	const options = [...first.text].flatMap((letter): readonly Word[] => {
-		const option: Word = { kind: "literal", text: `-${letter}` };
-		const value = valuedLetters.includes(letter) ? rest[taken] : undefined;
-		if (value === undefined) return [option];
-		taken += 1;
-		return [option, value];
-	});
-	return [...options, ...rest.slice(taken)];
-}
 
 /** Nothing for a program without such options, or where no value of one is literal. */
 export function unwrapOptionScripts(name: string, given: readonly Word[]): Unwrapped {

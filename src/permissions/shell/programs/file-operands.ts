@@ -4,6 +4,7 @@ import type { SimpleCommand, Word } from "../script.ts";
 import { type OptionTable, readAllOptions } from "./options.ts";
 import { nameOf } from "./program-name.ts";
 import { readSedOptions, sedScripts } from "./sed-script.ts";
+import { spreadOlderOptions } from "./tar-options.ts";
 
 export interface FileOperand {
 	readonly operation: "read" | "write";
@@ -192,6 +193,7 @@ export function fileOperands(command: SimpleCommand): readonly FileOperand[] {
 			return words.flatMap((word) => assignedFile(word));
 		case "tar":
 		case "bsdtar":
+		case "gtar":
 			return archiveFiles(words);
 		case "git":
 			return outputFiles(words);
@@ -207,7 +209,7 @@ export function fileOperands(command: SimpleCommand): readonly FileOperand[] {
 }
 
 /** The programs with rows of their own above. */
-const others: ReadonlySet<string> = new Set("sed gsed dd tar bsdtar git find gawk mawk nawk".split(" "));
+const others: ReadonlySet<string> = new Set("sed gsed dd tar bsdtar gtar git find gawk mawk nawk".split(" "));
 
 /** The word that a program takes for a file, or for an option with one, which is not known; null when there is none. */
 export function unknownOperand({ words: [program, ...words] }: SimpleCommand): Word | null {
@@ -276,8 +278,9 @@ function assignedFile(word: Word): readonly FileOperand[] {
 	return [found[1] === "if" ? read(file) : written(file)];
 }
 
-function archiveFiles(words: readonly Word[]): readonly FileOperand[] {
-	const [first] = words;
+function archiveFiles(given: readonly Word[]): readonly FileOperand[] {
+	const [first] = given;
+	const words = spreadOlderOptions(given);
 	const letters = first?.kind === "literal" ? first.text.replace(/^-/, "") : "";
 	const creates =
 		/^[A-Za-z]*[cru]/.test(letters) || words.some(({ text }) => /^--(?:create|append|update)$/.test(text));
