@@ -112,8 +112,8 @@ const isInput = /^(?:-|\/dev\/(?:stdin|fd\/.*)|\/proc\/(?:self|thread-self|\d+)\
 /** Those that take a file with their program by an option; without one it is among their words. */
 const takesScriptFile = new Set("sed gsed awk gawk mawk nawk".split(" "));
 
-/** An option of theirs that names such a file, with what is attached to it. */
-const scriptFileOption = /^(?:-[A-Za-z]*[fEi]|--(?:file|exec|include)(?:=|$))(.*)$/s;
+/** An option of theirs that names such a file, also shortened, with what is attached to it. */
+const scriptFileOption = /^(?:-[A-Za-z]*[fEi]|--(?:fi(?:le?)?|exec?|in(?:c[a-z]*)?)(?:=|$))(.*)$/s;
 
 const asksAboutItself = /^(?:--?version|--?help|-[vVh])$/;
 
