@@ -52,6 +52,7 @@ describeScripts([
 			"sed --fi - f",
 			"gawk --fil=/dev/stdin f",
 			"gawk --exe - f",
+			'tmux new -d "$X"',
 			"sed --file /dev/fd/3 f",
 			"awk -f - f",
 			"gawk -F: -f/dev/stdin f",

@@ -107,8 +107,6 @@ function unwrapProgram(name: string, words: readonly Word[]): Unwrapped {
 			return unwrapTypescript(words);
 		case "gdb":
 			return both(unwrapDebugger(words), unwrapOptionScripts(name, words));
-		case "tmux":
-			return unwrapTerminals(words);
 		case "parallel":
 		case "sem":
 			return unwrapParallel(words);
@@ -121,18 +119,13 @@ function both(one: Unwrapped, other: Unwrapped): Unwrapped {
 	return { runs: [...one.runs, ...other.runs], doubts: [...one.doubts, ...other.doubts], isTransparent: false };
 }
 
-/** `tmux` gives one word to a shell and runs several as a command, after one of many verbs. */
-function unwrapTerminals(words: readonly Word[]): Unwrapped {
-	return both({ runs: suffixes(words), doubts: doubtOfSuffixes(words), isTransparent: false }, unwrapScripts(words));
-}
-
 /** Words with blanks, each as a script for a shell. */
 function unwrapScripts(words: readonly Word[]): Unwrapped {
 	return { ...nothing, runs: words.flatMap((word) => (isScript(word) ? [scriptOf(word.text)] : [])) };
 }
 
 /** Those of the wrappers below that give one word to a shell. */
-const givesScript = new Set("sops consul bws envconsul watchexec reflex xterm urxvt konsole".split(" "));
+const givesScript = new Set("tmux sops consul bws envconsul watchexec reflex xterm urxvt konsole".split(" "));
 
 /** Wrappers whose options are not known here: what they run is one of the suffixes of their words. */
 const looseWrappers = new Set(
@@ -141,7 +134,7 @@ const looseWrappers = new Set(
 		"i386 x86_64 daemon daemonize rlwrap xvfb-run dbus-run-session dbus-launch caffeinate torsocks torify proxychains " +
 		"proxychains4 noglob nocorrect firejail bwrap proot entr ld.so cgexec runcon uclampset tini dumb-init faketime arch start-stop-daemon catchsegv valgrind " +
 		"ltrace perf rr direnv mise asdf chronic ifne trickle watchexec cross-env dotenv op ssh-agent " +
-		"screen xterm gnome-terminal konsole aws-vault reflex retry lxc-attach machinectl systemd-nspawn wsl flatpak-spawn guix " +
+		"screen tmux xterm gnome-terminal konsole aws-vault reflex retry lxc-attach machinectl systemd-nspawn wsl flatpak-spawn guix " +
 		"aa-exec cpulimit chpst softlimit setuidgid s6-setuidgid envdir catatonit fakechroot logsave run0 systemd-inhibit " +
 		"coresched pipesz enosys tsocks sshpass heaptrack uftrace env-cmd kitty foot alacritty urxvt x-terminal-emulator cage " +
 		"sandbox-exec xcrun sops summon dotenvx envchain berglas bws envconsul consul etcdctl with-contenv execlineb"
