@@ -9,9 +9,17 @@ import type { TurnOptions, TurnOptionsChange } from "./turn-options.ts";
 export type Command =
 	/**
 	 * Starts a turn; the value names it, `turn.ended` reports its end. Fails `busy` when one runs. An input that the
-	 * program itself wrote (`isOwn`) is not shown to prompt hooks.
+	 * program itself wrote (`isOwn`) is not shown to prompt hooks. With a `key` the value comes once the beginning of the
+	 * turn is stored, and the same key gives the same turn again, also in a later process: see `turnKeyLimit`. Fails
+	 * `invalid-input` for another input under a known key.
 	 */
-	| { readonly type: "turn.start"; readonly input: UserInput; readonly isOwn?: boolean; readonly options?: TurnOptions }
+	| {
+			readonly type: "turn.start";
+			readonly input: UserInput;
+			readonly isOwn?: boolean;
+			readonly options?: TurnOptions;
+			readonly key?: string;
+	  }
 	/** Adds input to the running turn. Fails `no-turn` when idle. */
 	| { readonly type: "turn.steer"; readonly input: UserInput }
 	/** Cancels the running turn. Fails `no-turn` when idle; the effects follow later. */

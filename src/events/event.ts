@@ -84,7 +84,11 @@ export type McpStatus = v.InferOutput<typeof mcpStatusSchema>;
 const clientFields = { clientId: v.string(), name: v.nullable(v.string()), version: v.nullable(v.string()) };
 
 export const eventDeclarations = {
-	"turn.started": declareEvent("durable", "A turn begins; the first event of the turn.", { input: userInputSchema }),
+	"turn.started": declareEvent(
+		"durable",
+		"A turn begins; the first event of the turn. Started with a key, it is the one turn of the session with that key.",
+		{ input: userInputSchema, key: v.exactOptional(v.string()) },
+	),
 	"turn.ended": declareEvent(
 		"durable",
 		"A turn is over; its last event. The outcome is null when read from a log, and for a turn within a turn.",

@@ -58,6 +58,15 @@ export const turnOptionsSchema = v.object({
 });
 export type TurnOptions = v.InferOutput<typeof turnOptionsSchema>;
 
+/** What names a turn among those of its session, for whoever may have to repeat the request that starts it. */
+export const turnKeySchema = v.pipe(text, v.minLength(1), v.maxLength(200));
+
+export const turnStartOptionsSchema = v.object({
+	...turnOptionsSchema.entries,
+	key: v.exactOptional(turnKeySchema),
+});
+export type TurnStartOptions = v.InferOutput<typeof turnStartOptionsSchema>;
+
 /** A change of options: those that it has, and null for one that is taken away. */
 export const turnOptionsChangeSchema = v.object({
 	context: v.exactOptional(v.nullable(entries.context)),

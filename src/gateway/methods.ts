@@ -68,9 +68,9 @@ export function createMethods({ sessions, server }: MethodParts): CallMethod {
 		"session.description": ({ sessionId }) => look(sessionId, ({ session }) => session.description()),
 		"session.background-tasks": ({ sessionId }) =>
 			look(sessionId, async ({ session }) => [...(await session.backgroundTasks())]),
-		"turn.start": async ({ sessionId, input, files }) => {
+		"turn.start": async ({ sessionId, input, files, key }) => {
 			const whole = withFiles(input, files);
-			return await use(sessionId, (handle) => handle.startTurn(whole));
+			return await use(sessionId, (handle) => handle.startTurn(whole, key === undefined ? {} : { key }));
 		},
 		"turn.steer": async ({ sessionId, input, files }) => {
 			const whole = withFiles(input, files);

@@ -4,6 +4,7 @@ import * as v from "valibot";
 import { userInputSchema } from "../events/content.ts";
 import { answerSchema, settledBySchema } from "../events/interaction.ts";
 import { sessionModes } from "../events/session-mode.ts";
+import { turnKeySchema } from "../events/turn-options.ts";
 import type { SessionSnapshot } from "../kernel/api.ts";
 import {
 	cursorSchema,
@@ -146,8 +147,13 @@ export const methods = {
 	),
 	"turn.start": method(
 		"control",
-		"Starts a turn; `turn.ended` reports its end. Fails `busy` while one runs. `files`, with their content as base64, are shown to the model after the input: images, sound and video that it takes, and texts.",
-		v.strictObject({ ...session, input: userInputSchema, files: optional(v.array(promptFileSchema)) }),
+		"Starts a turn; `turn.ended` reports its end. Fails `busy` while one runs. `files`, with their content as base64, are shown to the model after the input: images, sound and video that it takes, and texts. With a `key` the answer comes once the beginning of the turn is stored, and the same key gives the same turn again, also after a restart of the server (of the last 64 of a session); fails `invalid-input` for another input.",
+		v.strictObject({
+			...session,
+			input: userInputSchema,
+			files: optional(v.array(promptFileSchema)),
+			key: optional(turnKeySchema),
+		}),
 		v.strictObject({ turnId: text }),
 	),
 	"turn.steer": method(

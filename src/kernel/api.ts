@@ -6,7 +6,7 @@ import type { Command, CommandType, CommandValues } from "../events/command.ts";
 import type { UserInput } from "../events/content.ts";
 import type { HistoryEntry } from "../events/conversation.ts";
 import type { AgentEvent, Cursor } from "../events/event.ts";
-import type { TurnOptions, TurnOptionsChange } from "../events/turn-options.ts";
+import type { TurnOptions, TurnOptionsChange, TurnStartOptions } from "../events/turn-options.ts";
 import type { EditorFiles } from "../files/editor-files.ts";
 import type { ClientHook, CommandHook } from "../hooks/hook.ts";
 import type { WhenUnattended } from "../permissions/modes.ts";
@@ -19,7 +19,7 @@ import type { Flow } from "./clients/event-feed.ts";
 import type { SlashCommandInfo } from "./commands/command.ts";
 import type { ToolScope } from "./compose/agent-restriction.ts";
 
-export type { EditorFiles, McpServerSettings, ToolScope, TurnOptions, TurnOptionsChange };
+export type { EditorFiles, McpServerSettings, ToolScope, TurnOptions, TurnOptionsChange, TurnStartOptions };
 
 /** The sessions of a process that serves many. Every method fails with a KernelError. */
 export interface SessionsApi {
@@ -144,8 +144,11 @@ export interface SessionHandle {
 	/** The same object for all handles, as long as the session stays loaded. */
 	readonly session: SessionApi;
 	readonly info: SessionInfo;
-	/** Starts a turn; fails `busy`, and `overloaded` when too many run. */
-	startTurn(input: UserInput, options?: TurnOptions): Promise<{ readonly turnId: string }>;
+	/**
+	 * Starts a turn; fails `busy`, and `overloaded` when too many run. With a key it resolves once the beginning of the turn
+	 * is stored, and the same key gives the same turn again, also in a later process; `invalid-input` for another input.
+	 */
+	startTurn(input: UserInput, options?: TurnStartOptions): Promise<{ readonly turnId: string }>;
 	/** Call it once. */
 	release(): void;
 	/** Instead of `release`, for a session that was created for a turn that could not begin: removes the session. */

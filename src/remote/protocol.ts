@@ -6,7 +6,7 @@ import * as v from "valibot";
 import { KernelError, type KernelErrorCode, kernelErrorCodes, toKernelError } from "../base/errors.ts";
 import { isRecord } from "../base/json.ts";
 import { userInputSchema } from "../events/content.ts";
-import { turnOptionsSchema } from "../events/turn-options.ts";
+import { turnStartOptionsSchema } from "../events/turn-options.ts";
 import type { EnvelopeRules, ErrorObject, ParamsProblem } from "../rpc/envelope.ts";
 import {
 	attachedToolsSchema,
@@ -61,7 +61,7 @@ export const requests = {
 	"sessions.delete": { params: v.object({ id: text }), result: v.null() },
 	"sessions.stop": { params: none, result: v.null() },
 	"handle.start-turn": {
-		params: v.object({ handle: text, input: userInputSchema, options: turnOptionsSchema }),
+		params: v.object({ handle: text, input: userInputSchema, options: turnStartOptionsSchema }),
 		result: v.object({ turnId: text }),
 	},
 	"handle.discard": { params: handle, result: v.null() },

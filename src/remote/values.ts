@@ -18,7 +18,7 @@ import { hookEvents } from "../events/hook-event.ts";
 import { answerSchema, type InteractionFailure, settledBySchema } from "../events/interaction.ts";
 import { sessionModes } from "../events/session-mode.ts";
 import { taskStatuses } from "../events/task-status.ts";
-import { turnOptionsChangeSchema, turnOptionsSchema } from "../events/turn-options.ts";
+import { turnKeySchema, turnOptionsChangeSchema, turnOptionsSchema } from "../events/turn-options.ts";
 import type { ClientHook, CommandHook } from "../hooks/hook.ts";
 import type {
 	AttachedClient,
@@ -112,6 +112,7 @@ const commandSchemas: { readonly [T in CommandType]: SchemaOf<CommandOf<T>> } = 
 		input: userInputSchema,
 		isOwn: optional(flag),
 		options: optional(turnOptionsSchema),
+		key: optional(turnKeySchema),
 	}),
 	"turn.steer": objectOf<CommandOf<"turn.steer">>({ type: v.literal("turn.steer"), input: userInputSchema }),
 	"turn.cancel": objectOf<CommandOf<"turn.cancel">>({ type: v.literal("turn.cancel") }),

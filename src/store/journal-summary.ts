@@ -2,23 +2,35 @@
 // had produced. Computed event by event, so that a store may keep it up to date or compute it from a part of the history.
 import type { ContextChange, ContextRow } from "../events/conversation.ts";
 import type { AgentEvent } from "../events/event.ts";
-import type { JournalSummary, SessionUse, UnfinishedCall } from "./session-store.ts";
-import { nothingUsed } from "./session-store.ts";
+import { digestOfInput } from "./input-digest.ts";
+import type { JournalSummary, KeyedTurn, SessionUse, UnfinishedCall } from "./session-store.ts";
+import { nothingUsed, turnKeyLimit } from "./session-store.ts";
 
 /** The summary of an empty history. */
-export const emptySummary: JournalSummary = { used: nothingUsed, unfinishedCalls: [], unretained: [], isInStep: false };
+export const emptySummary: JournalSummary = {
+	used: nothingUsed,
+	unfinishedCalls: [],
+	unretained: [],
+	isInStep: false,
+	openTurn: null,
+	keyedTurns: [],
+};
 
 export class RunningSummary {
 	#used: SessionUse;
 	readonly #unfinishedCalls: UnfinishedCall[];
 	#unretained: AgentEvent[];
 	#isInStep: boolean;
+	#openTurn: string | null;
+	#keyedTurns: readonly KeyedTurn[];
 
 	constructor(before: JournalSummary = emptySummary) {
 		this.#used = before.used;
 		this.#unfinishedCalls = [...before.unfinishedCalls];
 		this.#unretained = [...before.unretained];
 		this.#isInStep = before.isInStep;
+		this.#openTurn = before.openTurn;
+		this.#keyedTurns = before.keyedTurns;
 	}
 
 	get current(): JournalSummary {
@@ -27,6 +39,8 @@ export class RunningSummary {
 			unfinishedCalls: [...this.#unfinishedCalls],
 			unretained: [...this.#unretained],
 			isInStep: this.#isInStep,
+			openTurn: this.#openTurn,
+			keyedTurns: this.#keyedTurns,
 		};
 	}
 
@@ -34,7 +48,9 @@ export class RunningSummary {
 	addEvent(event: AgentEvent): void {
 		this.#countUse(event);
 		this.#trackCall(event);
-		if (event.agentPath.length === 0) this.#trackStep(event);
+		if (event.agentPath.length > 0) return;
+		this.#trackStep(event);
+		this.#trackTurn(event);
 	}
 
 	/** Takes a change of the context into account: the answer of a step enters it whole. */
@@ -75,6 +91,19 @@ export class RunningSummary {
 			}
 			default:
 		}
+	}
+
+	#trackTurn({ turnId, isFromLog, body }: AgentEvent): void {
+		if (turnId === null) return;
+		if (body.type === "turn.started") {
+			this.#openTurn = turnId;
+			const { key, input } = body;
+			if (key === undefined) return;
+			const keyed = { key, turnId, digest: digestOfInput(input) };
+			this.#keyedTurns = [...this.#keyedTurns, keyed].slice(-turnKeyLimit);
+		}
+		// A turn within a turn ends without an outcome, and so does every turn of another program's log.
+		if (body.type === "turn.ended" && (body.outcome !== null || isFromLog === true)) this.#openTurn = null;
 	}
 
 	#trackStep(event: AgentEvent): void {

@@ -99,6 +99,21 @@ export interface JournalSummary {
 	readonly unretained: readonly AgentEvent[];
 	/** Whether the session's own agent is in a step whose answer its context does not have. */
 	readonly isInStep: boolean;
+	/** The turn whose end the history lacks; null when it has the end of the last one. */
+	readonly openTurn: string | null;
+	/** The turns that were started with a key, oldest first: the last of them, up to `turnKeyLimit`. */
+	readonly keyedTurns: readonly KeyedTurn[];
+}
+
+/** How many keys of turns a session remembers: they are in each summary of its journal. */
+export const turnKeyLimit = 64;
+
+/** A turn that was started with a key. */
+export interface KeyedTurn {
+	readonly key: string;
+	readonly turnId: string;
+	/** Of its input: the same input has the same one. */
+	readonly digest: string;
 }
 
 /**

@@ -99,6 +99,38 @@ export function describeSessions(name: string, reach: ReachSessions): void {
 			expect((await session.conversation()).messages.map(({ role }) => role)).toEqual(["user", "assistant"]);
 		});
 
+		it("start one turn for a key, however often it is requested, also in a later process", async () => {
+			const store = createMemoryStore();
+			const { sessions, kernel } = await createSubject({ running_turns: 1 }, { store });
+			const handle = await sessions.create(plainRequest);
+			const { session } = handle;
+			// Unanswered, it holds each turn at its end.
+			const client = await attachReader(session, { hooks: [{ ...hook, event: "Stop" }] });
+			const [one, again] = await Promise.all([
+				handle.startTurn("text: hello", { key: "k1" }),
+				session.send({ type: "turn.start", input: "text: hello", key: "k1" }),
+			]);
+			expect(again).toEqual(one);
+			expect(await handle.startTurn("text: hello", { key: "k1" })).toEqual(one);
+			await expect(handle.startTurn("text: other", { key: "k1" })).rejects.toMatchObject({ code: "invalid-input" });
+			await expect(handle.startTurn("text: other", { key: "k2" })).rejects.toMatchObject({ code: "busy" });
+			await session.send({ type: "turn.cancel" });
+			await client.event("turn.ended");
+			const two = await handle.startTurn("text: other", { key: "k2" });
+			expect(two.turnId).not.toBe(one.turnId);
+			await sessions.stop();
+			await kernel.close();
+			const { sessions: later } = await createSubject({}, { store });
+			const opened = await later.acquire(session.id);
+			expect(await opened.startTurn("text: hello", { key: "k1" })).toEqual(one);
+			expect(await opened.startTurn("text: other", { key: "k2" })).toEqual(two);
+			const started = (await readJournal(opened.session)).filter(({ body }) => body.type === "turn.started");
+			expect(started.map(({ turnId, body }) => [turnId, body])).toEqual([
+				[one.turnId, { type: "turn.started", input: "text: hello", key: "k1" }],
+				[two.turnId, { type: "turn.started", input: "text: other", key: "k2" }],
+			]);
+		});
+
 		it("have stored events after a cursor, and none for a cursor of another history", async () => {
 			const { sessions } = await createSubject();
 			const handle = await sessions.create(plainRequest);

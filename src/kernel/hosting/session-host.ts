@@ -39,6 +39,8 @@ import { SlotCache } from "./slot-cache.ts";
 
 export interface SessionHostParts extends CommonOptions {
 	readonly kernel: Kernel;
+	/** Whether the turn that an ended process left without an end is ended when its session is loaded. */
+	readonly endsInterruptedTurns?: boolean;
 	readonly clock: Clock;
 	readonly identifiers: Identifiers;
 }
@@ -293,7 +295,10 @@ export class SessionHost implements SessionsApi {
 	async #load(id: string, open: () => Promise<Session>): Promise<Session> {
 		this.#loading.add(id);
 		const session = await this.#cache.load(id, () => this.#asOf(id, open)).finally(() => this.#loading.delete(id));
-		if (!this.#isStopped) return session;
+		if (!this.#isStopped) {
+			if (this.#parts.endsInterruptedTurns === true) await session.endInterruptedTurn();
+			return session;
+		}
 		// The host stopped while the session was being opened.
 		await session.stop();
 		throw programEnds();
@@ -315,12 +320,14 @@ export class SessionHost implements SessionsApi {
 		return {
 			session,
 			info: toInfo(id, chosen, session),
-			startTurn: async (input, options = {}) => {
+			startTurn: async (input, { key, ...options } = {}) => {
 				this.#refuseGone(id);
+				const start = { type: "turn.start", input, options, ...(key === undefined ? {} : { key }) } as const;
+				if (key !== undefined && session.hasTurn(key)) return await session.send(start);
 				const { runningTurns } = this.#parts.configuration.agentwire.limits;
 				const running = this.#cache.slots().filter(({ value }) => value !== null && isRunning(value)).length;
 				if (!isRunning(session) && running >= runningTurns) throw tooManyTurns(runningTurns);
-				return await this.#asOf(id, () => session.send({ type: "turn.start", input, options }));
+				return await this.#asOf(id, () => session.send(start));
 			},
 			release: () => this.#cache.release(id),
 			discard: async () => {

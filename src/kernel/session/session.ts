@@ -3,6 +3,7 @@
 
 import { setMaxListeners } from "node:events";
 import { isDeepStrictEqual } from "node:util";
+import { createDeferred } from "../../base/deferred.ts";
 import { KernelError, toKernelError } from "../../base/errors.ts";
 import { isRecord } from "../../base/json.ts";
 import type { Command, CommandType, CommandValues } from "../../events/command.ts";
@@ -21,6 +22,7 @@ import type {
 } from "../api.ts";
 import { toViews } from "../background/task-view.ts";
 import { type CheckedTools, checkClientTools } from "../clients/client-tools.ts";
+import { KeyedTurns } from "../turn/keyed-turns.ts";
 import { breakOff, type RunningTurn, runMainTurn, type TurnStart } from "../turn/main-turn.ts";
 import { createSteerQueue } from "../turn/steers.ts";
 import { changeTurnOptions, joinTurnOptions } from "../turn/turn-options.ts";
@@ -44,7 +46,11 @@ export class Session implements SessionApi {
 	readonly #assembled: AssembledSession;
 	readonly #warmUp: WarmUp;
 	readonly #handlers: CommandHandlers = {
-		"turn.start": ({ input, isOwn = false, options = {} }) => this.#startTurn({ input, isOwn, options }),
+		"turn.start": ({ input, isOwn = false, options = {}, key }) => {
+			const start = { input, isOwn, options };
+			if (key === undefined) return { turnId: this.#startTurn(start).id };
+			return this.#keyedTurns.start(key, input, () => this.#startStoredTurn({ ...start, key }));
+		},
 		"turn.steer": ({ input }) => this.#steer(input),
 		"turn.cancel": () => this.#cancel(),
 		"side-question.start": ({ question }) => this.#startSideQuestion(question),
@@ -65,6 +71,7 @@ export class Session implements SessionApi {
 	};
 	/** Options of each turn that does not have them itself. */
 	#turnOptions: TurnOptions;
+	readonly #keyedTurns: KeyedTurns;
 	#hadTurn = false;
 	#closing = false;
 
@@ -74,6 +81,7 @@ export class Session implements SessionApi {
 		this.workDir = stored.workDir;
 		this.#parts = parts;
 		this.#turnOptions = parts.turns ?? {};
+		this.#keyedTurns = new KeyedTurns(stored.summary.keyedTurns);
 		this.#assembled = assembleSession(parts);
 		const { tools, turn } = this.#assembled;
 		this.#warmUp = new WarmUp({
@@ -220,6 +228,25 @@ export class Session implements SessionApi {
 		return this.#parts.stored.establish();
 	}
 
+	/** Whether a turn was started with this key. */
+	hasTurn(key: string): boolean {
+		return this.#keyedTurns.has(key);
+	}
+
+	/**
+	 * Ends the turn that an earlier process left without an end, as failed, once the context has what it said and did. For a
+	 * session that was just opened; nothing happens without such a turn.
+	 */
+	async endInterruptedTurn(): Promise<void> {
+		const { openTurn } = this.#parts.stored.summary;
+		if (openTurn === null || this.#hadTurn || this.turnId !== null) return;
+		const { main, emitter } = this.#assembled;
+		await main.load();
+		const message = "The process that ran the turn ended before the turn did.";
+		const outcome = { status: "failed", error: { code: "closed", message, data: null } } as const;
+		await emitter.emit({ turnId: openTurn, agentPath: [] }, { type: "turn.ended", outcome }, { sync: true }, never);
+	}
+
 	/** Resolves when no turn runs. */
 	async idle(): Promise<void> {
 		await this.#assembled.turn.running?.ended;
@@ -310,7 +337,20 @@ export class Session implements SessionApi {
 		await this.#parts.stored.close({ becomesLast: !this.#parts.isOneOfMany });
 	}
 
-	#startTurn({ input, isOwn, options }: TurnStart & { readonly options: TurnOptions }): { readonly turnId: string } {
+	/** Starts a turn; resolves once its beginning is stored, and fails when it is over without one. */
+	async #startStoredTurn(start: TurnStart & { readonly options: TurnOptions }): Promise<{ readonly turnId: string }> {
+		const begun = createDeferred<boolean>();
+		const turn = this.#startTurn(start, () => begun.resolve(true));
+		void turn.ended.then(() => begun.resolve(false));
+		if (await begun.promise) return { turnId: turn.id };
+		throw new KernelError("storage-failed", "The turn did not begin; the log says why. It can be started again.");
+	}
+
+	/** `begun` is called once its beginning is stored. */
+	#startTurn(
+		{ input, isOwn, key, options }: TurnStart & { readonly options: TurnOptions },
+		begun: () => void = () => {},
+	): RunningTurn {
 		if (this.#closing) throw closing();
 		const { turn: current, servers, background, notifications, ...others } = this.#assembled;
 		if (current.running !== null) throw new KernelError("busy", "An agent turn is already in progress");
@@ -330,7 +370,7 @@ export class Session implements SessionApi {
 		current.running = turn;
 		turn.ended = runMainTurn(
 			turn,
-			{ input, isOwn },
+			{ input, isOwn, ...(key === undefined ? {} : { key }) },
 			{
 				...others,
 				servers,
@@ -347,6 +387,7 @@ export class Session implements SessionApi {
 				seal: (error) => this.#assembled.emitter.fail(turn.id, error),
 				begun: () => {
 					this.#hadTurn = true;
+					begun();
 				},
 				// A client that receives the end may start the next turn at once.
 				release: () => {
@@ -354,7 +395,7 @@ export class Session implements SessionApi {
 				},
 			},
 		);
-		return { turnId: turn.id };
+		return turn;
 	}
 
 	async #setTitle(title: string): Promise<{ readonly title: string }> {

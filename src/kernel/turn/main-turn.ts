@@ -53,6 +53,8 @@ export interface TurnStart {
 	 * session.
 	 */
 	readonly isOwn: boolean;
+	/** The key that names it among the turns of the session; absent for none. */
+	readonly key?: string;
 }
 
 export interface MainTurnSettings {
@@ -149,7 +151,7 @@ function toCutOff({ broken }: RunningTurn): TurnOutcome {
 /** Hooks before the run, the run, hooks after it: one of those may make the agent continue once. */
 async function runPrompt(
 	turn: RunningTurn,
-	{ input, isOwn }: TurnStart,
+	{ input, isOwn, key }: TurnStart,
 	turnEvents: TurnEvents,
 	watch: WatchedTurn,
 	settings: MainTurnSettings,
@@ -160,7 +162,7 @@ async function runPrompt(
 	const renewing = settings.keys.renewDue(signal);
 	if (renewing !== undefined) await renewing;
 	const blocked = isOwn ? null : await showPrompt(input, hooks, emit, signal);
-	await emit({ type: "turn.started", input }, { sync: true });
+	await emit({ type: "turn.started", input, ...(key === undefined ? {} : { key }) }, { sync: true });
 	turnEvents.isBegun = true;
 	settings.begun();
 	settings.budgets.openTurn((error) => breakOff(turn, error));

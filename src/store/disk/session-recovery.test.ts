@@ -82,6 +82,8 @@ describe("a session between two runs", () => {
 			unfinishedCalls: [],
 			unretained: [],
 			isInStep: false,
+			openTurn: null,
+			keyedTurns: [],
 		});
 		await session.commit({ context: { kind: "append", rows: [usage(77)] } });
 		expect(await text("wire.jsonl")).toBe(wire);
@@ -264,6 +266,8 @@ describe("a session between two runs", () => {
 			unfinishedCalls: [{ toolCallId: "b", name: "Shell", arguments: null, isRecovered: true }],
 			unretained: [],
 			isInStep: false,
+			openTurn: null,
+			keyedTurns: [],
 		};
 		beforeEach(async () => {
 			await put("wire.jsonl", header + started + ended);

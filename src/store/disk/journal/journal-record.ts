@@ -94,6 +94,8 @@ const summarySchema = v.object({
 	),
 	unretained: v.array(v.unknown()),
 	isInStep: v.optional(v.boolean(), false),
+	openTurn: v.optional(v.nullable(v.string()), null),
+	keyedTurns: v.optional(v.array(v.object({ key: v.string(), turnId: v.string(), digest: v.string() })), () => []),
 });
 
 /** The first line of a journal. */
@@ -124,8 +126,12 @@ function toRecordLine(record: JournalRecord, hasMore: boolean): LineText {
 		case "state":
 			return toLineText({ state: record.state, ...more });
 		case "summary": {
-			const { unretained, ...summary } = record.summary;
-			return toLineText({ summary: { ...summary, unretained: unretained.map(toEventValue) }, ...more });
+			const { unretained, openTurn, keyedTurns, ...summary } = record.summary;
+			const turns = {
+				...(openTurn === null ? {} : { openTurn }),
+				...(keyedTurns.length === 0 ? {} : { keyedTurns }),
+			};
+			return toLineText({ summary: { ...summary, unretained: unretained.map(toEventValue), ...turns }, ...more });
 		}
 	}
 }

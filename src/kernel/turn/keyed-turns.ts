@@ -1,0 +1,52 @@
+// The turns of a session that were started with a key: whoever repeats a request after a crash gets the turn that the
+// first one started, instead of another turn.
+import { KernelError } from "../../base/errors.ts";
+import type { UserInput } from "../../events/content.ts";
+import { digestOfInput } from "../../store/input-digest.ts";
+import { type KeyedTurn, turnKeyLimit } from "../../store/session-store.ts";
+
+interface KnownTurn {
+	readonly digest: string;
+	/** Rejects when the turn could not begin; then its key is free again. */
+	readonly started: Promise<{ readonly turnId: string }>;
+}
+
+export class KeyedTurns {
+	readonly #known: Map<string, KnownTurn>;
+
+	/** `stored` are those of earlier processes. */
+	constructor(stored: readonly KeyedTurn[]) {
+		this.#known = new Map(
+			stored.map(({ key, turnId, digest }) => [key, { digest, started: Promise.resolve({ turnId }) }]),
+		);
+	}
+
+	/** Whether a turn with this key was started. */
+	has(key: string): boolean {
+		return this.#known.has(key);
+	}
+
+	/**
+	 * The turn of this key; `begin` starts it when there is none, and resolves once its beginning is stored. Fails
+	 * `invalid-input` for another input than that of the first request.
+	 */
+	start(
+		key: string,
+		input: UserInput,
+		begin: () => Promise<{ readonly turnId: string }>,
+	): Promise<{ readonly turnId: string }> {
+		const digest = digestOfInput(input);
+		const known = this.#known.get(key);
+		if (known !== undefined) {
+			if (known.digest === digest) return known.started;
+			const text = `A turn with another input was started under the key ${key}: use a new key for a new input.`;
+			return Promise.reject(new KernelError("invalid-input", text));
+		}
+		const started = begin();
+		this.#known.set(key, { digest, started });
+		started.catch(() => this.#known.delete(key));
+		const [oldest] = this.#known.keys();
+		if (this.#known.size > turnKeyLimit && oldest !== undefined) this.#known.delete(oldest);
+		return started;
+	}
+}
