@@ -1,5 +1,7 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { isRecord, parseJsonFile, toJsonLine } from "./json.ts";
+
+import { isRecord, parseJsonFile, toJsonLine, toJsonText } from "./json.ts";
 
 describe("toJsonLine", () => {
 	it("is compact and preserves other characters", () => {
@@ -13,6 +15,14 @@ describe("toJsonLine", () => {
 
 	it("escapes lone surrogates, high and low", () => {
 		expect(toJsonLine("\ud800 \udc00 \ud83d\ude00")).toBe('"\\ud800 \\udc00 😀"');
+	});
+});
+
+describe("toJsonText", () => {
+	it("is what toJsonLine makes of any text", () => {
+		for (const text of ["", 'a "b" \\', "\u2028\u2029", "\ud800", "a\udc00", "\u0000\u001f\u007f", "ä€𝄞"])
+			expect(toJsonText(text)).toBe(toJsonLine(text));
+		fc.assert(fc.property(fc.string({ unit: "binary" }), (text) => toJsonText(text) === toJsonLine(text)));
 	});
 });
 

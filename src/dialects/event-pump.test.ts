@@ -25,6 +25,7 @@ async function createSubject(model: Model, projecting: (event: AgentEvent) => vo
 	const room = { wait: Promise.resolve(), isFull: false };
 	const peer: Peer = {
 		notify: (_method, params) => void sent.push(JSON.stringify(params)),
+		notifyLine: (line) => void sent.push(JSON.stringify(JSON.parse(line).params)),
 		call(id, _method, params, onReply) {
 			sent.push(JSON.stringify(params));
 			waiting.set(id, onReply);

@@ -33,7 +33,8 @@ export type Outgoing =
 			readonly notice?: (id: string) => { readonly method: string; readonly params: unknown };
 	  };
 
-export type Project = (event: AgentEvent) => readonly Outgoing[];
+/** Nearly all events are deltas: for those, the line of the notification will do. */
+export type Project = (event: AgentEvent) => readonly Outgoing[] | string;
 
 type OutgoingInteraction = Extract<Outgoing, { kind: "interaction" }>;
 
@@ -207,7 +208,7 @@ export class EventPump {
 	}
 
 	/** What is sent for an event. */
-	#project(event: AgentEvent): readonly Outgoing[] {
+	#project(event: AgentEvent): readonly Outgoing[] | string {
 		const { body, turnId } = event;
 		const isOwn = event.agentPath.length === 0;
 		if (body.type === "turn.started" && isOwn) this.#lastBegun = turnId;
@@ -222,7 +223,11 @@ export class EventPump {
 		}
 	}
 
-	#deliver(event: AgentEvent, outgoing: readonly Outgoing[]): void {
+	#deliver(event: AgentEvent, outgoing: readonly Outgoing[] | string): void {
+		if (typeof outgoing === "string") {
+			this.#peer.notifyLine(outgoing);
+			return;
+		}
 		const { body, turnId } = event;
 		const isOwn = event.agentPath.length === 0;
 		try {

@@ -4,6 +4,8 @@ import type { ContentPart } from "./content.ts";
 import type { EventBody } from "./event.ts";
 
 export interface DeltaMerger {
+	/** Adds a delta that continues the open sequence, and returns it with the place of its text; null for any other event, of which nothing is noted. */
+	extend(body: EventBody): EventBody | null;
 	/** Adds the next event. */
 	push(body: EventBody): Pushed;
 	/** The same as `push` for a caller that only asks what is open. */
@@ -42,18 +44,23 @@ export function createDeltaMerger(): DeltaMerger {
 		return ended === null ? null : toCompleted(ended);
 	};
 
+	const extend = (body: EventBody): EventBody | null => {
+		const offset = run === null ? null : extendRun(run, body);
+		return offset === null ? null : withOffset(body, offset);
+	};
+
 	return {
+		extend,
 		push(body) {
 			if (interjections.has(body.type)) return { completed: null, body };
-			const offset = run === null ? null : extendRun(run, body);
-			if (offset !== null) return { completed: null, body: withOffset(body, offset) };
+			const extended = extend(body);
+			if (extended !== null) return { completed: null, body: extended };
 			const completed = flush();
 			run = openRun(body);
 			return { completed, body: withOffset(body, 0) };
 		},
 		note(body) {
-			if (interjections.has(body.type)) return;
-			if (run === null || extendRun(run, body) === null) run = openRun(body);
+			if ((run === null || extendRun(run, body) === null) && !interjections.has(body.type)) run = openRun(body);
 		},
 		flush,
 		open: () => (run === null ? null : toCompleted(run)),

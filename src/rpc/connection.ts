@@ -23,6 +23,8 @@ import type { LineTransport } from "./transport.ts";
 /** The outgoing half of a connection, as a dialect uses it. */
 export interface Peer {
 	notify(method: string, params: unknown): void;
+	/** Sends a notification that is a line already, as `notificationLine` makes it. */
+	notifyLine(line: string): void;
 	/** Sends a request; `onReply` is called for the first reply only. */
 	call(id: RpcId, method: string, params: unknown, onReply: (reply: RpcReply) => void): void;
 	/** Sends a request whose replies are ignored. */
@@ -103,6 +105,10 @@ export class Connection implements Peer {
 
 	notify(method: string, params: unknown): void {
 		this.#transport.send(notificationLine(method, params));
+	}
+
+	notifyLine(line: string): void {
+		this.#transport.send(line);
 	}
 
 	call(id: RpcId, method: string, params: unknown, onReply: (reply: RpcReply) => void): void {

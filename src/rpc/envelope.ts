@@ -1,5 +1,5 @@
 // Parses and formats JSON-RPC 2.0 envelopes under the rules of a dialect, which are data.
-import { isRecord } from "../base/json.ts";
+import { isRecord, toJsonLine, toJsonText } from "../base/json.ts";
 import { type LineText, toLineText, wholeText } from "../base/long-text.ts";
 import { exactId } from "./exact-id.ts";
 
@@ -175,6 +175,20 @@ export function withoutData({ code, message }: ErrorObject): ErrorObject {
 
 export function notificationLine(method: string, params: unknown): LineText {
 	return toLineText({ jsonrpc: "2.0", method, params });
+}
+
+/** Stands for the text in the line of which a frame is made: no other part of a line is like it. */
+const placeholder = "\u001f text \u001f";
+
+/**
+ * Serializes notifications that differ in one text, each to what `notificationLine` makes of `toParams(text)`. The text has
+ * at most a million characters.
+ */
+export function createTextFrame(method: string, toParams: (text: string) => unknown): (text: string) => string {
+	const [before = "", after = ""] = wholeText(notificationLine(method, toParams(placeholder))).split(
+		toJsonLine(placeholder),
+	);
+	return (text) => `${before}${toJsonText(text)}${after}`;
 }
 
 export function requestLine(id: RpcId, method: string, params: unknown): LineText {

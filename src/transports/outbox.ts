@@ -73,7 +73,11 @@ export function createOutbox(write: WriteText, limit: number, ending = "\n"): Ou
 			if (queued.length > 0) proceed(drain);
 		};
 		if (typeof long === "object") writePieces(long, finish);
-		else write(`${batch.join(ending)}${ending}`, finish);
+		else {
+			// For the last ending: to add it afterwards would copy everything once more.
+			batch.push("");
+			write(batch.join(ending), finish);
+		}
 	};
 
 	/** A line that is too long for one string. */

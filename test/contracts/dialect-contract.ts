@@ -120,8 +120,13 @@ export async function connectDialect({
 	const messages: { readonly name: string; readonly params: unknown }[] = [];
 	const requests: Request[] = [];
 	const withdrawn: unknown[] = [];
+	const note = (method: string, params: unknown) => void messages.push({ name: nameOf(method, params), params });
 	const peer: Peer = {
-		notify: (method, params) => void messages.push({ name: nameOf(method, params), params }),
+		notify: note,
+		notifyLine(line) {
+			const { method, params } = JSON.parse(line);
+			note(method, params);
+		},
 		call(id, method, params, reply) {
 			messages.push({ name: nameOf(method, params), params });
 			requests.push({ id, params, reply });

@@ -14,6 +14,7 @@ import { createSessionSubject } from "../support/sessions/session-subject.ts";
 
 const peer: Peer = {
 	notify() {},
+	notifyLine() {},
 	call() {},
 	callUnanswered() {},
 	isWaiting: () => false,

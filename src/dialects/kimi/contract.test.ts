@@ -13,6 +13,7 @@ import { wireVersions } from "../../messages/history.ts";
 import { protocolVersion } from "../../messages/protocol-version.ts";
 import { noCompatibility } from "../dialect.ts";
 import { EventPump } from "../event-pump.ts";
+import { createDeltaLines } from "./delta-lines.ts";
 import { envelopeRules } from "./envelope.ts";
 import { errorNumbers } from "./errors.ts";
 import type { Audience } from "./older-clients.ts";
@@ -124,9 +125,10 @@ const audiences: readonly (readonly [name: string, Partial<Audience>, typeof del
 
 const toSubject = (particulars: Partial<Audience>, delivered: typeof deliveredToday): DialectSubject => {
 	const audience: Audience = { ...noCompatibility, declared: protocolVersion, ...particulars };
+	const toLine = createDeltaLines(audience);
 	return {
 		carry: ({ session, peer, attachment }) =>
-			new EventPump(session, peer, (event) => project(event, audience), silentLog).carry(attachment),
+			new EventPump(session, peer, (event) => toLine(event) ?? project(event, audience), silentLog).carry(attachment),
 		nameOf: (_method, params) => nameOf(params),
 		delivered,
 		errorNumber: (code) => errorNumbers[code].code,

@@ -14,7 +14,8 @@ import type { Peer } from "../../rpc/connection.ts";
 import { defineMethod, type MethodTable, type Respond } from "../../rpc/methods.ts";
 import type { KernelApi, SharedConnection } from "../dialect.ts";
 import { toThrown } from "../error-numbers.ts";
-import { EventPump } from "../event-pump.ts";
+import { EventPump, type Project } from "../event-pump.ts";
+import { createDeltaLines, type DeltaLines } from "./delta-lines.ts";
 import { type Audience, toDelivered } from "./older-clients.ts";
 import { project } from "./projection.ts";
 import { kimiProtocol } from "./protocol.ts";
@@ -44,6 +45,7 @@ export class KimiConnection implements SharedConnection {
 	#client: AttachOptions["client"] = null;
 	#capabilities: AttachOptions["capabilities"] = [];
 	#audience: Audience;
+	#deltaLines: DeltaLines;
 	/** Null before the first handshake: hooks of the settings then run without events. */
 	#hooks: AttachOptions["hooks"] = null;
 	#attachment: Attachment | null = null;
@@ -59,7 +61,9 @@ export class KimiConnection implements SharedConnection {
 		this.#kernelApi = kernelApi;
 		this.#peer = peer;
 		this.#audience = { ...kernelApi.compatibility, declared: null };
-		this.#pump = new EventPump(kernelApi.session, peer, (event) => project(event, this.#audience), kernelApi.log);
+		this.#deltaLines = createDeltaLines(this.#audience);
+		const toOutgoing: Project = (event) => this.#deltaLines(event) ?? project(event, this.#audience);
+		this.#pump = new EventPump(kernelApi.session, peer, toOutgoing, kernelApi.log);
 	}
 
 	readonly methods: MethodTable = new Map([
@@ -126,6 +130,7 @@ export class KimiConnection implements SharedConnection {
 		const declared = params.external_tools ?? [];
 		const description = await session.description();
 		this.#audience = { ...this.#audience, declared: params.protocol_version };
+		this.#deltaLines = createDeltaLines(this.#audience);
 		this.#client = params.client ?? this.#client;
 		this.#capabilities = params.capabilities === null ? this.#capabilities : toCapabilities(params.capabilities);
 		this.#hooks = (params.hooks ?? []).flatMap(toClientHook);

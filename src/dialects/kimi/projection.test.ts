@@ -1,13 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { sampleEvents, sampleInteractions } from "../../../test/support/protocol/sample-events.ts";
-import type { EventBody, EventType } from "../../events/event.ts";
+import type { AgentEvent, EventBody, EventType } from "../../events/event.ts";
 import { protocolVersion } from "../../messages/protocol-version.ts";
 import { noCompatibility } from "../dialect.ts";
-import type { Project } from "../event-pump.ts";
 import { project as projectFor } from "./projection.ts";
 
 const today = { ...noCompatibility, declared: protocolVersion };
-const project: Project = (event) => projectFor(event, today);
+const project = (event: AgentEvent) => projectFor(event, today);
 
 const path = [{ parentToolCallId: "P", agentId: "a1b2c3d4e", subagentType: "coder" }];
 const at = (body: EventBody, agentPath = path.slice(0, 0)) => ({ sessionId: "s", turnId: "t", agentPath, at: 0, body });

@@ -68,6 +68,8 @@ export class Emitter {
 	#delivered: number;
 	/** The last turn that had a failure to persist, and the error. */
 	#failed: { readonly turnId: string; readonly error: unknown } | null = null;
+	/** The wait for clients that do not read, which all emitters with this signal share. */
+	#full: { readonly signal: AbortSignal; readonly over: Promise<void> } | null = null;
 
 	/** `onDelivered` is called with every event right before the clients have it. */
 	constructor(stored: StoredSession, clock: Clock, onDelivered: (event: AgentEvent) => void = () => {}) {
@@ -116,11 +118,20 @@ export class Emitter {
 	 */
 	emit(where: Where, body: EventBody, persistence: Persistence, signal: AbortSignal): Promise<void> | undefined {
 		if (this.#isRefused(where.turnId, body.type)) return Promise.reject(this.#failed?.error);
-		const pushed = this.#speakerOf(where).merger.push(body);
+		const speaker = this.#speakerOf(where);
+		const isFree = !this.#draining && this.#waiting.length === 0;
+		// Nearly all events are deltas that continue a text.
+		const extended = isFree ? speaker.merger.extend(body) : null;
+		if (extended !== null) {
+			speaker.delivered.note(extended);
+			this.#pass(this.#stamp(where, extended));
+			return this.#isFull() ? this.#capacity(signal) : undefined;
+		}
+		const pushed = speaker.merger.push(body);
 		// After a failure to persist, only the events that end something are persisted for this turn.
 		const completed = this.#hasFailed(where.turnId) ? null : pushed.completed;
 		const isDelta = eventDeclarations[body.type].class === "volatile";
-		if (!isDelta || completed !== null || this.#draining || this.#waiting.length > 0) {
+		if (!isDelta || completed !== null || !isFree) {
 			const bodies = completed === null ? [pushed.body] : [completed, pushed.body];
 			return this.#enqueue(
 				bodies.map((each) => this.#stamp(where, each)),
@@ -137,7 +148,7 @@ export class Emitter {
 			this.#waiting.push({ events, persistence, resolve, reject });
 			if (!this.#draining) void this.#drain();
 		});
-		await this.#capacity(signal);
+		if (this.#isFull()) await this.#capacity(signal);
 	}
 
 	/** A part of the turn could not be persisted elsewhere: nothing more of the turn is delivered. */
@@ -244,6 +255,11 @@ export class Emitter {
 	#deliver(event: AgentEvent): void {
 		this.#delivered = event.seq ?? this.#delivered;
 		this.#mergers.get(keyOf(event))?.delivered.note(event.body);
+		this.#pass(event);
+	}
+
+	/** Hands an event to the clients. */
+	#pass(event: AgentEvent): void {
 		this.#onDelivered(event);
 		for (const feed of this.#feeds) feed.push(event);
 	}
@@ -253,7 +269,20 @@ export class Emitter {
 		return false;
 	}
 
-	async #capacity(signal: AbortSignal): Promise<void> {
+	/** Many events of one answer may wait at once. */
+	#capacity(signal: AbortSignal): Promise<void> {
+		if (this.#full?.signal === signal) return this.#full.over;
+		const full = {
+			signal,
+			over: this.#awaitCapacity(signal).finally(() => {
+				if (this.#full === full) this.#full = null;
+			}),
+		};
+		this.#full = full;
+		return full.over;
+	}
+
+	async #awaitCapacity(signal: AbortSignal): Promise<void> {
 		for (const feed of this.#feeds) {
 			if (!feed.isFull() || signal.aborted) continue;
 			await unlessAborted(feed.capacity(), signal);

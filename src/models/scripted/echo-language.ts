@@ -37,18 +37,21 @@ const lineEnds = /\r\n|[\n\r\v\f\u001c\u001d\u001e\u0085\u2028\u2029]/;
  */
 export function parseEchoScript(script: string): EchoScript {
 	const draft: Draft = { parts: [], usage: null, messageId: null };
-	for (const [index, rawLine] of script.split(lineEnds).entries()) {
+	let number = 0;
+	for (const rawLine of script.split(lineEnds)) {
+		number += 1;
 		const line = rawLine.trim();
 		if (isIgnored(line)) continue;
 		const colon = line.indexOf(":");
-		if (colon === -1) throw lineFault("Invalid echo DSL", index + 1, rawLine);
-		const kind = line.slice(0, colon).trim().toLowerCase();
+		if (colon === -1) throw lineFault("Invalid echo DSL", number, rawLine);
+		const written = line.slice(0, colon);
+		const kind = lineKinds.has(written) ? written : written.trim().toLowerCase();
 		const read = lineKinds.get(kind);
 		if (read === undefined) {
-			throw lineFault(`Unknown echo DSL kind ${toPythonLiteral(kind)}`, index + 1, rawLine);
+			throw lineFault(`Unknown echo DSL kind ${toPythonLiteral(kind)}`, number, rawLine);
 		}
 		const payload = line.slice(line.charAt(colon + 1) === " " ? colon + 2 : colon + 1);
-		read(draft, payload, { kind, line: index + 1 });
+		read(draft, payload, { kind, line: number });
 	}
 	if (draft.parts.length === 0) {
 		throw new EchoScriptError("provider", "ScriptedEchoChatProvider DSL produced no streamable parts.");
@@ -57,7 +60,8 @@ export function parseEchoScript(script: string): EchoScript {
 }
 
 function isIgnored(line: string): boolean {
-	return line === "" || line.startsWith("#") || line.startsWith("```") || line.toLowerCase() === "echo";
+	if (line === "" || line.startsWith("#") || line.startsWith("```")) return true;
+	return line.length === "echo".length && line.toLowerCase() === "echo";
 }
 
 function lineFault(problem: string, line: number, rawLine: string): EchoScriptError {

@@ -14,6 +14,7 @@ import { preparePlace } from "./transcript-place.ts";
 
 const silentPeer: Peer = {
 	notify() {},
+	notifyLine() {},
 	call() {},
 	callUnanswered() {},
 	isWaiting: () => false,
