@@ -22,6 +22,13 @@ describe("createLineSplitter", () => {
 		}
 	});
 
+	it("splits the lines of a chunk alike, whether they fit the limit together or not", () => {
+		const lines = ["one", "", "", "\u20ac", "\u{1f600} two", "", "three"];
+		const chunk = `${lines.join("\n")}\n`;
+		for (const limit of [10, 1000])
+			expect(texts(split(["begun ", chunk, "last"], limit))).toEqual(["begun one", ...lines.slice(1), "last"]);
+	});
+
 	it("preserves a lone CR and NUL bytes inside a line", () => {
 		expect(texts(split(["a\rb\u0000c\n"]))).toEqual(["a\rb\u0000c"]);
 	});

@@ -14,6 +14,17 @@ export interface LineSplitter {
 const newline = 0x0a;
 const emptyLine: Line = { kind: "line", text: "" };
 
+/** Adds the lines of a text whose last newline is cut off. */
+function splitText(text: string, lines: Line[]): void {
+	let start = 0;
+	for (let end = text.indexOf("\n"); end !== -1; end = text.indexOf("\n", start)) {
+		// Of empty lines thousands fit into few bytes.
+		lines.push(end === start ? emptyLine : { kind: "line", text: text.slice(start, end) });
+		start = end + 1;
+	}
+	lines.push(start === text.length ? emptyLine : { kind: "line", text: text.slice(start) });
+}
+
 /** `limit` is the longest line in bytes, newline excluded. Invalid UTF-8 becomes U+FFFD. */
 export function createLineSplitter(limit: number): LineSplitter {
 	let pieces: Buffer[] = [];
@@ -25,6 +36,7 @@ export function createLineSplitter(limit: number): LineSplitter {
 			skipping = false;
 			return null;
 		}
+		if (length === 0) return emptyLine;
 		const bytes = pieces.length === 1 && pieces[0] !== undefined ? pieces[0] : Buffer.concat(pieces, length);
 		pieces = [];
 		length = 0;
@@ -51,15 +63,25 @@ export function createLineSplitter(limit: number): LineSplitter {
 				if (line !== null) lines.push(line);
 			};
 			let start = 0;
-			// Of empty lines thousands fit into few bytes.
-			const isEmptyLine = () => length === 0 && !skipping && bytes[start] === newline;
-			for (let end = bytes.indexOf(newline); end !== -1; end = bytes.indexOf(newline, start)) {
-				if (isEmptyLine()) lines.push(emptyLine);
-				else {
-					add(take(bytes.subarray(start, end)));
-					add(complete());
-				}
+			if (length > 0 || skipping) {
+				const end = bytes.indexOf(newline);
+				add(take(bytes.subarray(0, end === -1 ? bytes.length : end)));
+				if (end === -1) return lines;
+				add(complete());
 				start = end + 1;
+			}
+			const last = bytes.lastIndexOf(newline);
+			if (last >= start) {
+				// Lines that are within the limit together are decoded together: one by one takes several times as long.
+				if (last - start <= limit) splitText(bytes.toString("utf8", start, last), lines);
+				else {
+					for (let end = bytes.indexOf(newline, start); end !== -1; end = bytes.indexOf(newline, start)) {
+						add(take(bytes.subarray(start, end)));
+						add(complete());
+						start = end + 1;
+					}
+				}
+				start = last + 1;
 			}
 			add(take(bytes.subarray(start)));
 			return lines;

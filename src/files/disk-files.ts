@@ -23,7 +23,6 @@ import type { Admit, AppendFile, DirectoryEntry, FileStatus, Files } from "./por
 import { createClosing, openToAll, type PrivacyOf } from "./private-paths.ts";
 import { openReadable, type ReadableFile, readOn, readSome, readWhole } from "./readable-file.ts";
 
-const pieceLength = 64 * 1024;
 /** Directory entries that are read at once. */
 const listedAtOnce = 500;
 const privateDirectoryMode = 0o700;
@@ -109,7 +108,7 @@ async function* readPieces(access: Access, target: string): AsyncGenerator<Buffe
 	const file = await openToRead(access, target);
 	if (file === null) return;
 	try {
-		yield* readOn(file, target, pieceLength);
+		yield* readOn(file, target);
 	} finally {
 		await file.handle.close();
 	}

@@ -11,8 +11,6 @@ const unsizedLimit = 16 * 1024 * 1024;
 /** The most bytes that are read at once. */
 const wholeLimit = 2 ** 31 - 1;
 
-const unsizedPiece = 64 * 1024;
-
 /**
  * Opening a FIFO does not wait for a writer, and no terminal becomes ours. The flags have no effect on regular files.
  */
@@ -60,13 +58,17 @@ export async function readSome(
 	}
 }
 
+/** Bytes of the first piece, which may be all that is wanted, and of those after it. */
+const firstPiece = 64 * 1024;
+const laterPiece = 256 * 1024;
+
 /**
- * The bytes in pieces from the current position. Who wants a second piece gets the ones after it sooner: each is read
- * while the one before it is being used.
+ * The bytes in pieces from the current position. Who wants a second piece gets the ones after it sooner: they are longer,
+ * and each is read while the one before it is being used.
  */
-export async function* readOn(file: ReadableFile, target: string, pieceLength: number): AsyncGenerator<Buffer> {
+export async function* readOn(file: ReadableFile, target: string): AsyncGenerator<Buffer> {
 	const read = async (): Promise<Buffer> => {
-		const bytes = Buffer.allocUnsafe(pieceLength);
+		const bytes = Buffer.allocUnsafe(total === 0 ? firstPiece : laterPiece);
 		return bytes.subarray(0, await readSome(file, bytes, 0, null));
 	};
 	let total = 0;
@@ -96,7 +98,7 @@ export async function readWhole(file: ReadableFile, target: string): Promise<Buf
 	if (file.size > wholeLimit) throw refusal("EFBIG", "too large to be read as a whole", target);
 	if (file.size === 0) {
 		const pieces: Buffer[] = [];
-		for await (const piece of readOn(file, target, unsizedPiece)) pieces.push(piece);
+		for await (const piece of readOn(file, target)) pieces.push(piece);
 		return Buffer.concat(pieces);
 	}
 	const bytes = Buffer.allocUnsafeSlow(file.size);

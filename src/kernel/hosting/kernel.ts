@@ -1,7 +1,6 @@
 // The kernel: creates and opens sessions, owns them while they are loaded, and closes them all at the end.
 
 import path from "node:path";
-import { isDeepStrictEqual } from "node:util";
 import { errorText, isSystemError, KernelError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { createSharedRun } from "../../base/shared-run.ts";
@@ -311,7 +310,19 @@ async function beginApprovals(stored: StoredSession, options: SessionOptions, lo
 		afk: begun.afk || (afk && mode.isAway === undefined),
 		autoApproveActions: begun.autoApproveActions.filter((action) => !isBroadGrant(action)),
 	};
-	if (!isDeepStrictEqual(changed, approval)) await stored.commit({ state: { approval: changed } });
+	if (!isSameApproval(changed, approval)) await stored.commit({ state: { approval: changed } });
+}
+
+type Approval = SessionState["approval"];
+
+/** Compared by hand: loading what compares any two values takes a noticeable part of the opening of a session. */
+function isSameApproval(one: Approval, other: Approval): boolean {
+	return (
+		one.yolo === other.yolo &&
+		one.afk === other.afk &&
+		one.autoApproveActions.length === other.autoApproveActions.length &&
+		one.autoApproveActions.every((action, index) => action === other.autoApproveActions[index])
+	);
 }
 
 async function persistCreationOptions(stored: StoredSession, { creationOptions }: SessionOptions): Promise<void> {

@@ -355,7 +355,7 @@ describe("sessions on disk", () => {
 			}
 		}
 		expect(count).toBe(3000);
-		expect(largest).toBeLessThanOrEqual(64 * 1024);
+		expect(largest).toBeLessThanOrEqual(256 * 1024);
 	});
 
 	it("appends after the lines of another writer", async () => {

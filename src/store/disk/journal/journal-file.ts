@@ -1,6 +1,7 @@
 // Reads a session's journal, `journal.jsonl`: whole groups of records, events from a number on, and the last summary,
 // found from the end.
 import { KernelError } from "../../../base/errors.ts";
+import { createLineSplitter, type Line } from "../../../base/lines.ts";
 import type { Files } from "../../../files/port.ts";
 import { lineLimit, parseLine } from "../logs/json-lines.ts";
 import {
@@ -154,16 +155,15 @@ export async function* readRecords(
 	}
 }
 
-const eventLine = Buffer.from('{"seq":');
+const eventLine = '{"seq":';
 const zero = 0x30;
 
-/** The number of an event's line, read from its first bytes; null for another record. */
-function numberOf(bytes: Buffer): number | null {
-	let at = 0;
-	for (; at < eventLine.length; at += 1) if (bytes[at] !== eventLine[at]) return null;
+/** The number of an event's line, read from its first characters; null for another record. */
+function numberOf(text: string): number | null {
+	if (!text.startsWith(eventLine)) return null;
 	let seq: number | null = null;
-	for (; at < bytes.length; at += 1) {
-		const digit = (bytes[at] ?? 0) - zero;
+	for (let at = eventLine.length; at < text.length; at += 1) {
+		const digit = text.charCodeAt(at) - zero;
 		if (digit < 0 || digit > 9) break;
 		seq = (seq ?? 0) * 10 + digit;
 	}
@@ -181,26 +181,32 @@ export async function* readJournalEvents(
 	after: number,
 	onUnreadable: () => void,
 ): AsyncGenerator<readonly StoredEvent[]> {
-	const toEvent = (raw: RawLine): StoredEvent | null => {
-		const seq = raw.bytes === null ? null : numberOf(raw.bytes);
-		if (seq === null) {
-			if (raw.bytes === null || (raw.bytes[0] !== 0x7b && !isBlank(raw))) onUnreadable();
+	const toEvent = (line: Line): StoredEvent | null => {
+		const text = line.kind === "line" ? line.text : null;
+		const seq = text === null ? null : numberOf(text);
+		if (text === null || seq === null) {
+			if (text === null || (!text.startsWith("{") && text.trim() !== "")) onUnreadable();
 			return null;
 		}
 		if (seq <= after) return null;
-		const record = fromRecordLine(parseRawLine(raw), origin);
+		const record = fromRecordLine(parseLine(text), origin);
 		if (record.kind === "event") return record.event;
 		onUnreadable();
 		return null;
 	};
-	for await (const lines of readRawBatches(files, path, range)) {
-		const events: StoredEvent[] = [];
-		for (const raw of lines) {
-			const event = toEvent(raw);
-			if (event !== null) events.push(event);
-		}
+	const splitter = createLineSplitter(lineLimit);
+	for await (const piece of readBytes(files, path, range)) {
+		const events = splitter
+			.push(piece)
+			.map(toEvent)
+			.filter((event) => event !== null);
 		if (events.length > 0) yield events;
 	}
+	const rest = splitter
+		.end()
+		.map(toEvent)
+		.filter((event) => event !== null);
+	if (rest.length > 0) yield rest;
 }
 
 const summaryMark = Buffer.from('\n{"summary":');

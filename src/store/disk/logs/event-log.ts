@@ -1,11 +1,10 @@
 // The event log of a session, `wire.jsonl`: events as timed records of Kimi messages (wire-protocol §8.2).
-import * as v from "valibot";
 import type { Log } from "../../../base/log.ts";
 import { type LineText, toLineText } from "../../../base/long-text.ts";
 import type { AgentEvent } from "../../../events/event.ts";
 import type { Files } from "../../../files/port.ts";
 import { type EventRecord, fromRecord, toRecord } from "../../../messages/record.ts";
-import { type LinesRead, readLineBatches, readLines } from "./json-lines.ts";
+import { type LinesRead, parseLine, readLineBatches, readLines } from "./json-lines.ts";
 
 /** An event of the log with its time in milliseconds since the epoch. */
 export interface TimedRecord extends EventRecord {
@@ -17,8 +16,6 @@ export type LogLine =
 	| { readonly kind: "header" }
 	| { readonly kind: "record"; readonly record: TimedRecord }
 	| { readonly kind: "unreadable" };
-
-const timedSchema = v.object({ timestamp: v.number(), message: v.unknown() });
 
 /** The first line of a log. */
 export function toHeader(protocolVersion: string): string {
@@ -39,13 +36,14 @@ export function toEventLines(events: readonly AgentEvent[]): LineText[] {
 /** The content of a parsed line. */
 export function readLogLine(line: Record<string, unknown> | null): LogLine {
 	if (line?.["type"] === "metadata") return { kind: "header" };
-	if (line === null) return { kind: "unreadable" };
-	const timed = v.safeParse(timedSchema, line);
-	const record = timed.success ? fromRecord(timed.output.message) : null;
-	if (!timed.success || record === null) return { kind: "unreadable" };
+	const timestamp = line?.["timestamp"];
+	if (line === null || typeof timestamp !== "number") return { kind: "unreadable" };
+	const record = fromRecord(line["message"]);
+	if (record === null) return { kind: "unreadable" };
+	const { agentPath, body } = record;
 	// Fractions of seconds do not multiply back exactly, so the result is rounded to a thousandth of a millisecond.
-	const at = Math.round(timed.output.timestamp * 1_000_000) / 1000;
-	return { kind: "record", record: { ...record, at } };
+	const at = Math.round(timestamp * 1_000_000) / 1000;
+	return { kind: "record", record: { agentPath, body, at } };
 }
 
 /** The lines of a log, read lazily. */
@@ -99,18 +97,27 @@ const newline = 0x0a;
 const blankLength = 16;
 
 /**
- * The number of the last line in the first bytes of a log, counted without parsing it. It looks at the pieces itself:
- * reading line by line takes five times as long, and the opening of a session without a journal waits for this.
+ * The number of the last line in the first bytes of a log, counted without parsing more than the first one. It looks at
+ * the pieces itself: reading line by line takes five times as long, and the opening of a session without a journal waits
+ * for this.
  */
 export async function countEvents(files: Files, path: string, length: number): Promise<number> {
 	let count = 0;
 	let left = length;
 	let hasContent = false;
+	/** The beginning of the first line, until that is complete. */
+	let first = "";
+	let headers = 0;
 	const look = (part: Buffer): void => {
 		hasContent ||= part.length > blankLength || part.toString("latin1").trim() !== "";
+		if (count === 0 && first.length < headerLimit) first += part.toString("latin1", 0, headerLimit);
 	};
 	const endLine = (): void => {
-		if (hasContent) count += 1;
+		if (hasContent) {
+			if (count === 0 && isHeader(first)) headers = 1;
+			count += 1;
+		}
+		first = "";
 		hasContent = false;
 	};
 	for await (const whole of files.readPieces(path)) {
@@ -126,10 +133,12 @@ export async function countEvents(files: Files, path: string, length: number): P
 		if (left <= 0) break;
 	}
 	endLine();
-	return count - ((await hasHeader(files, path)) ? 1 : 0);
+	return count - headers;
 }
 
-async function hasHeader(files: Files, path: string): Promise<boolean> {
-	for await (const line of readEventLines(files, path)) return line.kind === "header";
-	return false;
+/** Bytes up to which the first line is looked at: a header is short. */
+const headerLimit = 4096;
+
+function isHeader(text: string): boolean {
+	return readLogLine(parseLine(text)).kind === "header";
 }
