@@ -3,6 +3,7 @@
 import { KernelError } from "../../../base/errors.ts";
 import { createLineSplitter, type Line } from "../../../base/lines.ts";
 import type { Files } from "../../../files/port.ts";
+import type { RecordOrigin } from "../../record.ts";
 import { lineLimit, parseLine } from "../logs/json-lines.ts";
 import {
 	fromHeaderLine,
@@ -11,7 +12,6 @@ import {
 	type JournalHeader,
 	journalVersion,
 	type ReadRecord,
-	type RecordOrigin,
 	type SummaryRecord,
 } from "./journal-record.ts";
 

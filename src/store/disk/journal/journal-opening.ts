@@ -5,9 +5,10 @@ import type { Log } from "../../../base/log.ts";
 import type { ContextChange, ContextRow } from "../../../events/conversation.ts";
 import type { Files } from "../../../files/port.ts";
 import { RunningSummary } from "../../journal-summary.ts";
+import type { RecordOrigin } from "../../record.ts";
 import type { JournalSummary, SessionState } from "../../session-store.ts";
 import { type FileRange, findLastSummary, readHeader, readRecords } from "./journal-file.ts";
-import type { JournalHeader, LogSizes, RecordOrigin } from "./journal-record.ts";
+import type { JournalHeader, LogSizes } from "./journal-record.ts";
 
 /** The name of a new history. */
 export function newEpoch(): string {

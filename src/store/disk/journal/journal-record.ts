@@ -3,10 +3,20 @@
 import * as v from "valibot";
 import { isRecord } from "../../../base/json.ts";
 import { type LineText, toLineText } from "../../../base/long-text.ts";
-import { todoSchema } from "../../../events/content.ts";
 import type { ContextChange } from "../../../events/conversation.ts";
-import { type AgentEvent, readEventBody } from "../../../events/event.ts";
+import type { AgentEvent } from "../../../events/event.ts";
 import { fromLine, toLine } from "../../context-row.ts";
+import {
+	count,
+	fromEventRecord,
+	fromStateRecord,
+	lastSeq,
+	type RecordOrigin,
+	summaryEntries,
+	toEventRecord,
+	toEvents,
+	toSummaryRecord,
+} from "../../record.ts";
 import type { JournalSummary, SessionState } from "../../session-store.ts";
 
 /** The version of the format, in the header. */
@@ -46,56 +56,18 @@ export type JournalRecord =
 /** A record as it was read; the number of an unreadable event stays taken. */
 export type ReadRecord = JournalRecord | { readonly kind: "unreadable"; readonly seq: number | null };
 
-const count = v.pipe(v.number(), v.integer(), v.minValue(0));
-/** Greater numbers are damage: the ones after them could not be distinguished. */
-const greatestSeq = 2 ** 48;
-const lastSeq = v.pipe(count, v.maxValue(greatestSeq));
-const amount = v.pipe(v.number(), v.minValue(0));
-const agentSchema = v.object({
-	parentToolCallId: v.nullable(v.string()),
-	agentId: v.nullable(v.string()),
-	subagentType: v.nullable(v.string()),
-});
 const headerSchema = v.object({
 	journal: v.number(),
 	epoch: v.pipe(v.string(), v.minLength(1)),
 	history: v.object({ wire: count, events: lastSeq }),
 });
-const eventSchema = v.object({
-	seq: v.pipe(lastSeq, v.minValue(1)),
-	at: v.number(),
-	turn: v.nullable(v.string()),
-	log: v.optional(v.boolean(), false),
-	agents: v.optional(v.array(agentSchema), () => []),
-	event: v.unknown(),
-});
 const contextSchema = v.object({ context: v.picklist(["append", "replace"]), rows: v.array(v.unknown()) });
-const approval = v.object({ yolo: v.boolean(), afk: v.boolean(), autoApproveActions: v.array(v.string()) });
-const stateSchema = v.object({
-	approval: v.exactOptional(approval),
-	additionalDirs: v.exactOptional(v.array(v.string())),
-	customTitle: v.exactOptional(v.nullable(v.string())),
-	planMode: v.exactOptional(v.boolean()),
-	planSessionId: v.exactOptional(v.nullable(v.string())),
-	planSlug: v.exactOptional(v.nullable(v.string())),
-	todos: v.exactOptional(v.array(todoSchema)),
-	archivedAt: v.exactOptional(v.nullable(v.number())),
-	creationOptions: v.exactOptional(v.unknown()),
-	forkedFrom: v.exactOptional(v.nullable(v.string())),
-});
 const summarySchema = v.object({
 	seq: lastSeq,
 	clean: v.boolean(),
 	hasState: v.boolean(),
 	sizes: v.object({ wire: v.nullable(count), context: v.nullable(count), calls: count }),
-	used: v.object({ tokens: amount, milliseconds: amount, toolCalls: amount }),
-	unfinishedCalls: v.array(
-		v.object({ toolCallId: v.string(), name: v.string(), arguments: v.nullable(v.string()), isRecovered: v.boolean() }),
-	),
-	unretained: v.array(v.unknown()),
-	isInStep: v.optional(v.boolean(), false),
-	openTurn: v.optional(v.nullable(v.string()), null),
-	keyedTurns: v.optional(v.array(v.object({ key: v.string(), turnId: v.string(), digest: v.string() })), () => []),
+	...summaryEntries,
 });
 
 /** The first line of a journal. */
@@ -120,25 +92,14 @@ function toRecordLine(record: JournalRecord, hasMore: boolean): LineText {
 	const more = hasMore ? { more: true } : {};
 	switch (record.kind) {
 		case "event":
-			return toLineText({ ...toEventValue(record.event), ...more });
+			return toLineText({ ...toEventRecord(record.event), ...more });
 		case "context":
 			return toContextLine(record.change, hasMore);
 		case "state":
 			return toLineText({ state: record.state, ...more });
-		case "summary": {
-			const { unretained, openTurn, keyedTurns, ...summary } = record.summary;
-			const turns = {
-				...(openTurn === null ? {} : { openTurn }),
-				...(keyedTurns.length === 0 ? {} : { keyedTurns }),
-			};
-			return toLineText({ summary: { ...summary, unretained: unretained.map(toEventValue), ...turns }, ...more });
-		}
+		case "summary":
+			return toLineText({ summary: toSummaryRecord(record.summary), ...more });
 	}
-}
-
-function toEventValue({ seq, at, turnId, isFromLog, agentPath, body }: AgentEvent): object {
-	const agents = agentPath.length === 0 ? {} : { agents: agentPath };
-	return { seq, at, turn: turnId, ...(isFromLog === true ? { log: true } : {}), ...agents, event: body };
 }
 
 function toContextLine({ kind, rows }: ContextChange, hasMore: boolean): LineText {
@@ -174,28 +135,12 @@ export function hasMore(line: Record<string, unknown> | null): boolean {
 export function fromRecordLine(line: Record<string, unknown> | null, origin: RecordOrigin): ReadRecord {
 	if (line === null) return { kind: "unreadable", seq: null };
 	if ("event" in line) {
-		const event = toEvent(line, origin);
+		const event = fromEventRecord(line, origin);
 		if (event !== null) return { kind: "event", event };
 		const { seq } = line;
 		return { kind: "unreadable", seq: v.is(lastSeq, seq) ? seq : null };
 	}
 	return toContext(line) ?? toState(line) ?? toSummary(line, origin) ?? { kind: "unreadable", seq: null };
-}
-
-/** What the events of a journal have in common. */
-export interface RecordOrigin {
-	readonly sessionId: string;
-	readonly epoch: string;
-}
-
-function toEvent(line: unknown, { sessionId, epoch }: RecordOrigin): AgentEvent | null {
-	const parsed = v.safeParse(eventSchema, line);
-	if (!parsed.success) return null;
-	const { seq, at, turn, log, agents, event } = parsed.output;
-	const body = readEventBody(event);
-	if (body === null) return null;
-	const read = { sessionId, turnId: turn, agentPath: agents, at, seq, epoch, body };
-	return log ? { ...read, isFromLog: true } : read;
 }
 
 function toContext(line: unknown): JournalRecord | null {
@@ -206,13 +151,12 @@ function toContext(line: unknown): JournalRecord | null {
 }
 
 function toState(line: Record<string, unknown>): JournalRecord | null {
-	const parsed = v.safeParse(stateSchema, line["state"]);
-	return parsed.success ? { kind: "state", state: parsed.output } : null;
+	const state = fromStateRecord(line["state"]);
+	return state === null ? null : { kind: "state", state };
 }
 
 function toSummary(line: Record<string, unknown>, origin: RecordOrigin): JournalRecord | null {
 	const parsed = v.safeParse(summarySchema, line["summary"]);
 	if (!parsed.success) return null;
-	const unretained = parsed.output.unretained.flatMap((value) => toEvent(value, origin) ?? []);
-	return { kind: "summary", summary: { ...parsed.output, unretained } };
+	return { kind: "summary", summary: { ...parsed.output, unretained: toEvents(parsed.output.unretained, origin) } };
 }
