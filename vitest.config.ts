@@ -1,5 +1,6 @@
 // Projects: `fast` runs in the test process; `e2e` and `e2e-alone` run the built executable, which they build first. `long`
-// has what takes long by its nature, `browser` what needs Chromium: `npm test` leaves both out, `.ci/run` does not.
+// has what takes long by its nature, `browser` what needs Chromium, `postgres` what needs PostgreSQL: `npm test` leaves them out,
+// `.ci/run` does not.
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
@@ -29,6 +30,9 @@ const long = [
 	"test/transcripts/other-remote.test.ts",
 ];
 
+/** What needs PostgreSQL. */
+const overPostgres = ["src/store/postgres/**/*.test.ts", "test/postgres/**/*.test.ts"];
+
 const build = ["test/support/executable/build.ts"];
 
 export default defineConfig({
@@ -46,7 +50,7 @@ export default defineConfig({
 						"scripts/**/*.test.ts",
 						"bench/**/*.test.ts",
 					],
-					exclude: long,
+					exclude: [...long, ...overPostgres],
 					// The files of a worker share the modules they import: loading them anew took longer than most tests.
 					isolate: false,
 					// One worker per core but one leaves half of a small machine idle.
@@ -97,6 +101,17 @@ export default defineConfig({
 					testTimeout: 60_000,
 					maxWorkers: 1,
 					sequence: { groupOrder: 4 },
+				},
+			},
+			{
+				extends: true,
+				test: {
+					name: "postgres",
+					include: overPostgres,
+					globalSetup: ["test/support/postgres/shared-postgres.ts"],
+					hookTimeout: 30_000,
+					maxWorkers: 2,
+					sequence: { groupOrder: 5 },
 				},
 			},
 		],

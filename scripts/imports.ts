@@ -85,9 +85,9 @@ export const importTable: readonly FolderRule[] = [
 	{
 		folder: "store",
 		floor: 3,
-		owns: "sessions on disk and in memory",
+		owns: "sessions on disk, in memory and in PostgreSQL",
 		mayImport: ["events", "messages", "files"],
-		rooms: { disk: [], memory: ["disk"] },
+		rooms: { disk: [], memory: ["disk"], postgres: ["disk"] },
 	},
 	{
 		folder: "mcp",

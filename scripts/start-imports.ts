@@ -36,6 +36,7 @@ export const loadedLater: readonly string[] = [
 	"sandbox/sandboxed-processes.ts",
 	"server/host-dialects.ts",
 	"store/disk/session-deletion.ts",
+	"store/postgres",
 	"tools/built-in-tools.ts",
 ];
 

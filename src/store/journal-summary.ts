@@ -55,7 +55,13 @@ export class RunningSummary {
 
 	/** Takes a change of the context into account: the answer of a step enters it whole. */
 	addContext(change: ContextChange): void {
-		if (change.kind === "replace" || change.rows.some(isAnswer)) this.#leaveStep();
+		if (change.kind === "replace" || change.rows.some(isAnswer)) this.leaveStep();
+	}
+
+	/** Nothing of the step is missing in the context any more. */
+	leaveStep(): void {
+		this.#isInStep = false;
+		this.#unretained = [];
 	}
 
 	#countUse({ body }: AgentEvent): void {
@@ -116,7 +122,7 @@ export class RunningSummary {
 				return;
 			case "step.interrupted":
 			case "turn.ended":
-				this.#leaveStep();
+				this.leaveStep();
 				return;
 			// What was said before it was the report of an earlier crash, not the model's answer.
 			case "recovery.reported":
@@ -129,11 +135,6 @@ export class RunningSummary {
 				return;
 			default:
 		}
-	}
-
-	#leaveStep(): void {
-		this.#isInStep = false;
-		this.#unretained = [];
 	}
 }
 

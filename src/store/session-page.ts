@@ -20,7 +20,8 @@ function compare(one: Place, other: Place): number {
 	return other.updatedAt - one.updatedAt || (one.id < other.id ? -1 : one.id > other.id ? 1 : 0);
 }
 
-function toPlace(after: string): Place {
+/** The place that the `next` of a page names. Fails `invalid-input` for another text. */
+export function toPlace(after: string): Place {
 	const colon = after.indexOf(":");
 	const updatedAt = Number(after.slice(0, colon));
 	if (colon < 1 || !Number.isFinite(updatedAt)) {

@@ -1,4 +1,4 @@
-// The contract of stored sessions for the kernel. Two implementations: on disk in the Kimi layout, and in memory.
+// The contract of stored sessions for the kernel. Three implementations: on disk in the Kimi layout, in memory, and in PostgreSQL.
 // Everything committed survives the end of the process once the promise resolves, and with `sync` a loss of power.
 import type { KernelError } from "../base/errors.ts";
 import type { Todo } from "../events/content.ts";
@@ -227,4 +227,6 @@ export interface SessionStore {
 	delete(workDir: string, id: string): Promise<void>;
 	/** Fails `invalid-input` for an `after` that is not from a page. */
 	list(query: ListQuery): Promise<SessionPage>;
+	/** Ends what the store holds apart from its sessions, which are closed before. */
+	close(): Promise<void>;
 }

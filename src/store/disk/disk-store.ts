@@ -240,5 +240,6 @@ export function createDiskStore(options: DiskStoreOptions): SessionStore {
 			}
 			return toPage(found, query);
 		},
+		async close() {},
 	};
 }

@@ -309,5 +309,6 @@ export function createMemoryStore(): SessionStore {
 			);
 			return toPage(summaries, query);
 		},
+		async close() {},
 	};
 }

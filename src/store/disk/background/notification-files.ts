@@ -43,7 +43,7 @@ const deliverySchema = v.looseObject({
 	),
 });
 
-function toEventText(notification: Notification): string {
+export function toEventText(notification: Notification): string {
 	const { sourceKind, sourceId, createdAt, dedupeKey, payload, targets, ...plain } = notification;
 	const event = {
 		version: 1,
@@ -63,7 +63,7 @@ function toEventText(notification: Notification): string {
 	return JSON.stringify(event, null, 2);
 }
 
-function fromEvent(value: unknown): Notification | null {
+export function fromEvent(value: unknown): Notification | null {
 	const parsed = v.safeParse(eventSchema, value);
 	if (!parsed.success) return null;
 	const { id, category, type, title, body, severity, payload, targets, ...file } = parsed.output;
@@ -83,7 +83,7 @@ function fromEvent(value: unknown): Notification | null {
 	};
 }
 
-function toDeliveryText(delivery: Delivery): string {
+export function toDeliveryText(delivery: Delivery): string {
 	const sinks = Object.entries(delivery).map(([name, { status, claimedAt, ackedAt }]) => [
 		name,
 		{ status, claimed_at: toSeconds(claimedAt), acked_at: toSeconds(ackedAt) },
@@ -91,7 +91,7 @@ function toDeliveryText(delivery: Delivery): string {
 	return JSON.stringify({ sinks: Object.fromEntries(sinks) }, null, 2);
 }
 
-function fromDelivery(value: unknown): Delivery | null {
+export function fromDelivery(value: unknown): Delivery | null {
 	const parsed = v.safeParse(deliverySchema, value);
 	if (!parsed.success) return null;
 	const sinks = Object.entries(parsed.output.sinks).map(([name, { status, claimed_at, acked_at }]) => [

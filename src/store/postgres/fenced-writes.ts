@@ -1,0 +1,74 @@
+// Writes of one session that are no commits: subagents, tasks, notifications. Each statement changes nothing once another
+// process has the session, and may be sent twice.
+import { type Clock, sleep } from "../../base/clock.ts";
+import type { KernelError } from "../../base/errors.ts";
+import { type Database, isTransient } from "./database.ts";
+
+export interface FencedWritesOptions {
+	readonly database: Database;
+	readonly clock: Clock;
+	readonly sessionId: string;
+	readonly holder: string;
+	readonly term: number;
+	readonly lost: Promise<KernelError>;
+	/** Makes the row of the session, if there is none. */
+	begin(): Promise<void>;
+	onRefused(): Promise<void>;
+}
+
+export interface FencedWrites {
+	/**
+	 * Runs a statement that takes the session's id from `head`, and changes nothing without a row there. Its values begin
+	 * with number 4; sent again, it must change nothing more.
+	 */
+	write(statement: string, values: readonly unknown[]): Promise<void>;
+	/** Waits for those that were called. */
+	settled(): Promise<void>;
+}
+
+const retryAfter = 200;
+
+export function createFencedWrites(options: FencedWritesOptions): FencedWrites {
+	const { database, clock, sessionId } = options;
+	const { schema } = database;
+	const running = new Set<Promise<void>>();
+	let loss: KernelError | null = null;
+	void options.lost.then((reason) => {
+		loss = reason;
+	});
+
+	const send = async (statement: string, values: readonly unknown[]): Promise<void> => {
+		await options.begin();
+		const text = `with head as (
+				select id from ${schema}.session where id = $1 and term = $2 and holder = $3
+					and exists (select from ${schema}.process where id = $3 and lease_until > now()) for share
+			), work as (${statement} returning 1)
+			select (select count(*) from head) as heads, (select count(*) from work) as done`;
+		for (;;) {
+			if (loss !== null) throw loss;
+			try {
+				const sent = database.query(text, [sessionId, options.term, options.holder, ...values]);
+				sent.catch(() => undefined);
+				const rows = await Promise.race([sent, options.lost.then((reason) => Promise.reject<never>(reason))]);
+				if (Number(rows[0]?.["heads"]) > 0) return;
+				await options.onRefused();
+				if (loss !== null) throw loss;
+			} catch (thrown) {
+				if (loss !== null || !isTransient(thrown)) throw loss ?? thrown;
+			}
+			await sleep(clock, retryAfter, new AbortController().signal);
+		}
+	};
+
+	return {
+		async write(statement, values) {
+			const sent = send(statement, values);
+			const settled = sent.catch(() => undefined).then(() => void running.delete(settled));
+			running.add(settled);
+			await sent;
+		},
+		async settled() {
+			while (running.size > 0) await Promise.all(running);
+		},
+	};
+}

@@ -1,0 +1,240 @@
+// Finds and opens sessions in a PostgreSQL database, which any number of processes on any number of machines share.
+import { randomUUID } from "node:crypto";
+import { type Clock, sleep } from "../../base/clock.ts";
+import { errorText, KernelError } from "../../base/errors.ts";
+import type { Log } from "../../base/log.ts";
+import { checkSessionId, toWorkDir } from "../disk/work-dir.ts";
+import type { SessionStore, StoredSession } from "../session-store.ts";
+import type { Database } from "./database.ts";
+import { readEventPages } from "./event-pages.ts";
+import { openPostgresSession, readOwnContext } from "./postgres-session.ts";
+import { createProcessLease, type ProcessLeaseOptions } from "./process-lease.ts";
+import { prepareSchema } from "./schema-version.ts";
+import { deleteRows, deleteSession } from "./session-deletion.ts";
+import { listSessions } from "./session-list.ts";
+import { isFoundRow, readSessionRow, refuseElsewhere, type SessionRow, takeSession } from "./session-row.ts";
+
+export interface PostgresStoreOptions {
+	readonly database: Database;
+	readonly log: Log;
+	readonly clock: Clock;
+	/**
+	 * What happens to a session that another process holds: it is waited for and then taken over, or, with "expired", the
+	 * opening fails `busy` unless the lease of the other one has run out.
+	 */
+	readonly takeOver?: "patient" | "expired";
+	/** Whom the sessions that are made belong to, and what a process must have to run them. */
+	readonly owner?: string;
+	readonly needs?: readonly string[];
+	readonly lease?: Pick<ProcessLeaseOptions, "duration" | "interval" | "address" | "tags" | "monotonic">;
+}
+
+export interface PostgresStore extends SessionStore {
+	/** The id of this process in the database, which is registered first if it must be. */
+	processId(): Promise<string>;
+}
+
+/** Milliseconds that a newcomer gives the holder to release the session. */
+const patience = 3_000;
+const pollInterval = 50;
+
+function refuseKnown(id: string): KernelError {
+	return new KernelError("busy", `There is a session ${id} already: choose another id.`);
+}
+
+/** Nothing is connected before the first call. */
+export function createPostgresStore(options: PostgresStoreOptions): PostgresStore {
+	const { database, log, clock, takeOver = "patient" } = options;
+	const { schema } = database;
+	const lease = createProcessLease({ database, log, clock, ...options.lease });
+	let preparing: Promise<void> | null = null;
+	const ready = async (): Promise<void> => {
+		preparing ??= prepareSchema(database).catch((thrown: unknown) => {
+			preparing = null;
+			throw thrown;
+		});
+		await preparing;
+	};
+	let isSwept = false;
+	/** Once per process: what processes left that ended in the middle. */
+	const sweep = async (): Promise<void> => {
+		if (isSwept) return;
+		isSwept = true;
+		const dead = `not exists (select from ${schema}.process p where p.id = s.holder and p.lease_until > now())`;
+		const staged = await database.query(`select id from ${schema}.session s where is_staged and ${dead} limit 100`);
+		for (const { id } of staged) await deleteRows(database, String(id), null);
+		await database.query(
+			`delete from ${schema}.process p where lease_until < now() - interval '1 day'
+				and not exists (select from ${schema}.session s where s.holder = p.id)`,
+		);
+	};
+	const current = async (): Promise<string> => {
+		const id = await lease.current();
+		void sweep().catch((thrown: unknown) => log.info("leftovers were not removed", { cause: errorText(thrown) }));
+		return id;
+	};
+
+	const toSession = (
+		id: string,
+		workDir: string,
+		row: SessionRow | null,
+		taken: { readonly holder: string; readonly term: number; readonly isStaged?: boolean },
+	): Promise<StoredSession> =>
+		openPostgresSession(
+			{
+				database,
+				clock,
+				log,
+				lease,
+				id,
+				workDir,
+				owner: options.owner ?? "",
+				needs: options.needs ?? [],
+				isStaged: false,
+				newEpoch: randomUUID(),
+				...taken,
+			},
+			row,
+		);
+
+	const refuseHeld = (id: string, holder: string): KernelError =>
+		new KernelError("busy", `The session ${id} is open in another process, ${holder}.`, { data: { holder } });
+
+	/** Null when the session is gone meanwhile. */
+	const take = async (id: string): Promise<{ readonly holder: string; readonly term: number } | null> => {
+		const started = clock.now();
+		for (;;) {
+			const holder = await current();
+			const taken = await takeSession(database, id, holder, clock.now() - started >= patience);
+			if (taken === null) return null;
+			if ("term" in taken) return { holder, term: taken.term };
+			// What this process itself still has open is being closed.
+			if (takeOver === "expired" && taken.holder !== holder) throw refuseHeld(id, taken.holder);
+			await sleep(clock, pollInterval, new AbortController().signal);
+		}
+	};
+
+	/** Removes the session if it is one that a dead process was making. Fails `busy` while a living one makes it. */
+	const removeStaged = async (row: SessionRow): Promise<void> => {
+		if (await deleteRows(database, row.id, null)) return;
+		throw new KernelError("busy", `The session ${row.id} is being made by another process: choose another id.`);
+	};
+
+	/** Removes what was stored of a session that could not be made. Returns why it could not. */
+	const abandonStaged = async (id: string, epoch: string, thrown: unknown): Promise<unknown> => {
+		try {
+			const row = await readSessionRow(database, id);
+			if (row === null) return thrown;
+			if (row.epoch !== epoch) return refuseKnown(id);
+			if (row.is_staged) await deleteRows(database, id, null);
+		} catch (error) {
+			log.info("a session that could not be made was not removed", { id, cause: errorText(error) });
+		}
+		return thrown;
+	};
+
+	const openRow = async (id: string, workDir: string): Promise<StoredSession | null> => {
+		const taken = await take(id);
+		if (taken === null) return null;
+		const row = await readSessionRow(database, id);
+		return row === null ? null : await toSession(id, workDir, row, taken);
+	};
+
+	return {
+		async processId() {
+			await ready();
+			return await current();
+		},
+		async openOrCreate(spelled, id) {
+			const workDir = toWorkDir(spelled);
+			checkSessionId(id);
+			await ready();
+			const row = await readSessionRow(database, id);
+			if (row?.is_staged === true) await removeStaged(row);
+			else if (row !== null) {
+				refuseElsewhere(row, workDir);
+				const opened = await openRow(id, workDir);
+				if (opened !== null) return opened;
+			}
+			return await toSession(id, workDir, null, { holder: await current(), term: 1 });
+		},
+		async create(spelled, id, fill) {
+			const workDir = toWorkDir(spelled);
+			checkSessionId(id);
+			await ready();
+			const found = await readSessionRow(database, id);
+			if (found?.is_staged === true) await removeStaged(found);
+			else if (found !== null) throw refuseKnown(id);
+			const holder = await current();
+			const session = await toSession(id, workDir, null, { holder, term: 1, isStaged: true });
+			try {
+				await fill(session);
+				await session.establish();
+				const [done] = await database.query(
+					`update ${schema}.session set is_staged = false where id = $1 and holder = $2 and term = 1 and is_staged returning id`,
+					[id, holder],
+				);
+				if (done === undefined) throw await session.lost;
+			} catch (thrown) {
+				await session.close({ becomesLast: false });
+				throw await abandonStaged(id, session.cursor().epoch, thrown);
+			}
+			await session.close({ becomesLast: false });
+		},
+		async open(spelled, id) {
+			const workDir = toWorkDir(spelled);
+			checkSessionId(id);
+			await ready();
+			const row = await readSessionRow(database, id);
+			if (row === null || !isFoundRow(row) || row.work_dir !== workDir) return null;
+			return await openRow(id, workDir);
+		},
+		async readContext(spelled, id) {
+			const workDir = toWorkDir(spelled);
+			checkSessionId(id);
+			await ready();
+			const row = await readSessionRow(database, id);
+			if (row === null || row.is_staged || !row.has_context || row.work_dir !== workDir) return null;
+			return (await readOwnContext({ database, log }, id)).rows;
+		},
+		async *readEvents(spelled, id) {
+			const workDir = toWorkDir(spelled);
+			checkSessionId(id);
+			await ready();
+			const row = await readSessionRow(database, id);
+			if (row === null || row.is_staged || row.work_dir !== workDir) return;
+			yield* readEventPages(database, { origin: { sessionId: id, epoch: row.epoch }, log }, 0, row.last_seq);
+		},
+		async workDirOf(id) {
+			checkSessionId(id);
+			await ready();
+			const row = await readSessionRow(database, id);
+			return row !== null && isFoundRow(row) ? row.work_dir : null;
+		},
+		async lastSessionId(spelled) {
+			const workDir = toWorkDir(spelled);
+			await ready();
+			const [row] = await database.query(
+				`select s.id from ${schema}.last_session l join ${schema}.session s on s.id = l.session_id and s.work_dir = l.work_dir
+				where l.work_dir = $1 and s.has_context and not s.is_staged`,
+				[workDir],
+			);
+			return row === undefined ? null : String(row["id"]);
+		},
+		async delete(spelled, id) {
+			const workDir = toWorkDir(spelled);
+			checkSessionId(id);
+			await ready();
+			await deleteSession(database, id, workDir);
+		},
+		async list(query) {
+			const workDir = query.workDir === undefined ? {} : { workDir: toWorkDir(query.workDir) };
+			await ready();
+			return await listSessions(database, { ...query, ...workDir });
+		},
+		async close() {
+			await lease.close();
+			await database.close();
+		},
+	};
+}
