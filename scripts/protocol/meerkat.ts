@@ -15,6 +15,7 @@ import {
 	eventUsageSchema,
 	seedEvents,
 } from "../../src/dialects/meerkat/wire-events.ts";
+import * as history from "../../src/dialects/meerkat/wire-history.ts";
 import { blockValues, partValues, questionValues } from "./content-values.ts";
 import type { Carried, ProtocolDescription } from "./description.ts";
 import type { JsonSchema } from "./json-schema.ts";
@@ -175,15 +176,15 @@ export const meerkat: ProtocolDescription = {
 		Labels: { schema: wire.labelsSchema },
 		CatalogProvider: { schema: wire.catalogProviderSchema },
 		BudgetLimits: { schema: wire.budgetLimitsSchema },
-		HistoryMessage: { schema: wire.historyMessageSchema },
-		SystemMessage: { schema: wire.systemMessageSchema },
-		UserMessage: { schema: wire.userMessageSchema },
-		AssistantMessage: { schema: wire.assistantMessageSchema },
-		ResultsMessage: { schema: wire.resultsMessageSchema },
-		TextAnswer: { schema: wire.textAnswerSchema },
-		ReasoningAnswer: { schema: wire.reasoningAnswerSchema },
-		ToolUseAnswer: { schema: wire.toolUseAnswerSchema },
-		ToolOutcome: { schema: wire.toolOutcomeSchema },
+		HistoryMessage: { schema: history.historyMessageSchema },
+		SystemMessage: { schema: history.systemMessageSchema },
+		UserMessage: { schema: history.userMessageSchema },
+		AssistantMessage: { schema: history.assistantMessageSchema },
+		ResultsMessage: { schema: history.resultsMessageSchema },
+		TextAnswer: { schema: history.textAnswerSchema },
+		ReasoningAnswer: { schema: history.reasoningAnswerSchema },
+		ToolUseAnswer: { schema: history.toolUseAnswerSchema },
+		ToolOutcome: { schema: history.toolOutcomeSchema },
 		Config: { schema: configViewSchema, fromClient: configSchema },
 		...partValues,
 		...blockValues,

@@ -8,7 +8,7 @@ import { toObject } from "./eras/contract.ts";
 import { toArguments } from "./interactions.ts";
 import { toAnswerId } from "./projection/answer-id.ts";
 import { toRunId } from "./session-id.ts";
-import type { HistoryMessage } from "./wire.ts";
+import type { HistoryMessage } from "./wire-history.ts";
 
 type DialectConnection = MessageHistory;
 

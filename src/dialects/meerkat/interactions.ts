@@ -6,15 +6,15 @@ import { isTextNestedWithin } from "../../base/json.ts";
 import type { Answer, Interaction } from "../../events/interaction.ts";
 import type { Outgoing } from "../event-pump.ts";
 import { toPart } from "./blocks.ts";
+import type { RequestMethod } from "./wire.ts";
 import {
 	type approvalRequestSchema,
 	approvalResultSchema,
 	type questionRequestSchema,
 	questionResultSchema,
-	type RequestMethod,
 	type toolExecuteSchema,
 	toolResultSchema,
-} from "./wire.ts";
+} from "./wire-requests.ts";
 
 export type InteractionRequest = Extract<Outgoing, { kind: "interaction" }>;
 

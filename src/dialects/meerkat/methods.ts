@@ -7,6 +7,7 @@ import type { Peer } from "../../rpc/connection.ts";
 import type { EnvelopeRules } from "../../rpc/envelope.ts";
 import { defineMethod, type Method, type MethodTable } from "../../rpc/methods.ts";
 import type { DialectConnection, HostApi } from "../dialect.ts";
+import { ClientSessions } from "./client-sessions.ts";
 import { ConfigMethods } from "./configuration/config-methods.ts";
 import { createRules } from "./envelope.ts";
 import type { EraCodec } from "./eras/codec.ts";
@@ -16,7 +17,9 @@ import type { ClientSide } from "./hosted-session.ts";
 import { meerkatProtocol } from "./protocol.ts";
 import { inRealm, type Realm, toRealmId } from "./realm/realm.ts";
 import { SessionMethods } from "./session-methods.ts";
+import { SessionStreams } from "./session-streams.ts";
 import { toSkillsList } from "./skills.ts";
+import { TurnMethods } from "./turns/turn-methods.ts";
 import {
 	type CapabilitiesResult,
 	type InitializeParams,
@@ -37,7 +40,7 @@ const maximumTools = 1000;
 
 export class MeerkatConnection implements DialectConnection {
 	readonly #kernelApi: HostApi;
-	readonly #sessions: SessionMethods;
+	readonly #sessions: ClientSessions;
 	readonly methods: MethodTable;
 	readonly rules: EnvelopeRules;
 	#codec: EraCodec = seedCodec;
@@ -53,15 +56,19 @@ export class MeerkatConnection implements DialectConnection {
 		this.#contractCodec = createContractCodec(realm);
 		this.rules = createRules(() => this.#codec.era);
 		const config = new ConfigMethods(kernelApi.documents, () => this.#codec);
-		const client: Omit<ClientSide, "streams"> = {
+		const streams = new SessionStreams(kernelApi.identifiers, (end) => peer.notify("session/stream_end", end));
+		const client: ClientSide = {
 			codec: () => this.#codec,
 			answers: () => this.#answers,
 			tools: () => [...this.#tools.values()],
 			eventId: () => kernelApi.identifiers.uuid(),
 			now: () => kernelApi.clock.now(),
+			streams,
 		};
-		this.#sessions = new SessionMethods(kernelApi, peer, client, () => config.read(), realm !== null);
-		const rows = [...this.#handshakeRows(), ...this.#sessions.rows, ...config.rows];
+		this.#sessions = new ClientSessions(kernelApi, peer, client);
+		const turns = new TurnMethods(this.#sessions);
+		const sessions = new SessionMethods(this.#sessions, turns, streams, () => config.read(), realm !== null);
+		const rows = [...this.#handshakeRows(), ...sessions.rows, ...turns.rows, ...config.rows];
 		const realmId = toRealmId(realm);
 		this.methods = new Map<string, Method>(rows.map(([name, method]) => [name, inRealm(realmId, method)]));
 	}

@@ -2,38 +2,33 @@
 import * as v from "valibot";
 import type { Protocol } from "../protocol.ts";
 import {
-	anyParamsSchema,
-	approvalRequestSchema,
-	approvalResultSchema,
-	archiveResultSchema,
-	capabilitiesResultSchema,
 	configPatchParamsSchema,
 	configResultSchema,
 	configSetParamsSchema,
 	configSetResultSchema,
+} from "./configuration/wire-config.ts";
+import {
+	anyParamsSchema,
+	archiveResultSchema,
+	capabilitiesResultSchema,
 	initializeParamsSchema,
 	initializeResultSchema,
 	interruptResultSchema,
 	modelsCatalogResultSchema,
-	questionRequestSchema,
-	questionResultSchema,
 	runResultSchema,
 	sessionCreateParamsSchema,
 	sessionCreateResultSchema,
-	sessionHistoryParamsSchema,
-	sessionHistoryResultSchema,
 	sessionListParamsSchema,
 	sessionListResultSchema,
 	sessionParamsSchema,
 	sessionReadResultSchema,
-	toolExecuteSchema,
-	toolResultSchema,
 	toolsRegisterParamsSchema,
 	toolsRegisterResultSchema,
 	turnStartParamsSchema,
 } from "./wire.ts";
 import { contractEvents, contractMembers, seedEvents } from "./wire-events.ts";
 import { forkAtParamsSchema, forkReplaceParamsSchema, forkResultSchema } from "./wire-forks.ts";
+import { sessionHistoryParamsSchema, sessionHistoryResultSchema } from "./wire-history.ts";
 import {
 	externalEventParamsSchema,
 	externalEventResultSchema,
@@ -41,6 +36,14 @@ import {
 	injectContextResultSchema,
 	skillsListResultSchema,
 } from "./wire-inputs.ts";
+import {
+	approvalRequestSchema,
+	approvalResultSchema,
+	questionRequestSchema,
+	questionResultSchema,
+	toolExecuteSchema,
+	toolResultSchema,
+} from "./wire-requests.ts";
 import {
 	stopRunParamsSchema,
 	stopRunResultSchema,

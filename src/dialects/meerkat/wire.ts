@@ -1,9 +1,6 @@
-// The wire shapes of Meerkat RPC: method params and results, its requests to clients, and their results.
+// The wire shapes of Meerkat RPC: method params and results. Others are in the files wire-*.
 import * as v from "valibot";
-import { contentPartSchema, displayBlockSchema } from "../../events/content.ts";
-import { questionItemSchema } from "../../events/interaction.ts";
-import { blocksOrTextSchema, imageBlockSchema } from "./blocks.ts";
-import { configViewSchema } from "./configuration/config-view.ts";
+import { blocksOrTextSchema } from "./blocks.ts";
 import { toMilliseconds } from "./duration.ts";
 import { errorNumbers } from "./errors.ts";
 import { count, looseParams, nullish, params, plainObject, sessionId, unsigned } from "./schema.ts";
@@ -122,19 +119,6 @@ export const sessionCreateParamsSchema = looseParams({
 	/** `deferred` creates the session without a turn. In the contract the prompt then precedes that of the first turn. */
 	initial_turn: nullish(v.picklist(["run_immediately", "deferred"])),
 });
-/** In the envelope: the change is refused unless the configuration is of this generation. */
-const expectedGeneration = { expected_generation: v.exactOptional(v.nullable(count)) };
-/** The contract's clients put the value into an envelope; a bare one is accepted as well. */
-export const configSetParamsSchema = v.pipe(
-	plainObject,
-	v.looseObject({ config: v.exactOptional(v.unknown()), ...expectedGeneration }),
-);
-export type ConfigSetParams = v.InferOutput<typeof configSetParamsSchema>;
-export const configPatchParamsSchema = v.pipe(
-	plainObject,
-	v.looseObject({ patch: v.exactOptional(v.unknown()), ...expectedGeneration }),
-);
-export type ConfigPatchParams = v.InferOutput<typeof configPatchParamsSchema>;
 /** Page of a list, in the contract's shapes. */
 export const sessionListParamsSchema = v.fallback(
 	v.object({
@@ -146,14 +130,6 @@ export const sessionListParamsSchema = v.fallback(
 	() => ({ limit: 100, offset: 0, labels: null }),
 );
 export type SessionListParams = v.InferOutput<typeof sessionListParamsSchema>;
-export const sessionHistoryParamsSchema = params({
-	session_id: sessionId,
-	/** Messages to skip, from the first. */
-	offset: v.optional(count, 0),
-	/** The most messages to return; null for all. */
-	limit: nullish(count),
-});
-export type SessionHistoryParams = v.InferOutput<typeof sessionHistoryParamsSchema>;
 export type SessionCreateParams = v.InferOutput<typeof sessionCreateParamsSchema>;
 
 export const usageSchema = v.object({
@@ -296,21 +272,6 @@ export const interruptResultSchema = v.union([
 ]);
 export type InterruptResult = v.InferOutput<typeof interruptResultSchema>;
 
-/** The configuration in the current contract. */
-const configEnvelopeSchema = v.object({
-	config: configViewSchema,
-	generation: count,
-	/** Of a server with a realm. */
-	realm_id: v.exactOptional(v.string()),
-	instance_id: v.exactOptional(v.string()),
-	/** How sessions are stored there. */
-	backend: v.exactOptional(v.picklist(["jsonl", "memory"])),
-});
-export const configResultSchema = v.union([configViewSchema, configEnvelopeSchema]);
-export type ConfigResult = v.InferOutput<typeof configResultSchema>;
-export const configSetResultSchema = v.union([v.object({ ok: v.literal(true) }), configEnvelopeSchema]);
-export type ConfigSetResult = v.InferOutput<typeof configSetResultSchema>;
-
 /** The models of one provider, in the order of the settings. */
 export const catalogProviderSchema = v.object({
 	provider: v.string(),
@@ -349,112 +310,4 @@ export const errorDataSchema = v.object({
 		}),
 	),
 	code: v.picklist(Object.keys(errorNumbers)),
-});
-
-/** ISO 8601. */
-const created = { created_at: v.string() };
-/** The run to which it belongs, and the input of that run; contract only, where it is known. */
-const ofRun = { interaction_id: v.exactOptional(v.string()), run_id: v.exactOptional(v.string()) };
-const textBlock = v.object({ type: v.literal("text"), text: v.string() });
-const block = <T extends string, E extends v.ObjectEntries>(type: T, entries: E) =>
-	v.object({ block_type: v.literal(type), data: v.object(entries) });
-
-/** The kinds of message of `session/history`, and what some of them are made of. */
-export const textAnswerSchema = block("text", { text: v.string() });
-export const reasoningAnswerSchema = block("reasoning", { text: v.string() });
-export const toolUseAnswerSchema = block("tool_use", { id: v.string(), name: v.string(), args: plainObject });
-export const toolOutcomeSchema = v.object({ tool_use_id: v.string(), content: v.string(), is_error: v.boolean() });
-export const systemMessageSchema = v.object({ role: v.literal("system"), ...created, content: v.string() });
-export const userMessageSchema = v.object({
-	role: v.literal("user"),
-	...created,
-	...ofRun,
-	content: v.union([v.string(), v.array(textBlock)]),
-});
-export const assistantMessageSchema = v.object({
-	role: v.literal("block_assistant"),
-	...created,
-	...ofRun,
-	blocks: v.array(v.variant("block_type", [textAnswerSchema, reasoningAnswerSchema, toolUseAnswerSchema])),
-	stop_reason: v.picklist(["end_turn", "tool_use"]),
-	/** Contract only. */
-	assistant_message_id: v.exactOptional(v.string()),
-});
-export const resultsMessageSchema = v.object({
-	role: v.literal("tool_results"),
-	...created,
-	...ofRun,
-	results: v.array(toolOutcomeSchema),
-});
-export const historyMessageSchema = v.variant("role", [
-	systemMessageSchema,
-	userMessageSchema,
-	assistantMessageSchema,
-	resultsMessageSchema,
-]);
-export type HistoryMessage = v.InferOutput<typeof historyMessageSchema>;
-export const sessionHistoryResultSchema = v.object({
-	session_id: v.string(),
-	...reference,
-	/** Of the whole history. */
-	message_count: count,
-	offset: count,
-	/** As requested. */
-	limit: v.exactOptional(count),
-	has_more: v.boolean(),
-	messages: v.array(historyMessageSchema),
-});
-export type SessionHistory = v.InferOutput<typeof sessionHistoryResultSchema>;
-
-/** Params of `approval/request`, a request to the client. */
-export const approvalRequestSchema = v.object({
-	session_id: v.string(),
-	approval_id: v.string(),
-	tool_use_id: v.string(),
-	name: v.string(),
-	action: v.string(),
-	description: v.string(),
-	display: v.array(displayBlockSchema),
-	agent_id: v.nullable(v.string()),
-});
-export const approvalResultSchema = v.object({
-	decision: v.picklist(["approve", "approve_for_session", "reject"]),
-	feedback: v.optional(v.string(), ""),
-});
-/** Params of `question/request`, a request to the client. */
-export const questionRequestSchema = v.object({
-	session_id: v.string(),
-	question_id: v.string(),
-	tool_use_id: v.string(),
-	questions: v.array(questionItemSchema),
-});
-/** Far more answers than there are questions. */
-const maximumAnswers = 100;
-/** Answers by question text; empty when nobody answered. */
-export const questionResultSchema = v.object({
-	answers: v.pipe(plainObject, v.maxEntries(maximumAnswers), v.record(v.string(), v.string())),
-});
-
-/** Params of `tool/execute`, a request to the client. */
-export const toolExecuteSchema = v.object({
-	session_id: v.string(),
-	tool_use_id: v.string(),
-	name: v.string(),
-	arguments: v.unknown(),
-	/** The same for a call that is asked for again. Contract only. */
-	dedupe_key: v.exactOptional(
-		v.object({
-			run_id: v.string(),
-			/** The model call of the run, from 0. */
-			round: count,
-			call_id: v.string(),
-			/** SHA-256 of the name and the arguments, in hexadecimal digits. */
-			call_digest: v.string(),
-		}),
-	),
-});
-/** What a client answers to `tool/execute`. */
-export const toolResultSchema = v.object({
-	content: v.union([v.string(), v.array(v.union([contentPartSchema, imageBlockSchema]))]),
-	is_error: v.optional(v.boolean(), false),
 });

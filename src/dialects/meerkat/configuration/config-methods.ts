@@ -7,8 +7,8 @@ import { defineMethod, type Method } from "../../../rpc/methods.ts";
 import type { EraCodec } from "../eras/codec.ts";
 import { NamedError } from "../errors.ts";
 import { meerkatProtocol } from "../protocol.ts";
-import type { ConfigPatchParams, ConfigResult, ConfigSetParams } from "../wire.ts";
 import { type ConfigView, configName, mergePatch, toConfig, toPersisted, withForeign } from "./config-view.ts";
+import type { ConfigPatchParams, ConfigResult, ConfigSetParams } from "./wire-config.ts";
 
 const { methods: shapes } = meerkatProtocol;
 

@@ -2,17 +2,11 @@
 // the seed era's until the client requests capabilities, the contract era's from then on (docs/meerkat.md).
 import type { ModelOption, SessionInfo } from "../../../kernel/api.ts";
 import type { ConfigView } from "../configuration/config-view.ts";
+import type { ConfigResult, ConfigSetResult } from "../configuration/wire-config.ts";
 import type { Era } from "../errors.ts";
 import type { CountedCall } from "../projection/accounting.ts";
 import type { SessionFacts } from "../projection/facts.ts";
-import type {
-	ConfigResult,
-	ConfigSetResult,
-	InterruptResult,
-	RunResult,
-	SessionListResult,
-	SessionReadResult,
-} from "../wire.ts";
+import type { InterruptResult, RunResult, SessionListResult, SessionReadResult } from "../wire.ts";
 import type { EventEnvelope, MeerkatEvent, SeedEvent } from "../wire-events.ts";
 
 /** The identity of an event. */

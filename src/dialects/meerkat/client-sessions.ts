@@ -1,0 +1,140 @@
+// The sessions that one connection uses: who is attached to them, what is known of them, and the order of its requests.
+import { createKeyedQueue } from "../../base/keyed-queue.ts";
+import type { OpeningOptions, SessionApi, SessionHandle } from "../../kernel/api.ts";
+import type { Peer } from "../../rpc/connection.ts";
+import type { HostApi } from "../dialect.ts";
+import { toNamedError } from "./errors.ts";
+import { type ClientSide, HostedSession, type Remembered } from "./hosted-session.ts";
+import { newFacts, readFacts, type SessionFacts } from "./projection/facts.ts";
+import { type WaitingTurns, waitingTurnsOf } from "./turns/turn-slots.ts";
+
+export class ClientSessions {
+	readonly kernelApi: HostApi;
+	readonly client: ClientSide;
+	/** Turns that wait for others, those of other connections among them. */
+	readonly waiting: WaitingTurns;
+	readonly #peer: Peer;
+	/** Sessions whose events this client gets while they are loaded. */
+	readonly #attached = new Map<SessionApi, Promise<HostedSession>>();
+	readonly #remembered = new Map<string, Remembered>();
+	/** The turns of each session that have begun, until their requests are answered. */
+	readonly #turns = new Map<string, Set<Promise<void>>>();
+	/** Requests about one session are ordered as they arrived: a turn has begun before its interrupt is handled. */
+	readonly #lines = createKeyedQueue();
+
+	constructor(kernelApi: HostApi, peer: Peer, client: ClientSide) {
+		this.kernelApi = kernelApi;
+		this.client = client;
+		this.waiting = waitingTurnsOf(kernelApi.sessions);
+		this.#peer = peer;
+	}
+
+	/** Resolves when every delivered event was sent; call it after the sessions were stopped. */
+	async drained(): Promise<void> {
+		await Promise.all([...this.#attached.values()].map(async (attached) => (await attached).pump.drained()));
+	}
+
+	/** Does something after all earlier requests about the session. */
+	inLine<T>(id: string, work: () => Promise<T>): Promise<T> {
+		return concerning(id, () => this.#lines.run(id, work));
+	}
+
+	/** The same with a session that is loaded until it is done. */
+	using<T>(id: string, work: (handle: SessionHandle) => Promise<T>, opening: OpeningOptions = {}): Promise<T> {
+		return this.inLine(id, async () => {
+			const handle = await this.kernelApi.sessions.acquire(id, opening);
+			return await work(handle).finally(() => handle.release());
+		});
+	}
+
+	/** The same once every turn is over that was requested before, and any turn of another client. */
+	async whenOver<T>(id: string, work: (handle: SessionHandle) => Promise<T>): Promise<T> {
+		return await concerning(id, () => this.waiting.queue.run(id, () => this.whenIdle(id, () => this.using(id, work))));
+	}
+
+	/** Begins something that a turn of another client may hold up, at its end then. */
+	async whenIdle<T>(id: string, begin: () => Promise<T>): Promise<T> {
+		for (;;) {
+			try {
+				return await begin();
+			} catch (thrown) {
+				if (toNamedError(thrown, id).code !== "SESSION_BUSY") throw thrown;
+			}
+			const handle = await this.kernelApi.sessions.acquire(id);
+			try {
+				const { pump } = await this.attach(handle);
+				const { ended } = await pump.follow(async () => (await handle.session.snapshot()).turnId);
+				await ended;
+			} finally {
+				handle.release();
+			}
+		}
+	}
+
+	/** Sends the session's events to this client from now on. */
+	attach(handle: SessionHandle): Promise<HostedSession> {
+		const { session } = handle;
+		const known = this.#attached.get(session);
+		if (known !== undefined) return known;
+		const attaching = this.remember(handle).then((remembered) =>
+			HostedSession.attach(handle, this.kernelApi, this.#peer, this.client, remembered),
+		);
+		this.#attached.set(session, attaching);
+		const forget = () => void this.#attached.delete(session);
+		// Its events end when it is unloaded.
+		attaching.then((hosted) => hosted.pump.drained().then(forget), forget);
+		return attaching;
+	}
+
+	/** A session that was created. */
+	noteNew(id: string): void {
+		this.#remembered.set(id, { facts: newFacts(this.client.now()), sequence: 0 });
+	}
+
+	/** The data about the session; for an existing one read from its log. */
+	async remember({ session }: SessionHandle): Promise<Remembered> {
+		const known = this.#remembered.get(session.id);
+		if (known !== undefined) return known;
+		const remembered = { facts: await readFacts(session.events(), this.client.now()), sequence: 0 };
+		const meanwhile = this.#remembered.get(session.id) ?? remembered;
+		this.#remembered.set(session.id, meanwhile);
+		return meanwhile;
+	}
+
+	/** Null for a session that this connection has not used. */
+	knownFactsOf(id: string): SessionFacts | null {
+		return this.#remembered.get(id)?.facts ?? null;
+	}
+
+	factsOf(id: string): SessionFacts {
+		return this.knownFactsOf(id) ?? newFacts(this.client.now());
+	}
+
+	forget(id: string): void {
+		this.#remembered.delete(id);
+	}
+
+	/** A turn has begun, whose request is not answered yet. */
+	noteTurn(id: string, answered: Promise<void>): void {
+		const turns = this.#turns.get(id) ?? new Set();
+		this.#turns.set(id, turns.add(answered));
+		void answered.then(() => {
+			turns.delete(answered);
+			if (turns.size === 0 && this.#turns.get(id) === turns) this.#turns.delete(id);
+		});
+	}
+
+	/** Resolves when the requests of the turns are answered that have begun. */
+	turnsAnswered(id: string): Promise<unknown> {
+		return Promise.all([...(this.#turns.get(id) ?? [])]);
+	}
+}
+
+/** Adds the session to whatever is thrown. */
+export async function concerning<T>(id: string, work: () => Promise<T>): Promise<T> {
+	try {
+		return await work();
+	} catch (thrown) {
+		throw toNamedError(thrown, id);
+	}
+}

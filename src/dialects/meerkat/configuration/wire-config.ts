@@ -1,0 +1,33 @@
+// The wire shapes of `config/*`.
+import * as v from "valibot";
+import { count, plainObject } from "../schema.ts";
+import { configViewSchema } from "./config-view.ts";
+
+/** In the envelope: the change is refused unless the configuration is of this generation. */
+const expectedGeneration = { expected_generation: v.exactOptional(v.nullable(count)) };
+/** The contract's clients put the value into an envelope; a bare one is accepted as well. */
+export const configSetParamsSchema = v.pipe(
+	plainObject,
+	v.looseObject({ config: v.exactOptional(v.unknown()), ...expectedGeneration }),
+);
+export type ConfigSetParams = v.InferOutput<typeof configSetParamsSchema>;
+export const configPatchParamsSchema = v.pipe(
+	plainObject,
+	v.looseObject({ patch: v.exactOptional(v.unknown()), ...expectedGeneration }),
+);
+export type ConfigPatchParams = v.InferOutput<typeof configPatchParamsSchema>;
+
+/** The configuration in the current contract. */
+const configEnvelopeSchema = v.object({
+	config: configViewSchema,
+	generation: count,
+	/** Of a server with a realm. */
+	realm_id: v.exactOptional(v.string()),
+	instance_id: v.exactOptional(v.string()),
+	/** How sessions are stored there. */
+	backend: v.exactOptional(v.picklist(["jsonl", "memory"])),
+});
+export const configResultSchema = v.union([configViewSchema, configEnvelopeSchema]);
+export type ConfigResult = v.InferOutput<typeof configResultSchema>;
+export const configSetResultSchema = v.union([v.object({ ok: v.literal(true) }), configEnvelopeSchema]);
+export type ConfigSetResult = v.InferOutput<typeof configSetResultSchema>;

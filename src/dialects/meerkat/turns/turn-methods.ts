@@ -1,0 +1,147 @@
+// `turn/*`: turns of one session run one after the other, and none waits for another session.
+import { createDeferred } from "../../../base/deferred.ts";
+import type { SessionHandle } from "../../../kernel/api.ts";
+import { defineMethod, type Method, type Respond } from "../../../rpc/methods.ts";
+import { joined, toBlocks } from "../blocks.ts";
+import { type ClientSessions, concerning } from "../client-sessions.ts";
+import { NamedError } from "../errors.ts";
+import { meerkatProtocol } from "../protocol.ts";
+import { refuseUnhonouredOfTurn } from "../unhonoured.ts";
+import type { InterruptResult, RunResult, TurnStartParams } from "../wire.ts";
+import type { StopRunParams, StopRunResult } from "../wire-streams.ts";
+import { toLaterTurns, toOneTurn } from "./turn-fields.ts";
+import { startInRoom } from "./turn-slots.ts";
+
+const { methods: shapes } = meerkatProtocol;
+
+export class TurnMethods {
+	readonly #sessions: ClientSessions;
+
+	constructor(sessions: ClientSessions) {
+		this.#sessions = sessions;
+	}
+
+	readonly rows: readonly (readonly [string, Method])[] = [
+		[
+			"turn/start",
+			defineMethod({
+				...shapes["turn/start"],
+				handle: (params) => answering((answered) => concerning(params.session_id, () => this.#turn(params, answered))),
+			}),
+		],
+		[
+			"turn/interrupt",
+			defineMethod({
+				...shapes["turn/interrupt"],
+				handle: ({ session_id }, respond) => this.#interrupt(session_id, respond),
+			}),
+		],
+		["turn/stop_run", defineMethod({ ...shapes["turn/stop_run"], handle: (params) => this.#stopRun(params) })],
+	];
+
+	/** Begins a turn; in the contract it waits while too many run. */
+	begin<T extends { readonly ended: Promise<unknown> }>(isContract: boolean, begin: () => Promise<T>): Promise<T> {
+		return isContract ? this.#sessions.waiting.slots.begin(begin) : begin();
+	}
+
+	wantsEvents({ session_events }: { readonly session_events: boolean | null }): boolean {
+		return !this.#sessions.client.codec().isContract || session_events !== false;
+	}
+
+	/** In the contract a turn that comes during another waits for its end. */
+	async #turn(params: TurnStartParams, answered: Promise<void>): Promise<RunResult> {
+		const { session_id: id } = params;
+		// The rules are those of its arrival, also when the client asks for capabilities meanwhile.
+		const { isContract } = this.#sessions.client.codec();
+		if (isContract) refuseUnhonouredOfTurn(params);
+		const run = () => this.#runTurn(params, answered, isContract);
+		const { queue } = this.#sessions.waiting;
+		return await (isContract ? queue.run(id, run) : queue.add(id, run()));
+	}
+
+	async #runTurn(params: TurnStartParams, answered: Promise<void>, isContract: boolean): Promise<RunResult> {
+		const { session_id: id } = params;
+		const start = () => this.#sessions.inLine(id, () => this.#start(params, answered));
+		const { handle, ended } = await this.begin(isContract, () =>
+			isContract ? this.#sessions.whenIdle(id, start) : start(),
+		);
+		return await ended.finally(() => handle.release());
+	}
+
+	async #start(params: TurnStartParams, answered: Promise<void>) {
+		const { session_id: id, prompt } = params;
+		const { isContract } = this.#sessions.client.codec();
+		const handle = await this.#sessions.kernelApi.sessions.acquire(id);
+		try {
+			const attached = await this.#sessions.attach(handle);
+			const { facts } = await this.#sessions.remember(handle);
+			await this.#changeModel(handle, params);
+			const change = isContract ? toLaterTurns(params) : null;
+			if (change !== null) await handle.session.send({ type: "turn-options.set", options: change });
+			const staged = facts.messageCount === 0 ? handle.info.stagedInput : undefined;
+			const whole = staged === undefined ? prompt : joined(toBlocks(staged), prompt);
+			const { ended } = await startInRoom(() =>
+				attached.start(handle, whole, this.wantsEvents(params), isContract ? toOneTurn(params) : {}),
+			);
+			this.#sessions.noteTurn(id, answered);
+			return { handle, ended };
+		} catch (thrown) {
+			handle.release();
+			throw thrown;
+		}
+	}
+
+	/** The model of this turn and all later ones. */
+	async #changeModel({ session }: SessionHandle, { model, provider }: TurnStartParams): Promise<void> {
+		const { client, kernelApi } = this.#sessions;
+		if (!client.codec().isContract || (model === null && provider === null)) return;
+		const { options } = await kernelApi.sessions.models();
+		const wanted = options.filter(
+			(option) => (model === null || option.alias === model) && (provider === null || option.provider === provider),
+		);
+		const [found] = wanted;
+		if (found === undefined) {
+			const known = options.map(({ alias, provider }) => `${alias} of ${provider}`).join(", ");
+			throw new NamedError(
+				"INVALID_PARAMS",
+				`Invalid params: the settings have no such model for a turn (\`model\`, \`provider\`). They have: ${known}.`,
+			);
+		}
+		await session.send({ type: "model.set", model: found.alias, thinking: null });
+	}
+
+	#interrupt(id: string, respond: Respond<InterruptResult>): Promise<InterruptResult> {
+		const { client, kernelApi } = this.#sessions;
+		return this.#sessions.inLine(id, async () => {
+			const running = (await kernelApi.sessions.loaded()).find((info) => info.id === id);
+			const isStaged = running?.isRunning === false && this.#sessions.knownFactsOf(id)?.messageCount === 0;
+			const result = client.codec().interrupt(id, isStaged);
+			// The response precedes everything that the interrupt causes.
+			if (running?.isRunning === true) respond(result);
+			await kernelApi.sessions.interrupt(id);
+			return result;
+		});
+	}
+
+	/** Stops this run and no later one. */
+	#stopRun({ session_id: id, run_id }: StopRunParams): Promise<StopRunResult> {
+		return this.#sessions.using(id, async (handle) => {
+			const ended = (await this.#sessions.attach(handle)).runEnded(run_id);
+			if (ended === null) return { session_id: id, receipt: { outcome: "not_current" as const, run_id } };
+			await this.#sessions.kernelApi.sessions.interrupt(id);
+			await ended;
+			const contributors = [{ input_id: run_id, completion: "cancelled" as const, terminal: "cancelled" as const }];
+			return { session_id: id, receipt: { outcome: "stopped" as const, run_id, contributors } };
+		});
+	}
+}
+
+/** Does the work of a request; what it is given resolves when the request is answered. */
+export async function answering<T>(work: (answered: Promise<void>) => Promise<T>): Promise<T> {
+	const answered = createDeferred<void>();
+	try {
+		return await work(answered.promise);
+	} finally {
+		answered.resolve();
+	}
+}
