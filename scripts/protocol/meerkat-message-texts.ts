@@ -39,6 +39,15 @@ export const eventTexts = {
 	"ExtractionSucceeded.structured_output": "The answer as JSON.",
 	"ExtractionSucceeded.origin":
 		"`final_reply` for the answer of the run, `extraction` for one that was requested again.",
+	skills_resolved:
+		"Before a run: skills that the request or the creation of the session names, as the model gets them.",
+	"SkillsResolved.skills": "Their keys.",
+	"SkillsResolved.injection_bytes": "Of their texts, in UTF-8.",
+	skill_resolution_failed:
+		"Before the first run: a skill of `preload_skills` that there is not. The session begins without it.",
+	"SkillResolutionFailed.skill_key": "Its key.",
+	"SkillResolutionFailed.reason": "Why.",
+	"SkillResolutionFailed.reason.key": "The same.",
 	extraction_failed: "After the end of a run: no answer matches the schema of the session.",
 	"ExtractionFailed.session_id": "The session.",
 	"ExtractionFailed.last_output": "The answer that was requested last.",

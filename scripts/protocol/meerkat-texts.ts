@@ -5,6 +5,9 @@ import { contractTexts } from "./meerkat-contract-texts.ts";
 import { forkTexts } from "./meerkat-fork-texts.ts";
 import { eventTexts, requestTexts } from "./meerkat-message-texts.ts";
 
+const skillRefs =
+	"Skills of `skills/list` whose texts precede the prompt; they stay in the conversation. One that there is not fails the request with `SKILL_NOT_FOUND`.";
+
 const methods = {
 	...contractTexts,
 	...forkTexts,
@@ -41,6 +44,17 @@ run, no session is created.`,
 		'Replaces the agent\'s own. In the present contract `{"action":"disable"}` as well, for none.',
 	"SessionCreateParams.injected_context":
 		"Messages before the prompt; they stay in the conversation. Refused for a deferred first turn, which can have its own.",
+	"SessionCreateParams.skill_refs": skillRefs,
+	"TurnStartParams.skill_refs": skillRefs,
+	"SessionCreateParams.preload_skills":
+		"Skills whose texts end the system prompt of the session, before `additional_instructions`. One that there is not is left out, and reported with `skill_resolution_failed`.",
+	SkillRef: "A skill for one run.",
+	"SkillRef.kind": "Always `structured`.",
+	"SkillRef.source_uuid": "Where it comes from, as `skills/list` has it.",
+	"SkillRef.skill_name": "Its name.",
+	SkillKey: "Names a skill.",
+	"SkillKey.source_uuid": "Where it comes from, as `skills/list` has it.",
+	"SkillKey.skill_name": "Its name.",
 	"SessionCreateParams.additional_instructions": "Added to the system prompt, as paragraphs at its end.",
 	"SessionCreateParams.provider_params": "How the model draws its answers, in place of the settings.",
 	"SessionCreateParams.output_schema": `A JSON Schema, or an object with one as its \`schema\`. The last answer of each run is parsed as JSON that must match it, and requested again, outside the conversation and without tools, until one does.`,
@@ -110,6 +124,8 @@ the first protocol a second one is refused; in the present contract it waits for
 	"ProviderParams.temperature": "The temperature.",
 	"ProviderParams.top_p": "The share of nucleus sampling.",
 	"ProviderParams.max_output_tokens": "Tokens of one answer.",
+	"ProviderParams.reasoning":
+		"Whether the model reasons: `emit` and `silent`, of which the second sends none of it, or `off`. Refused for a model that does not leave it open.",
 	ProviderParams: "How a model draws its answers. Null leaves a value to the settings; other members are refused.",
 	"TurnStartParams.session_events": "False for no events of this run.",
 	"TurnStartResult.session_id": "The session.",
@@ -306,6 +322,7 @@ const errors = {
 	BUDGET_EXHAUSTED: "A budget is exhausted.",
 	HOOK_DENIED: "A hook blocked the prompt.",
 	REQUEST_CANCELLED: "The run was interrupted, its session archived, or the server stopped.",
+	SKILL_NOT_FOUND: "There is no such skill, or its file cannot be read.",
 	CAPABILITY_UNAVAILABLE: "The model does not support what was sent, or the agent does not support what was requested.",
 	OVERLOADED: "Too many sessions are in use, too many turns run, or too many requests are under way.",
 	INPUT_IDEMPOTENCY_CONFLICT: "Something else was sent before under the same idempotency key.",

@@ -16,6 +16,7 @@ import {
 	seedEvents,
 } from "../../src/dialects/meerkat/wire-events.ts";
 import * as history from "../../src/dialects/meerkat/wire-history.ts";
+import { skillKeySchema, skillRefSchema } from "../../src/dialects/meerkat/wire-skills.ts";
 import { blockValues, partValues, questionValues } from "./content-values.ts";
 import type { Carried, ProtocolDescription } from "./description.ts";
 import type { JsonSchema } from "./json-schema.ts";
@@ -81,6 +82,10 @@ const ofContract: ReadonlySet<string | number> = new Set([
 	"TurnStartParams.provider",
 	"extraction_succeeded",
 	"extraction_failed",
+	"skills_resolved",
+	"skill_resolution_failed",
+	"SessionCreateParams.preload_skills",
+	...["SessionCreateParams", "TurnStartParams"].map((name) => `${name}.skill_refs`),
 	...["injected_context", "additional_instructions", "provider_params"].flatMap((name) => [
 		`SessionCreateParams.${name}`,
 		`TurnStartParams.${name}`,
@@ -173,6 +178,8 @@ export const meerkat: ProtocolDescription = {
 		ImageBlock: { schema: imageBlockSchema },
 		ProviderParams: { schema: providerParamsSchema },
 		ToolOverlay: { schema: toolOverlaySchema },
+		SkillKey: { schema: skillKeySchema },
+		SkillRef: { schema: skillRefSchema },
 		Labels: { schema: wire.labelsSchema },
 		CatalogProvider: { schema: wire.catalogProviderSchema },
 		BudgetLimits: { schema: wire.budgetLimitsSchema },

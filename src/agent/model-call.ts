@@ -47,7 +47,7 @@ export async function callModel(
 			// What came together is persisted together: waiting for one part after the other takes far longer.
 			let waiting: Promise<void>[] = [];
 			for (const part of chunk.parts) {
-				const emitting = dependencies.emit(toDelta(part));
+				const emitting = isHidden(part, request) ? undefined : dependencies.emit(toDelta(part));
 				if (emitting !== undefined) waiting.push(emitting);
 				const completed = assembly.push(part);
 				if (completed === null && waiting.length < persistedTogether) continue;
@@ -83,6 +83,11 @@ function withLastCall(calls: RunningCalls, last: Parameters<RunningCalls["start"
 			return calls.results();
 		},
 	};
+}
+
+/** What the model thinks stays between it and the program, where the request says so. */
+function isHidden({ type }: ModelPart, { sampling }: ModelRequest): boolean {
+	return type === "think" && sampling?.thinking === "hidden";
 }
 
 function toDelta(part: ModelPart): EventBody {

@@ -1,7 +1,7 @@
 // What else a turn is started with, besides its input: it counts for that turn alone.
 import * as v from "valibot";
 import { isRecord } from "../base/json.ts";
-import { tokenUsageSchema } from "./content.ts";
+import { tokenUsageSchema, userInputSchema } from "./content.ts";
 
 const text = v.string();
 const names = v.array(text);
@@ -31,12 +31,14 @@ export const samplingSchema = v.object({
 	topP: v.exactOptional(v.nullable(fraction)),
 	/** Maximal tokens of one answer. */
 	maxTokens: v.exactOptional(v.nullable(v.pipe(v.number(), v.integer(), v.minValue(1)))),
+	/** Whether the model reasons, as far as it leaves that open; hidden, no client is delivered what it thinks. */
+	thinking: v.exactOptional(v.nullable(v.picklist(["on", "hidden", "off"]))),
 });
 export type Sampling = v.InferOutput<typeof samplingSchema>;
 
 const entries = {
 	/** Messages of the user before the input, which stay in the conversation. */
-	context: v.array(text),
+	context: v.array(userInputSchema),
 	/** A message of the user after the input, in every request of the turn; it does not stay in the conversation. */
 	passingContext: text,
 	/** In place of the system prompt of the session. */

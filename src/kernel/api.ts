@@ -51,6 +51,8 @@ export interface SessionsApi {
 	models(): Promise<ModelList>;
 	/** The skills of the process's work directory, by name. */
 	skills(): Promise<readonly SkillInfo[]>;
+	/** The whole text of one of them; null when there is none of this name, or its file cannot be read. */
+	skillText(name: string): Promise<string | null>;
 	/** Cancels a running turn; false when there was none. Fails `session-not-found`. */
 	interrupt(id: string): Promise<boolean>;
 	/**

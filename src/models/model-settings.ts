@@ -44,6 +44,17 @@ export function samplingOf(
 	};
 }
 
+/** Whether thinking is requested of the model: by the request, as far as the model leaves it open, or else by the settings. */
+export function thinkingOf(
+	{ sampling = {} }: Pick<ModelRequest, "sampling">,
+	{ thinking: setting, capabilities }: Pick<ModelSettings, "thinking" | "capabilities">,
+): ThinkingMode {
+	const { thinking = null } = sampling;
+	if (thinking === null) return setting;
+	if (thinking === "off") return capabilities.has("always_thinking") ? setting : "off";
+	return capabilities.has("thinking") || capabilities.has("always_thinking") ? "on" : setting;
+}
+
 /** Milliseconds. */
 export interface ModelTimeouts {
 	/** From the request to the head of the answer. */

@@ -107,6 +107,7 @@ class KernelServer {
 		},
 		"sessions.models": () => this.#sessions.models(),
 		"sessions.skills": async () => [...(await this.#sessions.skills())],
+		"sessions.skill-text": ({ name }) => this.#sessions.skillText(name),
 		"sessions.interrupt": ({ id }) => this.#sessions.interrupt(id),
 		"sessions.archive": async ({ id }) => nothing(await this.#sessions.archive(id)),
 		"sessions.unload": async ({ id }) => nothing(await this.#sessions.unload(id)),

@@ -27,7 +27,7 @@ import {
 } from "./values.ts";
 
 /** Both sides must have the same version of this protocol. */
-export const remoteVersion = 3;
+export const remoteVersion = 4;
 
 const text = v.string();
 const none = v.object({});
@@ -55,6 +55,7 @@ export const requests = {
 	"sessions.stored-events": { params: v.object({ workDir: text, id: text }), result: stream },
 	"sessions.models": { params: none, result: modelListSchema },
 	"sessions.skills": { params: none, result: v.array(skillSchema) },
+	"sessions.skill-text": { params: v.object({ name: text }), result: v.nullable(text) },
 	"sessions.interrupt": { params: v.object({ id: text }), result: v.boolean() },
 	"sessions.archive": { params: v.object({ id: text }), result: v.null() },
 	"sessions.unload": { params: v.object({ id: text }), result: v.null() },

@@ -92,6 +92,10 @@ class RemoteSessions implements SessionsApi {
 		return this.#caller.request("sessions.skills", {});
 	}
 
+	skillText(name: string): Promise<string | null> {
+		return this.#caller.request("sessions.skill-text", { name });
+	}
+
 	interrupt(id: string): Promise<boolean> {
 		return this.#caller.request("sessions.interrupt", { id });
 	}

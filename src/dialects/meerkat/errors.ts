@@ -22,6 +22,7 @@ export const errorNumbers = {
 	HOOK_DENIED: { seed: -32004, contract: -32012 },
 	REQUEST_CANCELLED: { seed: -32603, contract: -32005 },
 	CAPABILITY_UNAVAILABLE: { seed: -32002, contract: -32020 },
+	SKILL_NOT_FOUND: { seed: -32602, contract: -32021 },
 	OVERLOADED: { seed: -32603, contract: -32011 },
 } as const satisfies Readonly<Record<string, Readonly<Record<Era, number>>>>;
 

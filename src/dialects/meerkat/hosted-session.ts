@@ -44,6 +44,16 @@ interface TurnEnd {
 	readonly facts: SessionFacts;
 }
 
+/** How a run begins. */
+export interface RunStart {
+	readonly prompt: BlocksOrText;
+	/** Whether the client wants its events. */
+	readonly withEvents: boolean;
+	readonly options: TurnOptions;
+	/** Events before the run. */
+	readonly preface: readonly MeerkatEvent[];
+}
+
 /** Of the slash commands of skills. */
 const skillPrefix = "skill:";
 
@@ -59,6 +69,8 @@ export class HostedSession {
 	#quietStarts = 0;
 	/** The turns whose events the client does not want. */
 	readonly #quietTurns = new Set<string>();
+	/** What precedes the run that begins next. */
+	#preface: MeerkatEvent[] = [];
 	/** The run that goes on, as the client knows it. */
 	#run: { readonly id: string; readonly ended: Deferred<void> } | null = null;
 	/** How many skills the session has. */
@@ -119,13 +131,15 @@ export class HostedSession {
 	/** Starts a turn; all its events, if the client wants them, are in the outbox when `ended` resolves. */
 	async start(
 		handle: SessionHandle,
-		prompt: BlocksOrText,
-		withEvents: boolean,
-		options: TurnOptions,
+		{ prompt, withEvents, options, preface }: RunStart,
 	): Promise<{ readonly ended: Promise<RunResult> }> {
 		if (!withEvents) this.#quietStarts += 1;
+		this.#preface = [...preface];
 		const starting = this.pump.follow(async () => {
-			const { turnId } = await handle.startTurn(toInput(prompt), options);
+			const { turnId } = await handle.startTurn(toInput(prompt), options).catch((thrown: unknown) => {
+				this.#preface = [];
+				throw thrown;
+			});
 			if (!withEvents) this.#quietTurns.add(turnId);
 			return turnId;
 		});
@@ -159,7 +173,7 @@ export class HostedSession {
 			this.#early.push(request);
 			return [];
 		}
-		const events = this.#projection.take(event);
+		let events = this.#projection.take(event);
 		this.#remembered.facts = this.#projection.facts();
 		if (body.type === "turn.ended" && event.turnId !== null && event.agentPath.length === 0)
 			this.#ends.set(event.turnId, this.#present());
@@ -167,6 +181,8 @@ export class HostedSession {
 			this.#quietTurns.add(event.turnId);
 		const isQuiet = event.turnId !== null && this.#quietTurns.has(event.turnId);
 		if (isQuiet && body.type === "turn.ended" && event.agentPath.length === 0) this.#quietTurns.delete(event.turnId);
+		// The first event of a run is its beginning.
+		if (events[0]?.type === "run_started") events = [...this.#preface.splice(0), ...events];
 		const delivered = events.flatMap((each) => this.#toNotifications(each, sessionId, event.at, isQuiet));
 		for (const each of events) this.#followRun(each);
 		return this.#projection.isAnswering() ? delivered : [...delivered, ...this.#early.splice(0)];

@@ -34,7 +34,6 @@ import {
 	externalEventResultSchema,
 	injectContextParamsSchema,
 	injectContextResultSchema,
-	skillsListResultSchema,
 } from "./wire-inputs.ts";
 import {
 	approvalRequestSchema,
@@ -44,6 +43,7 @@ import {
 	toolExecuteSchema,
 	toolResultSchema,
 } from "./wire-requests.ts";
+import { skillsListResultSchema } from "./wire-skills.ts";
 import {
 	stopRunParamsSchema,
 	stopRunResultSchema,
@@ -80,6 +80,8 @@ const events = {
 	run_failed: ofBothEras(seedEvents.run_failed, contractMembers.run_failed),
 	extraction_succeeded: contractEvents.extraction_succeeded,
 	extraction_failed: contractEvents.extraction_failed,
+	skills_resolved: contractEvents.skills_resolved,
+	skill_resolution_failed: contractEvents.skill_resolution_failed,
 	stream_end: streamEndSchema,
 };
 

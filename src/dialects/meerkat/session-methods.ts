@@ -11,6 +11,8 @@ import { RealmList } from "./realm/realm-list.ts";
 import { addExternalEvent, injectContext } from "./session-inputs.ts";
 import { toSessionRequest } from "./session-request.ts";
 import type { SessionStreams } from "./session-streams.ts";
+import { chooseSkills, noSkills, preloadSkills } from "./skills.ts";
+import { checkReasoning } from "./turns/reasoning.ts";
 import { toOneTurn } from "./turns/turn-fields.ts";
 import { answering, type TurnMethods } from "./turns/turn-methods.ts";
 import { startInRoom } from "./turns/turn-slots.ts";
@@ -28,6 +30,9 @@ import type { SessionHistory, SessionHistoryParams } from "./wire-history.ts";
 import type { StreamOpenResult } from "./wire-streams.ts";
 
 const { methods: shapes } = meerkatProtocol;
+
+/** What a creation has for all of its turns. */
+const notOfOneTurn = { additional_instructions: null, turn_tool_overlay: null };
 
 export class SessionMethods {
 	readonly #sessions: ClientSessions;
@@ -123,10 +128,14 @@ export class SessionMethods {
 			throw new NamedError("INVALID_PARAMS", "Invalid params: system_prompt must be a text");
 		const config = await this.#readConfig();
 		const answersApprovals = client.answers().has("approval/request");
-		const request = toSessionRequest(params, config, { isContract, answersApprovals });
-		const handle = await kernelApi.sessions.create(request);
+		const { sessions } = kernelApi;
+		const chosen = isContract ? await chooseSkills(params.skill_refs, sessions) : noSkills;
+		const preloaded = isContract ? await preloadSkills(params.preload_skills, sessions) : noSkills;
+		const request = toSessionRequest(params, config, { isContract, answersApprovals, skills: preloaded.texts });
+		const handle = await sessions.create(request);
 		const { id } = handle.session;
 		this.#sessions.noteNew(id);
+		if (isContract) await this.#orDiscard(handle, () => checkReasoning(handle.session, params.provider_params));
 		if (params.initial_turn === "deferred") {
 			await this.#orDiscard(handle, async () => {
 				await this.#sessions.attach(handle);
@@ -140,12 +149,12 @@ export class SessionMethods {
 			this.#turns.begin(isContract, async () => {
 				const attached = await this.#sessions.attach(handle);
 				return await startInRoom(() =>
-					attached.start(
-						handle,
-						params.prompt,
-						this.#turns.wantsEvents(params),
-						isContract ? toOneTurn({ ...params, additional_instructions: null, turn_tool_overlay: null }) : {},
-					),
+					attached.start(handle, {
+						prompt: params.prompt,
+						withEvents: this.#turns.wantsEvents(params),
+						options: isContract ? toOneTurn({ ...params, ...notOfOneTurn }, chosen.texts) : {},
+						preface: [...preloaded.events, ...chosen.events],
+					}),
 				);
 			}),
 		);

@@ -12,12 +12,14 @@ export interface RequestCircumstances {
 	readonly isContract: boolean;
 	/** Whether the client answers approvals. If not, it has decided with the tools that it enables. */
 	readonly answersApprovals: boolean;
+	/** Texts of skills that end the system prompt. */
+	readonly skills: readonly string[];
 }
 
 export function toSessionRequest(
 	params: SessionCreateParams,
 	config: ConfigView,
-	{ isContract, answersApprovals }: RequestCircumstances,
+	{ isContract, answersApprovals, skills }: RequestCircumstances,
 ): CreationOptions {
 	const { agent, max_tokens } = config;
 	return {
@@ -29,7 +31,7 @@ export function toSessionRequest(
 		budgets: toBudgets(params),
 		tools: toTools(params, isContract),
 		...(isContract && params.shell_env !== null ? { environment: params.shell_env } : {}),
-		...(isContract ? toContractOptions(params) : {}),
+		...(isContract ? toContractOptions(params, skills) : {}),
 		...(params.labels === null ? {} : { labels: params.labels }),
 		...(answersApprovals ? {} : { permissions: { whenUnattended: "creator" } }),
 	};
@@ -41,11 +43,13 @@ function toSystemPrompt(given: SessionCreateParams["system_prompt"]): string | n
 
 function toContractOptions(
 	params: SessionCreateParams,
+	skills: readonly string[],
 ): Pick<CreationOptions, "instructions" | "turns" | "stagedInput"> {
-	const { additional_instructions: instructions, prompt, initial_turn } = params;
+	const { additional_instructions, prompt, initial_turn } = params;
+	const instructions = [...skills, ...(additional_instructions ?? [])];
 	return {
 		turns: toEveryTurn(params),
-		...(instructions === null ? {} : { instructions }),
+		...(instructions.length === 0 ? {} : { instructions }),
 		...(initial_turn === "deferred" && prompt.length > 0 ? { stagedInput: toInput(prompt) } : {}),
 	};
 }

@@ -1,6 +1,8 @@
-// The skills, by where they come from.
-import type { SkillInfo } from "../../kernel/api.ts";
-import type { SkillsListResult } from "./wire-inputs.ts";
+// The skills, by where they come from: the list of them, and those that a request chooses.
+import type { SessionsApi, SkillInfo } from "../../kernel/api.ts";
+import { NamedError } from "./errors.ts";
+import type { MeerkatEvent } from "./wire-events.ts";
+import type { SkillKey, SkillsListResult } from "./wire-skills.ts";
 
 type Entry = SkillsListResult["skills"][number];
 
@@ -32,4 +34,77 @@ export function toSkillsList(skills: readonly SkillInfo[]): SkillsListResult {
 			is_active: true,
 		})),
 	};
+}
+
+type Skills = Pick<SessionsApi, "skills" | "skillText">;
+
+/** Skills that a request chooses, as the model gets them, and what the client hears of it before the run. */
+export interface ChosenSkills {
+	readonly texts: readonly string[];
+	readonly events: readonly MeerkatEvent[];
+}
+
+export const noSkills: ChosenSkills = { texts: [], events: [] };
+
+/** Those of one turn. Throws SKILL_NOT_FOUND for one that there is not. */
+export async function chooseSkills(keys: readonly SkillKey[] | null, skills: Skills): Promise<ChosenSkills> {
+	if (keys === null || keys.length === 0) return noSkills;
+	const known = await skills.skills();
+	const texts: string[] = [];
+	for (const key of keys) {
+		const text = await textOf(key, known, skills);
+		if (text === null) throw notFound(key, known);
+		texts.push(text);
+	}
+	const resolvedKeys = keys.map(({ source_uuid, skill_name }) => ({ source_uuid, skill_name }));
+	return { texts, events: [resolved(resolvedKeys, texts)] };
+}
+
+/** Those that a session begins with: one that there is not is reported, and the session begins without it. */
+export async function preloadSkills(keys: readonly SkillKey[] | null, skills: Skills): Promise<ChosenSkills> {
+	if (keys === null || keys.length === 0) return noSkills;
+	const known = await skills.skills();
+	const found: { readonly key: SkillKey; readonly text: string }[] = [];
+	const events: MeerkatEvent[] = [];
+	for (const key of keys) {
+		const text = await textOf(key, known, skills);
+		if (text !== null) found.push({ key, text });
+		else {
+			const reason = { reason_type: "not_found" as const, key };
+			events.push({ type: "skill_resolution_failed", skill_key: key, reason });
+		}
+	}
+	const texts = found.map(({ text }) => text);
+	if (found.length > 0)
+		events.push(
+			resolved(
+				found.map(({ key }) => key),
+				texts,
+			),
+		);
+	return { texts, events };
+}
+
+function textOf(
+	{ source_uuid, skill_name }: SkillKey,
+	known: readonly SkillInfo[],
+	skills: Skills,
+): Promise<string | null> | null {
+	const found = known.find(
+		({ name, scope }) => name === skill_name && sources[scope].source.source_uuid === source_uuid.toLowerCase(),
+	);
+	return found === undefined ? null : skills.skillText(found.name);
+}
+
+function resolved(keys: readonly SkillKey[], texts: readonly string[]): MeerkatEvent {
+	const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+	return { type: "skills_resolved", skills: [...keys], injection_bytes: bytes };
+}
+
+function notFound({ source_uuid, skill_name }: SkillKey, known: readonly SkillInfo[]): NamedError {
+	const names = known.map(({ name }) => name).join(", ") || "none";
+	return new NamedError(
+		"SKILL_NOT_FOUND",
+		`There is no skill \`${skill_name}\` of the source ${source_uuid} that can be read (\`skill_refs\`); \`skills/list\` has their keys. Known: ${names}.`,
+	);
 }

@@ -17,8 +17,7 @@ const ofCreate = [
 	"hooks_override",
 	"keep_alive",
 	"peer_meta",
-	"preload_skills",
-	"skill_refs",
+	"skill_references",
 ] as const;
 
 /** What `turn/start` takes; servers of the contract refuse all else. */
@@ -29,6 +28,7 @@ const ofTurn: ReadonlySet<string> = new Set([
 	"provider",
 	"session_events",
 	"injected_context",
+	"skill_refs",
 	"additional_instructions",
 	"system_prompt",
 	"provider_params",
@@ -37,7 +37,7 @@ const ofTurn: ReadonlySet<string> = new Set([
 ]);
 
 /** What a creation without a run cannot have. */
-const ofRun = ["injected_context", "transient_turn_context"] as const;
+const ofRun = ["injected_context", "skill_refs", "transient_turn_context"] as const;
 
 /** Creation options, for all turns of a session. */
 const fixed: ReadonlySet<string> = new Set(["max_tokens", "output_schema", "structured_output_retries"]);

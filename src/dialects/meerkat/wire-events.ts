@@ -3,6 +3,7 @@
 import * as v from "valibot";
 import { isRecord } from "../../base/json.ts";
 import { blocksOrTextSchema } from "./blocks.ts";
+import { skillKeySchema } from "./wire-skills.ts";
 
 const text = v.string();
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));
@@ -178,6 +179,13 @@ export const contractEvents = {
 		attempts: count,
 		reason: text,
 		request_usage: v.array(countedUsageSchema),
+	}),
+	/** Before a run: skills that its request or its session chose, as the model gets them. */
+	skills_resolved: event("skills_resolved", { skills: v.array(skillKeySchema), injection_bytes: count }),
+	/** Before a run: one that its session was to begin with, and begins without. */
+	skill_resolution_failed: event("skill_resolution_failed", {
+		skill_key: skillKeySchema,
+		reason: v.object({ reason_type: v.literal("not_found"), key: skillKeySchema }),
 	}),
 	/** All reasoning of an answer, before its text. */
 	reasoning_complete: event("reasoning_complete", { content: text, ...answer }),

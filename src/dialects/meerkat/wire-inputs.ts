@@ -1,4 +1,4 @@
-// The wire shapes of what a session gets without a turn: context, and events from elsewhere. And of the skills.
+// The wire shapes of what a session gets without a turn: context, and events from elsewhere.
 import * as v from "valibot";
 import { textBlockSchema } from "./blocks.ts";
 import { nullish, params, sessionId } from "./schema.ts";
@@ -54,24 +54,3 @@ export const externalEventResultSchema = v.union([
 	v.object({ outcome_type: v.literal("deduplicated"), input_id: v.string(), existing_id: v.string() }),
 ]);
 export type ExternalEventResult = v.InferOutput<typeof externalEventResultSchema>;
-
-const uuid = v.pipe(v.string(), v.regex(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/));
-export const skillsListResultSchema = v.object({
-	skills: v.array(
-		v.object({
-			key: v.object({ source_uuid: uuid, skill_name: v.string() }),
-			name: v.string(),
-			description: v.string(),
-			scope: v.picklist(["project", "user", "extra", "builtin"]),
-			source: v.object({
-				source_uuid: uuid,
-				display_name: v.string(),
-				transport_kind: v.picklist(["filesystem", "embedded"]),
-				fingerprint: v.string(),
-				status: v.literal("active"),
-			}),
-			is_active: v.literal(true),
-		}),
-	),
-});
-export type SkillsListResult = v.InferOutput<typeof skillsListResultSchema>;

@@ -6,6 +6,7 @@ import type { Log } from "../../base/log.ts";
 import { createSharedRun } from "../../base/shared-run.ts";
 import type { Configuration } from "../../config/configuration.ts";
 import type { AgentDefinition } from "../../definitions/agent-definition.ts";
+import { loadSkillText } from "../../definitions/skill.ts";
 import { discoverSkills, type SkillSet } from "../../definitions/skill-discovery.ts";
 import type { AgentEvent } from "../../events/event.ts";
 import type { Files } from "../../files/port.ts";
@@ -188,6 +189,15 @@ export class Kernel {
 			builtInDir: hostServices.builtInSkillsDir,
 			log: hostServices.log,
 		});
+	}
+
+	/** The text of one of those; null when there is none of this name, or its file cannot be read. */
+	async skillText(workDir: string, skillsDirs: readonly string[], name: string): Promise<string | null> {
+		const { hostServices } = this.#parts;
+		const { skills } = await this.findSkills(workDir, skillsDirs);
+		const skill = skills.find((each) => each.name === name);
+		if (skill === undefined) return null;
+		return await loadSkillText(skill, hostServices.files.admitting(secretsOf(hostServices).admit));
 	}
 
 	/** Skill searches with the same work dir and skill directories give the same result. */

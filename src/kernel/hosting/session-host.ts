@@ -161,6 +161,11 @@ export class SessionHost implements SessionsApi {
 		return skills.map(({ name, description, scope }) => ({ name, description, scope }));
 	}
 
+	async skillText(name: string): Promise<string | null> {
+		const { kernel, workDir, options } = this.#parts;
+		return await kernel.skillText(workDir, options.skillsDirs, name);
+	}
+
 	/** Cancels a running turn; fails `session-not-found`. False when there was none. */
 	async interrupt(id: string): Promise<boolean> {
 		this.#refuseGone(id);

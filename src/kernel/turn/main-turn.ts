@@ -1,4 +1,5 @@
 // One turn of a session from its input to its end: the hooks around it, the agent's run, the title, the outcome.
+import { missingCapability } from "../../agent/capabilities.ts";
 import { userRow } from "../../agent/context.ts";
 import type { TurnDependencies } from "../../agent/dependencies.ts";
 import { formAnswer } from "../../agent/formed-answer.ts";
@@ -6,7 +7,7 @@ import { continueTurn, runTurn } from "../../agent/turn.ts";
 import { unlessLate } from "../../base/abort.ts";
 import { KernelError, toKernelError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
-import { inputText, textPart, type UserInput } from "../../events/content.ts";
+import { inputText, textPart, toParts, type UserInput } from "../../events/content.ts";
 import type { EventBody, TurnError, TurnOutcome } from "../../events/event.ts";
 import type { AnswerForm, TurnOptions } from "../../events/turn-options.ts";
 import type { Notifications } from "../background/notifications.ts";
@@ -176,6 +177,8 @@ async function runPrompt(
 	// changed.
 	const run = await prepareRun(turn, turnEvents, watch, settings);
 	const { dependencies } = run;
+	const refused = await addContext(turn.options, dependencies);
+	if (refused !== null) return { status: "failed", error: refused };
 	const found = commands.find(inputText(input));
 	let outcome = await runInput(input, found, run, isOwn ? 0 : settings.loopIterations);
 	if (outcome.status !== "finished") return outcome;
@@ -192,6 +195,17 @@ async function runPrompt(
 		if (answerForm !== undefined) outcome = await withForm(outcome, answerForm, dependencies, signal);
 	}
 	return outcome;
+}
+
+/** Adds what precedes the input; returns why the model cannot get it, null when it can. */
+async function addContext(
+	{ context: given = [] }: TurnOptions,
+	{ model, context }: TurnDependencies,
+): Promise<TurnError | null> {
+	if (model === null || given.length === 0) return null;
+	const error = missingCapability(model, given.flatMap(toParts));
+	if (error === null) await context.append(given.map((input) => userRow(input)));
+	return error;
 }
 
 /** Requests the last answer in the form that it must have, unless it has it. */
@@ -237,7 +251,6 @@ async function prepareRun(
 		stepStarted: () => emitCrashNotice(main, emit),
 		options,
 	};
-	if (agent.model !== null) await agent.context.append((options.context ?? []).map((text) => userRow(text)));
 	const dependencies = createTurnDependencies(services, agent, agentTurn);
 	return { services, agent, turn: agentTurn, dependencies, emit };
 }

@@ -8,7 +8,7 @@ import { completionCap } from "../completion-cap.ts";
 import { type HeaderSettings, toBaseUrl, toRequestHeaders } from "../http/endpoint.ts";
 import type { ModelRequest } from "../model.ts";
 import type { ModelSettings } from "../model-settings.ts";
-import { samplingOf } from "../model-settings.ts";
+import { samplingOf, thinkingOf } from "../model-settings.ts";
 import { mendBody, thinkingType } from "./body.ts";
 import { continuesWithoutReasoning, thinkingBudget, thinkingStyle } from "./thinking.ts";
 
@@ -72,7 +72,8 @@ function maxTokens(request: ModelRequest, settings: MessageSettings): number {
 }
 
 function toThinking(request: ModelRequest, settings: MessageSettings) {
-	const { model, thinking } = settings;
+	const { model } = settings;
+	const thinking = thinkingOf(request, settings);
 	if (thinking === "default") return {};
 	// The package knows the models that refuse this, and their closest equivalent.
 	if (thinking === "off") return { thinking: { type: "disabled" } };

@@ -8,7 +8,7 @@ import { toFunctionTools, toPrompt } from "../ai-sdk/prompt.ts";
 import type { HeaderSettings } from "../http/endpoint.ts";
 import type { ModelRequest } from "../model.ts";
 import type { ModelSettings } from "../model-settings.ts";
-import { samplingOf } from "../model-settings.ts";
+import { samplingOf, thinkingOf } from "../model-settings.ts";
 import { localIdPrefix } from "./events.ts";
 import { thinkingConfiguration } from "./thinking.ts";
 
@@ -40,7 +40,7 @@ export function memoryOf({ model }: Pick<ContentSettings, "model">): ProviderMem
 }
 
 export function toCall(request: ModelRequest, settings: ContentSettings): LanguageModelV3CallOptions {
-	const { capabilities, model, thinking } = settings;
+	const { capabilities, model } = settings;
 	const sampling = samplingOf(request, settings);
 	const media = new Set<MediaKind>();
 	if (capabilities.has("image_in")) media.add("image");
@@ -48,7 +48,7 @@ export function toCall(request: ModelRequest, settings: ContentSettings): Langua
 	const prompt = toPrompt(request, { memory: memoryOf(settings), media, spellCallId: (id) => id });
 	const tools = toFunctionTools(request.tools);
 	const cap = sampling.maxCompletionTokens ?? 0;
-	const thinkingConfig = thinkingConfiguration(model, thinking);
+	const thinkingConfig = thinkingConfiguration(model, thinkingOf(request, settings));
 	return {
 		prompt: prompt.map(mendMessage),
 		...(tools.length === 0 ? {} : { tools }),

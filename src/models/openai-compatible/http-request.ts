@@ -2,7 +2,7 @@
 
 import { toBaseUrl, toRequestHeaders } from "../http/endpoint.ts";
 import type { ModelRequest } from "../model.ts";
-import { samplingOf } from "../model-settings.ts";
+import { samplingOf, thinkingOf } from "../model-settings.ts";
 import type { BodyFields, ChatFlavour, ChatSettings } from "./flavour.ts";
 import { toRequestMessages } from "./request-messages.ts";
 
@@ -22,7 +22,8 @@ export function toHeaders(settings: ChatSettings, given: Readonly<Record<string,
 }
 
 /** The whole body. Values that are not set are absent, never null. */
-export function toBody(request: ModelRequest, settings: ChatSettings, flavour: ChatFlavour): BodyFields {
+export function toBody(request: ModelRequest, given: ChatSettings, flavour: ChatFlavour): BodyFields {
+	const settings = { ...given, thinking: thinkingOf(request, given) };
 	const { temperature, topP } = samplingOf(request, settings);
 	return {
 		model: settings.model,

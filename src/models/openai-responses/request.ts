@@ -7,8 +7,7 @@ import { toFunctionTools, toPrompt } from "../ai-sdk/prompt.ts";
 import type { PackageRequest, ProviderRequest } from "../ai-sdk/transport.ts";
 import { type HeaderSettings, toBaseUrl, toRequestHeaders } from "../http/endpoint.ts";
 import type { ModelRequest } from "../model.ts";
-import type { ModelSettings } from "../model-settings.ts";
-import { samplingOf } from "../model-settings.ts";
+import { type ModelSettings, samplingOf, type ThinkingMode, thinkingOf } from "../model-settings.ts";
 import { smallestEffort } from "./effort.ts";
 
 export type ResponseSettings = HeaderSettings &
@@ -54,13 +53,13 @@ export function toCall(request: ModelRequest, settings: ResponseSettings): Langu
 				promptCacheKey: request.cacheKey,
 				...(request.systemPrompt === "" ? {} : { instructions: request.systemPrompt }),
 				...(tools.length === 0 ? {} : { parallelToolCalls: true }),
-				...toReasoning(settings),
+				...toReasoning(thinkingOf(request, settings), settings.model),
 			},
 		},
 	};
 }
 
-function toReasoning({ thinking, model }: ResponseSettings) {
+function toReasoning(thinking: ThinkingMode, model: string) {
 	switch (thinking) {
 		case "on":
 			return { forceReasoning: true, reasoningEffort: "high", reasoningSummary: "auto" };

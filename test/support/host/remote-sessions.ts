@@ -89,6 +89,7 @@ export function offerSession(session: SessionApi): SessionsApi {
 		storedEvents: () => session.events(),
 		models: none,
 		skills: none,
+		skillText: none,
 		interrupt: none,
 		unload: none,
 		archive: none,

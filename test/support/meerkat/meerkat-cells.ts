@@ -6,6 +6,9 @@ import { meerkatProtocol } from "../../../src/dialects/meerkat/protocol.ts";
 const unreachable: ReadonlySet<string> = new Set(["SESSION_NOT_RUNNING", "CAPABILITY_UNAVAILABLE", "INTERNAL_ERROR"]);
 const ofTheEnvelope: ReadonlySet<string> = new Set(["PARSE_ERROR", "INVALID_REQUEST"]);
 
+/** What only fields of the contract lead to. */
+const ofTheContract: ReadonlySet<string> = new Set(["SKILL_NOT_FOUND"]);
+
 /** There a turn waits for the one before it; a session is busy only with a turn of another client. */
 const ofOtherClients: ReadonlySet<string> = new Set(["SESSION_BUSY"]);
 
@@ -17,7 +20,7 @@ export function meerkatCells(methods: readonly string[]): readonly string[] {
 		...methods.filter((name) => name !== "capabilities/get").map((name) => `meerkat-method ${name}/seed`),
 		...methods.map((name) => `meerkat-method ${name}/contract`),
 		...Object.keys(meerkatProtocol.events).map((type) => `meerkat-event ${type}`),
-		...errors.map((name) => `meerkat-error ${name}/seed`),
+		...errors.filter((name) => !ofTheContract.has(name)).map((name) => `meerkat-error ${name}/seed`),
 		...errors
 			.filter((name) => !ofTheEnvelope.has(name) && !ofOtherClients.has(name))
 			.map((name) => `meerkat-error ${name}/contract`),

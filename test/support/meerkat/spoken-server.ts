@@ -1,8 +1,9 @@
 // A server of Meerkat RPC in memory whose model says given texts, and which remembers what the model was asked.
+import { dirname } from "node:path";
 import { isRecord } from "../../../src/base/json.ts";
 import type { SessionStore } from "../../../src/store/session-store.ts";
 import { createFakeClock } from "../host/campaign-clock.ts";
-import { createHostedServer } from "../sessions/hosted-server.ts";
+import { createHostedServer, type HostedServerOptions } from "../sessions/hosted-server.ts";
 import { createMemoryFiles } from "../store/memory-files.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -17,11 +18,24 @@ export interface SpokenServer {
 	end(): Promise<void>;
 }
 
-/** `says` has the texts in order; the last one is said for ever. `{"call":…,"input":…}` is a call of a tool. */
-export async function createSpokenServer(says: readonly string[], store: SessionStore): Promise<SpokenServer> {
+/** `says` has the texts in order; the last one is said for ever. `{"call":…,"input":…}` is a call of a tool, and what is in `<think>` is reasoning. */
+export async function createSpokenServer(
+	says: readonly string[],
+	store: SessionStore,
+	more: Pick<HostedServerOptions, "models" | "capabilities" | "processes"> & {
+		/** Texts by path. */
+		readonly texts?: Readonly<Record<string, string>>;
+	} = {},
+): Promise<SpokenServer> {
+	const files = createMemoryFiles();
+	for (const [path, text] of Object.entries(more.texts ?? {})) {
+		await files.makeDirectory(dirname(path));
+		await files.replace(path, text);
+	}
 	const bodies: Fields[] = [];
 	const { client, serving, close } = await createHostedServer({
-		files: createMemoryFiles(),
+		...more,
+		files,
 		store,
 		clock: createFakeClock(),
 		agentwire: {},
@@ -63,8 +77,9 @@ function respond(text: string): Response {
 	const usage = { prompt_tokens: 10, completion_tokens: 5 };
 	const parsed: unknown = text.startsWith('{"call"') ? JSON.parse(text) : null;
 	const call = isRecord(parsed) ? { name: String(parsed["call"]), arguments: JSON.stringify(parsed["input"]) } : null;
-	const delta =
-		call === null ? { content: text } : { tool_calls: [{ index: 0, id: "c", type: "function", function: call }] };
+	const [, reasoning, rest = text] = /^<think>(.*)<\/think>(.*)$/s.exec(text) ?? [];
+	const said = { content: rest, ...(reasoning === undefined ? {} : { reasoning_content: reasoning }) };
+	const delta = call === null ? said : { tool_calls: [{ index: 0, id: "c", type: "function", function: call }] };
 	const lines = [{ choices: [{ delta }] }, { choices: [{ delta: {}, finish_reason: "stop" }], usage }].map(
 		(event) => `data: ${JSON.stringify(event)}\n\n`,
 	);

@@ -40,6 +40,8 @@ export interface HostedServerOptions {
 	readonly hooks?: readonly object[];
 	/** Models that the settings list besides `m`. */
 	readonly models?: readonly string[];
+	/** What each model can do. */
+	readonly capabilities?: Readonly<Record<string, readonly string[]>>;
 	readonly outboxLimit?: number;
 	/** Meerkat RPC when absent. */
 	readonly dialect?: HostDialect;
@@ -67,7 +69,7 @@ export async function createHostedServer(options: HostedServerOptions): Promise<
 	const { workDir, shareDir } = hostedPlace;
 	const models = ["m", ...(options.models ?? [])].map((name) => [
 		name,
-		{ provider: "p", model: name, max_context_size: 1_000_000 },
+		{ provider: "p", model: name, max_context_size: 1_000_000, capabilities: options.capabilities?.[name] ?? [] },
 	]);
 	await files.makeDirectory(workDir);
 	const text = JSON.stringify({

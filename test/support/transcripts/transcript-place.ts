@@ -36,7 +36,10 @@ export async function preparePlace(transcript: Transcript): Promise<TranscriptPl
 		),
 	);
 	await writeFile(configFile, config);
-	for (const [name, text] of transcript.files) await writeFile(path.join(workDir, name), text);
+	for (const [name, text] of transcript.files) {
+		await mkdir(path.dirname(path.join(workDir, name)), { recursive: true });
+		await writeFile(path.join(workDir, name), text);
+	}
 	for (const [name, text] of transcript.shareFiles) {
 		await mkdir(path.dirname(path.join(shareDir, name)), { recursive: true });
 		await writeFile(path.join(shareDir, name), text);

@@ -25,6 +25,8 @@ function toSeedEvent(event: MeerkatEvent): SeedEvent | null {
 		case "reasoning_complete":
 		case "extraction_succeeded":
 		case "extraction_failed":
+		case "skills_resolved":
+		case "skill_resolution_failed":
 			return null;
 		case "run_started": {
 			const { input: _, identity: _identity, ...seed } = event;

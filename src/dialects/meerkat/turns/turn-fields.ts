@@ -1,9 +1,11 @@
 // Fields of requests that say how a session's turns run: what they are as options of the kernel.
 import * as v from "valibot";
 import type { TurnOptions, TurnOptionsChange } from "../../../kernel/api.ts";
+import { type BlocksOrText, blocksOrTextSchema, toInput } from "../blocks.ts";
 import { nullish, plainObject } from "../schema.ts";
+import { skillKeysSchema, skillRefsSchema } from "../wire-skills.ts";
 
-/** Texts that a request may have, and the characters of all of them. */
+/** Texts that a request may have. */
 const maximumTexts = 1000;
 const texts = v.pipe(
 	v.array(v.string(), "must be a list of texts"),
@@ -31,9 +33,13 @@ export const providerParamsSchema = v.pipe(
 		temperature: nullish(number),
 		top_p: nullish(number),
 		max_output_tokens: nullish(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(4_294_967_295))),
+		/** Whether the model reasons; `silent`, its reasoning is not sent. */
+		reasoning: nullish(v.picklist(["emit", "silent", "off"])),
 	}),
 );
-const samplingMembers: ReadonlySet<string> = new Set(["temperature", "top_p", "max_output_tokens"]);
+export type ProviderParams = v.InferOutput<typeof providerParamsSchema>;
+
+const samplingMembers: ReadonlySet<string> = new Set(["temperature", "top_p", "max_output_tokens", "reasoning"]);
 
 function unknownMember(given: Readonly<Record<string, unknown>>): string | null {
 	return (
@@ -49,7 +55,7 @@ export const providerParamsChangeSchema = v.pipe(
 	v.union([
 		v.pipe(
 			v.strictObject({ action: v.literal("clear") }),
-			v.transform(() => ({ temperature: null, top_p: null, max_output_tokens: null })),
+			v.transform(() => ({ temperature: null, top_p: null, max_output_tokens: null, reasoning: null })),
 		),
 		v.pipe(
 			v.strictObject({ action: v.literal("set"), value: providerParamsSchema }),
@@ -77,7 +83,14 @@ export const toolFilterSchema = v.union(
 /** The fields of `session/create` and `turn/start`. */
 export const inputFields = {
 	/** Messages before the prompt, which stay in the conversation; contract only, like all of these. */
-	injected_context: nullish(texts),
+	injected_context: nullish(
+		v.pipe(
+			v.array(blocksOrTextSchema, "must be a list of texts or of lists of blocks"),
+			v.maxLength(maximumTexts, `must have at most ${maximumTexts} messages`),
+		),
+	),
+	/** Skills whose texts precede the prompt, as messages that stay in the conversation. */
+	skill_refs: nullish(skillRefsSchema),
 	/** At the end of the system prompt. */
 	additional_instructions: nullish(texts),
 	/** A message after the prompt, which does not stay in the conversation. */
@@ -96,6 +109,8 @@ export const createFields = {
 	...inputFields,
 	provider_params: nullish(providerParamsSchema),
 	tool_filter: nullish(toolFilterSchema),
+	/** Skills whose texts end the system prompt. */
+	preload_skills: nullish(skillKeysSchema),
 	/** A JSON Schema of the last answer of each run, or an object with it as its `schema`. */
 	output_schema: nullish(
 		v.custom<Readonly<Record<string, unknown>>>(isSchema, "Schema must be a JSON object at the root"),
@@ -110,9 +125,16 @@ function isSchema(value: unknown): boolean {
 
 type Sampling = NonNullable<TurnOptions["sampling"]>;
 
+const thinkingModes = { emit: "on", silent: "hidden", off: "off" } as const;
+
 export function toSampling(params: v.InferOutput<typeof providerParamsSchema>): Sampling {
-	const { temperature, top_p, max_output_tokens } = params;
-	return { temperature, topP: top_p, maxTokens: max_output_tokens };
+	const { temperature, top_p, max_output_tokens, reasoning } = params;
+	return {
+		temperature,
+		topP: top_p,
+		maxTokens: max_output_tokens,
+		thinking: reasoning === null ? null : thinkingModes[reasoning],
+	};
 }
 
 /** Requests for structured output after the first one, unless the client says how many. */
@@ -145,17 +167,21 @@ function unwrapped(given: Readonly<Record<string, unknown>>): Readonly<Record<st
 	return v.is(plainObject, schema) && !("type" in given) ? schema : given;
 }
 
-/** What counts for one turn with these fields. */
-export function toOneTurn(fields: {
-	readonly injected_context: readonly string[] | null;
-	readonly additional_instructions: readonly string[] | null;
-	readonly turn_tool_overlay: v.InferOutput<typeof toolOverlaySchema> | null;
-	readonly transient_turn_context: string | null;
-}): TurnOptions {
+/** What counts for one turn with these fields, and with the texts of the skills that it chooses. */
+export function toOneTurn(
+	fields: {
+		readonly injected_context: readonly BlocksOrText[] | null;
+		readonly additional_instructions: readonly string[] | null;
+		readonly turn_tool_overlay: v.InferOutput<typeof toolOverlaySchema> | null;
+		readonly transient_turn_context: string | null;
+	},
+	skills: readonly string[],
+): TurnOptions {
 	const passing = fields.transient_turn_context ?? "";
-	const { injected_context: context, additional_instructions: instructions, turn_tool_overlay: overlay } = fields;
+	const { injected_context: injected, additional_instructions: instructions, turn_tool_overlay: overlay } = fields;
+	const context = [...(injected ?? []).map(toInput), ...skills];
 	return {
-		...(context === null ? {} : { context: [...context] }),
+		...(context.length === 0 ? {} : { context }),
 		...(instructions === null ? {} : { instructions: [...instructions] }),
 		...(passing === "" ? {} : { passingContext: passing }),
 		...(overlay === null ? {} : { tools: { allowed: overlay.allowed_tools, blocked: overlay.blocked_tools ?? [] } }),

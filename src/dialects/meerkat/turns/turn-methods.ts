@@ -6,9 +6,11 @@ import { joined, toBlocks } from "../blocks.ts";
 import { type ClientSessions, concerning } from "../client-sessions.ts";
 import { NamedError } from "../errors.ts";
 import { meerkatProtocol } from "../protocol.ts";
+import { chooseSkills, noSkills } from "../skills.ts";
 import { refuseUnhonouredOfTurn } from "../unhonoured.ts";
 import type { InterruptResult, RunResult, TurnStartParams } from "../wire.ts";
 import type { StopRunParams, StopRunResult } from "../wire-streams.ts";
+import { checkReasoning } from "./reasoning.ts";
 import { toLaterTurns, toOneTurn } from "./turn-fields.ts";
 import { startInRoom } from "./turn-slots.ts";
 
@@ -76,12 +78,19 @@ export class TurnMethods {
 			const attached = await this.#sessions.attach(handle);
 			const { facts } = await this.#sessions.remember(handle);
 			await this.#changeModel(handle, params);
+			if (isContract) await checkReasoning(handle.session, params.provider_params);
+			const skills = isContract ? await chooseSkills(params.skill_refs, this.#sessions.kernelApi.sessions) : noSkills;
 			const change = isContract ? toLaterTurns(params) : null;
 			if (change !== null) await handle.session.send({ type: "turn-options.set", options: change });
 			const staged = facts.messageCount === 0 ? handle.info.stagedInput : undefined;
 			const whole = staged === undefined ? prompt : joined(toBlocks(staged), prompt);
 			const { ended } = await startInRoom(() =>
-				attached.start(handle, whole, this.wantsEvents(params), isContract ? toOneTurn(params) : {}),
+				attached.start(handle, {
+					prompt: whole,
+					withEvents: this.wantsEvents(params),
+					options: isContract ? toOneTurn(params, skills.texts) : {},
+					preface: skills.events,
+				}),
 			);
 			this.#sessions.noteTurn(id, answered);
 			return { handle, ended };
