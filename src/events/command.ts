@@ -58,8 +58,9 @@ export type Command =
 	 */
 	| { readonly type: "context.add"; readonly text: string; readonly name: string | null }
 	/**
-	 * Notifies the model of something that happened elsewhere, at its next step, in this turn or the next one. Stored once
-	 * under a key, as `context.add`. Fails `overloaded` when too many wait.
+	 * Notifies the model of something that happened elsewhere, at its next step, in this turn or the next one, unless
+	 * whoever starts turns takes what waits as the input of a turn (`TurnOptions.events`). Stored once under a key, as
+	 * `context.add`. Fails `overloaded` when too many wait.
 	 */
 	| {
 			readonly type: "notification.add";
@@ -67,7 +68,8 @@ export type Command =
 			readonly id: string;
 			/** A word or two for what happened, such as `build.done`. */
 			readonly kind: string;
-			readonly body: string;
+			/** Of an input with media, a notice at a step has the text. */
+			readonly input: UserInput;
 			readonly key: string | null;
 	  }
 	/** Stops answering a side question, of which only its end is then to come. An id that is not open changes nothing. */

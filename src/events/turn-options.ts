@@ -41,6 +41,11 @@ const entries = {
 	context: v.array(userInputSchema),
 	/** A message of the user after the input, in every request of the turn; it does not stay in the conversation. */
 	passingContext: text,
+	/**
+	 * Whoever starts the turn runs what happened elsewhere itself: its input has the events of these ids, and the model is
+	 * given no others while it runs. Absent where it is given them at its steps.
+	 */
+	events: v.object({ taken: v.array(text) }),
 	/** In place of the system prompt of the session. */
 	systemPrompt: text,
 	/** Added to the system prompt, after those of every turn of the session. */
@@ -52,6 +57,7 @@ const entries = {
 export const turnOptionsSchema = v.object({
 	context: v.exactOptional(entries.context),
 	passingContext: v.exactOptional(entries.passingContext),
+	events: v.exactOptional(entries.events),
 	systemPrompt: v.exactOptional(entries.systemPrompt),
 	instructions: v.exactOptional(entries.instructions),
 	tools: v.exactOptional(entries.tools),

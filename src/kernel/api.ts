@@ -259,6 +259,13 @@ export interface CreationOptions extends OpeningOptions {
 	readonly stagedInput?: UserInput;
 }
 
+/** Something that happened elsewhere, as `notification.add` stored it. */
+export interface ExternalEvent {
+	readonly id: string;
+	readonly kind: string;
+	readonly input: UserInput;
+}
+
 /** One session: commands in, events out, one turn at a time. */
 export interface SessionApi extends FaultOwner {
 	readonly id: string;
@@ -284,6 +291,8 @@ export interface SessionApi extends FaultOwner {
 	backgroundTasks(): Promise<readonly TaskView[]>;
 	/** Whether there are notifications of background work that the model has not received yet. */
 	hasBackgroundNews(): Promise<boolean>;
+	/** What happened elsewhere and the model has not received yet, oldest first. */
+	externalEvents(): Promise<readonly ExternalEvent[]>;
 	/** Ends all background tasks, also those that may outlive the session. */
 	endBackgroundTasks(): Promise<void>;
 	/** Resolves when the next background task ends, or the signal aborts. */

@@ -149,6 +149,7 @@ class KernelServer {
 		"session.establish": async ({ session: name }) => nothing(await this.#session(name).establish()),
 		"session.background-tasks": async ({ session: name }) => [...(await this.#session(name).backgroundTasks())],
 		"session.has-background-news": ({ session: name }) => this.#session(name).hasBackgroundNews(),
+		"session.external-events": async ({ session: name }) => [...(await this.#session(name).externalEvents())],
 		"session.end-background-tasks": async ({ session: name }) =>
 			nothing(await this.#session(name).endBackgroundTasks()),
 		"session.background-task-ended": async ({ session: name, wait }) => {

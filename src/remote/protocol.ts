@@ -85,6 +85,10 @@ export const requests = {
 	"session.establish": { params: session, result: v.null() },
 	"session.background-tasks": { params: session, result: v.array(taskSchema) },
 	"session.has-background-news": { params: session, result: v.boolean() },
+	"session.external-events": {
+		params: session,
+		result: v.array(v.object({ id: text, kind: text, input: userInputSchema })),
+	},
 	"session.end-background-tasks": { params: session, result: v.null() },
 	/** `wait` is a name that `wait.abort` uses. */
 	"session.background-task-ended": { params: v.object({ session: text, wait: text }), result: v.null() },

@@ -9,6 +9,7 @@ import type { AgentEvent, Cursor } from "../events/event.ts";
 import type {
 	Attachment,
 	AttachOptions,
+	ExternalEvent,
 	MessageHistory,
 	SessionApi,
 	SessionDescription,
@@ -93,6 +94,10 @@ export class RemoteSession implements SessionApi {
 
 	hasBackgroundNews(): Promise<boolean> {
 		return this.#caller.request("session.has-background-news", this.#place);
+	}
+
+	externalEvents(): Promise<readonly ExternalEvent[]> {
+		return this.#caller.request("session.external-events", this.#place);
 	}
 
 	async endBackgroundTasks(): Promise<void> {

@@ -141,7 +141,7 @@ const commandSchemas: { readonly [T in CommandType]: SchemaOf<CommandOf<T>> } = 
 		type: v.literal("notification.add"),
 		id: text,
 		kind: text,
-		body: text,
+		input: userInputSchema,
 		key: nullableText,
 	}),
 	"side-question.cancel": objectOf<CommandOf<"side-question.cancel">>({

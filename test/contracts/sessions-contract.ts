@@ -1,6 +1,6 @@
 // The kernel API as every front end has it, wherever the kernel is: sessions are created, acquired, used and listed, and
 // errors say the same.
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import type { AgentEvent } from "../../src/events/event.ts";
 import { toSessionMode } from "../../src/events/session-mode.ts";
 import type { ClientHook } from "../../src/hooks/hook.ts";
@@ -402,7 +402,7 @@ export function describeSessions(name: string, reach: ReachSessions): void {
 			const { session } = handle;
 			const addContext = (text: string, name: string | null) => session.send({ type: "context.add", text, name });
 			const notify = (id: string, body: string, key: string | null) =>
-				session.send({ type: "notification.add", id, kind: "build.done", body, key });
+				session.send({ type: "notification.add", id, kind: "build.done", input: body, key });
 			expect(await addContext("It rains.", "n")).toEqual({ added: true });
 			expect(await addContext("It rains.", "n")).toEqual({ added: false });
 			await expect(addContext("other", "n")).rejects.toMatchObject({ code: "invalid-input" });
@@ -424,6 +424,12 @@ export function describeSessions(name: string, reach: ReachSessions): void {
 			const again = await later.acquire(session.id);
 			expect((await again.session.conversation()).messages[0]).toEqual(rain);
 			expect(await again.session.hasBackgroundNews()).toBe(true);
+			const waiting = await again.session.externalEvents();
+			expect(waiting).toHaveLength(64);
+			expect(waiting[0]).toEqual({ id: "e1", kind: "build.done", input: "all is well" });
+			await attachHolding(again.session);
+			await again.startTurn("text: hello", { events: { taken: waiting.map(({ id }) => id) } });
+			await vi.waitFor(async () => expect(await again.session.externalEvents()).toEqual([]));
 			expect(await again.session.send({ type: "context.add", text: "It rains.", name: "n" })).toEqual({ added: false });
 		});
 

@@ -52,6 +52,8 @@ export interface RunStart {
 	readonly options: TurnOptions;
 	/** Events before the run. */
 	readonly preface: readonly MeerkatEvent[];
+	/** Whether its input is no prompt, but what happened elsewhere. */
+	readonly isOfEvents: boolean;
 }
 
 /** Of the slash commands of skills. */
@@ -71,6 +73,8 @@ export class HostedSession {
 	readonly #quietTurns = new Set<string>();
 	/** What precedes the run that begins next. */
 	#preface: MeerkatEvent[] = [];
+	/** Whether the run that goes on, or begins next, is of what happened elsewhere. */
+	#isOfEvents = false;
 	/** The run that goes on, as the client knows it. */
 	#run: { readonly id: string; readonly ended: Deferred<void> } | null = null;
 	/** How many skills the session has. */
@@ -131,13 +135,15 @@ export class HostedSession {
 	/** Starts a turn; all its events, if the client wants them, are in the outbox when `ended` resolves. */
 	async start(
 		handle: SessionHandle,
-		{ prompt, withEvents, options, preface }: RunStart,
+		{ prompt, withEvents, options, preface, isOfEvents }: RunStart,
 	): Promise<{ readonly ended: Promise<RunResult> }> {
 		if (!withEvents) this.#quietStarts += 1;
 		this.#preface = [...preface];
+		this.#isOfEvents = isOfEvents;
 		const starting = this.pump.follow(async () => {
 			const { turnId } = await handle.startTurn(toInput(prompt), options).catch((thrown: unknown) => {
 				this.#preface = [];
+				this.#isOfEvents = false;
 				throw thrown;
 			});
 			if (!withEvents) this.#quietTurns.add(turnId);
@@ -182,6 +188,8 @@ export class HostedSession {
 		const isQuiet = event.turnId !== null && this.#quietTurns.has(event.turnId);
 		if (isQuiet && body.type === "turn.ended" && event.agentPath.length === 0) this.#quietTurns.delete(event.turnId);
 		// The first event of a run is its beginning.
+		if (this.#isOfEvents) events = events.map(withoutInteraction);
+		if (events.some(isEndOfRun)) this.#isOfEvents = false;
 		if (events[0]?.type === "run_started") events = [...this.#preface.splice(0), ...events];
 		const delivered = events.flatMap((each) => this.#toNotifications(each, sessionId, event.at, isQuiet));
 		for (const each of events) this.#followRun(each);
@@ -268,6 +276,14 @@ export class HostedSession {
 		if (cause === null || !this.#client.codec().isContract) return {};
 		return { error: { kind: cause, outcome: toOutcome(cause), detail, terminal: true } };
 	}
+}
+
+const isEndOfRun = ({ type }: MeerkatEvent) => type === "run_completed" || type === "run_failed";
+
+/** A run that no prompt began has no interaction. */
+function withoutInteraction(event: MeerkatEvent): MeerkatEvent {
+	if (event.type !== "run_started" && event.type !== "run_completed" && event.type !== "run_failed") return event;
+	return event.identity === undefined ? event : { ...event, identity: { run_id: event.identity.run_id } };
 }
 
 function toOutput(formed: RunReport["formed"]): Pick<RunResult, "structured_output" | "extraction_error"> {

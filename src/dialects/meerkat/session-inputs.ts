@@ -1,7 +1,9 @@
 // What a session gets without a turn: context for its next turns, and events from elsewhere.
 import { KernelError } from "../../base/errors.ts";
 import { isRecord } from "../../base/json.ts";
-import type { SessionApi } from "../../kernel/api.ts";
+import { textPart } from "../../events/content.ts";
+import type { ExternalEvent, SessionApi } from "../../kernel/api.ts";
+import { type Block, toBlocks, toPart } from "./blocks.ts";
 import { NamedError } from "./errors.ts";
 import type {
 	ExternalEventParams,
@@ -29,22 +31,43 @@ export async function injectContext(session: SessionApi, params: InjectContextPa
 	}
 }
 
+/** The same value whatever the order of its members: they are sorted. */
+function inOrder(value: unknown): unknown {
+	if (Array.isArray(value)) return value.map(inOrder);
+	if (!isRecord(value)) return value;
+	const names = Object.keys(value).sort();
+	return Object.fromEntries(names.map((name) => [name, inOrder(value[name])]));
+}
+
+/** What the model is told of events, in one input. */
+export function toEventBlocks(events: readonly ExternalEvent[]): readonly Block[] {
+	return events.flatMap(({ kind, input }) => {
+		const blocks = toBlocks(input);
+		const [first, ...images] = typeof blocks === "string" ? [textPart(blocks)] : blocks;
+		const text = first?.type === "text" ? first.text : "";
+		return [textPart(`External event via ${kind}\n${text}`), ...images];
+	});
+}
+
 /** `id` is a fresh one, and `now` in milliseconds. */
 export async function addExternalEvent(
 	session: SessionApi,
 	{ event_type: kind, payload, blocks, idempotency_key: key }: ExternalEventParams,
 	{ id, now }: { readonly id: string; readonly now: number },
 ): Promise<ExternalEventResult> {
-	const texts = (blocks ?? []).map(({ text }) => text);
-	const body = [...texts, `Payload: ${JSON.stringify(payload ?? null, null, 2)}`].join("\n");
+	const texts = (blocks ?? []).flatMap((block) => (block.type === "text" ? [block.text] : []));
+	const images = (blocks ?? []).filter((block) => block.type === "image").map(toPart);
+	const told = JSON.stringify(inOrder(payload ?? null), null, 2);
+	const body = [`External event via ${kind}: ${kind}`, ...texts, `Payload: ${told}`].join("\n");
 	if (body.length > longestEvent) {
 		throw new NamedError(
 			"INVALID_PARAMS",
 			`Invalid params: the event has ${body.length} characters, and at most ${longestEvent} are taken.`,
 		);
 	}
+	const input = images.length === 0 ? body : [textPart(body), ...images];
 	try {
-		const found = await session.send({ type: "notification.add", id, kind, body, key });
+		const found = await session.send({ type: "notification.add", id, kind, input, key });
 		if (!found.added) return { outcome_type: "deduplicated", input_id: id, existing_id: found.id };
 	} catch (thrown) {
 		if (!(thrown instanceof KernelError) || thrown.code !== "invalid-input") throw thrown;

@@ -152,8 +152,12 @@ export class SessionMethods {
 					attached.start(handle, {
 						prompt: params.prompt,
 						withEvents: this.#turns.wantsEvents(params),
-						options: isContract ? toOneTurn({ ...params, ...notOfOneTurn }, chosen.texts) : {},
+						options: {
+							events: { taken: [] },
+							...(isContract ? toOneTurn({ ...params, ...notOfOneTurn }, chosen.texts) : {}),
+						},
 						preface: [...preloaded.events, ...chosen.events],
+						isOfEvents: false,
 					}),
 				);
 			}),

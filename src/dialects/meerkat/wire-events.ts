@@ -73,9 +73,9 @@ const identity = {
 	identity: v.exactOptional(
 		v.object({
 			run_id: text,
-			/** The input that began it: each run has one of its own. */
-			interaction_id: text,
-			turn_input: v.literal("typed_text"),
+			/** The prompt that began it: each run has one of its own, but for those of external events, which have none. */
+			interaction_id: v.exactOptional(text),
+			turn_input: v.exactOptional(v.literal("typed_text")),
 		}),
 	),
 };

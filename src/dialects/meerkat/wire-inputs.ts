@@ -1,6 +1,6 @@
 // The wire shapes of what a session gets without a turn: context, and events from elsewhere.
 import * as v from "valibot";
-import { textBlockSchema } from "./blocks.ts";
+import { blockSchema, textBlockSchema } from "./blocks.ts";
 import { nullish, params, sessionId } from "./schema.ts";
 
 /** Longer ones are refused: they are stored with each session. */
@@ -27,7 +27,7 @@ export const externalEventParamsSchema = params({
 	kind: v.literal("generic_json", "must be generic_json: there are no other agents whose responses could be named"),
 	event_type: v.pipe(v.string(), v.minLength(1), v.maxLength(256)),
 	payload: v.unknown(),
-	blocks: nullish(v.array(textBlockSchema, "must be a list of blocks of text")),
+	blocks: nullish(v.pipe(v.array(blockSchema, "must be a list of blocks"), v.maxLength(1000))),
 	idempotency_key: nullish(key),
 });
 export type ExternalEventParams = v.InferOutput<typeof externalEventParamsSchema>;

@@ -1,11 +1,14 @@
 // The notifications of a session: each is persisted once, delivered to the client while a turn runs, and given to the
 // model at its next step. A delivery is recorded after it happened, so that a crash may repeat it but never lose it.
+import { isDeepStrictEqual } from "node:util";
+import * as v from "valibot";
 import type { Clock } from "../../base/clock.ts";
 import { errorText, KernelError } from "../../base/errors.ts";
 import type { Identifiers } from "../../base/ids.ts";
 import { createKeyedQueue } from "../../base/keyed-queue.ts";
 import type { Log } from "../../base/log.ts";
 import type { Command } from "../../events/command.ts";
+import { inputText, type UserInput, userInputSchema } from "../../events/content.ts";
 import type { HistoryEntry } from "../../events/conversation.ts";
 import type { EventBody } from "../../events/event.ts";
 import type { HookPoint } from "../../hooks/hook.ts";
@@ -16,6 +19,7 @@ import {
 	type StoredNotification,
 	type StoredNotifications,
 } from "../../store/stored-tasks.ts";
+import type { ExternalEvent } from "../api.ts";
 import type { EmitInTurn } from "../turn/turn-emitter.ts";
 import { notificationIdOf, toNoticeText } from "./task-notification.ts";
 
@@ -27,8 +31,11 @@ const waitingLimit = 64;
 
 type Sink = "llm" | "wire";
 
-/** Something that happened elsewhere. */
-export type ExternalEvent = Omit<Extract<Command, { type: "notification.add" }>, "type">;
+/** The category of notifications from outside of the session. */
+const external = "external";
+
+/** Something that happened elsewhere, to be stored. */
+export type AddedEvent = Omit<Extract<Command, { type: "notification.add" }>, "type">;
 
 /** A notification for the model. */
 export interface AgentNotice {
@@ -84,14 +91,15 @@ export class Notifications {
 	 * Persists a notification from outside of the session. What was added under a key is added once: false then, with the
 	 * id of the first one. Fails `invalid-input` for another body under a known key, `overloaded` when too many wait.
 	 */
-	async add(event: ExternalEvent): Promise<{ readonly added: boolean; readonly id: string }> {
+	async add(event: AddedEvent): Promise<{ readonly added: boolean; readonly id: string }> {
 		if (!(await this.load())) {
 			throw new KernelError("storage-failed", "The notifications of the session cannot be read; the log says why.");
 		}
 		const dedupeKey = event.key === null ? null : `external:${event.key}`;
 		const known = dedupeKey === null ? undefined : this.#findByKey(dedupeKey);
 		if (known !== undefined) {
-			if (known.body === event.body && known.title === event.kind) return { added: false, id: known.sourceId };
+			if (known.title === event.kind && isDeepStrictEqual(inputOf(known), event.input))
+				return { added: false, id: known.sourceId };
 			throw new KernelError("invalid-input", `Something else was added under the key ${event.key}.`, {
 				data: { existing_id: known.sourceId },
 			});
@@ -105,15 +113,15 @@ export class Notifications {
 		}
 		await this.publish((id, now) => ({
 			id,
-			category: "external",
+			category: external,
 			type: "external.event",
 			sourceKind: "external_event",
 			sourceId: event.id,
 			title: event.kind,
-			body: event.body,
+			body: inputText(event.input),
 			severity: "info",
 			createdAt: now,
-			payload: {},
+			payload: typeof event.input === "string" ? {} : { input: event.input },
 			targets: ["llm", "wire", "shell"],
 			dedupeKey,
 		}));
@@ -168,21 +176,46 @@ export class Notifications {
 	}
 
 	/**
-	 * The notifications to give the model now. Those already in the context, which a crash left unacknowledged, are
-	 * acknowledged.
+	 * The notifications to give the model now, with or without those from outside. Those already in the context, which a
+	 * crash left unacknowledged, are acknowledged.
 	 */
-	async notices(messages: readonly HistoryEntry[]): Promise<readonly AgentNotice[]> {
+	async notices(messages: readonly HistoryEntry[], withExternal = true): Promise<readonly AgentNotice[]> {
 		await this.load();
-		if (this.#pending("llm").length === 0) return [];
+		const pending = () =>
+			this.#pending("llm").filter(({ notification }) => withExternal || notification.category !== external);
+		if (pending().length === 0) return [];
 		const present = new Set(messages.map(idIn));
-		for (const { notification } of this.#pending("llm")) {
+		for (const { notification } of pending()) {
 			if (present.has(notification.id)) await this.#acknowledge(notification.id, "llm");
 		}
 		return await Promise.all(
-			this.#pending("llm")
+			pending()
 				.slice(0, noticesPerStep)
 				.map((persisted) => this.#toNotice(persisted)),
 		);
+	}
+
+	/** Those from outside that the model has not received, oldest first. */
+	async externalEvents(): Promise<readonly ExternalEvent[]> {
+		await Promise.allSettled(this.#persistence);
+		await this.load();
+		return this.#pending("llm")
+			.map(({ notification }) => notification)
+			.filter(({ category }) => category === external)
+			.map((notification) => ({
+				id: notification.sourceId,
+				kind: notification.title,
+				input: inputOf(notification),
+			}));
+	}
+
+	/** The model has received those from outside with these ids. */
+	async taken(ids: readonly string[]): Promise<void> {
+		const wanted = new Set(ids);
+		for (const { notification } of this.#pending("llm")) {
+			if (notification.category === external && wanted.has(notification.sourceId))
+				await this.#acknowledge(notification.id, "llm");
+		}
 	}
 
 	async #toNotice({ notification }: StoredNotification): Promise<AgentNotice> {
@@ -262,6 +295,12 @@ export class Notifications {
 			log.warn("The delivery of a notification could not be noted.", { id, sink, cause: errorText(thrown) });
 		}
 	}
+}
+
+/** What was added from outside. */
+function inputOf({ body, payload }: Notification): UserInput {
+	const parsed = v.safeParse(userInputSchema, payload["input"]);
+	return parsed.success ? parsed.output : body;
 }
 
 function idIn({ role, content }: HistoryEntry): string | null {

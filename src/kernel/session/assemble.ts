@@ -242,7 +242,7 @@ export function assembleSession(parts: SessionParts): AssembledSession {
 		systemPrompt: () => systemPrompt(null),
 		reminders: joinReminders([plan, modes, parts.remindsOfAbsence ? createAwayReminders(mode) : noReminders]),
 		emit,
-		notices: (messages) => notifications.notices(messages),
+		notices: (messages) => notifications.notices(messages, turn.running?.options.events === undefined),
 		compactionNotes: async () => toCompactionNotes(await activeViews(background)),
 		persisted: persisting,
 	});

@@ -15,6 +15,7 @@ import type {
 	Attachment,
 	AttachOptions,
 	ClientToolDeclaration,
+	ExternalEvent,
 	MessageHistory,
 	SessionApi,
 	SessionDescription,
@@ -213,6 +214,11 @@ export class Session implements SessionApi {
 		return this.#assembled.notifications.hasNotices();
 	}
 
+	/** What happened elsewhere and the model has not received yet. */
+	externalEvents(): Promise<readonly ExternalEvent[]> {
+		return this.#assembled.notifications.externalEvents();
+	}
+
 	/** Ends all background tasks, even those that may outlive the session. */
 	endBackgroundTasks(): Promise<void> {
 		return this.#assembled.background.endEverything();
@@ -379,6 +385,7 @@ export class Session implements SessionApi {
 				notifications: {
 					openTurn: async (deliver) => {
 						await background.find();
+						await notifications.taken(turn.options.events?.taken ?? []);
 						await notifications.openTurn(deliver);
 					},
 					closeTurn: () => notifications.closeTurn(),

@@ -6,6 +6,7 @@ import { joined, toBlocks } from "../blocks.ts";
 import { type ClientSessions, concerning } from "../client-sessions.ts";
 import { NamedError } from "../errors.ts";
 import { meerkatProtocol } from "../protocol.ts";
+import { toEventBlocks } from "../session-inputs.ts";
 import { chooseSkills, noSkills } from "../skills.ts";
 import { refuseUnhonouredOfTurn } from "../unhonoured.ts";
 import type { InterruptResult, RunResult, TurnStartParams } from "../wire.ts";
@@ -64,12 +65,18 @@ export class TurnMethods {
 	async #runTurn(params: TurnStartParams, answered: Promise<void>, isContract: boolean): Promise<RunResult> {
 		const { session_id: id } = params;
 		const start = () => this.#sessions.inLine(id, () => this.#start(params, answered));
-		const { handle, ended } = await this.begin(isContract, () =>
-			isContract ? this.#sessions.whenIdle(id, start) : start(),
-		);
-		return await ended.finally(() => handle.release());
+		for (;;) {
+			const { handle, ended, isOfEvents } = await this.begin(isContract, () =>
+				isContract ? this.#sessions.whenIdle(id, start) : start(),
+			);
+			const result = ended.finally(() => handle.release());
+			if (!isOfEvents) return await result;
+			// However the run of the events ended: the prompt has one of its own.
+			await result.catch(() => {});
+		}
 	}
 
+	/** Begins the run of the prompt, or first one of what happened elsewhere since the last one. */
 	async #start(params: TurnStartParams, answered: Promise<void>) {
 		const { session_id: id, prompt } = params;
 		const { isContract } = this.#sessions.client.codec();
@@ -77,6 +84,20 @@ export class TurnMethods {
 		try {
 			const attached = await this.#sessions.attach(handle);
 			const { facts } = await this.#sessions.remember(handle);
+			const events = await handle.session.externalEvents();
+			if (events.length > 0) {
+				const { ended } = await startInRoom(() =>
+					attached.start(handle, {
+						prompt: [...toEventBlocks(events)],
+						withEvents: this.wantsEvents(params),
+						options: { events: { taken: events.map((event) => event.id) } },
+						preface: [],
+						isOfEvents: true,
+					}),
+				);
+				this.#sessions.noteTurn(id, answered);
+				return { handle, ended, isOfEvents: true };
+			}
 			await this.#changeModel(handle, params);
 			if (isContract) await checkReasoning(handle.session, params.provider_params);
 			const skills = isContract ? await chooseSkills(params.skill_refs, this.#sessions.kernelApi.sessions) : noSkills;
@@ -88,12 +109,13 @@ export class TurnMethods {
 				attached.start(handle, {
 					prompt: whole,
 					withEvents: this.wantsEvents(params),
-					options: isContract ? toOneTurn(params, skills.texts) : {},
+					options: { events: { taken: [] }, ...(isContract ? toOneTurn(params, skills.texts) : {}) },
 					preface: skills.events,
+					isOfEvents: false,
 				}),
 			);
 			this.#sessions.noteTurn(id, answered);
-			return { handle, ended };
+			return { handle, ended, isOfEvents: false };
 		} catch (thrown) {
 			handle.release();
 			throw thrown;
