@@ -424,13 +424,13 @@ export function describeSessions(name: string, reach: ReachSessions): void {
 			const again = await later.acquire(session.id);
 			expect((await again.session.conversation()).messages[0]).toEqual(rain);
 			expect(await again.session.hasBackgroundNews()).toBe(true);
+			expect(await again.session.send({ type: "context.add", text: "It rains.", name: "n" })).toEqual({ added: false });
 			const waiting = await again.session.externalEvents();
 			expect(waiting).toHaveLength(64);
 			expect(waiting[0]).toEqual({ id: "e1", kind: "build.done", input: "all is well" });
 			await attachHolding(again.session);
 			await again.startTurn("text: hello", { events: { taken: waiting.map(({ id }) => id) } });
-			await vi.waitFor(async () => expect(await again.session.externalEvents()).toEqual([]));
-			expect(await again.session.send({ type: "context.add", text: "It rains.", name: "n" })).toEqual({ added: false });
+			await vi.waitFor(async () => expect(await again.session.externalEvents()).toEqual([]), 10_000);
 		});
 
 		it("are forked, whole or cut, loaded or not, and not while they work", async () => {
