@@ -2,7 +2,8 @@
 // sessions, what was counted, why runs failed, and to which run a message belongs.
 
 const reference = "The session by its realm and its id, `<realm>:<id>`; it may be given wherever an id may.";
-const interactionId = "The input that began the run. Each run has one of its own, so it is the id of the run.";
+const interactionId =
+	"The input that began the run. Each run has one of its own, so it is the id of the run; one of external events has none.";
 const ofRun = "The run to which the message belongs; absent where the log does not have it.";
 
 export const contractTexts = {

@@ -33,13 +33,13 @@ after its end. A key makes it once: the same text under it again is a duplicate,
 	"SessionInjectContextParams.source": "Who adds it: keys of different sources are different.",
 	"SessionInjectContextParams.idempotency_key": "Names this message; without one it is added each time.",
 	"SessionInjectContextResult.status": "Whether it was added now or before.",
-	"session/external_event": `Notifies the model of something that happened elsewhere, at its next step: in the run that goes on, or in the next one. It starts no
-run. It is stored, and remains after the process. At most 64 wait for the model, more are refused (\`OVERLOADED\`).`,
+	"session/external_event": `Stores something that happened elsewhere. When the next turn is started, what waits is the input of a run of its own before that
+of the prompt. It starts no run by itself. At most 64 wait; more fail with \`OVERLOADED\`.`,
 	"SessionExternalEventParams.session_id": "The session.",
 	"SessionExternalEventParams.kind": "What else the protocol knows, an answer of another agent, is refused.",
 	"SessionExternalEventParams.event_type": "What happened, such as `build.done`.",
 	"SessionExternalEventParams.payload": "Any JSON, which the model is shown.",
-	"SessionExternalEventParams.blocks": "Texts that the model is shown before it.",
+	"SessionExternalEventParams.blocks": "Texts that the model is shown before it, and images.",
 	"SessionExternalEventParams.idempotency_key":
 		"The same event under it again is not stored again, another one is refused.",
 	"SessionExternalEventResult.outcome_type": "`deduplicated` for one that was sent before under its key.",

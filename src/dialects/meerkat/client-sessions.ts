@@ -36,7 +36,12 @@ export class ClientSessions {
 
 	/** Does something after all earlier requests about the session. */
 	inLine<T>(id: string, work: () => Promise<T>): Promise<T> {
-		return concerning(id, () => this.#lines.run(id, work));
+		return concerning(id, () => this.inOrder(id, work));
+	}
+
+	/** The same, with its errors as they are. */
+	inOrder<T>(id: string, work: () => Promise<T>): Promise<T> {
+		return this.#lines.run(id, work);
 	}
 
 	/** The same with a session that is loaded until it is done. */

@@ -31,6 +31,10 @@ import type { StreamOpenResult } from "./wire-streams.ts";
 
 const { methods: shapes } = meerkatProtocol;
 
+/** Messages of one answer in the contract, unless the client says how many, and at most. */
+const standardPage = 100;
+const longestPage = 1000;
+
 /** What a creation has for all of its turns. */
 const notOfOneTurn = { additional_instructions: null, turn_tool_overlay: null };
 
@@ -237,9 +241,14 @@ export class SessionMethods {
 		return options.find((option) => option.name === model && option.provider === provider);
 	}
 
-	#history({ session_id: id, offset, limit }: SessionHistoryParams): Promise<SessionHistory> {
+	#history({ session_id: id, offset, limit: wanted }: SessionHistoryParams): Promise<SessionHistory> {
 		const codec = this.#sessions.client.codec();
 		const { isContract } = codec;
+		const limit = wanted ?? (isContract ? standardPage : null);
+		if (isContract && limit !== null && limit > longestPage) {
+			const what = `Invalid params: \`limit\` is at most ${longestPage}; \`has_more\` says whether there are more messages.`;
+			throw new NamedError("INVALID_PARAMS", what, { session_id: id });
+		}
 		const read = async (handle: SessionHandle): Promise<SessionHistory> => {
 			const { session } = handle;
 			const { facts } = await this.#sessions.remember(handle);

@@ -1,10 +1,10 @@
 // Projects events to those of Meerkat RPC, one entry per event type, `ignored` where it has none. `run.ts` has the
 // state of a run; nothing here sends anything.
 
-import { inputText } from "../../../events/content.ts";
+import { inputText, type UserInput } from "../../../events/content.ts";
 import type { AgentEvent, EventBodyOf, EventType, TurnOutcome } from "../../../events/event.ts";
 import type { FormedAnswer } from "../../../events/turn-options.ts";
-import { toBlocks } from "../blocks.ts";
+import { type BlocksOrText, toBlocks } from "../blocks.ts";
 import { toRunId } from "../session-id.ts";
 import type { HookPoint, MeerkatEvent, TerminalCause } from "../wire-events.ts";
 import { type CountedCall, type ModelName, toAccounting } from "./accounting.ts";
@@ -85,7 +85,7 @@ const entries: { readonly [T in EventType]: Entry<T> } = {
 		const begun = {
 			session_id: state.settings.sessionId,
 			prompt,
-			input: { kind: "content" as const, content: typeof input === "string" ? prompt : toBlocks(input) },
+			input: { kind: "content" as const, content: toContent(input) },
 		};
 		return [{ type: "run_started", ...begun, ...identityOf(event) }, ...events];
 	},
@@ -197,6 +197,15 @@ const entries: { readonly [T in EventType]: Entry<T> } = {
 	"side-question.started": ignored,
 	"side-question.ended": ignored,
 };
+
+/** Blocks, but for a text alone and for nothing. */
+function toContent(input: UserInput): BlocksOrText {
+	const blocks = toBlocks(input);
+	if (typeof blocks === "string" || blocks.length > 1) return blocks;
+	const [only] = blocks;
+	if (only === undefined) return "";
+	return only.type === "text" ? only.text : blocks;
+}
 
 /** The hook events under this protocol's names. */
 const hookPoints: Readonly<Record<string, HookPoint>> = {

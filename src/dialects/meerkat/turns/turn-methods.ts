@@ -25,6 +25,7 @@ export class TurnMethods {
 	}
 
 	readonly rows: readonly (readonly [string, Method])[] = [
+		["turn/stop_run", defineMethod({ ...shapes["turn/stop_run"], handle: (params) => this.#stopRun(params) })],
 		[
 			"turn/start",
 			defineMethod({
@@ -39,7 +40,6 @@ export class TurnMethods {
 				handle: ({ session_id }, respond) => this.#interrupt(session_id, respond),
 			}),
 		],
-		["turn/stop_run", defineMethod({ ...shapes["turn/stop_run"], handle: (params) => this.#stopRun(params) })],
 	];
 
 	/** Begins a turn; in the contract it waits while too many run. */
@@ -64,7 +64,8 @@ export class TurnMethods {
 
 	async #runTurn(params: TurnStartParams, answered: Promise<void>, isContract: boolean): Promise<RunResult> {
 		const { session_id: id } = params;
-		const start = () => this.#sessions.inLine(id, () => this.#start(params, answered));
+		// The slots tell by the error whether there is no room.
+		const start = () => this.#sessions.inOrder(id, () => this.#start(params, answered));
 		for (;;) {
 			const { handle, ended, isOfEvents } = await this.begin(isContract, () =>
 				isContract ? this.#sessions.whenIdle(id, start) : start(),

@@ -34,7 +34,7 @@ export const reasons: readonly Reason[] = [
 		text: "Lines: valid JSON that is not a request gets -32600; a repeated member or id is accepted, invalid UTF-8 is replaced, params are named.",
 	},
 	{
-		pattern: /^(initialize|capabilities\/get|models\/catalog)|resolved_capabilities\.|total_count/,
+		pattern: /^(initialize|capabilities\/get|models\/catalog|skills\/list)|resolved_capabilities\.|total_count/,
 		text: "The server says what it is: its own version, methods, capabilities, skills and the models of its settings.",
 	},
 	{
@@ -86,8 +86,24 @@ export const reasons: readonly Reason[] = [
 		text: "A process that ends answers its open requests; an archive ends the run; a notification `cancel` has no effect; a session that runs is listed as active.",
 	},
 	{
-		pattern: /order$|another number|entries here|result|history|content|delta/,
-		text: "It follows from another difference: no event is dropped, turns run in the order of arrival, a run that was interrupted stays in the history, and what a request was refused for is missing later.",
+		pattern: /"pong" there|"po" there/,
+		text: "What the model was asked is another thing, and it answers it: its tools, an empty block, or context before the prompt.",
+	},
+	{
+		pattern: /^session\/history .*(content\[\]|"ECHO|"ROLES|"SYS-ABC"|\[\] there)/,
+		text: "Images are named in the history and not included, an empty prompt is an empty text, and turns are in the order in which they came.",
+	},
+	{
+		pattern: /^session\/history /,
+		text: "A run that was interrupted, or ended with its process, leaves its prompt and its answer as far as it came; upstream leaves nothing, or a notice of the system.",
+	},
+	{
+		pattern: /another number$|entries here$/,
+		text: "Counts of what differs otherwise: messages of runs that were interrupted, calls that were made or not, sessions that one of the two refuses.",
+	},
+	{
+		pattern: /order$/,
+		text: "A run, or a part of one, comes on one side alone: a request that one of the two refuses, a process that ends, a run that upstream begins anew after that, deltas that upstream drops. Or the provider's parts come in other pieces.",
 	},
 ];
 
