@@ -16,7 +16,21 @@ const result = (name: string) => ({
 	[`${name}.cache_inheritance.message_count`]: "Messages of the new session.",
 });
 
+/** Of each of the methods `mcp/*`. */
+const mcpResults = Object.fromEntries(
+	["McpAddResult", "McpRemoveResult", "McpReloadResult"].flatMap((name) => [
+		[`${name}.session_id`, "The session."],
+		[`${name}.operation`, "What was requested."],
+		[`${name}.server_name`, "The server; absent when all are reloaded."],
+		[`${name}.persisted`, "Always false."],
+		[`${name}.status`, "Always `staged`: it takes effect with the next turn."],
+	]),
+);
+
+const notPersisted = "the servers of settings are in files.";
+
 export const forkTexts: Readonly<Record<string, string>> = {
+	...mcpResults,
 	"session/fork_at": `Creates a session with the messages of this one before an index, and with what this one was created with; the system prompt is
 always retained. It is stored as a whole or not at all. A call of a tool is not separated from its result. Unknown params are refused.`,
 	...source("SessionForkAtParams"),
@@ -33,6 +47,21 @@ after its end. A key makes it once: the same text under it again is a duplicate,
 	"SessionInjectContextParams.source": "Who adds it: keys of different sources are different.",
 	"SessionInjectContextParams.idempotency_key": "Names this message; without one it is added each time.",
 	"SessionInjectContextResult.status": "Whether it was added now or before.",
+	"mcp/add": `Adds an MCP server to the session, in place of one of the same name. It is used from the next turn on, until the session is unloaded; what
+came of it is an event of that turn. A server needs a name, and a \`command\` or a \`url\`; other members are refused.`,
+	"McpAddParams.session_id": "The session.",
+	"McpAddParams.server_config": "The server.",
+	"McpAddParams.persisted": `False, or absent: ${notPersisted}`,
+	"mcp/remove":
+		"Removes an MCP server from the session, from the next turn on. One of the settings is used again when the session is loaded again.",
+	"McpRemoveParams.session_id": "The session.",
+	"McpRemoveParams.server_name": "Its name. Nothing happens when there is none of this name.",
+	"McpRemoveParams.persisted": `False, or absent: ${notPersisted}`,
+	"mcp/reload":
+		"Starts an MCP server of the session again, with its next turn. Fails with `INVALID_PARAMS` when there is none of this name.",
+	"McpReloadParams.session_id": "The session.",
+	"McpReloadParams.server_name": "Its name; null for all of them.",
+	"McpReloadParams.persisted": `False, or absent: ${notPersisted}`,
 	"session/external_event": `Stores something that happened elsewhere. When the next turn is started, what waits is the input of a run of its own before that
 of the prompt. It starts no run by itself. At most 64 wait; more fail with \`OVERLOADED\`.`,
 	"SessionExternalEventParams.session_id": "The session.",

@@ -39,6 +39,14 @@ export const eventTexts = {
 	"ExtractionSucceeded.structured_output": "The answer as JSON.",
 	"ExtractionSucceeded.origin":
 		"`final_reply` for the answer of the run, `extraction` for one that was requested again.",
+	tool_config_changed:
+		"A server of `mcp/add` or `mcp/reload`: before the next run, that its tools are about to change, and in it, what came of that.",
+	"ToolConfigChanged.payload": "The change.",
+	"ToolConfigChanged.payload.operation": "What was requested.",
+	"ToolConfigChanged.payload.target": "The server.",
+	"ToolConfigChanged.payload.status_info": "How far it is.",
+	"ToolConfigChanged.payload.status_info.phase": "`applied` when the server is connected, `failed` when it is not.",
+	"ToolConfigChanged.payload.settled": "Whether this is the end of it.",
 	skills_resolved:
 		"Before a run: skills that the request or the creation of the session names, as the model gets them.",
 	"SkillsResolved.skills": "Their keys.",

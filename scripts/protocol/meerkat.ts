@@ -83,6 +83,7 @@ const ofContract: ReadonlySet<string | number> = new Set([
 	"extraction_succeeded",
 	"extraction_failed",
 	"skills_resolved",
+	"tool_config_changed",
 	"skill_resolution_failed",
 	"SessionCreateParams.preload_skills",
 	...["SessionCreateParams", "TurnStartParams"].map((name) => `${name}.skill_refs`),

@@ -259,6 +259,15 @@ export interface CreationOptions extends OpeningOptions {
 	readonly stagedInput?: UserInput;
 }
 
+/** A change of the MCP servers of a session. */
+export type McpServersChange =
+	/** In place of one of the same name. */
+	| { readonly kind: "add"; readonly server: McpServerSettings }
+	/** Nothing happens when there is none. */
+	| { readonly kind: "remove"; readonly name: string }
+	/** Starts it again, or all of them. */
+	| { readonly kind: "reload"; readonly name: string | null };
+
 /** Something that happened elsewhere, as `notification.add` stored it. */
 export interface ExternalEvent {
 	readonly id: string;
@@ -293,6 +302,11 @@ export interface SessionApi extends FaultOwner {
 	hasBackgroundNews(): Promise<boolean>;
 	/** What happened elsewhere and the model has not received yet, oldest first. */
 	externalEvents(): Promise<readonly ExternalEvent[]>;
+	/**
+	 * Changes which MCP servers the session uses, from its next turn on and until it is unloaded. Fails `invalid-input` for
+	 * a server to reload that there is not, and for too many servers.
+	 */
+	changeMcpServers(change: McpServersChange): Promise<void>;
 	/** Ends all background tasks, also those that may outlive the session. */
 	endBackgroundTasks(): Promise<void>;
 	/** Resolves when the next background task ends, or the signal aborts. */

@@ -150,6 +150,8 @@ class KernelServer {
 		"session.background-tasks": async ({ session: name }) => [...(await this.#session(name).backgroundTasks())],
 		"session.has-background-news": ({ session: name }) => this.#session(name).hasBackgroundNews(),
 		"session.external-events": async ({ session: name }) => [...(await this.#session(name).externalEvents())],
+		"session.change-mcp-servers": async ({ session: name, change }) =>
+			nothing(await this.#session(name).changeMcpServers(change)),
 		"session.end-background-tasks": async ({ session: name }) =>
 			nothing(await this.#session(name).endBackgroundTasks()),
 		"session.background-task-ended": async ({ session: name, wait }) => {

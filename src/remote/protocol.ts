@@ -18,6 +18,7 @@ import {
 	forkOptionsSchema,
 	infoSchema,
 	listQuerySchema,
+	mcpServersChangeSchema,
 	modelListSchema,
 	openingOptionsSchema,
 	sessionPageSchema,
@@ -84,6 +85,10 @@ export const requests = {
 	"session.events": { params: v.object({ session: text, after: v.exactOptional(cursorSchema) }), result: stream },
 	"session.establish": { params: session, result: v.null() },
 	"session.background-tasks": { params: session, result: v.array(taskSchema) },
+	"session.change-mcp-servers": {
+		params: v.object({ session: text, change: mcpServersChangeSchema }),
+		result: v.null(),
+	},
 	"session.has-background-news": { params: session, result: v.boolean() },
 	"session.external-events": {
 		params: session,

@@ -10,6 +10,7 @@ import type {
 	Attachment,
 	AttachOptions,
 	ExternalEvent,
+	McpServersChange,
 	MessageHistory,
 	SessionApi,
 	SessionDescription,
@@ -98,6 +99,10 @@ export class RemoteSession implements SessionApi {
 
 	externalEvents(): Promise<readonly ExternalEvent[]> {
 		return this.#caller.request("session.external-events", this.#place);
+	}
+
+	async changeMcpServers(change: McpServersChange): Promise<void> {
+		await this.#caller.request("session.change-mcp-servers", { ...this.#place, change });
 	}
 
 	async endBackgroundTasks(): Promise<void> {

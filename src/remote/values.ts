@@ -28,6 +28,7 @@ import type {
 	CreationOptions,
 	ForkCut,
 	ForkOptions,
+	McpServersChange,
 	ModelChoice,
 	ModelList,
 	ModelOption,
@@ -335,6 +336,12 @@ const mcpServerSchema: SchemaOf<McpServerSettings> = v.union([
 		]),
 		readTimeout: nullableAmount,
 	}),
+]);
+
+export const mcpServersChangeSchema: SchemaOf<McpServersChange> = v.union([
+	v.object({ kind: v.literal("add"), server: mcpServerSchema }),
+	v.object({ kind: v.literal("remove"), name: text }),
+	v.object({ kind: v.literal("reload"), name: nullableText }),
 ]);
 
 const toolScope = v.picklist(["none", "without-commands", "commands", "all"]);

@@ -1,6 +1,6 @@
 // A loaded session on one connection: sends its events to the client, and stores the data about it.
 import { createDeferred, type Deferred } from "../../base/deferred.ts";
-import type { TurnOutcome } from "../../events/event.ts";
+import type { EventBodyOf, TurnOutcome } from "../../events/event.ts";
 import type { SessionHandle, TurnOptions } from "../../kernel/api.ts";
 import type { Peer } from "../../rpc/connection.ts";
 import type { HostApi } from "../dialect.ts";
@@ -13,6 +13,7 @@ import { type CallPlace, type InteractionRequest, toRequest } from "./interactio
 import type { SessionFacts } from "./projection/facts.ts";
 import { toOutcome } from "./projection/failures.ts";
 import { createProjection, denialText, noReport, type Projection, type RunReport } from "./projection/projection.ts";
+import { type StagedServer, toToolChange } from "./projection/tool-changes.ts";
 import type { SessionStreams } from "./session-streams.ts";
 import type { RequestMethod, RunResult, ToolDeclaration } from "./wire.ts";
 import type { MeerkatEvent } from "./wire-events.ts";
@@ -73,6 +74,8 @@ export class HostedSession {
 	readonly #quietTurns = new Set<string>();
 	/** What precedes the run that begins next. */
 	#preface: MeerkatEvent[] = [];
+	/** Servers that the client changed and that no run has used yet. */
+	#staged: StagedServer[] = [];
 	/** Whether the run that goes on, or begins next, is of what happened elsewhere. */
 	#isOfEvents = false;
 	/** The run that goes on, as the client knows it. */
@@ -138,7 +141,7 @@ export class HostedSession {
 		{ prompt, withEvents, options, preface, isOfEvents }: RunStart,
 	): Promise<{ readonly ended: Promise<RunResult> }> {
 		if (!withEvents) this.#quietStarts += 1;
-		this.#preface = [...preface];
+		this.#preface = [...this.#staged.map((each) => toToolChange(each, null)), ...preface];
 		this.#isOfEvents = isOfEvents;
 		const starting = this.pump.follow(async () => {
 			const { turnId } = await handle.startTurn(toInput(prompt), options).catch((thrown: unknown) => {
@@ -158,6 +161,18 @@ export class HostedSession {
 				return this.#toResult(each, this.#takeEnd(turnId));
 			}),
 		};
+	}
+
+	/** A server that the client changed: the client hears of it before the next run, and of what came of it. */
+	stageServer(operation: StagedServer["operation"], name: string): void {
+		this.#staged = [...this.#staged.filter((each) => each.name !== name), { operation, name }];
+	}
+
+	/** What came of the changed servers, once none of them is connecting any more. */
+	#settleServers({ mcp_status: status }: EventBodyOf<"status.changed">): readonly MeerkatEvent[] {
+		if (status === null || status.loading || this.#staged.length === 0) return [];
+		const connected = new Set(status.servers.flatMap((server) => (server.status === "connected" ? [server.name] : [])));
+		return this.#staged.splice(0).map((each) => toToolChange(each, connected.has(each.name)));
 	}
 
 	/** Resolves after the end of the run of this id was sent; null when it does not run. */
@@ -188,6 +203,7 @@ export class HostedSession {
 		const isQuiet = event.turnId !== null && this.#quietTurns.has(event.turnId);
 		if (isQuiet && body.type === "turn.ended" && event.agentPath.length === 0) this.#quietTurns.delete(event.turnId);
 		// The first event of a run is its beginning.
+		if (body.type === "status.changed") events = [...events, ...this.#settleServers(body)];
 		if (this.#isOfEvents) events = events.map(withoutInteraction);
 		if (events.some(isEndOfRun)) this.#isOfEvents = false;
 		if (events[0]?.type === "run_started") events = [...this.#preface.splice(0), ...events];

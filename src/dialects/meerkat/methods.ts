@@ -14,6 +14,7 @@ import type { EraCodec } from "./eras/codec.ts";
 import { capabilities, createContractCodec, inCapabilities, versionText } from "./eras/contract.ts";
 import { seedCodec } from "./eras/seed.ts";
 import type { ClientSide } from "./hosted-session.ts";
+import { McpMethods } from "./mcp-methods.ts";
 import { meerkatProtocol } from "./protocol.ts";
 import { inRealm, type Realm, toRealmId } from "./realm/realm.ts";
 import { SessionMethods } from "./session-methods.ts";
@@ -68,7 +69,13 @@ export class MeerkatConnection implements DialectConnection {
 		this.#sessions = new ClientSessions(kernelApi, peer, client);
 		const turns = new TurnMethods(this.#sessions);
 		const sessions = new SessionMethods(this.#sessions, turns, streams, () => config.read(), realm !== null);
-		const rows = [...this.#handshakeRows(), ...sessions.rows, ...turns.rows, ...config.rows];
+		const rows = [
+			...this.#handshakeRows(),
+			...sessions.rows,
+			...turns.rows,
+			...new McpMethods(this.#sessions).rows,
+			...config.rows,
+		];
 		const realmId = toRealmId(realm);
 		this.methods = new Map<string, Method>(rows.map(([name, method]) => [name, inRealm(realmId, method)]));
 	}

@@ -35,6 +35,7 @@ import {
 	injectContextParamsSchema,
 	injectContextResultSchema,
 } from "./wire-inputs.ts";
+import { mcpAddParamsSchema, mcpReloadParamsSchema, mcpRemoveParamsSchema, mcpResultSchema } from "./wire-mcp.ts";
 import {
 	approvalRequestSchema,
 	approvalResultSchema,
@@ -81,6 +82,7 @@ const events = {
 	extraction_succeeded: contractEvents.extraction_succeeded,
 	extraction_failed: contractEvents.extraction_failed,
 	skills_resolved: contractEvents.skills_resolved,
+	tool_config_changed: contractEvents.tool_config_changed,
 	skill_resolution_failed: contractEvents.skill_resolution_failed,
 	stream_end: streamEndSchema,
 };
@@ -107,6 +109,9 @@ export const meerkatProtocol = {
 		"turn/stop_run": { params: stopRunParamsSchema, result: stopRunResultSchema },
 		"models/catalog": { params: anyParamsSchema, result: modelsCatalogResultSchema },
 		"skills/list": { params: anyParamsSchema, result: skillsListResultSchema },
+		"mcp/add": { params: mcpAddParamsSchema, result: mcpResultSchema },
+		"mcp/remove": { params: mcpRemoveParamsSchema, result: mcpResultSchema },
+		"mcp/reload": { params: mcpReloadParamsSchema, result: mcpResultSchema },
 		"config/get": { params: anyParamsSchema, result: configResultSchema },
 		"config/set": { params: configSetParamsSchema, result: configSetResultSchema },
 		"config/patch": { params: configPatchParamsSchema, result: configResultSchema },

@@ -187,6 +187,18 @@ export const contractEvents = {
 		skill_key: skillKeySchema,
 		reason: v.object({ reason_type: v.literal("not_found"), key: skillKeySchema }),
 	}),
+	/** The tools of a session change with one of its MCP servers: before the run from which it counts, and in it. */
+	tool_config_changed: event("tool_config_changed", {
+		payload: v.object({
+			operation: v.picklist(["add", "reload"]),
+			target: text,
+			status_info: v.object({
+				kind: v.literal("external_tool_delta"),
+				phase: v.picklist(["pending", "applied", "failed"]),
+			}),
+			settled: v.boolean(),
+		}),
+	}),
 	/** All reasoning of an answer, before its text. */
 	reasoning_complete: event("reasoning_complete", { content: text, ...answer }),
 	text_delta: v.object({ ...seedEvents.text_delta.entries, ...contractMembers.text_delta }),

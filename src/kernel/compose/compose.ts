@@ -252,7 +252,8 @@ export async function composeSession(
 				hostServices.startWorker(directory, task, commandEnvironment, await sandbox.confinementOf(task.outsideSandbox)),
 			claimStaleAfter: configuration.notifications.claimStaleAfterMs,
 		},
-		loadServers: composeServers(stored.workDir, options.mcpServers, configuration, hostServices, links),
+		loadServers: composeServers(stored.workDir, configuration, hostServices, links),
+		mcpServers: options.mcpServers,
 		limits: {
 			maxSteps: options.maxSteps ?? loopControl.maxStepsPerTurn,
 			maxAttempts: options.maxAttempts ?? loopControl.maxRetriesPerStep,
@@ -332,13 +333,11 @@ function toWebService(settings: ServiceSettings | null, version: string, keys: K
 /** Loaded lazily, on first use. */
 function composeServers(
 	workDir: string,
-	servers: SessionOptions["mcpServers"],
 	{ mcp, agentwire }: Configuration,
 	{ environment, clock, log }: HostServices,
 	links: SessionLinks,
-): LoadServers | null {
-	if (servers.length === 0) return null;
-	return async ({ questions, isTaken }) => {
+): LoadServers {
+	return async ({ questions, isTaken }, servers) => {
 		const [{ ServerSet }, pool] = await Promise.all([import("../../mcp/server-set.ts"), links.serverPool()]);
 		return new ServerSet({
 			servers,

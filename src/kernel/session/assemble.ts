@@ -33,7 +33,7 @@ import { SessionModes } from "./session-modes.ts";
 import type { SessionParts } from "./session-parts.ts";
 import { SessionTitle } from "./session-title.ts";
 import { SideQuestions } from "./side-questions.ts";
-import { ToolServers } from "./tool-servers.ts";
+import { type SetLoader, ToolServers } from "./tool-servers.ts";
 
 export interface AssembledSession {
 	readonly turn: CurrentTurn;
@@ -309,17 +309,17 @@ function createOnFirstUse<Value>(create: () => Promise<Value>): () => Promise<Va
 
 /** A server's tool replaces no tool of another origin. */
 function createServers(
-	{ loadServers, clock, log }: SessionParts,
+	{ loadServers, mcpServers, clock, log }: SessionParts,
 	{ questions }: SessionOperations,
 	tools: AssembledSession["tools"],
 	clients: Clients,
 ): ToolServers | null {
 	if (loadServers === null) return null;
-	const load = async () => {
+	const load: SetLoader = async (settings) => {
 		const builtin = await tools();
 		const isTaken = (name: string) =>
 			builtin.some((tool) => tool.name === name) || clients.toolClients().some(({ tools }) => tools.has(name));
-		return await loadServers({ questions, isTaken });
+		return await loadServers({ questions, isTaken }, settings);
 	};
-	return new ToolServers(load, clock, log);
+	return new ToolServers(load, mcpServers, clock, log);
 }

@@ -3,6 +3,7 @@ import type { TurnLimits } from "../../agent/dependencies.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Identifiers } from "../../base/ids.ts";
 import type { Log } from "../../base/log.ts";
+import type { McpServerSettings } from "../../config/mcp-servers.ts";
 import type { AgentType } from "../../definitions/agent-types.ts";
 import type { Skill } from "../../definitions/skill.ts";
 import type { ContextRow } from "../../events/conversation.ts";
@@ -48,6 +49,8 @@ export interface SessionParts {
 	readonly background: BackgroundParts;
 	/** Null for a session without tool servers. */
 	readonly loadServers: LoadServers | null;
+	/** The servers that it begins with. */
+	readonly mcpServers: readonly McpServerSettings[];
 	readonly limits: TurnLimits;
 	readonly budgets: BudgetLimits;
 	readonly compaction: AgentServices["compaction"];

@@ -16,6 +16,7 @@ import type {
 	AttachOptions,
 	ClientToolDeclaration,
 	ExternalEvent,
+	McpServersChange,
 	MessageHistory,
 	SessionApi,
 	SessionDescription,
@@ -217,6 +218,14 @@ export class Session implements SessionApi {
 	/** What happened elsewhere and the model has not received yet. */
 	externalEvents(): Promise<readonly ExternalEvent[]> {
 		return this.#assembled.notifications.externalEvents();
+	}
+
+	/** Changes which MCP servers it uses, from its next turn on. */
+	async changeMcpServers(change: McpServersChange): Promise<void> {
+		const { servers } = this.#assembled;
+		if (this.#closing) throw closing();
+		if (servers === null) throw new KernelError("unsupported", `The session ${this.id} uses no MCP servers.`);
+		servers.change(change);
 	}
 
 	/** Ends all background tasks, even those that may outlive the session. */

@@ -6,6 +6,7 @@ import { createSessionSubject } from "../../../test/support/sessions/session-sub
 import { createToolDouble } from "../../../test/support/sessions/turn-subject.ts";
 import { createDeferred } from "../../base/deferred.ts";
 import { silentLog } from "../../base/log.ts";
+import type { McpServerSettings } from "../../config/mcp-servers.ts";
 import type { EventBody, McpStatus } from "../../events/event.ts";
 import type { Tool } from "../../tools/tool.ts";
 import { type ServerNeeds, type SessionServers, ToolServers } from "./tool-servers.ts";
@@ -67,10 +68,22 @@ function createServers() {
 
 const answer: ModelScript = [say("a"), done()];
 
+const aServer: McpServerSettings = {
+	kind: "local",
+	name: "s",
+	callTimeout: null,
+	filter: { names: null, hidden: [], includeTags: null, excludeTags: [] },
+	command: "s",
+	arguments: [],
+	environment: {},
+	workDir: null,
+};
+
 async function createSubject(scripts: readonly ModelScript[] = [answer], tools: readonly Tool[] = []) {
 	const servers = createServers();
 	const subject = await createSessionSubject(createScriptedModel(scripts), tools, {
 		yolo: true,
+		mcpServers: [aServer],
 		loadServers: async (needs) => {
 			servers.needs = needs;
 			return servers.set;
@@ -181,6 +194,7 @@ describe("a turn", () => {
 
 	it("continues when no server can be loaded", async () => {
 		const { session, attach } = await createSessionSubject(createScriptedModel([answer]), [], {
+			mcpServers: [aServer],
 			loadServers: () => Promise.reject(new Error("no such chunk")),
 		});
 		const client = attach();
@@ -205,6 +219,7 @@ describe("servers", () => {
 		const submitted = createDeferred<void>();
 		const servers = createServers();
 		const { session, attach, clock } = await createSessionSubject(createScriptedModel([answer]), [], {
+			mcpServers: [aServer],
 			loadServers: async () => servers.set,
 			systemPrompt: async () => {
 				await submitted.promise;
@@ -249,6 +264,7 @@ describe("the tools of servers", () => {
 		servers.finish();
 		const { session, attach } = await createSessionSubject(model, [createToolDouble("Own")], {
 			yolo: true,
+			mcpServers: [aServer],
 			loadServers: async () => servers.set,
 		});
 		const client = attach();
@@ -295,10 +311,66 @@ it("loads the servers in a later turn when they could not be loaded", async () =
 		if (attempts === 1) throw new Error("too many open files");
 		return servers.set;
 	};
-	const subject = new ToolServers(load, createFakeClock(), silentLog);
+	const subject = new ToolServers(load, [aServer], createFakeClock(), silentLog);
 	const { signal } = new AbortController();
 	await subject.prepareTurn(async () => {}, signal);
 	expect(servers.begins).toBe(0);
 	await subject.prepareTurn(async () => {}, signal);
 	expect(servers.begins).toBe(1);
+});
+
+describe("a change of the servers", () => {
+	const named = (name: string): McpServerSettings => ({ ...aServer, name });
+	const signal = new AbortController().signal;
+
+	async function createChangeable(...names: string[]) {
+		const sets: { readonly names: string[]; readonly servers: ReturnType<typeof createServers> }[] = [];
+		const load = async (servers: readonly McpServerSettings[]) => {
+			const made = createServers();
+			made.finish();
+			sets.push({ names: servers.map(({ name }) => name), servers: made });
+			return made.set;
+		};
+		const subject = new ToolServers(load, names.map(named), createFakeClock(), silentLog);
+		const turn = () => subject.prepareTurn(async () => {}, signal);
+		const loaded = () => sets.map((each) => `${each.names.join("+")} ${each.servers.begins}/${each.servers.ends}`);
+		return { subject, turn, loaded };
+	}
+
+	it("counts from the next turn on; the set before ends after the new one has begun", async () => {
+		const { subject, turn, loaded } = await createChangeable("a");
+		await turn();
+		subject.change({ kind: "add", server: named("b") });
+		subject.change({ kind: "remove", name: "a" });
+		subject.change({ kind: "remove", name: "nosuch" });
+		expect(loaded()).toEqual(["a 1/0"]);
+		await turn();
+		expect(loaded()).toEqual(["a 1/1", "b 1/0"]);
+		await turn();
+		expect(loaded()).toHaveLength(2);
+	});
+
+	it("of a session without servers loads nothing before there is one", async () => {
+		const { subject, turn, loaded } = await createChangeable();
+		await turn();
+		expect(loaded()).toEqual([]);
+		subject.change({ kind: "add", server: named("a") });
+		await turn();
+		expect(loaded().at(-1)).toBe("a 1/0");
+	});
+
+	it("reloads one by a set without it in between, and none that there is not", async () => {
+		const { subject, turn, loaded } = await createChangeable("a", "b");
+		await turn();
+		subject.change({ kind: "reload", name: "b" });
+		expect(() => subject.change({ kind: "reload", name: "c" })).toThrow(/no MCP server "c".*a, b/);
+		await turn();
+		expect(loaded()).toEqual(["a+b 1/1", "a 1/1", "a+b 1/0"]);
+	});
+
+	it("is refused for more servers than a session can use", async () => {
+		const { subject } = await createChangeable(...Array.from({ length: 100 }, (_, n) => `s${n}`));
+		expect(() => subject.change({ kind: "add", server: named("one more") })).toThrow(/at most 100/);
+		subject.change({ kind: "add", server: named("s7") });
+	});
 });

@@ -1,10 +1,13 @@
 // The MCP servers of a session: loaded when the first client is served, reported in turns, released at the end. The
 // connections, and what the servers offer, are in src/mcp/.
 import type { Clock } from "../../base/clock.ts";
+import { KernelError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
+import type { McpServerSettings } from "../../config/mcp-servers.ts";
 import { type EventBody, type McpStatus, statusChanged } from "../../events/event.ts";
 import type { ServerSet, ServerSetSettings } from "../../mcp/server-set.ts";
 import type { Tool } from "../../tools/tool.ts";
+import type { McpServersChange } from "../api.ts";
 
 /** What a session's servers need of the session. */
 export type ServerNeeds = Pick<ServerSetSettings, "isTaken" | "questions">;
@@ -12,8 +15,12 @@ export type ServerNeeds = Pick<ServerSetSettings, "isTaken" | "questions">;
 /** The servers as a session uses them. */
 export type SessionServers = Pick<ServerSet, "begin" | "isLoading" | "loaded" | "retry" | "tools" | "status" | "end">;
 
-/** Loads the code and settings of the servers; connects to none yet. */
-export type LoadServers = (needs: ServerNeeds) => Promise<SessionServers>;
+/** Loads the code of the servers; connects to none yet. */
+export type LoadServers = (needs: ServerNeeds, servers: readonly McpServerSettings[]) => Promise<SessionServers>;
+export type SetLoader = (servers: readonly McpServerSettings[]) => Promise<SessionServers>;
+
+/** Servers of one session: each may be a process. */
+const maximumServers = 100;
 
 /** Milliseconds reserved for the client's first answer before anything is loaded. */
 const delay = 20;
@@ -26,18 +33,23 @@ function isAnyAway({ servers }: McpStatus): boolean {
 }
 
 export class ToolServers {
-	readonly #load: () => Promise<SessionServers>;
+	readonly #load: SetLoader;
 	readonly #clock: Clock;
 	readonly #log: Log;
 	#loading: Promise<void> | null = null;
 	#set: SessionServers | null = null;
 	#withdraw: (() => void) | null = null;
 	#isEnded = false;
+	/** Those of the next turn, in their order. */
+	#wanted: readonly McpServerSettings[];
+	/** What was changed since the last turn: null for nothing, else the names of those that are started again. */
+	#reloaded: ReadonlySet<string> | null = null;
 	/** The status that clients received last, as JSON; null for none. */
 	#delivered: string | null = null;
 
-	constructor(load: () => Promise<SessionServers>, clock: Clock, log: Log) {
+	constructor(load: SetLoader, servers: readonly McpServerSettings[], clock: Clock, log: Log) {
 		this.#load = load;
+		this.#wanted = servers;
 		this.#clock = clock;
 		this.#log = log;
 	}
@@ -45,6 +57,37 @@ export class ToolServers {
 	/** The tools available now. */
 	tools(): readonly Tool[] {
 		return this.#set?.tools() ?? [];
+	}
+
+	/** Changes the servers, from the next turn on. Fails `invalid-input` for one to reload that there is not. */
+	change(change: McpServersChange): void {
+		const reloaded = new Set(this.#reloaded);
+		switch (change.kind) {
+			case "add": {
+				const { server } = change;
+				const others = this.#wanted.filter(({ name }) => name !== server.name);
+				if (others.length >= maximumServers) {
+					throw new KernelError("invalid-input", `A session can use at most ${maximumServers} MCP servers.`);
+				}
+				this.#wanted = [...others, server];
+				break;
+			}
+			case "remove":
+				this.#wanted = this.#wanted.filter(({ name }) => name !== change.name);
+				break;
+			case "reload": {
+				const names = this.#wanted.map(({ name }) => name);
+				if (change.name !== null && !names.includes(change.name)) {
+					const known = names.join(", ") || "none";
+					throw new KernelError(
+						"invalid-input",
+						`The session uses no MCP server ${JSON.stringify(change.name)}. Those that it uses: ${known}.`,
+					);
+				}
+				for (const name of change.name === null ? names : [change.name]) reloaded.add(name);
+			}
+		}
+		this.#reloaded = reloaded;
 	}
 
 	/** A client has attached: connecting starts once it has been answered. */
@@ -64,6 +107,7 @@ export class ToolServers {
 	 */
 	async prepareTurn(emit: (body: EventBody) => Promise<void> | undefined, signal: AbortSignal): Promise<void> {
 		await this.#begin();
+		await this.#applyChanges();
 		const set = this.#set;
 		if (set === null) return;
 		const deliver = async () => {
@@ -85,6 +129,30 @@ export class ToolServers {
 		set.retry();
 	}
 
+	/** Puts a set of the servers that are wanted now in place of the one before; connections of both go on. */
+	async #applyChanges(): Promise<void> {
+		const reloaded = this.#reloaded;
+		if (reloaded === null || this.#isEnded) return;
+		this.#reloaded = null;
+		try {
+			// A connection ends with the last set that has it.
+			if (reloaded.size > 0) await this.#replace(this.#wanted.filter(({ name }) => !reloaded.has(name)));
+			await this.#replace(this.#wanted);
+		} catch (thrown) {
+			// A later turn retries.
+			this.#reloaded ??= reloaded;
+			this.#log.error("The MCP servers could not be changed.", { error: thrown });
+		}
+	}
+
+	async #replace(servers: readonly McpServerSettings[]): Promise<void> {
+		const set = await this.#load(servers);
+		if (this.#isEnded) return;
+		set.begin();
+		this.#set?.end();
+		this.#set = set;
+	}
+
 	/** Releases the servers. */
 	end(): void {
 		this.#isEnded = true;
@@ -99,19 +167,25 @@ export class ToolServers {
 		});
 	}
 
-	#begin(): Promise<void> {
-		this.#loading ??= this.#load().then(
-			(set) => {
-				if (this.#isEnded) return;
-				this.#set = set;
-				set.begin();
-			},
-			(thrown: unknown) => {
-				// A later turn retries.
-				this.#loading = null;
-				this.#log.error("The MCP servers could not be loaded.", { error: thrown });
-			},
-		);
-		return this.#loading;
+	async #begin(): Promise<void> {
+		// Without servers nothing is loaded.
+		if (this.#loading === null && this.#wanted.length === 0) return;
+		if (this.#loading === null) {
+			// What is loaded first has all changes.
+			this.#reloaded = null;
+			this.#loading = this.#load(this.#wanted).then(
+				(set) => {
+					if (this.#isEnded) return;
+					this.#set = set;
+					set.begin();
+				},
+				(thrown: unknown) => {
+					// A later turn retries.
+					this.#loading = null;
+					this.#log.error("The MCP servers could not be loaded.", { error: thrown });
+				},
+			);
+		}
+		await this.#loading;
 	}
 }

@@ -79,6 +79,7 @@ export function createQuietParts(
 	| "keys"
 	| "models"
 	| "loadServers"
+	| "mcpServers"
 > {
 	return {
 		skills: [],
@@ -86,6 +87,7 @@ export function createQuietParts(
 		models: { options: async () => [], prepare: () => Promise.reject(new Error("there is one model")) },
 		readContext: async () => null,
 		loadServers: null,
+		mcpServers: [],
 		background: { settings: backgroundSettings, startWorker: noWorkers, claimStaleAfter: 15_000 },
 		afk: false,
 		remindsOfAbsence: true,

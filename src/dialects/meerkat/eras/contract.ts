@@ -36,11 +36,11 @@ export const capabilities: Capability[] = [
 		description: "Skills of the project, of the user and of the program, by skills/list",
 		status: "Available",
 	},
-	notServed(
-		"mcp_live",
-		"MCP servers that are added to a session, removed and loaded again",
-		"The MCP servers of a session are those of the settings",
-	),
+	{
+		id: "mcp_live",
+		description: "MCP servers that are added to a session, removed and started again, by mcp/*",
+		status: "Available",
+	},
 	notServed("comms", "Messages between agents", "Sessions do not reach each other"),
 	notServed("memory_store", "A memory over sessions", "There is none"),
 	notServed("schedule", "Turns at set times", "Turns run when a client starts them"),

@@ -26,6 +26,7 @@ function toSeedEvent(event: MeerkatEvent): SeedEvent | null {
 		case "extraction_succeeded":
 		case "extraction_failed":
 		case "skills_resolved":
+		case "tool_config_changed":
 		case "skill_resolution_failed":
 			return null;
 		case "run_started": {
