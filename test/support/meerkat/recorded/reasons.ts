@@ -71,7 +71,7 @@ export const reasons: readonly Reason[] = [
 	},
 	{
 		pattern: /^(hook_|tool_config_changed)/,
-		text: "Hooks of a request and changes of tools during a session are not supported.",
+		text: "Hooks of a request are not supported. A change of tools says neither in which turn it was applied nor why a server failed, which the log does.",
 	},
 	{
 		pattern: /^stream|already_closed/,
