@@ -54,6 +54,7 @@ const dialects: ReadonlyMap<string, ReadonlyMap<string, CampaignKind>> = new Map
 		new Map([
 			["fuzz", { rounds: 5_000, load: async () => (await import("./campaign/gateway/fuzz.ts")).runFuzz }],
 			["liveness", { rounds: 200, load: async () => (await import("./campaign/gateway/liveness.ts")).runLiveness }],
+			["crash", { rounds: 100, load: async () => (await import("./campaign/gateway/crash.ts")).runGatewayCrash }],
 			["kill", { rounds: 20, load: async () => (await import("./campaign/gateway/kill.ts")).runKill }],
 		]),
 	],

@@ -48,8 +48,17 @@ export interface CrashDialect<Scenario> {
 	measure(scenario: Scenario): { readonly key: string; readonly whole: Scenario; readonly share: number };
 	/** Whether a stopped life unwinds instead of hanging. */
 	unwinds(scenario: Scenario): boolean;
-	/** What the clients play in one life, empty for none; `known` are the sessions that they heard of before. */
-	partsOf(scenario: Scenario, kind: LifeKind, life: number, known: readonly string[]): readonly Part[];
+	/**
+	 * What the clients play in one life, empty for none; `known` are the sessions that they heard of before, and `livesOf` what
+	 * they were sent about each.
+	 */
+	partsOf(
+		scenario: Scenario,
+		kind: LifeKind,
+		life: number,
+		known: readonly string[],
+		livesOf: (sessionId: string) => readonly SessionLife[],
+	): readonly Part[];
 	readonly serve: Serve;
 	/** The sessions whose ids are known from the beginning. */
 	sessionsOf(scenario: Scenario): readonly string[];
@@ -116,13 +125,14 @@ export async function playRound<Scenario, Stop>(
 ): Promise<RoundResult> {
 	const sessions = new Map(dialect.sessionsOf(scenario).map((id): [string, SessionLife[]] => [id, []]));
 	const faults: string[] = [];
+	const livesOf = (id: string): readonly SessionLife[] => sessions.get(id) ?? [];
 	let count = 0;
 	const live = async (kind: LifeKind, stop: Stop | null): Promise<Lived> => {
 		const known = [...sessions.keys()];
 		const before = new Map<string, SessionFiles>();
 		for (const id of known) before.set(id, await world.readSession(id));
 		count += 1;
-		const lived = await world.live(dialect.partsOf(scenario, kind, count, known), count, stop);
+		const lived = await world.live(dialect.partsOf(scenario, kind, count, known, livesOf), count, stop);
 		faults.push(...lived.complaints);
 		if (stop === null && !lived.completed) faults.push(`life ${count} does not come to its end`);
 		const lines = linesOf(dialect, lived);
@@ -141,7 +151,7 @@ export async function playRound<Scenario, Stop>(
 		}
 		return lived;
 	};
-	if (dialect.partsOf(scenario, "earlier", 1, []).length > 0) await live("earlier", null);
+	if (dialect.partsOf(scenario, "earlier", 1, [], livesOf).length > 0) await live("earlier", null);
 	const [first = null, ...others] = stops;
 	const { completed } = await live("stopped", first);
 	for (const [index, stop] of [...others, null].entries()) {

@@ -71,6 +71,11 @@ export interface MemoryServer {
 	readonly client: MemoryClient;
 	/** Resolves when everything was served. */
 	finish(): Promise<void>;
+	/**
+	 * Called after a stop instead, where the server and its client have more between them than memory: resolves when what was
+	 * sent before the stop has arrived, which then counts as delivered. What the files take no longer, is never sent.
+	 */
+	abandon?(): Promise<void>;
 }
 
 /** Starts the server of a part; `note` takes every line that it sends. */
@@ -99,6 +104,9 @@ export async function liveInMemory(options: MemoryLifeOptions): Promise<MemoryLi
 	const stop = createDeferred<void>();
 	let left: MemoryFiles | null = null;
 	const isStopped = (): boolean => left !== null;
+	const servers: MemoryServer[] = [];
+	/** Whether what was sent before the stop is still arriving. */
+	let isArriving = false;
 	const onStruck = (): void => {
 		happenings.push({ kind: "struck", path: failing.effects.at(-1)?.path ?? "" });
 		if (plan?.mishap.kind !== "stop" || left !== null) return;
@@ -141,9 +149,11 @@ export async function liveInMemory(options: MemoryLifeOptions): Promise<MemoryLi
 	const world: LifeWorld = { life, files, clock, processes, noteRun, createKernel };
 
 	const playPart = async (part: Part, number: number): Promise<boolean> => {
-		const { client, finish } = await serve(world, part, number, (line) => {
-			if (!isStopped()) happenings.push({ kind: "delivered", part: number, line });
+		const server = await serve(world, part, number, (line) => {
+			if (!isStopped() || isArriving) happenings.push({ kind: "delivered", part: number, line });
 		});
+		servers.push(server);
+		const { client, finish } = server;
 		const write = (line: string): void => {
 			if (!isStopped()) client.write(line);
 		};
@@ -159,6 +169,11 @@ export async function liveInMemory(options: MemoryLifeOptions): Promise<MemoryLi
 	};
 	const over = Promise.race([liveAll(), stop.promise.then(() => false)]);
 	const completed = (await withPatience(over, patience)) ?? false;
+	if (isStopped()) {
+		isArriving = true;
+		for (const server of servers) await server.abandon?.();
+		isArriving = false;
+	}
 	const result: MemoryFiles = left ?? disk.copy();
 	if (left !== null) await buryHolders(result);
 	return { files: result, happenings: [...happenings], completed, effects: failing.effects.length };

@@ -34,6 +34,30 @@ export class CampaignClient extends GatewayRequests {
 		});
 	}
 
+	/** Every message of a stream of one session; the function ends it. */
+	messages(sessionId: string, cursor: string | null, onMessage: (message: Fields) => void): Promise<() => void> {
+		return new Promise((resolve, reject) => {
+			const headers = cursor === null ? {} : { "last-event-id": cursor };
+			const sending = request(this.options("GET", `/events?sessions=${sessionId}`, undefined, headers), (response) => {
+				if (response.statusCode !== 200) reject(new Error(`a stream was refused with ${response.statusCode}`));
+				resolve(() => void response.destroy());
+				let rest = "";
+				response.setEncoding("utf8");
+				response.on("error", () => {});
+				response.on("data", (text: string) => {
+					const blocks = (rest + text).split("\n\n");
+					rest = blocks.pop() ?? "";
+					for (const block of blocks) {
+						const [, id = null, event, data] = /^(?:id: (\S+)\n)?event: (\w+)\ndata: (.*)$/s.exec(block) ?? [];
+						if (event !== undefined) onMessage({ id, event, data: parsed(data ?? "") });
+					}
+				});
+			});
+			sending.on("error", reject);
+			sending.end();
+		});
+	}
+
 	/** Sends bytes and gives what came back until the server or the patience ended it. */
 	sendBytes(bytes: Buffer): Promise<{ readonly text: string; readonly isEnded: boolean }> {
 		return new Promise((resolve) => {
