@@ -6,6 +6,7 @@ import { type AgentEvent, type EventType, eventDeclarations } from "../events/ev
 import type { Attachment, SessionHandle, SessionsApi } from "../kernel/api.ts";
 import { mergeEvents } from "./delta-merging.ts";
 import { toErrorObject } from "./errors.ts";
+import type { EventSink } from "./event-sink.ts";
 import { toGatewayEvent } from "./gateway-event.ts";
 import { type Grade, type Subscription, toShownSnapshot } from "./protocol.ts";
 
@@ -15,15 +16,6 @@ export const heartbeat = 15_000;
 export const mergeSpan = 25;
 /** Volatile events that wait for that at most. */
 const mergeLimit = 256;
-
-/** Where the stream is written to. */
-export interface EventSink {
-	write(text: string): void;
-	/** Resolves once the client has read enough for more to be written, or is gone. */
-	ready(): Promise<void>;
-	/** Aborts when the client is gone or the stream has to end. */
-	readonly gone: AbortSignal;
-}
 
 export interface StreamOptions {
 	readonly subscriptions: readonly Subscription[];
@@ -52,7 +44,8 @@ const outputTypes: ReadonlySet<EventType> = new Set([
 export async function carryEvents(options: StreamOptions, parts: StreamParts, sink: EventSink): Promise<void> {
 	let withdraw = () => {};
 	const beat = () => {
-		sink.write(": ping\n\n");
+		// A client that does not read shall not be owed signs of life without an end.
+		if (!sink.isFull()) sink.write(": ping\n\n");
 		withdraw = parts.clock.after(heartbeat, beat, true);
 	};
 	withdraw = parts.clock.after(heartbeat, beat, true);
@@ -92,7 +85,7 @@ async function carrySession(
 		for await (const batch of attachment.events) {
 			for (const event of batch) if (grade === "delta" || !outputTypes.has(event.body.type)) writer.add(event);
 			writer.settle();
-			await sink.ready();
+			if (sink.isFull()) await sink.drained();
 		}
 		writer.flush();
 		if (!sink.gone.aborted) say("closed", {});

@@ -7,8 +7,8 @@ import type { Answer, Sending } from "../../test/support/gateway/gateway-request
 import { control, createGateway } from "../../test/support/gateway/gateway-subject.ts";
 import { connectSocket } from "../../test/support/gateway/socket-client.ts";
 import { heartbeat } from "./event-stream.ts";
-import { tokenCheckSpan } from "./gateway.ts";
 import { methodNames, methods } from "./protocol.ts";
+import { tokenCheckSpan } from "./token-watch.ts";
 
 const json = { "content-type": "application/json" };
 

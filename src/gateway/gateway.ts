@@ -10,7 +10,8 @@ import type { Log } from "../base/log.ts";
 import type { SessionsApi } from "../kernel/api.ts";
 import { AccessControl, hostNames, type RequestFacts } from "./access.ts";
 import { envelopeErrors, toErrorObject } from "./errors.ts";
-import { carryEvents, type EventSink } from "./event-stream.ts";
+import { ResponseSink } from "./event-sink.ts";
+import { carryEvents } from "./event-stream.ts";
 import { readHistory } from "./history.ts";
 import { type CallMethod, createMethods, readParams, withSession } from "./methods.ts";
 import { type PageFiles, sendPageFile } from "./page.ts";
@@ -20,6 +21,7 @@ import { Bodies, beginEvents, HttpRefusal, sendJson, sendRefusal, toStatus } fro
 import { decoded, readPageRequest, readStreamOptions } from "./requests.ts";
 import { authorizationOf, offeredProtocols, readTarget } from "./sockets/handshake.ts";
 import type { Converse, Sockets } from "./sockets/sockets.ts";
+import { TokenWatch } from "./token-watch.ts";
 import type { Scope, Tokens } from "./tokens.ts";
 
 /** Connections, and streams of events among them. */
@@ -28,8 +30,6 @@ export const streamLimit = 512;
 /** Milliseconds for a client to send its headers, and its whole request. */
 const headersTime = 10_000;
 const requestTime = 120_000;
-/** Milliseconds between two looks at whether the token of an open stream is still valid. */
-export const tokenCheckSpan = 5_000;
 
 export interface GatewayOptions {
 	readonly sessions: SessionsApi;
@@ -113,6 +113,7 @@ class Visits {
 	readonly #call: CallMethod;
 	readonly #bodies = new Bodies();
 	readonly #repeated: RepeatedRequests;
+	readonly #tokenWatch: TokenWatch;
 	/** One for each open stream. */
 	readonly #streams = new Set<AbortController>();
 	#access: AccessControl | null = null;
@@ -124,6 +125,7 @@ class Visits {
 		this.#options = options;
 		this.#call = createMethods(options);
 		this.#repeated = new RepeatedRequests(() => options.clock.now());
+		this.#tokenWatch = new TokenWatch(options.tokens, options.clock);
 	}
 
 	open(hosts: ReadonlySet<string>): void {
@@ -161,7 +163,7 @@ class Visits {
 	async #loadSockets(): Promise<Sockets> {
 		this.#sockets ??= import("./sockets/sockets.ts").then(
 			({ Sockets }) =>
-				new Sockets({ ...this.#options, watchToken: (token, onRevoked) => this.#watchToken(token, onRevoked) }),
+				new Sockets({ ...this.#options, watchToken: (token, onRevoked) => this.#tokenWatch.watch(token, onRevoked) }),
 		);
 		const sockets = await this.#sockets;
 		if (this.#isClosed) sockets.close();
@@ -312,35 +314,20 @@ class Visits {
 		}
 		const ending = new AbortController();
 		this.#streams.add(ending);
-		const withdrawCheck = this.#watchToken(token, () => ending.abort());
+		const withdrawCheck = this.#tokenWatch.watch(token, () => ending.abort());
+		const sink = new ResponseSink(response, ending.signal);
 		try {
 			beginEvents(response);
 			response.once("close", () => ending.abort());
-			await carryEvents(options, this.#options, toSink(response, ending.signal));
+			await carryEvents(options, this.#options, sink);
 		} finally {
 			withdrawCheck();
 			this.#streams.delete(ending);
+			sink.flush();
 			response.end();
 			// Somebody who does not read would hold the rest for ever.
 			if (ending.signal.aborted) response.destroy();
 		}
-	}
-
-	/** Calls back when the token is not valid any more; what it opened ends with it. */
-	#watchToken(token: string, onRevoked: () => void): () => void {
-		const { clock, tokens } = this.#options;
-		let isWithdrawn = false;
-		const check = async () => {
-			const scope = await tokens.scopeOf(token).catch(() => null);
-			if (isWithdrawn) return;
-			if (scope === null) onRevoked();
-			else withdraw = clock.after(tokenCheckSpan, () => void check(), true);
-		};
-		let withdraw = clock.after(tokenCheckSpan, () => void check(), true);
-		return () => {
-			isWithdrawn = true;
-			withdraw();
-		};
 	}
 
 	#refuse(response: ServerResponse, thrown: unknown): void {
@@ -371,25 +358,4 @@ function toFacts({ headers, headersDistinct, socket }: IncomingMessage): Request
 
 function toFailure(id: unknown, code: number, message: string): object {
 	return { jsonrpc: "2.0", id, error: { code, message, data: null } };
-}
-
-function toSink(response: ServerResponse, gone: AbortSignal): EventSink {
-	return {
-		gone,
-		write(text) {
-			if (!gone.aborted) response.write(text);
-		},
-		ready: () => {
-			if (gone.aborted || !response.writableNeedDrain) return Promise.resolve();
-			return new Promise((resolve) => {
-				const settle = () => {
-					response.off("drain", settle);
-					gone.removeEventListener("abort", settle);
-					resolve();
-				};
-				response.once("drain", settle);
-				gone.addEventListener("abort", settle);
-			});
-		},
-	};
 }
