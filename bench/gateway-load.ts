@@ -1,14 +1,16 @@
 // Measures the gateway under load: a provider on loopback streams the answers of many sessions at once, at a fixed rate; how
-// long until each delta is at a client, what it costs in memory, and whether anything was lost.
-import { type ChildProcess, spawn } from "node:child_process";
-import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+// long until each delta is at a client, what it costs in memory, and whether anything was lost. Provider and clients are processes
+// of their own, so that they do not measure themselves; on a machine of few cores they are a part of the load all the same.
+import { type ChildProcess, fork, spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { Agent, request } from "node:http";
 import path from "node:path";
 import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
 import { readTokens } from "../test/support/gateway/token-file.ts";
 import { residentMemory, type Target } from "./child.ts";
+import { type Peer, peerOf } from "./gateway-process.ts";
 import { inParallel } from "./parallel.ts";
-import { percentile } from "./report.ts";
 
 /** The load: sessions, the streams that share them among each other, and deltas of a session in a second. */
 export interface GatewayLoad {
@@ -26,118 +28,121 @@ export interface GatewayMeasurement {
 	/** Milliseconds from the provider's write to the client's read. */
 	readonly median: number;
 	readonly p99: number;
+	/** Milliseconds by which the provider itself was late, in 99 of 100 of its writes at most. */
+	readonly late: number;
 	/** Deltas that arrived at clients in a second, those that were merged into one event counted one by one. */
 	readonly deltasPerSecond: number;
+	/** Microseconds of a core that the gateway took for each of them, from the provider's bytes to the client's; null where it is not reported. */
+	readonly cost: number | null;
 	/** Bytes of memory: before the answers, and at most. Null where the system does not report it. */
 	readonly memory: { readonly before: number; readonly peak: number } | null;
 	/** What the cursors and the texts say that is not right: empty. */
 	readonly faults: readonly string[];
 }
 
-const now = () => performance.timeOrigin + performance.now();
-const chunk = (delta: object, more: object = {}) =>
-	`data: ${JSON.stringify({ id: "m", choices: [{ index: 0, delta, ...more }] })}\n\n`;
-/** Of the deltas, with their number and the time at which they were written. */
-const mark = /(\d+)@([\d.]+) /g;
+export type ProviderRequest = { readonly kind: "begin"; readonly load: GatewayLoad } | { readonly kind: "stream" };
+export type ProviderReport =
+	| { readonly kind: "listening"; readonly port: number }
+	/** Every session waits for its answer. */
+	| { readonly kind: "asked" }
+	| { readonly kind: "streamed"; readonly seconds: number; readonly late: number };
+
+export type ReadersRequest =
+	| {
+			readonly kind: "open";
+			readonly port: number;
+			readonly token: string;
+			/** The sessions of each stream. */
+			readonly shares: readonly (readonly string[])[];
+			/** Streams at the beginning that do not read until the end. */
+			readonly stalled: number;
+			/** Deltas of each answer. */
+			readonly count: number;
+	  }
+	| { readonly kind: "finish" };
+export type ReadersReport =
+	| { readonly kind: "open" }
+	| {
+			readonly kind: "result";
+			readonly deltas: number;
+			readonly median: number;
+			readonly p99: number;
+			readonly faults: readonly string[];
+	  };
+
 /** Requests that are under way at once. */
 const atOnce = 20;
-/** The provider does not write to all sessions in the same moment. */
-const slices = 10;
 
 export async function measureGateway(target: Target, workDir: string, load: GatewayLoad): Promise<GatewayMeasurement> {
-	const provider = await startProvider(load);
-	const gateway = await startGateway(target, workDir, provider.port, load.sessions);
+	const provider = startHelper<ProviderReport, ProviderRequest>("gateway-provider.ts");
+	const readers = startHelper<ReadersReport, ReadersRequest>("gateway-readers.ts");
 	const agent = new Agent({ keepAlive: true, maxSockets: atOnce });
+	let gateway: RunningGateway | null = null;
 	try {
-		const call = (method: string, params: object) => sendCall(gateway, agent, method, params);
+		provider.peer.send({ kind: "begin", load });
+		const { port } = await provider.peer.next("listening");
+		const running = await startGateway(target, workDir, port, load.sessions);
+		gateway = running;
+		const call = (method: string, params: object) => sendCall(running, agent, method, params);
 		const ids = await inParallel(load.sessions, atOnce, async () =>
 			String((await call("sessions.create", {}))["sessionId"]),
 		);
-		const streams = await inParallel(load.streams, atOnce, async (n) => {
-			const share = load.isShared ? ids : ids.filter((_, index) => index % load.streams === n);
-			return await openStream(gateway, share);
-		});
-		const before = residentMemory(gateway.child);
-		for (const stream of streams.slice(0, load.stalled)) stream.pause();
+		const shares = Array.from({ length: load.streams }, (_, n) =>
+			load.isShared ? ids : ids.filter((_id, index) => index % load.streams === n),
+		);
+		const count = load.rate * load.seconds;
+		readers.peer.send({ kind: "open", port: running.port, token: running.token, shares, stalled: load.stalled, count });
+		await readers.peer.next("open");
+		const before = residentMemory(running.child);
 		await inParallel(ids.length, atOnce, (n) => call("turn.start", { sessionId: ids[n], input: "go" }));
-		await provider.allAsked;
+		await provider.peer.next("asked");
 		let peak = before;
 		const looking = setInterval(() => {
-			peak = Math.max(peak ?? 0, residentMemory(gateway.child) ?? 0);
+			peak = Math.max(peak ?? 0, residentMemory(running.child) ?? 0);
 		}, 100);
-		const startedAt = now();
-		await provider.stream();
-		const seconds = (now() - startedAt) / 1000;
-		// Those that read have the end of every turn; then the others read.
-		await Promise.all(streams.slice(load.stalled).map((stream) => stream.ended()));
-		for (const stream of streams.slice(0, load.stalled)) stream.resume();
-		await Promise.all(streams.slice(0, load.stalled).map((stream) => stream.ended()));
+		const workBefore = processorTime(running.child);
+		provider.peer.send({ kind: "stream" });
+		const streamed = await provider.peer.next("streamed");
+		readers.peer.send({ kind: "finish" });
+		const read = await readers.peer.next("result");
 		clearInterval(looking);
-		const reading = streams.slice(load.stalled);
-		const times = reading.flatMap(({ times: each }) => each);
+		const workAtEnd = processorTime(running.child);
 		return {
-			median: percentile(times, 0.5),
-			p99: percentile(times, 0.99),
-			deltasPerSecond: times.length / seconds,
+			median: read.median,
+			p99: read.p99,
+			late: streamed.late,
+			deltasPerSecond: read.deltas / streamed.seconds,
+			cost: workBefore === null || workAtEnd === null ? null : ((workAtEnd - workBefore) * 1e6) / read.deltas,
 			memory: before === null || peak === null ? null : { before, peak },
-			faults: [
-				...reading.flatMap((stream) => stream.faults(load.rate * load.seconds, true)),
-				...streams.slice(0, load.stalled).flatMap((stream) => stream.faults(load.rate * load.seconds, false)),
-			],
+			faults: read.faults,
 		};
 	} finally {
 		agent.destroy();
-		gateway.child.kill("SIGKILL");
-		provider.close();
+		gateway?.child.kill("SIGKILL");
+		provider.child.kill("SIGKILL");
+		readers.child.kill("SIGKILL");
 	}
 }
 
-interface Provider {
-	readonly port: number;
-	/** Resolves when every session waits for its answer. */
-	readonly allAsked: Promise<void>;
-	/** Streams all answers; resolves when they are written. */
-	stream(): Promise<void>;
-	close(): void;
+interface Helper<Incoming extends { readonly kind: string }, Outgoing> {
+	readonly child: ChildProcess;
+	readonly peer: Peer<Incoming, Outgoing>;
 }
 
-async function startProvider({ sessions, rate, seconds }: GatewayLoad): Promise<Provider> {
-	const open: ServerResponse[] = [];
-	let allAsked = () => {};
-	const asked = new Promise<void>((resolve) => {
-		allAsked = resolve;
-	});
-	const server = createServer((incoming, response) => {
-		incoming.resume();
-		response.writeHead(200, { "content-type": "text/event-stream" });
-		response.socket?.setNoDelay(true);
-		response.write(chunk({ role: "assistant" }));
-		open.push(response);
-		if (open.length === sessions) allAsked();
-	});
-	await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", 4096, resolve));
-	const { port } = server.address() as AddressInfo;
-	const write = (slice: number, content: string) => {
-		for (let n = slice; n < open.length; n += slices) open[n]?.write(chunk({ content }));
-	};
-	return {
-		port,
-		allAsked: asked,
-		async stream() {
-			const step = 1000 / rate / slices;
-			const startedAt = now();
-			for (let beat = 0; beat < rate * seconds * slices; beat += 1) {
-				const wait = startedAt + beat * step - now();
-				if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
-				write(beat % slices, `${Math.floor(beat / slices)}@${now().toFixed(2)} `);
-			}
-			for (const response of open) response.end(chunk({}, { finish_reason: "stop" }));
-		},
-		close() {
-			server.closeAllConnections();
-			server.close();
-		},
-	};
+function startHelper<Incoming extends { readonly kind: string }, Outgoing>(file: string): Helper<Incoming, Outgoing> {
+	const child = fork(fileURLToPath(new URL(file, import.meta.url)), { execArgv: ["--import", "tsx"] });
+	return { child, peer: peerOf<Incoming, Outgoing>(child) };
+}
+
+/** Seconds of one core that a process has taken; null where the system does not report it. */
+function processorTime({ pid }: ChildProcess): number | null {
+	if (process.platform !== "linux" || pid === undefined) return null;
+	// The name of the program, in parentheses, may have blanks.
+	const [, , , , , , , , , , , , user, system] = readFileSync(`/proc/${pid}/stat`, "utf8")
+		.replace(/^.*\) /s, "_ ")
+		.split(" ");
+	// Linux counts them in hundredths, whatever its own clock is.
+	return (Number(user) + Number(system)) / 100;
 }
 
 interface RunningGateway {
@@ -213,113 +218,5 @@ function sendCall(
 		);
 		sending.on("error", reject);
 		sending.end(body);
-	});
-}
-
-interface Carried {
-	/** The number of the last stored event. */
-	seq: number;
-	/** What was streamed, and what was complete in the end. */
-	streamed: string;
-	whole: string;
-	hasEnded: boolean;
-}
-
-/** One stream of events, its clock and its oracle. */
-class MeasuredStream {
-	readonly times: number[] = [];
-	readonly #response: IncomingMessage;
-	readonly #sessions: Map<string, Carried>;
-	readonly #faults: string[] = [];
-	#rest = "";
-	#left: number;
-	#onEnd = () => {};
-
-	constructor(response: IncomingMessage, ids: readonly string[]) {
-		this.#response = response;
-		this.#sessions = new Map(ids.map((id) => [id, { seq: 0, streamed: "", whole: "", hasEnded: false }]));
-		this.#left = ids.length;
-		response.setEncoding("utf8");
-		response.on("data", (text: string) => this.#take(text));
-		response.on("close", () => this.#onEnd());
-	}
-
-	pause(): void {
-		this.#response.pause();
-	}
-
-	resume(): void {
-		this.#response.resume();
-	}
-
-	/** Resolves when every session's turn has ended, or the connection did. */
-	ended(): Promise<void> {
-		if (this.#left === 0 || this.#response.destroyed) return Promise.resolve();
-		return new Promise((resolve) => {
-			this.#onEnd = resolve;
-		});
-	}
-
-	/** What is not as it has to be; a stream that read has every delta too. */
-	faults(count: number, hasRead: boolean): readonly string[] {
-		const found = [...this.#faults];
-		for (const [id, { streamed, whole, hasEnded }] of this.#sessions) {
-			if (!hasEnded) found.push(`${id}: the turn has no end`);
-			const numbers = [...whole.matchAll(mark)].map(([, number]) => Number(number));
-			if (numbers.length !== count || numbers.some((number, index) => number !== index)) {
-				found.push(`${id}: the answer has ${numbers.length} of ${count} deltas`);
-			}
-			if (hasRead && streamed !== whole) found.push(`${id}: the pieces are not the answer`);
-		}
-		return found;
-	}
-
-	#take(text: string): void {
-		const at = now();
-		const blocks = (this.#rest + text).split("\n\n");
-		this.#rest = blocks.pop() ?? "";
-		for (const block of blocks) {
-			const start = block.indexOf("data: ");
-			if (start !== -1) this.#takeEvent(JSON.parse(block.slice(start + 6)), at);
-		}
-	}
-
-	#takeEvent(data: Record<string, unknown>, at: number): void {
-		const carried = this.#sessions.get(String(data["sessionId"]));
-		if (carried === undefined) return;
-		const { type, seq, part } = data as { type?: string; seq?: number; part?: { type: string; text?: string } };
-		if (seq !== undefined) {
-			if (seq !== carried.seq + 1) this.#faults.push(`event ${seq} follows event ${carried.seq}`);
-			carried.seq = seq;
-		}
-		if (type === "content.delta" && part?.text !== undefined) {
-			carried.streamed += part.text;
-			for (const [, , time] of part.text.matchAll(mark)) this.times.push(at - Number(time));
-		}
-		if (type === "content.completed" && part?.text !== undefined) carried.whole += part.text;
-		if (type !== "turn.ended" || carried.hasEnded) return;
-		carried.hasEnded = true;
-		this.#left -= 1;
-		if (this.#left === 0) this.#onEnd();
-	}
-}
-
-function openStream({ port, token }: RunningGateway, ids: readonly string[]): Promise<MeasuredStream> {
-	return new Promise((resolve, reject) => {
-		const sending = request(
-			{
-				host: "127.0.0.1",
-				port,
-				agent: false,
-				path: `/events?sessions=${ids.map(encodeURIComponent).join()}&role=observe`,
-				headers: { authorization: `Bearer ${token}` },
-			},
-			(response) => {
-				if (response.statusCode === 200) resolve(new MeasuredStream(response, ids));
-				else reject(new Error(`A stream was refused with ${response.statusCode}.`));
-			},
-		);
-		sending.on("error", reject);
-		sending.end();
 	});
 }

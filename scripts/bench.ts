@@ -297,16 +297,20 @@ async function runSessions(choice: Choice, folder: string): Promise<void> {
 	printAlone(choice, measures);
 }
 
-/** The load of many sessions at two rates, and of many clients at one session. */
+/** The load of many sessions, from what is aimed at down to what a machine of two cores can take, and of many clients at one session. */
 const gatewayLoads: readonly (readonly [name: string, GatewayLoad])[] = [
-	[
-		"1,000 sessions at 20 deltas/s, 200 streams, one stalled",
-		{ sessions: 1000, streams: 200, isShared: false, stalled: 1, rate: 20, seconds: 10 },
-	],
-	[
-		"250 sessions at 20 deltas/s, 200 streams, one stalled",
-		{ sessions: 250, streams: 200, isShared: false, stalled: 1, rate: 20, seconds: 10 },
-	],
+	...(
+		[
+			[1000, 20],
+			[500, 20],
+			[250, 20],
+			[1000, 5],
+			[100, 20],
+		] as const
+	).map(([sessions, rate]): [string, GatewayLoad] => [
+		`${sessions.toLocaleString("en-US")} sessions at ${rate} deltas/s, ${Math.min(200, sessions)} streams, one stalled`,
+		{ sessions, streams: Math.min(200, sessions), isShared: false, stalled: 1, rate, seconds: 10 },
+	]),
 	[
 		"50 clients at one session of 20 deltas/s",
 		{ sessions: 1, streams: 50, isShared: true, stalled: 0, rate: 20, seconds: 10 },
@@ -328,19 +332,23 @@ async function runGateway(choice: Choice, folder: string): Promise<void> {
 			load,
 			median: add("delta to client, median", "ms"),
 			p99: add("99 of 100 within", "ms"),
+			late: add("provider late, 99 of 100 within", "ms"),
 			rate: add("deltas at clients", "events/s"),
+			cost: add("processor time of the gateway for each", "µs"),
 			memory: add("memory before", "MB"),
 			peak: add("peak memory", "MB"),
 		};
 	});
 	let faults: readonly string[] = [];
 	for (let round = 1; round <= choice.runs; round += 1) {
-		for (const { load, median, p99, rate, memory, peak } of columns) {
+		for (const { load, median, p99, late, rate, cost, memory, peak } of columns) {
 			if (!choice.json) process.stderr.write(`\rrun ${round} of ${choice.runs}, ${load.sessions} sessions  `);
 			const measured = await measureGateway(target, workDir, load);
 			median.push(measured.median);
 			p99.push(measured.p99);
+			late.push(measured.late);
 			rate.push(measured.deltasPerSecond);
+			if (measured.cost !== null) cost.push(measured.cost);
 			if (measured.memory !== null) memory.push(measured.memory.before / 1_000_000);
 			if (measured.memory !== null) peak.push(measured.memory.peak / 1_000_000);
 			faults = [...faults, ...measured.faults];
