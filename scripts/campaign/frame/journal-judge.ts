@@ -48,8 +48,8 @@ export function checkJournal(bytes: Buffer): string[] {
 				running.addContext(record.change);
 				break;
 			case "summary": {
-				const { used, unfinishedCalls, unretained, isInStep } = record.summary;
-				const said = JSON.stringify({ used, unfinishedCalls, unretained, isInStep });
+				const { used, unfinishedCalls, unretained, isInStep, openTurn, keyedTurns } = record.summary;
+				const said = JSON.stringify({ used, unfinishedCalls, unretained, isInStep, openTurn, keyedTurns });
 				if (record.summary.seq !== seq) faults.push(`journal: a summary of ${record.summary.seq} events after ${seq}`);
 				if (said !== JSON.stringify(running.current)) {
 					faults.push(`journal: a summary says ${said}, the records before it ${JSON.stringify(running.current)}`);
