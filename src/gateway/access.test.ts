@@ -101,6 +101,19 @@ describe("AccessControl", () => {
 		expect(await statusOf(access, { remoteAddress: "192.0.2.1" })).toBe("control");
 	});
 
+	it("counts an IPv6 client once, whichever of its addresses it uses, and an IPv4 one however it is written", async () => {
+		const access = createAccess();
+		for (let count = 0; count < failureLimit; count += 1) {
+			const guess = { authorization: "Bearer wrong" };
+			expect(await statusOf(access, { ...guess, remoteAddress: `2001:db8:0:1::${count.toString(16)}` })).toBe(401);
+			expect(await statusOf(access, { ...guess, remoteAddress: "::ffff:192.0.2.1" })).toBe(401);
+		}
+		expect(await statusOf(access, { remoteAddress: "2001:db8:0:1:ffff::9" })).toBe(429);
+		expect(await statusOf(access, { remoteAddress: "2001:db8::1:0:0:0:9" })).toBe(429);
+		expect(await statusOf(access, { remoteAddress: "2001:db8:0:2::1" })).toBe("control");
+		expect(await statusOf(access, { remoteAddress: "192.0.2.1" })).toBe(429);
+	});
+
 	it("does not lock out this machine", async () => {
 		const access = createAccess();
 		for (const remoteAddress of ["127.0.0.1", "::1", "::ffff:127.0.0.1"]) {

@@ -26,7 +26,7 @@ export interface AccessSettings {
 	now(): number;
 }
 
-/** Failures of one address within `failureSpan` milliseconds after which it is refused for `banSpan` milliseconds. */
+/** Failures of one address, or one network of IPv6, within `failureSpan` milliseconds after which it is refused for `banSpan` milliseconds. */
 export const failureLimit = 10;
 export const failureSpan = 60_000;
 export const banSpan = 60_000;
@@ -70,7 +70,8 @@ export class AccessControl {
 		return refused(401, "A valid token is needed, as: Authorization: Bearer TOKEN.");
 	}
 
-	#isBanned(address: string): boolean {
+	#isBanned(remoteAddress: string): boolean {
+		const address = toGuesser(remoteAddress);
 		const times = this.#failures.get(address);
 		if (times === undefined || times.length < failureLimit) return false;
 		const last = times.at(-1) ?? 0;
@@ -79,9 +80,10 @@ export class AccessControl {
 		return false;
 	}
 
-	#noteFailure(address: string): void {
+	#noteFailure(remoteAddress: string): void {
 		// On this machine somebody who guesses could as well read the file, and others would be locked out.
-		if (isLoopback(address)) return;
+		if (isLoopback(remoteAddress)) return;
+		const address = toGuesser(remoteAddress);
 		const now = this.#settings.now();
 		const recent = (this.#failures.get(address) ?? []).filter((time) => now - time < failureSpan);
 		this.#failures.delete(address);
@@ -97,6 +99,17 @@ function refused(
 	text: string,
 ): Extract<Access, { kind: "refused" }> {
 	return { kind: "refused", status, text };
+}
+
+/** Whom failures count for: an IPv4 address, or the 64 bits of an IPv6 one within which a client may choose any other. */
+function toGuesser(address: string): string {
+	const plain = address.toLowerCase().replace(/^::ffff:(?=\d+\.)/, "");
+	if (!plain.includes(":")) return plain;
+	const [before = "", after] = plain.split("::");
+	const words = (text: string) => text.split(":").filter((word) => word !== "");
+	const [head, tail] = [words(before), words(after ?? "")];
+	const zeros = Array.from({ length: Math.max(0, 8 - head.length - tail.length) }, () => "0");
+	return [...head, ...zeros, ...tail].slice(0, 4).join(":");
 }
 
 /** Whether the origin is this server, by the name that the request reached it with. */

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { isEvent } from "../../test/support/gateway/gateway-client.ts";
+import { GatewayClient, isEvent } from "../../test/support/gateway/gateway-client.ts";
 import type { Answer, Sending } from "../../test/support/gateway/gateway-requests.ts";
 import { control, createGateway } from "../../test/support/gateway/gateway-subject.ts";
 import { connectSocket } from "../../test/support/gateway/socket-client.ts";
@@ -100,6 +100,17 @@ describe("POST /rpc", () => {
 		expect(await client.call("turn.start", params, { "idempotency-key": "k".repeat(201) })).toMatchObject({
 			error: { data: { code: "invalid-input" } },
 		});
+	});
+
+	it("keeps the keys of different tokens apart", async () => {
+		const { client, valid, port } = await createGateway();
+		const other = "d".repeat(64);
+		valid.set(other, "control");
+		const second = new GatewayClient(port, other);
+		const key = { "idempotency-key": "k" };
+		const created = await client.result("sessions.create", {}, key);
+		expect((await second.result("sessions.create", {}, key))["sessionId"]).not.toBe(created["sessionId"]);
+		expect(await client.result("sessions.create", {}, key)).toEqual(created);
 	});
 
 	it("lets a token that observes only look", async () => {

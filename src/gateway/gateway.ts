@@ -240,7 +240,7 @@ class Visits {
 	}
 
 	/** JSON-RPC 2.0, one request: its errors are answers with status 200, but for what is no request at all. */
-	#answerCall({ request, response, scope }: Visit): Promise<void> {
+	#answerCall({ request, response, scope, token }: Visit): Promise<void> {
 		return this.#bodies.use(request, async (body) => {
 			let message: unknown;
 			try {
@@ -267,7 +267,7 @@ class Visits {
 				const key = request.headers["idempotency-key"];
 				const work = () => this.#call(name, params, scope);
 				const isRepeatable = methods[name].scope === "control" && key !== undefined;
-				const result = isRepeatable ? await this.#once(key, { name, params }, work) : await work();
+				const result = isRepeatable ? await this.#once(token, key, { name, params }, work) : await work();
 				sendJson(response, 200, { jsonrpc: "2.0", id, result });
 			} catch (thrown) {
 				this.#noteInternal(thrown);
@@ -276,11 +276,17 @@ class Visits {
 		});
 	}
 
-	#once(key: string | readonly string[], request: object, work: () => Promise<unknown>): Promise<unknown> {
+	#once(
+		token: string,
+		key: string | readonly string[],
+		request: object,
+		work: () => Promise<unknown>,
+	): Promise<unknown> {
 		if (typeof key !== "string" || key.length === 0 || key.length > 200) {
 			throw new KernelError("invalid-input", "An Idempotency-Key has from 1 to 200 characters.");
 		}
-		return this.#repeated.once(key, JSON.stringify(request), work);
+		// A key is its client's own: another one with the same key has sent nothing yet.
+		return this.#repeated.once(`${token} ${key}`, JSON.stringify(request), work);
 	}
 
 	async #answerHistory({ response, query }: Visit, sessionId: string): Promise<void> {
