@@ -53,8 +53,15 @@ async function timeDecisions(): Promise<readonly number[]> {
 	return times;
 }
 
+interface CommandTimes {
+	readonly plain: number;
+	readonly sandboxed: number;
+	/** The median of the differences between two that ran one after the other: load changes them less. */
+	readonly added: number;
+}
+
 /** Milliseconds of one `true`, without and with the sandbox, in turns; null where there can be none. */
-async function timeCommands(folder: string): Promise<{ plain: number; sandboxed: number } | null> {
+async function timeCommands(folder: string): Promise<CommandTimes | null> {
 	const workDir = path.join(folder, "sandbox");
 	mkdirSync(workDir, { recursive: true });
 	const environment = { PATH: process.env["PATH"] ?? "/usr/bin:/bin" };
@@ -89,18 +96,17 @@ async function timeCommands(folder: string): Promise<{ plain: number; sandboxed:
 		sandboxed.push(await run(await sandbox.confinementFor({ workDir, additionalDirs: [] })));
 	}
 	await sandbox.close();
-	return { plain: median(plain), sandboxed: median(sandboxed) };
+	const differences = sandboxed.map((time, round) => time - (plain[round] ?? 0));
+	return { plain: median(plain), sandboxed: median(sandboxed), added: median(differences) };
 }
 
 export interface PermissionTimes {
 	/** Milliseconds. */
 	readonly decision: number;
-	readonly plain: number | null;
-	readonly sandboxed: number | null;
+	readonly commands: CommandTimes | null;
 }
 
 export async function measurePermissions(folder: string): Promise<PermissionTimes> {
 	const decision = median(await timeDecisions());
-	const times = await timeCommands(folder);
-	return { decision, plain: times?.plain ?? null, sandboxed: times?.sandboxed ?? null };
+	return { decision, commands: await timeCommands(folder) };
 }

@@ -194,13 +194,15 @@ async function runPermissions(choice: Choice, folder: string): Promise<void> {
 		decision: { name: "decision over a command of 200 characters", values: [] as number[] },
 		plain: { name: "`true` without the sandbox", values: [] as number[] },
 		sandboxed: { name: "`true` in the sandbox", values: [] as number[] },
+		added: { name: "what the sandbox adds to a `true`", values: [] as number[] },
 	};
 	for (let round = 1; round <= choice.runs; round += 1) {
 		if (!choice.json) process.stderr.write(`\rrun ${round} of ${choice.runs}  `);
 		const times = await measurePermissions(folder);
 		columns.decision.values.push(times.decision);
-		if (times.plain !== null) columns.plain.values.push(times.plain);
-		if (times.sandboxed !== null) columns.sandboxed.values.push(times.sandboxed);
+		for (const key of ["plain", "sandboxed", "added"] as const) {
+			if (times.commands !== null) columns[key].values.push(times.commands[key]);
+		}
 	}
 	if (!choice.json) process.stderr.write("\r");
 	const measured = Object.values(columns).filter(({ values }) => values.length > 0);

@@ -14,6 +14,12 @@ export type ChildExit =
 	| { readonly kind: "signalled"; readonly signal: string }
 	| { readonly kind: "not-started"; readonly reason: string };
 
+/**
+ * What is known of a group after its end: something of it is left; nothing is, but processes may have left it; nothing is,
+ * and none can have left it.
+ */
+export type GroupEnd = "alive" | "gone" | "sealed";
+
 export interface ChildGroup {
 	/** The process id of the leader. */
 	readonly id: number;
@@ -23,11 +29,10 @@ export interface ChildGroup {
 	readonly errors: Readable;
 	/** Settles when the leader has exited; the pipes may still be open. */
 	readonly exit: Promise<ChildExit>;
-	/**
-	 * TERM to the group, KILL after `grace` milliseconds or when `abortPending` aborts. True when the whole group is
-	 * gone.
-	 */
-	end(clock: Clock, grace: number, abortPending: AbortSignal): Promise<boolean>;
+	/** Lets a confined command run, which waits for it; any other runs already. */
+	begin(): void;
+	/** TERM to the group, KILL after `grace` milliseconds or when `abortPending` aborts. */
+	end(clock: Clock, grace: number, abortPending: AbortSignal): Promise<GroupEnd>;
 }
 
 export type StartedGroup =
@@ -148,7 +153,10 @@ export async function startGroup(request: RunRequest, marker: string): Promise<S
 			output: stdout,
 			errors: stderr,
 			exit,
-			end: (clock, grace, abortPending) => endGroup(pid, clock, grace, abortPending),
+			begin: () => undefined,
+			async end(clock, grace, abortPending) {
+				return (await endGroup(pid, clock, grace, abortPending)) ? "gone" : "alive";
+			},
 		},
 	};
 }

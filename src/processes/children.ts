@@ -5,7 +5,7 @@ import { type Clock, sleep, systemClock } from "../base/clock.ts";
 import { createDeferred } from "../base/deferred.ts";
 import { type Identifiers, randomIdentifiers } from "../base/ids.ts";
 import { type Log, silentLog } from "../base/log.ts";
-import { type ChildGroup, type StartedGroup, startGroup, startPace } from "./child-group.ts";
+import { type ChildGroup, type GroupEnd, type StartedGroup, startGroup, startPace } from "./child-group.ts";
 import { createStdioCapture, openStdio } from "./child-stdio.ts";
 import { type ConfinedStart, prepareConfinement } from "./confinement.ts";
 import { startContainedGroup } from "./contained-group.ts";
@@ -20,7 +20,7 @@ import { createOutputCapture, type OutputCapture, type OutputSource } from "./ou
 import { createOutputForwarding } from "./output-forwarding.ts";
 import type { Confinement, OpenOutputSink, Processes, RunOutcome, RunRequest } from "./port.ts";
 import { sweepStragglers } from "./stragglers.ts";
-import { startWatchdog } from "./watchdog.ts";
+import { startWatchdog, type Watchdog } from "./watchdog.ts";
 
 export interface ProcessesOptions {
 	/** Opens spill files; without it nothing is spilled. */
@@ -160,12 +160,13 @@ export function createProcesses(options: ProcessesOptions = {}): Processes {
 		pipes.close();
 	};
 
-	const endEverything = async (group: ChildGroup, marker: string, request: RunRequest): Promise<void> => {
-		const gone = await group.end(clock, grace, request.abortPending ?? new AbortController().signal);
-		const stubborn = await sweepStragglers(marker, clock);
-		if (!gone || stubborn.length > 0) {
+	const endEverything = async (group: ChildGroup, marker: string, request: RunRequest): Promise<GroupEnd> => {
+		const end = await group.end(clock, grace, request.abortPending ?? new AbortController().signal);
+		const stubborn = end === "sealed" ? [] : await sweepStragglers(marker, clock);
+		if (end === "alive" || stubborn.length > 0) {
 			log.warn("Processes survived the end of their command", { file: request.file, stragglers: stubborn });
 		}
+		return end;
 	};
 
 	const start = async (
@@ -203,12 +204,8 @@ export function createProcesses(options: ProcessesOptions = {}): Processes {
 		for (let attempt = 1; ; attempt += 1) {
 			const prepared = prepareConfinement(confinement, filterDescriptor);
 			if (!prepared.ok) return refuse(prepared.reason);
-			try {
-				const outcome = await carryOut(request, signal, { bubblewrap }, prepared.start);
-				if (attempt === startAttempts || !missedMount(outcome)) return outcome;
-			} finally {
-				prepared.start.release();
-			}
+			const outcome = await carryOut(request, signal, { bubblewrap }, prepared.start);
+			if (attempt === startAttempts || !missedMount(outcome)) return outcome;
 			await sleep(clock, attempt * startBackoff, signal);
 		}
 	};
@@ -237,35 +234,57 @@ export function createProcesses(options: ProcessesOptions = {}): Processes {
 		return createOutputCapture({ limit, separate, spill, log });
 	};
 
+	/** Starts the command and a watchdog for it. The command never runs unwatched. */
+	const startWatched = async (
+		request: RunRequest,
+		marker: string,
+		container: Containment | null,
+		confined: ConfinedStart | null,
+	): Promise<StartedGroup & { readonly watchdog: Watchdog | null }> => {
+		const watch = () => startPace.run(() => startWatchdog(marker, log));
+		// bwrap prepares a confined command meanwhile, which then waits for `begin`.
+		const before = confined === null ? await watch() : null;
+		const started = await start(request, marker, container, confined);
+		if (!started.ok) return { ...started, watchdog: before };
+		const watchdog = before ?? (await watch());
+		watchdog.watch(started.group.id, confined?.placeholders ?? []);
+		started.group.begin();
+		return { ...started, watchdog };
+	};
+
 	const carryOut = async (
 		request: RunRequest,
 		signal: AbortSignal,
 		container: Containment | null,
 		confined: ConfinedStart | null = null,
 	): Promise<RunOutcome> => {
-		if (signal.aborted) return { ended: { kind: "aborted" }, ...noOutput };
-		const marker = identifiers.hex(32);
-		// The watchdog first, so that a command never runs unwatched.
-		const watchdog = await startPace.run(() => startWatchdog(marker, log));
-		const started = await start(request, marker, container, confined);
-		if (!started.ok) {
-			await watchdog.dismiss(clock);
-			return { ended: { kind: "not-started", reason: started.reason }, ...noOutput };
+		let isSealed = true;
+		try {
+			if (signal.aborted) return { ended: { kind: "aborted" }, ...noOutput };
+			const marker = identifiers.hex(32);
+			const started = await startWatched(request, marker, container, confined);
+			const { watchdog } = started;
+			if (!started.ok) {
+				await watchdog?.dismiss(clock);
+				return { ended: { kind: "not-started", reason: started.reason }, ...noOutput };
+			}
+			isSealed = false;
+			const { group } = started;
+			request.onStart?.(group.id);
+			const capture = captureFor(request);
+			const pipes = readPipes(group, capture, request);
+			if (group.input !== null && request.conversation !== undefined) openStdio(request.conversation, group.input);
+			else group.input?.end(request.input);
+			const ended = await waitForEnd(group, request, signal);
+			if (ended.kind === "exited" || ended.kind === "signalled") await within(clock, drain, pipes.closed);
+			isSealed = (await endEverything(group, marker, request)) === "sealed";
+			const dismissed = watchdog?.dismiss(clock);
+			await readRemainder(pipes);
+			await dismissed;
+			return { ended, ...(await capture.finish()) };
+		} finally {
+			confined?.release(isSealed);
 		}
-		const { group } = started;
-		watchdog.watch(group.id, confined?.placeholders ?? []);
-		request.onStart?.(group.id);
-		const capture = captureFor(request);
-		const pipes = readPipes(group, capture, request);
-		if (group.input !== null && request.conversation !== undefined) openStdio(request.conversation, group.input);
-		else group.input?.end(request.input);
-		const ended = await waitForEnd(group, request, signal);
-		if (ended.kind === "exited" || ended.kind === "signalled") await within(clock, drain, pipes.closed);
-		await endEverything(group, marker, request);
-		const dismissed = watchdog.dismiss(clock);
-		await readRemainder(pipes);
-		await dismissed;
-		return { ended, ...(await capture.finish()) };
 	};
 
 	return {

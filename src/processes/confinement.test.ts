@@ -1,13 +1,16 @@
 import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { hasSandbox } from "../../test/support/executable/bubblewrap.ts";
+import { systemClock } from "../base/clock.ts";
 import { createProcesses } from "./children.ts";
 import { prepareConfinement, proxyVariables } from "./confinement.ts";
-import { filterDescriptor, findTrustedBubblewrap } from "./containment.ts";
+import { startContainedGroup } from "./contained-group.ts";
+import { filterDescriptor, findBubblewrap, findTrustedBubblewrap } from "./containment.ts";
 import { claimPlaceholder, isPlaceholder, releasePlaceholders } from "./placeholders.ts";
 import type { Confinement, RunOutcome } from "./port.ts";
 
@@ -46,6 +49,19 @@ async function run(script: string, extra: Partial<Confinement> = {}, input?: str
 	);
 }
 
+/** The text of a program that runs the script confined, in a process of its own. */
+function serverProgram(script: string, extra: Partial<Confinement>, onOutput = "undefined"): string {
+	return `
+		import { createProcesses } from ${JSON.stringify(path.resolve("src/processes/children.ts"))};
+		const request = ${JSON.stringify({
+			...{ file: "/bin/sh", arguments: ["-c", script], workDir: work, outputLimit: 10 },
+			...{ environment: { PATH: systemPath }, confinement: confinement(extra) },
+		})};
+		const onOutput = ${onOutput};
+		await createProcesses({ contain: "auto" }).run({ ...request, onOutput }, new AbortController().signal);
+	`;
+}
+
 describe("a confinement that cannot be applied", () => {
 	it("never uses a bwrap that a command could have written", async () => {
 		const file = path.join(work, "bwrap");
@@ -77,7 +93,7 @@ describe("the mounts", () => {
 	const argumentsOf = (extra: Partial<Confinement>): string => {
 		const prepared = prepareConfinement(confinement(extra), filterDescriptor);
 		if (!prepared.ok) throw new Error(prepared.reason);
-		prepared.start.release();
+		prepared.start.release(true);
 		return prepared.start.arguments.join(" ");
 	};
 
@@ -105,10 +121,31 @@ describe("placeholders", () => {
 		await mkdir(theirs);
 		for (const place of [mine, mine, theirs]) expect(claimPlaceholder(place)).toBe(true);
 		expect([isPlaceholder(mine), isPlaceholder(theirs)]).toEqual([true, false]);
-		releasePlaceholders([mine, theirs]);
+		releasePlaceholders([mine, theirs], true);
 		expect((await readdir(work)).sort()).toEqual([".idea", ".vscode"]);
-		releasePlaceholders([mine]);
+		releasePlaceholders([mine], true);
 		expect(await readdir(work)).toEqual([".vscode"]);
+	});
+
+	it.runIf(hasSandbox())("stay while they are mounted, if the command may not have ended", async () => {
+		const place = path.join(work, ".idea");
+		claimPlaceholder(place);
+		const mounts = ["--dev-bind", "/", "/", "--ro-bind", place, place];
+		const command = spawn(findBubblewrap(systemPath) ?? "", [
+			...mounts,
+			"--die-with-parent",
+			"sh",
+			"-c",
+			"echo ready; read -r line",
+		]);
+		await once(command.stdout, "data");
+		releasePlaceholders([place], false);
+		expect(await readdir(work)).toEqual([".idea"]);
+		command.stdin.end();
+		await once(command, "close");
+		claimPlaceholder(place);
+		releasePlaceholders([place], false);
+		expect(await readdir(work)).toEqual([]);
 	});
 });
 
@@ -159,6 +196,46 @@ describe.runIf(hasSandbox())("with bwrap, a confined command", () => {
 		}
 	});
 
+	it("retains its placeholders while a command of another process needs them", async () => {
+		const [ready, go, result] = ["ready", "go", "result"].map((name) => path.join(work, name));
+		const readOnly = [path.join(work, ".idea")];
+		const wait = (file = "") => `while [ ! -e ${JSON.stringify(file)} ]; do sleep 0.01; done`;
+		const script = `touch ready; ${wait(go)}; mkdir .idea/mine; echo $? > result`;
+		const file = path.join(directory, "other.mts");
+		await writeFile(file, serverProgram(script, { readOnly }));
+		const first = run(`ls -A > listed; ${wait(ready)}`, { readOnly });
+		await expect.poll(() => existsSync(path.join(work, "listed"))).toBe(true);
+		const other = spawn(path.resolve("node_modules/.bin/tsx"), [file]);
+		const otherEnd = once(other, "close");
+		expect((await first).ended).toEqual({ kind: "exited", exitCode: 0 });
+		expect(await readdir(work)).toContain(".idea");
+		await writeFile(go ?? "", "");
+		await otherEnd;
+		expect(await readFile(result ?? "", "utf8")).toBe("1\n");
+		expect(await readdir(work)).not.toContain(".idea");
+	});
+
+	it("does not run before it is begun, nor when it is ended first", async () => {
+		const prepared = prepareConfinement(confinement(), filterDescriptor);
+		const bubblewrap = findTrustedBubblewrap(systemPath, confinement()) ?? "";
+		if (!prepared.ok) throw new Error(prepared.reason);
+		const request = {
+			...{ file: "/bin/sh", arguments: ["-c", "echo > ran"], workDir: work, outputLimit: 0 },
+			...{ environment: { PATH: systemPath }, confinement: confinement() },
+		};
+		for (const isBegun of [false, true]) {
+			const started = await startContainedGroup("/bin/sh", request, "marker", { bubblewrap }, prepared.start);
+			if (!started.ok) throw new Error(started.reason);
+			if (isBegun) {
+				started.group.begin();
+				expect(await started.group.exit).toEqual({ kind: "exited", exitCode: 0 });
+			}
+			await started.group.end(systemClock, 0, never);
+			expect(await readdir(work)).toEqual(isBegun ? ["ran"] : []);
+		}
+		prepared.start.release(true);
+	});
+
 	it("sees no more of what is hidden through a link that an earlier command made", async () => {
 		const home = path.join(directory, "home");
 		await mkdir(path.join(home, "keys/deep"), { recursive: true });
@@ -192,21 +269,10 @@ describe.runIf(hasSandbox())("with bwrap, a confined command", () => {
 	});
 
 	it("has no placeholder left after its server was killed", async () => {
-		const server = `
-			import { createProcesses } from ${JSON.stringify(path.resolve("src/processes/children.ts"))};
-			const request = ${JSON.stringify({
-				file: "/bin/sh",
-				arguments: ["-c", "ls -A > seen; echo ready; sleep 60"],
-				workDir: work,
-				environment: { PATH: systemPath },
-				outputLimit: 10,
-				confinement: confinement({ readOnly: [path.join(work, ".idea")] }),
-			})};
-			const onOutput = () => process.kill(process.pid, "SIGKILL");
-			await createProcesses({ contain: "auto" }).run({ ...request, onOutput }, new AbortController().signal);
-		`;
+		const readOnly = [path.join(work, ".idea")];
+		const onOutput = '() => process.kill(process.pid, "SIGKILL")';
 		const file = path.join(directory, "server.mts");
-		await writeFile(file, server);
+		await writeFile(file, serverProgram("ls -A > seen; echo ready; sleep 60", { readOnly }, onOutput));
 		const { signal } = spawnSync(path.resolve("node_modules/.bin/tsx"), [file]);
 		expect(signal ?? "SIGKILL").toBe("SIGKILL");
 		await expect.poll(() => readdir(work), { timeout: 10_000 }).toEqual(["seen"]);

@@ -23,8 +23,8 @@ export interface ConfinedStart {
 	readonly inherited: readonly number[];
 	/** Directories that exist on the machine only while the command runs. */
 	readonly placeholders: readonly string[];
-	/** Call it once the command is gone. */
-	release(): void;
+	/** Call it at the end of the command, and say whether nothing of it can be left. */
+	release(isSealed: boolean): void;
 }
 
 export type PreparedConfinement =
@@ -290,14 +290,14 @@ export function prepareConfinement(confinement: Confinement, filterDescriptor: n
 				filter: buildSystemCallFilter(arch, isHost ? "all" : "internet"),
 				inherited: inheritedDescriptors(highestDescriptor),
 				placeholders,
-				release() {
+				release(isSealed) {
 					for (const file of absent) removeCreated(file);
-					releasePlaceholders(placeholders);
+					releasePlaceholders(placeholders, isSealed);
 				},
 			},
 		};
 	} catch (thrown) {
-		releasePlaceholders(placeholders);
+		releasePlaceholders(placeholders, true);
 		return { ok: false, reason: errorText(thrown) };
 	}
 }

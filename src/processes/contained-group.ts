@@ -158,7 +158,6 @@ export async function startContainedGroup(
 	if (confined !== null) {
 		if (!(filter instanceof Writable)) return { ok: false, reason: "The process has no pipes" };
 		filter.on("error", () => undefined);
-		filter.end(confined.filter);
 	}
 	const network = request.confinement?.network;
 	const endProxy = network?.kind === "proxy" ? serveConfinedProxy(child, network.socket) : () => undefined;
@@ -210,6 +209,10 @@ export async function startContainedGroup(
 		output,
 		errors,
 		exit: exit.promise,
+		begin() {
+			// bwrap reads the filter to its end before it runs anything; without one it fails.
+			if (confined !== null && filter instanceof Writable) filter.end(confined.filter);
+		},
 		async end(clock, grace, abortPending) {
 			if (inner !== null) await terminate(inner, clock, grace, abortPending);
 			// The namespace's init dies with bwrap, and everything in the namespace with that.
@@ -219,7 +222,10 @@ export async function startContainedGroup(
 			await Promise.race([closed, sleep(clock, killPatience, late.signal)]);
 			late.abort();
 			endProxy();
-			return inner === null || (await waitUntilEmpty(inner, clock));
+			if (inner === null) return "gone";
+			if (!(await waitUntilEmpty(inner, clock))) return "alive";
+			// Unlike a confined command, one of root could have entered another namespace.
+			return confined === null ? "gone" : "sealed";
 		},
 	};
 	return { ok: true, group };

@@ -35,6 +35,9 @@ it("claims a directory that another process removes at any moment", async () => 
 	} finally {
 		await other.terminate();
 	}
-	releasePlaceholders(Array.from({ length: 3000 }, () => directory));
+	releasePlaceholders(
+		Array.from({ length: 3000 }, () => directory),
+		true,
+	);
 	expect(readdirSync(work)).toEqual([]);
 });

@@ -3,30 +3,42 @@
 import { lstatSync, lutimesSync, mkdirSync, readdirSync, readFileSync, readlinkSync, rmdirSync } from "node:fs";
 import { systemErrorCode } from "../base/errors.ts";
 
-/** Seconds since the epoch: no directory in use has been unchanged since then. */
-const placeholderTime = 1;
+/**
+ * Seconds since the epoch, as the time of a placeholder's last change: no directory in use has been unchanged since then.
+ * `shared` is one that was there already when another process needed it, or that a killed one left.
+ */
+const placeholderTimes = { own: 1, shared: 2 } as const;
 
 /** How many running commands of this process need each placeholder. */
 const users = new Map<string, number>();
 
-/** Whether the directory is one that `claimPlaceholder` made, perhaps in another process. */
-export function isPlaceholder(directory: string): boolean {
+/** Which processes have needed the placeholder; null when the directory is none. */
+function ownersOf(directory: string): keyof typeof placeholderTimes | null {
 	try {
 		const status = lstatSync(directory, { throwIfNoEntry: false });
-		return (
-			status?.isDirectory() === true && status.mtimeMs === placeholderTime * 1000 && readdirSync(directory).length === 0
-		);
+		if (status?.isDirectory() !== true || status.mtimeMs > placeholderTimes.shared * 1000) return null;
+		if (readdirSync(directory).length > 0) return null;
+		if (status.mtimeMs === placeholderTimes.own * 1000) return "own";
+		return status.mtimeMs === placeholderTimes.shared * 1000 ? "shared" : null;
 	} catch {
-		return false;
+		return null;
 	}
 }
 
-/** Marks the directory as a placeholder. Another process may have removed it by now: its mount fails then, and is repeated. */
-function markPlaceholder(directory: string): void {
+/** Whether the directory is one that `claimPlaceholder` made, perhaps in another process. */
+export function isPlaceholder(directory: string): boolean {
+	return ownersOf(directory) !== null;
+}
+
+/**
+ * Marks the directory as a placeholder. Another process may have removed it by now: its mount fails then, and is repeated.
+ * That of another user cannot be marked, nor removed.
+ */
+function markPlaceholder(directory: string, time: number): void {
 	try {
-		lutimesSync(directory, placeholderTime, placeholderTime);
+		lutimesSync(directory, time, time);
 	} catch (thrown) {
-		if (systemErrorCode(thrown) !== "ENOENT") throw thrown;
+		if (!["ENOENT", "EPERM", "EACCES", "EROFS"].includes(systemErrorCode(thrown) ?? "")) throw thrown;
 	}
 }
 
@@ -34,11 +46,12 @@ function markPlaceholder(directory: string): void {
 export function claimPlaceholder(directory: string): boolean {
 	try {
 		mkdirSync(directory);
-		markPlaceholder(directory);
+		markPlaceholder(directory, placeholderTimes.own);
 	} catch (thrown) {
 		const code = systemErrorCode(thrown);
 		if (code === "EACCES" || code === "EROFS" || code === "EPERM") return false;
 		if (code !== "EEXIST") throw thrown;
+		if (!users.has(directory) && isPlaceholder(directory)) markPlaceholder(directory, placeholderTimes.shared);
 	}
 	users.set(directory, (users.get(directory) ?? 0) + 1);
 	return true;
@@ -65,10 +78,11 @@ function mountTables(): readonly string[] {
 }
 
 /**
- * Releases the placeholders of one command and removes those that nothing needs any more. Removing a directory removes
- * what another process has mounted on it, so one that is mounted anywhere stays; the command there removes it.
+ * Releases the placeholders of one command and removes those that nothing needs any more. Removing a directory removes what
+ * a process has mounted on it, so one that is mounted anywhere stays; the command there removes it. Looking for that takes
+ * milliseconds, and is not needed when the command is gone for sure and no other process has claimed the placeholder.
  */
-export function releasePlaceholders(directories: readonly string[]): void {
+export function releasePlaceholders(directories: readonly string[], isGone: boolean): void {
 	const free: string[] = [];
 	for (const directory of directories) {
 		const left = (users.get(directory) ?? 1) - 1;
@@ -78,16 +92,23 @@ export function releasePlaceholders(directories: readonly string[]): void {
 			free.push(directory);
 		}
 	}
-	const unused = free.filter(isPlaceholder);
-	if (unused.length === 0) return;
-	const tables = mountTables();
-	for (const directory of unused) {
-		const mounted = ` ${toMountSpelling(directory)} `;
-		if (tables.some((table) => table.includes(mounted))) continue;
+	const remove = (directory: string): void => {
 		try {
 			rmdirSync(directory);
 		} catch {
 			// Something was put into it, or it is gone.
 		}
+	};
+	const doubtful: string[] = [];
+	for (const directory of free) {
+		const owners = ownersOf(directory);
+		if (owners === "own" && isGone) remove(directory);
+		else if (owners !== null) doubtful.push(directory);
+	}
+	if (doubtful.length === 0) return;
+	const tables = mountTables();
+	for (const directory of doubtful) {
+		const mounted = ` ${toMountSpelling(directory)} `;
+		if (!tables.some((table) => table.includes(mounted))) remove(directory);
 	}
 }
