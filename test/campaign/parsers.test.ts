@@ -1,9 +1,11 @@
 // A fixed-seed piece of the parsers campaign, and what it compares with.
 import { describe, expect, it } from "vitest";
+import { createBash } from "../../scripts/campaign/parsers/bash.ts";
 import { literalOf } from "../../scripts/campaign/parsers/literal.ts";
 import { playParsers } from "../../scripts/campaign/parsers/parsers-child.ts";
 import { createPrinter } from "../../scripts/campaign/parsers/printer.ts";
 import { createTreeSitter } from "../../scripts/campaign/parsers/tree-sitter.ts";
+import { readScript } from "../../src/permissions/shell/read-script.ts";
 
 it("the parsers campaign finds that scripts are read as other parsers read them", async () => {
 	const { findings, outcomes } = await playParsers(20, 0, 300);
@@ -35,6 +37,17 @@ describe("what the parsers campaign compares with", () => {
 		const { programsOf } = await createTreeSitter();
 		expect(programsOf('a "$(b)" | c <(d); [[ e ]]; [ f ]; export g')).toEqual(["a", "b", "c", "d", "[", "export"]);
 		expect(programsOf("a 'b")).toBeNull();
+	});
+
+	it("reads what bash prints as bash read it, the pattern `esac` as well", async () => {
+		const bash = createBash();
+		const printed = await bash.print("case x in (esac) a <<'E';& (esac|@) b;; esac\nE\n");
+		expect(await bash.print("case x in esac) a;; esac")).toBeNull();
+		bash.close();
+		const { commands, doubts } = await readScript(printed ?? "", { cwd: "/work", home: "/home/user" });
+		expect(doubts).toEqual([]);
+		const a = { kind: "literal", text: "a" };
+		expect(commands.map(({ command }) => command.words[0])).toEqual([a, { ...a, text: "b" }]);
 	});
 
 	it("prints any number of scripts in the form of the other parser", async () => {

@@ -20,6 +20,14 @@ const server = `while read -r; do
 	then echo taken; else echo refused; fi
 done`;
 
+/**
+ * Bash prints what it would not take for the same: a name of a coprocess that was not written, and the pattern `(esac)` without
+ * the parenthesis that makes it one.
+ */
+function repair(printed: string): string {
+	return printed.replaceAll(/\bcoproc COPROC /g, "coproc ").replaceAll(/^(\s*)(esac(?: \| .*)?\))$/gm, "$1($2");
+}
+
 export function createBash(): Bash {
 	const folder = mkdtempSync(path.join(tmpdir(), "agentwire-parsers-"));
 	const file = path.join(folder, "script.sh");
@@ -36,8 +44,7 @@ export function createBash(): Bash {
 		const { value, done } = await answers.next();
 		if (done === true) throw new Error("The shell that parses scripts has ended.");
 		if (value !== "taken") return null;
-		// It prints a name that was not written.
-		return readFileSync(`${file}.printed`, "utf8").replaceAll(/\bcoproc COPROC /g, "coproc ");
+		return repair(readFileSync(`${file}.printed`, "utf8"));
 	};
 	let last: Promise<string | null> = Promise.resolve(null);
 	return {
