@@ -352,12 +352,20 @@ function composeServers(
 	};
 }
 
-/** Settings that reject unattended calls, or forbid a mode that approves by itself, bind whoever creates a session. */
+/**
+ * Settings that reject unattended calls, or forbid a mode that approves by itself, bind whoever creates a session. To approve
+ * them is what the mode `auto` does: where that is forbidden, no setting approves them either.
+ */
 function toUnattended(
 	{ permissions }: Pick<SessionOptions, "permissions">,
 	setting: Configuration["agentwire"]["unattended"],
-	forbiddenModes: ReadonlyMap<unknown, unknown>,
+	forbiddenModes: SessionParts["forbiddenModes"],
 ): WhenUnattended {
 	const wish = permissions?.whenUnattended ?? setting ?? "reject";
-	return wish === "creator" && (setting === "reject" || forbiddenModes.size > 0) ? "reject" : wish;
+	const isRefused = {
+		creator: setting === "reject" || forbiddenModes.size > 0,
+		approve: forbiddenModes.has("auto"),
+		reject: false,
+	};
+	return isRefused[wish] ? "reject" : wish;
 }

@@ -21,6 +21,7 @@ import { processesOfServers } from "../compose/command-sandbox.ts";
 import { composeSession, type SessionLinks, type SessionOptions, type SkillSearch } from "../compose/compose.ts";
 import type { HostServices } from "../compose/host-services.ts";
 import { secretsOf } from "../compose/secrets.ts";
+import { forbiddenMode } from "../interactions/approval-mode.ts";
 import { Session } from "../session/session.ts";
 import type { SessionParts } from "../session/session-parts.ts";
 
@@ -230,7 +231,9 @@ export class Kernel {
 	async #load(stored: StoredSession, toOptions: ToOptions): Promise<Session> {
 		try {
 			const options = await toOptions(stored.state());
-			return await this.#start(stored, options, await this.#compose(stored, options));
+			const parts = await this.#compose(stored, options);
+			if (!stored.existed) refuseForbiddenMode(options, parts);
+			return await this.#start(stored, options, parts);
 		} catch (thrown) {
 			await stored.close({ becomesLast: false });
 			throw thrown;
@@ -270,6 +273,15 @@ export class Kernel {
 
 function invalidInput(message: string, cause?: unknown): KernelError {
 	return new KernelError("invalid-input", message, cause === undefined ? {} : { cause });
+}
+
+/** Whoever creates a session learns that it cannot begin in this mode; an earlier session goes on without it. */
+function refuseForbiddenMode({ mode = {} }: SessionOptions, { forbiddenModes }: SessionParts): void {
+	const chosen = { yolo: mode.approvesEverything, auto: mode.isAway };
+	for (const name of ["yolo", "auto"] as const) {
+		const file = forbiddenModes.get(name);
+		if (chosen[name] === true && file !== undefined) throw forbiddenMode(name, file);
+	}
 }
 
 /** Loaded lazily, on first use. */

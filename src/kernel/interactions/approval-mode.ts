@@ -1,7 +1,13 @@
 // Who decides instead of the person: yolo approves everything, afk means that nobody is at the keyboard. Flags and
 // settings switch either on for this run; commands persist it in the session's state. Settings can forbid both.
+import { KernelError } from "../../base/errors.ts";
 import type { SessionState, StoredSession } from "../../store/session-store.ts";
 import type { ApprovalState } from "./approval-state.ts";
+
+/** The error for a choice of a mode that the file forbids. */
+export function forbiddenMode(mode: "auto" | "yolo", file: string): KernelError {
+	return new KernelError("invalid-input", `The mode "${mode}" is forbidden by ${file}: choose another one.`);
+}
 
 export interface ApprovalModeSettings {
 	readonly stored: Pick<StoredSession, "commit">;

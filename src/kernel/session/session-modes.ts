@@ -1,11 +1,10 @@
 // The mode of a session: sets all its switches at once, and reports every change of it, whatever switched it.
 import { userRow } from "../../agent/context.ts";
 import { reminderText } from "../../agent/marked-text.ts";
-import { KernelError } from "../../base/errors.ts";
 import { createKeyedQueue } from "../../base/keyed-queue.ts";
 import { backReminder } from "../../definitions/away-reminders.ts";
 import { type SessionMode, toSessionMode } from "../../events/session-mode.ts";
-import type { ApprovalMode } from "../interactions/approval-mode.ts";
+import { type ApprovalMode, forbiddenMode } from "../interactions/approval-mode.ts";
 import type { PlanMode } from "../plan/plan-mode.ts";
 import type { MainAgent } from "../turn/main-agent.ts";
 import type { Reminders } from "../turn/reminders.ts";
@@ -99,8 +98,7 @@ export class SessionModes implements Reminders {
 		const { plan, approval } = this.#settings;
 		if (mode === "plan") plan.check(true);
 		const forbidding = mode === "auto" || mode === "yolo" ? approval.whoForbids(mode) : null;
-		if (forbidding === null) return;
-		throw new KernelError("invalid-input", `The mode "${mode}" is forbidden by ${forbidding}: choose another one.`);
+		if (forbidding !== null && (mode === "auto" || mode === "yolo")) throw forbiddenMode(mode, forbidding);
 	}
 
 	async #setPlan(isOn: boolean, enabled: boolean): Promise<void> {

@@ -47,7 +47,7 @@ async function proposeFor(subject: Subject, place: JudgePlace): Promise<Proposal
 			return only("WebSearch");
 		case "mcp":
 			// A server names its tools: no name may become a pattern that covers more.
-			return /\*/.test(subject.tool) || subject.server.includes("__")
+			return /\*|__$/.test(subject.tool) || subject.server.includes("__")
 				? { kind: "once", why: "the names of the server and its tool do not make one pattern" }
 				: only(`mcp__${subject.server}__${subject.tool}`);
 		case "plugin-tool":

@@ -8,7 +8,7 @@ export interface PathPattern {
 	readonly anchor: "absolute" | "roots";
 	/** Empty for everything. */
 	readonly steps: readonly PatternStep[];
-	/** The same, to be compared with a folded path. */
+	/** The same, to be compared with a foldName path. */
 	readonly foldedSteps: readonly PatternStep[];
 }
 
@@ -17,7 +17,8 @@ export type PathPatternResult =
 	| { readonly ok: false; readonly reason: string };
 
 /** Some file systems treat these as one name: they differ in case, or in Unicode form. */
-const folded = (text: string) => text.normalize("NFC").toLowerCase();
+/** Names with the same form differ at most in case or Unicode form. */
+export const foldName = (text: string): string => text.normalize("NFC").toLowerCase();
 
 /**
  * `/…` is absolute and `~/…` below the home directory, every other path relative to the workspace. Reasons are clauses
@@ -32,7 +33,7 @@ export function parsePathPattern(text: string, home: string): PathPatternResult 
 	if (inner === "") return { ok: true, pattern: { anchor, steps: [], foldedSteps: [] } };
 	const parsed = parseGlobPattern(inner);
 	if (!parsed.ok) return { ok: false, reason: asClause(parsed.reason) };
-	const parsedFolded = parseGlobPattern(folded(inner));
+	const parsedFolded = parseGlobPattern(foldName(inner));
 	if (!parsedFolded.ok) return { ok: false, reason: asClause(parsedFolded.reason) };
 	const isAnchored = isAbsolute || text.startsWith("./") || inner.includes("/");
 	const toSteps = (steps: readonly PatternStep[]) =>
@@ -64,7 +65,7 @@ export function matchesAnySpelling(
 	absolute: string,
 	roots: readonly string[],
 ): boolean {
-	return matchesBelow(anchor, foldedSteps, folded(absolute), roots.map(folded));
+	return matchesBelow(anchor, foldedSteps, foldName(absolute), roots.map(foldName));
 }
 
 function matchesBelow(

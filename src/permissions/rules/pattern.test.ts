@@ -44,6 +44,8 @@ describe("a pattern of a rule", () => {
 		["WebSearch(x)", "nothing can be in parentheses here"],
 		["mcp__", "write `mcp__SERVER__TOOL`"],
 		["mcp__a*", "write `mcp__SERVER__TOOL`"],
+		["mcp__a__", "write `mcp__SERVER__TOOL`"],
+		["mcp____a", "write `mcp__SERVER__TOOL`"],
 		["Plugin(a*)", "a name has no `*`"],
 		[`Read(${"x".repeat(3000)})`, "it is longer than 2000 characters"],
 	])("%s is refused with what to write instead", (text, reason) => {

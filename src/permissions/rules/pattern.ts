@@ -68,7 +68,7 @@ const readName =
 	(content) =>
 		content?.includes("*") === true
 			? refused("a name has no `*`; leave the parentheses out for all tools of this kind")
-			: found({ kind, name: content });
+			: found({ kind, name: content?.trim() ?? null });
 
 const withoutContent =
 	(pattern: RulePattern): ReadContent =>
@@ -111,7 +111,7 @@ export function parseRulePattern(text: string, home: string): RulePatternResult 
 function readMcp(text: string): RulePatternResult {
 	const name = text.slice("mcp__".length).replace(/__\*$/, "");
 	if (name === "*") return found({ kind: "mcp", name: null });
-	if (name === "" || name.includes("*")) {
+	if (name === "" || name.includes("*") || name.startsWith("__") || name.endsWith("__")) {
 		return refused("write `mcp__SERVER__TOOL`, `mcp__SERVER` for all tools of a server, or `mcp__*` for all servers");
 	}
 	return found({ kind: "mcp", name });

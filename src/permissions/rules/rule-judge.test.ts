@@ -44,6 +44,7 @@ const write = (path: string): Subject => ({ kind: "file", operation: "write", pa
 const edit = (path: string): Subject => ({ kind: "file", operation: "edit", path });
 const page = (url: string): Subject => ({ kind: "network", url });
 const mcp = (server: string, tool: string): Subject => ({ kind: "mcp", server, tool, arguments: {} });
+const paint: Subject = { kind: "client-tool", name: "paint", arguments: {} };
 
 describe("rules over what is no command", () => {
 	it.each<[string, Given["rules"], Subject, Decision | null]>([
@@ -148,8 +149,18 @@ describe("rules over what is no command", () => {
 		["a whole server", [["deny", "mcp__files"]], mcp("files", "write"), "deny"],
 		["a server whose name begins alike", [["deny", "mcp__file"]], mcp("files", "write"), null],
 		["every server", [["ask", "mcp__*"]], mcp("files", "write"), "ask"],
+		["a denied tool in another case", [["deny", "mcp__Files__WRITE"]], mcp("files", "write"), "deny"],
+		["a server asked about in another case", [["ask", "mcp__files"]], mcp("FILES", "write"), "ask"],
+		["an allowed tool in another case", [["allow", "mcp__Files__WRITE"]], mcp("files", "write"), null],
+		["a server that is called like a tool of another", [["allow", "mcp__a__b"]], mcp("a__b", "write"), null],
+		["a tool that is called like one of another server", [["allow", "mcp__a__b__c"]], mcp("a__b", "c"), null],
+		["a denied server that is called like a tool", [["deny", "mcp__a__b"]], mcp("a__b", "write"), "deny"],
+		["every server, however it is called", [["allow", "mcp__*"]], mcp("a__b", "write"), "allow"],
+		["a client's tool in another case", [["deny", "ClientTool(Paint)"]], paint, "deny"],
+		["a client's tool that is allowed in another case", [["allow", "ClientTool(Paint)"]], paint, null],
+		["a client's tool with blanks around its name", [["deny", "ClientTool( paint )"]], paint, "deny"],
 		["a search", [["deny", "WebSearch"]], { kind: "web-search", query: "x" }, "deny"],
-		["a client's tool", [["deny", "ClientTool(paint)"]], { kind: "client-tool", name: "paint", arguments: {} }, "deny"],
+		["a client's tool", [["deny", "ClientTool(paint)"]], paint, "deny"],
 		[
 			"a plugin's tool of the same name",
 			[["deny", "ClientTool(paint)"]],

@@ -4,11 +4,12 @@ import type { Subject } from "../../events/subject.ts";
 import { normalizeHost } from "../../network/host-name.ts";
 import { isBroadGrant } from "../former-grants.ts";
 import type { Judge, Proposal } from "../judge.ts";
-import { isWorse, type PermissionRequest, type Verdict } from "../policy.ts";
+import { type Decision, isWorse, type PermissionRequest, type Verdict } from "../policy.ts";
 import { judgeCommand } from "./command-judge.ts";
 import { judgeEdit, judgeFile } from "./file-judge.ts";
 import { readGrant } from "./grant-rule.ts";
 import { proposeGrants } from "./grants.ts";
+import { foldName } from "./path-pattern.ts";
 import type { RulePattern } from "./pattern.ts";
 import type { Rule } from "./rule.ts";
 import { type JudgePlace, judgeBy, type Law, type Ruling } from "./ruling.ts";
@@ -82,19 +83,32 @@ async function judgeSubject(subject: Subject, law: Law): Promise<Ruling | null> 
 		case "web-search":
 			return judgeBy(law.rules, ({ pattern }) => pattern.kind === "web-search");
 		case "mcp": {
-			const { server, tool } = subject;
-			const names = [null, server, `${server}__${tool}`];
-			return judgeBy(law.rules, ({ pattern }) => pattern.kind === "mcp" && names.includes(pattern.name));
+			const names = [subject.server, `${subject.server}__${subject.tool}`];
+			// `mcp__a__b` is a tool of the server `a` as well as all of the server `a__b`.
+			const isAmbiguous = subject.server.includes("__");
+			return judgeBy(
+				law.rules,
+				({ pattern, decision }) =>
+					pattern.kind === "mcp" &&
+					(pattern.name === null || (!(isAmbiguous && decision === "allow") && isNamed(pattern.name, names, decision))),
+			);
 		}
 		case "client-tool":
 		case "plugin-tool":
 			return judgeBy(
 				law.rules,
-				({ pattern }) => pattern.kind === subject.kind && (pattern.name === null || pattern.name === subject.name),
+				({ pattern, decision }) =>
+					pattern.kind === subject.kind && (pattern.name === null || isNamed(pattern.name, [subject.name], decision)),
 			);
 		case "task":
 			return judgeBy(law.rules, ({ pattern }) => pattern.kind === "task");
 	}
+}
+
+/** Names that differ only in case or Unicode form count as the same, but not for what allows. */
+function isNamed(name: string, names: readonly string[], decision: Decision): boolean {
+	if (decision === "allow") return names.includes(name);
+	return names.some((each) => foldName(each) === foldName(name));
 }
 
 function coversHost({ host }: Extract<RulePattern, { kind: "network" }>, url: string): boolean {
