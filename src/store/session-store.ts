@@ -123,7 +123,7 @@ export interface KeyedTurn {
 export interface StoredSession {
 	readonly id: string;
 	readonly workDir: string;
-	/** Null for sessions in memory. */
+	/** Of this machine, for its files or for those of commands in the background; null where there is none. */
 	readonly directory: string | null;
 	/** Whether it existed before, with a context. */
 	readonly existed: boolean;

@@ -36,7 +36,7 @@ export async function startCommand(
 ): Promise<TaskStart> {
 	const { stored, startWorker, settings, clock } = start;
 	if (stored.directory === null) {
-		return refuseStart("A background command needs a session that is stored on disk.", "Start failed");
+		return refuseStart("A background command needs a session with a directory on this machine.", "Start failed");
 	}
 	const task = await stored.tasks.create({
 		...newSpec("bash", description, toolCallId, timeout, start),

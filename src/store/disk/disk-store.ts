@@ -11,7 +11,7 @@ import type { SessionStore, SessionSummary, StoredSession } from "../session-sto
 import { openDiskSession, sweepAll } from "./disk-session.ts";
 import { readJournalEvents } from "./journal/journal-file.ts";
 import { type JournalSource, newEpoch, openJournal, readJournalContext } from "./journal/journal-opening.ts";
-import { takeLease } from "./lease.ts";
+import { takeFreeLease, takeLease } from "./lease.ts";
 import { readContext } from "./logs/context-log.ts";
 import type { FoundSession } from "./logs/found-session.ts";
 import { createLeftDirectories, type LeftDirectories } from "./released-directories.ts";
@@ -39,6 +39,11 @@ export interface DiskStoreOptions {
 	readonly clock: Clock;
 	/** Written into the header of new event logs, such as `1.10`. */
 	readonly protocolVersion: string;
+	/**
+	 * What happens to a session that another process holds: it is waited for and then taken over, or, with "expired", the
+	 * opening fails `busy` unless the other process is dead.
+	 */
+	readonly takeOver?: "patient" | "expired";
 }
 
 /**
@@ -69,6 +74,10 @@ function createBarredSession(id: string, workDir: string, directory: string, err
 		establish: refuse,
 		close: async () => {},
 	};
+}
+
+function refuseHeld(id: string, pid: number): KernelError {
+	return new KernelError("busy", `The session ${id} is open in another process, ${pid}.`, { data: { holder: pid } });
 }
 
 /** For sessions that are written once. */
@@ -112,7 +121,11 @@ export function createDiskStore(options: DiskStoreOptions): SessionStore {
 		const paths = pathsOf(workDir, id);
 		const sessionOptions = { ...options, index, left, sweepShared, workDir, id, paths };
 		if (!isThere(seen)) return openDiskSession(sessionOptions, seen, null);
-		const lease = await takeLease({ ...options, path: paths.lease, directory: paths.directory });
+		const place = { ...options, path: paths.lease, directory: paths.directory };
+		const lease =
+			options.takeOver === "expired"
+				? await takeFreeLease(place, (pid) => refuseHeld(id, pid))
+				: await takeLease(place);
 		try {
 			// Read again: the holder before may have written until it released the lease.
 			return await openDiskSession(sessionOptions, await findSession(files, paths), lease);

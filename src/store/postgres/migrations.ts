@@ -108,8 +108,6 @@ create table ${schema}.task (
 	control text,
 	seen_size bigint not null default 0,
 	output_size bigint not null default 0,
-	-- The machine that runs it, for a command.
-	host text,
 	primary key (session_id, id)
 );
 create table ${schema}.task_output (

@@ -1,10 +1,12 @@
 // One session in the database, written by one process at a time.
+import path from "node:path";
 import type { Clock } from "../../base/clock.ts";
 import { createDeferred } from "../../base/deferred.ts";
 import { errorText, KernelError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import type { ContextRow } from "../../events/conversation.ts";
 import type { AgentEvent } from "../../events/event.ts";
+import type { Files } from "../../files/port.ts";
 import { parseLine } from "../disk/logs/json-lines.ts";
 import { initialState } from "../disk/state-file.ts";
 import { RunningSummary } from "../journal-summary.ts";
@@ -37,6 +39,16 @@ export interface PostgresSessionOptions {
 	readonly needs: readonly string[];
 	readonly isStaged: boolean;
 	readonly newEpoch: string;
+	/** Where commands that run in the background have their files; null where none can be run. */
+	readonly scratch: Scratch | null;
+	/** Whether it is only read: then every write is refused. */
+	readonly isView?: boolean;
+}
+
+/** A directory of this machine for what is not stored: each session has one of its own in it. */
+export interface Scratch {
+	readonly files: Files;
+	readonly directory: string;
 }
 
 /** What opening reads. */
@@ -116,7 +128,7 @@ export async function openPostgresSession(
 			lost.resolve(loss);
 		},
 	};
-	lease.hold(held);
+	if (options.isView !== true) lease.hold(held);
 
 	/** Why a statement of this process changed nothing. */
 	const onRefused = async (): Promise<void> => {
@@ -165,7 +177,7 @@ export async function openPostgresSession(
 		term,
 		lost: lost.promise,
 		async begin() {
-			if (!writer.exists) await writer.commit({}, { sync: true, creates: true });
+			if (!writer.exists && options.isView !== true) await writer.commit({}, { sync: true, creates: true });
 		},
 		onRefused,
 	});
@@ -173,7 +185,12 @@ export async function openPostgresSession(
 	let closed: Promise<void> | null = null;
 	const whileOpen = <T>(work: () => Promise<T>): Promise<T> =>
 		closed === null ? work() : Promise.reject(new KernelError("closed", "The session is closed."));
-	const parts = { database, log, sessionId: id, writes, whileOpen };
+	const now = () => clock.now();
+	const { scratch } = options;
+	const directory = scratch === null ? null : path.join(scratch.directory, id);
+	const local =
+		scratch === null || directory === null ? null : { files: scratch.files, directory, log, now, whileOpen };
+	const parts = { database, log, sessionId: id, writes, whileOpen, local, now };
 
 	const setLast = async (): Promise<void> => {
 		await database.query(
@@ -187,6 +204,7 @@ export async function openPostgresSession(
 		if (!writer.exists) return;
 		if (writer.isEmpty && !isEstablished) {
 			await deleteRows(database, id, { holder, term });
+			if (directory !== null) await scratch?.files.remove(directory);
 			return;
 		}
 		const summary = writer.summaryColumns();
@@ -214,7 +232,7 @@ export async function openPostgresSession(
 	return {
 		id,
 		workDir,
-		directory: null,
+		directory,
 		existed: row?.has_context ?? false,
 		contextRows: opened.contextRows,
 		summary: opened.summary.current,

@@ -1,5 +1,6 @@
 // Finds and opens sessions in a PostgreSQL database, which any number of processes on any number of machines share.
 import { randomUUID } from "node:crypto";
+import path from "node:path";
 import { type Clock, sleep } from "../../base/clock.ts";
 import { errorText, KernelError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
@@ -7,7 +8,7 @@ import { checkSessionId, toWorkDir } from "../disk/work-dir.ts";
 import type { SessionStore, StoredSession } from "../session-store.ts";
 import type { Database } from "./database.ts";
 import { readEventPages } from "./event-pages.ts";
-import { openPostgresSession, readOwnContext } from "./postgres-session.ts";
+import { openPostgresSession, readOwnContext, type Scratch } from "./postgres-session.ts";
 import { createProcessLease, type ProcessLeaseOptions } from "./process-lease.ts";
 import { prepareSchema } from "./schema-version.ts";
 import { deleteRows, deleteSession } from "./session-deletion.ts";
@@ -26,12 +27,16 @@ export interface PostgresStoreOptions {
 	/** Whom the sessions that are made belong to, and what a process must have to run them. */
 	readonly owner?: string;
 	readonly needs?: readonly string[];
+	/** Where commands that run in the background have their files; without, none can be run. */
+	readonly scratch?: Scratch;
 	readonly lease?: Pick<ProcessLeaseOptions, "duration" | "interval" | "address" | "tags" | "monotonic">;
 }
 
 export interface PostgresStore extends SessionStore {
 	/** The id of this process in the database, which is registered first if it must be. */
 	processId(): Promise<string>;
+	/** The session as it is now, to be read: nothing is taken over. Null when there is none. */
+	view(id: string): Promise<StoredSession | null>;
 }
 
 /** Milliseconds that a newcomer gives the holder to release the session. */
@@ -78,7 +83,12 @@ export function createPostgresStore(options: PostgresStoreOptions): PostgresStor
 		id: string,
 		workDir: string,
 		row: SessionRow | null,
-		taken: { readonly holder: string; readonly term: number; readonly isStaged?: boolean },
+		taken: {
+			readonly holder: string;
+			readonly term: number;
+			readonly isStaged?: boolean;
+			readonly isView?: boolean;
+		},
 	): Promise<StoredSession> =>
 		openPostgresSession(
 			{
@@ -92,6 +102,7 @@ export function createPostgresStore(options: PostgresStoreOptions): PostgresStor
 				needs: options.needs ?? [],
 				isStaged: false,
 				newEpoch: randomUUID(),
+				scratch: options.scratch ?? null,
 				...taken,
 			},
 			row,
@@ -144,6 +155,14 @@ export function createPostgresStore(options: PostgresStoreOptions): PostgresStor
 		async processId() {
 			await ready();
 			return await current();
+		},
+		async view(id) {
+			checkSessionId(id);
+			await ready();
+			const row = await readSessionRow(database, id);
+			if (row === null || !isFoundRow(row)) return null;
+			// No process has an empty id, and no session a term of 0.
+			return await toSession(id, row.work_dir, row, { holder: "", term: 0, isView: true });
 		},
 		async openOrCreate(spelled, id) {
 			const workDir = toWorkDir(spelled);
@@ -226,6 +245,8 @@ export function createPostgresStore(options: PostgresStoreOptions): PostgresStor
 			checkSessionId(id);
 			await ready();
 			await deleteSession(database, id, workDir);
+			const { scratch } = options;
+			if (scratch !== undefined) await scratch.files.remove(path.join(scratch.directory, id));
 		},
 		async list(query) {
 			const workDir = query.workDir === undefined ? {} : { workDir: toWorkDir(query.workDir) };

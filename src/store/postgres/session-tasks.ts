@@ -19,6 +19,7 @@ import {
 	type TaskSpec,
 	unreadableRuntime,
 } from "../stored-tasks.ts";
+import { createCommandTask, createLocalTasks, type LocalFiles, type TaskCopy } from "./command-tasks.ts";
 import type { Database } from "./database.ts";
 import type { FencedWrites } from "./fenced-writes.ts";
 
@@ -29,6 +30,10 @@ export interface TaskOptions {
 	readonly writes: FencedWrites;
 	/** Does the work while the session is open; fails `closed` after. */
 	whileOpen<T>(work: () => Promise<T>): Promise<T>;
+	/** The files of commands on this machine; null where none can be run. */
+	readonly local: LocalFiles | null;
+	/** Milliseconds since the epoch. */
+	now(): number;
 }
 
 const integer = v.pipe(v.unknown(), v.transform(Number), v.integer());
@@ -42,10 +47,15 @@ const taskSchema = v.object({
 export function createTasks(options: TaskOptions): StoredTasks {
 	const { database, log, sessionId } = options;
 	const { schema } = database;
-	const toTask = (text: unknown): StoredTask | null => {
+	const local = options.local === null ? null : createLocalTasks(options.local);
+	const withFiles = async (spec: TaskSpec, found: StoredTask | null): Promise<StoredTask> => {
+		const task = createTask(spec, options);
+		return spec.kind === "bash" && local !== null ? createCommandTask(task, found, options.now) : task;
+	};
+	const toTask = async (text: unknown): Promise<StoredTask | null> => {
 		const spec = fromSpecFile(parseLine(String(text)));
 		if (spec === null) log.warn("a background task could not be read", { sessionId });
-		return spec === null ? null : createTask(spec, options);
+		return spec === null ? null : await withFiles(spec, (await local?.find(spec.id)) ?? null);
 	};
 	return {
 		async any() {
@@ -59,14 +69,16 @@ export function createTasks(options: TaskOptions): StoredTasks {
 					on conflict (session_id, id) do update set spec = excluded.spec`,
 					[spec.id, spec.createdAt, JSON.stringify(toSpecFile(spec))],
 				);
-				return createTask(spec, options);
+				const found = spec.kind === "bash" && local !== null ? await local.create(spec) : null;
+				return await withFiles(spec, found);
 			}),
 		async list() {
 			const rows = await database.query(
 				`select spec from ${schema}.task where session_id = $1 order by created_at, id`,
 				[sessionId],
 			);
-			return rows.flatMap(({ spec }) => toTask(spec) ?? []);
+			const tasks = await Promise.all(rows.map(({ spec }) => toTask(spec)));
+			return tasks.filter((task) => task !== null);
 		},
 		async find(id) {
 			if (id.includes("\0")) return null;
@@ -74,12 +86,12 @@ export function createTasks(options: TaskOptions): StoredTasks {
 				sessionId,
 				id,
 			]);
-			return row === undefined ? null : toTask(row["spec"]);
+			return row === undefined ? null : await toTask(row["spec"]);
 		},
 	};
 }
 
-function createTask(spec: TaskSpec, { database, log, sessionId, writes, whileOpen }: TaskOptions): StoredTask {
+function createTask(spec: TaskSpec, { database, log, sessionId, writes, whileOpen }: TaskOptions): TaskCopy {
 	const { schema } = database;
 	const read = async (): Promise<v.InferOutput<typeof taskSchema> | null> => {
 		const [row] = await database.query(
@@ -133,6 +145,23 @@ function createTask(spec: TaskSpec, { database, log, sessionId, writes, whileOpe
 				await writes.write(
 					`update ${schema}.task t set output_size = greatest(t.output_size, $5::bigint) from head where t.session_id = head.id and t.id = $4`,
 					[spec.id, start + bytes.length],
+				);
+			}),
+		copyOutput: (bytes, size) =>
+			inOrder(async () => {
+				const start = size - bytes.length;
+				await writes.write(
+					`delete from ${schema}.task_output o using head where o.session_id = head.id and o.task_id = $4 and o.start <> $5::bigint`,
+					[spec.id, start],
+				);
+				await writes.write(
+					`insert into ${schema}.task_output (session_id, task_id, start, bytes) select id, $4, $5::bigint, $6::bytea from head
+					on conflict (session_id, task_id, start) do update set bytes = excluded.bytes`,
+					[spec.id, start, bytes],
+				);
+				await writes.write(
+					`update ${schema}.task t set output_size = $5::bigint from head where t.session_id = head.id and t.id = $4`,
+					[spec.id, size],
 				);
 			}),
 		async outputTail(limit) {
