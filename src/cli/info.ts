@@ -3,14 +3,20 @@ import type { EnvironmentModel } from "../config/environment-models.ts";
 import { protocolVersion } from "../messages/protocol-version.ts";
 import { describeRuntime } from "./installation/runtime.ts";
 import type { SandboxInfo } from "./sandbox-status.ts";
+import type { StoreStatus } from "./store/store-status.ts";
 import { agentSpecVersions, emulatedVersion, productName, productVersion } from "./version.ts";
 
 /**
  * What `info` prints, with its newline: one line of JSON, or one labelled line for each value. The JSON has the status of
- * the sandbox as well, if the settings ask for one. Both name the runtime that runs the program, and the model that a key
+ * the sandbox and that of the database as well, if the settings ask for them. Both name the runtime that runs the program, and the model that a key
  * in the environment gives, if one does.
  */
-export function infoText(json: boolean, model: EnvironmentModel | null, sandbox: SandboxInfo = {}): string {
+export function infoText(
+	json: boolean,
+	model: EnvironmentModel | null,
+	sandbox: SandboxInfo = {},
+	store: { readonly store?: StoreStatus } = {},
+): string {
 	const runtime = describeRuntime();
 	const info = {
 		kimi_cli_version: emulatedVersion,
@@ -22,7 +28,8 @@ export function infoText(json: boolean, model: EnvironmentModel | null, sandbox:
 		runtime: runtime.name,
 		runtime_version: runtime.version,
 	};
-	if (json) return `${JSON.stringify({ ...info, ...(model === null ? {} : { model_source: model }), ...sandbox })}\n`;
+	if (json)
+		return `${JSON.stringify({ ...info, ...(model === null ? {} : { model_source: model }), ...sandbox, ...store })}\n`;
 	return [
 		`kimi-cli version: ${info.kimi_cli_version}`,
 		`agent spec versions: ${info.agent_spec_versions.join(", ")}`,

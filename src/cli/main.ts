@@ -53,6 +53,7 @@ export async function main(executable: string, argv: readonly string[], installa
 			case "doctor":
 			case "export":
 			case "sessions":
+			case "store":
 			case "plugin":
 			case "mcp":
 			case "permissions":
@@ -94,7 +95,9 @@ async function runCommand(executable: string, command: PrintingCommand, installa
 			const { infoText } = await import("./info.ts");
 			const model = await (await import("./model-source.ts")).describeModelSource();
 			if (!command.json) return print(infoText(false, model));
-			return print(infoText(true, model, await (await import("./sandbox-status.ts")).describeSandbox()));
+			const { describeSandbox } = await import("./sandbox-status.ts");
+			const { describeStore } = await import("./store/store-status.ts");
+			return print(infoText(true, model, await describeSandbox(), await describeStore()));
 		}
 		case "completion": {
 			const { completionText } = await import("./completion/completion.ts");
@@ -106,6 +109,8 @@ async function runCommand(executable: string, command: PrintingCommand, installa
 			return await (await import("./sessions/session-export.ts")).runExport(executable, command.options);
 		case "sessions":
 			return await (await import("./sessions/sessions.ts")).runSessions(executable, command.action);
+		case "store":
+			return await (await import("./store/store.ts")).runStore(command.action);
 		case "plugin":
 			return await (await import("./plugin/plugin.ts")).runPlugin(command.action);
 		case "mcp":

@@ -9,7 +9,7 @@ import type { ContractVersion } from "../base/contract-version.ts";
 import { errorText } from "../base/errors.ts";
 import { randomIdentifiers } from "../base/ids.ts";
 import { redactSecrets } from "../base/redaction.ts";
-import type { Configuration } from "../config/configuration.ts";
+import type { Configuration, StoreSettings } from "../config/configuration.ts";
 import { ConfigurationError, type ConfigurationErrorCategory } from "../config/configuration-error.ts";
 import { readConfiguration } from "../config/configuration-reader.ts";
 import { withEnvironmentModels } from "../config/environment-models.ts";
@@ -39,6 +39,7 @@ import type { HostOfferName } from "../server/host-dialects.ts";
 import type { HostOffer } from "../server/serve.ts";
 import { createDiskStore } from "../store/disk/disk-store.ts";
 import { isSessionId } from "../store/disk/work-dir.ts";
+import type { SessionStore } from "../store/session-store.ts";
 import { servesPlanMode } from "../tools/tool-paths.ts";
 import { createPageReader } from "../tools/web/page-reader.ts";
 import type { NamedSession, ProgramOptions, RealmOptions } from "./arguments/command-line.ts";
@@ -62,6 +63,8 @@ import { makeThreadPool } from "./process/thread-pool.ts";
 import { sandboxPlace } from "./sandbox-place.ts";
 import { withoutPrefix } from "./sessions/session-prefix.ts";
 import type { AccountSettings } from "./sign-in/account.ts";
+import type { StorePlace } from "./store/configured-store.ts";
+import { withStoreEnvironment } from "./store/store-environment.ts";
 import { productVersion } from "./version.ts";
 import { createWorkerStarter } from "./worker-start.ts";
 
@@ -227,6 +230,8 @@ async function prepare(
 	const files = synced(outside);
 	const own = synced(disk);
 	const { caFile } = configuration.agentwire;
+	const storeSettings = withStoreEnvironment(configuration.store, environment);
+	const { passwordFile } = storeSettings;
 	const { sandbox } = configuration;
 	const createProgramSandbox = (settings: Configuration["sandbox"]) =>
 		createLazySandbox(async () => {
@@ -250,6 +255,7 @@ async function prepare(
 		home: place.home,
 		shareDir,
 		settingsFile: configurationFile,
+		secretFiles: passwordFile === null ? [] : [toAbsolutePath(passwordFile, place)],
 		managedPermissionsFile,
 		builtInSkillsDir: installation.skillsDir,
 		os: osType() === "Darwin" ? "macOS" : osType(),
@@ -301,8 +307,16 @@ async function prepare(
 			clock: systemClock,
 			protocolVersion,
 		});
-	const store =
-		realm?.backend === "memory"
+	/** A realm has a directory of its own. */
+	const isInDatabase = storeSettings.type === "postgres" && realm === null;
+	const store = isInDatabase
+		? await openDatabaseStore(storeSettings, {
+				files: outside,
+				place,
+				log,
+				scratch: { files: own, directory: path.join(shareDir, "scratch") },
+			})
+		: realm?.backend === "memory"
 			? (await import("../store/memory/memory-store.ts")).createMemoryStore()
 			: createFileStore();
 	const kernel = new Kernel({
@@ -369,6 +383,11 @@ async function prepare(
 		return { dialects, sessions, account, documents, clock, identifiers, faultOwner };
 	};
 	return { kernel, configuration, compatibility, openHost, workDir, sessionOptions };
+}
+
+async function openDatabaseStore(settings: StoreSettings, given: StorePlace): Promise<SessionStore> {
+	const { openConfiguredStore } = await import("./store/configured-store.ts");
+	return await openConfiguredStore(settings, given);
 }
 
 /** The realm with its directory; a new one gets a name that no other has. */

@@ -103,6 +103,16 @@ const defaults: Configuration = {
 		unattended: null,
 		contract: { major: 0, minor: 9, patch: 8 },
 	},
+	store: {
+		type: "disk",
+		url: null,
+		schema: "agentwire",
+		passwordFile: null,
+		tls: { mode: null, caFile: null },
+		poolSize: 10,
+		owner: "",
+		needs: [],
+	},
 	sandbox: {
 		mode: "off",
 		writable: [],

@@ -74,7 +74,7 @@ async function readDefault(shareDir: string, files: Files, log: Log): Promise<Lo
 	await attempt(log, "The settings file could not be created", async () => {
 		await files.makeDirectory(shareDir);
 		// Our own tables are not written: unset keys should follow later defaults.
-		const { agentwire: _own, permission: _rules, sandbox: _sandbox, ...shared } = file;
+		const { agentwire: _own, permission: _rules, sandbox: _sandbox, store: _store, ...shared } = file;
 		await files.create(path, toTomlText(shared));
 	});
 	return { configuration: toConfiguration(file), path };

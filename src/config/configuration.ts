@@ -155,6 +155,28 @@ export interface SandboxSettings {
 	};
 }
 
+/** Where sessions are stored. Paths are absolute, or below `~`. */
+export interface StoreSettings {
+	readonly type: "disk" | "postgres";
+	/** Of the database, as written; null for none. It may hold a password. */
+	readonly url: string | null;
+	/** The schema with the tables. */
+	readonly schema: string;
+	/** A file with the password; null for none. */
+	readonly passwordFile: string | null;
+	readonly tls: {
+		/** Null when the settings do not say. */
+		readonly mode: "disable" | "require" | "verify-ca" | "verify-full" | null;
+		/** Certificate authorities to trust instead of the usual ones; null for none. */
+		readonly caFile: string | null;
+	};
+	/** The most connections for statements. */
+	readonly poolSize: number;
+	/** Whom the sessions belong to that are made here, and what a process must have to run them. */
+	readonly owner: string;
+	readonly needs: readonly string[];
+}
+
 export interface Configuration {
 	/** Empty or a key of `models`. */
 	readonly defaultModel: string;
@@ -183,6 +205,7 @@ export interface Configuration {
 	readonly permission: PermissionSettings;
 	readonly agentwire: AgentwireSettings;
 	readonly sandbox: SandboxSettings;
+	readonly store: StoreSettings;
 }
 
 function mapValues<From, To>(table: Record<string, From>, convert: (value: From) => To): Record<string, To> {
@@ -197,6 +220,15 @@ const orNone = (seconds: number): number | null => (seconds === 0 ? null : secon
 
 function toSandbox({ env, ...others }: ConfigurationFile["sandbox"]): SandboxSettings {
 	return { ...camelCased(others), environment: env };
+}
+
+function toStore({ url, password_file, tls, ...others }: ConfigurationFile["store"]): StoreSettings {
+	return {
+		...camelCased(others),
+		url: url || null,
+		passwordFile: password_file || null,
+		tls: { mode: tls.mode ?? null, caFile: tls.ca_file || null },
+	};
 }
 
 /** `text` is that of a TOML file, in which the lines of rules are found; null for any other. */
@@ -238,6 +270,7 @@ export function toConfiguration(file: ConfigurationFile, text: string | null = n
 		permission,
 		agentwire,
 		sandbox,
+		store,
 		...scalars
 	} = file;
 	return {
@@ -282,5 +315,6 @@ export function toConfiguration(file: ConfigurationFile, text: string | null = n
 			contract: parseContractVersion(agentwire.contract) ?? defaultContract,
 		},
 		sandbox: toSandbox(sandbox),
+		store: toStore(store),
 	};
 }

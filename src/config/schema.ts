@@ -327,6 +327,28 @@ const sandboxTable = table({
 	),
 });
 
+/** Where sessions are stored. Keys that are not known are refused: one that was spelled wrong would leave them elsewhere. */
+const storeTable = exactTable({
+	type: v.optional(oneOf(["disk", "postgres"]), "disk"),
+	/** Read by the store, not here. */
+	url: v.optional(text, ""),
+	schema: v.optional(
+		v.pipe(text, v.regex(/^[a-z_][a-z0-9_]{0,39}$/, "must be a name of at most 40 letters, digits and underscores")),
+		"agentwire",
+	),
+	password_file: v.optional(caFile, ""),
+	tls: v.optional(
+		exactTable({
+			mode: v.exactOptional(oneOf(["disable", "require", "verify-ca", "verify-full"])),
+			ca_file: v.optional(caFile, ""),
+		}),
+		{},
+	),
+	pool_size: v.optional(integer(1, 1000), 10),
+	owner: v.optional(text, ""),
+	needs: v.optional(texts, []),
+});
+
 /** The whole file. Unknown keys are dropped at every level; `{}` gives the defaults. */
 export const configurationFileSchema = table({
 	default_model: v.optional(text, ""),
@@ -354,6 +376,7 @@ export const configurationFileSchema = table({
 	permission: v.optional(permissionTable, {}),
 	agentwire: v.optional(agentwireTable, {}),
 	sandbox: v.optional(sandboxTable, {}),
+	store: v.optional(storeTable, {}),
 });
 
 /** The checked file: its own key names, defaults filled in. */

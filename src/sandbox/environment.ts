@@ -1,9 +1,11 @@
-// The environment of commands: what they are given of the program's own, without the keys of model providers.
+// The environment of commands: what they are given of the program's own, without the keys of model providers and the way
+// to the sessions of others.
 import type { SandboxSettings } from "../config/configuration.ts";
 
-/** Variables that programs read keys of model providers from. */
+/** Variables that programs read keys of model providers from, and those that name the database of all sessions. */
 const keyNames: ReadonlySet<string> = new Set(
 	(
+		"AGENTWIRE_STORE_PASSWORD_FILE AGENTWIRE_STORE_URL " +
 		"AI_GATEWAY_API_KEY AI21_API_KEY ANTHROPIC_API_KEY ANTHROPIC_AUTH_TOKEN ANTHROPIC_FOUNDRY_API_KEY ANYSCALE_API_KEY " +
 		"ARK_API_KEY AZURE_API_KEY AZURE_OPENAI_API_KEY BASETEN_API_KEY CEREBRAS_API_KEY CLAUDE_CODE_OAUTH_TOKEN " +
 		"COHERE_API_KEY CO_API_KEY DASHSCOPE_API_KEY DEEPINFRA_API_KEY DEEPINFRA_TOKEN DEEPSEEK_API_KEY FIREWORKS_API_KEY " +

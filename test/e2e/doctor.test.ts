@@ -4,7 +4,7 @@ import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { createStage, type Stage } from "../support/executable/executable.ts";
 
-const names = ["node", "configuration", "model", "sandbox", "ripgrep", "sessions", "permissions"];
+const names = ["node", "configuration", "model", "sandbox", "ripgrep", "store", "sessions", "permissions"];
 
 async function examine(stage: Stage) {
 	const { code, stdout, stderr } = await stage.run("doctor", "--json");

@@ -6,6 +6,7 @@ import { type GatewayFlags, gatewayFlags, pageFlags, splitGatewayFlags } from ".
 import { type McpAction, toMcpAction } from "./mcp-options.ts";
 import { type PermissionsAction, toPermissionsAction } from "./permissions-options.ts";
 import { type SessionsAction, toSessionsAction } from "./sessions-options.ts";
+import { type StoreAction, toStoreAction } from "./store-options.ts";
 import { UsageError } from "./usage-error.ts";
 
 export type PluginAction =
@@ -22,6 +23,7 @@ export type CommandCall =
 	| { readonly kind: "export"; readonly options: ExportOptions }
 	| { readonly kind: "doctor"; readonly json: boolean }
 	| { readonly kind: "sessions"; readonly action: SessionsAction }
+	| { readonly kind: "store"; readonly action: StoreAction }
 	| { readonly kind: "plugin"; readonly action: PluginAction }
 	| { readonly kind: "mcp"; readonly action: McpAction }
 	| { readonly kind: "permissions"; readonly action: PermissionsAction }
@@ -61,6 +63,7 @@ export const commandNames = [
 	"doctor",
 	"export",
 	"sessions",
+	"store",
 	"plugin",
 	"mcp",
 	"permissions",
@@ -144,6 +147,36 @@ are listed and shown, and never changed. An id is taken with and without the pre
 		parse(words) {
 			const action = toSessionsAction(words);
 			return action === null ? null : { kind: "sessions", action };
+		},
+	},
+	store: {
+		about: "Migrate, check, copy and clear out where sessions are stored.",
+		purpose: `Manage the store of sessions that [store] in config.toml or AGENTWIRE_STORE_URL names: the disk, or a PostgreSQL database.
+Sessions that another process has open are left alone.`,
+		forms: [
+			{ words: "migrate [--json]", about: "Bring the tables of the database to the version of this program." },
+			{ words: "check [--json]", about: "Look for what is wrong; show processes and sizes. Reads only." },
+			{
+				words: "copy --from disk --to postgres [--session ID] [--json]",
+				about: "Copy sessions and compare the copies; or --from postgres --to disk.",
+			},
+			{ words: "archive --older-than 30d [--json]", about: "Archive sessions that were not written since." },
+			{
+				words: "delete --older-than 90d [--archived] [--json]",
+				about: "Delete sessions that were not written since; with --archived, those that were archived before.",
+			},
+		],
+		flags: [
+			{ names: ["--json"], value: null, about: "JSON, one line for each thing that was done." },
+			{ names: ["--from"], value: "STORE", offers: ["disk", "postgres"], about: "Where sessions are copied from." },
+			{ names: ["--to"], value: "STORE", offers: ["disk", "postgres"], about: "Where they are copied to." },
+			{ names: ["--session"], value: "ID", about: "Only this session." },
+			{ names: ["--older-than"], value: "AGE", about: "A number with m, h, d or w: minutes, hours, days, weeks." },
+			{ names: ["--archived"], value: null, about: "Only sessions that were archived that long ago." },
+		],
+		parse(words) {
+			const action = toStoreAction(words);
+			return action === null ? null : { kind: "store", action };
 		},
 	},
 	plugin: {

@@ -12,6 +12,7 @@ import type { RuntimeInfo } from "../installation/runtime.ts";
 import { readStartSettings, type StartSettings } from "../model-source.ts";
 import type { Place } from "../paths.ts";
 import { describeSandbox } from "../sandbox-status.ts";
+import { readStoreStatus } from "../store/store-status.ts";
 
 export interface Finding {
 	/** `warning`: the program works, but not all of it, or not safely. */
@@ -50,6 +51,7 @@ export const checks: readonly Check[] = [
 	{ name: "model", check: checkModel },
 	{ name: "sandbox", check: checkSandbox },
 	{ name: "ripgrep", check: checkRipgrep },
+	{ name: "store", check: checkStore },
 	{ name: "sessions", check: checkSessions },
 	{ name: "permissions", check: checkPermissions },
 ];
@@ -134,6 +136,17 @@ async function checkRipgrep({ processes, place, environment, findRipgrep }: Chec
 	const { ended, output } = await processes.run(request, new AbortController().signal);
 	if (ended.kind === "exited" && ended.exitCode === 0) return ok(output.split("\n")[0] ?? "");
 	return warning(`${file} cannot be started, so the tool Grep fails.`, "Install ripgrep so that 'rg' is in PATH.");
+}
+
+async function checkStore(): Promise<Finding> {
+	const { type, database, reachable, version, why } = await readStoreStatus();
+	if (type === "disk") return ok("Sessions are stored on disk.");
+	const name = database ?? "The database of the settings";
+	if (!reachable) return failed(`${name} cannot be used: ${why ?? "unknown"}`, "See docs/postgres.md.");
+	if (why !== null) return failed(`${name} cannot be used: ${why}.`, "Run: agentwire store migrate");
+	return ok(
+		version === 0 ? `${name}, whose tables are made with the first session` : `${name}, tables of version ${version}`,
+	);
 }
 
 async function checkSessions({ files, shareDir }: CheckPlace): Promise<Finding> {

@@ -17,6 +17,8 @@ export class ExportFailure extends Error {}
 export interface ArchivePlace extends Place {
 	readonly files: Files;
 	readonly shareDir: string;
+	/** The share directory with the sessions, if that is another one. */
+	readonly storeDir?: string;
 	/** The name that the program was called by, for hints in texts. */
 	readonly executableName: string;
 	/** Aborts the reading of files. */
@@ -32,7 +34,8 @@ export interface ArchivedSession extends FileListing {
 
 /** The session of this id, or the last one of the current directory, with all its files. Throws ExportFailure. */
 export async function findArchivedSession(wanted: string | null, place: ArchivePlace): Promise<ArchivedSession> {
-	const { files, shareDir, currentDir, executableName } = place;
+	const { files, currentDir, executableName } = place;
+	const shareDir = place.storeDir ?? place.shareDir;
 	const store = createDiskStore({ files, shareDir, log: silentLog, clock: systemClock, protocolVersion });
 	const id = wanted ?? (await store.lastSessionId(currentDir));
 	if (id === null) {

@@ -1,20 +1,14 @@
 // Chooses the session for a flag without an id: lists those of the work directory for a person to choose from.
-import { homedir } from "node:os";
 import path from "node:path";
 import { isatty } from "node:tty";
-import { systemClock } from "../../base/clock.ts";
-import { silentLog } from "../../base/log.ts";
 import { oneLine } from "../../base/sentence.ts";
-import { createDiskFiles } from "../../files/disk-files.ts";
-import { protocolVersion } from "../../messages/protocol-version.ts";
-import { createDiskStore } from "../../store/disk/disk-store.ts";
 import type { SessionSummary } from "../../store/session-store.ts";
 import type { NamedSession, ProgramOptions } from "../arguments/command-line.ts";
 import { requireTerminal } from "../arguments/server-start.ts";
 import { UsageError } from "../arguments/usage-error.ts";
-import { checkWorkDir, currentDirectory, type Place, shareDirectory } from "../paths.ts";
-import { environmentVariables } from "../process/environment.ts";
+import { checkWorkDir } from "../paths.ts";
 import { openQuestions } from "../process/terminal-question.ts";
+import { findCommandStore } from "../store/configured-store.ts";
 
 /** The most sessions to show; older ones can still be opened by id. */
 const listLimit = 50;
@@ -91,10 +85,12 @@ function refuseNone(flag: string, workDir: string, sessions: readonly SessionSum
 }
 
 async function findSessions(options: ProgramOptions) {
-	const place: Place = { currentDir: currentDirectory(), home: homedir() };
-	const files = createDiskFiles();
+	const { place, files, openStore } = await findCommandStore();
 	const workDir = await checkWorkDir(options.workDir, place, files);
-	const shareDir = shareDirectory(environmentVariables(), place);
-	const store = createDiskStore({ files, shareDir, log: silentLog, clock: systemClock, protocolVersion });
-	return { workDir, sessions: (await store.list({ workDir })).sessions };
+	const store = await openStore();
+	try {
+		return { workDir, sessions: (await store.list({ workDir })).sessions };
+	} finally {
+		await store.close();
+	}
 }

@@ -1,19 +1,25 @@
 // The command `export`: writes a session to one ZIP file, for a backup or for somebody else.
-import { homedir } from "node:os";
+import { tmpdir } from "node:os";
 import path from "node:path";
 import { systemClock } from "../../base/clock.ts";
-import { errorText } from "../../base/errors.ts";
+import { errorText, KernelError } from "../../base/errors.ts";
+import { randomIdentifiers } from "../../base/ids.ts";
+import { silentLog } from "../../base/log.ts";
 import { createDiskFiles } from "../../files/disk-files.ts";
 import type { Files } from "../../files/port.ts";
 import { privateBelow } from "../../files/private-paths.ts";
 import { admitByName } from "../../files/secret-paths.ts";
+import { protocolVersion } from "../../messages/protocol-version.ts";
+import { createDiskStore } from "../../store/disk/disk-store.ts";
 import { isSessionId } from "../../store/disk/work-dir.ts";
+import { copySession } from "../../store/session-copy.ts";
 import type { ExportOptions } from "../arguments/export-options.ts";
 import { UsageError } from "../arguments/usage-error.ts";
-import { currentDirectory, type Place, shareDirectory, toAbsolutePath } from "../paths.ts";
+import { type Place, toAbsolutePath } from "../paths.ts";
 import { handleStopSignals } from "../process/stop-signals.ts";
 import { openQuestions } from "../process/terminal-question.ts";
 import { whileShown } from "../process/waiting-line.ts";
+import { type CommandStore, findCommandStore, openConfiguredStore } from "../store/configured-store.ts";
 import { type ArchivePlace, ExportFailure, findArchivedSession, toEntries } from "./session-archive.ts";
 import { zipPieces } from "./zip-archive.ts";
 
@@ -29,11 +35,11 @@ export interface ExportServices extends ArchivePlace {
 
 /** Exports and returns the exit code. Throws UsageError. */
 export async function runExport(executable: string, options: ExportOptions): Promise<number> {
-	const place: Place = { currentDir: currentDirectory(), home: homedir() };
-	const shareDir = shareDirectory(process.env, place);
+	const command = await findCommandStore();
+	const { place, shareDir } = command;
 	const stopping = new AbortController();
 	handleStopSignals(() => stopping.abort(new ExportFailure("The export was stopped; nothing was written.")));
-	return await exportSession(options, {
+	const hostServices: ExportServices = {
 		executableName: path.basename(executable),
 		files: createDiskFiles(privateBelow(shareDir)).admitting(admitByName),
 		...place,
@@ -43,7 +49,43 @@ export async function runExport(executable: string, options: ExportOptions): Pro
 		print: (line) => void process.stdout.write(`${line}\n`),
 		complain: (line) => void process.stderr.write(`${line}\n`),
 		signal: stopping.signal,
-	});
+	};
+	if (command.settings.type === "disk") return await exportSession(options, hostServices);
+	return await exportFromDatabase(options, hostServices, command);
+}
+
+/** A copy of the session in files, of which the archive is made; it is only read in the database. */
+async function exportFromDatabase(
+	options: ExportOptions,
+	hostServices: ExportServices,
+	{ settings, files, place }: CommandStore,
+): Promise<number> {
+	const { currentDir, complain } = hostServices;
+	const storeDir = path.join(tmpdir(), `agentwire-export-${randomIdentifiers.uuid()}`);
+	const store = await openConfiguredStore(settings, { files, place, log: silentLog });
+	try {
+		const id = options.sessionId ?? (await store.lastSessionId(currentDir));
+		const source = id === null ? null : await store.view(id);
+		if (source === null) {
+			complain(
+				id === null
+					? `There is no session in ${currentDir} yet. Go to the directory that you worked in, or name a session.`
+					: `There is no session ${id} in the database.`,
+			);
+			return 1;
+		}
+		const own = createDiskFiles(privateBelow(storeDir));
+		const disk = { files: own, shareDir: storeDir, log: silentLog, clock: systemClock, protocolVersion };
+		await copySession(source, createDiskStore(disk));
+		return await exportSession({ ...options, sessionId: source.id }, { ...hostServices, storeDir });
+	} catch (thrown) {
+		if (!(thrown instanceof KernelError)) throw thrown;
+		complain(`The session could not be exported: ${errorText(thrown)}`);
+		return 1;
+	} finally {
+		await store.close();
+		await files.remove(storeDir);
+	}
 }
 
 async function confirm(question: string, signal: AbortSignal): Promise<boolean> {

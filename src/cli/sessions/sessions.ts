@@ -1,22 +1,15 @@
 // The command `sessions`: lists, shows, exports and deletes what is stored. Sessions of kimi-code are only read.
-import { homedir } from "node:os";
-import { systemClock } from "../../base/clock.ts";
 import { errorText, isSystemError, KernelError } from "../../base/errors.ts";
 import { toJsonLine } from "../../base/json.ts";
-import { silentLog } from "../../base/log.ts";
 import type { ContextRow } from "../../events/conversation.ts";
-import { createDiskFiles } from "../../files/disk-files.ts";
 import type { Files } from "../../files/port.ts";
-import { privateBelow } from "../../files/private-paths.ts";
-import { protocolVersion } from "../../messages/protocol-version.ts";
-import { createDiskStore } from "../../store/disk/disk-store.ts";
 import { isSessionId } from "../../store/disk/work-dir.ts";
 import type { SessionStore } from "../../store/session-store.ts";
 import type { SessionsAction } from "../arguments/sessions-options.ts";
 import { UsageError } from "../arguments/usage-error.ts";
-import { checkWorkDir, currentDirectory, type Place, shareDirectory, toAbsolutePath } from "../paths.ts";
-import { environmentVariables } from "../process/environment.ts";
+import { checkWorkDir, type Place, toAbsolutePath } from "../paths.ts";
 import { openQuestions } from "../process/terminal-question.ts";
+import { findCommandStore } from "../store/configured-store.ts";
 import { type KimiCodeSession, listKimiCodeSessions, readKimiCodeMessages } from "./kimi-code-sessions.ts";
 import { runExport } from "./session-export.ts";
 import { withoutPrefix } from "./session-prefix.ts";
@@ -34,18 +27,18 @@ type Found = { readonly row: SessionRow } | { readonly row: KimiCodeSession; rea
 /** Carries out the command; returns the exit code. Throws UsageError. */
 export async function runSessions(executable: string, action: SessionsAction): Promise<number> {
 	if (action.name === "export") return await runExport(executable, action.options);
-	const place: Place = { currentDir: currentDirectory(), home: homedir() };
-	const environment = environmentVariables();
-	const shareDir = shareDirectory(environment, place);
-	const files = createDiskFiles(privateBelow(shareDir));
-	const store = createDiskStore({ files, shareDir, log: silentLog, clock: systemClock, protocolVersion });
+	const { files, place, environment, openStore } = await findCommandStore();
 	const kimiCodeHome = toAbsolutePath(environment["KIMI_CODE_HOME"] || "~/.kimi-code", place);
+	let store: SessionStore | null = null;
 	try {
+		store = await openStore();
 		return await answer(action, { files, store, kimiCodeHome, place });
 	} catch (thrown) {
 		if (!(thrown instanceof KernelError) && !isSystemError(thrown)) throw thrown;
 		process.stderr.write(`Error: ${errorText(thrown)}\n`);
 		return 1;
+	} finally {
+		await store?.close();
 	}
 }
 

@@ -18,6 +18,8 @@ export interface HostServices {
 	readonly shareDir: string;
 	/** The settings file, when it is not the one in the share directory; it contains keys. */
 	readonly settingsFile?: string | null;
+	/** Further files that no model may read, such as one with the password of the database. */
+	readonly secretFiles?: readonly string[];
 	/** The rules of whoever manages the machine; null or absent for none. */
 	readonly managedPermissionsFile?: string | null;
 	/** The skills that come with the program; null for none. */

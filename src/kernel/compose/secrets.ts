@@ -10,8 +10,9 @@ export function secretsOf({
 	shareDir,
 	home,
 	settingsFile,
+	secretFiles = [],
 	log,
-}: Pick<HostServices, "ownFiles" | "shareDir" | "home" | "settingsFile" | "log">): SecretPaths {
+}: Pick<HostServices, "ownFiles" | "shareDir" | "home" | "settingsFile" | "secretFiles" | "log">): SecretPaths {
 	const shareDirs = [...new Set([shareDir, path.join(home, ".kimi")])];
 	const keyFilesIn = async (directory: string) =>
 		(await discoverPlugins({ files, shareDir: directory, log })).flatMap(({ directory: root, configFile, inject }) =>
@@ -20,7 +21,7 @@ export function secretsOf({
 	return createSecretPaths({
 		files,
 		shareDirs,
-		ownFiles: settingsFile === undefined || settingsFile === null ? [] : [settingsFile],
+		ownFiles: [...secretFiles, ...(settingsFile === undefined || settingsFile === null ? [] : [settingsFile])],
 		pluginFiles: async () => (await Promise.all(shareDirs.map(keyFilesIn))).flat(),
 	});
 }

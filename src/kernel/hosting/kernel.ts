@@ -174,6 +174,7 @@ export class Kernel {
 		await this.#parts.hostServices.processes.endAll();
 		await this.#parts.hostServices.sandbox?.close();
 		await this.#parts.hostServices.creatorSandbox?.close();
+		await this.#parts.store.close();
 	}
 
 	/** The skills for a work directory; `skillsDirs` are those of the command line. */

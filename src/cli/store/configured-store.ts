@@ -1,0 +1,121 @@
+// The store that the settings and the environment ask for: the disk, or a PostgreSQL database, which is loaded only then.
+import { homedir } from "node:os";
+import { systemClock } from "../../base/clock.ts";
+import { errorText, KernelError } from "../../base/errors.ts";
+import { type Log, silentLog } from "../../base/log.ts";
+import type { StoreSettings } from "../../config/configuration.ts";
+import { createDiskFiles } from "../../files/disk-files.ts";
+import type { Files } from "../../files/port.ts";
+import { privateBelow } from "../../files/private-paths.ts";
+import { protocolVersion } from "../../messages/protocol-version.ts";
+import { createDiskStore } from "../../store/disk/disk-store.ts";
+import type { Database } from "../../store/postgres/database.ts";
+import type { PostgresStore } from "../../store/postgres/postgres-store.ts";
+import type { SessionStore } from "../../store/session-store.ts";
+import { readStartSettings } from "../model-source.ts";
+import { currentDirectory, type Place, shareDirectory, toAbsolutePath } from "../paths.ts";
+import { environmentVariables } from "../process/environment.ts";
+import { withStoreEnvironment } from "./store-environment.ts";
+
+export interface StorePlace {
+	/** For the files that the settings name. */
+	readonly files: Files;
+	readonly place: Place;
+	readonly log: Log;
+	/** Where commands of sessions in the database have their files; absent for programs that run none. */
+	readonly scratch?: { readonly files: Files; readonly directory: string };
+}
+
+/** A file that the settings name. Fails `invalid-input` when it cannot be read. */
+async function readNamed(key: string, file: string, { files, place }: StorePlace): Promise<string> {
+	const target = toAbsolutePath(file, place);
+	const bytes = await files.read(target).catch((thrown: unknown) => {
+		throw new KernelError("invalid-input", `store.${key}: ${target} cannot be read: ${errorText(thrown)}.`);
+	});
+	if (bytes === null) throw new KernelError("invalid-input", `store.${key}: there is no file ${target}.`);
+	return bytes.toString("utf8");
+}
+
+/** The database of the settings; nothing is connected yet. Fails `invalid-input` for settings that name none. */
+export async function openConfiguredDatabase(settings: StoreSettings, given: StorePlace): Promise<Database> {
+	const { url, passwordFile, tls } = settings;
+	if (url === null) {
+		throw new KernelError(
+			"invalid-input",
+			"The settings name no database: set url in [store] of config.toml, or the variable AGENTWIRE_STORE_URL.",
+		);
+	}
+	const [{ createDatabase }, { parseDatabaseUrl }] = await Promise.all([
+		import("../../store/postgres/database.ts"),
+		import("../../store/postgres/database-address.ts"),
+	]);
+	const authority = tls.caFile === null ? null : await readNamed("tls.ca_file", tls.caFile, given);
+	return createDatabase({
+		address: parseDatabaseUrl(url),
+		...(passwordFile === null
+			? {}
+			: { readPassword: async () => (await readNamed("password_file", passwordFile, given)).replace(/\r?\n$/, "") }),
+		tls: { mode: tls.mode, authority },
+		schema: settings.schema,
+		poolSize: settings.poolSize,
+		log: given.log,
+		clock: systemClock,
+	});
+}
+
+/** The store in the database of the settings. */
+export async function openConfiguredStore(
+	settings: StoreSettings,
+	given: StorePlace,
+	takeOver: "patient" | "expired" = "patient",
+): Promise<PostgresStore> {
+	const { createPostgresStore } = await import("../../store/postgres/postgres-store.ts");
+	const { owner, needs } = settings;
+	return createPostgresStore({
+		database: await openConfiguredDatabase(settings, given),
+		log: given.log,
+		clock: systemClock,
+		owner,
+		needs,
+		takeOver,
+		...(given.scratch === undefined ? {} : { scratch: given.scratch }),
+	});
+}
+
+/** What a command that is no server finds: its settings, and the store that they ask for. */
+export interface CommandStore {
+	readonly settings: StoreSettings;
+	readonly files: Files;
+	readonly shareDir: string;
+	readonly place: Place;
+	readonly environment: Readonly<Record<string, string>>;
+	/** The one on disk, whatever the settings ask for. */
+	readonly disk: SessionStore;
+	openStore(): Promise<SessionStore>;
+	openDatabase(): Promise<Database>;
+}
+
+/** Fails `invalid-input` for settings that cannot be read. */
+export async function findCommandStore(): Promise<CommandStore> {
+	const place: Place = { currentDir: currentDirectory(), home: homedir() };
+	const environment = environmentVariables();
+	const shareDir = shareDirectory(environment, place);
+	const files = createDiskFiles(privateBelow(shareDir));
+	const file = `${shareDir}/config.toml`;
+	const { configuration } = await readStartSettings(file, environment, files).catch((thrown: unknown) => {
+		throw new KernelError("invalid-input", errorText(thrown), { cause: thrown });
+	});
+	const settings = withStoreEnvironment(configuration.store, environment);
+	const disk = createDiskStore({ files, shareDir, log: silentLog, clock: systemClock, protocolVersion });
+	const given = { files, place, log: silentLog };
+	return {
+		settings,
+		files,
+		shareDir,
+		place,
+		environment,
+		disk,
+		openStore: async () => (settings.type === "disk" ? disk : await openConfiguredStore(settings, given)),
+		openDatabase: () => openConfiguredDatabase(settings, given),
+	};
+}

@@ -1,0 +1,52 @@
+// Whether the database of the settings can be used, for people and programs that ask before they start a server.
+import { unlessLate } from "../../base/abort.ts";
+import { systemClock } from "../../base/clock.ts";
+import { errorText } from "../../base/errors.ts";
+import { findCommandStore } from "./configured-store.ts";
+
+/** Milliseconds to wait for the database. */
+const patience = 5000;
+
+export interface StoreStatus {
+	readonly type: "disk" | "postgres";
+	/** Host and database; null for the disk and for an address that cannot be read. */
+	readonly database: string | null;
+	readonly reachable: boolean;
+	/** Of the tables: 0 for none yet; null when it is not known. */
+	readonly version: number | null;
+	/** Why it cannot be used; null when it can. */
+	readonly why: string | null;
+}
+
+/** The status of the store that the settings and the environment ask for. Never fails. */
+export async function readStoreStatus(): Promise<StoreStatus> {
+	const disk = { type: "disk", database: null, reachable: true, version: null, why: null } as const;
+	let known: Pick<StoreStatus, "type" | "database"> = disk;
+	try {
+		const { settings, openDatabase } = await findCommandStore();
+		if (settings.type === "disk") return disk;
+		known = { type: "postgres", database: null };
+		const { schemaVersion } = await import("../../store/postgres/schema-version.ts");
+		const database = await openDatabase();
+		known = { type: "postgres", database: database.name };
+		const reading = schemaVersion(database);
+		const read = await unlessLate(reading, AbortSignal.timeout(patience), 0, systemClock);
+		if (read === null) {
+			reading.catch(() => undefined);
+			return { ...known, reachable: false, version: null, why: `it did not answer within ${patience / 1000} seconds` };
+		}
+		await database.close();
+		const { found, needed } = read;
+		const isFit = found === needed || found === 0;
+		const why = isFit ? null : `its tables have version ${found}, and this program needs ${needed}`;
+		return { ...known, reachable: true, version: found, why };
+	} catch (thrown) {
+		return { ...known, reachable: false, version: null, why: errorText(thrown) };
+	}
+}
+
+/** For `info --json`: nothing when sessions are on disk. */
+export async function describeStore(): Promise<{ readonly store?: StoreStatus }> {
+	const store = await readStoreStatus();
+	return store.type === "disk" ? {} : { store };
+}

@@ -1,0 +1,213 @@
+// The command `store`: the tables of the database, copies between disk and database, and what becomes of old sessions.
+import { systemClock } from "../../base/clock.ts";
+import { errorText, KernelError } from "../../base/errors.ts";
+import { toJsonLine } from "../../base/json.ts";
+import { silentLog } from "../../base/log.ts";
+import { protocolVersion } from "../../messages/protocol-version.ts";
+import { createDiskStore } from "../../store/disk/disk-store.ts";
+import type { StoreCheck } from "../../store/postgres/store-check.ts";
+import { compareSessions, copySession } from "../../store/session-copy.ts";
+import type { SessionStore, SessionSummary, StoredSession } from "../../store/session-store.ts";
+import type { StoreAction, StoreKind } from "../arguments/store-options.ts";
+import { type CommandStore, findCommandStore, openConfiguredStore } from "./configured-store.ts";
+
+/** Carries out the command; returns the exit code: 1 when something was not done, or is not as it should be. */
+export async function runStore(action: StoreAction): Promise<number> {
+	try {
+		const found = await findCommandStore();
+		switch (action.name) {
+			case "migrate":
+				return await migrate(found, action.json);
+			case "check":
+				return await check(found, action.json);
+			case "copy":
+				return await copy(found, action);
+			case "archive":
+			case "delete":
+				return await retire(found, action);
+		}
+	} catch (thrown) {
+		if (!(thrown instanceof KernelError)) throw thrown;
+		process.stderr.write(`Error: ${errorText(thrown)}\n`);
+		return 1;
+	}
+}
+
+function say(json: boolean, value: object, text: string): void {
+	process.stdout.write(json ? `${toJsonLine(value)}\n` : `${text}\n`);
+}
+
+async function migrate(found: CommandStore, json: boolean): Promise<number> {
+	const database = await found.openDatabase();
+	try {
+		const { migrate: run } = await import("../../store/postgres/schema-version.ts");
+		const { from, to } = await run(database);
+		const text =
+			from === to ? `The tables have version ${to} already.` : `The tables have version ${to} now, after ${from}.`;
+		say(json, { database: database.name, from, to }, `${database.name}: ${text}`);
+		return 0;
+	} finally {
+		await database.close();
+	}
+}
+
+async function check(found: CommandStore, json: boolean): Promise<number> {
+	if (found.settings.type === "disk") {
+		const { sessions } = await found.disk.list({});
+		say(json, { store: "disk", sessions: sessions.length, problems: [] }, `Sessions on disk: ${sessions.length}.`);
+		return 0;
+	}
+	const database = await found.openDatabase();
+	try {
+		const { checkStore } = await import("../../store/postgres/store-check.ts");
+		const result = await checkStore(database);
+		const processes = result.processes.map(({ leaseSeconds, ...each }) => ({ ...each, lease_seconds: leaseSeconds }));
+		say(json, { store: "postgres", ...result, processes }, checkText(result));
+		return result.problems.length === 0 ? 0 : 1;
+	} finally {
+		await database.close();
+	}
+}
+
+function checkText({ database, version, sessions, processes, sizes, problems }: StoreCheck): string {
+	const size = Object.entries(sizes).map(
+		([table, bytes]) => `  ${table.padEnd(14)} ${(bytes / 1_000_000).toFixed(1)} MB`,
+	);
+	return [
+		`Database:  ${database}, tables of version ${version.found}`,
+		`Sessions:  ${sessions.total}, of which ${sessions.held} are open and ${sessions.interrupted} have an interrupted turn`,
+		`Processes: ${processes.length}`,
+		...processes.map(
+			({ id, host, pid, leaseSeconds, sessions: count }) =>
+				`  ${id} on ${host}, process ${pid}: ${count} sessions, lease ${leaseSeconds > 0 ? `for ${leaseSeconds} s` : "over"}`,
+		),
+		...(size.length === 0 ? [] : ["Sizes:", ...size]),
+		...(problems.length === 0 ? ["No problems."] : ["Problems:", ...problems.map((problem) => `  ${problem}`)]),
+	].join("\n");
+}
+
+/** A store that leaves sessions alone which another process has open. */
+async function openFree(kind: StoreKind, { settings, files, shareDir, place }: CommandStore): Promise<SessionStore> {
+	if (kind === "disk") {
+		const options = { files, shareDir, log: silentLog, clock: systemClock, protocolVersion };
+		return createDiskStore({ ...options, takeOver: "expired" });
+	}
+	return await openConfiguredStore(settings, { files, place, log: silentLog }, "expired");
+}
+
+/** Every session, the one that was written first first, so that the order stays. */
+async function listAll(store: SessionStore): Promise<readonly SessionSummary[]> {
+	const all: SessionSummary[] = [];
+	let after: string | null = null;
+	do {
+		const page = await store.list({ limit: 500, ...(after === null ? {} : { after }) });
+		all.push(...page.sessions);
+		after = page.next;
+	} while (after !== null);
+	return all.reverse();
+}
+
+type CopyOutcome = "copied" | "exists" | "busy" | "differs";
+
+async function copy(found: CommandStore, action: Extract<StoreAction, { name: "copy" }>): Promise<number> {
+	const [from, to] = await Promise.all([openFree(action.from, found), openFree(action.to, found)]);
+	let isComplete = true;
+	try {
+		const all = (await listAll(from)).filter(({ id }) => action.id === null || action.id === id);
+		if (action.id !== null && all.length === 0) {
+			throw new KernelError("session-not-found", `There is no session ${action.id} in the store on ${action.from}.`);
+		}
+		for (const summary of all) {
+			const { id, workDir } = summary;
+			const { outcome, events, differences } = await copyOne(from, to, summary);
+			if (outcome !== "copied") isComplete = false;
+			const words: Readonly<Record<CopyOutcome, string>> = {
+				copied: `copied and compared, ${events} events`,
+				exists: "not copied: the other store has a session of this id",
+				busy: "not copied: another process has it open",
+				differs: `copied, but the copy differs: ${differences.join(" ")}`,
+			};
+			say(action.json, { session: id, work_dir: workDir, outcome, events, differences }, `${id}  ${words[outcome]}`);
+		}
+		if (all.length === 0) say(action.json, { sessions: 0 }, "There are no sessions to copy.");
+	} finally {
+		await Promise.all([from.close(), to.close()]);
+	}
+	return isComplete ? 0 : 1;
+}
+
+async function copyOne(from: SessionStore, to: SessionStore, { id, workDir }: SessionSummary) {
+	let source: StoredSession | null = null;
+	let isCopying = false;
+	const result = (outcome: CopyOutcome, events = 0, differences: readonly string[] = []) => ({
+		outcome,
+		events,
+		differences,
+	});
+	try {
+		source = await from.open(workDir, id);
+		if (source === null) return result("busy");
+		isCopying = true;
+		const events = await copySession(source, to);
+		const copied = await to.open(workDir, id);
+		const differences = copied === null ? ["It is not found."] : await compareSessions(source, copied);
+		if (copied !== null) {
+			if ((await from.lastSessionId(workDir)) === id) await copied.markStarted();
+			await copied.close({ becomesLast: false });
+		}
+		return result(differences.length === 0 ? "copied" : "differs", events, differences);
+	} catch (thrown) {
+		if (!(thrown instanceof KernelError) || thrown.code !== "busy") throw thrown;
+		return result(isCopying ? "exists" : "busy");
+	} finally {
+		await source?.close({ becomesLast: false });
+	}
+}
+
+/** Archives or deletes what is old; what another process has open is left alone. */
+async function retire(
+	found: CommandStore,
+	action: Extract<StoreAction, { name: "archive" | "delete" }>,
+): Promise<number> {
+	const store = await openFree(found.settings.type, found);
+	const now = systemClock.now();
+	const isOld = ({ updatedAt, archivedAt }: SessionSummary): boolean => {
+		if (action.name === "archive") return archivedAt === null && now - updatedAt >= action.olderThan;
+		if (!action.isArchived) return now - updatedAt >= action.olderThan;
+		return archivedAt !== null && now - archivedAt >= action.olderThan;
+	};
+	const done: string[] = [];
+	const busy: string[] = [];
+	try {
+		for (const { id, workDir } of (await listAll(store)).filter(isOld)) {
+			try {
+				if (action.name === "delete") await store.delete(workDir, id);
+				else await archive(store, workDir, id, now);
+				done.push(id);
+			} catch (thrown) {
+				if (!(thrown instanceof KernelError) || thrown.code !== "busy") throw thrown;
+				busy.push(id);
+			}
+		}
+	} finally {
+		await store.close();
+	}
+	const word = action.name === "archive" ? "Archived" : "Deleted";
+	const left = busy.length === 0 ? "" : ` Left alone because they are open: ${busy.join(", ")}.`;
+	say(
+		action.json,
+		{ [action.name === "archive" ? "archived" : "deleted"]: done, open: busy },
+		`${word}: ${done.length}.${left}`,
+	);
+	return 0;
+}
+
+async function archive(store: SessionStore, workDir: string, id: string, now: number): Promise<void> {
+	const session = await store.open(workDir, id);
+	if (session === null) return;
+	try {
+		await session.commit({ state: { archivedAt: now / 1000 } }, { sync: true });
+	} finally {
+		await session.close({ becomesLast: false });
+	}
+}
