@@ -7,7 +7,7 @@ and \`_meta\` are those of [version 1](acp.md). [schema/acp-v2.json](../../schem
 
 \`\`\`
 → {"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":2,"info":{"name":"editor","version":"1"},"capabilities":{}}}
-← {"jsonrpc":"2.0","id":0,"result":{"protocolVersion":2,"info":{"name":"agentwire","title":"agentwire","version":"1.0.0"},"capabilities":{"session":{"prompt":{"embeddedContext":{}},"mcp":{"stdio":{},"http":{}},"delete":{},"additionalDirectories":{}},"auth":{}},"authMethods":[{"type":"agent","methodId":"login","name":"Sign in to Kimi","description":"Opens the sign-in page in a browser."}]}}
+← {"jsonrpc":"2.0","id":0,"result":{"protocolVersion":2,"info":{"name":"agentwire","title":"agentwire","version":"1.0.0"},"capabilities":{"session":{"prompt":{"embeddedContext":{}},"mcp":{"stdio":{},"http":{}},"delete":{},"fork":{},"additionalDirectories":{}},"auth":{}},"authMethods":[{"type":"agent","methodId":"login","name":"Sign in to Kimi","description":"Opens the sign-in page in a browser."}]}}
 → {"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/project"}}
 ← {"jsonrpc":"2.0","id":1,"result":{"sessionId":"0199f0c2-6a51-7c3e-9d27-1b1f0e8a4c55","configOptions":[]}}
 → {"jsonrpc":"2.0","id":2,"method":"session/prompt","params":{"sessionId":"0199f0c2-6a51-7c3e-9d27-1b1f0e8a4c55","prompt":[{"type":"text","text":"Say hello"}]}}
@@ -26,7 +26,7 @@ export const draftClosing = `
   turn that fails ends with the stop reason \`error\`, after the answer.
 - \`session/resume\` replaces \`session/load\`: with \`replayFrom\` it replays the conversation before its answer.
 - The mode is a configuration option alone. Client files and client terminals do not exist.
-- \`session/fork\` is not part of the draft, and is not served.
+- \`session/fork\` is served as in version 1. It is not part of the draft yet, only of its unstable extensions.
 - Output of commands belongs to terminals, which are updated by themselves. Changes of files are patches.
 - \`tool_call/cancel\`, \`terminal/cancel\` and MCP servers over \`sse\` are not served.
 `;
@@ -55,6 +55,7 @@ alone.`,
 	"InitializeResult.capabilities.session.mcp.stdio": "Commands.",
 	"InitializeResult.capabilities.session.mcp.http": "Addresses.",
 	"InitializeResult.capabilities.session.delete": "`session/delete`.",
+	"InitializeResult.capabilities.session.fork": "`session/fork`, which is not part of version 2 yet.",
 	"InitializeResult.capabilities.session.additionalDirectories":
 		"`additionalDirectories` of the methods that open a session.",
 	"InitializeResult.capabilities.auth": "Signing in and out.",
@@ -68,6 +69,10 @@ clients it only checks whether there is a model by now, and fails when there is 
 	"SessionResumeParams.replayFrom":
 		"Where to replay the conversation from, before the answer: `start`, or absent to send nothing of it.",
 	...opening("SessionResume"),
+	"session/fork": `Opens a copy of a session as a session of its own, without sending its conversation. Not part of version 2 yet. It has the
+conversation, the plan and the creation options of the session; what was approved for the session is asked again. Refused while a turn
+runs in the session.`,
+	...opening("SessionFork"),
 	"session/prompt": `Begins a turn, and is answered once the prompt is part of the conversation. A prompt that comes while a turn runs waits for it; a
 side question (\`/btw\`) is answered while it runs. May be withdrawn, which is the same as \`session/cancel\`.`,
 	"SessionPromptResult.messageId": "The message that the prompt has become.",

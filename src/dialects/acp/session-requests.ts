@@ -114,6 +114,21 @@ export class SessionRequests {
 
 	/** Opens a stored session, or one that is open already; `replays` sends its conversation before the answer. */
 	open(params: OpenSessionParams, replays: boolean, answer: Answer, id: RpcId | null): Promise<void> {
+		const show = async (attached: AttachedSession, signal: AbortSignal) => {
+			if (replays) await attached.replay(signal);
+			else await attached.recall();
+			attached.sendState();
+		};
+		return this.#open(params, show, answer, id);
+	}
+
+	/** `show` sends what the client is sent before the answer. */
+	#open(
+		params: OpenSessionParams,
+		show: (attached: AttachedSession, signal: AbortSignal) => Promise<void>,
+		answer: Answer,
+		id: RpcId | null,
+	): Promise<void> {
 		const { sessionId } = params;
 		return this.#requests.run(id, (signal) =>
 			this.#lines.run(sessionId, async () => {
@@ -122,17 +137,15 @@ export class SessionRequests {
 				try {
 					const known = this.#attached.get(handle.session);
 					const attached = await (known ?? this.#attach(handle));
-					const show = async () => {
-						if (replays) await attached.replay(signal);
-						else await attached.recall();
-						attached.sendState();
+					const showAndAnswer = async () => {
+						await show(attached, signal);
 						answer(sessionId, attached.choices);
 						files?.begin(sessionId);
 					};
 					if (known === undefined) {
-						await this.#orDetach(handle.session, show);
+						await this.#orDetach(handle.session, showAndAnswer);
 						attached.begin();
-					} else await attached.renew(show);
+					} else await attached.renew(showAndAnswer);
 					await attached.sendCommands();
 				} finally {
 					handle.release();
@@ -149,7 +162,8 @@ export class SessionRequests {
 			this.#known(sessionId, () => sessions.fork(sessionId, options)),
 		);
 		try {
-			await this.open({ ...workspace, sessionId: forkId }, false, answer, id);
+			// Before the answer, the client does not know the id: nothing is sent about it. No turn runs in it.
+			await this.#open({ ...workspace, sessionId: forkId }, (attached) => attached.recall(), answer, id);
 		} catch (thrown) {
 			// The client does not know it.
 			await sessions.delete(forkId);

@@ -154,12 +154,10 @@ export type OpenSessionParams = v.InferOutput<typeof openSessionParamsSchema>;
 export const openSessionResultSchema = v.object(choices);
 export type OpenSessionResult = v.InferOutput<typeof openSessionResultSchema>;
 
+/** A fork has the system prompt of its session. */
+export const forkOnly = { systemPrompt: v.exactOptional(v.null("has no effect here: leave it out")) };
 /** Not part of version 1 yet. */
-export const forkSessionParamsSchema = params({
-	...withinSession,
-	...workspace,
-	systemPrompt: v.exactOptional(v.null("has no effect here: leave it out")),
-});
+export const forkSessionParamsSchema = params({ ...withinSession, ...workspace, ...forkOnly });
 export type ForkSessionParams = v.InferOutput<typeof forkSessionParamsSchema>;
 
 export const listParamsSchema = v.pipe(

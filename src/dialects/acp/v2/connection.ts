@@ -124,6 +124,14 @@ export class DraftConnection implements DialectConnection {
 				}),
 			],
 			[
+				"session/fork",
+				defineMethod({
+					...shapes["session/fork"],
+					handle: (params, respond, id) =>
+						sessions.fork(params, (sessionId, choices) => respond({ sessionId, ...toResult(choices) }), id),
+				}),
+			],
+			[
 				"session/prompt",
 				defineMethod({
 					...shapes["session/prompt"],
@@ -165,6 +173,7 @@ export class DraftConnection implements DialectConnection {
 					prompt: { ...(image ? { image: {} } : {}), ...(audio ? { audio: {} } : {}), embeddedContext: {} },
 					mcp: { stdio: {}, http: {} },
 					delete: {},
+					fork: {},
 					additionalDirectories: {},
 				},
 				auth: {},

@@ -15,6 +15,7 @@ export const draftProtocol = {
 		"session/list": { params: first.listParamsSchema, result: first.listResultSchema },
 		"session/delete": { params: first.sessionParamsSchema, result: first.emptyResultSchema },
 		"session/close": { params: first.sessionParamsSchema, result: first.emptyResultSchema },
+		"session/fork": { params: wire.forkParamsSchema, result: wire.newSessionResultSchema },
 		"session/prompt": { params: wire.promptParamsSchema, result: wire.promptResultSchema },
 		"session/cancel": { params: first.sessionParamsSchema, result: null, actsOn: "notifications" },
 		"session/set_config_option": { params: wire.setConfigOptionParamsSchema, result: wire.choicesResultSchema },

@@ -2,7 +2,7 @@
 import * as v from "valibot";
 import { contentBlockSchema } from "../content.ts";
 import { absolutePath, capability, declared, mcpServers, meta, nullish, params } from "../schema.ts";
-import { choiceSchema, implementationSchema, objectOrNone, sessionIdSchema } from "../wire.ts";
+import { choiceSchema, forkOnly, implementationSchema, objectOrNone, sessionIdSchema } from "../wire.ts";
 
 export const draftVersion = 2;
 
@@ -37,6 +37,7 @@ export const initializeResultSchema = v.object({
 			}),
 			mcp: v.object({ stdio: declared, http: declared }),
 			delete: declared,
+			fork: declared,
 			additionalDirectories: declared,
 		}),
 		auth: declared,
@@ -75,6 +76,8 @@ export const resumeParamsSchema = params({
 	/** Absent to resume without the conversation so far. */
 	replayFrom: nullish(v.object({ type: v.literal("start", "the conversation can only be replayed from its start") })),
 });
+/** Not part of version 2 yet. */
+export const forkParamsSchema = params({ sessionId: sessionIdSchema, ...workspace, ...forkOnly });
 export const loginParamsSchema = params({ methodId: v.string() });
 export const promptParamsSchema = params({
 	sessionId: sessionIdSchema,
