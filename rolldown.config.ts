@@ -1,5 +1,5 @@
-// The bundle: CommonJS in chunks, so that lazily loaded code costs the start nothing. What every server loads is one
-// file, because thirty small ones take five milliseconds longer.
+// The bundle: CommonJS in chunks, so that lazily loaded code costs the start nothing. What answers a client before the program is
+// loaded is one small file, and what every server loads another, because thirty small ones take five milliseconds longer.
 import { fileURLToPath } from "node:url";
 import { type ChunkingContext, defineConfig, type OutputOptions, type Plugin, type RolldownOptions } from "rolldown";
 import { pageBuild } from "./web/bundle.ts";
@@ -21,11 +21,7 @@ function loadedWith(id: string, context: ChunkingContext, found = new Set<string
 /** Of both builds. */
 const serverModules = new Map<string, ReadonlySet<string>>();
 
-function toServerChunk(
-	id: string,
-	context: ChunkingContext,
-	entries: readonly string[] = [launch, main],
-): string | null {
+function toServerChunk(id: string, context: ChunkingContext, entries: readonly string[]): string | null {
 	const key = entries.join();
 	let modules = serverModules.get(key);
 	if (modules === undefined) {
@@ -34,6 +30,23 @@ function toServerChunk(
 		serverModules.set(key, modules);
 	}
 	return modules.has(id) ? "server" : null;
+}
+
+/** The chunk of the modules that are loaded first, and that of the other ones that every server loads. */
+function toGroups(first: string) {
+	return [
+		{
+			name: (id: string, context: ChunkingContext) =>
+				id !== first && loadedWith(first, context).has(id) ? "first" : null,
+			debugName: "first",
+			priority: 2,
+		},
+		{
+			name: (id: string, context: ChunkingContext) => toServerChunk(id, context, [first, main]),
+			debugName: "server",
+			priority: 1,
+		},
+	];
 }
 
 /** The module that replaces every HTTP client but ours. */
@@ -110,9 +123,7 @@ export function toOneFileOptions(dir: string): RolldownOptions & { readonly outp
 	const input = { agentwire: oneFile, "web-page-thread": pageThread };
 	const options = toOptions("one-file", {
 		dir,
-		codeSplitting: {
-			groups: [{ name: (id, context) => toServerChunk(id, context, [oneFile, main]), debugName: "server" }],
-		},
+		codeSplitting: { groups: toGroups(oneFile) },
 	});
 	return { ...options, input, plugins: [otherClients, lateBuiltins] };
 }
@@ -120,7 +131,7 @@ export function toOneFileOptions(dir: string): RolldownOptions & { readonly outp
 const program = defineConfig({
 	...toOptions("package", {
 		dir: "dist",
-		codeSplitting: { groups: [{ name: toServerChunk, debugName: "server" }] },
+		codeSplitting: { groups: toGroups(launch) },
 	}),
 	input: { launch, main, "web-page-thread": pageThread },
 });

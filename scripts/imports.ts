@@ -178,6 +178,7 @@ export const importTable: readonly FolderRule[] = [
 			arguments: [],
 			completion: ["arguments"],
 			process: ["arguments", "log", "installation"],
+			"first-answer": ["process"],
 			mcp: ["arguments", "process"],
 			plugin: ["arguments", "process"],
 			permissions: ["arguments", "process"],

@@ -33,7 +33,8 @@ export const laws: readonly Law[] = [
 		modules: ["node:fs"],
 		places: ["files/"],
 		exceptions: {
-			"cli/": "the log, the code cache and copies of embedded files, which hold nothing of a session",
+			"cli/":
+				"the log, the code cache, remembered answers and copies of embedded files, which hold nothing of a session",
 			"processes/": "what the system says of processes, the ends of their pipes, and what confined ones are mounted on",
 			"transports/stdio.ts": "stdin and stdout are file descriptors",
 			"transports/descriptor-input.ts": "stdin is read as a descriptor under Bun",

@@ -1,11 +1,12 @@
 // Loads the program's own chunks with V8's compiled code from the user's cache directory, so that a start does not
 // compile them again. Node loads everything else. Without a usable cache directory it just compiles.
 import { isAscii } from "node:buffer";
-import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
 import { Script } from "node:vm";
 import { crc32 } from "node:zlib";
+import { writeCacheFile } from "./cache-file.ts";
 
 interface LoadedChunk {
 	readonly script: Script;
@@ -37,6 +38,9 @@ export function createCodeCache(directory: string): CodeCache {
 	const load = (file: string): object => {
 		const known = modules.get(file);
 		if (known !== undefined) return known.exports;
+		// The first file of the program, and what Node has loaded for it, exist once.
+		const loaded = createRequire(file).cache[file];
+		if (loaded?.loaded === true) return loaded.exports;
 		const module = { exports: {} };
 		modules.set(file, module);
 		try {
@@ -69,7 +73,7 @@ export function createCodeCache(directory: string): CodeCache {
 		require: load,
 		save() {
 			for (const { script, cachePath, isCached } of chunks) {
-				if (!isCached) writeIfPossible(cachePath, withChecksum(script.createCachedData()));
+				if (!isCached) writeCacheFile(cachePath, withChecksum(script.createCachedData()));
 			}
 		},
 	};
@@ -101,32 +105,4 @@ function withChecksum(compiled: Buffer): Buffer {
 	const checksum = Buffer.alloc(checksumSize);
 	checksum.writeUInt32LE(crc32(compiled));
 	return Buffer.concat([checksum, compiled]);
-}
-
-/** Without a cache the program is only slower. */
-function writeIfPossible(file: string, data: Buffer): void {
-	const temporary = `${file}.${process.pid}.tmp`;
-	try {
-		makeDirectory(path.dirname(file), 0o700);
-		writeFileSync(temporary, data, { mode: 0o600 });
-		renameSync(temporary, file);
-	} catch {
-		// Read-only home or full disk: nothing to report, nothing lost.
-	}
-}
-
-/**
- * Creates the directory and its parents. Node's own recursive `mkdir` never ends where creating a directory fails as if
- * its parent were missing, as below `/proc`.
- */
-function makeDirectory(directory: string, mode = 0o777): void {
-	if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() === true) return;
-	const parent = path.dirname(directory);
-	if (parent !== directory) makeDirectory(parent, mode);
-	try {
-		mkdirSync(directory, { mode });
-	} catch (thrown) {
-		// Another process may have created it meanwhile.
-		if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true) throw thrown;
-	}
 }

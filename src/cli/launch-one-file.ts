@@ -1,8 +1,10 @@
-// The first module of the program as one file, which Bun runs. No code cache: the file contains compiled code.
+// The first module of the program as one file, which Bun runs: answers a client at once if it can, then loads the rest. No code
+// cache: the file contains compiled code.
+import { homedir } from "node:os";
 import path from "node:path";
-import { listenerCommand, listenerProgram } from "../processes/confined-proxy.ts";
-import { createOneFileInstallation } from "./installation/one-file.ts";
-import { exitSoon, main } from "./main.ts";
+import { answerEarly } from "./first-answer/early-answer.ts";
+import { startFacts } from "./first-answer/start-key.ts";
+import { exitSoon } from "./process/process-exit.ts";
 
 /** The signals by which clients stop us. */
 const stopSignals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
@@ -19,18 +21,29 @@ function endStart(): void {
 
 async function launch(): Promise<void> {
 	const [, program = "", ...argv] = process.argv;
-	if (argv[0] === listenerCommand) {
-		new Function("require", listenerProgram)(require);
-		return;
-	}
+	// Only names of that kind are looked at further: everything else is answered first.
+	if (argv[0]?.startsWith("__") === true && (await runListener(argv))) return;
 	// Bun opens no debugger, but would end: that a signal changes nothing is the same in both forms.
 	process.on("SIGUSR1", () => {});
-	let exit: (code: number) => void = (code) => process.exit(code);
-	for (const signal of stopSignals) process.once(signal, () => exit(0));
-	exit = exitSoon;
+	for (const signal of stopSignals) process.once(signal, () => void exitSoon(0));
 	setTimeout(endStart, startTime).unref();
+	const cacheHome = process.env["XDG_CACHE_HOME"] || path.join(homedir(), ".cache");
 	// The name by which it was called: that of a link is not in `execPath`.
-	exit(await main(process.argv0, argv, createOneFileInstallation(path.dirname(program))));
+	const executable = process.argv0;
+	const early = await answerEarly(startFacts(executable, argv, process.execPath), cacheHome);
+	const [{ main }, { createOneFileInstallation }] = await Promise.all([
+		import("./main.ts"),
+		import("./installation/one-file.ts"),
+	]);
+	await exitSoon(await main(executable, argv, createOneFileInstallation(path.dirname(program)), early));
+}
+
+/** Runs the program of a listener in a sandbox, if that is what it was started for. */
+async function runListener([command]: readonly string[]): Promise<boolean> {
+	const { listenerCommand, listenerProgram } = await import("../processes/confined-proxy.ts");
+	if (command !== listenerCommand) return false;
+	new Function("require", listenerProgram)(require);
+	return true;
 }
 
 void launch();

@@ -1,8 +1,10 @@
-// The first file of the executable: loads the program with its code cache, runs it, and exits.
+// The first file of the executable: answers a client at once if it can, loads the program with its code cache, runs it, and exits.
 import { homedir } from "node:os";
 import path from "node:path";
-import { createCodeCache } from "./code-cache.ts";
-import type { createPackageInstallation, exitSoon, main } from "./main.ts";
+import { answerEarly } from "./first-answer/early-answer.ts";
+import { startFacts } from "./first-answer/start-key.ts";
+import type { createPackageInstallation, main } from "./main.ts";
+import { exitSoon } from "./process/process-exit.ts";
 
 /** The signals by which clients stop us. */
 const stopSignals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
@@ -11,7 +13,6 @@ const stopSignals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 interface Program {
 	readonly main: typeof main;
 	readonly createPackageInstallation: typeof createPackageInstallation;
-	readonly exitSoon: typeof exitSoon;
 }
 
 /** Runs the program in the same directory as this file. */
@@ -19,13 +20,14 @@ export async function launch(executable: string, argv: readonly string[]): Promi
 	// Without a listener Node would open a debugger, to everybody on the machine who finds its port.
 	process.on("SIGUSR1", () => {});
 	// Until the server handles signals, being stopped is a normal end: clients report death by a signal as a crash.
-	let exit: (code: number) => void = (code) => process.exit(code);
-	for (const signal of stopSignals) process.once(signal, () => exit(0));
-	const cacheRoot = process.env["XDG_CACHE_HOME"] || path.join(homedir(), ".cache");
-	const cache = createCodeCache(path.join(cacheRoot, "agentwire", `${process.version}-${process.arch}`));
-	const program = cache.require(path.join(__dirname, "main.cjs")) as Program;
-	exit = program.exitSoon;
-	const code = await program.main(executable, argv, program.createPackageInstallation(path.dirname(__dirname)));
+	for (const signal of stopSignals) process.once(signal, () => void exitSoon(0));
+	const cacheHome = process.env["XDG_CACHE_HOME"] || path.join(homedir(), ".cache");
+	const programFile = path.join(__dirname, "main.cjs");
+	const early = await answerEarly(startFacts(executable, argv, programFile), cacheHome);
+	const { createCodeCache } = await import("./code-cache.ts");
+	const cache = createCodeCache(path.join(cacheHome, "agentwire", `${process.version}-${process.arch}`));
+	const program = cache.require(programFile) as Program;
+	const code = await program.main(executable, argv, program.createPackageInstallation(path.dirname(__dirname)), early);
 	cache.save();
-	exit(code);
+	await exitSoon(code);
 }

@@ -8,6 +8,7 @@ import { withImpliedCommand } from "./arguments/executable-name.ts";
 import { toServerStart } from "./arguments/server-start.ts";
 import { UsageError, usageErrorText } from "./arguments/usage-error.ts";
 import { withOutput } from "./command-output.ts";
+import type { FirstAnswer } from "./first-answer/early-answer.ts";
 import type { Installation } from "./installation/installation.ts";
 import { createPackageInstallation } from "./installation/package.ts";
 import { exitSoon } from "./process/process-exit.ts";
@@ -26,14 +27,19 @@ export { createPackageInstallation, exitSoon };
 
 /**
  * Runs the program to its end and returns the exit code (agent-kernel §1.3). `installation` is where it finds the
- * rest of itself.
+ * rest of itself, and `early` what it may have answered already.
  */
-export async function main(executable: string, argv: readonly string[], installation: Installation): Promise<number> {
+export async function main(
+	executable: string,
+	argv: readonly string[],
+	installation: Installation,
+	early: FirstAnswer,
+): Promise<number> {
 	try {
 		const command = parseCommandLine(withImpliedCommand(executable, argv), toConventions(executable, process.env));
 		switch (command.kind) {
 			case "serve":
-				return await startServer(executable, command.options, installation);
+				return await startServer(executable, command.options, installation, early);
 			case "print": {
 				// However early it is stopped, a script must not see success.
 				handleStopSignals((signal) => void exitSoon(stopSignals[signal]));
@@ -67,7 +73,12 @@ export async function main(executable: string, argv: readonly string[], installa
 	}
 }
 
-async function startServer(executable: string, options: ServeOptions, installation: Installation): Promise<number> {
+async function startServer(
+	executable: string,
+	options: ServeOptions,
+	installation: Installation,
+	early: FirstAnswer,
+): Promise<number> {
 	const start = toServerStart(options, executable, isTerminal(0));
 	switch (start.kind) {
 		case "explain":
@@ -77,7 +88,7 @@ async function startServer(executable: string, options: ServeOptions, installati
 			return await withOutput(() => listSessions(executable, start.flag, options));
 		}
 		case "serve":
-			return await (await import("./serve.ts")).runServer(executable, start.options, installation);
+			return await (await import("./serve.ts")).runServer(executable, start.options, installation, early);
 	}
 }
 

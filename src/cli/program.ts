@@ -93,6 +93,7 @@ export interface StartedKernel {
 	 * for that of the settings.
 	 */
 	openHost(offer: HostOfferName | null, contract: ContractVersion | null): Promise<OpenHost>;
+	readonly hasMcpServers: boolean;
 	readonly log: LogFile;
 }
 
@@ -189,13 +190,13 @@ async function prepare(
 	executable: string,
 	options: ProgramOptions & Partial<RealmOptions>,
 	mode: Pick<SessionOptions, "unattended">,
-	{ place, environment, shareDir, installation, log }: ProgramProcess,
+	{ place, environment, shareDir, installation, log, watch }: ProgramProcess,
 ) {
 	const places = makeThreadPool();
 	const realm = toRealmPlace(options.realm ?? null, place, shareDir);
 	const disk = createDiskFiles(privateBelow(shareDir, ...(realm === null ? [] : [realm.directory])));
 	/** For everything but the sessions: a drive that does not respond must not keep those from being written. */
-	const outside = boundFiles(disk, { places, clock: systemClock });
+	const outside = watch(boundFiles(disk, { places, clock: systemClock }));
 	const workDir = await checkWorkDir(options.workDir, place, outside);
 	const checkAll = (flag: string, typed: readonly string[]) =>
 		Promise.all(typed.map((directory) => checkDirectory(flag, directory, place, outside)));
@@ -260,7 +261,7 @@ async function prepare(
 		builtInSkillsDir: installation.skillsDir,
 		os: osType() === "Darwin" ? "macOS" : osType(),
 		files,
-		ownFiles: own,
+		ownFiles: watch(own),
 		processes: createLazyProcesses(async () => {
 			const { createProcesses } = await import("../processes/children.ts");
 			const { contain } = configuration.agentwire;
@@ -382,7 +383,8 @@ async function prepare(
 		});
 		return { dialects, sessions, account, documents, clock, identifiers, faultOwner };
 	};
-	return { kernel, configuration, compatibility, openHost, workDir, sessionOptions };
+	const hasMcpServers = mcpServers.length > 0;
+	return { kernel, configuration, compatibility, openHost, hasMcpServers, workDir, sessionOptions };
 }
 
 async function openDatabaseStore(settings: StoreSettings, given: StorePlace): Promise<SessionStore> {

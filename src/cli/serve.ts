@@ -5,8 +5,10 @@ import { nobody } from "../kernel/session/fault-owner.ts";
 import type { Session } from "../kernel/session/session.ts";
 import type { HostOfferName } from "../server/host-dialects.ts";
 import { serve } from "../server/serve.ts";
-import { createStdioTransport, isStderrShared } from "../transports/stdio.ts";
+import { isStderrShared } from "../transports/stdio.ts";
 import type { NamedSession, ServeOptions } from "./arguments/command-line.ts";
+import { type AnswerRecord, createAnswerRecord } from "./first-answer/answer-record.ts";
+import type { FirstAnswer } from "./first-answer/early-answer.ts";
 import type { Installation } from "./installation/installation.ts";
 import { endInTime } from "./process/process-exit.ts";
 import { takeProcess } from "./process/program-process.ts";
@@ -14,11 +16,12 @@ import { divertNotices } from "./process/standard-error.ts";
 import { endProgram, type StartedKernel, startHost, startProgram } from "./program.ts";
 import { productName, productVersion } from "./version.ts";
 
-/** Serves until the client is gone; returns the exit code. Throws UsageError. */
+/** Serves until the client is gone; returns the exit code. `early` has its stdin and stdout. Throws UsageError. */
 export async function runServer(
 	executable: string,
 	options: ServeOptions & { readonly session: NamedSession },
 	installation: Installation,
+	early: FirstAnswer,
 ): Promise<number> {
 	const stopping = new AbortController();
 	let faultOwner = (): FaultOwner | null => null;
@@ -32,10 +35,11 @@ export async function runServer(
 		faultOwner: () => faultOwner(),
 		onBroken: stop,
 	});
+	const record = createAnswerRecord(early, taken.log);
 	if (options.prompt !== null) taken.log.warn("A prompt on the command line is not used by a server.");
 	const offer = toOffer(options);
 	const serveFrom = (program: ServedProgram) =>
-		serveClient(executable, program, offer, options.contract, stopping.signal, (toOwner) => {
+		serveClient(executable, program, offer, options, { early, record }, stopping.signal, (toOwner) => {
 			faultOwner = toOwner;
 		});
 	if (options.mode === "rpc" || options.mode === "acp") {
@@ -44,7 +48,8 @@ export async function runServer(
 		if ("exitCode" in started) return started.exitCode;
 		return await serveFrom({ ...started, session: null });
 	}
-	const program = await startProgram(executable, options, { unattended: false }, taken, stopping.signal);
+	const watched = { ...taken, watch: record.watch };
+	const program = await startProgram(executable, options, { unattended: false }, watched, stopping.signal);
 	if (program === null) return 0;
 	return "exitCode" in program ? program.exitCode : await serveFrom(program);
 }
@@ -62,7 +67,8 @@ async function serveClient(
 	program: ServedProgram,
 	/** Null where clients have one session. */
 	offer: HostOfferName | null,
-	contract: ServeOptions["contract"],
+	{ session: choice, contract }: ServeOptions,
+	{ early, record }: { readonly early: FirstAnswer; readonly record: AnswerRecord },
 	signal: AbortSignal,
 	/** From then on an uncaught exception ends no more than its owner. */
 	begun: (faultOwner: () => FaultOwner) => void,
@@ -71,7 +77,9 @@ async function serveClient(
 	const host = offer === null ? null : await program.openHost(offer, contract);
 	begun(() => host?.faultOwner() ?? session ?? nobody);
 	const { outboxBytes, requestsInFlight } = program.configuration.agentwire.limits;
-	const transport = createStdioTransport(outboxBytes);
+	const opened = early.takeOver(outboxBytes);
+	const isFixed = (params: string) => session !== null && isAnswerFixed(choice, program, params);
+	const transport = record.listen(opened, outboxBytes, isFixed);
 	// Between two lines of the protocol, and as lines of their own.
 	if (isStderrShared()) {
 		divertNotices({ write: (text) => transport.send(text.replace(/\n$/, "")), flush: () => transport.flush() });
@@ -88,7 +96,22 @@ async function serveClient(
 	});
 	const end = await serving.ended;
 	return await endProgram(executable, program, {
-		finish: () => serving.finish(),
+		finish: async () => void (await Promise.all([serving.finish(), record.store()])),
 		exitCode: () => (process.exitCode === 1 || end === "output-gone" || serving.isOutputGone() ? 1 : 0),
 	});
+}
+
+/**
+ * Whether the answer to a handshake depends on nothing but files and what the process was started with: on no session, command, server or
+ * sandbox. No hook has to have run before it.
+ */
+function isAnswerFixed(
+	{ kind }: ServeOptions["session"],
+	{ configuration, hasMcpServers }: ServedProgram,
+	params: string,
+): boolean {
+	if (kind !== "new" && kind !== "id") return false;
+	const { hooks, sandbox } = configuration;
+	if (sandbox.mode !== "off" || hooks.some(({ event }) => event === "SessionStart")) return false;
+	return !hasMcpServers || !params.includes('"external_tools"');
 }

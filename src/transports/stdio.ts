@@ -19,10 +19,24 @@ export const outboxLimit = 262_144;
 /** Bytes of unread replies at which no more requests are read. */
 const replyLimit = 16_777_216;
 
-/** `limit` is the number of bytes queued for a slow reader before producers have to wait. */
-export function createStdioTransport(limit = outboxLimit): LineTransport {
-	const outbox = createStdoutOutbox("\n", limit);
-	const input: ByteInput = runsOnBun ? createDescriptorInput(0) : process.stdin;
+/** stdin and stdout, opened before anybody knows what they are used for. */
+export interface OpenedStdio {
+	readonly input: ByteInput;
+	readonly outbox: Outbox;
+}
+
+/** stdin; it is read from the first listener for bytes on. */
+export function openStdin(): ByteInput {
+	return runsOnBun ? createDescriptorInput(0) : process.stdin;
+}
+
+/** stdout for lines. `limit` is the number of bytes queued for a slow reader before producers have to wait. */
+export function openLineOutput(limit: number): Outbox {
+	return createStdoutOutbox("\n", limit);
+}
+
+/** A transport over what was opened. */
+export function createStdioTransport({ input, outbox }: OpenedStdio): LineTransport {
 	return createLineTransport(input, outbox, { lineLimit, replyLimit }, () => input.destroy());
 }
 
@@ -86,6 +100,18 @@ function reopenPipe(status: Stats): number {
 	}
 	if (opened !== null) closeSync(opened);
 	return 1;
+}
+
+/** Whether stdin and stdout are pipes or sockets, as those of a client are. */
+export function isServedByPipes(): boolean {
+	try {
+		return [0, 1].every((descriptor) => {
+			const status = fstatSync(descriptor);
+			return status.isFIFO() || status.isSocket();
+		});
+	} catch {
+		return false;
+	}
 }
 
 /** Whether stderr leads where stdout does, as after `2>&1`. */

@@ -2,6 +2,7 @@
 // errors.
 import { homedir } from "node:os";
 import path from "node:path";
+import type { Files } from "../../files/port.ts";
 import type { FaultOwner } from "../../kernel/api.ts";
 import { nobody } from "../../kernel/session/fault-owner.ts";
 import type { ProgramOptions } from "../arguments/command-line.ts";
@@ -19,6 +20,8 @@ export interface ProgramProcess {
 	readonly shareDir: string;
 	readonly installation: Installation;
 	readonly log: LogFile;
+	/** The files that a start reads, for whoever wants to know which; the same ones otherwise. */
+	watch(files: Files): Files;
 }
 
 /** The external events that a mode of the program handles while it works. */
@@ -47,7 +50,7 @@ export function takeProcess(
 	guardProcess(interruptions, log);
 	logWarnings(log);
 	replaceStandardError();
-	return { place, environment, shareDir, installation, log };
+	return { place, environment, shareDir, installation, log, watch: (files) => files };
 }
 
 /** Uncaught exceptions after which the whole process counts as broken. */

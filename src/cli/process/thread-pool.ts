@@ -12,11 +12,18 @@ const threadsPerPlace = 3;
 
 const variable = "UV_THREADPOOL_SIZE";
 
+let placesMade: number | null = null;
+
 /**
  * Creates the threads, unless the person has set their number. Call it before anything else is read. Returns how many
- * calls may wait for files that are not the program's own.
+ * calls may wait for files that are not the program's own. Only the first call does something.
  */
 export function makeThreadPool(): number {
+	placesMade ??= createThreads();
+	return placesMade;
+}
+
+function createThreads(): number {
 	const wanted = Number(process.env[variable]);
 	if (Number.isInteger(wanted) && wanted > 0) return toPlaces(wanted);
 	const threads = runsOnBun ? sizeBunsPool() : threadCount;

@@ -1,8 +1,8 @@
 // A child process over the stdio transport that echoes lines. `FLOOD n` floods, `EXIT` ends it; its IPC channel
 // answers outside of the transport: a sign that its event loop turns.
-import { createStdioTransport } from "../../../src/transports/stdio.ts";
+import { createStdioTransport, openLineOutput, openStdin, outboxLimit } from "../../../src/transports/stdio.ts";
 
-const transport = createStdioTransport();
+const transport = createStdioTransport({ input: openStdin(), outbox: openLineOutput(outboxLimit) });
 let flooded = 0;
 
 async function flood(count: number): Promise<void> {
