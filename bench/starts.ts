@@ -3,10 +3,14 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Target } from "./child.ts";
 import type { BenchFiles } from "./measurements.ts";
 import { type Measure, median } from "./report.ts";
+
+/** Milliseconds after which files count as settled. */
+const settling = 2500;
 
 const reader = fileURLToPath(new URL("reader.mjs", import.meta.url));
 
@@ -87,6 +91,8 @@ export async function measureStarts(plan: StartPlan): Promise<Measure[]> {
 	};
 	const words = (config: string) => ["--wire", "--work-dir", plan.files.workDir, "--config-file", config];
 	const { certificates } = plan;
+	// From files that have just been written no answer is remembered.
+	await sleep(settling);
 	// Round 0 fills the caches.
 	for (let round = 0; round <= plan.runs; round += 1) {
 		plan.progress(round === 0 ? "warming up" : `run ${round} of ${plan.runs}`);

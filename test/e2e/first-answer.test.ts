@@ -1,6 +1,6 @@
 // The answer to `initialize` that an earlier start has remembered: given before the program is loaded, once, and only as long as
 // nothing that it was made from has changed.
-import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect, it, vi } from "vitest";
 import { createStage, type Stage } from "../support/executable/executable.ts";
@@ -19,17 +19,18 @@ function remembered(stage: Stage): string[] {
 	}
 }
 
-/** Waits until a file is too old to have changed unnoticed. */
-async function settled(file: string): Promise<void> {
-	await vi.waitUntil(() => Date.now() - statSync(file).ctimeMs > settling + 100, { timeout: 10_000 });
+/** Waits until what was written so far is too old to have changed unnoticed. */
+async function settled(): Promise<void> {
+	const written = Date.now();
+	await vi.waitUntil(() => Date.now() - written > settling + 100, { timeout: 10_000 });
 }
 
 /** A stage with a cache of its own, whose settings have settled. */
 async function settledStage(scripts: readonly string[] = ["text: done"]): Promise<Stage> {
 	const stage = createStage({ isFirstStart: true, scripts });
-	// As the first start would make it, and change its time.
-	chmodSync(path.join(stage.shareDir, "config.toml"), 0o600);
-	await settled(path.join(stage.shareDir, "config.toml"));
+	// The first start makes the settings private, and the one file copies its skills.
+	await handshake(stage);
+	await settled();
 	return stage;
 }
 
@@ -122,7 +123,7 @@ it("is not remembered where a hook runs before it, and not for files that have j
 	expect(remembered(stage)).toEqual([]);
 	const settings = path.join(stage.shareDir, "config.toml");
 	writeFileSync(settings, `${readFileSync(settings, "utf8")}\n[[hooks]]\nevent = "SessionStart"\ncommand = "true"\n`);
-	await settled(settings);
+	await settled();
 	await handshake(stage);
 	expect(remembered(stage)).toEqual([]);
 });
