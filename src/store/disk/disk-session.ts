@@ -130,8 +130,7 @@ export async function openDiskSession(
 		// The names of the other logs need not be on stable storage: they are written again from the journal.
 		lineFile: (file, knownSize, header) =>
 			lineFile(file, knownSize, {
-				async prepare() {},
-				...(file === paths.journal ? {} : { nameMade() {}, isReplaceable: true }),
+				...(file === paths.journal ? {} : { async prepare() {}, nameMade() {}, isReplaceable: true }),
 				...(header === undefined ? {} : { header }),
 			}),
 		async syncOthers() {

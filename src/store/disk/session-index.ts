@@ -7,7 +7,7 @@ import type { Clock } from "../../base/clock.ts";
 import { isRecord, parseJsonFile } from "../../base/json.ts";
 import type { Log } from "../../base/log.ts";
 import { withLock } from "../../files/path-lock.ts";
-import type { Files } from "../../files/port.ts";
+import type { FileStatus, Files } from "../../files/port.ts";
 import { damagedPath } from "./logs/damaged-file.ts";
 import { withStorageError } from "./logs/storage-error.ts";
 import { isWorkDir } from "./work-dir.ts";
@@ -84,6 +84,13 @@ function toText({ others, entries }: IndexContent): string {
 	return JSON.stringify({ work_dirs: entries, ...others }, null, 2);
 }
 
+/** Milliseconds after which a file that is replaced gets another time for sure, however coarse the clock of the file system is. */
+const settleTime = 3000;
+
+function isSame(one: FileStatus, other: FileStatus): boolean {
+	return one.modifiedAt === other.modifiedAt && one.size === other.size;
+}
+
 /** The index of a share directory, which need not exist yet. */
 export function createSessionIndex(options: {
 	readonly files: Files;
@@ -107,11 +114,23 @@ export function createSessionIndex(options: {
 		return emptyContent;
 	};
 
+	/** The index as it was read last, and the file then. */
+	let known: { readonly status: FileStatus; readonly content: IndexContent } | null = null;
+	/** The same as `read`, for the decision that nothing changes: a file that looks as it did is not read again. */
+	const readIfChanged = async (): Promise<IndexContent | null> => {
+		const status = await files.status(indexPath);
+		if (status !== null && known !== null && isSame(status, known.status)) return known.content;
+		const content = await read();
+		const isSettled = status !== null && options.clock.now() - status.modifiedAt > settleTime;
+		known = isSettled && content !== null ? { status, content } : null;
+		return content;
+	};
+
 	/** Applies the changes in order, with at most one replacement of the file. */
 	const write = async (changes: readonly Change[]): Promise<void> => {
 		const apply = (content: IndexContent): IndexContent =>
 			changes.reduce((changed, change) => change(changed) ?? changed, content);
-		const before = await read();
+		const before = await readIfChanged();
 		if (before !== null && apply(before) === before) return;
 		await files.makeDirectory(shareDir);
 		await withLock(options, indexPath, async () => {

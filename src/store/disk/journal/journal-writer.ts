@@ -17,7 +17,7 @@ export interface JournalWriterOptions {
 	readonly lastSeq: number;
 	readonly summary: RunningSummary;
 	readonly hasState: boolean;
-	/** Runs before each write; what it throws is the failure of the commits. */
+	/** Runs before the first write, and before a sync alone; every append to the journal runs it as well. What it throws is the failure of the commits. */
 	prepare(): Promise<void>;
 	/** The lines before those of the first commit of this run. */
 	begin(): Promise<readonly LineText[]>;
@@ -149,7 +149,7 @@ export function createJournalWriter(options: JournalWriterOptions): JournalWrite
 		const sync = commits.some((commit) => commit.sync);
 		const batches = commits.map(({ batch }) => batch);
 		const isEmpty = !batches.some(hasContent);
-		if (!isEmpty || hasBegun) await options.prepare();
+		if (hasBegun ? isEmpty : !isEmpty) await options.prepare();
 		if (!isEmpty) return store(batches, sync);
 		if (sync) await Promise.all([journal.sync(), options.syncOthers()]);
 		return batches;

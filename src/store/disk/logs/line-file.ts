@@ -120,8 +120,8 @@ export function createLineFile({ files, log, path, header, prepare, nameMade, ..
 		return { size: rest, separator: "" };
 	};
 
-	const appendText = async (lines: readonly LineText[]): Promise<void> => {
-		let size = handle !== null && options.isReplaceable === true ? knownSize : await checkedSize();
+	const appendText = async (lines: readonly LineText[], checking: Promise<number> | null): Promise<void> => {
+		let size = handle !== null && options.isReplaceable === true ? knownSize : await (checking ?? checkedSize());
 		let before = "";
 		if (handle === null) {
 			const end = await repairEnd(await cutFailed(size));
@@ -167,9 +167,12 @@ export function createLineFile({ files, log, path, header, prepare, nameMade, ..
 		append: (lines) =>
 			inOrder(async () => {
 				if (lines.length === 0) return;
+				// An open file is looked at meanwhile: each of the two takes a thread its time.
+				const checking = handle === null || options.isReplaceable === true ? null : checkedSize();
+				checking?.catch(() => undefined);
 				await prepare();
 				try {
-					await appendText(lines);
+					await appendText(lines, checking);
 				} catch (thrown) {
 					// Reopened next time, so that the end of the file is checked again.
 					await cutAtOnce().catch(() => undefined);
