@@ -2,7 +2,14 @@
 import type * as v from "valibot";
 import { eventDeclarations } from "../../src/events/event.ts";
 import { envelopeErrors, errorNumbers } from "../../src/gateway/errors.ts";
-import { answerBodySchema, gatewayVersion, methodNames, methods, snapshotSchema } from "../../src/gateway/protocol.ts";
+import {
+	answerBodySchema,
+	gatewayVersion,
+	methodNames,
+	methods,
+	queueSchema,
+	snapshotSchema,
+} from "../../src/gateway/protocol.ts";
 import { shapeName } from "./description.ts";
 import { type Definitions, type JsonSchema, toDefinitions } from "./json-schema.ts";
 
@@ -283,6 +290,7 @@ export function toGatewayDocument(): string {
 		`| \`state\` | – | First of each session: \`{ clientId, snapshot }\`; the snapshot is \`${cell(toNotation(all["Snapshot"], all, 1))}\`. |`,
 		"| `e` | `SESSION@EPOCH:SEQ` | A durable event: it is stored, and its `seq` is the one before it and 1. |",
 		"| `v` | – | A volatile event, with the `offset` of its text. Pieces of a text that came within 50 ms are one. |",
+		`| \`queue\` | – | The prompts that wait for the end of a turn, at the beginning and after every change: \`${cell(toNotation(queueSchema, all, 1))}\`. |`,
 		"| `reset` | – | The cursor was of another history: drop what you have, all events follow from the first. |",
 		"| `failed` | – | The session cannot be followed: `{ error }`, as of a method. The stream goes on with the others. |",
 		"| `closed` | – | The session was unloaded, archived or stopped; nothing more of it follows. |",

@@ -74,6 +74,10 @@ export type Command =
 	  }
 	/** Stops answering a side question, of which only its end is then to come. An id that is not open changes nothing. */
 	| { readonly type: "side-question.cancel"; readonly id: string }
+	/** Requests the end of a background task. Fails `invalid-input` when there is none of this id. */
+	| { readonly type: "task.stop"; readonly id: string }
+	/** Finds files of the work directory for a person who types a part of a path. */
+	| { readonly type: "files.find"; readonly query: string }
 	/** Settles an interaction. An unknown or settled id changes nothing. */
 	| {
 			readonly type: "interaction.respond";
@@ -102,6 +106,13 @@ export interface CommandValues {
 	"context.add": { readonly added: boolean };
 	/** The same, and the id under which it was added. */
 	"notification.add": { readonly added: boolean; readonly id: string };
+	/** Whether it ran until then. */
+	"task.stop": { readonly stopped: boolean };
+	/**
+	 * Relative to the work directory, the best first, of a bounded number; directories end with a slash. Files that no model may
+	 * read are left out.
+	 */
+	"files.find": { readonly paths: readonly string[]; readonly isPartial: boolean };
 	/** Whether this answer settled the interaction, and who settled it, as far as that is known. */
 	"interaction.respond": { readonly settled: boolean; readonly by: SettledBy | null };
 }

@@ -8,6 +8,7 @@ import { mergeEvents } from "./delta-merging.ts";
 import { toErrorObject } from "./errors.ts";
 import type { EventSink } from "./event-sink.ts";
 import { toGatewayEvent } from "./gateway-event.ts";
+import type { PromptQueues } from "./prompt-queues.ts";
 import { type Grade, type Subscription, toShownSnapshot } from "./protocol.ts";
 
 /** Milliseconds between two signs of life; a client that misses two connects again. */
@@ -30,6 +31,7 @@ export interface StreamParts {
 	readonly sessions: SessionsApi;
 	readonly clock: Clock;
 	readonly log: Log;
+	readonly queues: Pick<PromptQueues, "watch">;
 }
 
 /** What a stream of this grade leaves out: the completed text follows. */
@@ -59,12 +61,13 @@ export async function carryEvents(options: StreamOptions, parts: StreamParts, si
 async function carrySession(
 	{ sessionId, after }: Subscription,
 	{ grade, answers, clientName }: StreamOptions,
-	{ sessions, clock, log }: StreamParts,
+	{ sessions, clock, log, queues }: StreamParts,
 	sink: EventSink,
 ): Promise<void> {
 	const say = (name: string, data: object) => sink.write(toMessage(name, { sessionId, ...data }));
 	let handle: SessionHandle | null = null;
 	let attachment: Attachment | null = null;
+	let unwatch = () => {};
 	const detach = () => attachment?.close();
 	try {
 		handle = await sessions.acquire(sessionId, { archived: true });
@@ -81,6 +84,7 @@ async function carrySession(
 		if (sink.gone.aborted) return;
 		sink.gone.addEventListener("abort", detach);
 		say("state", { clientId: attachment.id, snapshot: toShownSnapshot(attachment.snapshot) });
+		unwatch = queues.watch(sessionId, (queue) => say("queue", queue));
 		const writer = new EventWriter(sink, clock);
 		for await (const batch of attachment.events) {
 			for (const event of batch) if (grade === "delta" || !outputTypes.has(event.body.type)) writer.add(event);
@@ -94,6 +98,7 @@ async function carrySession(
 		if (!sink.gone.aborted) say("failed", { error: toErrorObject(thrown) });
 	} finally {
 		sink.gone.removeEventListener("abort", detach);
+		unwatch();
 		attachment?.close();
 		handle?.release();
 	}

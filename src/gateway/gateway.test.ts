@@ -40,6 +40,12 @@ describe("POST /rpc", () => {
 		const { client } = await createGateway();
 		const params: Readonly<Record<string, object>> = {
 			"sessions.rename": { title: "x" },
+			"background-task.stop": { id: "t" },
+			"files.find": { query: "" },
+			"queue.add": { input: "x" },
+			"queue.change": { id: "q", input: "x" },
+			"queue.remove": { id: "q" },
+			"queue.send": { id: "q" },
 			"turn.start": { input: "x" },
 			"turn.steer": { input: "x" },
 			"mode.set": { mode: "plan" },
@@ -283,7 +289,8 @@ describe("GET /events", () => {
 		await stream.until(isEvent("turn.ended"));
 		const other = await client.stream(`sessions=${sessionId}@another:3`);
 		await other.until(isEvent("turn.ended"));
-		const names = other.messages.map(({ name, data }) => (name === "e" ? data["seq"] : name));
+		const ofSession = other.messages.filter(({ name }) => name !== "queue");
+		const names = ofSession.map(({ name, data }) => (name === "e" ? data["seq"] : name));
 		expect(names.slice(0, 3)).toEqual(["state", "reset", 1]);
 	});
 

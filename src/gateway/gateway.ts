@@ -1,5 +1,6 @@
 // The gateway: the sessions of a host over HTTP, for several clients at once. Requests come by POST, events as
 // server-sent events; who may do what is decided before anything of a request is acted on.
+import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
 import { createServer as createSecureServer } from "node:https";
 import type { Duplex } from "node:stream";
@@ -15,7 +16,9 @@ import { carryEvents } from "./event-stream.ts";
 import { readHistory } from "./history.ts";
 import { type CallMethod, createMethods, readParams, withSession } from "./methods.ts";
 import { type PageFiles, sendPageFile } from "./page.ts";
+import { PromptQueues } from "./prompt-queues.ts";
 import { answerBodySchema, isMethodName, methods } from "./protocol.ts";
+import type { QueueStore } from "./queue-store.ts";
 import { RepeatedRequests } from "./repeated-requests.ts";
 import { Bodies, beginEvents, HttpRefusal, sendJson, sendRefusal, toStatus } from "./replies.ts";
 import { decoded, readPageRequest, readStreamOptions } from "./requests.ts";
@@ -43,6 +46,8 @@ export interface GatewayOptions {
 	/** PEM texts; null for plain HTTP. */
 	readonly tls: { readonly certificate: string; readonly key: string } | null;
 	readonly tokens: Tokens;
+	/** The prompts that wait. */
+	readonly queues: QueueStore;
 	/** The web page; null to serve none. */
 	readonly page: PageFiles | null;
 	/** Speaks the protocols of clients that come by WebSocket. */
@@ -111,6 +116,7 @@ function createHttpServer({ tls }: GatewayOptions, listener: RequestListener): S
 class Visits {
 	readonly #options: GatewayOptions;
 	readonly #call: CallMethod;
+	readonly #queues: PromptQueues;
 	readonly #bodies = new Bodies();
 	readonly #repeated: RepeatedRequests;
 	readonly #tokenWatch: TokenWatch;
@@ -123,7 +129,9 @@ class Visits {
 
 	constructor(options: GatewayOptions) {
 		this.#options = options;
-		this.#call = createMethods(options);
+		const { sessions, queues: store, clock, log } = options;
+		this.#queues = new PromptQueues({ sessions, store, newId: randomUUID, now: () => clock.now(), log });
+		this.#call = createMethods({ ...options, queues: this.#queues });
 		this.#repeated = new RepeatedRequests(() => options.clock.now());
 		this.#tokenWatch = new TokenWatch(options.tokens, options.clock);
 	}
@@ -135,6 +143,7 @@ class Visits {
 
 	close(): void {
 		this.#isClosed = true;
+		this.#queues.close();
 		for (const stream of this.#streams) stream.abort();
 		void this.#sockets?.then((sockets) => sockets.close());
 	}
@@ -325,7 +334,7 @@ class Visits {
 		try {
 			beginEvents(response);
 			response.once("close", () => ending.abort());
-			await carryEvents(options, this.#options, sink);
+			await carryEvents(options, { ...this.#options, queues: this.#queues }, sink);
 		} finally {
 			withdrawCheck();
 			this.#streams.delete(ending);

@@ -6,11 +6,21 @@ import { isRecord } from "../base/json.ts";
 import type { SessionMode } from "../events/session-mode.ts";
 import type { CreationOptions, OpeningOptions, SessionHandle, SessionsApi, StartingMode } from "../kernel/api.ts";
 import { withFiles } from "./files.ts";
-import { gatewayVersion, type MethodName, methods, type Params, type Result, toShownSnapshot } from "./protocol.ts";
+import type { PromptQueues } from "./prompt-queues.ts";
+import {
+	gatewayVersion,
+	type MethodName,
+	methods,
+	type Params,
+	type Result,
+	toShownQueue,
+	toShownSnapshot,
+} from "./protocol.ts";
 import type { Scope } from "./tokens.ts";
 
 export interface MethodParts {
 	readonly sessions: SessionsApi;
+	readonly queues: Omit<PromptQueues, "watch" | "close">;
 	readonly server: { readonly name: string; readonly version: string };
 }
 
@@ -36,7 +46,7 @@ export async function withSession<R>(
 	}
 }
 
-export function createMethods({ sessions, server }: MethodParts): CallMethod {
+export function createMethods({ sessions, queues, server }: MethodParts): CallMethod {
 	const look = <R>(id: string, work: (handle: SessionHandle) => Promise<R>) =>
 		withSession(sessions, id, toLookAt, work);
 	const use = <R>(id: string, work: (handle: SessionHandle) => Promise<R>) => withSession(sessions, id, {}, work);
@@ -62,12 +72,23 @@ export function createMethods({ sessions, server }: MethodParts): CallMethod {
 		"sessions.rename": ({ sessionId, title }) =>
 			look(sessionId, ({ session }) => session.send({ type: "title.set", title })),
 		"sessions.archive": ({ sessionId }) => nothing(sessions.archive(sessionId)),
-		"sessions.delete": ({ sessionId }) => nothing(sessions.delete(sessionId)),
+		"sessions.delete": async ({ sessionId }) => {
+			await sessions.delete(sessionId);
+			await queues.drop(sessionId);
+			return null;
+		},
 		"session.snapshot": ({ sessionId }) =>
 			look(sessionId, async ({ session }) => toShownSnapshot(await session.snapshot())),
 		"session.description": ({ sessionId }) => look(sessionId, ({ session }) => session.description()),
 		"session.background-tasks": ({ sessionId }) =>
 			look(sessionId, async ({ session }) => [...(await session.backgroundTasks())]),
+		"background-task.stop": ({ sessionId, id }) =>
+			look(sessionId, ({ session }) => session.send({ type: "task.stop", id })),
+		"files.find": ({ sessionId, query }) =>
+			look(sessionId, async ({ session }) => {
+				const { paths, isPartial } = await session.send({ type: "files.find", query });
+				return { paths: [...paths], isPartial };
+			}),
 		"turn.start": async ({ sessionId, input, files, key }) => {
 			const whole = withFiles(input, files);
 			return await use(sessionId, (handle) => handle.startTurn(whole, key === undefined ? {} : { key }));
@@ -77,6 +98,11 @@ export function createMethods({ sessions, server }: MethodParts): CallMethod {
 			return await use(sessionId, ({ session }) => session.send({ type: "turn.steer", input: whole }));
 		},
 		"turn.cancel": ({ sessionId }) => use(sessionId, ({ session }) => session.send({ type: "turn.cancel" })),
+		"queue.list": ({ sessionId }) => look(sessionId, async () => toShownQueue(await queues.list(sessionId))),
+		"queue.add": ({ sessionId, input, files = [] }) => use(sessionId, () => queues.add(sessionId, input, files)),
+		"queue.change": ({ sessionId, id, input }) => use(sessionId, () => queues.change(sessionId, id, input)),
+		"queue.remove": ({ sessionId, id }) => use(sessionId, () => queues.remove(sessionId, id)),
+		"queue.send": ({ sessionId, id }) => use(sessionId, () => queues.send(sessionId, id)),
 		"mode.set": ({ sessionId, mode }) => use(sessionId, ({ session }) => session.send({ type: "mode.set", mode })),
 		"model.set": ({ sessionId, model, thinking }) =>
 			use(sessionId, ({ session }) => session.send({ type: "model.set", model, thinking })),

@@ -16,6 +16,7 @@ import {
 } from "../remote/values.ts";
 import { promptFileSchema } from "./files.ts";
 import { toGatewayEvent } from "./gateway-event.ts";
+import type { ShownQueue } from "./prompt-queues.ts";
 import { type Scope, scopes } from "./tokens.ts";
 
 /** The version of this protocol: another one when something of it no longer means what it did. */
@@ -46,6 +47,21 @@ export const snapshotSchema = v.object({
 	openInteractions: v.array(eventSchema),
 	unfinished: v.array(eventSchema),
 	clients: v.array(v.object({ clientId: text, name: v.nullable(text), version: v.nullable(text) })),
+});
+
+/** The prompts that wait; of their files the names. */
+export const queueSchema = v.object({
+	prompts: v.array(
+		v.object({
+			id: text,
+			input: text,
+			files: v.array(v.object({ name: text, type: text })),
+			/** Milliseconds since 1970. */
+			at: v.number(),
+		}),
+	),
+	/** Why the first one could not be sent. */
+	failure: v.nullable(text),
 });
 
 export interface MethodDeclaration<P extends v.GenericSchema, R extends v.GenericSchema> {
@@ -145,6 +161,18 @@ export const methods = {
 		onSession,
 		v.array(taskSchema),
 	),
+	"background-task.stop": method(
+		"control",
+		"Requests the end of a background task: its command with everything it started, or its subagent. `stopped` says whether it ran until then.",
+		v.strictObject({ ...session, id: text }),
+		v.strictObject({ stopped: v.boolean() }),
+	),
+	"files.find": method(
+		"control",
+		"Finds files and directories of the work directory whose path has the letters of `query` in their order, the best first, at most 50. What version control ignores and what no model may read is left out.",
+		v.strictObject({ ...session, query: v.pipe(text, v.maxLength(1000)) }),
+		v.strictObject({ paths: v.array(text), isPartial: v.boolean() }),
+	),
 	"turn.start": method(
 		"control",
 		"Starts a turn; `turn.ended` reports its end. Fails `busy` while one runs. `files`, with their content as base64, are shown to the model after the input: images, sound and video that it takes, and texts. With a `key` the answer comes once the beginning of the turn is stored, and the same key gives the same turn again, also after a restart of the server (of the last 64 of a session); fails `invalid-input` for another input.",
@@ -163,6 +191,31 @@ export const methods = {
 		v.null(),
 	),
 	"turn.cancel": method("control", "Cancels the running turn. Fails `no-turn` when none runs.", onSession, v.null()),
+	"queue.list": method(
+		"observe",
+		"The prompts that wait for the end of a turn, as the stream's `queue` shows them.",
+		onSession,
+		queueSchema,
+	),
+	"queue.add": method(
+		"control",
+		"Adds a prompt, with files as `turn.start`, that is sent when the running turn finishes; when nothing runs or waits, at once. After a turn that failed or was cancelled the prompts wait until one is sent by `queue.send` or another turn finishes. They survive a restart.",
+		v.strictObject({ ...session, input: text, files: optional(v.array(promptFileSchema)) }),
+		v.strictObject({ id: text }),
+	),
+	"queue.change": method(
+		"control",
+		"Replaces the text of a prompt that waits.",
+		v.strictObject({ ...session, id: text, input: text }),
+		v.null(),
+	),
+	"queue.remove": method("control", "Removes a prompt that waits.", v.strictObject({ ...session, id: text }), v.null()),
+	"queue.send": method(
+		"control",
+		"Sends a prompt that waits now: to the running turn, or as a turn of its own.",
+		v.strictObject({ ...session, id: text }),
+		v.null(),
+	),
 	"mode.set": method(
 		"control",
 		"Sets the mode of a session.",
@@ -216,6 +269,11 @@ export type Grade = (typeof grades)[number];
 export interface Subscription {
 	readonly sessionId: string;
 	readonly after: v.InferOutput<typeof cursorSchema> | null;
+}
+
+/** The queue as clients receive it. */
+export function toShownQueue({ prompts, failure }: ShownQueue): v.InferOutput<typeof queueSchema> {
+	return { prompts: prompts.map((each) => ({ ...each, files: [...each.files] })), failure };
 }
 
 /** The snapshot as clients receive it. */

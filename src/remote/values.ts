@@ -149,6 +149,8 @@ const commandSchemas: { readonly [T in CommandType]: SchemaOf<CommandOf<T>> } = 
 		type: v.literal("side-question.cancel"),
 		id: text,
 	}),
+	"task.stop": objectOf<CommandOf<"task.stop">>({ type: v.literal("task.stop"), id: text }),
+	"files.find": objectOf<CommandOf<"files.find">>({ type: v.literal("files.find"), query: text }),
 	"interaction.respond": objectOf<CommandOf<"interaction.respond">>({
 		type: v.literal("interaction.respond"),
 		interactionId: text,
@@ -172,6 +174,8 @@ export const commandValueSchemas: { readonly [T in CommandType]: SchemaOf<Comman
 	"context.add": v.object({ added: flag }),
 	"notification.add": v.object({ added: flag, id: text }),
 	"side-question.cancel": v.null(),
+	"task.stop": v.object({ stopped: flag }),
+	"files.find": v.object({ paths: texts, isPartial: flag }),
 	"interaction.respond": v.object({ settled: flag, by: v.nullable(settledBySchema) }),
 };
 

@@ -548,6 +548,19 @@ export function describeSessions(name: string, reach: ReachSessions): void {
 			await session.backgroundTaskEnded(aborting.signal);
 		});
 
+		it("stop no task that there is not, and find files of the work directory", async () => {
+			const { sessions } = await createSubject();
+			const { session } = await sessions.create(withTools);
+			await expect(session.send({ type: "task.stop", id: "bash-none" })).rejects.toMatchObject({
+				code: "invalid-input",
+				message: 'There is no background task "bash-none".',
+			});
+			expect(await session.send({ type: "files.find", query: "no such file" })).toEqual({
+				paths: [],
+				isPartial: false,
+			});
+		});
+
 		it("end a turn after an uncaught exception, and go on", async () => {
 			const { sessions } = await createSubject();
 			const handle = await sessions.create(plainRequest);

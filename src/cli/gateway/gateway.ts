@@ -11,6 +11,7 @@ import { privateBelow } from "../../files/private-paths.ts";
 import { isLoopback } from "../../gateway/access.ts";
 import { type Gateway, startGateway } from "../../gateway/gateway.ts";
 import { readPage } from "../../gateway/page.ts";
+import { createQueueStore } from "../../gateway/queue-store.ts";
 import type { Converse } from "../../gateway/sockets/sockets.ts";
 import { createTokens } from "../../gateway/tokens.ts";
 import type { FaultOwner, SessionsApi } from "../../kernel/api.ts";
@@ -30,6 +31,9 @@ import { type NoticeCommand, readNoticeCommand, runNoticeCommand } from "./notic
 
 /** The file of the tokens in the share directory. */
 const tokenFile = "gateway.json";
+
+/** The directory there of the prompts that wait. */
+const queueDirectory = "gateway-queues";
 
 /** Serves until it is stopped by a signal; returns the exit code. Throws UsageError. */
 export async function runGateway(
@@ -73,6 +77,7 @@ export async function runGateway(
 			names: flags.names,
 			tls: await readTls(flags.tls, place, files),
 			tokens,
+			queues: createQueueStore(path.join(shareDir, queueDirectory), files, log),
 			page,
 			converse: createConverse(started, host, log),
 			clock: systemClock,

@@ -123,6 +123,16 @@ describe("a subagent in the background", () => {
 		expect(delivered).toContain(`[summary]\n${longReport}`);
 	});
 
+	it("ends when a person stops it, which stops nothing a second time", async () => {
+		const subject = await createSubject(createScriptedModel([[createModelGate(), say(longReport), done()]]));
+		await subject.run();
+		const { id } = (await subject.task()).spec;
+		expect(await subject.session.send({ type: "task.stop", id })).toEqual({ stopped: true });
+		await subject.over();
+		expect(await subject.runtime()).toMatchObject({ status: "killed", failureReason: "Stopped by a person." });
+		expect(await subject.session.send({ type: "task.stop", id })).toEqual({ stopped: false });
+	});
+
 	it("writes an output that can be read while it works", async () => {
 		const gate = createModelGate();
 		const tool = createToolDouble("E");

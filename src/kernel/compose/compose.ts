@@ -12,6 +12,7 @@ import type { ServerPool } from "../../mcp/server-pool.ts";
 import type { WhenUnattended } from "../../permissions/modes.ts";
 import { toCommandEnvironment } from "../../sandbox/environment.ts";
 import type { StoredSession } from "../../store/session-store.ts";
+import type { FileFinder, FinderPlace } from "../../tools/search/file-finder.ts";
 import type { ToolEnvironment, WebService } from "../../tools/tool.ts";
 import { isBuiltInToolName, servesPlanMode } from "../../tools/tool-paths.ts";
 import type { PermissionOptions, StartingMode } from "../api.ts";
@@ -286,6 +287,15 @@ export async function composeSession(
 			timeout,
 			failClosed,
 		})),
+		findFiles: createFileSearch({
+			workDir: stored.workDir,
+			files,
+			secrets,
+			processes: sandbox.processes,
+			environment: commandEnvironment,
+			findRipgrep: hostServices.findRipgrep,
+			clock,
+		}),
 		hookPlace: { environment: commandEnvironment, processes: sandbox.hookProcesses },
 		planPlace: {
 			files,
@@ -316,6 +326,15 @@ export async function composeSession(
 		identifiers,
 		random,
 		log,
+	};
+}
+
+/** Loaded with the first query. */
+function createFileSearch(place: FinderPlace): SessionParts["findFiles"] {
+	let finder: Promise<FileFinder> | null = null;
+	return async (query) => {
+		finder ??= import("../../tools/search/file-finder.ts").then(({ FileFinder }) => new FileFinder(place));
+		return await (await finder).find(query);
 	};
 }
 

@@ -1,5 +1,6 @@
 // Assembles the parts of a session, each from the parts before it: the compiler checks the order.
 import { type EventBody, statusChanged } from "../../events/event.ts";
+import type { TaskOperations } from "../../tools/operations.ts";
 import type { Tool } from "../../tools/tool.ts";
 import { startAgentTask } from "../background/agent-task.ts";
 import { BackgroundTasks } from "../background/background-tasks.ts";
@@ -51,6 +52,7 @@ export interface AssembledSession {
 	readonly services: AgentServices;
 	readonly notifications: Notifications;
 	readonly background: BackgroundTasks;
+	readonly taskOperations: TaskOperations;
 	readonly liveOutput: LiveOutput;
 	/** The built-in tools, created on first use. */
 	readonly tools: () => Promise<readonly Tool[]>;
@@ -207,11 +209,12 @@ export function assembleSession(parts: SessionParts): AssembledSession {
 		identifiers,
 		log,
 	});
+	const taskOperations = createTaskOperations(background, stored.tasks);
 	const mailbox = createMailbox();
 	const operations: SessionOperations = {
 		...shared,
 		agents: { ...agents, start: (request, toolCallId) => background.startAgent(request, toolCallId) },
-		tasks: createTaskOperations(background, stored.tasks),
+		tasks: taskOperations,
 		mail: mailbox,
 		media: toMediaOperations(parts.chosen.model),
 	};
@@ -284,6 +287,7 @@ export function assembleSession(parts: SessionParts): AssembledSession {
 		services,
 		notifications,
 		background,
+		taskOperations,
 		liveOutput,
 		tools,
 		servers,

@@ -13,6 +13,7 @@ import type { Judge } from "../../permissions/judge.ts";
 import type { WhenUnattended } from "../../permissions/modes.ts";
 import type { Policy } from "../../permissions/policy.ts";
 import type { StoredSession } from "../../store/session-store.ts";
+import type { FoundFiles } from "../../tools/search/file-finder.ts";
 import type { Tool } from "../../tools/tool.ts";
 import type { ModelOption, SandboxDescription } from "../api.ts";
 import type { BackgroundParts } from "../background/background-tasks.ts";
@@ -73,6 +74,8 @@ export interface SessionParts {
 	/** The modes that may not be switched on, each with the file that forbids it. */
 	readonly forbiddenModes: ReadonlyMap<"auto" | "yolo", string>;
 	readonly hooks: readonly CommandHook[];
+	/** Finds files of the work directory for a person who types a part of a path. */
+	findFiles(query: string): Promise<FoundFiles>;
 	readonly hookPlace: Pick<HookRunnerSettings, "environment" | "processes">;
 	readonly planPlace: Pick<PlanModeSettings, "files" | "shareDir" | "home" | "startsOn" | "isSupported">;
 	readonly skills: readonly Skill[];

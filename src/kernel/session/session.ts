@@ -9,6 +9,7 @@ import { isRecord } from "../../base/json.ts";
 import type { Command, CommandType, CommandValues } from "../../events/command.ts";
 import { textPart, type UserInput } from "../../events/content.ts";
 import type { AgentEvent, Cursor } from "../../events/event.ts";
+import { isFinal } from "../../events/task-status.ts";
 import type { TurnOptions } from "../../events/turn-options.ts";
 import type { TaskView } from "../../tools/operations.ts";
 import type {
@@ -64,6 +65,8 @@ export class Session implements SessionApi {
 		"context.add": ({ text, name }) => this.#addToContext(text, name),
 		"notification.add": (event) => this.#assembled.notifications.add(event),
 		"turn-options.set": ({ options }) => this.#setTurnOptions(options),
+		"task.stop": ({ id }) => this.#stopTask(id),
+		"files.find": ({ query }) => this.#parts.findFiles(query),
 		"interaction.respond": ({ interactionId, clientId = null, answer }) => {
 			const { interactions, clients } = this.#assembled;
 			const by = { kind: "client", clientId, name: clients.nameOf(clientId) } as const;
@@ -469,6 +472,15 @@ export class Session implements SessionApi {
 		await context.append([{ type: "message", message }]);
 		await this.#parts.stored.commit({}, { sync: true });
 		return { added: true };
+	}
+
+	async #stopTask(id: string): Promise<{ readonly stopped: boolean }> {
+		const { taskOperations } = this.#assembled;
+		const task = await taskOperations.find(id);
+		if (task === null) throw new KernelError("invalid-input", `There is no background task ${JSON.stringify(id)}.`);
+		if (isFinal(task.status)) return { stopped: false };
+		await taskOperations.stop(id, "Stopped by a person.");
+		return { stopped: true };
 	}
 
 	#startSideQuestion(question: string): { readonly id: string } {

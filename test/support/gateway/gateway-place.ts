@@ -3,13 +3,16 @@ import { systemClock } from "../../../src/base/clock.ts";
 import { randomIdentifiers } from "../../../src/base/ids.ts";
 import { silentLog } from "../../../src/base/log.ts";
 import { noCompatibility } from "../../../src/dialects/dialect.ts";
+import type { Files } from "../../../src/files/port.ts";
 import { startGateway } from "../../../src/gateway/gateway.ts";
+import { createQueueStore } from "../../../src/gateway/queue-store.ts";
 import type { Converse } from "../../../src/gateway/sockets/sockets.ts";
 import { tokenCheckSpan } from "../../../src/gateway/token-watch.ts";
 import type { Scope } from "../../../src/gateway/tokens.ts";
 import { createSettingsDocuments } from "../../../src/kernel/hosting/settings-documents.ts";
 import { serveVisitor } from "../../../src/server/serve-visitor.ts";
 import { createHost, type HostSettings } from "../sessions/session-host.ts";
+import { createMemoryFiles } from "../store/memory-files.ts";
 
 export const control = "c".repeat(64);
 export const observe = "o".repeat(64);
@@ -19,6 +22,7 @@ export async function openGateway(
 	settings: HostSettings = {},
 	/** In place of the protocols. */
 	converse: Converse | null = null,
+	queueFiles: Files = createMemoryFiles(),
 ) {
 	const { host, clock, files } = await createHost({}, settings);
 	const valid = new Map<string, Scope>([
@@ -50,6 +54,7 @@ export async function openGateway(
 		names: [],
 		tls: null,
 		page: null,
+		queues: createQueueStore("/share/queues", queueFiles, silentLog),
 		tokens,
 		converse: converse ?? ((visit, transport, signal) => serveVisitor(visit, visitParts, transport, signal)),
 		// Streams and connections live by the clock of the machine, but for what tests wait for.
@@ -63,5 +68,5 @@ export async function openGateway(
 		await host.stop();
 		await gateway.close();
 	};
-	return { gateway, host, clock, valid, port: gateway.port, close };
+	return { gateway, host, clock, valid, files: queueFiles, port: gateway.port, close };
 }

@@ -73,6 +73,7 @@ export function createQuietParts(
 	| "budgets"
 	| "hooks"
 	| "hookPlace"
+	| "findFiles"
 	| "planPlace"
 	| "subagents"
 	| "background"
@@ -105,6 +106,7 @@ export function createQuietParts(
 		compaction: { triggerRatio: 0.85, reservedTokens: 0 },
 		budgets: { session: noLimits, turn: noLimits, warningRatio: 0.8 },
 		hooks: [],
+		findFiles: async () => ({ paths: [], isPartial: false }),
 		hookPlace: { environment: {}, processes: noProcesses },
 		planPlace: { files: createMemoryFiles(), shareDir: "/share", home: "/home/me", startsOn: false, isSupported: true },
 		subagents: {

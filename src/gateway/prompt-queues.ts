@@ -1,0 +1,319 @@
+// The prompts that wait for the end of a turn: every client of a session sees and changes the same ones. A turn that
+// finishes is followed by the next one; after a turn that failed or was stopped they wait until a person sends one.
+import { KernelError } from "../base/errors.ts";
+import type { Log } from "../base/log.ts";
+import type { Attachment, SessionHandle, SessionsApi } from "../kernel/api.ts";
+import { type PromptFile, withFiles } from "./files.ts";
+import type { QueuedPrompt, QueueStore } from "./queue-store.ts";
+
+/** Prompts that wait for one session, and characters of all of them with their files. */
+export const queueLimit = 50;
+const queueSize = 32 * 1024 * 1024;
+
+/** A prompt as clients are shown it: of its files the names. */
+interface ShownPrompt {
+	readonly id: string;
+	readonly input: string;
+	readonly files: readonly { readonly name: string; readonly type: string }[];
+	readonly at: number;
+}
+
+export interface ShownQueue {
+	/** In the order in which they are sent. */
+	readonly prompts: readonly ShownPrompt[];
+	/** Why the last one could not be sent; null when nothing is wrong. */
+	readonly failure: string | null;
+}
+
+interface QueueParts {
+	readonly sessions: SessionsApi;
+	readonly store: QueueStore;
+	readonly newId: () => string;
+	readonly now: () => number;
+	readonly log: Log;
+}
+
+export class PromptQueues {
+	readonly #parts: QueueParts;
+	/** Those with prompts or with somebody who looks. */
+	readonly #queues = new Map<string, SessionQueue>();
+
+	constructor(parts: QueueParts) {
+		this.#parts = parts;
+	}
+
+	/** Calls back with the queue now and after every change, until the result is called. */
+	watch(sessionId: string, show: (queue: ShownQueue) => void): () => void {
+		const queue = this.#of(sessionId);
+		const stop = queue.watch(show);
+		return () => {
+			stop();
+			this.#forget(sessionId, queue);
+		};
+	}
+
+	list(sessionId: string): Promise<ShownQueue> {
+		return this.#use(sessionId, async (queue) => queue.shown());
+	}
+
+	/** Adds a prompt at the end; if no turn runs and nothing else waits, it is sent at once. */
+	add(sessionId: string, input: string, files: readonly PromptFile[]): Promise<{ readonly id: string }> {
+		return this.#use(sessionId, (queue) => queue.add(input, files));
+	}
+
+	change(sessionId: string, id: string, input: string): Promise<null> {
+		return this.#use(sessionId, (queue) => queue.change(id, input));
+	}
+
+	remove(sessionId: string, id: string): Promise<null> {
+		return this.#use(sessionId, (queue) => queue.remove(id));
+	}
+
+	/** Sends a prompt now: to the running turn, or as a turn of its own. */
+	send(sessionId: string, id: string): Promise<null> {
+		return this.#use(sessionId, (queue) => queue.send(id));
+	}
+
+	/** Forgets what waits for a session that is no more. */
+	drop(sessionId: string): Promise<void> {
+		return this.#use(sessionId, (queue) => queue.clear());
+	}
+
+	/** Sends nothing any more. */
+	close(): void {
+		for (const queue of this.#queues.values()) queue.close();
+	}
+
+	async #use<R>(sessionId: string, work: (queue: SessionQueue) => Promise<R>): Promise<R> {
+		const queue = this.#of(sessionId);
+		try {
+			return await queue.inOrder(() => work(queue));
+		} finally {
+			this.#forget(sessionId, queue);
+		}
+	}
+
+	#of(sessionId: string): SessionQueue {
+		const queue = this.#queues.get(sessionId) ?? new SessionQueue(sessionId, this.#parts);
+		this.#queues.set(sessionId, queue);
+		return queue;
+	}
+
+	#forget(sessionId: string, queue: SessionQueue): void {
+		if (queue.isIdle && this.#queues.get(sessionId) === queue) this.#queues.delete(sessionId);
+	}
+}
+
+/** The queue of one session. Its methods but `watch` and `close` are called in order, one at a time. */
+class SessionQueue {
+	readonly #sessionId: string;
+	readonly #parts: QueueParts;
+	readonly #watchers = new Set<(queue: ShownQueue) => void>();
+	#prompts: readonly QueuedPrompt[] = [];
+	#failure: string | null = null;
+	#loaded: Promise<void> | null = null;
+	/** Settled once everything so far is done. */
+	#last: Promise<unknown> = Promise.resolve();
+	#pending = 0;
+	/** The session, while its turns have to be followed. */
+	#following: { readonly handle: SessionHandle; readonly attachment: Attachment } | null = null;
+
+	constructor(sessionId: string, parts: QueueParts) {
+		this.#sessionId = sessionId;
+		this.#parts = parts;
+	}
+
+	get isIdle(): boolean {
+		return this.#prompts.length === 0 && this.#watchers.size === 0 && this.#pending === 0 && this.#following === null;
+	}
+
+	shown(): ShownQueue {
+		const prompts = this.#prompts.map(({ files, ...prompt }) => ({
+			...prompt,
+			files: files.map(({ name, type }) => ({ name, type })),
+		}));
+		return { prompts, failure: this.#failure };
+	}
+
+	watch(show: (queue: ShownQueue) => void): () => void {
+		this.#watchers.add(show);
+		const begin = this.inOrder(async () => {
+			if (this.#watchers.has(show)) show(this.shown());
+			// What an earlier process left goes on with the next turn that finishes.
+			if (this.#prompts.length > 0) await this.#follow();
+		});
+		begin.catch((error) => this.#note(error));
+		return () => {
+			this.#watchers.delete(show);
+			this.inOrder(() => this.#rest()).catch((error) => this.#note(error));
+		};
+	}
+
+	/** Runs the work after everything before it, once the stored prompts are known. */
+	inOrder<R>(work: () => Promise<R>): Promise<R> {
+		this.#loaded ??= this.#parts.store.read(this.#sessionId).then((prompts) => {
+			this.#prompts = prompts;
+		});
+		const loaded = this.#loaded;
+		this.#pending += 1;
+		const run = this.#last.then(async () => {
+			try {
+				await loaded;
+				return await work();
+			} finally {
+				this.#pending -= 1;
+			}
+		});
+		this.#last = run.catch(() => {});
+		return run;
+	}
+
+	async add(input: string, files: readonly PromptFile[]): Promise<{ readonly id: string }> {
+		// Wrong files are refused now, and not when nobody is there any more.
+		withFiles(input, files);
+		const prompt: QueuedPrompt = { id: this.#parts.newId(), input, files: [...files], at: this.#parts.now() };
+		if (this.#prompts.length >= queueLimit) {
+			throw new KernelError("overloaded", `At most ${queueLimit} prompts wait for a session; remove one.`);
+		}
+		const size = [...this.#prompts, prompt].reduce((sum, each) => sum + sizeOf(each), 0);
+		if (size > queueSize) {
+			throw new KernelError(
+				"overloaded",
+				`The prompts that wait for a session have at most ${queueSize / 1024 / 1024} MiB with their files; remove one.`,
+			);
+		}
+		const isFirst = this.#prompts.length === 0;
+		const { session } = await this.#follow();
+		await this.#replace([...this.#prompts, prompt]);
+		if (isFirst && (await session.snapshot()).turnId === null) await this.#sendFirst();
+		return { id: prompt.id };
+	}
+
+	async change(id: string, input: string): Promise<null> {
+		this.#find(id);
+		await this.#replace(this.#prompts.map((each) => (each.id === id ? { ...each, input } : each)));
+		return null;
+	}
+
+	async remove(id: string): Promise<null> {
+		this.#find(id);
+		await this.#replace(this.#prompts.filter((each) => each.id !== id));
+		await this.#rest();
+		return null;
+	}
+
+	async send(id: string): Promise<null> {
+		const prompt = this.#find(id);
+		const handle = await this.#follow();
+		const input = withFiles(prompt.input, prompt.files);
+		if ((await handle.session.snapshot()).turnId === null) await handle.startTurn(input, { key: id });
+		else await handle.session.send({ type: "turn.steer", input });
+		this.#failure = null;
+		return await this.remove(id);
+	}
+
+	async clear(): Promise<void> {
+		if (this.#prompts.length > 0) await this.#replace([]);
+		await this.#rest();
+	}
+
+	close(): void {
+		this.#following?.attachment.close();
+	}
+
+	#find(id: string): QueuedPrompt {
+		const prompt = this.#prompts.find((each) => each.id === id);
+		if (prompt !== undefined) return prompt;
+		throw new KernelError("invalid-input", "This prompt waits no more: it was sent or removed meanwhile.");
+	}
+
+	/** The prompts are on disk before anybody is shown them. */
+	async #replace(prompts: readonly QueuedPrompt[]): Promise<void> {
+		await this.#parts.store.write(this.#sessionId, prompts);
+		this.#prompts = prompts;
+		if (prompts.length === 0) this.#failure = null;
+		this.#show();
+	}
+
+	#show(): void {
+		for (const show of this.#watchers) show(this.shown());
+	}
+
+	/** Follows the turns of the session. Fails as to acquire it does. */
+	async #follow(): Promise<SessionHandle> {
+		if (this.#following !== null) return this.#following.handle;
+		const handle = await this.#parts.sessions.acquire(this.#sessionId);
+		try {
+			const attachment = await handle.session.attach({
+				client: null,
+				tools: [],
+				capabilities: [],
+				approves: false,
+				hooks: null,
+				flow: "droppable",
+			});
+			this.#following = { handle, attachment };
+			void this.#read(attachment, handle);
+		} catch (thrown) {
+			handle.release();
+			throw thrown;
+		}
+		return handle;
+	}
+
+	async #read(attachment: Attachment, handle: SessionHandle): Promise<void> {
+		try {
+			for await (const batch of attachment.events) {
+				for (const { body, agentPath } of batch) {
+					if (body.type !== "turn.ended" || agentPath.length > 0) continue;
+					const isFinished = body.outcome?.status === "finished";
+					this.inOrder(async () => {
+						if (isFinished) await this.#sendFirst();
+						await this.#rest();
+					}).catch((error) => this.#note(error));
+				}
+			}
+		} catch (error) {
+			this.#note(error);
+		} finally {
+			if (this.#following?.attachment === attachment) this.#following = null;
+			handle.release();
+		}
+	}
+
+	async #sendFirst(): Promise<void> {
+		const [first, ...others] = this.#prompts;
+		if (first === undefined) return;
+		try {
+			const handle = await this.#follow();
+			// By its id a prompt is sent once, also when the process ends before it is removed here.
+			await handle.startTurn(withFiles(first.input, first.files), { key: first.id });
+		} catch (thrown) {
+			// Another turn was quicker: its end is the next occasion.
+			if (thrown instanceof KernelError && thrown.code === "busy") return;
+			this.#failure = thrown instanceof Error ? thrown.message : String(thrown);
+			this.#show();
+			return;
+		}
+		this.#failure = null;
+		await this.#replace(others);
+	}
+
+	/** Releases the session when there is nothing to be done at the end of a turn, or nobody looks and none runs. */
+	async #rest(): Promise<void> {
+		const following = this.#following;
+		if (following === null) return;
+		const isLeft = async () => this.#watchers.size === 0 && (await following.handle.session.snapshot()).turnId === null;
+		if (this.#prompts.length > 0 && !(await isLeft())) return;
+		this.#following = null;
+		following.attachment.close();
+	}
+
+	#note(error: unknown): void {
+		this.#parts.log.warn("The prompts that wait for a session cannot be sent.", { session: this.#sessionId, error });
+	}
+}
+
+function sizeOf({ input, files }: QueuedPrompt): number {
+	return input.length + files.reduce((sum, { data }) => sum + data.length, 0);
+}
