@@ -1,7 +1,7 @@
 // Reads web pages in a thread, one at a time: a hostile page may take any time and memory, and no session should wait
 // for it.
 import { createKeyedQueue } from "../../base/keyed-queue.ts";
-import type { PageSource, PageText } from "./web-page.ts";
+import type { PageSource, PageText } from "./page-text.ts";
 
 export type ReadPageOutcome =
 	/** Null when there is no text in it. */

@@ -4,21 +4,8 @@ import { isUtf8 } from "node:buffer";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Readability } from "@mozilla/readability";
 import { beginning } from "../text-limits.ts";
+import type { PageSource, PageText } from "./page-text.ts";
 import type { PageElement } from "./web-page-dom.ts";
-
-export interface PageText {
-	readonly title: string | null;
-	readonly markdown: string;
-}
-
-/** A page as received. */
-export interface PageSource {
-	readonly body: Uint8Array;
-	/** As sent by the server; null without a header. */
-	readonly contentType: string | null;
-	/** Its address. */
-	readonly url: string;
-}
 
 /** Maximal characters of a page's text; an answer shows less. */
 const textLimit = 500_000;
