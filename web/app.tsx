@@ -1,9 +1,10 @@
 // The page: sessions on the left, the conversation in the middle, what it comes to on the right.
-import type { JSX } from "preact";
+import type { ComponentType, JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Attention } from "./attention.tsx";
 import { Composer } from "./composer.tsx";
 import { Header } from "./header.tsx";
+import type { Palette as PaletteView } from "./palette.tsx";
 import { Panel } from "./panel.tsx";
 import { Sessions } from "./sessions.tsx";
 import {
@@ -16,8 +17,10 @@ import {
 	fault,
 	hasEarlier,
 	models,
+	report,
 	send,
 	showEarlier,
+	startDemo,
 	tick,
 } from "./store.ts";
 import { TurnView } from "./transcript.tsx";
@@ -26,6 +29,7 @@ export function App(): JSX.Element {
 	const [drawer, setDrawer] = useState(false);
 	const [details, setDetails] = useState(false);
 	const [keys, setKeys] = useState(false);
+	const [Palette, setPalette] = useState<typeof PaletteView | null>(null);
 	const dialog = useRef<HTMLDialogElement>(null);
 	useEffect(() => {
 		if (keys) dialog.current?.showModal();
@@ -35,8 +39,7 @@ export function App(): JSX.Element {
 			const { target, key } = event;
 			if ((event.ctrlKey || event.metaKey) && key === "k") {
 				event.preventDefault();
-				setDrawer(true);
-				document.querySelector<HTMLInputElement>("#search")?.focus();
+				void import("./palette.tsx").then((loaded) => setPalette(() => loaded.Palette));
 				return;
 			}
 			const isTyping = target instanceof HTMLElement && target.matches("input, textarea, select");
@@ -79,11 +82,18 @@ export function App(): JSX.Element {
 				{isOpen ? (
 					<footer>
 						<Attention />
-						<Composer />
+						<Composer key={currentId.value} />
 					</footer>
 				) : null}
 			</main>
 			{isOpen ? <Panel /> : null}
+			{Palette === null ? null : (
+				<Palette
+					onClose={() => setPalette(null)}
+					onKeys={() => setKeys(true)}
+					onDetails={() => setDetails((now) => !now)}
+				/>
+			)}
 			{keys ? (
 				<dialog ref={dialog} onClose={() => setKeys(false)} aria-label="Keys">
 					<h2>Keys</h2>
@@ -115,7 +125,8 @@ const keyMap = [
 	["j / k", "next and previous block"],
 	["o", "open or fold a block"],
 	["/", "commands"],
-	["Ctrl+K", "find a session"],
+	["@", "files of the project"],
+	["Ctrl+K", "go to a session, or do something"],
 	["?", "these keys"],
 ] as const;
 
@@ -145,8 +156,26 @@ function NoToken(): JSX.Element {
 	);
 }
 
+const loadFirstRun = async () => (await import("./first-run.tsx")).FirstRun;
+
+interface LazyProps<P extends object> {
+	/** The same function each time. */
+	readonly load: () => Promise<ComponentType<P>>;
+	readonly props: P;
+}
+
+/** A part of the page that is loaded when it is shown. */
+function Lazily<P extends object>({ load, props }: LazyProps<P>): JSX.Element | null {
+	const [Part, setPart] = useState<ComponentType<P> | null>(null);
+	useEffect(() => {
+		load().then((loaded) => setPart(() => loaded), report);
+	}, [load]);
+	return Part === null ? null : <Part {...props} />;
+}
+
 function Welcome(): JSX.Element {
 	const [directory, setDirectory] = useState("");
+	const [isAdding, setAdding] = useState(false);
 	const hasModel = models.value === null || models.value.options.length > 0;
 	return (
 		<div class="alone">
@@ -171,24 +200,18 @@ function Welcome(): JSX.Element {
 						Begin a session
 					</button>
 				</form>
+			) : null}
+			{hasModel && !isAdding ? (
+				<p>
+					<button type="button" class="plain" onClick={() => setAdding(true)}>
+						Add a model
+					</button>{" "}
+					<button type="button" class="plain" disabled={access.value !== "control"} onClick={() => attempt(startDemo)}>
+						Try the demo
+					</button>
+				</p>
 			) : (
-				<div>
-					<p>
-						No model is configured. In a terminal on the machine of the gateway, do one of these, then reload this page:
-					</p>
-					<ul>
-						<li>
-							<code>agentwire login</code> signs in to the Kimi platform and configures its models.
-						</li>
-						<li>
-							Set <code>OPENAI_API_KEY</code> or <code>ANTHROPIC_API_KEY</code>, or write <code>config.toml</code>, and
-							start the gateway again.
-						</li>
-						<li>
-							<code>npm run demo -- --web</code> in the sources shows a session with a scripted model, without a key.
-						</li>
-					</ul>
-				</div>
+				<Lazily load={loadFirstRun} props={{ onDone: hasModel ? () => setAdding(false) : null }} />
 			)}
 			<p class="quiet">Press ? for all keys.</p>
 			{"Notification" in window && Notification.permission === "default" ? (

@@ -3,8 +3,8 @@ import type { JSX } from "preact";
 import { useLayoutEffect, useState } from "preact/hooks";
 import type { ApprovalInteraction, Interaction } from "../src/events/interaction.ts";
 import type { Subject } from "../src/events/subject.ts";
+import { Diff } from "./diff-view.tsx";
 import { access, attempt, conversation, respond, tick } from "./store.ts";
-import { Diff } from "./transcript.tsx";
 
 type Question = Extract<Interaction, { kind: "question" }>;
 

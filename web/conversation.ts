@@ -35,7 +35,7 @@ export interface TextBlock {
 	endedAt: number | null;
 }
 export interface NoteBlock {
-	readonly kind: "note" | "steer" | "plan" | "media";
+	readonly kind: "note" | "steer" | "plan" | "media" | "mark";
 	readonly key: number;
 	readonly tone: "plain" | "warning" | "danger";
 	text: string;
@@ -181,7 +181,8 @@ export class SessionView {
 				this.activity = "summarising the context";
 				return;
 			case "compaction.ended":
-				this.#note(event, "The conversation so far was summarised to make room.");
+				this.#note(event, "The conversation so far was summarised to make room", "plain", "mark");
+				if (this.isRunning) this.activity = "thinking";
 				return;
 			case "mcp.loading-started":
 				this.activity = "connecting tool servers";

@@ -44,3 +44,64 @@ export function countLines(lines: readonly DiffLine[]): { readonly added: number
 		removed: lines.filter(({ kind }) => kind === "removed").length,
 	};
 }
+
+/** The parts with changes: lines more than three away from one are left out. */
+export function hunks(lines: readonly DiffLine[]): (readonly DiffLine[])[] {
+	const found: DiffLine[][] = [];
+	let last = -10;
+	lines.forEach((line, index) => {
+		const isNear = lines.slice(Math.max(0, index - 3), index + 4).some(({ kind }) => kind !== "same");
+		if (!isNear) return;
+		if (index !== last + 1) found.push([]);
+		found.at(-1)?.push(line);
+		last = index;
+	});
+	return found;
+}
+
+export interface LinePair {
+	readonly left: DiffLine | null;
+	readonly right: DiffLine | null;
+}
+
+/** Lines as two sides have them: removed lines next to those that were added in their place. */
+export function pairs(lines: readonly DiffLine[]): LinePair[] {
+	const rows: LinePair[] = [];
+	let removed: DiffLine[] = [];
+	let added: DiffLine[] = [];
+	const flush = () => {
+		for (let at = 0; at < Math.max(removed.length, added.length); at += 1) {
+			rows.push({ left: removed[at] ?? null, right: added[at] ?? null });
+		}
+		removed = [];
+		added = [];
+	};
+	for (const line of lines) {
+		if (line.kind === "removed") removed.push(line);
+		else if (line.kind === "added") added.push(line);
+		else {
+			flush();
+			rows.push({ left: line, right: line });
+		}
+	}
+	flush();
+	return rows;
+}
+
+/**
+ * The words of a line that differ from the other line, from the first to the last; null when the lines have too little in
+ * common for that to help.
+ */
+export function changedPart(text: string, other: string): { readonly start: number; readonly end: number } | null {
+	const shorter = Math.min(text.length, other.length);
+	let start = 0;
+	while (start < shorter && text[start] === other[start]) start += 1;
+	let tail = 0;
+	while (tail < shorter - start && text.at(-1 - tail) === other.at(-1 - tail)) tail += 1;
+	let end = text.length - tail;
+	const isWord = (at: number) => /\w/.test(text[at] ?? "");
+	while (start > 0 && isWord(start - 1) && (isWord(start) || start === end)) start -= 1;
+	while (end < text.length && end > 0 && isWord(end) && isWord(end - 1)) end += 1;
+	const common = text.trim().length - (end - start);
+	return end > start && common * 3 >= text.trim().length ? { start, end } : null;
+}

@@ -1,22 +1,30 @@
 // Above the conversation: its title, what goes on, and the switches of the session.
 import type { JSX } from "preact";
-import type { SessionMode } from "../src/events/session-mode.ts";
+import { type SessionMode, sessionModes } from "../src/events/session-mode.ts";
 import { SessionTitle } from "./session-title.tsx";
 import {
 	access,
+	archive,
 	attempt,
 	connection,
 	conversation,
 	currentId,
+	fork,
 	mode,
 	model,
 	models,
-	open,
-	refresh,
+	setMode,
+	setModel,
 	tick,
 	workDir,
 } from "./store.ts";
-import { call } from "./wire.ts";
+
+export const modeNames: Readonly<Record<SessionMode, string>> = {
+	default: "Ask",
+	plan: "Plan",
+	auto: "Auto",
+	yolo: "Yolo: allow everything",
+};
 
 interface HeaderActions {
 	readonly onSessions: () => void;
@@ -38,10 +46,6 @@ export function Header({ onSessions, onDetails, hasDetails }: HeaderActions): JS
 					? "opening"
 					: conversation.activity;
 	const chosen = models.value?.options.find(({ alias }) => alias === model.value?.alias);
-	const end = () => {
-		currentId.value = null;
-		history.replaceState(null, "", location.pathname);
-	};
 	return (
 		<header class="top">
 			<button type="button" class="plain menu" onClick={onSessions}>
@@ -65,16 +69,15 @@ export function Header({ onSessions, onDetails, hasDetails }: HeaderActions): JS
 							value={mode.value}
 							disabled={!mayControl}
 							onChange={(event) => {
-								const wanted = event.currentTarget.value;
-								attempt(async () => {
-									mode.value = (await call<{ mode: SessionMode }>("mode.set", { sessionId, mode: wanted })).mode;
-								});
+								const wanted = sessionModes.find((each) => each === event.currentTarget.value);
+								if (wanted !== undefined) attempt(() => setMode(wanted));
 							}}
 						>
-							<option value="default">Ask</option>
-							<option value="plan">Plan</option>
-							<option value="auto">Auto</option>
-							<option value="yolo">Yolo: allow everything</option>
+							{sessionModes.map((each) => (
+								<option key={each} value={each}>
+									{modeNames[each]}
+								</option>
+							))}
 						</select>
 						<select
 							aria-label="Model"
@@ -82,7 +85,7 @@ export function Header({ onSessions, onDetails, hasDetails }: HeaderActions): JS
 							disabled={!mayControl}
 							onChange={(event) => {
 								const alias = event.currentTarget.value;
-								attempt(() => call("model.set", { sessionId, model: alias, thinking: null }));
+								attempt(() => setModel(alias, null));
 							}}
 						>
 							{chosen === undefined ? (
@@ -102,34 +105,16 @@ export function Header({ onSessions, onDetails, hasDetails }: HeaderActions): JS
 									disabled={!mayControl}
 									onChange={(event) => {
 										const thinking = event.currentTarget.checked;
-										attempt(() => call("model.set", { sessionId, model: null, thinking }));
+										attempt(() => setModel(null, thinking));
 									}}
 								/>
 								Thinking
 							</label>
 						) : null}
-						<button
-							type="button"
-							class="plain"
-							disabled={!mayControl}
-							onClick={() =>
-								attempt(async () => open((await call<{ sessionId: string }>("sessions.fork", { sessionId })).sessionId))
-							}
-						>
+						<button type="button" class="plain" disabled={!mayControl} onClick={() => attempt(fork)}>
 							Fork
 						</button>
-						<button
-							type="button"
-							class="plain"
-							disabled={!mayControl}
-							onClick={() =>
-								attempt(async () => {
-									await call("sessions.archive", { sessionId });
-									end();
-									await refresh();
-								})
-							}
-						>
+						<button type="button" class="plain" disabled={!mayControl} onClick={() => attempt(archive)}>
 							Archive
 						</button>
 						<button type="button" class="plain menu" aria-expanded={hasDetails} onClick={onDetails}>

@@ -1,6 +1,8 @@
 // Beside the conversation: what was changed, what is left to do, what runs in the background, what it took.
 import type { JSX } from "preact";
-import { connection, conversation, model, models, tasks, tick } from "./store.ts";
+import type { McpStatus } from "../src/events/event.ts";
+import { isFinal } from "../src/events/task-status.ts";
+import { access, attempt, connection, conversation, model, models, stopTask, tasks, tick } from "./store.ts";
 
 export const count = (value: number) =>
 	value < 1000
@@ -8,6 +10,14 @@ export const count = (value: number) =>
 		: value < 1_000_000
 			? `${(value / 1000).toFixed(1)}k`
 			: `${(value / 1_000_000).toFixed(1)}M`;
+
+const serverWords: Readonly<Record<McpStatus["servers"][number]["status"], string>> = {
+	pending: "waits",
+	connecting: "connecting",
+	connected: "connected",
+	failed: "failed",
+	unauthorized: "needs a sign-in: agentwire mcp auth",
+};
 
 export function Panel(): JSX.Element {
 	void tick.value;
@@ -45,10 +55,22 @@ export function Panel(): JSX.Element {
 			<section>
 				<h2>Background</h2>
 				{tasks.value.length === 0 ? <p class="quiet">Nothing runs in the background.</p> : null}
-				<ul>
+				<ul class="tasks">
 					{tasks.value.map((task) => (
 						<li key={task.id}>
-							{task.description} <span class="quiet">{task.status.replaceAll("_", " ")}</span>
+							<span>
+								{task.description} <span class="quiet">{task.status.replaceAll("_", " ")}</span>
+							</span>
+							{isFinal(task.status) ? null : (
+								<button
+									type="button"
+									disabled={access.value !== "control"}
+									aria-label={`Stop ${task.description}`}
+									onClick={() => attempt(() => stopTask(task.id))}
+								>
+									Stop
+								</button>
+							)}
 						</li>
 					))}
 				</ul>
@@ -65,12 +87,28 @@ export function Panel(): JSX.Element {
 				</p>
 				{cost === null ? null : <p>≈ {cost.toFixed(cost < 1 ? 3 : 2)} by the configured prices</p>}
 				{budget === null ? null : <p class="warning-text">{budget}</p>}
-				{mcp === null || mcp.total === 0 ? null : (
-					<p class="quiet">
-						Tool servers: {mcp.connected} of {mcp.total} connected
-					</p>
-				)}
 			</section>
+			{mcp === null || mcp.total === 0 ? null : (
+				<section>
+					<h2>Tool servers</h2>
+					<p class="quiet">
+						{mcp.loading ? "Connecting: " : ""}
+						{mcp.connected} of {mcp.total} connected
+					</p>
+					<ul class="tasks">
+						{mcp.servers.map(({ name, status, tools }) => (
+							<li key={name}>
+								<span>{name}</span>
+								<span class={status === "failed" || status === "unauthorized" ? "warning-text" : "quiet"}>
+									{status === "connected"
+										? `${tools.length} ${tools.length === 1 ? "tool" : "tools"}`
+										: serverWords[status]}
+								</span>
+							</li>
+						))}
+					</ul>
+				</section>
+			)}
 		</aside>
 	);
 }

@@ -1,6 +1,7 @@
 // The sessions on the left, by their directories, and the switch of the colours.
+import { effect, signal } from "@preact/signals";
 import type { JSX } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import type { SessionSummary } from "../src/store/session-store.ts";
 import { access, attempt, create, currentId, open, running, sessions, workDir } from "./store.ts";
 
@@ -74,21 +75,28 @@ export function Sessions(): JSX.Element {
 	);
 }
 
+const theme = signal(localStorage.getItem("agentwire.theme") ?? "system");
+effect(() => {
+	localStorage.setItem("agentwire.theme", theme.value);
+	document.documentElement.dataset["theme"] = theme.value;
+});
+
+export const nextTheme = () => ({ system: "light", light: "dark", dark: "system" })[theme.value] ?? "system";
+
+export function chooseTheme(name: string): void {
+	theme.value = name;
+}
+
 function ThemeSwitch(): JSX.Element {
-	const [theme, setTheme] = useState(localStorage.getItem("agentwire.theme") ?? "system");
-	useEffect(() => {
-		localStorage.setItem("agentwire.theme", theme);
-		document.documentElement.dataset["theme"] = theme;
-	}, [theme]);
-	const next = { system: "light", light: "dark", dark: "system" }[theme] ?? "system";
+	const next = nextTheme();
 	return (
 		<button
 			type="button"
 			class="plain"
-			onClick={() => setTheme(next)}
-			aria-label={`Colours: ${theme}. Change to ${next}.`}
+			onClick={() => chooseTheme(next)}
+			aria-label={`Colours: ${theme.value}. Change to ${next}.`}
 		>
-			{theme}
+			{theme.value}
 		</button>
 	);
 }

@@ -3,32 +3,17 @@ import { signal } from "@preact/signals";
 import type { Cursor } from "../src/events/event.ts";
 import type { Answer } from "../src/events/interaction.ts";
 import { type SessionMode, toSessionMode } from "../src/events/session-mode.ts";
+import type { PromptFile } from "../src/gateway/files.ts";
 import type { GatewayEvent } from "../src/gateway/gateway-event.ts";
+import type { Result } from "../src/gateway/protocol.ts";
 import type { SessionSummary } from "../src/store/session-store.ts";
 import { SessionView } from "./conversation.ts";
-import {
-	call,
-	type ModelOption,
-	readHistory,
-	readStream,
-	type Snapshot,
-	takeToken,
-	WireError,
-	windowName,
-} from "./wire.ts";
-
-export interface Task {
-	readonly id: string;
-	readonly kind: string;
-	readonly status: string;
-	readonly description: string;
-	readonly command: string | null;
-}
+import { call, readHistory, readStream, type Snapshot, takeToken, WireError, windowName } from "./wire.ts";
 
 export const access = signal<"none" | "control" | "observe">("none");
 export const sessions = signal<readonly SessionSummary[] | null>(null);
 export const running = signal<ReadonlySet<string>>(new Set());
-export const models = signal<{ options: readonly ModelOption[]; chosen: string | null } | null>(null);
+export const models = signal<Result<"models.list"> | null>(null);
 export const currentId = signal<string | null>(null);
 export const workDir = signal("");
 export const title = signal<string | null>(null);
@@ -36,9 +21,11 @@ export const mode = signal<SessionMode>("default");
 export const model = signal<Snapshot["model"]>(null);
 export const connection = signal<"loading" | "live" | "offline" | "closed">("loading");
 export const fault = signal<string | null>(null);
-export const tasks = signal<readonly Task[]>([]);
-export const commands = signal<readonly { name: string; description: string }[]>([]);
-export const queue = signal<readonly string[]>([]);
+export const tasks = signal<Result<"session.background-tasks">>([]);
+export const commands = signal<Result<"session.description">["slashCommands"]>([]);
+const emptyQueue: Result<"queue.list"> = { prompts: [], failure: null };
+/** The prompts that wait for the end of the turn, the same in every window. */
+export const queue = signal(emptyQueue);
 /** Grows with every change of the conversation, at most once a frame. */
 export const tick = signal(0);
 export const hasEarlier = signal(false);
@@ -76,18 +63,18 @@ export function attempt(work: () => Promise<unknown>): void {
 
 export async function start(): Promise<void> {
 	if (takeToken() === null) return;
-	const info = await call<{ scope: "control" | "observe" }>("server.info");
+	const info = await call("server.info", {});
 	access.value = info.scope;
 	await refresh();
-	models.value = await call("models.list");
+	models.value = await call("models.list", {});
 	const asked = /^#session=(.+)$/.exec(location.hash)?.[1];
 	if (asked !== undefined) open(decodeURIComponent(asked));
 }
 
 export async function refresh(): Promise<void> {
-	const page = await call<{ sessions: SessionSummary[] }>("sessions.list", { limit: 100 });
+	const page = await call("sessions.list", { limit: 100 });
 	sessions.value = page.sessions.filter((each) => each.archivedAt === null);
-	const loaded = await call<{ id: string; isRunning: boolean }[]>("sessions.loaded");
+	const loaded = await call("sessions.loaded", {});
 	running.value = new Set(loaded.filter((each) => each.isRunning).map((each) => each.id));
 	const own = page.sessions.find((each) => each.id === currentId.value);
 	if (own !== undefined) title.value = own.title;
@@ -101,7 +88,7 @@ export function open(sessionId: string): void {
 	conversation = new SessionView(windowName);
 	stored = [];
 	title.value = sessions.value?.find((each) => each.id === sessionId)?.title ?? null;
-	queue.value = [];
+	queue.value = emptyQueue;
 	tasks.value = [];
 	commands.value = [];
 	connection.value = "loading";
@@ -146,6 +133,8 @@ async function follow(sessionId: string, signal: AbortSignal): Promise<void> {
 					take(event);
 					settle();
 					if (event.seq !== undefined) after = { epoch: event.epoch ?? "", seq: event.seq };
+				} else if (name === "queue") {
+					queue.value = data as Result<"queue.list">;
 				} else if (name === "reset") {
 					stored = [];
 					rebuild();
@@ -186,14 +175,7 @@ function take(event: GatewayEvent): void {
 		void refresh().catch(() => {});
 	}
 	if (event.type === "turn.started" && event.agentPath.length === 0) void refresh().catch(() => {});
-	if (event.type === "turn.ended" && event.agentPath.length === 0) {
-		void refresh().catch(() => {});
-		const [next, ...rest] = queue.value;
-		if (next !== undefined && event.outcome?.status === "finished") {
-			queue.value = rest;
-			attempt(() => send(next));
-		}
-	}
+	if (event.type === "turn.ended" && event.agentPath.length === 0) void refresh().catch(() => {});
 	if (event.type === "tool.result" || event.type === "notification.raised") void refreshTasks();
 	if (event.type === "interaction.requested") notify();
 }
@@ -213,9 +195,7 @@ function showSnapshot(snapshot: Snapshot): void {
 
 async function describe(sessionId: string): Promise<void> {
 	try {
-		const found = await call<{ slashCommands: { name: string; description: string }[] }>("session.description", {
-			sessionId,
-		});
+		const found = await call("session.description", { sessionId });
 		if (currentId.value === sessionId) commands.value = found.slashCommands;
 	} catch {
 		// The palette is then empty; nothing else depends on it.
@@ -224,8 +204,9 @@ async function describe(sessionId: string): Promise<void> {
 
 async function refreshTasks(): Promise<void> {
 	const sessionId = currentId.value;
+	if (sessionId === null) return;
 	try {
-		const found = await call<Task[]>("session.background-tasks", { sessionId });
+		const found = await call("session.background-tasks", { sessionId });
 		if (currentId.value === sessionId) tasks.value = found;
 	} catch {
 		// The next result tries again.
@@ -246,26 +227,73 @@ export async function showEarlier(): Promise<void> {
 }
 
 export async function create(directory: string): Promise<void> {
-	const made = await call<{ sessionId: string }>("sessions.create", directory === "" ? {} : { workDir: directory });
+	const made = await call("sessions.create", directory === "" ? {} : { workDir: directory });
 	open(made.sessionId);
 	await refresh().catch(() => {});
 }
 
-export const send = (input: string) => call("turn.start", { sessionId: currentId.value, input });
-export const steer = (input: string) => call("turn.steer", { sessionId: currentId.value, input });
-export const rename = (title: string) => call("sessions.rename", { sessionId: currentId.value, title });
-export const stop = () => call("turn.cancel", { sessionId: currentId.value });
+/** Opens a session with a scripted model: it shows what a session is like, and needs no key. */
+export async function startDemo(): Promise<void> {
+	const made = await call("sessions.demo", {});
+	open(made.sessionId);
+	await refresh().catch(() => {});
+}
+
+/** The id of the open session. */
+function opened(): string {
+	if (currentId.value === null) throw new Error("No session is open.");
+	return currentId.value;
+}
+
+export const send = async (input: string, files: PromptFile[] = []) =>
+	call("turn.start", { sessionId: opened(), input, files });
+export const steer = async (input: string, files: PromptFile[] = []) =>
+	call("turn.steer", { sessionId: opened(), input, files });
+export const rename = async (title: string) => call("sessions.rename", { sessionId: opened(), title });
+export const stop = async () => call("turn.cancel", { sessionId: opened() });
+export const findFiles = async (query: string) => call("files.find", { sessionId: opened(), query });
+
+export const addToQueue = async (input: string, files: PromptFile[]) =>
+	call("queue.add", { sessionId: opened(), input, files });
+export const changeQueued = async (id: string, input: string) =>
+	call("queue.change", { sessionId: opened(), id, input });
+export const removeQueued = async (id: string) => call("queue.remove", { sessionId: opened(), id });
+export const sendQueued = async (id: string) => call("queue.send", { sessionId: opened(), id });
+
+export async function setMode(wanted: SessionMode): Promise<void> {
+	mode.value = (await call("mode.set", { sessionId: opened(), mode: wanted })).mode;
+}
+
+/** Null leaves it as it is. */
+export const setModel = async (alias: string | null, thinking: boolean | null) =>
+	call("model.set", { sessionId: opened(), model: alias, thinking });
+
+export async function fork(): Promise<void> {
+	open((await call("sessions.fork", { sessionId: opened() })).sessionId);
+	await refresh().catch(() => {});
+}
+
+export async function archive(): Promise<void> {
+	await call("sessions.archive", { sessionId: opened() });
+	following?.abort();
+	currentId.value = null;
+	history.replaceState(null, "", location.pathname);
+	await refresh();
+}
+
+export async function stopTask(id: string): Promise<void> {
+	await call("background-task.stop", { sessionId: opened(), id });
+	await refreshTasks();
+}
 
 export async function respond(interactionId: string, answer: Answer): Promise<void> {
-	const found = await call<{ settled: boolean; by: { kind: string; name?: string | null } | null }>(
-		"interaction.respond",
-		{
-			sessionId: currentId.value,
-			interactionId,
-			...(clientId === null ? {} : { clientId }),
-			answer,
-		},
-	);
-	if (found.settled) return;
-	fault.value = `Settled by another window${found.by?.name == null ? "" : ` (${found.by.name})`} before yours.`;
+	const { settled, by } = await call("interaction.respond", {
+		sessionId: opened(),
+		interactionId,
+		...(clientId === null ? {} : { clientId }),
+		answer,
+	});
+	if (settled) return;
+	const name = by?.kind === "client" ? by.name : null;
+	fault.value = `Settled by another window${name === null ? "" : ` (${name})`} before yours.`;
 }

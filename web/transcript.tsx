@@ -1,7 +1,6 @@
 // The conversation: turns as blocks, boring calls on a line, commands and changes as cards.
 import { Component, type ComponentChildren, type JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
-import type { DisplayBlock } from "../src/events/content.ts";
 import {
 	type Block,
 	headline,
@@ -11,7 +10,7 @@ import {
 	type ToolBlock,
 	type Turn,
 } from "./conversation.ts";
-import { countLines, type DiffLine, diffLines } from "./diff.ts";
+import { Diff } from "./diff-view.tsx";
 import { Markdown } from "./markdown.tsx";
 import { tick } from "./store.ts";
 
@@ -128,6 +127,8 @@ function BlockView({ block, revision }: { block: Block } & Revised): JSX.Element
 			);
 		case "media":
 			return <Media address={block.text} />;
+		case "mark":
+			return <p class="note mark">{block.text}</p>;
 		case "note":
 			return <p class={`note ${block.tone}`}>{block.text}</p>;
 	}
@@ -239,65 +240,5 @@ function ToolView({ block, revision }: { block: ToolBlock } & Revised): JSX.Elem
 			)}
 			{decision}
 		</section>
-	);
-}
-
-/** Lines more than three away from a change are left out. */
-function hunks(lines: readonly DiffLine[]): (readonly DiffLine[])[] {
-	const found: DiffLine[][] = [];
-	let last = -10;
-	lines.forEach((line, index) => {
-		const isNear = lines.slice(Math.max(0, index - 3), index + 4).some(({ kind }) => kind !== "same");
-		if (!isNear) return;
-		if (index !== last + 1) found.push([]);
-		found.at(-1)?.push(line);
-		last = index;
-	});
-	return found;
-}
-
-const signs = { same: " ", added: "+", removed: "−" } as const;
-
-export function Diff({ block }: { block: DisplayBlock }): JSX.Element | null {
-	const [opened, setOpened] = useState(false);
-	// The page is drawn again with each piece of text, and a block does not change.
-	const lines = useMemo(
-		() =>
-			block.type === "diff" && "old_text" in block
-				? diffLines(block.old_text, block.new_text, block.old_start, block.new_start)
-				: [],
-		[block],
-	);
-	const parts = useMemo(() => hunks(lines), [lines]);
-	if (block.type !== "diff" || !("old_text" in block)) return null;
-	const { added, removed } = countLines(lines);
-	const isLarge = parts.reduce((sum, part) => sum + part.length, 0) > 80;
-	return (
-		<div class="diff">
-			<p class="path">
-				<span class="mono">{block.path}</span> <span class="plus">+{added}</span> <span class="minus">−{removed}</span>
-			</p>
-			{(isLarge && !opened ? parts.slice(0, 1).map((part) => part.slice(0, 20)) : parts).map((part, index) => (
-				<div key={index} class="hunk" tabIndex={0} role="region" aria-label={`Change of ${block.path}`}>
-					<table>
-						<tbody>
-							{part.map((line) => (
-								<tr class={line.kind}>
-									<td class="number">{line.old ?? ""}</td>
-									<td class="number">{line.fresh ?? ""}</td>
-									<td class="sign">{signs[line.kind]}</td>
-									<td class="text">{line.text}</td>
-								</tr>
-							))}
-						</tbody>
-					</table>
-				</div>
-			))}
-			{isLarge ? (
-				<button type="button" class="more" aria-expanded={opened} onClick={() => setOpened(!opened)}>
-					{opened ? "Fold" : `Show the whole change (${parts.length} ${parts.length === 1 ? "part" : "parts"})`}
-				</button>
-			) : null}
-		</div>
 	);
 }

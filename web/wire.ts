@@ -2,33 +2,14 @@
 // header and never in an address.
 import type { Cursor } from "../src/events/event.ts";
 import type { GatewayEvent } from "../src/gateway/gateway-event.ts";
+import type { HistoryPage } from "../src/gateway/history.ts";
+import type { MethodName, Params, Result } from "../src/gateway/protocol.ts";
 
-export interface Snapshot {
-	readonly sessionId: string;
-	readonly workDir: string;
-	readonly turnId: string | null;
-	readonly cursor: Cursor;
-	readonly planMode: boolean;
-	readonly approvesEverything: boolean;
-	readonly isAway: boolean;
-	readonly model: { readonly alias: string | null; readonly name: string; readonly thinking: boolean } | null;
-	readonly title: string | null;
+/** The state of a session, with its events as this page knows them. */
+export type Snapshot = Omit<Result<"session.snapshot">, "openInteractions" | "unfinished"> & {
 	readonly openInteractions: readonly GatewayEvent[];
 	readonly unfinished: readonly GatewayEvent[];
-}
-
-export interface ModelOption {
-	readonly alias: string;
-	readonly name: string;
-	readonly thinking: "always" | "never" | "optional";
-	readonly price: { readonly input?: number; readonly output?: number } | null;
-}
-
-export interface HistoryPage {
-	readonly cursor: Cursor;
-	readonly events: readonly GatewayEvent[];
-	readonly before: number | null;
-}
+};
 
 const storageKey = "agentwire.token";
 
@@ -55,7 +36,7 @@ const headers = () => ({ authorization: `Bearer ${sessionStorage.getItem(storage
 let nextId = 1;
 
 /** The result of a method. The server and this page are of one build, so that what it answers has the declared shape. */
-export async function call<R>(method: string, params: object = {}): Promise<R> {
+export async function call<N extends MethodName>(method: N, params: Params<N>): Promise<Result<N>> {
 	const key = crypto.randomUUID();
 	for (let attempt = 1; ; attempt += 1) {
 		let response: Response;

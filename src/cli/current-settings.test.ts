@@ -52,3 +52,16 @@ it("the last one of concurrent reloads counts", async () => {
 	await earlier;
 	expect(Object.keys(settings.current().models)).toEqual(["m"]);
 });
+
+it("what is added in this process stays when the file is read again", async () => {
+	const settings = createCurrentSettings(await configured({}), () => configured({ providers, models }));
+	const added = await configured({
+		providers: { demo: { type: "_echo", base_url: "", api_key: "" } },
+		models: { demo: { provider: "demo", model: "echo", max_context_size: 1000 } },
+	});
+	settings.extend(added);
+	expect(Object.keys(settings.current().models)).toEqual(["demo"]);
+	await settings.reload();
+	expect(Object.keys(settings.current().models)).toEqual(["m", "demo"]);
+	expect(Object.keys(settings.current().providers)).toEqual(["p", "demo"]);
+});

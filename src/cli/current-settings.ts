@@ -8,16 +8,32 @@ export interface CurrentSettings {
 	current(): Configuration;
 	/** Reads models and providers again. When that fails, the settings are as before. */
 	reload(): Promise<void>;
+	/** Adds models and providers that are in no file; they stay when it is read again. */
+	extend(added: Pick<Configuration, "models" | "providers">): void;
 }
 
 /** `read` reads the settings that were `first` at the start. */
 export function createCurrentSettings(first: Configuration, read: () => Promise<Configuration>): CurrentSettings {
+	let fromFile = first;
 	let current = first;
+	let added: Pick<Configuration, "models" | "providers"> = { models: {}, providers: {} };
+	const merge = () => {
+		current = {
+			...fromFile,
+			models: { ...fromFile.models, ...added.models },
+			providers: { ...fromFile.providers, ...added.providers },
+		};
+	};
 	return {
 		current: () => current,
+		extend(more) {
+			added = { models: { ...added.models, ...more.models }, providers: { ...added.providers, ...more.providers } };
+			merge();
+		},
 		reload: createSharedRun(async () => {
 			const { models, providers, defaultModel } = await read();
-			current = { ...first, models, providers, defaultModel };
+			fromFile = { ...first, models, providers, defaultModel };
+			merge();
 		}),
 	};
 }

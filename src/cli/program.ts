@@ -23,6 +23,7 @@ import type { Files } from "../files/port.ts";
 import { privateBelow } from "../files/private-paths.ts";
 import { admitByName } from "../files/secret-paths.ts";
 import { withoutSync } from "../files/unsynced-files.ts";
+import type { Setup } from "../gateway/setup.ts";
 import { isPlainMatcher } from "../hooks/matchers.ts";
 import type { FaultOwner } from "../kernel/api.ts";
 import { builtInAgents } from "../kernel/compose/built-in-agents.ts";
@@ -47,6 +48,7 @@ import type { RealmChoice } from "./arguments/realm.ts";
 import { UsageError } from "./arguments/usage-error.ts";
 import { toCompatibility } from "./compatibility.ts";
 import { createCurrentSettings } from "./current-settings.ts";
+import type { SetupParts } from "./gateway/setup.ts";
 import type { LogFile } from "./log/log-file.ts";
 import {
 	checkDirectory,
@@ -79,6 +81,8 @@ const logOpeningDelay = 100;
 
 /** A host of many sessions. */
 interface OpenHost extends HostOffer {
+	/** How somebody without a model gets one; null where the settings are not those of the share directory. */
+	readonly setup: Setup | null;
 	/** What an uncaught exception belongs to; null without sessions. Call it where the exception is first reported. */
 	faultOwner(): FaultOwner | null;
 }
@@ -381,7 +385,19 @@ async function prepare(
 			log,
 			reload: () => settings.reload(),
 		});
-		return { dialects, sessions, account, documents, clock, identifiers, faultOwner };
+		const setup =
+			account === null
+				? null
+				: createLazySetup({
+						files: own,
+						clock,
+						shareDir,
+						network,
+						account,
+						reload: () => settings.reload(),
+						extend: (added) => settings.extend(added),
+					});
+		return { dialects, sessions, account, setup, documents, clock, identifiers, faultOwner };
 	};
 	const hasMcpServers = mcpServers.length > 0;
 	return { kernel, configuration, compatibility, openHost, hasMcpServers, workDir, sessionOptions };
@@ -414,6 +430,17 @@ function createProgramAccount(
 	return {
 		signIn: async (show, signal) => (await load()).signIn(show, signal),
 		signOut: async () => (await load()).signOut(),
+	};
+}
+
+/** Loaded when it is used for the first time. */
+function createLazySetup(parts: SetupParts): Setup {
+	const load = async () => (await import("./gateway/setup.ts")).createSetup(parts);
+	return {
+		offered: async (entry) => (await load()).offered(entry),
+		add: async (entry) => (await load()).add(entry),
+		signIn: async (show, signal) => (await load()).signIn(show, signal),
+		createDemo: async () => (await load()).createDemo(),
 	};
 }
 

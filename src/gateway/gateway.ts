@@ -22,6 +22,7 @@ import type { QueueStore } from "./queue-store.ts";
 import { RepeatedRequests } from "./repeated-requests.ts";
 import { Bodies, beginEvents, HttpRefusal, sendJson, sendRefusal, toStatus } from "./replies.ts";
 import { decoded, readPageRequest, readStreamOptions } from "./requests.ts";
+import type { Setup } from "./setup.ts";
 import { authorizationOf, offeredProtocols, readTarget } from "./sockets/handshake.ts";
 import type { Converse, Sockets } from "./sockets/sockets.ts";
 import { TokenWatch } from "./token-watch.ts";
@@ -48,6 +49,8 @@ export interface GatewayOptions {
 	readonly tokens: Tokens;
 	/** The prompts that wait. */
 	readonly queues: QueueStore;
+	/** How somebody without a model gets one; null where that is not possible. */
+	readonly setup: Setup | null;
 	/** The web page; null to serve none. */
 	readonly page: PageFiles | null;
 	/** Speaks the protocols of clients that come by WebSocket. */

@@ -16,11 +16,13 @@ import {
 	toShownQueue,
 	toShownSnapshot,
 } from "./protocol.ts";
+import { available, type Setup, SignIn } from "./setup.ts";
 import type { Scope } from "./tokens.ts";
 
 export interface MethodParts {
 	readonly sessions: SessionsApi;
 	readonly queues: Omit<PromptQueues, "watch" | "close">;
+	readonly setup: Setup | null;
 	readonly server: { readonly name: string; readonly version: string };
 }
 
@@ -46,13 +48,30 @@ export async function withSession<R>(
 	}
 }
 
-export function createMethods({ sessions, queues, server }: MethodParts): CallMethod {
+export function createMethods({ sessions, queues, setup, server }: MethodParts): CallMethod {
 	const look = <R>(id: string, work: (handle: SessionHandle) => Promise<R>) =>
 		withSession(sessions, id, toLookAt, work);
 	const use = <R>(id: string, work: (handle: SessionHandle) => Promise<R>) => withSession(sessions, id, {}, work);
+	const signIn = new SignIn(setup);
 	const handlers: Handlers = {
 		"server.info": async (_, scope) => ({ ...server, protocol: gatewayVersion, scope }),
 		"models.list": () => sessions.models(),
+		"models.offered": async (entry) => ({ models: [...(await available(setup).offered(entry))] }),
+		"models.configure": async (entry) => ({ alias: await available(setup).add(entry) }),
+		"account.sign-in": async () => signIn.start(),
+		"account.status": async () => signIn.state,
+		"account.cancel": async () => signIn.cancel(),
+		"sessions.demo": async () => {
+			const { workDir, model, input } = await available(setup).createDemo();
+			const handle = await sessions.create(toCreationOptions({ workDir, model }));
+			try {
+				await handle.session.establish();
+				await handle.startTurn(input);
+				return { sessionId: handle.session.id, workDir: handle.session.workDir };
+			} finally {
+				handle.release();
+			}
+		},
 		"sessions.list": (query) => sessions.list(query),
 		"sessions.loaded": async () => [...(await sessions.loaded())],
 		"sessions.create": async (params) => {

@@ -17,6 +17,7 @@ import {
 import { promptFileSchema } from "./files.ts";
 import { toGatewayEvent } from "./gateway-event.ts";
 import type { ShownQueue } from "./prompt-queues.ts";
+import { modelSchema, providerSchema, signInSchema } from "./setup.ts";
 import { type Scope, scopes } from "./tokens.ts";
 
 /** The version of this protocol: another one when something of it no longer means what it did. */
@@ -94,6 +95,32 @@ export const methods = {
 		"The models of the settings, and the one that a new session gets.",
 		none,
 		modelListSchema,
+	),
+	"models.offered": method(
+		"control",
+		"Asks a provider for the models that it offers for a key, which finds a wrong key. `compatible` needs `baseUrl`.",
+		providerSchema,
+		v.strictObject({ models: v.array(v.object({ id: text, name: text, contextSize: v.nullable(v.number()) })) }),
+	),
+	"models.configure": method(
+		"control",
+		"Adds a model with its key to the settings file of the user, which its owner alone can read; it is the default if there is none. No answer has the key.",
+		modelSchema,
+		v.strictObject({ alias: text }),
+	),
+	"account.sign-in": method(
+		"control",
+		"Begins a sign-in to the Kimi platform, unless one is on its way; `account.status` has the address and the code to confirm there.",
+		none,
+		signInSchema,
+	),
+	"account.status": method("control", "How the sign-in stands.", none, signInSchema),
+	"account.cancel": method("control", "Ends a sign-in that waits.", none, signInSchema),
+	"sessions.demo": method(
+		"control",
+		"Creates a session with a scripted model in a project of its own, and starts its first turn: it shows what a session is like, without a key.",
+		none,
+		v.strictObject({ ...session, workDir: text }),
 	),
 	"sessions.list": method(
 		"observe",

@@ -91,6 +91,10 @@ describe.skipIf(!hasBrowser)("the page, to look at", () => {
 		await page.locator(".markdown strong", { hasText: "1" }).waitFor();
 		await page.locator(".status", { hasText: "idle" }).waitFor();
 		await show("conversation");
+		await page.keyboard.press("Control+k");
+		await page.getByRole("dialog", { name: "Go to or do" }).waitFor();
+		await show("palette");
+		await page.keyboard.press("Escape");
 		await page.setViewportSize({ width: 820, height: 900 });
 		expect(await page.locator(".panel").isVisible()).toBe(false);
 		await page.getByRole("button", { name: "Details" }).click();

@@ -19,8 +19,8 @@ export interface GatewayFlags {
 	readonly notify: string | null;
 	/** Whether programs read what it prints. */
 	readonly json: boolean;
-	/** Whether the web page is served, and opened in the browser; null for neither. */
-	readonly page: { readonly opens: boolean } | null;
+	/** Whether the web page is opened in the browser, and its address printed as a QR code as well; null to serve none. */
+	readonly page: { readonly opens: boolean; readonly showsCode: boolean } | null;
 }
 
 export const usualPort = 7420;
@@ -56,6 +56,11 @@ export const gatewayFlags = [
 export const pageFlags = [
 	...gatewayFlags,
 	{ names: ["--no-open"], value: null, about: "Do not open the page in the browser." },
+	{
+		names: ["--qr"],
+		value: null,
+		about: "Print the address, with its token, as a QR code as well: for a phone, with an --host that it reaches.",
+	},
 ] as const;
 
 type OwnFlag = (typeof pageFlags)[number];
@@ -114,7 +119,7 @@ export function splitGatewayFlags(
 			renewsTokens: has("--new-token"),
 			notify: last("--notify"),
 			json: has("--json"),
-			page: servesPage ? { opens: !has("--no-open") } : null,
+			page: servesPage ? { opens: !has("--no-open"), showsCode: has("--qr") } : null,
 		},
 		others,
 	};

@@ -77,6 +77,7 @@ export async function runGateway(
 			names: flags.names,
 			tls: await readTls(flags.tls, place, files),
 			tokens,
+			setup: host.setup,
 			queues: createQueueStore(path.join(shareDir, queueDirectory), files, log),
 			page,
 			converse: createConverse(started, host, log),
@@ -93,6 +94,7 @@ export async function runGateway(
 	const url = toUrl(flags, gateway.port);
 	const address = token === null ? null : `${url}/#token=${token}`;
 	process.stdout.write(toAnnouncement(flags, url, address, tokensPath));
+	if (flags.page?.showsCode === true && address !== null && !flags.json) process.stdout.write(await toCode(address));
 	if (flags.page?.opens === true && address !== null) {
 		const isOpened = await openInBrowser(new URL(address), environment);
 		if (!isOpened) writeNotice("No program was found that opens the page; open the address above yourself.\n");
@@ -190,6 +192,13 @@ function describeFailure(thrown: unknown, { address, port }: GatewayFlags): stri
 function toUrl({ address, tls }: GatewayFlags, port: number): string {
 	const literal = address.includes(":") ? `[${address}]` : address;
 	return `${tls === null ? "http" : "https"}://${literal}:${port}`;
+}
+
+/** A QR code of half blocks, light around it as cameras expect it, whatever the colours of the terminal. */
+async function toCode(address: string): Promise<string> {
+	const { renderUnicodeCompact } = await import("uqr");
+	const lines = renderUnicodeCompact(address, { ecc: "L", border: 2 }).split("\n");
+	return `\n${lines.map((line) => `\x1b[97;40m${line}\x1b[0m`).join("\n")}\n\n`;
 }
 
 /** `address` is that of the page, with its token; null without a page. */

@@ -6,6 +6,7 @@ import { noCompatibility } from "../../../src/dialects/dialect.ts";
 import type { Files } from "../../../src/files/port.ts";
 import { startGateway } from "../../../src/gateway/gateway.ts";
 import { createQueueStore } from "../../../src/gateway/queue-store.ts";
+import type { Setup } from "../../../src/gateway/setup.ts";
 import type { Converse } from "../../../src/gateway/sockets/sockets.ts";
 import { tokenCheckSpan } from "../../../src/gateway/token-watch.ts";
 import type { Scope } from "../../../src/gateway/tokens.ts";
@@ -23,6 +24,7 @@ export async function openGateway(
 	/** In place of the protocols. */
 	converse: Converse | null = null,
 	queueFiles: Files = createMemoryFiles(),
+	setup: Setup | null = null,
 ) {
 	const { host, clock, files } = await createHost({}, settings);
 	const valid = new Map<string, Scope>([
@@ -54,6 +56,7 @@ export async function openGateway(
 		names: [],
 		tls: null,
 		page: null,
+		setup,
 		queues: createQueueStore("/share/queues", queueFiles, silentLog),
 		tokens,
 		converse: converse ?? ((visit, transport, signal) => serveVisitor(visit, visitParts, transport, signal)),

@@ -1,0 +1,67 @@
+// A session for people who have no model yet: a project with a failing test, and what a scripted model says and does there.
+
+const call = (id: string, name: string, given: object) =>
+	`tool_call: ${JSON.stringify({ id, name, arguments: JSON.stringify(given) })}`;
+
+export const demoInput = "A test of this project fails. Find out why and fix the code.";
+
+const testCommand = "node --test basket.test.js";
+
+export const demoProject: Readonly<Record<string, string>> = {
+	"package.json": '{ "name": "basket", "type": "module", "private": true }\n',
+	"basket.js":
+		"/** The sum of the prices, in cents. */\nexport function total(prices) {\n  let sum = 0;\n  for (let index = 1; index < prices.length; index += 1) {\n    sum += prices[index];\n  }\n  return sum;\n}\n",
+	"basket.test.js":
+		'import assert from "node:assert/strict";\nimport test from "node:test";\nimport { total } from "./basket.js";\n\ntest("adds all prices", () => {\n  assert.equal(total([300, 500, 400]), 1200);\n});\n',
+};
+
+const todos = (...done: readonly string[]) => ({
+	todos: ["Run the test", "Find the fault", "Fix it and run the test again"].map((title, index) => ({
+		title,
+		status: done[index] ?? "pending",
+	})),
+});
+
+const over =
+	"text: That was the demo: its model is scripted and knows nothing more. Begin a session with a model of yours to go on.";
+
+/** One for each answer of the model. */
+export const demoScripts: readonly string[] = [
+	[
+		"think: The test says where to look. I run it first and read the code that it calls.",
+		"text: I will run the test first, to see how it fails.",
+		call("todo-1", "SetTodoList", todos("in_progress")),
+		call("test-1", "Shell", { command: testCommand, timeout: 60 }),
+	].join("\n"),
+	[
+		"text: The sum is too small by the first price. I read the function.",
+		call("read-1", "ReadFile", { path: "basket.js" }),
+		call("todo-2", "SetTodoList", todos("done", "in_progress")),
+	].join("\n"),
+	[
+		"think: The loop begins at 1, so that the first price is left out.",
+		"text: The loop begins at **1**, but the first place of a list is `0`. This is the change:",
+		call("edit-1", "StrReplaceFile", { path: "basket.js", edit: { old: "let index = 1;", new: "let index = 0;" } }),
+	].join("\n"),
+	[
+		call("todo-3", "SetTodoList", todos("done", "done", "in_progress")),
+		call("test-2", "Shell", { command: testCommand, timeout: 60 }),
+	].join("\n"),
+	[
+		call("todo-4", "SetTodoList", todos("done", "done", "done")),
+		call("ask-1", "AskUserQuestion", {
+			questions: [
+				{
+					question: "Should I also add a test for an empty basket?",
+					header: "Test",
+					options: [
+						{ label: "Yes", description: "one more line of certainty" },
+						{ label: "No", description: "the fix is enough" },
+					],
+				},
+			],
+		}),
+	].join("\n"),
+	"text: The total was wrong because the loop left out the first price. It is fixed in `basket.js`, one character of it.",
+	...Array.from({ length: 50 }, () => over),
+];

@@ -1,0 +1,86 @@
+// What a person reviews with: both views of a change, the palette, sessions that are searched, renamed, forked and archived, plans,
+// subagents, and a window that may only look.
+import { readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { describe, expect, it } from "vitest";
+import { createStage, toolCall } from "../support/executable/executable.ts";
+import { beginSession, hasBrowser, launch, say, serveWeb, watch } from "./browser.ts";
+
+const wide = { viewport: { width: 1440, height: 900 } };
+
+describe.skipIf(!hasBrowser)("reviewing", () => {
+	it("shows a change side by side or unified, by width and by choice, with the words that differ", async () => {
+		const edit = { path: "a.txt", edit: { old: "two", new: "zwei" } };
+		const stage = createStage({ scripts: [toolCall("c", "StrReplaceFile", edit), "text: All done."] });
+		writeFileSync(path.join(stage.workDir, "a.txt"), "one\nline two of three\nthree\n");
+		const { address } = await serveWeb(stage);
+		const { page } = await watch(await (await launch()).newContext(wide));
+		await beginSession(page, address);
+		await say(page, "translate");
+		await page.locator(".attention .diff.split").waitFor();
+		const row = page.locator(".attention .diff.split tr", { hasText: "zwei" });
+		expect(await row.locator("td.text").allInnerTexts()).toEqual(["line two of three", "line zwei of three"]);
+		expect(await row.locator("mark").allInnerTexts()).toEqual(["two", "zwei"]);
+		await page.setViewportSize({ width: 800, height: 900 });
+		await page.locator(".attention .diff:not(.split)").waitFor();
+		await page.getByRole("button", { name: "Side by side" }).click();
+		await page.locator(".attention .diff.split").waitFor();
+		await page.reload();
+		await page.locator(".attention .diff.split").waitFor();
+	});
+
+	it("finds, renames, forks and archives sessions, with the palette by keys alone", async () => {
+		const stage = createStage({ scripts: ["text: All done."] });
+		const { address } = await serveWeb(stage);
+		const { page } = await watch(await (await launch()).newContext(wide));
+		await beginSession(page, address);
+		await say(page, "first words");
+		await page.getByText("All done.").waitFor();
+		const palette = async (words: string) => {
+			await page.keyboard.press("Control+k");
+			await page.getByRole("combobox", { name: "Session or command" }).fill(words);
+			await page.keyboard.press("Enter");
+		};
+		await palette("mode plan");
+		await page.locator("select[aria-label=Mode] option:checked", { hasText: "Plan" }).waitFor({ state: "attached" });
+		const before = page.url();
+		await palette("fork");
+		await page.waitForURL((now) => now.href !== before);
+		await page.getByText("All done.").waitFor();
+		await page.locator("h1 .rename").click();
+		await page.getByLabel("Title").fill("The copy");
+		await page.getByLabel("Title").press("Enter");
+		await page.locator(".title", { hasText: "The copy" }).waitFor();
+		await page.getByLabel("Search sessions").fill("first");
+		await page.locator(".title", { hasText: "The copy" }).waitFor({ state: "detached" });
+		await page.getByLabel("Search sessions").fill("");
+		await palette("archive");
+		await page.getByRole("heading", { name: "What should the agent work on?" }).waitFor();
+		await page.locator(".title", { hasText: "The copy" }).waitFor({ state: "detached" });
+		await palette("first words");
+		await page.getByText("All done.").waitFor();
+	});
+
+	it("lets a token that observes look, and do nothing", async () => {
+		const stage = createStage({ scripts: [toolCall("c", "Shell", { command: "touch made" }), "text: All done."] });
+		const { address, url } = await serveWeb(stage);
+		const { tokens }: { tokens: { token: string; scope: string }[] } = JSON.parse(
+			readFileSync(path.join(stage.shareDir, "gateway.json"), "utf8"),
+		);
+		const observing = tokens.find(({ scope }) => scope === "observe")?.token ?? "";
+		const browser = await launch();
+		const { page } = await watch(await browser.newContext(wide));
+		await beginSession(page, address);
+		await say(page, "make it");
+		await page.getByRole("heading", { name: "Shell wants to act" }).waitFor();
+		const other = (await watch(await browser.newContext(wide))).page;
+		await other.goto(`${url}/#token=${observing}`);
+		await other.locator(".session-row button").first().click();
+		await other.locator(".prompt", { hasText: "make it" }).waitFor();
+		expect(await other.getByLabel("Message to the agent").isDisabled()).toBe(true);
+		expect(await other.getByRole("button", { name: "New session" }).isDisabled()).toBe(true);
+		await other.keyboard.press("1");
+		await page.getByRole("button", { name: /^Allow\s+1/ }).click();
+		await other.getByText(/Allowed once by window/).waitFor();
+	});
+});

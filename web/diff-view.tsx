@@ -1,0 +1,120 @@
+// Changes of files: unified or side by side, the words that changed marked, large ones folded.
+import { signal } from "@preact/signals";
+import type { ComponentChildren, JSX } from "preact";
+import { useMemo, useState } from "preact/hooks";
+import type { DisplayBlock } from "../src/events/content.ts";
+import { changedPart, countLines, type DiffLine, diffLines, hunks, type LinePair, pairs } from "./diff.ts";
+
+const storageKey = "agentwire.diff";
+const wide = matchMedia("(min-width: 1100px)");
+const isWide = signal(wide.matches);
+wide.addEventListener("change", () => {
+	isWide.value = wide.matches;
+});
+/** What was chosen; null for what fits the width. */
+const choice = signal<string | null>(localStorage.getItem(storageKey));
+
+const isSplit = () => (choice.value === null ? isWide.value : choice.value === "split");
+
+/** Shows all changes the other way, in this browser from now on. */
+export function switchDiffs(): void {
+	choice.value = isSplit() ? "unified" : "split";
+	localStorage.setItem(storageKey, choice.value);
+}
+
+const signs = { same: " ", added: "+", removed: "−" } as const;
+
+export function Diff({ block }: { block: DisplayBlock }): JSX.Element | null {
+	const [opened, setOpened] = useState(false);
+	// The page is drawn again with each piece of text, and a block does not change.
+	const lines = useMemo(
+		() =>
+			block.type === "diff" && "old_text" in block
+				? diffLines(block.old_text, block.new_text, block.old_start, block.new_start)
+				: [],
+		[block],
+	);
+	const parts = useMemo(() => hunks(lines), [lines]);
+	if (block.type !== "diff" || !("old_text" in block)) return null;
+	const { added, removed } = countLines(lines);
+	const isLarge = parts.reduce((sum, part) => sum + part.length, 0) > 80;
+	// With one side alone the other would be empty.
+	const split = isSplit() && added > 0 && removed > 0;
+	return (
+		<div class={`diff ${split ? "split" : ""}`}>
+			<div class="path">
+				<span>
+					<span class="mono">{block.path}</span> <span class="plus">+{added}</span>{" "}
+					<span class="minus">−{removed}</span>
+				</span>
+				{added > 0 && removed > 0 ? (
+					<button type="button" class="plain" onClick={switchDiffs}>
+						{split ? "Unified" : "Side by side"}
+					</button>
+				) : null}
+			</div>
+			{(isLarge && !opened ? parts.slice(0, 1).map((part) => part.slice(0, 20)) : parts).map((part, index) => (
+				<div key={index} class="hunk" tabIndex={0} role="region" aria-label={`Change of ${block.path}`}>
+					<table>
+						<tbody>{split ? pairs(part).map(Pair) : unified(part)}</tbody>
+					</table>
+				</div>
+			))}
+			{isLarge ? (
+				<button type="button" class="more" aria-expanded={opened} onClick={() => setOpened(!opened)}>
+					{opened ? "Fold" : `Show the whole change (${parts.length} ${parts.length === 1 ? "part" : "parts"})`}
+				</button>
+			) : null}
+		</div>
+	);
+}
+
+/** The removed lines before the added ones, each with what of it is different from the other side. */
+function unified(part: readonly DiffLine[]): JSX.Element[] {
+	const rows: JSX.Element[] = [];
+	const row = (line: DiffLine, other: DiffLine | null) => (
+		<tr class={line.kind}>
+			<td class="number">{line.old ?? ""}</td>
+			<td class="number">{line.fresh ?? ""}</td>
+			<td class="sign">{signs[line.kind]}</td>
+			<td class="text">{marked(line, other)}</td>
+		</tr>
+	);
+	let waiting: LinePair[] = [];
+	const flush = () => {
+		for (const { left, right } of waiting) if (left !== null) rows.push(row(left, right));
+		for (const { left, right } of waiting) if (right !== null) rows.push(row(right, left));
+		waiting = [];
+	};
+	for (const pair of pairs(part)) {
+		if (pair.left?.kind !== "same") {
+			waiting.push(pair);
+			continue;
+		}
+		flush();
+		rows.push(row(pair.left, null));
+	}
+	flush();
+	return rows;
+}
+
+function Pair({ left, right }: LinePair): JSX.Element {
+	return (
+		<tr>
+			<td class={`number ${left?.kind ?? "none"}`}>{left?.old ?? ""}</td>
+			<td class={`text ${left?.kind ?? "none"}`}>{left === null ? "" : marked(left, right)}</td>
+			<td class={`number ${right?.kind ?? "none"}`}>{right?.fresh ?? ""}</td>
+			<td class={`text ${right?.kind ?? "none"}`}>{right === null ? "" : marked(right, left)}</td>
+		</tr>
+	);
+}
+
+function marked(line: DiffLine, other: DiffLine | null): ComponentChildren {
+	const part = line.kind === "same" || other === null ? null : changedPart(line.text, other.text);
+	if (part === null) return line.text;
+	return [
+		line.text.slice(0, part.start),
+		<mark>{line.text.slice(part.start, part.end)}</mark>,
+		line.text.slice(part.end),
+	];
+}
