@@ -83,4 +83,51 @@ describe.skipIf(!hasBrowser)("reviewing", () => {
 		await page.getByRole("button", { name: /^Allow\s+1/ }).click();
 		await other.getByText(/Allowed once by window/).waitFor();
 	});
+
+	it("nests a subagent with its steps in the call that started it", async () => {
+		const stage = createStage({
+			scripts: [
+				toolCall("a", "Agent", { description: "look around", prompt: "look", subagent_type: "explore" }),
+				// A short report would be asked for again.
+				`text: ${"The subagent speaks. ".repeat(20)}`,
+				"text: All done.",
+			],
+		});
+		const { address } = await serveWeb(stage);
+		const { page } = await watch(await (await launch()).newContext(wide));
+		await beginSession(page, address);
+		await say(page, "delegate");
+		await page.getByText("All done.", { exact: true }).waitFor();
+		const lane = page.locator(".card details.lane");
+		expect(await lane.locator("> summary").innerText()).toMatch(/Subagent · 1 step/);
+		await lane.locator("> summary").click();
+		await lane.getByText("The subagent speaks.").first().waitFor();
+	});
+
+	it("shows nothing twice and loses nothing after thirty seconds without a network", async () => {
+		const stage = createStage({ scripts: [toolCall("c", "Shell", { command: "touch made" }), "text: All done."] });
+		const { address } = await serveWeb(stage);
+		const browser = await launch();
+		const context = await browser.newContext(wide);
+		const { page } = await watch(context);
+		await page.clock.install();
+		await beginSession(page, address);
+		await say(page, "make it");
+		await page.getByRole("heading", { name: "Shell wants to act" }).waitFor();
+		const other = (await watch(await browser.newContext(wide))).page;
+		await other.goto(address);
+		await other.locator(".session-row button").first().click();
+		await context.setOffline(true);
+		await other.getByRole("button", { name: /^Allow\s+1/ }).click();
+		await other.getByText("All done.").waitFor();
+		// A stream that is silent for longer counts as broken.
+		await page.clock.fastForward(33_000);
+		await page.getByText("offline, trying again").waitFor();
+		await context.setOffline(false);
+		await page.clock.fastForward(6_000);
+		await page.getByText("All done.").waitFor();
+		await page.getByText(/Allowed once by window/).waitFor();
+		expect(await page.locator(".prompt").count()).toBe(1);
+		expect(await page.locator(".card").count()).toBe(1);
+	});
 });
