@@ -26,6 +26,9 @@ export const serveGateway: Serve = async ({ clock, life, createKernel }, { model
 		names: [],
 		tls: null,
 		page: null,
+		// The campaign queues no prompts.
+		queues: { read: async () => [], write: async () => {} },
+		setup: null,
 		tokens: {
 			scopeOf: async (token) => (token === control ? "control" : null),
 			find: async () => null,
