@@ -26,7 +26,7 @@ class MeasuredStream {
 	readonly #response: IncomingMessage;
 	readonly #sessions: Map<string, Carried>;
 	readonly #faults: string[] = [];
-	/** What arrived and is not read yet; null once it is read as it arrives. */
+	/** What arrived and is not read yet; null once it is decoded on arrival. */
 	#noted: { readonly text: string; readonly at: number }[] | null = [];
 	#rest = "";
 	#left: number;

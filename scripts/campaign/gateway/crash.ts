@@ -115,7 +115,7 @@ function startedTurn(life: Delivered | undefined): boolean {
 	);
 }
 
-/** What a client has of a session that drops what it has when it is told to. */
+/** What a client has of a session that drops what it has when a reset says so. */
 interface View {
 	readonly events: readonly Fields[];
 	readonly cursor: string | null;
@@ -153,8 +153,8 @@ export function viewOf(lives: readonly Delivered[]): View {
 		}
 		if (!life.lostPower) continue;
 		lostPower = true;
-		const kept = events.slice(0, events.findLastIndex(isCommit) + 1);
-		if (kept.length > committed.length) committed = kept;
+		const stored = events.slice(0, events.findLastIndex(isCommit) + 1);
+		if (stored.length > committed.length) committed = stored;
 	}
 	return { events, cursor, committed, faults };
 }
