@@ -21,7 +21,7 @@ const notify = (server: Server, session_id: string, more: object = {}) =>
 	});
 const begin = async (server: Server) =>
 	String(resultOf(await server.ask("session/create", { prompt: "hi" }))["session_id"]);
-const told =
+const given =
 	'External event via build.done\nExternal event via build.done: build.done\nPayload: {\n  "ok": true,\n  "text": "EXT"\n}';
 const messagesOf = (body: Fields | undefined) => JSON.stringify(body?.["messages"]);
 
@@ -41,8 +41,8 @@ describe("external events", () => {
 			{
 				input: {
 					content: [
-						{ type: "text", text: told },
-						{ type: "text", text: told.replace("Payload", "EXT-BLOCK\nPayload") },
+						{ type: "text", text: given },
+						{ type: "text", text: given.replace("Payload", "EXT-BLOCK\nPayload") },
 					],
 				},
 			},

@@ -39,7 +39,7 @@ function inOrder(value: unknown): unknown {
 	return Object.fromEntries(names.map((name) => [name, inOrder(value[name])]));
 }
 
-/** What the model is told of events, in one input. */
+/** Events as the model is given them, in one input. */
 export function toEventBlocks(events: readonly ExternalEvent[]): readonly Block[] {
 	return events.flatMap(({ kind, input }) => {
 		const blocks = toBlocks(input);
@@ -57,8 +57,8 @@ export async function addExternalEvent(
 ): Promise<ExternalEventResult> {
 	const texts = (blocks ?? []).flatMap((block) => (block.type === "text" ? [block.text] : []));
 	const images = (blocks ?? []).filter((block) => block.type === "image").map(toPart);
-	const told = JSON.stringify(inOrder(payload ?? null), null, 2);
-	const body = [`External event via ${kind}: ${kind}`, ...texts, `Payload: ${told}`].join("\n");
+	const written = JSON.stringify(inOrder(payload ?? null), null, 2);
+	const body = [`External event via ${kind}: ${kind}`, ...texts, `Payload: ${written}`].join("\n");
 	if (body.length > longestEvent) {
 		throw new NamedError(
 			"INVALID_PARAMS",

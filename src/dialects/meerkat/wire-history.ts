@@ -6,7 +6,7 @@ export const sessionHistoryParamsSchema = params({
 	session_id: sessionId,
 	/** Messages to skip, from the first. */
 	offset: v.optional(count, 0),
-	/** The most messages to return; null for all in the first protocol, for 100 in the contract, which takes up to 1000. */
+	/** The most messages to return; null for all in the first protocol, for 100 in the contract, which allows 1000. */
 	limit: nullish(count),
 });
 export type SessionHistoryParams = v.InferOutput<typeof sessionHistoryParamsSchema>;

@@ -64,7 +64,7 @@ export class TurnMethods {
 
 	async #runTurn(params: TurnStartParams, answered: Promise<void>, isContract: boolean): Promise<RunResult> {
 		const { session_id: id } = params;
-		// The slots tell by the error whether there is no room.
+		// The slots see by the error whether there is no room.
 		const start = () => this.#sessions.inOrder(id, () => this.#start(params, answered));
 		for (;;) {
 			const { handle, ended, isOfEvents } = await this.begin(isContract, () =>
