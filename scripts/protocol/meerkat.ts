@@ -1,22 +1,22 @@
 // Meerkat RPC, described: both eras in one document.
 
 import { defaultContract } from "../../src/base/contract-version.ts";
-import { imageBlockSchema, textBlockSchema } from "../../src/dialects/meerkat/blocks.ts";
 import { configSchema, configViewSchema } from "../../src/dialects/meerkat/configuration/config-view.ts";
 import { createRules } from "../../src/dialects/meerkat/envelope.ts";
 import { errorNumbers } from "../../src/dialects/meerkat/errors.ts";
 import { meerkatProtocol } from "../../src/dialects/meerkat/protocol.ts";
 import { providerParamsSchema, toolOverlaySchema } from "../../src/dialects/meerkat/turns/turn-fields.ts";
-import * as wire from "../../src/dialects/meerkat/wire.ts";
+import { imageBlockSchema, textBlockSchema } from "../../src/dialects/meerkat/wire/blocks.ts";
 import {
 	accountingSchema,
 	countedUsageSchema,
 	eventEnvelopeSchema,
 	eventUsageSchema,
 	seedEvents,
-} from "../../src/dialects/meerkat/wire-events.ts";
-import * as history from "../../src/dialects/meerkat/wire-history.ts";
-import { skillKeySchema, skillRefSchema } from "../../src/dialects/meerkat/wire-skills.ts";
+} from "../../src/dialects/meerkat/wire/wire-events.ts";
+import * as history from "../../src/dialects/meerkat/wire/wire-history.ts";
+import { skillKeySchema, skillRefSchema } from "../../src/dialects/meerkat/wire/wire-skills.ts";
+import * as wire from "../../src/dialects/meerkat/wire.ts";
 import { blockValues, partValues, questionValues } from "./content-values.ts";
 import type { Carried, ProtocolDescription } from "./description.ts";
 import type { JsonSchema } from "./json-schema.ts";

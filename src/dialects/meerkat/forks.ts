@@ -2,9 +2,9 @@
 import type { ContentPart } from "../../events/content.ts";
 import type { HistoryEntry } from "../../events/conversation.ts";
 import type { ForkCut, MessageHistory } from "../../kernel/api.ts";
-import { toInput, toPart } from "./blocks.ts";
 import { NamedError } from "./errors.ts";
-import type { ForkResult, Replacement } from "./wire-forks.ts";
+import { toInput, toPart } from "./wire/blocks.ts";
+import type { ForkResult, Replacement } from "./wire/wire-forks.ts";
 
 /** Each message of the history by the messages of the conversation that it is made of: the system prompt of none. */
 function toHistoryPlaces({ systemPrompt, messages }: MessageHistory): readonly number[] {

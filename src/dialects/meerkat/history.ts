@@ -7,8 +7,8 @@ import type { MessageHistory } from "../../kernel/api.ts";
 import { toObject } from "./eras/contract.ts";
 import { toArguments } from "./interactions.ts";
 import { toAnswerId } from "./projection/answer-id.ts";
-import { toRunId } from "./session-id.ts";
-import type { HistoryMessage } from "./wire-history.ts";
+import { toRunId } from "./wire/session-id.ts";
+import type { HistoryMessage } from "./wire/wire-history.ts";
 
 type DialectConnection = MessageHistory;
 

@@ -6,7 +6,6 @@ import type { Peer } from "../../rpc/connection.ts";
 import type { HostApi } from "../dialect.ts";
 import { toThrown } from "../error-numbers.ts";
 import { EventPump, type Outgoing } from "../event-pump.ts";
-import { type BlocksOrText, toInput } from "./blocks.ts";
 import type { EraCodec } from "./eras/codec.ts";
 import { NamedError, toNamedError } from "./errors.ts";
 import { type CallPlace, type InteractionRequest, toRequest } from "./interactions.ts";
@@ -15,8 +14,9 @@ import { toOutcome } from "./projection/failures.ts";
 import { createProjection, denialText, noReport, type Projection, type RunReport } from "./projection/projection.ts";
 import { type StagedServer, toToolChange } from "./projection/tool-changes.ts";
 import type { SessionStreams } from "./session-streams.ts";
+import { type BlocksOrText, toInput } from "./wire/blocks.ts";
+import type { MeerkatEvent } from "./wire/wire-events.ts";
 import type { RequestMethod, RunResult, ToolDeclaration } from "./wire.ts";
-import type { MeerkatEvent } from "./wire-events.ts";
 
 /** What the client declared, and what depends on it. */
 export interface ClientSide {

@@ -5,8 +5,7 @@ import * as v from "valibot";
 import { isTextNestedWithin } from "../../base/json.ts";
 import type { Answer, Interaction } from "../../events/interaction.ts";
 import type { Outgoing } from "../event-pump.ts";
-import { toPart } from "./blocks.ts";
-import type { RequestMethod } from "./wire.ts";
+import { toPart } from "./wire/blocks.ts";
 import {
 	type approvalRequestSchema,
 	approvalResultSchema,
@@ -14,7 +13,8 @@ import {
 	questionResultSchema,
 	type toolExecuteSchema,
 	toolResultSchema,
-} from "./wire-requests.ts";
+} from "./wire/wire-requests.ts";
+import type { RequestMethod } from "./wire.ts";
 
 export type InteractionRequest = Extract<Outgoing, { kind: "interaction" }>;
 

@@ -3,7 +3,7 @@ import type { McpServerSettings, McpServersChange } from "../../kernel/api.ts";
 import { defineMethod, type Method } from "../../rpc/methods.ts";
 import type { ClientSessions } from "./client-sessions.ts";
 import { meerkatProtocol } from "./protocol.ts";
-import type { McpResult, ServerConfig } from "./wire-mcp.ts";
+import type { McpResult, ServerConfig } from "./wire/wire-mcp.ts";
 
 const { methods: shapes } = meerkatProtocol;
 

@@ -7,6 +7,33 @@ import {
 	configSetParamsSchema,
 	configSetResultSchema,
 } from "./configuration/wire-config.ts";
+import { contractEvents, contractMembers, seedEvents } from "./wire/wire-events.ts";
+import { forkAtParamsSchema, forkReplaceParamsSchema, forkResultSchema } from "./wire/wire-forks.ts";
+import { sessionHistoryParamsSchema, sessionHistoryResultSchema } from "./wire/wire-history.ts";
+import {
+	externalEventParamsSchema,
+	externalEventResultSchema,
+	injectContextParamsSchema,
+	injectContextResultSchema,
+} from "./wire/wire-inputs.ts";
+import { mcpAddParamsSchema, mcpReloadParamsSchema, mcpRemoveParamsSchema, mcpResultSchema } from "./wire/wire-mcp.ts";
+import {
+	approvalRequestSchema,
+	approvalResultSchema,
+	questionRequestSchema,
+	questionResultSchema,
+	toolExecuteSchema,
+	toolResultSchema,
+} from "./wire/wire-requests.ts";
+import { skillsListResultSchema } from "./wire/wire-skills.ts";
+import {
+	stopRunParamsSchema,
+	stopRunResultSchema,
+	streamCloseParamsSchema,
+	streamCloseResultSchema,
+	streamEndSchema,
+	streamOpenResultSchema,
+} from "./wire/wire-streams.ts";
 import {
 	anyParamsSchema,
 	archiveResultSchema,
@@ -26,33 +53,6 @@ import {
 	toolsRegisterResultSchema,
 	turnStartParamsSchema,
 } from "./wire.ts";
-import { contractEvents, contractMembers, seedEvents } from "./wire-events.ts";
-import { forkAtParamsSchema, forkReplaceParamsSchema, forkResultSchema } from "./wire-forks.ts";
-import { sessionHistoryParamsSchema, sessionHistoryResultSchema } from "./wire-history.ts";
-import {
-	externalEventParamsSchema,
-	externalEventResultSchema,
-	injectContextParamsSchema,
-	injectContextResultSchema,
-} from "./wire-inputs.ts";
-import { mcpAddParamsSchema, mcpReloadParamsSchema, mcpRemoveParamsSchema, mcpResultSchema } from "./wire-mcp.ts";
-import {
-	approvalRequestSchema,
-	approvalResultSchema,
-	questionRequestSchema,
-	questionResultSchema,
-	toolExecuteSchema,
-	toolResultSchema,
-} from "./wire-requests.ts";
-import { skillsListResultSchema } from "./wire-skills.ts";
-import {
-	stopRunParamsSchema,
-	stopRunResultSchema,
-	streamCloseParamsSchema,
-	streamCloseResultSchema,
-	streamEndSchema,
-	streamOpenResultSchema,
-} from "./wire-streams.ts";
 
 /** An event of both eras: members that only the contract has are optional. */
 function ofBothEras<E extends v.ObjectEntries, M extends v.ObjectEntries>(seed: v.ObjectSchema<E, undefined>, more: M) {

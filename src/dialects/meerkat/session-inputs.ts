@@ -3,14 +3,14 @@ import { KernelError } from "../../base/errors.ts";
 import { isRecord } from "../../base/json.ts";
 import { textPart } from "../../events/content.ts";
 import type { ExternalEvent, SessionApi } from "../../kernel/api.ts";
-import { type Block, toBlocks, toPart } from "./blocks.ts";
 import { NamedError } from "./errors.ts";
+import { type Block, toBlocks, toPart } from "./wire/blocks.ts";
 import type {
 	ExternalEventParams,
 	ExternalEventResult,
 	InjectContextParams,
 	InjectContextResult,
-} from "./wire-inputs.ts";
+} from "./wire/wire-inputs.ts";
 
 /** Characters of an event, as the model gets it. */
 const longestEvent = 256 * 1024;

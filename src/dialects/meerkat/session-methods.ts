@@ -17,6 +17,9 @@ import { toOneTurn } from "./turns/turn-fields.ts";
 import { answering, type TurnMethods } from "./turns/turn-methods.ts";
 import { startInRoom } from "./turns/turn-slots.ts";
 import { refuseUnhonouredOfCreate } from "./unhonoured.ts";
+import type { ForkResult } from "./wire/wire-forks.ts";
+import type { SessionHistory, SessionHistoryParams } from "./wire/wire-history.ts";
+import type { StreamOpenResult } from "./wire/wire-streams.ts";
 import type {
 	ArchiveResult,
 	SessionCreateParams,
@@ -25,9 +28,6 @@ import type {
 	SessionListResult,
 	SessionReadResult,
 } from "./wire.ts";
-import type { ForkResult } from "./wire-forks.ts";
-import type { SessionHistory, SessionHistoryParams } from "./wire-history.ts";
-import type { StreamOpenResult } from "./wire-streams.ts";
 
 const { methods: shapes } = meerkatProtocol;
 

@@ -1,9 +1,9 @@
 // The creation options of a `session/create`, merged with the configuration for new sessions.
 import type { CreationOptions, ToolScope } from "../../kernel/api.ts";
-import { toInput } from "./blocks.ts";
 import type { ConfigView } from "./configuration/config-view.ts";
-import { toMilliseconds } from "./duration.ts";
 import { toEveryTurn } from "./turns/turn-fields.ts";
+import { toInput } from "./wire/blocks.ts";
+import { toMilliseconds } from "./wire/duration.ts";
 import type { BudgetLimits, SessionCreateParams } from "./wire.ts";
 
 /** What the request says, as the client's protocol has it. */

@@ -3,8 +3,8 @@
 import type { Identifiers } from "../../base/ids.ts";
 import { cut } from "../../base/sentence.ts";
 import { NamedError } from "./errors.ts";
-import type { EventEnvelope, SeedEvent } from "./wire-events.ts";
-import type { StreamCloseResult, StreamEnd, StreamOpenResult } from "./wire-streams.ts";
+import type { EventEnvelope, SeedEvent } from "./wire/wire-events.ts";
+import type { StreamCloseResult, StreamEnd, StreamOpenResult } from "./wire/wire-streams.ts";
 
 /** Subscriptions that a connection may have open. */
 const maximumStreams = 256;

@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { expect, it } from "vitest";
 import { toSkillsList } from "./skills.ts";
-import { skillsListResultSchema } from "./wire-skills.ts";
+import { skillsListResultSchema } from "./wire/wire-skills.ts";
 
 it("names each skill by its source, which is the same at every start", () => {
 	const list = toSkillsList([

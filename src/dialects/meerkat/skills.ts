@@ -1,8 +1,8 @@
 // The skills, by where they come from: the list of them, and those that a request chooses.
 import type { SessionsApi, SkillInfo } from "../../kernel/api.ts";
 import { NamedError } from "./errors.ts";
-import type { MeerkatEvent } from "./wire-events.ts";
-import type { SkillKey, SkillsListResult } from "./wire-skills.ts";
+import type { MeerkatEvent } from "./wire/wire-events.ts";
+import type { SkillKey, SkillsListResult } from "./wire/wire-skills.ts";
 
 type Entry = SkillsListResult["skills"][number];
 

@@ -1,11 +1,11 @@
 // The wire shapes of Meerkat RPC: method params and results. Others are in the files wire-*.
 import * as v from "valibot";
-import { blocksOrTextSchema } from "./blocks.ts";
-import { toMilliseconds } from "./duration.ts";
 import { errorNumbers } from "./errors.ts";
-import { count, looseParams, nullish, params, plainObject, sessionId, unsigned } from "./schema.ts";
 import { createFields, systemPromptSchema, turnFields } from "./turns/turn-fields.ts";
-import { accountingSchema, terminalCauseSchema, terminalOutcomeSchema } from "./wire-events.ts";
+import { blocksOrTextSchema } from "./wire/blocks.ts";
+import { toMilliseconds } from "./wire/duration.ts";
+import { count, looseParams, nullish, params, plainObject, sessionId, unsigned } from "./wire/schema.ts";
+import { accountingSchema, terminalCauseSchema, terminalOutcomeSchema } from "./wire/wire-events.ts";
 
 export const toolDeclarationSchema = v.object({
 	name: v.string(),

@@ -1,6 +1,6 @@
 // The wire shapes of `config/*`.
 import * as v from "valibot";
-import { count, plainObject } from "../schema.ts";
+import { count, plainObject } from "../wire/schema.ts";
 import { configViewSchema } from "./config-view.ts";
 
 /** In the envelope: the change is refused unless the configuration is of this generation. */

@@ -6,8 +6,8 @@ import type { ConfigResult, ConfigSetResult } from "../configuration/wire-config
 import type { Era } from "../errors.ts";
 import type { CountedCall } from "../projection/accounting.ts";
 import type { SessionFacts } from "../projection/facts.ts";
+import type { EventEnvelope, MeerkatEvent, SeedEvent } from "../wire/wire-events.ts";
 import type { InterruptResult, RunResult, SessionListResult, SessionReadResult } from "../wire.ts";
-import type { EventEnvelope, MeerkatEvent, SeedEvent } from "../wire-events.ts";
 
 /** The identity of an event. */
 export interface EventMark {

@@ -9,8 +9,8 @@ import { type CountedCall, toAccounting } from "../projection/accounting.ts";
 import { addUsage, noUsage, type SessionFacts } from "../projection/facts.ts";
 import { toResultUsage } from "../projection/usage.ts";
 import { type Realm, toRealmId, toRealmMembers, toSessionRef } from "../realm/realm.ts";
+import type { ContractEvent, MeerkatEvent } from "../wire/wire-events.ts";
 import type { Capability, Labels, RunResult, SessionDetails, SessionSummary } from "../wire.ts";
-import type { ContractEvent, MeerkatEvent } from "../wire-events.ts";
 import type { EndedRun, EraCodec, ReadSession } from "./codec.ts";
 
 /** The version as `initialize` has it. Clients check it first: major and minor must equal theirs. */

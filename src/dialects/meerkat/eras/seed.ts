@@ -1,8 +1,8 @@
 // The codec of the first protocol, used until a client requests capabilities.
 import type { SessionInfo } from "../../../kernel/api.ts";
 import { toResultUsage } from "../projection/usage.ts";
+import type { MeerkatEvent, SeedEvent } from "../wire/wire-events.ts";
 import type { SessionState } from "../wire.ts";
-import type { MeerkatEvent, SeedEvent } from "../wire-events.ts";
 import type { EraCodec } from "./codec.ts";
 
 export const seedCodec = {

@@ -1,6 +1,6 @@
 // What the contract says of tokens: which model they were counted by, and how the parts add up.
 import type { TokenUsage } from "../../../events/content.ts";
-import type { Accounting } from "../wire-events.ts";
+import type { Accounting } from "../wire/wire-events.ts";
 import { toEventUsage } from "./usage.ts";
 
 /** A model by its provider and by the name sent to it. */

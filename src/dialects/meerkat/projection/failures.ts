@@ -1,7 +1,7 @@
 // Why runs fail, in the words of the contract.
 import { isRecord } from "../../../base/json.ts";
 import type { TurnError } from "../../../events/event.ts";
-import type { ErrorClass, TerminalCause } from "../wire-events.ts";
+import type { ErrorClass, TerminalCause } from "../wire/wire-events.ts";
 
 export interface Failure {
 	readonly errorClass: ErrorClass;

@@ -5,7 +5,7 @@ import { type ToolCall, toolError, toolSuccess } from "../../../events/content.t
 import { type EventBody, statusChanged } from "../../../events/event.ts";
 import { createContractCodec } from "../eras/contract.ts";
 import { seedCodec } from "../eras/seed.ts";
-import { contractEvents, type MeerkatEvent, seedEvents } from "../wire-events.ts";
+import { contractEvents, type MeerkatEvent, seedEvents } from "../wire/wire-events.ts";
 import { toAnswerId } from "./answer-id.ts";
 import { newFacts } from "./facts.ts";
 import { createProjection } from "./projection.ts";

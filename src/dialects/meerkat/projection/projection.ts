@@ -4,9 +4,9 @@
 import { inputText, type UserInput } from "../../../events/content.ts";
 import type { AgentEvent, EventBodyOf, EventType, TurnOutcome } from "../../../events/event.ts";
 import type { FormedAnswer } from "../../../events/turn-options.ts";
-import { type BlocksOrText, toBlocks } from "../blocks.ts";
-import { toRunId } from "../session-id.ts";
-import type { HookPoint, MeerkatEvent, TerminalCause } from "../wire-events.ts";
+import { type BlocksOrText, toBlocks } from "../wire/blocks.ts";
+import { toRunId } from "../wire/session-id.ts";
+import type { HookPoint, MeerkatEvent, TerminalCause } from "../wire/wire-events.ts";
 import { type CountedCall, type ModelName, toAccounting } from "./accounting.ts";
 import { toAnswerId } from "./answer-id.ts";
 import { type SessionFacts, withEvent } from "./facts.ts";

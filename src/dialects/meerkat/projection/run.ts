@@ -3,7 +3,7 @@
 
 import type { TokenUsage, ToolCall, ToolReturn } from "../../../events/content.ts";
 import { toArguments } from "../interactions.ts";
-import type { MeerkatEvent } from "../wire-events.ts";
+import type { MeerkatEvent } from "../wire/wire-events.ts";
 import { type CountedCall, type ModelName, toAccounting } from "./accounting.ts";
 import { addUsage, noUsage } from "./facts.ts";
 import { outputText } from "./tool-text.ts";

@@ -1,5 +1,5 @@
 // What a client hears of the MCP servers that it changed.
-import type { MeerkatEvent } from "../wire-events.ts";
+import type { MeerkatEvent } from "../wire/wire-events.ts";
 
 /** A server that the client changed, until the client knows what came of it. */
 export interface StagedServer {

@@ -1,9 +1,9 @@
 // Fields of requests that say how a session's turns run: what they are as options of the kernel.
 import * as v from "valibot";
 import type { TurnOptions, TurnOptionsChange } from "../../../kernel/api.ts";
-import { type BlocksOrText, blocksOrTextSchema, toInput } from "../blocks.ts";
-import { nullish, plainObject } from "../schema.ts";
-import { skillKeysSchema, skillRefsSchema } from "../wire-skills.ts";
+import { type BlocksOrText, blocksOrTextSchema, toInput } from "../wire/blocks.ts";
+import { nullish, plainObject } from "../wire/schema.ts";
+import { skillKeysSchema, skillRefsSchema } from "../wire/wire-skills.ts";
 
 /** Texts that a request may have. */
 const maximumTexts = 1000;

@@ -2,15 +2,15 @@
 import { createDeferred } from "../../../base/deferred.ts";
 import type { SessionHandle } from "../../../kernel/api.ts";
 import { defineMethod, type Method, type Respond } from "../../../rpc/methods.ts";
-import { joined, toBlocks } from "../blocks.ts";
 import { type ClientSessions, concerning } from "../client-sessions.ts";
 import { NamedError } from "../errors.ts";
 import { meerkatProtocol } from "../protocol.ts";
 import { toEventBlocks } from "../session-inputs.ts";
 import { chooseSkills, noSkills } from "../skills.ts";
 import { refuseUnhonouredOfTurn } from "../unhonoured.ts";
+import { joined, toBlocks } from "../wire/blocks.ts";
+import type { StopRunParams, StopRunResult } from "../wire/wire-streams.ts";
 import type { InterruptResult, RunResult, TurnStartParams } from "../wire.ts";
-import type { StopRunParams, StopRunResult } from "../wire-streams.ts";
 import { checkReasoning } from "./reasoning.ts";
 import { toLaterTurns, toOneTurn } from "./turn-fields.ts";
 import { startInRoom } from "./turn-slots.ts";

@@ -1,7 +1,7 @@
 // The wire shapes of the requests to clients, and of their results.
 import * as v from "valibot";
-import { contentPartSchema, displayBlockSchema } from "../../events/content.ts";
-import { questionItemSchema } from "../../events/interaction.ts";
+import { contentPartSchema, displayBlockSchema } from "../../../events/content.ts";
+import { questionItemSchema } from "../../../events/interaction.ts";
 import { imageBlockSchema } from "./blocks.ts";
 import { count, plainObject } from "./schema.ts";
 

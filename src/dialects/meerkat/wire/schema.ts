@@ -1,6 +1,6 @@
 // What the shapes of Meerkat RPC are built from.
 import * as v from "valibot";
-import { isRecord } from "../../base/json.ts";
+import { isRecord } from "../../../base/json.ts";
 import { toSessionId } from "./session-id.ts";
 
 export const plainObject = v.custom<Record<string, unknown>>(isRecord, "an object is needed");

@@ -1,6 +1,13 @@
 // Content as blocks, in prompts and in results of the client's tools: text, and images with their data.
 import * as v from "valibot";
-import { type ContentPart, mediaPart, readDataUri, textPart, toDataUri, type UserInput } from "../../events/content.ts";
+import {
+	type ContentPart,
+	mediaPart,
+	readDataUri,
+	textPart,
+	toDataUri,
+	type UserInput,
+} from "../../../events/content.ts";
 
 export const textBlockSchema = v.object({ type: v.literal("text"), text: v.string() });
 export const imageBlockSchema = v.object({
