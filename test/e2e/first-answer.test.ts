@@ -48,7 +48,7 @@ async function handshake(stage: Stage, ...flags: string[]): Promise<ServerLine> 
 	return line;
 }
 
-/** Changes a word of the remembered answer, so that it can be told from the program's own. */
+/** Changes a word of the remembered answer, so that it differs from the program's own. */
 function mark(stage: Stage): void {
 	const [file = ""] = remembered(stage);
 	writeFileSync(file, readFileSync(file, "utf8").replace("Forget the conversation", "Forgotten once"));

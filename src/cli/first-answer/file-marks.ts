@@ -47,7 +47,7 @@ export function areUnchanged(files: readonly MarkedFile[]): Promise<boolean> {
 
 /**
  * Marks files that were used from `since` on (milliseconds since the epoch). Null when one of them changed so late that a mark
- * could not tell what was read from what came after it.
+ * could not distinguish what was read from what came after it.
  */
 export async function markFiles(uses: ReadonlyMap<string, FileUse>, since: number): Promise<MarkedFile[] | null> {
 	const marked = await Promise.all(

@@ -1,4 +1,4 @@
-// Looks through the tables for what should not be: rows of no session, numbers that are missing, terms that go back.
+// Looks through the tables for what should not be: rows of no session, numbers that are missing, terms that decrease.
 import type { Database, Row } from "./database.ts";
 import { sessionParts } from "./migrations.ts";
 import { schemaVersion } from "./schema-version.ts";
