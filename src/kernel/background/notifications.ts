@@ -19,7 +19,6 @@ import {
 	type StoredNotification,
 	type StoredNotifications,
 } from "../../store/stored-tasks.ts";
-import type { ExternalEvent } from "../api.ts";
 import type { EmitInTurn } from "../turn/turn-emitter.ts";
 import { notificationIdOf, toNoticeText } from "./task-notification.ts";
 
@@ -196,7 +195,7 @@ export class Notifications {
 	}
 
 	/** Those from outside that the model has not received, oldest first. */
-	async externalEvents(): Promise<readonly ExternalEvent[]> {
+	async externalEvents(): Promise<readonly Omit<AddedEvent, "key">[]> {
 		await Promise.allSettled(this.#persistence);
 		await this.load();
 		return this.#pending("llm")
