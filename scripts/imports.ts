@@ -80,6 +80,12 @@ export const importTable: readonly FolderRule[] = [
 		mayImport: ["events", "files", "network", "processes"],
 		types: ["config"],
 	},
+	{
+		folder: "telemetry",
+		floor: 2,
+		owns: "what is observed of sessions: traces for a collector, metrics",
+		mayImport: ["events"],
+	},
 	{ folder: "config", floor: 2, owns: "reading, merging and checking settings", mayImport: ["files"] },
 	{ folder: "credentials", floor: 2, owns: "token files and sign-in flows", mayImport: ["files", "network"] },
 	{

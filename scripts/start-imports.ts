@@ -37,6 +37,7 @@ export const loadedLater: readonly string[] = [
 	"server/host-dialects.ts",
 	"store/disk/session-deletion.ts",
 	"store/postgres",
+	"telemetry",
 	"tools/built-in-tools.ts",
 ];
 

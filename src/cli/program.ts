@@ -41,6 +41,7 @@ import type { HostOffer } from "../server/serve.ts";
 import { createDiskStore } from "../store/disk/disk-store.ts";
 import { isSessionId } from "../store/disk/work-dir.ts";
 import type { SessionStore } from "../store/session-store.ts";
+import type { Telemetry } from "../telemetry/telemetry.ts";
 import { servesPlanMode } from "../tools/tool-paths.ts";
 import { createPageReader } from "../tools/web/page-reader.ts";
 import type { NamedSession, ProgramOptions, RealmOptions } from "./arguments/command-line.ts";
@@ -67,11 +68,15 @@ import { withoutPrefix } from "./sessions/session-prefix.ts";
 import type { AccountSettings } from "./sign-in/account.ts";
 import type { StorePlace } from "./store/configured-store.ts";
 import { withStoreEnvironment } from "./store/store-environment.ts";
-import { productVersion } from "./version.ts";
+import { productName, productVersion } from "./version.ts";
 import { createWorkerStarter } from "./worker-start.ts";
 
 /** Milliseconds of the end after which a client that does not read is no longer waited for. */
 const readingBudget = 1500;
+
+/** Milliseconds of the end until which spans are sent, and at least. */
+const telemetryBudget = 1600;
+const leastTelemetryTime = 100;
 
 /** Milliseconds for a start that was stopped to end. */
 const startPatience = 1000;
@@ -98,6 +103,8 @@ export interface StartedKernel {
 	 */
 	openHost(offer: HostOfferName | null, contract: ContractVersion | null): Promise<OpenHost>;
 	readonly hasMcpServers: boolean;
+	/** Null where nothing is observed. */
+	readonly telemetry: Telemetry | null;
 	readonly log: LogFile;
 }
 
@@ -123,19 +130,20 @@ export async function startProgram(
 	stopped: AbortSignal,
 ): Promise<Program | FailedStart | null> {
 	return await reported(taken, stopped, async () => {
-		const { kernel, workDir, sessionOptions, ...others } = await prepare(executable, options, mode, taken);
+		const { kernel, workDir, sessionOptions, ...others } = await prepare(executable, options, mode, taken, false);
 		return { kernel, ...others, session: await openSession(kernel, workDir, options.session, sessionOptions) };
 	});
 }
 
-/** The same without a session: clients create theirs. */
+/** The same without a session: clients create theirs. With `hasMetrics`, what happens is counted in any case. */
 export async function startHost(
 	executable: string,
 	options: ProgramOptions & Partial<RealmOptions>,
 	taken: ProgramProcess,
 	stopped: AbortSignal,
+	hasMetrics = false,
 ): Promise<StartedKernel | FailedStart | null> {
-	return await reported(taken, stopped, () => prepare(executable, options, { unattended: false }, taken));
+	return await reported(taken, stopped, () => prepare(executable, options, { unattended: false }, taken, hasMetrics));
 }
 
 /** Starts; a failure is reported on stderr. */
@@ -176,13 +184,15 @@ export interface ProgramEnd {
 /** Ends within two seconds; returns the exit code. `executable` is named in the hint on how to continue. */
 export async function endProgram(
 	executable: string,
-	{ kernel, session, log }: StartedKernel & { readonly session: Session | null },
+	{ kernel, session, telemetry, log }: StartedKernel & { readonly session: Session | null },
 	{ finish, exitCode, isUnheard = () => false }: ProgramEnd,
 ): Promise<number> {
 	endInTime(exitCode, log);
+	const begun = performance.now();
 	await Promise.race([finish(), sleep(systemClock, readingBudget, new AbortController().signal)]);
 	const resumable = session?.hasHistory === true ? session.id : null;
-	await kernel.close();
+	const left = Math.max(leastTelemetryTime, telemetryBudget - (performance.now() - begun));
+	await Promise.all([kernel.close(), telemetry?.end(left)]);
 	const isHintDue = resumable !== null && !isUnheard();
 	if (isHintDue) writeNotice(`\nTo resume this session: ${path.basename(executable)} -r ${resumable}\n`);
 	await Promise.all([log.flush(), flushNotices()]);
@@ -195,6 +205,7 @@ async function prepare(
 	options: ProgramOptions & Partial<RealmOptions>,
 	mode: Pick<SessionOptions, "unattended">,
 	{ place, environment, shareDir, installation, log, watch }: ProgramProcess,
+	hasMetrics: boolean,
 ) {
 	const places = makeThreadPool();
 	const realm = toRealmPlace(options.realm ?? null, place, shareDir);
@@ -255,6 +266,14 @@ async function prepare(
 				log,
 			});
 		});
+	const network = createNetwork({
+		environment,
+		caFile: caFile === null ? null : toAbsolutePath(caFile, place),
+		readFile: (file) => outside.read(file),
+		clock: systemClock,
+		log,
+	});
+	const telemetry = hasMetrics || namesCollector(environment) ? await openTelemetry(environment, network, log) : null;
 	const hostServices: HostServices = {
 		environment,
 		home: place.home,
@@ -278,13 +297,8 @@ async function prepare(
 		startWorker: createWorkerStarter(installation, configuration.agentwire.contain, sandbox.allowedDomains),
 		readPage: createPageReader(installation.pageThread),
 		findRipgrep: () => installation.findRipgrep(),
-		network: createNetwork({
-			environment,
-			caFile: caFile === null ? null : toAbsolutePath(caFile, place),
-			readFile: (file) => outside.read(file),
-			clock: systemClock,
-			log,
-		}),
+		network,
+		...(telemetry === null ? {} : { observe: telemetry.observe }),
 		clock: systemClock,
 		identifiers: randomIdentifiers,
 		random: Math.random,
@@ -347,7 +361,7 @@ async function prepare(
 		agent,
 	};
 	reportUnusableMatchers(configuration, configurationFile, log);
-	const { clock, identifiers, network } = hostServices;
+	const { clock, identifiers } = hostServices;
 	const openHost: StartedKernel["openHost"] = async (name, asked) => {
 		const contract = asked ?? configuration.agentwire.contract;
 		const [{ SessionHost }, { createSettingsDocuments }, dialects] = await Promise.all([
@@ -400,7 +414,30 @@ async function prepare(
 		return { dialects, sessions, account, setup, documents, clock, identifiers, faultOwner };
 	};
 	const hasMcpServers = mcpServers.length > 0;
-	return { kernel, configuration, compatibility, openHost, hasMcpServers, workDir, sessionOptions };
+	return { kernel, configuration, compatibility, telemetry, openHost, hasMcpServers, workDir, sessionOptions };
+}
+
+/** Whether the environment names a collector of traces: nothing of telemetry is loaded otherwise. */
+function namesCollector(environment: HostServices["environment"]): boolean {
+	const { OTEL_EXPORTER_OTLP_ENDPOINT: base, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: own } = environment;
+	return Boolean(base) || Boolean(own);
+}
+
+async function openTelemetry(
+	environment: HostServices["environment"],
+	{ fetch }: HostServices["network"],
+	log: LogFile,
+): Promise<Telemetry> {
+	const { startTelemetry } = await import("../telemetry/telemetry.ts");
+	return startTelemetry({
+		environment,
+		service: { name: productName, version: productVersion },
+		fetch,
+		identifiers: randomIdentifiers,
+		random: Math.random,
+		clock: systemClock,
+		log,
+	});
 }
 
 async function openDatabaseStore(settings: StoreSettings, given: StorePlace): Promise<SessionStore> {

@@ -15,6 +15,7 @@ import { ResponseSink } from "./event-sink.ts";
 import { carryEvents } from "./event-stream.ts";
 import { readHistory } from "./history.ts";
 import { type CallMethod, createMethods, readParams, withSession } from "./methods.ts";
+import { type Operations, sendHealth, sendText, toHealthPath } from "./operations.ts";
 import { type PageFiles, sendPageFile } from "./page.ts";
 import { PromptQueues } from "./prompt-queues.ts";
 import { answerBodySchema, isMethodName, methods } from "./protocol.ts";
@@ -55,6 +56,8 @@ export interface GatewayOptions {
 	readonly page: PageFiles | null;
 	/** Speaks the protocols of clients that come by WebSocket. */
 	readonly converse: Converse;
+	/** What operators are shown; absent for nothing. */
+	readonly operations?: Operations;
 	readonly clock: Clock;
 	readonly log: Log;
 }
@@ -187,6 +190,10 @@ class Visits {
 		// A connection that breaks ends its stream; there is nothing else to do about it.
 		response.on("error", () => {});
 		try {
+			const { operations } = this.#options;
+			if (operations !== undefined && toHealthPath(request) !== null) {
+				return await this.#answerHealth(request, response, operations);
+			}
 			if (this.#sendPage(request, response)) return;
 			const visit = await this.#admit(request, response);
 			await this.#route(visit);
@@ -196,6 +203,23 @@ class Visits {
 			// What was not read of a refused request would keep its connection from being used again.
 			if (!request.complete) request.resume();
 		}
+	}
+
+	/** Whether it works, for whoever reaches the server by its name. */
+	async #answerHealth(request: IncomingMessage, response: ServerResponse, operations: Operations): Promise<void> {
+		const misplaced = this.#access?.checkPlace(toFacts(request)) ?? null;
+		if (misplaced !== null) throw new HttpRefusal(misplaced.status, misplaced.text);
+		const isWell = toHealthPath(request) === "/healthz" || (!this.#isClosed && (await operations.isReady()));
+		sendHealth(request, response, isWell);
+	}
+
+	async #answerMetrics({ response }: Visit): Promise<void> {
+		const { operations } = this.#options;
+		if (operations === undefined) throw new HttpRefusal(404, "This server has no metrics.");
+		const streams = this.#streams.size;
+		const sockets = (await this.#sockets)?.count ?? 0;
+		const { type, text } = await operations.metrics({ streams, clients: streams + sockets });
+		sendText(response, 200, type, text);
 	}
 
 	/** The page is for everybody who reaches the server by its name: it shows nothing without a token. */
@@ -230,6 +254,7 @@ class Visits {
 		const [, sessionId] = /^\/sessions\/([^/]+)\/history$/.exec(path) ?? [];
 		const [, interactionId] = /^\/interactions\/([^/]+)$/.exec(path) ?? [];
 		if (path === "/rpc") return await this.#only("POST", request, () => this.#answerCall(visit));
+		if (path === "/metrics") return await this.#only("GET", request, () => this.#answerMetrics(visit));
 		if (path === "/events") return await this.#only("GET", request, () => this.#stream(visit));
 		if (sessionId !== undefined) {
 			return await this.#only("GET", request, () => this.#answerHistory(visit, decoded(sessionId)));
@@ -242,7 +267,7 @@ class Visits {
 		}
 		throw new HttpRefusal(
 			404,
-			"There is nothing at this path; there are /rpc, /events, /sessions/ID/history, /interactions/ID, and for WebSockets /acp and /wire.",
+			"There is nothing at this path; there are /rpc, /events, /sessions/ID/history, /interactions/ID, /metrics, /healthz and /readyz, and for WebSockets /acp and /wire.",
 		);
 	}
 

@@ -10,6 +10,7 @@ import type { Files } from "../../files/port.ts";
 import { privateBelow } from "../../files/private-paths.ts";
 import { isLoopback } from "../../gateway/access.ts";
 import { type Gateway, startGateway } from "../../gateway/gateway.ts";
+import type { Operations } from "../../gateway/operations.ts";
 import { readPage } from "../../gateway/page.ts";
 import { createQueueStore } from "../../gateway/queue-store.ts";
 import type { Converse } from "../../gateway/sockets/sockets.ts";
@@ -55,7 +56,7 @@ export async function runGateway(
 		faultOwner: () => faultOwner(),
 		onBroken: stop,
 	});
-	const started = await startHost(executable, options, taken, stopping.signal);
+	const started = await startHost(executable, options, taken, stopping.signal, true);
 	if (started === null) return 0;
 	if ("exitCode" in started) return started.exitCode;
 	const { place, environment, shareDir, log } = taken;
@@ -81,6 +82,7 @@ export async function runGateway(
 			queues: createQueueStore(path.join(shareDir, queueDirectory), files, log),
 			page,
 			converse: createConverse(started, host, log),
+			...(await createOperations(started)),
 			clock: systemClock,
 			log,
 		});
@@ -164,6 +166,26 @@ function createConverse(
 	return async (visit, transport, signal) => {
 		const { serveVisitor } = await import("../../server/serve-visitor.ts");
 		await serveVisitor(visit, parts, transport, signal);
+	};
+}
+
+/** Health, readiness and metrics. */
+async function createOperations({ kernel, telemetry }: StartedKernel): Promise<{ readonly operations?: Operations }> {
+	if (telemetry === null) return {};
+	const { metrics } = telemetry;
+	const [{ createReadiness }, { openMetricsType }] = await Promise.all([
+		import("../../telemetry/readiness.ts"),
+		import("../../telemetry/open-metrics.ts"),
+	]);
+	return {
+		operations: {
+			// Whatever it answers: no session has this id.
+			isReady: createReadiness(() => kernel.workDirOf("readiness"), systemClock),
+			async metrics(connections) {
+				const text = metrics.text({ ...connections, loadedSessions: kernel.loadedSessions });
+				return { type: openMetricsType, text };
+			},
+		},
 	};
 }
 

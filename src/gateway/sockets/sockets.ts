@@ -110,6 +110,11 @@ export class Sockets {
 		}
 	}
 
+	/** The clients that are there. */
+	get count(): number {
+		return this.#open.size;
+	}
+
 	/** The sessions are stopped: clients are sent what they are owed, and then the end. */
 	close(): void {
 		this.#isStopping = true;

@@ -61,6 +61,7 @@ export async function startAgentTask(work: AgentWork, settings: AgentTaskSetting
 	const emitter = createBackgroundEmitter({
 		stored,
 		emitter: services.emitter,
+		observation: services.observation,
 		clock,
 		note: (events) => task.appendOutput(events.map(toOutput).join("")),
 		async asked(interaction) {

@@ -19,6 +19,7 @@ export interface BackgroundEmitterSettings {
 	readonly stored: StoredSession;
 	/** The emitter of the session. */
 	readonly emitter: AgentServices["emitter"];
+	readonly observation: AgentServices["observation"];
 	readonly clock: Clock;
 	/** Receives the persisted events, in order. */
 	note(events: readonly AgentEvent[]): Promise<void>;
@@ -28,9 +29,9 @@ export interface BackgroundEmitterSettings {
 }
 
 export function createBackgroundEmitter(settings: BackgroundEmitterSettings): AgentServices["emitter"] {
-	const { stored, emitter, clock } = settings;
+	const { stored, emitter, observation, clock } = settings;
 	// The session's journal has none of these events, but for where its calls begin and end.
-	const own = new Emitter({ ...stored, commit: async ({ events = [] }) => events }, clock);
+	const own = new Emitter({ ...stored, commit: async ({ events = [] }) => events }, clock, observation?.take);
 	return {
 		async emit(where, body, persistence, signal) {
 			const outsideTurns = { turnId: null, agentPath: where.agentPath };

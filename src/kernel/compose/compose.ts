@@ -247,6 +247,9 @@ export async function composeSession(
 			describeRepository: (signal) => describeRepository(stored.workDir, { environment, processes }, signal),
 			parallel: agentwire.parallelSubagents,
 		},
+		...(hostServices.observe === undefined
+			? {}
+			: { observation: { observe: hostServices.observe, providerType: createProviderTypes(configuration) } }),
 		background: {
 			settings: configuration.background,
 			startWorker: async (directory, task) =>
@@ -335,6 +338,14 @@ function createFileSearch(place: FinderPlace): SessionParts["findFiles"] {
 	return async (query) => {
 		finder ??= import("../../tools/search/file-finder.ts").then(({ FileFinder }) => new FileFinder(place));
 		return await (await finder).find(query);
+	};
+}
+
+/** The type of a provider by its key; without one, that of a provider which has a model of this name. */
+function createProviderTypes({ models, providers }: Configuration) {
+	return (model: string, provider: string | null): string => {
+		const key = provider ?? Object.values(models).find((each) => each.model === model)?.provider ?? "";
+		return Object.hasOwn(providers, key) ? (providers[key]?.type ?? "") : "";
 	};
 }
 

@@ -8,6 +8,7 @@ import type { Confinement, Processes } from "../../processes/port.ts";
 import type { LazySandbox } from "../../sandbox/lazy-sandbox.ts";
 import type { ReadPage } from "../../tools/web/page-reader.ts";
 import type { StartWorker } from "../background/command-task.ts";
+import type { Observe } from "../clients/observation.ts";
 
 /** What the kernel is given by its process. */
 export interface HostServices {
@@ -59,6 +60,8 @@ export interface HostServices {
 	/** Uniform in [0, 1). */
 	readonly random: () => number;
 	readonly log: Log;
+	/** Absent where nothing is observed. */
+	readonly observe?: Observe;
 	/** Receives the trace of scripted models, a line at a time. */
 	readonly trace: (line: string) => void;
 	/** Our own version. */

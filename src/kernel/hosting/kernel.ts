@@ -51,6 +51,11 @@ export class Kernel {
 		this.#parts = parts;
 	}
 
+	/** How many sessions are in memory. */
+	get loadedSessions(): number {
+		return this.#sessions.size;
+	}
+
 	/** A new session with a fresh id. Throws ConfigurationError and ModelConfigurationError for unusable settings. */
 	async create(workDir: string, options: SessionOptions): Promise<Session> {
 		return await this.openOrCreate(workDir, this.#parts.hostServices.identifiers.uuid(), options);

@@ -1,5 +1,5 @@
 // Assembles the parts of a session, each from the parts before it: the compiler checks the order.
-import { type EventBody, statusChanged } from "../../events/event.ts";
+import { type AgentEvent, type EventBody, statusChanged } from "../../events/event.ts";
 import type { TaskOperations } from "../../tools/operations.ts";
 import type { Tool } from "../../tools/tool.ts";
 import { startAgentTask } from "../background/agent-task.ts";
@@ -13,6 +13,7 @@ import { Budgets } from "../budgets/budgets.ts";
 import { type CallClientTool, createClientToolCalls } from "../clients/client-tools.ts";
 import { Clients } from "../clients/clients.ts";
 import { Emitter } from "../clients/emitter.ts";
+import { Observation } from "../clients/observation.ts";
 import { ProgressReports } from "../clients/progress-reports.ts";
 import { createSlashCommands, type SlashCommands } from "../commands/slash-commands.ts";
 import { ApprovalMode } from "../interactions/approval-mode.ts";
@@ -76,7 +77,22 @@ export function assembleSession(parts: SessionParts): AssembledSession {
 	const onSwitched = () => modes.note();
 	const { yolo, afk, forbiddenModes } = parts;
 	const mode = new ApprovalMode({ stored, state, yolo, afk, forbiddenModes, onSwitched });
-	const emitter = new Emitter(stored, clock, (event) => interactions.noteDelivered(event));
+	const observation =
+		parts.observation === undefined
+			? null
+			: new Observation({
+					...parts.observation,
+					main() {
+						const { sentName, choice } = turn.running?.chosen ?? model.current;
+						return { name: sentName, provider: choice?.provider ?? null };
+					},
+				});
+	const note = (event: AgentEvent) => interactions.noteDelivered(event);
+	const noteObserved = (event: AgentEvent) => {
+		note(event);
+		observation?.take(event);
+	};
+	const emitter = new Emitter(stored, clock, observation === null ? note : noteObserved);
 	/** Emits events of the session's own agent, within the turn if one runs. */
 	const emit = (body: EventBody) => emitter.emit(turn.place, body, {}, turn.signal ?? never);
 	/** After a failure to persist, nothing more of the turn is emitted, whatever else of it still runs. */
@@ -155,6 +171,7 @@ export function assembleSession(parts: SessionParts): AssembledSession {
 	const services: AgentServices = {
 		stored,
 		emitter,
+		observation,
 		approvals,
 		progress,
 		sourceKind: "foreground_turn",

@@ -18,6 +18,7 @@ import type { Tool } from "../../tools/tool.ts";
 import type { ModelOption, SandboxDescription } from "../api.ts";
 import type { BackgroundParts } from "../background/background-tasks.ts";
 import type { BudgetLimits } from "../budgets/budgets.ts";
+import type { ObservationSettings } from "../clients/observation.ts";
 import type { SessionKeys } from "../compose/key-ring.ts";
 import type { InteractionDeadlines } from "../interactions/interaction-table.ts";
 import type { PlanModeSettings } from "../plan/plan-mode.ts";
@@ -47,6 +48,8 @@ export interface SessionParts {
 	readonly subagents: Pick<SubagentParts, "types" | "findModel" | "describeRepository" | "parallel"> & {
 		createTools(toolPaths: readonly string[], operations: SessionOperations): Promise<readonly Tool[]>;
 	};
+	/** What observes the events of all sessions; absent where nothing does. */
+	readonly observation?: Omit<ObservationSettings, "main">;
 	readonly background: BackgroundParts;
 	/** Null for a session without tool servers. */
 	readonly loadServers: LoadServers | null;

@@ -146,6 +146,7 @@ export async function runAgent(
 	await hooks.run({ event: "SubagentStart", target: type.name, input: started }, emitAsParent, either);
 	await services.persisted(stored.begin(request.prompt, place.taskId));
 	services.emitter.addAgent(id, stored);
+	services.observation?.addAgent(id, prepared.model?.name ?? "");
 	try {
 		const note = createFailureNote(prepared.model);
 		const agent = await openAgent({ ...prepared, model: note.model }, path, services, settings);
@@ -182,6 +183,7 @@ export async function runAgent(
 	} finally {
 		deadline.withdraw();
 		services.emitter.removeAgent(id);
+		services.observation?.removeAgent(id);
 	}
 }
 

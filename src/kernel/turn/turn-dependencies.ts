@@ -10,6 +10,7 @@ import type { StoredSession } from "../../store/session-store.ts";
 import type { AgentNotice } from "../background/notifications.ts";
 import type { AgentBudget } from "../budgets/budgets.ts";
 import type { Emitter } from "../clients/emitter.ts";
+import type { Observation } from "../clients/observation.ts";
 import type { ProgressReports } from "../clients/progress-reports.ts";
 import type { ApprovalSource, Approvals } from "../interactions/approvals.ts";
 import type { Reminders } from "./reminders.ts";
@@ -21,6 +22,8 @@ import { createTurnEmit, type EmitInTurn } from "./turn-emitter.ts";
 export interface AgentServices {
 	readonly stored: StoredSession;
 	readonly emitter: Pick<Emitter, "emit" | "deliverVolatile" | "addAgent" | "removeAgent">;
+	/** Null where nothing is observed. */
+	readonly observation: Observation | null;
 	readonly approvals: Approvals;
 	readonly progress: Pick<ProgressReports, "open">;
 	/** What the agents' work is part of, for the person who approves it. */

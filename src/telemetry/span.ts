@@ -1,0 +1,84 @@
+// A span: something that took time, as traces and metrics have it. Names and attributes follow the GenAI conventions of
+// OpenTelemetry; what those do not cover is named `agentwire.*`.
+
+export type AttributeValue = string | number | boolean | readonly string[];
+export type Attributes = Readonly<Record<string, AttributeValue>>;
+
+/** Something that happened at one moment of a span. */
+export interface SpanMoment {
+	readonly name: string;
+	/** Milliseconds since the epoch. */
+	readonly at: number;
+	readonly attributes: Attributes;
+}
+
+export interface Span {
+	/** 32 and 16 lower-case hexadecimal digits. */
+	readonly traceId: string;
+	readonly spanId: string;
+	/** Null for the first span of a trace. */
+	readonly parentId: string | null;
+	/** Whether the trace is sent; its spans are counted in any case. */
+	readonly isSampled: boolean;
+	readonly operation: "turn" | "model-call" | "tool" | "compaction";
+	readonly name: string;
+	/** `client` for a request to another system. */
+	readonly kind: "internal" | "client";
+	/** Milliseconds since the epoch. */
+	readonly startedAt: number;
+	readonly endedAt: number;
+	/** Milliseconds of it in which a person's answer was waited for. */
+	readonly waited: number;
+	readonly attributes: Attributes;
+	readonly moments: readonly SpanMoment[];
+	/** The class of the error that it ended with; null without one. */
+	readonly error: string | null;
+}
+
+/** Where a span belongs. */
+export interface SpanPlace {
+	readonly traceId: string;
+	readonly spanId: string;
+	readonly isSampled: boolean;
+}
+
+/** A span that has not ended. */
+export class OpenSpan {
+	readonly place: SpanPlace;
+	readonly startedAt: number;
+	readonly #fixed: Pick<Span, "parentId" | "operation" | "name" | "kind">;
+	readonly #attributes: Record<string, AttributeValue> = {};
+	readonly #moments: SpanMoment[] = [];
+	waited = 0;
+
+	constructor(place: SpanPlace, startedAt: number, fixed: Pick<Span, "parentId" | "operation" | "name" | "kind">) {
+		this.place = place;
+		this.startedAt = startedAt;
+		this.#fixed = fixed;
+	}
+
+	set(attributes: Attributes): void {
+		Object.assign(this.#attributes, attributes);
+	}
+
+	/** Adds a number to an attribute that is a sum. */
+	add(name: string, amount: number): void {
+		const before = this.#attributes[name];
+		this.#attributes[name] = (typeof before === "number" ? before : 0) + amount;
+	}
+
+	note(moment: SpanMoment): void {
+		if (this.#moments.length < momentLimit) this.#moments.push(moment);
+	}
+
+	/** The span that this one is once it is over. */
+	end(at: number, error: string | null): Span {
+		const { waited, startedAt } = this;
+		const attributes = error === null ? this.#attributes : { ...this.#attributes, "error.type": error };
+		const endedAt = Math.max(at, startedAt);
+		return { ...this.place, ...this.#fixed, startedAt, endedAt, waited, attributes, moments: this.#moments, error };
+	}
+}
+
+/** As in the software kits of OpenTelemetry. */
+const momentLimit = 128;
