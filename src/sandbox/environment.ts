@@ -2,7 +2,7 @@
 // to the sessions of others.
 import type { SandboxSettings } from "../config/configuration.ts";
 
-/** Variables that programs read keys of model providers from, and those that name the database of all sessions. */
+/** Variables that programs read keys of model providers from, those with the keys of collectors, and those that name the database of all sessions. */
 const keyNames: ReadonlySet<string> = new Set(
 	(
 		"AGENTWIRE_STORE_PASSWORD_FILE AGENTWIRE_STORE_URL " +
@@ -12,7 +12,7 @@ const keyNames: ReadonlySet<string> = new Set(
 		"GEMINI_API_KEY GOOGLE_API_KEY GOOGLE_GENERATIVE_AI_API_KEY GROQ_API_KEY HUGGINGFACE_API_KEY KIMI_API_KEY " +
 		"MINIMAX_API_KEY MISTRAL_API_KEY MOONSHOT_API_KEY NEBIUS_API_KEY NVIDIA_API_KEY OPENAI_API_KEY OPENROUTER_API_KEY " +
 		"PERPLEXITY_API_KEY REPLICATE_API_TOKEN RKAT_ANTHROPIC_API_KEY RKAT_GEMINI_API_KEY RKAT_OPENAI_API_KEY " +
-		"SAMBANOVA_API_KEY SILICONFLOW_API_KEY TOGETHER_API_KEY VERTEX_API_KEY " +
+		"SAMBANOVA_API_KEY SILICONFLOW_API_KEY TOGETHER_API_KEY VERTEX_API_KEY OTEL_EXPORTER_OTLP_HEADERS OTEL_EXPORTER_OTLP_TRACES_HEADERS " +
 		"VOLCENGINE_API_KEY VOYAGE_API_KEY XAI_API_KEY ZAI_API_KEY ZHIPUAI_API_KEY"
 	).split(" "),
 );

@@ -22,6 +22,8 @@ const span = (n: number, more: Partial<Span> = {}): Span => ({
 	...more,
 });
 
+const requestTime = 1e9;
+
 type Answer = Parameters<typeof startTraceCollector>[0];
 
 async function createSubject(answer?: Answer, ownClock?: Clock) {
@@ -33,7 +35,7 @@ async function createSubject(answer?: Answer, ownClock?: Clock) {
 		url: `${collector.url}/v1/traces`,
 		headers: { "api-key": "k" },
 		// Longer than what tests advance the clock by: they do not know when an answer has come.
-		timeout: 1e9,
+		timeout: requestTime,
 		resource: { "service.name": "agentwire" },
 		scope: { name: "agentwire", version: "1" },
 		fetch: globalThis.fetch,
@@ -179,6 +181,23 @@ describe("exporter of spans", () => {
 		expect(exporter.dropped).toBe(1);
 		exporter.add(span(2));
 		await exporter.end(20);
+	});
+
+	it("gives up a request that is not answered in its time, and sends it again", async () => {
+		const { collector, exporter, clock, arrived } = await createSubject((count) =>
+			count === 1 ? null : { status: 200 },
+		);
+		exporter.add(span(1));
+		clock.advance(batchDelay);
+		await arrived(1);
+		await expect
+			.poll(() => {
+				if (collector.requests.length === 1) clock.advance(requestTime);
+				return collector.requests.length;
+			})
+			.toBe(2);
+		await exporter.end(1000);
+		expect(exporter.dropped).toBe(0);
 	});
 
 	it("does not wait to try again at the end", async () => {

@@ -44,6 +44,23 @@ describe("traces of print mode", () => {
 		expect(sent).not.toContain("secret");
 	});
 
+	it("nest the turn of a subagent in its call, in the foreground and in the background", async () => {
+		for (const more of [{}, { run_in_background: true }]) {
+			const collector = await startTraceCollector();
+			const report = `text: ${"All of it is as it should be, and nothing was changed. ".repeat(5)}`;
+			const call = toolCall("p", "Agent", { description: "a task", prompt: "Do it", ...more });
+			const stage = createStage({ scripts: [call, ...Array.from({ length: 6 }, () => report)] });
+			const run = await print(stage, { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });
+			expect(run).toMatchObject({ code: 0 });
+			const spans = collector.spans();
+			const [tool] = spans.filter(({ name }) => name === "execute_tool Agent");
+			const [subagent] = spans.filter(({ name }) => name === "invoke_agent coder");
+			expect(subagent).toMatchObject({ traceId: tool?.traceId, parentSpanId: tool?.spanId });
+			const inside = spans.filter(({ parentSpanId }) => parentSpanId === subagent?.spanId);
+			expect(inside.map(({ name }) => name.split(" ")[0])).toEqual(["chat"]);
+		}
+	});
+
 	it("have the content of messages where a variable asks for it", async () => {
 		const collector = await startTraceCollector();
 		const stage = createStage({ scripts });

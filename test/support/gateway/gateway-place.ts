@@ -5,6 +5,7 @@ import { silentLog } from "../../../src/base/log.ts";
 import { noCompatibility } from "../../../src/dialects/dialect.ts";
 import type { Files } from "../../../src/files/port.ts";
 import { startGateway } from "../../../src/gateway/gateway.ts";
+import type { Operations } from "../../../src/gateway/operations.ts";
 import { createQueueStore } from "../../../src/gateway/queue-store.ts";
 import type { Setup } from "../../../src/gateway/setup.ts";
 import type { Converse } from "../../../src/gateway/sockets/sockets.ts";
@@ -23,6 +24,7 @@ export async function openGateway(
 	settings: HostSettings = {},
 	/** In place of the protocols. */
 	converse: Converse | null = null,
+	operations: Operations | null = null,
 	queueFiles: Files = createMemoryFiles(),
 	setup: Setup | null = null,
 ) {
@@ -59,6 +61,7 @@ export async function openGateway(
 		setup,
 		queues: createQueueStore("/share/queues", queueFiles, silentLog),
 		tokens,
+		...(operations === null ? {} : { operations }),
 		converse: converse ?? ((visit, transport, signal) => serveVisitor(visit, visitParts, transport, signal)),
 		// Streams and connections live by the clock of the machine, but for what tests wait for.
 		clock: {
