@@ -160,6 +160,13 @@ export const importTable: readonly FolderRule[] = [
 		types: ["kernel", "store", "tools", "hooks", "config"],
 	},
 	{
+		folder: "cluster",
+		floor: 6,
+		owns: "sessions that many processes share: which worker runs which, and the way of front ends to them",
+		mayImport: ["events", "remote", "rpc", "store", "transports"],
+		types: ["kernel", "tools"],
+	},
+	{
 		folder: "gateway",
 		floor: 6,
 		owns: "the sessions of a host over HTTP, for several clients at once",
@@ -192,7 +199,8 @@ export const importTable: readonly FolderRule[] = [
 			store: ["process"],
 			sessions: ["arguments", "process", "store"],
 			doctor: ["arguments", "process", "installation", "store"],
-			gateway: ["arguments", "process", "installation"],
+			cluster: ["arguments", "process"],
+			gateway: ["arguments", "process", "installation", "cluster"],
 			print: ["arguments", "process", "sessions", "installation"],
 		},
 	},

@@ -51,6 +51,7 @@ export const laws: readonly Law[] = [
 			"config/schema.ts": "recognizes addresses, connects to nothing",
 			"processes/confined-proxy.ts": "connections of a confined command are joined to the proxy's socket",
 			"sandbox/proxy/": "the proxy of sandboxed commands; it connects through the sockets of network/",
+			"cluster/": "workers listen for front ends, which connect to the addresses that the database names",
 			"gateway/": "the server that clients connect to; it connects to nothing",
 			"files/pipes.ts": "a pipe that a shell puts in place of a file is read without a thread that waits",
 			"transports/stdio.ts": "stdin and stdout may be sockets",

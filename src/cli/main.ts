@@ -50,6 +50,10 @@ export async function main(
 				const { runGateway } = await import("./gateway/gateway.ts");
 				return await runGateway(executable, command.options, command.flags, installation);
 			}
+			case "worker": {
+				const { runClusterWorker } = await import("./cluster/worker.ts");
+				return await runClusterWorker(executable, command.options, command.flags, installation);
+			}
 			case "task-worker":
 				return await (await import("./task-worker.ts")).runWorker(command.flags);
 			case "help":
@@ -92,7 +96,7 @@ async function startServer(
 	}
 }
 
-type PrintingCommand = Exclude<CommandLine, { kind: "serve" | "gateway" | "print" | "task-worker" }>;
+type PrintingCommand = Exclude<CommandLine, { kind: "serve" | "gateway" | "worker" | "print" | "task-worker" }>;
 
 /** Runs a command that prints and exits. */
 async function runCommand(executable: string, command: PrintingCommand, installation: Installation): Promise<number> {

@@ -31,6 +31,7 @@ import type { SessionOptions } from "../kernel/compose/compose.ts";
 import type { HostServices } from "../kernel/compose/host-services.ts";
 import { secretsOf } from "../kernel/compose/secrets.ts";
 import { Kernel } from "../kernel/hosting/kernel.ts";
+import type { SessionHostParts } from "../kernel/hosting/session-host.ts";
 import type { Session } from "../kernel/session/session.ts";
 import { protocolVersion } from "../messages/protocol-version.ts";
 import { createNetwork } from "../network/network.ts";
@@ -40,7 +41,7 @@ import type { HostOfferName } from "../server/host-dialects.ts";
 import type { HostOffer } from "../server/serve.ts";
 import { createDiskStore } from "../store/disk/disk-store.ts";
 import { isSessionId } from "../store/disk/work-dir.ts";
-import type { SessionStore } from "../store/session-store.ts";
+import type { PostgresStore } from "../store/postgres/postgres-store.ts";
 import type { Telemetry } from "../telemetry/telemetry.ts";
 import { servesPlanMode } from "../tools/tool-paths.ts";
 import { createPageReader } from "../tools/web/page-reader.ts";
@@ -101,7 +102,13 @@ export interface StartedKernel {
 	 * Loads dialects for clients of many sessions; null for none. `contract` is the version of Meerkat's contract that was asked for; null
 	 * for that of the settings.
 	 */
-	openHost(offer: HostOfferName | null, contract: ContractVersion | null): Promise<OpenHost>;
+	openHost(
+		offer: HostOfferName | null,
+		contract: ContractVersion | null,
+		host?: Pick<SessionHostParts, "endsInterruptedTurns">,
+	): Promise<OpenHost>;
+	/** The store, where other processes share it; null for one of this machine alone. */
+	readonly sharedStore: PostgresStore | null;
 	readonly hasMcpServers: boolean;
 	/** Null where nothing is observed. */
 	readonly telemetry: Telemetry | null;
@@ -130,20 +137,20 @@ export async function startProgram(
 	stopped: AbortSignal,
 ): Promise<Program | FailedStart | null> {
 	return await reported(taken, stopped, async () => {
-		const { kernel, workDir, sessionOptions, ...others } = await prepare(executable, options, mode, taken, false);
+		const { kernel, workDir, sessionOptions, ...others } = await prepare(executable, options, mode, taken, {});
 		return { kernel, ...others, session: await openSession(kernel, workDir, options.session, sessionOptions) };
 	});
 }
 
-/** The same without a session: clients create theirs. With `hasMetrics`, what happens is counted in any case. */
+/** The same without a session: clients create theirs. */
 export async function startHost(
 	executable: string,
 	options: ProgramOptions & Partial<RealmOptions>,
 	taken: ProgramProcess,
 	stopped: AbortSignal,
-	hasMetrics = false,
+	start: HostStart = {},
 ): Promise<StartedKernel | FailedStart | null> {
-	return await reported(taken, stopped, () => prepare(executable, options, { unattended: false }, taken, hasMetrics));
+	return await reported(taken, stopped, () => prepare(executable, options, { unattended: false }, taken, start));
 }
 
 /** Starts; a failure is reported on stderr. */
@@ -199,13 +206,26 @@ export async function endProgram(
 	return exitCode();
 }
 
+/**
+ * What happens to a session in a database that another process has: it is taken over after a while, or, with "expired", only once that
+ * process is gone.
+ */
+type StoreOpening = "patient" | "expired";
+
+export interface HostStart {
+	/** Absent for "patient". */
+	readonly opening?: StoreOpening;
+	/** Whether what happens is counted in any case. */
+	readonly hasMetrics?: boolean;
+}
+
 /** Everything but the sessions. */
 async function prepare(
 	executable: string,
 	options: ProgramOptions & Partial<RealmOptions>,
 	mode: Pick<SessionOptions, "unattended">,
 	{ place, environment, shareDir, installation, log, watch }: ProgramProcess,
-	hasMetrics: boolean,
+	{ opening = "patient", hasMetrics = false }: HostStart,
 ) {
 	const places = makeThreadPool();
 	const realm = toRealmPlace(options.realm ?? null, place, shareDir);
@@ -328,16 +348,18 @@ async function prepare(
 		});
 	/** A realm has a directory of its own. */
 	const isInDatabase = storeSettings.type === "postgres" && realm === null;
-	const store = isInDatabase
-		? await openDatabaseStore(storeSettings, {
-				files: outside,
-				place,
-				log,
-				scratch: { files: own, directory: path.join(shareDir, "scratch") },
-			})
-		: realm?.backend === "memory"
+	const sharedStore = isInDatabase
+		? await openDatabaseStore(
+				storeSettings,
+				{ files: outside, place, log, scratch: { files: own, directory: path.join(shareDir, "scratch") } },
+				opening,
+			)
+		: null;
+	const store =
+		sharedStore ??
+		(realm?.backend === "memory"
 			? (await import("../store/memory/memory-store.ts")).createMemoryStore()
-			: createFileStore();
+			: createFileStore());
 	const kernel = new Kernel({
 		store,
 		get configuration() {
@@ -362,7 +384,7 @@ async function prepare(
 	};
 	reportUnusableMatchers(configuration, configurationFile, log);
 	const { clock, identifiers } = hostServices;
-	const openHost: StartedKernel["openHost"] = async (name, asked) => {
+	const openHost: StartedKernel["openHost"] = async (name, asked, hostOptions = {}) => {
 		const contract = asked ?? configuration.agentwire.contract;
 		const [{ SessionHost }, { createSettingsDocuments }, dialects] = await Promise.all([
 			import("../kernel/hosting/session-host.ts"),
@@ -372,6 +394,7 @@ async function prepare(
 				: import("../server/host-dialects.ts").then(({ hostOffers }) => hostOffers[name]({ contract, realm })),
 		]);
 		const sessions = new SessionHost({
+			...hostOptions,
 			kernel,
 			get configuration() {
 				return settings.current();
@@ -414,7 +437,17 @@ async function prepare(
 		return { dialects, sessions, account, setup, documents, clock, identifiers, faultOwner };
 	};
 	const hasMcpServers = mcpServers.length > 0;
-	return { kernel, configuration, compatibility, telemetry, openHost, hasMcpServers, workDir, sessionOptions };
+	return {
+		kernel,
+		configuration,
+		compatibility,
+		telemetry,
+		openHost,
+		sharedStore,
+		hasMcpServers,
+		workDir,
+		sessionOptions,
+	};
 }
 
 /** Whether the environment names a collector of traces: nothing of telemetry is loaded otherwise. */
@@ -440,9 +473,13 @@ async function openTelemetry(
 	});
 }
 
-async function openDatabaseStore(settings: StoreSettings, given: StorePlace): Promise<SessionStore> {
+async function openDatabaseStore(
+	settings: StoreSettings,
+	given: StorePlace,
+	opening: StoreOpening,
+): Promise<PostgresStore> {
 	const { openConfiguredStore } = await import("./store/configured-store.ts");
-	return await openConfiguredStore(settings, given);
+	return await openConfiguredStore(settings, given, opening);
 }
 
 /** The realm with its directory; a new one gets a name that no other has. */

@@ -164,9 +164,11 @@ const startingModes: Readonly<Record<SessionMode, StartingMode>> = {
 };
 
 function toCreationOptions(params: Params<"sessions.create">): CreationOptions {
-	const { model = null, systemPrompt = null, maxSteps = null, mode, grants, ...others } = params;
+	const { model = null, systemPrompt = null, maxSteps = null, mode, grants, owner, needs, ...others } = params;
+	const isPlaced = owner !== undefined || needs !== undefined;
 	return {
 		...others,
+		...(isPlaced ? { placement: { owner: owner ?? "", needs: needs ?? [] } } : {}),
 		...(mode === undefined ? {} : { mode: startingModes[mode] }),
 		...(grants === undefined ? {} : { permissions: { grants } }),
 		model,

@@ -25,6 +25,8 @@ export const gatewayVersion = 1;
 
 const text = v.string();
 const count = v.pipe(v.number(), v.integer(), v.minValue(1));
+/** Of a worker: what a session may need of it. */
+const tag = v.pipe(text, v.regex(/^[A-Za-z0-9._:@/-]{1,64}$/));
 const optional = <S extends v.GenericSchema>(schema: S) => v.exactOptional(schema);
 const session = { sessionId: text };
 const none = v.strictObject({});
@@ -136,7 +138,7 @@ export const methods = {
 	),
 	"sessions.create": method(
 		"control",
-		"Creates a session. What is absent is left to the settings and the command line of the gateway.",
+		"Creates a session. What is absent is left to the settings and the command line of the gateway. With workers (docs/scale.md), `needs` are the tags that a worker must have to run it, and `owner` is whom it belongs to: the workers are shared fairly among owners.",
 		v.strictObject({
 			workDir: optional(text),
 			additionalDirs: optional(v.array(text)),
@@ -148,6 +150,8 @@ export const methods = {
 			maxSteps: optional(count),
 			grants: optional(v.array(text)),
 			labels: optional(v.record(text, text)),
+			owner: optional(v.pipe(text, v.maxLength(200))),
+			needs: optional(v.pipe(v.array(tag), v.maxLength(20))),
 		}),
 		v.strictObject({ ...session, workDir: text }),
 	),

@@ -10,7 +10,7 @@ import type { TurnOptions, TurnOptionsChange, TurnStartOptions } from "../events
 import type { EditorFiles } from "../files/editor-files.ts";
 import type { ClientHook, CommandHook } from "../hooks/hook.ts";
 import type { WhenUnattended } from "../permissions/modes.ts";
-import type { ListQuery, SessionPage } from "../store/session-store.ts";
+import type { ListQuery, Placement, SessionPage } from "../store/session-store.ts";
 import type { TaskView } from "../tools/operations.ts";
 import type { ClientCapability, JsonSchema } from "../tools/tool.ts";
 import type { BudgetOptions } from "./budgets/budget-options.ts";
@@ -231,6 +231,8 @@ export interface PermissionOptions {
 export interface CreationOptions extends OpeningOptions {
 	/** The absolute path of a directory. */
 	readonly workDir?: string;
+	/** Which workers may run it; fails `unsupported` where sessions are stored on the disk of one machine. */
+	readonly placement?: Placement;
 	/** The name of a built-in agent, or the absolute path of an agent file. */
 	readonly agent?: string;
 	readonly mode?: StartingMode;

@@ -41,7 +41,7 @@ import type {
 	SkillInfo,
 	StartingMode,
 } from "../kernel/api.ts";
-import type { ListQuery, SessionPage, SessionSummary } from "../store/session-store.ts";
+import type { ListQuery, Placement, SessionPage, SessionSummary } from "../store/session-store.ts";
 import type { TaskView } from "../tools/operations.ts";
 
 /** The schema of a value of this type, whatever is read. */
@@ -300,6 +300,7 @@ export const sessionPageSchema = objectOf<SessionPage>({
 			title: text,
 			updatedAt: amount,
 			archivedAt: nullableAmount,
+			notRunnable: optional(text),
 		}),
 	),
 	next: nullableText,
@@ -374,6 +375,7 @@ export const forkOptionsSchema = objectOf<ForkOptions>({
 export const creationOptionsSchema = objectOf<Omit<CreationOptions, "editorFiles">>({
 	...opening,
 	workDir: optional(text),
+	placement: optional(objectOf<Placement>({ owner: text, needs: texts })),
 	agent: optional(text),
 	mode: optional(
 		objectOf<StartingMode>({

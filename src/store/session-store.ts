@@ -1,6 +1,6 @@
 // The contract of stored sessions for the kernel. Three implementations: on disk in the Kimi layout, in memory, and in PostgreSQL.
 // Everything committed survives the end of the process once the promise resolves, and with `sync` a loss of power.
-import type { KernelError } from "../base/errors.ts";
+import { KernelError } from "../base/errors.ts";
 import type { Todo } from "../events/content.ts";
 import type { ContextChange, ContextRow } from "../events/conversation.ts";
 import type { AgentEvent, Cursor } from "../events/event.ts";
@@ -177,6 +177,17 @@ export interface SessionSummary {
 	readonly updatedAt: number;
 	/** Null for a session that is not archived. */
 	readonly archivedAt: number | null;
+	/** Why no process can run it at present; absent for one that can be run. */
+	readonly notRunnable?: string;
+}
+
+/** For stores of a single machine. */
+export function refusePlacement(placement: Placement | undefined): void {
+	if (placement === undefined) return;
+	throw new KernelError(
+		"unsupported",
+		"owner and needs choose between the workers of a store in PostgreSQL; this store is that of one machine.",
+	);
 }
 
 export interface ListQuery {
@@ -195,15 +206,26 @@ export interface SessionPage {
 	readonly next: string | null;
 }
 
+/** Which processes may run a session, where several machines share a store. */
+export interface Placement {
+	/** Whom it belongs to: the processes are shared fairly among owners. Empty for nobody in particular. */
+	readonly owner: string;
+	/** The tags that a process must have to run it, such as that of a file system with its work directory. */
+	readonly needs: readonly string[];
+}
+
 export interface SessionStore {
-	/** Opens the session, or creates one with this id. Never refuses an id that exists. */
-	openOrCreate(workDir: string, id: string): Promise<StoredSession>;
+	/**
+	 * Opens the session, or creates one with this id. Never refuses an id that exists. The placement is for one that is
+	 * created; fails `unsupported` with one where the store is that of a single machine.
+	 */
+	openOrCreate(workDir: string, id: string, placement?: Placement): Promise<StoredSession>;
 	/**
 	 * Creates the session of this id with the content that `fill` gives it. It is there once this resolves, as a whole and
 	 * on stable storage; until then, when `fill` fails, and when the process ends in the middle, there is none. Fails `busy`
-	 * when there is a session of this id.
+	 * when there is a session of this id. It is placed as the session of the id `like`, where there are placements.
 	 */
-	create(workDir: string, id: string, fill: (session: StoredSession) => Promise<void>): Promise<void>;
+	create(workDir: string, id: string, fill: (session: StoredSession) => Promise<void>, like?: string): Promise<void>;
 	/** Null when there is no such session with a context or a valid event in its log. */
 	open(workDir: string, id: string): Promise<StoredSession | null>;
 	/**

@@ -18,6 +18,7 @@ import { type GivenFlag, type GivenFlags, splitFlags } from "./given-flags.ts";
 import { type RealmChoice, realmFlags, toRealm } from "./realm.ts";
 import { parseTaskWorker, type TaskWorkerFlags, taskWorkerCommand } from "./task-worker-flags.ts";
 import { UsageError } from "./usage-error.ts";
+import type { WorkerFlags } from "./worker-options.ts";
 
 export type SessionChoice =
 	| { readonly kind: "new" }
@@ -112,6 +113,7 @@ export type CommandLine =
 	| { readonly kind: "task-worker"; readonly flags: TaskWorkerFlags }
 	| { readonly kind: "serve"; readonly options: ServeOptions }
 	| { readonly kind: "gateway"; readonly options: ProgramOptions; readonly flags: GatewayFlags }
+	| { readonly kind: "worker"; readonly options: ProgramOptions; readonly flags: WorkerFlags }
 	| { readonly kind: "print"; readonly options: PrintOptions };
 
 /** Reads the arguments after the executable's name. Throws UsageError (exit code 2). */
@@ -122,7 +124,7 @@ export function parseCommandLine(argv: readonly string[], conventions: Conventio
 	if (first !== null) return given.has("help") ? { kind: "help", command: null } : { kind: "version" };
 	const [command, ...rest] = given.rest;
 	// Their flags are the program's, and may stand on both sides of the name.
-	if (command === "rpc" || command === "acp" || command === "serve" || command === "web")
+	if (command === "rpc" || command === "acp" || command === "serve" || command === "web" || command === "worker")
 		return parseCommand(command, [...argv.slice(0, argv.indexOf(command)), ...rest], splitFlags([]), conventions);
 	if (command !== undefined) return parseCommand(command, rest, given, conventions);
 	checkCombinations(given, given.has("acp"));
@@ -148,7 +150,13 @@ function parseCommand(
 	const call = commands[command].parse(rest);
 	if (call === null) return { kind: "help", command };
 	if (!("words" in call)) return call;
-	if (call.kind === "gateway") return toGateway(call.flags, splitFlags(call.words));
+	if (call.kind === "gateway") {
+		const name = call.flags.page === null ? "serve" : "web";
+		return { kind: "gateway", options: toOptionsOfMany(name, splitFlags(call.words)), flags: call.flags };
+	}
+	if (call.kind === "worker") {
+		return { kind: "worker", options: toOptionsOfMany("worker", splitFlags(call.words)), flags: call.flags };
+	}
 	return toHost(call.kind, `the command '${call.kind}'`, splitFlags(call.words), conventions);
 }
 
@@ -179,14 +187,13 @@ function toHost(mode: HostMode, what: string, given: GivenFlags, conventions: Co
 	return { kind: "serve", options: { ...toServeOptions(given, conventions), mode, ...asked } };
 }
 
-function toGateway(flags: GatewayFlags, given: GivenFlags): CommandLine {
+function toOptionsOfMany(command: string, given: GivenFlags): ProgramOptions {
 	const [word] = given.rest;
-	const command = flags.page === null ? "serve" : "web";
 	if (word !== undefined) throw new UsageError(`The command '${command}' takes flags alone, found '${word}'.`);
 	const other = given.last(...notForMany.serve)?.name;
 	if (other !== undefined) throw new UsageError(`Cannot combine the command '${command}' with ${other}.`);
 	checkCombinations(given);
-	return { kind: "gateway", options: toProgramOptions(given), flags };
+	return toProgramOptions(given);
 }
 
 function toContract(given: GivenFlags): ContractVersion {

@@ -8,6 +8,7 @@ import { type PermissionsAction, toPermissionsAction } from "./permissions-optio
 import { type SessionsAction, toSessionsAction } from "./sessions-options.ts";
 import { type StoreAction, toStoreAction } from "./store-options.ts";
 import { UsageError } from "./usage-error.ts";
+import { splitWorkerFlags, type WorkerFlags, workerFlags } from "./worker-options.ts";
 
 export type PluginAction =
 	/** A directory, a zip file or a git URL, as typed. */
@@ -30,7 +31,8 @@ export type CommandCall =
 	| { readonly kind: "login" | "logout"; readonly json: boolean }
 	/** The program's flags, as typed after the name. */
 	| { readonly kind: "rpc" | "acp"; readonly words: readonly string[] }
-	| { readonly kind: "gateway"; readonly words: readonly string[]; readonly flags: GatewayFlags };
+	| { readonly kind: "gateway"; readonly words: readonly string[]; readonly flags: GatewayFlags }
+	| { readonly kind: "worker"; readonly words: readonly string[]; readonly flags: WorkerFlags };
 
 /** One way to call a command. Its first word is the name of an action, if it has one; flags that it takes are named. */
 export interface Form {
@@ -73,6 +75,7 @@ export const commandNames = [
 	"acp",
 	"serve",
 	"web",
+	"worker",
 ] as const;
 export type CommandName = (typeof commandNames)[number];
 
@@ -322,6 +325,24 @@ browser. The address has the token behind '#', where no browser sends it: give i
 			if (asksForHelp(words)) return null;
 			const { gateway, others } = splitGatewayFlags(words, true);
 			return { kind: "gateway", words: others, flags: gateway };
+		},
+	},
+	worker: {
+		about: "Run sessions of a store in PostgreSQL for gateways.",
+		purpose: `Run the sessions that gateways with the same store in PostgreSQL ask for, on as many machines as there are workers. Ends
+when it is told to with SIGTERM, once its turns are over or the time of --drain is; a second signal ends it at once. It
+takes the flags of the program that say nothing of one session as well; see the help of the program.`,
+		forms: [
+			{
+				words:
+					"[--listen HOST:PORT] [--announce HOST:PORT] [--tls-cert FILE --tls-key FILE] [--allow-unencrypted] [--tag TAG]... [--sessions N] [--drain SECONDS] [--prepare CMD] [--json] [flags]",
+			},
+		],
+		flags: workerFlags,
+		parse(words) {
+			if (asksForHelp(words)) return null;
+			const { worker, others } = splitWorkerFlags(words);
+			return { kind: "worker", words: others, flags: worker };
 		},
 	},
 };

@@ -1,5 +1,5 @@
 // Parses the words after the command `serve`: the gateway's own flags, among those of the program.
-import { findFlag } from "./flags.ts";
+import { splitOwnFlags } from "./own-flags.ts";
 import { UsageError } from "./usage-error.ts";
 
 export interface GatewayFlags {
@@ -63,12 +63,6 @@ export const pageFlags = [
 	},
 ] as const;
 
-type OwnFlag = (typeof pageFlags)[number];
-type OwnName = OwnFlag["names"][number];
-
-const findOwn = (flags: readonly OwnFlag[], name: string) =>
-	flags.find(({ names }) => names.some((own) => own === name)) ?? null;
-
 /** The gateway's flags, and the other words, which are flags of the program. Throws UsageError. */
 export function splitGatewayFlags(
 	words: readonly string[],
@@ -77,44 +71,13 @@ export function splitGatewayFlags(
 	readonly gateway: GatewayFlags;
 	readonly others: readonly string[];
 } {
-	const flags = servesPage ? pageFlags : gatewayFlags;
-	const others: string[] = [];
-	const given: { readonly name: OwnName; readonly value: string }[] = [];
-	for (let position = 0; position < words.length; position += 1) {
-		const word = words[position] ?? "";
-		const [name = "", ...attached] = word.split("=");
-		const own = findOwn(flags, name);
-		const next = words[position + 1];
-		if (own === null) {
-			others.push(word);
-			// The value of another flag, whatever it looks like.
-			const takesNext = attached.length === 0 && (findFlag(name)?.value ?? null) !== null;
-			if (takesNext && next !== undefined && findOwn(flags, next) === null) {
-				others.push(next);
-				position += 1;
-			}
-			continue;
-		}
-		if (own.value === null) {
-			if (attached.length > 0) throw new UsageError(`${name} takes no value.`);
-			given.push({ name: own.names[0], value: "" });
-			continue;
-		}
-		const value = attached.length > 0 ? attached.join("=") : next;
-		if (value === undefined || value.trim() === "" || (attached.length === 0 && value.startsWith("--"))) {
-			throw new UsageError(`${name} needs a value (${own.value}).`);
-		}
-		if (attached.length === 0) position += 1;
-		given.push({ name: own.names[0], value });
-	}
-	const last = (name: OwnName) => given.findLast((each) => each.name === name)?.value ?? null;
-	const has = (name: OwnName) => last(name) !== null;
+	const { has, last, all, others } = splitOwnFlags(words, servesPage ? pageFlags : gatewayFlags);
 	return {
 		gateway: {
 			address: last("--host") ?? "127.0.0.1",
 			port: toPort(last("--port")),
 			allowsRemote: has("--allow-remote"),
-			names: given.filter(({ name }) => name === "--allow-host").map(({ value }) => value),
+			names: all("--allow-host"),
 			tls: toTls(last("--tls-cert"), last("--tls-key")),
 			renewsTokens: has("--new-token"),
 			notify: last("--notify"),

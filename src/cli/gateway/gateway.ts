@@ -19,16 +19,17 @@ import type { FaultOwner, SessionsApi } from "../../kernel/api.ts";
 import { nobody } from "../../kernel/session/fault-owner.ts";
 import type { ProgramOptions } from "../arguments/command-line.ts";
 import type { GatewayFlags } from "../arguments/gateway-options.ts";
+import { type NamedProgram, readNamedProgram } from "../arguments/named-program.ts";
 import { UsageError } from "../arguments/usage-error.ts";
 import type { Installation } from "../installation/installation.ts";
-import { checkFile, type Place } from "../paths.ts";
 import { openInBrowser } from "../process/browser.ts";
 import { endInTime } from "../process/process-exit.ts";
 import { type ProgramProcess, takeProcess } from "../process/program-process.ts";
 import { writeNotice } from "../process/standard-error.ts";
 import { endProgram, type StartedKernel, startHost } from "../program.ts";
+import { readTls } from "../tls-files.ts";
 import { productName, productVersion } from "../version.ts";
-import { type NoticeCommand, readNoticeCommand, runNoticeCommand } from "./notice-command.ts";
+import { runNoticeCommand } from "./notice-command.ts";
 
 /** The file of the tokens in the share directory. */
 const tokenFile = "gateway.json";
@@ -44,7 +45,7 @@ export async function runGateway(
 	installation: Installation,
 ): Promise<number> {
 	refuseUnmeantAddress(flags);
-	const noticeCommand = flags.notify === null ? null : readNoticeCommand(flags.notify);
+	const noticeCommand = flags.notify === null ? null : readNamedProgram("--notify", flags.notify);
 	const stopping = new AbortController();
 	let faultOwner = (): FaultOwner | null => null;
 	const stop = () => stopping.abort();
@@ -56,11 +57,14 @@ export async function runGateway(
 		faultOwner: () => faultOwner(),
 		onBroken: stop,
 	});
-	const started = await startHost(executable, options, taken, stopping.signal, true);
+	const started = await startHost(executable, options, taken, stopping.signal, {
+		opening: "expired",
+		hasMetrics: true,
+	});
 	if (started === null) return 0;
 	if ("exitCode" in started) return started.exitCode;
 	const { place, environment, shareDir, log } = taken;
-	const host = await started.openHost(null, null);
+	const host = await openGatewayHost(started, log);
 	faultOwner = () => host.faultOwner() ?? nobody;
 	const program = { ...started, session: null };
 	const files = createDiskFiles(privateBelow(shareDir));
@@ -113,6 +117,14 @@ export async function runGateway(
 	});
 }
 
+/** Sessions in a store that other processes share are those of its workers. */
+async function openGatewayHost(started: StartedKernel, log: Log): ReturnType<StartedKernel["openHost"]> {
+	const host = await started.openHost(null, null);
+	if (started.sharedStore === null) return host;
+	const { openClusterSessions } = await import("../cluster/cluster-front-end.ts");
+	return { ...host, sessions: openClusterSessions(host.sessions, started.sharedStore, log) };
+}
+
 async function readBuiltPage(directory: string | null, files: Files) {
 	const page = directory === null ? null : await readPage(directory, files);
 	if (page === null) throw new Error("the files of the web page are missing; install the program again.");
@@ -129,7 +141,7 @@ function refuseUnmeantAddress({ address, allowsRemote }: GatewayFlags): void {
 
 /** Starts to look for what waits; gives what ends it. */
 async function startNotices(
-	command: NoticeCommand | null,
+	command: NamedProgram | null,
 	sessions: SessionsApi,
 	{ environment, shareDir, log }: ProgramProcess,
 	signal: AbortSignal,
@@ -187,15 +199,6 @@ async function createOperations({ kernel, telemetry }: StartedKernel): Promise<{
 			},
 		},
 	};
-}
-
-async function readTls(tls: GatewayFlags["tls"], place: Place, files: Files) {
-	if (tls === null) return null;
-	const read = async (flag: string, typed: string) => {
-		const file = await checkFile(flag, typed, place, files);
-		return (await files.read(file))?.toString("utf8") ?? "";
-	};
-	return { certificate: await read("--tls-cert", tls.certificate), key: await read("--tls-key", tls.key) };
 }
 
 function describeFailure(thrown: unknown, { address, port }: GatewayFlags): string {

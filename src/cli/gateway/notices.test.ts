@@ -7,8 +7,9 @@ import type { AgentEvent } from "../../events/event.ts";
 import type { Interaction } from "../../events/interaction.ts";
 import type { SessionsApi } from "../../kernel/api.ts";
 import { plainRequest } from "../../kernel/hosting/hosted-options.ts";
+import { readNamedProgram } from "../arguments/named-program.ts";
 import { UsageError } from "../arguments/usage-error.ts";
-import { readNoticeCommand, runNoticeCommand } from "./notice-command.ts";
+import { runNoticeCommand } from "./notice-command.ts";
 import { limitSpan, lookSpan, type Notice, Notices, noticeLimit, noticePatience } from "./notices.ts";
 
 const approval = (id: string): Interaction => ({
@@ -175,17 +176,20 @@ describe("notices", () => {
 	});
 });
 
-describe("readNoticeCommand", () => {
+describe("readNamedProgram", () => {
 	it("reads a program, or a list of it and its arguments, and no shell", () => {
-		expect(readNoticeCommand("/a b/notify; rm -rf x")).toEqual({ file: "/a b/notify; rm -rf x", arguments: [] });
-		expect(readNoticeCommand('["notify-send", "-u", "$(x)"]')).toEqual({
+		expect(readNamedProgram("--notify", "/a b/notify; rm -rf x")).toEqual({
+			file: "/a b/notify; rm -rf x",
+			arguments: [],
+		});
+		expect(readNamedProgram("--notify", '["notify-send", "-u", "$(x)"]')).toEqual({
 			file: "notify-send",
 			arguments: ["-u", "$(x)"],
 		});
 	});
 
 	it.each(["[", "[]", "[1]", '[""]', '["a", null]'])("refuses %s", (value) => {
-		expect(() => readNoticeCommand(value)).toThrow(UsageError);
+		expect(() => readNamedProgram("--notify", value)).toThrow(UsageError);
 	});
 });
 

@@ -12,7 +12,14 @@ import type { AgentEvent } from "../../events/event.ts";
 import type { Files } from "../../files/port.ts";
 import type { ServerPool } from "../../mcp/server-pool.ts";
 import { isBroadGrant } from "../../permissions/former-grants.ts";
-import type { ListQuery, SessionPage, SessionState, SessionStore, StoredSession } from "../../store/session-store.ts";
+import type {
+	ListQuery,
+	Placement,
+	SessionPage,
+	SessionState,
+	SessionStore,
+	StoredSession,
+} from "../../store/session-store.ts";
 import type { ForkOptions, StoredId } from "../api.ts";
 import { checkAdditionalDirectory } from "../commands/additional-directory.ts";
 import { builtInAgentNames } from "../compose/agent-names.ts";
@@ -61,10 +68,16 @@ export class Kernel {
 		return await this.openOrCreate(workDir, this.#parts.hostServices.identifiers.uuid(), options);
 	}
 
-	/** The session of this id; created under it when there is none. */
-	openOrCreate(workDir: string, id: string, options: SessionOptions | ToOptions): Promise<Session> {
+	/** The session of this id; created under it when there is none, with this placement. */
+	openOrCreate(
+		workDir: string,
+		id: string,
+		options: SessionOptions | ToOptions,
+		placement?: Placement,
+	): Promise<Session> {
 		const toOptions = typeof options === "function" ? options : () => options;
-		return this.#held(id, async () => this.#load(await this.#parts.store.openOrCreate(workDir, id), toOptions));
+		const open = () => this.#parts.store.openOrCreate(workDir, id, placement);
+		return this.#held(id, async () => this.#load(await open(), toOptions));
 	}
 
 	/**
@@ -92,7 +105,7 @@ export class Kernel {
 		}
 		const { writeFork } = await import("./session-fork.ts");
 		const begun = await source.forkSource();
-		await this.#parts.store.create(workDir, id, (target) => writeFork(begun, options, target));
+		await this.#parts.store.create(workDir, id, (target) => writeFork(begun, options, target), source.id);
 	}
 
 	/** The id of the last used session of a work dir; null when there is none. */

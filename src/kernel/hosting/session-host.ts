@@ -61,6 +61,8 @@ export class SessionHost implements SessionsApi {
 	#unscoped: string | null = null;
 	/** The sessions that are being loaded. */
 	readonly #loading = new Set<string>();
+	/** The sessions whose loss is awaited. */
+	readonly #watched = new WeakSet<Session>();
 	#isStopped = false;
 
 	constructor(parts: SessionHostParts) {
@@ -90,7 +92,8 @@ export class SessionHost implements SessionsApi {
 		const chosen = await withModelError(() => chooseOptions(this.#parts, request));
 		if (chosen.model === "") throw new KernelError("model-not-set", "LLM is not set");
 		return await this.#cache.serialize(id, async () => {
-			const open = () => this.#load(id, () => kernel.openOrCreate(chosen.workDir, id, chosen.options));
+			const open = () =>
+				this.#load(id, () => kernel.openOrCreate(chosen.workDir, id, chosen.options, request.placement));
 			const session = await withModelError(open);
 			this.#chosen.set(id, chosen);
 			return this.#toHandle(id, session, chosen);
@@ -300,6 +303,7 @@ export class SessionHost implements SessionsApi {
 	async #load(id: string, open: () => Promise<Session>): Promise<Session> {
 		this.#loading.add(id);
 		const session = await this.#cache.load(id, () => this.#asOf(id, open)).finally(() => this.#loading.delete(id));
+		this.#watchLoss(id, session);
 		if (!this.#isStopped) {
 			if (this.#parts.endsInterruptedTurns === true) await session.endInterruptedTurn();
 			return session;
@@ -307,6 +311,20 @@ export class SessionHost implements SessionsApi {
 		// The host stopped while the session was being opened.
 		await session.stop();
 		throw programEnds();
+	}
+
+	/** A session that another process has taken over is dropped: whoever acquires it again has it as it is stored. */
+	#watchLoss(id: string, session: Session): void {
+		if (this.#watched.has(session)) return;
+		this.#watched.add(session);
+		void session.lost.then(async ({ message }) => {
+			const { log } = this.#parts;
+			log.warn("A session was taken over by another process.", { session: id, why: message });
+			await session.stop();
+			await this.#cache.serialize(id, async () => {
+				if (this.#loaded(id) === session) await this.#forget(id);
+			});
+		});
 	}
 
 	/**

@@ -265,6 +265,11 @@ export class Session implements SessionApi {
 		await emitter.emit({ turnId: openTurn, agentPath: [] }, { type: "turn.ended", outcome }, { sync: true }, never);
 	}
 
+	/** Resolves when another process has taken its stored files over: nothing of it can be stored any more. */
+	get lost(): Promise<KernelError> {
+		return this.#parts.stored.lost;
+	}
+
 	/** Resolves when no turn runs. */
 	async idle(): Promise<void> {
 		await this.#assembled.turn.running?.ended;

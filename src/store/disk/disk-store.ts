@@ -7,7 +7,7 @@ import type { ContextRow } from "../../events/conversation.ts";
 import type { Files } from "../../files/port.ts";
 import { emptySummary } from "../journal-summary.ts";
 import { toPage } from "../session-page.ts";
-import type { SessionStore, SessionSummary, StoredSession } from "../session-store.ts";
+import { refusePlacement, type SessionStore, type SessionSummary, type StoredSession } from "../session-store.ts";
 import { openDiskSession, sweepAll } from "./disk-session.ts";
 import { readJournalEvents } from "./journal/journal-file.ts";
 import { type JournalSource, newEpoch, openJournal, readJournalContext } from "./journal/journal-opening.ts";
@@ -155,7 +155,8 @@ export function createDiskStore(options: DiskStoreOptions): SessionStore {
 	};
 
 	return {
-		async openOrCreate(spelled, id) {
+		async openOrCreate(spelled, id, placement) {
+			refusePlacement(placement);
 			const workDir = toWorkDir(spelled);
 			checkSessionId(id);
 			const paths = pathsOf(workDir, id);

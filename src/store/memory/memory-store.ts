@@ -8,14 +8,15 @@ import { initialState } from "../disk/state-file.ts";
 import { checkSessionId, toWorkDir } from "../disk/work-dir.ts";
 import { RunningSummary } from "../journal-summary.ts";
 import { toPage } from "../session-page.ts";
-import type {
-	AgentDescription,
-	Batch,
-	SessionState,
-	SessionStore,
-	SessionSummary,
-	StoredAgent,
-	StoredSession,
+import {
+	type AgentDescription,
+	type Batch,
+	refusePlacement,
+	type SessionState,
+	type SessionStore,
+	type SessionSummary,
+	type StoredAgent,
+	type StoredSession,
 } from "../session-store.ts";
 import { toTitle, untitled } from "../title.ts";
 import { createMemoryBackground, type MemoryBackground, openMemoryBackground } from "./memory-tasks.ts";
@@ -257,7 +258,8 @@ export function createMemoryStore(): SessionStore {
 	const find = (workDir: string, id: string): MemorySession | null => workDirs.get(workDir)?.get(id) ?? null;
 
 	return {
-		async openOrCreate(spelled, id) {
+		async openOrCreate(spelled, id, placement) {
+			refusePlacement(placement);
 			const workDir = toWorkDir(spelled);
 			checkSessionId(id);
 			return openMemory(workDir, id, find(workDir, id));

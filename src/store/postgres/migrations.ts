@@ -132,6 +132,25 @@ create table ${schema}.last_session (
 create index last_session_id on ${schema}.last_session (session_id);
 `,
 	},
+	{
+		number: 2,
+		// What workers and those who look for one tell each other.
+		text: (schema) => `
+alter table ${schema}.process add column secret text, add column fingerprint text, add column is_ending boolean not null default false;
+create table ${schema}.placement (
+	id text primary key,
+	-- Null for a session that is not there yet.
+	session_id text,
+	owner text not null,
+	needs text[] not null,
+	asked_by text not null,
+	asked_at timestamptz not null default now(),
+	worker text,
+	answered_at timestamptz
+);
+create index session_running on ${schema}.session (owner) where running_turn is not null;
+`,
+	},
 ];
 
 /** The tables that hold parts of a session, with the name of the column that names the session. */

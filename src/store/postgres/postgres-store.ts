@@ -5,7 +5,7 @@ import { type Clock, sleep } from "../../base/clock.ts";
 import { errorText, KernelError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { checkSessionId, toWorkDir } from "../disk/work-dir.ts";
-import type { SessionStore, StoredSession } from "../session-store.ts";
+import type { Placement, SessionStore, StoredSession } from "../session-store.ts";
 import type { Database } from "./database.ts";
 import { readEventPages } from "./event-pages.ts";
 import { openPostgresSession, readOwnContext, type Scratch } from "./postgres-session.ts";
@@ -33,6 +33,7 @@ export interface PostgresStoreOptions {
 }
 
 export interface PostgresStore extends SessionStore {
+	readonly database: Database;
 	/** The id of this process in the database, which is registered first if it must be. */
 	processId(): Promise<string>;
 	/** The session as it is now, to be read: nothing is taken over. Null when there is none. */
@@ -88,7 +89,7 @@ export function createPostgresStore(options: PostgresStoreOptions): PostgresStor
 			readonly term: number;
 			readonly isStaged?: boolean;
 			readonly isView?: boolean;
-		},
+		} & Partial<Placement>,
 	): Promise<StoredSession> =>
 		openPostgresSession(
 			{
@@ -152,6 +153,7 @@ export function createPostgresStore(options: PostgresStoreOptions): PostgresStor
 	};
 
 	return {
+		database,
 		async processId() {
 			await ready();
 			return await current();
@@ -164,7 +166,7 @@ export function createPostgresStore(options: PostgresStoreOptions): PostgresStor
 			// No process has an empty id, and no session a term of 0.
 			return await toSession(id, row.work_dir, row, { holder: "", term: 0, isView: true });
 		},
-		async openOrCreate(spelled, id) {
+		async openOrCreate(spelled, id, placement) {
 			const workDir = toWorkDir(spelled);
 			checkSessionId(id);
 			await ready();
@@ -175,9 +177,9 @@ export function createPostgresStore(options: PostgresStoreOptions): PostgresStor
 				const opened = await openRow(id, workDir);
 				if (opened !== null) return opened;
 			}
-			return await toSession(id, workDir, null, { holder: await current(), term: 1 });
+			return await toSession(id, workDir, null, { holder: await current(), term: 1, ...placement });
 		},
-		async create(spelled, id, fill) {
+		async create(spelled, id, fill, like) {
 			const workDir = toWorkDir(spelled);
 			checkSessionId(id);
 			await ready();
@@ -190,8 +192,11 @@ export function createPostgresStore(options: PostgresStoreOptions): PostgresStor
 				await fill(session);
 				await session.establish();
 				const [done] = await database.query(
-					`update ${schema}.session set is_staged = false where id = $1 and holder = $2 and term = 1 and is_staged returning id`,
-					[id, holder],
+					`update ${schema}.session s set is_staged = false,
+						owner = coalesce((select owner from ${schema}.session where id = $3), s.owner),
+						needs = coalesce((select needs from ${schema}.session where id = $3), s.needs)
+					where id = $1 and holder = $2 and term = 1 and is_staged returning id`,
+					[id, holder, like ?? null],
 				);
 				if (done === undefined) throw await session.lost;
 			} catch (thrown) {

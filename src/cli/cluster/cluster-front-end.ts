@@ -1,0 +1,19 @@
+// The sessions of a gateway whose store other processes share: those of its workers.
+import { systemClock } from "../../base/clock.ts";
+import type { Log } from "../../base/log.ts";
+import { ClusterSessions } from "../../cluster/cluster-sessions.ts";
+import { WorkerConnections } from "../../cluster/connections.ts";
+import { Placements } from "../../cluster/placements.ts";
+import { DatabaseRegistry } from "../../cluster/registry.ts";
+import type { SessionsApi } from "../../kernel/api.ts";
+import type { PostgresStore } from "../../store/postgres/postgres-store.ts";
+import { workerLimits } from "./worker-limits.ts";
+
+/** `local` are the sessions of this process, which reads the store and knows settings and skills. */
+export function openClusterSessions(local: SessionsApi, store: PostgresStore, log: Log): SessionsApi {
+	const registry = new DatabaseRegistry(store.database);
+	const connections = new WorkerConnections({ registry, limits: workerLimits, clock: systemClock, log });
+	const processId = () => store.processId();
+	const placements = new Placements({ registry, connections, processId, clock: systemClock, log });
+	return new ClusterSessions({ local, registry, placements, connections });
+}

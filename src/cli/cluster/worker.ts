@@ -1,0 +1,121 @@
+// The command `worker`: runs the sessions that gateways with the same store ask for, until it is told to end.
+import { X509Certificate } from "node:crypto";
+import { hostname } from "node:os";
+import { aborted } from "../../base/abort.ts";
+import { systemClock } from "../../base/clock.ts";
+import { errorText } from "../../base/errors.ts";
+import { DatabaseRegistry } from "../../cluster/registry.ts";
+import { startWorker, type Worker } from "../../cluster/worker.ts";
+import { showWorkerAddress } from "../../cluster/worker-address.ts";
+import { createDiskFiles } from "../../files/disk-files.ts";
+import { isLoopback } from "../../gateway/access.ts";
+import type { FaultOwner } from "../../kernel/api.ts";
+import { nobody } from "../../kernel/session/fault-owner.ts";
+import type { ProgramOptions } from "../arguments/command-line.ts";
+import { readNamedProgram } from "../arguments/named-program.ts";
+import { UsageError } from "../arguments/usage-error.ts";
+import type { WorkerFlags } from "../arguments/worker-options.ts";
+import type { Installation } from "../installation/installation.ts";
+import { endInTime } from "../process/process-exit.ts";
+import { takeProcess } from "../process/program-process.ts";
+import { writeNotice } from "../process/standard-error.ts";
+import { endProgram, startHost } from "../program.ts";
+import { readTls } from "../tls-files.ts";
+import { workerLimits } from "./worker-limits.ts";
+import { createPreparation } from "./workspace-preparation.ts";
+
+/** Works until a signal ends it; returns the exit code. Throws UsageError. */
+export async function runClusterWorker(
+	executable: string,
+	options: ProgramOptions,
+	flags: WorkerFlags,
+	installation: Installation,
+): Promise<number> {
+	refuseUnencrypted(flags);
+	const command = flags.prepare === null ? null : readNamedProgram("--prepare", flags.prepare);
+	const stopping = new AbortController();
+	/** A second signal: nothing is waited for any more. */
+	const hurrying = new AbortController();
+	let faultOwner = (): FaultOwner | null => null;
+	const taken = takeProcess(options, installation, {
+		onSignal() {
+			if (stopping.signal.aborted) hurrying.abort();
+			stopping.abort();
+		},
+		faultOwner: () => faultOwner(),
+		onBroken: () => {
+			stopping.abort();
+			hurrying.abort();
+		},
+	});
+	const started = await startHost(executable, options, taken, stopping.signal, { opening: "expired" });
+	if (started === null) return 0;
+	if ("exitCode" in started) return started.exitCode;
+	const { log } = taken;
+	const host = await started.openHost(null, null, { endsInterruptedTurns: true });
+	faultOwner = () => host.faultOwner() ?? nobody;
+	const program = { ...started, session: null };
+	const fail = async (text: string) => {
+		writeNotice(`${text}\n`);
+		return await endProgram(executable, program, { finish: () => host.sessions.stop(), exitCode: () => 1 });
+	};
+	const { sharedStore, configuration } = started;
+	if (sharedStore === null) {
+		return await fail(
+			'Workers share a store in PostgreSQL: set [store] type = "postgres" and its url, or AGENTWIRE_STORE_URL.',
+		);
+	}
+	let worker: Worker;
+	try {
+		const tls = await readTls(flags.tls, taken.place, createDiskFiles());
+		worker = await startWorker({
+			sessions: host.sessions,
+			registry: new DatabaseRegistry(sharedStore.database),
+			processId: () => sharedStore.processId(),
+			tags: flags.tags,
+			capacity: flags.capacity ?? configuration.agentwire.limits.loadedSessions,
+			listen: flags.listen,
+			announced: flags.announced ?? (isWildcard(flags.listen.host) ? { host: hostname(), port: 0 } : null),
+			tls: tls === null ? null : { ...tls, fingerprint: new X509Certificate(tls.certificate).fingerprint256 },
+			prepare: command === null ? null : createPreparation(command, taken, hurrying.signal),
+			limits: workerLimits,
+			clock: systemClock,
+			log,
+		});
+	} catch (thrown) {
+		if (thrown instanceof UsageError) throw thrown;
+		return await fail(`The worker could not start at ${showWorkerAddress(flags.listen)}: ${errorText(thrown)}`);
+	}
+	const id = await sharedStore.processId();
+	process.stdout.write(
+		flags.json
+			? `${JSON.stringify({ worker: id, address: worker.address, tags: flags.tags })}\n`
+			: `Worker ${id} runs sessions at ${worker.address}. Stop with Ctrl+C.\n`,
+	);
+	await aborted(stopping.signal);
+	if (!hurrying.signal.aborted) {
+		if (!flags.json) writeNotice("Waiting for running turns; a second signal ends them at once.\n");
+		await Promise.race([worker.drain(flags.drain * 1000), aborted(hurrying.signal)]);
+	}
+	endInTime(() => 0, log);
+	return await endProgram(executable, program, {
+		async finish() {
+			await host.sessions.stop();
+			await worker.close();
+		},
+		exitCode: () => (process.exitCode === 1 ? 1 : 0),
+	});
+}
+
+/** Whether it means every address of the machine, which is none that others can use. */
+function isWildcard(host: string): boolean {
+	return host === "0.0.0.0" || host === "::";
+}
+
+/** Throws UsageError for connections that others can read and nobody asked for in so many words. */
+function refuseUnencrypted({ listen, tls, allowsUnencrypted }: WorkerFlags): void {
+	if (isLoopback(listen.host) || tls !== null || allowsUnencrypted) return;
+	throw new UsageError(
+		`--listen ${showWorkerAddress(listen)}: other machines reach this address, and what sessions say would be sent there in the clear. Add --tls-cert and --tls-key, or --allow-unencrypted in a network that nobody else reads.`,
+	);
+}

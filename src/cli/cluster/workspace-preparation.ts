@@ -1,0 +1,40 @@
+// The command of `--prepare`: makes a work directory ready on this machine before a session there is created or opened.
+import { KernelError } from "../../base/errors.ts";
+import { createProcesses } from "../../processes/children.ts";
+import type { NamedProgram } from "../arguments/named-program.ts";
+import type { ProgramProcess } from "../process/program-process.ts";
+
+/** Milliseconds until it is ended, and bytes of its output that a failure shows. */
+const timeLimit = 120_000;
+const outputLimit = 2000;
+
+/**
+ * Runs it with `{"workDir", "sessionId"}` on stdin; what is not known yet is null. Fails `overloaded` when it fails, with the end of
+ * what it printed: the session cannot be run here.
+ */
+export function createPreparation(
+	command: NamedProgram,
+	{ environment, shareDir, log }: Pick<ProgramProcess, "environment" | "shareDir" | "log">,
+	signal: AbortSignal,
+): (workDir: string | null, sessionId: string | null) => Promise<void> {
+	const processes = createProcesses({ log });
+	return async (workDir, sessionId) => {
+		const { ended, output } = await processes.run(
+			{
+				...command,
+				workDir: shareDir,
+				environment,
+				input: `${JSON.stringify({ workDir, sessionId })}\n`,
+				timeout: timeLimit,
+				outputLimit,
+			},
+			signal,
+		);
+		if (ended.kind === "exited" && ended.exitCode === 0) return;
+		log.warn("The command of --prepare failed.", { command: command.file, ...ended, output });
+		throw new KernelError(
+			"overloaded",
+			`The worker could not make the work directory ready: ${command.file} failed. ${output.trim()}`.trim(),
+		);
+	};
+}

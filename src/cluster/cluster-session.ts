@@ -1,0 +1,361 @@
+// One session of the cluster, as a front end uses it: the same object whichever worker runs the session. When that worker
+// is lost or ends, the session is used at the next one, and attached clients go on after the last event that they have.
+import { sleep, systemClock } from "../base/clock.ts";
+import { KernelError } from "../base/errors.ts";
+import type { Command, CommandType, CommandValues } from "../events/command.ts";
+import type { AgentEvent, Cursor } from "../events/event.ts";
+import type {
+	Attachment,
+	AttachOptions,
+	ExternalEvent,
+	McpServersChange,
+	MessageHistory,
+	OpeningOptions,
+	SessionApi,
+	SessionDescription,
+	SessionHandle,
+	SessionInfo,
+	SessionSnapshot,
+	StoredId,
+} from "../kernel/api.ts";
+import type { RemoteKernel } from "../remote/remote-kernel.ts";
+import type { TaskView } from "../tools/operations.ts";
+import { isEnding, type Placements } from "./placements.ts";
+
+/** The session at a worker. */
+export interface Used {
+	readonly handle: SessionHandle;
+	readonly kernel: RemoteKernel;
+}
+
+export interface ClusterSessionParts {
+	readonly placements: Placements;
+	/** What it is opened with, each time. */
+	readonly options: OpeningOptions;
+	/** Called when nobody here uses it any more. */
+	onUnused(): void;
+}
+
+/** Milliseconds between two tries at a worker that is about to end. */
+const retryPause = 250;
+/** Milliseconds for which a request is tried again. */
+const retrySpan = 30_000;
+
+type Repeatable = { readonly [T in CommandType]: (command: Extract<Command, { type: T }>) => boolean };
+const always = () => true;
+const never = () => false;
+
+/** Which commands may be sent again when it is unknown whether they arrived. */
+const repeatable: Repeatable = {
+	"turn.start": ({ key }) => key !== undefined,
+	"turn.steer": never,
+	"turn.cancel": never,
+	"plan-mode.set": always,
+	"mode.set": always,
+	"model.set": always,
+	"title.set": always,
+	"turn-options.set": always,
+	"task.stop": always,
+	"files.find": always,
+	"side-question.start": never,
+	"side-question.cancel": always,
+	"context.add": ({ name }) => name !== null,
+	"notification.add": ({ key }) => key !== null,
+	"interaction.respond": always,
+};
+
+export class ClusterSession implements SessionApi {
+	readonly id: string;
+	readonly #parts: ClusterSessionParts;
+	#workDir: string;
+	/** Ends the reading of each attachment's events. */
+	readonly #reading = new Map<string, AbortController>();
+	#using: Promise<Used> | null = null;
+	#handles = 0;
+	#isOver = false;
+
+	constructor({ id, workDir }: StoredId, parts: ClusterSessionParts) {
+		this.id = id;
+		this.#workDir = workDir;
+		this.#parts = parts;
+	}
+
+	get workDir(): string {
+		return this.#workDir;
+	}
+
+	/** Takes it as it was just made at a worker. */
+	adopt(used: Used): void {
+		this.#using = Promise.resolve(used);
+	}
+
+	/** The session at the worker that runs it, which is found when there is none yet or it is lost. */
+	async use(): Promise<Used> {
+		for (;;) {
+			if (this.#isOver) throw new KernelError("closed", "The program is ending.");
+			const using = this.#using ?? this.#find();
+			this.#using = using;
+			try {
+				const used = await using;
+				if (!used.kernel.lost.aborted) return used;
+			} catch (thrown) {
+				this.#forget(using);
+				throw thrown;
+			}
+			this.#forget(using);
+		}
+	}
+
+	/** What the worker says of it now; fails as acquiring it there does. */
+	confirm(): Promise<SessionInfo> {
+		return this.#tryAgain(async ({ kernel }) => {
+			const { info, release } = await kernel.sessions.acquire(this.id, this.#parts.options);
+			release();
+			return info;
+		}, true);
+	}
+
+	/** A use of it by somebody here. */
+	toHandle(info: SessionInfo): SessionHandle {
+		this.#handles += 1;
+		return {
+			session: this,
+			info,
+			startTurn: (input, options = {}) =>
+				this.#run((used) => used.handle.startTurn(input, options), options.key !== undefined),
+			release: () => this.#release((used) => used.handle.release()),
+			discard: async () => {
+				// With its connection the worker has given it back.
+				if (this.#isOver) return;
+				const used = await this.use();
+				this.#release(() => {});
+				await used.handle.discard();
+			},
+		};
+	}
+
+	/** Drops it when nobody uses it, because it could not be used. */
+	forgetUnused(): void {
+		if (this.#handles === 0) this.#parts.onUnused();
+	}
+
+	/** Nothing more is done with it; it goes on where it is. */
+	end(): void {
+		this.#isOver = true;
+	}
+
+	send<T extends CommandType>(command: Extract<Command, { type: T }>): Promise<CommandValues[T]> {
+		const mayRepeat: Repeatable[T] = repeatable[command.type as T];
+		return this.#run(({ handle }) => handle.session.send(command), mayRepeat(command));
+	}
+
+	description(): Promise<SessionDescription> {
+		return this.#look((session) => session.description());
+	}
+
+	snapshot(): Promise<SessionSnapshot> {
+		return this.#look((session) => session.snapshot());
+	}
+
+	conversation(): Promise<MessageHistory> {
+		return this.#look((session) => session.conversation());
+	}
+
+	establish(): Promise<void> {
+		return this.#look((session) => session.establish());
+	}
+
+	backgroundTasks(): Promise<readonly TaskView[]> {
+		return this.#look((session) => session.backgroundTasks());
+	}
+
+	hasBackgroundNews(): Promise<boolean> {
+		return this.#look((session) => session.hasBackgroundNews());
+	}
+
+	externalEvents(): Promise<readonly ExternalEvent[]> {
+		return this.#look((session) => session.externalEvents());
+	}
+
+	/** A worker that takes the session over does not know of it: servers are never stored, because there may be keys in them. */
+	changeMcpServers(change: McpServersChange): Promise<void> {
+		return this.#look((session) => session.changeMcpServers(change));
+	}
+
+	endBackgroundTasks(): Promise<void> {
+		return this.#look((session) => session.endBackgroundTasks());
+	}
+
+	backgroundTaskEnded(signal: AbortSignal): Promise<void> {
+		return this.#look((session) => session.backgroundTaskEnded(signal));
+	}
+
+	async stop(): Promise<void> {
+		const { handle } = await this.use();
+		await handle.session.stop();
+	}
+
+	fail(thrown: unknown): void {
+		void this.#using?.then(({ handle }) => handle.session.fail(thrown)).catch(() => {});
+	}
+
+	async *events(after?: Cursor): AsyncGenerator<readonly AgentEvent[]> {
+		let cursor = after;
+		for (;;) {
+			const { handle, kernel } = await this.use();
+			try {
+				for await (const batch of handle.session.events(cursor)) {
+					cursor = lastOf(batch) ?? cursor;
+					yield batch;
+				}
+				return;
+			} catch (thrown) {
+				if (!isLoss(thrown, kernel)) throw thrown;
+			}
+		}
+	}
+
+	async attach(options: AttachOptions): Promise<Attachment> {
+		// The events of the attachment that is replaced end, and nobody goes on with them.
+		if (options.replaces !== undefined) this.#reading.get(options.replaces)?.abort();
+		let current = await this.#attachNow(options);
+		const { id, snapshot, tools } = current.attachment;
+		let cursor = options.after ?? snapshot.cursor;
+		const ending = new AbortController();
+		this.#reading.set(id, ending);
+		const { signal: ended } = ending;
+		const end = () => {
+			ending.abort();
+			if (this.#reading.get(id) === ending) this.#reading.delete(id);
+		};
+		const { replaces: _, ...again } = options;
+		const reattach = async (): Promise<boolean> => {
+			if (ended.aborted || this.#isOver) return false;
+			this.#renew(current.used);
+			try {
+				current = await this.#attachNow({ ...again, after: cursor });
+			} catch {
+				// Archived, deleted, or nobody can run it now: a client that asks again is told why.
+				end();
+				return false;
+			}
+			if (ended.aborted) current.attachment.close();
+			return !ended.aborted;
+		};
+		const close = () => {
+			end();
+			current.attachment.close();
+		};
+		const read = async function* (): AsyncGenerator<readonly AgentEvent[]> {
+			do {
+				for await (const batch of current.attachment.events) {
+					cursor = lastOf(batch) ?? cursor;
+					yield batch;
+				}
+			} while (await reattach());
+		};
+		return {
+			id,
+			snapshot,
+			tools,
+			events: { [Symbol.asyncIterator]: read },
+			drained: () => current.attachment.drained(),
+			close,
+		};
+	}
+
+	#find(): Promise<Used> {
+		const { placements, options } = this.#parts;
+		return placements.atWorker(this.id, async ({ kernel }) => {
+			const handle = await kernel.sessions.acquire(this.id, options);
+			this.#workDir = handle.session.workDir;
+			return { handle, kernel };
+		});
+	}
+
+	async #attachNow(options: AttachOptions): Promise<{ readonly attachment: Attachment; readonly used: Used }> {
+		return await this.#run(async (used) => ({ attachment: await used.handle.session.attach(options), used }), true);
+	}
+
+	#look<T>(work: (session: SessionApi) => Promise<T>): Promise<T> {
+		return this.#run(({ handle }) => work(handle.session), true);
+	}
+
+	/** The same for a session that is in use here: one that cannot be found any more is closed. */
+	#run<T>(work: (used: Used) => Promise<T>, mayRepeat: boolean): Promise<T> {
+		return this.#tryAgain(work, mayRepeat, async () => {
+			try {
+				return await this.use();
+			} catch (thrown) {
+				if (!(thrown instanceof KernelError) || thrown.code !== "session-not-found") throw thrown;
+				throw new KernelError("closed", "The session is closed.", { cause: thrown });
+			}
+		});
+	}
+
+	/** Does something at the worker; again at the next one when this one is lost, if it may be done twice, or ends. */
+	async #tryAgain<T>(
+		work: (used: Used) => Promise<T>,
+		mayRepeat: boolean,
+		use: () => Promise<Used> = () => this.use(),
+	): Promise<T> {
+		const deadline = performance.now() + retrySpan;
+		for (;;) {
+			const used = await use();
+			try {
+				return await work(used);
+			} catch (thrown) {
+				const ends = thrown instanceof KernelError && isEnding(thrown.data);
+				if (ends) await this.#moveAway(used);
+				else if (!isLoss(thrown, used.kernel)) throw thrown;
+				else if (!mayRepeat) throw unknownOutcome(this.id);
+				if (performance.now() >= deadline) throw thrown;
+			}
+			await sleep(systemClock, retryPause, new AbortController().signal);
+		}
+	}
+
+	/** Gives the session at a worker that ends back, so that another one can take it. */
+	async #moveAway(used: Used): Promise<void> {
+		this.#renew(used);
+		await used.kernel.sessions.unload(this.id).catch(() => {});
+	}
+
+	/** The next use finds the session anew. */
+	#renew(used: Used): void {
+		const using = this.#using;
+		void using?.then((current) => {
+			if (current === used) this.#forget(using);
+		});
+		used.handle.release();
+	}
+
+	#forget(using: Promise<Used>): void {
+		if (this.#using === using) this.#using = null;
+	}
+
+	#release(give: (used: Used) => void): void {
+		this.#handles -= 1;
+		if (this.#handles > 0) return;
+		const using = this.#using;
+		this.#using = null;
+		this.#parts.onUnused();
+		void using?.then(give).catch(() => {});
+	}
+}
+
+function isLoss(thrown: unknown, kernel: RemoteKernel): boolean {
+	return kernel.lost.aborted && thrown instanceof KernelError && thrown.code === "closed";
+}
+
+function unknownOutcome(id: string): KernelError {
+	return new KernelError(
+		"closed",
+		`The worker of the session ${id} was lost before it answered: whether it did what was asked is in the session's events. A turn that is started with a key can be started again.`,
+	);
+}
+
+function lastOf(batch: readonly AgentEvent[]): Cursor | null {
+	const last = batch.findLast(({ seq, epoch }) => seq !== undefined && epoch !== undefined);
+	return last?.seq === undefined || last.epoch === undefined ? null : { epoch: last.epoch, seq: last.seq };
+}

@@ -1,0 +1,149 @@
+// Connections to workers: one for each, shared by all of its sessions that this process uses. A worker that hangs keeps its
+// connection, so the connection ends here once the database says that the worker has given no sign of life.
+import { connect, type Socket } from "node:net";
+import { connect as connectSecurely } from "node:tls";
+import type { Clock } from "../base/clock.ts";
+import { errorText, KernelError } from "../base/errors.ts";
+import type { Log } from "../base/log.ts";
+import { connectKernel, type RemoteKernel } from "../remote/remote-kernel.ts";
+import { createStreamTransport, type StreamLimits } from "../transports/stream.ts";
+import { meetWorker } from "./handshake.ts";
+import type { Registry, WorkerPlace } from "./registry.ts";
+import { readWorkerAddress } from "./worker-address.ts";
+
+/** Milliseconds for a connection to be there. */
+const patience = 5_000;
+/** Milliseconds between two looks whether the workers live. */
+const lookInterval = 1_000;
+
+export interface ConnectionParts {
+	readonly registry: Pick<Registry, "workers">;
+	readonly limits: StreamLimits;
+	readonly clock: Clock;
+	readonly log: Log;
+}
+
+export class WorkerConnections {
+	readonly #parts: ConnectionParts;
+	readonly #open = new Map<string, Promise<RemoteKernel>>();
+	/** Withdraws the next look; null when nothing is connected. */
+	#withdraw: (() => void) | null = null;
+	#isClosed = false;
+
+	constructor(parts: ConnectionParts) {
+		this.#parts = parts;
+	}
+
+	/** The kernel of a worker. Fails `closed` when it cannot be reached. */
+	async reach(worker: WorkerPlace): Promise<RemoteKernel> {
+		if (this.#isClosed) throw new KernelError("closed", "The program is ending.");
+		const known = this.#open.get(worker.id);
+		if (known !== undefined) return await known;
+		const opening = this.#connect(worker);
+		this.#open.set(worker.id, opening);
+		this.#watch();
+		const forget = () => {
+			if (this.#open.get(worker.id) === opening) this.#open.delete(worker.id);
+		};
+		try {
+			const kernel = await opening;
+			kernel.lost.addEventListener("abort", forget, { once: true });
+			if (kernel.lost.aborted) forget();
+			return kernel;
+		} catch (thrown) {
+			forget();
+			throw thrown;
+		}
+	}
+
+	/** Ends all connections; the sessions go on. */
+	async close(): Promise<void> {
+		this.#isClosed = true;
+		this.#withdraw?.();
+		const closing = [...this.#open.values()].map(async (opening) => {
+			const kernel = await opening.catch(() => null);
+			await kernel?.close();
+		});
+		this.#open.clear();
+		await Promise.all(closing);
+	}
+
+	/** Looks again and again, as long as something is connected. */
+	#watch(): void {
+		if (this.#withdraw !== null || this.#isClosed || this.#open.size === 0) return;
+		this.#withdraw = this.#parts.clock.after(
+			lookInterval,
+			() => {
+				void this.#endDead().finally(() => {
+					this.#withdraw = null;
+					this.#watch();
+				});
+			},
+			true,
+		);
+	}
+
+	async #endDead(): Promise<void> {
+		const { registry, log } = this.#parts;
+		const workers = await registry.workers().catch(() => null);
+		// While the database does not answer nobody can take their sessions over either.
+		if (workers === null) return;
+		const living = new Set(workers.map(({ id }) => id));
+		for (const [id, opening] of this.#open) {
+			if (living.has(id)) continue;
+			log.warn("A worker gives no sign of life; its connection is ended.", { worker: id });
+			this.#open.delete(id);
+			void opening.then((kernel) => kernel.close()).catch(() => {});
+		}
+	}
+
+	async #connect(worker: WorkerPlace): Promise<RemoteKernel> {
+		const socket = await openSocket(worker);
+		try {
+			await meetWorker(socket, worker.secret);
+			return await connectKernel(
+				createStreamTransport(socket, this.#parts.limits),
+				this.#parts.log,
+				AbortSignal.timeout(patience),
+			);
+		} catch (thrown) {
+			socket.destroy();
+			throw thrown;
+		}
+	}
+}
+
+function openSocket({ id, address, fingerprint }: WorkerPlace): Promise<Socket> {
+	const unreachable = (why: string) =>
+		new KernelError("closed", `The worker ${id} cannot be reached at ${address}: ${why}.`);
+	const place = readWorkerAddress(address);
+	if (place === null) return Promise.reject(unreachable("this is no host and port"));
+	return new Promise((resolve, reject) => {
+		const settings = { ...place, allowHalfOpen: true, noDelay: true };
+		// The certificate is compared with the one that the database names: who signed it does not matter.
+		const secure =
+			fingerprint === null ? null : connectSecurely({ ...settings, rejectUnauthorized: false, minVersion: "TLSv1.2" });
+		const socket = secure ?? connect(settings);
+		const fail = (why: string) => {
+			socket.destroy();
+			reject(unreachable(why));
+		};
+		const timer = setTimeout(() => fail("it does not answer"), patience);
+		const onError = (error: Error) => {
+			clearTimeout(timer);
+			fail(errorText(error));
+		};
+		socket.once("error", onError);
+		socket.once(secure === null ? "connect" : "secureConnect", () => {
+			clearTimeout(timer);
+			socket.off("error", onError);
+			// Until the transport listens.
+			socket.on("error", () => {});
+			if (secure !== null && secure.getPeerCertificate().fingerprint256 !== fingerprint) {
+				fail("its certificate is not the one that it announced");
+				return;
+			}
+			resolve(socket);
+		});
+	});
+}

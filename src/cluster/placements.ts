@@ -1,0 +1,186 @@
+// Finds the worker that runs a session: the one that has it, or one that takes it.
+import { type Clock, sleep } from "../base/clock.ts";
+import { errorText, KernelError } from "../base/errors.ts";
+import type { Log } from "../base/log.ts";
+import type { RemoteKernel } from "../remote/remote-kernel.ts";
+import type { Placement } from "../store/session-store.ts";
+import type { WorkerConnections } from "./connections.ts";
+import { placedChannel, type Registry, type WorkerPlace } from "./registry.ts";
+
+/** Milliseconds that a session is looked for a worker, when nothing else is said. */
+export const usualPatience = 20_000;
+/** Milliseconds between two looks at a request: a notification that arrives makes the look early. */
+const lookInterval = 250;
+
+export interface PlacementParts {
+	readonly registry: Registry;
+	readonly connections: WorkerConnections;
+	/** The id of this process in the database. */
+	processId(): Promise<string>;
+	readonly patience?: number;
+	readonly clock: Clock;
+	readonly log: Log;
+}
+
+/** A worker with a connection to it. */
+export interface Placed {
+	readonly worker: WorkerPlace;
+	readonly kernel: RemoteKernel;
+}
+
+export class Placements {
+	readonly #parts: PlacementParts;
+	readonly #waiting = new Map<string, () => void>();
+	#isListening = false;
+
+	constructor(parts: PlacementParts) {
+		this.#parts = parts;
+	}
+
+	/**
+	 * A worker for a session that is not there yet. Fails `overloaded`, with the reason, when no worker takes it in time.
+	 */
+	placeNew(needs: Placement): Promise<Placed> {
+		const deadline = this.#deadline();
+		return this.#ask(null, needs, deadline);
+	}
+
+	/**
+	 * Does something with the stored session at the worker that has it or takes it, again at another one when that one is lost or
+	 * refuses because it ends: so `work` must be one that may be repeated. Fails `session-not-found`, and `overloaded` as `placeNew`.
+	 */
+	async atWorker<T>(sessionId: string, work: (placed: Placed) => Promise<T>): Promise<T> {
+		const { log, clock } = this.#parts;
+		const deadline = this.#deadline();
+		for (;;) {
+			let placed: Placed | null = null;
+			let failure: KernelError;
+			try {
+				placed = await this.#findOrAsk(sessionId, deadline);
+				return await work(placed);
+			} catch (thrown) {
+				if (!(thrown instanceof KernelError) || !isPassing(thrown, placed)) throw thrown;
+				failure = thrown;
+			}
+			log.info("A session is looked for again.", { session: sessionId, why: failure.message });
+			if (clock.now() >= deadline) throw failure;
+			await sleep(clock, lookInterval, new AbortController().signal);
+		}
+	}
+
+	/** The worker that has the session now; null when none has it. Fails `session-not-found`. */
+	async current(sessionId: string): Promise<Placed | null> {
+		const place = await this.#parts.registry.find(sessionId);
+		if (place === null) throw new KernelError("session-not-found", `Session not found: ${sessionId}`);
+		return place.worker === null ? null : await this.#reach(place.worker);
+	}
+
+	async #findOrAsk(sessionId: string, deadline: number): Promise<Placed> {
+		const { registry } = this.#parts;
+		const place = await registry.find(sessionId);
+		if (place === null) throw new KernelError("session-not-found", `Session not found: ${sessionId}`);
+		if (place.worker !== null) return await this.#reach(place.worker);
+		if (place.holder !== null) {
+			throw new KernelError("busy", `The session ${sessionId} is open in another process, ${place.holder}.`, {
+				data: { holder: place.holder },
+			});
+		}
+		return await this.#ask(sessionId, place, deadline);
+	}
+
+	async #reach(worker: WorkerPlace): Promise<Placed> {
+		return { worker, kernel: await this.#parts.connections.reach(worker) };
+	}
+
+	/** Makes a request and waits until a worker takes it. */
+	async #ask(sessionId: string | null, needs: Placement, deadline: number): Promise<Placed> {
+		const { registry, processId, clock, log } = this.#parts;
+		this.#listen();
+		const request = await registry.ask(sessionId, needs, await processId());
+		try {
+			for (;;) {
+				const worker = await registry.answer(request);
+				if (worker !== null) {
+					try {
+						return await this.#reach(worker);
+					} catch (thrown) {
+						log.warn("A worker that took a session cannot be reached.", {
+							worker: worker.id,
+							cause: errorText(thrown),
+						});
+						throw thrown;
+					}
+				}
+				if (clock.now() >= deadline) throw whyNot(needs, await registry.workers());
+				await this.#nextLook(request);
+			}
+		} finally {
+			await registry.withdraw(request).catch((thrown: unknown) => {
+				log.info("A request for a worker was not withdrawn.", { request, cause: errorText(thrown) });
+			});
+		}
+	}
+
+	async #nextLook(request: string): Promise<void> {
+		const early = new AbortController();
+		this.#waiting.set(request, () => early.abort());
+		await sleep(this.#parts.clock, lookInterval, early.signal);
+		this.#waiting.delete(request);
+	}
+
+	#listen(): void {
+		if (this.#isListening) return;
+		this.#isListening = true;
+		this.#parts.registry.listen(placedChannel, (request) => {
+			if (request === null) for (const look of this.#waiting.values()) look();
+			else this.#waiting.get(request)?.();
+		});
+	}
+
+	#deadline(): number {
+		return this.#parts.clock.now() + (this.#parts.patience ?? usualPatience);
+	}
+}
+
+/** Whether another look may find a worker: the one that was found is lost, ends, or lost the session to another one. */
+function isPassing({ code, data }: KernelError, placed: Placed | null): boolean {
+	if (placed === null) return code === "closed";
+	return (
+		(code === "closed" && (placed.kernel.lost.aborted || isEnding(data))) || (code === "busy" && namesHolder(data))
+	);
+}
+
+/** Of the error with which a worker refuses what another one should do. */
+export const endingData = { isEnding: true } as const;
+
+export function isEnding(data: unknown): boolean {
+	return typeof data === "object" && data !== null && "isEnding" in data;
+}
+
+function namesHolder(data: unknown): boolean {
+	return typeof data === "object" && data !== null && "holder" in data;
+}
+
+/** Why no worker took a session: the text that a person reads. */
+export function whyNot({ needs }: Pick<Placement, "needs">, workers: readonly WorkerPlace[]): KernelError {
+	const taking = workers.filter(({ isEnding: ends }) => !ends);
+	if (taking.length === 0) {
+		return new KernelError("overloaded", "No worker runs: start one with `agentwire worker` and the same [store].", {
+			data: { workers: 0 },
+		});
+	}
+	const missing = unmet(needs, taking);
+	if (missing !== null) return new KernelError("overloaded", missing, { data: { workers: taking.length, needs } });
+	return new KernelError(
+		"overloaded",
+		`All workers are full (${taking.length}); try again when a session is no longer used, or start another worker.`,
+		{ data: { workers: taking.length } },
+	);
+}
+
+/** Why none of the workers can run what needs these tags; null when one can. */
+export function unmet(needs: readonly string[], workers: readonly WorkerPlace[]): string | null {
+	if (workers.some(({ tags }) => needs.every((tag) => tags.includes(tag)))) return null;
+	const known = workers.map(({ id, tags }) => `${id}: ${tags.length === 0 ? "none" : tags.join(", ")}`).join("; ");
+	return `No worker has what the session needs (${needs.join(", ")}). Tags of the workers: ${known}.`;
+}

@@ -1,0 +1,218 @@
+// A worker: takes sessions that front ends look for a worker for, serves its kernel to them, takes over the sessions whose
+// process died in the middle of a turn, and hands its sessions over when it ends.
+import { createServer, type Server, type Socket } from "node:net";
+import { createServer as createSecureServer } from "node:tls";
+import { type Clock, sleep } from "../base/clock.ts";
+import { errorText, KernelError } from "../base/errors.ts";
+import type { Log } from "../base/log.ts";
+import type { SessionsApi } from "../kernel/api.ts";
+import { serveKernel } from "../remote/kernel-server.ts";
+import { createStreamTransport, type StreamLimits } from "../transports/stream.ts";
+import { admitFrontEnd, createSecret } from "./handshake.ts";
+import { type Registry, workChannel } from "./registry.ts";
+import { showWorkerAddress, type WorkerAddress } from "./worker-address.ts";
+import { WorkerSessions } from "./worker-sessions.ts";
+
+/** Milliseconds between two looks for work: a notification that arrives makes the look early. */
+const lookInterval = 1_000;
+/** Milliseconds for which a request that was taken, and not used yet, takes room. */
+const claimSpan = 10_000;
+/** Sessions that are taken over in one look. */
+const takeOverLimit = 20;
+/** Milliseconds after which a session that could not be taken over is tried again. */
+const takeOverPause = 30_000;
+/** Connections of front ends, and those of them that have not proved who they are. */
+const connectionLimit = 1_000;
+
+export interface WorkerOptions {
+	readonly sessions: SessionsApi;
+	readonly registry: Registry;
+	/** The id of this process in the database: another one once its lease was lost. */
+	processId(): Promise<string>;
+	readonly tags: readonly string[];
+	/** How many sessions it has in use at most. */
+	readonly capacity: number;
+	/**
+	 * Where it listens, with port 0 for any that is free, and how others reach it, with port 0 for that on which it listens; null
+	 * for the same.
+	 */
+	readonly listen: WorkerAddress;
+	readonly announced: WorkerAddress | null;
+	/** PEM texts and the fingerprint of the certificate; null for connections that are not encrypted. */
+	readonly tls: { readonly certificate: string; readonly key: string; readonly fingerprint: string } | null;
+	/** Makes a work directory ready before a session there is created or opened; null for nothing. */
+	readonly prepare: ((workDir: string | null, sessionId: string | null) => Promise<void>) | null;
+	readonly limits: StreamLimits;
+	readonly clock: Clock;
+	readonly log: Log;
+}
+
+export interface Worker {
+	/** Where it is reached. */
+	readonly address: string;
+	/**
+	 * Takes no more sessions and waits until no turn runs, for so many milliseconds at most; then ends the turns that still
+	 * run. Its sessions are free for other workers from then on.
+	 */
+	drain(milliseconds: number): Promise<void>;
+	/** Ends the connections. */
+	close(): Promise<void>;
+}
+
+/** Starts to listen and to take sessions. Fails with the error of the system when the address cannot be used. */
+export async function startWorker(options: WorkerOptions): Promise<Worker> {
+	const { registry, log, clock, tls } = options;
+	const secret = createSecret();
+	/** When each request was taken that did not come as a use yet: it takes room until then. */
+	const claims: number[] = [];
+	const { prepare } = options;
+	const makeReady = async (workDir: string | null, sessionId: string | null): Promise<void> => {
+		const known = workDir ?? (sessionId === null ? null : ((await registry.find(sessionId))?.workDir ?? null));
+		await prepare?.(known, sessionId);
+	};
+	const sessions = new WorkerSessions(options.sessions, prepare === null ? null : makeReady, () => claims.shift());
+	const ending = new AbortController();
+	const server = listenFor(options, secret, sessions, ending.signal);
+	const port = await startListening(server, options.listen);
+	const { listen, announced } = options;
+	const address = showWorkerAddress({ host: announced?.host ?? listen.host, port: announced?.port || port });
+	const announcement = { address, secret, fingerprint: tls?.fingerprint ?? null, tags: options.tags };
+	/** The process id under which this worker was announced last. */
+	let announcedAs: string | null = null;
+	const failedTakeOvers = new Map<string, number>();
+
+	const announce = async (): Promise<string> => {
+		const id = await options.processId();
+		if (id !== announcedAs) await registry.announce({ ...announcement, id, isEnding: false });
+		announcedAs = id;
+		return id;
+	};
+
+	const claim = async (id: string): Promise<void> => {
+		const now = clock.now();
+		while ((claims[0] ?? now) < now - claimSpan) claims.shift();
+		const room = options.capacity - sessions.inUse - claims.length;
+		if (room <= 0) return;
+		const taken = await registry.claim(id, options.tags, room);
+		for (const _ of taken) claims.push(now);
+	};
+
+	const takeOver = async (): Promise<void> => {
+		const now = clock.now();
+		for (const [id, at] of failedTakeOvers) if (at < now - takeOverPause) failedTakeOvers.delete(id);
+		const ids = await registry.interrupted(options.tags, takeOverLimit + failedTakeOvers.size);
+		for (const id of ids.filter((each) => !failedTakeOvers.has(each))) {
+			if (ending.signal.aborted) return;
+			try {
+				// Loading it ends the turn.
+				const { release } = await sessions.acquire(id, { archived: true });
+				release();
+				log.info("A session was taken over in the middle of a turn.", { session: id });
+			} catch (thrown) {
+				// Another worker was faster, or it cannot be opened here.
+				failedTakeOvers.set(id, now);
+				log.info("A session was not taken over.", { session: id, cause: errorText(thrown) });
+			}
+		}
+	};
+
+	let wake = () => {};
+	registry.listen(workChannel, () => wake());
+	const look = async (): Promise<void> => {
+		try {
+			const id = await announce();
+			await registry.sweep();
+			await claim(id);
+			await takeOver();
+		} catch (thrown) {
+			log.warn("A worker cannot look for work.", { cause: errorText(thrown) });
+		}
+	};
+	const working = (async () => {
+		while (!ending.signal.aborted) {
+			const early = new AbortController();
+			wake = () => early.abort();
+			await look();
+			if (ending.signal.aborted) return;
+			await sleep(clock, lookInterval, AbortSignal.any([early.signal, ending.signal]));
+		}
+	})();
+	await announce();
+
+	return {
+		address,
+		async drain(milliseconds) {
+			ending.abort();
+			sessions.refuseTurns();
+			await working;
+			if (announcedAs !== null) {
+				const told = registry.announce({ ...announcement, id: announcedAs, isEnding: true });
+				await told.catch((thrown: unknown) => log.warn("The end of a worker was not told.", { error: thrown }));
+			}
+			const late = new AbortController();
+			const withdraw = clock.after(milliseconds, () => late.abort());
+			await sessions.idle(clock, late.signal);
+			withdraw();
+			// What still runs ends as cancelled, and the ends are delivered before the connections end.
+			await options.sessions.stop();
+		},
+		async close() {
+			ending.abort();
+			await working;
+			server.close();
+			sessions.endConnections();
+		},
+	};
+}
+
+function listenFor(
+	{ tls, limits, log }: WorkerOptions,
+	secret: string,
+	sessions: WorkerSessions,
+	ending: AbortSignal,
+): Server {
+	const serve = async (socket: Socket): Promise<void> => {
+		// Until the transport listens.
+		socket.on("error", () => {});
+		try {
+			await admitFrontEnd(socket, secret);
+			await serveKernel({
+				sessions,
+				transport: createStreamTransport(socket, limits),
+				log,
+				signal: sessions.connectionsEnd,
+			});
+		} catch (thrown) {
+			const isKnown = thrown instanceof KernelError;
+			log.info("A connection to this worker ended.", {
+				from: socket.remoteAddress ?? null,
+				cause: isKnown ? thrown.message : errorText(thrown),
+				isEnding: ending.aborted,
+			});
+			socket.destroy();
+		}
+	};
+	const settings = { allowHalfOpen: true, noDelay: true };
+	const server =
+		tls === null
+			? createServer(settings, (socket) => void serve(socket))
+			: createSecureServer(
+					{ ...settings, cert: tls.certificate, key: tls.key, minVersion: "TLSv1.2" },
+					(socket) => void serve(socket),
+				);
+	server.maxConnections = connectionLimit;
+	// Of a connection that does not come to be encrypted.
+	server.on("tlsClientError", () => {});
+	return server;
+}
+
+function startListening(server: Server, { host, port }: WorkerAddress): Promise<number> {
+	return new Promise((resolve, reject) => {
+		server.once("error", reject);
+		server.listen(port, host, () => {
+			server.off("error", reject);
+			const bound = server.address();
+			resolve(bound === null || typeof bound === "string" ? port : bound.port);
+		});
+	});
+}

@@ -1,0 +1,68 @@
+// Workers and front ends in one process, over real sockets of the loopback interface.
+import { onTestFinished } from "vitest";
+import { systemClock } from "../../../src/base/clock.ts";
+import { silentLog } from "../../../src/base/log.ts";
+import { ClusterSessions } from "../../../src/cluster/cluster-sessions.ts";
+import { WorkerConnections } from "../../../src/cluster/connections.ts";
+import { Placements } from "../../../src/cluster/placements.ts";
+import { startWorker, type Worker, type WorkerOptions } from "../../../src/cluster/worker.ts";
+import type { SessionsApi } from "../../../src/kernel/api.ts";
+import { MemoryRegistry } from "./memory-registry.ts";
+
+const limits = { lineLimit: 10_000_000, outboxLimit: 262_144 };
+
+export interface ClusterSubject {
+	readonly registry: MemoryRegistry;
+	/** Starts a worker with these sessions. */
+	addWorker(id: string, sessions: SessionsApi, options?: Partial<WorkerOptions>): Promise<Worker>;
+	/** The sessions as a front end has them. */
+	addFrontEnd(local: SessionsApi, patience?: number): ClusterSessions;
+}
+
+/** Everything ends with the test. */
+export function createCluster(): ClusterSubject {
+	const registry = new MemoryRegistry();
+	return {
+		registry,
+		async addWorker(id, sessions, options = {}) {
+			const worker = await startWorker({
+				sessions,
+				registry,
+				processId: async () => id,
+				tags: [],
+				capacity: 100,
+				listen: { host: "127.0.0.1", port: 0 },
+				announced: null,
+				tls: null,
+				prepare: null,
+				limits,
+				clock: systemClock,
+				log: silentLog,
+				...options,
+			});
+			onTestFinished(() => worker.close());
+			return worker;
+		},
+		addFrontEnd(local, patience = 5_000) {
+			const connections = new WorkerConnections({ registry, limits, clock: systemClock, log: silentLog });
+			const parts = {
+				registry,
+				connections,
+				processId: async () => "front",
+				patience,
+				clock: systemClock,
+				log: silentLog,
+			};
+			const sessions = new ClusterSessions({ local, registry, connections, placements: new Placements(parts) });
+			onTestFinished(() => sessions.stop());
+			return sessions;
+		},
+	};
+}
+
+/** A front end's way to sessions that one worker has. */
+export async function reachThroughWorker(sessions: SessionsApi): Promise<SessionsApi> {
+	const cluster = createCluster();
+	await cluster.addWorker("w1", sessions);
+	return cluster.addFrontEnd(sessions);
+}

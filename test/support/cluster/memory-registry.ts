@@ -1,0 +1,97 @@
+// The registry of a cluster without a database: the processes of one test tell each other in memory.
+import { randomUUID } from "node:crypto";
+import type { Registry, RegistryChannel, SessionPlace, WorkerPlace } from "../../../src/cluster/registry.ts";
+import { placedChannel, workChannel } from "../../../src/cluster/registry.ts";
+import type { Placement } from "../../../src/store/session-store.ts";
+
+interface Request extends Placement {
+	worker: string | null;
+}
+
+export class MemoryRegistry implements Registry {
+	readonly #workers = new Map<string, WorkerPlace>();
+	readonly #requests = new Map<string, Request>();
+	readonly #listeners = new Map<RegistryChannel, ((payload: string | null) => void)[]>();
+	/** Which worker has a session; those that are not here are at the only worker. */
+	readonly holders = new Map<string, string>();
+	/** The sessions that need something. */
+	readonly needs = new Map<string, readonly string[]>();
+	/** Sessions whose turn was interrupted. */
+	cut: string[] = [];
+
+	/** As if the process of the worker had died. */
+	forget(workerId: string): void {
+		this.#workers.delete(workerId);
+	}
+
+	async workers(): Promise<readonly WorkerPlace[]> {
+		return [...this.#workers.values()];
+	}
+
+	async find(sessionId: string): Promise<SessionPlace> {
+		const only = this.#workers.size === 1 ? [...this.#workers.keys()][0] : undefined;
+		const holder = this.holders.get(sessionId) ?? only ?? null;
+		const needs = this.needs.get(sessionId) ?? [];
+		return {
+			workDir: "/work",
+			owner: "",
+			needs,
+			worker: holder === null ? null : (this.#workers.get(holder) ?? null),
+			holder: null,
+		};
+	}
+
+	async needsOf(sessionIds: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>> {
+		return new Map([...this.needs].filter(([id]) => sessionIds.includes(id)));
+	}
+
+	async announce(worker: WorkerPlace): Promise<void> {
+		this.#workers.set(worker.id, worker);
+	}
+
+	async ask(_sessionId: string | null, placement: Placement): Promise<string> {
+		const id = randomUUID();
+		this.#requests.set(id, { ...placement, worker: null });
+		this.#tell(workChannel, id);
+		return id;
+	}
+
+	async answer(requestId: string): Promise<WorkerPlace | null> {
+		const worker = this.#requests.get(requestId)?.worker ?? null;
+		return worker === null ? null : (this.#workers.get(worker) ?? null);
+	}
+
+	async withdraw(requestId: string): Promise<void> {
+		this.#requests.delete(requestId);
+	}
+
+	/** How many requests wait for an answer or for their end. */
+	get open(): number {
+		return this.#requests.size;
+	}
+
+	async claim(worker: string, tags: readonly string[], room: number): Promise<readonly string[]> {
+		const claimed = [...this.#requests]
+			.filter(([, { worker: taken, needs }]) => taken === null && needs.every((tag) => tags.includes(tag)))
+			.slice(0, room);
+		for (const [id, request] of claimed) {
+			request.worker = worker;
+			this.#tell(placedChannel, id);
+		}
+		return claimed.map(([id]) => id);
+	}
+
+	async sweep(): Promise<void> {}
+
+	async interrupted(): Promise<readonly string[]> {
+		return this.cut;
+	}
+
+	listen(channel: RegistryChannel, onNews: (payload: string | null) => void): void {
+		this.#listeners.set(channel, [...(this.#listeners.get(channel) ?? []), onNews]);
+	}
+
+	#tell(channel: RegistryChannel, payload: string): void {
+		for (const listener of this.#listeners.get(channel) ?? []) queueMicrotask(() => listener(payload));
+	}
+}
