@@ -111,6 +111,17 @@ describe("the environment of commands", () => {
 		expect(given).toEqual({ PATH: "/bin", AWS_X: "c", AWS: "d" });
 	});
 
+	it("has no key of a collector of traces, but where it is", () => {
+		const collector = {
+			OTEL_EXPORTER_OTLP_ENDPOINT: "http://c",
+			OTEL_EXPORTER_OTLP_HEADERS: "key=a",
+			OTEL_EXPORTER_OTLP_TRACES_HEADERS: "key=b",
+		};
+		expect(toCommandEnvironment(collector, { pass: [], set: {}, drop: [] }, [])).toEqual({
+			OTEL_EXPORTER_OTLP_ENDPOINT: "http://c",
+		});
+	});
+
 	it("has what is passed and set, and not what is dropped", () => {
 		const lists = { pass: ["MINE", "OPENAI_*"], set: { CI: "1", PATH: "/usr/bin" }, drop: ["AWS_*", "MINE"] };
 		expect(toCommandEnvironment(environment, lists, ["key"])).toEqual({
