@@ -428,7 +428,7 @@ export function describeSessions(name: string, reach: ReachSessions): void {
 			const waiting = await again.session.externalEvents();
 			expect(waiting).toHaveLength(64);
 			expect(waiting[0]).toEqual({ id: "e1", kind: "build.done", input: "all is well" });
-			await attachHolding(again.session);
+			await attachReader(again.session);
 			await again.startTurn("text: hello", { events: { taken: waiting.map(({ id }) => id) } });
 			await vi.waitFor(async () => expect(await again.session.externalEvents()).toEqual([]), 10_000);
 		});
