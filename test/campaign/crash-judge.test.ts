@@ -1,8 +1,9 @@
 // What the crash campaign judges by: it must notice whatever files may do wrong.
 import { expect, it } from "vitest";
-import { countEffects, playCrash } from "../../scripts/campaign/frame/crash.ts";
-import { wireCrash } from "../../scripts/campaign/wire/crash.ts";
-import { scenarios } from "../../scripts/campaign/wire/crash-scenarios.ts";
+import { countEffects, MemoryWorld, playCrash, type Stop } from "../../scripts/campaign/frame/crash.ts";
+import { type Lived, playRound, type World } from "../../scripts/campaign/frame/crash-round.ts";
+import { toPart, wireCrash } from "../../scripts/campaign/wire/crash.ts";
+import { recovery, type Scenario, scenarios } from "../../scripts/campaign/wire/crash-scenarios.ts";
 import type { Files } from "../../src/files/port.ts";
 import { withoutSync } from "../../src/files/unsynced-files.ts";
 
@@ -60,9 +61,14 @@ const faultyPorts: readonly (readonly [string, string, (files: Files) => Files])
 	],
 ];
 
+function scenarioOf(name: string): Scenario {
+	const found = scenarios.find((scenario) => scenario.name === name);
+	if (found === undefined) throw new Error(`There is no scenario ${name}.`);
+	return found;
+}
+
 it.each(faultyPorts)("the crash campaign finds what goes wrong with files that %s", async (_, scenarioName, port) => {
-	const scenario = scenarios.find(({ name }) => name === scenarioName);
-	if (scenario === undefined) throw new Error(`There is no scenario ${scenarioName}.`);
+	const scenario = scenarioOf(scenarioName);
 	const { effects } = await countEffects(wireCrash, scenario, port);
 	const findings: string[] = [];
 	for (let effect = 1; effect <= effects && findings.length === 0; effect += 1) {
@@ -72,4 +78,54 @@ it.each(faultyPorts)("the crash campaign finds what goes wrong with files that %
 		}
 	}
 	expect(findings).not.toEqual([]);
+});
+
+const stop: Stop = { effect: 1_000, when: "after", loss: null };
+
+/** The world in memory, in which one life is told of otherwise than it was. */
+function createWorld(scenario: Scenario, told: number, tell: (lived: Lived) => Lived): World<Stop> {
+	const world = new MemoryWorld(wireCrash, scenario);
+	return {
+		live: async (parts, life) => {
+			const lived = await world.live(parts, life, null);
+			return life === told ? tell(lived) : lived;
+		},
+		readSession: (id) => world.readSession(id),
+		damage: (damage, round) => world.damage(damage, round),
+		marks: world.marks,
+	};
+}
+
+it("a recovery that is killed while it replays has started no turn of its own", async () => {
+	const scenario = scenarioOf("plain");
+	const cutInReplay = (lived: Lived): Lived => ({
+		...lived,
+		completed: false,
+		delivered: lived.delivered.map((lines) => {
+			const end = lines.findIndex((line) => line.includes('"StepBegin"'));
+			expect(end).toBeGreaterThan(0);
+			return lines.slice(0, end + 1);
+		}),
+	});
+	const world = createWorld(scenario, 2, cutInReplay);
+	const replaying: World<Stop> = {
+		...world,
+		live: (parts, life, at) => {
+			const asked = life === 2 ? [toPart({ ...recovery(life, 0, "commands"), prompts: [] }, 0)] : parts;
+			return world.live(asked, life, at);
+		},
+	};
+	const { faults } = await playRound(wireCrash, scenario, [null, stop], replaying);
+	expect(faults).toEqual([]);
+});
+
+it("what was delivered in the second life is looked for in the log, as in the first", async () => {
+	const scenario = scenarioOf("resume");
+	const text = '{"jsonrpc":"2.0","method":"event","params":{"type":"StatusUpdate","payload":{"message_id":"never"}}}';
+	const world = createWorld(scenario, 2, (lived) => ({
+		...lived,
+		delivered: lived.delivered.map((lines) => [...lines, text]),
+	}));
+	const { faults } = await playRound(wireCrash, scenario, [null], world);
+	expect(faults.join()).toContain("delivered but not persisted");
 });

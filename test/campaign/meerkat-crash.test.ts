@@ -109,8 +109,8 @@ function judged(
 		messages.map((message) => JSON.stringify(message));
 	const life = { before, after: before, ran, completed: true, endedWell: true, lostPower: false };
 	const lives: readonly SessionLife[] = [
-		{ ...life, delivered: toLines(delivered) },
-		{ ...life, after, ran: [], delivered: toLines(lastLines) },
+		{ ...life, kind: "stopped", delivered: toLines(delivered) },
+		{ ...life, kind: "recovery", after, ran: [], delivered: toLines(lastLines) },
 	];
 	return judge(meerkatCrash, [plain], id, lives);
 }

@@ -17,6 +17,7 @@ import {
 
 /** One session's share of one life of the server. */
 export interface SessionLife {
+	readonly kind: LifeKind;
 	/** The lines about it that its client was sent. */
 	readonly delivered: readonly string[];
 	/** The commands that ran; in processes all of them are known with the last life. */
@@ -140,6 +141,7 @@ export async function playRound<Scenario, Stop>(
 			const lives = sessions.get(id) ?? [];
 			sessions.set(id, lives);
 			lives.push({
+				kind,
 				delivered: lines.get(id) ?? [],
 				ran: lived.ran.get(id) ?? [],
 				before: before.get(id) ?? noFiles,

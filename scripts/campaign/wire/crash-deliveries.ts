@@ -1,6 +1,7 @@
 // What a client of Kimi Wire or legacy was sent, as the log has it: merged, and up to the last commit point.
 import { isDeepStrictEqual } from "node:util";
 import { isRecord } from "../../../src/base/json.ts";
+import type { SessionLife } from "../frame/crash-round.ts";
 import type { Message } from "../frame/session-files.ts";
 import { type DeliveredLine, parseDelivered, replayId } from "./crash-client.ts";
 
@@ -66,17 +67,26 @@ const legacyNames: Readonly<Record<string, string>> = {
 	tool_call_part: "ToolCallPart",
 };
 
-/** Every message that was sent after the replay, and the replayed ones. */
-export function splitDelivered(lines: readonly string[]): {
-	replayed: Message[] | null;
-	live: Message[];
-	all: DeliveredLine[];
-} {
+/** What a client was sent in one life. */
+export interface Delivered {
+	/** The replayed messages; null in a life that asks for no replay. */
+	readonly replayed: readonly Message[] | null;
+	/** Whether the replay was answered: one that a kill cuts off is not. */
+	readonly isReplayWhole: boolean;
+	/** Every message that was sent after the replay. */
+	readonly live: readonly Message[];
+	readonly all: readonly DeliveredLine[];
+}
+
+/** Recoveries ask for a replay before anything else, the lives before them do not. */
+export function splitDelivered({ kind, delivered: lines }: Pick<SessionLife, "kind" | "delivered">): Delivered {
 	const all = lines.map(parseDelivered);
 	const end = all.findIndex(({ id, method }) => id === replayId && method === null);
 	const toMessages = (delivered: readonly DeliveredLine[]): Message[] =>
 		delivered.flatMap(({ params }) => params ?? []);
-	return { replayed: end === -1 ? null : toMessages(all.slice(0, end)), live: toMessages(all.slice(end + 1)), all };
+	if (kind !== "recovery") return { replayed: null, isReplayWhole: false, live: toMessages(all), all };
+	if (end === -1) return { replayed: toMessages(all), isReplayWhole: false, live: [], all };
+	return { replayed: toMessages(all.slice(0, end)), isReplayWhole: true, live: toMessages(all.slice(end + 1)), all };
 }
 
 /** The subagent that a message is of; empty for the session's own agent. */

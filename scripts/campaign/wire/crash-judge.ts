@@ -13,17 +13,20 @@ export function judgeWire(lives: readonly SessionLife[], planSwitches: number): 
 	if (last === undefined) return [];
 	const faults: string[] = [];
 	let known: readonly Message[] = [];
-	for (const [index, { delivered }] of lives.entries()) {
-		const { replayed, live } = splitDelivered(delivered);
-		if (replayed !== null) faults.push(...checkDeliveredIsPersisted(known, replayed));
+	for (const [index, life] of lives.entries()) {
+		const { replayed, isReplayWhole, live } = splitDelivered(life);
+		if (isReplayWhole) faults.push(...checkDeliveredIsPersisted(known, replayed ?? []));
 		// Also what a killed process wrote goes with the power, when nothing was committed since.
 		const losesPower = lives.slice(index).some(({ lostPower }) => lostPower);
-		const persisted = losesPower ? committedPart(live) : live;
-		if (replayed === null) known = known.length === 0 ? [...persisted] : known;
+		const toKept = (messages: readonly Message[]) => (losesPower ? committedPart(messages) : messages);
+		const kept = toKept(live);
+		if (replayed === null) known = [...known, ...kept];
+		// A part of a replay says no more than what was known before, if anything was.
+		else if (!isReplayWhole) known = known.length === 0 ? toKept(replayed) : known;
 		// What a replay gave was received as well, and replaces all that was known before.
-		else if (!losesPower || persisted.length > 0) known = [...replayed, ...persisted];
+		else if (!losesPower || kept.length > 0) known = [...replayed, ...kept];
 	}
-	const live = lives.flatMap(({ delivered }) => splitDelivered(delivered).live);
+	const live = lives.flatMap((life) => splitDelivered(life).live);
 	const { after } = last;
 	faults.push(...judgeEnd(last), ...checkContextHas(countDelivered(live), after));
 	faults.push(...checkStateHasDelivered(live, after.state), ...checkPlanMode(live, after.state, planSwitches));
@@ -31,12 +34,12 @@ export function judgeWire(lives: readonly SessionLife[], planSwitches: number): 
 	return faults;
 }
 
-function judgeEnd({ delivered, before }: SessionLife): string[] {
-	const { replayed, live, all } = splitDelivered(delivered);
+function judgeEnd(life: SessionLife): string[] {
+	const { replayed, live, all } = splitDelivered(life);
 	const faults = checkResults(all, [...(replayed ?? []), ...live]);
 	const answer = all.at(-1);
 	if (answer?.result?.["status"] !== "finished") faults.push(`the next prompt ended with ${JSON.stringify(answer)}`);
-	const unfinished = openCalls(before.journal).length;
+	const unfinished = openCalls(life.before.journal).length;
 	const notices = live.filter(({ payload }) => String(payload["text"] ?? "").includes(noticeText)).length;
 	if (notices !== (unfinished === 0 ? 0 : 1))
 		faults.push(`${unfinished} calls were unfinished, ${notices} notices sent`);
