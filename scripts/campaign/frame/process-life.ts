@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Damage, inflict } from "./damage.ts";
-import { type Place, type RunningExecutable, startExecutable, writeSettings } from "./executable.ts";
+import { type Place, startExecutable, writeSettings } from "./executable.ts";
 import type { Part } from "./life.ts";
 import { readSessionFiles, type SessionFiles } from "./session-files.ts";
 
@@ -52,7 +52,11 @@ export async function liveInProcess(
 async function livePart(place: Place, { models, argv, play }: Part, name: string, killAfter: number | null) {
 	const configFile = await writeSettings(place, name, models);
 	const running = startExecutable(place, [...argv, "--config-file", configFile]);
-	const hung = setTimeout(running.kill, patience);
+	let isHung = false;
+	const hung = setTimeout(() => {
+		isHung = true;
+		running.kill();
+	}, patience);
 	const delivered: string[] = [];
 	let begun = performance.now();
 	let killing: NodeJS.Timeout | undefined;
@@ -67,6 +71,7 @@ async function livePart(place: Place, { models, argv, play }: Part, name: string
 	};
 	const completed = await play({ write: (line) => void running.write(line), read }, place.workDir);
 	const duration = performance.now() - begun;
+	const endedAt = performance.now();
 	if (killAfter === null) running.end();
 	while ((await read()) !== null) {
 		// What was written before the end was received, wherever the client stopped.
@@ -75,11 +80,11 @@ async function livePart(place: Place, { models, argv, play }: Part, name: string
 	clearTimeout(hung);
 	clearTimeout(killing);
 	const isFaulty = killAfter === null && (!completed || end !== "0");
-	return { delivered, completed, duration, complaints: isFaulty ? [describeEnd(end, running)] : [] };
-}
-
-function describeEnd(end: string, running: RunningExecutable): string {
-	return `the process ended with ${end}: ${running.complaints()}`;
+	const after = isHung
+		? `from the campaign, not having ended within ${patience} ms`
+		: `${(performance.now() - endedAt).toFixed(0)} ms after the end of its input`;
+	const complaints = isFaulty ? [`the process ended with ${end} ${after}: ${running.complaints()}`] : [];
+	return { delivered, completed, duration, complaints };
 }
 
 async function readOrEmpty(file: string): Promise<Buffer> {
