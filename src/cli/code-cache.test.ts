@@ -1,3 +1,4 @@
+import { readdirSync } from "node:fs";
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -43,6 +44,22 @@ describe("createCodeCache", () => {
 			expect.stringMatching(/^main\.cjs\.[0-9a-f]+\.bin$/),
 			expect.stringMatching(/^part\.cjs\.[0-9a-f]+\.bin$/),
 		]);
+	});
+
+	it("saves what there is time for, and the rest after the next start", () => {
+		let time = 0;
+		const slow = () => {
+			const cache = createCodeCache(cacheDirectory, () => {
+				time += 1000;
+				return time;
+			});
+			cache.require(main);
+			cache.save();
+		};
+		slow();
+		expect(readdirSync(cacheDirectory)).toHaveLength(1);
+		slow();
+		expect(readdirSync(cacheDirectory)).toHaveLength(2);
 	});
 
 	it("loads from the cache and leaves it unchanged", async () => {

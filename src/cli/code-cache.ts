@@ -18,9 +18,15 @@ interface LoadedChunk {
 export interface CodeCache {
 	/** Loads a chunk by absolute path and returns its exports. */
 	require(chunk: string): unknown;
-	/** Writes the compiled code of chunks that were not cached; call it before the program exits. */
+	/**
+	 * Writes the compiled code of chunks that were not cached; call it before the program exits. Where that takes long it stops
+	 * early, after one chunk at least.
+	 */
 	save(): void;
 }
+
+/** Milliseconds for the writing: usually a tenth of that. A process that is due to exit must not be killed for it. */
+const savingTime = 400;
 
 type Wrapper = (
 	exports: object,
@@ -30,8 +36,8 @@ type Wrapper = (
 	dir: string,
 ) => void;
 
-/** `directory` belongs to the cache; its name should include the version. */
-export function createCodeCache(directory: string): CodeCache {
+/** `directory` belongs to the cache; its name should include the version. `now` is a time in milliseconds. */
+export function createCodeCache(directory: string, now: () => number = () => performance.now()): CodeCache {
 	const modules = new Map<string, { exports: object }>();
 	const chunks: LoadedChunk[] = [];
 
@@ -72,8 +78,11 @@ export function createCodeCache(directory: string): CodeCache {
 	return {
 		require: load,
 		save() {
+			const begun = now();
 			for (const { script, cachePath, isCached } of chunks) {
-				if (!isCached) writeCacheFile(cachePath, withChecksum(script.createCachedData()));
+				if (isCached) continue;
+				writeCacheFile(cachePath, withChecksum(script.createCachedData()));
+				if (now() - begun > savingTime) return;
 			}
 		},
 	};
