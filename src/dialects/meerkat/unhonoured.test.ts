@@ -2,8 +2,14 @@ import { describe, expect, it } from "vitest";
 import { refuseUnhonouredOfCreate, refuseUnhonouredOfTurn } from "./unhonoured.ts";
 
 describe("a creation", () => {
-	it.each(["hooks_override", "keep_alive", "skill_refs"])("with `%s` is refused by name", (field) => {
+	it.each(["hooks_override", "keep_alive", "skill_references"])("with `%s` is refused by name", (field) => {
 		expect(() => refuseUnhonouredOfCreate({ prompt: "x", [field]: { a: 1 } })).toThrow(`\`${field}\``);
+	});
+
+	it("without a run is refused the skills of one, and with a run it is not", () => {
+		const params = { prompt: "x", skill_refs: [{ source_uuid: "a", skill_name: "b" }] };
+		expect(() => refuseUnhonouredOfCreate({ ...params, initial_turn: "deferred" })).toThrow("`skill_refs`");
+		expect(() => refuseUnhonouredOfCreate(params)).not.toThrow();
 	});
 
 	it("with nothing but nulls, false and what has an effect is taken", () => {
