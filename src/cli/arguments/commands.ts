@@ -317,7 +317,7 @@ browser. The address has the token behind '#', where no browser sends it: give i
 		forms: [
 			{
 				words:
-					"[--port N] [--host ADDRESS] [--no-open] [--allow-remote] [--allow-host NAME]... [--tls-cert FILE --tls-key FILE] [--new-token] [--notify CMD] [--json] [flags]",
+					"[--port N] [--host ADDRESS] [--no-open] [--qr] [--allow-remote] [--allow-host NAME]... [--tls-cert FILE --tls-key FILE] [--new-token] [--notify CMD] [--json] [flags]",
 			},
 		],
 		flags: pageFlags,
