@@ -38,7 +38,7 @@ export interface ClusterSessionParts {
 
 /** Milliseconds between two tries at a worker that is about to end. */
 const retryPause = 250;
-/** Milliseconds for which a request is tried again. */
+/** Milliseconds for which a request is repeated. */
 const retrySpan = 30_000;
 
 type Repeatable = { readonly [T in CommandType]: (command: Extract<Command, { type: T }>) => boolean };
@@ -235,7 +235,7 @@ export class ClusterSession implements SessionApi {
 			try {
 				current = await this.#attachNow({ ...again, after: cursor });
 			} catch {
-				// Archived, deleted, or nobody can run it now: a client that asks again is told why.
+				// Archived, deleted, or nobody can run it now: a client that asks again gets the reason.
 				end();
 				return false;
 			}

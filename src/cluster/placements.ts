@@ -56,7 +56,7 @@ export class Placements {
 			let placed: Placed | null = null;
 			let failure: KernelError;
 			try {
-				placed = await this.#findOrAsk(sessionId, deadline);
+				placed = await this.#findOrPlace(sessionId, deadline);
 				return await work(placed);
 			} catch (thrown) {
 				if (!(thrown instanceof KernelError) || !isPassing(thrown, placed)) throw thrown;
@@ -75,7 +75,7 @@ export class Placements {
 		return place.worker === null ? null : await this.#reach(place.worker);
 	}
 
-	async #findOrAsk(sessionId: string, deadline: number): Promise<Placed> {
+	async #findOrPlace(sessionId: string, deadline: number): Promise<Placed> {
 		const { registry } = this.#parts;
 		const place = await registry.find(sessionId);
 		if (place === null) throw new KernelError("session-not-found", `Session not found: ${sessionId}`);

@@ -1,4 +1,4 @@
-// What the processes that share a database tell each other in it: which workers there are, which sessions they run, and
+// What the processes that share a database exchange in it: which workers there are, which sessions they run, and
 // who looks for a worker. All times are the clock of the database.
 import { randomUUID } from "node:crypto";
 import * as v from "valibot";
@@ -67,7 +67,7 @@ export interface Registry {
 	find(sessionId: string): Promise<SessionPlace | null>;
 	/** What each of these sessions needs; those that need nothing are left out. */
 	needsOf(sessionIds: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>>;
-	/** Makes the process of this id a worker, or tells that it ends. */
+	/** Makes the process of this id a worker, or one that ends. */
 	announce(worker: WorkerPlace): Promise<void>;
 	/** Looks for a worker; a session that is not there yet has no id. Gives the id of the request. */
 	ask(sessionId: string | null, needs: Placement, askedBy: string): Promise<string>;

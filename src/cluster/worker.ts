@@ -19,7 +19,7 @@ const lookInterval = 1_000;
 const claimSpan = 10_000;
 /** Sessions that are taken over in one look. */
 const takeOverLimit = 20;
-/** Milliseconds after which a session that could not be taken over is tried again. */
+/** Milliseconds after which a session that could not be taken over is looked at again. */
 const takeOverPause = 30_000;
 /** Connections of front ends, and those of them that have not proved who they are. */
 const connectionLimit = 1_000;
@@ -146,8 +146,10 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
 			sessions.refuseTurns();
 			await working;
 			if (announcedAs !== null) {
-				const told = registry.announce({ ...announcement, id: announcedAs, isEnding: true });
-				await told.catch((thrown: unknown) => log.warn("The end of a worker was not told.", { error: thrown }));
+				const announced = registry.announce({ ...announcement, id: announcedAs, isEnding: true });
+				await announced.catch((thrown: unknown) =>
+					log.warn("The end of a worker was not announced.", { error: thrown }),
+				);
 			}
 			const late = new AbortController();
 			const withdraw = clock.after(milliseconds, () => late.abort());

@@ -5,7 +5,7 @@ import type { Clock } from "../base/clock.ts";
 export const readinessTime = 1000;
 
 /**
- * Calls `check` once for all who ask at the same time; ready is what resolves within a second. While a check hangs
+ * Calls `check` once for all who ask concurrently; ready is what resolves within a second. While a check hangs
  * no other one is begun.
  */
 export function createReadiness(check: () => Promise<unknown>, clock: Clock): () => Promise<boolean> {

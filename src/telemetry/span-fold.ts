@@ -4,7 +4,7 @@ import { inputTokens, toParts, type UserInput } from "../events/content.ts";
 import type { AgentEvent, EventBodyOf } from "../events/event.ts";
 import { type Attributes, OpenSpan, type Span, type SpanPlace } from "./span.ts";
 
-/** The model of an agent, as the fold is told of it. */
+/** The model of an agent, as it was reported to the fold. */
 export interface ModelInUse {
 	/** The name sent to the provider; empty when it is not known. */
 	readonly name: string;
@@ -50,7 +50,7 @@ interface OpenCall {
 	readonly parts: object[];
 }
 
-/** Agents with a turn at the same time; beyond, the oldest are given up: their ends were never reported. */
+/** Agents with concurrent turns; beyond, the oldest are given up: their ends were never reported. */
 const agentLimit = 10_000;
 
 /** Characters of one attribute with content. */

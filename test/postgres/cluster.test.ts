@@ -187,7 +187,7 @@ describe.skipIf(url === "")("a cluster of workers and gateways", { timeout: 60_0
 		stopped?.child.kill("SIGCONT");
 		const last = await runTurn(gateway, { sessionId, key: "k3", input: "text: third" });
 		expect(last.text).toBe("third");
-		// One writer at a time: the terms of the events never go back, and the numbers have no gap.
+		// One writer at a time: the terms of the events never decrease, and the numbers have no gap.
 		const rows = await database.query(
 			`select seq, term from ${database.schema}.event where session_id = $1 order by seq`,
 			[sessionId],

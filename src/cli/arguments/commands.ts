@@ -330,7 +330,7 @@ browser. The address has the token behind '#', where no browser sends it: give i
 	worker: {
 		about: "Run sessions of a store in PostgreSQL for gateways.",
 		purpose: `Run the sessions that gateways with the same store in PostgreSQL ask for, on as many machines as there are workers. Ends
-when it is told to with SIGTERM, once its turns are over or the time of --drain is; a second signal ends it at once. It
+with SIGTERM, once its turns are over or the time of --drain is; a second signal ends it at once. It
 takes the flags of the program that say nothing of one session as well; see the help of the program.`,
 		forms: [
 			{

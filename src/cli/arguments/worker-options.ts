@@ -35,7 +35,7 @@ export const workerFlags = [
 	{
 		names: ["--announce"],
 		value: "HOST:PORT",
-		about: "The address that gateways are told, if it is another one than that of --listen.",
+		about: "The address that gateways use, if it is another one than that of --listen.",
 	},
 	{ names: ["--tls-cert"], value: "FILE", offers: "files", about: "Encrypt with this certificate, in PEM." },
 	{ names: ["--tls-key"], value: "FILE", offers: "files", about: "The key of the certificate, in PEM." },
@@ -53,7 +53,7 @@ export const workerFlags = [
 	{
 		names: ["--drain"],
 		value: "SECONDS",
-		about: `How long running turns may go on when it is told to end. Default: ${usualDrain}.`,
+		about: `How long running turns may go on when it has to end. Default: ${usualDrain}.`,
 	},
 	{
 		names: ["--prepare"],

@@ -1,4 +1,4 @@
-// The command `worker`: runs the sessions that gateways with the same store ask for, until it is told to end.
+// The command `worker`: runs the sessions that gateways with the same store ask for, until a signal ends it.
 import { X509Certificate } from "node:crypto";
 import { hostname } from "node:os";
 import { aborted } from "../../base/abort.ts";

@@ -134,7 +134,7 @@ create index last_session_id on ${schema}.last_session (session_id);
 	},
 	{
 		number: 2,
-		// What workers and those who look for one tell each other.
+		// What workers and those who look for one exchange.
 		text: (schema) => `
 alter table ${schema}.process add column secret text, add column fingerprint text, add column is_ending boolean not null default false;
 create table ${schema}.placement (

@@ -1,4 +1,4 @@
-// The registry of a cluster without a database: the processes of one test tell each other in memory.
+// The registry of a cluster without a database: the processes of one test share it in memory.
 import { randomUUID } from "node:crypto";
 import type { Registry, RegistryChannel, SessionPlace, WorkerPlace } from "../../../src/cluster/registry.ts";
 import { placedChannel, workChannel } from "../../../src/cluster/registry.ts";
@@ -52,7 +52,7 @@ export class MemoryRegistry implements Registry {
 	async ask(_sessionId: string | null, placement: Placement): Promise<string> {
 		const id = randomUUID();
 		this.#requests.set(id, { ...placement, worker: null });
-		this.#tell(workChannel, id);
+		this.#notify(workChannel, id);
 		return id;
 	}
 
@@ -76,7 +76,7 @@ export class MemoryRegistry implements Registry {
 			.slice(0, room);
 		for (const [id, request] of claimed) {
 			request.worker = worker;
-			this.#tell(placedChannel, id);
+			this.#notify(placedChannel, id);
 		}
 		return claimed.map(([id]) => id);
 	}
@@ -91,7 +91,7 @@ export class MemoryRegistry implements Registry {
 		this.#listeners.set(channel, [...(this.#listeners.get(channel) ?? []), onNews]);
 	}
 
-	#tell(channel: RegistryChannel, payload: string): void {
+	#notify(channel: RegistryChannel, payload: string): void {
 		for (const listener of this.#listeners.get(channel) ?? []) queueMicrotask(() => listener(payload));
 	}
 }
