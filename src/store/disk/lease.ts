@@ -172,7 +172,11 @@ function createLease({ files, log, path: leasePath, directory }: LeaseOptions, t
 		isWatchable: true,
 		async release() {
 			const isKnown = knownTime !== null && (await files.status(leasePath))?.modifiedAt === knownTime;
-			if (isKnown || (await holder())?.token === token) await files.remove(leasePath);
+			if (!isKnown && (await holder())?.token !== token) return;
+			// One that stays makes the next open of the session in this process or another wait for three seconds.
+			await files.remove(leasePath).catch(async () => {
+				if ((await holder())?.token === token) await files.remove(leasePath);
+			});
 		},
 	};
 }
