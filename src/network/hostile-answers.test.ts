@@ -200,8 +200,9 @@ describe("a limit", () => {
 
 	it("does not apply while the reader waits", async () => {
 		const server = await startRawServer((socket) => socket.write(`${ok}content-length: 3\r\n\r\nabc`));
-		const response = await createFetch({ silenceTimeout: 10 })(server.url);
-		await pause(40);
+		// Long enough for the first bytes to arrive on a busy machine.
+		const response = await createFetch({ silenceTimeout: 250 })(server.url);
+		await pause(400);
 		expect(await response.text()).toBe("abc");
 	});
 
