@@ -80,6 +80,7 @@ const cases: readonly (readonly [line: string, offered: readonly string[]])[] = 
 			"rpc",
 			"serve",
 			"sessions",
+			"store",
 			"web",
 		],
 	],
