@@ -138,8 +138,9 @@ async function checkRipgrep({ processes, place, environment, findRipgrep }: Chec
 	return warning(`${file} cannot be started, so the tool Grep fails.`, "Install ripgrep so that 'rg' is in PATH.");
 }
 
-async function checkStore(): Promise<Finding> {
-	const { type, database, reachable, version, why } = await readStoreStatus();
+/** It changes nothing: that others may read the settings is the finding of another check. */
+async function checkStore({ files }: CheckPlace): Promise<Finding> {
+	const { type, database, reachable, version, why } = await readStoreStatus(files);
 	if (type === "disk") return ok("Sessions are stored on disk.");
 	const name = database ?? "The database of the settings";
 	if (!reachable) return failed(`${name} cannot be used: ${why ?? "unknown"}`, "See docs/postgres.md.");

@@ -95,19 +95,22 @@ export interface CommandStore {
 	openDatabase(): Promise<Database>;
 }
 
-/** Fails `invalid-input` for settings that cannot be read. */
-export async function findCommandStore(): Promise<CommandStore> {
+/**
+ * Without `given`, files of the share directory that others may read are restricted where they are read. Fails `invalid-input`
+ * for settings that cannot be read.
+ */
+export async function findCommandStore(given?: Files): Promise<CommandStore> {
 	const place: Place = { currentDir: currentDirectory(), home: homedir() };
 	const environment = environmentVariables();
 	const shareDir = shareDirectory(environment, place);
-	const files = createDiskFiles(privateBelow(shareDir));
+	const files = given ?? createDiskFiles(privateBelow(shareDir));
 	const file = `${shareDir}/config.toml`;
 	const { configuration } = await readStartSettings(file, environment, files).catch((thrown: unknown) => {
 		throw new KernelError("invalid-input", errorText(thrown), { cause: thrown });
 	});
 	const settings = withStoreEnvironment(configuration.store, environment);
 	const disk = createDiskStore({ files, shareDir, log: silentLog, clock: systemClock, protocolVersion });
-	const given = { files, place, log: silentLog };
+	const opening = { files, place, log: silentLog };
 	return {
 		settings,
 		files,
@@ -115,7 +118,7 @@ export async function findCommandStore(): Promise<CommandStore> {
 		place,
 		environment,
 		disk,
-		openStore: async () => (settings.type === "disk" ? disk : await openConfiguredStore(settings, given)),
-		openDatabase: () => openConfiguredDatabase(settings, given),
+		openStore: async () => (settings.type === "disk" ? disk : await openConfiguredStore(settings, opening)),
+		openDatabase: () => openConfiguredDatabase(settings, opening),
 	};
 }

@@ -2,6 +2,7 @@
 import { unlessLate } from "../../base/abort.ts";
 import { systemClock } from "../../base/clock.ts";
 import { errorText } from "../../base/errors.ts";
+import type { Files } from "../../files/port.ts";
 import { findCommandStore } from "./configured-store.ts";
 
 /** Milliseconds to wait for the database. */
@@ -18,12 +19,12 @@ export interface StoreStatus {
 	readonly why: string | null;
 }
 
-/** The status of the store that the settings and the environment ask for. Never fails. */
-export async function readStoreStatus(): Promise<StoreStatus> {
+/** The status of the store that the settings and the environment ask for; `files` are those of `findCommandStore`. Never fails. */
+export async function readStoreStatus(files?: Files): Promise<StoreStatus> {
 	const disk = { type: "disk", database: null, reachable: true, version: null, why: null } as const;
 	let known: Pick<StoreStatus, "type" | "database"> = disk;
 	try {
-		const { settings, openDatabase } = await findCommandStore();
+		const { settings, openDatabase } = await findCommandStore(files);
 		if (settings.type === "disk") return disk;
 		known = { type: "postgres", database: null };
 		const { schemaVersion } = await import("../../store/postgres/schema-version.ts");
