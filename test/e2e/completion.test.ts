@@ -82,6 +82,7 @@ const cases: readonly (readonly [line: string, offered: readonly string[]])[] = 
 			"sessions",
 			"store",
 			"web",
+			"worker",
 		],
 	],
 	["agentwire m", ["mcp"]],
