@@ -98,7 +98,9 @@ describe.skipIf(url === "")("a cluster of workers and gateways", { timeout: 60_0
 		};
 		/** The durable events of a stream, as they come. */
 		const stream = async (sessionId: string) => {
-			const response = await fetch(`${gateway.url}/events?sessions=${sessionId}`, {
+			// From the beginning, however late it attaches.
+			const { cursor } = await call("session.snapshot", { sessionId });
+			const response = await fetch(`${gateway.url}/events?sessions=${sessionId}@${cursor.epoch}:0`, {
 				headers: { authorization: `Bearer ${gateway.token}` },
 			});
 			const events: { readonly seq: number; readonly type: string }[] = [];
