@@ -82,13 +82,13 @@ it.each(faultyPorts)("the crash campaign finds what goes wrong with files that %
 
 const stop: Stop = { effect: 1_000, when: "after", loss: null };
 
-/** The world in memory, in which one life is told of otherwise than it was. */
-function createWorld(scenario: Scenario, told: number, tell: (lived: Lived) => Lived): World<Stop> {
+/** The world in memory, in which one life is reported otherwise than it was. */
+function createWorld(scenario: Scenario, changed: number, change: (lived: Lived) => Lived): World<Stop> {
 	const world = new MemoryWorld(wireCrash, scenario);
 	return {
 		live: async (parts, life) => {
 			const lived = await world.live(parts, life, null);
-			return life === told ? tell(lived) : lived;
+			return life === changed ? change(lived) : lived;
 		},
 		readSession: (id) => world.readSession(id),
 		damage: (damage, round) => world.damage(damage, round),

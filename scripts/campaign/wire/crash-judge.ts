@@ -18,13 +18,13 @@ export function judgeWire(lives: readonly SessionLife[], planSwitches: number): 
 		if (isReplayWhole) faults.push(...checkDeliveredIsPersisted(known, replayed ?? []));
 		// Also what a killed process wrote goes with the power, when nothing was committed since.
 		const losesPower = lives.slice(index).some(({ lostPower }) => lostPower);
-		const toKept = (messages: readonly Message[]) => (losesPower ? committedPart(messages) : messages);
-		const kept = toKept(live);
-		if (replayed === null) known = [...known, ...kept];
+		const toStored = (messages: readonly Message[]) => (losesPower ? committedPart(messages) : messages);
+		const stored = toStored(live);
+		if (replayed === null) known = [...known, ...stored];
 		// A part of a replay says no more than what was known before, if anything was.
-		else if (!isReplayWhole) known = known.length === 0 ? toKept(replayed) : known;
+		else if (!isReplayWhole) known = known.length === 0 ? toStored(replayed) : known;
 		// What a replay gave was received as well, and replaces all that was known before.
-		else if (!losesPower || kept.length > 0) known = [...replayed, ...kept];
+		else if (!losesPower || stored.length > 0) known = [...replayed, ...stored];
 	}
 	const live = lives.flatMap((life) => splitDelivered(life).live);
 	const { after } = last;
