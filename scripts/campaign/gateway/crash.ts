@@ -81,8 +81,11 @@ export const gatewayCrash: CrashDialect<Plans> = {
 		const sessions = known.map((sessionId): KnownSession => {
 			const lives = livesOf(sessionId);
 			const { othersFirst = false } = scenario.find(({ index }) => index === planOf(lives)) ?? {};
-			// With the power, events went that a client had, and another client's turn may have their numbers: it begins anew.
-			const beginsAnew = othersFirst && lives.at(-1)?.lostPower === true;
+			// With the power, events went that a client had, and another client's turn may have their numbers: it begins anew,
+			// also when the life after the loss ended before it could.
+			const lost = lives.findLastIndex(({ lostPower }) => lostPower);
+			const hasBegun = lives.slice(lost + 1).some((each) => messagesOf(each).some(({ event }) => event === "reset"));
+			const beginsAnew = othersFirst && lost !== -1 && !hasBegun;
 			return { sessionId, cursor: beginsAnew ? null : viewOf(lives).cursor, othersFirst };
 		});
 		return [toPart(scenario, life, kind === "stopped" ? playPlans(scenario) : playAgain(sessions, life))];
