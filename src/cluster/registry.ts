@@ -53,7 +53,6 @@ const sessionSchema = v.object({
 	held_by: v.nullable(v.string()),
 });
 const idSchema = v.object({ id: v.string() });
-const claimSchema = v.object({ id: v.string(), session_id: v.nullable(v.string()) });
 
 /** The notifications that somebody looks for a worker, and that one was found: the payload of the latter names the request. */
 export const workChannel = "agentwire_work";
@@ -176,12 +175,12 @@ export class DatabaseRegistry implements Registry {
 				order by coalesce(running.turns, 0), r.asked_at, r.id limit $3 for update of r skip locked
 			)
 			update ${this.#schema}.placement r set worker = $1, answered_at = now() from chosen where r.id = chosen.id
-			returning r.id, r.session_id`,
+			returning r.id`,
 			[worker, tags, room],
 		);
-		const claims = rows.map((row) => v.parse(claimSchema, row));
-		for (const { id } of claims) await this.#notify(placedChannel, id);
-		return claims.map(({ id }) => id);
+		const claims = rows.map((row) => v.parse(idSchema, row).id);
+		for (const id of claims) await this.#notify(placedChannel, id);
+		return claims;
 	}
 
 	async sweep(): Promise<void> {
