@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { acpDialect } from "../../../src/dialects/acp/dialect.ts";
 import type { CrashDialect } from "../frame/crash-round.ts";
 import { serveHosted } from "../frame/hosted-life.ts";
-import { choose } from "../frame/hostile-lines.ts";
+import { cancelMoment, choose } from "../frame/hostile-lines.ts";
 import { commandsOf, parseLine, playAgain, playPlans, type SessionPlan, sessionOf, toPart } from "./crash-client.ts";
 import { gather, judgeAcp, planOf } from "./crash-deliveries.ts";
 
@@ -16,10 +16,7 @@ const plan: fc.Arbitrary<Omit<SessionPlan, "index">> = fc.record({
 	hasTools: choose(true, true, true, false),
 	prompts: fc.integer({ min: 1, max: 3 }),
 	choice: choose<SessionPlan["choice"]>("approve", "approve", "approve_for_session", "reject", null),
-	cancelAfter: fc.oneof(
-		{ weight: 4, arbitrary: fc.constant(null) },
-		{ weight: 1, arbitrary: fc.integer({ min: 1, max: 16 }) },
-	),
+	cancelAfter: cancelMoment(16),
 });
 
 const plans: fc.Arbitrary<Plans> = fc

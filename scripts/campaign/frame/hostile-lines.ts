@@ -25,6 +25,14 @@ export interface Vocabulary {
 
 export const choose = <T>(...values: readonly T[]): fc.Arbitrary<T> => fc.constantFrom(...values);
 
+/** After how many events a turn is cancelled, at most so many; null in four cases of five, in which it is not. */
+export function cancelMoment(most: number): fc.Arbitrary<number | null> {
+	return fc.oneof(
+		{ weight: 4, arbitrary: fc.constant(null) },
+		{ weight: 1, arbitrary: fc.integer({ min: 1, max: most }) },
+	);
+}
+
 /** Absent in all but `percent` of the cases. */
 export function sometimes<T>(percent: number, arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> {
 	return fc.oneof({ weight: 100 - percent, arbitrary: fc.constant(undefined) }, { weight: percent, arbitrary });

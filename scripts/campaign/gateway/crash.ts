@@ -6,7 +6,7 @@ import { isRecord } from "../../../src/base/json.ts";
 import { runCrash } from "../frame/crash.ts";
 import type { CrashDialect, SessionLife } from "../frame/crash-round.ts";
 import type { RunCampaign } from "../frame/front-end.ts";
-import { choose } from "../frame/hostile-lines.ts";
+import { cancelMoment, choose } from "../frame/hostile-lines.ts";
 import type { Fields } from "../frame/life.ts";
 import {
 	commandsOf,
@@ -31,10 +31,7 @@ const plan: fc.Arbitrary<Omit<SessionPlan, "index">> = fc.record({
 	hasTools: choose(true, true, true, false),
 	turns: fc.integer({ min: 1, max: 3 }),
 	decision: choose<SessionPlan["decision"]>("approve", "approve", "approve_for_session", "reject", null),
-	cancelAfter: fc.oneof(
-		{ weight: 4, arbitrary: fc.constant(null) },
-		{ weight: 1, arbitrary: fc.integer({ min: 1, max: 16 }) },
-	),
+	cancelAfter: cancelMoment(16),
 	othersFirst: fc.boolean(),
 });
 

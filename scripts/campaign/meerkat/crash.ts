@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { meerkatDialect } from "../../../src/dialects/meerkat/dialect.ts";
 import type { CrashDialect } from "../frame/crash-round.ts";
 import { serveHosted } from "../frame/hosted-life.ts";
-import { choose } from "../frame/hostile-lines.ts";
+import { cancelMoment, choose } from "../frame/hostile-lines.ts";
 import { commandsOf, parseLine, playAgain, playPlans, type SessionPlan, sessionOf, toPart } from "./crash-client.ts";
 import { gather, judgeMeerkat, planOf } from "./crash-deliveries.ts";
 
@@ -20,10 +20,7 @@ const plan: fc.Arbitrary<Omit<SessionPlan, "index">> = fc.record({
 	hasTools: often(60),
 	runs: fc.integer({ min: 1, max: 3 }),
 	decision: choose<SessionPlan["decision"]>("approve", "approve", "approve_for_session", "reject", null),
-	interruptAfter: fc.oneof(
-		{ weight: 4, arbitrary: fc.constant(null) },
-		{ weight: 1, arbitrary: fc.integer({ min: 1, max: 12 }) },
-	),
+	interruptAfter: cancelMoment(12),
 	archives: often(15),
 });
 
