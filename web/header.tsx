@@ -13,6 +13,7 @@ import {
 	mode,
 	model,
 	models,
+	modes,
 	setMode,
 	setModel,
 	tick,
@@ -73,11 +74,13 @@ export function Header({ onSessions, onDetails, hasDetails }: HeaderActions): JS
 								if (wanted !== undefined) attempt(() => setMode(wanted));
 							}}
 						>
-							{sessionModes.map((each) => (
-								<option key={each} value={each}>
-									{modeNames[each]}
-								</option>
-							))}
+							{sessionModes
+								.filter((each) => each === mode.value || modes.value.includes(each))
+								.map((each) => (
+									<option key={each} value={each}>
+										{modeNames[each]}
+									</option>
+								))}
 						</select>
 						<select
 							aria-label="Model"

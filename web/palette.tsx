@@ -1,7 +1,6 @@
 // Everything that can be reached, by a few letters: sessions, and what can be done. Loaded when it is opened for the first time.
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { sessionModes } from "../src/events/session-mode.ts";
 import { switchDiffs } from "./diff-view.tsx";
 import { modeNames } from "./header.tsx";
 import { chooseTheme, nextTheme } from "./sessions.tsx";
@@ -16,6 +15,7 @@ import {
 	mode,
 	model,
 	models,
+	modes,
 	open,
 	sessions,
 	setMode,
@@ -133,7 +133,7 @@ function actions(onKeys: () => void, onDetails: () => void): Entry[] {
 		...looking,
 		{ label: "Fork this session", about: "go on in a copy", run: () => attempt(fork) },
 		{ label: "Archive this session", about: "its files stay", run: () => attempt(archive) },
-		...sessionModes
+		...modes.value
 			.filter((each) => each !== mode.value)
 			.map((each) => ({
 				label: `Mode: ${modeNames[each]}`,

@@ -2,7 +2,7 @@
 import { signal } from "@preact/signals";
 import type { Cursor } from "../src/events/event.ts";
 import type { Answer } from "../src/events/interaction.ts";
-import { type SessionMode, toSessionMode } from "../src/events/session-mode.ts";
+import { type SessionMode, sessionModes, toSessionMode } from "../src/events/session-mode.ts";
 import type { PromptFile } from "../src/gateway/files.ts";
 import type { GatewayEvent } from "../src/gateway/gateway-event.ts";
 import type { Result } from "../src/gateway/protocol.ts";
@@ -22,6 +22,8 @@ export const model = signal<Snapshot["model"]>(null);
 export const connection = signal<"loading" | "live" | "offline" | "closed">("loading");
 export const fault = signal<string | null>(null);
 export const tasks = signal<Result<"session.background-tasks">>([]);
+/** The modes that can be chosen for the session. */
+export const modes = signal<readonly SessionMode[]>(sessionModes);
 export const commands = signal<Result<"session.description">["slashCommands"]>([]);
 const emptyQueue: Result<"queue.list"> = { prompts: [], failure: null };
 /** The prompts that wait for the end of the turn, the same in every window. */
@@ -196,7 +198,9 @@ function showSnapshot(snapshot: Snapshot): void {
 async function describe(sessionId: string): Promise<void> {
 	try {
 		const found = await call("session.description", { sessionId });
-		if (currentId.value === sessionId) commands.value = found.slashCommands;
+		if (currentId.value !== sessionId) return;
+		commands.value = found.slashCommands;
+		modes.value = found.modes;
 	} catch {
 		// The palette is then empty; nothing else depends on it.
 	}

@@ -182,7 +182,7 @@ export const methods = {
 	),
 	"session.description": method(
 		"observe",
-		"What does not change while a session is loaded: its commands, hooks, models and sandbox.",
+		"What does not change while a session is loaded: its commands, hooks, models, sandbox, and the modes that can be chosen.",
 		onSession,
 		descriptionSchema,
 	),

@@ -6,6 +6,7 @@ import type { Command, CommandType, CommandValues } from "../events/command.ts";
 import type { UserInput } from "../events/content.ts";
 import type { HistoryEntry } from "../events/conversation.ts";
 import type { AgentEvent, Cursor } from "../events/event.ts";
+import type { SessionMode } from "../events/session-mode.ts";
 import type { TurnOptions, TurnOptionsChange, TurnStartOptions } from "../events/turn-options.ts";
 import type { EditorFiles } from "../files/editor-files.ts";
 import type { ClientHook, CommandHook } from "../hooks/hook.ts";
@@ -324,6 +325,8 @@ export interface SessionDescription {
 	readonly commandHooks: readonly CommandHook[];
 	/** The models that it can use. */
 	readonly models: readonly ModelOption[];
+	/** The modes that can be chosen: not those that settings forbid, nor plan mode for an agent without the tools for it. */
+	readonly modes: readonly SessionMode[];
 	/** Null when the settings ask for none. */
 	readonly sandbox: SandboxDescription | null;
 }

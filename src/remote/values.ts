@@ -250,6 +250,7 @@ export const descriptionSchema = objectOf<SessionDescription>({
 	slashCommands: v.array(v.object({ name: text, description: text, aliases: texts })),
 	commandHooks: v.array(commandHookSchema),
 	models: v.array(modelOptionSchema),
+	modes: v.array(v.picklist(sessionModes)),
 	sandbox: v.nullable(v.object({ status: v.picklist(["active", "none"]), why: nullableText })),
 });
 

@@ -1,6 +1,6 @@
 // What a person reviews with: both views of a change, the palette, sessions that are searched, renamed, forked and archived, plans,
 // subagents, and a window that may only look.
-import { readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { createStage, toolCall } from "../support/executable/executable.ts";
@@ -27,6 +27,20 @@ describe.skipIf(!hasBrowser)("reviewing", () => {
 		await page.locator(".attention .diff.split").waitFor();
 		await page.reload();
 		await page.locator(".attention .diff.split").waitFor();
+	});
+
+	it("offers no mode that settings forbid, in the switch and in the palette", async () => {
+		const stage = createStage({ scripts: ["text: All done."] });
+		appendFileSync(path.join(stage.shareDir, "config.toml"), '\n[permission]\nforbid_modes = ["yolo"]\n');
+		const { address } = await serveWeb(stage);
+		const { page } = await watch(await (await launch()).newContext(wide));
+		await beginSession(page, address);
+		await page.locator("select[aria-label=Mode] option", { hasText: "Yolo" }).waitFor({ state: "detached" });
+		expect(await page.locator("select[aria-label=Mode] option").allInnerTexts()).toEqual(["Ask", "Plan", "Auto"]);
+		await page.keyboard.press("Control+k");
+		await page.getByRole("combobox", { name: "Session or command" }).fill("mode");
+		await page.getByText("Mode: Auto").waitFor();
+		expect(await page.getByText("Mode: Yolo").count()).toBe(0);
 	});
 
 	it("finds, renames, forks and archives sessions, with the palette by keys alone", async () => {

@@ -149,7 +149,8 @@ export function describeSessions(name: string, reach: ReachSessions): void {
 			const hooks = [{ event: "Stop", command: "look", matcher: "x", timeout: 5 }];
 			const { sessions } = await createSubject({}, { hooks });
 			const { session } = await sessions.create(withTools);
-			const { slashCommands, commandHooks, models } = await session.description();
+			const { slashCommands, commandHooks, models, modes } = await session.description();
+			expect(modes).toEqual(["default", "plan", "auto", "yolo"]);
 			expect(models).toEqual((await sessions.models()).options);
 			expect(slashCommands.map(({ name: command }) => command)).toContain("compact");
 			expect(commandHooks).toEqual([

@@ -8,6 +8,8 @@ import { isResponse, type Server } from "../support/executable/running-server.ts
 import { GatewayClient, isEvent } from "../support/gateway/gateway-client.ts";
 import { readTokens } from "../support/gateway/token-file.ts";
 
+/** What is left to choose. */
+const permitted = ["default", "plan", "auto"];
 const forbidden = /forbidden by .*config\.toml/;
 const write = toolCall("c", "WriteFile", { path: "made", content: "x" });
 
@@ -104,6 +106,10 @@ describe("yolo that settings forbid", () => {
 		const client = connectAcp(stage, { decide, flags });
 		await client.initialize();
 		const sessionId = await client.open();
+		const { configOptions, modes } = await client.agent.request("session/new", { cwd: stage.workDir, mcpServers: [] });
+		const modeOption = configOptions?.find(({ id }) => id === "mode");
+		const listed = modeOption?.type === "select" ? modeOption.options.map((each) => "value" in each && each.value) : [];
+		expect([modes?.availableModes.map(({ id }) => id), listed]).toEqual([permitted, permitted]);
 		const set = (method: string, params: object) => client.agent.request(method, { sessionId, ...params });
 		await expect(set("session/set_mode", { modeId: "yolo" })).rejects.toThrow(forbidden);
 		await expect(set("session/set_config_option", { configId: "mode", value: "yolo" })).rejects.toThrow(forbidden);
@@ -120,6 +126,7 @@ describe("yolo that settings forbid", () => {
 		const { server, client } = await startGateway(stage, "--yolo");
 		expect(JSON.stringify(await client.call("sessions.create", { mode: "yolo" }))).toMatch(forbidden);
 		const sessionId = await client.createSession();
+		expect((await client.result("session.description", { sessionId }))["modes"]).toEqual(permitted);
 		expect(JSON.stringify(await client.call("mode.set", { sessionId, mode: "yolo" }))).toMatch(forbidden);
 		const stream = await client.stream(`sessions=${sessionId}`);
 		await client.result("turn.start", { sessionId, input: "/yolo" });
@@ -133,6 +140,20 @@ describe("yolo that settings forbid", () => {
 });
 
 describe("auto that settings forbid", () => {
+	it("is not listed over the Agent Client Protocol, but while a flag has switched it on", async () => {
+		const stage = createForbidding("", "auto");
+		const client = connectAcp(stage, { flags: ["acp", "--afk"] });
+		await client.initialize();
+		const { sessionId, modes } = await client.agent.request("session/new", { cwd: stage.workDir, mcpServers: [] });
+		const idsOf = (listed: readonly { readonly id: string }[] = []) => listed.map(({ id }) => id);
+		expect([modes?.currentModeId, idsOf(modes?.availableModes)]).toEqual(["auto", ["default", "plan", "auto", "yolo"]]);
+		await client.agent.request("session/set_mode", { sessionId, modeId: "default" });
+		const loaded = await client.agent.request("session/resume", { sessionId, cwd: stage.workDir, mcpServers: [] });
+		expect(idsOf(loaded.modes?.availableModes)).toEqual(["default", "plan", "yolo"]);
+		client.endInput();
+		await client.exited;
+	});
+
 	it.each([
 		["auto", false],
 		["yolo", true],

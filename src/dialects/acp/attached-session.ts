@@ -3,7 +3,7 @@ import { createDeferred, type Deferred } from "../../base/deferred.ts";
 import type { UserInput } from "../../events/content.ts";
 import type { AgentEvent, Cursor, TurnOutcome } from "../../events/event.ts";
 import { toSessionMode } from "../../events/session-mode.ts";
-import type { Attachment, AttachOptions, ModelOption, SessionApi, SessionHandle } from "../../kernel/api.ts";
+import type { Attachment, AttachOptions, SessionApi, SessionDescription, SessionHandle } from "../../kernel/api.ts";
 import type { Peer } from "../../rpc/connection.ts";
 import type { HostApi } from "../dialect.ts";
 import { EventPump, type Outgoing } from "../event-pump.ts";
@@ -60,13 +60,13 @@ export class AttachedSession {
 	private constructor(
 		session: SessionApi,
 		attachment: Attachment,
-		models: readonly ModelOption[],
+		description: SessionDescription,
 		client: AttachedClient,
 		kernelApi: HostApi,
 		peer: Peer,
 	) {
 		const { snapshot } = attachment;
-		this.choices = new Choices(session, models, client.capabilities.session.configOptions.boolean, {
+		this.choices = new Choices(session, description, client.capabilities.session.configOptions.boolean, {
 			mode: toSessionMode(snapshot),
 			model: snapshot.model,
 		});
@@ -89,9 +89,9 @@ export class AttachedSession {
 		peer: Peer,
 		client: AttachedClient,
 	): Promise<AttachedSession> {
-		const { models } = await session.description();
+		const description = await session.description();
 		const attachment = await session.attach(toAttachOptions(client));
-		return new AttachedSession(session, attachment, models, client, kernelApi, peer);
+		return new AttachedSession(session, attachment, description, client, kernelApi, peer);
 	}
 
 	/**

@@ -3,7 +3,7 @@
 import { KernelError } from "../../base/errors.ts";
 import type { CommandValues } from "../../events/command.ts";
 import { type SessionMode, sessionModes } from "../../events/session-mode.ts";
-import type { ModelChoice, ModelOption, SessionApi } from "../../kernel/api.ts";
+import type { ModelChoice, ModelOption, SessionApi, SessionDescription } from "../../kernel/api.ts";
 import { quoted } from "./errors.ts";
 import type { ConfigOption, Modes, OpenSessionResult } from "./wire.ts";
 
@@ -18,17 +18,19 @@ export class Choices {
 	readonly #session: Pick<SessionApi, "send">;
 	readonly #models: readonly ModelOption[];
 	readonly #takesBooleans: boolean;
+	readonly #choosable: readonly SessionMode[];
 	#mode: SessionMode;
 	#model: ModelChoice | null;
 
 	constructor(
 		session: Pick<SessionApi, "send">,
-		models: readonly ModelOption[],
+		{ models, modes }: Pick<SessionDescription, "models" | "modes">,
 		takesBooleans: boolean,
 		now: { readonly mode: SessionMode; readonly model: ModelChoice | null },
 	) {
 		this.#session = session;
 		this.#models = models;
+		this.#choosable = modes;
 		this.#takesBooleans = takesBooleans;
 		this.#mode = now.mode;
 		this.#model = now.model;
@@ -88,8 +90,13 @@ export class Choices {
 	modes(): Modes {
 		return {
 			currentModeId: this.#mode,
-			availableModes: sessionModes.map((id) => ({ id, ...modeTexts[id] })),
+			availableModes: this.#shownModes.map((id) => ({ id, ...modeTexts[id] })),
 		};
+	}
+
+	/** Those that can be chosen, and the one that is on: a flag may have switched it on although it cannot be chosen. */
+	get #shownModes(): readonly SessionMode[] {
+		return sessionModes.filter((mode) => mode === this.#mode || this.#choosable.includes(mode));
 	}
 
 	/** All of them, the most important first. */
@@ -114,7 +121,7 @@ export class Choices {
 			description: "What the agent may do without asking.",
 			category: "mode",
 			currentValue: this.#mode,
-			options: sessionModes.map((value) => ({ value, ...modeTexts[value] })),
+			options: this.#shownModes.map((value) => ({ value, ...modeTexts[value] })),
 		};
 	}
 

@@ -16,7 +16,7 @@ export function createApprovalCommands(mode: ApprovalMode): readonly SlashComman
 				if (forbidding !== null) return `Yolo is forbidden by ${forbidding}: actions are asked for.`;
 				await mode.setYolo(!mode.isYolo);
 				if (mode.isYolo) return "Yolo is on: every action is approved without asking.";
-				return mode.isAway
+				return mode.isAway && mode.approvesWhileAway
 					? "Yolo is off. Actions are still approved by themselves, because afk is on."
 					: "Yolo is off: actions are asked for again.";
 			}),

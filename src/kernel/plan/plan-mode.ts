@@ -84,9 +84,15 @@ export class PlanMode implements Reminders {
 		return this.#settings.isSupported || (this.isOn && !enabled);
 	}
 
+	/** The error for what is not allowed; null for what is. */
+	refusal(enabled: boolean): KernelError | null {
+		return this.allows(enabled) ? null : new KernelError("unsupported", "Plan mode is not supported");
+	}
+
 	/** Throws `unsupported` for what is not allowed. */
 	check(enabled: boolean): void {
-		if (!this.allows(enabled)) throw new KernelError("unsupported", "Plan mode is not supported");
+		const refusal = this.refusal(enabled);
+		if (refusal !== null) throw refusal;
 	}
 
 	/**

@@ -88,6 +88,7 @@ describe("mode.set", () => {
 			message: expect.stringContaining("/etc/other.toml"),
 		});
 		await expect(set(subject, "plan")).rejects.toMatchObject({ code: "unsupported" });
+		expect((await subject.session.description()).modes).toEqual(["default"]);
 		expect([await modeOf(subject), await reported(client)]).toEqual(["auto", []]);
 		await set(subject, "default");
 		expect(await modeOf(subject)).toBe("default");

@@ -1,9 +1,10 @@
 // The mode of a session: sets all its switches at once, and reports every change of it, whatever switched it.
 import { userRow } from "../../agent/context.ts";
 import { reminderText } from "../../agent/marked-text.ts";
+import type { KernelError } from "../../base/errors.ts";
 import { createKeyedQueue } from "../../base/keyed-queue.ts";
 import { backReminder } from "../../definitions/away-reminders.ts";
-import { type SessionMode, toSessionMode } from "../../events/session-mode.ts";
+import { type SessionMode, sessionModes, toSessionMode } from "../../events/session-mode.ts";
 import { type ApprovalMode, forbiddenMode } from "../interactions/approval-mode.ts";
 import type { PlanMode } from "../plan/plan-mode.ts";
 import type { MainAgent } from "../turn/main-agent.ts";
@@ -42,6 +43,11 @@ export class SessionModes implements Reminders {
 		return toSessionMode({ planMode: plan.isOn, approvesEverything: approval.isYolo, isAway: approval.isAway });
 	}
 
+	/** The modes that can be set. */
+	get choosable(): readonly SessionMode[] {
+		return sessionModes.filter((mode) => this.#refusal(mode) === null);
+	}
+
 	/** The mode in which the session begins is no change. */
 	begin(): void {
 		this.#reported = this.current;
@@ -63,7 +69,8 @@ export class SessionModes implements Reminders {
 	 */
 	set(mode: SessionMode): Promise<{ readonly mode: SessionMode }> {
 		return this.#changes.run("", async () => {
-			this.#check(mode);
+			const refusal = this.#refusal(mode);
+			if (refusal !== null) throw refusal;
 			const { plan, approval } = this.#settings;
 			// A session without a context starts afresh when it is opened again, and would forget the change.
 			const { context } = await this.#settings.agent().load();
@@ -94,11 +101,13 @@ export class SessionModes implements Reminders {
 	/** What is owed was not given yet. */
 	rearm(): void {}
 
-	#check(mode: SessionMode): void {
+	/** Why a mode cannot be set; null when it can. */
+	#refusal(mode: SessionMode): KernelError | null {
 		const { plan, approval } = this.#settings;
-		if (mode === "plan") plan.check(true);
-		const forbidding = mode === "auto" || mode === "yolo" ? approval.whoForbids(mode) : null;
-		if (forbidding !== null && (mode === "auto" || mode === "yolo")) throw forbiddenMode(mode, forbidding);
+		if (mode === "plan") return plan.refusal(true);
+		if (mode === "default") return null;
+		const forbidding = approval.whoForbids(mode);
+		return forbidding === null ? null : forbiddenMode(mode, forbidding);
 	}
 
 	async #setPlan(isOn: boolean, enabled: boolean): Promise<void> {

@@ -145,10 +145,11 @@ export class Session implements SessionApi {
 	}
 
 	async description(): Promise<SessionDescription> {
-		const { commands, hooks } = this.#assembled;
+		const { commands, hooks, modes } = this.#assembled;
 		const slashCommands = commands.all.map(({ name, description, aliases }) => ({ name, description, aliases }));
 		const models = await this.#parts.models.options();
-		return { slashCommands, commandHooks: hooks.commands, models, sandbox: this.#parts.sandbox };
+		const { sandbox } = this.#parts;
+		return { slashCommands, commandHooks: hooks.commands, models, modes: modes.choosable, sandbox };
 	}
 
 	/** The running turn; null when idle. */
