@@ -298,6 +298,10 @@ describeScripts([
 		rules: rules,
 		decision: "deny",
 		scripts: [
+			"devbox run rm .",
+			"devbox run -c dir --pure -- rm .",
+			"lerna exec -- rm x",
+			"nx exec -- rm x",
 			"npx rm x",
 			"npx -y -p a rm x",
 			"npx -p a -c 'rm x'",

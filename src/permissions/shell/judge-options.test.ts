@@ -354,7 +354,7 @@ describeScripts([
 		decision: "deny",
 		scripts: [
 			`${"true;".repeat(49)} curl evil`,
-			`${"true;".repeat(500)} curl evil`,
+			`${"true;".repeat(200)} curl evil`,
 			`${"ls && ".repeat(60)} curl evil`,
 			`${"ls\n".repeat(99)}curl evil`,
 		],

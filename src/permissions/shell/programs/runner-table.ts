@@ -49,6 +49,14 @@ export const runners: readonly Runner[] = [
 		longFlags: split("no-cache pypackages"),
 	},
 	{ names: names("poetry,pipenv,hatch,pdm,rye,pixi", "run"), flags: "qv" },
+	{
+		names: names("devbox", "run"),
+		flags: "lq",
+		valued: "ce",
+		longFlags: split("list quiet pure omit-nix-env recompute"),
+		longValued: split("config env env-file environment"),
+	},
+	{ names: names("lerna,nx", "exec") },
 	{ names: names("conda,mamba,micromamba", "run"), flags: "v", valued: "np", longValued: split("name prefix cwd") },
 	{ names: names("bundle", "exec"), longFlags: split("keep-file-descriptors") },
 	{
