@@ -457,6 +457,12 @@ export class SessionView {
 		if (answer.kind !== "approval") return;
 		const isRejected = answer.decision === "reject";
 		const verb = isRejected ? "Rejected" : answer.decision === "approve" ? "Allowed once" : "Allowed in this session";
+		// Nobody decided: the work ended before somebody could.
+		if (event.by?.kind === "cancelled" || event.by?.kind === "shutdown") {
+			block.state = "interrupted";
+			block.decision = `Not decided, ${who}`;
+			return;
+		}
 		block.decision = `${verb} ${who}${answer.feedback === "" ? "" : `: “${answer.feedback}”`}`;
 		block.state = isRejected ? "refused" : "running";
 	}
@@ -514,5 +520,20 @@ export function headline(name: string, given: Readonly<Record<string, unknown>>)
 	const first = ["command", "path", "file_path", "pattern", "query", "url", "description"]
 		.map((key) => given[key])
 		.find((value) => typeof value === "string");
-	return typeof first === "string" ? first : name;
+	if (typeof first === "string") return first;
+	const asked = Array.isArray(given["questions"]) ? given["questions"].flatMap(questionText) : [];
+	return asked.length === 0 ? name : asked.join(" ");
+}
+
+function questionText(value: unknown): string[] {
+	if (typeof value !== "object" || value === null || !("question" in value)) return [];
+	return typeof value.question === "string" ? [value.question] : [];
+}
+
+/** The arguments of a call of which no headline is known, those that fit on a line. */
+export function briefArguments(given: Readonly<Record<string, unknown>>): string {
+	return Object.entries(given)
+		.filter(([, value]) => ["string", "number", "boolean"].includes(typeof value))
+		.map(([key, value]) => `${key}: ${String(value).slice(0, 200)}`)
+		.join(", ");
 }

@@ -1,5 +1,5 @@
 // The state of the page: which sessions there are, which one is open, and its conversation, always current over lost connections.
-import { signal } from "@preact/signals";
+import { effect, signal } from "@preact/signals";
 import type { Cursor } from "../src/events/event.ts";
 import type { Answer } from "../src/events/interaction.ts";
 import { type SessionMode, sessionModes, toSessionMode } from "../src/events/session-mode.ts";
@@ -240,7 +240,23 @@ export async function create(directory: string): Promise<void> {
 export async function startDemo(): Promise<void> {
 	const made = await call("sessions.demo", {});
 	open(made.sessionId);
+	// What it asks before this window can answer would be rejected.
+	await live();
+	if (currentId.value === made.sessionId) await send(made.input);
 	await refresh().catch(() => {});
+}
+
+/** Resolves once the stream of the open session has begun, or another session is opened. */
+function live(): Promise<void> {
+	const sessionId = currentId.value;
+	return new Promise((resolve) => {
+		const stop = effect(() => {
+			if (connection.value !== "live" && currentId.value === sessionId) return;
+			// The first time it is not known yet.
+			queueMicrotask(() => stop());
+			resolve();
+		});
+	});
 }
 
 /** The id of the open session. */

@@ -3,6 +3,7 @@ import { Component, type ComponentChildren, type JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import {
 	type Block,
+	briefArguments,
 	headline,
 	plainInput,
 	readArguments,
@@ -53,11 +54,21 @@ export class TurnView extends Component<{ turn: Turn; isLast: boolean }> {
 	}
 }
 
+/** The tools that only look. Of any other, such as one of a tool server, nobody knows what it does. */
+const lookingTools: ReadonlySet<string> = new Set([
+	"ReadFile",
+	"ReadMediaFile",
+	"Glob",
+	"Grep",
+	"SearchWeb",
+	"FetchURL",
+	"TaskList",
+	"TaskOutput",
+	"Think",
+]);
+
 const isBoring = (block: ToolBlock): boolean =>
-	block.children.length === 0 &&
-	["done", "running", "preparing"].includes(block.state) &&
-	!/shell|bash|command|write|replace|edit|task|agent|todo|plan|question/i.test(block.name) &&
-	!block.display.some(({ type }) => type === "diff" || type === "shell");
+	lookingTools.has(block.name) && ["done", "running", "preparing"].includes(block.state);
 
 /** Blocks change in place: `revision` says that they may have. */
 interface Revised {
@@ -155,8 +166,12 @@ function Reasoning({ block }: { block: TextBlock } & Revised): JSX.Element {
 	);
 }
 
-function outputOf({ result, live }: ToolBlock): string {
+/** What they give the model is what the person answered, which is shown as that. */
+const askingTools: ReadonlySet<string> = new Set(["AskUserQuestion", "EnterPlanMode", "ExitPlanMode"]);
+
+function outputOf({ name, decision, result, live }: ToolBlock): string {
 	if (result === null) return live;
+	if (decision !== null && askingTools.has(name)) return "";
 	const { output, message } = result;
 	const text =
 		typeof output === "string"
@@ -201,7 +216,7 @@ function ToolView({ block, revision }: { block: ToolBlock } & Revised): JSX.Elem
 			<header>
 				{command === null ? (
 					<span>
-						<b>{block.name}</b> <span class="mono">{about === block.name ? "" : about}</span>
+						<b>{block.name}</b> <span class="mono">{about === block.name ? briefArguments(given) : about}</span>
 					</span>
 				) : (
 					<code class="command">{command}</code>

@@ -66,8 +66,7 @@ export function createMethods({ sessions, queues, setup, server }: MethodParts):
 			const handle = await sessions.create(toCreationOptions({ workDir, model }));
 			try {
 				await handle.session.establish();
-				await handle.startTurn(input);
-				return { sessionId: handle.session.id, workDir: handle.session.workDir };
+				return { sessionId: handle.session.id, workDir: handle.session.workDir, input };
 			} finally {
 				handle.release();
 			}

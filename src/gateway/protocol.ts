@@ -120,9 +120,9 @@ export const methods = {
 	"account.cancel": method("control", "Ends a sign-in that waits.", none, signInSchema),
 	"sessions.demo": method(
 		"control",
-		"Creates a session with a scripted model in a project of its own, and starts its first turn: it shows what a session is like, without a key.",
+		"Creates a session with a scripted model in a project of its own: it shows what a session is like, without a key. `input` is the prompt that its model expects; start the turn once a stream can answer what it asks.",
 		none,
-		v.strictObject({ ...session, workDir: text }),
+		v.strictObject({ ...session, workDir: text, input: text }),
 	),
 	"sessions.list": method(
 		"observe",

@@ -1,0 +1,152 @@
+// What a session may come to, as the page shows it: plans, tool servers, budgets, summaries, calls that were stopped.
+import { readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import type { Page } from "playwright-core";
+import { describe, expect, it } from "vitest";
+import { createStage, type Stage, toolCall } from "../support/executable/executable.ts";
+import { fixture, writeServers } from "../support/mcp/mcp-stage.ts";
+import { beginSession, hasBrowser, launch, say, serveWeb, watch } from "./browser.ts";
+
+const wide = { viewport: { width: 1440, height: 900 } };
+
+/** The page of a stage with a session that has begun. */
+async function openPage(stage: Stage) {
+	const served = await serveWeb(stage);
+	const browser = await launch();
+	const watched = await watch(await browser.newContext(wide));
+	await beginSession(watched.page, served.address);
+	return { ...served, ...watched, browser };
+}
+
+const modeOf = (page: Page, name: string) => page.locator("select[aria-label=Mode] option:checked", { hasText: name });
+
+/** Where the only session of the stage has its plan. */
+function planFile(stage: Stage): string {
+	const [id = ""] = stage.sessionIds();
+	const state: { plan_slug: string } = JSON.parse(readFileSync(path.join(stage.sessionDir(id), "state.json"), "utf8"));
+	return path.join(stage.shareDir, "plans", `${state.plan_slug}.md`);
+}
+
+/** Adds a table to the settings of the stage. */
+function addSettings(stage: Stage, text: string): void {
+	const file = path.join(stage.shareDir, "config.toml");
+	writeFileSync(file, `${readFileSync(file, "utf8")}\n${text}\n`);
+}
+
+describe.skipIf(!hasBrowser)("the states of a session", () => {
+	it("shows a plan before it asks about it, and goes on when it is approved", async () => {
+		const stage = createStage({ scripts: [toolCall("e", "EnterPlanMode", {}), "text: Planning it."] });
+		const { page, server, url } = await openPage(stage);
+		await say(page, "move the basket");
+		await page.getByLabel("Yes").check();
+		await page.getByRole("button", { name: "Answer" }).click();
+		await page.getByText("Planning it.").waitFor();
+		await modeOf(page, "Plan").waitFor({ state: "attached" });
+		stage.setScripts([
+			toolCall("w", "WriteFile", { path: planFile(stage), content: "# Move the basket\n\n1. Read **basket.js**\n" }),
+			toolCall("x", "ExitPlanMode", {}),
+			"text: Revised.",
+			toolCall("y", "ExitPlanMode", {}),
+			"text: Carried out.",
+		]);
+		// The model reads its scripts at the start of a process.
+		server.kill("SIGTERM");
+		await server.exited;
+		await serveWeb(stage, "--port", new URL(url).port);
+		await page.getByRole("status").getByText("idle").waitFor();
+		await say(page, "write it down");
+		const plan = page.getByRole("region", { name: "Plan" });
+		await plan.locator("h3", { hasText: "Move the basket" }).waitFor();
+		await plan.locator("strong", { hasText: "basket.js" }).waitFor();
+		const review = page.locator(".attention form");
+		await review.getByLabel("Another answer to: Approve this plan").fill("leave the tests alone");
+		await page.keyboard.press("Enter");
+		await page.getByText("Revised.").waitFor();
+		await page.getByText(/Answered in this window: leave the tests alone/).waitFor();
+		await say(page, "and now?");
+		await review.getByLabel("Approve", { exact: false }).first().check();
+		await page.getByRole("button", { name: "Answer" }).click();
+		await page.getByText("Carried out.").waitFor();
+		await modeOf(page, "Ask").waitFor({ state: "attached" });
+	});
+
+	it("shows the servers of tools, those that failed too, and what each has", async () => {
+		const stage = createStage({ scripts: [toolCall("c", "echo", { text: "hello-tool" }), "text: All done."] });
+		writeServers(stage, { good: fixture(), broken: fixture("exit", "3") });
+		const { page } = await openPage(stage);
+		await say(page, "use it");
+		const servers = page.locator(".panel section", { hasText: "Tool servers" });
+		await servers.getByText("1 of 2 connected").waitFor();
+		await servers.locator("li", { hasText: "good" }).getByText("10 tools").waitFor();
+		await servers.locator("li", { hasText: "broken" }).getByText("failed").waitFor();
+		await page.locator(".attention").getByText("echo of the tool server good").waitFor();
+		await page.keyboard.press("1");
+		await page.getByText("All done.").waitFor();
+		await page.getByText("hello-tool").first().waitFor();
+	});
+
+	it("warns once most of a budget is used, and says which one is exhausted", async () => {
+		const call = (id: string) => toolCall(id, "Glob", { pattern: "*" });
+		const stage = createStage({
+			scripts: [1, 2, 3, 4, 5, 6].map((n) => call(`c${n}`)),
+		});
+		addSettings(stage, "[agentwire.limits]\nturn_tool_calls = 5");
+		const { page } = await openPage(stage);
+		await say(page, "look");
+		const warning = "80 % of the turn's tool-calls budget is used";
+		await page.locator(".note.warning", { hasText: warning }).waitFor();
+		await page.locator(".panel .warning-text", { hasText: warning }).waitFor();
+		await page.locator(".end.danger", { hasText: /budget/ }).waitFor();
+		expect(await page.locator(".end").innerText()).toContain("5 tool calls");
+	});
+
+	it("marks where the context was summarised", async () => {
+		const answers = ["First", "Second", "Third"].map((word) => `${word} answer.`);
+		const stage = createStage({ scripts: [...answers, "A summary.", "Last answer."].map((text) => `text: ${text}`) });
+		const { page } = await openPage(stage);
+		for (const answer of answers) {
+			await say(page, "go on");
+			await page.getByText(answer).waitFor();
+		}
+		await say(page, "/compact the names");
+		await page.locator(".note.mark", { hasText: "was summarised" }).waitFor();
+		await say(page, "and the last");
+		await page.getByText("Last answer.").waitFor();
+		await page.reload();
+		await page.getByText("Last answer.").waitFor();
+		expect(await page.locator(".note.mark").count()).toBe(1);
+		expect(await page.locator(".says").allInnerTexts()).toEqual([
+			...answers,
+			"The context has been compacted.",
+			"Last answer.",
+		]);
+	});
+
+	it("shows a call that was stopped as interrupted, while it runs and while it waits", async () => {
+		const stage = createStage({
+			scripts: [
+				toolCall("a", "Shell", { command: "echo begun; sleep 600" }),
+				toolCall("b", "Shell", { command: "touch never" }),
+			],
+		});
+		const { page } = await openPage(stage);
+		await say(page, "run it");
+		await page.locator(".attention pre.command").waitFor();
+		await page.keyboard.press("1");
+		await page.locator(".card.running pre.output", { hasText: "begun" }).waitFor();
+		await page.getByRole("button", { name: "Stop" }).click();
+		await page.getByText("Interrupted.").waitFor();
+		expect(await page.locator(".card .state").innerText()).toMatch(/^interrupted/);
+		await say(page, "again");
+		await page.locator(".attention pre.command").waitFor();
+		await page.getByRole("button", { name: "Stop" }).click();
+		await page.getByText("Interrupted.").nth(1).waitFor();
+		for (const again of [false, true]) {
+			if (again) await page.reload();
+			await page.getByText("Interrupted.").nth(1).waitFor();
+			const states = await page.locator(".card .state").allInnerTexts();
+			expect(states.map((text) => text.split(" · ")[0])).toEqual(["interrupted", "interrupted"]);
+			expect(await page.locator(".card.interrupted").count()).toBe(2);
+		}
+	});
+});
