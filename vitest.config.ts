@@ -46,6 +46,7 @@ export default defineConfig({
 					name: "fast",
 					include: [
 						"src/**/*.test.ts",
+						"web/**/*.test.ts",
 						"test/{campaign,contracts,transcripts,pins,support}/**/*.test.ts",
 						"scripts/**/*.test.ts",
 						"bench/**/*.test.ts",

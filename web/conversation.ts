@@ -5,6 +5,7 @@ import type { McpStatus } from "../src/events/event.ts";
 import type { Interaction, SettledBy } from "../src/events/interaction.ts";
 import type { GatewayEvent } from "../src/gateway/gateway-event.ts";
 import { countLines, diffLines } from "./diff.ts";
+import { headline, joined, plainInput, readArguments } from "./texts.ts";
 import type { Snapshot } from "./wire.ts";
 
 export type ToolState = "preparing" | "waiting" | "running" | "done" | "failed" | "refused" | "interrupted" | "unknown";
@@ -16,7 +17,9 @@ export interface ToolBlock {
 	name: string;
 	arguments: string;
 	state: ToolState;
+	/** The last of its output, and where in all of it that ends. */
 	live: string;
+	liveEnd: number;
 	result: ToolReturn | null;
 	startedAt: number | null;
 	endedAt: number | null;
@@ -100,7 +103,6 @@ export class SessionView {
 
 	/** What the session is at this moment, once every event before it was taken. */
 	settle(snapshot: Snapshot): void {
-		this.#live.clear();
 		const turn = this.turns.at(-1);
 		if (turn?.isRunning === true && snapshot.turnId === null) {
 			turn.isRunning = false;
@@ -109,8 +111,33 @@ export class SessionView {
 		}
 		this.openInteractions.clear();
 		for (const event of snapshot.openInteractions) this.#apply(event);
-		for (const event of snapshot.unfinished) this.#apply(event);
+		this.#resume(snapshot);
 		if (snapshot.turnId === null) this.activity = "idle";
+	}
+
+	/** What the running turn has said of texts and calls that are not complete: they go on from there. */
+	#resume({ unfinished, sessionId, turnId }: Snapshot): void {
+		const before = new Map(this.#live);
+		this.#live.clear();
+		this.#writing.clear();
+		for (const part of unfinished) {
+			const event = { ...part, sessionId, turnId, at: Date.now() };
+			const lane = laneOf(event);
+			if (event.type === "content.completed" && (event.part.type === "text" || event.part.type === "think")) {
+				const known = before.get(lane);
+				before.delete(lane);
+				const text = event.part.type === "text" ? event.part.text : event.part.think;
+				const live = known?.kind === event.part.type ? known : this.#beginText(event, event.part.type);
+				live.text = text;
+				this.#live.set(lane, live);
+			} else if (event.type === "tool.requested") {
+				const { id, function: called } = event.call;
+				const block = this.#tool(event, id, called.name, called.arguments);
+				block.arguments = called.arguments ?? "";
+				this.#writing.set(lane, block);
+			} else this.#apply(event);
+		}
+		for (const live of before.values()) live.isDone = true;
 	}
 
 	#turn(event: GatewayEvent): Turn {
@@ -145,7 +172,7 @@ export class SessionView {
 	}
 
 	#apply(event: GatewayEvent): void {
-		const lane = event.agentPath.at(-1)?.agentId ?? "";
+		const lane = laneOf(event);
 		switch (event.type) {
 			case "turn.started":
 				if (event.agentPath.length > 0) return;
@@ -244,7 +271,7 @@ export class SessionView {
 			}
 			case "tool.progress": {
 				const block = this.#tools.get(event.toolCallId);
-				if (block !== undefined) block.live = (block.live + event.text).slice(-20_000);
+				if (block !== undefined) addProgress(block, event);
 				return;
 			}
 			case "tool.ended": {
@@ -369,11 +396,16 @@ export class SessionView {
 		const text = part.type === "text" ? part.text : part.think;
 		let live = this.#live.get(lane);
 		if (live === undefined || live.kind !== part.type) {
-			live = { kind: part.type, key: ++this.#key, text: "", isDone: false, startedAt: event.at, endedAt: null };
-			this.#place(event).push(live);
+			live = this.#beginText(event, part.type);
 			this.#live.set(lane, live);
 		}
 		live.text = joined(live.text, text, offset);
+	}
+
+	#beginText(event: GatewayEvent, kind: TextBlock["kind"]): TextBlock {
+		const block: TextBlock = { kind, key: ++this.#key, text: "", isDone: false, startedAt: event.at, endedAt: null };
+		this.#place(event).push(block);
+		return block;
 	}
 
 	#completeText(event: Extract<GatewayEvent, { type: "content.completed" }>, lane: string): void {
@@ -406,6 +438,7 @@ export class SessionView {
 			arguments: given ?? "",
 			state: "preparing",
 			live: "",
+			liveEnd: 0,
 			result: null,
 			startedAt: null,
 			endedAt: null,
@@ -491,49 +524,16 @@ export class SessionView {
 	}
 }
 
-/** The text with a piece at its place: what is there already is not added again. */
-function joined(text: string, piece: string, offset: number | undefined): string {
-	if (offset === undefined || offset === text.length) return text + piece;
-	if (offset > text.length) return `${text}…${piece}`;
-	return text + piece.slice(text.length - offset);
-}
+/** Which agent's texts an event belongs to. */
+const laneOf = (event: Pick<GatewayEvent, "agentPath">): string => event.agentPath.at(-1)?.agentId ?? "";
 
-export function plainInput(input: UserInput): string {
-	if (typeof input === "string") return input;
-	return input
-		.map((part) => (part.type === "text" ? part.text : part.type === "think" ? "" : "[attachment]"))
-		.join("\n");
-}
+/** Characters of the output of a running call that are shown. */
+const liveLimit = 20_000;
 
-/** The arguments of a call as far as they are readable. */
-export function readArguments(text: string): Record<string, unknown> {
-	try {
-		const value: unknown = JSON.parse(text);
-		return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
-	} catch {
-		return {};
-	}
-}
-
-/** The one line that says what a call with these arguments does. */
-export function headline(name: string, given: Readonly<Record<string, unknown>>): string {
-	const first = ["command", "path", "file_path", "pattern", "query", "url", "description"]
-		.map((key) => given[key])
-		.find((value) => typeof value === "string");
-	if (typeof first === "string") return first;
-	const asked = Array.isArray(given["questions"]) ? given["questions"].flatMap(questionText) : [];
-	return asked.length === 0 ? name : asked.join(" ");
-}
-
-function questionText(value: unknown): string[] {
-	if (typeof value !== "object" || value === null || !("question" in value)) return [];
-	return typeof value.question === "string" ? [value.question] : [];
-}
-
-/** The arguments of a call of which no headline is known, those that fit on a line. */
-export function briefArguments(given: Readonly<Record<string, unknown>>): string {
-	return Object.entries(given)
-		.filter(([, value]) => ["string", "number", "boolean"].includes(typeof value))
-		.map(([key, value]) => `${key}: ${String(value).slice(0, 200)}`)
-		.join(", ");
+function addProgress(block: ToolBlock, { text, offset }: Extract<GatewayEvent, { type: "tool.progress" }>): void {
+	const end = offset + text.length;
+	if (end <= block.liveEnd) return;
+	const gap = offset > block.liveEnd && block.live !== "" ? "…" : "";
+	block.live = (block.live + gap + text.slice(Math.max(0, block.liveEnd - offset))).slice(-liveLimit);
+	block.liveEnd = end;
 }

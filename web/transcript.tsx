@@ -1,19 +1,11 @@
 // The conversation: turns as blocks, boring calls on a line, commands and changes as cards.
 import { Component, type ComponentChildren, type JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
-import {
-	type Block,
-	briefArguments,
-	headline,
-	plainInput,
-	readArguments,
-	type TextBlock,
-	type ToolBlock,
-	type Turn,
-} from "./conversation.ts";
+import type { Block, TextBlock, ToolBlock, Turn } from "./conversation.ts";
 import { Diff } from "./diff-view.tsx";
 import { Markdown } from "./markdown.tsx";
 import { tick } from "./store.ts";
+import { briefArguments, headline, plainInput, readArguments } from "./texts.ts";
 
 const stateWords: Readonly<Record<ToolBlock["state"], string>> = {
 	preparing: "preparing",

@@ -8,8 +8,12 @@ import type { MethodName, Params, Result } from "../src/gateway/protocol.ts";
 /** The state of a session, with its events as this page knows them. */
 export type Snapshot = Omit<Result<"session.snapshot">, "openInteractions" | "unfinished"> & {
 	readonly openInteractions: readonly GatewayEvent[];
-	readonly unfinished: readonly GatewayEvent[];
+	readonly unfinished: readonly UnfinishedEvent[];
 };
+
+/** What there is of a text or a call so far, as the event that it will become. */
+export type UnfinishedEvent = Unplaced<GatewayEvent>;
+type Unplaced<Event> = Event extends unknown ? Omit<Event, "sessionId" | "turnId" | "at"> : never;
 
 const storageKey = "agentwire.token";
 

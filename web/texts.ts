@@ -1,0 +1,49 @@
+// Texts that the page makes of what events have.
+import type { UserInput } from "../src/events/content.ts";
+
+/** The text with a piece at its place: what is there already is not added again. */
+export function joined(text: string, piece: string, offset: number | undefined): string {
+	if (offset === undefined || offset === text.length) return text + piece;
+	if (offset > text.length) return `${text}…${piece}`;
+	return text + piece.slice(text.length - offset);
+}
+
+export function plainInput(input: UserInput): string {
+	if (typeof input === "string") return input;
+	return input
+		.map((part) => (part.type === "text" ? part.text : part.type === "think" ? "" : "[attachment]"))
+		.join("\n");
+}
+
+/** The arguments of a call as far as they are readable. */
+export function readArguments(text: string): Record<string, unknown> {
+	try {
+		const value: unknown = JSON.parse(text);
+		return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
+	} catch {
+		return {};
+	}
+}
+
+/** The one line that says what a call with these arguments does. */
+export function headline(name: string, given: Readonly<Record<string, unknown>>): string {
+	const first = ["command", "path", "file_path", "pattern", "query", "url", "description"]
+		.map((key) => given[key])
+		.find((value) => typeof value === "string");
+	if (typeof first === "string") return first;
+	const asked = Array.isArray(given["questions"]) ? given["questions"].flatMap(questionText) : [];
+	return asked.length === 0 ? name : asked.join(" ");
+}
+
+function questionText(value: unknown): string[] {
+	if (typeof value !== "object" || value === null || !("question" in value)) return [];
+	return typeof value.question === "string" ? [value.question] : [];
+}
+
+/** The arguments of a call of which no headline is known, those that fit on a line. */
+export function briefArguments(given: Readonly<Record<string, unknown>>): string {
+	return Object.entries(given)
+		.filter(([, value]) => ["string", "number", "boolean"].includes(typeof value))
+		.map(([key, value]) => `${key}: ${String(value).slice(0, 200)}`)
+		.join(", ");
+}
