@@ -56,6 +56,8 @@ export class AttachedSession {
 	/** Prompts of this client whose turns are about to begin. */
 	#starting = 0;
 	#title: string | null;
+	/** Whether the open calls are known from the history alone. */
+	#owesCalls = false;
 
 	private constructor(
 		session: SessionApi,
@@ -145,14 +147,27 @@ export class AttachedSession {
 		this.#notifyAll(this.#codec.encodeState(turnId === null ? "idle" : running));
 	}
 
-	/** Learns from the history what the session has cost, and sends nothing of it. */
+	/**
+	 * Learns from the history what the session has cost, and of what its running turn consists; sends nothing of it. The
+	 * updates that follow name the calls and messages of that turn.
+	 */
 	async recall(): Promise<void> {
-		if (this.choices.model?.price === undefined || this.choices.model.price === null) return;
-		const { cursor, turnId } = this.#attachment.snapshot;
+		const { cursor, unfinished, turnId } = this.#attachment.snapshot;
+		const price = this.choices.model?.price ?? null;
+		if (price === null && turnId === null) return;
 		this.#projection.isReplay = true;
 		for await (const events of this.#storedUntil(cursor)) for (const event of events) this.#projection.take(event);
 		this.#projection.isReplay = false;
 		if (turnId === null) this.#projection.endUnfinished();
+		const now = { sessionId: this.#session.id, turnId, at: this.#clock.now() };
+		for (const part of unfinished) this.#projection.take({ ...now, ...part });
+		this.#owesCalls = true;
+	}
+
+	/** Sends the calls that are open after the history was recalled: the client may not have been sent them. */
+	sendRecalledCalls(): void {
+		if (this.#owesCalls) this.#sendAll(this.#projection.calls.current());
+		this.#owesCalls = false;
 	}
 
 	/** Sends the session's events from now on. */

@@ -141,6 +141,7 @@ export class SessionRequests {
 						await show(attached, signal);
 						answer(sessionId, attached.choices);
 						files?.begin(sessionId);
+						attached.sendRecalledCalls();
 					};
 					if (known === undefined) {
 						await this.#orDetach(handle.session, showAndAnswer);
@@ -390,6 +391,7 @@ export class SessionRequests {
 		if (known !== undefined) return await known;
 		const attached = await this.#attach(handle);
 		await attached.recall();
+		attached.sendRecalledCalls();
 		attached.begin();
 		return attached;
 	}

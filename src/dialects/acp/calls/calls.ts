@@ -15,6 +15,7 @@ export interface Call {
 	/** The id of the terminal that shows its output; null for none. */
 	readonly terminalId: string | null;
 	hasOutput: boolean;
+	isStarted: boolean;
 	/** What the subagent that it runs has called last. */
 	readonly steps: string[];
 }
@@ -58,7 +59,9 @@ export class Calls {
 
 	start(toolCallId: string, origin: Origin): readonly Update[] {
 		const call = this.#find(toolCallId, origin);
-		return call === null ? [] : [{ sessionUpdate: "tool_call_update", toolCallId: call.id, status: "in_progress" }];
+		if (call === null) return [];
+		call.isStarted = true;
+		return [{ sessionUpdate: "tool_call_update", toolCallId: call.id, status: "in_progress" }];
 	}
 
 	/** Output of a running command, for a client that shows terminals. */
@@ -99,6 +102,11 @@ export class Calls {
 		return [failed(call, [textContent("The program ended while the call ran: its outcome is not known.")])];
 	}
 
+	/** The open calls as a whole, for a client that was not sent what they came from. */
+	current(): readonly Update[] {
+		return [...this.#open.values()].map((call) => this.#whole(call));
+	}
+
 	/** The calls that will have no result. */
 	endAll(): readonly Update[] {
 		const calls = [...this.#open.values()];
@@ -117,17 +125,31 @@ export class Calls {
 		const id = [place, ...(agentId === null ? [] : [agentId]), call.id].join("/");
 		const description = describeCall(name, json, this.#workDir);
 		const terminalId = this.#showsTerminals && name === shellName ? id : null;
-		const created = { id, name, agentPath: origin.agentPath, description, terminalId, hasOutput: false, steps: [] };
+		const { agentPath } = origin;
+		const created: Call = {
+			id,
+			name,
+			agentPath,
+			description,
+			terminalId,
+			hasOutput: false,
+			isStarted: false,
+			steps: [],
+		};
 		this.#open.set(keyOf(call.id, agentId), created);
+		return this.#whole(created);
+	}
+
+	#whole({ id, name, agentPath, description, terminalId, isStarted }: Call): Update {
 		const { title, kind, locations, rawInput } = description;
-		const notes = { ...this.#parentNote(origin), ...terminalNote(terminalId, this.#workDir) };
+		const notes = { ...this.#parentNote(agentPath), ...terminalNote(terminalId, this.#workDir) };
 		return {
 			sessionUpdate: "tool_call",
 			toolCallId: id,
 			title,
 			name,
 			kind,
-			status: "pending",
+			status: isStarted ? "in_progress" : "pending",
 			...(terminalId === null ? {} : { content: [{ type: "terminal", terminalId }] }),
 			...(locations.length === 0 ? {} : { locations: [...locations] }),
 			...(rawInput === undefined ? {} : { rawInput }),
@@ -136,17 +158,16 @@ export class Calls {
 	}
 
 	/** The call that runs the subagent which makes this one. */
-	#parent({ agentPath }: Origin): Call | null {
+	#parent({ agentPath }: Pick<Origin, "agentPath">): Call | null {
 		const last = agentPath.at(-1);
 		if (last === undefined || last.parentToolCallId === null) return null;
 		return this.find(last.parentToolCallId, agentPath.at(-2)?.agentId ?? null);
 	}
 
-	#parentNote(origin: Origin): object {
-		const { agentPath } = origin;
+	#parentNote(agentPath: Origin["agentPath"]): object {
 		const last = agentPath.at(-1);
 		if (last === undefined) return {};
-		const parentToolCallId = this.#parent(origin)?.id ?? last.parentToolCallId;
+		const parentToolCallId = this.#parent({ agentPath })?.id ?? last.parentToolCallId;
 		return { agentwire: { parentToolCallId, agentId: last.agentId, agent: last.subagentType } };
 	}
 

@@ -132,6 +132,14 @@ export const acpScenarioProofs = {
 		← session/request_permission & "id":"{ask}"
 		→ "id":"{ask}","result"
 		← "stopReason":"end_turn"`,
+	"resume-running": lines`← session/request_permission & "id":"{ask}"
+		→ session/resume & "id":{l},
+		←! "id":{l},"result"
+		← "sessionUpdate":"tool_call","toolCallId":"{call}" & "status":"pending"
+		← session/request_permission & "id":"{ask}" & "toolCallId":"{call}"
+		→ "id":"{ask}","result"
+		← "tool_call_update","toolCallId":"{call}","status":"completed"
+		← "stopReason":"end_turn"`,
 	"load-cancelled-turn": lines`process
 		→ session/load
 		← "tool_call"
