@@ -109,7 +109,7 @@ describe("an approval that several clients answer at once", () => {
 			const order = answerers.map((_, index) => answerers[(index + round) % answerers.length] ?? "desk");
 			if (isLate) answering[round % 2 === 0 ? "desk" : "phone"]();
 			await Promise.all(outcomes);
-			// The editor is told that nobody waits for its answer any more.
+			// The editor is sent that nobody waits for its answer any more.
 			if (isLate) await withdrawn.promise;
 			for (const who of order) if (!isLate || who === "editor" || who === "wire") answering[who]();
 			if (isLate) answering[round % 2 === 0 ? "phone" : "desk"]();
