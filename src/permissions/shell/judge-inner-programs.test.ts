@@ -181,6 +181,26 @@ describeScripts([
 		],
 	},
 	{
+		what: "a denied program that a shell runs as its file",
+		rules: rules,
+		decision: "deny",
+		scripts: [
+			"bash rm x",
+			"sh -e ./rm",
+			"exec bash 'rm'",
+			"env dash /usr/local/bin/rm x",
+			"bash -x -- rm",
+			". rm",
+			"source -- rm x",
+		],
+	},
+	{
+		what: "other files that a shell runs",
+		rules: { allow: "bash:*; sh:*", deny: "rm:*" },
+		decision: "allow",
+		scripts: ["bash s.sh rm", "sh ./build.sh -c x", "bash -e s.sh"],
+	},
+	{
 		what: "a denied program within a shell by another name",
 		rules: rules,
 		decision: "deny",

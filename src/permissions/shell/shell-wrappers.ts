@@ -11,6 +11,12 @@ export function unwrapEval(words: readonly Word[]): Unwrapped {
 	return { runs: text.trim() === "" ? [] : [scriptOf(text, true)], doubts: [], isTransparent: true };
 }
 
+/** `source FILE`: the shell looks for the file among the programs as well. */
+export function unwrapFile(words: readonly Word[]): Unwrapped {
+	const given = words[0]?.text === "--" ? words.slice(1) : words;
+	return given[0]?.kind === "literal" ? { ...nothing, runs: [runOf(given)] } : nothing;
+}
+
 export function unwrapTrap(words: readonly Word[]): Unwrapped {
 	const [action] = words[0]?.text === "--" ? words.slice(1) : words;
 	if (action === undefined) return nothing;
@@ -55,6 +61,8 @@ export function unwrapShell(name: string, words: readonly Word[]): Unwrapped {
 		if (first === undefined || first.text === "-" || names.includes("s") || isOwnInput(first)) {
 			if (!isAsked) doubts.push("it is a shell that reads commands from its input");
 		} else if (first.kind === "dynamic") doubts.push(`the script that it runs is ${first.why}`);
+		// A shell looks for the file among the programs as well.
+		else return { runs: [runOf(read.rest)], doubts, isTransparent: false };
 		return { ...nothing, doubts };
 	}
 	if (first === undefined) return { ...nothing, doubts: [...doubts, "it is a shell without its command"] };

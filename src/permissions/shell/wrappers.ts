@@ -20,6 +20,7 @@ import { isScript, unwrapFind, unwrapXargs } from "./search-wrappers.ts";
 import {
 	unwrapCapabilityShell,
 	unwrapEval,
+	unwrapFile,
 	unwrapFlock,
 	unwrapForeignShell,
 	unwrapGroup,
@@ -80,6 +81,9 @@ function unwrapProgram(name: string, words: readonly Word[]): Unwrapped {
 		case "xonsh":
 		case "elvish":
 			return unwrapForeignShell(words);
+		case ".":
+		case "source":
+			return unwrapFile(words);
 		case "capsh":
 			return unwrapCapabilityShell(words);
 		case "sg":
