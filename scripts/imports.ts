@@ -65,6 +65,7 @@ export const importTable: readonly FolderRule[] = [
 		floor: 2,
 		owns: "hook points, matching, aggregation",
 		mayImport: ["events", "patterns", "processes"],
+		types: ["network"],
 	},
 	{
 		folder: "definitions",

@@ -6,7 +6,39 @@ const interactionId =
 	"The input that began the run. Each run has one of its own, so it is the id of the run; one of external events has none.";
 const ofRun = "The run to which the message belongs; absent where the log does not have it.";
 
+/** Hooks that a client gives a session. */
+const hookTexts = {
+	"SessionCreateParams.hooks_override":
+		"Hooks of this session, next to those of the settings, in every process that runs it. [What they get and answer](../meerkat.md#hooks-of-a-session).",
+	HooksOverride: "Hooks of a session. Unknown members are refused.",
+	"HooksOverride.entries": "The hooks, 100 at most.",
+	"HooksOverride.disable": "Must be empty: the hooks of the settings always hold.",
+	HookEntry: "A hook.",
+	"HookEntry.id": "Its name in events and errors.",
+	"HookEntry.enabled": "False leaves it out.",
+	"HookEntry.point": "Where it is consulted.",
+	"HookEntry.mode":
+		"`foreground`: the run waits for it. `background`: it runs in parallel with the run, and can only observe.",
+	"HookEntry.capability":
+		"`guardrail` for one that may deny: at `pre_tool_execution`, `post_tool_execution` and `run_completed` alone. There a denial of one that observes counts as well.",
+	"HookEntry.priority": "Those with a lower one come first.",
+	"HookEntry.failure_policy":
+		"`fail_open`: the run goes on when it fails. Otherwise the run fails with it, unless it is in the background.",
+	"HookEntry.timeout_ms": "Milliseconds that it may take, 600,000 at most; 5000 when absent.",
+	"HookEntry.model_operations": "Has no effect: no hook sees the requests for structured output.",
+	"HookEntry.runtime": "What is run. Handlers within the server (`in_process`) are refused: there are none.",
+	HookCommand: "A program, without a shell. It gets the input on stdin and answers on stdout.",
+	"HookCommand.command": "The program.",
+	"HookCommand.args": "Its arguments.",
+	"HookCommand.env": "Added to its environment.",
+	HookRequest: "A request over HTTP, with the input as its body. Any status but 2xx is a failure.",
+	"HookRequest.url": "Its address.",
+	"HookRequest.method": "Its method.",
+	"HookRequest.headers": "Its headers.",
+};
+
 export const contractTexts = {
+	...hookTexts,
 	"SessionCreateParams.transient_turn_context":
 		"A message after the prompt, in the requests of this run alone: it does not stay in the conversation.",
 	"TurnStartParams.transient_turn_context":
@@ -49,11 +81,10 @@ export const contractTexts = {
 	"RunCompleted.identity.interaction_id": interactionId,
 	"RunFailed.identity.interaction_id": interactionId,
 	"Retrying.retry.failure.kind": "`rate_limited` when the provider limits requests (HTTP 429).",
-	"RunFailed.error_report.reason": "Why it failed; absent when a person cancelled the run.",
-	"RunFailed.error_report.reason.outcome": "How it ended.",
-	"RunFailed.error_report.reason.cause_kind":
-		"`llm_failure` and `retry_exhausted` (after more than one attempt) for the provider, `runtime_apply_failure` for a model that cannot be called at all.",
-	"RunFailed.terminal_cause_kind": "As `error_report.reason.cause_kind`.",
+	"RunFailed.error_report.reason":
+		"Why it failed; absent when a person cancelled the run. `turn_terminal_cause` repeats `terminal_cause_kind`; the others name the hook of the session that failed the run.",
+	"RunFailed.terminal_cause_kind":
+		"Why it failed: `llm_failure` and `retry_exhausted` (after more than one attempt) for the provider, `runtime_apply_failure` for a model that cannot be called at all, `hook_failure` and `hook_denied` for hooks.",
 	"ToolExecute.dedupe_key": "Names the call, for a client that must not do the same twice.",
 	"ToolExecute.dedupe_key.run_id": "The run.",
 	"ToolExecute.dedupe_key.round": "The model call of the run, from 0.",
@@ -73,6 +104,8 @@ export const contractTexts = {
 	"AssistantMessage.run_id": ofRun,
 	"ResultsMessage.interaction_id": interactionId,
 	"ResultsMessage.run_id": ofRun,
+	"ErrorData.hook_id": "Of the hook of the session that failed the run, or denied its end.",
+	"ErrorData.point": "Where it was consulted.",
 	"ErrorData.error": "Of a run that failed.",
 	"ErrorData.error.kind": "Why, as in `run_failed`.",
 	"ErrorData.error.outcome": "How it ended.",

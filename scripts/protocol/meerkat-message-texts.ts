@@ -1,7 +1,8 @@
 // The texts of the document of Meerkat RPC for events and requests, and for their fields.
 
 const call = "The id that the model gave the call.";
-const hookId = "The hook event, by its name in the settings. All hooks at one point are reported as one.";
+const hookId =
+	"For hooks of the settings their hook event: all of them at one point are reported as one. A hook of the session by its id.";
 const point = "The point in the run.";
 
 const answerId = "Names the answer: that of `session/history` has the same.";
@@ -123,7 +124,15 @@ export const eventTexts = {
 	"HookCompleted.hook_id": hookId,
 	"HookCompleted.point": point,
 	"HookCompleted.duration_ms": "Milliseconds that they took.",
-	hook_denied: "One of the hooks blocked: the run, at `run_started`, or a tool call, at `pre_tool_execution`.",
+	hook_failed:
+		"A hook of the session has no decision: it failed, took too long, or answered something else. The run fails with it, unless it `fail_open`s or runs in the background.",
+	"HookFailed.hook_id": hookId,
+	"HookFailed.point": point,
+	"HookFailed.error": "Why, as a clause.",
+	"HookFailed.reason": "The same as an object.",
+	hook_denied: "One of the hooks denied: the run, at `run_started` and `run_completed`, a call, or the result of one.",
+	"HookDenied.reason_code": "The kind of reason.",
+	"HookDenied.payload": "Further data of the hook.",
 	"HookDenied.hook_id": hookId,
 	"HookDenied.point": point,
 	"HookDenied.message": "Why.",

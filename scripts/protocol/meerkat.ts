@@ -15,6 +15,7 @@ import {
 	seedEvents,
 } from "../../src/dialects/meerkat/wire/wire-events.ts";
 import * as history from "../../src/dialects/meerkat/wire/wire-history.ts";
+import * as hooks from "../../src/dialects/meerkat/wire/wire-hooks.ts";
 import { skillKeySchema, skillRefSchema } from "../../src/dialects/meerkat/wire/wire-skills.ts";
 import * as wire from "../../src/dialects/meerkat/wire.ts";
 import { blockValues, partValues, questionValues } from "./content-values.ts";
@@ -68,6 +69,7 @@ const ofContract: ReadonlySet<string | number> = new Set([
 	"reasoning_delta",
 	"reasoning_complete",
 	"RunStarted.input",
+	"HookFailed.reason",
 	"RunStarted.identity",
 	"RunCompleted.extraction_required",
 	"RunCompleted.identity",
@@ -181,6 +183,10 @@ export const meerkat: ProtocolDescription = {
 		ToolOverlay: { schema: toolOverlaySchema },
 		SkillKey: { schema: skillKeySchema },
 		SkillRef: { schema: skillRefSchema },
+		HooksOverride: { schema: hooks.hooksOverrideSchema },
+		HookEntry: { schema: hooks.hookEntrySchema },
+		HookCommand: { schema: hooks.hookRuntimes.command.pipe[1] },
+		HookRequest: { schema: hooks.hookRuntimes.http.pipe[1] },
 		Labels: { schema: wire.labelsSchema },
 		CatalogProvider: { schema: wire.catalogProviderSchema },
 		BudgetLimits: { schema: wire.budgetLimitsSchema },

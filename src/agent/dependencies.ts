@@ -1,6 +1,6 @@
 // The dependencies of a turn, which its caller provides. The loop uses nothing else.
 import type { Clock } from "../base/clock.ts";
-import type { ToolCall, ToolReturn, UserInput } from "../events/content.ts";
+import type { TokenUsage, ToolCall, ToolReturn, UserInput } from "../events/content.ts";
 import type { EventBody, EventBodyOf, TurnError } from "../events/event.ts";
 import type { Sampling } from "../events/turn-options.ts";
 import type { HookDecision } from "../hooks/hook.ts";
@@ -57,6 +57,28 @@ export interface ToolWatch {
 	before(call: ToolCall, input: unknown): Promise<HookDecision>;
 	after(call: ToolCall, input: unknown, result: ToolReturn): void;
 	crashed(call: ToolCall, input: unknown, error: string): void;
+}
+
+/** Hooks around the steps of a run and their calls. All but `before` fail with a KernelError `hook-failed`, and it may. */
+export interface RunHooks {
+	/** Before a model call, which its retries belong to. */
+	request(request: {
+		readonly messageCount: number;
+		readonly maxTokens: number | null;
+		readonly temperature: number | null;
+	}): Promise<void>;
+	/** After a complete answer; calls of it may run by then. */
+	answer(answer: {
+		readonly text: string;
+		readonly calls: readonly ToolCall[];
+		readonly usage: TokenUsage | null;
+	}): Promise<void>;
+	/** Whether a call may be made. */
+	before(call: ToolCall, input: unknown): Promise<HookDecision>;
+	/** The result of a call, or what takes its place. */
+	after(call: ToolCall, result: ToolReturn): Promise<ToolReturn>;
+	/** A step is over and persisted, with the results of its calls. */
+	stepEnded(): Promise<void>;
 }
 
 /** A notification for the model, to be added to the context as a message of its own. */
@@ -133,6 +155,8 @@ export interface TurnDependencies {
 	readonly isSubagent: boolean;
 	readonly planMode: () => boolean;
 	readonly watch: ToolWatch;
+	/** Absent for a session that was created without hooks. */
+	readonly runHooks?: RunHooks;
 	/** Notifications to give the model at the beginning of a step; empty for subagents. */
 	notices(): Promise<readonly Notice[]>;
 	/** Reminders to give the model at the beginning of a step, when they are due. */

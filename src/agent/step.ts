@@ -1,6 +1,6 @@
 // One step of a turn: the model call with its retries, the tools it calls, and the rows it adds to the context.
 
-import { inputTokens, type TokenUsage, toParts } from "../events/content.ts";
+import { type ContentPart, inputTokens, type TokenUsage, toParts } from "../events/content.ts";
 import type { ContextRow } from "../events/conversation.ts";
 import { type StatusFields, statusChanged } from "../events/event.ts";
 import type { Model, ModelFailure } from "../models/model.ts";
@@ -35,7 +35,15 @@ export async function runStep(
 	repetition: RepetitionGuard,
 	signal: AbortSignal,
 ): Promise<StepOutcome> {
-	const { context } = dependencies;
+	const { context, runHooks, sampling } = dependencies;
+	if (runHooks !== undefined) {
+		await runHooks.request({
+			messageCount: context.messages.length,
+			maxTokens: sampling?.maxTokens ?? null,
+			temperature: sampling?.temperature ?? null,
+		});
+		if (signal.aborted) return { kind: "cancelled" };
+	}
 	const answer = await callWithRetries(n, model, dependencies, repetition, signal);
 	if (answer.kind === "cancelled") return answer;
 	if (answer.kind === "failed") {
@@ -49,6 +57,8 @@ export async function runStep(
 	try {
 		if (usage !== null) await context.append([{ type: "usage", tokenCount: inputTokens(usage) }]);
 		await dependencies.emit(answerStatus(model, usage, messageId, reportedPlanMode));
+		if (runHooks !== undefined)
+			await runHooks.answer({ text: textOf(assembly.content()), calls: assembly.toolCalls(), usage });
 	} catch (thrown) {
 		await calls.abandon();
 		throw thrown;
@@ -77,8 +87,13 @@ export async function runStep(
 	});
 	await context.append(rows);
 	await dependencies.commit();
+	if (runHooks !== undefined) await runHooks.stepEnded();
 	const isRefused = !dependencies.isSubagent && isStoppedByRejection(results);
 	return { kind: "done", wantsMore: toolCalls.length > 0 && !isRefused, isRefused };
+}
+
+function textOf(content: readonly ContentPart[]): string {
+	return content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("");
 }
 
 /** A failure to persist or emit one result aborts the other calls before it is thrown. */

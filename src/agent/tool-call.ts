@@ -31,7 +31,7 @@ const longArguments = 64 * 1024;
 
 type CallDependencies = Pick<
 	TurnDependencies,
-	"tools" | "approve" | "journal" | "progress" | "watch" | "budget" | "isSubagent"
+	"tools" | "approve" | "journal" | "progress" | "watch" | "runHooks" | "budget" | "isSubagent"
 >;
 
 /** The place of a call among those of its answer. */
@@ -61,11 +61,18 @@ export async function runToolCall(
 	const verdict = await dependencies.watch.before(call, decoded.value);
 	if (signal.aborted) return null;
 	if (verdict.action === "block") return settled(blockedByHook(verdict.reason));
+	const { runHooks } = dependencies;
+	if (runHooks !== undefined) {
+		const own = await runHooks.before(call, decoded.value);
+		if (signal.aborted) return null;
+		if (own.action === "block") return settled(blockedByHook(own.reason));
+	}
 	const spent = dependencies.budget.takeToolCall();
 	if (spent !== null) return settled(beyondBudget(spent.message));
 	const allowed = await runAllowed(tool, decoded.value, call, dependencies, place, signal);
 	if (allowed === null) return null;
-	const { result, rejection, crash } = allowed;
+	const { rejection, crash } = allowed;
+	const result = runHooks === undefined ? allowed.result : await runHooks.after(call, allowed.result);
 	if (crash === null) dependencies.watch.after(call, decoded.value, result);
 	else dependencies.watch.crashed(call, decoded.value, crash);
 	return { result, rejection };

@@ -73,6 +73,11 @@ export function blockedByHook(reason: string): ToolReturn {
 	return toolError(reason === "" ? "Blocked by PreToolUse hook" : reason, "Hook blocked");
 }
 
+/** In place of the result of a call, which a hook withholds. */
+export function withheldResult(reason: string): ToolReturn {
+	return toolError(reason, "Withheld by a hook");
+}
+
 /** The result of a call that exceeds a budget. */
 export function beyondBudget(reason: string): ToolReturn {
 	return toolError(`The tool was not run. ${reason}`, "Budget used up");

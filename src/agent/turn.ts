@@ -1,5 +1,6 @@
 // One turn from input to outcome: the steps, the steers between them, and the decision to continue or stop. The caller
 // emits the turn's begin and end.
+import { KernelError } from "../base/errors.ts";
 import { toParts, type UserInput } from "../events/content.ts";
 import type { ContextRow } from "../events/conversation.ts";
 import type { TurnError, TurnOutcome } from "../events/event.ts";
@@ -53,7 +54,7 @@ async function runSteps(model: Model, dependencies: TurnDependencies, signal: Ab
 		const spent = dependencies.budget.exhausted();
 		if (spent !== null) return failed(spent);
 		await dependencies.emit({ type: "step.started", n });
-		const step = await takeStep(n, model, dependencies, repetition, signal);
+		const step = await takeStep(n, model, dependencies, repetition, signal).catch(toHookFailure);
 		if (step.kind === "cancelled") {
 			await dependencies.emit({ type: "step.interrupted", reason: "cancelled" });
 			return { status: "cancelled" };
@@ -78,6 +79,13 @@ async function runSteps(model: Model, dependencies: TurnDependencies, signal: Ab
 		return isRepeating ? { status: "finished", stoppedBy: "repetition" } : { status: "finished" };
 	}
 	return { status: "max-steps", limit: "steps", steps: maxSteps };
+}
+
+/** A hook that failed fails the step; anything else that was thrown is thrown again. */
+function toHookFailure(thrown: unknown): Extract<StepOutcome, { kind: "failed" }> {
+	if (!(thrown instanceof KernelError && thrown.code === "hook-failed")) throw thrown;
+	const { code, message, data } = thrown;
+	return { kind: "failed", error: { code, message, data }, errorType: "HookFailed" };
 }
 
 /** Runs a step. If the request exceeds the model's window, compacts the context and repeats it once. */

@@ -12,6 +12,7 @@ export const kernelErrorCodes = [
 	"provider-failed",
 	"login-expired",
 	"budget-exhausted",
+	"hook-failed",
 	"session-not-found",
 	"storage-failed",
 	"overloaded",

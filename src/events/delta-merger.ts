@@ -72,6 +72,8 @@ const interjections: ReadonlySet<EventBody["type"]> = new Set<EventBody["type"]>
 	"budget.warning",
 	"usage.counted",
 	"permission.decided",
+	"session-hook.started",
+	"session-hook.ended",
 	"tool.started",
 	"tool.progress",
 	"tool.ended",

@@ -8,6 +8,7 @@ import { kernelErrorCodes } from "../base/errors.ts";
 import { isRecord } from "../base/json.ts";
 import { contentPartSchema, tokenUsageSchema, toolCallSchema, toolReturnSchema, userInputSchema } from "./content.ts";
 import { answerSchema, interactionSchema, settledBySchema } from "./interaction.ts";
+import { sessionHookPointSchema, sessionHookVerdictSchema } from "./session-hook.ts";
 import { sessionModes } from "./session-mode.ts";
 import { subjectSchema } from "./subject.ts";
 import { formedAnswerSchema } from "./turn-options.ts";
@@ -61,6 +62,14 @@ export const turnOutcomeSchema = v.variant("status", [
 export type TurnOutcome = v.InferOutput<typeof turnOutcomeSchema>;
 /** Why a turn failed: a kernel error as data. */
 export type TurnError = Extract<TurnOutcome, { status: "failed" }>["error"];
+
+/** Names a hook that its session was created with. */
+const hookPlace = {
+	id: v.string(),
+	point: sessionHookPointSchema,
+	/** The call that it is about; absent at the other points. */
+	toolCallId: v.exactOptional(v.string()),
+};
 
 /** The kinds of budgets: tokens and tool calls are counts, time is in seconds. */
 export const budgetKinds = ["tokens", "time", "tool-calls"] as const;
@@ -253,6 +262,12 @@ export const eventDeclarations = {
 		action: v.picklist(["allow", "block"]),
 		reason: v.string(),
 		duration_ms: integer,
+	}),
+	"session-hook.started": declareEvent("durable", "A hook that the session was created with starts.", hookPlace),
+	"session-hook.ended": declareEvent("durable", "Such a hook has decided, or failed.", {
+		...hookPlace,
+		duration_ms: integer,
+		verdict: sessionHookVerdictSchema,
 	}),
 	"side-question.started": declareEvent("durable", "A side question is being answered.", {
 		id: v.string(),

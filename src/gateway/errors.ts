@@ -26,6 +26,7 @@ export const errorNumbers: { readonly [C in KernelErrorCode]: number } = {
 	"storage-failed": -32019,
 	overloaded: -32020,
 	closed: -32021,
+	"hook-failed": -32022,
 };
 
 /** The error object for anything thrown. */

@@ -135,6 +135,7 @@ export function toStatus(error: KernelError): number {
 		case "provider-failed":
 		case "login-expired":
 		case "budget-exhausted":
+		case "hook-failed":
 		case "storage-failed":
 		case "internal":
 			return 500;

@@ -6,6 +6,7 @@ import type { Command, CommandType, CommandValues } from "../events/command.ts";
 import type { UserInput } from "../events/content.ts";
 import type { HistoryEntry } from "../events/conversation.ts";
 import type { AgentEvent, Cursor } from "../events/event.ts";
+import type { SessionHook } from "../events/session-hook.ts";
 import type { SessionMode } from "../events/session-mode.ts";
 import type { TurnOptions, TurnOptionsChange, TurnStartOptions } from "../events/turn-options.ts";
 import type { EditorFiles } from "../files/editor-files.ts";
@@ -258,6 +259,8 @@ export interface CreationOptions extends OpeningOptions {
 	readonly instructions?: readonly string[];
 	/** Options of each of its turns that does not have them itself. */
 	readonly turns?: TurnOptions;
+	/** Hooks of its runs, next to those of the settings. */
+	readonly hooks?: readonly SessionHook[];
 	/** Stored for whoever begins its first turn, in any process. */
 	readonly stagedInput?: UserInput;
 }

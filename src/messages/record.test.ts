@@ -12,6 +12,8 @@ const neverPersisted: ReadonlySet<EventType> = new Set<EventType>([
 	"interaction.resolved",
 	"usage.counted",
 	"permission.decided",
+	"session-hook.started",
+	"session-hook.ended",
 	"tool.started",
 	"tool.progress",
 	"tool.ended",

@@ -25,6 +25,8 @@ const notPersisted: ReadonlySet<EventType> = new Set<EventType>([
 	// Only the journal has these.
 	"usage.counted",
 	"permission.decided",
+	"session-hook.started",
+	"session-hook.ended",
 	"tool.started",
 	"tool.progress",
 	"tool.ended",

@@ -16,6 +16,7 @@ import {
 } from "../events/event.ts";
 import { hookEvents } from "../events/hook-event.ts";
 import { answerSchema, type InteractionFailure, settledBySchema } from "../events/interaction.ts";
+import { sessionHooksSchema } from "../events/session-hook.ts";
 import { sessionModes } from "../events/session-mode.ts";
 import { taskStatuses } from "../events/task-status.ts";
 import { turnKeySchema, turnOptionsChangeSchema, turnOptionsSchema } from "../events/turn-options.ts";
@@ -401,6 +402,7 @@ export const creationOptionsSchema = objectOf<Omit<CreationOptions, "editorFiles
 	labels: optional(textsByName),
 	instructions: optional(texts),
 	turns: optional(turnOptionsSchema),
+	hooks: optional(sessionHooksSchema),
 	stagedInput: optional(userInputSchema),
 	budgets: objectOf<CreationOptions["budgets"]>({
 		sessionTokens: nullableAmount,

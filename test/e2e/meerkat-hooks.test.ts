@@ -65,6 +65,7 @@ describe("hooks", () => {
 			error: "hook_denied",
 			reason_code: "policy_violation",
 			message: "Not this one.",
+			data: { hook_id: "PreToolUse", point: "pre_tool_execution", reason_code: "policy_violation" },
 		});
 		expect(lastOf([...lines]).result).toMatchObject({ text: "done", turns: 2, tool_calls: 2 });
 	});

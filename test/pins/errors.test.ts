@@ -15,6 +15,7 @@ const table: readonly (readonly [KernelErrorCode, number, string, number, string
 	["provider-failed", -32003, "T", -32002, "LLM provider error: T"],
 	["login-expired", -32004, "T", -32002, "LLM provider error: T"],
 	["budget-exhausted", -32003, "T", -32099, "Run failed: T"],
+	["hook-failed", -32003, "T", -32099, "Run failed: T"],
 	["session-not-found", -32603, "T", -32099, "Run failed: T"],
 	["storage-failed", -32603, "T", -32099, "Run failed: T"],
 	["overloaded", -32000, "T", -32000, "T"],

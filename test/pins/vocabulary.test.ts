@@ -123,6 +123,8 @@ it("pins the event types", () => {
 		["plan.displayed", "durable"],
 		["hook.triggered", "durable"],
 		["hook.resolved", "durable"],
+		["session-hook.started", "durable"],
+		["session-hook.ended", "durable"],
 		["side-question.started", "durable"],
 		["side-question.ended", "durable"],
 	]);

@@ -97,6 +97,8 @@ export function createStreamJsonPrinter(form: StreamForm, write: Write): Printer
 		"tool.requested": nothing,
 		"tool-call.fragment": nothing,
 		"permission.decided": nothing,
+		"session-hook.started": nothing,
+		"session-hook.ended": nothing,
 		"tool.started": nothing,
 		"tool.progress": nothing,
 		"tool.ended": nothing,

@@ -66,6 +66,8 @@ export function createTextPrinter(write: Write): Printer {
 		},
 		"tool-call.fragment": nothing,
 		"permission.decided": nothing,
+		"session-hook.started": nothing,
+		"session-hook.ended": nothing,
 		"tool.started": nothing,
 		"tool.progress": nothing,
 		"tool.ended": nothing,

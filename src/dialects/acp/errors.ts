@@ -29,6 +29,7 @@ const numbers: { readonly [C in KernelErrorCode]: number } = {
 	"login-expired": errorNumbers.authRequired,
 	"session-not-found": errorNumbers.notFound,
 	"budget-exhausted": errorNumbers.internal,
+	"hook-failed": errorNumbers.internal,
 	"storage-failed": errorNumbers.internal,
 	overloaded: errorNumbers.internal,
 	closed: errorNumbers.internal,

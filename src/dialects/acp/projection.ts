@@ -193,6 +193,8 @@ const entries: { readonly [T in EventType]: Entry<T> } = {
 	},
 	"tool-call.fragment": ignored,
 	"permission.decided": ignored,
+	"session-hook.started": ignored,
+	"session-hook.ended": ignored,
 	"tool.started"({ toolCallId }, event) {
 		return this.calls.start(toolCallId, event);
 	},

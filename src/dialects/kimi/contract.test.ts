@@ -44,6 +44,8 @@ const deliveredToday: { readonly [T in EventType]: DeliveredOfType } = {
 	"tool.requested": merged("ToolCall"),
 	"tool-call.fragment": merged("ToolCallPart"),
 	"permission.decided": undelivered,
+	"session-hook.started": undelivered,
+	"session-hook.ended": undelivered,
 	"tool.started": undelivered,
 	"tool.progress": undelivered,
 	"tool.ended": undelivered,

@@ -14,6 +14,7 @@ export const errorNumbers: ErrorNumbers = {
 	"login-expired": { code: -32004 },
 	// Clients show the text of this error as it is; they take other numbers for bugs of their own.
 	"budget-exhausted": { code: -32003 },
+	"hook-failed": { code: -32003 },
 	"invalid-input": { code: -32602 },
 	"session-not-found": { code: -32603 },
 	"storage-failed": { code: -32603 },

@@ -40,6 +40,11 @@ describe("the cap on events", () => {
 			"client.attached",
 			"client.detached",
 			"session.reset",
+			"session-hook.started",
+			"session-hook.started",
+			"session-hook.ended",
+			"session-hook.ended",
+			"session-hook.ended",
 		]);
 	});
 

@@ -45,6 +45,8 @@ const entries: { readonly [T in EventType]: Entry } = {
 	"tool.requested": deliveredOfSubagents,
 	"tool-call.fragment": deliveredOfSubagents,
 	"permission.decided": withheld,
+	"session-hook.started": withheld,
+	"session-hook.ended": withheld,
 	"tool.started": withheld,
 	"tool.progress": withheld,
 	"tool.ended": withheld,

@@ -36,6 +36,8 @@ const subject: DialectSubject = {
 		"tool.requested": merged("tool_call"),
 		"tool-call.fragment": merged("tool_call_part"),
 		"permission.decided": undelivered,
+		"session-hook.started": undelivered,
+		"session-hook.ended": undelivered,
 		"tool.started": undelivered,
 		"tool.progress": undelivered,
 		"tool.ended": undelivered,

@@ -12,6 +12,7 @@ export const errorNumbers: ErrorNumbers = {
 	"capability-missing": { code: -32003, text: (text) => `LLM not supported: ${text}` },
 	overloaded: { code: -32000 },
 	"budget-exhausted": runFailed,
+	"hook-failed": runFailed,
 	closed: runFailed,
 	"no-turn": runFailed,
 	unsupported: runFailed,

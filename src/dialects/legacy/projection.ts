@@ -41,6 +41,8 @@ const entries: { readonly [T in EventType]: Entry<T> } = {
 	"tool.requested": ({ call }) => ({ type: "tool_call", payload: withoutNulls(call) }),
 	"tool-call.fragment": ({ arguments_part }) => ({ type: "tool_call_part", payload: withoutNulls({ arguments_part }) }),
 	"permission.decided": ignored,
+	"session-hook.started": ignored,
+	"session-hook.ended": ignored,
 	"tool.started": ignored,
 	"tool.progress": ignored,
 	"tool.ended": ignored,

@@ -2,6 +2,7 @@
 // `error.data.code` always has the name.
 import { type KernelErrorCode, toKernelError } from "../../base/errors.ts";
 import { isRecord } from "../../base/json.ts";
+import { readHookError } from "../../events/session-hook.ts";
 import type { ErrorObject } from "../../rpc/envelope.ts";
 
 /** Decides the shapes and numbers of a connection. */
@@ -40,6 +41,7 @@ export const kernelErrorNames: { readonly [C in KernelErrorCode]: ErrorName } = 
 	"login-expired": "PROVIDER_ERROR",
 	"session-not-found": "SESSION_NOT_FOUND",
 	"budget-exhausted": "BUDGET_EXHAUSTED",
+	"hook-failed": "INTERNAL_ERROR",
 	"storage-failed": "INTERNAL_ERROR",
 	overloaded: "OVERLOADED",
 	closed: "REQUEST_CANCELLED",
@@ -80,8 +82,10 @@ export function toNamedError(thrown: unknown, sessionId: string | null): NamedEr
 	);
 }
 
-/** Budgets have the same names as in events. */
+/** Budgets have the same names as in events; of a hook there is what names it. */
 function inOurWords(data: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+	const hook = readHookError(data);
+	if (hook !== null) return { hook_id: hook.hook_id, point: hook.point };
 	return data["budget"] === "tool-calls" ? { ...data, budget: "tool_calls" } : data;
 }
 

@@ -200,6 +200,9 @@ export class HostedSession {
 			this.#ends.set(event.turnId, this.#present());
 		if (body.type === "turn.started" && event.turnId !== null && this.#quietStarts > 0)
 			this.#quietTurns.add(event.turnId);
+		// Hooks of the session come before the beginning of their run.
+		if (body.type === "session-hook.started" && event.turnId !== null && this.#quietStarts > 0)
+			this.#quietTurns.add(event.turnId);
 		const isQuiet = event.turnId !== null && this.#quietTurns.has(event.turnId);
 		if (isQuiet && body.type === "turn.ended" && event.agentPath.length === 0) this.#quietTurns.delete(event.turnId);
 		// The first event of a run is its beginning.
@@ -282,7 +285,10 @@ export class HostedSession {
 			case "failed": {
 				const { code, details } = toNamedError(toThrown(outcome.error), session.id);
 				const text = outcomeText(outcome, info.provider);
-				throw new NamedError(code, text, { ...details, ...this.#toErrorData(report, text) });
+				throw new NamedError(report.cause === "hook_denied" ? "HOOK_DENIED" : code, text, {
+					...details,
+					...this.#toErrorData(report, text),
+				});
 			}
 		}
 	}

@@ -75,6 +75,7 @@ const events = {
 	turn_completed: ofBothEras(seedEvents.turn_completed, contractMembers.turn_completed),
 	hook_started: seedEvents.hook_started,
 	hook_completed: seedEvents.hook_completed,
+	hook_failed: ofBothEras(seedEvents.hook_failed, contractMembers.hook_failed),
 	hook_denied: seedEvents.hook_denied,
 	budget_warning: seedEvents.budget_warning,
 	run_completed: ofBothEras(seedEvents.run_completed, contractMembers.run_completed),

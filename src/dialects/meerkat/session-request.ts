@@ -4,6 +4,7 @@ import type { ConfigView } from "./configuration/config-view.ts";
 import { toEveryTurn } from "./turns/turn-fields.ts";
 import { toInput } from "./wire/blocks.ts";
 import { toMilliseconds } from "./wire/duration.ts";
+import { toSessionHooks } from "./wire/wire-hooks.ts";
 import type { BudgetLimits, SessionCreateParams } from "./wire.ts";
 
 /** What the request says, as the client's protocol has it. */
@@ -30,6 +31,7 @@ export function toSessionRequest(
 		maxSteps: agent.max_turns,
 		budgets: toBudgets(params),
 		tools: toTools(params, isContract),
+		...toHooks(params),
 		...(isContract && params.shell_env !== null ? { environment: params.shell_env } : {}),
 		...(isContract ? toContractOptions(params, skills) : {}),
 		...(params.labels === null ? {} : { labels: params.labels }),
@@ -52,6 +54,11 @@ function toContractOptions(
 		...(instructions.length === 0 ? {} : { instructions }),
 		...(initial_turn === "deferred" && prompt.length > 0 ? { stagedInput: toInput(prompt) } : {}),
 	};
+}
+
+function toHooks({ hooks_override: override }: SessionCreateParams): Pick<CreationOptions, "hooks"> {
+	const hooks = override === null ? [] : toSessionHooks(override);
+	return hooks.length === 0 ? {} : { hooks };
 }
 
 function toTools({ enable_builtins, enable_shell }: SessionCreateParams, isContract: boolean): ToolScope {

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { refuseUnhonouredOfCreate, refuseUnhonouredOfTurn } from "./unhonoured.ts";
 
 describe("a creation", () => {
-	it.each(["hooks_override", "keep_alive", "skill_references"])("with `%s` is refused by name", (field) => {
+	it.each(["keep_alive", "comms_name", "skill_references"])("with `%s` is refused by name", (field) => {
 		expect(() => refuseUnhonouredOfCreate({ prompt: "x", [field]: { a: 1 } })).toThrow(`\`${field}\``);
 	});
 

@@ -14,7 +14,6 @@ const ofCreate = [
 	"enable_web_search",
 	"enable_workgraph",
 	"external_tools",
-	"hooks_override",
 	"keep_alive",
 	"peer_meta",
 	"skill_references",

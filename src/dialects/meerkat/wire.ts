@@ -5,7 +5,8 @@ import { createFields, systemPromptSchema, turnFields } from "./turns/turn-field
 import { blocksOrTextSchema } from "./wire/blocks.ts";
 import { toMilliseconds } from "./wire/duration.ts";
 import { count, looseParams, nullish, params, plainObject, sessionId, unsigned } from "./wire/schema.ts";
-import { accountingSchema, terminalCauseSchema, terminalOutcomeSchema } from "./wire/wire-events.ts";
+import { accountingSchema, hookPointSchema, terminalCauseSchema, terminalOutcomeSchema } from "./wire/wire-events.ts";
+import { hooksOverrideSchema } from "./wire/wire-hooks.ts";
 
 export const toolDeclarationSchema = v.object({
 	name: v.string(),
@@ -106,6 +107,8 @@ export const sessionCreateParamsSchema = looseParams({
 	/** Disabled, there is none; contract only. */
 	system_prompt: nullish(systemPromptSchema),
 	...createFields,
+	/** Hooks of the session, next to those of the settings. */
+	hooks_override: nullish(hooksOverrideSchema),
 	enable_builtins: nullish(v.boolean()),
 	enable_shell: nullish(v.boolean()),
 	/** Variables for the commands of the session, as long as this process lives; contract only. */
@@ -297,6 +300,9 @@ export const errorDataSchema = v.object({
 	used: v.exactOptional(v.number()),
 	/** Of the exhausted budget, or of the exceeded limit. */
 	limit: v.exactOptional(v.number()),
+	/** Of the hook of the session that failed the run, or denied its end. */
+	hook_id: v.exactOptional(v.string()),
+	point: v.exactOptional(hookPointSchema),
 	/** What was sent before under the same key. */
 	existing_id: v.exactOptional(v.string()),
 	/** Of a run that failed. Contract only. */

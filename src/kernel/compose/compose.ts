@@ -5,6 +5,7 @@ import type { AgentDefinition } from "../../definitions/agent-definition.ts";
 import type { SkillPlace, SkillSet } from "../../definitions/skill-discovery.ts";
 import { renderSystemPrompt, withRole } from "../../definitions/system-prompt.ts";
 import type { ContextRow } from "../../events/conversation.ts";
+import type { SessionHook } from "../../events/session-hook.ts";
 import type { TurnOptions } from "../../events/turn-options.ts";
 import { type EditorFiles, guardEditor } from "../../files/editor-files.ts";
 import type { Files } from "../../files/port.ts";
@@ -69,6 +70,8 @@ export interface SessionOptions extends ModelWish {
 	readonly instructions?: readonly string[];
 	/** Options of each turn that does not have them itself. */
 	readonly turns?: TurnOptions;
+	/** Hooks of its runs, next to those of the settings; absent for none. */
+	readonly hooks?: readonly SessionHook[];
 	/** The creation options to persist with the session; absent for none. */
 	readonly creationOptions?: object;
 	/**
@@ -299,7 +302,12 @@ export async function composeSession(
 			findRipgrep: hostServices.findRipgrep,
 			clock,
 		}),
-		hookPlace: { environment: commandEnvironment, processes: sandbox.hookProcesses },
+		hookPlace: {
+			environment: commandEnvironment,
+			processes: sandbox.hookProcesses,
+			fetch: network.fetch,
+			sessionHooks: options.hooks ?? [],
+		},
 		planPlace: {
 			files,
 			shareDir: hostServices.shareDir,

@@ -4,6 +4,7 @@
 import * as v from "valibot";
 import { isRecord } from "../../base/json.ts";
 import { userInputSchema } from "../../events/content.ts";
+import { sessionHooksSchema } from "../../events/session-hook.ts";
 import { turnOptionsSchema } from "../../events/turn-options.ts";
 import type { CreationOptions } from "../api.ts";
 import { type ToolScope, toolScopes } from "../compose/agent-restriction.ts";
@@ -33,6 +34,7 @@ const persistedSchema = v.pipe(
 		labels: v.optional(v.record(v.string(), v.string())),
 		instructions: v.optional(v.array(v.string())),
 		turns: v.optional(turnOptionsSchema),
+		hooks: v.optional(sessionHooksSchema),
 		staged_input: v.optional(userInputSchema),
 		budgets: v.optional(
 			v.object({
@@ -61,10 +63,11 @@ export function readCreationOptions(value: unknown): StoredCreationOptions | nul
 	if (!parsed.success) return null;
 	const { model, provider, max_answer_tokens, max_steps, system_prompt, tools, budgets, ...more } = parsed.output;
 	const { agent, thinking, plan_mode, approves_everything, is_away, when_unattended, labels } = more;
-	const { instructions, turns, staged_input } = more;
+	const { instructions, turns, hooks, staged_input } = more;
 	return {
 		...(instructions === undefined ? {} : { instructions }),
 		...(turns === undefined ? {} : { turns }),
+		...(hooks === undefined ? {} : { hooks }),
 		...(staged_input === undefined ? {} : { stagedInput: staged_input }),
 		...(labels === undefined ? {} : { labels }),
 		...(agent === undefined ? {} : { agent }),
@@ -115,10 +118,11 @@ export function withModel(persisted: unknown, { model, thinking }: ModelChange):
 export function toPersistedCreationOptions(creationOptions: CreationOptions): object {
 	const { model, provider, maxAnswerTokens, maxSteps, systemPrompt, tools, budgets, ...more } = creationOptions;
 	const { agent = null, thinking = null, mode = {}, permissions = {}, labels = null } = more;
-	const { instructions = null, turns = null, stagedInput = null } = more;
+	const { instructions = null, turns = null, hooks = null, stagedInput = null } = more;
 	return given({
 		instructions,
 		turns,
+		hooks,
 		staged_input: stagedInput,
 		labels,
 		agent,

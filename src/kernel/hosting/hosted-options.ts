@@ -263,6 +263,7 @@ function toOptions(
 		thinking,
 		instructions = [],
 		turns,
+		hooks,
 	} = request;
 	// Plugins run commands, and so do MCP servers.
 	const isFree = tools === "all";
@@ -284,6 +285,7 @@ function toOptions(
 		...(environment === undefined ? {} : { environment }),
 		...(editorFiles === undefined ? {} : { editorFiles }),
 		...(turns === undefined ? {} : { turns }),
+		...(hooks === undefined ? {} : { hooks }),
 		instructions,
 	};
 }

@@ -79,7 +79,7 @@ export interface SessionParts {
 	readonly hooks: readonly CommandHook[];
 	/** Finds files of the work directory for a person who types a part of a path. */
 	findFiles(query: string): Promise<FoundFiles>;
-	readonly hookPlace: Pick<HookRunnerSettings, "environment" | "processes">;
+	readonly hookPlace: Pick<HookRunnerSettings, "environment" | "processes" | "fetch" | "sessionHooks">;
 	readonly planPlace: Pick<PlanModeSettings, "files" | "shareDir" | "home" | "startsOn" | "isSupported">;
 	readonly skills: readonly Skill[];
 	/** How often a prompt is repeated after its first time; 0 for never, -1 for as often as the model decides. */

@@ -159,7 +159,15 @@ describe("a hook before the prompt of a subagent", () => {
 		} as const;
 		const model = createCallingModel([agentCall("P")]);
 		const { run } = await createSubagentSubject(model, {
-			parts: { hooks: [command], hookPlace: { environment: {}, processes } },
+			parts: {
+				hooks: [command],
+				hookPlace: {
+					environment: {},
+					processes,
+					fetch: () => Promise.reject(new Error("no network")),
+					sessionHooks: [],
+				},
+			},
 		});
 		const { P } = await run();
 		expect([briefIn(P), P?.message]).toEqual(["Hook blocked", expect.stringContaining("not today")]);

@@ -98,7 +98,16 @@ async function runHooked(
 	{ services, turnId, hooks, clock, work, caller }: SubagentTurnSettings,
 ): Promise<TurnOutcome> {
 	const watch = createToolWatch(hooks, emit, clock, work);
-	const turn = { id: turnId, signal: work, steers: createSteerQueue(), watch, stepStarted: () => undefined };
+	const sessionHooks = hooks.openRun(true, emit, work);
+	const runHooks = sessionHooks === null ? {} : { runHooks: sessionHooks };
+	const turn = {
+		id: turnId,
+		signal: work,
+		steers: createSteerQueue(),
+		watch,
+		stepStarted: () => undefined,
+		...runHooks,
+	};
 	const dependencies = createTurnDependencies(services, agent, turn);
 	let outcome = await runTurn(input, dependencies, work);
 	if (outcome.status === "finished") {
@@ -108,5 +117,6 @@ async function runHooked(
 		else if (reason !== null) outcome = await runTurn(reason, dependencies, work);
 	}
 	await watch.end();
+	await sessionHooks?.end();
 	return outcome;
 }

@@ -59,6 +59,8 @@ function createSubject(commands: readonly CommandHook[], clients: HookClients) {
 			workDir: "/work",
 			environment: {},
 			processes: held.processes,
+			fetch: () => Promise.reject(new Error("no network")),
+			sessionHooks: [],
 			interactions,
 			identifiers: { uuid: () => "U", hex: (length) => `${++ids}`.padStart(length, "0") },
 			clock,

@@ -6,6 +6,7 @@ import type { Identifiers } from "../../base/ids.ts";
 import type { Log } from "../../base/log.ts";
 import { cut } from "../../base/sentence.ts";
 import type { EventBody } from "../../events/event.ts";
+import type { SessionHook } from "../../events/session-hook.ts";
 import { runCommandHook } from "../../hooks/command-hook.ts";
 import {
 	allowed,
@@ -18,8 +19,11 @@ import {
 } from "../../hooks/hook.ts";
 import { Matchers } from "../../hooks/matchers.ts";
 import { combineDecisions, type SelectedHook, selectHooks } from "../../hooks/selection.ts";
+import type { Fetch } from "../../network/network-settings.ts";
 import type { Processes } from "../../processes/port.ts";
 import type { InteractionTable } from "../interactions/interaction-table.ts";
+import { SessionHooks } from "./session-hooks.ts";
+import type { EmitInTurn } from "./turn-emitter.ts";
 
 export interface HookRunnerSettings {
 	readonly commands: readonly CommandHook[];
@@ -27,6 +31,9 @@ export interface HookRunnerSettings {
 	readonly workDir: string;
 	readonly environment: Readonly<Record<string, string>>;
 	readonly processes: Processes;
+	readonly fetch: Fetch;
+	/** Those that the session was created with. */
+	readonly sessionHooks: readonly SessionHook[];
 	readonly interactions: InteractionTable;
 	readonly identifiers: Identifiers;
 	readonly clock: Clock;
@@ -58,6 +65,13 @@ export class HookRunner {
 
 	get commands(): readonly CommandHook[] {
 		return this.#settings.commands;
+	}
+
+	/** The session's own hooks of a run; null when it has none. */
+	openRun(isSubagent: boolean, emit: EmitInTurn, signal: AbortSignal): SessionHooks | null {
+		const { sessionHooks: hooks, sessionId, log } = this.#settings;
+		if (hooks.length === 0) return null;
+		return new SessionHooks({ hooks, sessionId, place: this.#settings, log }, isSubagent, emit, signal);
 	}
 
 	/**

@@ -1,6 +1,6 @@
 // One turn of a session from its input to its end: the hooks around it, the agent's run, the title, the outcome.
 import { missingCapability } from "../../agent/capabilities.ts";
-import { userRow } from "../../agent/context.ts";
+import { lastText, userRow } from "../../agent/context.ts";
 import type { TurnDependencies } from "../../agent/dependencies.ts";
 import { formAnswer } from "../../agent/formed-answer.ts";
 import { continueTurn, runTurn } from "../../agent/turn.ts";
@@ -21,6 +21,7 @@ import { loopOver, runFlow } from "./flow-run.ts";
 import type { HookRunner } from "./hook-runner.ts";
 import type { MainAgent } from "./main-agent.ts";
 import { askToStop, showPrompt } from "./prompt-hooks.ts";
+import { isHookFailure, type SessionHooks } from "./session-hooks.ts";
 import type { OpenSteerQueue } from "./steers.ts";
 import { limitTools } from "./tool-box.ts";
 import { createToolWatch, type WatchedTurn } from "./tool-hooks.ts";
@@ -81,6 +82,12 @@ export interface MainTurnSettings {
 	release(): void;
 }
 
+/** The hooks of a turn: those of settings and clients, and the session's own, null for none. */
+interface TurnHooks {
+	readonly watch: WatchedTurn;
+	readonly runHooks: SessionHooks | null;
+}
+
 /** The events of a turn while it runs. */
 interface TurnEvents {
 	readonly emit: EmitInTurn;
@@ -95,9 +102,10 @@ export async function runMainTurn(turn: RunningTurn, start: TurnStart, settings:
 	const { stored, emitter, clock } = services;
 	const turnEvents: TurnEvents = { emit: createTurnEmit(services, [], turn.id, signal), isBegun: false };
 	const watch = createToolWatch(hooks, turnEvents.emit, clock, signal);
+	const runHooks = hooks.openRun(false, turnEvents.emit, signal);
 	let outcome: TurnOutcome;
 	try {
-		const prompt = runPrompt(turn, start, turnEvents, watch, settings);
+		const prompt = runPrompt(turn, start, turnEvents, { watch, runHooks }, settings);
 		outcome = (await unlessLate(prompt, signal, patience, clock)) ?? giveUp(turn, settings);
 		if (outcome.status === "failed") {
 			const { code, message: reason, data } = outcome.error;
@@ -109,7 +117,9 @@ export async function runMainTurn(turn: RunningTurn, start: TurnStart, settings:
 		outcome = { status: "failed", error: { code, message, data } };
 	}
 	turn.steers.close();
+	if (outcome.status === "failed" && turnEvents.isBegun) await runHooks?.failed(outcome.error);
 	await watch.end();
+	await runHooks?.end();
 	await settings.notifications.closeTurn();
 	// A cancel that was accepted while the last hooks ran is honoured.
 	if (signal.aborted && outcome.status !== "failed") outcome = toCutOff(turn);
@@ -154,15 +164,17 @@ async function runPrompt(
 	turn: RunningTurn,
 	{ input, isOwn, key }: TurnStart,
 	turnEvents: TurnEvents,
-	watch: WatchedTurn,
+	turnHooks: TurnHooks,
 	settings: MainTurnSettings,
 ): Promise<TurnOutcome> {
 	const { services, hooks, commands } = settings;
+	const { runHooks } = turnHooks;
 	const { emit } = turnEvents;
 	const { signal } = turn.controller;
 	const renewing = settings.keys.renewDue(signal);
 	if (renewing !== undefined) await renewing;
 	const blocked = isOwn ? null : await showPrompt(input, hooks, emit, signal);
+	const refusedAtStart = await failureOf(runHooks?.started(input));
 	await emit({ type: "turn.started", input, ...(key === undefined ? {} : { key }) }, { sync: true });
 	turnEvents.isBegun = true;
 	settings.begun();
@@ -173,14 +185,16 @@ async function runPrompt(
 		await emit({ type: "content.delta", part: textPart(blocked.text) });
 		return { status: "finished" };
 	}
+	if (refusedAtStart !== null) return { status: "failed", error: refusedAtStart };
 	// First of all: a session without a context starts afresh when it is opened again, and would forget what a command
 	// changed.
-	const run = await prepareRun(turn, turnEvents, watch, settings);
+	const run = await prepareRun(turn, turnEvents, turnHooks, settings);
 	const { dependencies } = run;
 	const refused = await addContext(turn.options, dependencies);
 	if (refused !== null) return { status: "failed", error: refused };
 	const found = commands.find(inputText(input));
 	let outcome = await runInput(input, found, run, isOwn ? 0 : settings.loopIterations);
+	if (outcome.status === "max-steps") return await completed(outcome, dependencies, runHooks);
 	if (outcome.status !== "finished") return outcome;
 	const reason = await askToStop(hooks, emit, signal);
 	if (signal.aborted) return { status: "cancelled" };
@@ -189,12 +203,36 @@ async function runPrompt(
 	while (outcome.status === "finished" && !turn.steers.closeIfEmpty()) {
 		outcome = await continueTurn(dependencies, signal);
 	}
+	outcome = await completed(outcome, dependencies, runHooks);
 	if (outcome.status === "finished" && found === null && !isOwn) {
 		await settings.title.derive(input);
 		const { answerForm } = turn.options;
 		if (answerForm !== undefined) outcome = await withForm(outcome, answerForm, dependencies, signal);
 	}
 	return outcome;
+}
+
+/** The hooks of a run that is about to end well: it does not, when one of them denies it. */
+async function completed(
+	outcome: TurnOutcome,
+	{ context }: TurnDependencies,
+	runHooks: SessionHooks | null,
+): Promise<TurnOutcome> {
+	if (runHooks === null || outcome.status === "failed" || outcome.status === "cancelled") return outcome;
+	const error = await failureOf(runHooks.completed(lastText(context)));
+	return error === null ? outcome : { status: "failed", error };
+}
+
+/** Why a hook of the session failed; null when it did not, or there is none. */
+async function failureOf(hooks: Promise<void> | undefined): Promise<TurnError | null> {
+	try {
+		await hooks;
+		return null;
+	} catch (thrown) {
+		if (!isHookFailure(thrown)) throw thrown;
+		const { code, message, data } = thrown;
+		return { code, message, data };
+	}
 }
 
 /** Adds what precedes the input; returns why the model cannot get it, null when it can. */
@@ -236,7 +274,7 @@ async function runInput(
 async function prepareRun(
 	turn: RunningTurn,
 	{ emit }: TurnEvents,
-	watch: WatchedTurn,
+	{ watch, runHooks }: TurnHooks,
 	{ services, main, servers }: MainTurnSettings,
 ): Promise<CommandRunSettings> {
 	const { id, steers, controller, chosen, options } = turn;
@@ -247,6 +285,7 @@ async function prepareRun(
 		signal: controller.signal,
 		steers,
 		watch,
+		...(runHooks === null ? {} : { runHooks }),
 		toolsReady: async () => servers?.prepareTurn(emit, controller.signal),
 		stepStarted: () => emitCrashNotice(main, emit),
 		options,

@@ -1,6 +1,14 @@
 // Builds the dependencies of an agent's turn from the services of its session.
 import type { Context } from "../../agent/context.ts";
-import type { Compacting, Mailbox, Notice, ToolBox, TurnDependencies, TurnLimits } from "../../agent/dependencies.ts";
+import type {
+	Compacting,
+	Mailbox,
+	Notice,
+	RunHooks,
+	ToolBox,
+	TurnDependencies,
+	TurnLimits,
+} from "../../agent/dependencies.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { ToolCall } from "../../events/content.ts";
 import type { AgentPathEntry, EventBody, TurnError } from "../../events/event.ts";
@@ -61,6 +69,8 @@ export interface AgentTurn {
 	readonly signal: AbortSignal;
 	readonly steers: OpenSteerQueue;
 	readonly watch: WatchedTurn;
+	/** The session's own hooks of this run; absent for none. */
+	readonly runHooks?: RunHooks;
 	/** Called before the first step; absent where all tools are available from the beginning. */
 	toolsReady?(): Promise<void>;
 	/** Called when a step was begun and its event delivered. */
@@ -108,6 +118,7 @@ export function createTurnDependencies(services: AgentServices, agent: Agent, tu
 		isSubagent: agent.path.length > 0,
 		planMode: services.planMode,
 		watch: turn.watch,
+		...(turn.runHooks === undefined ? {} : { runHooks: turn.runHooks }),
 		notices: async () => (await agent.notices()).map((notice) => toNotice(notice, services, turn)),
 		reminders: () => agent.reminders.due(agent.context.messages),
 		mailbox: agent.mailbox,

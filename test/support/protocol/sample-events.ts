@@ -221,6 +221,37 @@ export const sampleEvents: { readonly [T in EventType]: readonly EventBodyOf<T>[
 	"plan.displayed": [{ type: "plan.displayed", content: "# plan", file_path: "/plans/a.md" }],
 	"hook.triggered": [{ type: "hook.triggered", event: "Stop", target: "", hook_count: 1 }],
 	"hook.resolved": [{ type: "hook.resolved", event: "Stop", target: "", action: "allow", reason: "", duration_ms: 3 }],
+	"session-hook.started": [
+		{ type: "session-hook.started", id: "guard", point: "run_started" },
+		{ type: "session-hook.started", id: "guard", point: "pre_tool_execution", toolCallId: "c1" },
+	],
+	"session-hook.ended": [
+		{
+			type: "session-hook.ended",
+			id: "guard",
+			point: "run_started",
+			duration_ms: 3,
+			verdict: { kind: "completed" },
+		},
+		{
+			type: "session-hook.ended",
+			id: "guard",
+			point: "pre_tool_execution",
+			toolCallId: "c1",
+			duration_ms: 3,
+			verdict: {
+				kind: "denied",
+				denial: { reason_code: "policy_violation", message: "not this one", payload: { rule: 1 } },
+			},
+		},
+		{
+			type: "session-hook.ended",
+			id: "guard",
+			point: "run_started",
+			duration_ms: 3,
+			verdict: { kind: "failed", fault: { reason_code: "timeout", timeout_ms: 100 } },
+		},
+	],
 	"side-question.started": [{ type: "side-question.started", id: "b1", question: "why?" }],
 	"side-question.ended": [{ type: "side-question.ended", id: "b1", response: "so", error: null }],
 };

@@ -107,7 +107,12 @@ export function createQuietParts(
 		budgets: { session: noLimits, turn: noLimits, warningRatio: 0.8 },
 		hooks: [],
 		findFiles: async () => ({ paths: [], isPartial: false }),
-		hookPlace: { environment: {}, processes: noProcesses },
+		hookPlace: {
+			environment: {},
+			processes: noProcesses,
+			fetch: () => Promise.reject(new Error("no network")),
+			sessionHooks: [],
+		},
 		planPlace: { files: createMemoryFiles(), shareDir: "/share", home: "/home/me", startsOn: false, isSupported: true },
 		subagents: {
 			types: [],

@@ -51,6 +51,8 @@ const delivered: DialectSubject["delivered"] = {
 	"tool.requested": own(withheld),
 	"tool-call.fragment": undelivered,
 	"permission.decided": own(null),
+	"session-hook.started": own("hook_started"),
+	"session-hook.ended": own("hook_completed", "hook_completed + hook_denied", "hook_failed"),
 	"tool.started": own(null),
 	"tool.progress": own(null),
 	"tool.ended": own(null),

@@ -44,6 +44,10 @@ function toSeedEvent(event: MeerkatEvent): SeedEvent | null {
 			const { accounting: _accounting, ...usage } = counted;
 			return { ...seed, usage };
 		}
+		case "hook_failed": {
+			const { reason: _, ...seed } = event;
+			return seed;
+		}
 		case "retrying": {
 			const { retry: _, assistant_message_id: _answer, ...seed } = event;
 			return seed;

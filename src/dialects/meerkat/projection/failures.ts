@@ -1,7 +1,8 @@
 // Why runs fail, in the words of the contract.
 import { isRecord } from "../../../base/json.ts";
 import type { TurnError } from "../../../events/event.ts";
-import type { ErrorClass, TerminalCause } from "../wire/wire-events.ts";
+import type { HookErrorData, HookFault } from "../../../events/session-hook.ts";
+import type { ErrorClass, MeerkatEvent, TerminalCause } from "../wire/wire-events.ts";
 
 export interface Failure {
 	readonly errorClass: ErrorClass;
@@ -15,6 +16,7 @@ const failures: { readonly [C in TurnError["code"]]: Failure } = {
 	"model-not-set": { errorClass: "llm", cause: "runtime_apply_failure" },
 	"capability-missing": { errorClass: "llm", cause: "runtime_apply_failure" },
 	"budget-exhausted": { errorClass: "budget", cause: "budget_exhausted" },
+	"hook-failed": { errorClass: "hook", cause: "hook_failure" },
 	busy: { errorClass: "internal", cause: "fatal_failure" },
 	"no-turn": { errorClass: "internal", cause: "fatal_failure" },
 	unsupported: { errorClass: "internal", cause: "fatal_failure" },
@@ -41,4 +43,27 @@ export function toFailure({ code, data }: TurnError, hasRetried: boolean): Failu
 /** How the run ended, next to why. */
 export function toOutcome(cause: TerminalCause): "failed" | "time_budget_exceeded" | "budget_exhausted" {
 	return cause === "time_budget_exceeded" || cause === "budget_exhausted" ? cause : "failed";
+}
+
+/** Why a hook failed, as a clause. */
+export function faultText(fault: HookFault): string {
+	switch (fault.reason_code) {
+		case "timeout":
+			return `it took longer than ${fault.timeout_ms} ms`;
+		case "execution_failed":
+			return fault.message;
+		case "observe_only_violation":
+			return "it may only observe, and denied something";
+	}
+}
+
+type Report = Extract<MeerkatEvent, { type: "run_failed" }>["error_report"];
+
+/** What a hook did to the run that it failed. */
+export function toHookReason({ hook_id, point, fault, denial }: HookErrorData): NonNullable<Report["reason"]> | null {
+	if (denial !== undefined) return { reason_type: "hook_denied", hook_id, point, ...denial };
+	if (fault === undefined) return null;
+	return fault.reason_code === "timeout"
+		? { reason_type: "hook_timeout", hook_id, timeout_ms: fault.timeout_ms }
+		: { reason_type: "hook_execution_failed", hook_id, reason: faultText(fault) };
 }

@@ -261,7 +261,12 @@ describe("the events of a run", () => {
 		);
 		expect(results).toEqual([
 			{ error: "tool_error", message: "No." },
-			{ error: "hook_denied", reason_code: "policy_violation", message: "No." },
+			{
+				error: "hook_denied",
+				reason_code: "policy_violation",
+				message: "No.",
+				data: { hook_id: "PreToolUse", point: "pre_tool_execution", reason_code: "policy_violation" },
+			},
 		]);
 	});
 
@@ -325,7 +330,7 @@ describe("the events of a run", () => {
 			const seed = seedCodec.event(event);
 			if (seed !== null) expect(seed).toEqual(v.parse(seedEvents[seed.type], seed));
 		}
-		expect(Object.keys(shown)).toHaveLength(5);
+		expect(Object.keys(shown)).toHaveLength(8);
 	});
 
 	it("omits in the first protocol what only the present contract has", () => {

@@ -3,14 +3,16 @@
 
 import { inputText, type UserInput } from "../../../events/content.ts";
 import type { AgentEvent, EventBodyOf, EventType, TurnOutcome } from "../../../events/event.ts";
+import { type HookErrorData, readHookError } from "../../../events/session-hook.ts";
 import type { FormedAnswer } from "../../../events/turn-options.ts";
 import { type BlocksOrText, toBlocks } from "../wire/blocks.ts";
 import { toRunId } from "../wire/session-id.ts";
-import type { HookPoint, MeerkatEvent, TerminalCause } from "../wire/wire-events.ts";
+import type { MeerkatEvent, TerminalCause } from "../wire/wire-events.ts";
 import { type CountedCall, type ModelName, toAccounting } from "./accounting.ts";
 import { toAnswerId } from "./answer-id.ts";
 import { type SessionFacts, withEvent } from "./facts.ts";
-import { cancelled, deniedByHook, type Failure, toFailure, toOutcome } from "./failures.ts";
+import { cancelled, deniedByHook, type Failure, toFailure, toHookReason, toOutcome } from "./failures.ts";
+import { denyingHooks, hookPlace, toHookEvents } from "./hook-events.ts";
 import { denialCode, Run } from "./run.ts";
 import { toEventUsage } from "./usage.ts";
 
@@ -194,6 +196,13 @@ const entries: { readonly [T in EventType]: Entry<T> } = {
 		if (action === "block" && event === "UserPromptSubmit") earlyOf(resolved, state).denial = reason;
 		return deliveredInRun(delivered, resolved, state);
 	},
+	"session-hook.started": ({ id, point, toolCallId }, started, state) =>
+		ofHook([{ type: "hook_started", hook_id: id, point }], toolCallId, started, state),
+	"session-hook.ended": ({ id, point, toolCallId, duration_ms, verdict }, ended, state) => {
+		const place = { hook_id: id, point };
+		if (toolCallId !== undefined && verdict.kind === "denied") state.run?.denyCall(toolCallId, place, verdict.denial);
+		return ofHook(toHookEvents(place, duration_ms, verdict), toolCallId, ended, state);
+	},
 	"side-question.started": ignored,
 	"side-question.ended": ignored,
 };
@@ -207,22 +216,14 @@ function toContent(input: UserInput): BlocksOrText {
 	return only.type === "text" ? only.text : blocks;
 }
 
-/** The hook events under this protocol's names. */
-const hookPoints: Readonly<Record<string, HookPoint>> = {
-	UserPromptSubmit: "run_started",
-	Stop: "run_completed",
-	StopFailure: "run_failed",
-	PreToolUse: "pre_tool_execution",
-	PostToolUse: "post_tool_execution",
-	PostToolUseFailure: "post_tool_execution",
-};
-
-/** A blocking hook at another point makes the agent continue instead. */
-const denyingHooks: ReadonlySet<string> = new Set(["UserPromptSubmit", "PreToolUse"]);
-
-function hookPlace(event: string): { readonly hook_id: string; readonly point: HookPoint } | null {
-	const point = hookPoints[event];
-	return point === undefined ? null : { hook_id: event, point };
+/** Those about a call are sent after the call, all others at once, also before the beginning of the run. */
+function ofHook(
+	events: readonly MeerkatEvent[],
+	toolCallId: string | undefined,
+	event: AgentEvent,
+	state: State,
+): readonly MeerkatEvent[] {
+	return toolCallId === undefined ? events : deliveredInRun(events, event, state);
 }
 
 /** Hook events from before the run's begin are sent after it. */
@@ -272,6 +273,8 @@ function endRun(outcome: TurnOutcome, event: AgentEvent, state: State): readonly
 
 interface DescribedFailure extends Failure {
 	readonly error: string;
+	/** The hook of the session that failed it; absent for none. */
+	readonly hook?: HookErrorData;
 }
 
 /** Null for a run that did not fail. */
@@ -281,6 +284,11 @@ function failureOf(
 	{ describe }: ProjectionSettings,
 ): DescribedFailure | null {
 	if (denial !== null) return { ...deniedByHook, error: denialText(denial) };
+	const hookError = outcome.status === "failed" ? readHookError(outcome.error.data) : null;
+	if (hookError !== null && outcome.status === "failed") {
+		const cause = hookError.denial === undefined ? "hook_failure" : "hook_denied";
+		return { errorClass: "hook", cause, error: describe(outcome), hook: hookError };
+	}
 	switch (outcome.status) {
 		case "failed":
 			return { ...toFailure(outcome.error, hasRetried), error: describe(outcome) };
@@ -293,11 +301,14 @@ function failureOf(
 }
 
 function toRunFailed(
-	{ error, errorClass, cause }: DescribedFailure,
+	{ error, errorClass, cause, hook }: DescribedFailure,
 	event: AgentEvent,
 	sessionId: string,
 ): Extract<MeerkatEvent, { type: "run_failed" }> {
-	const reason = cause === null ? null : { outcome: toOutcome(cause), cause_kind: cause };
+	const terminal = cause === null ? null : { outcome: toOutcome(cause), cause_kind: cause };
+	const reason =
+		(hook === undefined ? null : toHookReason(hook)) ??
+		(terminal === null ? null : { reason_type: "turn_terminal_cause" as const, ...terminal });
 	return {
 		type: "run_failed",
 		session_id: sessionId,
@@ -306,7 +317,7 @@ function toRunFailed(
 		error_report: {
 			class: errorClass,
 			message: error,
-			...(reason === null ? {} : { reason: { reason_type: "turn_terminal_cause", ...reason } }),
+			...(reason === null ? {} : { reason }),
 		},
 		...(cause === null ? {} : { terminal_cause_kind: cause }),
 		...identityOf(event),

@@ -2,8 +2,9 @@
 // into the documented one: the results of a call's tools are sent together, when all are complete.
 
 import type { TokenUsage, ToolCall, ToolReturn } from "../../../events/content.ts";
+import type { HookDenial } from "../../../events/session-hook.ts";
 import { toArguments } from "../interactions.ts";
-import type { MeerkatEvent } from "../wire/wire-events.ts";
+import type { HookPoint, MeerkatEvent } from "../wire/wire-events.ts";
 import { type CountedCall, type ModelName, toAccounting } from "./accounting.ts";
 import { addUsage, noUsage } from "./facts.ts";
 import { outputText } from "./tool-text.ts";
@@ -20,8 +21,14 @@ interface OpenCall {
 interface Settled {
 	readonly result: ToolReturn;
 	readonly at: number;
-	/** Whether a hook refused it. */
-	readonly isDenied: boolean;
+	/** Why a hook refused it, or withholds its result; null when none did. */
+	readonly denial: CallDenial | null;
+}
+
+/** A hook's refusal of a call, as its result has it. */
+interface CallDenial extends HookDenial {
+	readonly hook_id: string;
+	readonly point: HookPoint;
 }
 
 /** A hook's refusal of a tool call. */
@@ -61,6 +68,8 @@ export class Run {
 	/** Text that no model wrote: that of a command. */
 	#plainText = "";
 	#denials: Denial[] = [];
+	/** Of hooks that named the call, by its id. */
+	readonly #deniedCalls = new Map<string, CallDenial>();
 	/** Why a hook refused the run; null when none did. */
 	denial: string | null = null;
 
@@ -152,7 +161,7 @@ export class Run {
 
 	settleCall(id: string, result: ToolReturn, at: number): MeerkatEvent[] {
 		const open = this.#current?.calls.find(({ call, settled }) => call.id === id && settled === null);
-		if (open !== undefined) open.settled = { result, at, isDenied: this.#takeDenial(open.call, result) };
+		if (open !== undefined) open.settled = { result, at, denial: this.#takeDenial(open.call, result) };
 		return this.#finishIfSettled();
 	}
 
@@ -166,6 +175,11 @@ export class Run {
 	/** A hook refused a call of this tool. */
 	deny(tool: string, reason: string): void {
 		this.#denials.push({ tool, reason });
+	}
+
+	/** A hook refused this call, or withholds its result. */
+	denyCall(id: string, place: Pick<CallDenial, "hook_id" | "point">, denial: HookDenial): void {
+		this.#deniedCalls.set(id, { ...place, ...denial });
 	}
 
 	/** The attempt failed; the next starts over. */
@@ -209,12 +223,17 @@ export class Run {
 		return current.isAnswered ? current.calls.flatMap((open) => toResults(open, at)) : current.early;
 	}
 
-	/** Whether the result is a hook's refusal of this call. */
-	#takeDenial({ function: { name } }: ToolCall, { is_error, message }: ToolReturn): boolean {
+	/** The hook's refusal of this call that its result is. */
+	#takeDenial({ id, function: { name } }: ToolCall, { is_error, message }: ToolReturn): CallDenial | null {
+		const named = this.#deniedCalls.get(id);
+		if (named !== undefined) {
+			this.#deniedCalls.delete(id);
+			return named;
+		}
 		const index = this.#denials.findIndex(({ tool, reason }) => tool === name && reason === message);
-		if (!is_error || index === -1) return false;
+		if (!is_error || index === -1) return null;
 		this.#denials.splice(index, 1);
-		return true;
+		return { hook_id: "PreToolUse", point: "pre_tool_execution", reason_code: denialCode, message };
 	}
 
 	#finish(): MeerkatEvent[] {
@@ -261,7 +280,8 @@ function toResults({ call, startedAt, settled }: OpenCall, at: number): MeerkatE
 
 function resultText(settled: Settled | null): string {
 	if (settled === null) return JSON.stringify(cancelledCall);
-	const { result, isDenied } = settled;
-	if (!isDenied) return outputText(result);
-	return JSON.stringify({ error: "hook_denied", reason_code: denialCode, message: result.message });
+	const { result, denial } = settled;
+	if (denial === null) return outputText(result);
+	const { message: _, ...data } = denial;
+	return JSON.stringify({ error: "hook_denied", reason_code: denial.reason_code, message: result.message, data });
 }

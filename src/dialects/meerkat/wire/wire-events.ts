@@ -2,6 +2,7 @@
 // contract's event envelope.
 import * as v from "valibot";
 import { isRecord } from "../../../base/json.ts";
+import { hookDenialSchema, hookFaultSchema, sessionHookPointSchema } from "../../../events/session-hook.ts";
 import { blocksOrTextSchema } from "./blocks.ts";
 import { skillKeySchema } from "./wire-skills.ts";
 
@@ -16,13 +17,7 @@ export const eventUsageSchema = v.object({
 	cache_creation_tokens: v.nullable(count),
 	cache_read_tokens: v.nullable(count),
 });
-export const hookPointSchema = v.picklist([
-	"run_started",
-	"run_completed",
-	"run_failed",
-	"pre_tool_execution",
-	"post_tool_execution",
-]);
+export const hookPointSchema = sessionHookPointSchema;
 export type HookPoint = v.InferOutput<typeof hookPointSchema>;
 
 const place = { id: text, name: text };
@@ -54,7 +49,8 @@ export const seedEvents = {
 	}),
 	hook_started: event("hook_started", hookPlace),
 	hook_completed: event("hook_completed", { ...hookPlace, duration_ms: count }),
-	hook_denied: event("hook_denied", { ...hookPlace, reason_code: v.literal("policy_violation"), message: text }),
+	hook_failed: event("hook_failed", { ...hookPlace, error: text }),
+	hook_denied: event("hook_denied", { ...hookPlace, ...hookDenialSchema.entries }),
 	budget_warning: event("budget_warning", {
 		budget_type: v.picklist(["tokens", "time", "tool_calls"]),
 		/** Tokens, seconds or calls. */
@@ -103,6 +99,7 @@ export const terminalCauseSchema = v.picklist([
 	"llm_failure",
 	"retry_exhausted",
 	"hook_failure",
+	"hook_denied",
 	"budget_exhausted",
 	"time_budget_exceeded",
 	"runtime_apply_failure",
@@ -137,6 +134,7 @@ export const contractMembers = {
 		}),
 		...answer,
 	},
+	hook_failed: { reason: hookFaultSchema },
 	text_complete: answer,
 	turn_completed: { usage: countedUsageSchema, ...answer },
 	/** `extraction_required` says that the output that must match a schema follows. */
@@ -149,11 +147,21 @@ export const contractMembers = {
 			class: errorClassSchema,
 			message: text,
 			reason: v.exactOptional(
-				v.object({
-					reason_type: v.literal("turn_terminal_cause"),
-					outcome: terminalOutcomeSchema,
-					cause_kind: terminalCauseSchema,
-				}),
+				v.variant("reason_type", [
+					v.object({
+						reason_type: v.literal("turn_terminal_cause"),
+						outcome: terminalOutcomeSchema,
+						cause_kind: terminalCauseSchema,
+					}),
+					v.object({ reason_type: v.literal("hook_execution_failed"), hook_id: text, reason: text }),
+					v.object({ reason_type: v.literal("hook_timeout"), hook_id: text, timeout_ms: count }),
+					v.object({
+						reason_type: v.literal("hook_denied"),
+						hook_id: text,
+						point: hookPointSchema,
+						...hookDenialSchema.entries,
+					}),
+				]),
 			),
 		}),
 		/** Absent for a run that a person cancelled, like the reason. */
@@ -201,6 +209,7 @@ export const contractEvents = {
 	}),
 	/** All reasoning of an answer, before its text. */
 	reasoning_complete: event("reasoning_complete", { content: text, ...answer }),
+	hook_failed: v.object({ ...seedEvents.hook_failed.entries, ...contractMembers.hook_failed }),
 	text_delta: v.object({ ...seedEvents.text_delta.entries, ...contractMembers.text_delta }),
 	retrying: v.object({ ...seedEvents.retrying.entries, ...contractMembers.retrying }),
 	text_complete: v.object({ ...seedEvents.text_complete.entries, ...contractMembers.text_complete }),

@@ -20,7 +20,12 @@ export const reasons: readonly Reason[] = [
 		text: "The method is not served; `initialize` does not list it.",
 	},
 	{
-		pattern: /does not support `|system_prompt: Invalid type|Invalid session_id: dev/,
+		pattern:
+			/Broken pipe|"hook_execution_failed" there|reason\.reason: is missing|^hook_(completed|denied): |"hook_denied" here|-32012 here/,
+		text: "A hook that answers without reading its input has answered; upstream takes that for a failure.",
+	},
+	{
+		pattern: /does not support (`|it;)|hooks_override: an object|system_prompt: Invalid type|Invalid session_id: dev/,
 		text: "What has no effect here is refused by name instead of being taken and ignored.",
 	},
 	{ pattern: /in other words$/, text: "Sentences of errors are ours; their numbers are compared." },
@@ -70,8 +75,8 @@ export const reasons: readonly Reason[] = [
 		text: "The plan of retries is ours: the same kinds of failure, fewer attempts, no floor of 30 s.",
 	},
 	{
-		pattern: /^(hook_|tool_config_changed)/,
-		text: "Hooks of a request are not supported. A change of tools says neither in which turn it was applied nor why a server failed, which the log does.",
+		pattern: /^tool_config_changed/,
+		text: "A change of tools says neither in which turn it was applied nor why a server failed, which the log does.",
 	},
 	{
 		pattern: /^stream|already_closed/,

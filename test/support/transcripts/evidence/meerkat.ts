@@ -55,6 +55,22 @@ export const meerkatScenarioProofs = {
 		${toolRan(false)}
 		no ← "method":"approval/request"
 		← run_completed`,
+	"session-hooks": lines`→ capabilities/get
+		→ session/create & "hooks_override" & "guardrail"
+		←! hook_started & "first"
+		←! hook_completed & "first"
+		← run_started
+		← hook_denied & "guard" & "payload":{"k":1}
+		← tool_execution_completed & "is_error":true
+		← run_completed
+		→ session/create & "hooks_override"
+		← hook_failed & "broken"
+		← run_failed & "hook_execution_failed"
+		← "error" & "hook_failure"
+		→ session/create & "hooks_override" & "run_started"
+		←! -32602 & guardrail
+		→ session/create & "disable"
+		←! -32602`,
 	"tools-by-default": lines`→ capabilities/get
 		${create} & !"enable_"
 		no ← "method":"approval/request"
