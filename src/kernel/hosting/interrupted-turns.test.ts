@@ -52,6 +52,18 @@ describe("a turn that a process left without an end", () => {
 		await runTurn(again);
 	});
 
+	it("is ended once for all who acquire the session, at the same time or later", async () => {
+		const { store, id } = await createInterrupted(started);
+		const { parts } = await createHost({}, { store });
+		const host = new SessionHost({ ...parts, endsInterruptedTurns: true });
+		const [{ session }] = await Promise.all([host.acquire(id), host.acquire(id, { archived: true }), host.acquire(id)]);
+		await host.acquire(id);
+		const ends = (await readJournal(session)).filter(
+			({ turnId, body }) => turnId === "cut" && body.type === "turn.ended",
+		);
+		expect(ends).toHaveLength(1);
+	});
+
 	it("stays as it is in another host", async () => {
 		const { store, id } = await createInterrupted(started);
 		const { host } = await createHost({}, { store });

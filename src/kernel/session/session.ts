@@ -78,6 +78,8 @@ export class Session implements SessionApi {
 	#turnOptions: TurnOptions;
 	readonly #keyedTurns: KeyedTurns;
 	#hadTurn = false;
+	/** The end of a turn that an earlier process left, once it was asked for. */
+	#endOfInterrupted: Promise<void> | null = null;
 	#closing = false;
 
 	constructor(parts: SessionParts) {
@@ -254,9 +256,17 @@ export class Session implements SessionApi {
 
 	/**
 	 * Ends the turn that an earlier process left without an end, as failed, once the context has what it said and did. For a
-	 * session that was just opened; nothing happens without such a turn.
+	 * session that was just opened; nothing happens without such a turn, and it is ended once however often this is called.
 	 */
-	async endInterruptedTurn(): Promise<void> {
+	endInterruptedTurn(): Promise<void> {
+		this.#endOfInterrupted ??= this.#endInterrupted().catch((thrown: unknown) => {
+			this.#endOfInterrupted = null;
+			throw thrown;
+		});
+		return this.#endOfInterrupted;
+	}
+
+	async #endInterrupted(): Promise<void> {
 		const { openTurn } = this.#parts.stored.summary;
 		if (openTurn === null || this.#hadTurn || this.turnId !== null) return;
 		const { main, emitter } = this.#assembled;
