@@ -147,6 +147,20 @@ describe.skipIf(findPostgres() === null)("faults of the database", () => {
 		await expect.poll(() => store.processId().catch(() => null), soon).not.toBeNull();
 	}, 90_000);
 
+	it("goes on over new connections soon when nothing comes back on those that it has", async () => {
+		const session = await open(longLease, throughProxy()).openOrCreate(place.workDir, id);
+		await Promise.all([1, 2, 3, 4].map((n) => commitStep(session, n)));
+		proxy.swallow();
+		const committed = commitStep(session, 5);
+		// As a firewall does that forgets its connections.
+		await expect.poll(() => proxy.swallowed, soon).toBeGreaterThan(0);
+		proxy.heal();
+		const started = performance.now();
+		expect(await committed).toBe(5);
+		expect(performance.now() - started).toBeLessThan(10_000);
+		await checkAll(session, [1, 2, 3, 4, 5]);
+	}, 60_000);
+
 	it("waits for a connection when all are in use, and renews its lease meanwhile", async () => {
 		const database = place.openDatabase({ poolSize: 1, connectTimeout: 300 });
 		const store = place.openStore({ clock: systemClock, lease: { duration: 3_000, interval: 300 }, database });

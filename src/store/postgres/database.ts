@@ -45,7 +45,7 @@ export interface DatabaseOptions {
 	readonly schema?: string;
 	/** The most connections for statements; two more are for notifications and for what is urgent. */
 	readonly poolSize?: number;
-	/** Milliseconds to wait for a connection, a free or a new one, and for the answer to a statement. */
+	/** Milliseconds to wait for a connection, a free or a new one, and for the answer to each statement of a transaction. */
 	readonly connectTimeout?: number;
 	readonly queryTimeout?: number;
 	readonly log: Log;
@@ -56,6 +56,8 @@ export const defaultSchema = "agentwire";
 export const defaultPoolSize = 10;
 const defaultConnectTimeout = 10_000;
 const defaultQueryTimeout = 30_000;
+/** Milliseconds to wait for the answer to any other statement: shorter, because somebody waits for what it is part of. */
+const statementTimeout = 10_000;
 const keepAliveDelay = 10_000;
 const firstReconnect = 100;
 const longestReconnect = 5_000;
@@ -64,6 +66,11 @@ const pingInterval = 30_000;
 
 /** States that pass by themselves: the server ends or restarts, is full, hands over to another one, or rolled back to let others pass. */
 const transientStates = /^(?:08|57P0|53[34]00|40001|40P01|57014|25006)/;
+
+/** Whether the library gave up waiting for an answer: the connection may be one on which nothing comes back any more. */
+function isUnanswered(thrown: unknown): boolean {
+	return errorText(thrown) === "Query read timeout";
+}
 
 /** Whether the same statement may succeed later; what it did, if it was sent, is unknown then. */
 export function isTransient(thrown: unknown): boolean {
@@ -147,9 +154,13 @@ export function createDatabase(options: DatabaseOptions): Database {
 	};
 
 	interface Pools {
-		readonly usual: Pool;
+		usual: Pool;
 		readonly urgent: Pool;
+		/** Former ones. */
+		readonly retired: Pool[];
 		createClient(): Client;
+		/** Replaces the pool, if it is the present one: the next statements get new connections. */
+		renew(pool: Pool): void;
 	}
 	let opening: Promise<Pools> | null = null;
 	const pools = (): Promise<Pools> => {
@@ -167,11 +178,21 @@ export function createDatabase(options: DatabaseOptions): Database {
 			);
 			return pool;
 		};
-		return {
-			usual: create(options.poolSize ?? defaultPoolSize),
+		const size = options.poolSize ?? defaultPoolSize;
+		const opened: Pools = {
+			usual: create(size),
 			urgent: create(1),
+			retired: [],
 			createClient: () => new Client(config),
+			renew(pool) {
+				if (opened.usual !== pool) return;
+				log.info("the connections to the database are renewed", { database: name });
+				opened.usual = create(size);
+				// Whoever waits for one of its connections gets it; those that are idle end after a while.
+				opened.retired.push(pool);
+			},
 		};
+		return opened;
 	};
 
 	const running = new Set<Promise<unknown>>();
@@ -188,15 +209,23 @@ export function createDatabase(options: DatabaseOptions): Database {
 		{ timeout, isUrgent = false, name: statement }: QueryOptions = {},
 	): Promise<readonly Row[]> => {
 		try {
-			const { usual, urgent } = await pools();
+			const opened = await pools();
+			const { usual, urgent } = opened;
 			const asked = {
 				text,
 				values: [...values],
 				...(statement === undefined ? {} : { name: statement }),
-				...(timeout === undefined ? {} : { query_timeout: timeout }),
+				query_timeout: timeout ?? Math.min(queryTimeout, statementTimeout),
 			};
-			const { rows }: { readonly rows: readonly Row[] } = await (isUrgent ? urgent : usual).query(asked);
-			return rows;
+			try {
+				const { rows }: { readonly rows: readonly Row[] } = await (isUrgent ? urgent : usual).query(asked);
+				return rows;
+			} catch (thrown) {
+				// What swallows the answers of one connection swallows those of the others that were open then, and each would be
+				// waited for in its turn.
+				if (isUnanswered(thrown)) opened.renew(usual);
+				throw thrown;
+			}
 		} catch (thrown) {
 			throw failure(thrown);
 		}
@@ -304,7 +333,8 @@ export function createDatabase(options: DatabaseOptions): Database {
 			const opened = await opening?.catch(() => null);
 			closing.abort();
 			await listening;
-			if (opened !== null && opened !== undefined) await Promise.all([opened.usual.end(), opened.urgent.end()]);
+			if (opened === null || opened === undefined) return;
+			await Promise.all([opened.usual, opened.urgent, ...opened.retired].map((pool) => pool.end()));
 		},
 	};
 }

@@ -3,6 +3,7 @@
 import { type Clock, sleep } from "../../base/clock.ts";
 import type { KernelError } from "../../base/errors.ts";
 import { type Database, isTransient } from "./database.ts";
+import { firstTimeout, longestTimeout } from "./session-writer.ts";
 
 export interface FencedWritesOptions {
 	readonly database: Database;
@@ -44,10 +45,10 @@ export function createFencedWrites(options: FencedWritesOptions): FencedWrites {
 					and exists (select from ${schema}.process where id = $3 and lease_until > now()) for share
 			), work as (${statement} returning 1)
 			select (select count(*) from head) as heads, (select count(*) from work) as done`;
-		for (;;) {
+		for (let timeout = firstTimeout; ; timeout = Math.min(2 * timeout, longestTimeout)) {
 			if (loss !== null) throw loss;
 			try {
-				const sent = database.query(text, [sessionId, options.term, options.holder, ...values]);
+				const sent = database.query(text, [sessionId, options.term, options.holder, ...values], { timeout });
 				sent.catch(() => undefined);
 				const rows = await Promise.race([sent, options.lost.then((reason) => Promise.reject<never>(reason))]);
 				if (Number(rows[0]?.["heads"]) > 0) return;

@@ -14,6 +14,8 @@ const rowSchema = v.object({
 	archived_at: v.nullable(v.number()),
 });
 
+const wholeListTimeout = 60_000;
+
 /** Fails `invalid-input` for an `after` that is not from a page. */
 export async function listSessions(database: Database, { workDir, after, limit }: ListQuery): Promise<SessionPage> {
 	const place = after === undefined ? null : toPlace(after);
@@ -26,6 +28,8 @@ export async function listSessions(database: Database, { workDir, after, limit }
 			and ($2::float8 is null or updated_at < to_timestamp($2 / 1000.0) or (updated_at = to_timestamp($2 / 1000.0) and id > $3::text))
 		order by session.updated_at desc, id limit $4::bigint`,
 		[workDir ?? null, place?.updatedAt ?? null, place?.id ?? null, limit === undefined ? null : limit + 1],
+		// All sessions may be many.
+		limit === undefined ? { timeout: wholeListTimeout } : {},
 	);
 	const found = rows.map((row) => {
 		const { work_dir, title, updated_at, archived_at, id } = v.parse(rowSchema, row);

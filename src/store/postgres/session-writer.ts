@@ -92,6 +92,9 @@ const longestGroup = 500;
 const summaryInterval = 2_000;
 const firstRetry = 50;
 const longestRetry = 1_000;
+/** Milliseconds that a commit waits for its answer before it is sent again: longer each time, in case the database is slow. */
+export const firstTimeout = 4_000;
+export const longestTimeout = 30_000;
 
 /** What a group of commits changes, and what is true when it is stored. */
 interface Change {
@@ -310,11 +313,12 @@ export function createSessionWriter(options: WriterOptions): SessionWriter {
 		const isFirst = !exists;
 		const values = valuesOf(change, isFirst);
 		let wait = firstRetry;
+		let timeout = firstTimeout;
 		let isRepeated = false;
 		for (;;) {
 			if (loss !== null) throw loss;
 			try {
-				const sent = database.query(isFirst ? texts.first : texts.later, values);
+				const sent = database.query(isFirst ? texts.first : texts.later, values, { timeout });
 				const rows = await beforeLoss(sent);
 				if (rows.length > 0) return;
 				if (isRepeated && (await beforeLoss(isStored(change)))) return;
@@ -325,6 +329,7 @@ export function createSessionWriter(options: WriterOptions): SessionWriter {
 				options.log.warn("a commit is sent again", { sessionId, cause: errorText(thrown) });
 			}
 			isRepeated = true;
+			timeout = Math.min(2 * timeout, longestTimeout);
 			await sleep(clock, wait, new AbortController().signal);
 			wait = Math.min(2 * wait, longestRetry);
 		}

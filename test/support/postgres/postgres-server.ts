@@ -27,6 +27,8 @@ export interface PostgresServer {
 	readonly port: number;
 	/** Kills it, as a loss of power would end it but for the page cache. */
 	kill(): Promise<void>;
+	/** Ends it without closing anything, as `pg_ctl stop -m immediate`. */
+	crash(): Promise<void>;
 	start(): Promise<void>;
 	/** Ends it and removes everything. */
 	remove(): Promise<void>;
@@ -39,7 +41,8 @@ async function findUser(): Promise<{ readonly uid: number; readonly gid: number 
 	return { uid: await idOf("-u"), gid: await idOf("-g") };
 }
 
-async function findPort(): Promise<number> {
+/** A port that is free now. */
+export async function findPort(): Promise<number> {
 	const server = createServer();
 	await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
 	const address = server.address();
@@ -80,7 +83,8 @@ export async function startPostgres({ isDurable = false } = {}): Promise<Postgre
 	let child: ReturnType<typeof spawn> | null = null;
 	let ended: Promise<unknown> = Promise.resolve();
 
-	const start = async (): Promise<void> => {
+	/** Why it did not start; null once it answers. */
+	const tryToStart = async (): Promise<string | null> => {
 		const started = spawn(path.join(home, "postgres"), ["-D", data], {
 			...identity,
 			env: environment,
@@ -92,16 +96,25 @@ export async function startPostgres({ isDurable = false } = {}): Promise<Postgre
 		});
 		child = started;
 		ended = new Promise((resolve) => started.once("exit", resolve));
-		for (let attempt = 0; attempt < 300; attempt += 1) {
-			if (started.exitCode !== null) throw new Error(`PostgreSQL did not start: ${said}`);
+		for (let attempt = 0; attempt < 600; attempt += 1) {
+			if (started.exitCode !== null) return said;
 			const isReady = await run(path.join(home, "pg_isready"), ["-q", "-h", "127.0.0.1", "-p", String(port)]).then(
 				() => true,
 				() => false,
 			);
-			if (isReady) return;
+			if (isReady) return null;
 			await wait(50);
 		}
-		throw new Error(`PostgreSQL does not answer: ${said}`);
+		return `it does not answer. ${said}`;
+	};
+	const start = async (): Promise<void> => {
+		for (let attempt = 1; ; attempt += 1) {
+			const failure = await tryToStart();
+			if (failure === null) return;
+			// Processes of one that was killed have its memory for a moment.
+			if (attempt === 50) throw new Error(`PostgreSQL did not start: ${failure}`);
+			await wait(100);
+		}
 	};
 	const end = async (signal: NodeJS.Signals): Promise<void> => {
 		child?.kill(signal);
@@ -112,6 +125,7 @@ export async function startPostgres({ isDurable = false } = {}): Promise<Postgre
 		url,
 		port,
 		kill: () => end("SIGKILL"),
+		crash: () => end("SIGQUIT"),
 		start,
 		async remove() {
 			await end("SIGQUIT");
