@@ -43,3 +43,29 @@ export function sleep(clock: Clock, milliseconds: number, signal: AbortSignal): 
 		signal.addEventListener("abort", finish, { once: true });
 	});
 }
+
+export interface Deadline {
+	readonly isOver: boolean;
+	withdraw(): void;
+}
+
+/**
+ * Is over after so many milliseconds by a timer in the background: somebody may set the time of the machine meanwhile, so that
+ * two readings of `now` do not say how long something took.
+ */
+export function createDeadline(clock: Clock, milliseconds: number): Deadline {
+	let isOver = false;
+	const withdraw = clock.after(
+		milliseconds,
+		() => {
+			isOver = true;
+		},
+		true,
+	);
+	return {
+		get isOver() {
+			return isOver;
+		},
+		withdraw,
+	};
+}

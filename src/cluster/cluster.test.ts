@@ -2,7 +2,9 @@ import { describe, expect, it } from "vitest";
 import { createCluster } from "../../test/support/cluster/cluster.ts";
 import { attachReader, readJournal } from "../../test/support/protocol/event-reader.ts";
 import { createHost, type HostSettings, runTurn } from "../../test/support/sessions/session-host.ts";
-import { systemClock } from "../base/clock.ts";
+import { type Clock, systemClock } from "../base/clock.ts";
+import { createDeferred } from "../base/deferred.ts";
+import { KernelError } from "../base/errors.ts";
 import { plainRequest } from "../kernel/hosting/hosted-options.ts";
 import { createMemoryStore } from "../store/memory/memory-store.ts";
 import { readWorkerAddress, showWorkerAddress } from "./worker-address.ts";
@@ -95,6 +97,47 @@ describe("sessions of several workers", () => {
 		expect(cluster.registry.open).toBe(0);
 	});
 
+	it.each([
+		["back", -86_400_000],
+		["forward", 86_400_000],
+	])("are looked for just as long when the clock of the machine is set %s meanwhile", async (_, by) => {
+		let shift = 0;
+		const clock = { ...systemClock, now: () => Date.now() + shift };
+		const cluster = createCluster();
+		const { host: local } = await createHost();
+		const front = cluster.addFrontEnd(local, 1_000, clock);
+		const refused = front.create(plainRequest);
+		shift = by;
+		await expect(refused).rejects.toMatchObject({ code: "overloaded" });
+		const created = front.create(plainRequest);
+		shift = 2 * by;
+		await cluster.addWorker("w", (await createHost()).host, { clock });
+		(await created).release();
+	});
+
+	it("find room again that was held for a session which never came, whatever the clock of the machine says", async () => {
+		let passTime = () => {};
+		const clock: Clock = {
+			now: () => 0,
+			after: (milliseconds, callback, inBackground) => {
+				if (milliseconds !== 10_000) return systemClock.after(milliseconds, callback, inBackground);
+				passTime = callback;
+				return () => {};
+			},
+		};
+		const { registry, addWorker } = createCluster();
+		await addWorker("w", (await createHost()).host, { capacity: 1, clock });
+		const ask = () => registry.ask(null, { owner: "", needs: [] });
+		const answered = async (request: string) => (await registry.answer(request))?.id ?? null;
+		const first = await ask();
+		await expect.poll(() => answered(first)).toBe("w");
+		const second = await ask();
+		await new Promise((resolve) => setImmediate(resolve));
+		expect(await answered(second)).toBeNull();
+		passTime();
+		await expect.poll(() => answered(second), { timeout: 5_000 }).toBe("w");
+	});
+
 	it("are listed with the reason why nobody can run them", async () => {
 		const { front, registry } = await createTwo();
 		const handle = await front.create(plainRequest);
@@ -143,6 +186,46 @@ describe("sessions of several workers", () => {
 		cluster.registry.cut = [handle.session.id];
 		await cluster.addWorker("w", host, { clock: systemClock });
 		await expect.poll(async () => (await host.loaded()).map(({ id }) => id)).toEqual([handle.session.id]);
+	});
+});
+
+describe("sessions whose worker died", () => {
+	/** A worker that takes over what was interrupted, over sessions that behave as `acquire` says. */
+	async function takeOver(cut: readonly string[], acquire: (id: string) => Promise<void>) {
+		const { registry, addWorker } = createCluster();
+		registry.cut = [...cut];
+		const { host } = await createHost();
+		const handle = await host.create(plainRequest);
+		const sessions = Object.assign(Object.create(host), {
+			acquire: async (id: string) => {
+				await acquire(id);
+				return handle;
+			},
+		});
+		await addWorker("w", sessions);
+		return registry;
+	}
+
+	it("are taken over although the first one takes its time", async () => {
+		const taken: string[] = [];
+		const held = createDeferred<void>();
+		await takeOver(["slow", "one", "two"], async (id) => {
+			if (id === "slow") await held.promise;
+			taken.push(id);
+		});
+		await expect.poll(() => taken).toEqual(["one", "two"]);
+		held.resolve();
+		await expect.poll(() => taken).toContain("slow");
+	});
+
+	it("are tried again soon when it fails", async () => {
+		let tries = 0;
+		const registry = await takeOver(["a"], async () => {
+			tries += 1;
+			if (tries < 3) throw new KernelError("storage-failed", "The database did not answer.");
+			registry.cut = [];
+		});
+		await expect.poll(() => tries, { timeout: 10_000 }).toBe(3);
 	});
 });
 

@@ -1,5 +1,5 @@
 // Finds the worker that runs a session: the one that has it, or one that takes it.
-import { type Clock, sleep } from "../base/clock.ts";
+import { type Clock, createDeadline, type Deadline, sleep } from "../base/clock.ts";
 import { errorText, KernelError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { RemoteKernel } from "../remote/remote-kernel.ts";
@@ -41,17 +41,26 @@ export class Placements {
 	 * A worker for a session that is not there yet. Fails `overloaded`, with the reason, when no worker takes it in time.
 	 */
 	placeNew(needs: Placement): Promise<Placed> {
-		const deadline = this.#deadline();
-		return this.#ask(null, needs, deadline);
+		return this.#inTime((deadline) => this.#ask(null, needs, deadline));
 	}
 
 	/**
 	 * Does something with the stored session at the worker that has it or takes it, again at another one when that one is lost or
 	 * refuses because it ends: so `work` must be one that may be repeated. Fails `session-not-found`, and `overloaded` as `placeNew`.
 	 */
-	async atWorker<T>(sessionId: string, work: (placed: Placed) => Promise<T>): Promise<T> {
+	atWorker<T>(sessionId: string, work: (placed: Placed) => Promise<T>): Promise<T> {
+		return this.#inTime((deadline) => this.#tryAtWorker(sessionId, work, deadline));
+	}
+
+	/** The worker that has the session now; null when none has it. Fails `session-not-found`. */
+	async current(sessionId: string): Promise<Placed | null> {
+		const place = await this.#parts.registry.find(sessionId);
+		if (place === null) throw new KernelError("session-not-found", `Session not found: ${sessionId}`);
+		return place.worker === null ? null : await this.#reach(place.worker);
+	}
+
+	async #tryAtWorker<T>(sessionId: string, work: (placed: Placed) => Promise<T>, deadline: Deadline): Promise<T> {
 		const { log, clock } = this.#parts;
-		const deadline = this.#deadline();
 		for (;;) {
 			let placed: Placed | null = null;
 			let failure: KernelError;
@@ -63,19 +72,12 @@ export class Placements {
 				failure = thrown;
 			}
 			log.info("A session is looked for again.", { session: sessionId, why: failure.message });
-			if (clock.now() >= deadline) throw failure;
+			if (deadline.isOver) throw failure;
 			await sleep(clock, lookInterval, new AbortController().signal);
 		}
 	}
 
-	/** The worker that has the session now; null when none has it. Fails `session-not-found`. */
-	async current(sessionId: string): Promise<Placed | null> {
-		const place = await this.#parts.registry.find(sessionId);
-		if (place === null) throw new KernelError("session-not-found", `Session not found: ${sessionId}`);
-		return place.worker === null ? null : await this.#reach(place.worker);
-	}
-
-	async #findOrPlace(sessionId: string, deadline: number): Promise<Placed> {
+	async #findOrPlace(sessionId: string, deadline: Deadline): Promise<Placed> {
 		const { registry } = this.#parts;
 		const place = await registry.find(sessionId);
 		if (place === null) throw new KernelError("session-not-found", `Session not found: ${sessionId}`);
@@ -93,8 +95,8 @@ export class Placements {
 	}
 
 	/** Makes a request and waits until a worker takes it. */
-	async #ask(sessionId: string | null, needs: Placement, deadline: number): Promise<Placed> {
-		const { registry, processId, clock, log } = this.#parts;
+	async #ask(sessionId: string | null, needs: Placement, deadline: Deadline): Promise<Placed> {
+		const { registry, processId, log } = this.#parts;
 		this.#listen();
 		const request = await registry.ask(sessionId, needs, await processId());
 		try {
@@ -111,7 +113,7 @@ export class Placements {
 						throw thrown;
 					}
 				}
-				if (clock.now() >= deadline) throw whyNot(needs, await registry.workers());
+				if (deadline.isOver) throw whyNot(needs, await registry.workers());
 				await this.#nextLook(request);
 			}
 		} finally {
@@ -137,8 +139,14 @@ export class Placements {
 		});
 	}
 
-	#deadline(): number {
-		return this.#parts.clock.now() + (this.#parts.patience ?? usualPatience);
+	async #inTime<T>(work: (deadline: Deadline) => Promise<T>): Promise<T> {
+		const { clock, patience = usualPatience } = this.#parts;
+		const deadline = createDeadline(clock, patience);
+		try {
+			return await work(deadline);
+		} finally {
+			deadline.withdraw();
+		}
 	}
 }
 

@@ -81,7 +81,10 @@ export interface Registry {
 	claim(worker: string, tags: readonly string[], room: number): Promise<readonly string[]>;
 	/** Removes requests that nobody waits for any more, and opens those again that a dead worker took. */
 	sweep(): Promise<void>;
-	/** Sessions whose turn has no end and whose process is gone, that a worker with these tags can take over. */
+	/**
+	 * Sessions whose turn has no end and whose process is gone, that a worker with these tags can take over: in no order, so that
+	 * several workers begin with different ones.
+	 */
 	interrupted(tags: readonly string[], limit: number): Promise<readonly string[]>;
 	/** Calls back when there may be work for a worker, or an answer to a request (its id): with null at times without a reason. */
 	listen(channel: RegistryChannel, onNews: (payload: string | null) => void): void;
@@ -200,7 +203,7 @@ export class DatabaseRegistry implements Registry {
 			`select s.id from ${this.#schema}.session s
 				where s.running_turn is not null and not s.is_staged and s.needs <@ $1
 				and not exists (select from ${this.#schema}.process p where p.id = s.holder and ${lives})
-				order by s.updated_at limit $2`,
+				order by random() limit $2`,
 			[tags, limit],
 		);
 		return rows.map((row) => v.parse(idSchema, row).id);

@@ -17,10 +17,12 @@ import { WorkerSessions } from "./worker-sessions.ts";
 const lookInterval = 1_000;
 /** Milliseconds for which a request that was taken, and not used yet, takes room. */
 const claimSpan = 10_000;
-/** Sessions that are taken over in one look. */
-const takeOverLimit = 20;
-/** Milliseconds after which a session that could not be taken over is looked at again. */
-const takeOverPause = 30_000;
+/** Sessions that are taken over in one look, and at the same time: the database answers many as soon as one. */
+const takeOverLimit = 40;
+const takeOversAtOnce = 8;
+/** Milliseconds after which a session that could not be taken over is looked at again: at first, and at most. */
+const firstTakeOverPause = 1_000;
+const longestTakeOverPause = 30_000;
 /** Connections of front ends, and those of them that have not proved who they are. */
 const connectionLimit = 1_000;
 
@@ -63,14 +65,14 @@ export interface Worker {
 export async function startWorker(options: WorkerOptions): Promise<Worker> {
 	const { registry, log, clock, tls } = options;
 	const secret = createSecret();
-	/** When each request was taken that did not come as a use yet: it takes room until then. */
-	const claims: number[] = [];
+	/** Of each request that was taken and did not come as a use yet: withdraws the end of the room that it takes until then. */
+	const claims: (() => void)[] = [];
 	const { prepare } = options;
 	const makeReady = async (workDir: string | null, sessionId: string | null): Promise<void> => {
 		const known = workDir ?? (sessionId === null ? null : ((await registry.find(sessionId))?.workDir ?? null));
 		await prepare?.(known, sessionId);
 	};
-	const sessions = new WorkerSessions(options.sessions, prepare === null ? null : makeReady, () => claims.shift());
+	const sessions = new WorkerSessions(options.sessions, prepare === null ? null : makeReady, () => claims.shift()?.());
 	const ending = new AbortController();
 	const server = listenFor(options, secret, sessions, ending.signal);
 	const port = await startListening(server, options.listen);
@@ -79,7 +81,9 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
 	const announcement = { address, secret, fingerprint: tls?.fingerprint ?? null, tags: options.tags };
 	/** The process id under which this worker was announced last. */
 	let announcedAs: string | null = null;
-	const failedTakeOvers = new Map<string, number>();
+	/** The sessions that are left alone for a while, and the pause after the next failure of each that had one. */
+	const leftAlone = new Set<string>();
+	const pauses = new Map<string, number>();
 
 	const announce = async (): Promise<string> => {
 		const id = await options.processId();
@@ -89,31 +93,41 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
 	};
 
 	const claim = async (id: string): Promise<void> => {
-		const now = clock.now();
-		while ((claims[0] ?? now) < now - claimSpan) claims.shift();
 		const room = options.capacity - sessions.inUse - claims.length;
 		if (room <= 0) return;
 		const taken = await registry.claim(id, options.tags, room);
-		for (const _ of taken) claims.push(now);
+		// The oldest one is over first.
+		for (const _ of taken) claims.push(clock.after(claimSpan, () => claims.shift(), true));
+	};
+
+	const takeOverOne = async (id: string): Promise<void> => {
+		try {
+			// Loading it ends the turn.
+			const { release } = await sessions.acquire(id, { archived: true });
+			release();
+			pauses.delete(id);
+			log.info("A session was taken over in the middle of a turn.", { session: id });
+		} catch (thrown) {
+			// Another worker was faster, the database did not answer, or it cannot be opened here.
+			const pause = pauses.get(id) ?? firstTakeOverPause;
+			leftAlone.add(id);
+			pauses.set(id, Math.min(2 * pause, longestTakeOverPause));
+			clock.after(pause, () => leftAlone.delete(id), true);
+			log.info("A session was not taken over.", { session: id, cause: errorText(thrown) });
+		}
 	};
 
 	const takeOver = async (): Promise<void> => {
-		const now = clock.now();
-		for (const [id, at] of failedTakeOvers) if (at < now - takeOverPause) failedTakeOvers.delete(id);
-		const ids = await registry.interrupted(options.tags, takeOverLimit + failedTakeOvers.size);
-		for (const id of ids.filter((each) => !failedTakeOvers.has(each))) {
-			if (ending.signal.aborted) return;
-			try {
-				// Loading it ends the turn.
-				const { release } = await sessions.acquire(id, { archived: true });
-				release();
-				log.info("A session was taken over in the middle of a turn.", { session: id });
-			} catch (thrown) {
-				// Another worker was faster, or it cannot be opened here.
-				failedTakeOvers.set(id, now);
-				log.info("A session was not taken over.", { session: id, cause: errorText(thrown) });
+		const ids = await registry.interrupted(options.tags, takeOverLimit + leftAlone.size);
+		const waiting = ids.filter((each) => !leftAlone.has(each));
+		const takeNext = async (): Promise<void> => {
+			for (let id = waiting.shift(); id !== undefined && !ending.signal.aborted; id = waiting.shift()) {
+				await takeOverOne(id);
 			}
-		}
+		};
+		await Promise.all(Array.from({ length: takeOversAtOnce }, takeNext));
+		// Of those that have been taken over since, by whomever.
+		for (const id of pauses.keys()) if (!leftAlone.has(id) && !ids.includes(id)) pauses.delete(id);
 	};
 
 	let wake = () => {};

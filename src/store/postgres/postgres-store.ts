@@ -114,10 +114,10 @@ export function createPostgresStore(options: PostgresStoreOptions): PostgresStor
 
 	/** Null when the session is gone meanwhile. */
 	const take = async (id: string): Promise<{ readonly holder: string; readonly term: number } | null> => {
-		const started = clock.now();
-		for (;;) {
+		// Counted in pauses: the time of the machine may be set meanwhile.
+		for (let waited = 0; ; waited += pollInterval) {
 			const holder = await current();
-			const taken = await takeSession(database, id, holder, clock.now() - started >= patience);
+			const taken = await takeSession(database, id, holder, waited >= patience);
 			if (taken === null) return null;
 			if ("term" in taken) return { holder, term: taken.term };
 			// What this process itself still has open is being closed.

@@ -1,6 +1,6 @@
 // Workers and front ends in one process, over real sockets of the loopback interface.
 import { onTestFinished } from "vitest";
-import { systemClock } from "../../../src/base/clock.ts";
+import { type Clock, systemClock } from "../../../src/base/clock.ts";
 import { silentLog } from "../../../src/base/log.ts";
 import { ClusterSessions } from "../../../src/cluster/cluster-sessions.ts";
 import { WorkerConnections } from "../../../src/cluster/connections.ts";
@@ -15,8 +15,8 @@ export interface ClusterSubject {
 	readonly registry: MemoryRegistry;
 	/** Starts a worker with these sessions. */
 	addWorker(id: string, sessions: SessionsApi, options?: Partial<WorkerOptions>): Promise<Worker>;
-	/** The sessions as a front end has them. */
-	addFrontEnd(local: SessionsApi, patience?: number): ClusterSessions;
+	/** The sessions as a front end has them, which waits so many milliseconds for a worker. */
+	addFrontEnd(local: SessionsApi, patience?: number, clock?: Clock): ClusterSessions;
 }
 
 /** Everything ends with the test. */
@@ -43,14 +43,14 @@ export function createCluster(): ClusterSubject {
 			onTestFinished(() => worker.close());
 			return worker;
 		},
-		addFrontEnd(local, patience = 5_000) {
-			const connections = new WorkerConnections({ registry, limits, clock: systemClock, log: silentLog });
+		addFrontEnd(local, patience = 5_000, clock = systemClock) {
+			const connections = new WorkerConnections({ registry, limits, clock, log: silentLog });
 			const parts = {
 				registry,
 				connections,
 				processId: async () => "front",
 				patience,
-				clock: systemClock,
+				clock,
 				log: silentLog,
 			};
 			const sessions = new ClusterSessions({ local, registry, connections, placements: new Placements(parts) });
