@@ -31,6 +31,7 @@ const dialects: ReadonlyMap<string, ReadonlyMap<string, CampaignKind>> = new Map
 			),
 			["answers", { rounds: 5_000, load: async () => (await import("./campaign/answers/answers.ts")).runCampaign }],
 			["clients", { rounds: 2_000, load: async () => (await import("./campaign/clients/clients.ts")).runCampaign }],
+			["cluster", { rounds: 1, load: async () => (await import("./campaign/cluster/cluster.ts")).runCampaign }],
 			["oracle", { rounds: 1_000, load: async () => (await import("./campaign/oracle/oracle.ts")).runCampaign }],
 			["orphans", { rounds: 100, load: async () => (await import("./campaign/orphans/orphans.ts")).runCampaign }],
 			["parsers", { rounds: 10_000, load: async () => (await import("./campaign/parsers/parsers.ts")).runCampaign }],

@@ -17,7 +17,7 @@ import { WorkerSessions } from "./worker-sessions.ts";
 const lookInterval = 1_000;
 /** Milliseconds for which a request that was taken, and not used yet, takes room. */
 const claimSpan = 10_000;
-/** Sessions that are taken over in one look, and at the same time: the database answers many as soon as one. */
+/** Sessions that are taken over in one look, and in parallel: the database answers many as soon as one. */
 const takeOverLimit = 40;
 const takeOversAtOnce = 8;
 /** Milliseconds after which a session that could not be taken over is looked at again: at first, and at most. */

@@ -56,6 +56,11 @@ export class Tally {
 		this.#counts.set(name, this.count(name) + times);
 	}
 
+	/** Retains the greatest of the values. */
+	atMost(name: string, value: number): void {
+		this.#counts.set(name, Math.max(this.count(name), value));
+	}
+
 	count(name: string): number {
 		return this.#counts.get(name) ?? 0;
 	}

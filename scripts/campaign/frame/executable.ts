@@ -49,7 +49,8 @@ export interface RunningExecutable {
 	read(): Promise<string | null>;
 	/** Ends its input. */
 	end(): void;
-	kill(): void;
+	kill(signal?: NodeJS.Signals): void;
+	readonly pid: number;
 	/** Resolves with the first line, or the end. */
 	readonly first: Promise<void>;
 	/** The exit code or signal. */
@@ -61,10 +62,11 @@ export interface RunningExecutable {
 export function startExecutable(
 	{ root, shareDir, workDir, executable }: Place,
 	argv: readonly string[],
+	environment: Readonly<Record<string, string>> = {},
 ): RunningExecutable {
 	const child: ChildProcessWithoutNullStreams = spawn(executable, [...argv, "--work-dir", workDir], {
 		cwd: workDir,
-		env: { PATH: process.env["PATH"] ?? "", HOME: root, KIMI_SHARE_DIR: shareDir },
+		env: { PATH: process.env["PATH"] ?? "", HOME: root, KIMI_SHARE_DIR: shareDir, ...environment },
 	});
 	let complaints = "";
 	child.stderr.setEncoding("utf8").on("data", (text: string) => {
@@ -100,7 +102,8 @@ export function startExecutable(
 			return line;
 		},
 		end: () => void child.stdin.end(),
-		kill: () => void child.kill("SIGKILL"),
+		kill: (signal = "SIGKILL") => void child.kill(signal),
+		pid: child.pid ?? 0,
 		complaints: () => complaints,
 	};
 }

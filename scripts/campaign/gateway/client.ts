@@ -10,8 +10,9 @@ export const patience = 15_000;
 export type Fields = Readonly<Record<string, unknown>>;
 
 export class CampaignClient extends GatewayRequests {
-	constructor(port: number, token: string) {
-		super(port, token, patience);
+	/** `limit` is in milliseconds without a byte of an answer. */
+	constructor(port: number, token: string, limit = patience) {
+		super(port, token, limit);
 	}
 
 	/** All stored events of a session. */
@@ -34,13 +35,19 @@ export class CampaignClient extends GatewayRequests {
 		});
 	}
 
-	/** Every message of a stream of one session; the function ends it. */
-	messages(sessionId: string, cursor: string | null, onMessage: (message: Fields) => void): Promise<() => void> {
+	/** Every message of a stream of one session, and its end; the function ends it. */
+	messages(
+		sessionId: string,
+		cursor: string | null,
+		onMessage: (message: Fields) => void,
+		onEnd: () => void = () => {},
+	): Promise<() => void> {
 		return new Promise((resolve, reject) => {
 			const headers = cursor === null ? {} : { "last-event-id": cursor };
 			const sending = request(this.options("GET", `/events?sessions=${sessionId}`, undefined, headers), (response) => {
 				if (response.statusCode !== 200) reject(new Error(`a stream was refused with ${response.statusCode}`));
 				resolve(() => void response.destroy());
+				response.on("close", onEnd);
 				let rest = "";
 				response.setEncoding("utf8");
 				response.on("error", () => {});

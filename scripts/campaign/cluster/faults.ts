@@ -1,0 +1,188 @@
+// The faults of the campaign: what each does, how often it is chosen, and when it can be.
+import { setTimeout as wait } from "node:timers/promises";
+import type { Random } from "../random.ts";
+import type { Member } from "./member.ts";
+import type { Stage } from "./stage.ts";
+
+export interface Fault {
+	readonly name: string;
+	readonly weight: number;
+	/** Begins it; the inner promise settles when what it did is undone. Null when it cannot be done now. */
+	begin(stage: Stage, random: Random): Promise<{ readonly undone: Promise<void> } | null>;
+}
+
+/** A lease, in milliseconds, by the product's own settings. */
+const lease = 10_000;
+const done = { undone: Promise.resolve() };
+const day = 86_400_000;
+
+function choose(members: readonly Member[], random: Random, fits: (member: Member) => boolean): Member | null {
+	const [first, ...others] = members.filter(fits);
+	return first === undefined ? null : random.pick([first, ...others]);
+}
+
+const isWell = (member: Member) => member.isWell;
+
+/** Ends a process, and starts it again a while later. */
+function ending(
+	name: string,
+	weight: number,
+	members: (stage: Stage) => readonly Member[],
+	signal: NodeJS.Signals,
+	fits: (member: Member) => boolean = isWell,
+): Fault {
+	return {
+		name,
+		weight,
+		async begin(stage, random) {
+			const member = choose(members(stage), random, fits);
+			if (member === null) return null;
+			const pause = random.below(3_000);
+			const undone = (async () => {
+				await member.end(signal);
+				await wait(pause);
+				await member.start();
+			})();
+			return { undone };
+		},
+	};
+}
+
+function stopping(
+	name: string,
+	weight: number,
+	members: (stage: Stage) => readonly Member[],
+	span: (random: Random) => number,
+): Fault {
+	return {
+		name,
+		weight,
+		async begin(stage, random) {
+			const member = choose(members(stage), random, isWell);
+			if (member === null) return null;
+			const time = span(random);
+			member.stop();
+			return { undone: wait(time).then(() => member.continue()) };
+		},
+	};
+}
+
+/** Ends PostgreSQL, and starts it again. */
+function endingDatabase(name: string, weight: number, how: "kill" | "crash"): Fault {
+	return {
+		name,
+		weight,
+		async begin(stage, random) {
+			if (!stage.isDatabaseUp) return null;
+			stage.isDatabaseUp = false;
+			for (const member of stage.workers) member.graveFaults += 1;
+			const pause = random.chance(20) ? 1_000 + random.below(6_000) : 0;
+			const undone = (async () => {
+				await stage.server[how]();
+				await wait(pause);
+				await stage.server.start();
+				stage.isDatabaseUp = true;
+			})();
+			return { undone };
+		},
+	};
+}
+
+/** Ends connections from the side of the database. */
+function terminating(name: string, weight: number, which: string): Fault {
+	return {
+		name,
+		weight,
+		async begin(stage) {
+			if (!stage.isDatabaseUp) return null;
+			const ended = await stage.database
+				.query(
+					`select pg_terminate_backend(pid) from pg_stat_activity
+					where application_name = 'agentwire' and pid <> pg_backend_pid() and client_port is not null and (${which})`,
+				)
+				.catch(() => []);
+			return ended.length === 0 ? null : done;
+		},
+	};
+}
+
+const workers = ({ workers: all }: Stage) => all;
+const gateways = ({ gateways: all }: Stage) => all;
+
+export const faults: readonly Fault[] = [
+	ending("workers killed", 10, workers, "SIGKILL"),
+	ending("workers ended by SIGTERM", 4, workers, "SIGTERM"),
+	stopping("workers stopped for longer than their lease", 8, workers, (random) => lease + 500 + random.below(4_000)),
+	stopping("workers stopped for a while", 4, workers, (random) => 500 + random.below(6_000)),
+	ending("gateways killed", 8, gateways, "SIGKILL"),
+	stopping("gateways stopped for a while", 3, gateways, (random) => 500 + random.below(12_000)),
+	endingDatabase("PostgreSQL killed", 4, "kill"),
+	endingDatabase("PostgreSQL ended in the middle", 4, "crash"),
+	terminating("connections ended by PostgreSQL", 8, "random() < 0.5"),
+	terminating("LISTEN connections ended", 8, "query ilike 'listen%' or query = 'select 1'"),
+	{
+		name: "connections to PostgreSQL cut",
+		weight: 12,
+		async begin(stage, random) {
+			const member = choose(stage.members, random, isWell);
+			if (member === null) return null;
+			member.database.cut();
+			return done;
+		},
+	},
+	{
+		name: "connections to a worker cut",
+		weight: 8,
+		async begin(stage, random) {
+			const worker = choose(stage.workers, random, isWell);
+			if (worker?.front === null || worker === null) return null;
+			worker.front.cut();
+			return done;
+		},
+	},
+	{
+		name: "notifications lost",
+		weight: 12,
+		async begin(stage, random) {
+			const member = choose(stage.members, random, (each) => !each.database.losesNotifications);
+			if (member === null) return null;
+			member.database.losesNotifications = true;
+			const undone = wait(2_000 + random.below(10_000)).then(() => {
+				member.database.losesNotifications = false;
+			});
+			return { undone };
+		},
+	},
+	{
+		name: "nothing passes between a process and PostgreSQL",
+		weight: 4,
+		async begin(stage, random) {
+			const member = choose(stage.members, random, isWell);
+			if (member === null) return null;
+			member.cutOff();
+			return { undone: wait(1_000 + random.below(14_000)).then(() => member.heal()) };
+		},
+	},
+	{
+		name: "clocks moved",
+		weight: 12,
+		async begin(stage, random) {
+			const member = choose(stage.members, random, () => true);
+			const by = random.pick([-day, -3_600_000, -lease, -1_500, 0, 1_500, lease, 3_600_000, day]);
+			await member?.moveClock(by);
+			return member === null ? null : done;
+		},
+	},
+];
+
+const whole = faults.reduce((sum, { weight }) => sum + weight, 0);
+
+/** One of them, by their weights. */
+export function chooseFault(random: Random): Fault {
+	let rest = random.below(whole);
+	for (const fault of faults) {
+		rest -= fault.weight;
+		if (rest < 0) return fault;
+	}
+	throw new Error("The weights do not add up.");
+}
