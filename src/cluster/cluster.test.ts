@@ -115,6 +115,21 @@ describe("sessions of several workers", () => {
 		(await created).release();
 	});
 
+	it("are looked for again by a front end that has lost its lease meanwhile", async () => {
+		let id = "first";
+		const cluster = createCluster();
+		const { host: local } = await createHost();
+		const front = cluster.addFrontEnd(local, 5_000, systemClock, async () => id);
+		const created = front.create(plainRequest);
+		await expect.poll(() => cluster.registry.askers).toEqual(["first"]);
+		id = "second";
+		await expect.poll(() => cluster.registry.askers).toEqual(["first", "second"]);
+		expect(cluster.registry.open).toBe(1);
+		await cluster.addWorker("w", (await createHost()).host);
+		(await created).release();
+		expect(cluster.registry.open).toBe(0);
+	});
+
 	it("find room again that was held for a session which never came, whatever the clock of the machine says", async () => {
 		let passTime = () => {};
 		const clock: Clock = {
@@ -127,7 +142,7 @@ describe("sessions of several workers", () => {
 		};
 		const { registry, addWorker } = createCluster();
 		await addWorker("w", (await createHost()).host, { capacity: 1, clock });
-		const ask = () => registry.ask(null, { owner: "", needs: [] });
+		const ask = () => registry.ask({ owner: "", needs: [] }, "front");
 		const answered = async (request: string) => (await registry.answer(request))?.id ?? null;
 		const first = await ask();
 		await expect.poll(() => answered(first)).toBe("w");

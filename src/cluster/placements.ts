@@ -41,7 +41,7 @@ export class Placements {
 	 * A worker for a session that is not there yet. Fails `overloaded`, with the reason, when no worker takes it in time.
 	 */
 	placeNew(needs: Placement): Promise<Placed> {
-		return this.#inTime((deadline) => this.#ask(null, needs, deadline));
+		return this.#inTime((deadline) => this.#ask(needs, deadline));
 	}
 
 	/**
@@ -87,7 +87,7 @@ export class Placements {
 				data: { holder: place.holder },
 			});
 		}
-		return await this.#ask(sessionId, place, deadline);
+		return await this.#ask(place, deadline);
 	}
 
 	async #reach(worker: WorkerPlace): Promise<Placed> {
@@ -95,12 +95,20 @@ export class Placements {
 	}
 
 	/** Makes a request and waits until a worker takes it. */
-	async #ask(sessionId: string | null, needs: Placement, deadline: Deadline): Promise<Placed> {
+	async #ask(needs: Placement, deadline: Deadline): Promise<Placed> {
 		const { registry, processId, log } = this.#parts;
 		this.#listen();
-		const request = await registry.ask(sessionId, needs, await processId());
+		let askedBy = await processId();
+		let request = await registry.ask(needs, askedBy);
 		try {
 			for (;;) {
+				const id = await processId();
+				if (id !== askedBy) {
+					// This process has lost its lease meanwhile, and nobody takes a request of one that is gone.
+					await this.#withdraw(request);
+					askedBy = id;
+					request = await registry.ask(needs, askedBy);
+				}
 				const worker = await registry.answer(request);
 				if (worker !== null) {
 					try {
@@ -117,10 +125,15 @@ export class Placements {
 				await this.#nextLook(request);
 			}
 		} finally {
-			await registry.withdraw(request).catch((thrown: unknown) => {
-				log.info("A request for a worker was not withdrawn.", { request, cause: errorText(thrown) });
-			});
+			await this.#withdraw(request);
 		}
+	}
+
+	async #withdraw(request: string): Promise<void> {
+		const { registry, log } = this.#parts;
+		await registry.withdraw(request).catch((thrown: unknown) => {
+			log.info("A request for a worker was not withdrawn.", { request, cause: errorText(thrown) });
+		});
 	}
 
 	async #nextLook(request: string): Promise<void> {

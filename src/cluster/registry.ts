@@ -68,18 +68,19 @@ export interface Registry {
 	needsOf(sessionIds: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>>;
 	/** Makes the process of this id a worker, or one that ends. */
 	announce(worker: WorkerPlace): Promise<void>;
-	/** Looks for a worker; a session that is not there yet has no id. Gives the id of the request. */
-	ask(sessionId: string | null, needs: Placement, askedBy: string): Promise<string>;
+	/** Looks for a worker. Gives the id of the request. */
+	ask(needs: Placement, askedBy: string): Promise<string>;
 	/** The worker that took the request; null when none has yet, or that one has ended. */
 	answer(requestId: string): Promise<WorkerPlace | null>;
 	/** Ends a request, answered or not. */
 	withdraw(requestId: string): Promise<void>;
 	/**
 	 * Takes requests that this worker can serve, as many as it has room for: first those of the owner with the fewest
-	 * running turns, then the oldest. No two workers take the same one. Gives the ids of the requests.
+	 * running turns, then the oldest. No two workers take the same one, unless the first of them is gone. Gives the ids of the
+	 * requests.
 	 */
 	claim(worker: string, tags: readonly string[], room: number): Promise<readonly string[]>;
-	/** Removes requests that nobody waits for any more, and opens those again that a dead worker took. */
+	/** Removes requests whose makers are gone: they are left alone, and only take space. */
 	sweep(): Promise<void>;
 	/**
 	 * Sessions whose turn has no end and whose process is gone, that a worker with these tags can take over: in no order, so that
@@ -145,12 +146,14 @@ export class DatabaseRegistry implements Registry {
 		await this.#notify(workChannel, id);
 	}
 
-	async ask(sessionId: string | null, { owner, needs }: Placement, askedBy: string): Promise<string> {
+	async ask({ owner, needs }: Placement, askedBy: string): Promise<string> {
 		const id = randomUUID();
-		await this.#query(
-			`insert into ${this.#schema}.placement (id, session_id, owner, needs, asked_by) values ($1, $2, $3, $4, $5)`,
-			[id, sessionId, owner, needs, askedBy],
-		);
+		await this.#query(`insert into ${this.#schema}.placement (id, owner, needs, asked_by) values ($1, $2, $3, $4)`, [
+			id,
+			owner,
+			needs,
+			askedBy,
+		]);
 		await this.#notify(workChannel, id);
 		return id;
 	}
@@ -174,7 +177,8 @@ export class DatabaseRegistry implements Registry {
 				select owner, count(*) as turns from ${this.#schema}.session where running_turn is not null group by owner
 			), chosen as (
 				select r.id from ${this.#schema}.placement r left join running on running.owner = r.owner
-				where r.worker is null and r.needs <@ $2
+				where r.needs <@ $2 and exists (select from ${this.#schema}.process p where p.id = r.asked_by and ${lives})
+				and (r.worker is null or not exists (select from ${this.#schema}.process p where p.id = r.worker and ${lives}))
 				order by coalesce(running.turns, 0), r.asked_at, r.id limit $3 for update of r skip locked
 			)
 			update ${this.#schema}.placement r set worker = $1, answered_at = now() from chosen where r.id = chosen.id
@@ -191,10 +195,6 @@ export class DatabaseRegistry implements Registry {
 			`delete from ${this.#schema}.placement r where not exists (
 				select from ${this.#schema}.process p where p.id = r.asked_by and ${lives}
 			)`,
-		);
-		await this.#query(
-			`update ${this.#schema}.placement r set worker = null, answered_at = null
-				where worker is not null and not exists (select from ${this.#schema}.process p where p.id = r.worker and ${lives})`,
 		);
 	}
 

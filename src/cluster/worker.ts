@@ -17,6 +17,8 @@ import { WorkerSessions } from "./worker-sessions.ts";
 const lookInterval = 1_000;
 /** Milliseconds for which a request that was taken, and not used yet, takes room. */
 const claimSpan = 10_000;
+/** Milliseconds between two removals of requests whose makers are gone. */
+const sweepInterval = 60_000;
 /** Sessions that are taken over in one look, and in parallel: the database answers many as soon as one. */
 const takeOverLimit = 40;
 const takeOversAtOnce = 8;
@@ -130,12 +132,24 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
 		for (const id of pauses.keys()) if (!leftAlone.has(id) && !ids.includes(id)) pauses.delete(id);
 	};
 
+	const sweeping = (async () => {
+		while (!ending.signal.aborted) {
+			await registry.sweep().catch((thrown: unknown) => {
+				log.info("Requests for workers were not removed.", { cause: errorText(thrown) });
+			});
+			await sleep(
+				{ ...clock, after: (wait, callback) => clock.after(wait, callback, true) },
+				sweepInterval,
+				ending.signal,
+			);
+		}
+	})();
+
 	let wake = () => {};
 	registry.listen(workChannel, () => wake());
 	const look = async (): Promise<void> => {
 		try {
 			const id = await announce();
-			await registry.sweep();
 			await claim(id);
 			await takeOver();
 		} catch (thrown) {
@@ -158,7 +172,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
 		async drain(milliseconds) {
 			ending.abort();
 			sessions.refuseTurns();
-			await working;
+			await Promise.all([working, sweeping]);
 			if (announcedAs !== null) {
 				const announced = registry.announce({ ...announcement, id: announcedAs, isEnding: true });
 				await announced.catch((thrown: unknown) =>
@@ -174,7 +188,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
 		},
 		async close() {
 			ending.abort();
-			await working;
+			await Promise.all([working, sweeping]);
 			server.close();
 			sessions.endConnections();
 		},

@@ -139,8 +139,6 @@ create index last_session_id on ${schema}.last_session (session_id);
 alter table ${schema}.process add column secret text, add column fingerprint text, add column is_ending boolean not null default false;
 create table ${schema}.placement (
 	id text primary key,
-	-- Null for a session that is not there yet.
-	session_id text,
 	owner text not null,
 	needs text[] not null,
 	asked_by text not null,

@@ -16,7 +16,7 @@ export interface ClusterSubject {
 	/** Starts a worker with these sessions. */
 	addWorker(id: string, sessions: SessionsApi, options?: Partial<WorkerOptions>): Promise<Worker>;
 	/** The sessions as a front end has them, which waits so many milliseconds for a worker. */
-	addFrontEnd(local: SessionsApi, patience?: number, clock?: Clock): ClusterSessions;
+	addFrontEnd(local: SessionsApi, patience?: number, clock?: Clock, processId?: () => Promise<string>): ClusterSessions;
 }
 
 /** Everything ends with the test. */
@@ -43,12 +43,12 @@ export function createCluster(): ClusterSubject {
 			onTestFinished(() => worker.close());
 			return worker;
 		},
-		addFrontEnd(local, patience = 5_000, clock = systemClock) {
+		addFrontEnd(local, patience = 5_000, clock = systemClock, processId = async () => "front") {
 			const connections = new WorkerConnections({ registry, limits, clock, log: silentLog });
 			const parts = {
 				registry,
 				connections,
-				processId: async () => "front",
+				processId,
 				patience,
 				clock,
 				log: silentLog,

@@ -16,6 +16,8 @@ export class MemoryRegistry implements Registry {
 	readonly holders = new Map<string, string>();
 	/** The sessions that need something. */
 	readonly needs = new Map<string, readonly string[]>();
+	/** Who made each request. */
+	readonly askers: string[] = [];
 	/** Sessions whose turn was interrupted. */
 	cut: string[] = [];
 
@@ -49,7 +51,8 @@ export class MemoryRegistry implements Registry {
 		this.#workers.set(worker.id, worker);
 	}
 
-	async ask(_sessionId: string | null, placement: Placement): Promise<string> {
+	async ask(placement: Placement, askedBy: string): Promise<string> {
+		this.askers.push(askedBy);
 		const id = randomUUID();
 		this.#requests.set(id, { ...placement, worker: null });
 		this.#notify(workChannel, id);
