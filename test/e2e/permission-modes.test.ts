@@ -1,4 +1,4 @@
-// Every mode with every decision of a rule over every kind of call, over both dialects and in print mode.
+// Every mode with every decision of a rule over every kind of call, over each dialect and in print mode.
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
@@ -86,7 +86,7 @@ async function toEnd(server: Server, fits: (id: string) => boolean, answerTo: (i
 	await server.exited;
 }
 
-const drives: Readonly<Record<"Kimi Wire" | "Meerkat RPC", Drive>> = {
+const drives: Readonly<Record<"Kimi Wire" | "the legacy dialect" | "Meerkat RPC", Drive>> = {
 	async "Kimi Wire"(stage, flags) {
 		const server = stage.serve("--wire", ...flags);
 		server.prompt("go", "p");
@@ -94,6 +94,15 @@ const drives: Readonly<Record<"Kimi Wire" | "Meerkat RPC", Drive>> = {
 			server,
 			(id) => id === "p",
 			(id) => ({ request_id: id, response: "approve" }),
+		);
+	},
+	async "the legacy dialect"(stage, flags) {
+		const server = stage.serve("--wire", ...flags);
+		server.request("p", "run", { input: "go" });
+		await toEnd(
+			server,
+			(id) => id === "p",
+			() => ({ response: "approve" }),
 		);
 	},
 	async "Meerkat RPC"(stage, flags, answers) {
@@ -127,7 +136,10 @@ const modes = {
 } as const satisfies Readonly<Record<string, readonly [readonly string[], Fate, Fate]>>;
 
 const rows = (Object.keys(modes) as (keyof typeof modes)[]).flatMap((mode) => {
-	const dialects = mode === "nobody to ask" ? (["Meerkat RPC"] as const) : (["Kimi Wire", "Meerkat RPC"] as const);
+	const dialects =
+		mode === "nobody to ask"
+			? (["Meerkat RPC"] as const)
+			: (["Kimi Wire", "the legacy dialect", "Meerkat RPC"] as const);
 	return dialects.map((dialect) => [mode, dialect] as const);
 });
 
@@ -163,13 +175,19 @@ describe("a call of each kind", () => {
 		expect(fatesOf(stage).fates).toEqual(fates);
 	});
 
-	it.each<[Decision, string, Fate]>([
-		["ask", "", "allow"],
-		["ask", '[permission]\nforbid_modes = ["yolo"]', "deny"],
-		["deny", "", "deny"],
-	])("in print mode under yolo, with a rule that says %s and the settings %j: %s", async (decision, settings, fate) => {
+	it.each<[Decision, readonly string[], string, Fate]>([
+		["allow", [], "", "allow"],
+		["ask", [], "", "deny"],
+		["deny", [], "", "deny"],
+		["allow", ["--yolo"], "", "allow"],
+		["ask", ["--yolo"], "", "allow"],
+		["deny", ["--yolo"], "", "deny"],
+		["allow", ["--yolo"], '[permission]\nforbid_modes = ["yolo", "auto"]', "allow"],
+		["ask", ["--yolo"], '[permission]\nforbid_modes = ["yolo"]', "deny"],
+	])("in print mode, with a rule that says %s, the flags %j and the settings %j: %s", async (...row) => {
+		const [decision, flags, settings, fate] = row;
 		const stage = createRuled(decision, settings);
-		expect((await stage.run("--print", "-p", "go", "--yolo")).code).toBe(0);
+		expect((await stage.run("--print", "-p", "go", ...flags)).code).toBe(0);
 		expect(fatesOf(stage).fates).toEqual(everything(fate));
 	});
 });
