@@ -126,6 +126,14 @@ the first protocol a second one is refused; in the present contract it waits for
 	"ProviderParams.max_output_tokens": "Tokens of one answer.",
 	"ProviderParams.reasoning":
 		"Whether the model reasons: `emit` and `silent`, of which the second sends none of it, or `off`. Refused for a model that does not leave it open.",
+	"ProviderParams.thinking_budget_tokens":
+		"Tokens that the model may reason with, which it then does. For Claude models before 4.6, at least 1024 and fewer than those of an answer, and for Gemini 2.5; refused for all others.",
+	"ProviderParams.provider_tag":
+		"What one provider alone has, for models of that provider. What is said twice is refused.",
+	ProviderTag: "Members of one provider alone; others are refused by their names, as are other providers.",
+	"ProviderTag.thinking_budget_tokens": "As `thinking_budget_tokens` of the params.",
+	"ProviderTag.thinking_budget": "As `thinking_budget_tokens` of the params.",
+	"ProviderTag.top_p": "As `top_p` of the params.",
 	ProviderParams: "How a model draws its answers. Null leaves a value to the settings; other members are refused.",
 	"TurnStartParams.session_events": "False for no events of this run.",
 	"TurnStartResult.session_id": "The session.",

@@ -5,7 +5,8 @@ import { configSchema, configViewSchema } from "../../src/dialects/meerkat/confi
 import { createRules } from "../../src/dialects/meerkat/envelope.ts";
 import { errorNumbers } from "../../src/dialects/meerkat/errors.ts";
 import { meerkatProtocol } from "../../src/dialects/meerkat/protocol.ts";
-import { providerParamsSchema, toolOverlaySchema } from "../../src/dialects/meerkat/turns/turn-fields.ts";
+import { providerParamsSchema, providerTagSchema } from "../../src/dialects/meerkat/turns/provider-params.ts";
+import { toolOverlaySchema } from "../../src/dialects/meerkat/turns/turn-fields.ts";
 import { imageBlockSchema, textBlockSchema } from "../../src/dialects/meerkat/wire/blocks.ts";
 import {
 	accountingSchema,
@@ -180,6 +181,7 @@ export const meerkat: ProtocolDescription = {
 		TextBlock: { schema: textBlockSchema },
 		ImageBlock: { schema: imageBlockSchema },
 		ProviderParams: { schema: providerParamsSchema },
+		ProviderTag: { schema: providerTagSchema },
 		ToolOverlay: { schema: toolOverlaySchema },
 		SkillKey: { schema: skillKeySchema },
 		SkillRef: { schema: skillRefSchema },

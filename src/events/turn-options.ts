@@ -33,6 +33,8 @@ export const samplingSchema = v.object({
 	maxTokens: v.exactOptional(v.nullable(v.pipe(v.number(), v.integer(), v.minValue(1)))),
 	/** Whether the model reasons, as far as it leaves that open; hidden, no client is delivered what it thinks. */
 	thinking: v.exactOptional(v.nullable(v.picklist(["on", "hidden", "off"]))),
+	/** The tokens that it may think with, for models whose requests say so. */
+	thinkingBudget: v.exactOptional(v.nullable(v.pipe(v.number(), v.integer(), v.minValue(0)))),
 });
 export type Sampling = v.InferOutput<typeof samplingSchema>;
 

@@ -11,6 +11,7 @@ import type { SessionMode } from "../events/session-mode.ts";
 import type { TurnOptions, TurnOptionsChange, TurnStartOptions } from "../events/turn-options.ts";
 import type { EditorFiles } from "../files/editor-files.ts";
 import type { ClientHook, CommandHook } from "../hooks/hook.ts";
+import type { ThinkingBudgets } from "../models/thinking-budgets.ts";
 import type { WhenUnattended } from "../permissions/modes.ts";
 import type { ListQuery, Placement, SessionPage } from "../store/session-store.ts";
 import type { TaskView } from "../tools/operations.ts";
@@ -96,6 +97,8 @@ export interface ModelOption {
 	readonly maxContextSize: number;
 	/** Whether it reasons: always, never, or as somebody chooses. */
 	readonly thinking: "always" | "never" | "optional";
+	/** How many tokens a request may let it think with; absent where requests do not say. */
+	readonly thinkingBudgets?: ThinkingBudgets;
 	/** What inputs may contain besides text. */
 	readonly accepts: { readonly image: boolean; readonly audio: boolean; readonly video: boolean };
 	/** Null when the settings do not say. */

@@ -49,7 +49,8 @@ export function thinkingOf(
 	{ sampling = {} }: Pick<ModelRequest, "sampling">,
 	{ thinking: setting, capabilities }: Pick<ModelSettings, "thinking" | "capabilities">,
 ): ThinkingMode {
-	const { thinking = null } = sampling;
+	// Tokens to think with are for a model that thinks.
+	const thinking = sampling.thinking ?? ((sampling.thinkingBudget ?? null) === null ? null : "on");
 	if (thinking === null) return setting;
 	if (thinking === "off") return capabilities.has("always_thinking") ? setting : "off";
 	return capabilities.has("thinking") || capabilities.has("always_thinking") ? "on" : setting;

@@ -219,6 +219,13 @@ const modelOptionSchema = objectOf<ModelOption>({
 	provider: text,
 	maxContextSize: amount,
 	thinking: v.picklist(["always", "never", "optional"]),
+	thinkingBudgets: optional(
+		objectOf<NonNullable<ModelOption["thinkingBudgets"]>>({
+			vendor: v.picklist(["anthropic", "gemini"]),
+			minimum: amount,
+			maximum: v.nullable(amount),
+		}),
+	),
 	accepts: v.object({ image: flag, audio: flag, video: flag }),
 	price: v.nullable(
 		objectOf<ModelPrice>({ currency: text, input: amount, output: amount, cacheRead: amount, cacheCreation: amount }),

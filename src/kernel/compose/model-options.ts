@@ -2,6 +2,7 @@
 import type { Configuration } from "../../config/configuration.ts";
 import { type Environment, type SelectedModel, selectModel } from "../../config/model-selection.ts";
 import type { ProviderType } from "../../config/schema.ts";
+import { thinkingBudgets } from "../../models/thinking-budgets.ts";
 import type { ModelOption } from "../api.ts";
 import { shownName } from "./models.ts";
 
@@ -25,12 +26,14 @@ export function listModelOptions(settings: Configuration, environment: Environme
 		const selection = selectModel({ configuration: settings, alias, thinking: null, environment });
 		if (selection.kind === "none") return [];
 		const { model } = selection;
+		const budgets = thinkingBudgets(selection.provider.type, model.name);
 		return {
 			alias,
 			name: shownName(alias, model.name, settings),
 			provider,
 			maxContextSize: model.maxContextSize,
 			thinking: whetherItThinks(model),
+			...(budgets === null ? {} : { thinkingBudgets: budgets }),
 			accepts: {
 				image: model.capabilities.has("image_in"),
 				audio: passesAudio[selection.provider.type],

@@ -23,7 +23,8 @@ function withinTokens(body: Record<string, unknown>, most: number): Record<strin
 	const asked = body["max_tokens"];
 	const tokens = typeof asked === "number" ? Math.min(most, asked) : most;
 	if (thinkingType(body) !== "enabled") return { ...body, max_tokens: tokens };
-	const budget = thinkingBudget(tokens);
+	const given = isRecord(body["thinking"]) ? body["thinking"]["budget_tokens"] : null;
+	const budget = typeof given === "number" && given < tokens ? given : thinkingBudget(tokens);
 	const thinking = budget === null ? { type: "disabled" } : { type: "enabled", budget_tokens: budget };
 	return { ...body, max_tokens: tokens, thinking };
 }

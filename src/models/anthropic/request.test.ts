@@ -92,6 +92,17 @@ describe("thinking", () => {
 		expect([body.max_tokens, body.thinking]).toEqual([maxCompletionTokens, budget(expected)]);
 	});
 
+	it.each([
+		[20_000, 18_000, 18_000],
+		[20_000, 20_000, 16_000],
+		[4000, 2500, 2500],
+	])("has the request's budget where it leaves any of %d tokens for the answer: %d", async (most, wanted, expected) => {
+		const sampling = { ...plainModelSettings.sampling, maxCompletionTokens: most };
+		const model = { model: "claude-sonnet-4-5", capabilities: new Set(["thinking"] as const), sampling };
+		const body = await send(model, { sampling: { thinkingBudget: wanted } });
+		expect([body.max_tokens, body.thinking]).toEqual([most, budget(expected)]);
+	});
+
 	it("has no budget when it would leave no space for the answer", async () => {
 		const sampling = { ...plainModelSettings.sampling, maxCompletionTokens: 1200 };
 		expect(await send({ model: "claude-sonnet-4-5", thinking: "on", sampling })).not.toHaveProperty("thinking");

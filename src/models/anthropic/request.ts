@@ -81,7 +81,10 @@ function toThinking(request: ModelRequest, settings: MessageSettings) {
 	if (style.kind === "adaptive") {
 		return { thinking: { type: "adaptive", ...(style.isSilent ? { display: "summarized" } : {}) }, effort: "high" };
 	}
-	const budgetTokens = thinkingBudget(maxTokens(request, settings));
+	const most = maxTokens(request, settings);
+	const wanted = request.sampling?.thinkingBudget ?? most;
+	// What leaves nothing for the answer is refused by the API.
+	const budgetTokens = wanted < most ? wanted : thinkingBudget(most);
 	if (budgetTokens === null || continuesWithoutReasoning(request.messages, memoryOf(settings))) return {};
 	return { thinking: { type: "enabled", budgetTokens } };
 }

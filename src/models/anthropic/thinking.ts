@@ -7,6 +7,9 @@ import { readSeal } from "../ai-sdk/memory.ts";
 /** Thinking budgets in tokens. Few sizes, because another budget invalidates the API's cache of the messages. */
 const budgets = [32_000, 16_000, 8000, 4000, 2000, 1024];
 
+/** The smallest budget that the API accepts. */
+export const smallestBudget = 1024;
+
 export interface ThinkingStyle {
 	/** Adaptive models decide how much they think; the others get a budget. */
 	readonly kind: "adaptive" | "budget";

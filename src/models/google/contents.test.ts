@@ -152,6 +152,17 @@ describe("the request", () => {
 		expect(isRecord(generation) ? generation["thinkingConfig"] : undefined).toEqual(expected);
 	});
 
+	it.each([
+		["gemini-2.5-flash", "default", 2000, { includeThoughts: true, thinkingBudget: 2000 }],
+		["gemini-2.5-flash", "on", 0, { thinkingBudget: 0 }],
+		["gemini-3-pro", "on", 2000, { includeThoughts: true, thinkingLevel: "high" }],
+	] as const)("has the budget for the thinking of %s (%s): %s", async (model, thinking, thinkingBudget, expected) => {
+		const request = { ...plainRequest, sampling: { thinkingBudget } };
+		await ask(sendEvents(recordedStream), { model, thinking, capabilities: new Set(["thinking"]) }, request);
+		const generation = sent("generationConfig");
+		expect(isRecord(generation) ? generation["thinkingConfig"] : undefined).toEqual(expected);
+	});
+
 	it("is, in the second step, the recorded one", async () => {
 		const changes: Partial<ModelSettings> = {
 			thinking: "on",

@@ -48,7 +48,11 @@ export function toCall(request: ModelRequest, settings: ContentSettings): Langua
 	const prompt = toPrompt(request, { memory: memoryOf(settings), media, spellCallId: (id) => id });
 	const tools = toFunctionTools(request.tools);
 	const cap = sampling.maxCompletionTokens ?? 0;
-	const thinkingConfig = thinkingConfiguration(model, thinkingOf(request, settings));
+	const thinkingConfig = thinkingConfiguration(
+		model,
+		thinkingOf(request, settings),
+		request.sampling?.thinkingBudget ?? null,
+	);
 	return {
 		prompt: prompt.map(mendMessage),
 		...(tools.length === 0 ? {} : { tools }),

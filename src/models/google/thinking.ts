@@ -11,14 +11,38 @@ export interface ThinkingConfiguration {
 const largestBudget = 24_576;
 const smallestProBudget = 128;
 
-/** Null for models that do not think, or whose thinking cannot be configured. */
-export function thinkingConfiguration(model: string, thinking: ThinkingMode): ThinkingConfiguration | null {
+const largestProBudget = 32_768;
+const isPro = (model: string) => /-pro/i.test(model);
+
+/** What a model takes as its thinking: a budget of tokens, or a level; null for nothing. */
+function styleOf(model: string): "budget" | "level" | null {
 	const found = /(?:^|\/)gemini-(?:(\d+)(?:\.(\d+))?)?/i.exec(model);
 	if (found === null) return null;
 	const [, major = "3", minor = "0"] = found;
 	const version = Number(major) + Number(minor) / 100;
 	if (version < 2.05) return null;
-	const hasLevels = version >= 3;
+	return version >= 3 ? "level" : "budget";
+}
+
+/** The budgets that a request may choose; null for a model without budgets. */
+export function budgetRange(model: string): { readonly minimum: number; readonly maximum: number } | null {
+	if (styleOf(model) !== "budget") return null;
+	return isPro(model)
+		? { minimum: smallestProBudget, maximum: largestProBudget }
+		: { minimum: 0, maximum: largestBudget };
+}
+
+/** Null for models that do not think, or whose thinking cannot be configured. A budget counts where there are any. */
+export function thinkingConfiguration(
+	model: string,
+	thinking: ThinkingMode,
+	budget: number | null = null,
+): ThinkingConfiguration | null {
+	const style = styleOf(model);
+	if (style === null) return null;
+	const hasLevels = style === "level";
+	if (!hasLevels && budget !== null && thinking !== "off")
+		return { ...(budget > 0 ? { includeThoughts: true } : {}), thinkingBudget: budget };
 	switch (thinking) {
 		case "default":
 			return { includeThoughts: true };
@@ -28,6 +52,6 @@ export function thinkingConfiguration(model: string, thinking: ThinkingMode): Th
 				: { includeThoughts: true, thinkingBudget: largestBudget };
 		case "off":
 			if (hasLevels) return { thinkingLevel: "low" };
-			return { thinkingBudget: /-pro/i.test(model) ? smallestProBudget : 0 };
+			return { thinkingBudget: isPro(model) ? smallestProBudget : 0 };
 	}
 }

@@ -1,23 +1,49 @@
-// Whether the model of a session leaves open what `reasoning` of `provider_params` asks of it.
-import type { SessionApi } from "../../../kernel/api.ts";
+// Whether the model of a session leaves open what `provider_params` ask of its reasoning.
+import type { ModelOption, SessionApi } from "../../../kernel/api.ts";
 import { NamedError } from "../errors.ts";
-import type { ProviderParams } from "./turn-fields.ts";
+import { type ProviderParams, thinkingBudgetOf } from "./provider-params.ts";
 
 /** Throws INVALID_PARAMS for reasoning that the session's model cannot do, or cannot do without. */
 export async function checkReasoning(session: SessionApi, params: ProviderParams | null): Promise<void> {
-	const wanted = params?.reasoning ?? null;
-	if (wanted === null) return;
+	if (params === null) return;
+	const budget = thinkingBudgetOf(params);
+	if (params.reasoning === null && budget === null && params.provider_tag === null) return;
 	const [{ model }, { models }] = await Promise.all([session.snapshot(), session.description()]);
 	const option = models.find(({ alias }) => alias === model?.alias);
-	// What a model can do that is not in the settings, nobody knows.
-	if (option === undefined) return;
-	if (wanted === "off" && option.thinking === "always")
-		throw refuse(wanted, `the model ${option.alias} always reasons`);
-	if (wanted !== "off" && option.thinking === "never") {
-		throw refuse(wanted, `the model ${option.alias} never reasons: its capabilities in the settings lack "thinking"`);
+	if (params.reasoning !== null && option !== undefined) checkMode(params.reasoning, option);
+	if (budget !== null) checkBudget(budget, params, option);
+	const { provider_tag: tag } = params;
+	if (tag !== null && tag.provider !== option?.thinkingBudgets?.vendor)
+		throw refuse("provider_tag", `is of the provider ${tag.provider}, and ${said(option)} has no such fields`);
+}
+
+/** What a model can do that is not in the settings, nobody knows. */
+function checkMode(wanted: NonNullable<ProviderParams["reasoning"]>, { alias, thinking }: ModelOption): void {
+	if (wanted === "off" && thinking === "always")
+		throw refuse("reasoning", `cannot be ${wanted}: the model ${alias} always reasons`);
+	if (wanted !== "off" && thinking === "never")
+		throw refuse("reasoning", `cannot be ${wanted}: ${neverReasons(alias)}`);
+}
+
+function checkBudget(budget: number, { reasoning }: ProviderParams, option: ModelOption | undefined): void {
+	const name = "thinking_budget_tokens";
+	if (reasoning === "off") throw refuse(name, "goes with reasoning, and `reasoning` is off");
+	const range = option?.thinkingBudgets;
+	if (option === undefined || range === undefined)
+		throw refuse(name, `is not supported: ${said(option)} takes no budget for its reasoning`);
+	if (option.thinking === "never") throw refuse(name, `has no use: ${neverReasons(option.alias)}`);
+	const { minimum, maximum } = range;
+	if (budget < minimum || (maximum !== null && budget > maximum)) {
+		const limits = maximum === null ? `at least ${minimum}` : `${minimum} to ${maximum}`;
+		throw refuse(name, `must be ${limits} for the model ${option.alias}, and is ${budget}`);
 	}
 }
 
-function refuse(wanted: string, why: string): NamedError {
-	return new NamedError("INVALID_PARAMS", `Invalid params: \`provider_params.reasoning\` cannot be ${wanted}: ${why}.`);
+const said = (option: ModelOption | undefined) =>
+	option === undefined ? "a model that the settings do not list" : `the model ${option.alias}`;
+const neverReasons = (alias: string) =>
+	`the model ${alias} never reasons: its capabilities in the settings lack "thinking"`;
+
+function refuse(member: string, what: string): NamedError {
+	return new NamedError("INVALID_PARAMS", `Invalid params: \`provider_params.${member}\` ${what}.`);
 }

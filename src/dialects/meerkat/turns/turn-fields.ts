@@ -4,6 +4,12 @@ import type { TurnOptions, TurnOptionsChange } from "../../../kernel/api.ts";
 import { type BlocksOrText, blocksOrTextSchema, toInput } from "../wire/blocks.ts";
 import { nullish, plainObject } from "../wire/schema.ts";
 import { skillKeysSchema, skillRefsSchema } from "../wire/wire-skills.ts";
+import {
+	type ProviderParams,
+	providerParamsChangeSchema,
+	providerParamsSchema,
+	toSampling,
+} from "./provider-params.ts";
 
 /** Texts that a request may have. */
 const maximumTexts = 1000;
@@ -12,7 +18,6 @@ const texts = v.pipe(
 	v.maxLength(maximumTexts, `must have at most ${maximumTexts} texts`),
 );
 const names = v.pipe(v.array(v.string()), v.maxLength(maximumTexts));
-const number = v.pipe(v.number(), v.minValue(0));
 
 /** A text for the system prompt, or none at all. */
 export const systemPromptSchema = v.union(
@@ -20,50 +25,6 @@ export const systemPromptSchema = v.union(
 	'must be a text or {"action":"disable"}',
 );
 export type SystemPrompt = v.InferOutput<typeof systemPromptSchema>;
-
-/** Members that have no effect here are refused by their names, as those that the contract does not have. */
-export const providerParamsSchema = v.pipe(
-	plainObject,
-	v.check(
-		(given) => unknownMember(given) === null,
-		({ input }) =>
-			`this server does not support \`${unknownMember(input)}\`; it takes ${[...samplingMembers].map((name) => `\`${name}\``).join(", ")}`,
-	),
-	v.object({
-		temperature: nullish(number),
-		top_p: nullish(number),
-		max_output_tokens: nullish(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(4_294_967_295))),
-		/** Whether the model reasons; `silent`, its reasoning is not sent. */
-		reasoning: nullish(v.picklist(["emit", "silent", "off"])),
-	}),
-);
-export type ProviderParams = v.InferOutput<typeof providerParamsSchema>;
-
-const samplingMembers: ReadonlySet<string> = new Set(["temperature", "top_p", "max_output_tokens", "reasoning"]);
-
-function unknownMember(given: Readonly<Record<string, unknown>>): string | null {
-	return (
-		Object.keys(given)
-			.find((name) => !samplingMembers.has(name) && given[name] !== null)
-			?.slice(0, 100) ?? null
-	);
-}
-
-/** What counts from a turn on: the params themselves, or an action. */
-export const providerParamsChangeSchema = v.pipe(
-	plainObject,
-	v.union([
-		v.pipe(
-			v.strictObject({ action: v.literal("clear") }),
-			v.transform(() => ({ temperature: null, top_p: null, max_output_tokens: null, reasoning: null })),
-		),
-		v.pipe(
-			v.strictObject({ action: v.literal("set"), value: providerParamsSchema }),
-			v.transform(({ value }) => value),
-		),
-		providerParamsSchema,
-	]),
-);
 
 export const toolOverlaySchema = v.pipe(
 	plainObject,
@@ -123,27 +84,13 @@ function isSchema(value: unknown): boolean {
 	return v.is(plainObject, value);
 }
 
-type Sampling = NonNullable<TurnOptions["sampling"]>;
-
-const thinkingModes = { emit: "on", silent: "hidden", off: "off" } as const;
-
-export function toSampling(params: v.InferOutput<typeof providerParamsSchema>): Sampling {
-	const { temperature, top_p, max_output_tokens, reasoning } = params;
-	return {
-		temperature,
-		topP: top_p,
-		maxTokens: max_output_tokens,
-		thinking: reasoning === null ? null : thinkingModes[reasoning],
-	};
-}
-
 /** Requests for structured output after the first one, unless the client says how many. */
 const standardRetries = 2;
 
 /** What counts for every turn of a session that is created with these fields. */
 export function toEveryTurn(
 	params: Readonly<Record<"output_schema", Readonly<Record<string, unknown>> | null>> & {
-		readonly provider_params: v.InferOutput<typeof providerParamsSchema> | null;
+		readonly provider_params: ProviderParams | null;
 		readonly structured_output_retries: number | null;
 		readonly tool_filter: v.InferOutput<typeof toolFilterSchema> | null;
 	},
@@ -191,7 +138,7 @@ export function toOneTurn(
 /** What counts from a turn with these fields on; null when they change nothing. */
 export function toLaterTurns(fields: {
 	readonly system_prompt: SystemPrompt | null;
-	readonly provider_params: v.InferOutput<typeof providerParamsSchema> | null;
+	readonly provider_params: ProviderParams | null;
 }): TurnOptionsChange | null {
 	const { system_prompt: prompt, provider_params: params } = fields;
 	const change = {

@@ -1,0 +1,40 @@
+// Which models let a request say how many tokens they may think, by the type of their provider and their name.
+import { smallestBudget, thinkingStyle } from "./anthropic/thinking.ts";
+import { budgetRange } from "./google/thinking.ts";
+import type { ProviderType } from "./model-settings.ts";
+
+/** The tokens that a request may set aside for thinking, and whose the field is that says so. */
+export interface ThinkingBudgets {
+	readonly vendor: "anthropic" | "gemini";
+	readonly minimum: number;
+	/** Null where the tokens of the answer alone limit it. */
+	readonly maximum: number | null;
+}
+
+const ofClaude = (model: string): ThinkingBudgets | null =>
+	thinkingStyle(model).kind === "budget" ? { vendor: "anthropic", minimum: smallestBudget, maximum: null } : null;
+
+function ofGemini(model: string): ThinkingBudgets | null {
+	const range = budgetRange(model);
+	return range === null ? null : { vendor: "gemini", ...range };
+}
+
+const none = () => null;
+
+const byType: Readonly<Record<ProviderType, (model: string) => ThinkingBudgets | null>> = {
+	anthropic: ofClaude,
+	google_genai: ofGemini,
+	gemini: ofGemini,
+	vertexai: ofGemini,
+	kimi: none,
+	openai_legacy: none,
+	openai_responses: none,
+	_echo: none,
+	_scripted_echo: none,
+	_chaos: none,
+};
+
+/** Null for a model whose requests have no such field. */
+export function thinkingBudgets(type: ProviderType, model: string): ThinkingBudgets | null {
+	return byType[type](model);
+}
