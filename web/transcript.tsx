@@ -161,9 +161,10 @@ function Reasoning({ block }: { block: TextBlock } & Revised): JSX.Element {
 /** What they give the model is what the person answered, which is shown as that. */
 const askingTools: ReadonlySet<string> = new Set(["AskUserQuestion", "EnterPlanMode", "ExitPlanMode"]);
 
-function outputOf({ name, decision, result, live }: ToolBlock): string {
+function outputOf({ name, state, decision, result, live }: ToolBlock): string {
 	if (result === null) return live;
-	if (decision !== null && askingTools.has(name)) return "";
+	// The decision says the same, and whose it was.
+	if (decision !== null && (askingTools.has(name) || state === "refused")) return "";
 	const { output, message } = result;
 	const text =
 		typeof output === "string"

@@ -76,7 +76,8 @@ async function carrySession(
 			tools: [],
 			capabilities: answers ? ["questions", "plan-mode"] : [],
 			approves: answers,
-			hooks: null,
+			// It has none of its own, and shows what those of the settings decide.
+			hooks: [],
 			flow: "droppable",
 			wantsProgress: grade === "delta",
 			...(after === null ? {} : { after }),

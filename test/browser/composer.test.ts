@@ -1,11 +1,25 @@
 // What a person writes with: files named and attached, prompts that wait, and what stops.
 import { writeFileSync } from "node:fs";
 import path from "node:path";
+import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import { createStage, toolCall } from "../support/executable/executable.ts";
 import { beginSession, hasBrowser, launch, say, serveWeb, watch } from "./browser.ts";
 
 const wantsToTouch = (id: string) => toolCall(id, "Shell", { command: `touch ${id}` });
+
+/** A PNG of one pixel. */
+const onePixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+
+/** Copies something, given as an expression of its content, and presses the keys that paste it. */
+async function paste(page: Page, type: string, content: string): Promise<void> {
+	await page.evaluate(
+		`navigator.clipboard.write([new ClipboardItem({ "${type}": new Blob([${content}], { type: "${type}" }) })])`,
+	);
+	await page.getByLabel("Message to the agent").press("Control+v");
+}
+
+const bytesOf = (base64: string) => `Uint8Array.from(atob("${base64}"), (each) => each.charCodeAt(0))`;
 
 describe.skipIf(!hasBrowser)("the composer", () => {
 	it("completes files of the project after an @, by keys alone, and never private ones", async () => {
@@ -58,6 +72,35 @@ describe.skipIf(!hasBrowser)("the composer", () => {
 		expect(sent).toContain("first-content");
 		expect(sent).toContain("second-content");
 		expect(sent).not.toContain("gone");
+	});
+
+	it("attaches an image that is pasted, and leaves pasted words to the field", async () => {
+		const stage = createStage({ scripts: ["text: All done."], modelSettings: { capabilities: ["image_in"] } });
+		const { address } = await serveWeb(stage);
+		const context = await (await launch()).newContext({ permissions: ["clipboard-read", "clipboard-write"] });
+		const { page, faults } = await watch(context);
+		await beginSession(page, address);
+		const attached = page.getByRole("list", { name: "Attached files" });
+		await paste(page, "text/plain", '"only words "');
+		await paste(page, "image/png", bytesOf(onePixel));
+		await attached.getByText("image.png").waitFor();
+		expect(await attached.locator("img").evaluate((image: { naturalWidth: number }) => image.naturalWidth)).toBe(1);
+		expect(await page.getByLabel("Message to the agent").inputValue()).toBe("only words ");
+		// What cannot be sent is there again, with what was written.
+		await page.getByLabel("Files to attach").setInputFiles({
+			name: "odd.png",
+			mimeType: "image/png",
+			buffer: Buffer.from("no image at all"),
+		});
+		await page.getByLabel("Message to the agent").press("Enter");
+		await page.locator(".fault", { hasText: "odd.png" }).waitFor();
+		expect(await page.getByLabel("Message to the agent").inputValue()).toBe("only words ");
+		await page.getByRole("button", { name: "Remove odd.png" }).click();
+		await page.getByLabel("Message to the agent").press("Enter");
+		await page.getByText("All done.").waitFor();
+		expect(await page.locator(".prompt").innerText()).toMatch(/^only words\n/);
+		expect(await attached.count()).toBe(0);
+		expect(faults).toEqual([]);
 	});
 
 	it("queues prompts that every window sees, and that outlive a reload and the server", async () => {

@@ -1,10 +1,11 @@
 // The first run: no model yet. A key goes to the settings file and nowhere else; a demo needs none.
-import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import path from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { createStage, executablePath } from "../support/executable/executable.ts";
-import { hasBrowser, launch, watch } from "./browser.ts";
+import { createStage } from "../support/executable/executable.ts";
+import { startPlatformServer } from "../support/host/platform-server.ts";
+import { hasBrowser, launch, say, serveWeb, watch } from "./browser.ts";
 
 const key = "sk-page-test-0123456789abcdef";
 
@@ -21,14 +22,12 @@ async function startProvider(): Promise<string> {
 	return `http://127.0.0.1:${bound === null || typeof bound === "string" ? 0 : bound.port}/v1`;
 }
 
-async function serveWithoutModel() {
+async function serveWithoutModel(variables: Readonly<Record<string, string>> = {}) {
 	const stage = createStage();
 	const file = path.join(stage.shareDir, "config.toml");
-	rmSync(file, { force: true });
 	writeFileSync(file, "# mine\n");
-	const server = stage.serveAs(executablePath, "web", "--no-open", "--json", "--port", "0");
-	const [line] = await server.readUntil(() => true);
-	return { file, address: (line as unknown as { page: string }).page };
+	const { address } = await serveWeb({ ...stage, serve: (...flags) => stage.serveWith(variables, ...flags) });
+	return { stage, file, address };
 }
 
 describe.skipIf(!hasBrowser)("the first run", () => {
@@ -59,6 +58,46 @@ describe.skipIf(!hasBrowser)("the first run", () => {
 		expect(statSync(file).mode & 0o777).toBe(0o600);
 		for (const answer of await Promise.all(answers)) expect(answer).not.toContain(key);
 		expect(requests.filter((each) => each.includes(key))).toEqual([]);
+	});
+
+	it("signs in with a code, says why it failed, and has the models of the account at once", async () => {
+		const platform = await startPlatformServer();
+		onTestFinished(() => platform.close());
+		const { address, stage } = await serveWithoutModel({
+			KIMI_CODE_OAUTH_HOST: platform.url,
+			KIMI_CODE_BASE_URL: `${platform.url}/v1`,
+		});
+		const { page, faults } = await watch(await (await launch()).newContext());
+		const answers: Promise<string>[] = [];
+		page.on("response", (response) => {
+			if (response.url().endsWith("/rpc")) answers.push(response.text());
+		});
+		await page.goto(address);
+		const signIn = page.locator(".first-run section", { hasText: "With an account" });
+		platform.beforeGrant.push("access_denied");
+		await signIn.getByRole("button", { name: "Sign in" }).click();
+		await signIn.locator(".warning-text").waitFor();
+		// Confirmed elsewhere after a while; the code is shown until then.
+		platform.beforeGrant.push(...Array.from({ length: 2000 }, () => "authorization_pending"));
+		await signIn.getByRole("button", { name: "Sign in" }).click();
+		await signIn.getByText("ABCD-1234", { exact: true }).waitFor();
+		expect(await signIn.getByRole("link").getAttribute("href")).toBe(`${platform.url}/device?code=ABCD-1234`);
+		await signIn.getByRole("button", { name: "Cancel" }).click();
+		await signIn.getByRole("button", { name: "Sign in" }).click();
+		await signIn.getByText("ABCD-1234", { exact: true }).waitFor();
+		platform.beforeGrant.length = 0;
+		await page.getByRole("heading", { name: "What should the agent work on?" }).waitFor();
+		await page.getByRole("button", { name: "Begin a session" }).click();
+		await say(page, "hello");
+		await page.getByText("Here I am.").waitFor();
+		expect(await page.getByLabel("Model", { exact: true }).inputValue()).toBe("kimi-code/kimi-for-coding");
+		const tokens = JSON.parse(readFileSync(path.join(stage.shareDir, "credentials", "kimi-code.json"), "utf8"));
+		for (const answer of await Promise.all(answers)) {
+			for (const secret of [tokens.access_token, tokens.refresh_token, "device-secret-1"]) {
+				expect(answer).not.toContain(secret);
+			}
+		}
+		expect(faults).toEqual([]);
 	});
 
 	it("shows a demo with a scripted model, whose approvals and question are answered by keys", async () => {
