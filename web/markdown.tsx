@@ -1,6 +1,6 @@
 // Markdown as nodes: headings, lists, quotes, tables, rules, code, emphasis, links. It never makes HTML text, so that whatever a model
 // says is shown and nothing of it is run. Images are links: showing one would send a request.
-import type { ComponentChildren, JSX } from "preact";
+import { Component, type ComponentChildren, type JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 
 const inlinePattern =
@@ -39,8 +39,14 @@ function Link({ address, children }: { address: string; children: ComponentChild
 
 const listItem = /^(\s*)([-*+]|\d{1,9}[.)])\s+(.*)$/;
 
-export function Markdown({ text }: { text: string }): JSX.Element {
-	return <div class="markdown">{blocks(text.split("\n"), 0)}</div>;
+/** The page is drawn again with each piece of text: what did not change is not parsed again. */
+export class Markdown extends Component<{ text: string }> {
+	override shouldComponentUpdate(next: { text: string }): boolean {
+		return next.text !== this.props.text;
+	}
+	override render(): JSX.Element {
+		return <div class="markdown">{blocks(this.props.text.split("\n"), 0)}</div>;
+	}
 }
 
 function blocks(lines: readonly string[], depth: number): ComponentChildren[] {

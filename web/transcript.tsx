@@ -103,7 +103,28 @@ function Looked({ calls, revision }: { calls: readonly ToolBlock[] } & Revised):
 	);
 }
 
-function BlockView({ block, revision }: { block: Block } & Revised): JSX.Element | null {
+/** Draws a block again when something of it is different: a long turn has thousands, and mostly its last one grows. */
+class BlockView extends Component<{ block: Block } & Revised> {
+	#drawn: readonly unknown[] = [];
+	override shouldComponentUpdate({ block, revision }: { block: Block } & Revised): boolean {
+		const now = stateOf(block, revision);
+		return now.length !== this.#drawn.length || now.some((each, index) => each !== this.#drawn[index]);
+	}
+	override render(): JSX.Element | null {
+		const { block, revision } = this.props;
+		this.#drawn = stateOf(block, revision);
+		return drawBlock(block, revision);
+	}
+}
+
+/** All of a block that its view depends on. */
+function stateOf(block: Block, revision: number): readonly unknown[] {
+	const values: readonly unknown[] = Object.values(block);
+	// What is in its lane may change with every tick, as far as is known here.
+	return block.kind === "tool" && block.children.length > 0 ? [...values, revision] : values;
+}
+
+function drawBlock(block: Block, revision: number): JSX.Element | null {
 	switch (block.kind) {
 		case "text":
 			return (

@@ -30,6 +30,21 @@ describe.skipIf(!hasBrowser)("the page", () => {
 		expect(requests.filter((each) => !each.startsWith(url) || each.includes("token"))).toEqual([]);
 	});
 
+	it("loads at most 40 kB before it can be used", async () => {
+		const { address } = await serveWeb(createStage());
+		const { page } = await watch(await (await launch()).newContext());
+		const sizes: Promise<number>[] = [];
+		page.on("requestfinished", (request) => {
+			if (request.method() === "GET") sizes.push(request.sizes().then(({ responseBodySize }) => responseBodySize));
+		});
+		await page.goto(address);
+		await page.getByRole("button", { name: "Begin a session" }).waitFor();
+		await page.waitForLoadState("networkidle");
+		const all = await Promise.all(sizes);
+		expect(all.length).toBeGreaterThan(2);
+		expect(all.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(40_000);
+	});
+
 	it("gives a session another title, in every window", async () => {
 		const stage = createStage({ scripts: ["text: All done."] });
 		const { address } = await serveWeb(stage);
