@@ -72,6 +72,8 @@ export function splitGatewayFlags(
 	readonly others: readonly string[];
 } {
 	const { has, last, all, others } = splitOwnFlags(words, servesPage ? pageFlags : gatewayFlags);
+	if (has("--qr") && has("--json"))
+		throw new UsageError("--qr is for people, and --json for programs: give one of them.");
 	return {
 		gateway: {
 			address: last("--host") ?? "127.0.0.1",

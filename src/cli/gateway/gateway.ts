@@ -100,7 +100,7 @@ export async function runGateway(
 	const url = toUrl(flags, gateway.port);
 	const address = token === null ? null : `${url}/#token=${token}`;
 	process.stdout.write(toAnnouncement(flags, url, address, tokensPath));
-	if (flags.page?.showsCode === true && address !== null && !flags.json) process.stdout.write(await toCode(address));
+	if (flags.page?.showsCode === true && address !== null) await showCode(address, flags);
 	if (flags.page?.opens === true && address !== null) {
 		const isOpened = await openInBrowser(new URL(address), environment);
 		if (!isOpened) writeNotice("No program was found that opens the page; open the address above yourself.\n");
@@ -219,11 +219,14 @@ function toUrl({ address, tls }: GatewayFlags, port: number): string {
 	return `${tls === null ? "http" : "https"}://${literal}:${port}`;
 }
 
-/** A QR code of half blocks, light around it as cameras expect it, whatever the colours of the terminal. */
-async function toCode(address: string): Promise<string> {
-	const { renderUnicodeCompact } = await import("uqr");
-	const lines = renderUnicodeCompact(address, { ecc: "L", border: 2 }).split("\n");
-	return `\n${lines.map((line) => `\x1b[97;40m${line}\x1b[0m`).join("\n")}\n\n`;
+async function showCode(address: string, flags: GatewayFlags): Promise<void> {
+	const { toAddressCode } = await import("./address-code.ts");
+	process.stdout.write(await toAddressCode(address, process.stdout.isTTY));
+	if (isLoopback(flags.address)) {
+		writeNotice(
+			"The code leads to this machine alone; for a phone, give an address of it that others reach, with --host.\n",
+		);
+	}
 }
 
 /** `address` is that of the page, with its token; null without a page. */
