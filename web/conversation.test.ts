@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { EventBody } from "../src/events/event.ts";
 import type { GatewayEvent } from "../src/gateway/gateway-event.ts";
 import { type Block, SessionView } from "./conversation.ts";
+import { attachedFile } from "./texts.ts";
 import type { Snapshot } from "./wire.ts";
 
 let seq = 0;
@@ -116,6 +117,21 @@ describe("a conversation", () => {
 		expect(blocksOf(view)).toMatchObject([{ state: "interrupted" }, { text: "one", isDone: true }]);
 	});
 
+	it("says what can be done about a failure", () => {
+		const failed = (error: object) => {
+			const view = begin();
+			const body = { code: "provider-failed", message: "No answer.", data: null, ...error } as const;
+			view.take(durable({ type: "turn.ended", outcome: { status: "failed", error: body } }));
+			return view.turns[0]?.end;
+		};
+		expect(failed({ retryable: true })).toMatchObject({
+			text: "No answer.",
+			help: "Sending the prompt again may succeed.",
+		});
+		expect(failed({})).toMatchObject({ text: "No answer.", help: null });
+		expect(failed({ code: "model-not-set", message: "LLM is not set" })?.text).toBe("This session has no model.");
+	});
+
 	it.each([
 		[{ kind: "cancelled" }, "reject", "interrupted", "Not decided, because the turn was stopped"],
 		[{ kind: "shutdown" }, "reject", "interrupted", "Not decided, because the program ended"],
@@ -147,5 +163,17 @@ describe("a conversation", () => {
 			}),
 		);
 		expect(blocksOf(view)).toMatchObject([{ state, decision: words }]);
+	});
+});
+
+describe("a text of a prompt", () => {
+	it("is the file that the gateway made of it", () => {
+		expect(attachedFile('<file name="a &lt;b&gt; &amp;lt; c.txt">\none\n</file>\n</file>')).toEqual({
+			name: "a <b> &lt; c.txt",
+			text: "one\n</file>",
+		});
+		for (const text of ["hello", '<file name="a">x</file>', 'say <file name="a">\nx\n</file>']) {
+			expect(attachedFile(text)).toBeNull();
+		}
 	});
 });

@@ -1,7 +1,7 @@
 // What a session's events come to: turns of blocks. Each event is taken once, by its number; volatile text goes where its offset
 // says. The same events always give the same conversation, so that a page that comes late shows what others show.
 import type { DisplayBlock, Todo, ToolReturn, UserInput } from "../src/events/content.ts";
-import type { McpStatus } from "../src/events/event.ts";
+import type { McpStatus, TurnError } from "../src/events/event.ts";
 import type { Interaction, SettledBy } from "../src/events/interaction.ts";
 import type { GatewayEvent } from "../src/gateway/gateway-event.ts";
 import { countLines, diffLines } from "./diff.ts";
@@ -357,11 +357,7 @@ export class SessionView {
 				};
 				return;
 			case "failed":
-				turn.end = {
-					text: outcome.error.message,
-					tone: "danger",
-					help: outcome.error.retryable === true ? "Sending the prompt again may succeed." : null,
-				};
+				turn.end = { tone: "danger", ...explain(outcome.error) };
 		}
 	}
 
@@ -536,4 +532,15 @@ function addProgress(block: ToolBlock, { text, offset }: Extract<GatewayEvent, {
 	const gap = offset > block.liveEnd && block.live !== "" ? "…" : "";
 	block.live = (block.live + gap + text.slice(Math.max(0, block.liveEnd - offset))).slice(-liveLimit);
 	block.liveEnd = end;
+}
+
+/** A failure in words for people who can act on it. */
+function explain(error: TurnError): { readonly text: string; readonly help: string | null } {
+	if (error.code === "model-not-set") {
+		const help =
+			"Choose another one above, or add one where a session begins. The model of a demo ends with its gateway.";
+		return { text: "This session has no model.", help };
+	}
+	const help = error.retryable === true ? "Sending the prompt again may succeed." : null;
+	return { text: error.message, help };
 }

@@ -4,6 +4,7 @@ import type { ComponentChildren, JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import type { DisplayBlock } from "../src/events/content.ts";
 import { changedPart, countLines, type DiffLine, diffLines, hunks, type LinePair, pairs } from "./diff.ts";
+import { workDir } from "./store.ts";
 
 const storageKey = "agentwire.diff";
 const wide = matchMedia("(min-width: 1100px)");
@@ -20,6 +21,12 @@ const isSplit = () => (choice.value === null ? isWide.value : choice.value === "
 export function switchDiffs(): void {
 	choice.value = isSplit() ? "unified" : "split";
 	localStorage.setItem(storageKey, choice.value);
+}
+
+/** The path as people of this project name it. */
+function withinProject(path: string): string {
+	const root = `${workDir.value}/`;
+	return path.startsWith(root) ? path.slice(root.length) : path;
 }
 
 const signs = { same: " ", added: "+", removed: "−" } as const;
@@ -44,8 +51,10 @@ export function Diff({ block }: { block: DisplayBlock }): JSX.Element | null {
 		<div class={`diff ${split ? "split" : ""}`}>
 			<div class="path">
 				<span>
-					<span class="mono">{block.path}</span> <span class="plus">+{added}</span>{" "}
-					<span class="minus">−{removed}</span>
+					<span class="mono" title={block.path}>
+						{withinProject(block.path)}
+					</span>{" "}
+					<span class="plus">+{added}</span> <span class="minus">−{removed}</span>
 				</span>
 				{added > 0 && removed > 0 ? (
 					<button type="button" class="plain" onClick={switchDiffs}>
@@ -53,10 +62,12 @@ export function Diff({ block }: { block: DisplayBlock }): JSX.Element | null {
 					</button>
 				) : null}
 			</div>
-			{(isLarge && !opened ? parts.slice(0, 1).map((part) => part.slice(0, 20)) : parts).map((part, index) => (
+			{(isLarge && !opened ? parts.slice(0, 1) : parts).map((part, index) => (
 				<div key={index} class="hunk" tabIndex={0} role="region" aria-label={`Change of ${block.path}`}>
 					<table>
-						<tbody>{split ? pairs(part).map(Pair) : unified(part)}</tbody>
+						<tbody>
+							{rowsOf(pairs(part).slice(0, isLarge && !opened ? foldedPairs : Number.POSITIVE_INFINITY), split)}
+						</tbody>
 					</table>
 				</div>
 			))}
@@ -69,8 +80,13 @@ export function Diff({ block }: { block: DisplayBlock }): JSX.Element | null {
 	);
 }
 
+/** Of a large change, what is shown before it is opened: both sides of so many lines. */
+const foldedPairs = 20;
+
+const rowsOf = (lines: readonly LinePair[], split: boolean) => (split ? lines.map(Pair) : unified(lines));
+
 /** The removed lines before the added ones, each with what of it is different from the other side. */
-function unified(part: readonly DiffLine[]): JSX.Element[] {
+function unified(lines: readonly LinePair[]): JSX.Element[] {
 	const rows: JSX.Element[] = [];
 	const row = (line: DiffLine, other: DiffLine | null) => (
 		<tr class={line.kind}>
@@ -86,7 +102,7 @@ function unified(part: readonly DiffLine[]): JSX.Element[] {
 		for (const { left, right } of waiting) if (right !== null) rows.push(row(right, left));
 		waiting = [];
 	};
-	for (const pair of pairs(part)) {
+	for (const pair of lines) {
 		if (pair.left?.kind !== "same") {
 			waiting.push(pair);
 			continue;

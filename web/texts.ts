@@ -15,6 +15,14 @@ export function plainInput(input: UserInput): string {
 		.join("\n");
 }
 
+/** The file that a text part of a prompt is, as the gateway writes one; null for what a person wrote. */
+export function attachedFile(part: string): { readonly name: string; readonly text: string } | null {
+	const [, name, text] = /^<file name="([^"\n]*)">\n([\s\S]*)\n<\/file>$/.exec(part) ?? [];
+	if (name === undefined || text === undefined) return null;
+	const characters: Readonly<Record<string, string>> = { lt: "<", gt: ">", quot: '"', apos: "'", amp: "&" };
+	return { name: name.replace(/&(lt|gt|quot|apos|amp);/g, (whole, code: string) => characters[code] ?? whole), text };
+}
+
 /** The arguments of a call as far as they are readable. */
 export function readArguments(text: string): Record<string, unknown> {
 	try {

@@ -1,11 +1,12 @@
 // The conversation: turns as blocks, boring calls on a line, commands and changes as cards.
 import { Component, type ComponentChildren, type JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
+import type { UserInput } from "../src/events/content.ts";
 import type { Block, TextBlock, ToolBlock, Turn } from "./conversation.ts";
 import { Diff } from "./diff-view.tsx";
 import { Markdown } from "./markdown.tsx";
 import { tick } from "./store.ts";
-import { briefArguments, headline, plainInput, readArguments } from "./texts.ts";
+import { attachedFile, briefArguments, headline, readArguments } from "./texts.ts";
 
 const stateWords: Readonly<Record<ToolBlock["state"], string>> = {
 	preparing: "preparing",
@@ -34,7 +35,7 @@ export class TurnView extends Component<{ turn: Turn; isLast: boolean }> {
 		const { turn } = this.props;
 		return (
 			<article class="turn" tabIndex={-1} data-block="turn">
-				{turn.prompt === null ? null : <div class="prompt">{plainInput(turn.prompt)}</div>}
+				{turn.prompt === null ? null : <Prompt input={turn.prompt} />}
 				<Blocks blocks={turn.blocks} revision={tick.peek()} />
 				{turn.end === null ? null : (
 					<p class={`end ${turn.end.tone}`}>
@@ -44,6 +45,29 @@ export class TurnView extends Component<{ turn: Turn; isLast: boolean }> {
 			</article>
 		);
 	}
+}
+
+/** What the person said, each file that came with it on a line of its own. */
+function Prompt({ input }: { input: UserInput }): JSX.Element {
+	const parts = typeof input === "string" ? [] : input;
+	return (
+		<div class="prompt">
+			{typeof input === "string" ? input : null}
+			{parts.map((part, index) => {
+				if (part.type === "image_url") return <Media key={index} address={part.image_url.url} alt="Attached" />;
+				if (part.type !== "text") return <p key={index}>[attachment]</p>;
+				const file = attachedFile(part.text);
+				return file === null ? (
+					<div key={index}>{part.text}</div>
+				) : (
+					<details key={index} class="attached">
+						<summary>{file.name}</summary>
+						<pre tabIndex={0}>{file.text}</pre>
+					</details>
+				);
+			})}
+		</div>
+	);
 }
 
 /** The tools that only look. Of any other, such as one of a tool server, nobody knows what it does. */
@@ -150,7 +174,7 @@ function drawBlock(block: Block, revision: number): JSX.Element | null {
 				</section>
 			);
 		case "media":
-			return <Media address={block.text} />;
+			return <Media address={block.text} alt="Shown by the agent" />;
 		case "mark":
 			return <p class="note mark">{block.text}</p>;
 		case "note":
@@ -158,10 +182,9 @@ function drawBlock(block: Block, revision: number): JSX.Element | null {
 	}
 }
 
-function Media({ address }: { address: string }): JSX.Element {
+function Media({ address, alt }: { address: string; alt: string }): JSX.Element {
 	// Anything but pictures that came with the event would be a request elsewhere.
-	if (/^data:image\/(png|jpeg|gif|webp);base64,/.test(address))
-		return <img class="media" src={address} alt="Shown by the agent" />;
+	if (/^data:image\/(png|jpeg|gif|webp);base64,/.test(address)) return <img class="media" src={address} alt={alt} />;
 	return <p class="note">[attachment]</p>;
 }
 
@@ -255,7 +278,7 @@ function ToolView({ block, revision }: { block: ToolBlock } & Revised): JSX.Elem
 					<Blocks blocks={block.children} revision={revision} />
 				</details>
 			)}
-			{output === "" || diffs.length > 0 || todo !== undefined ? null : (
+			{output === "" || diffs.length > 0 || todo !== undefined || block.children.length > 0 ? null : (
 				<>
 					<pre class="output" tabIndex={0}>
 						{shown.join("\n")}
