@@ -1,6 +1,6 @@
 // Reads the simple commands of a script: their words, assignments and redirections, the programs that they run in turn,
 // and the scripts within words.
-import type { Command, forEachChild, ParsedScript, parse, Redirection, SyntaxNode } from "unbash";
+import type { Command, forEachChild, HereDoc, ParsedScript, parse, Redirection, SyntaxNode } from "unbash";
 import type { Budget } from "./budget.ts";
 import { readBuiltin } from "./builtins.ts";
 import { NumberVariables } from "./number-variables.ts";
@@ -272,8 +272,9 @@ export class CommandReader {
 				if (/\W/.test(name)) this.doubt("a descriptor is an expression", this.slice(redirection));
 				if (riskyVariable(name)) this.doubt(setsRisky(name), this.slice(redirection));
 			}
-			if (redirection.type === "HereDoc" && redirection.closing === undefined) {
-				this.doubt("a here-document does not end", this.slice(redirection));
+			if (redirection.type === "HereDoc") {
+				if (redirection.closing === undefined) this.doubt("a here-document does not end", this.slice(redirection));
+				this.#readJoined(redirection, start);
 			}
 			if (redirection.type !== "HereDoc" && redirection.target !== undefined && this.#runsOn(redirection.target)) {
 				this.doubt("a word follows a process substitution without a blank", this.slice(redirection));
@@ -297,6 +298,22 @@ export class CommandReader {
 			if (operator !== "<" && operator !== "<&") redirects.push({ operation: "write", target });
 		}
 		return redirects;
+	}
+
+	/**
+	 * The shell joins the lines of a here-document before it looks for substitutions, and for quotes within these: the
+	 * parser does not.
+	 */
+	#readJoined({ operator, delimiter, body }: HereDoc, start: Directory): void {
+		if (delimiter?.quoted === true) return;
+		const text = this.slice(body);
+		const joined = text.replaceAll(/\\[\s\S]/g, (pair) => (pair === "\\\n" ? "" : pair));
+		if (joined === text || !/`|\$[({[]/.test(joined)) return;
+		this.doubt("a line of a here-document goes on in the next", text);
+		const lines = operator === "<<-" ? joined.replaceAll(/^\t+/gm, "") : joined;
+		let mark = "END";
+		while (lines.includes(mark)) mark += "_";
+		this.#scripts.readText(`<<${mark}\n${lines}\n${mark}\n`, start);
 	}
 
 	/** Whether the shell reads on after a process substitution where the parser ends the word. */

@@ -204,6 +204,36 @@ describeScripts([
 		],
 	},
 	{
+		what: "a denied command in a here-document, whose lines the shell joins before anything else",
+		rules: { allow: "*", deny: "rm:*" },
+		decision: "deny",
+		scripts: [
+			"cat <<E\n$('r\\\nm' x)\nE",
+			"cat <<E\n$\\\n(rm x)\nE",
+			"cat <<E\n\"$(bash -c 'r\\\nm x')\"\nE",
+			"cat <<E\n${x:-$('r\\\nm' x)}\nE",
+			"cat <<-E\n\t`'r\\\nm' x`\n\tE",
+			"cat <<E\n$(cat <<'F' | sh\nr\\\nm\nF\n'r\\\nm' x)\nE",
+		],
+	},
+	{
+		what: "an option in a here-document, whose lines the shell joins before anything else",
+		rules: { allow: "cat:*; find:*" },
+		decision: "ask",
+		scripts: ["cat <<E\n$(find . '-ex\\\nec' touch y {} +)\nE", "cat <<E\n$(find . '-del\\\nete')\nE"],
+	},
+	{
+		what: "here-documents without such a line, or without a substitution",
+		rules: { allow: "cat:*; ls:*" },
+		decision: "allow",
+		scripts: [
+			"cat <<E\na\\\nb\nE",
+			"cat <<E\n$(ls)\nE",
+			"cat <<'E'\n$('r\\\nm' x)\nE",
+			"cat <<E\na\\\\\n$(ls 'a\\b')\nE",
+		],
+	},
+	{
 		what: "here-documents for a shell (row 53)",
 		rules: { allow: "*" },
 		decision: "ask",
