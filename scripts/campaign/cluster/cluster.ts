@@ -14,13 +14,13 @@ import { traceSessions } from "./trace.ts";
 import { longestStandstill, TurnWatch } from "./watch.ts";
 
 /** Faults of one round. */
-const faultsOfRound = 60;
+const faultsOfRound = 80;
 /** Milliseconds between the beginnings of two faults, at most. */
-const longestPause = 1_500;
+const longestPause = 1_200;
 /** Milliseconds for each session between two turns, at most, for each session that there is. */
 const restOfSession = 150;
 
-/** A round is the life of one cluster with sixty faults; `points` is another number of them. */
+/** A round is the life of one cluster with eighty faults; `points` is another number of them. */
 export async function runCampaign({ rounds, seed, points, log }: CampaignOptions): Promise<CampaignReport> {
 	return await reportOn("cluster", seed, async () => {
 		if (findPostgres() === null) throw new Error("There is no PostgreSQL: install Debian's package postgresql.");
@@ -33,6 +33,7 @@ export async function runCampaign({ rounds, seed, points, log }: CampaignOptions
 				const stage = await createStage(server, `round_${number}`);
 				try {
 					await playRound(stage, random, points === "all" ? faultsOfRound : points, tally);
+					if (stage.findings.length > 0) log(`what was done\n  ${stage.history.join("\n  ")}`);
 					for (const trace of await traceSessions(stage.database, stage.findings)) log(trace);
 				} finally {
 					await stage.remove();
@@ -50,7 +51,7 @@ export async function runCampaign({ rounds, seed, points, log }: CampaignOptions
 }
 
 async function playRound(stage: Stage, random: Random, faults: number, tally: Tally): Promise<void> {
-	const sessions = random.pick([40, 100, 200]);
+	const sessions = random.pick([20, 40, 100, 200]);
 	const watch = new TurnWatch(stage, tally);
 	const calm = new AbortController();
 	setMaxListeners(0, calm.signal);
@@ -84,6 +85,7 @@ async function fail(stage: Stage, random: Random, faults: number, tally: Tally):
 		const begun = await fault.begin(stage, random);
 		if (begun !== null) {
 			undone.push(begun.undone);
+			stage.history.push(`${new Date().toISOString()} ${fault.name}`);
 			tally.add("faults");
 			tally.add(`faults, ${fault.name}`);
 			number += 1;

@@ -9,6 +9,8 @@ import type { Stage } from "./stage.ts";
 export class Follower {
 	readonly events: Fields[] = [];
 	connections = 0;
+	/** The number of the last event before those that it follows. */
+	from = 0;
 	readonly #stage: Stage;
 	readonly #sessionId: string;
 	readonly #random: Random;
@@ -102,15 +104,18 @@ export class Follower {
 		if (event === "state") {
 			const snapshot = data["snapshot"];
 			const cursor = isRecord(snapshot) ? snapshot["cursor"] : null;
-			if (isRecord(cursor)) this.#cursor ??= `${this.#sessionId}@${cursor["epoch"]}:${cursor["seq"]}`;
+			if (isRecord(cursor) && this.#cursor === null) {
+				this.#cursor = `${this.#sessionId}@${cursor["epoch"]}:${cursor["seq"]}`;
+				this.from = Number(cursor["seq"]);
+			}
 			onBegun();
 		}
 		if (event === "reset") this.#stage.findings.push(`a client of ${this.#sessionId} was told to begin anew`);
 		// It is not carried on here: another connection asks for the reason, or goes on.
 		if (event === "closed" || event === "failed") end();
 		if (event !== "e" || typeof id !== "string") return;
-		const last = Number(this.events.at(-1)?.["seq"] ?? 0);
-		if (this.events.length > 0 && data["seq"] !== last + 1) {
+		const last = Number(this.events.at(-1)?.["seq"] ?? this.from);
+		if (data["seq"] !== last + 1) {
 			this.#stage.findings.push(`a client of ${this.#sessionId} got event ${String(data["seq"])} after ${last}`);
 		}
 		this.events.push(data);

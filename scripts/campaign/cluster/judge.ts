@@ -64,7 +64,11 @@ async function readJournal({ database, findings }: Stage, id: string): Promise<r
 }
 
 /** Each accepted turn is there once and has one end, and no other turn is there. */
-function judgeTurns({ findings }: Stage, { id, accepted }: SessionLoad, journal: readonly AgentEvent[]): void {
+export function judgeTurns(
+	{ findings }: Pick<Stage, "findings">,
+	{ id, accepted }: Pick<SessionLoad, "id" | "accepted">,
+	journal: readonly AgentEvent[],
+): void {
 	const plans = new Map<string, number>();
 	const starts = new Map<string, number>();
 	const ends = new Map<string, number>();
@@ -88,9 +92,9 @@ function judgeTurns({ findings }: Stage, { id, accepted }: SessionLoad, journal:
 }
 
 /** The effect of a call comes after its start is stored, and once; one whose result is stored has taken effect. */
-function judgeEffects(
-	{ findings }: Stage,
-	{ id }: SessionLoad,
+export function judgeEffects(
+	{ findings }: Pick<Stage, "findings">,
+	{ id }: Pick<SessionLoad, "id">,
 	journal: readonly AgentEvent[],
 	effects: ReadonlyMap<string, number>,
 	started: Set<string>,
@@ -115,8 +119,7 @@ async function judgeFollower(
 	{ id, follower }: SessionLoad,
 	journal: readonly AgentEvent[],
 ): Promise<void> {
-	const first = Number(follower.events[0]?.["seq"] ?? 1);
-	const expected = journal.filter(({ seq = 0 }) => seq >= first);
+	const expected = journal.filter(({ seq = 0 }) => seq > follower.from);
 	await follower.until(() => follower.events.length >= expected.length, patience);
 	const difference = differs(follower.events, expected);
 	if (difference !== null) findings.push(`a client of ${id}, over ${follower.connections} connections: ${difference}`);
@@ -144,7 +147,7 @@ async function judgeHistories(stage: Stage, { id }: SessionLoad, journal: readon
 	}
 }
 
-function differs(own: readonly Fields[], journal: readonly AgentEvent[]): string | null {
+export function differs(own: readonly Fields[], journal: readonly AgentEvent[]): string | null {
 	for (const [index, event] of journal.entries()) {
 		const stored = JSON.parse(JSON.stringify(toGatewayEvent(event)));
 		const delivered = own[index];

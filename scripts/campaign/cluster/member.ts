@@ -20,6 +20,8 @@ export interface MemberOptions {
 	readonly front: { readonly proxy: FaultProxy; readonly port: number } | null;
 	/** Called with what was not asked for. */
 	readonly onFinding: (text: string) => void;
+	/** Called with what is done to it. */
+	readonly onNews: (text: string) => void;
 }
 
 export class Member {
@@ -72,6 +74,7 @@ export class Member {
 				const ready: { readonly url?: string } = JSON.parse(line);
 				this.port = ready.url === undefined ? 0 : Number(new URL(ready.url).port);
 				this.state = "running";
+				this.#note(`is process ${running.pid}`);
 				void running.exited.then((how) => {
 					if (this.#process !== running || this.state === "down") return;
 					this.state = "down";
@@ -94,6 +97,7 @@ export class Member {
 		this.state = "down";
 		this.graveFaults += 1;
 		this.disturbances += 1;
+		this.#note(`gets ${signal}`);
 		running?.kill(signal);
 		await running?.exited;
 	}
@@ -102,10 +106,12 @@ export class Member {
 		this.state = "stopped";
 		this.graveFaults += 1;
 		this.disturbances += 1;
+		this.#note("is stopped");
 		this.#process?.kill("SIGSTOP");
 	}
 
 	continue(): void {
+		this.#note("goes on");
 		this.#process?.kill("SIGCONT");
 		this.state = "running";
 	}
@@ -114,11 +120,13 @@ export class Member {
 		this.isCutOff = true;
 		this.graveFaults += 1;
 		this.disturbances += 1;
+		this.#note("is cut off from the database");
 		this.database.swallow();
 	}
 
 	heal(): void {
 		this.isCutOff = false;
+		this.#note("reaches the database again");
 		this.database.heal();
 	}
 
@@ -134,6 +142,10 @@ export class Member {
 		this.#process?.kill();
 		await this.#process?.exited;
 		await Promise.all([this.database.close(), this.front?.close()]);
+	}
+
+	#note(text: string): void {
+		this.#options.onNews(`${this.name} ${text}`);
 	}
 
 	get #clockFile(): string {

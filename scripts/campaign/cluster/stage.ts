@@ -33,6 +33,8 @@ export interface Stage {
 	/** Whether PostgreSQL runs, as far as the campaign has to do with it. */
 	isDatabaseUp: boolean;
 	readonly findings: string[];
+	/** What was done to it, with times. */
+	readonly history: string[];
 	/** A client of a gateway that runs; null when none does. */
 	client(random: Random): { readonly client: CampaignClient; readonly gateway: Member } | null;
 	clientOf(gateway: Member): CampaignClient;
@@ -42,6 +44,8 @@ export interface Stage {
 export async function createStage(server: PostgresServer, schema: string): Promise<Stage> {
 	const place = await createPlace();
 	const findings: string[] = [];
+	const history: string[] = [];
+	const onNews = (text: string) => void history.push(`${new Date().toISOString()} ${text}`);
 	const onFinding = (text: string) => void findings.push(text);
 	const effects = path.join(place.root, "effects");
 	await writeFile(effects, "");
@@ -62,14 +66,14 @@ export async function createStage(server: PostgresServer, schema: string): Promi
 			const front = { port, proxy: await createFaultProxy(port) };
 			const name = `worker ${index + 1}`;
 			const proxy = await createDatabaseProxy(server.port);
-			return new Member({ name, kind: "worker", place, settings, database: proxy, front, onFinding });
+			return new Member({ name, kind: "worker", place, settings, database: proxy, front, onFinding, onNews });
 		}),
 	);
 	const gateways = await Promise.all(
 		Array.from({ length: gatewayCount }, async (_, index) => {
 			const name = `gateway ${index + 1}`;
 			const proxy = await createDatabaseProxy(server.port);
-			return new Member({ name, kind: "gateway", place, settings, database: proxy, front: null, onFinding });
+			return new Member({ name, kind: "gateway", place, settings, database: proxy, front: null, onFinding, onNews });
 		}),
 	);
 	const members = [...workers, ...gateways];
@@ -87,6 +91,7 @@ export async function createStage(server: PostgresServer, schema: string): Promi
 		effects,
 		isDatabaseUp: true,
 		findings,
+		history,
 		client(random) {
 			const [first, ...others] = gateways.filter(({ state }) => state === "running");
 			if (first === undefined) return null;

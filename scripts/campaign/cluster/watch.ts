@@ -1,7 +1,9 @@
 // Looks again and again which turns run and which process has them: twenty seconds after its last event, or the last fault that can
-// hold it up, a turn is over, or the next process has ended it. Time in which there is no database, or no worker, does not count.
+// hold it up, a turn is over, or the next process has ended it. Time in which there is no database, or no worker, does not count,
+// nor time in which a worker waits for a processor.
 import { setTimeout as wait } from "node:timers/promises";
 import type { Tally } from "../frame/campaign.ts";
+import { waitedForProcessor } from "../wedge/heart.ts";
 import type { Stage } from "./stage.ts";
 
 const interval = 250;
@@ -23,6 +25,8 @@ export class TurnWatch {
 	readonly #tally: Tally;
 	readonly #over = new AbortController();
 	#open = new Map<string, OpenTurn>();
+	/** By process: how long it has waited for a processor so far. */
+	#waited: ReadonlyMap<number, number> = new Map();
 	#running: Promise<void> = Promise.resolve();
 
 	constructor(stage: Stage, tally: Tally) {
@@ -50,9 +54,20 @@ export class TurnWatch {
 			await wait(interval);
 			const now = performance.now();
 			const isFair = this.#stage.isDatabaseUp && this.#stage.workers.some(({ isWell }) => isWell);
-			await this.#look(isFair ? now - last : 0);
+			const waited = this.#waitedSinceLast();
+			await this.#look(isFair ? Math.max(0, now - last - waited) : 0);
 			last = now;
 		}
+	}
+
+	/** Milliseconds that the worker waited for a processor which waited most. */
+	#waitedSinceLast(): number {
+		const now = new Map(
+			this.#stage.workers.filter(({ isWell }) => isWell).map(({ pid }) => [pid, waitedForProcessor(pid)]),
+		);
+		const each = [...now].map(([pid, waited]) => waited - (this.#waited.get(pid) ?? waited));
+		this.#waited = now;
+		return Math.max(0, ...each);
 	}
 
 	async #look(passed: number): Promise<void> {
@@ -102,7 +117,7 @@ export class TurnWatch {
 				turn.isReported = true;
 				const who = workers.find((each) => each.pid === pid);
 				findings.push(
-					`turn ${key} has stood still for ${longestStandstill / 1000} s at ${who === undefined ? `process ${pid}, which is gone` : `${who.name}, ${who.state}`}`,
+					`${new Date().toISOString()} turn ${key} has stood still for ${longestStandstill / 1000} s at ${who === undefined ? `process ${pid}, which is gone` : `${who.name}, ${who.state}`}`,
 				);
 			}
 		}
