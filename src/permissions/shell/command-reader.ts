@@ -336,6 +336,8 @@ export class CommandReader {
 				// The shell joins these lines before it looks for quotes and comments.
 				if (this.slice(node).startsWith("`") && this.slice(node).includes("\\\n")) {
 					this.doubt("a line within backticks goes on in the next", node.text);
+					if (script !== undefined)
+						this.#scripts.readText((script.source ?? this.slice(node).slice(1, -1)).replaceAll("\\\n", ""), start);
 				}
 				if (script !== undefined) {
 					this.#budget.nested(() => this.#scripts.readParsed(script, script.source ?? source, start));

@@ -204,7 +204,7 @@ describeScripts([
 		],
 	},
 	{
-		what: "a denied command in a here-document, whose lines the shell joins before anything else",
+		what: "a denied command in a here-document or backticks, whose lines the shell joins before anything else",
 		rules: { allow: "*", deny: "rm:*" },
 		decision: "deny",
 		scripts: [
@@ -213,6 +213,8 @@ describeScripts([
 			"cat <<E\n\"$(bash -c 'r\\\nm x')\"\nE",
 			"cat <<E\n${x:-$('r\\\nm' x)}\nE",
 			"cat <<-E\n\t`'r\\\nm' x`\n\tE",
+			"echo `'r\\\nm' x`",
+			'echo "$(echo "`$\'r\\\nm\' x`")"',
 			"cat <<E\n$(cat <<'F' | sh\nr\\\nm\nF\n'r\\\nm' x)\nE",
 		],
 	},
