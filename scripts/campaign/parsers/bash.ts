@@ -22,10 +22,10 @@ done`;
 
 /**
  * Bash prints what it would not take for the same: a name of a coprocess that was not written, and the pattern `(esac)` without
- * the parenthesis that makes it one.
+ * the parenthesis that makes it one. A pipe after the end of a `case` has words with blanks between them.
  */
 function repair(printed: string): string {
-	return printed.replaceAll(/\bcoproc COPROC /g, "coproc ").replaceAll(/^(\s*)(esac(?: \| .*)?\))$/gm, "$1($2");
+	return printed.replaceAll(/\bcoproc COPROC /g, "coproc ").replaceAll(/^(\s*)(esac(?: \| [^\s;&]+)*\))$/gm, "$1($2");
 }
 
 export function createBash(): Bash {
