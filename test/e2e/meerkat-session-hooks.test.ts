@@ -220,7 +220,7 @@ describe("hooks of a session", () => {
 		expect(words(lines).at(-1)).toBe("run_completed");
 	});
 
-	it("are still those of the session in another process and dialect", async () => {
+	it("are still those of the session in another process", async () => {
 		const stage = createStage({ scripts: ["text: one"] });
 		const guard = { id: "guard", point: "pre_tool_execution", capability: "guardrail", runtime: denying("guard") };
 		const { last } = await run(stage, [guard]);
@@ -231,8 +231,6 @@ describe("hooks of a session", () => {
 		const lines = await ask(server, "turn", "turn/start", { session_id: id, prompt: "again" });
 		await end(server);
 		expect(words(lines)).toContain("hook_denied guard pre_tool_execution");
-		const printed = await stage.run("--print", "--output-format", "stream-json", "-r", id, "-p", "again");
-		expect(printed.stdout).toContain("Hook 'guard' denied at PreToolExecution");
 	});
 
 	it.each([

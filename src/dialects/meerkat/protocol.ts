@@ -32,6 +32,7 @@ import {
 	streamCloseParamsSchema,
 	streamCloseResultSchema,
 	streamEndSchema,
+	streamOpenParamsSchema,
 	streamOpenResultSchema,
 } from "./wire/wire-streams.ts";
 import {
@@ -98,7 +99,7 @@ export const meerkatProtocol = {
 		"session/list": { params: sessionListParamsSchema, result: sessionListResultSchema },
 		"session/read": { params: sessionParamsSchema, result: sessionReadResultSchema },
 		"session/history": { params: sessionHistoryParamsSchema, result: sessionHistoryResultSchema },
-		"session/stream_open": { params: sessionParamsSchema, result: streamOpenResultSchema },
+		"session/stream_open": { params: streamOpenParamsSchema, result: streamOpenResultSchema },
 		"session/stream_close": { params: streamCloseParamsSchema, result: streamCloseResultSchema },
 		"session/fork_at": { params: forkAtParamsSchema, result: forkResultSchema },
 		"session/fork_replace": { params: forkReplaceParamsSchema, result: forkResultSchema },

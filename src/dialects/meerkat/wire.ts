@@ -123,14 +123,17 @@ export const sessionCreateParamsSchema = looseParams({
 	initial_turn: nullish(v.picklist(["run_immediately", "deferred"])),
 });
 /** Page of a list, in the contract's shapes. */
-export const sessionListParamsSchema = v.fallback(
-	v.object({
-		limit: v.optional(v.pipe(count, v.minValue(1), v.maxValue(1000)), 100),
-		offset: v.optional(count, 0),
+const standardLimit = 100;
+const longestList = 1000;
+const farthestOffset = 1_000_000;
+export const sessionListParamsSchema = v.nullish(
+	params({
+		limit: v.nullish(v.pipe(count, v.maxValue(longestList, `must be at most ${longestList}`)), standardLimit),
+		offset: v.nullish(v.pipe(count, v.maxValue(farthestOffset, `must be at most ${farthestOffset}`)), 0),
 		/** Only sessions with all of these. */
-		labels: v.optional(v.nullable(labelsSchema), null),
+		labels: nullish(labelsSchema),
 	}),
-	() => ({ limit: 100, offset: 0, labels: null }),
+	() => ({ limit: standardLimit, offset: 0, labels: null }),
 );
 export type SessionListParams = v.InferOutput<typeof sessionListParamsSchema>;
 export type SessionCreateParams = v.InferOutput<typeof sessionCreateParamsSchema>;

@@ -13,7 +13,7 @@ const plainObject = v.custom<Record<string, unknown>>(isRecord, "an object is ne
 const agentEntries = {
 	/** Replaces that of the agent. */
 	system_prompt: unset(v.string()),
-	/** For sessions that name none; null for the default model of the settings. */
+	/** For sessions that name none; null, or an empty text, for the default model of the settings. */
 	model: unset(v.string()),
 	/** Maximal tokens of one answer. */
 	max_tokens_per_turn: v.optional(positive, 16_384),
@@ -34,7 +34,8 @@ export type ConfigView = v.InferOutput<typeof configViewSchema>;
 /** Adds the defaults; throws when a value is invalid. */
 export function toConfig(value: unknown): ConfigView {
 	const parsed = v.parse(configSchema, value);
-	return { ...parsed, max_tokens: parsed.max_tokens ?? parsed.agent.max_tokens_per_turn };
+	const agent = { ...parsed.agent, model: parsed.agent.model === "" ? null : parsed.agent.model };
+	return { ...parsed, agent, max_tokens: parsed.max_tokens ?? agent.max_tokens_per_turn };
 }
 
 /** The members that were set: those the view knows, without defaults and nulls. Throws when a value is invalid. */

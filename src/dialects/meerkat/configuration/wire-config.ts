@@ -23,7 +23,7 @@ const configEnvelopeSchema = v.object({
 	generation: count,
 	/** Of a server with a realm. */
 	realm_id: v.exactOptional(v.string()),
-	instance_id: v.exactOptional(v.string()),
+	instance_id: v.exactOptional(v.nullable(v.string())),
 	/** How sessions are stored there. */
 	backend: v.exactOptional(v.picklist(["jsonl", "memory"])),
 });

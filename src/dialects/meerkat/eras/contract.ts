@@ -28,6 +28,7 @@ function notServed(id: string, description: string, why: string): Capability {
 
 export const capabilities: Capability[] = [
 	{ id: "sessions", description: "Sessions that are made, listed, read and archived", status: "Available" },
+	{ id: "streaming", description: "The events of a run while it runs", status: "Available" },
 	{ id: "builtins", description: "Tools for files, tasks and subagents, by enable_builtins", status: "Available" },
 	{ id: "shell", description: "Commands, by enable_shell", status: "Available" },
 	{ id: "structured_output", description: "Answers as values of an output_schema", status: "Available" },
@@ -41,6 +42,17 @@ export const capabilities: Capability[] = [
 		description: "MCP servers that are added to a session, removed and started again, by mcp/*",
 		status: "Available",
 	},
+	{
+		id: "hooks",
+		description: "Hooks of a session at eight points of its runs, by hooks_override",
+		status: "Available",
+	},
+	{ id: "session_store", description: "Sessions that outlive the process", status: "Available" },
+	{
+		id: "session_compaction",
+		description: "A summary in place of the older part of a full context",
+		status: "Available",
+	},
 	notServed("comms", "Messages between agents", "Sessions do not reach each other"),
 	notServed("memory_store", "A memory over sessions", "There is none"),
 	notServed("schedule", "Turns at set times", "Turns run when a client starts them"),
@@ -50,7 +62,12 @@ export const capabilities: Capability[] = [
 /** The codec of a server whose sessions are in this realm; null for one without a realm. */
 export function createContractCodec(realm: Realm | null) {
 	const located = (id: string) => ({ session_id: id, session_ref: toSessionRef(toRealmId(realm), id) });
-	const toEnvelope = (config: ConfigView, generation: number) => ({ config, generation, ...toRealmMembers(realm) });
+	const toEnvelope = (config: ConfigView, generation: number) => ({
+		// No model is an empty text there.
+		config: { ...config, agent: { ...config.agent, model: config.agent.model ?? "" } },
+		generation,
+		...toRealmMembers(realm),
+	});
 	return {
 		...common,
 		located,

@@ -13,12 +13,12 @@ export interface Realm {
 /** As replies about the configuration have it. */
 export function toRealmMembers(realm: Realm | null): {
 	readonly realm_id?: string;
-	readonly instance_id?: string;
+	readonly instance_id?: string | null;
 	readonly backend?: Realm["backend"];
 } {
 	if (realm === null) return {};
 	const { id, instance, backend } = realm;
-	return { realm_id: id, ...(instance === null ? {} : { instance_id: instance }), backend };
+	return { realm_id: id, instance_id: instance, backend };
 }
 
 /** The realm of a server that is started without one. */

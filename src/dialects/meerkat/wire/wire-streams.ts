@@ -1,9 +1,10 @@
 // The wire shapes of subscriptions to sessions, and of stopping one run.
 import * as v from "valibot";
-import { nullish, params, sessionId } from "./schema.ts";
+import { nullish, params, sessionId, strictParams } from "./schema.ts";
 
 const uuid = v.pipe(v.string(), v.regex(/^[0-9a-fA-F-]{36}$/, "must be a UUID"));
-export const streamCloseParamsSchema = params({ stream_id: v.string() });
+export const streamOpenParamsSchema = strictParams({ session_id: sessionId });
+export const streamCloseParamsSchema = strictParams({ stream_id: v.string() });
 export const streamOpenResultSchema = v.object({ stream_id: uuid, session_id: v.string(), opened: v.literal(true) });
 export type StreamOpenResult = v.InferOutput<typeof streamOpenResultSchema>;
 export const streamCloseResultSchema = v.object({

@@ -11,7 +11,7 @@ export function differences(recorded: Exchanges, ours: Exchanges): string[] {
 		if (own !== undefined) found.push(...ofExchange(exchange, own));
 	}
 	found.push(...ofList("tool/execute", recorded.requests.map(params), ours.requests.map(params)));
-	found.push(...ofList("stream", recorded.streamed, ours.streamed));
+	found.push(...ofStreams(recorded.streamed, ours.streamed));
 	return [...new Set(found)].sort();
 }
 
@@ -46,38 +46,60 @@ function withoutCutPieces(events: readonly Value[]): readonly Value[] {
 	return events.filter((event, index) => !isPiece(event) || typeOf(endOf(index) ?? null) === "run_completed");
 }
 
-/** Pairs the events of both by their types, in the order that leaves the fewest alone. */
-function ofEvents(allRecorded: readonly Value[], allOwn: readonly Value[]): string[] {
-	const [recorded, own] = [withoutCutPieces(allRecorded), withoutCutPieces(allOwn)];
+function ofEvents(recorded: readonly Value[], own: readonly Value[]): string[] {
+	return aligned(withoutCutPieces(recorded), withoutCutPieces(own), typeOf).flatMap(([one, other]) => {
+		if (one !== null && other !== null) return ofValue(typeOf(one), "", at(one, "payload"), at(other, "payload"));
+		return one === null
+			? [`${typeOf(other)}: the event comes here only, or elsewhere in the order`]
+			: [`${typeOf(one)}: the event does not come here, or elsewhere in the order`];
+	});
+}
+
+/** What subscriptions carried, paired by the types of the events. */
+function ofStreams(recorded: readonly Value[], own: readonly Value[]): string[] {
+	const kindOf = (each: Value) => {
+		const type = at(each, "event", "payload", "type");
+		return typeof type === "string" ? type : "stream_end";
+	};
+	return aligned(recorded, own, kindOf).flatMap(([one, other]) => {
+		if (one !== null && other !== null) return ofValue("stream", "", one, other);
+		return one === null ? [`stream: ${kindOf(other)} comes here only`] : [`stream: ${kindOf(one)} does not come here`];
+	});
+}
+
+type Pair = readonly [Value, Value];
+
+/** Pairs the values of both by a key, in the order that leaves the fewest alone; null stands for the other of one alone. */
+function aligned(recorded: readonly Value[], own: readonly Value[], keyOf: (value: Value) => string): readonly Pair[] {
 	const lengths = Array.from({ length: recorded.length + 1 }, () => new Uint16Array(own.length + 1));
 	const length = (left: number, right: number) => lengths[left]?.[right] ?? 0;
 	for (let left = recorded.length - 1; left >= 0; left -= 1) {
 		for (let right = own.length - 1; right >= 0; right -= 1) {
 			const row = lengths[left];
 			if (row === undefined) continue;
-			const isPair = typeOf(recorded[left] ?? null) === typeOf(own[right] ?? null);
+			const isPair = keyOf(recorded[left] ?? null) === keyOf(own[right] ?? null);
 			row[right] = isPair
 				? 1 + length(left + 1, right + 1)
 				: Math.max(length(left + 1, right), length(left, right + 1));
 		}
 	}
-	const found: string[] = [];
+	const pairs: Pair[] = [];
 	let [left, right] = [0, 0];
 	while (left < recorded.length || right < own.length) {
 		const [one, other] = [recorded[left], own[right]];
-		if (one !== undefined && other !== undefined && typeOf(one) === typeOf(other)) {
-			found.push(...ofValue(typeOf(one), "", at(one, "payload"), at(other, "payload")));
+		if (one !== undefined && other !== undefined && keyOf(one) === keyOf(other)) {
+			pairs.push([one, other]);
 			left += 1;
 			right += 1;
 		} else if (other === undefined || (one !== undefined && length(left + 1, right) >= length(left, right + 1))) {
-			found.push(`${typeOf(one ?? null)}: the event does not come here, or elsewhere in the order`);
+			pairs.push([one ?? null, null]);
 			left += 1;
 		} else {
-			found.push(`${typeOf(other)}: the event comes here only, or elsewhere in the order`);
+			pairs.push([null, other]);
 			right += 1;
 		}
 	}
-	return found;
+	return pairs;
 }
 
 function ofList(subject: string, recorded: readonly Value[], own: readonly Value[]): string[] {
@@ -103,6 +125,12 @@ function ofValue(subject: string, path: string, recorded: Value, own: Value): st
 	const place = `${subject}${path === "" ? "" : ` ${path}`}`;
 	if (name === "id" || (times.has(name) && typeof recorded === typeof own)) return [];
 	if (Array.isArray(recorded) && Array.isArray(own)) {
+		const keyOf = keys[name];
+		if (keyOf !== undefined) {
+			// Capabilities have no order.
+			const [one, other] = name === "capabilities" ? [sorted(recorded, keyOf), sorted(own, keyOf)] : [recorded, own];
+			return ofKeyed(place, path, subject, aligned(one, other, keyOf));
+		}
 		if (name === "methods") return recorded.every((each) => own.includes(each)) ? [] : [`${place}: fewer names here`];
 		const pairs = recorded.slice(0, own.length).map((each, index) => [each, own[index] ?? null] as const);
 		return [
@@ -124,7 +152,26 @@ function ofValue(subject: string, path: string, recorded: Value, own: Value): st
 		return varying.has(name) ? [] : [`${place}: another number`];
 	const [one, other] = [shown(recorded), shown(own)];
 	if (one === other || (one.includes("…") && typeof own === "string" && !/error|message/.test(name))) return [];
-	return name === "message" ? [`${place}: in other words`] : [`${place}: ${one} there, ${other} here`];
+	const isSentence = name === "message" || place === "capabilities/get result.capabilities[].description";
+	return isSentence ? [`${place}: in other words`] : [`${place}: ${one} there, ${other} here`];
+}
+
+/** Lists whose entries are paired by what they are, not by their places. */
+const keys: Readonly<Record<string, (value: Value) => string>> = {
+	capabilities: (each) => String(at(each, "id")),
+	// The system prompt is another one.
+	messages: (each) => `${at(each, "role")} ${at(each, "role") === "user" ? shown(at(each, "content"), 200) : ""}`,
+};
+
+const sorted = (values: readonly Value[], keyOf: (value: Value) => string) =>
+	[...values].sort((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1));
+
+function ofKeyed(place: string, path: string, subject: string, pairs: readonly Pair[]): string[] {
+	return pairs.flatMap(([one, other]) => {
+		if (one !== null && other !== null) return ofValue(subject, `${path}[]`, one, other);
+		const [alone, where] = one === null ? [other, "here only"] : [one, "there only"];
+		return [`${place}: ${String(at(alone, "id") ?? at(alone, "role"))} ${shown(at(alone, "content"), 40)} ${where}`];
+	});
 }
 
 /** Delays have a random part. */
