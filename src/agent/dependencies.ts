@@ -177,6 +177,6 @@ export interface TurnDependencies {
 	/** For a call that begins to act: what it reports until its end, or the abort of the signal, is shown to clients. */
 	progress(call: ToolCall, signal: AbortSignal): CallProgress;
 	approve(need: ApprovalNeed, call: ToolCall, signal: AbortSignal): Promise<ApprovalOutcome>;
-	/** Puts everything persisted so far on stable storage. */
+	/** What was persisted so far is on stable storage before the turn's next step, or its end, is visible. */
 	commit(): Promise<void>;
 }

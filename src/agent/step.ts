@@ -55,8 +55,8 @@ export async function runStep(
 	// Running tools may switch it at any moment: what counts is what was emitted.
 	const reportedPlanMode = dependencies.planMode();
 	try {
-		if (usage !== null) await context.append([{ type: "usage", tokenCount: inputTokens(usage) }]);
-		await dependencies.emit(answerStatus(model, usage, messageId, reportedPlanMode));
+		const counted = usage === null ? null : context.append([{ type: "usage", tokenCount: inputTokens(usage) }]);
+		await Promise.all([counted, dependencies.emit(answerStatus(model, usage, messageId, reportedPlanMode))]);
 		if (runHooks !== undefined)
 			await runHooks.answer({ text: textOf(assembly.content()), calls: assembly.toolCalls(), usage });
 	} catch (thrown) {

@@ -53,7 +53,6 @@ async function runSteps(model: Model, dependencies: TurnDependencies, signal: Ab
 		if (signal.aborted) return { status: "cancelled" };
 		const spent = dependencies.budget.exhausted();
 		if (spent !== null) return failed(spent);
-		await dependencies.emit({ type: "step.started", n });
 		const step = await takeStep(n, model, dependencies, repetition, signal).catch(toHookFailure);
 		if (step.kind === "cancelled") {
 			await dependencies.emit({ type: "step.interrupted", reason: "cancelled" });
@@ -96,8 +95,14 @@ async function takeStep(
 	repetition: RepetitionGuard,
 	signal: AbortSignal,
 ): Promise<Exclude<StepOutcome, { kind: "overflow" }>> {
+	let isStarted = false;
+	const start = (): Promise<void> | undefined => {
+		if (isStarted) return undefined;
+		isStarted = true;
+		return dependencies.emit({ type: "step.started", n });
+	};
 	const take = async (needsRoom: boolean): Promise<StepOutcome> => {
-		const begun = await beginStep(model, needsRoom, dependencies, signal);
+		const begun = await beginStep(start, model, needsRoom, dependencies, signal);
 		return begun.kind === "ready" ? await runStep(n, model, dependencies, repetition, signal) : begun;
 	};
 	const step = await take(isCompactionDue(model, dependencies));
@@ -120,9 +125,11 @@ type BegunStep = { readonly kind: "ready" } | Extract<StepOutcome, { kind: "fail
 
 /**
  * Compacts the context if necessary, then adds the checkpoint, each notification as a user message, and the due
- * reminders as one.
+ * reminders as one. `start` emits the beginning of the step, if it was not: it is stored together with these rows, or
+ * before the compaction.
  */
 async function beginStep(
+	start: () => Promise<void> | undefined,
 	model: Model,
 	needsRoom: boolean,
 	dependencies: TurnDependencies,
@@ -130,6 +137,7 @@ async function beginStep(
 ): Promise<BegunStep> {
 	const { context } = dependencies;
 	if (!signal.aborted && needsRoom) {
+		await start();
 		const outcome = await compact(model, "auto", "", dependencies, signal);
 		if (outcome.kind !== "done") return outcome;
 		const spent = dependencies.budget.exhausted();
@@ -139,7 +147,7 @@ async function beginStep(
 	const due = await dependencies.reminders();
 	const texts = due.map(reminderText);
 	const rows = [...checkpointRows(dependencies), ...news.map(({ text }) => userRow(text))];
-	await context.append(texts.length === 0 ? rows : [...rows, userRow(texts.join("\n"))]);
+	await Promise.all([start(), context.append(texts.length === 0 ? rows : [...rows, userRow(texts.join("\n"))])]);
 	for (const notice of news) await notice.retained();
 	return signal.aborted ? { kind: "cancelled" } : { kind: "ready" };
 }
@@ -171,8 +179,8 @@ async function consumeSteers(
 	for (const input of inputs) {
 		const error = missingCapability(model, toParts(input));
 		if (error !== null) return { any: true, error };
-		await dependencies.context.append([userRow(input)]);
-		await dependencies.emit({ type: "steer.consumed", input });
+		const retained = dependencies.context.append([userRow(input)]);
+		await Promise.all([retained, dependencies.emit({ type: "steer.consumed", input })]);
 	}
 	return { any: inputs.length > 0, error: null };
 }

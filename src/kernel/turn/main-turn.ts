@@ -179,9 +179,12 @@ async function runPrompt(
 	turnEvents.isBegun = true;
 	settings.begun();
 	settings.budgets.openTurn((error) => breakOff(turn, error));
-	await services.stored.markStarted();
+	const marking = services.stored.markStarted();
+	// Awaited below; a failure of something else before that must not leave it unhandled.
+	marking.catch(() => {});
 	await settings.notifications.openTurn(emit);
 	if (blocked !== null) {
+		await marking;
 		await emit({ type: "content.delta", part: textPart(blocked.text) });
 		return { status: "finished" };
 	}
@@ -189,6 +192,7 @@ async function runPrompt(
 	// First of all: a session without a context starts afresh when it is opened again, and would forget what a command
 	// changed.
 	const run = await prepareRun(turn, turnEvents, turnHooks, settings);
+	await marking;
 	const { dependencies } = run;
 	const refused = await addContext(turn.options, dependencies);
 	if (refused !== null) return { status: "failed", error: refused };

@@ -96,8 +96,11 @@ export function createTurnDependencies(services: AgentServices, agent: Agent, tu
 	const { stored, approvals, budget, persisted } = services;
 	const emit = createTurnEmit(services, agent.path, turn.id, turn.signal);
 	const calls = createStartedCalls(emit);
+	let isSyncDue = false;
 	const startStep = async (body: EventBody) => {
-		await emit(body);
+		const sync = isSyncDue;
+		isSyncDue = false;
+		await emit(body, { sync });
 		await turn.stepStarted();
 	};
 	return {
@@ -153,7 +156,9 @@ export function createTurnDependencies(services: AgentServices, agent: Agent, tu
 		commit: async () => {
 			const used = budget.toPersist();
 			if (used !== null) await emit(used);
-			await persisted(stored.commit({}, { sync: true }));
+			// What follows syncs it as well: the beginning of the next step, or the end of the turn. Those of a subagent do not.
+			if (agent.path.length === 0) isSyncDue = true;
+			else await persisted(stored.commit({}, { sync: true }));
 		},
 	};
 }

@@ -132,14 +132,19 @@ describe("the journal", () => {
 		]);
 	});
 
-	it("gets what arrives during a write with one append", async () => {
+	it("gets what is stored in one go, or arrives during a write, with one append", async () => {
 		const { session, effects, since } = await openWith();
 		await session.commit(batch);
 		const before = effects.length;
-		await Promise.all([2, 3, 4, 5, 6].map((n) => session.commit({ events: [step(n)] }, { sync: true })));
-		const appends = since(before).filter((effect) => effect === "append journal.jsonl");
-		expect(appends).toHaveLength(2);
-		expect((await readAll(await reopen())).map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5, 6]);
+		const appends = () => since(before).filter((effect) => effect === "append journal.jsonl");
+		await Promise.all([2, 3, 4].map((n) => session.commit({ events: [step(n)] }, { sync: true })));
+		expect(appends()).toHaveLength(1);
+		const first = session.commit({ events: [step(5)] }, { sync: true });
+		// By then the write has begun.
+		await new Promise((resolve) => setImmediate(resolve));
+		await Promise.all([first, ...[6, 7, 8].map((n) => session.commit({ events: [step(n)] }, { sync: true }))]);
+		expect(appends()).toHaveLength(3);
+		expect((await readAll(await reopen())).map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
 	});
 
 	it.each(["append", "sync"] as const)(

@@ -156,6 +156,8 @@ export function createJournalWriter(options: JournalWriterOptions): JournalWrite
 	};
 
 	const run = async (): Promise<void> => {
+		// What is stored in one go is written in one go.
+		await null;
 		while (waiting.length > 0) {
 			// What the journal has of a change that adds a prompt depends on the context before it.
 			const alone = waiting.findIndex(({ batch }) => addsPrompt(batch));
