@@ -31,9 +31,9 @@ export interface TurnMeasurement {
 export function writeBenchFiles(folder: string): BenchFiles {
 	const workDir = path.join(folder, "work");
 	mkdirSync(workDir);
-	const write = (name: string, script: string): string => {
+	const write = (name: string, answers: readonly string[]): string => {
 		const scripts = path.join(folder, `${name}-scripts.json`);
-		writeFileSync(scripts, JSON.stringify([script]));
+		writeFileSync(scripts, JSON.stringify(answers));
 		const config = path.join(folder, `${name}.json`);
 		const provider = {
 			type: "_scripted_echo",
@@ -51,8 +51,8 @@ export function writeBenchFiles(folder: string): BenchFiles {
 	const parts = Array.from({ length: partCount }, (_, index) => `text: ${`${index} `.padEnd(partSize, "x")}`);
 	return {
 		workDir,
-		shortConfig: write("short", "text: hello"),
-		longConfig: write("long", ["usage: input_other=10 output=20000", ...parts].join("\n")),
+		shortConfig: write("short", ["text: hello", "text: hello"]),
+		longConfig: write("long", [["usage: input_other=10 output=20000", ...parts].join("\n")]),
 	};
 }
 

@@ -64,6 +64,13 @@ child.stdout.on("data", (bytes) => {
 	const last = tail.toString("utf8", tail.lastIndexOf(newline, tail.length - 2) + 1);
 	// A reply has no method; nearly all lines are events.
 	if (last.includes('"method"') || step >= steps.length) return;
+	const { error } = last.includes('"error"') ? JSON.parse(last) : {};
+	// The time of a failure is not the time of what was asked for.
+	if (error !== undefined) {
+		process.stdout.write(JSON.stringify({ error: `answered ${steps[step].line} with: ${error.message}` }));
+		child.kill("SIGKILL");
+		process.exit(1);
+	}
 	Object.assign(results[step], { first: first - sent, reply: at - sent, afterFirst: at - first, lines });
 	next();
 });
