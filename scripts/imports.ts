@@ -200,9 +200,10 @@ export const importTable: readonly FolderRule[] = [
 			store: ["process"],
 			sessions: ["arguments", "process", "store"],
 			doctor: ["arguments", "process", "installation", "store"],
-			cluster: ["arguments", "process"],
-			gateway: ["arguments", "process", "installation", "cluster"],
-			print: ["arguments", "process", "sessions", "installation"],
+			program: ["arguments", "process", "log", "sign-in", "store", "sessions"],
+			cluster: ["arguments", "process", "program"],
+			gateway: ["arguments", "process", "installation", "cluster", "program"],
+			print: ["arguments", "process", "sessions", "installation", "program"],
 		},
 	},
 ];

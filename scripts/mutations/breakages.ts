@@ -115,8 +115,8 @@ const agent: readonly Breakage[] = [
 	{
 		name: "steps are counted from nought",
 		file: "agent/turn.ts",
-		find: 'await dependencies.emit({ type: "step.started", n });',
-		replace: 'await dependencies.emit({ type: "step.started", n: n - 1 });',
+		find: 'dependencies.emit({ type: "step.started", n });',
+		replace: 'dependencies.emit({ type: "step.started", n: n - 1 });',
 	},
 	{
 		name: "the last allowed step is not taken",
@@ -139,8 +139,8 @@ const agent: readonly Breakage[] = [
 	{
 		name: "a used-up budget does not end the turn before its next step",
 		file: "agent/turn.ts",
-		find: "const spent = dependencies.budget.exhausted();\n\t\tif (spent !== null) return failed(spent);\n\t\tawait dependencies.emit(",
-		replace: "await dependencies.emit(",
+		find: "const spent = dependencies.budget.exhausted();\n\t\tif (spent !== null) return failed(spent);\n\t\tconst step =",
+		replace: "const step =",
 	},
 	{
 		name: "what the model wrote is not counted into the context",

@@ -13,7 +13,8 @@ import type { Installation } from "./installation/installation.ts";
 import { endInTime } from "./process/process-exit.ts";
 import { takeProcess } from "./process/program-process.ts";
 import { divertNotices } from "./process/standard-error.ts";
-import { endProgram, type StartedKernel, startHost, startProgram } from "./program.ts";
+import { endProgram, startHost, startProgram } from "./program/program.ts";
+import type { StartedKernel } from "./program/started-kernel.ts";
 import { productName, productVersion } from "./version.ts";
 
 /** Serves until the client is gone; returns the exit code. `early` has its stdin and stdout. Throws UsageError. */

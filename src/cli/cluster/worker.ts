@@ -19,7 +19,7 @@ import type { Installation } from "../installation/installation.ts";
 import { endInTime } from "../process/process-exit.ts";
 import { takeProcess } from "../process/program-process.ts";
 import { writeNotice } from "../process/standard-error.ts";
-import { endProgram, startHost } from "../program.ts";
+import { endProgram, startHost } from "../program/program.ts";
 import { readTls } from "../tls-files.ts";
 import { workerLimits } from "./worker-limits.ts";
 import { createPreparation } from "./workspace-preparation.ts";

@@ -13,6 +13,7 @@ import { type Gateway, startGateway } from "../../gateway/gateway.ts";
 import type { Operations } from "../../gateway/operations.ts";
 import { readPage } from "../../gateway/page.ts";
 import { createQueueStore } from "../../gateway/queue-store.ts";
+import type { Setup } from "../../gateway/setup.ts";
 import type { Converse } from "../../gateway/sockets/sockets.ts";
 import { createTokens } from "../../gateway/tokens.ts";
 import type { FaultOwner, SessionsApi } from "../../kernel/api.ts";
@@ -26,10 +27,12 @@ import { openInBrowser } from "../process/browser.ts";
 import { endInTime } from "../process/process-exit.ts";
 import { type ProgramProcess, takeProcess } from "../process/program-process.ts";
 import { writeNotice } from "../process/standard-error.ts";
-import { endProgram, type StartedKernel, startHost } from "../program.ts";
+import { endProgram, startHost } from "../program/program.ts";
+import type { StartedKernel } from "../program/started-kernel.ts";
 import { readTls } from "../tls-files.ts";
 import { productName, productVersion } from "../version.ts";
 import { runNoticeCommand } from "./notice-command.ts";
+import type { SetupParts } from "./setup.ts";
 
 /** The file of the tokens in the share directory. */
 const tokenFile = "gateway.json";
@@ -82,7 +85,7 @@ export async function runGateway(
 			names: flags.names,
 			tls: await readTls(flags.tls, place, files),
 			tokens,
-			setup: host.setup,
+			setup: host.setup === null ? null : createLazySetup(host.setup),
 			queues: createQueueStore(path.join(shareDir, queueDirectory), files, log),
 			page,
 			converse: createConverse(started, host, log),
@@ -236,4 +239,15 @@ function toAnnouncement({ json }: GatewayFlags, url: string, address: string | n
 		return `The page of your sessions: ${address}\nWhoever has this address can run commands here. Stop with Ctrl+C.\n`;
 	}
 	return `Serving sessions at ${url}\nThe tokens for clients are in ${tokens}; docs/gateway.md shows the first request.\n`;
+}
+
+/** Loaded when it is used for the first time. */
+function createLazySetup(parts: SetupParts): Setup {
+	const load = async () => (await import("./setup.ts")).createSetup(parts);
+	return {
+		offered: async (entry) => (await load()).offered(entry),
+		add: async (entry) => (await load()).add(entry),
+		signIn: async (show, signal) => (await load()).signIn(show, signal),
+		createDemo: async () => (await load()).createDemo(),
+	};
 }

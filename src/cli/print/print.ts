@@ -17,7 +17,7 @@ import { endInTime, exitSoon } from "../process/process-exit.ts";
 import { takeProcess } from "../process/program-process.ts";
 import { divertNotices, writeNotice } from "../process/standard-error.ts";
 import { stopSignals } from "../process/stop-signals.ts";
-import { endProgram, type Program, startProgram } from "../program.ts";
+import { endProgram, type Program, startProgram } from "../program/program.ts";
 import { toNamedSession } from "../sessions/session-choice.ts";
 import { awaitBackgroundWork } from "./print-background.ts";
 import { createFinalPrinter } from "./print-final.ts";

@@ -1,0 +1,103 @@
+// Opens the host of many sessions over a started kernel: its sessions, its dialects, the account.
+import { systemClock } from "../../base/clock.ts";
+import type { Account } from "../../dialects/dialect.ts";
+import type { Admit, Files } from "../../files/port.ts";
+import type { SessionOptions } from "../../kernel/compose/compose.ts";
+import type { HostServices } from "../../kernel/compose/host-services.ts";
+import type { Kernel } from "../../kernel/hosting/kernel.ts";
+import type { CurrentSettings } from "../current-settings.ts";
+import type { LogFile } from "../log/log-file.ts";
+import type { AccountSettings } from "../sign-in/account.ts";
+import { productVersion } from "../version.ts";
+import type { RealmPlace, SettingsSource } from "./source.ts";
+import type { OpenHostWith } from "./started-kernel.ts";
+
+export interface HostOpening {
+	readonly kernel: Kernel;
+	readonly settings: CurrentSettings;
+	readonly source: SettingsSource;
+	readonly realm: RealmPlace | null;
+	/** The directory in place of the home directory for settings of other programs; null for that. */
+	readonly userConfigRoot: string | null;
+	readonly workDir: string;
+	readonly sessionOptions: SessionOptions;
+	readonly hostServices: HostServices;
+	/** For what is the program's own. */
+	readonly own: Files;
+	/** Which files may be shown to a model. */
+	readonly admit: Admit;
+	readonly log: LogFile;
+}
+
+export function createHostOpener(opening: HostOpening): OpenHostWith {
+	const { kernel, settings, source, realm, userConfigRoot, workDir, sessionOptions, own, admit, log } = opening;
+	const { environment, shareDir, home, network, clock, identifiers, files } = opening.hostServices;
+	const account = createProgramAccount(source, {
+		environment,
+		files: own,
+		shareDir,
+		network,
+		log,
+		reload: () => settings.reload(),
+	});
+	return async (name, asked, hostOptions = {}) => {
+		const contract = asked ?? settings.current().agentwire.contract;
+		const [{ SessionHost }, { createSettingsDocuments }, dialects] = await Promise.all([
+			import("../../kernel/hosting/session-host.ts"),
+			import("../../kernel/hosting/settings-documents.ts"),
+			name === null
+				? []
+				: import("../../server/host-dialects.ts").then(({ hostOffers }) => hostOffers[name]({ contract, realm })),
+		]);
+		const sessions = new SessionHost({
+			...hostOptions,
+			kernel,
+			get configuration() {
+				return settings.current();
+			},
+			environment,
+			workDir,
+			options: sessionOptions,
+			clock,
+			identifiers,
+			log,
+		});
+		const documents = createSettingsDocuments({
+			files: files.admitting(admit),
+			clock,
+			workDir,
+			home: userConfigRoot ?? home,
+			...(realm === null ? {} : { only: realm.directory }),
+		});
+		const setup =
+			account === null
+				? null
+				: {
+						files: own,
+						clock,
+						shareDir,
+						network,
+						account,
+						reload: () => settings.reload(),
+						extend: settings.extend,
+					};
+		const faultOwner = () => sessions.faultOwner();
+		return { dialects, sessions, account, setup, documents, clock, identifiers, faultOwner };
+	};
+}
+
+/** Signs in for the settings of the share directory; with other settings a sign-in would change nothing. */
+function createProgramAccount(
+	source: SettingsSource,
+	{ network, ...settings }: Omit<AccountSettings, "fetch" | "clock" | "version"> & Pick<HostServices, "network">,
+): Account | null {
+	if (source.kind !== "default") return null;
+	const load = async () => {
+		const { createAccount } = await import("../sign-in/account.ts");
+		return createAccount({ ...settings, fetch: network.fetch, clock: systemClock, version: productVersion });
+	};
+	return {
+		signIn: async (show, signal) => (await load()).signIn(show, signal),
+		signOut: async () => (await load()).signOut(),
+	};
+}

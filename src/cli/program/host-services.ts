@@ -1,0 +1,130 @@
+// What the kernel gets from this machine: files, processes, network, sandbox, clock.
+import { type as osType } from "node:os";
+import path from "node:path";
+import { systemClock } from "../../base/clock.ts";
+import { randomIdentifiers } from "../../base/ids.ts";
+import type { Configuration } from "../../config/configuration.ts";
+import type { Files } from "../../files/port.ts";
+import type { HostServices } from "../../kernel/compose/host-services.ts";
+import { createNetwork } from "../../network/network.ts";
+import { createLazyProcesses } from "../../processes/lazy-processes.ts";
+import { createLazySandbox } from "../../sandbox/lazy-sandbox.ts";
+import type { Telemetry } from "../../telemetry/telemetry.ts";
+import { createPageReader } from "../../tools/web/page-reader.ts";
+import type { LogFile } from "../log/log-file.ts";
+import { managedPermissionsFile, toAbsolutePath } from "../paths.ts";
+import type { ProgramProcess } from "../process/program-process.ts";
+import { writeNotice } from "../process/standard-error.ts";
+import { sandboxPlace } from "../sandbox-place.ts";
+import { productName, productVersion } from "../version.ts";
+import { createWorkerStarter } from "../worker-start.ts";
+
+export interface HostServicesSettings {
+	/** The name that the program was started by. */
+	readonly executable: string;
+	readonly configuration: Configuration;
+	/** Null for settings that are in no file. */
+	readonly configurationFile: string | null;
+	/** Files with secrets that the settings name. */
+	readonly secretFiles: readonly string[];
+	/** For everything but the sessions. */
+	readonly files: Files;
+	/** For the sessions and what else is the program's own. */
+	readonly own: Files;
+	/** Whether what happens is counted in any case. */
+	readonly hasMetrics: boolean;
+}
+
+export async function createHostServices(
+	{ executable, configuration, configurationFile, secretFiles, files, own, hasMetrics }: HostServicesSettings,
+	{ place, environment, shareDir, installation, log, watch }: ProgramProcess,
+): Promise<{ readonly hostServices: HostServices; readonly telemetry: Telemetry | null }> {
+	const { sandbox } = configuration;
+	const { caFile, contain } = configuration.agentwire;
+	const createProgramSandbox = (settings: Configuration["sandbox"]) =>
+		createLazySandbox(async () => {
+			const [{ createSandbox }, { createProcesses }] = await Promise.all([
+				import("../../sandbox/sandbox.ts"),
+				import("../../processes/children.ts"),
+			]);
+			return createSandbox(settings, {
+				...sandboxPlace(place.home, shareDir, configurationFile),
+				environment,
+				processId: process.pid,
+				files: own,
+				processes: createProcesses({ log }),
+				clock: systemClock,
+				identifiers: randomIdentifiers,
+				log,
+			});
+		});
+	const network = createNetwork({
+		environment,
+		caFile: caFile === null ? null : toAbsolutePath(caFile, place),
+		readFile: (file) => files.read(file),
+		clock: systemClock,
+		log,
+	});
+	const telemetry = hasMetrics || namesCollector(environment) ? await openTelemetry(environment, network, log) : null;
+	const hostServices: HostServices = {
+		environment,
+		home: place.home,
+		shareDir,
+		settingsFile: configurationFile,
+		secretFiles: secretFiles.map((file) => toAbsolutePath(file, place)),
+		managedPermissionsFile,
+		builtInSkillsDir: installation.skillsDir,
+		os: osType() === "Darwin" ? "macOS" : osType(),
+		files,
+		ownFiles: watch(own),
+		processes: createLazyProcesses(async () => {
+			const { createProcesses } = await import("../../processes/children.ts");
+			return createProcesses({ openSink: (file) => openOutput(own, file), contain, log });
+		}),
+		...(sandbox.mode === "off" ? {} : { sandbox: createProgramSandbox(sandbox) }),
+		...(sandbox.mode === "off" && sandbox.creators
+			? { creatorSandbox: createProgramSandbox({ ...sandbox, mode: "workspace-write" }) }
+			: {}),
+		startWorker: createWorkerStarter(installation, contain, sandbox.allowedDomains),
+		readPage: createPageReader(installation.pageThread),
+		findRipgrep: () => installation.findRipgrep(),
+		network,
+		...(telemetry === null ? {} : { observe: telemetry.observe }),
+		clock: systemClock,
+		identifiers: randomIdentifiers,
+		random: Math.random,
+		log,
+		trace: (line) => writeNotice(`${line}\n`),
+		version: productVersion,
+		loginCommand: `${path.basename(executable)} login`,
+	};
+	return { hostServices, telemetry };
+}
+
+/** Whether the environment names a collector of traces: nothing of telemetry is loaded otherwise. */
+function namesCollector(environment: HostServices["environment"]): boolean {
+	const { OTEL_EXPORTER_OTLP_ENDPOINT: base, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: own } = environment;
+	return Boolean(base) || Boolean(own);
+}
+
+async function openTelemetry(
+	environment: HostServices["environment"],
+	{ fetch }: HostServices["network"],
+	log: LogFile,
+): Promise<Telemetry> {
+	const { startTelemetry } = await import("../../telemetry/telemetry.ts");
+	return startTelemetry({
+		environment,
+		service: { name: productName, version: productVersion },
+		fetch,
+		identifiers: randomIdentifiers,
+		random: Math.random,
+		clock: systemClock,
+		log,
+	});
+}
+
+async function openOutput(files: Files, file: string) {
+	await files.makeDirectory(path.dirname(file));
+	return await files.openAppend(file);
+}

@@ -1,0 +1,138 @@
+// Starts the program in each of its modes, and its orderly end.
+import path from "node:path";
+import { unlessLate } from "../../base/abort.ts";
+import { sleep, systemClock } from "../../base/clock.ts";
+import { errorText } from "../../base/errors.ts";
+import { redactSecrets } from "../../base/redaction.ts";
+import { ConfigurationError, type ConfigurationErrorCategory } from "../../config/configuration-error.ts";
+import type { SessionOptions } from "../../kernel/compose/compose.ts";
+import type { Session } from "../../kernel/session/session.ts";
+import type { NamedSession, ProgramOptions, RealmOptions } from "../arguments/command-line.ts";
+import { UsageError } from "../arguments/usage-error.ts";
+import type { LogFile } from "../log/log-file.ts";
+import { endInTime } from "../process/process-exit.ts";
+import type { ProgramProcess } from "../process/program-process.ts";
+import { flushNotices, writeNotice } from "../process/standard-error.ts";
+import { afterStart, type HostStart, prepare } from "./preparation.ts";
+import { openSession } from "./session-choice.ts";
+import type { StartedKernel } from "./started-kernel.ts";
+
+/** Milliseconds of the end after which a client that does not read is no longer waited for. */
+const readingBudget = 1500;
+
+/** Milliseconds of the end until which spans are sent, and at least. */
+const telemetryBudget = 1600;
+const leastTelemetryTime = 100;
+
+/** Milliseconds for a start that was stopped to end. */
+const startPatience = 1000;
+
+/** A program with a session. */
+export interface Program extends StartedKernel {
+	readonly session: Session;
+}
+
+/** A start that failed and was reported. */
+export interface FailedStart {
+	readonly exitCode: number;
+}
+
+/**
+ * Opens the session that the options name. A failure is reported on stderr; throws UsageError. Null when it was stopped
+ * and hung.
+ */
+export async function startProgram(
+	executable: string,
+	options: ProgramOptions & { readonly session: NamedSession },
+	mode: Pick<SessionOptions, "unattended">,
+	taken: ProgramProcess,
+	stopped: AbortSignal,
+): Promise<Program | FailedStart | null> {
+	return await reported(taken, stopped, async () => {
+		const { kernel, workDir, sessionOptions, ...others } = await prepare(executable, options, mode, taken, {});
+		return { kernel, ...others, session: await openSession(kernel, workDir, options.session, sessionOptions) };
+	});
+}
+
+/** The same without a session: clients create theirs. */
+export async function startHost(
+	executable: string,
+	options: ProgramOptions & Partial<RealmOptions>,
+	taken: ProgramProcess,
+	stopped: AbortSignal,
+	start: HostStart = {},
+): Promise<StartedKernel | FailedStart | null> {
+	return await reported(taken, stopped, () => prepare(executable, options, { unattended: false }, taken, start));
+}
+
+/** Starts; a failure is reported on stderr. */
+async function reported<Started extends object>(
+	{ log }: ProgramProcess,
+	stopped: AbortSignal,
+	start: () => Promise<Started>,
+): Promise<(Started & { readonly log: LogFile }) | FailedStart | null> {
+	const starting = start().catch((thrown: unknown) => {
+		log.error("The start failed.", { error: thrown });
+		return startupFailure(thrown);
+	});
+	const started = await unlessLate(starting, stopped, startPatience, systemClock);
+	if (started === null) {
+		log.warn("A start that was stopped did not end and is given up.");
+		await log.flush();
+		return null;
+	}
+	if (isFailure(started)) {
+		writeNotice(`${started.text}\n`);
+		await log.flush();
+		return { exitCode: started.code };
+	}
+	// Loaded once the first answers are out: the start does not wait for it.
+	setTimeout(() => void log.open(), afterStart).unref();
+	return { ...started, log };
+}
+
+/** The work at the end, and the exit code. */
+export interface ProgramEnd {
+	/** Stops the session and sends what is still owed to the client; not waited for beyond its time. */
+	finish(): Promise<void>;
+	exitCode(): number;
+	/** Whether nobody would see the hint on how to continue. */
+	isUnheard?(): boolean;
+}
+
+/** Ends within two seconds; returns the exit code. `executable` is named in the hint on how to continue. */
+export async function endProgram(
+	executable: string,
+	{ kernel, session, telemetry, log }: StartedKernel & { readonly session: Session | null },
+	{ finish, exitCode, isUnheard = () => false }: ProgramEnd,
+): Promise<number> {
+	endInTime(exitCode, log);
+	const begun = performance.now();
+	await Promise.race([finish(), sleep(systemClock, readingBudget, new AbortController().signal)]);
+	const resumable = session?.hasHistory === true ? session.id : null;
+	const left = Math.max(leastTelemetryTime, telemetryBudget - (performance.now() - begun));
+	await Promise.all([kernel.close(), telemetry?.end(left)]);
+	const isHintDue = resumable !== null && !isUnheard();
+	if (isHintDue) writeNotice(`\nTo resume this session: ${path.basename(executable)} -r ${resumable}\n`);
+	await Promise.all([log.flush(), flushNotices()]);
+	return exitCode();
+}
+
+/** Invalid settings that are errors of the command line (agent-kernel §1.2). */
+const usageCategories: ReadonlySet<ConfigurationErrorCategory> = new Set(["text", "mcp-syntax"]);
+
+interface StartupFailure {
+	readonly code: number;
+	readonly text: string;
+}
+
+function isFailure(started: object | StartupFailure): started is StartupFailure {
+	return "text" in started;
+}
+
+function startupFailure(thrown: unknown): StartupFailure {
+	if (thrown instanceof UsageError) throw thrown;
+	if (thrown instanceof ConfigurationError)
+		return { code: usageCategories.has(thrown.category) ? 2 : 1, text: thrown.message };
+	return { code: 1, text: redactSecrets(`agentwire could not start: ${errorText(thrown)}`) };
+}

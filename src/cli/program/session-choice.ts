@@ -1,0 +1,45 @@
+// The session that the command line names.
+import type { SessionOptions } from "../../kernel/compose/compose.ts";
+import type { Kernel } from "../../kernel/hosting/kernel.ts";
+import type { Session } from "../../kernel/session/session.ts";
+import { isSessionId } from "../../store/disk/work-dir.ts";
+import type { NamedSession } from "../arguments/command-line.ts";
+import { UsageError } from "../arguments/usage-error.ts";
+import { withoutPrefix } from "../sessions/session-prefix.ts";
+
+/** Opens or creates it. Fails with a UsageError where the command line names none that can be. */
+export async function openSession(
+	kernel: Kernel,
+	workDir: string,
+	choice: NamedSession,
+	sessionOptions: SessionOptions,
+): Promise<Session> {
+	switch (choice.kind) {
+		case "new":
+			return await kernel.create(workDir, sessionOptions);
+		case "id":
+			if (!isSessionId(choice.id)) {
+				throw new UsageError(
+					`--session: ${JSON.stringify(choice.id)} cannot be the id of a session: an id is one name without slashes, of at most 200 bytes.`,
+				);
+			}
+			return await kernel.openOrCreate(workDir, await toStoredId(kernel, choice.id), sessionOptions);
+		case "anywhere": {
+			const { id } = choice;
+			const home = await kernel.workDirOf(id);
+			if (home === null) throw new Error(`no work directory listed in kimi.json has a session ${id}`);
+			return await kernel.openOrCreate(home, id, sessionOptions);
+		}
+		case "last": {
+			const id = await kernel.lastSessionId(workDir);
+			if (id === null) throw new UsageError(`--continue: there is no earlier session in ${workDir}.`);
+			return await kernel.openOrCreate(workDir, id, sessionOptions);
+		}
+	}
+}
+
+/** The id without the prefix of kimi-code, unless there is a session of that name with it. */
+async function toStoredId(kernel: Kernel, id: string): Promise<string> {
+	const bare = withoutPrefix(id);
+	return bare === null || (await kernel.workDirOf(id)) !== null ? id : bare;
+}
