@@ -59,11 +59,21 @@ describe("the journal", () => {
 			"replace state.json",
 			"sync journal.jsonl",
 		]);
+		const appended = effects.length;
+		await session.commit({ context: { kind: "append", rows: [promptRow] } });
+		await session.commit({}, { sync: true });
+		await session.commit({}, { sync: true });
+		expect(since(appended)).toEqual(["append journal.jsonl", "append context.jsonl", "sync journal.jsonl"]);
+	});
+
+	it("is synced before the file of a context is replaced", async () => {
+		const { session, effects, since } = await openWith();
+		await session.commit(batch, { sync: true });
+		const before = effects.length;
 		await session.commit({ context: { kind: "replace", rows: [promptRow] } });
-		const replaced = effects.length;
-		await session.commit({}, { sync: true });
-		await session.commit({}, { sync: true });
-		expect(since(replaced)).toEqual(["sync journal.jsonl"]);
+		const made = since(before);
+		expect(made.slice(0, 2)).toEqual(["append journal.jsonl", "sync journal.jsonl"]);
+		expect(made.length).toBeGreaterThan(2);
 	});
 
 	it("goes on after numbers that no event can have", async () => {

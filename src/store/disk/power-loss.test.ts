@@ -39,3 +39,21 @@ it.each([
 	const again = await open(files.afterPowerLoss(() => share));
 	expect(again.state().planMode).toBe(true);
 });
+
+it.each([
+	["the least", 0],
+	["the most", 0.999],
+] as const)("a context that replaced another one is there after a loss of %s", async (_name, share) => {
+	const first = createMemoryFiles();
+	await first.makeDirectory("/home");
+	await first.syncDirectory("/");
+	const before = await open(first);
+	const said = { type: "message", message: { role: "user", content: [{ type: "text", text: "long" }] } } as const;
+	await before.commit({ context: { kind: "append", rows: [promptRow, said] } }, { sync: true });
+	await before.close();
+	const files = first.afterPowerLoss(() => 0.999);
+	const session = await open(files);
+	await session.commit({ context: { kind: "replace", rows: [promptRow] } });
+	const again = await open(files.afterPowerLoss(() => share));
+	expect(again.contextRows).toEqual([promptRow]);
+});

@@ -37,6 +37,8 @@ export interface ProjectionOptions {
 	/** The size of the call journal of earlier versions. */
 	readonly callsSize: number;
 	journal(): JournalContent;
+	/** Puts what the journal has on stable storage. */
+	syncJournal(): Promise<void>;
 }
 
 export interface Repairs {
@@ -87,6 +89,9 @@ export function createProjections(options: ProjectionOptions): Projections {
 		if (outdated.has("context")) await attempt("context", rewriteContext);
 		else if (changes.length > 0)
 			await attempt("context", async () => {
+				// The new file is renamed into the place of the old one: a loss of power must not leave it with a journal that
+				// knows only the old one.
+				if (changes.some(({ kind }) => kind === "replace")) await options.syncJournal();
 				for (const change of changes) await context.change(change);
 			});
 	};

@@ -114,6 +114,7 @@ export function createSessionLog(options: SessionLogOptions): SessionLog {
 		context,
 		stateFile,
 		callsSize: found.callsSize,
+		syncJournal: () => journal.sync(),
 		journal: () => ({
 			historyBytes: header.history.wire,
 			async *events() {
