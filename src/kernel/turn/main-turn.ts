@@ -179,12 +179,8 @@ async function runPrompt(
 	turnEvents.isBegun = true;
 	settings.begun();
 	settings.budgets.openTurn((error) => breakOff(turn, error));
-	const marking = services.stored.markStarted();
-	// Awaited below; a failure of something else before that must not leave it unhandled.
-	marking.catch(() => {});
-	await settings.notifications.openTurn(emit);
+	await Promise.all([services.stored.markStarted(), settings.notifications.openTurn(emit)]);
 	if (blocked !== null) {
-		await marking;
 		await emit({ type: "content.delta", part: textPart(blocked.text) });
 		return { status: "finished" };
 	}
@@ -192,7 +188,6 @@ async function runPrompt(
 	// First of all: a session without a context starts afresh when it is opened again, and would forget what a command
 	// changed.
 	const run = await prepareRun(turn, turnEvents, turnHooks, settings);
-	await marking;
 	const { dependencies } = run;
 	const refused = await addContext(turn.options, dependencies);
 	if (refused !== null) return { status: "failed", error: refused };
