@@ -275,7 +275,8 @@ function createPort(access: Access): Files {
 		async status(target) {
 			const status = await orNullWhenMissing(stat(target));
 			if (status === null) return null;
-			return { kind: toKind(status), size: status.size, modifiedAt: status.mtimeMs, mode: status.mode & 0o7777 };
+			const { size, mtimeMs: modifiedAt, mode, uid: owner } = status;
+			return { kind: toKind(status), size, modifiedAt, mode: mode & 0o7777, owner };
 		},
 		list: listDirectory,
 		resolve: resolvePath,

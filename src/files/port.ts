@@ -9,6 +9,8 @@ export interface FileStatus {
 	readonly modifiedAt: number;
 	/** Permission bits. */
 	readonly mode: number;
+	/** The number of the user whose it is; absent where files have none. */
+	readonly owner?: number;
 }
 
 export interface DirectoryEntry {

@@ -35,6 +35,8 @@ export const streamLimit = 512;
 /** Milliseconds for a client to send its headers, and its whole request. */
 const headersTime = 10_000;
 const requestTime = 120_000;
+/** Milliseconds between two looks for those that took longer. */
+const timeCheckSpan = 2_000;
 
 export interface GatewayOptions {
 	readonly sessions: SessionsApi;
@@ -87,8 +89,6 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 		void visits.upgrade(request, stream, head);
 	});
 	server.maxConnections = connectionLimit;
-	server.headersTimeout = headersTime;
-	server.requestTimeout = requestTime;
 	await new Promise<void>((resolve, reject) => {
 		server.once("error", reject);
 		server.listen(options.port, options.address, () => {
@@ -115,8 +115,16 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 }
 
 function createHttpServer({ tls }: GatewayOptions, listener: RequestListener): Server {
-	if (tls === null) return createServer(listener);
-	return createSecureServer({ cert: tls.certificate, key: tls.key, minVersion: "TLSv1.2" }, listener);
+	const times = {
+		headersTimeout: headersTime,
+		requestTimeout: requestTime,
+		connectionsCheckingInterval: timeCheckSpan,
+	};
+	if (tls === null) return createServer(times, listener);
+	return createSecureServer(
+		{ ...times, cert: tls.certificate, key: tls.key, minVersion: "TLSv1.2", handshakeTimeout: headersTime },
+		listener,
+	);
 }
 
 class Visits {
@@ -178,7 +186,11 @@ class Visits {
 	async #loadSockets(): Promise<Sockets> {
 		this.#sockets ??= import("./sockets/sockets.ts").then(
 			({ Sockets }) =>
-				new Sockets({ ...this.#options, watchToken: (token, onRevoked) => this.#tokenWatch.watch(token, onRevoked) }),
+				new Sockets({
+					...this.#options,
+					// Only those that may control are let in.
+					watchToken: (token, onRevoked) => this.#tokenWatch.watch(token, "control", onRevoked),
+				}),
 		);
 		const sockets = await this.#sockets;
 		if (this.#isClosed) sockets.close();
@@ -243,7 +255,11 @@ class Visits {
 		const facts = toFacts(request);
 		const access = await this.#access.check({ ...facts, authorization: facts.authorization ?? offered });
 		if (access.kind === "refused") {
-			throw new HttpRefusal(access.status, access.text, access.status === 401 ? { "www-authenticate": "Bearer" } : {});
+			throw new HttpRefusal(access.status, access.text, {
+				...(access.status === 401 ? { "www-authenticate": "Bearer" } : {}),
+				// Whoever was not let in holds no connection, however slowly the rest of the request comes.
+				connection: "close",
+			});
 		}
 		const { scope, token } = access;
 		return { scope, token, path, query: query.join("?") };
@@ -357,7 +373,7 @@ class Visits {
 		}
 		const ending = new AbortController();
 		this.#streams.add(ending);
-		const withdrawCheck = this.#tokenWatch.watch(token, () => ending.abort());
+		const withdrawCheck = this.#tokenWatch.watch(token, scope, () => ending.abort());
 		const sink = new ResponseSink(response, ending.signal);
 		try {
 			beginEvents(response);

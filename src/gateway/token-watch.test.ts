@@ -1,21 +1,25 @@
 import { describe, expect, it } from "vitest";
 import { createFakeClock } from "../../test/support/host/campaign-clock.ts";
 import { TokenWatch, tokenCheckSpan } from "./token-watch.ts";
+import type { Scope } from "./tokens.ts";
 
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 function createSubject() {
-	const valid = new Set(["a", "b"]);
+	const valid = new Map<string, Scope>([
+		["a", "control"],
+		["b", "control"],
+	]);
 	const looks: string[] = [];
 	const clock = createFakeClock();
 	const scopeOf = async (token: string) => {
 		looks.push(token);
 		if (token === "unreadable") throw new Error("the file cannot be read");
-		return valid.has(token) ? ("control" as const) : null;
+		return valid.get(token) ?? null;
 	};
 	const watch = new TokenWatch({ scopeOf }, clock);
 	const ended: string[] = [];
-	const open = (token: string, name: string) => watch.watch(token, () => void ended.push(name));
+	const open = (token: string, name: string) => watch.watch(token, "control", () => void ended.push(name));
 	const pass = async () => {
 		clock.advance(tokenCheckSpan);
 		await settled();
@@ -37,6 +41,14 @@ describe("TokenWatch", () => {
 		valid.delete("b");
 		await pass();
 		expect(ended).toEqual(["a1", "a2", "a3", "b1"]);
+	});
+
+	it("ends what was opened to control with a token that may only observe from then on", async () => {
+		const { valid, ended, open, pass } = createSubject();
+		open("a", "a1");
+		valid.set("a", "observe");
+		await pass();
+		expect(ended).toEqual(["a1"]);
 	});
 
 	it("ends what was opened with a file that cannot be read any more", async () => {

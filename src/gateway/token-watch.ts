@@ -1,6 +1,6 @@
 // Ends what was opened with a token that is not valid any more: streams and sockets, of which many may have the same token.
 import type { Clock } from "../base/clock.ts";
-import type { Tokens } from "./tokens.ts";
+import type { Scope, Tokens } from "./tokens.ts";
 
 /** Milliseconds between two looks at the tokens of what is open. */
 export const tokenCheckSpan = 5_000;
@@ -8,8 +8,8 @@ export const tokenCheckSpan = 5_000;
 export class TokenWatch {
 	readonly #tokens: Pick<Tokens, "scopeOf">;
 	readonly #clock: Clock;
-	/** What is to be called when it ends, by token. */
-	readonly #watchers = new Map<string, Set<() => void>>();
+	/** What is to be called when it ends, with the scope that it was opened with, by token. */
+	readonly #watchers = new Map<string, Map<() => void, Scope>>();
 	/** Whether the next look is due, or under way. */
 	#isRunning = false;
 
@@ -18,13 +18,13 @@ export class TokenWatch {
 		this.#clock = clock;
 	}
 
-	/** Calls back once when the token is not valid any more, unless it is withdrawn before. */
-	watch(token: string, onRevoked: () => void): () => void {
-		const watchers = this.#watchers.get(token) ?? new Set();
+	/** Calls back once when the token is not valid any more, or allows something else, unless it is withdrawn before. */
+	watch(token: string, scope: Scope, onRevoked: () => void): () => void {
+		const watchers = this.#watchers.get(token) ?? new Map<() => void, Scope>();
 		this.#watchers.set(token, watchers);
 		// The same function may be given twice.
 		const call = () => onRevoked();
-		watchers.add(call);
+		watchers.set(call, scope);
 		if (!this.#isRunning) this.#lookLater();
 		return () => {
 			watchers.delete(call);
@@ -41,10 +41,10 @@ export class TokenWatch {
 		for (const [token, watchers] of [...this.#watchers]) {
 			// A file that cannot be used has no valid tokens.
 			const scope = await this.#tokens.scopeOf(token).catch(() => null);
-			if (scope !== null) continue;
-			if (this.#watchers.get(token) === watchers) this.#watchers.delete(token);
-			for (const call of watchers) call();
-			watchers.clear();
+			const ended = [...watchers].filter(([, opened]) => opened !== scope);
+			for (const [call] of ended) watchers.delete(call);
+			if (watchers.size === 0 && this.#watchers.get(token) === watchers) this.#watchers.delete(token);
+			for (const [call] of ended) call();
 		}
 		this.#lookLater();
 	}

@@ -1,4 +1,16 @@
-import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import {
+	chmodSync,
+	chownSync,
+	lstatSync,
+	mkdtempSync,
+	readFileSync,
+	renameSync,
+	rmSync,
+	statSync,
+	symlinkSync,
+	writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -7,11 +19,13 @@ import { createDiskFiles } from "../files/disk-files.ts";
 import { privateBelow } from "../files/private-paths.ts";
 import { createTokens } from "./tokens.ts";
 
+const user = process.getuid?.() ?? null;
+
 function createPlace() {
 	const directory = mkdtempSync(path.join(tmpdir(), "agentwire-tokens-"));
 	onTestFinished(() => rmSync(directory, { recursive: true }));
 	const file = path.join(directory, "gateway.json");
-	return { file, tokens: createTokens(file, createDiskFiles(privateBelow(directory)), randomIdentifiers) };
+	return { file, tokens: createTokens(file, createDiskFiles(privateBelow(directory)), randomIdentifiers, user) };
 }
 
 describe("createTokens", () => {
@@ -30,7 +44,7 @@ describe("createTokens", () => {
 	it("makes the directory as well, where nothing was stored yet", async () => {
 		const { file } = createPlace();
 		const below = path.join(path.dirname(file), "share", "gateway.json");
-		const tokens = createTokens(below, createDiskFiles(privateBelow(path.dirname(file))), randomIdentifiers);
+		const tokens = createTokens(below, createDiskFiles(privateBelow(path.dirname(file))), randomIdentifiers, user);
 		await tokens.prepare(false);
 		expect(await tokens.find("control")).not.toBeNull();
 	});
@@ -54,6 +68,56 @@ describe("createTokens", () => {
 		await tokens.prepare(true);
 		expect(await tokens.scopeOf(control)).toBeNull();
 		expect(await tokens.scopeOf((await tokens.find("control")) ?? "")).toBe("control");
+	});
+
+	it.runIf(user === 0)("refuses a file of another user, who may change it", async () => {
+		const { file, tokens } = createPlace();
+		await tokens.prepare(false);
+		chownSync(file, 12_345, 12_345);
+		await expect(tokens.find("control")).rejects.toThrow("it belongs to another user");
+		await expect(tokens.prepare(false)).rejects.toThrow("it belongs to another user");
+	});
+
+	it.skipIf(process.platform === "win32")("looks at what a link leads to, and replaces that", async () => {
+		const { file, tokens } = createPlace();
+		const target = path.join(path.dirname(file), "elsewhere.json");
+		await tokens.prepare(false);
+		const token = (await tokens.find("control")) ?? "";
+		renameSync(file, target);
+		symlinkSync(target, file);
+		expect(await tokens.scopeOf(token)).toBe("control");
+		chmodSync(target, 0o640);
+		await expect(tokens.scopeOf(token)).rejects.toThrow("chmod 600");
+		chmodSync(target, 0o600);
+		await tokens.prepare(true);
+		expect(await tokens.scopeOf(token)).toBeNull();
+		expect([lstatSync(file).isSymbolicLink(), readFileSync(target, "utf8").includes(token)]).toEqual([true, false]);
+	});
+
+	it.skipIf(process.platform === "win32")("waits for no pipe in place of the file", async () => {
+		const { file, tokens } = createPlace();
+		execFileSync("mkfifo", ["-m", "600", file]);
+		await expect(tokens.find("control")).rejects.toThrow("it is no file");
+	});
+
+	it("is never without tokens while they are replaced", async () => {
+		const { tokens } = createPlace();
+		await tokens.prepare(false);
+		let isDone = false;
+		const looking = (async () => {
+			let looks = 0;
+			for (; !isDone; looks += 1) expect(await tokens.find("control")).toMatch(/^[0-9a-f]{64}$/);
+			return looks;
+		})();
+		const replaced = new Set<string | null>();
+		for (let count = 0; count < 20; count += 1) {
+			await tokens.prepare(true);
+			replaced.add(await tokens.find("control"));
+		}
+		isDone = true;
+		expect(await looking).toBeGreaterThan(20);
+		expect(replaced.size).toBe(20);
+		expect(await tokens.scopeOf([...replaced][0] ?? "")).toBeNull();
 	});
 
 	it.each<[string, string, string]>([

@@ -32,8 +32,9 @@ export interface Tokens {
 	prepare(renew: boolean): Promise<void>;
 }
 
-export function createTokens(path: string, files: Files, identifiers: Identifiers): Tokens {
-	const read = () => readTokens(path, files);
+/** `user` is the number of the user who runs this; null where users have none. */
+export function createTokens(path: string, files: Files, identifiers: Identifiers, user: number | null): Tokens {
+	const read = () => readTokens(path, files, user);
 	return {
 		async scopeOf(token) {
 			const given = digest(token);
@@ -56,7 +57,7 @@ export function createTokens(path: string, files: Files, identifiers: Identifier
 
 const digest = (token: string): Buffer => createHash("sha256").update(token, "utf8").digest();
 
-async function readTokens(path: string, files: Files): Promise<TokenFile> {
+async function readTokens(path: string, files: Files, user: number | null): Promise<TokenFile> {
 	const unusable = (why: string, cause?: unknown) =>
 		new KernelError("storage-failed", `The gateway's tokens in ${path} cannot be used: ${why}.`, { cause });
 	const status = await files.status(path);
@@ -64,6 +65,11 @@ async function readTokens(path: string, files: Files): Promise<TokenFile> {
 	if (process.platform !== "win32" && (status.mode & 0o077) !== 0) {
 		throw unusable(`others on this machine may read or change it; run: chmod 600 ${path}`);
 	}
+	// Its owner may change it, whatever its mode is. This is of use to a user who may read everything.
+	if (user !== null && status.owner !== undefined && status.owner !== user) {
+		throw unusable("it belongs to another user of this machine; delete it to have one made");
+	}
+	if (status.kind !== "file") throw unusable("it is no file");
 	if (status.size > 65_536) throw unusable("it is larger than 64 KiB");
 	const bytes = await files.read(path);
 	let content: unknown;

@@ -72,7 +72,7 @@ export async function runGateway(
 	const program = { ...started, session: null };
 	const files = createDiskFiles(privateBelow(shareDir));
 	const tokensPath = path.join(shareDir, tokenFile);
-	const tokens = createTokens(tokensPath, files, randomIdentifiers);
+	const tokens = createTokens(tokensPath, files, randomIdentifiers, process.getuid?.() ?? null);
 	let gateway: Gateway;
 	try {
 		await tokens.prepare(flags.renewsTokens);
