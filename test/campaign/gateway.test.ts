@@ -14,7 +14,9 @@ describe("the campaigns of the gateway", () => {
 		const { findings, figures } = await runFuzz({ ...options, rounds: 100 });
 		expect(findings).toEqual([]);
 		expect(figures["calls answered 200"]).toBeGreaterThan(20);
-		expect(figures["streams cut"]).toBeGreaterThan(5);
+		expect(figures["streams cut"]).toBeGreaterThan(3);
+		expect(figures["pipelined requests answered"]).toBeGreaterThan(20);
+		expect(figures["sockets given frames"]).toBeGreaterThan(10);
 	});
 
 	it("find that every reader has the history", { timeout: 60_000 }, async () => {

@@ -7,6 +7,7 @@ import { control, openGateway } from "../../../test/support/gateway/gateway-plac
 import { type CampaignOptions, type CampaignReport, reportOn, Tally } from "../frame/campaign.ts";
 import { createRandom, type Random } from "../random.ts";
 import { CampaignClient } from "./client.ts";
+import { sendFrames, sendPipeline } from "./fuzz-bytes.ts";
 
 /** Milliseconds in which somebody else is answered, whatever was sent. */
 const serviceTime = 2000;
@@ -160,7 +161,29 @@ const talkNonsense: Play = ({ random, port, sessionId, tally }) =>
 		});
 	});
 
-const plays: readonly [Play, ...Play[]] = [sendBytes, callMethod, callMethod, openStream, talkNonsense];
+/** Requests one after the other on one connection. */
+const pipeline: Play = async ({ random, port, tally }) => {
+	const { fault, answers } = await sendPipeline(random, port);
+	tally.add("pipelines sent");
+	for (let count = answers; count > 0; count -= 1) tally.add("pipelined requests answered");
+	return fault;
+};
+
+/** Frames that no library would send. */
+const frames: Play = async ({ random, port, sessionId, tally }) => {
+	tally.add("sockets given frames");
+	return await sendFrames(random, port, random.pick(["/acp", `/wire?session=${sessionId}`] as const));
+};
+
+const plays: readonly [Play, ...Play[]] = [
+	sendBytes,
+	callMethod,
+	callMethod,
+	openStream,
+	talkNonsense,
+	pipeline,
+	frames,
+];
 
 export async function runFuzz({ rounds, seed, log }: CampaignOptions): Promise<CampaignReport> {
 	return await reportOn("fuzz", seed, async () => {
