@@ -433,7 +433,8 @@ export async function removeOldRows(
 	let removed: number;
 	do {
 		const rows = await query(
-			`delete from ${schema}.context_row where ctid = any (array(
+			// The conditions twice: of a table with partitions, the places of rows are unique in each of them only.
+			`delete from ${schema}.context_row where session_id = $1 and agent_id = $2 and generation < $3 and ctid = any (array(
 				select ctid from ${schema}.context_row
 				where session_id = $1 and agent_id = $2 and generation < $3 limit ${removedTogether}
 			)) returning 1`,
