@@ -7,8 +7,13 @@ import { Follower } from "./follower.ts";
 import { makePlan, type Plan, toPrompt } from "./plan.ts";
 import type { Stage } from "./stage.ts";
 
-/** Milliseconds in which a turn is accepted, and in which its end is known to the client, whatever faults there are. */
-const patience = 90_000;
+/**
+ * Milliseconds in which a turn is accepted, and in which its end is known to the client, whatever faults there are, counted from when
+ * there have been a database, a worker and a gateway without a gap.
+ */
+const patience = 60_000;
+/** Milliseconds between two looks whether that is over. */
+const patienceInterval = 1_000;
 /** What a request may fail with for a while: another worker, or a later try, does it. */
 const passing = ["busy", "overloaded", "closed", "storage-failed"];
 
@@ -66,7 +71,11 @@ export class SessionLoad {
 				);
 			}
 		}
-		if (await this.follower.until(() => this.follower.outcomeOf(turnId) !== null, patience)) {
+		const isKnown = () => this.follower.outcomeOf(turnId) !== null;
+		for (const begun = performance.now(); !isKnown() && !this.#isOver(begun); ) {
+			await this.follower.until(isKnown, patienceInterval);
+		}
+		if (isKnown()) {
 			this.#tally.add(`turns ${this.follower.outcomeOf(turnId)}`);
 			return true;
 		}
@@ -76,10 +85,14 @@ export class SessionLoad {
 		return false;
 	}
 
+	#isOver(begun: number): boolean {
+		return performance.now() - Math.max(begun, this.#stage.fairSince) > patience;
+	}
+
 	#refusal = "no gateway ran";
 
 	async #start(input: string, key: string): Promise<string | null> {
-		for (const begun = performance.now(); performance.now() - begun < patience; ) {
+		for (const begun = performance.now(); !this.#isOver(begun); ) {
 			const result = await this.#ask("turn.start", { sessionId: this.id, input, key });
 			if (result !== null) return String(result["turnId"]);
 			await wait(100 + this.#random.below(400));

@@ -32,6 +32,8 @@ export interface Stage {
 	readonly effects: string;
 	/** Whether PostgreSQL runs, as far as the campaign has to do with it. */
 	isDatabaseUp: boolean;
+	/** Since when, by `performance.now`, there have been a database, a worker and a gateway that can do their work, without a gap. */
+	fairSince: number;
 	readonly findings: string[];
 	/** What was done to it, with times. */
 	readonly history: string[];
@@ -90,6 +92,7 @@ export async function createStage(server: PostgresServer, schema: string): Promi
 		provider,
 		effects,
 		isDatabaseUp: true,
+		fairSince: performance.now(),
 		findings,
 		history,
 		client(random) {

@@ -1,6 +1,6 @@
 // Looks again and again which turns run and which process has them: twenty seconds after its last event, or the last fault that can
-// hold it up, a turn is over, or the next process has ended it. Time in which there is no database, or no worker, does not count,
-// nor time in which a worker waits for a processor.
+// hold it up, a turn is over, or the next process has ended it. Time does not count before there have been a database, a worker and a
+// gateway without a gap, nor while a worker waits for a processor.
 import { setTimeout as wait } from "node:timers/promises";
 import type { Tally } from "../frame/campaign.ts";
 import { waitedForProcessor } from "../wedge/heart.ts";
@@ -53,9 +53,11 @@ export class TurnWatch {
 		while (!this.#over.signal.aborted) {
 			await wait(interval);
 			const now = performance.now();
-			const isFair = this.#stage.isDatabaseUp && this.#stage.workers.some(({ isWell }) => isWell);
+			const { isDatabaseUp, workers, gateways } = this.#stage;
+			const isFair = isDatabaseUp && [workers, gateways].every((members) => members.some(({ isWell }) => isWell));
+			if (!isFair) this.#stage.fairSince = now;
 			const waited = this.#waitedSinceLast();
-			await this.#look(isFair ? Math.max(0, now - last - waited) : 0);
+			await this.#look(Math.max(0, now - last - waited));
 			last = now;
 		}
 	}
@@ -105,6 +107,7 @@ export class TurnWatch {
 			} else if (turn.lastSeq !== lastSeq) turn.milliseconds = 0;
 			else turn.milliseconds += passed;
 			turn.lastSeq = lastSeq;
+			turn.milliseconds = Math.min(turn.milliseconds, performance.now() - this.#stage.fairSince);
 			if (pid !== turn.pid) {
 				turn.pid = pid;
 				turn.graveFaults = workers.find((each) => each.pid === pid)?.graveFaults ?? 0;
