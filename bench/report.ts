@@ -3,7 +3,7 @@ import { cpus } from "node:os";
 
 export interface Measure {
 	readonly name: string;
-	readonly unit: "ms" | "µs" | "events/s" | "turns/s" | "KB" | "MB" | "MB/s" | "×";
+	readonly unit: keyof typeof digits;
 	/** The values of every run by the name of what was measured. */
 	readonly values: ReadonlyMap<string, readonly number[]>;
 }
@@ -33,7 +33,10 @@ export function machineFacts(): Readonly<Record<string, string | number>> {
 	};
 }
 
-const digits = { ms: 1, µs: 0, "events/s": 0, "turns/s": 0, KB: 0, MB: 1, "MB/s": 1, "×": 1 } as const;
+const digits = {
+	...{ ms: 1, µs: 0, "events/s": 0, "turns/s": 0, KB: 0, MB: 1, "MB/s": 1, "×": 1 },
+	...{ "commits/s": 0, connections: 0, "statements/min": 0, "sessions/s": 0 },
+} as const;
 
 function format(value: number, unit: Measure["unit"]): string {
 	const options = { minimumFractionDigits: digits[unit], maximumFractionDigits: digits[unit] };

@@ -1,5 +1,5 @@
 // Measures the built executable: start, first event, a long turn and its memory; compared with bare Node and, if given, a peer.
-// Run with `npm run bench [-- --peer "NAME=<command>"] [--runs N] [--json] [--providers | --sessions | --permissions | --acp | --gateway | --start]`. What and how: docs/benchmarks.md.
+// Run with `npm run bench [-- --peer "NAME=<command>"] [--runs N] [--json] [--providers | --sessions | --permissions | --acp | --gateway | --store | --start]`. What and how: docs/benchmarks.md.
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -25,6 +25,9 @@ import {
 import { measurePermissions } from "../bench/permissions.ts";
 import { type Measure, machineFacts, toData, toTable } from "../bench/report.ts";
 import { findRegressions, measureStarts, toRatios } from "../bench/starts.ts";
+import { measureDiskStore, measurePostgresStore, storeLoads } from "../bench/store-load.ts";
+import { measureWorker, openSessions } from "../bench/worker-sessions.ts";
+import { findPostgres, startPostgres } from "../test/support/postgres/postgres-server.ts";
 import { binaryPath, findBun } from "./binary/bun.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -32,7 +35,7 @@ const agentwire = "agentwire";
 const own = agentwire;
 const bare = "bare node";
 const usage =
-	'Usage: npm run bench [-- --peer "NAME=<command>" …] [--runs N] [--json] [--providers | --sessions | --permissions | --acp | --gateway | --start | --check | --commit] [--executable FILE]';
+	'Usage: npm run bench [-- --peer "NAME=<command>" …] [--runs N] [--json] [--providers | --sessions | --permissions | --acp | --gateway | --store | --start | --check | --commit] [--executable FILE]';
 
 interface Choice {
 	readonly runs: number;
@@ -47,6 +50,8 @@ interface Choice {
 	readonly acp: boolean;
 	/** Only the gateway under load. */
 	readonly gateway: boolean;
+	/** Only the store in PostgreSQL next to that on disk, and a worker with many sessions. */
+	readonly store: boolean;
 	/** Only the start and the first turns, of both forms, bare runtimes and peers, read by a process of its own. */
 	readonly start: boolean;
 	/** Fails when a ratio of these is over the committed one. */
@@ -71,6 +76,7 @@ function readChoice(): Choice {
 			permissions: { type: "boolean", default: false },
 			acp: { type: "boolean", default: false },
 			gateway: { type: "boolean", default: false },
+			store: { type: "boolean", default: false },
 			executable: { type: "string", default: path.join(root, "bin", "agentwire") },
 		},
 	});
@@ -84,6 +90,7 @@ function readChoice(): Choice {
 		permissions: values.permissions,
 		acp: values.acp,
 		gateway: values.gateway,
+		store: values.store,
 		start: values.start || values.check || values.commit,
 		check: values.check,
 		commit: values.commit,
@@ -363,6 +370,60 @@ async function runGateway(choice: Choice, folder: string): Promise<void> {
 	process.exitCode = 1;
 }
 
+const disk = "disk";
+
+async function runStore(choice: Choice, folder: string): Promise<void> {
+	if (findPostgres() === null) throw new Error("There is no PostgreSQL: install Debian's package postgresql.");
+	const { workDir } = writeBenchFiles(folder);
+	const [target] = createTargets(choice, folder);
+	if (target === undefined) return;
+	const measures: Measure[] = [];
+	const add = (name: string, unit: Measure["unit"], others: readonly string[] = []) => {
+		const values = new Map<string, number[]>([own, ...others].map((column) => [column, []]));
+		measures.push({ name, unit, values });
+		return (column: string, value: number) => values.get(column)?.push(value);
+	};
+	const columns = storeLoads.map((load) => {
+		const about = `${load.sessions} ${load.sessions === 1 ? "session" : "sessions"}`;
+		return {
+			load,
+			rate: add(`commits, ${about}`, "commits/s", [disk]),
+			median: add(`from a commit to its answer, ${about}, median`, "ms", [disk]),
+			p99: add("the same, 99 of 100 within", "ms", [disk]),
+		};
+	});
+	const server = await startPostgres({ isDurable: true });
+	try {
+		for (let round = 1; round <= choice.runs; round += 1) {
+			for (const [index, { load, rate, median, p99 }] of columns.entries()) {
+				if (!choice.json) process.stderr.write(`\rrun ${round} of ${choice.runs}, ${load.sessions} sessions  `);
+				const measured = [
+					[own, await measurePostgresStore(server.url, `bench_${round}_${index}`, load)],
+					[disk, await measureDiskStore(load)],
+				] as const;
+				for (const [name, values] of measured) {
+					rate(name, values.commitsPerSecond);
+					median(name, values.median);
+					p99(name, values.p99);
+				}
+			}
+		}
+		if (!choice.json) process.stderr.write(`\r${openSessions.toLocaleString("en-US")} sessions of a worker  `);
+		const worker = await measureWorker(target, workDir, folder, server.url);
+		const sessions = `of ${openSessions.toLocaleString("en-US")} idle sessions at a worker`;
+		if (worker.memory !== null) add(`memory of each ${sessions}`, "KB")(own, worker.memory / 1000);
+		add("its rows and indexes", "KB")(own, worker.stored / 1000);
+		add("connections of the worker and a gateway", "connections")(own, worker.connections);
+		add("their statements without sessions", "statements/min")(own, worker.statements.before);
+		add("their statements with all of them", "statements/min")(own, worker.statements.after);
+		add("sessions made, each with a short turn", "sessions/s")(own, worker.madePerSecond);
+	} finally {
+		await server.remove();
+	}
+	if (!choice.json) process.stderr.write("\r");
+	printAlone(choice, measures);
+}
+
 function printAlone(choice: Choice, measures: readonly Measure[]): void {
 	const facts = machineFacts();
 	if (choice.json) console.log(JSON.stringify({ facts, runs: choice.runs, measures: toData(measures) }, null, 2));
@@ -465,9 +526,10 @@ try {
 		permissions: runPermissions,
 		acp: runEditors,
 		gateway: runGateway,
+		store: runStore,
 		start: runStarts,
 	};
-	const asked = (["providers", "sessions", "permissions", "acp", "gateway", "start"] as const).find(
+	const asked = (["providers", "sessions", "permissions", "acp", "gateway", "store", "start"] as const).find(
 		(name) => choice[name],
 	);
 	await (asked === undefined ? run : alone[asked])(choice, folder);
