@@ -1,5 +1,5 @@
-// Tools that are not ours, in every mode: those of an MCP server, and those of a client.
-import { appendFileSync, readFileSync } from "node:fs";
+// Tools that are not ours, in every mode: those of an MCP server, of a plugin, and of a client.
+import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { createStage, type Stage, toolCall } from "../support/executable/executable.ts";
@@ -31,6 +31,11 @@ const kinds: Readonly<Record<string, Kind>> = {
 		pattern: "mcp__tools__echo",
 		open: { default: "is asked about", auto: "runs", yolo: "runs" },
 	},
+	"a tool of a plugin": {
+		call: toolCall("c", "say", {}),
+		pattern: "Plugin(say)",
+		open: { default: "is asked about", auto: "runs", yolo: "runs" },
+	},
 	"a tool of the client": {
 		call: toolCall("c", "paint", {}),
 		pattern: "ClientTool(paint)",
@@ -43,6 +48,15 @@ const fates: Readonly<Record<Decision, Readonly<Record<keyof typeof modes, Fate>
 	ask: { default: "is asked about", auto: "is denied", yolo: "runs" },
 	deny: { default: "is denied", auto: "is denied", yolo: "is denied" },
 };
+
+/** Puts a plugin where its installation would. */
+function writePlugin(stage: Stage): void {
+	const directory = path.join(stage.shareDir, "plugins", "demo");
+	mkdirSync(directory, { recursive: true });
+	const tools = [{ name: "say", description: "Says it.", command: ["echo", "said"] }];
+	const manifest = { name: "demo", version: "1.0.0", description: "Says things.", tools };
+	writeFileSync(path.join(directory, "plugin.json"), JSON.stringify(manifest));
+}
 
 /** Plays the call, rejects what is asked, and says what became of it. */
 async function play(stage: Stage, flags: readonly string[]): Promise<Fate> {
@@ -81,6 +95,7 @@ describe.each(Object.entries(kinds))("%s", (_name, { call, pattern, open }) => {
 		for (const decision of [null, "allow", "ask", "deny"] as const) {
 			const stage = createStage({ scripts: [call, "text: done"] });
 			writeServers(stage, { tools: fixture() });
+			writePlugin(stage);
 			if (decision !== null) {
 				appendFileSync(
 					path.join(stage.shareDir, "config.toml"),
