@@ -46,6 +46,19 @@ describe("export", () => {
 		expect(readdirSync(place.workDir)).toEqual(["x.zip"]);
 	});
 
+	it("takes an id with the prefix of kimi-code, as the resume hint has it", async () => {
+		const [name = ""] = fixtures;
+		const place = await placeFixture(name);
+		onTestFinished(() => place.remove());
+		const env = { ...createStage().environment, KIMI_SHARE_DIR: place.shareDir };
+		for (const words of [["export"], ["sessions", "export"]]) {
+			const argv = [...words, `session_${place.id}`, "-y", "-o", `${words.join("-")}.zip`];
+			const done = await runExecutable(executablePath, argv, { cwd: place.workDir, env });
+			expect(done).toMatchObject({ code: 0, stderr: "" });
+			expect(path.basename(done.stdout)).toBe(`${words.join("-")}.zip\n`);
+		}
+	});
+
 	it("exports the last session of the current directory while a server writes it, and disturbs neither", async () => {
 		const stage = createStage({ scripts: ["text: one", "text: two"], isFirstStart: true });
 		const server = stage.serve("--wire", "--session", "s");

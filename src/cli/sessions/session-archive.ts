@@ -9,6 +9,7 @@ import { createDiskStore } from "../../store/disk/disk-store.ts";
 import { type FileListing, listFiles, listSessionFiles, type StoredFile } from "../../store/disk/stored-files.ts";
 import type { Place } from "../paths.ts";
 import { productVersion } from "../version.ts";
+import { withoutPrefix } from "./session-prefix.ts";
 import { type ArchiveEntry, archiveLimit, entryLimit } from "./zip-archive.ts";
 
 /** Why there is no export, for people. */
@@ -37,13 +38,20 @@ export async function findArchivedSession(wanted: string | null, place: ArchiveP
 	const { files, currentDir, executableName } = place;
 	const shareDir = place.storeDir ?? place.shareDir;
 	const store = createDiskStore({ files, shareDir, log: silentLog, clock: systemClock, protocolVersion });
-	const id = wanted ?? (await store.lastSessionId(currentDir));
-	if (id === null) {
+	const named = wanted ?? (await store.lastSessionId(currentDir));
+	if (named === null) {
 		throw new ExportFailure(
 			`There is no session in ${currentDir} yet. Go to the directory that you worked in, or name a session: ${executableName} export SESSION_ID`,
 		);
 	}
-	for (const workDir of [currentDir, await store.workDirOf(id)]) {
+	// A session may have the prefix of kimi-code as a part of its own id.
+	const bare = withoutPrefix(named);
+	const places = [named, ...(bare === null ? [] : [bare])].flatMap((id) => [
+		{ id, where: async () => currentDir },
+		{ id, where: () => store.workDirOf(id) },
+	]);
+	for (const { id, where } of places) {
+		const workDir = await where();
 		const found = workDir === null ? null : await listSessionFiles(files, shareDir, workDir, id);
 		if (workDir === null || found === null) continue;
 		const listings = [
@@ -63,7 +71,7 @@ export async function findArchivedSession(wanted: string | null, place: ArchiveP
 		return session;
 	}
 	throw new ExportFailure(
-		`There is no session ${id} in ${currentDir}, nor in another directory that kimi.json of ${shareDir} lists. Sessions lie below ${path.join(shareDir, "sessions")}; their directories are named after their ids.`,
+		`There is no session ${named} in ${currentDir}, nor in another directory that kimi.json of ${shareDir} lists. Sessions lie below ${path.join(shareDir, "sessions")}; their directories are named after their ids.`,
 	);
 }
 
