@@ -2,6 +2,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect, it, onTestFinished } from "vitest";
+import { connectAcp } from "../support/executable/acp-client.ts";
 import { createStage, type Stage, toolCall } from "../support/executable/executable.ts";
 import type { Server, ServerLine } from "../support/executable/running-server.ts";
 import { startPlatformServer } from "../support/host/platform-server.ts";
@@ -105,6 +106,59 @@ it("a sign-in serves the sessions that are opened afterwards, until somebody sig
 	expect(readFileSync(configFile, "utf8")).toContain("# mine\n");
 	server.request("last", "session/new", { cwd: stage.workDir, mcpServers: [] });
 	expect(await server.response("last")).toMatchObject({ error: { code: -32000 } });
+});
+
+it("the official client shows the sign-in page, signs in and out", async () => {
+	const platform = await startPlatformServer();
+	onTestFinished(() => platform.close());
+	platform.beforeGrant.push(...Array.from({ length: 50 }, () => "authorization_pending"));
+	const plain = createStage();
+	writeFileSync(path.join(plain.shareDir, "config.toml"), "# mine\n");
+	const variables = { KIMI_CODE_OAUTH_HOST: platform.url, KIMI_CODE_BASE_URL: `${platform.url}/v1` };
+	const stage = { ...plain, environment: { ...plain.environment, ...variables } };
+	const shown: unknown[] = [];
+	const completed: string[] = [];
+	const client = connectAcp(stage, {
+		capabilities: { elicitation: { url: {} } },
+		fill(asked) {
+			shown.push(asked);
+			return { action: "accept" };
+		},
+		complete: (elicitationId) => completed.push(elicitationId),
+	});
+	const { authMethods } = await client.initialize();
+	await client.agent.request("authenticate", { methodId: authMethods?.[0]?.id ?? "" });
+	const elicitationId = completed[0];
+	expect(shown).toMatchObject([{ mode: "url", url: `${platform.url}/device?code=ABCD-1234`, elicitationId }]);
+	const sessionId = await client.open();
+	expect(await client.prompt(sessionId, "go")).toBe("end_turn");
+	await client.agent.request("logout", {});
+	await expect(client.open()).rejects.toMatchObject({ code: -32_000 });
+	client.endInput();
+	expect(await client.exited).toBe(0);
+});
+
+it("the official client provides its files", async () => {
+	const edit = toolCall("c1", "StrReplaceFile", { path: "a.txt", edit: { old: "unsaved", new: "changed" } });
+	const stage = createStage({ scripts: [edit, "text: done"] });
+	const file = path.join(stage.workDir, "a.txt");
+	writeFileSync(file, "saved\n");
+	const written: unknown[] = [];
+	const client = connectAcp(stage, {
+		capabilities: { fs: { readTextFile: true, writeTextFile: true } },
+		read: () => ({ content: "unsaved\n" }),
+		write(asked) {
+			written.push(asked);
+			return {};
+		},
+	});
+	await client.initialize();
+	const sessionId = await client.open();
+	expect(await client.prompt(sessionId, "go")).toBe("end_turn");
+	expect(written).toEqual([{ sessionId, path: file, content: "changed\n" }]);
+	expect(readFileSync(file, "utf8")).toBe("saved\n");
+	client.endInput();
+	await client.exited;
 });
 
 it("no sign-in is offered for settings that it would not change", async () => {

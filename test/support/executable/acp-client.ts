@@ -19,6 +19,11 @@ export interface AcpClientOptions {
 		form: acp.CreateElicitationRequest,
 	) => acp.CreateElicitationResponse | Promise<acp.CreateElicitationResponse>;
 	readonly capabilities?: acp.ClientCapabilities;
+	/** Called for a file that the agent reads, and for one that it writes. */
+	readonly read?: (file: acp.ReadTextFileRequest) => acp.ReadTextFileResponse;
+	readonly write?: (file: acp.WriteTextFileRequest) => acp.WriteTextFileResponse;
+	/** Called when the client need not show an address any more. */
+	readonly complete?: (elicitationId: string) => void;
 	readonly flags?: readonly string[];
 }
 
@@ -51,6 +56,7 @@ export const approved: Outcome = { outcome: "selected", optionId: "approve" };
 export const never = (): Promise<never> => new Promise(() => {});
 
 export function connectAcp(stage: Stage, options: AcpClientOptions = {}): AcpClient {
+	const { read = () => ({ content: "" }), write = () => ({}), complete = () => {} } = options;
 	const { decide = () => approved, fill = () => ({ action: "cancel" }), flags = ["acp"], capabilities = {} } = options;
 	const child = spawn(executablePath, [...flags], { cwd: stage.workDir, env: stage.environment });
 	const exited = new Promise<number | null>((resolve) => child.once("close", (code) => resolve(code)));
@@ -77,6 +83,9 @@ export function connectAcp(stage: Stage, options: AcpClientOptions = {}): AcpCli
 			return { outcome: await decide(params, signal) };
 		})
 		.onRequest(acp.methods.client.elicitation.create, ({ params }) => fill(params))
+		.onNotification(acp.methods.client.elicitation.complete, ({ params }) => complete(params.elicitationId))
+		.onRequest(acp.methods.client.fs.readTextFile, ({ params }) => read(params))
+		.onRequest(acp.methods.client.fs.writeTextFile, ({ params }) => write(params))
 		.connect({ writable: stream.writable, readable: stream.readable.pipeThrough(recorder) });
 	onTestFinished(async () => {
 		// The package calls no handler for an update that its schemas refuse.
