@@ -42,7 +42,7 @@ describe.skipIf(environments.length === 0).each(environments.map((each) => [path
 		it("connects to the contract of its version, and uses it", { timeout: 120_000 }, async () => {
 			const { installed, shown } = await use("scenario.py", directory);
 			shownBy.set(installed, shown);
-			expect(shown.refused).toContain("`hooks_override`");
+			expect(shown.refused).toContain("hooks_override.disable");
 			expect({ ...shown, refused: "" }).toEqual({
 				create: ["answer 1", 1, 0],
 				turn: ["answer 2", 0],
