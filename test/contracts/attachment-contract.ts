@@ -49,7 +49,7 @@ export type Lack =
 	| "failures"
 	/** Clients for which the model waits. */
 	| "blocking"
-	/** Each delta as it was, and what a client has not read as long as it is in this process. */
+	/** Clients that are delivered each delta as it was, or whose unread events the test can look at. */
 	| "deltas"
 	/** Plan mode apart from the other modes. */
 	| "plan-mode";

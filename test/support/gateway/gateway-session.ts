@@ -49,13 +49,13 @@ export async function overGateway(session: SessionApi): Promise<SessionApi> {
 	onTestFinished(() => gateway.close());
 	const client = new GatewayClient(gateway.port, control);
 	/** Streams that the client has closed and the gateway may not know of yet. */
-	const leaving = new Set<Promise<void>>();
+	const departing = new Set<Promise<void>>();
 	const call = async (method: string, params: object = {}): Promise<Record<string, unknown>> => {
-		await Promise.all(leaving);
+		await Promise.all(departing);
 		return await client.result(method, { sessionId: session.id, ...params });
 	};
 	const attach = async (options: AttachOptions): Promise<Attachment> => {
-		await Promise.all(leaving);
+		await Promise.all(departing);
 		const query = new URLSearchParams({ client: options.client?.name ?? "" });
 		const { after } = options;
 		const cursor = after === undefined ? "" : `@${after.epoch}:${after.seq}`;
@@ -80,8 +80,8 @@ export async function overGateway(session: SessionApi): Promise<SessionApi> {
 			},
 			close() {
 				stream.close();
-				leaving.add(known.closed.promise);
-				void known.closed.promise.then(() => leaving.delete(known.closed.promise));
+				departing.add(known.closed.promise);
+				void known.closed.promise.then(() => departing.delete(known.closed.promise));
 			},
 		};
 	};
