@@ -109,7 +109,7 @@ export default defineConfig({
 				test: {
 					name: "postgres",
 					include: overPostgres,
-					globalSetup: ["test/support/postgres/shared-postgres.ts"],
+					globalSetup: [...build, "test/support/postgres/shared-postgres.ts"],
 					hookTimeout: 30_000,
 					maxWorkers: 2,
 					sequence: { groupOrder: 5 },

@@ -82,6 +82,9 @@ export interface Stage {
 	commands(): string[];
 }
 
+/** The database that has the sessions of all stages, each in a schema of its own; undefined for files. */
+export const databaseUrl = process.env["AGENTWIRE_TEST_DATABASE"];
+
 /** Sets the stage for the running test and clears it afterwards. */
 export function createStage(options: StageOptions = {}): Stage {
 	const { scripts = ["text: done"], modelSettings = {}, isFirstStart = false } = options;
@@ -101,11 +104,15 @@ export function createStage(options: StageOptions = {}): Stage {
 		Object.entries(table)
 			.map(([key, value]) => `${key} = ${JSON.stringify(value).replace(/^\{(".*?"):/, "{$1 = ")}\n`)
 			.join("");
+	const mark = randomUUID();
+	const store =
+		databaseUrl === undefined
+			? null
+			: { type: "postgres", url: databaseUrl, schema: `stage_${mark.replaceAll("-", "")}` };
 	writeFileSync(
 		path.join(shareDir, "config.toml"),
-		`default_model = "m"\n\n[models.m]\n${toml(model)}\n[providers.p]\n${toml(provider)}`,
+		`default_model = "m"\n\n[models.m]\n${toml(model)}\n[providers.p]\n${toml(provider)}${store === null ? "" : `\n[store]\n${toml(store)}`}`,
 	);
-	const mark = randomUUID();
 	const environment = {
 		...inheritedVariables(),
 		KIMI_SHARE_DIR: shareDir,
@@ -124,7 +131,12 @@ export function createStage(options: StageOptions = {}): Stage {
 		shareDir,
 		workDir,
 		environment,
-		configText: JSON.stringify({ default_model: "m", models: { m: model }, providers: { p: provider } }),
+		configText: JSON.stringify({
+			default_model: "m",
+			models: { m: model },
+			providers: { p: provider },
+			...(store === null ? {} : { store }),
+		}),
 		sessionDir: (sessionId) => path.join(sessionsDir, sessionId),
 		sessionIds: () => (existsSync(sessionsDir) ? readdirSync(sessionsDir) : []),
 		loggedTypes: (sessionId) =>
