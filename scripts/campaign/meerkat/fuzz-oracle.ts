@@ -1,7 +1,17 @@
 // What Meerkat RPC says about any line: written from its reference (meerkat-rpc §1, §2) and from docs/meerkat.md, apart from
 // the server's own code, so that the two can disagree.
 import { readRequestLine } from "../frame/request-lines.ts";
-import { fitsConfig, fitsCreate, fitsPage, fitsTools, fitsTurn, hasNull, isObject, isText } from "./fuzz-params.ts";
+import {
+	fitsConfig,
+	fitsCreate,
+	fitsList,
+	fitsPage,
+	fitsTools,
+	fitsTurn,
+	hasNull,
+	isObject,
+	isText,
+} from "./fuzz-params.ts";
 
 /** Names of errors, in `error.data.code`, with their numbers in the first protocol and in the present contract. */
 export const errorNumbers: Readonly<Record<string, readonly [number, number]>> = {
@@ -91,9 +101,10 @@ function predictRequest(id: string, method: string, params: unknown, state: Orac
 	const unfit = answer(["INVALID_PARAMS"]);
 	switch (method) {
 		case "initialize":
-		case "session/list":
 		case "config/get":
 			return answer(["result"]);
+		case "session/list":
+			return fitsList(params) ? answer(["result"]) : unfit;
 		case "capabilities/get":
 			state.isContract = true;
 			return answer(["result"]);

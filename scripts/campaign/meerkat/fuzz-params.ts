@@ -67,6 +67,15 @@ export function fitsPage(params: unknown): boolean {
 	return (offset === undefined || isCount(offset)) && (isAbsent(limit) || isCount(limit));
 }
 
+/** Whether they are absent, or name a page. */
+export function fitsList(params: unknown): boolean {
+	if (isAbsent(params)) return true;
+	if (!isObject(params)) return false;
+	const { offset, limit } = params;
+	const isWithin = (value: unknown, most: number) => isAbsent(value) || (isCount(value) && Number(value) <= most);
+	return isWithin(offset, 1_000_000) && isWithin(limit, 1000);
+}
+
 const isCount = (value: unknown): boolean => Number.isInteger(value) && Number(value) >= 0;
 
 export function fitsTools(params: unknown): boolean {

@@ -34,6 +34,8 @@ const { methods: shapes } = meerkatProtocol;
 /** Messages of one answer in the contract, unless the client says how many, and at most. */
 const standardPage = 100;
 const longestPage = 1000;
+/** Sessions of one answer, unless the client says how many. */
+const standardList = 100;
 
 /** What a creation has for all of its turns. */
 const notOfOneTurn = { additional_instructions: null, turn_tool_overlay: null };
@@ -181,7 +183,9 @@ export class SessionMethods {
 		}
 	}
 
-	async #list({ limit, offset, labels }: SessionListParams): Promise<SessionListResult> {
+	async #list({ labels, ...page }: SessionListParams): Promise<SessionListResult> {
+		const offset = page.offset ?? 0;
+		const limit = page.limit ?? standardList;
 		const { client, kernelApi } = this.#sessions;
 		const wanted = Object.entries(labels ?? {});
 		const loaded = (await kernelApi.sessions.loaded()).filter((info) =>

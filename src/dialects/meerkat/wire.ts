@@ -123,17 +123,16 @@ export const sessionCreateParamsSchema = looseParams({
 	initial_turn: nullish(v.picklist(["run_immediately", "deferred"])),
 });
 /** Page of a list, in the contract's shapes. */
-const standardLimit = 100;
 const longestList = 1000;
 const farthestOffset = 1_000_000;
 export const sessionListParamsSchema = v.nullish(
 	params({
-		limit: v.nullish(v.pipe(count, v.maxValue(longestList, `must be at most ${longestList}`)), standardLimit),
-		offset: v.nullish(v.pipe(count, v.maxValue(farthestOffset, `must be at most ${farthestOffset}`)), 0),
+		limit: nullish(v.pipe(count, v.maxValue(longestList, `must be at most ${longestList}`))),
+		offset: nullish(v.pipe(count, v.maxValue(farthestOffset, `must be at most ${farthestOffset}`))),
 		/** Only sessions with all of these. */
 		labels: nullish(labelsSchema),
 	}),
-	() => ({ limit: standardLimit, offset: 0, labels: null }),
+	() => ({ limit: null, offset: null, labels: null }),
 );
 export type SessionListParams = v.InferOutput<typeof sessionListParamsSchema>;
 export type SessionCreateParams = v.InferOutput<typeof sessionCreateParamsSchema>;
