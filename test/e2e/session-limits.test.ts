@@ -104,7 +104,8 @@ describe("limits", () => {
 		expect(await queuedAt(4096)).toBeLessThan(4096 + others);
 		const large = 4 * 1024 * 1024;
 		const queued = await queuedAt(large);
-		expect(queued).toBeGreaterThan(large);
+		// Of the write under way, some may have been read before the pause.
+		expect(queued).toBeGreaterThan(large - others);
 		expect(queued).toBeLessThan(large + others);
 	});
 });
