@@ -47,7 +47,7 @@ export interface Watched {
 
 export async function watch(context: BrowserContext): Promise<Watched> {
 	const page = await context.newPage();
-	page.setDefaultTimeout(10_000);
+	page.setDefaultTimeout(20_000);
 	const requests: string[] = [];
 	const faults: string[] = [];
 	page.on("request", (request) => requests.push(request.url()));
