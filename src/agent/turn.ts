@@ -1,6 +1,5 @@
 // One turn from input to outcome: the steps, the steers between them, and the decision to continue or stop. The caller
 // emits the turn's begin and end.
-import { KernelError } from "../base/errors.ts";
 import { toParts, type UserInput } from "../events/content.ts";
 import type { ContextRow } from "../events/conversation.ts";
 import type { TurnError, TurnOutcome } from "../events/event.ts";
@@ -9,6 +8,7 @@ import { missingCapability } from "./capabilities.ts";
 import { compact, isCompactionDue } from "./compaction.ts";
 import { userRow } from "./context.ts";
 import type { Mail, TurnDependencies } from "./dependencies.ts";
+import { toHookFailure } from "./hook-failure.ts";
 import { reminderText, systemText } from "./marked-text.ts";
 import { createRepetitionGuard, type RepetitionGuard } from "./repetition.ts";
 import { beyondStepBudget, errorClass, toStepFailure } from "./retries.ts";
@@ -53,7 +53,7 @@ async function runSteps(model: Model, dependencies: TurnDependencies, signal: Ab
 		if (signal.aborted) return { status: "cancelled" };
 		const spent = dependencies.budget.exhausted();
 		if (spent !== null) return failed(spent);
-		const step = await takeStep(n, model, dependencies, repetition, signal).catch(toHookFailure);
+		const step = await takeStep(n, model, dependencies, repetition, signal).catch(failedByHook);
 		if (step.kind === "cancelled") {
 			await dependencies.emit({ type: "step.interrupted", reason: "cancelled" });
 			return { status: "cancelled" };
@@ -81,10 +81,8 @@ async function runSteps(model: Model, dependencies: TurnDependencies, signal: Ab
 }
 
 /** A hook that failed fails the step; anything else that was thrown is thrown again. */
-function toHookFailure(thrown: unknown): Extract<StepOutcome, { kind: "failed" }> {
-	if (!(thrown instanceof KernelError && thrown.code === "hook-failed")) throw thrown;
-	const { code, message, data } = thrown;
-	return { kind: "failed", error: { code, message, data }, errorType: "HookFailed" };
+function failedByHook(thrown: unknown): Extract<StepOutcome, { kind: "failed" }> {
+	return { kind: "failed", error: toHookFailure(thrown), errorType: "HookFailed" };
 }
 
 /** Runs a step. If the request exceeds the model's window, compacts the context and repeats it once. */

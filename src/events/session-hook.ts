@@ -87,7 +87,7 @@ export const sessionHookVerdictSchema = v.variant("kind", [
 ]);
 export type SessionHookVerdict = v.InferOutput<typeof sessionHookVerdictSchema>;
 
-/** What fails a run: the data of an error `hook-failed` or `hook-denied`. */
+/** What fails a run: the data of an error `hook-failed`. */
 const hookErrorSchema = v.object({
 	hook_id: text,
 	point: sessionHookPointSchema,

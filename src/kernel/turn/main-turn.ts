@@ -3,6 +3,7 @@ import { missingCapability } from "../../agent/capabilities.ts";
 import { lastText, userRow } from "../../agent/context.ts";
 import type { TurnDependencies } from "../../agent/dependencies.ts";
 import { formAnswer } from "../../agent/formed-answer.ts";
+import { toHookFailure } from "../../agent/hook-failure.ts";
 import { continueTurn, runTurn } from "../../agent/turn.ts";
 import { unlessLate } from "../../base/abort.ts";
 import { KernelError, toKernelError } from "../../base/errors.ts";
@@ -21,7 +22,7 @@ import { loopOver, runFlow } from "./flow-run.ts";
 import type { HookRunner } from "./hook-runner.ts";
 import type { MainAgent } from "./main-agent.ts";
 import { askToStop, showPrompt } from "./prompt-hooks.ts";
-import { isHookFailure, type SessionHooks } from "./session-hooks.ts";
+import type { SessionHooks } from "./session-hooks.ts";
 import type { OpenSteerQueue } from "./steers.ts";
 import { limitTools } from "./tool-box.ts";
 import { createToolWatch, type WatchedTurn } from "./tool-hooks.ts";
@@ -228,9 +229,7 @@ async function failureOf(hooks: Promise<void> | undefined): Promise<TurnError | 
 		await hooks;
 		return null;
 	} catch (thrown) {
-		if (!isHookFailure(thrown)) throw thrown;
-		const { code, message, data } = thrown;
-		return { code, message, data };
+		return toHookFailure(thrown);
 	}
 }
 

@@ -2,6 +2,7 @@
 // what they answer.
 
 import type { RunHooks } from "../../agent/dependencies.ts";
+import { isHookFailure } from "../../agent/hook-failure.ts";
 import { withheldResult } from "../../agent/tool-results.ts";
 import { sleep } from "../../base/clock.ts";
 import { KernelError } from "../../base/errors.ts";
@@ -240,11 +241,6 @@ function failedHook({ id, point, timeout }: SessionHook, fault: HookFault): Kern
 		case "observe_only_violation":
 			return new KernelError("hook-failed", `Hook '${id}' may only observe, and denied something`, { data });
 	}
-}
-
-/** Whether a hook of the session failed, or denied its run. */
-export function isHookFailure(thrown: unknown): thrown is KernelError {
-	return thrown instanceof KernelError && thrown.code === "hook-failed";
 }
 
 /** Media are named, not included. */
