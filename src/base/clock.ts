@@ -30,8 +30,8 @@ export const systemClock: Clock = {
 	},
 };
 
-/** Waits; resolves early, without error, when the signal aborts. */
-export function sleep(clock: Clock, milliseconds: number, signal: AbortSignal): Promise<void> {
+/** Waits; resolves early, without error, when the signal aborts. In the background it does not keep the process alive. */
+export function sleep(clock: Clock, milliseconds: number, signal: AbortSignal, inBackground?: boolean): Promise<void> {
 	if (signal.aborted) return Promise.resolve();
 	return new Promise((resolve) => {
 		const finish = () => {
@@ -39,7 +39,7 @@ export function sleep(clock: Clock, milliseconds: number, signal: AbortSignal): 
 			signal.removeEventListener("abort", finish);
 			resolve();
 		};
-		const withdraw = clock.after(milliseconds, finish);
+		const withdraw = clock.after(milliseconds, finish, inBackground);
 		signal.addEventListener("abort", finish, { once: true });
 	});
 }

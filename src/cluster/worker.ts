@@ -137,11 +137,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
 			await registry.sweep().catch((thrown: unknown) => {
 				log.info("Requests for workers were not removed.", { cause: errorText(thrown) });
 			});
-			await sleep(
-				{ ...clock, after: (wait, callback) => clock.after(wait, callback, true) },
-				sweepInterval,
-				ending.signal,
-			);
+			await sleep(clock, sweepInterval, ending.signal, true);
 		}
 	})();
 

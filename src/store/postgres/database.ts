@@ -291,7 +291,7 @@ export function createDatabase(options: DatabaseOptions): Database {
 			deliver(null, null);
 			while (!isOver) {
 				const asking = new AbortController();
-				await Promise.race([over, sleepInBackground(clock, pingInterval, asking.signal)]);
+				await Promise.race([over, sleep(clock, pingInterval, asking.signal, true)]);
 				asking.abort();
 				if (!isOver) await Promise.race([client.query("select 1"), over]);
 			}
@@ -311,7 +311,7 @@ export function createDatabase(options: DatabaseOptions): Database {
 				if (closing.signal.aborted) return;
 				log.info("notifications of the database are not received", { database: name, cause: errorText(thrown) });
 			}
-			await sleepInBackground(clock, wait, closing.signal);
+			await sleep(clock, wait, closing.signal, true);
 			wait = Math.min(2 * wait, longestReconnect);
 		}
 	};
@@ -337,10 +337,6 @@ export function createDatabase(options: DatabaseOptions): Database {
 			await Promise.all([opened.usual, opened.urgent, ...opened.retired].map((pool) => pool.end()));
 		},
 	};
-}
-
-function sleepInBackground(clock: Clock, milliseconds: number, signal: AbortSignal): Promise<void> {
-	return sleep({ ...clock, after: (wait, callback) => clock.after(wait, callback, true) }, milliseconds, signal);
 }
 
 /** A name as it is written in a statement. */
