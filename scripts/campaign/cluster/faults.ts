@@ -23,12 +23,12 @@ function choose(members: readonly Member[], random: Random, fits: (member: Membe
 
 const isWell = (member: Member) => member.isWell;
 
-/** Ends a process, and starts it again a while later. */
-function ending(
+/** A fault of one of these processes that fits, if there is one. */
+function ofMember(
 	name: string,
 	weight: number,
 	members: (stage: Stage) => readonly Member[],
-	signal: NodeJS.Signals,
+	begin: (member: Member, random: Random) => Promise<{ readonly undone: Promise<void> } | null>,
 	fits: (member: Member) => boolean = isWell,
 ): Fault {
 	return {
@@ -36,16 +36,22 @@ function ending(
 		weight,
 		async begin(stage, random) {
 			const member = choose(members(stage), random, fits);
-			if (member === null) return null;
-			const pause = random.below(3_000);
-			const undone = (async () => {
-				await member.end(signal);
-				await wait(pause);
-				await member.start();
-			})();
-			return { undone };
+			return member === null ? null : await begin(member, random);
 		},
 	};
+}
+
+/** Ends a process, and starts it again a while later. */
+function ending(name: string, weight: number, members: (stage: Stage) => readonly Member[], signal: NodeJS.Signals) {
+	return ofMember(name, weight, members, async (member, random) => {
+		const pause = random.below(3_000);
+		const undone = (async () => {
+			await member.end(signal);
+			await wait(pause);
+			await member.start();
+		})();
+		return { undone };
+	});
 }
 
 function stopping(
@@ -53,18 +59,12 @@ function stopping(
 	weight: number,
 	members: (stage: Stage) => readonly Member[],
 	span: (random: Random) => number,
-): Fault {
-	return {
-		name,
-		weight,
-		async begin(stage, random) {
-			const member = choose(members(stage), random, isWell);
-			if (member === null) return null;
-			const time = span(random);
-			member.stop();
-			return { undone: wait(time).then(() => member.continue()) };
-		},
-	};
+) {
+	return ofMember(name, weight, members, async (member, random) => {
+		const time = span(random);
+		member.stop();
+		return { undone: wait(time).then(() => member.continue()) };
+	});
 }
 
 /** Ends PostgreSQL, and starts it again. */
@@ -106,8 +106,9 @@ function terminating(name: string, weight: number, which: string): Fault {
 	};
 }
 
-const workers = ({ workers: all }: Stage) => all;
-const gateways = ({ gateways: all }: Stage) => all;
+const workers = (stage: Stage) => stage.workers;
+const gateways = (stage: Stage) => stage.gateways;
+const all = (stage: Stage) => stage.members;
 
 export const faults: readonly Fault[] = [
 	ending("workers killed", 10, workers, "SIGKILL"),
@@ -120,59 +121,41 @@ export const faults: readonly Fault[] = [
 	endingDatabase("PostgreSQL ended in the middle", 4, "crash"),
 	terminating("connections ended by PostgreSQL", 8, "random() < 0.5"),
 	terminating("LISTEN connections ended", 8, "query ilike 'listen%' or query = 'select 1'"),
-	{
-		name: "connections to PostgreSQL cut",
-		weight: 12,
-		async begin(stage, random) {
-			const member = choose(stage.members, random, isWell);
-			if (member === null) return null;
-			member.database.cut();
-			return done;
-		},
-	},
-	{
-		name: "connections to a worker cut",
-		weight: 8,
-		async begin(stage, random) {
-			const worker = choose(stage.workers, random, isWell);
-			if (worker?.front === null || worker === null) return null;
-			worker.front.cut();
-			return done;
-		},
-	},
-	{
-		name: "notifications lost",
-		weight: 12,
-		async begin(stage, random) {
-			const member = choose(stage.members, random, (each) => !each.database.losesNotifications);
-			if (member === null) return null;
+	ofMember("connections to PostgreSQL cut", 12, all, async (member) => {
+		member.database.cut();
+		return done;
+	}),
+	ofMember("connections to a worker cut", 8, workers, async ({ front }) => {
+		front?.cut();
+		return front === null ? null : done;
+	}),
+	ofMember(
+		"notifications lost",
+		12,
+		all,
+		async (member, random) => {
 			member.database.losesNotifications = true;
 			const undone = wait(2_000 + random.below(10_000)).then(() => {
 				member.database.losesNotifications = false;
 			});
 			return { undone };
 		},
-	},
-	{
-		name: "nothing passes between a process and PostgreSQL",
-		weight: 4,
-		async begin(stage, random) {
-			const member = choose(stage.members, random, isWell);
-			if (member === null) return null;
-			member.cutOff();
-			return { undone: wait(1_000 + random.below(14_000)).then(() => member.heal()) };
+		({ database }) => !database.losesNotifications,
+	),
+	ofMember("nothing passes between a process and PostgreSQL", 4, all, async (member, random) => {
+		member.cutOff();
+		return { undone: wait(1_000 + random.below(14_000)).then(() => member.heal()) };
+	}),
+	ofMember(
+		"clocks moved",
+		12,
+		all,
+		async (member, random) => {
+			await member.moveClock(random.pick([-day, -3_600_000, -lease, -1_500, 0, 1_500, lease, 3_600_000, day]));
+			return done;
 		},
-	},
-	{
-		name: "clocks moved",
-		weight: 12,
-		async begin(stage, random) {
-			const member = choose(stage.members, random, () => true);
-			const by = random.pick([-day, -3_600_000, -lease, -1_500, 0, 1_500, lease, 3_600_000, day]);
-			await member?.moveClock(by);
-			return member === null ? null : done;
-		},
-	},
+		() => true,
+	),
 ];
 
 const whole = faults.reduce((sum, { weight }) => sum + weight, 0);
