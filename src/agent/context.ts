@@ -1,5 +1,5 @@
 // The context of one agent: what its model sees. Persists every row through a ContextLog.
-import { type ContentPart, toParts, type UserInput } from "../events/content.ts";
+import { type ContentPart, joinTexts, toParts, type UserInput } from "../events/content.ts";
 import type { ContextChange, ContextRow, HistoryEntry } from "../events/conversation.ts";
 
 /** Persists the changes of a context, each atomically, before the promise resolves. */
@@ -131,8 +131,7 @@ function textLength({ content }: HistoryEntry): number {
 /** The text of the last message the agent wrote. */
 export function lastText({ messages }: Pick<Context, "messages">): string {
 	const last = messages.findLast(({ role }) => role === "assistant");
-	const texts = last?.content.flatMap((part) => (part.type === "text" ? [part.text] : [])) ?? [];
-	return texts.join("").trim();
+	return joinTexts(last?.content ?? [], "").trim();
 }
 
 /** An estimate of the messages' tokens, for where no provider has counted them. */

@@ -1,6 +1,6 @@
 // The last answer of a turn in the form that it must have: when it is not, the model is asked for it again. Nothing of
 // that enters the conversation.
-import { type ContentPart, type TokenUsage, textPart } from "../events/content.ts";
+import { joinTexts, type TokenUsage, textPart } from "../events/content.ts";
 import type { HistoryEntry } from "../events/conversation.ts";
 import type { TurnError } from "../events/event.ts";
 import type { AnswerForm, FormedAnswer } from "../events/turn-options.ts";
@@ -56,19 +56,12 @@ export async function formAnswer(
 		if (asked.kind === "cancelled") return asked;
 		if (asked.kind === "failed") return { kind: "failed", error: toTurnError(asked.failure) };
 		usage.push(asked.usage ?? unknownUsage);
-		answer = textOf(asked.content);
+		answer = joinTexts(asked.content, "").trim();
 		exchange.push({ role: "assistant", content: [textPart(answer)] });
 	}
 }
 
 const unknownUsage: TokenUsage = { input_other: 0, output: 0, input_cache_read: 0, input_cache_creation: 0 };
-
-function textOf(content: readonly ContentPart[]): string {
-	return content
-		.flatMap((part) => (part.type === "text" ? [part.text] : []))
-		.join("")
-		.trim();
-}
 
 async function readAnswer(answer: string, { check }: Usable): Promise<Reading> {
 	let value: unknown;

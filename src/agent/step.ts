@@ -1,6 +1,6 @@
 // One step of a turn: the model call with its retries, the tools it calls, and the rows it adds to the context.
 
-import { type ContentPart, inputTokens, type TokenUsage, toParts } from "../events/content.ts";
+import { inputTokens, joinTexts, type TokenUsage, toParts } from "../events/content.ts";
 import type { ContextRow } from "../events/conversation.ts";
 import { type StatusFields, statusChanged } from "../events/event.ts";
 import type { Model, ModelFailure } from "../models/model.ts";
@@ -58,7 +58,7 @@ export async function runStep(
 		const counted = usage === null ? null : context.append([{ type: "usage", tokenCount: inputTokens(usage) }]);
 		await Promise.all([counted, dependencies.emit(answerStatus(model, usage, messageId, reportedPlanMode))]);
 		if (runHooks !== undefined)
-			await runHooks.answer({ text: textOf(assembly.content()), calls: assembly.toolCalls(), usage });
+			await runHooks.answer({ text: joinTexts(assembly.content(), ""), calls: assembly.toolCalls(), usage });
 	} catch (thrown) {
 		await calls.abandon();
 		throw thrown;
@@ -90,10 +90,6 @@ export async function runStep(
 	if (runHooks !== undefined) await runHooks.stepEnded();
 	const isRefused = !dependencies.isSubagent && isStoppedByRejection(results);
 	return { kind: "done", wantsMore: toolCalls.length > 0 && !isRefused, isRefused };
-}
-
-function textOf(content: readonly ContentPart[]): string {
-	return content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("");
 }
 
 /** A failure to persist or emit one result aborts the other calls before it is thrown. */

@@ -123,11 +123,12 @@ export function toParts(input: UserInput): ContentPart[] {
 
 /** The text of an input: its text parts joined by one space, trimmed. */
 export function inputText(input: UserInput): string {
-	if (typeof input === "string") return input.trim();
-	return input
-		.flatMap((part) => (part.type === "text" ? [part.text] : []))
-		.join(" ")
-		.trim();
+	return typeof input === "string" ? input.trim() : joinTexts(input, " ").trim();
+}
+
+/** The texts among the parts, with this between them. */
+export function joinTexts(parts: readonly ContentPart[], separator: string): string {
+	return parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join(separator);
 }
 
 export function toolSuccess(value: Partial<Omit<ToolReturn, "is_error">>): ToolReturn {

@@ -1,7 +1,7 @@
 // Projects events to the messages of the legacy dialect: one entry per event type, `ignored` where it has none.
 import * as v from "valibot";
 import { isRecord } from "../../base/json.ts";
-import type { ToolReturn } from "../../events/content.ts";
+import { joinTexts, type ToolReturn } from "../../events/content.ts";
 import type { AgentEvent, AgentPathEntry, EventBodyOf, EventType } from "../../events/event.ts";
 import type { ApprovalInteraction } from "../../events/interaction.ts";
 import type { Outgoing } from "../event-pump.ts";
@@ -124,8 +124,7 @@ function legacyOutput(output: ToolReturn["output"]): unknown {
 
 /** A failed result contains text alone. */
 function outputText(output: ToolReturn["output"]): string {
-	if (typeof output === "string") return output;
-	return output.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
+	return typeof output === "string" ? output : joinTexts(output, "\n");
 }
 
 /** Leaves out the keys whose value is null, at every depth. */

@@ -1,5 +1,5 @@
 // Formats a conversation as Markdown for people: messages, tool calls and their results.
-import type { ContentPart, ToolCall } from "../../events/content.ts";
+import { type ContentPart, joinTexts, type ToolCall } from "../../events/content.ts";
 import type { HistoryEntry } from "../../events/conversation.ts";
 import { cutLine } from "../../tools/text-limits.ts";
 import { closed, codeBlock, codeSpan, quote } from "./markdown.ts";
@@ -135,7 +135,7 @@ function toArgumentsBlock(text: string): string {
 }
 
 function toResultBlocks(content: readonly ContentPart[]): Block[] {
-	const text = content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
+	const text = joinTexts(content, "\n");
 	const others = content.filter((part) => part.type !== "text").map(toBlock);
 	return text.trim() === "" ? others : [[codeBlock(shorten(text))], ...others];
 }

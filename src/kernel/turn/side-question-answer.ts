@@ -4,7 +4,7 @@ import type { Context } from "../../agent/context.ts";
 import { emptyAnswer, toTurnError } from "../../agent/retries.ts";
 import { askSilently } from "../../agent/silent-call.ts";
 import { modelNotSet } from "../../agent/turn.ts";
-import { textPart } from "../../events/content.ts";
+import { joinTexts, textPart } from "../../events/content.ts";
 import type { HistoryEntry } from "../../events/conversation.ts";
 import type { EventBodyOf, TurnError } from "../../events/event.ts";
 import type { Model } from "../../models/model.ts";
@@ -45,10 +45,7 @@ export async function answerSideQuestion(
 	const answer = await askSilently(model, { systemPrompt: context.systemPrompt, messages, cacheKey }, signal);
 	if (answer.kind === "cancelled") return answer;
 	if (answer.kind === "failed") return { kind: "failed", error: toTurnError(answer.failure) };
-	const response = answer.content
-		.flatMap((part) => (part.type === "text" ? [part.text] : []))
-		.join("")
-		.trim();
+	const response = joinTexts(answer.content, "").trim();
 	return response === "" ? { kind: "failed", error: toTurnError(emptyAnswer) } : { kind: "answered", response };
 }
 

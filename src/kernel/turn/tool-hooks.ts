@@ -5,7 +5,7 @@ import type { ToolWatch } from "../../agent/dependencies.ts";
 import type { Clock } from "../../base/clock.ts";
 import { sleep } from "../../base/clock.ts";
 import { isRecord } from "../../base/json.ts";
-import type { ToolCall, ToolReturn } from "../../events/content.ts";
+import { joinTexts, type ToolCall, type ToolReturn } from "../../events/content.ts";
 import type { HookDecision, HookPoint } from "../../hooks/hook.ts";
 import type { EmitHookEvent, HookRunner } from "./hook-runner.ts";
 
@@ -74,7 +74,6 @@ function pointOf(
 }
 
 function outputText({ output, message }: ToolReturn): string {
-	const text =
-		typeof output === "string" ? output : output.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("");
+	const text = typeof output === "string" ? output : joinTexts(output, "");
 	return text === "" ? message : text;
 }

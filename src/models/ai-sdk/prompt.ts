@@ -7,7 +7,7 @@ import type {
 	LanguageModelV3ToolResultPart,
 } from "@ai-sdk/provider";
 import { isRecord } from "../../base/json.ts";
-import type { ContentPart, MediaKind } from "../../events/content.ts";
+import { type ContentPart, joinTexts, type MediaKind } from "../../events/content.ts";
 import type { HistoryEntry } from "../../events/conversation.ts";
 import type { ModelRequest, ToolSpecification } from "../model.ts";
 import { type CallIds, createCallIds } from "./call-ids.ts";
@@ -43,7 +43,7 @@ export function toPrompt(request: ModelRequest, rules: PromptRules): LanguageMod
 			case "system":
 				pushFilled(
 					prompt,
-					toUserMessage([{ type: "text", text: `<system>${textOf(message.content)}</system>` }], rules),
+					toUserMessage([{ type: "text", text: `<system>${joinTexts(message.content, "\n")}</system>` }], rules),
 				);
 				break;
 			case "assistant":
@@ -131,7 +131,7 @@ function toInput(argumentsText: string | null): Record<string, unknown> {
 }
 
 function toOutput(parts: readonly ContentPart[], { media }: PromptRules): LanguageModelV3ToolResultOutput {
-	if (!parts.some(isMedia)) return { type: "text", value: textOf(parts) };
+	if (!parts.some(isMedia)) return { type: "text", value: joinTexts(parts, "\n") };
 	return {
 		type: "content",
 		value: parts.flatMap((part) => {
@@ -143,10 +143,6 @@ function toOutput(parts: readonly ContentPart[], { media }: PromptRules): Langua
 
 function isMedia(part: ContentPart): part is MediaPart {
 	return part.type !== "text" && part.type !== "think";
-}
-
-function textOf(parts: readonly ContentPart[]): string {
-	return parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
 }
 
 function isBlank(text: string): boolean {

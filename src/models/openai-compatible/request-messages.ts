@@ -1,5 +1,5 @@
 // Converts the conversation to the messages of a chat completion.
-import type { ContentPart, ToolCall } from "../../events/content.ts";
+import { type ContentPart, joinTexts, type ToolCall } from "../../events/content.ts";
 import type { HistoryEntry } from "../../events/conversation.ts";
 import type { ModelRequest } from "../model.ts";
 import type { BodyFields, ChatFlavour, ChatSettings } from "./flavour.ts";
@@ -25,7 +25,7 @@ export function toRequestMessages(request: ModelRequest, settings: ChatSettings,
 				const id = message.toolCallId ?? "";
 				const name = message.name ?? toolNames.get(id);
 				const named = flavour.namesToolMessages && name !== undefined ? { name } : {};
-				messages.push({ role: "tool", tool_call_id: id, ...named, content: joinText(message.content, "\n") });
+				messages.push({ role: "tool", tool_call_id: id, ...named, content: joinTexts(message.content, "\n") });
 				const media = message.content.filter(isMedia);
 				if (media.length > 0) toolMedia.push({ type: "text", text: mediaLabel(id, media) }, ...media);
 				break;
@@ -41,7 +41,7 @@ export function toRequestMessages(request: ModelRequest, settings: ChatSettings,
 				break;
 			case "system":
 				sendToolMedia();
-				messages.push({ role: "system", content: joinText(message.content, "\n") });
+				messages.push({ role: "system", content: joinTexts(message.content, "\n") });
 				break;
 		}
 	}
@@ -55,7 +55,7 @@ function mediaLabel(toolCallId: string, media: readonly ContentPart[]): string {
 }
 
 function toAssistantMessage(message: HistoryEntry, settings: ChatSettings, flavour: ChatFlavour): BodyFields {
-	const text = joinText(message.content, "");
+	const text = joinTexts(message.content, "");
 	const toolCalls = message.toolCalls ?? [];
 	const reasoning = toReasoning(message, settings, flavour);
 	if (toolCalls.length === 0) return { role: "assistant", ...reasoning, content: text };
@@ -120,8 +120,4 @@ function toContentBlock(part: Exclude<ContentPart, { type: "think" }>): BodyFiel
 
 function isMedia(part: ContentPart): boolean {
 	return part.type !== "text" && part.type !== "think";
-}
-
-function joinText(parts: readonly ContentPart[], separator: string): string {
-	return parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join(separator);
 }

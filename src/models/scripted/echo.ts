@@ -1,4 +1,5 @@
 // The echo model: its answer is the script found in the last message, which must be the user's.
+import { joinTexts } from "../../events/content.ts";
 import { type Capability, type Model, type ModelChunk, type ModelRequest, modelFailure } from "../model.ts";
 import { streamEchoScript } from "./echo-stream.ts";
 
@@ -20,6 +21,6 @@ async function* streamEcho(request: ModelRequest, signal: AbortSignal): AsyncGen
 		return;
 	}
 	// A script consists of lines: parts that were sent separately must not share one.
-	const script = message.content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
+	const script = joinTexts(message.content, "\n");
 	yield* streamEchoScript(script, signal);
 }
