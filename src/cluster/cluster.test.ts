@@ -1,5 +1,7 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { createCluster } from "../../test/support/cluster/cluster.ts";
+import { createFaultProxy } from "../../test/support/postgres/fault-proxy.ts";
+import { findPort } from "../../test/support/postgres/postgres-server.ts";
 import { attachReader, readJournal } from "../../test/support/protocol/event-reader.ts";
 import { createHost, type HostSettings, runTurn } from "../../test/support/sessions/session-host.ts";
 import { type Clock, systemClock } from "../base/clock.ts";
@@ -7,6 +9,7 @@ import { createDeferred } from "../base/deferred.ts";
 import { KernelError } from "../base/errors.ts";
 import { plainRequest } from "../kernel/hosting/hosted-options.ts";
 import { createMemoryStore } from "../store/memory/memory-store.ts";
+import { pulse } from "./pulse.ts";
 import { readWorkerAddress, showWorkerAddress } from "./worker-address.ts";
 
 /** Two workers over one store, and a front end. */
@@ -46,6 +49,57 @@ describe("sessions of several workers", () => {
 		const numbers = client.numbers();
 		expect(numbers).toEqual(Array.from(numbers, (_, index) => index + 1));
 		expect((await readJournal(handle.session)).map(({ seq }) => seq)).toEqual(numbers);
+	});
+
+	it("keep a client, and are given back, when nothing passes any more on a connection that stays open", async () => {
+		let pulses = 0;
+		const clock: Clock = {
+			...systemClock,
+			after: (milliseconds, callback, inBackground) => {
+				if (milliseconds !== pulse) return systemClock.after(milliseconds, callback, inBackground);
+				const beat = () => {
+					pulses += 1;
+					callback();
+				};
+				return systemClock.after(20, beat, inBackground);
+			},
+		};
+		const { host } = await createHost();
+		const port = await findPort();
+		const proxy = await createFaultProxy(port);
+		onTestFinished(() => proxy.close());
+		const cluster = createCluster();
+		const places = { listen: { host: "127.0.0.1", port }, announced: { host: "127.0.0.1", port: proxy.port } };
+		await cluster.addWorker("w", host, { ...places, capacity: 1, clock });
+		const front = cluster.addFrontEnd(host, 5_000, clock);
+		const handle = await front.create(plainRequest);
+		const client = await attachReader(handle.session);
+		await handle.startTurn("text: one");
+		await client.event("turn.ended");
+		// While both answer, nothing ends.
+		await expect.poll(() => pulses).toBeGreaterThan(30);
+		await handle.startTurn("text: two");
+		await client.event("turn.ended", 2);
+		proxy.swallow();
+		const unanswered = handle.startTurn("text: lost").then(
+			() => "answered",
+			(thrown: KernelError) => thrown.code,
+		);
+		const again = handle.startTurn("text: three", { key: "k" });
+		await expect.poll(() => proxy.swallowed).toBeGreaterThan(0);
+		proxy.heal();
+		expect(await unanswered).toBe("closed");
+		await again;
+		await client.event("turn.ended", 3);
+		// The worker has given back what the lost connection used.
+		handle.release();
+		client.attachment.close();
+		await expect
+			.poll(async () => {
+				await host.unload(handle.session.id);
+				return await host.loaded();
+			})
+			.toEqual([]);
 	});
 
 	it("are given to another worker by one that ends, with their clients", async () => {

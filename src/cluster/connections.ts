@@ -1,5 +1,6 @@
 // Connections to workers: one for each, shared by all of its sessions that this process uses. A worker that hangs keeps its
-// connection, so the connection ends here once the database says that the worker has given no sign of life.
+// connection, so the connection ends here once the database says that the worker has given no sign of life, or none
+// has come over the connection.
 import { connect, type Socket } from "node:net";
 import { connect as connectSecurely } from "node:tls";
 import type { Clock } from "../base/clock.ts";
@@ -8,6 +9,7 @@ import type { Log } from "../base/log.ts";
 import { connectKernel, type RemoteKernel } from "../remote/remote-kernel.ts";
 import { createStreamTransport, type StreamLimits } from "../transports/stream.ts";
 import { meetWorker } from "./handshake.ts";
+import { watchPulse } from "./pulse.ts";
 import type { Registry, WorkerPlace } from "./registry.ts";
 import { readWorkerAddress } from "./worker-address.ts";
 
@@ -101,11 +103,15 @@ export class WorkerConnections {
 		const socket = await openSocket(worker);
 		try {
 			await meetWorker(socket, worker.secret);
-			return await connectKernel(
-				createStreamTransport(socket, this.#parts.limits),
-				this.#parts.log,
-				AbortSignal.timeout(patience),
-			);
+			const { limits, clock, log } = this.#parts;
+			const kernel = await connectKernel(createStreamTransport(socket, limits), log, AbortSignal.timeout(patience));
+			const onSilent = () => {
+				log.warn("A worker gives no sign of life over its connection, which is ended.", { worker: worker.id });
+				void kernel.close(`The worker ${worker.id} gave no sign of life.`);
+			};
+			const onPulse = () => void kernel.ask().catch(() => {});
+			watchPulse({ arrived: () => socket.bytesRead, onPulse, onSilent }, clock, kernel.lost);
+			return kernel;
 		} catch (thrown) {
 			socket.destroy();
 			throw thrown;

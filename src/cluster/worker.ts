@@ -9,6 +9,7 @@ import type { SessionsApi } from "../kernel/api.ts";
 import { serveKernel } from "../remote/kernel-server.ts";
 import { createStreamTransport, type StreamLimits } from "../transports/stream.ts";
 import { admitFrontEnd, createSecret } from "./handshake.ts";
+import { watchPulse } from "./pulse.ts";
 import { type Registry, workChannel } from "./registry.ts";
 import { showWorkerAddress, type WorkerAddress } from "./worker-address.ts";
 import { WorkerSessions } from "./worker-sessions.ts";
@@ -192,7 +193,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
 }
 
 function listenFor(
-	{ tls, limits, log }: WorkerOptions,
+	{ tls, limits, clock, log }: WorkerOptions,
 	secret: string,
 	sessions: WorkerSessions,
 	ending: AbortSignal,
@@ -200,13 +201,22 @@ function listenFor(
 	const serve = async (socket: Socket): Promise<void> => {
 		// Until the transport listens.
 		socket.on("error", () => {});
+		const isOver = new AbortController();
+		const isSilent = new AbortController();
+		const onSilent = () => {
+			log.warn("A front end gives no sign of life over its connection, which is ended.", {
+				from: socket.remoteAddress ?? null,
+			});
+			isSilent.abort();
+		};
 		try {
 			await admitFrontEnd(socket, secret);
+			watchPulse({ arrived: () => socket.bytesRead, onSilent }, clock, isOver.signal);
 			await serveKernel({
 				sessions,
 				transport: createStreamTransport(socket, limits),
 				log,
-				signal: sessions.connectionsEnd,
+				signal: AbortSignal.any([sessions.connectionsEnd, isSilent.signal]),
 			});
 		} catch (thrown) {
 			const isKnown = thrown instanceof KernelError;
@@ -216,6 +226,8 @@ function listenFor(
 				isEnding: ending.aborted,
 			});
 			socket.destroy();
+		} finally {
+			isOver.abort();
 		}
 	};
 	const settings = { allowHalfOpen: true, noDelay: true };

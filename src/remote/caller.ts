@@ -60,8 +60,8 @@ export class Caller {
 	}
 
 	/** Ends the connection, once what was sent is on its way. Requests without an answer fail at once. */
-	async close(): Promise<void> {
-		this.#fail(new KernelError("closed", "The connection to the kernel was closed."));
+	async close(reason = "The connection to the kernel was closed."): Promise<void> {
+		this.#fail(new KernelError("closed", reason));
 		await closeInTime(this.#transport);
 	}
 

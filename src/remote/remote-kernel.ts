@@ -23,8 +23,10 @@ export interface RemoteKernel {
 	readonly sessions: SessionsApi;
 	/** Aborts when the connection is lost: every call fails `closed` from then on, and the events of attachments end. */
 	readonly lost: AbortSignal;
-	/** Ends the connection; the sessions go on. */
-	close(): Promise<void>;
+	/** Resolves once the other end has answered that it is there. Fails `closed` when the connection is lost. */
+	ask(): Promise<void>;
+	/** Ends the connection; the sessions go on. What waits for an answer fails `closed` with this reason. */
+	close(reason?: string): Promise<void>;
 }
 
 /**
@@ -34,17 +36,23 @@ export interface RemoteKernel {
 export async function connectKernel(transport: LineTransport, log: Log, signal?: AbortSignal): Promise<RemoteKernel> {
 	const caller = new Caller(transport, log);
 	const giveUp = () => void caller.close();
+	const hello = async () => void (await caller.request("hello", { version: remoteVersion }));
 	signal?.addEventListener("abort", giveUp, { once: true });
 	try {
 		if (signal?.aborted === true) await caller.close();
-		await caller.request("hello", { version: remoteVersion });
+		await hello();
 	} catch (thrown) {
 		await caller.close();
 		throw thrown;
 	} finally {
 		signal?.removeEventListener("abort", giveUp);
 	}
-	return { sessions: new RemoteSessions(caller), lost: caller.lost, close: () => caller.close() };
+	return {
+		sessions: new RemoteSessions(caller),
+		lost: caller.lost,
+		ask: hello,
+		close: (reason) => caller.close(reason),
+	};
 }
 
 class RemoteSessions implements SessionsApi {

@@ -64,6 +64,8 @@ async function playRound(stage: Stage, random: Random, faults: number, tally: Ta
 	watch.begin();
 	tally.add("sessions", sessions);
 	const playing = Promise.all(loads.map((load) => load.play(sessions * restOfSession, calm.signal)));
+	for (const { hasMovableClock } of stage.members)
+		if (!hasMovableClock) tally.add("processes whose clock cannot be moved");
 	await fail(stage, random, faults, tally);
 	calm.abort();
 	await playing;

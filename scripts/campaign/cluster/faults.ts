@@ -147,6 +147,16 @@ export const faults: readonly Fault[] = [
 		return { undone: wait(1_000 + random.below(14_000)).then(() => member.heal()) };
 	}),
 	ofMember(
+		"nothing passes between gateways and a worker",
+		8,
+		workers,
+		async (member, random) => {
+			member.hide();
+			return { undone: wait(1_000 + random.below(19_000)).then(() => member.show()) };
+		},
+		(member) => isWell(member) && !member.isOutOfReach,
+	),
+	ofMember(
 		"clocks moved",
 		12,
 		all,
@@ -154,7 +164,7 @@ export const faults: readonly Fault[] = [
 			await member.moveClock(random.pick([-day, -3_600_000, -lease, -1_500, 0, 1_500, lease, 3_600_000, day]));
 			return done;
 		},
-		() => true,
+		({ hasMovableClock }) => hasMovableClock,
 	),
 ];
 

@@ -1,4 +1,5 @@
 // One process of the cluster, a worker or a gateway: between it and the database, and before a worker, stand proxies that fail.
+import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
@@ -32,6 +33,10 @@ export class Member {
 	state: "down" | "starting" | "running" | "stopped" = "down";
 	/** Whether nothing comes through between it and the database. */
 	isCutOff = false;
+	/** Whether nothing comes through between it and gateways. */
+	isOutOfReach = false;
+	/** Whether its clock can be moved: the form of one executable file loads nothing before itself. */
+	hasMovableClock = false;
 	/** How often something happened to it after which its turns are taken over. */
 	graveFaults = 0;
 	/** How often it was ended or stopped, or its connections were. */
@@ -73,6 +78,7 @@ export class Member {
 			if (typeof line === "string") {
 				const ready: { readonly url?: string } = JSON.parse(line);
 				this.port = ready.url === undefined ? 0 : Number(new URL(ready.url).port);
+				this.hasMovableClock = existsSync(`${this.#clockFile}.moves`);
 				this.state = "running";
 				this.#note(`is process ${running.pid}`);
 				void running.exited.then((how) => {
@@ -128,6 +134,19 @@ export class Member {
 		this.isCutOff = false;
 		this.#note("reaches the database again");
 		this.database.heal();
+	}
+
+	/** From now on nothing comes through between it and gateways, whose connections stay open. */
+	hide(): void {
+		this.isOutOfReach = true;
+		this.#note("is out of the reach of gateways");
+		this.front?.swallow();
+	}
+
+	show(): void {
+		this.isOutOfReach = false;
+		this.#note("is in the reach of gateways again");
+		this.front?.heal();
 	}
 
 	/** Moves its clock to so many milliseconds from the true time. */
