@@ -1,8 +1,10 @@
 // The certificate and the key that flags name.
+import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
 import type { Files } from "../files/port.ts";
+import { UsageError } from "./arguments/usage-error.ts";
 import { checkFile, type Place } from "./paths.ts";
 
-/** Their texts in PEM; null without any. Throws UsageError for a file that is not there. */
+/** Their texts in PEM; null without any. Throws UsageError for files that are not there, or are no certificate and its key. */
 export async function readTls(
 	tls: { readonly certificate: string; readonly key: string } | null,
 	place: Place,
@@ -13,5 +15,27 @@ export async function readTls(
 		const file = await checkFile(flag, typed, place, files);
 		return (await files.read(file))?.toString("utf8") ?? "";
 	};
-	return { certificate: await read("--tls-cert", tls.certificate), key: await read("--tls-key", tls.key) };
+	const certificate = await read("--tls-cert", tls.certificate);
+	const key = await read("--tls-key", tls.key);
+	const found = parse(
+		() => new X509Certificate(certificate),
+		`--tls-cert ${tls.certificate}: there is no certificate in PEM form in it.`,
+	);
+	const known: KeyObject = parse(
+		() => createPrivateKey(key),
+		`--tls-key ${tls.key}: there is no private key in PEM form in it, or it has a password.`,
+	);
+	if (!found.checkPrivateKey(known)) {
+		throw new UsageError(`--tls-key ${tls.key}: the key does not belong to the certificate of --tls-cert.`);
+	}
+	return { certificate, key };
+}
+
+function parse<T>(work: () => T, complaint: string): T {
+	try {
+		return work();
+	} catch (thrown) {
+		// What was thrown speaks of decoders, and never of the file.
+		throw new UsageError(complaint, { cause: thrown });
+	}
 }

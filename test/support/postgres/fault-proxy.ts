@@ -12,6 +12,8 @@ export interface FaultProxy {
 	heal(): void;
 	/** Cuts the connection on which the next statement with this text is sent, before its answer comes through. */
 	cutAnswerTo(text: string): void;
+	/** From now on keeps what passes, in both directions, for whoever calls what it gives. */
+	record(): () => Buffer;
 	/** Ends all connections that there are. */
 	cut(): void;
 	/** Whether notifications of the database are lost, while everything else comes through. */
@@ -35,6 +37,7 @@ export async function createFaultProxy(target: number, { isDatabase = false } = 
 	let cuts = 0;
 	let losesNotifications = false;
 	let lostNotifications = 0;
+	let recorded: Buffer[] | null = null;
 	const isLost = (type: number): boolean => {
 		if (!losesNotifications || type !== notification) return false;
 		lostNotifications += 1;
@@ -66,6 +69,7 @@ export async function createFaultProxy(target: number, { isDatabase = false } = 
 				cutText = null;
 				isCut = true;
 			}
+			recorded?.push(bytes);
 			upstream.write(bytes);
 		});
 		upstream.on("data", (bytes) => {
@@ -76,6 +80,7 @@ export async function createFaultProxy(target: number, { isDatabase = false } = 
 				return;
 			}
 			const passed = filter(bytes);
+			recorded?.push(passed);
 			if (passed.length > 0) client.write(passed);
 		});
 	});
@@ -89,6 +94,11 @@ export async function createFaultProxy(target: number, { isDatabase = false } = 
 		},
 		heal() {
 			swallows = false;
+		},
+		record() {
+			const pieces: Buffer[] = [];
+			recorded = pieces;
+			return () => Buffer.concat(pieces);
 		},
 		cutAnswerTo(text) {
 			cutText = text;

@@ -1,0 +1,162 @@
+// Workers, gateways and commands as programs over a schema of their own, with a share directory and a work directory of their own.
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { createInterface } from "node:readline";
+import { text as readText } from "node:stream/consumers";
+import * as v from "valibot";
+import { createPostgresPlace, type PostgresPlace } from "./postgres-place.ts";
+
+const executable = path.resolve("bin/agentwire");
+
+/** A model that says what it is told to. */
+const settings = (schema: string) => `
+default_model = "quick"
+[store]
+type = "postgres"
+schema = "${schema}"
+[providers.p]
+type = "_echo"
+base_url = ""
+api_key = ""
+[models.quick]
+provider = "p"
+model = "echo"
+max_context_size = 100000
+[agentwire]
+contain = "off"
+`;
+
+const answerSchema = v.object({
+	/** The members that the tests look at. */
+	result: v.optional(
+		v.looseObject({
+			sessionId: v.optional(v.string(), ""),
+			sessions: v.optional(v.array(v.unknown()), () => []),
+			cursor: v.optional(v.object({ epoch: v.string(), seq: v.number() }), { epoch: "", seq: 0 }),
+		}),
+		{},
+	),
+	error: v.optional(v.object({ message: v.string() })),
+});
+
+export interface Program {
+	readonly child: ChildProcess;
+	/** The line that it printed when it was ready. */
+	readonly ready: Readonly<Record<string, unknown>>;
+}
+
+export interface Finished {
+	readonly code: number | null;
+	readonly stdout: string;
+	readonly stderr: string;
+}
+
+type Environment = Readonly<Record<string, string>>;
+type Headers = Readonly<Record<string, string>>;
+
+export interface ClusterPrograms {
+	readonly place: PostgresPlace;
+	/** The share directory, which is the work directory too. */
+	readonly home: string;
+	/** Starts a worker or a gateway, and waits until it is ready. */
+	start(words: readonly string[], environment?: Environment): Promise<Program>;
+	/** Runs a command to its end. */
+	run(words: readonly string[], environment?: Environment): Promise<Finished>;
+	/** The gateway as a client with the token of `control` uses it. */
+	connect(gateway: Program): Promise<GatewayUse>;
+	cleanUp(): Promise<void>;
+}
+
+export interface GatewayUse {
+	readonly gateway: { readonly url: string; readonly token: string };
+	/** Fails with the message of an error. */
+	call(
+		method: string,
+		params?: object,
+		headers?: Headers,
+	): Promise<NonNullable<v.InferOutput<typeof answerSchema>["result"]>>;
+	/** The durable events of a session from its beginning, as they come. */
+	stream(sessionId: string): Promise<readonly { readonly seq: number; readonly type: string }[]>;
+}
+
+export async function createClusterPrograms(url: string): Promise<ClusterPrograms> {
+	const place = await createPostgresPlace(url);
+	const home = await mkdtemp(path.join(tmpdir(), "agentwire-cluster-"));
+	await writeFile(path.join(home, "config.toml"), settings(place.schema));
+	const running: ChildProcess[] = [];
+	const spawnOne = (words: readonly string[], environment: Environment) => {
+		const child = spawn(process.execPath, [executable, ...words], {
+			cwd: home,
+			env: { ...process.env, KIMI_SHARE_DIR: home, AGENTWIRE_STORE_URL: url, ...environment },
+		});
+		running.push(child);
+		return child;
+	};
+	return {
+		place,
+		home,
+		async start(words, environment = {}) {
+			const child = spawnOne([...words, "--json", "--work-dir", home], environment);
+			const complaint = readText(child.stderr);
+			for await (const line of createInterface({ input: child.stdout })) return { child, ready: JSON.parse(line) };
+			throw new Error(`It did not start: ${await complaint}`);
+		},
+		async run(words, environment = {}) {
+			const child = spawnOne(words, environment);
+			child.stdin.end();
+			const [stdout, stderr] = await Promise.all([readText(child.stdout), readText(child.stderr)]);
+			if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
+			return { code: child.exitCode, stdout, stderr };
+		},
+		async connect({ ready }) {
+			const { tokens } = JSON.parse(await readFile(path.join(home, "gateway.json"), "utf8"));
+			const { token } = tokens.find(({ scope }: { scope: string }) => scope === "control");
+			const gateway = { url: String(ready["url"]), token: String(token) };
+			const authorization = `Bearer ${gateway.token}`;
+			const call: GatewayUse["call"] = async (method, params = {}, headers = {}) => {
+				const response = await fetch(`${gateway.url}/rpc`, {
+					method: "POST",
+					headers: { authorization, "content-type": "application/json", ...headers },
+					body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
+				});
+				const { result, error } = v.parse(answerSchema, await response.json());
+				if (error !== undefined) throw new Error(error.message);
+				return result;
+			};
+			const stream: GatewayUse["stream"] = async (sessionId) => {
+				// From the beginning, however late it attaches.
+				const { cursor } = await call("session.snapshot", { sessionId });
+				const response = await fetch(`${gateway.url}/events?sessions=${sessionId}@${cursor.epoch}:0`, {
+					headers: { authorization },
+				});
+				const events: { readonly seq: number; readonly type: string }[] = [];
+				void (async () => {
+					let text = "";
+					for await (const chunk of response.body ?? []) {
+						text += Buffer.from(chunk).toString("utf8");
+						const messages = text.split("\n\n");
+						text = messages.pop() ?? "";
+						for (const message of messages) {
+							const data = /^event: e\ndata: (.*)$/m.exec(message)?.[1];
+							if (data !== undefined) events.push(JSON.parse(data));
+						}
+					}
+				})().catch(() => {});
+				return events;
+			};
+			return { gateway, call, stream };
+		},
+		async cleanUp() {
+			for (const child of running.splice(0)) {
+				child.kill("SIGCONT");
+				child.kill("SIGKILL");
+				if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
+			}
+			await place.cleanUp();
+			await rm(home, { recursive: true, force: true });
+		},
+	};
+}
