@@ -1,5 +1,5 @@
 // Whether the other end of a connection is still there. A network may swallow what is sent and keep the connection open: then
-// neither end gets an error, and the worker, which reaches the database by another way, lives as far as anybody can tell.
+// neither end gets an error, and the worker, which reaches the database by another way, lives as far as anybody knows.
 import type { Clock } from "../base/clock.ts";
 
 /** Milliseconds between two signs of life of a front end, each of which the worker answers. */
