@@ -36,7 +36,7 @@ describe.skipIf(url === "")("an encrypted connection to a worker", { timeout: 60
 		if (address === null) throw new Error("no address");
 		return address;
 	};
-	/** Something else that listens where gateways are told that the worker is. */
+	/** Something else that listens where the database says that the worker is. */
 	async function listenAs(name: string, serve: (socket: Socket) => void): Promise<number> {
 		const server = createSecureServer({ cert: pem(name), key: pem(`${name}-key`) }, (socket) => {
 			socket.on("error", () => {});

@@ -11,7 +11,7 @@ import { createPostgresPlace, type PostgresPlace } from "./postgres-place.ts";
 
 const executable = path.resolve("bin/agentwire");
 
-/** A model that says what it is told to. */
+/** A model that says what its prompt asks for. */
 const settings = (schema: string) => `
 default_model = "quick"
 [store]
