@@ -1,7 +1,6 @@
 // The Agent Client Protocol next to Kimi Wire: how long a person waits for the first text, and how fast a conversation
 // is loaded.
 import { spawn } from "node:child_process";
-import { createInterface } from "node:readline";
 import type { Target } from "./child.ts";
 import { logSizeOf } from "./long-session.ts";
 import type { BenchFiles } from "./measurements.ts";
@@ -19,11 +18,17 @@ function start({ command: [file, ...rest], environment }: Target, words: readonl
 	const child = spawn(file, [...rest, ...words], { env: environment, stdio: ["pipe", "pipe", "ignore"] });
 	const ended = new Promise<void>((resolve) => child.on("close", () => resolve()));
 	let waiting: { readonly fits: (line: string) => boolean; take(line: string): void } | null = null;
-	createInterface({ input: child.stdout }).on("line", (line) => {
-		if (waiting?.fits(line) !== true) return;
-		const { take } = waiting;
-		waiting = null;
-		take(line);
+	// Reading must cost as little as possible: it shares the processors with what is measured.
+	let partial = "";
+	child.stdout.on("data", (bytes: Buffer) => {
+		const lines = (partial + bytes.toString("latin1")).split("\n");
+		partial = lines.pop() ?? "";
+		for (const line of lines) {
+			if (waiting?.fits(line) !== true) continue;
+			const { take } = waiting;
+			waiting = null;
+			take(line);
+		}
 	});
 	const line = (fits: (line: string) => boolean) => new Promise<string>((take) => (waiting = { fits, take }));
 	return {
@@ -32,8 +37,12 @@ function start({ command: [file, ...rest], environment }: Target, words: readonl
 			void child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`),
 		line,
 		/** The reply to a request; fails for an error. Nearly all lines are events: they are not parsed. */
-		async reply(id: string): Promise<Message> {
-			const text = await line((each) => !each.includes('"method"') && each.includes(`"id":"${id}"`));
+		async reply(id: string, onEvent: () => void = () => {}): Promise<Message> {
+			const text = await line((each) => {
+				if (!each.includes('"method"')) return each.includes(`"id":"${id}"`);
+				onEvent();
+				return false;
+			});
 			const message: Message = JSON.parse(text);
 			if (message.error !== undefined) throw new Error(message.error.message);
 			return message;
@@ -81,17 +90,32 @@ export async function measureEditorText(target: Target, files: BenchFiles): Prom
 	return time;
 }
 
-/** Megabytes of the stored log of a session per second, from the request to load it to the reply. */
-export async function measureLoad(target: Target, files: BenchFiles, sessionId: string): Promise<number> {
+export interface LoadMeasurement {
+	/** Megabytes of the stored log per second, from the request to load the session to the reply. */
+	readonly rate: number;
+	/** The same from the first update on: what it takes to open the session is not in it. */
+	readonly replayRate: number;
+	/** Milliseconds to the first update. */
+	readonly opening: number;
+}
+
+/** Loads a session whose log has many events. */
+export async function measureLoad(target: Target, files: BenchFiles, sessionId: string): Promise<LoadMeasurement> {
 	const server = start(target, editorArguments(files));
 	server.send("1", "initialize", { protocolVersion: 1, clientCapabilities: {} });
 	await server.reply("1");
+	let opened = 0;
 	const begun = performance.now();
-	const reply = server.reply("2");
 	server.send("2", "session/load", { sessionId, cwd: files.workDir, mcpServers: [] });
-	await reply;
-	const seconds = (performance.now() - begun) / 1000;
+	await server.reply("2", () => {
+		if (opened === 0) opened = performance.now();
+	});
+	const ended = performance.now();
 	await server.finish();
-	const size = logSizeOf(target.environment["KIMI_SHARE_DIR"] ?? "", files.workDir, sessionId);
-	return size / 1_000_000 / seconds;
+	const megabytes = logSizeOf(target.environment["KIMI_SHARE_DIR"] ?? "", files.workDir, sessionId) / 1_000_000;
+	return {
+		rate: (megabytes * 1000) / (ended - begun),
+		replayRate: (megabytes * 1000) / (ended - opened),
+		opening: opened - begun,
+	};
 }

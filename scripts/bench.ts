@@ -1,6 +1,6 @@
 // Measures the built executable: start, first event, a long turn and its memory; compared with bare Node and, if given, a peer.
 // Run with `npm run bench [-- --peer "NAME=<command>"] [--runs N] [--json] [--providers | --sessions | --permissions | --acp | --gateway | --store | --start]`. What and how: docs/benchmarks.md.
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
@@ -219,40 +219,45 @@ async function runPermissions(choice: Choice, folder: string): Promise<void> {
 	);
 }
 
+/** A measure whose values come one by one. */
+function createColumns(name: string, unit: Measure["unit"]) {
+	const values = new Map<string, number[]>();
+	const add = (column: string, value: number) => void values.set(column, [...(values.get(column) ?? []), value]);
+	return { name, unit, values, add };
+}
+
 async function runEditors(choice: Choice, folder: string): Promise<void> {
-	const files = writeBenchFiles(folder);
-	const [target] = createTargets(choice, folder);
-	if (target === undefined) return;
-	writeLongSessions(target.environment["KIMI_SHARE_DIR"] ?? "", files.workDir);
-	const editor: number[] = [];
-	const wire: number[] = [];
-	const long: number[] = [];
-	const many: number[] = [];
+	const targets = createTargets(choice, folder);
+	const setups = targets.map((target) => {
+		const place = path.join(folder, `editors ${target.name}`);
+		mkdirSync(place);
+		const files = writeBenchFiles(place);
+		writeLongSessions(target.environment["KIMI_SHARE_DIR"] ?? "", files.workDir);
+		return { target, files };
+	});
+	const events = eventCount.toLocaleString("en");
+	const texts = createColumns("start to the first text of an answer, as an editor", "ms");
+	const long = createColumns(`\`session/load\` of ${logSize / 1_000_000} MB`, "MB/s");
+	const many = createColumns(`the same of ${events} small events`, "MB/s");
+	const replayed = createColumns(`the same of ${events} small events, from the first update on`, "MB/s");
+	const opening = createColumns("from the request to that first update", "ms");
 	// Round 0 fills the caches of disk and compiler.
 	for (let round = 0; round <= choice.runs; round += 1) {
 		if (!choice.json) process.stderr.write(`\rrun ${round} of ${choice.runs}  `);
-		const times = [await measureEditorText(target, files), await measureWireText(target, files)] as const;
-		const speeds = [await measureLoad(target, files, longLog), await measureLoad(target, files, manyEvents)] as const;
-		if (round === 0) continue;
-		editor.push(times[0]);
-		wire.push(times[1]);
-		long.push(speeds[0]);
-		many.push(speeds[1]);
+		for (const { target, files } of setups) {
+			const times = [await measureEditorText(target, files), await measureWireText(target, files)] as const;
+			const [whole, small] = [await measureLoad(target, files, longLog), await measureLoad(target, files, manyEvents)];
+			if (round === 0) continue;
+			texts.add(target.name, times[0]);
+			texts.add(`${target.name}, Kimi Wire`, times[1]);
+			long.add(target.name, whole.rate);
+			many.add(target.name, small.rate);
+			replayed.add(target.name, small.replayRate);
+			opening.add(target.name, small.opening);
+		}
 	}
 	if (!choice.json) process.stderr.write("\r");
-	const texts = new Map([
-		[own, editor],
-		["Kimi Wire", wire],
-	]);
-	printAlone(choice, [
-		{ name: "start to the first text of an answer, as an editor", unit: "ms", values: texts },
-		{ name: `\`session/load\` of ${logSize / 1_000_000} MB`, unit: "MB/s", values: new Map([[own, long]]) },
-		{
-			name: `the same of ${eventCount.toLocaleString("en")} small events`,
-			unit: "MB/s",
-			values: new Map([[own, many]]),
-		},
-	]);
+	printAlone(choice, [texts, long, many, replayed, opening]);
 }
 
 /** The limits on loaded sessions: the default, and far fewer than there are sessions. */

@@ -6,6 +6,7 @@
 import * as v from "valibot";
 import { kernelErrorCodes } from "../base/errors.ts";
 import { isRecord } from "../base/json.ts";
+import { createSchemaReader } from "../base/schema-reader.ts";
 import { contentPartSchema, tokenUsageSchema, toolCallSchema, toolReturnSchema, userInputSchema } from "./content.ts";
 import { answerSchema, interactionSchema, settledBySchema } from "./interaction.ts";
 import { sessionHookPointSchema, sessionHookVerdictSchema } from "./session-hook.ts";
@@ -291,10 +292,19 @@ export type EventBodyOf<T extends EventType> = Extract<EventBody, { type: T }>;
 /** The content of an event, read from JSON; null for an unknown type and for content that does not fit. */
 export function readEventBody(value: unknown): EventBody | null {
 	if (!isRecord(value) || !isEventType(value["type"])) return null;
-	const { type } = value;
-	const parsed = v.safeParse(eventDeclarations[type].schema, value);
+	return bodyReader(value["type"])(value);
+}
+
+const bodyReaders = new Map<EventType, (value: unknown) => EventBody | null>();
+
+function bodyReader(type: EventType): (value: unknown) => EventBody | null {
+	const known = bodyReaders.get(type);
+	if (known !== undefined) return known;
+	const read = createSchemaReader(v.object({ type: v.literal(type), ...eventDeclarations[type].schema.entries }));
 	// The output of the schema under this type is the content of this type; indexing by the type loses that.
-	return parsed.success ? ({ type, ...parsed.output } as EventBody) : null;
+	const readBody = (value: unknown) => read(value) as EventBody | null;
+	bodyReaders.set(type, readBody);
+	return readBody;
 }
 
 function isEventType(type: unknown): type is EventType {

@@ -1,6 +1,6 @@
 // Converts events to the records of the session log, where they have one, and records to events.
-import * as v from "valibot";
 import { isRecord } from "../base/json.ts";
+import { createSchemaReader } from "../base/schema-reader.ts";
 import type { AgentEvent, AgentPathEntry, EventBody, EventType } from "../events/event.ts";
 import type { Interaction } from "../events/interaction.ts";
 import { type Message, type MessageType, messageDeclarations, type PayloadOf } from "./message.ts";
@@ -66,16 +66,18 @@ export function toRecord(event: Pick<AgentEvent, "agentPath" | "body">): Message
 type Reader = (payload: unknown) => EventRecord | null;
 
 function reader<T extends MessageType>(type: T, convert: (payload: PayloadOf<T>) => EventRecord | null): Reader {
-	const { schema } = messageDeclarations[type];
+	const read = createSchemaReader(messageDeclarations[type].schema);
 	return (payload) => {
-		const parsed = v.safeParse(schema, payload);
+		const fitting = read(payload);
 		// The output of the schema under this key is PayloadOf<T>; indexing by a type parameter loses that.
-		return parsed.success ? convert(parsed.output as PayloadOf<T>) : null;
+		return fitting === null ? null : convert(fitting as PayloadOf<T>);
 	};
 }
 
+const ownPath: readonly AgentPathEntry[] = [];
+
 function bodyReader<T extends MessageType>(type: T, convert: (payload: PayloadOf<T>) => EventBody): Reader {
-	return reader(type, (payload) => ({ agentPath: [], body: convert(payload) }));
+	return reader(type, (payload) => ({ agentPath: ownPath, body: convert(payload) }));
 }
 
 const readers: { readonly [T in MessageType]: Reader } = {

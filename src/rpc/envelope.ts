@@ -177,8 +177,9 @@ export function notificationLine(method: string, params: unknown): LineText {
 	return toLineText({ jsonrpc: "2.0", method, params });
 }
 
-/** Stands for the text in the line of which a frame is made: no other part of a line is like it. */
+/** Stand for the texts in the line of which a frame is made: no other part of a line is like them. */
 const placeholder = "\u001f text \u001f";
+const otherPlaceholder = "\u001f other text \u001f";
 
 /**
  * Serializes notifications that differ in one text, each to what `notificationLine` makes of `toParams(text)`. The text has
@@ -189,6 +190,17 @@ export function createTextFrame(method: string, toParams: (text: string) => unkn
 		toJsonLine(placeholder),
 	);
 	return (text) => `${before}${toJsonText(text)}${after}`;
+}
+
+/** The same for notifications that differ in two texts, of which `toParams` puts the first before the second. */
+export function createPairFrame(
+	method: string,
+	toParams: (first: string, second: string) => unknown,
+): (first: string, second: string) => string {
+	const line = wholeText(notificationLine(method, toParams(placeholder, otherPlaceholder)));
+	const [before = "", rest = ""] = line.split(toJsonLine(placeholder));
+	const [between = "", after = ""] = rest.split(toJsonLine(otherPlaceholder));
+	return (first, second) => `${before}${toJsonText(first)}${between}${toJsonText(second)}${after}`;
 }
 
 export function requestLine(id: RpcId, method: string, params: unknown): LineText {

@@ -1,6 +1,7 @@
 // The encodings that every store with a journal shares: an event with its number, the state of a session, and the summary
 // of a history, as JSON values. What is read is checked.
 import * as v from "valibot";
+import { createSchemaReader } from "../base/schema-reader.ts";
 import { todoSchema } from "../events/content.ts";
 import { type AgentEvent, readEventBody } from "../events/event.ts";
 import type { JournalSummary, SessionState } from "./session-store.ts";
@@ -23,6 +24,7 @@ const eventSchema = v.object({
 	agents: v.optional(v.array(agentSchema), () => []),
 	event: v.unknown(),
 });
+const readPlaced = createSchemaReader(eventSchema);
 const approval = v.object({ yolo: v.boolean(), afk: v.boolean(), autoApproveActions: v.array(v.string()) });
 const stateSchema = v.object({
 	approval: v.exactOptional(approval),
@@ -63,9 +65,9 @@ export interface RecordOrigin {
 
 /** The event of a JSON value, completed by its origin; null for an invalid one. */
 export function fromEventRecord(line: unknown, { sessionId, epoch }: RecordOrigin): AgentEvent | null {
-	const parsed = v.safeParse(eventSchema, line);
-	if (!parsed.success) return null;
-	const { seq, at, turn, log, agents, event } = parsed.output;
+	const placed = readPlaced(line);
+	if (placed === null) return null;
+	const { seq, at, turn, log, agents, event } = placed;
 	const body = readEventBody(event);
 	if (body === null) return null;
 	const read = { sessionId, turnId: turn, agentPath: agents, at, seq, epoch, body };

@@ -12,6 +12,7 @@ import type { Codec } from "./codec.ts";
 import { RequestCancelledError } from "./errors.ts";
 import { toRequest } from "./interactions/requests.ts";
 import { Projection } from "./projection.ts";
+import { createUpdateLines, type UpdateLines } from "./update-lines.ts";
 import type { ClientCapabilities, InitializeParams } from "./wire.ts";
 import type { Update } from "./wire-updates.ts";
 
@@ -44,6 +45,7 @@ export class AttachedSession {
 	readonly #clock: HostApi["clock"];
 	readonly #client: AttachedClient;
 	readonly #pump: EventPump;
+	readonly #toLine: UpdateLines;
 	/** The turns that began with a prompt of this client. */
 	readonly #ownTurns = new Set<string>();
 	/** By turn: resolved when its beginning was sent. */
@@ -80,6 +82,7 @@ export class AttachedSession {
 		this.#attachment = attachment;
 		this.#projection = this.#newProjection();
 		this.#codec = client.createCodec();
+		this.#toLine = createUpdateLines(session.id);
 		this.#title = snapshot.title;
 		this.#pump = new EventPump(session, peer, (event) => this.#project(event), kernelApi.log);
 	}
@@ -126,7 +129,7 @@ export class AttachedSession {
 		for await (const events of this.#storedUntil(cursor)) {
 			for (const event of events) {
 				const updates = this.#projection.take(event);
-				if (signal.aborted) continue;
+				if (updates.length === 0 || signal.aborted) continue;
 				this.#sendAll(updates);
 				if (this.#peer.isFull()) await this.#peer.ready();
 			}
@@ -247,6 +250,10 @@ export class AttachedSession {
 	/** The stored events up to a cursor. */
 	async *#storedUntil({ seq: last }: Cursor): AsyncGenerator<readonly AgentEvent[]> {
 		for await (const events of this.#session.events()) {
+			if ((events.at(-1)?.seq ?? 0) <= last) {
+				yield events;
+				continue;
+			}
 			const wanted = events.filter(({ seq = 0 }) => seq <= last);
 			yield wanted;
 			if (wanted.length < events.length) return;
@@ -272,10 +279,15 @@ export class AttachedSession {
 		return beginning;
 	}
 
-	#project(event: AgentEvent): readonly Outgoing[] {
+	#project(event: AgentEvent): readonly Outgoing[] | string {
 		const { body, turnId } = event;
 		if (body.type === "turn.started" && turnId !== null && this.#isOwn(turnId)) this.#beginningOf(turnId).resolve();
-		const sent = this.#codec.encodeEvent(event, this.#toUpdates(event));
+		const updates = this.#toUpdates(event);
+		const sent = this.#codec.encodeEvent(event, updates);
+		if (body.type === "content.delta" && updates[0] !== undefined) {
+			const line = sent.length === 1 && sent[0] === updates[0] ? this.#toLine(updates[0]) : null;
+			if (line !== null) return line;
+		}
 		return [...sent.map((update) => this.#toOutgoing(update)), ...this.#toRequests(event)];
 	}
 
@@ -317,7 +329,11 @@ export class AttachedSession {
 	}
 
 	#sendAll(updates: readonly Update[]): void {
-		for (const update of updates) this.#notifyAll(this.#codec.encode(update));
+		for (const update of updates) {
+			const line = this.#toLine(update);
+			if (line === null) this.#notifyAll(this.#codec.encode(update));
+			else this.#peer.notifyLine(line);
+		}
 	}
 
 	#notifyAll(updates: readonly object[]): void {

@@ -172,7 +172,13 @@ function numberOf(text: string): number | null {
 
 type StoredEvent = Extract<ReadRecord, { kind: "event" }>["event"];
 
-/** The events in a part of the journal after a number, a piece of the file at a time. */
+/**
+ * Lines whose events are given together: what is made of them lives until the next ones are, and of more, much would
+ * outlive the young generation of the heap.
+ */
+const readAtOnce = 128;
+
+/** The events in a part of the journal after a number, some of them together. */
 export async function* readJournalEvents(
 	files: Files,
 	path: string,
@@ -194,19 +200,16 @@ export async function* readJournalEvents(
 		onUnreadable();
 		return null;
 	};
-	const splitter = createLineSplitter(lineLimit);
-	for await (const piece of readBytes(files, path, range)) {
-		const events = splitter
-			.push(piece)
-			.map(toEvent)
-			.filter((event) => event !== null);
-		if (events.length > 0) yield events;
+	function* inGroups(lines: readonly Line[]): Generator<readonly StoredEvent[]> {
+		for (let start = 0; start < lines.length; start += readAtOnce) {
+			const group = lines.slice(start, start + readAtOnce);
+			const events = group.map(toEvent).filter((event) => event !== null);
+			if (events.length > 0) yield events;
+		}
 	}
-	const rest = splitter
-		.end()
-		.map(toEvent)
-		.filter((event) => event !== null);
-	if (rest.length > 0) yield rest;
+	const splitter = createLineSplitter(lineLimit);
+	for await (const piece of readBytes(files, path, range)) yield* inGroups(splitter.push(piece));
+	yield* inGroups(splitter.end());
 }
 
 const summaryMark = Buffer.from('\n{"summary":');

@@ -96,7 +96,8 @@ export function createSessionLog(options: SessionLogOptions): SessionLog {
 		const { wire: length, events } = header.history;
 		if (after < events) {
 			for await (const batch of readEventBatches({ files, path: paths.events, length, log }, { sessionId, epoch })) {
-				yield batch.filter(({ seq }) => seq > after && seq <= events);
+				const isWhole = after === 0 && (batch.at(-1)?.seq ?? 0) <= events;
+				yield isWhole ? batch : batch.filter(({ seq }) => seq > after && seq <= events);
 			}
 		}
 		yield* journalEvents(end, after);

@@ -92,14 +92,13 @@ export function toEvent(record: TimedRecord, sessionId: string): AgentEvent {
 	return { sessionId, turnId: null, agentPath, at, body, isFromLog: true };
 }
 
-const newline = 0x0a;
 /** Bytes up to which a line may be blank. */
 const blankLength = 16;
 
 /**
- * The number of the last line in the first bytes of a log, counted without parsing more than the first one. It looks at
- * the pieces itself: reading line by line takes five times as long, and the opening of a session without a journal waits
- * for this.
+ * The number of the last line in the first bytes of a log, counted without parsing more than the first one. It searches
+ * each piece as one text: reading line by line takes many times as long, and the opening of a session without a journal
+ * waits for this.
  */
 export async function countEvents(files: Files, path: string, length: number): Promise<number> {
 	let count = 0;
@@ -108,9 +107,9 @@ export async function countEvents(files: Files, path: string, length: number): P
 	/** The beginning of the first line, until that is complete. */
 	let first = "";
 	let headers = 0;
-	const look = (part: Buffer): void => {
-		hasContent ||= part.length > blankLength || part.toString("latin1").trim() !== "";
-		if (count === 0 && first.length < headerLimit) first += part.toString("latin1", 0, headerLimit);
+	const look = (text: string, start: number, end: number): void => {
+		hasContent ||= end - start > blankLength || text.slice(start, end).trim() !== "";
+		if (count === 0 && first.length < headerLimit) first += text.slice(start, Math.min(end, start + headerLimit));
 	};
 	const endLine = (): void => {
 		if (hasContent) {
@@ -120,16 +119,19 @@ export async function countEvents(files: Files, path: string, length: number): P
 		first = "";
 		hasContent = false;
 	};
-	for await (const whole of files.readPieces(path)) {
-		const piece = whole.subarray(0, left);
-		left -= whole.length;
+	for await (const piece of files.readPieces(path)) {
+		const text = piece.toString("latin1", 0, Math.min(left, piece.length));
+		left -= piece.length;
 		let start = 0;
-		for (let end = piece.indexOf(newline); end !== -1; end = piece.indexOf(newline, start)) {
-			look(piece.subarray(start, end));
-			endLine();
+		for (let end = text.indexOf("\n"); end !== -1; end = text.indexOf("\n", start)) {
+			if (count > 0 && end - start > blankLength && !hasContent) count += 1;
+			else {
+				look(text, start, end);
+				endLine();
+			}
 			start = end + 1;
 		}
-		look(piece.subarray(start));
+		look(text, start, text.length);
 		if (left <= 0) break;
 	}
 	endLine();

@@ -44,6 +44,18 @@ function isBlank(text: string): boolean {
 	return !isText && text.trim() === "";
 }
 
+/**
+ * Lines that are parsed together. What is made of them lives until the next ones are: of more, much would outlive the young
+ * generation of the heap, which takes as long as the parsing.
+ */
+const parsedAtOnce = 128;
+
+function* parseInGroups(lines: readonly Line[]): Generator<ParsedLine[]> {
+	for (let start = 0; start < lines.length; start += parsedAtOnce) {
+		yield parseAll(lines.slice(start, start + parsedAtOnce));
+	}
+}
+
 function parseAll(lines: readonly Line[]): ParsedLine[] {
 	const parsed: ParsedLine[] = [];
 	for (const line of lines) {
@@ -74,8 +86,8 @@ export interface LinesRead {
 }
 
 /**
- * Every line that is not blank, those of one piece of the file together: a promise for each line would take longer than
- * parsing it. Nothing for a missing file.
+ * Every line that is not blank, some of them together: a promise for each line would take longer than parsing it. Nothing
+ * for a missing file.
  */
 export async function* readLineBatches(
 	files: Files,
@@ -85,7 +97,7 @@ export async function* readLineBatches(
 	const splitter = createLineSplitter(limit);
 	let left = length;
 	for await (const piece of files.readPieces(path)) {
-		yield parseAll(splitter.push(piece.subarray(0, left)));
+		yield* parseInGroups(splitter.push(piece.subarray(0, left)));
 		left -= piece.length;
 		if (left <= 0) break;
 	}
