@@ -413,8 +413,10 @@ describe("files on disk", () => {
 	});
 
 	it("creates a file once", async () => {
-		expect(await files.create(at("file"), "one")).toBe(true);
-		expect(await files.create(at("file"), "two")).toBe(false);
+		const created = await files.create(at("file"), "one");
+		expect(created).toMatchObject({ kind: "file", size: 3 });
+		expect(created).toEqual(await files.status(at("file")));
+		expect(await files.create(at("file"), "two")).toBeNull();
 		expect(await text("file")).toBe("one");
 	});
 

@@ -1,6 +1,6 @@
 // The file port on the real disk: atomic replacement, and ordered appends that leave no partial line. Errors are Node's
 // own; callers retry, lock and explain.
-import { constants } from "node:fs";
+import { constants, type Stats } from "node:fs";
 import {
 	type FileHandle,
 	lstat,
@@ -34,6 +34,11 @@ const appendFlags =
 interface Kinds {
 	isFile(): boolean;
 	isDirectory(): boolean;
+}
+
+function toFileStatus(stats: Stats): FileStatus {
+	const { size, mtimeMs: modifiedAt, mode, uid: owner } = stats;
+	return { kind: toKind(stats), size, modifiedAt, mode: mode & 0o7777, owner };
 }
 
 function toKind(entry: Kinds): FileStatus["kind"] {
@@ -140,25 +145,26 @@ async function resolvePath(start: string): Promise<string> {
 	}
 }
 
-async function createFile({ privacyOf, closing }: Access, target: string, content: string): Promise<boolean> {
+async function createFile({ privacyOf, closing }: Access, target: string, content: string): Promise<FileStatus | null> {
 	const isPrivate = privacyOf(path.resolve(target)) === "private";
 	if (isPrivate) await closing.closeDirectories(path.dirname(path.resolve(target)));
 	let handle: FileHandle;
 	try {
 		handle = await open(target, "wx", isPrivate ? privateFileMode : newFileMode);
 	} catch (thrown) {
-		if (systemErrorCode(thrown) === "EEXIST") return false;
+		if (systemErrorCode(thrown) === "EEXIST") return null;
 		throw thrown;
 	}
 	try {
 		await writeWhole(handle, Buffer.from(content));
+		const status = toFileStatus(await handle.stat());
 		await handle.close();
+		return status;
 	} catch (thrown) {
 		await handle.close().catch(() => undefined);
 		await rm(target, { force: true }).catch(() => undefined);
 		throw thrown;
 	}
-	return true;
 }
 
 /**
@@ -274,9 +280,7 @@ function createPort(access: Access): Files {
 		readPieces: (target) => readPieces(access, target),
 		async status(target) {
 			const status = await orNullWhenMissing(stat(target));
-			if (status === null) return null;
-			const { size, mtimeMs: modifiedAt, mode, uid: owner } = status;
-			return { kind: toKind(status), size, modifiedAt, mode: mode & 0o7777, owner };
+			return status === null ? null : toFileStatus(status);
 		},
 		list: listDirectory,
 		resolve: resolvePath,

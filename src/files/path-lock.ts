@@ -45,7 +45,7 @@ async function acquire({ files, clock }: LockPort, lockPath: string, token: stri
 	const started = clock.now();
 	while (true) {
 		const content = JSON.stringify({ pid: process.pid, at: clock.now(), token });
-		if (await files.create(lockPath, content)) return;
+		if ((await files.create(lockPath, content)) !== null) return;
 		const held = await readText(files, lockPath);
 		if (held === null) continue;
 		if (isStale(held, clock.now(), times) || clock.now() - started >= times.patience) {

@@ -79,8 +79,8 @@ export interface Files {
 	 * changed and the failure is passed on.
 	 */
 	replaceByPieces(path: string, pieces: AsyncIterable<Uint8Array>, options?: ReplaceOptions): Promise<void>;
-	/** Creates the file with this content; false when it exists already. */
-	create(path: string, content: string): Promise<boolean>;
+	/** Creates the file with this content; its status then, or null when it exists already. */
+	create(path: string, content: string): Promise<FileStatus | null>;
 	rename(from: string, to: string): Promise<void>;
 	/** Cuts the file to `length` bytes. */
 	truncate(path: string, length: number): Promise<void>;

@@ -69,14 +69,7 @@ export async function openDiskSession(
 		names.nameMade(paths.context);
 		names.nameMade(paths.oldContext);
 	};
-	const start = async (): Promise<void> => {
-		if (lease === null) {
-			lease = await takeLease({ ...options, path: paths.lease, directory: paths.directory });
-			watch.start(lease);
-		}
-		await lease.check();
-		await failStaleAgents({ files, clock, directory: paths.directory });
-		if (found.contextPath === paths.context && (await left.isAsLeft(paths.directory))) return;
+	const enter = async (): Promise<void> => {
 		await index.register(workDir);
 		await withStorageError(paths.directory, async () => {
 			// If a directory with content is missing now, somebody deleted it: it must not come back half empty.
@@ -84,7 +77,20 @@ export async function openDiskSession(
 			names.directoryMade(paths.directory);
 		});
 		await sweepAll([paths.directory], options, openedAt);
-		await options.sweepShared();
+	};
+	const start = async (): Promise<void> => {
+		if (lease === null) {
+			lease = await takeLease({ ...options, path: paths.lease, directory: paths.directory });
+			watch.start(lease);
+		}
+		await lease.check();
+		const isAsLeft = found.contextPath === paths.context && (await left.isAsLeft(paths.directory));
+		// What one of them does, no other looks at; a failure waits for the others, so that none goes on by itself.
+		const parts = await Promise.allSettled([
+			failStaleAgents({ files, clock, directory: paths.directory }),
+			...(isAsLeft ? [] : [enter(), options.sweepShared()]),
+		]);
+		for (const part of parts) if (part.status === "rejected") throw part.reason;
 	};
 	let started: Promise<void> | null = null;
 	const prepare = async (): Promise<void> => {

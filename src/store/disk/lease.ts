@@ -8,7 +8,7 @@ import { createDeferred } from "../../base/deferred.ts";
 import { errorText, KernelError, systemErrorCode } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { isAlive } from "../../files/living-process.ts";
-import type { Files } from "../../files/port.ts";
+import type { FileStatus, Files } from "../../files/port.ts";
 import { withStorageError } from "./logs/storage-error.ts";
 
 /** Milliseconds that a newcomer gives the holder to release it. */
@@ -66,7 +66,7 @@ async function readText(files: Files, file: string): Promise<string | null> {
 	return (await files.read(file))?.toString("utf8") ?? null;
 }
 
-async function createWithParents(files: Files, file: string, content: string): Promise<boolean> {
+async function createWithParents(files: Files, file: string, content: string): Promise<FileStatus | null> {
 	try {
 		return await files.create(file, content);
 	} catch (thrown) {
@@ -86,12 +86,17 @@ async function findRemoved(files: Files, directory: string): Promise<string | nu
 	return removed;
 }
 
-/** `whileHeld` is called with the process that holds it, and may throw instead of waiting for it. */
-async function acquire(options: LeaseOptions, token: string, whileHeld: (pid: number) => void): Promise<void> {
+/**
+ * When the file of the lease was written, or null where somebody may have replaced it since. `whileHeld` is called with the
+ * process that holds it, and may throw instead of waiting for it.
+ */
+async function acquire(options: LeaseOptions, token: string, whileHeld: (pid: number) => void): Promise<number | null> {
 	const { files, clock, log, path: leasePath } = options;
 	const started = clock.now();
 	const content = JSON.stringify({ pid: process.pid, token, time: new Date(started).toISOString() });
-	while (!(await createWithParents(files, leasePath, content))) {
+	for (;;) {
+		const created = await createWithParents(files, leasePath, content);
+		if (created !== null) return created.modifiedAt;
 		const held = await readText(files, leasePath);
 		if (held === null) continue;
 		const holder = toHolder(held);
@@ -100,7 +105,7 @@ async function acquire(options: LeaseOptions, token: string, whileHeld: (pid: nu
 		if (isGone || clock.now() - started >= leasePatience) {
 			log.info("the lease of a session is taken over", { path: leasePath, pid: holder?.pid ?? null, isGone });
 			await files.replace(leasePath, content);
-			return;
+			return null;
 		}
 		await sleep(clock, pollInterval, new AbortController().signal);
 	}
@@ -113,32 +118,36 @@ async function acquire(options: LeaseOptions, token: string, whileHeld: (pid: nu
 export async function takeLease(options: LeaseOptions): Promise<Lease> {
 	const token = newToken();
 	try {
-		await acquire(options, token, () => {});
+		return createLease(options, token, await acquire(options, token, () => {}));
 	} catch (thrown) {
 		options.log.warn("the session is held without a lease", { path: options.path, cause: errorText(thrown) });
 		return noLease;
 	}
-	return createLease(options, token);
 }
 
 /** Takes the lease unless a living process holds it: then fails with what `toError` makes of that process. */
 export async function takeFreeLease(options: LeaseOptions, toError: (pid: number) => KernelError): Promise<Lease> {
 	const token = newToken();
-	await acquire(options, token, (pid) => {
+	const writtenAt = await acquire(options, token, (pid) => {
 		throw toError(pid);
 	});
-	return createLease(options, token);
+	return createLease(options, token, writtenAt);
 }
 
 function newToken(): string {
 	return randomBytes(9).toString("hex");
 }
 
-function createLease({ files, log, path: leasePath, directory }: LeaseOptions, token: string): Lease {
+/** `writtenAt` is when its file was written, if nobody can have replaced it before that was read. */
+function createLease(
+	{ files, log, path: leasePath, directory }: LeaseOptions,
+	token: string,
+	writtenAt: number | null,
+): Lease {
 	let loss: KernelError | null = null;
 	const lost = createDeferred<KernelError>();
 	/** When the file was last written, once it was seen to be this lease: a status is cheaper than reading. */
-	let knownTime: number | null = null;
+	let knownTime = writtenAt;
 	const holder = async () => toHolder((await readText(files, leasePath)) ?? "");
 	const failure = (reason: string) => new KernelError("storage-failed", `Cannot write ${directory}: ${reason}`);
 	const toLoss = (pid: number | null, isThere: boolean): string => {

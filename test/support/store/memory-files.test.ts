@@ -10,7 +10,8 @@ describe("files in memory", () => {
 		const files = createMemoryFiles();
 		await expect(files.create("/a/b", "x")).rejects.toMatchObject({ code: "ENOENT" });
 		await files.makeDirectory("/a");
-		expect([await files.create("/a/b", "x"), await files.create("/a/b", "y")]).toEqual([true, false]);
+		expect(await files.create("/a/b", "x")).toEqual(await files.status("/a/b"));
+		expect(await files.create("/a/b", "y")).toBeNull();
 		const file = await files.openAppend("/a/log");
 		await file.append("one\n");
 		await file.append("two\n");

@@ -135,7 +135,7 @@ function createOver(root: DirectoryNode, firstTime: number): MemoryFiles {
 			const node = find(target);
 			if (node === null) return null;
 			if (node.kind === "directory") return { kind: "directory", size: 0, modifiedAt: 0, mode: 0o755 };
-			return { kind: "file", size: node.content.length, modifiedAt: node.modifiedAt, mode: node.mode };
+			return toStatus(node);
 		},
 		async list(target) {
 			const node = find(target);
@@ -160,9 +160,8 @@ function createOver(root: DirectoryNode, firstTime: number): MemoryFiles {
 			await replace(target, Buffer.concat(content), options);
 		},
 		async create(target, content) {
-			if (find(target) !== null) return false;
-			put(target, Buffer.from(content), 0o644);
-			return true;
+			if (find(target) !== null) return null;
+			return toStatus(put(target, Buffer.from(content), 0o644));
 		},
 		async rename(from, to) {
 			const node = find(from);
@@ -233,6 +232,10 @@ function survivor(node: DirectoryNode, random: () => number): DirectoryNode {
 		result.synced.set(name, persisted);
 	}
 	return result;
+}
+
+function toStatus({ content, modifiedAt, mode }: FileNode): FileStatus {
+	return { kind: "file", size: content.length, modifiedAt, mode };
 }
 
 function surviving(file: FileNode, random: () => number): FileNode {

@@ -61,6 +61,8 @@ export function createLineFile({ files, log, path, header, prepare, nameMade, ..
 	let handle: AppendFile | null = null;
 	let unsynced = false;
 	let isShared = false;
+	/** Whether there was no file when it was last looked at. */
+	let isMissing = false;
 	/** What a failed append may have left in the file, and where. */
 	let failed: Appended | null = null;
 	let lastAppended: Appended | null = null;
@@ -79,7 +81,9 @@ export function createLineFile({ files, log, path, header, prepare, nameMade, ..
 	};
 
 	const checkedSize = async (): Promise<number> => {
-		const size = (await files.status(path))?.size ?? 0;
+		const status = await files.status(path);
+		isMissing = status === null;
+		const size = status?.size ?? 0;
 		if (size < knownSize) {
 			throw new KernelError("storage-failed", `Cannot write ${path}: it was removed while the session was open.`);
 		}
@@ -127,9 +131,8 @@ export function createLineFile({ files, log, path, header, prepare, nameMade, ..
 			const end = await repairEnd(await cutFailed(size));
 			size = end.size;
 			before = size === 0 && header !== undefined ? `${header}\n` : end.separator;
-			const isNew = size === 0 && (await files.status(path)) === null;
 			handle = await files.openAppend(path);
-			if (isNew) nameMade();
+			if (isMissing) nameMade();
 		}
 		const joined = joinLines(lines, "\n");
 		const isShort = typeof joined === "string";
