@@ -425,8 +425,8 @@ describe("files on disk", () => {
 	});
 
 	it("creates a directory for the owner only when requested, and leaves an existing one unchanged", async () => {
-		await files.makeDirectory(at("a/private"), 0o700);
-		await files.makeDirectory(at("a"), 0o700);
+		expect(await files.makeDirectory(at("a/private"), 0o700)).toBe(true);
+		expect(await files.makeDirectory(at("a"), 0o700)).toBe(false);
 		const modes = await Promise.all(["a", "a/private"].map(async (name) => (await stat(at(name))).mode & 0o777));
 		expect(modes).toEqual([0o777 & ~process.umask(), 0o700]);
 	});

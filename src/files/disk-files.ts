@@ -230,19 +230,21 @@ async function openAppend({ privacyOf, closing }: Access, target: string): Promi
 }
 
 /**
- * Creates a directory and its missing parents. Node's own recursive `mkdir` never ends where creating a directory fails
+ * Creates a directory and its missing parents, and tells whether it created it. Node's own recursive `mkdir` never ends where creating a directory fails
  * as if its parent were missing, as below `/proc`.
  */
-async function makeDirectories(access: Access, directory: string, mode?: number): Promise<void> {
+async function makeDirectories(access: Access, directory: string, mode?: number): Promise<boolean> {
 	await access.closing.closeDirectories(directory);
-	if ((await statusOf(directory)) === "directory") return;
+	if ((await statusOf(directory)) === "directory") return false;
 	const parent = path.dirname(directory);
 	if (parent !== directory) await makeDirectories(access, parent);
 	try {
 		await mkdir(directory, access.privacyOf(directory) === "open" ? mode : privateDirectoryMode);
+		return true;
 	} catch (thrown) {
 		// Another process may have created it meanwhile.
 		if (systemErrorCode(thrown) !== "EEXIST" || (await statusOf(directory)) !== "directory") throw thrown;
+		return false;
 	}
 }
 

@@ -66,9 +66,9 @@ export interface Files {
 	resolve(path: string): Promise<string>;
 	/**
 	 * Creates the directory and its parents unless they exist. `mode` are the permission bits of the directory, if it
-	 * is created here; default: 0o777 less the umask, as for the parents.
+	 * is created here; default: 0o777 less the umask, as for the parents. Resolves with whether it was.
 	 */
-	makeDirectory(path: string, mode?: number): Promise<void>;
+	makeDirectory(path: string, mode?: number): Promise<boolean>;
 	/**
 	 * Writes a temporary file in the same directory and renames it to `path`: readers see the old or the new content,
 	 * never a part.

@@ -62,21 +62,24 @@ export async function openDiskSession(
 	let lease = leaseHeld;
 	const watch = createLeaseWatch(clock);
 
-	const makeDirectory = async (): Promise<void> => {
-		await files.makeDirectory(paths.directory);
-		if (found.contextPath !== paths.oldContext) return;
+	/** Whether it was not there before. */
+	const makeDirectory = async (): Promise<boolean> => {
+		const isNew = await files.makeDirectory(paths.directory);
+		if (found.contextPath !== paths.oldContext) return isNew;
 		await files.rename(paths.oldContext, paths.context);
 		names.nameMade(paths.context);
 		names.nameMade(paths.oldContext);
+		return isNew;
 	};
 	const enter = async (): Promise<void> => {
 		await index.register(workDir);
-		await withStorageError(paths.directory, async () => {
+		const isNew = await withStorageError(
+			paths.directory,
 			// If a directory with content is missing now, somebody deleted it: it must not come back half empty.
-			if (!hadContent || found.contextPath === paths.oldContext) await makeDirectory();
-			names.directoryMade(paths.directory);
-		});
-		await sweepAll([paths.directory], options, openedAt);
+			async () => (!hadContent || found.contextPath === paths.oldContext) && (await makeDirectory()),
+		);
+		names.directoryMade(paths.directory);
+		if (!isNew) await sweepAll([paths.directory], options, openedAt);
 	};
 	const start = async (): Promise<void> => {
 		if (lease === null) {

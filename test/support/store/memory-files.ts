@@ -145,13 +145,16 @@ function createOver(root: DirectoryNode, firstTime: number): MemoryFiles {
 		resolve: async (target) => path.resolve(target),
 		async makeDirectory(target) {
 			let node: DirectoryNode = root;
+			let isNew = false;
 			for (const part of partsOf(target)) {
 				if (part === "") continue;
 				const next = node.names.get(part) ?? createDirectory();
 				if (next.kind === "file") throw systemError("ENOTDIR", target);
+				isNew = !node.names.has(part);
 				node.names.set(part, next);
 				node = next;
 			}
+			return isNew;
 		},
 		replace: (target, content, options = {}) => replace(target, Buffer.from(content), options),
 		async replaceByPieces(target, pieces, options = {}) {

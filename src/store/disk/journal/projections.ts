@@ -108,7 +108,7 @@ export function createProjections(options: ProjectionOptions): Projections {
 			calls: options.callsSize,
 		}),
 		async repair(repairs) {
-			await attempt("context", async () => {
+			const repairContext = attempt("context", async () => {
 				if (repairs.context.kind === "rewrite") {
 					if (!repairs.isContextReplaced || contextLines.length === 0) return rewriteContext();
 					return context.change({ kind: "replace", rows: await options.journal().contextRows() });
@@ -116,11 +116,12 @@ export function createProjections(options: ProjectionOptions): Projections {
 				await contextLines.repairEnd();
 				if (repairs.context.kind === "append") await contextLines.append(repairs.context.missing.map(toLine));
 			});
-			await attempt("wire", async () => {
+			const repairWire = attempt("wire", async () => {
 				if (repairs.wire.kind === "rewrite") return rewriteWire();
 				await wire.repairEnd();
 				if (repairs.wire.kind === "append") await wire.append(repairs.wire.missing);
 			});
+			await Promise.all([repairContext, repairWire]);
 		},
 		async write(batches) {
 			await Promise.all([writeWire(batches), writeContext(batches), writeState(batches)]);
