@@ -10,6 +10,8 @@ import { percentile } from "./report.ts";
 
 export const sessionCount = 1000;
 export const turnsAtOnce = 20;
+/** As many as one process is expected to hold while nobody uses them. */
+export const idleCount = 10_000;
 /** Measured turns per session. */
 const roundCount = 3;
 /** Sessions created before memory is first measured: by then all code is loaded, and the heap has its usual size. */
@@ -84,6 +86,23 @@ export async function measureSessions(
 		};
 	} finally {
 		if (!isOver) await client.end();
+	}
+}
+
+/**
+ * Bytes that the process needs for each of `idleCount` sessions that have had a turn and are not used, what is loaded for the
+ * first of them included; null where the system does not report memory. With the default limit on loaded sessions.
+ */
+export async function measureIdleSessions(target: Target, workDir: string, scripts: string): Promise<number | null> {
+	const client = startClient(target, ["rpc", "--work-dir", workDir, "--config", toConfig(scripts, null)]);
+	try {
+		await client.run("initialize", {});
+		const before = client.memory();
+		await inParallel(idleCount, turnsAtOnce, () => client.run("session/create", { prompt: "hello" }));
+		const after = client.memory();
+		return before === null || after === null ? null : (after - before) / idleCount;
+	} finally {
+		await client.end();
 	}
 }
 

@@ -10,7 +10,14 @@ import { measureDeltas } from "../bench/delta-latency.ts";
 import { measureEditorText, measureLoad, measureWireText } from "../bench/editors.ts";
 import { type GatewayLoad, measureGateway } from "../bench/gateway-load.ts";
 import { eventCount, logSize, longLog, manyEvents, messageCount, writeLongSessions } from "../bench/long-session.ts";
-import { measureSessions, sessionCount, turnsAtOnce, writeSessionScripts } from "../bench/many-sessions.ts";
+import {
+	idleCount,
+	measureIdleSessions,
+	measureSessions,
+	sessionCount,
+	turnsAtOnce,
+	writeSessionScripts,
+} from "../bench/many-sessions.ts";
 import {
 	measureBareNode,
 	measureFirstEvent,
@@ -306,6 +313,18 @@ async function runSessions(choice: Choice, folder: string): Promise<void> {
 				column.end(target, end);
 			}
 		}
+	}
+	// Once: it takes minutes, and does not depend on what else runs.
+	const idle = new Map<string, number[]>();
+	measures.push({
+		name: `memory of each of ${idleCount.toLocaleString("en-US")} idle sessions`,
+		unit: "KB",
+		values: idle,
+	});
+	for (const target of targets) {
+		if (!choice.json) process.stderr.write(`\r${idleCount.toLocaleString("en-US")} idle sessions  `);
+		const memory = await measureIdleSessions(target, workDir, scripts);
+		idle.set(target.name, memory === null ? [] : [memory / 1000]);
 	}
 	if (!choice.json) process.stderr.write(`\r${sessionCount.toLocaleString("en-US")} sessions: `);
 	printAlone(choice, measures);
