@@ -1,16 +1,12 @@
-// One session: commands in, events out, one turn at a time. It owns its stored files while it is loaded. assemble.ts
-// builds its parts; this file has its commands and its lifecycle.
+// One session: commands in, events out. It owns its stored files while it is loaded. assemble.ts builds its parts,
+// session-turns.ts runs its turns; this file has its other commands and its lifecycle.
 
-import { setMaxListeners } from "node:events";
 import { isDeepStrictEqual } from "node:util";
-import { createDeferred } from "../../base/deferred.ts";
 import { KernelError, toKernelError } from "../../base/errors.ts";
-import { isRecord } from "../../base/json.ts";
 import type { Command, CommandType, CommandValues } from "../../events/command.ts";
-import { textPart, type UserInput } from "../../events/content.ts";
+import { textPart } from "../../events/content.ts";
 import type { AgentEvent, Cursor } from "../../events/event.ts";
 import { isFinal } from "../../events/task-status.ts";
-import type { TurnOptions } from "../../events/turn-options.ts";
 import type { TaskView } from "../../tools/operations.ts";
 import type {
 	Attachment,
@@ -25,16 +21,13 @@ import type {
 } from "../api.ts";
 import { toViews } from "../background/task-view.ts";
 import { type CheckedTools, checkClientTools } from "../clients/client-tools.ts";
-import { KeyedTurns } from "../turn/keyed-turns.ts";
-import { breakOff, type RunningTurn, runMainTurn, type TurnStart } from "../turn/main-turn.ts";
-import { createSteerQueue } from "../turn/steers.ts";
-import { changeTurnOptions, joinTurnOptions } from "../turn/turn-options.ts";
+import { breakOff } from "../turn/main-turn.ts";
 import { type AssembledSession, assembleSession } from "./assemble.ts";
 import type { ForkSource } from "./fork-source.ts";
 import type { SessionParts } from "./session-parts.ts";
+import { SessionTurns } from "./session-turns.ts";
 import { WarmUp } from "./warm-up.ts";
 
-type CommandOf<T extends CommandType> = Extract<Command, { type: T }>;
 type CommandHandlers = {
 	readonly [T in CommandType]: (command: Extract<Command, { type: T }>) => CommandValues[T] | Promise<CommandValues[T]>;
 };
@@ -49,13 +42,9 @@ export class Session implements SessionApi {
 	readonly #assembled: AssembledSession;
 	readonly #warmUp: WarmUp;
 	readonly #handlers: CommandHandlers = {
-		"turn.start": ({ input, isOwn = false, options = {}, key }) => {
-			const start = { input, isOwn, options };
-			if (key === undefined) return { turnId: this.#startTurn(start).id };
-			return this.#keyedTurns.start(key, input, () => this.#startStoredTurn({ ...start, key }));
-		},
-		"turn.steer": ({ input }) => this.#steer(input),
-		"turn.cancel": () => this.#cancel(),
+		"turn.start": (command) => this.#turns.start(command),
+		"turn.steer": ({ input }) => this.#turns.steer(input),
+		"turn.cancel": () => this.#turns.cancel(),
 		"side-question.start": ({ question }) => this.#startSideQuestion(question),
 		"side-question.cancel": ({ id }) => this.#assembled.sideQuestions.cancel(id),
 		"plan-mode.set": ({ enabled }) => this.#setPlanMode(enabled),
@@ -64,7 +53,7 @@ export class Session implements SessionApi {
 		"title.set": ({ title }) => this.#setTitle(title),
 		"context.add": ({ text, name }) => this.#addToContext(text, name),
 		"notification.add": (event) => this.#assembled.notifications.add(event),
-		"turn-options.set": ({ options }) => this.#setTurnOptions(options),
+		"turn-options.set": ({ options }) => this.#turns.setOptions(options),
 		"task.stop": ({ id }) => this.#stopTask(id),
 		"files.find": ({ query }) => this.#parts.findFiles(query),
 		"interaction.respond": ({ interactionId, clientId = null, answer }) => {
@@ -74,12 +63,7 @@ export class Session implements SessionApi {
 			return { settled, by: interactions.settledBy(interactionId) };
 		},
 	};
-	/** Options of each turn that does not have them itself. */
-	#turnOptions: TurnOptions;
-	readonly #keyedTurns: KeyedTurns;
-	#hadTurn = false;
-	/** The end of a turn that an earlier process left, once it was asked for. */
-	#endOfInterrupted: Promise<void> | null = null;
+	readonly #turns: SessionTurns;
 	#closing = false;
 
 	constructor(parts: SessionParts) {
@@ -87,13 +71,12 @@ export class Session implements SessionApi {
 		this.id = stored.id;
 		this.workDir = stored.workDir;
 		this.#parts = parts;
-		this.#turnOptions = parts.turns ?? {};
-		this.#keyedTurns = new KeyedTurns(stored.summary.keyedTurns);
 		this.#assembled = assembleSession(parts);
+		this.#turns = new SessionTurns(parts, this.#assembled, () => this.#checkOpen());
 		const { tools, turn } = this.#assembled;
 		this.#warmUp = new WarmUp({
 			work: async () => void (await Promise.all([tools(), chosen.model?.warmUp?.()])),
-			isNeeded: () => !this.#closing && !this.#hadTurn && turn.running === null,
+			isNeeded: () => !this.#closing && !this.#turns.hadOne && turn.running === null,
 			clock,
 			log,
 		});
@@ -172,7 +155,7 @@ export class Session implements SessionApi {
 
 	/** Whether it was loaded from disk or has had a turn. */
 	get hasHistory(): boolean {
-		return this.#parts.stored.existed || this.#hadTurn;
+		return this.#parts.stored.existed || this.#turns.hadOne;
 	}
 
 	/** Called once before anything else: restores plan mode and runs the hooks of a session start. */
@@ -229,7 +212,7 @@ export class Session implements SessionApi {
 	/** Changes which MCP servers it uses, from its next turn on. */
 	async changeMcpServers(change: McpServersChange): Promise<void> {
 		const { servers } = this.#assembled;
-		if (this.#closing) throw closing();
+		this.#checkOpen();
 		if (servers === null) throw new KernelError("unsupported", `The session ${this.id} uses no MCP servers.`);
 		servers.change(change);
 	}
@@ -251,7 +234,7 @@ export class Session implements SessionApi {
 
 	/** Whether a turn was started with this key. */
 	hasTurn(key: string): boolean {
-		return this.#keyedTurns.has(key);
+		return this.#turns.has(key);
 	}
 
 	/**
@@ -259,21 +242,7 @@ export class Session implements SessionApi {
 	 * session that was just opened; nothing happens without such a turn, and it is ended once however often this is called.
 	 */
 	endInterruptedTurn(): Promise<void> {
-		this.#endOfInterrupted ??= this.#endInterrupted().catch((thrown: unknown) => {
-			this.#endOfInterrupted = null;
-			throw thrown;
-		});
-		return this.#endOfInterrupted;
-	}
-
-	async #endInterrupted(): Promise<void> {
-		const { openTurn } = this.#parts.stored.summary;
-		if (openTurn === null || this.#hadTurn || this.turnId !== null) return;
-		const { main, emitter } = this.#assembled;
-		await main.load();
-		const message = "The process that ran the turn ended before the turn did.";
-		const outcome = { status: "failed", error: { code: "closed", message, data: null } } as const;
-		await emitter.emit({ turnId: openTurn, agentPath: [] }, { type: "turn.ended", outcome }, { sync: true }, never);
+		return this.#turns.endInterrupted();
 	}
 
 	/** Resolves when another process has taken its stored files over: nothing of it can be stored any more. */
@@ -371,109 +340,20 @@ export class Session implements SessionApi {
 		await this.#parts.stored.close({ becomesLast: !this.#parts.isOneOfMany });
 	}
 
-	/** Starts a turn; resolves once its beginning is stored, and fails when it is over without one. */
-	async #startStoredTurn(start: TurnStart & { readonly options: TurnOptions }): Promise<{ readonly turnId: string }> {
-		const begun = createDeferred<boolean>();
-		const turn = this.#startTurn(start, () => begun.resolve(true));
-		void turn.ended.then(() => begun.resolve(false));
-		if (await begun.promise) return { turnId: turn.id };
-		throw new KernelError("storage-failed", "The turn did not begin; the log says why. It can be started again.");
-	}
-
-	/** `begun` is called once its beginning is stored. */
-	#startTurn(
-		{ input, isOwn, key, options }: TurnStart & { readonly options: TurnOptions },
-		begun: () => void = () => {},
-	): RunningTurn {
-		if (this.#closing) throw closing();
-		const { turn: current, servers, background, notifications, ...others } = this.#assembled;
-		if (current.running !== null) throw new KernelError("busy", "An agent turn is already in progress");
-		const turn: RunningTurn = {
-			id: this.#parts.identifiers.hex(32),
-			controller: new AbortController(),
-			chosen: this.#assembled.model.current,
-			// What the program itself writes is no turn of whoever made the session.
-			options: isOwn ? options : joinTurnOptions(this.#turnOptions, options),
-			steers: createSteerQueue(),
-			broken: null,
-			ended: Promise.resolve(),
-		};
-		// Every call of an answer, and every event that waits for a slow client, listens to it.
-		setMaxListeners(0, turn.controller.signal);
-		servers?.turnStarts();
-		current.running = turn;
-		turn.ended = runMainTurn(
-			turn,
-			{ input, isOwn, ...(key === undefined ? {} : { key }) },
-			{
-				...others,
-				servers,
-				loopIterations: this.#parts.loopIterations,
-				keys: this.#parts.keys,
-				notifications: {
-					openTurn: async (deliver) => {
-						await background.find();
-						await notifications.taken(turn.options.events?.taken ?? []);
-						await notifications.openTurn(deliver);
-					},
-					closeTurn: () => notifications.closeTurn(),
-				},
-				log: this.#parts.log,
-				seal: (error) => this.#assembled.emitter.fail(turn.id, error),
-				begun: () => {
-					this.#hadTurn = true;
-					begun();
-				},
-				// A client that receives the end may start the next turn at once.
-				release: () => {
-					current.running = null;
-				},
-			},
-		);
-		return turn;
+	#checkOpen(): void {
+		if (this.#closing) throw new KernelError("closed", "The session is closing.");
 	}
 
 	async #setTitle(title: string): Promise<{ readonly title: string }> {
-		if (this.#closing) throw closing();
+		this.#checkOpen();
 		return await this.#assembled.title.set(title);
-	}
-
-	#setTurnOptions(change: CommandOf<"turn-options.set">["options"]): Promise<null> {
-		const { model, main } = this.#assembled;
-		const { stored } = this.#parts;
-		return model.between(async () => {
-			const turns = changeTurnOptions(this.#turnOptions, change);
-			// A session without a context starts afresh when it is opened again, and would forget the change.
-			await main.load();
-			const before: unknown = stored.state().creationOptions;
-			await stored.commit(
-				{ state: { creationOptions: { ...(isRecord(before) ? before : {}), turns } } },
-				{ sync: true },
-			);
-			this.#turnOptions = turns;
-			return null;
-		});
-	}
-
-	#steer(input: UserInput): null {
-		if (this.#assembled.turn.running?.steers.add(input) !== true) throw noTurn();
-		return null;
-	}
-
-	#cancel(): null {
-		const { running } = this.#assembled.turn;
-		if (running === null) throw noTurn();
-		// Input added now would be acknowledged and lost.
-		running.steers.close();
-		running.controller.abort();
-		return null;
 	}
 
 	async #addToContext(text: string, name: string | null): Promise<{ readonly added: boolean }> {
 		const refuseTurn = () => {
 			if (this.turnId !== null) throw new KernelError("busy", "An agent turn is in progress: wait for its end.");
 		};
-		if (this.#closing) throw closing();
+		this.#checkOpen();
 		refuseTurn();
 		const { context } = await this.#assembled.main.load();
 		refuseTurn();
@@ -500,7 +380,7 @@ export class Session implements SessionApi {
 	}
 
 	#startSideQuestion(question: string): { readonly id: string } {
-		if (this.#closing) throw closing();
+		this.#checkOpen();
 		return this.#assembled.sideQuestions.start(question);
 	}
 
@@ -516,12 +396,4 @@ export class Session implements SessionApi {
 		await delivered;
 		return { planMode: enabled };
 	}
-}
-
-function closing(): KernelError {
-	return new KernelError("closed", "The session is closing.");
-}
-
-function noTurn(): KernelError {
-	return new KernelError("no-turn", "No agent turn is in progress");
 }

@@ -1,0 +1,184 @@
+// The turns of one session, one at a time: how they are started, steered and cancelled, and with which options.
+import { setMaxListeners } from "node:events";
+import { createDeferred } from "../../base/deferred.ts";
+import { KernelError } from "../../base/errors.ts";
+import { isRecord } from "../../base/json.ts";
+import type { Command, CommandValues } from "../../events/command.ts";
+import type { UserInput } from "../../events/content.ts";
+import type { TurnOptions } from "../../events/turn-options.ts";
+import { KeyedTurns } from "../turn/keyed-turns.ts";
+import { type RunningTurn, runMainTurn, type TurnStart } from "../turn/main-turn.ts";
+import { createSteerQueue } from "../turn/steers.ts";
+import { changeTurnOptions, joinTurnOptions } from "../turn/turn-options.ts";
+import type { AssembledSession } from "./assemble.ts";
+import type { SessionParts } from "./session-parts.ts";
+
+type CommandOf<T extends Command["type"]> = Extract<Command, { type: T }>;
+type StartOptions = TurnStart & { readonly options: TurnOptions };
+
+const never = new AbortController().signal;
+
+export class SessionTurns {
+	readonly #parts: SessionParts;
+	readonly #assembled: AssembledSession;
+	readonly #checkOpen: () => void;
+	readonly #keyed: KeyedTurns;
+	/** Options of each turn that does not have them itself. */
+	#options: TurnOptions;
+	#hadOne = false;
+	/** The end of a turn that an earlier process left, once it was asked for. */
+	#endOfInterrupted: Promise<void> | null = null;
+
+	/** `checkOpen` throws once the session is closing. */
+	constructor(parts: SessionParts, assembled: AssembledSession, checkOpen: () => void) {
+		this.#parts = parts;
+		this.#assembled = assembled;
+		this.#checkOpen = checkOpen;
+		this.#keyed = new KeyedTurns(parts.stored.summary.keyedTurns);
+		this.#options = parts.turns ?? {};
+	}
+
+	/** Whether a turn has begun in this process. */
+	get hadOne(): boolean {
+		return this.#hadOne;
+	}
+
+	/** Whether a turn was started with this key. */
+	has(key: string): boolean {
+		return this.#keyed.has(key);
+	}
+
+	/**
+	 * Starts a turn. With a key it resolves once its beginning is stored, and a key that has a turn starts none. Fails `busy`
+	 * while a turn runs, and `closed` once the session is closing.
+	 */
+	start({
+		input,
+		isOwn = false,
+		options = {},
+		key,
+	}: CommandOf<"turn.start">): CommandValues["turn.start"] | Promise<CommandValues["turn.start"]> {
+		const start = { input, isOwn, options };
+		if (key === undefined) return { turnId: this.#begin(start).id };
+		return this.#keyed.start(key, input, () => this.#beginStored({ ...start, key }));
+	}
+
+	/** Adds input to the running turn. Fails `no-turn` without one. */
+	steer(input: UserInput): null {
+		if (this.#assembled.turn.running?.steers.add(input) !== true) throw noTurn();
+		return null;
+	}
+
+	/** Cancels the running turn. Fails `no-turn` without one. */
+	cancel(): null {
+		const { running } = this.#assembled.turn;
+		if (running === null) throw noTurn();
+		// Input added now would be acknowledged and lost.
+		running.steers.close();
+		running.controller.abort();
+		return null;
+	}
+
+	/** Changes the options of the turns that begin from now on, and stores them. */
+	setOptions(change: CommandOf<"turn-options.set">["options"]): Promise<null> {
+		const { model, main } = this.#assembled;
+		const { stored } = this.#parts;
+		return model.between(async () => {
+			const turns = changeTurnOptions(this.#options, change);
+			// A session without a context starts afresh when it is opened again, and would forget the change.
+			await main.load();
+			const before: unknown = stored.state().creationOptions;
+			await stored.commit(
+				{ state: { creationOptions: { ...(isRecord(before) ? before : {}), turns } } },
+				{ sync: true },
+			);
+			this.#options = turns;
+			return null;
+		});
+	}
+
+	/**
+	 * Ends the turn that an earlier process left without an end, as failed, once the context has what it said and did. Nothing
+	 * happens without such a turn, and it is ended once however often this is called.
+	 */
+	endInterrupted(): Promise<void> {
+		this.#endOfInterrupted ??= this.#endInterrupted().catch((thrown: unknown) => {
+			this.#endOfInterrupted = null;
+			throw thrown;
+		});
+		return this.#endOfInterrupted;
+	}
+
+	async #endInterrupted(): Promise<void> {
+		const { openTurn } = this.#parts.stored.summary;
+		const { main, emitter, turn } = this.#assembled;
+		if (openTurn === null || this.#hadOne || turn.running !== null) return;
+		await main.load();
+		const message = "The process that ran the turn ended before the turn did.";
+		const outcome = { status: "failed", error: { code: "closed", message, data: null } } as const;
+		await emitter.emit({ turnId: openTurn, agentPath: [] }, { type: "turn.ended", outcome }, { sync: true }, never);
+	}
+
+	/** Starts a turn; resolves once its beginning is stored, and fails when it is over without one. */
+	async #beginStored(start: StartOptions): Promise<{ readonly turnId: string }> {
+		const begun = createDeferred<boolean>();
+		const turn = this.#begin(start, () => begun.resolve(true));
+		void turn.ended.then(() => begun.resolve(false));
+		if (await begun.promise) return { turnId: turn.id };
+		throw new KernelError("storage-failed", "The turn did not begin; the log says why. It can be started again.");
+	}
+
+	/** `begun` is called once its beginning is stored. */
+	#begin({ input, isOwn, key, options }: StartOptions, begun: () => void = () => {}): RunningTurn {
+		this.#checkOpen();
+		const { turn: current, servers, background, notifications, ...others } = this.#assembled;
+		if (current.running !== null) throw new KernelError("busy", "An agent turn is already in progress");
+		const turn: RunningTurn = {
+			id: this.#parts.identifiers.hex(32),
+			controller: new AbortController(),
+			chosen: this.#assembled.model.current,
+			// What the program itself writes is no turn of whoever made the session.
+			options: isOwn ? options : joinTurnOptions(this.#options, options),
+			steers: createSteerQueue(),
+			broken: null,
+			ended: Promise.resolve(),
+		};
+		// Every call of an answer, and every event that waits for a slow client, listens to it.
+		setMaxListeners(0, turn.controller.signal);
+		servers?.turnStarts();
+		current.running = turn;
+		turn.ended = runMainTurn(
+			turn,
+			{ input, isOwn, ...(key === undefined ? {} : { key }) },
+			{
+				...others,
+				servers,
+				loopIterations: this.#parts.loopIterations,
+				keys: this.#parts.keys,
+				notifications: {
+					openTurn: async (deliver) => {
+						await background.find();
+						await notifications.taken(turn.options.events?.taken ?? []);
+						await notifications.openTurn(deliver);
+					},
+					closeTurn: () => notifications.closeTurn(),
+				},
+				log: this.#parts.log,
+				seal: (error) => this.#assembled.emitter.fail(turn.id, error),
+				begun: () => {
+					this.#hadOne = true;
+					begun();
+				},
+				// A client that receives the end may start the next turn at once.
+				release: () => {
+					current.running = null;
+				},
+			},
+		);
+		return turn;
+	}
+}
+
+function noTurn(): KernelError {
+	return new KernelError("no-turn", "No agent turn is in progress");
+}
