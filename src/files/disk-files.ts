@@ -230,7 +230,7 @@ async function openAppend({ privacyOf, closing }: Access, target: string): Promi
 }
 
 /**
- * Creates a directory and its missing parents, and tells whether it created it. Node's own recursive `mkdir` never ends where creating a directory fails
+ * Creates a directory and its missing parents; whether it was created. Node's own recursive `mkdir` never ends where creating a directory fails
  * as if its parent were missing, as below `/proc`.
  */
 async function makeDirectories(access: Access, directory: string, mode?: number): Promise<boolean> {
