@@ -1,8 +1,10 @@
 // Time as a port, so that deadlines and retries run under a fake clock in tests.
 
 export interface Clock {
-	/** Milliseconds since the epoch. */
+	/** Milliseconds since the epoch, for what is stored or shown: somebody may set the time of the machine at any moment. */
 	now(): number;
+	/** Milliseconds since some moment, for how long something takes in this process: no setting of the time changes it. */
+	monotonic(): number;
 	/**
 	 * Calls back once after `milliseconds`; the returned function withdraws it. A background timer does not keep the
 	 * process alive.
@@ -15,6 +17,7 @@ const longestTimer = 2_147_483_647;
 
 export const systemClock: Clock = {
 	now: () => Date.now(),
+	monotonic: () => performance.now(),
 	after: (milliseconds, callback, inBackground = false) => {
 		let left = milliseconds;
 		let timer: NodeJS.Timeout;
@@ -49,10 +52,7 @@ export interface Deadline {
 	withdraw(): void;
 }
 
-/**
- * Is over after so many milliseconds by a timer in the background: somebody may set the time of the machine meanwhile, so that
- * two readings of `now` do not say how long something took.
- */
+/** Is over after so many milliseconds, by a timer in the background. */
 export function createDeadline(clock: Clock, milliseconds: number): Deadline {
 	let isOver = false;
 	const withdraw = clock.after(

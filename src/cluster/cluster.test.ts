@@ -188,6 +188,7 @@ describe("sessions of several workers", () => {
 		let passTime = () => {};
 		const clock: Clock = {
 			now: () => 0,
+			monotonic: () => 0,
 			after: (milliseconds, callback, inBackground) => {
 				if (milliseconds !== 10_000) return systemClock.after(milliseconds, callback, inBackground);
 				passTime = callback;

@@ -103,7 +103,7 @@ export function createAccess(settings: AccessSettings): Access {
 		}
 		log.warn("A sign-in could not be renewed.", { path: file, reason: grant.reason });
 		if (grant.kind === "failed") {
-			pausedUntil = clock.now() + pauseAfterFailure;
+			pausedUntil = clock.monotonic() + pauseAfterFailure;
 			return { ok: false, reason: `The sign-in could not be renewed: ${grant.reason}.` };
 		}
 		// A program that does not use our lock may have renewed it meanwhile.
@@ -135,7 +135,7 @@ export function createAccess(settings: AccessSettings): Access {
 			if (stored.kind !== "tokens") return toAbsence(stored);
 			const { accessToken, expiresAt } = stored.tokens;
 			const hasEnded = expiresAt !== 0 && expiresAt * 1000 <= clock.now();
-			if (hasEnded && clock.now() >= pausedUntil) {
+			if (hasEnded && clock.monotonic() >= pausedUntil) {
 				const renewal = await renewOnce(accessToken);
 				if (renewal.ok) return renewal;
 			}
@@ -145,7 +145,7 @@ export function createAccess(settings: AccessSettings): Access {
 		renewed: renewOnce,
 		async renewIfDue() {
 			if (unsaved !== null) await saveLate();
-			if (clock.now() < pausedUntil) return;
+			if (clock.monotonic() < pausedUntil) return;
 			const stored = await load();
 			if (stored.kind !== "tokens" || !isDue(stored.tokens, clock.now())) return;
 			if (stored.tokens.refreshToken === "" || stored.tokens.refreshToken === dead?.refreshToken) return;

@@ -24,6 +24,7 @@ async function createSubject(): Promise<Subject> {
 	// Waits pass at once; the deadlines of requests never do.
 	const clock = {
 		now: () => now,
+		monotonic: () => now,
 		after(milliseconds: number, callback: () => void) {
 			if (milliseconds === requestTimeout) return () => {};
 			waited += milliseconds;

@@ -91,13 +91,13 @@ export async function waitForTokens(
 	signal: AbortSignal,
 ): Promise<Tokens> {
 	const { clock } = port;
-	const end = clock.now() + device.expiresIn * 1000;
+	const end = clock.monotonic() + device.expiresIn * 1000;
 	let { interval } = device;
 	let lastFailure = "";
 	for (;;) {
 		await sleep(clock, interval * 1000, signal);
 		if (signal.aborted) throw stopped();
-		if (clock.now() >= end) throw expired(lastFailure);
+		if (clock.monotonic() >= end) throw expired(lastFailure);
 		const grant = await requestGrant(
 			port,
 			platform,

@@ -5,7 +5,7 @@ import { ask, type PlatformPort, requestTimeout, toAddress } from "./exchange.ts
 
 const url = new URL("https://auth.example.com/api/oauth/token");
 const never = new AbortController().signal;
-const clock = { now: () => 0, after: () => () => {} };
+const clock = { now: () => 0, monotonic: () => 0, after: () => () => {} };
 const portWith = (fetch: typeof globalThis.fetch): PlatformPort => ({ fetch, clock, version: "1.2.3" });
 
 /** Answers nothing until it is given up. */

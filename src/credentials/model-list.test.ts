@@ -12,7 +12,7 @@ const never = new AbortController().signal;
 
 function list(answer: () => Promise<Response>, seen: (url: string, init: RequestInit | undefined) => void = () => {}) {
 	const port: PlatformPort = {
-		clock: { now: () => 0, after: () => () => {} },
+		clock: { now: () => 0, monotonic: () => 0, after: () => () => {} },
 		version: "1.2.3",
 		fetch: (url, init) => {
 			seen(String(url), init);

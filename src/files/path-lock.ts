@@ -42,13 +42,13 @@ async function readText(files: Files, path: string): Promise<string | null> {
 }
 
 async function acquire({ files, clock }: LockPort, lockPath: string, token: string, times: LockTimes): Promise<void> {
-	const started = clock.now();
+	const started = clock.monotonic();
 	while (true) {
 		const content = JSON.stringify({ pid: process.pid, at: clock.now(), token });
 		if ((await files.create(lockPath, content)) !== null) return;
 		const held = await readText(files, lockPath);
 		if (held === null) continue;
-		if (isStale(held, clock.now(), times) || clock.now() - started >= times.patience) {
+		if (isStale(held, clock.now(), times) || clock.monotonic() - started >= times.patience) {
 			// Removed only if it is still the same lock: another waiter may have taken it over.
 			if ((await readText(files, lockPath)) === held) await files.remove(lockPath);
 			continue;

@@ -134,9 +134,8 @@ export class EventWriter {
 	/** Call it when nothing else is there at this moment: what waits is written now, or soon after the last time. */
 	settle(): void {
 		if (this.#waiting.length === 0 || this.#withdraw !== null) return;
-		const since = this.#clock.now() - this.#writtenAt;
-		// The clock may be set back.
-		if (since < 0 || since >= mergeSpan) this.flush();
+		const since = this.#clock.monotonic() - this.#writtenAt;
+		if (since >= mergeSpan) this.flush();
 		else this.#withdraw = this.#clock.after(mergeSpan - since, () => this.flush());
 	}
 
@@ -146,7 +145,7 @@ export class EventWriter {
 		const waiting = this.#waiting;
 		this.#waiting = [];
 		if (waiting.length === 0) return;
-		this.#writtenAt = this.#clock.now();
+		this.#writtenAt = this.#clock.monotonic();
 		this.#sink.write(waiting.map(toEventMessage).join(""));
 	}
 }

@@ -146,13 +146,13 @@ class Visits {
 		const { sessions, queues: store, clock, log } = options;
 		this.#queues = new PromptQueues({ sessions, store, newId: randomUUID, now: () => clock.now(), log });
 		this.#call = createMethods({ ...options, queues: this.#queues });
-		this.#repeated = new RepeatedRequests(() => options.clock.now());
+		this.#repeated = new RepeatedRequests(() => options.clock.monotonic());
 		this.#tokenWatch = new TokenWatch(options.tokens, options.clock);
 	}
 
 	open(hosts: ReadonlySet<string>): void {
 		const { tokens, clock } = this.#options;
-		this.#access = new AccessControl({ hosts, tokens, now: () => clock.now() });
+		this.#access = new AccessControl({ hosts, tokens, now: () => clock.monotonic() });
 	}
 
 	close(): void {

@@ -17,12 +17,12 @@ export function createRetries(clock: Clock): Retries {
 	let misses = 0;
 	let dueFrom = 0;
 	return {
-		isDue: () => clock.now() >= dueFrom,
+		isDue: () => clock.monotonic() >= dueFrom,
 		missed({ kind }) {
 			// Starting a program is expensive; whether somebody has signed in meanwhile is a cheap check.
 			misses = kind === "unauthorized" ? 0 : misses + 1;
 			const delay = misses <= 1 ? 0 : Math.min(firstDelay * 2 ** (misses - 2), longestDelay);
-			dueFrom = clock.now() + delay;
+			dueFrom = clock.monotonic() + delay;
 		},
 		connected() {
 			misses = 0;

@@ -32,7 +32,7 @@ export function startCall(asker: Asker, timeout: number, clock: Clock, outer: Ab
 	let withdraw = () => {};
 	const abort = () => controller.abort("the call was cancelled");
 	const run = () => {
-		since = clock.now();
+		since = clock.monotonic();
 		withdraw = clock.after(left, () => {
 			late = true;
 			controller.abort("the call took too long");
@@ -50,7 +50,7 @@ export function startCall(asker: Asker, timeout: number, clock: Clock, outer: Ab
 			stops += 1;
 			if (stops === 1) {
 				withdraw();
-				left = Math.max(0, left - (clock.now() - since));
+				left = Math.max(0, left - (clock.monotonic() - since));
 			}
 			try {
 				return await work();

@@ -31,7 +31,7 @@ export function createServerLog(server: string, clock: Clock, log: Log): ServerL
 	let dropped = 0;
 
 	const isAffordable = (length: number): boolean => {
-		const now = clock.now();
+		const now = clock.monotonic();
 		if (now >= periodEnd) {
 			if (dropped > 0) log.info("An MCP server said too much: the log lacks some of it.", { server, lines: dropped });
 			periodEnd = now + period;

@@ -72,10 +72,10 @@ async function waitUntilGone(
 	patience: number,
 	abortPending: AbortSignal,
 ): Promise<boolean> {
-	const deadline = clock.now() + patience;
+	const deadline = clock.monotonic() + patience;
 	for (let poll = 1; signalGroup(groupId, 0); poll += 1) {
 		if (poll % pollsPerLook === 0 && !(await isGroupAlive(groupId))) return true;
-		if (clock.now() >= deadline || abortPending.aborted) return !(await isGroupAlive(groupId));
+		if (clock.monotonic() >= deadline || abortPending.aborted) return !(await isGroupAlive(groupId));
 		await sleep(clock, pollInterval, never);
 	}
 	return true;

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { hasBubblewrap } from "../../test/support/executable/bubblewrap.ts";
+import { systemClock } from "../base/clock.ts";
 import { createProcesses as createAnyProcesses, type ProcessesOptions } from "./children.ts";
 import type { OpenOutputSink, RunRequest } from "./port.ts";
 import { findStragglers, markerVariable, type ProcessTable, sweepStragglers } from "./stragglers.ts";
@@ -355,12 +356,33 @@ describe.each(modes)("with containment %s", (contain) => {
 	});
 });
 
+describe.each(modes)("the time of the machine, with containment %s", (contain) => {
+	it.each([
+		["back", -3_600_000],
+		["forward", 3_600_000],
+	])("may be set %s: a program still has its time to end", async (_, by) => {
+		// Every reading is an hour from the one before.
+		let time = Date.now();
+		const clock = { ...systemClock, now: () => (time += by) };
+		const script = "trap 'sleep 0.2; echo in peace; exit 0' TERM; echo ready; while :; do sleep 0.05; done";
+		const cancelled = new AbortController();
+		const onOutput = () => cancelled.abort();
+		const processes = createAnyProcesses({ contain, drain: 50, grace: 20_000, clock });
+		const { output } = await processes.run(bash(script, { onOutput }), cancelled.signal);
+		expect(output).toContain("in peace");
+	});
+});
+
 describe("stragglers", () => {
 	it("are not found by a marker that no process has", async () => {
 		expect(await findStragglers("0123456789abcdef-absent")).toEqual([]);
-		expect(await sweepStragglers("0123456789abcdef-absent", { now: () => 0, after: () => () => undefined })).toEqual(
-			[],
-		);
+		expect(
+			await sweepStragglers("0123456789abcdef-absent", {
+				now: () => 0,
+				monotonic: () => 0,
+				after: () => () => undefined,
+			}),
+		).toEqual([]);
 	});
 
 	it("yields to other work over many scans that are each short", async () => {

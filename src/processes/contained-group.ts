@@ -107,9 +107,9 @@ function collect(pipe: Readable, show: (text: string) => void): void {
 
 /** The kernel ends a namespace's init last: once it is gone, or a zombie, the namespace is empty. */
 async function waitUntilEmpty(init: number, clock: Clock): Promise<boolean> {
-	const deadline = clock.now() + killPatience;
+	const deadline = clock.monotonic() + killPatience;
 	while (isLiving(init)) {
-		if (clock.now() >= deadline) return false;
+		if (clock.monotonic() >= deadline) return false;
 		await sleep(clock, emptyPollInterval, new AbortController().signal);
 	}
 	return true;
@@ -195,11 +195,11 @@ export async function startContainedGroup(
 		signalGroup(group, "SIGTERM");
 		// A stopped process handles TERM only after CONT.
 		signalGroup(group, "SIGCONT");
-		const deadline = clock.now() + grace;
+		const deadline = clock.monotonic() + grace;
 		const finished = new AbortController();
 		void exit.promise.then(() => finished.abort());
 		await sleep(clock, grace, AbortSignal.any([finished.signal, abortPending]));
-		while (!(await isFinished(group)) && clock.now() < deadline && !abortPending.aborted) {
+		while (!(await isFinished(group)) && clock.monotonic() < deadline && !abortPending.aborted) {
 			await sleep(clock, pollInterval, new AbortController().signal);
 		}
 	};

@@ -70,7 +70,7 @@ export function createSandbox(settings: SandboxSettings, place: SandboxPlace): S
 		const [shareDir = temporaryDir] = place.shareDirs;
 		const proxyPlace = { ...place, shareDir, temporaryDir, sockets: place.sockets ?? systemSockets };
 		return await startPrivateProxy(settings.allowedDomains, proxyPlace, (host, why) => {
-			denials.push({ host, why, at: clock.now() });
+			denials.push({ host, why, at: clock.monotonic() });
 			if (denials.length > denialLimit) denials.shift();
 		});
 	};

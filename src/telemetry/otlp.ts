@@ -186,8 +186,8 @@ export class OtlpExporter {
 
 	#warn(reason: string): void {
 		const { clock, log, url } = this.#settings;
-		if (clock.now() - this.#lastWarning < warningSpan) return;
-		this.#lastWarning = clock.now();
+		if (clock.monotonic() - this.#lastWarning < warningSpan) return;
+		this.#lastWarning = clock.monotonic();
 		log.warn("Spans could not be sent.", { url: withoutSecrets(url), reason, dropped: this.#unreported });
 		this.#unreported = 0;
 	}

@@ -18,13 +18,13 @@ export function createReadiness(check: () => Promise<unknown>, clock: Clock): ()
 		);
 		running = checking.then((isReady) => {
 			running = null;
-			last = { isReady, at: clock.now() };
+			last = { isReady, at: clock.monotonic() };
 			return isReady;
 		});
 		return running;
 	};
 	return async () => {
-		if (last !== null && running === null && Math.abs(clock.now() - last.at) < readinessTime) return last.isReady;
+		if (last !== null && running === null && clock.monotonic() - last.at < readinessTime) return last.isReady;
 		const checking = running ?? begin();
 		return await new Promise<boolean>((resolve) => {
 			const withdraw = clock.after(readinessTime, () => resolve(false), true);

@@ -132,7 +132,7 @@ describe("a plugin tool", () => {
 	it("is ended with its process group after 120 seconds", async () => {
 		// Two minutes pass at once; what else is waited for takes its time.
 		const clock: Clock = {
-			now: systemClock.now,
+			...systemClock,
 			after: (milliseconds, callback) => systemClock.after(milliseconds === 120_000 ? 100 : milliseconds, callback),
 		};
 		const environment = { ...place.environment, processes: createProcesses({ drain: 50, clock }) };

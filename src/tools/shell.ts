@@ -249,7 +249,7 @@ export function createShell(environment: ToolEnvironment): Tool {
 				async execute(signal, progress) {
 					const file = await shellPath();
 					const outputPath = await chooseOutputPath(toolCallId, takenPaths, environment);
-					const startedAt = environment.clock.now();
+					const startedAt = environment.clock.monotonic();
 					const outcome = await (outsideSandbox && sandbox !== null ? sandbox.outside : environment.processes).run(
 						{
 							file,

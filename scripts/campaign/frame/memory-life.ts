@@ -184,6 +184,7 @@ function createLifeClock(start: number, isStopped: () => boolean): Clock {
 	let now = start;
 	return {
 		now: () => now,
+		monotonic: () => now,
 		after(milliseconds, callback, inBackground = false) {
 			// Timers in the background repeat: time would never stand still.
 			if (inBackground || milliseconds >= 10_000) return () => {};

@@ -82,8 +82,8 @@ export class Notices {
 			const key = JSON.stringify([notice.sessionId, notice.interactionId]);
 			if (!this.#reported.has(key)) {
 				const isDue = now - notice.waitingSince >= noticePatience;
-				if (!isDue || !this.#mayReport(now)) continue;
-				this.#report(notice, now);
+				if (!isDue || !this.#mayReport()) continue;
+				this.#report(notice);
 			}
 			still.add(key);
 		}
@@ -126,7 +126,8 @@ export class Notices {
 	}
 
 	/** What is not reported now is due again at the next look. */
-	#mayReport(now: number): boolean {
+	#mayReport(): boolean {
+		const now = this.#parts.clock.monotonic();
 		if (this.#isOver || this.#sending >= sendLimit) return false;
 		this.#sentAt = this.#sentAt.filter((time) => now - time < limitSpan);
 		const isLimited = this.#sentAt.length >= noticeLimit;
@@ -136,8 +137,8 @@ export class Notices {
 		return !isLimited;
 	}
 
-	#report(notice: Notice, now: number): void {
-		this.#sentAt = [...this.#sentAt, now];
+	#report(notice: Notice): void {
+		this.#sentAt = [...this.#sentAt, this.#parts.clock.monotonic()];
 		this.#sending += 1;
 		void this.#parts.send(notice).finally(() => {
 			this.#sending -= 1;

@@ -34,7 +34,7 @@ export function createProgress({ clock, write, columns, mayDraw }: ProgressSetti
 	const calls = new Map<string, string>();
 	let doing = waiting;
 	let step = 0;
-	let startedAt = clock.now();
+	let startedAt = clock.monotonic();
 	let shown = "";
 	let withdraw: (() => void) | null = null;
 	let isRunning = false;
@@ -42,7 +42,7 @@ export function createProgress({ clock, write, columns, mayDraw }: ProgressSetti
 
 	const render = (): string => {
 		const stepText = step === 0 ? "" : `, step ${step}`;
-		const rest = `${stepText}, ${Math.floor((clock.now() - startedAt) / 1000)} s`;
+		const rest = `${stepText}, ${Math.floor((clock.monotonic() - startedAt) / 1000)} s`;
 		const [first] = calls.values();
 		const activity = calls.size > 1 ? `${calls.size} calls, first ${first}` : (first ?? doing);
 		const width = columns() - 1;
@@ -74,7 +74,7 @@ export function createProgress({ clock, write, columns, mayDraw }: ProgressSetti
 			calls.clear();
 			doing = waiting;
 			step = 0;
-			startedAt = clock.now();
+			startedAt = clock.monotonic();
 			if (!hasEnded) withdraw = clock.after(interval, tick);
 		}
 		if (body.type === "turn.ended" && body.outcome !== null) stop();

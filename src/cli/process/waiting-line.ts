@@ -32,10 +32,10 @@ export async function whileShown<Result>(
 	{ clock, terminal }: WaitingLineSettings = processTerminal(),
 ): Promise<Result> {
 	if (terminal === null) return await work(() => {});
-	const startedAt = clock.now();
+	const startedAt = clock.monotonic();
 	let isShown = false;
 	const show = () => {
-		const seconds = Math.floor((clock.now() - startedAt) / 1000);
+		const seconds = Math.floor((clock.monotonic() - startedAt) / 1000);
 		terminal.write(`${eraseLine}${onOneLine(`${what}, ${seconds} s`, terminal.columns() - 1)}`);
 		isShown = true;
 		withdraw = clock.after(patience, show, true);

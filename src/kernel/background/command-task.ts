@@ -100,9 +100,10 @@ function createLossCheck({ clock, staleAfter }: FollowSettings): (runtime: TaskR
 	let last: { readonly sign: number | null; readonly since: number } | null = null;
 	return ({ workerPid, heartbeatAt, updatedAt }) => {
 		if (workerPid !== null && !isAlive(workerPid)) return true;
-		const since = workerPid === null ? (updatedAt ?? 0) : clock.now();
+		const now = clock.monotonic();
+		const since = workerPid === null ? now - (clock.now() - (updatedAt ?? 0)) : now;
 		if (last === null || last.sign !== heartbeatAt) last = { sign: heartbeatAt, since };
-		return clock.now() - last.since > staleAfter;
+		return now - last.since > staleAfter;
 	};
 }
 

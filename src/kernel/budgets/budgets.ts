@@ -75,7 +75,7 @@ export class Budgets {
 		if (!this.#isLimited) return;
 		const { warningRatio } = limits;
 		const meter = new BudgetMeter({ scope: "turn", limits: limits.turn, warningRatio, used: null });
-		this.#turn = { meter, expired, countedAt: clock.now(), withdrawTimer: () => {} };
+		this.#turn = { meter, expired, countedAt: clock.monotonic(), withdrawTimer: () => {} };
 		this.#setTimer(this.#turn);
 	}
 
@@ -136,9 +136,8 @@ export class Budgets {
 	/** Time counts for session and turn alike, but only while a turn is open. */
 	#countTime(): void {
 		if (this.#turn === null) return;
-		const now = this.#settings.clock.now();
-		// A clock that was set back reduces nothing.
-		const passed = Math.max(now - this.#turn.countedAt, 0);
+		const now = this.#settings.clock.monotonic();
+		const passed = now - this.#turn.countedAt;
 		this.#turn.countedAt = now;
 		this.#count("time", passed, true);
 	}

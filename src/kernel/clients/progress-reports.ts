@@ -122,7 +122,7 @@ class RunningProgress {
 		this.#pending = [];
 		this.#pendingLength = 0;
 		if (this.#isClosed || pieces.length === 0 || !isWanted()) return;
-		this.#deliveredAt = clock.now();
+		this.#deliveredAt = clock.monotonic();
 		for (const piece of pieces) {
 			this.#retain(piece);
 			emitter.deliverProgress(this.#where, this.#toBody(piece));
@@ -164,7 +164,7 @@ class RunningProgress {
 	#schedule(): void {
 		if (this.#withdraw !== null) return;
 		const { clock } = this.#settings;
-		const wait = Math.max(0, this.#deliveredAt + interval - clock.now());
+		const wait = Math.max(0, this.#deliveredAt + interval - clock.monotonic());
 		if (wait === 0) this.flush();
 		else this.#withdraw = clock.after(Math.min(wait, interval), () => this.flush(), true);
 	}

@@ -86,7 +86,7 @@ export class HookRunner {
 		const deliver: EmitHookEvent = clients.areAnnounced && emit !== null ? emit : () => undefined;
 		const { event, target } = point;
 		await deliver({ type: "hook.triggered", event, target, hook_count: hooks.length });
-		const startedAt = clock.now();
+		const startedAt = clock.monotonic();
 		const decisions = await Promise.all(
 			hooks.map(({ hook, refusal }) => {
 				if (hook.kind === "client") return this.#askClient(hook, point, emit, signal);
@@ -95,7 +95,7 @@ export class HookRunner {
 		);
 		const decision = combineDecisions(decisions);
 		if (decision.action === "block") log.info("A hook blocked.", { event, target, reason: decision.reason });
-		const duration = Math.round(clock.now() - startedAt);
+		const duration = Math.round(clock.monotonic() - startedAt);
 		await deliver({ type: "hook.resolved", event, target, ...decision, duration_ms: duration });
 		return decision;
 	}

@@ -69,8 +69,8 @@ async function* streamParts(
 	let tailEnd: number | null = null;
 	/** The rest of the tail's time, however often something arrives in it. */
 	const tailTime = () => {
-		tailEnd ??= settings.clock.now() + Math.min(idle, tailTimeout);
-		return Math.max(0, tailEnd - settings.clock.now());
+		tailEnd ??= settings.clock.monotonic() + Math.min(idle, tailTimeout);
+		return Math.max(0, tailEnd - settings.clock.monotonic());
 	};
 	const events = streamServerEvents(
 		{

@@ -22,7 +22,7 @@ export function createSpareSockets(clock: Clock): SpareSockets {
 	return {
 		async add(origin, open) {
 			if (spares.has(origin)) return;
-			const spare = { opening: open(), since: clock.now() };
+			const spare = { opening: open(), since: clock.monotonic() };
 			spares.set(origin, spare);
 			const forget = () => {
 				if (spares.get(origin) === spare) spares.delete(origin);
@@ -42,7 +42,7 @@ export function createSpareSockets(clock: Clock): SpareSockets {
 			if (spare === undefined) return null;
 			spares.delete(origin);
 			return spare.opening.then((socket) => {
-				const isFresh = clock.now() - spare.since < idleLifetime;
+				const isFresh = clock.monotonic() - spare.since < idleLifetime;
 				// Bytes that nobody requested would be taken for the answer.
 				if (isFresh && socket.readyState === "open" && socket.readableLength === 0) return socket.ref();
 				socket.destroy();

@@ -22,13 +22,13 @@ export function createSilenceWatch(clock: Clock, milliseconds: number, onSilence
 	const check = () => {
 		withdraw = null;
 		if (since === null) return;
-		const left = since + milliseconds - clock.now();
+		const left = since + milliseconds - clock.monotonic();
 		if (left > 0) withdraw = clock.after(left, check);
 		else onSilence();
 	};
 	return {
 		begin() {
-			since = clock.now();
+			since = clock.monotonic();
 			withdraw ??= clock.after(milliseconds, check);
 		},
 		end() {

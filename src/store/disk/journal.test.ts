@@ -260,6 +260,7 @@ describe("the watch on the lease of a session", () => {
 		const timers = new Set<() => void>();
 		const clock: Clock = {
 			now: () => Date.now(),
+			monotonic: () => Date.now(),
 			after(milliseconds, callback, inBackground) {
 				expect([milliseconds, inBackground]).toEqual([1000, true]);
 				timers.add(callback);

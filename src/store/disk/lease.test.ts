@@ -60,6 +60,7 @@ describe("the lease of a session", () => {
 		// The holder writes and ends while the newcomer waits.
 		const clock = {
 			now: system.now,
+			monotonic: system.monotonic,
 			after: (milliseconds: number, callback: () => void) => {
 				if (written) return system.after(milliseconds, callback);
 				written = true;

@@ -92,8 +92,8 @@ async function findRemoved(files: Files, directory: string): Promise<string | nu
  */
 async function acquire(options: LeaseOptions, token: string, whileHeld: (pid: number) => void): Promise<number | null> {
 	const { files, clock, log, path: leasePath } = options;
-	const started = clock.now();
-	const content = JSON.stringify({ pid: process.pid, token, time: new Date(started).toISOString() });
+	const started = clock.monotonic();
+	const content = JSON.stringify({ pid: process.pid, token, time: new Date(clock.now()).toISOString() });
 	for (;;) {
 		const created = await createWithParents(files, leasePath, content);
 		if (created !== null) return created.modifiedAt;
@@ -102,7 +102,7 @@ async function acquire(options: LeaseOptions, token: string, whileHeld: (pid: nu
 		const holder = toHolder(held);
 		const isGone = holder !== null && !isAlive(holder.pid);
 		if (holder !== null && !isGone) whileHeld(holder.pid);
-		if (isGone || clock.now() - started >= leasePatience) {
+		if (isGone || clock.monotonic() - started >= leasePatience) {
 			log.info("the lease of a session is taken over", { path: leasePath, pid: holder?.pid ?? null, isGone });
 			await files.replace(leasePath, content);
 			return null;

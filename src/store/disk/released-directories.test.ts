@@ -24,7 +24,7 @@ describe("the directory of a reopened session", () => {
 	/** A store whose clock is ahead of all changes on disk, and the directories it has synced so far. */
 	const openCounting = () => {
 		const { files, effects } = createFailingFiles(createDiskFiles());
-		const clock = { now: () => Date.now() + 1000, after: () => () => {} };
+		const clock = { now: () => Date.now() + 1000, monotonic: () => Date.now() + 1000, after: () => () => {} };
 		const isIn = (file: string) => file.startsWith(place.shareDir) && path.extname(file) === "";
 		const synced = () => effects.flatMap(({ kind, path: file }) => (kind === "sync" && isIn(file) ? [file] : []));
 		return { store: place.openStore({ files, clock }), synced };
@@ -72,7 +72,7 @@ describe("the directory of a reopened session", () => {
 		await use(store);
 		expect(synced().slice(before)).toContain(directory);
 
-		const clock = { now: () => 0, after: () => () => {} };
+		const clock = { now: () => 0, monotonic: () => 0, after: () => () => {} };
 		const { files, effects } = createFailingFiles(createDiskFiles());
 		const hasty = place.openStore({ files, clock });
 		await use(hasty);
@@ -116,7 +116,7 @@ describe("a released directory", () => {
 		const status = { kind: "directory", size: 0, mode: 0o755, modifiedAt } as const;
 		const left = createLeftDirectories({
 			files: { ...createDiskFiles(), status: async () => status },
-			clock: { now: () => now, after: () => () => {} },
+			clock: { now: () => now, monotonic: () => now, after: () => () => {} },
 		});
 		await left.note("/d");
 		expect(await left.isAsLeft("/d")).toBe(isAsLeft);

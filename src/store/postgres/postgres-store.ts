@@ -29,7 +29,7 @@ export interface PostgresStoreOptions {
 	readonly needs?: readonly string[];
 	/** Where commands that run in the background have their files; without, none can be run. */
 	readonly scratch?: Scratch;
-	readonly lease?: Pick<ProcessLeaseOptions, "duration" | "interval" | "address" | "tags" | "monotonic">;
+	readonly lease?: Pick<ProcessLeaseOptions, "duration" | "interval" | "address" | "tags">;
 }
 
 export interface PostgresStore extends SessionStore {

@@ -40,8 +40,6 @@ export interface ProcessLeaseOptions {
 	/** What others know of this process: where it is reached, and which sessions it can run. */
 	readonly address?: string | null;
 	readonly tags?: readonly string[];
-	/** Milliseconds of a clock that only runs forward. */
-	readonly monotonic?: () => number;
 }
 
 const usualDuration = 10_000;
@@ -57,7 +55,6 @@ export function createProcessLease(options: ProcessLeaseOptions): ProcessLease {
 	const { schema } = database;
 	const duration = options.duration ?? usualDuration;
 	const interval = options.interval ?? usualInterval;
-	const monotonic = options.monotonic ?? (() => performance.now());
 	const held = new Set<HeldSession>();
 	/** The number of times that sessions were taken which were noticed so far. */
 	let losses = 0;
@@ -91,7 +88,7 @@ export function createProcessLease(options: ProcessLeaseOptions): ProcessLease {
 
 	const register = async (): Promise<string> => {
 		const next = randomUUID();
-		const asked = monotonic();
+		const asked = clock.monotonic();
 		const milliseconds = `${duration} milliseconds`;
 		await database.query(
 			`insert into ${schema}.process (id, lease_until, address, tags, host, pid)
@@ -141,7 +138,7 @@ export function createProcessLease(options: ProcessLeaseOptions): ProcessLease {
 
 	/** Whether there is an answer. */
 	const renew = async (holder: string): Promise<boolean> => {
-		const asked = monotonic();
+		const asked = clock.monotonic();
 		try {
 			const [row] = await database.query(
 				`update ${schema}.process set lease_until = now() + $2::interval where id = $1 and lease_until > now() returning losses`,
@@ -182,9 +179,9 @@ export function createProcessLease(options: ProcessLeaseOptions): ProcessLease {
 			true,
 		);
 		const withdrawEnd = clock.after(
-			Math.max(0, patience - (monotonic() - renewedAt)),
+			Math.max(0, patience - (clock.monotonic() - renewedAt)),
 			() => {
-				if (id === holder && monotonic() - renewedAt >= patience) loseAll(holder);
+				if (id === holder && clock.monotonic() - renewedAt >= patience) loseAll(holder);
 			},
 			true,
 		);
@@ -197,7 +194,7 @@ export function createProcessLease(options: ProcessLeaseOptions): ProcessLease {
 	return {
 		async current() {
 			if (isClosed) throw new KernelError("closed", "The store is closed.");
-			if (id !== null && monotonic() - renewedAt >= patience) loseAll(id);
+			if (id !== null && clock.monotonic() - renewedAt >= patience) loseAll(id);
 			if (id !== null) return id;
 			registering ??= register().finally(() => {
 				registering = null;

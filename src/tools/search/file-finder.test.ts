@@ -74,7 +74,7 @@ describe("FileFinder", () => {
 		let [time, runs] = [0, 0];
 		const finder = new FileFinder({
 			...place.environment,
-			clock: { ...place.environment.clock, now: () => time },
+			clock: { ...place.environment.clock, monotonic: () => time },
 			processes: {
 				...place.environment.processes,
 				run: (request, signal) => {

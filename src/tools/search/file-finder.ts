@@ -64,8 +64,8 @@ export class FileFinder {
 	}
 
 	#files(): Promise<FileList> {
-		const now = this.#place.clock.now();
-		if (this.#list === null || now - this.#list.at > listAge || now < this.#list.at) {
+		const now = this.#place.clock.monotonic();
+		if (this.#list === null || now - this.#list.at > listAge) {
 			this.#list = { at: now, files: listFiles(this.#place) };
 		}
 		return this.#list.files;

@@ -32,7 +32,7 @@ export interface WalkOptions {
 	/** How many of the paths to return. */
 	readonly retained: number;
 	readonly bounds: WalkBounds;
-	readonly clock: Pick<Clock, "now">;
+	readonly clock: Pick<Clock, "monotonic">;
 	/** Whether a link to this directory, resolved, may be followed. */
 	isSearched(resolved: string): Promise<boolean>;
 	readonly signal: AbortSignal;
@@ -60,7 +60,7 @@ export async function walkPattern(
 	const found = new FirstPaths(options.retained);
 	/** Places already visited: several `**` reach one place in many ways. */
 	const seen = new Set<string>();
-	const deadline = clock.now() + bounds.time;
+	const deadline = clock.monotonic() + bounds.time;
 	const pace = createPace();
 	let entries = 0;
 	let cutBy: keyof WalkBounds | null = null;
@@ -88,7 +88,7 @@ export async function walkPattern(
 		await pace.rest();
 		entries += 1;
 		if (entries > bounds.entries) cutBy ??= "entries";
-		else if (clock.now() > deadline) cutBy ??= "time";
+		else if (clock.monotonic() > deadline) cutBy ??= "time";
 		return cutBy === null && !signal.aborted;
 	};
 	const walk = async (relative: string, isDirectory: boolean, index: number): Promise<void> => {

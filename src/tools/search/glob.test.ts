@@ -126,7 +126,7 @@ describe("Glob", () => {
 				"Found 1 match for pattern `d/*`. The search was ended after 3 entries of directories; results are partial. Give a directory with less in it.",
 		});
 		let time = 0;
-		const clock = { ...place.environment.clock, now: () => (time += 400) };
+		const clock = { ...place.environment.clock, monotonic: () => (time += 400) };
 		const short = createGlob({ ...place.environment, clock }, { entries: 1000, time: 1000 });
 		expect((await call(short, { pattern: "e/*" })).message).toBe("No matches found for pattern `e/*`.");
 		expect((await call(short, { pattern: "d/*" })).message).toMatch(

@@ -66,6 +66,7 @@ export async function openGateway(
 		// Streams and connections live by the clock of the machine, but for what tests wait for.
 		clock: {
 			now: clock.now,
+			monotonic: clock.monotonic,
 			after: (ms, run, inBackground) => (ms >= tokenCheckSpan ? clock : systemClock).after(ms, run, inBackground),
 		},
 		log: silentLog,

@@ -117,6 +117,7 @@ function createHeldClock(): Clock & { pass(): void } {
 	const waiting = new Set<() => void>();
 	return {
 		now: () => 0,
+		monotonic: () => 0,
 		after(ms, run) {
 			if (ms > heartbeat) return () => {};
 			if (ms <= mergeSpan) {

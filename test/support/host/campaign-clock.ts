@@ -4,12 +4,15 @@ import type { Clock } from "../../../src/base/clock.ts";
 export interface FakeClock extends Clock {
 	/** Moves on, calling back what falls due in the order of its time. */
 	advance(milliseconds: number): void;
+	/** As somebody sets the time of the machine: nothing falls due by that. */
+	setTime(by: number): void;
 	/** How many callbacks wait. */
 	waiting(): number;
 }
 
 export function createFakeClock(start = 1_700_000_000_000): FakeClock {
 	let now = start;
+	let shift = 0;
 	let lastId = 0;
 	const timers = new Map<number, { readonly at: number; readonly callback: () => void }>();
 	const nextDue = (limit: number) => {
@@ -20,7 +23,8 @@ export function createFakeClock(start = 1_700_000_000_000): FakeClock {
 		return found;
 	};
 	return {
-		now: () => now,
+		now: () => now + shift,
+		monotonic: () => now,
 		after(milliseconds, callback) {
 			lastId += 1;
 			const id = lastId;
@@ -35,6 +39,9 @@ export function createFakeClock(start = 1_700_000_000_000): FakeClock {
 				due.callback();
 			}
 			now = limit;
+		},
+		setTime(by) {
+			shift += by;
 		},
 		waiting: () => timers.size,
 	};

@@ -13,6 +13,7 @@ export function createSteppingClock(start: number): SteppingClock {
 	const background = new Set<() => void>();
 	return {
 		now: () => now,
+		monotonic: () => now,
 		after(milliseconds, callback, inBackground = false) {
 			if (inBackground) {
 				background.add(callback);

@@ -23,7 +23,7 @@ export const plainModelSettings: ModelSettings = {
 	trace: () => {},
 	version: "1.2.3",
 	home: "/home/me",
-	clock: { now: () => 0, after: () => () => {} },
+	clock: { now: () => 0, monotonic: () => 0, after: () => () => {} },
 };
 
 export interface ManualClock extends Clock {
@@ -37,6 +37,7 @@ export function createManualClock(): ManualClock {
 	const pending = new Map<number, () => void>();
 	return {
 		now: () => 0,
+		monotonic: () => 0,
 		after(milliseconds, callback) {
 			const arrived = expected.get(milliseconds);
 			if (arrived === undefined) pending.set(milliseconds, callback);

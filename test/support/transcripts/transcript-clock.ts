@@ -34,6 +34,7 @@ export function createIdleClock(): IdleClock {
 	return {
 		clock: {
 			now: () => now,
+			monotonic: () => now,
 			after(milliseconds, callback) {
 				const wait = { at: now + milliseconds, callback };
 				waits.add(wait);
