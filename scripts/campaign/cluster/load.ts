@@ -14,6 +14,11 @@ import type { Stage } from "./stage.ts";
 const patience = 60_000;
 /** Milliseconds between two looks whether that is over. */
 const patienceInterval = 1_000;
+/**
+ * Milliseconds in which a turn is accepted although its worker runs as many as it may: a worker that has all sessions, on a machine
+ * that does other work, takes its time, and says so. Whether those that run stand still is watched apart.
+ */
+const crowdedPatience = 300_000;
 /** What a request may fail with for a while: another worker, or a later try, does it. */
 const passing = ["busy", "overloaded", "closed", "storage-failed"];
 
@@ -85,16 +90,19 @@ export class SessionLoad {
 		return false;
 	}
 
-	#isOver(begun: number): boolean {
-		return performance.now() - Math.max(begun, this.#stage.fairSince) > patience;
+	#isOver(begun: number, limit = patience): boolean {
+		return performance.now() - Math.max(begun, this.#stage.fairSince) > limit;
 	}
 
 	#refusal = "no gateway ran";
 
 	async #start(input: string, key: string): Promise<string | null> {
-		for (const begun = performance.now(); !this.#isOver(begun); ) {
+		let isCrowded = false;
+		for (const begun = performance.now(); !this.#isOver(begun, isCrowded ? crowdedPatience : patience); ) {
 			const result = await this.#ask("turn.start", { sessionId: this.id, input, key });
 			if (result !== null) return String(result["turnId"]);
+			isCrowded = this.#refusal.includes("Too many turns run at once");
+			if (isCrowded) this.#tally.add("turns refused because as many ran as may");
 			await wait(100 + this.#random.below(400));
 		}
 		return null;

@@ -115,6 +115,39 @@ describe("Emitter", () => {
 		expect(delivered).toEqual(["turn.ended", "turn.started"]);
 	});
 
+	it("delivers what is stored already when the turn fails elsewhere meanwhile: no client misses a number", async () => {
+		const { double, emitter, feed, emit } = await createSubject();
+		const numbers: (number | undefined)[] = [];
+		const other = createLiveFeed();
+		emitter.add(other);
+		const reading = (async () => {
+			for await (const batch of other) numbers.push(...batch.map(({ seq }) => seq));
+		})();
+		double.hold = createDeferred();
+		let isPersisted = false;
+		const persistence = {
+			beforeDelivery: () => {
+				isPersisted = true;
+			},
+		};
+		const emitting = emit(step(1), persistence).then(
+			() => "emitted",
+			(thrown: unknown) => thrown,
+		);
+		const ending = emit({ type: "turn.ended", outcome: { status: "cancelled" } });
+		await settled();
+		emitter.fail("t1", storageFailure);
+		double.hold.resolve();
+		// What emitted it stops all the same.
+		expect(await emitting).toBe(storageFailure);
+		await ending;
+		expect([isPersisted, emitter.delivered]).toEqual([true, 2]);
+		feed.end();
+		other.end();
+		await reading;
+		expect(numbers).toEqual([1, 2]);
+	});
+
 	it("waits for a slow client, but not beyond the signal", async () => {
 		const { emitter, emit } = await createSubject();
 		const slow = createLiveFeed();

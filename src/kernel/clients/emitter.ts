@@ -203,15 +203,15 @@ export class Emitter {
 				}
 				continue;
 			}
-			// The turn may have failed elsewhere meanwhile.
-			const delivered = new Set(this.#unrefused(batch));
+			// The turn may have failed elsewhere meanwhile: what emitted these events learns of it. They are stored, so every client
+			// must have them: the next one would otherwise come after a gap.
+			const accepted = new Set(this.#unrefused(batch));
 			let index = 0;
 			for (const entry of batch) {
 				const events = numbered.slice(index, index + entry.events.length);
 				index += entry.events.length;
-				if (!delivered.has(entry)) continue;
 				entry.persistence.beforeDelivery?.();
-				for (const event of events) this.#deliver(event);
+				for (const event of events) if (accepted.has(entry) || event.seq !== undefined) this.#deliver(event);
 				entry.resolve();
 			}
 		}

@@ -94,6 +94,8 @@ interface TurnEvents {
 	readonly emit: EmitInTurn;
 	/** Whether its beginning was persisted and delivered. */
 	isBegun: boolean;
+	/** Resolves once that is decided, from the moment on at which its beginning is emitted. */
+	beginning: Promise<void>;
 }
 
 /** Runs the turn; never rejects. Its outcome is in the event that ends it. */
@@ -101,7 +103,11 @@ export async function runMainTurn(turn: RunningTurn, start: TurnStart, settings:
 	const { services, hooks, log, release } = settings;
 	const { signal } = turn.controller;
 	const { stored, emitter, clock } = services;
-	const turnEvents: TurnEvents = { emit: createTurnEmit(services, [], turn.id, signal), isBegun: false };
+	const turnEvents: TurnEvents = {
+		emit: createTurnEmit(services, [], turn.id, signal),
+		isBegun: false,
+		beginning: Promise.resolve(),
+	};
 	const watch = createToolWatch(hooks, turnEvents.emit, clock, signal);
 	const runHooks = hooks.openRun(false, turnEvents.emit, signal);
 	let outcome: TurnOutcome;
@@ -128,6 +134,8 @@ export async function runMainTurn(turn: RunningTurn, start: TurnStart, settings:
 	try {
 		// From here on nothing of the turn may wait for a slow client, or stay open after the turn.
 		turn.controller.abort();
+		// One that was given up may have its beginning on the way to the store.
+		await turnEvents.beginning;
 		if (turnEvents.isBegun) {
 			const used = settings.budgets.closeTurn();
 			if (used !== null) await turnEvents.emit(used);
@@ -176,9 +184,18 @@ async function runPrompt(
 	if (renewing !== undefined) await renewing;
 	const blocked = isOwn ? null : await showPrompt(input, hooks, emit, signal);
 	const refusedAtStart = await failureOf(runHooks?.started(input));
-	await emit({ type: "turn.started", input, ...(key === undefined ? {} : { key }) }, { sync: true });
-	turnEvents.isBegun = true;
-	settings.begun();
+	const started = emit(
+		{ type: "turn.started", input, ...(key === undefined ? {} : { key }) },
+		{
+			sync: true,
+			beforeDelivery() {
+				turnEvents.isBegun = true;
+				settings.begun();
+			},
+		},
+	);
+	turnEvents.beginning = Promise.resolve(started).catch(() => {});
+	await started;
 	settings.budgets.openTurn((error) => breakOff(turn, error));
 	await Promise.all([services.stored.markStarted(), settings.notifications.openTurn(emit)]);
 	if (blocked !== null) {
