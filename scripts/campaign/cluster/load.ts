@@ -128,7 +128,7 @@ export class SessionLoad {
 		this.#tally.atMost("slowest answer, ms", Math.round(performance.now() - begun));
 		const { result, error } = isRecord(body) ? body : { result: null, error: body };
 		if (isRecord(result)) return result;
-		this.#refusal = JSON.stringify(error);
+		this.#refusal = JSON.stringify(error ?? body) ?? "nothing";
 		const data = isRecord(error) ? error["data"] : null;
 		const code = isRecord(data) ? String(data["code"]) : "";
 		const isExpected =
