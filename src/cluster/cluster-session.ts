@@ -38,8 +38,11 @@ export interface ClusterSessionParts {
 
 /** Milliseconds between two tries at a worker that is about to end. */
 const retryPause = 250;
-/** Milliseconds for which a request is repeated. */
-const retrySpan = 30_000;
+/**
+ * Milliseconds for which a request is repeated. The last try may take as long as looking for a worker and noticing that
+ * nothing comes from it: clients wait no longer than a minute.
+ */
+const retrySpan = 20_000;
 
 type Repeatable = { readonly [T in CommandType]: (command: Extract<Command, { type: T }>) => boolean };
 const always = () => true;

@@ -27,6 +27,8 @@ export class WorkerSessions implements SessionsApi {
 	readonly #uses = new Map<string, number>();
 	readonly #onUse: () => void;
 	readonly #connections = new AbortController();
+	/** Those of front ends that were admitted. */
+	connections = 0;
 	#refusesTurns = false;
 
 	/** `onUse` is called when a session comes into use that was not used. */

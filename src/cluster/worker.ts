@@ -52,7 +52,21 @@ export interface WorkerOptions {
 	readonly log: Log;
 }
 
+/** What a worker has at this moment, for its metrics. */
+export interface WorkerNumbers {
+	/** Connections of front ends. */
+	readonly connections: number;
+	/** Sessions in use, and how many there may be. */
+	readonly sessions: number;
+	readonly capacity: number;
+	/** Sessions that were taken over from a process that was lost, so far. */
+	readonly takenOver: number;
+	/** Whether it takes no more sessions, because it ends. */
+	readonly isEnding: boolean;
+}
+
 export interface Worker {
+	numbers(): WorkerNumbers;
 	/** Where it is reached. */
 	readonly address: string;
 	/**
@@ -84,6 +98,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
 	const announcement = { address, secret, fingerprint: tls?.fingerprint ?? null, tags: options.tags };
 	/** The process id under which this worker was announced last. */
 	let announcedAs: string | null = null;
+	let takenOver = 0;
 	/** The sessions that are left alone for a while, and the pause after the next failure of each that had one. */
 	const leftAlone = new Set<string>();
 	const pauses = new Map<string, number>();
@@ -109,6 +124,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
 			const { release } = await sessions.acquire(id, { archived: true });
 			release();
 			pauses.delete(id);
+			takenOver += 1;
 			log.info("A session was taken over in the middle of a turn.", { session: id });
 		} catch (thrown) {
 			// Another worker was faster, the database did not answer, or it cannot be opened here.
@@ -166,6 +182,13 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
 
 	return {
 		address,
+		numbers: () => ({
+			connections: sessions.connections,
+			sessions: sessions.inUse,
+			capacity: options.capacity,
+			takenOver,
+			isEnding: ending.signal.aborted,
+		}),
 		async drain(milliseconds) {
 			ending.abort();
 			sessions.refuseTurns();
@@ -201,6 +224,7 @@ function listenFor(
 	const serve = async (socket: Socket): Promise<void> => {
 		// Until the transport listens.
 		socket.on("error", () => {});
+		let isAdmitted = false;
 		const isOver = new AbortController();
 		const isSilent = new AbortController();
 		const onSilent = () => {
@@ -211,6 +235,8 @@ function listenFor(
 		};
 		try {
 			await admitFrontEnd(socket, secret);
+			sessions.connections += 1;
+			isAdmitted = true;
 			watchPulse({ arrived: () => socket.bytesRead, onSilent }, clock, isOver.signal);
 			await serveKernel({
 				sessions,
@@ -227,6 +253,7 @@ function listenFor(
 			});
 			socket.destroy();
 		} finally {
+			if (isAdmitted) sessions.connections -= 1;
 			isOver.abort();
 		}
 	};

@@ -19,6 +19,7 @@ export type Command =
 			readonly isOwn?: boolean;
 			readonly options?: TurnOptions;
 			readonly key?: string;
+			readonly trace?: string;
 	  }
 	/** Adds input to the running turn. Fails `no-turn` when idle. */
 	| { readonly type: "turn.steer"; readonly input: UserInput }

@@ -96,8 +96,8 @@ const clientFields = { clientId: v.string(), name: v.nullable(v.string()), versi
 export const eventDeclarations = {
 	"turn.started": declareEvent(
 		"durable",
-		"A turn begins; the first event of the turn. Started with a key, it is the one turn of the session with that key.",
-		{ input: userInputSchema, key: v.exactOptional(v.string()) },
+		"A turn begins; the first event of the turn. Started with a key, it is the one turn of the session with that key. `trace` is the place in a trace of what started it (`traceparent`).",
+		{ input: userInputSchema, key: v.exactOptional(v.string()), trace: v.exactOptional(v.string()) },
 	),
 	"turn.ended": declareEvent(
 		"durable",

@@ -71,9 +71,13 @@ export type TurnOptions = v.InferOutput<typeof turnOptionsSchema>;
 /** What names a turn among those of its session, for whoever may have to repeat the request that starts it. */
 export const turnKeySchema = v.pipe(text, v.minLength(1), v.maxLength(200));
 
+/** The place in a trace of whoever starts a turn, as the header `traceparent` of W3C Trace Context has it. */
+export const traceParentSchema = v.pipe(text, v.regex(/^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/));
+
 export const turnStartOptionsSchema = v.object({
 	...turnOptionsSchema.entries,
 	key: v.exactOptional(turnKeySchema),
+	trace: v.exactOptional(traceParentSchema),
 });
 export type TurnStartOptions = v.InferOutput<typeof turnStartOptionsSchema>;
 

@@ -19,8 +19,8 @@ export type Access =
 	| { readonly kind: "refused"; readonly status: 401 | 403 | 421 | 429; readonly text: string };
 
 export interface AccessSettings {
-	/** The values of `Host` that are accepted, in lower case, with the port where it is not the usual one. */
-	readonly hosts: ReadonlySet<string>;
+	/** The values of `Host` that are accepted, in lower case, with the port where it is not the usual one; null for any. */
+	readonly hosts: ReadonlySet<string> | null;
 	readonly tokens: Pick<Tokens, "scopeOf">;
 	/** Milliseconds since the epoch. */
 	now(): number;
@@ -48,7 +48,8 @@ export class AccessControl {
 	checkPlace(facts: Omit<RequestFacts, "authorization">): Extract<Access, { kind: "refused" }> | null {
 		const [host = "", ...others] = facts.hosts;
 		// A page whose name was made to lead to this machine sends its own name.
-		if (others.length > 0 || !this.#settings.hosts.has(host.toLowerCase())) {
+		const { hosts } = this.#settings;
+		if (others.length > 0 || (hosts !== null && !hosts.has(host.toLowerCase()))) {
 			return refused(421, "This server is not reached by that name.");
 		}
 		if (facts.origin !== null && !isOrigin(facts.origin, host)) return refused(403, "This origin is refused.");

@@ -1,6 +1,6 @@
 // The gateway: the sessions of a host over HTTP, for several clients at once. Requests come by POST, events as
 // server-sent events; who may do what is decided before anything of a request is acted on.
-import { randomUUID } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
 import { createServer as createSecureServer } from "node:https";
 import type { Duplex } from "node:stream";
@@ -9,7 +9,7 @@ import { KernelError, toKernelError } from "../base/errors.ts";
 import { isRecord, parseJsonFile } from "../base/json.ts";
 import type { Log } from "../base/log.ts";
 import type { SessionsApi } from "../kernel/api.ts";
-import { AccessControl, hostNames, type RequestFacts } from "./access.ts";
+import { AccessControl, hostNames } from "./access.ts";
 import { envelopeErrors, toErrorObject } from "./errors.ts";
 import { ResponseSink } from "./event-sink.ts";
 import { carryEvents } from "./event-stream.ts";
@@ -18,11 +18,11 @@ import { type CallMethod, createMethods, readParams, withSession } from "./metho
 import { type Operations, sendHealth, sendText, toHealthPath } from "./operations.ts";
 import { type PageFiles, sendPageFile } from "./page.ts";
 import { PromptQueues } from "./prompt-queues.ts";
-import { answerBodySchema, isMethodName, methods } from "./protocol.ts";
+import { answerBodySchema, isMethodName, type MethodName, methods } from "./protocol.ts";
 import type { QueueStore } from "./queue-store.ts";
 import { RepeatedRequests } from "./repeated-requests.ts";
 import { Bodies, beginEvents, HttpRefusal, sendJson, sendRefusal, toStatus } from "./replies.ts";
-import { decoded, readPageRequest, readStreamOptions } from "./requests.ts";
+import { decoded, readPageRequest, readStreamOptions, toFacts } from "./requests.ts";
 import type { Setup } from "./setup.ts";
 import { authorizationOf, offeredProtocols, readTarget } from "./sockets/handshake.ts";
 import type { Converse, Sockets } from "./sockets/sockets.ts";
@@ -60,6 +60,8 @@ export interface GatewayOptions {
 	readonly converse: Converse;
 	/** What operators are shown; absent for nothing. */
 	readonly operations?: Operations;
+	/** Begins the trace of a request, with the header `traceparent` that it came with; absent for none. */
+	readonly trace?: (method: string, parent: string | null) => RequestTrace;
 	readonly clock: Clock;
 	readonly log: Log;
 }
@@ -68,6 +70,14 @@ export interface Gateway {
 	readonly port: number;
 	/** Ends the streams and takes no more requests; resolves when those that were taken are answered. */
 	close(): Promise<void>;
+}
+
+/** A request in a trace. */
+export interface RequestTrace {
+	/** The place for whatever it starts; null for none. */
+	readonly place: string | null;
+	/** Its answer is there; with the class of an error, or null. */
+	end(error: string | null): void;
 }
 
 /** A request that was let in. */
@@ -316,30 +326,30 @@ class Visits {
 				const text = `${name} needs a token that may control; this one may observe.`;
 				return sendJson(response, 200, toFailure(id, envelopeErrors.forbidden, text));
 			}
+			const trace = this.#trace(name, request);
 			try {
 				const key = request.headers["idempotency-key"];
-				const work = () => this.#call(name, params, scope);
 				const isRepeatable = methods[name].scope === "control" && key !== undefined;
-				const result = isRepeatable ? await this.#once(token, key, { name, params }, work) : await work();
+				const turnKey = isRepeatable ? toTurnKey(token, checkKey(key)) : null;
+				const work = () => this.#call(name, params, { scope, turnKey, trace: trace?.place ?? null });
+				// A key is its client's own: another one with the same key has sent nothing yet.
+				const result =
+					turnKey === null ? await work() : await this.#repeated.once(turnKey, JSON.stringify({ name, params }), work);
 				sendJson(response, 200, { jsonrpc: "2.0", id, result });
+				trace?.end(null);
 			} catch (thrown) {
 				this.#noteInternal(thrown);
 				sendJson(response, 200, { jsonrpc: "2.0", id, error: toErrorObject(thrown) });
+				trace?.end(toKernelError(thrown).code);
 			}
 		});
 	}
 
-	#once(
-		token: string,
-		key: string | readonly string[],
-		request: object,
-		work: () => Promise<unknown>,
-	): Promise<unknown> {
-		if (typeof key !== "string" || key.length === 0 || key.length > 200) {
-			throw new KernelError("invalid-input", "An Idempotency-Key has from 1 to 200 characters.");
-		}
-		// A key is its client's own: another one with the same key has sent nothing yet.
-		return this.#repeated.once(`${token} ${key}`, JSON.stringify(request), work);
+	/** Requests that look are no part of what happens, and there are many of them. */
+	#trace(name: MethodName, { headers }: IncomingMessage): RequestTrace | null {
+		if (methods[name].scope !== "control") return null;
+		const { traceparent } = headers;
+		return this.#options.trace?.(name, typeof traceparent === "string" ? traceparent : null) ?? null;
 	}
 
 	async #answerHistory({ response, query }: Visit, sessionId: string): Promise<void> {
@@ -361,7 +371,11 @@ class Visits {
 				throw new HttpRefusal(400, "The body is no JSON.");
 			}
 			const answer = readParams(answerBodySchema, body, "An answer");
-			sendJson(response, 200, await this.#call("interaction.respond", { ...answer, interactionId }, scope));
+			sendJson(
+				response,
+				200,
+				await this.#call("interaction.respond", { ...answer, interactionId }, { scope, turnKey: null, trace: null }),
+			);
 		});
 	}
 
@@ -405,14 +419,14 @@ class Visits {
 	}
 }
 
-function toFacts({ headers, headersDistinct, socket }: IncomingMessage): RequestFacts {
-	return {
-		hosts: headersDistinct["host"] ?? [],
-		origin: headers.origin ?? null,
-		fetchSite: headersDistinct["sec-fetch-site"]?.join() ?? null,
-		authorization: headers.authorization ?? null,
-		remoteAddress: socket.remoteAddress ?? "",
-	};
+function checkKey(key: string | readonly string[]): string {
+	if (typeof key === "string" && key.length > 0 && key.length <= 200) return key;
+	throw new KernelError("invalid-input", "An Idempotency-Key has from 1 to 200 characters.");
+}
+
+/** The same at every gateway that the token is for; of no other client, and without the token in it. */
+function toTurnKey(token: string, key: string): string {
+	return createHash("sha256").update(`${token} ${key}`, "utf8").digest("hex");
 }
 
 function toFailure(id: unknown, code: number, message: string): object {

@@ -26,10 +26,19 @@ export interface MethodParts {
 	readonly server: { readonly name: string; readonly version: string };
 }
 
-type Handlers = { readonly [N in MethodName]: (params: Params<N>, scope: Scope) => Promise<Result<N>> };
+/** Where a request came from, besides its params. */
+export interface CallOrigin {
+	readonly scope: Scope;
+	/** What names the turn that the request starts, from its `Idempotency-Key`: every gateway makes the same of it. Null without. */
+	readonly turnKey: string | null;
+	/** The place in a trace for the turn that it starts; null for none. */
+	readonly trace: string | null;
+}
+
+type Handlers = { readonly [N in MethodName]: (params: Params<N>, origin: CallOrigin) => Promise<Result<N>> };
 
 /** Calls a method with params as they came. Fails with a KernelError; `invalid-input` names the place of what is wrong. */
-export type CallMethod = (name: MethodName, params: unknown, scope: Scope) => Promise<unknown>;
+export type CallMethod = (name: MethodName, params: unknown, origin: CallOrigin) => Promise<unknown>;
 
 /** Also an archived session can be looked at. */
 const toLookAt: OpeningOptions = { archived: true };
@@ -54,7 +63,7 @@ export function createMethods({ sessions, queues, setup, server }: MethodParts):
 	const use = <R>(id: string, work: (handle: SessionHandle) => Promise<R>) => withSession(sessions, id, {}, work);
 	const signIn = new SignIn(setup);
 	const handlers: Handlers = {
-		"server.info": async (_, scope) => ({ ...server, protocol: gatewayVersion, scope }),
+		"server.info": async (_, { scope }) => ({ ...server, protocol: gatewayVersion, scope }),
 		"models.list": () => sessions.models(),
 		"models.offered": async (entry) => ({ models: [...(await available(setup).offered(entry))] }),
 		"models.configure": async (entry) => ({ alias: await available(setup).add(entry) }),
@@ -107,9 +116,11 @@ export function createMethods({ sessions, queues, setup, server }: MethodParts):
 				const { paths, isPartial } = await session.send({ type: "files.find", query });
 				return { paths: [...paths], isPartial };
 			}),
-		"turn.start": async ({ sessionId, input, files, key }) => {
+		"turn.start": async ({ sessionId, input, files, key: named }, { turnKey, trace }) => {
 			const whole = withFiles(input, files);
-			return await use(sessionId, (handle) => handle.startTurn(whole, key === undefined ? {} : { key }));
+			const key = named ?? turnKey;
+			const options = { ...(key === null ? {} : { key }), ...(trace === null ? {} : { trace }) };
+			return await use(sessionId, (handle) => handle.startTurn(whole, options));
 		},
 		"turn.steer": async ({ sessionId, input, files }) => {
 			const whole = withFiles(input, files);
@@ -117,7 +128,8 @@ export function createMethods({ sessions, queues, setup, server }: MethodParts):
 		},
 		"turn.cancel": ({ sessionId }) => use(sessionId, ({ session }) => session.send({ type: "turn.cancel" })),
 		"queue.list": ({ sessionId }) => look(sessionId, async () => toShownQueue(await queues.list(sessionId))),
-		"queue.add": ({ sessionId, input, files = [] }) => use(sessionId, () => queues.add(sessionId, input, files)),
+		"queue.add": ({ sessionId, input, files = [] }, { turnKey }) =>
+			use(sessionId, () => queues.add(sessionId, input, files, turnKey)),
 		"queue.change": ({ sessionId, id, input }) => use(sessionId, () => queues.change(sessionId, id, input)),
 		"queue.remove": ({ sessionId, id }) => use(sessionId, () => queues.remove(sessionId, id)),
 		"queue.send": ({ sessionId, id }) => use(sessionId, () => queues.send(sessionId, id)),
@@ -129,9 +141,9 @@ export function createMethods({ sessions, queues, setup, server }: MethodParts):
 		"interaction.respond": ({ sessionId, ...response }) =>
 			use(sessionId, ({ session }) => session.send({ type: "interaction.respond", ...response })),
 	};
-	const call = async <N extends MethodName>(name: N, params: unknown, scope: Scope): Promise<unknown> => {
+	const call = async <N extends MethodName>(name: N, params: unknown, origin: CallOrigin): Promise<unknown> => {
 		const schema: v.GenericSchema<unknown, Params<N>> = methods[name].params;
-		return await handlers[name](readParams(schema, params, name), scope);
+		return await handlers[name](readParams(schema, params, name), origin);
 	};
 	return call;
 }

@@ -56,9 +56,17 @@ export class PromptQueues {
 		return this.#use(sessionId, async (queue) => queue.shown());
 	}
 
-	/** Adds a prompt at the end; if no turn runs and nothing else waits, it is sent at once. */
-	add(sessionId: string, input: string, files: readonly PromptFile[]): Promise<{ readonly id: string }> {
-		return this.#use(sessionId, (queue) => queue.add(input, files));
+	/**
+	 * Adds a prompt at the end; if no turn runs and nothing else waits, it is sent at once. `id` is that of a prompt which somebody
+	 * may add again: its turn is started once; null for any.
+	 */
+	add(
+		sessionId: string,
+		input: string,
+		files: readonly PromptFile[],
+		id: string | null = null,
+	): Promise<{ readonly id: string }> {
+		return this.#use(sessionId, (queue) => queue.add(input, files, id ?? this.#parts.newId()));
 	}
 
 	change(sessionId: string, id: string, input: string): Promise<null> {
@@ -168,10 +176,11 @@ class SessionQueue {
 		return run;
 	}
 
-	async add(input: string, files: readonly PromptFile[]): Promise<{ readonly id: string }> {
+	async add(input: string, files: readonly PromptFile[], id: string): Promise<{ readonly id: string }> {
+		if (this.#prompts.some((each) => each.id === id)) return { id };
 		// Wrong files are refused now, and not when nobody is there any more.
 		withFiles(input, files);
-		const prompt: QueuedPrompt = { id: this.#parts.newId(), input, files: [...files], at: this.#parts.now() };
+		const prompt: QueuedPrompt = { id, input, files: [...files], at: this.#parts.now() };
 		if (this.#prompts.length >= queueLimit) {
 			throw new KernelError("overloaded", `At most ${queueLimit} prompts wait for a session; remove one.`);
 		}

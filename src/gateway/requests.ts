@@ -1,5 +1,7 @@
 // What the parts of a request's address mean, as data: sessions with cursors, and pages of a history.
+import type { IncomingMessage } from "node:http";
 import { KernelError } from "../base/errors.ts";
+import type { RequestFacts } from "./access.ts";
 import type { StreamOptions } from "./event-stream.ts";
 import { type Grade, grades, type Subscription } from "./protocol.ts";
 import type { Scope } from "./tokens.ts";
@@ -102,4 +104,15 @@ export function readPageRequest(query: string): PageRequest {
 function readNumber(name: string, text: string): number {
 	if (!/^[1-9]\d{0,14}$/.test(text)) refuse(`The parameter '${name}' is a whole number from 1.`);
 	return Number(text);
+}
+
+/** What is looked at of a request before anything of it is acted on. */
+export function toFacts({ headers, headersDistinct, socket }: IncomingMessage): RequestFacts {
+	return {
+		hosts: headersDistinct["host"] ?? [],
+		origin: headers.origin ?? null,
+		fetchSite: headersDistinct["sec-fetch-site"]?.join() ?? null,
+		authorization: headers.authorization ?? null,
+		remoteAddress: socket.remoteAddress ?? "",
+	};
 }

@@ -12,6 +12,9 @@ import type { Files } from "../files/port.ts";
 export const scopes = ["control", "observe"] as const;
 export type Scope = (typeof scopes)[number];
 
+/** The file in the share directory. */
+export const tokenFile = "gateway.json";
+
 const fileSchema = v.object({
 	tokens: v.pipe(
 		v.array(v.object({ token: v.pipe(v.string(), v.minLength(32), v.maxLength(256)), scope: v.picklist(scopes) })),

@@ -19,7 +19,12 @@ import { answerSchema, type InteractionFailure, settledBySchema } from "../event
 import { sessionHooksSchema } from "../events/session-hook.ts";
 import { sessionModes } from "../events/session-mode.ts";
 import { taskStatuses } from "../events/task-status.ts";
-import { turnKeySchema, turnOptionsChangeSchema, turnOptionsSchema } from "../events/turn-options.ts";
+import {
+	traceParentSchema,
+	turnKeySchema,
+	turnOptionsChangeSchema,
+	turnOptionsSchema,
+} from "../events/turn-options.ts";
 import type { ClientHook, CommandHook } from "../hooks/hook.ts";
 import type {
 	AttachedClient,
@@ -115,6 +120,7 @@ const commandSchemas: { readonly [T in CommandType]: SchemaOf<CommandOf<T>> } = 
 		isOwn: optional(flag),
 		options: optional(turnOptionsSchema),
 		key: optional(turnKeySchema),
+		trace: optional(traceParentSchema),
 	}),
 	"turn.steer": objectOf<CommandOf<"turn.steer">>({ type: v.literal("turn.steer"), input: userInputSchema }),
 	"turn.cancel": objectOf<CommandOf<"turn.cancel">>({ type: v.literal("turn.cancel") }),

@@ -12,6 +12,16 @@ export interface ServerNumbers {
 	readonly loadedSessions: number;
 }
 
+/** What only a worker knows. */
+export interface WorkerNumbers {
+	readonly connections: number;
+	readonly sessions: number;
+	readonly capacity: number;
+	readonly takenOver: number;
+	readonly isEnding: boolean;
+	readonly loadedSessions: number;
+}
+
 export interface MetricsSource {
 	/** The turns that have begun and not ended. */
 	runningTurns(): number;
@@ -107,6 +117,7 @@ export class Metrics {
 				});
 				if (span.waited > 0) this.#approvalTime.add(span.waited / 1000);
 				return;
+			case "request":
 			case "compaction":
 				return;
 		}
@@ -123,8 +134,8 @@ export class Metrics {
 		}
 	}
 
-	/** All of them as text in the OpenMetrics format; `server` is null for what serves no clients. */
-	text(server: ServerNumbers | null): string {
+	/** All of them as text in the OpenMetrics format; each of `server` and `worker` is null for what is none. */
+	text(server: ServerNumbers | null, worker: WorkerNumbers | null = null): string {
 		const dropped = this.#source.droppedSpans();
 		return toOpenMetrics([
 			...this.#started.lines(),
@@ -139,6 +150,7 @@ export class Metrics {
 			...this.#tokens.lines(),
 			...this.#retries.lines(),
 			...(server === null ? [] : toServerLines(server)),
+			...(worker === null ? [] : toWorkerLines(worker)),
 			...(dropped === null
 				? []
 				: toCount({ name: "agentwire_spans_dropped", help: "Spans that were not sent." }, dropped)),
@@ -183,10 +195,35 @@ function toServerLines({ streams, clients, loadedSessions }: ServerNumbers): str
 		...toGauge({ name: "agentwire_clients_connected", help: "Connections of clients: streams and WebSockets." }, [
 			{ value: clients },
 		]),
-		...toGauge({ name: "agentwire_sessions_loaded", help: "Sessions that are in memory." }, [
-			{ value: loadedSessions },
-		]),
+		...toLoadedLines(loadedSessions),
 	];
+}
+
+function toWorkerLines({
+	connections,
+	sessions,
+	capacity,
+	takenOver,
+	isEnding,
+	loadedSessions,
+}: WorkerNumbers): string[] {
+	const gauge = (name: string, help: string, value: number) =>
+		toGauge({ name: `agentwire_worker_${name}`, help }, [{ value }]);
+	return [
+		...gauge("connections", "Connections of gateways.", connections),
+		...gauge("sessions", "Sessions that gateways use.", sessions),
+		...gauge("sessions_limit", "Sessions that gateways may use at most.", capacity),
+		...gauge("ending", "1 once it takes no more sessions because it ends.", isEnding ? 1 : 0),
+		...toCount(
+			{ name: "agentwire_worker_sessions_taken_over", help: "Sessions that were taken over in the middle of a turn." },
+			takenOver,
+		),
+		...toLoadedLines(loadedSessions),
+	];
+}
+
+function toLoadedLines(value: number): string[] {
+	return toGauge({ name: "agentwire_sessions_loaded", help: "Sessions that are in memory." }, [{ value }]);
 }
 
 function processLines(): string[] {

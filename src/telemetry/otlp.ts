@@ -233,7 +233,7 @@ export function toTracesRequest(
 	};
 }
 
-const kinds = { internal: 1, client: 3 } as const;
+const kinds = { internal: 1, server: 2, client: 3 } as const;
 const statusError = 2;
 
 function toOtlpSpan(span: Span): object {

@@ -1,5 +1,5 @@
 // What the standard environment variables of OpenTelemetry say about traces. An empty variable counts as absent.
-import type { Attributes, SpanPlace } from "./span.ts";
+import { type Attributes, readTraceParent, type SpanPlace } from "./span.ts";
 
 export interface TraceSettings {
 	readonly url: string;
@@ -9,6 +9,8 @@ export interface TraceSettings {
 	readonly resource: Attributes;
 	/** Whether a trace without a parent is sent. */
 	readonly isSampled: (traceId: string) => boolean;
+	/** The same place, sent or not as the settings have it for a trace that somebody else began. */
+	readonly adopt: (place: SpanPlace) => SpanPlace;
 	/** Whether spans have the content of messages. */
 	readonly hasContent: boolean;
 	/** The span of whatever started the program; null without one. */
@@ -41,6 +43,8 @@ export function readTraceSettings(
 	const timeout = Number(ofTraces("TIMEOUT") ?? standardTimeout);
 	const sampler = readSampler(read, warn);
 	const outer = readTraceParent(read("TRACEPARENT"));
+	const adopt = (place: SpanPlace): SpanPlace =>
+		sampler.followsParent ? place : { ...place, isSampled: sampler.isSampled(place.traceId) };
 	const serviceName = read("OTEL_SERVICE_NAME");
 	const isTimeout = Number.isFinite(timeout) && timeout > 0;
 	if (!isTimeout) warn("OTEL_EXPORTER_OTLP_TIMEOUT must be a number of milliseconds above 0; 10000 is used.");
@@ -59,7 +63,8 @@ export function readTraceSettings(
 		},
 		isSampled: sampler.isSampled,
 		hasContent: read("OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT")?.toLowerCase() === "true",
-		outer: outer === null || sampler.followsParent ? outer : { ...outer, isSampled: sampler.isSampled(outer.traceId) },
+		adopt,
+		outer: outer === null ? null : adopt(outer),
 		warnings,
 	};
 }
@@ -134,12 +139,4 @@ function readSampler(read: Read, warn: Warn): Sampler {
 			warn(`OTEL_TRACES_SAMPLER: there is no sampler ${JSON.stringify(name)}; all traces are sent.`);
 			return { followsParent: true, isSampled: () => true };
 	}
-}
-
-/** The trace that a parent process passes on, as in the header of that name. */
-function readTraceParent(value: string | null): SpanPlace | null {
-	const found = /^[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})/.exec(value?.toLowerCase() ?? "");
-	const [, traceId = "", spanId = "", flags = ""] = found ?? [];
-	if (found === null || /^0+$/.test(traceId) || /^0+$/.test(spanId)) return null;
-	return { traceId, spanId, isSampled: (Number.parseInt(flags, 16) & 1) === 1 };
 }

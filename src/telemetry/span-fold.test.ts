@@ -7,12 +7,15 @@ import { SpanFold } from "./span-fold.ts";
 function createSubject(hasContent = false) {
 	const spans: Span[] = [];
 	let ids = 0;
+	let monotonic = 0;
 	let started = 0;
 	const fold = new SpanFold({
 		hex: (length) => String(++ids).padStart(length, "0"),
 		isSampled: () => true,
 		hasContent,
 		outer: null,
+		adopt: (place) => place,
+		monotonic: () => monotonic,
 		turnStarted: () => {
 			started += 1;
 		},
@@ -21,6 +24,7 @@ function createSubject(hasContent = false) {
 	let now = 1000;
 	const take = (body: EventBody, agentPath: readonly AgentPathEntry[] = [], turnId: string | null = "t") => {
 		now += 100;
+		monotonic += 100;
 		const event: AgentEvent = { sessionId: "s", turnId, agentPath, at: now, body };
 		fold.note(event, () => ({ name: agentPath.length === 0 ? "kimi-k2" : "small", provider: "kimi" }));
 	};
@@ -29,7 +33,10 @@ function createSubject(hasContent = false) {
 		if (found.length !== 1 || found[0] === undefined) throw new Error(`${found.length} spans are named ${name}`);
 		return found[0];
 	};
-	return { fold, spans, take, named, started: () => started };
+	const setClock = (by: number) => {
+		now += by;
+	};
+	return { fold, spans, take, named, setClock, started: () => started };
 }
 
 const usage = { input_other: 10, output: 7, input_cache_read: 20, input_cache_creation: 5 };

@@ -1,16 +1,17 @@
 // Folds the events of sessions into spans, as they come: a turn is `invoke_agent`, a subagent's turn is nested in the tool
 // call that started it, a model call is `chat MODEL` and a tool call `execute_tool NAME`.
-import { inputTokens, toParts, type UserInput } from "../events/content.ts";
+import { inputTokens } from "../events/content.ts";
 import type { AgentEvent, EventBodyOf } from "../events/event.ts";
-import { type Attributes, OpenSpan, type Span, type SpanPlace } from "./span.ts";
-
-/** The model of an agent, as it was reported to the fold. */
-export interface ModelInUse {
-	/** The name sent to the provider; empty when it is not known. */
-	readonly name: string;
-	/** The type of the provider in the settings; empty when it is not known. */
-	readonly provider: string;
-}
+import { OpenSpan, readTraceParent, type Span, type SpanPlace } from "./span.ts";
+import {
+	contentLimit,
+	type ModelInUse,
+	toContent,
+	toContentPart,
+	toInputMessages,
+	toModelAttributes,
+} from "./span-attributes.ts";
+import { Timeline } from "./timeline.ts";
 
 export interface FoldSettings {
 	/** So many lower-case hexadecimal digits at random. */
@@ -19,6 +20,10 @@ export interface FoldSettings {
 	readonly isSampled: (traceId: string) => boolean;
 	/** Whether spans have the content of messages. */
 	readonly hasContent: boolean;
+	/** A place in a trace that somebody else began, as the settings have it. */
+	readonly adopt: (place: SpanPlace) => SpanPlace;
+	/** Milliseconds of a clock that nobody sets. */
+	readonly monotonic: () => number;
 	/** Where a turn belongs that no other span contains: what started the program; null for a trace of its own. */
 	readonly outer: SpanPlace | null;
 	turnStarted(): void;
@@ -30,6 +35,7 @@ interface OpenAgent {
 	readonly key: string;
 	readonly sessionId: string;
 	readonly turnId: string | null;
+	readonly timeline: Timeline;
 	/** Turns within turns: the command of a skill, for example. */
 	readonly turns: OpenSpan[];
 	call: OpenCall | null;
@@ -53,20 +59,6 @@ interface OpenCall {
 /** Agents with concurrent turns; beyond, the oldest are given up: their ends were never reported. */
 const agentLimit = 10_000;
 
-/** Characters of one attribute with content. */
-const contentLimit = 65_536;
-
-/** What the convention calls the providers. */
-const providerNames: ReadonlyMap<string, string> = new Map([
-	["kimi", "moonshot_ai"],
-	["openai_legacy", "openai"],
-	["openai_responses", "openai"],
-	["anthropic", "anthropic"],
-	["google_genai", "gcp.gemini"],
-	["gemini", "gcp.gemini"],
-	["vertexai", "gcp.vertex_ai"],
-]);
-
 export class SpanFold {
 	readonly #settings: FoldSettings;
 	readonly #agents = new Map<string, OpenAgent>();
@@ -84,13 +76,14 @@ export class SpanFold {
 
 	/** Takes the next event of a session. `model` says which one the agent of the event uses. */
 	note(event: AgentEvent, model: (event: AgentEvent) => ModelInUse): void {
-		const { body, at } = event;
+		const { body } = event;
 		if (body.type === "turn.started") {
 			this.#beginTurn(event, body, model(event));
 			return;
 		}
 		const agent = this.#agents.get(keyOf(event));
 		if (agent === undefined) return;
+		const at = agent.timeline.place(event.at);
 		switch (body.type) {
 			case "content.delta":
 			case "tool-call.started":
@@ -160,13 +153,14 @@ export class SpanFold {
 		}
 	}
 
-	#beginTurn(event: AgentEvent, { input }: EventBodyOf<"turn.started">, model: ModelInUse): void {
-		const { sessionId, turnId, agentPath, at } = event;
+	#beginTurn(event: AgentEvent, { input, trace }: EventBodyOf<"turn.started">, model: ModelInUse): void {
+		const { sessionId, turnId, agentPath } = event;
 		const key = keyOf(event);
 		const agent: OpenAgent = this.#agents.get(key) ?? {
 			key,
 			sessionId,
 			turnId,
+			timeline: new Timeline(event.at, this.#settings.monotonic),
 			turns: [],
 			call: null,
 			compaction: null,
@@ -174,9 +168,10 @@ export class SpanFold {
 			toolPlaces: new Map(),
 			waits: new Map(),
 		};
+		const at = agent.timeline.place(event.at);
 		const own = agentPath.at(-1);
 		const name = own?.subagentType ?? "agentwire";
-		const parent = innermost(agent)?.place ?? this.#callerOf(event);
+		const parent = innermost(agent)?.place ?? this.#startOf(trace) ?? this.#callerOf(event);
 		const span = this.#open(parent, at, { operation: "turn", name: `invoke_agent ${name}`, kind: "internal" });
 		span.set({
 			"gen_ai.operation.name": "invoke_agent",
@@ -194,6 +189,12 @@ export class SpanFold {
 		if (this.#agents.size <= agentLimit) return;
 		const [oldest] = this.#agents.values();
 		if (oldest !== undefined) this.#abandon(oldest, at);
+	}
+
+	/** What started the turn, where that is in a trace. */
+	#startOf(trace: string | undefined): SpanPlace | null {
+		const place = trace === undefined ? null : readTraceParent(trace);
+		return place === null ? null : this.#settings.adopt(place);
 	}
 
 	/** The call that a subagent works for; null where that is not known. */
@@ -352,13 +353,6 @@ function innermost({ turns }: OpenAgent): OpenSpan | undefined {
 	return turns.at(-1);
 }
 
-function toModelAttributes({ name, provider }: ModelInUse): Attributes {
-	return {
-		"gen_ai.provider.name": providerNames.get(provider) ?? (provider === "" ? "_OTHER" : provider),
-		...(name === "" ? {} : { "gen_ai.request.model": name }),
-	};
-}
-
 function noteFirstChunk({ call }: OpenAgent, at: number): void {
 	if (call === null || call.hasBegun) return;
 	call.hasBegun = true;
@@ -391,26 +385,4 @@ function noteAnswer(agent: OpenAgent, { interactionId, answer, by }: EventBodyOf
 	span.add("agentwire.approval.wait", waited / 1000);
 	span.set({ "agentwire.approval.decision": answer.decision });
 	if (by !== undefined) span.set({ "agentwire.approval.by": by.kind });
-}
-
-type ContentPart = EventBodyOf<"content.completed">["part"];
-
-function toContentPart(part: ContentPart): object {
-	switch (part.type) {
-		case "text":
-			return { type: "text", content: part.text };
-		case "think":
-			return { type: "reasoning", content: part.think };
-		default:
-			// Images and other media are named, not sent.
-			return { type: part.type };
-	}
-}
-
-function toInputMessages(input: UserInput): string {
-	return toContent([{ role: "user", parts: toParts(input).map(toContentPart) }]);
-}
-
-function toContent(value: unknown): string {
-	return (typeof value === "string" ? value : JSON.stringify(value)).slice(0, contentLimit);
 }

@@ -20,10 +20,10 @@ export interface Span {
 	readonly parentId: string | null;
 	/** Whether the trace is sent; its spans are counted in any case. */
 	readonly isSampled: boolean;
-	readonly operation: "turn" | "model-call" | "tool" | "compaction";
+	readonly operation: "request" | "turn" | "model-call" | "tool" | "compaction";
 	readonly name: string;
-	/** `client` for a request to another system. */
-	readonly kind: "internal" | "client";
+	/** `client` for a request to another system, `server` for one of a client. */
+	readonly kind: "internal" | "client" | "server";
 	/** Milliseconds since the epoch. */
 	readonly startedAt: number;
 	readonly endedAt: number;
@@ -40,6 +40,18 @@ export interface SpanPlace {
 	readonly traceId: string;
 	readonly spanId: string;
 	readonly isSampled: boolean;
+}
+
+/** As in the header `traceparent` of W3C Trace Context; null for another text. */
+export function readTraceParent(value: string | null): SpanPlace | null {
+	const found = /^[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})/.exec(value?.toLowerCase() ?? "");
+	const [, traceId = "", spanId = "", flags = ""] = found ?? [];
+	if (found === null || /^0+$/.test(traceId) || /^0+$/.test(spanId)) return null;
+	return { traceId, spanId, isSampled: (Number.parseInt(flags, 16) & 1) === 1 };
+}
+
+export function toTraceParent({ traceId, spanId, isSampled }: SpanPlace): string {
+	return `00-${traceId}-${spanId}-${isSampled ? "01" : "00"}`;
 }
 
 /** A span that has not ended. */

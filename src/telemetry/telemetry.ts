@@ -6,7 +6,9 @@ import type { AgentEvent } from "../events/event.ts";
 import { Metrics } from "./metrics.ts";
 import { OtlpExporter } from "./otlp.ts";
 import { readTraceSettings } from "./settings.ts";
-import { type ModelInUse, SpanFold } from "./span-fold.ts";
+import { OpenSpan, readTraceParent, toTraceParent } from "./span.ts";
+import type { ModelInUse } from "./span-attributes.ts";
+import { SpanFold } from "./span-fold.ts";
 
 export interface TelemetryParts {
 	readonly environment: Readonly<Record<string, string>>;
@@ -19,7 +21,17 @@ export interface TelemetryParts {
 	readonly log: Log;
 }
 
+/** A request of a client while it is answered: a span around what it starts. */
+export interface RequestTrace {
+	/** The place for whatever it starts, as `traceparent`; null where it is in no trace. */
+	readonly place: string | null;
+	/** `error` is the class of what it failed with; null for none. */
+	end(error: string | null): void;
+}
+
 export interface Telemetry {
+	/** Begins a request for this method; `parent` is the `traceparent` that it came with, whatever that is. */
+	request(method: string, parent: string | null): RequestTrace;
 	/** Takes an event that was delivered. Never throws, and nothing waits for it. */
 	observe(event: AgentEvent, model: (event: AgentEvent) => ModelInUse): void;
 	readonly metrics: Metrics;
@@ -40,6 +52,8 @@ export function startTelemetry(parts: TelemetryParts): Telemetry {
 		isSampled: traces?.isSampled ?? (() => false),
 		hasContent: traces?.hasContent ?? false,
 		outer: traces?.outer ?? null,
+		adopt: (place) => traces?.adopt(place) ?? place,
+		monotonic: () => clock.monotonic(),
 		turnStarted: () => metrics.turnStarted(),
 		ended(span) {
 			metrics.note(span);
@@ -53,6 +67,31 @@ export function startTelemetry(parts: TelemetryParts): Telemetry {
 	let isOver = false;
 	return {
 		metrics,
+		request(method, parent) {
+			const given = readTraceParent(parent);
+			// Without a collector here, what it starts may have one.
+			if (traces === null) return { place: given === null ? null : toTraceParent(given), end: () => {} };
+			const outer = given === null ? null : traces.adopt(given);
+			const traceId = outer?.traceId ?? identifiers.hex(32);
+			const isSampled = outer?.isSampled ?? traces.isSampled(traceId);
+			const startedAt = clock.now();
+			const since = clock.monotonic();
+			const span = new OpenSpan({ traceId, spanId: identifiers.hex(16), isSampled }, startedAt, {
+				operation: "request",
+				name: method,
+				kind: "server",
+				parentId: outer?.spanId ?? null,
+			});
+			span.set({ "rpc.system": "jsonrpc", "rpc.method": method });
+			return {
+				place: toTraceParent(span.place),
+				end(error) {
+					const ended = span.end(startedAt + clock.monotonic() - since, error);
+					metrics.note(ended);
+					if (isSampled && !isOver) exporter?.add(ended);
+				},
+			};
+		},
 		observe(event, model) {
 			if (isOver) return;
 			try {

@@ -46,6 +46,32 @@ describe.skipIf(url === "")("a cluster of workers and gateways", { timeout: 60_0
 		await expect.poll(() => numbers(seen), { timeout: 20_000 }).toEqual(upTo(cursor.seq));
 	});
 
+	it("starts one turn for an idempotency key, whichever gateway it is sent to", async () => {
+		await start("worker");
+		const [one, two] = await Promise.all([
+			connect(await start("serve", "--port", "0")),
+			connect(await start("serve", "--port", "0")),
+		]);
+		const { sessionId } = await one.call("sessions.create", { workDir: home });
+		const seen = await one.stream(sessionId);
+		const key = { "idempotency-key": "order-4711" };
+		const params = { sessionId, input: "text: once" };
+		const first = await one.call("turn.start", params, key);
+		await expect.poll(() => seen.filter(({ type }) => type === "turn.ended").length, { timeout: 20_000 }).toBe(1);
+		expect(await two.call("turn.start", params, key)).toEqual(first);
+		expect(await one.call("turn.start", params, key)).toEqual(first);
+		await expect(two.call("turn.start", { ...params, input: "text: other" }, key)).rejects.toThrow("another");
+		// So does a prompt that waited at the one and is added again at the other.
+		const later = { sessionId, input: "text: later" };
+		const waited = { "idempotency-key": "order-4712" };
+		const added = await one.call("queue.add", later, waited);
+		await expect.poll(() => seen.filter(({ type }) => type === "turn.ended").length, { timeout: 20_000 }).toBe(2);
+		expect(await two.call("queue.add", later, waited)).toEqual(added);
+		const { cursor } = await two.call("session.snapshot", { sessionId });
+		await expect.poll(() => numbers(seen), { timeout: 20_000 }).toEqual(upTo(cursor.seq));
+		expect(seen.filter(({ type }) => type === "turn.started")).toHaveLength(2);
+	});
+
 	it("hands its sessions over when a worker ends", async () => {
 		const worker = await start("worker");
 		const { gateway, call, stream } = await connect(await start("serve", "--port", "0"));

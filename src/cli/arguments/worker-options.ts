@@ -11,6 +11,8 @@ export interface WorkerFlags {
 	readonly allowsUnencrypted: boolean;
 	/** Paths as typed, of PEM files; null for connections that are not encrypted. */
 	readonly tls: { readonly certificate: string; readonly key: string } | null;
+	/** Where operators reach its health and metrics; null for nowhere. */
+	readonly operations: WorkerAddress | null;
 	readonly tags: readonly string[];
 	/** How many sessions it has in use at most; null for the setting. */
 	readonly capacity: number | null;
@@ -43,6 +45,12 @@ export const workerFlags = [
 		names: ["--allow-unencrypted"],
 		value: null,
 		about: "Needed to listen for other machines without a certificate: in a network that nobody else reads.",
+	},
+	{
+		names: ["--operations"],
+		value: "HOST:PORT",
+		about:
+			"Serve /healthz, /readyz and, with a token of gateway.json, /metrics over HTTP there, with --tls-cert over HTTPS; port 0 for any that is free.",
 	},
 	{ names: ["--tag"], value: "TAG", about: "What this worker has that sessions may need; may be repeated." },
 	{
@@ -81,12 +89,14 @@ export function splitWorkerFlags(words: readonly string[]): {
 		throw new UsageError(`--tag ${odd}: a tag has up to 64 letters, digits and . _ : @ / - and no blanks.`);
 	}
 	const announced = last("--announce");
+	const operations = last("--operations");
 	return {
 		worker: {
 			listen: toAddress("--listen", last("--listen") ?? "127.0.0.1:0"),
 			announced: announced === null ? null : toAddress("--announce", announced),
 			allowsUnencrypted: has("--allow-unencrypted"),
 			tls: certificate === null || key === null ? null : { certificate, key },
+			operations: operations === null ? null : toAddress("--operations", operations),
 			tags: [...new Set(tags)],
 			capacity: has("--sessions") ? toCount("--sessions", last("--sessions"), 1, 1_000_000) : null,
 			drain: has("--drain") ? toCount("--drain", last("--drain"), 0, 86_400) : usualDrain,

@@ -1,14 +1,18 @@
 // The command `worker`: runs the sessions that gateways with the same store ask for, until a signal ends it.
 import { X509Certificate } from "node:crypto";
 import { hostname } from "node:os";
+import path from "node:path";
 import { aborted } from "../../base/abort.ts";
 import { systemClock } from "../../base/clock.ts";
 import { errorText } from "../../base/errors.ts";
+import { randomIdentifiers } from "../../base/ids.ts";
 import { DatabaseRegistry } from "../../cluster/registry.ts";
 import { startWorker, type Worker } from "../../cluster/worker.ts";
-import { showWorkerAddress } from "../../cluster/worker-address.ts";
+import { showWorkerAddress, type WorkerAddress } from "../../cluster/worker-address.ts";
 import { createDiskFiles } from "../../files/disk-files.ts";
+import { privateBelow } from "../../files/private-paths.ts";
 import { isLoopback } from "../../gateway/access.ts";
+import { createTokens, tokenFile } from "../../gateway/tokens.ts";
 import type { FaultOwner } from "../../kernel/api.ts";
 import { nobody } from "../../kernel/session/fault-owner.ts";
 import type { ProgramOptions } from "../arguments/command-line.ts";
@@ -17,9 +21,10 @@ import { UsageError } from "../arguments/usage-error.ts";
 import type { WorkerFlags } from "../arguments/worker-options.ts";
 import type { Installation } from "../installation/installation.ts";
 import { endInTime } from "../process/process-exit.ts";
-import { takeProcess } from "../process/program-process.ts";
+import { type ProgramProcess, takeProcess } from "../process/program-process.ts";
 import { writeNotice } from "../process/standard-error.ts";
 import { endProgram, startHost } from "../program/program.ts";
+import type { StartedKernel } from "../program/started-kernel.ts";
 import { readTls } from "../tls-files.ts";
 import { workerLimits } from "./worker-limits.ts";
 import { createPreparation } from "./workspace-preparation.ts";
@@ -48,7 +53,10 @@ export async function runClusterWorker(
 			hurrying.abort();
 		},
 	});
-	const started = await startHost(executable, options, taken, stopping.signal, { opening: "expired" });
+	const started = await startHost(executable, options, taken, stopping.signal, {
+		opening: "expired",
+		hasMetrics: flags.operations !== null,
+	});
 	if (started === null) return 0;
 	if ("exitCode" in started) return started.exitCode;
 	const { log } = taken;
@@ -66,6 +74,7 @@ export async function runClusterWorker(
 		);
 	}
 	let worker: Worker;
+	let operations: OperationsServer | null;
 	try {
 		const tls = await readTls(flags.tls, taken.place, createDiskFiles());
 		worker = await startWorker({
@@ -82,14 +91,20 @@ export async function runClusterWorker(
 			clock: systemClock,
 			log,
 		});
+		operations =
+			flags.operations === null ? null : await startOperations(flags.operations, tls, worker, started, taken);
 	} catch (thrown) {
 		if (thrown instanceof UsageError) throw thrown;
-		return await fail(`The worker could not start at ${showWorkerAddress(flags.listen)}: ${errorText(thrown)}`);
+		const places = [flags.listen, flags.operations]
+			.flatMap((each) => each ?? [])
+			.map(showWorkerAddress)
+			.join(" and ");
+		return await fail(`The worker could not start at ${places}: ${errorText(thrown)}`);
 	}
 	const id = await sharedStore.processId();
 	process.stdout.write(
 		flags.json
-			? `${JSON.stringify({ worker: id, address: worker.address, tags: flags.tags })}\n`
+			? `${JSON.stringify({ worker: id, address: worker.address, tags: flags.tags, ...(operations === null ? {} : { operations: operations.url }) })}\n`
 			: `Worker ${id} runs sessions at ${worker.address}. Stop with Ctrl+C.\n`,
 	);
 	await aborted(stopping.signal);
@@ -102,9 +117,52 @@ export async function runClusterWorker(
 		async finish() {
 			await host.sessions.stop();
 			await worker.close();
+			operations?.close();
 		},
 		exitCode: () => (process.exitCode === 1 ? 1 : 0),
 	});
+}
+
+interface OperationsServer {
+	readonly url: string;
+	close(): void;
+}
+
+/** Health and metrics for operators, with the tokens of the share directory. */
+async function startOperations(
+	{ host, port }: WorkerAddress,
+	tls: { readonly certificate: string; readonly key: string } | null,
+	worker: Worker,
+	{ kernel, telemetry }: StartedKernel,
+	{ shareDir, log }: ProgramProcess,
+): Promise<OperationsServer> {
+	const [{ startOperationsServer }, { createReadiness }, { openMetricsType }] = await Promise.all([
+		import("../../gateway/operations-server.ts"),
+		import("../../telemetry/readiness.ts"),
+		import("../../telemetry/open-metrics.ts"),
+	]);
+	const files = createDiskFiles(privateBelow(shareDir));
+	const tokens = createTokens(path.join(shareDir, tokenFile), files, randomIdentifiers, process.getuid?.() ?? null);
+	await tokens.prepare(false);
+	// Whatever it answers: no session has this id.
+	const answers = createReadiness(() => kernel.workDirOf("readiness"), systemClock);
+	const server = await startOperationsServer({
+		host,
+		port,
+		tls,
+		tokens,
+		operations: {
+			isReady: async () => !worker.numbers().isEnding && (await answers()),
+			async metrics() {
+				const numbers = { ...worker.numbers(), loadedSessions: kernel.loadedSessions };
+				return { type: openMetricsType, text: telemetry?.metrics.text(null, numbers) ?? "" };
+			},
+		},
+		clock: systemClock,
+		log,
+	});
+	const url = `${tls === null ? "http" : "https"}://${showWorkerAddress({ host, port: server.port })}`;
+	return { url, close: () => server.close() };
 }
 
 /** Whether it means every address of the machine, which is none that others can use. */
@@ -113,8 +171,14 @@ function isWildcard(host: string): boolean {
 }
 
 /** Throws UsageError for connections that others can read and nobody asked for in so many words. */
-function refuseUnencrypted({ listen, tls, allowsUnencrypted }: WorkerFlags): void {
-	if (isLoopback(listen.host) || tls !== null || allowsUnencrypted) return;
+function refuseUnencrypted({ listen, operations, tls, allowsUnencrypted }: WorkerFlags): void {
+	if (tls !== null || allowsUnencrypted) return;
+	if (operations !== null && !isLoopback(operations.host)) {
+		throw new UsageError(
+			`--operations ${showWorkerAddress(operations)}: other machines reach this address, and the token for the metrics would be sent there in the clear. Add --tls-cert and --tls-key, or --allow-unencrypted in a network that nobody else reads.`,
+		);
+	}
+	if (isLoopback(listen.host)) return;
 	throw new UsageError(
 		`--listen ${showWorkerAddress(listen)}: other machines reach this address, and what sessions say would be sent there in the clear. Add --tls-cert and --tls-key, or --allow-unencrypted in a network that nobody else reads.`,
 	);

@@ -9,13 +9,13 @@ import { createDiskFiles } from "../../files/disk-files.ts";
 import type { Files } from "../../files/port.ts";
 import { privateBelow } from "../../files/private-paths.ts";
 import { isLoopback } from "../../gateway/access.ts";
-import { type Gateway, startGateway } from "../../gateway/gateway.ts";
+import { type Gateway, type GatewayOptions, startGateway } from "../../gateway/gateway.ts";
 import type { Operations } from "../../gateway/operations.ts";
 import { readPage } from "../../gateway/page.ts";
 import { createQueueStore } from "../../gateway/queue-store.ts";
 import type { Setup } from "../../gateway/setup.ts";
 import type { Converse } from "../../gateway/sockets/sockets.ts";
-import { createTokens } from "../../gateway/tokens.ts";
+import { createTokens, tokenFile } from "../../gateway/tokens.ts";
 import type { FaultOwner, SessionsApi } from "../../kernel/api.ts";
 import { nobody } from "../../kernel/session/fault-owner.ts";
 import type { ProgramOptions } from "../arguments/command-line.ts";
@@ -33,9 +33,6 @@ import { readTls } from "../tls-files.ts";
 import { productName, productVersion } from "../version.ts";
 import { runNoticeCommand } from "./notice-command.ts";
 import type { SetupParts } from "./setup.ts";
-
-/** The file of the tokens in the share directory. */
-const tokenFile = "gateway.json";
 
 /** The directory there of the prompts that wait. */
 const queueDirectory = "gateway-queues";
@@ -90,6 +87,7 @@ export async function runGateway(
 			page,
 			converse: createConverse(started, host, log),
 			...(await createOperations(started)),
+			...createTracing(started),
 			clock: systemClock,
 			log,
 		});
@@ -202,6 +200,10 @@ async function createOperations({ kernel, telemetry }: StartedKernel): Promise<{
 			},
 		},
 	};
+}
+
+function createTracing({ telemetry }: StartedKernel): Pick<GatewayOptions, "trace"> {
+	return telemetry === null ? {} : { trace: (method, parent) => telemetry.request(method, parent) };
 }
 
 function describeFailure(thrown: unknown, { address, port }: GatewayFlags): string {

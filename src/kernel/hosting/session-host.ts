@@ -343,9 +343,15 @@ export class SessionHost implements SessionsApi {
 		return {
 			session,
 			info: toInfo(id, chosen, session),
-			startTurn: async (input, { key, ...options } = {}) => {
+			startTurn: async (input, { key, trace, ...options } = {}) => {
 				this.#refuseGone(id);
-				const start = { type: "turn.start", input, options, ...(key === undefined ? {} : { key }) } as const;
+				const start = {
+					type: "turn.start",
+					input,
+					options,
+					...(key === undefined ? {} : { key }),
+					...(trace === undefined ? {} : { trace }),
+				} as const;
 				if (key !== undefined && session.hasTurn(key)) return await session.send(start);
 				const { runningTurns } = this.#parts.configuration.agentwire.limits;
 				const running = this.#cache.slots().filter(({ value }) => value !== null && isRunning(value)).length;

@@ -57,8 +57,9 @@ export class SessionTurns {
 		isOwn = false,
 		options = {},
 		key,
+		trace,
 	}: CommandOf<"turn.start">): CommandValues["turn.start"] | Promise<CommandValues["turn.start"]> {
-		const start = { input, isOwn, options };
+		const start = { input, isOwn, options, ...(trace === undefined ? {} : { trace }) };
 		if (key === undefined) return { turnId: this.#begin(start).id };
 		return this.#keyed.start(key, input, () => this.#beginStored({ ...start, key }));
 	}
@@ -129,7 +130,7 @@ export class SessionTurns {
 	}
 
 	/** `begun` is called once its beginning is stored. */
-	#begin({ input, isOwn, key, options }: StartOptions, begun: () => void = () => {}): RunningTurn {
+	#begin({ options, ...start }: StartOptions, begun: () => void = () => {}): RunningTurn {
 		this.#checkOpen();
 		const { turn: current, servers, background, notifications, ...others } = this.#assembled;
 		if (current.running !== null) throw new KernelError("busy", "An agent turn is already in progress");
@@ -138,7 +139,7 @@ export class SessionTurns {
 			controller: new AbortController(),
 			chosen: this.#assembled.model.current,
 			// What the program itself writes is no turn of whoever made the session.
-			options: isOwn ? options : joinTurnOptions(this.#options, options),
+			options: start.isOwn ? options : joinTurnOptions(this.#options, options),
 			steers: createSteerQueue(),
 			broken: null,
 			ended: Promise.resolve(),
@@ -147,34 +148,30 @@ export class SessionTurns {
 		setMaxListeners(0, turn.controller.signal);
 		servers?.turnStarts();
 		current.running = turn;
-		turn.ended = runMainTurn(
-			turn,
-			{ input, isOwn, ...(key === undefined ? {} : { key }) },
-			{
-				...others,
-				servers,
-				loopIterations: this.#parts.loopIterations,
-				keys: this.#parts.keys,
-				notifications: {
-					openTurn: async (deliver) => {
-						await background.find();
-						await notifications.taken(turn.options.events?.taken ?? []);
-						await notifications.openTurn(deliver);
-					},
-					closeTurn: () => notifications.closeTurn(),
+		turn.ended = runMainTurn(turn, start, {
+			...others,
+			servers,
+			loopIterations: this.#parts.loopIterations,
+			keys: this.#parts.keys,
+			notifications: {
+				openTurn: async (deliver) => {
+					await background.find();
+					await notifications.taken(turn.options.events?.taken ?? []);
+					await notifications.openTurn(deliver);
 				},
-				log: this.#parts.log,
-				seal: (error) => this.#assembled.emitter.fail(turn.id, error),
-				begun: () => {
-					this.#hadOne = true;
-					begun();
-				},
-				// A client that receives the end may start the next turn at once.
-				release: () => {
-					current.running = null;
-				},
+				closeTurn: () => notifications.closeTurn(),
 			},
-		);
+			log: this.#parts.log,
+			seal: (error) => this.#assembled.emitter.fail(turn.id, error),
+			begun: () => {
+				this.#hadOne = true;
+				begun();
+			},
+			// A client that receives the end may start the next turn at once.
+			release: () => {
+				current.running = null;
+			},
+		});
 		return turn;
 	}
 }

@@ -58,6 +58,8 @@ export interface TurnStart {
 	readonly isOwn: boolean;
 	/** The key that names it among the turns of the session; absent for none. */
 	readonly key?: string;
+	/** The place in a trace of what started it; absent for none. */
+	readonly trace?: string;
 }
 
 export interface MainTurnSettings {
@@ -171,7 +173,7 @@ function toCutOff({ broken }: RunningTurn): TurnOutcome {
 /** Hooks before the run, the run, hooks after it: one of those may make the agent continue once. */
 async function runPrompt(
 	turn: RunningTurn,
-	{ input, isOwn, key }: TurnStart,
+	{ input, isOwn, key, trace }: TurnStart,
 	turnEvents: TurnEvents,
 	turnHooks: TurnHooks,
 	settings: MainTurnSettings,
@@ -184,16 +186,19 @@ async function runPrompt(
 	if (renewing !== undefined) await renewing;
 	const blocked = isOwn ? null : await showPrompt(input, hooks, emit, signal);
 	const refusedAtStart = await failureOf(runHooks?.started(input));
-	const started = emit(
-		{ type: "turn.started", input, ...(key === undefined ? {} : { key }) },
-		{
-			sync: true,
-			beforeDelivery() {
-				turnEvents.isBegun = true;
-				settings.begun();
-			},
+	const body: EventBody = {
+		type: "turn.started",
+		input,
+		...(key === undefined ? {} : { key }),
+		...(trace === undefined ? {} : { trace }),
+	};
+	const started = emit(body, {
+		sync: true,
+		beforeDelivery() {
+			turnEvents.isBegun = true;
+			settings.begun();
 		},
-	);
+	});
 	turnEvents.beginning = Promise.resolve(started).catch(() => {});
 	await started;
 	settings.budgets.openTurn((error) => breakOff(turn, error));

@@ -11,8 +11,8 @@ import { createPostgresPlace, type PostgresPlace } from "./postgres-place.ts";
 
 const executable = path.resolve("bin/agentwire");
 
-/** A model that says what its prompt asks for. */
-const settings = (schema: string) => `
+/** A model that says what its prompt asks for, and `scripted`, whose answers are in a file of the share directory. */
+const settings = (schema: string, scripts: string) => `
 default_model = "quick"
 [store]
 type = "postgres"
@@ -24,6 +24,16 @@ api_key = ""
 [models.quick]
 provider = "p"
 model = "echo"
+max_context_size = 100000
+[providers.s]
+type = "_scripted_echo"
+base_url = ""
+api_key = ""
+[providers.s.env]
+KIMI_SCRIPTED_ECHO_SCRIPTS = "${scripts}"
+[models.scripted]
+provider = "s"
+model = "scripted"
 max_context_size = 100000
 [agentwire]
 contain = "off"
@@ -85,7 +95,7 @@ export interface GatewayUse {
 export async function createClusterPrograms(url: string): Promise<ClusterPrograms> {
 	const place = await createPostgresPlace(url);
 	const home = await mkdtemp(path.join(tmpdir(), "agentwire-cluster-"));
-	await writeFile(path.join(home, "config.toml"), settings(place.schema));
+	await writeFile(path.join(home, "config.toml"), settings(place.schema, path.join(home, "scripts.json")));
 	const running: ChildProcess[] = [];
 	const spawnOne = (words: readonly string[], environment: Environment) => {
 		const child = spawn(process.execPath, [executable, ...words], {

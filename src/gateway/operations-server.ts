@@ -1,0 +1,105 @@
+// Health and metrics of a process that serves no clients over HTTP: a server of its own for operators.
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer as createSecureServer } from "node:https";
+import type { Clock } from "../base/clock.ts";
+import { toKernelError } from "../base/errors.ts";
+import type { Log } from "../base/log.ts";
+import { AccessControl } from "./access.ts";
+import { type Operations, sendHealth, sendText, toHealthPath } from "./operations.ts";
+import { HttpRefusal, sendJson, toStatus } from "./replies.ts";
+import { toFacts } from "./requests.ts";
+import type { Tokens } from "./tokens.ts";
+
+/** Connections, and milliseconds for the headers of a request and for all of it. */
+const connectionLimit = 64;
+const requestTime = 10_000;
+/** Milliseconds between two looks for those that took longer. */
+const timeCheckSpan = 2_000;
+
+export interface OperationsServerOptions {
+	readonly host: string;
+	/** 0 for any that is free. */
+	readonly port: number;
+	/** PEM texts; null for plain HTTP. */
+	readonly tls: { readonly certificate: string; readonly key: string } | null;
+	readonly tokens: Pick<Tokens, "scopeOf">;
+	readonly operations: Pick<Operations, "isReady"> & {
+		/** The metrics as text, with its media type. */
+		metrics(): Promise<{ readonly type: string; readonly text: string }>;
+	};
+	readonly clock: Clock;
+	readonly log: Log;
+}
+
+export interface OperationsServer {
+	readonly port: number;
+	close(): void;
+}
+
+/** Starts to listen. Fails with the error of the system when the address cannot be used. */
+export async function startOperationsServer(options: OperationsServerOptions): Promise<OperationsServer> {
+	const { host, port, tls, tokens, operations, clock, log } = options;
+	// It answers nobody without a token but with one word, so that the name by which it is reached does not matter.
+	const access = new AccessControl({ hosts: null, tokens, now: () => clock.monotonic() });
+	const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+		const health = toHealthPath(request);
+		if (health !== null) {
+			sendHealth(request, response, health === "/healthz" || (await operations.isReady()));
+			return;
+		}
+		if (request.url?.split("?")[0] !== "/metrics") {
+			throw new HttpRefusal(404, "There is nothing at this path; there are /metrics, /healthz and /readyz.");
+		}
+		if (request.method !== "GET") throw new HttpRefusal(405, "This path takes GET alone.", { allow: "GET" });
+		const found = await access.check(toFacts(request));
+		if (found.kind === "refused") {
+			const challenge = found.status === 401 ? { "www-authenticate": "Bearer" } : {};
+			throw new HttpRefusal(found.status, found.text, { ...challenge, connection: "close" });
+		}
+		const { type, text } = await operations.metrics();
+		sendText(response, 200, type, text);
+	};
+	const listener = (request: IncomingMessage, response: ServerResponse): void => {
+		response.on("error", () => {});
+		// Nothing here has a body.
+		request.resume();
+		answer(request, response).catch((thrown: unknown) => {
+			if (thrown instanceof HttpRefusal) {
+				sendJson(response, thrown.status, { error: thrown.message }, thrown.headers);
+				return;
+			}
+			const error = toKernelError(thrown);
+			if (error.code === "internal") log.error("A request of an operator failed.", { error: thrown });
+			sendJson(response, toStatus(error), { error: error.message, code: error.code });
+		});
+	};
+	const times = {
+		headersTimeout: requestTime,
+		requestTimeout: requestTime,
+		connectionsCheckingInterval: timeCheckSpan,
+	};
+	const server =
+		tls === null
+			? createServer(times, listener)
+			: createSecureServer(
+					{ ...times, cert: tls.certificate, key: tls.key, minVersion: "TLSv1.2", handshakeTimeout: requestTime },
+					listener,
+				);
+	server.maxConnections = connectionLimit;
+	await new Promise<void>((resolve, reject) => {
+		server.once("error", reject);
+		server.listen(port, host, () => {
+			server.off("error", reject);
+			resolve();
+		});
+	});
+	server.on("error", (error) => log.error("The server of operators failed.", { error }));
+	const bound = server.address();
+	return {
+		port: bound === null || typeof bound === "string" ? port : bound.port,
+		close() {
+			server.close();
+			server.closeAllConnections();
+		},
+	};
+}
