@@ -11,6 +11,7 @@ export function createApprovalCommands(mode: ApprovalMode): readonly SlashComman
 			name: "yolo",
 			description: "Approve every action without asking, or ask again",
 			aliases: [],
+			isUnlisted: mode.whoForbids("yolo") !== null,
 			run: answering(async () => {
 				const forbidding = mode.whoForbids("yolo");
 				if (forbidding !== null) return `Yolo is forbidden by ${forbidding}: actions are asked for.`;

@@ -44,6 +44,8 @@ export interface CommandRun {
 }
 
 export interface SlashCommand extends SlashCommandInfo {
+	/** Not listed, because it would do nothing: it only says why to those who know it. */
+	readonly isUnlisted?: boolean;
 	run(run: CommandRun): Promise<TurnOutcome>;
 }
 

@@ -21,14 +21,15 @@ export interface SlashCommandSettings extends FileCommandSettings {
 }
 
 export interface SlashCommands {
-	readonly all: readonly SlashCommand[];
+	/** Those that clients list. */
+	readonly listed: readonly SlashCommand[];
 	/** The command that a prompt names, and the text after the name; null when the prompt is no command. */
 	find(prompt: string): { readonly command: SlashCommand; readonly argument: string } | null;
 }
 
 export function createSlashCommands(settings: SlashCommandSettings): SlashCommands {
 	const { stored, files, plan, mode, skills, identifiers } = settings;
-	const all = [
+	const all: readonly SlashCommand[] = [
 		createInitCommand(stored.workDir, files),
 		compactCommand,
 		clearCommand,
@@ -39,7 +40,7 @@ export function createSlashCommands(settings: SlashCommandSettings): SlashComman
 		createSideQuestionCommand(identifiers),
 	];
 	return {
-		all,
+		listed: all.filter(({ isUnlisted }) => isUnlisted !== true),
 		find(prompt) {
 			const parsed = parseSlashCommand(prompt);
 			if (parsed === null) return null;

@@ -88,7 +88,10 @@ describe("mode.set", () => {
 			message: expect.stringContaining("/etc/other.toml"),
 		});
 		await expect(set(subject, "plan")).rejects.toMatchObject({ code: "unsupported" });
-		expect((await subject.session.description()).modes).toEqual(["default"]);
+		const { modes, slashCommands } = await subject.session.description();
+		expect(modes).toEqual(["default"]);
+		expect(slashCommands.map(({ name }) => name)).not.toContain("yolo");
+		expect(slashCommands.map(({ name }) => name)).toContain("afk");
 		expect([await modeOf(subject), await reported(client)]).toEqual(["auto", []]);
 		await set(subject, "default");
 		expect(await modeOf(subject)).toBe("default");

@@ -131,7 +131,7 @@ export class Session implements SessionApi {
 
 	async description(): Promise<SessionDescription> {
 		const { commands, hooks, modes } = this.#assembled;
-		const slashCommands = commands.all.map(({ name, description, aliases }) => ({ name, description, aliases }));
+		const slashCommands = commands.listed.map(({ name, description, aliases }) => ({ name, description, aliases }));
 		const models = await this.#parts.models.options();
 		const { sandbox } = this.#parts;
 		return { slashCommands, commandHooks: hooks.commands, models, modes: modes.choosable, sandbox };
