@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { createFakeClock } from "../../test/support/host/campaign-clock.ts";
 import { nobodyToAsk } from "../../test/support/sessions/session-doubles.ts";
 import { createDeferred } from "../base/deferred.ts";
@@ -130,6 +130,17 @@ describe("the servers of a session", () => {
 				{ name: "b", status: "failed", tools: [] },
 			],
 		});
+	});
+
+	it("are told of as connecting, however long the start of each takes", async () => {
+		const { set, of } = createSubject([settings("a"), settings("b"), remote("c")]);
+		let now = performance.now();
+		const time = vi.spyOn(performance, "now").mockImplementation(() => (now += 1000));
+		onTestFinished(() => time.mockRestore());
+		set.begin();
+		expect(["a", "b", "c"].map((name) => of(name).connects)).toEqual([0, 0, 1]);
+		expect(set.status().servers.map(({ status }) => status)).toEqual(["connecting", "connecting", "connecting"]);
+		set.end();
 	});
 
 	it("that are programs are started a few at once, so that all of them do not take the machine from the session", async () => {

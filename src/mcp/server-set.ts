@@ -8,7 +8,7 @@ import type { McpServerSettings } from "../config/mcp-servers.ts";
 import type { McpStatus } from "../events/event.ts";
 import type { QuestionOperations } from "../tools/operations.ts";
 import type { Tool } from "../tools/tool.ts";
-import type { ServerConnection } from "./connection.ts";
+import type { ServerConnection, ServerState } from "./connection.ts";
 import { createServerTool } from "./server-tool.ts";
 import { type ListedTool, passes } from "./tool-list.ts";
 
@@ -47,6 +47,8 @@ interface Claim {
 const startsAtOnce = 8;
 /** Milliseconds after which a program that is not connected yet holds up no other. */
 const startPatience = 1000;
+
+const isProgram = ({ server }: Member) => server.kind === "local";
 
 /** Which programs are starting. */
 function createStarts(clock: Clock) {
@@ -90,6 +92,8 @@ export class ServerSet {
 	#claims: readonly Claim[] = [];
 	/** The server of each name. */
 	#owners: Map<string, Member> = new Map();
+	/** The members that wait for no other one to start: at most for a turn of the event loop. */
+	#due: ReadonlySet<Member> = new Set();
 	#withdrawBound = () => {};
 	#endStarts = () => {};
 
@@ -105,6 +109,8 @@ export class ServerSet {
 			const lease = acquire(server);
 			return { ...lease, server, withdraw: lease.connection.onChange(() => this.#claim()) };
 		});
+		const programs = this.#members.filter(isProgram);
+		this.#due = new Set([...this.#members.filter((member) => !isProgram(member)), ...programs.slice(0, startsAtOnce)]);
 		if (startTimeout !== null) this.#withdrawBound = clock.after(startTimeout * 1000, () => this.#endLoading());
 		void this.#connectAll(this.#members).then(() => this.#endLoading());
 		this.#claim();
@@ -116,7 +122,6 @@ export class ServerSet {
 		const connecting: Promise<unknown>[] = [];
 		const starts = createStarts(this.#settings.clock);
 		this.#endStarts = starts.end;
-		const isProgram = ({ server }: Member) => server.kind === "local";
 		for (const member of [...members.filter((each) => !isProgram(each)), ...members.filter(isProgram)]) {
 			for (let turn = starts.free(); isProgram(member) && turn !== undefined; turn = starts.free()) await turn;
 			if (this.#members !== members) return;
@@ -153,7 +158,7 @@ export class ServerSet {
 		const offered = this.#offered();
 		const servers = this.#settings.servers.map(({ name }, index) => ({
 			name,
-			status: this.#members?.[index]?.connection.state ?? ("pending" as const),
+			status: this.#stateOf(this.#members?.[index]),
 			tools: offered.flatMap(({ member, listed }) => (member.server.name === name ? [listed.name] : [])),
 		}));
 		return {
@@ -163,6 +168,13 @@ export class ServerSet {
 			tools: offered.length,
 			servers,
 		};
+	}
+
+	/** Which of the first programs were started before others looked is a matter of time alone: all of them count as started. */
+	#stateOf(member: Member | undefined): ServerState {
+		if (member === undefined) return "pending";
+		const { state } = member.connection;
+		return state === "pending" && this.#due.has(member) ? "connecting" : state;
 	}
 
 	/** Releases the connections. */
