@@ -309,8 +309,10 @@ export function toShownQueue({ prompts, failure }: ShownQueue): v.InferOutput<ty
 
 /** The snapshot as clients receive it. */
 export function toShownSnapshot(snapshot: SessionSnapshot): v.InferOutput<typeof snapshotSchema> {
+	// What only one dialect lets a client choose is not shown.
+	const { thinkingBudget: _, ...shown } = snapshot;
 	return {
-		...snapshot,
+		...shown,
 		openInteractions: snapshot.openInteractions.map(toGatewayEvent),
 		unfinished: snapshot.unfinished.map(({ body, ...origin }) => ({ ...origin, ...body })),
 		clients: [...snapshot.clients],

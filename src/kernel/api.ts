@@ -360,6 +360,8 @@ export interface SessionSnapshot {
 	readonly isAway: boolean;
 	/** The model that its next turn uses; null without one. */
 	readonly model: ModelChoice | null;
+	/** The tokens that its turns may reason with, as a client chose; null without a choice. */
+	readonly thinkingBudget: number | null;
 	/** The title that somebody gave it or that its first answered input did; null without one. */
 	readonly title: string | null;
 	/** The requests that wait for an answer, oldest first, each as it was delivered. */

@@ -28,7 +28,7 @@ import {
 } from "./values.ts";
 
 /** Both sides must have the same version of this protocol. */
-export const remoteVersion = 5;
+export const remoteVersion = 6;
 
 const text = v.string();
 const none = v.object({});

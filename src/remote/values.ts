@@ -252,6 +252,7 @@ export const snapshotSchema = objectOf<SessionSnapshot>({
 	approvesEverything: flag,
 	isAway: flag,
 	model: v.nullable(modelChoiceSchema),
+	thinkingBudget: v.nullable(v.number()),
 	title: nullableText,
 	openInteractions: v.array(eventSchema),
 	unfinished: v.array(

@@ -168,6 +168,7 @@ export function describeSessions(name: string, reach: ReachSessions): void {
 				approvesEverything: false,
 				isAway: false,
 				model: { alias: "m", name: "echo", provider: "p", thinking: false },
+				thinkingBudget: null,
 				title: null,
 				openInteractions: [],
 				unfinished: [],

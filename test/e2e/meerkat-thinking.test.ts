@@ -51,6 +51,30 @@ describe("a budget for reasoning", () => {
 		expect(askedThinking(model)).toEqual([budget(3000), budget(3000), budget(5000), { type: "disabled" }]);
 	});
 
+	it("is refused by name at a turn whose model takes none, which changes nothing, until it is taken back", async () => {
+		const { server, model } = await open();
+		const id = await create(server, { prompt: "ECHO one", provider_params: { thinking_budget_tokens: 3000 } });
+		const turn = (name: string, more: object) =>
+			answer(server, name, "turn/start", { session_id: id, prompt: "ECHO two", ...more });
+		for (const [name, other] of ["claude-opus-4-8", "k2"].entries()) {
+			expect(refusal(await turn(`t${name}`, { model: other }))).toEqual(
+				expect.objectContaining({
+					code: -32602,
+					message: expect.stringMatching(
+						/`provider_params.thinking_budget_tokens` \(chosen by an earlier request.*is not supported/,
+					),
+				}),
+			);
+		}
+		expect(await turn("still", {})).toMatchObject({ result: expect.anything() });
+		expect(await turn("cleared", { model: "claude-opus-4-8", provider_params: { action: "clear" } })).toMatchObject({
+			result: expect.anything(),
+		});
+		await end(server);
+		expect(askedThinking(model).slice(0, 2)).toEqual(Array(2).fill({ type: "enabled", budget_tokens: 3000 }));
+		expect(model.requests).toHaveLength(3);
+	});
+
 	it.each([
 		[{ thinking_budget_tokens: 3000 }, "claude-opus-4-8", "`provider_params.thinking_budget_tokens` is not supported"],
 		[{ thinking_budget_tokens: 3000 }, "k2", "`provider_params.thinking_budget_tokens` is not supported"],

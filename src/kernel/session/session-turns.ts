@@ -43,6 +43,11 @@ export class SessionTurns {
 		return this.#hadOne;
 	}
 
+	/** The tokens that every turn may reason with; null where nothing is said of it. */
+	get thinkingBudget(): number | null {
+		return this.#options.sampling?.thinkingBudget ?? null;
+	}
+
 	/** Whether a turn was started with this key. */
 	has(key: string): boolean {
 		return this.#keyed.has(key);

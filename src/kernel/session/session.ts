@@ -187,6 +187,7 @@ export class Session implements SessionApi {
 			approvesEverything: mode.isYolo,
 			isAway: mode.isAway,
 			model: this.#assembled.model.current.choice,
+			thinkingBudget: this.#turns.thinkingBudget,
 			title: stored.state().customTitle,
 			openInteractions: interactions.requests(),
 			unfinished: [...emitter.unfinished(), ...progress.unfinished()],

@@ -3,15 +3,31 @@ import type { ModelOption, SessionApi } from "../../../kernel/api.ts";
 import { NamedError } from "../errors.ts";
 import { type ProviderParams, thinkingBudgetOf } from "./provider-params.ts";
 
-/** Throws INVALID_PARAMS for reasoning that the session's model cannot do, or cannot do without. */
-export async function checkReasoning(session: SessionApi, params: ProviderParams | null): Promise<void> {
-	if (params === null) return;
+/**
+ * Throws INVALID_PARAMS for reasoning that the session's model cannot do, or cannot do without: what these params ask of it,
+ * or, without params, the budget that an earlier request chose. `alias` is the model that the session is about to have.
+ */
+export async function checkReasoning(
+	session: SessionApi,
+	params: ProviderParams | null,
+	alias: string | null = null,
+): Promise<void> {
+	const [{ model, thinkingBudget: chosen }, { models }] = await Promise.all([
+		session.snapshot(),
+		session.description(),
+	]);
+	const option = models.find((each) => each.alias === (alias ?? model?.alias));
+	if (params === null) {
+		if (chosen !== null)
+			checkBudget(chosen, option, " (chosen by an earlier request, until `provider_params` says otherwise)");
+		return;
+	}
 	const budget = thinkingBudgetOf(params);
-	if (params.reasoning === null && budget === null && params.provider_tag === null) return;
-	const [{ model }, { models }] = await Promise.all([session.snapshot(), session.description()]);
-	const option = models.find(({ alias }) => alias === model?.alias);
 	if (params.reasoning !== null && option !== undefined) checkMode(params.reasoning, option);
-	if (budget !== null) checkBudget(budget, params, option);
+	if (budget !== null) {
+		if (params.reasoning === "off") throw refuse(budgetName, "goes with reasoning, and `reasoning` is off");
+		checkBudget(budget, option);
+	}
 	const { provider_tag: tag } = params;
 	if (tag !== null && tag.provider !== option?.thinkingBudgets?.vendor)
 		throw refuse("provider_tag", `is of the provider ${tag.provider}, and ${said(option)} has no such fields`);
@@ -25,17 +41,19 @@ function checkMode(wanted: NonNullable<ProviderParams["reasoning"]>, { alias, th
 		throw refuse("reasoning", `cannot be ${wanted}: ${neverReasons(alias)}`);
 }
 
-function checkBudget(budget: number, { reasoning }: ProviderParams, option: ModelOption | undefined): void {
-	const name = "thinking_budget_tokens";
-	if (reasoning === "off") throw refuse(name, "goes with reasoning, and `reasoning` is off");
+const budgetName = "thinking_budget_tokens";
+
+/** `since` says how the session came to the budget, where the request does not have it. */
+function checkBudget(budget: number, option: ModelOption | undefined, since = ""): void {
+	const refuseBudget = (what: string) => refuse(budgetName, what, since);
 	const range = option?.thinkingBudgets;
 	if (option === undefined || range === undefined)
-		throw refuse(name, `is not supported: ${said(option)} takes no budget for its reasoning`);
-	if (option.thinking === "never") throw refuse(name, `has no use: ${neverReasons(option.alias)}`);
+		throw refuseBudget(`is not supported: ${said(option)} takes no budget for its reasoning`);
+	if (option.thinking === "never") throw refuseBudget(`has no use: ${neverReasons(option.alias)}`);
 	const { minimum, maximum } = range;
 	if (budget < minimum || (maximum !== null && budget > maximum)) {
 		const limits = maximum === null ? `at least ${minimum}` : `${minimum} to ${maximum}`;
-		throw refuse(name, `must be ${limits} for the model ${option.alias}, and is ${budget}`);
+		throw refuseBudget(`must be ${limits} for the model ${option.alias}, and is ${budget}`);
 	}
 }
 
@@ -44,6 +62,6 @@ const said = (option: ModelOption | undefined) =>
 const neverReasons = (alias: string) =>
 	`the model ${alias} never reasons: its capabilities in the settings lack "thinking"`;
 
-function refuse(member: string, what: string): NamedError {
-	return new NamedError("INVALID_PARAMS", `Invalid params: \`provider_params.${member}\` ${what}.`);
+function refuse(member: string, what: string, since = ""): NamedError {
+	return new NamedError("INVALID_PARAMS", `Invalid params: \`provider_params.${member}\`${since} ${what}.`);
 }

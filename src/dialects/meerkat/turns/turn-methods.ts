@@ -1,6 +1,5 @@
 // `turn/*`: turns of one session run one after the other, and none waits for another session.
 import { createDeferred } from "../../../base/deferred.ts";
-import type { SessionHandle } from "../../../kernel/api.ts";
 import { defineMethod, type Method, type Respond } from "../../../rpc/methods.ts";
 import { type ClientSessions, concerning } from "../client-sessions.ts";
 import { NamedError } from "../errors.ts";
@@ -99,8 +98,9 @@ export class TurnMethods {
 				this.#sessions.noteTurn(id, answered);
 				return { handle, ended, isOfEvents: true };
 			}
-			await this.#changeModel(handle, params);
-			if (isContract) await checkReasoning(handle.session, params.provider_params);
+			const model = await this.#wantedModel(params);
+			if (isContract) await checkReasoning(handle.session, params.provider_params, model);
+			if (model !== null) await handle.session.send({ type: "model.set", model, thinking: null });
 			const skills = isContract ? await chooseSkills(params.skill_refs, this.#sessions.kernelApi.sessions) : noSkills;
 			const change = isContract ? toLaterTurns(params) : null;
 			if (change !== null) await handle.session.send({ type: "turn-options.set", options: change });
@@ -123,10 +123,10 @@ export class TurnMethods {
 		}
 	}
 
-	/** The model of this turn and all later ones. */
-	async #changeModel({ session }: SessionHandle, { model, provider }: TurnStartParams): Promise<void> {
+	/** The model that this turn and all later ones shall have; null for the one that the session has. */
+	async #wantedModel({ model, provider }: TurnStartParams): Promise<string | null> {
 		const { client, kernelApi } = this.#sessions;
-		if (!client.codec().isContract || (model === null && provider === null)) return;
+		if (!client.codec().isContract || (model === null && provider === null)) return null;
 		const { options } = await kernelApi.sessions.models();
 		const wanted = options.filter(
 			(option) => (model === null || option.alias === model) && (provider === null || option.provider === provider),
@@ -139,7 +139,7 @@ export class TurnMethods {
 				`Invalid params: the settings have no such model for a turn (\`model\`, \`provider\`). They have: ${known}.`,
 			);
 		}
-		await session.send({ type: "model.set", model: found.alias, thinking: null });
+		return found.alias;
 	}
 
 	#interrupt(id: string, respond: Respond<InterruptResult>): Promise<InterruptResult> {
