@@ -21,6 +21,14 @@ const retriedStatus: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 /** Milliseconds between two warnings about what could not be sent. */
 const warningSpan = 60_000;
 
+/** Characters of a name, and of a value: what a model calls its calls is as long as it likes. */
+const nameLimit = 256;
+const valueLimit = 65_536;
+
+/** Characters of the spans of one request, and of those that wait, about: with the content of messages they are large. */
+const batchCharacters = 4 * 1024 * 1024;
+const queueCharacters = 32 * 1024 * 1024;
+
 /** Characters of an answer that are read. */
 const answerLimit = 4096;
 
@@ -47,6 +55,8 @@ type Sent =
 export class OtlpExporter {
 	readonly #settings: ExporterSettings;
 	#queue: Span[] = [];
+	/** Characters of it, about. */
+	#queued = 0;
 	#sending: Promise<void> | null = null;
 	#withdrawTimer: (() => void) | null = null;
 	/** Aborts waits, and everything once the time at the end is over. */
@@ -68,12 +78,14 @@ export class OtlpExporter {
 	/** Takes a span for the next batch. */
 	add(span: Span): void {
 		if (this.#over.signal.aborted) return;
-		if (this.#queue.length >= queueLimit) {
+		const size = sizeOf(span);
+		if (this.#queue.length >= queueLimit || this.#queued + size > queueCharacters) {
 			this.#drop(1, "the queue is full");
 			return;
 		}
 		this.#queue.push(span);
-		if (this.#queue.length >= batchSize) {
+		this.#queued += size;
+		if (this.#isWhole()) {
 			this.#begin();
 			return;
 		}
@@ -93,7 +105,7 @@ export class OtlpExporter {
 		} finally {
 			withdraw();
 			this.#over.abort();
-			this.#drop(this.#queue.splice(0).length, "the program ended");
+			this.#drop(this.#takeAll().length, "the program ended");
 		}
 	}
 
@@ -104,7 +116,7 @@ export class OtlpExporter {
 			this.#sending = null;
 			if (this.#over.signal.aborted) return;
 			// What came meanwhile and is not a whole batch.
-			const rest = this.#queue.splice(0);
+			const rest = this.#takeAll();
 			for (const span of rest) this.add(span);
 		});
 	}
@@ -112,9 +124,31 @@ export class OtlpExporter {
 	/** Sends whole batches, and first of all what waits. */
 	async #sendAll(): Promise<void> {
 		do {
-			const batch = this.#queue.splice(0, batchSize);
+			const batch = this.#takeBatch();
 			if (batch.length > 0) await this.#sendBatch(batch);
-		} while (this.#queue.length >= batchSize && !this.#over.signal.aborted);
+		} while (this.#isWhole() && !this.#over.signal.aborted);
+	}
+
+	/** Whether there is a batch that waits for nothing more. */
+	#isWhole(): boolean {
+		return this.#queue.length >= batchSize || this.#queued >= batchCharacters;
+	}
+
+	#takeAll(): readonly Span[] {
+		this.#queued = 0;
+		return this.#queue.splice(0);
+	}
+
+	#takeBatch(): readonly Span[] {
+		let size = 0;
+		let count = 0;
+		for (const span of this.#queue.slice(0, batchSize)) {
+			if (count > 0 && size + sizeOf(span) > batchCharacters) break;
+			size += sizeOf(span);
+			count += 1;
+		}
+		this.#queued -= size;
+		return this.#queue.splice(0, count);
 	}
 
 	async #sendBatch(batch: readonly Span[]): Promise<void> {
@@ -147,7 +181,7 @@ export class OtlpExporter {
 				// The headers may have a key, which is for this collector alone.
 				redirect: "error",
 			});
-			const text = (await response.text()).slice(0, answerLimit);
+			const text = await readBeginning(response);
 			if (response.ok) {
 				this.#noteRejected(text);
 				return { kind: "sent" };
@@ -207,6 +241,24 @@ export class OtlpExporter {
 	}
 }
 
+function sizeOf({ attributes }: Span): number {
+	let size = 0;
+	for (const value of Object.values(attributes))
+		if (typeof value === "string") size += Math.min(value.length, valueLimit);
+	return size;
+}
+
+/** What an answer begins with: nothing of the rest is read, however much it is. */
+async function readBeginning({ body }: Response): Promise<string> {
+	const decoder = new TextDecoder();
+	let text = "";
+	for await (const bytes of body ?? []) {
+		text += decoder.decode(bytes, { stream: true });
+		if (text.length >= answerLimit) break;
+	}
+	return text.slice(0, answerLimit);
+}
+
 /** Milliseconds that a server asks to wait; null when it does not say. */
 export function readRetryAfter(value: string | null, now: number): number | null {
 	if (value === null) return null;
@@ -241,7 +293,7 @@ function toOtlpSpan(span: Span): object {
 		traceId: span.traceId,
 		spanId: span.spanId,
 		...(span.parentId === null ? {} : { parentSpanId: span.parentId }),
-		name: span.name,
+		name: wellFormed(span.name, nameLimit),
 		kind: kinds[span.kind],
 		startTimeUnixNano: toNanoseconds(span.startedAt),
 		endTimeUnixNano: toNanoseconds(span.endedAt),
@@ -251,7 +303,7 @@ function toOtlpSpan(span: Span): object {
 			timeUnixNano: toNanoseconds(at),
 			attributes: toKeyValues(attributes),
 		})),
-		status: span.error === null ? {} : { code: statusError, message: span.error },
+		status: span.error === null ? {} : { code: statusError, message: wellFormed(span.error, nameLimit) },
 	};
 }
 
@@ -264,15 +316,22 @@ function toKeyValues(attributes: Attributes): object[] {
 	return Object.entries(attributes).map(([key, value]) => ({ key, value: toValue(value) }));
 }
 
+/** Half a surrogate pair, as a cut or a model makes one, would make a collector refuse the whole batch. */
+function wellFormed(text: string, limit: number): string {
+	return text.slice(0, limit).replaceAll(/\p{Surrogate}/gu, "\ufffd");
+}
+
 function toValue(value: AttributeValue): object {
 	switch (typeof value) {
 		case "string":
-			return { stringValue: value };
+			return { stringValue: wellFormed(value, valueLimit) };
 		case "boolean":
 			return { boolValue: value };
 		case "number":
-			return Number.isSafeInteger(value) ? { intValue: String(value) } : { doubleValue: value };
+			if (Number.isSafeInteger(value)) return { intValue: String(value) };
+			// JSON has no other numbers, and the JSON form of Protocol Buffers names them.
+			return { doubleValue: Number.isFinite(value) ? value : String(value) };
 		default:
-			return { arrayValue: { values: value.map((each) => ({ stringValue: each })) } };
+			return { arrayValue: { values: value.map((each) => ({ stringValue: wellFormed(each, valueLimit) })) } };
 	}
 }

@@ -32,8 +32,8 @@ export function readTraceSettings(
 	const warn = (sentence: string) => void warnings.push(sentence);
 	const read = (name: string) => environment[name]?.trim() || null;
 	const ofTraces = (name: string) => read(`OTEL_EXPORTER_OTLP_TRACES_${name}`) ?? read(`OTEL_EXPORTER_OTLP_${name}`);
-	const url = readEndpoint(read, warn);
-	if (url === null || read("OTEL_SDK_DISABLED")?.toLowerCase() === "true") return { warnings };
+	const endpoint = readEndpoint(read, warn);
+	if (endpoint === null || read("OTEL_SDK_DISABLED")?.toLowerCase() === "true") return { warnings };
 	if (read("OTEL_TRACES_EXPORTER")?.toLowerCase() === "none") return { warnings };
 	if (ofTraces("PROTOCOL")?.toLowerCase() === "grpc") {
 		warn(
@@ -49,8 +49,11 @@ export function readTraceSettings(
 	const isTimeout = Number.isFinite(timeout) && timeout > 0;
 	if (!isTimeout) warn("OTEL_EXPORTER_OTLP_TIMEOUT must be a number of milliseconds above 0; 10000 is used.");
 	return {
-		url,
-		headers: readPairs("OTEL_EXPORTER_OTLP_HEADERS", ofTraces("HEADERS") ?? "", warn),
+		url: endpoint.url,
+		headers: {
+			...endpoint.headers,
+			...readHeaders("OTEL_EXPORTER_OTLP_HEADERS", ofTraces("HEADERS") ?? "", warn),
+		},
 		timeout: isTimeout ? timeout : standardTimeout,
 		resource: {
 			"service.name": service.name,
@@ -73,7 +76,10 @@ type Read = (name: string) => string | null;
 type Warn = (sentence: string) => void;
 
 /** Null when there is none. The endpoint of traces is used as it is; the other one is the base of a path. */
-function readEndpoint(read: Read, warn: Warn): string | null {
+function readEndpoint(
+	read: Read,
+	warn: Warn,
+): { readonly url: string; readonly headers: Readonly<Record<string, string>> } | null {
 	const own = read("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT");
 	const base = read("OTEL_EXPORTER_OTLP_ENDPOINT");
 	const text = own ?? base;
@@ -85,7 +91,23 @@ function readEndpoint(read: Read, warn: Warn): string | null {
 		return null;
 	}
 	if (own === null) url.pathname = `${url.pathname.replace(/\/$/, "")}/v1/traces`;
-	return url.href;
+	const { username, password } = url;
+	if (username === "" && password === "") return { url: url.href, headers: {} };
+	// Requests have no such addresses, and whatever shows an address must not show a password.
+	url.username = "";
+	url.password = "";
+	const words = [username, password].map((text) => decoded(text) ?? text).join(":");
+	return { url: url.href, headers: { authorization: `Basic ${Buffer.from(words, "utf8").toString("base64")}` } };
+}
+
+/** Pairs that can be headers: others would fail each request, with a text that may have the value in it. */
+function readHeaders(variable: string, text: string, warn: Warn): Readonly<Record<string, string>> {
+	const entries = Object.entries(readPairs(variable, text, warn)).filter(([name, value]) => {
+		const isHeader = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name) && /^[\t\x20-\x7e\x80-\xff]*$/.test(value);
+		if (!isHeader) warn(`${variable} has a pair that can be no header; it is left out.`);
+		return isHeader;
+	});
+	return Object.fromEntries(entries.map(([name, value]) => [name.toLowerCase(), value]));
 }
 
 /** `name=value,name=value`, with values as in URLs. */

@@ -37,9 +37,9 @@ type ContentPart = EventBodyOf<"content.completed">["part"];
 export function toContentPart(part: ContentPart): object {
 	switch (part.type) {
 		case "text":
-			return { type: "text", content: part.text };
+			return { type: "text", content: part.text.slice(0, contentLimit) };
 		case "think":
-			return { type: "reasoning", content: part.think };
+			return { type: "reasoning", content: part.think.slice(0, contentLimit) };
 		default:
 			// Images and other media are named, not sent.
 			return { type: part.type };

@@ -56,6 +56,25 @@ const text: EventBody = { type: "content.delta", part: { type: "text", text: "se
 const completed: EventBody = { type: "content.completed", part: { type: "text", text: "secret answer" } };
 
 describe("spans of a turn", () => {
+	it.each([
+		["back", -3_600_000],
+		["forward", 3_600_000],
+	])("take as long as they took when the clock is set %s meanwhile, and the next turn has the new time", (_, by) => {
+		const { take, spans, named, setClock } = createSubject();
+		take(start);
+		take({ type: "step.started", n: 1 });
+		setClock(by);
+		take(text);
+		take(answered);
+		take(finished);
+		const [turn, call] = [named("invoke_agent agentwire"), named("chat kimi-k2")];
+		expect([turn.endedAt - turn.startedAt, call.endedAt - call.startedAt]).toEqual([400, 200]);
+		expect(call.attributes["gen_ai.response.time_to_first_chunk"]).toBe(0.1);
+		take(start);
+		take(finished);
+		expect(spans.at(-1)?.startedAt).toBe(turn.endedAt + by + 100);
+	});
+
 	it("nest its model calls and its tool calls", () => {
 		const { take, named, spans, started, fold } = createSubject();
 		take(start);
