@@ -151,8 +151,8 @@ describe.skipIf(url === "")("the command store", { timeout: 90_000 }, () => {
 		const archived = await run("archive", "--older-than", "30d", "--json");
 		expect(JSON.parse(archived.stdout)).toEqual({ archived: ["old"], open: [sessionId] });
 		// Archived ones alone, and of those only what was archived long enough ago.
-		const kept = await run("delete", "--older-than", "1d", "--archived", "--json");
-		expect(JSON.parse(kept.stdout)).toEqual({ deleted: [], open: [] });
+		const spared = await run("delete", "--older-than", "1d", "--archived", "--json");
+		expect(JSON.parse(spared.stdout)).toEqual({ deleted: [], open: [] });
 		const deleted = await run("delete", "--older-than", "0m", "--archived");
 		expect(deleted).toMatchObject({ code: 0, stdout: "Deleted: 1.\n" });
 		await rows("update $schema.session set updated_at = now() - interval '100 days' where id = any($1)", [
