@@ -2,7 +2,6 @@
 // long until each delta is at a client, what it costs in memory, and whether anything was lost. Provider and clients are processes
 // of their own, so that they do not measure themselves; on a machine of few cores they are a part of the load all the same.
 import { type ChildProcess, fork, spawn } from "node:child_process";
-import { readFileSync } from "node:fs";
 import { Agent, request } from "node:http";
 import path from "node:path";
 import { createInterface } from "node:readline";
@@ -11,6 +10,7 @@ import { readTokens } from "../test/support/gateway/token-file.ts";
 import { residentMemory, type Target } from "./child.ts";
 import { type Peer, peerOf } from "./gateway-process.ts";
 import { inParallel } from "./parallel.ts";
+import { busyTime, processorTime } from "./processor-time.ts";
 
 /** The load: sessions, the streams that share them among each other, and deltas of a session in a second. */
 export interface GatewayLoad {
@@ -34,10 +34,20 @@ export interface GatewayMeasurement {
 	readonly deltasPerSecond: number;
 	/** Microseconds of a core that the gateway took for each of them, from the provider's bytes to the client's; null where it is not reported. */
 	readonly cost: number | null;
+	/** Of one core, in hundredths, while the answers came; null where it is not reported. */
+	readonly shares: ProcessorShares | null;
 	/** Bytes of memory: before the answers, and at most. Null where the system does not report it. */
 	readonly memory: { readonly before: number; readonly peak: number } | null;
 	/** What the cursors and the texts say that is not right: empty. */
 	readonly faults: readonly string[];
+}
+
+export interface ProcessorShares {
+	readonly gateway: number;
+	readonly provider: number;
+	readonly readers: number;
+	/** What else ran on the machine, the system's own work for the three included. */
+	readonly others: number;
 }
 
 export type ProviderRequest = { readonly kind: "begin"; readonly load: GatewayLoad } | { readonly kind: "stream" };
@@ -100,19 +110,25 @@ export async function measureGateway(target: Target, workDir: string, load: Gate
 		const looking = setInterval(() => {
 			peak = Math.max(peak ?? 0, residentMemory(running.child) ?? 0);
 		}, 100);
-		const workBefore = processorTime(running.child);
+		const used = () => toUse(running.child, provider.child, readers.child);
+		const usedBefore = used();
 		provider.peer.send({ kind: "stream" });
 		const streamed = await provider.peer.next("streamed");
+		const usedAfter = used();
 		readers.peer.send({ kind: "finish" });
 		const read = await readers.peer.next("result");
 		clearInterval(looking);
-		const workAtEnd = processorTime(running.child);
+		const usedAtEnd = used();
 		return {
 			median: read.median,
 			p99: read.p99,
 			late: streamed.late,
 			deltasPerSecond: read.deltas / streamed.seconds,
-			cost: workBefore === null || workAtEnd === null ? null : ((workAtEnd - workBefore) * 1e6) / read.deltas,
+			cost:
+				usedBefore === null || usedAtEnd === null
+					? null
+					: ((usedAtEnd.gateway - usedBefore.gateway) * 1e6) / read.deltas,
+			shares: usedBefore === null || usedAfter === null ? null : toShares(usedBefore, usedAfter, streamed.seconds),
 			memory: before === null || peak === null ? null : { before, peak },
 			faults: read.faults,
 		};
@@ -124,6 +140,25 @@ export async function measureGateway(target: Target, workDir: string, load: Gate
 	}
 }
 
+type Use = Readonly<Record<"gateway" | "provider" | "readers" | "machine", number>>;
+
+/** Seconds of cores that were taken until now. */
+function toUse(
+	...children: readonly [gateway: ChildProcess, provider: ChildProcess, readers: ChildProcess]
+): Use | null {
+	const [gateway, provider, readers] = children.map(processorTime);
+	const machine = busyTime();
+	return gateway == null || provider == null || readers == null || machine === null
+		? null
+		: { gateway, provider, readers, machine };
+}
+
+function toShares(before: Use, after: Use, seconds: number): ProcessorShares {
+	const share = (name: keyof Use) => (100 * (after[name] - before[name])) / seconds;
+	const [gateway, provider, readers] = [share("gateway"), share("provider"), share("readers")];
+	return { gateway, provider, readers, others: Math.max(0, share("machine") - gateway - provider - readers) };
+}
+
 interface Helper<Incoming extends { readonly kind: string }, Outgoing> {
 	readonly child: ChildProcess;
 	readonly peer: Peer<Incoming, Outgoing>;
@@ -132,17 +167,6 @@ interface Helper<Incoming extends { readonly kind: string }, Outgoing> {
 function startHelper<Incoming extends { readonly kind: string }, Outgoing>(file: string): Helper<Incoming, Outgoing> {
 	const child = fork(fileURLToPath(new URL(file, import.meta.url)), { execArgv: ["--import", "tsx"] });
 	return { child, peer: peerOf<Incoming, Outgoing>(child) };
-}
-
-/** Seconds of one core that a process has taken; null where the system does not report it. */
-function processorTime({ pid }: ChildProcess): number | null {
-	if (process.platform !== "linux" || pid === undefined) return null;
-	// The name of the program, in parentheses, may have blanks.
-	const [, , , , , , , , , , , , user, system] = readFileSync(`/proc/${pid}/stat`, "utf8")
-		.replace(/^.*\) /s, "_ ")
-		.split(" ");
-	// Linux counts them in hundredths, whatever its own clock is.
-	return (Number(user) + Number(system)) / 100;
 }
 
 interface RunningGateway {

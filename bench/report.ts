@@ -35,7 +35,7 @@ export function machineFacts(): Readonly<Record<string, string | number>> {
 
 const digits = {
 	...{ ms: 1, µs: 0, "events/s": 0, "turns/s": 0, KB: 0, MB: 1, "MB/s": 1, "×": 1 },
-	...{ "commits/s": 0, connections: 0, "statements/min": 0, "sessions/s": 0 },
+	...{ "commits/s": 0, connections: 0, "statements/min": 0, "sessions/s": 0, "% of a core": 0 },
 } as const;
 
 function format(value: number, unit: Measure["unit"]): string {

@@ -368,13 +368,17 @@ async function runGateway(choice: Choice, folder: string): Promise<void> {
 			late: add("provider late, 99 of 100 within", "ms"),
 			rate: add("deltas at clients", "events/s"),
 			cost: add("processor time of the gateway for each", "µs"),
+			gateway: add("gateway", "% of a core"),
+			provider: add("provider", "% of a core"),
+			readers: add("clients", "% of a core"),
+			others: add("all else on the machine", "% of a core"),
 			memory: add("memory before", "MB"),
 			peak: add("peak memory", "MB"),
 		};
 	});
 	let faults: readonly string[] = [];
 	for (let round = 1; round <= choice.runs; round += 1) {
-		for (const { load, median, p99, late, rate, cost, memory, peak } of columns) {
+		for (const { load, median, p99, late, rate, cost, memory, peak, ...shares } of columns) {
 			if (!choice.json) process.stderr.write(`\rrun ${round} of ${choice.runs}, ${load.sessions} sessions  `);
 			const measured = await measureGateway(target, workDir, load);
 			median.push(measured.median);
@@ -382,6 +386,10 @@ async function runGateway(choice: Choice, folder: string): Promise<void> {
 			late.push(measured.late);
 			rate.push(measured.deltasPerSecond);
 			if (measured.cost !== null) cost.push(measured.cost);
+			if (measured.shares !== null) {
+				for (const name of ["gateway", "provider", "readers", "others"] as const)
+					shares[name].push(measured.shares[name]);
+			}
 			if (measured.memory !== null) memory.push(measured.memory.before / 1_000_000);
 			if (measured.memory !== null) peak.push(measured.memory.peak / 1_000_000);
 			faults = [...faults, ...measured.faults];
