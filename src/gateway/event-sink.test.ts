@@ -2,6 +2,7 @@ import { EventEmitter } from "node:events";
 import type { ServerResponse } from "node:http";
 import { describe, expect, it } from "vitest";
 import { ResponseSink } from "./event-sink.ts";
+import { WriteRounds } from "./write-rounds.ts";
 
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
 
@@ -19,7 +20,7 @@ class Response extends EventEmitter {
 function createSubject() {
 	const response = new Response();
 	const ending = new AbortController();
-	const sink = new ResponseSink(response as unknown as ServerResponse, ending.signal);
+	const sink = new ResponseSink(response as unknown as ServerResponse, ending.signal, new WriteRounds(() => false));
 	return { response, ending, sink };
 }
 

@@ -1,6 +1,7 @@
-// Where a stream of events is written to: the answer to one request. What is said to it within one turn of the event loop is
-// one write, so that the more there is to do, the less each event costs.
+// Where a stream of events is written to: the answer to one request. What is said to it before the next round of writes is one
+// write, so that the more there is to do, the less each event costs.
 import type { ServerResponse } from "node:http";
+import type { WriteRounds } from "./write-rounds.ts";
 
 export interface EventSink {
 	write(text: string): void;
@@ -12,17 +13,18 @@ export interface EventSink {
 	readonly gone: AbortSignal;
 }
 
-/** Characters that are written without waiting for the end of the turn. */
+/** Characters that are written without waiting for the next round. */
 const pieceSize = 64 * 1024;
 
 export class ResponseSink implements EventSink {
 	readonly #response: ServerResponse;
 	readonly gone: AbortSignal;
+	readonly #rounds: Pick<WriteRounds, "add">;
 	#waiting = "";
-	#isScheduled = false;
 
-	constructor(response: ServerResponse, gone: AbortSignal) {
+	constructor(response: ServerResponse, gone: AbortSignal, rounds: Pick<WriteRounds, "add">) {
 		this.#response = response;
+		this.#rounds = rounds;
 		this.gone = gone;
 	}
 
@@ -30,23 +32,15 @@ export class ResponseSink implements EventSink {
 		if (this.gone.aborted) return;
 		this.#waiting += text;
 		if (this.#waiting.length >= pieceSize) this.flush();
-		else if (!this.#isScheduled) this.#flushLater();
+		else this.#rounds.add(this.flush);
 	}
 
 	/** Writes what waits. */
-	flush(): void {
+	readonly flush = (): void => {
 		const text = this.#waiting;
 		this.#waiting = "";
 		if (text !== "" && !this.gone.aborted) this.#response.write(text);
-	}
-
-	#flushLater(): void {
-		this.#isScheduled = true;
-		setImmediate(() => {
-			this.#isScheduled = false;
-			this.flush();
-		});
-	}
+	};
 
 	isFull(): boolean {
 		return !this.gone.aborted && this.#response.writableNeedDrain;

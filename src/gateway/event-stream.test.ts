@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { turnEvent } from "../../test/support/gateway/turn-event.ts";
 import { createFakeClock } from "../../test/support/host/campaign-clock.ts";
+import type { AgentEvent, EventBodyOf } from "../events/event.ts";
 import { EventWriter, mergeSpan } from "./event-stream.ts";
+import { toGatewayEvent } from "./gateway-event.ts";
 
 function createSubject() {
 	const written: string[] = [];
@@ -46,5 +48,21 @@ describe("EventWriter", () => {
 		writer.add(turnEvent({ type: "recovery.reported" }, { seq: 7, epoch: "e" }));
 		expect(texts()).toEqual([["a"], ["b"], []]);
 		expect(written.at(-1)).toMatch(/^id: s@e:7\nevent: e\n/);
+	});
+
+	it.each<[string, EventBodyOf<"content.delta">, Partial<AgentEvent>]>([
+		["a text", { type: "content.delta", part: { type: "text", text: 'a "b"\n\u2028' }, offset: 3 }, {}],
+		["a text without its place", { type: "content.delta", part: { type: "text", text: "a" } }, { turnId: null }],
+		[
+			"what a subagent thinks",
+			{ type: "content.delta", part: { type: "think", think: "a", encrypted: null }, offset: 0 },
+			{ agentPath: [{ agentId: "a1", parentToolCallId: "c1", subagentType: "coder" }] },
+		],
+	])("writes a piece of %s in the form of every event", (_what, body, more) => {
+		const { writer, written } = createSubject();
+		const event = { ...turnEvent(body), ...more };
+		writer.add(event);
+		writer.flush();
+		expect(written).toEqual([`event: v\ndata: ${JSON.stringify(toGatewayEvent(event))}\n\n`]);
 	});
 });

@@ -28,6 +28,7 @@ import { authorizationOf, offeredProtocols, readTarget } from "./sockets/handsha
 import type { Converse, Sockets } from "./sockets/sockets.ts";
 import { TokenWatch } from "./token-watch.ts";
 import type { Scope, Tokens } from "./tokens.ts";
+import { WriteRounds } from "./write-rounds.ts";
 
 /** Connections, and streams of events among them. */
 export const connectionLimit = 1024;
@@ -146,6 +147,7 @@ class Visits {
 	readonly #tokenWatch: TokenWatch;
 	/** One for each open stream. */
 	readonly #streams = new Set<AbortController>();
+	readonly #rounds = new WriteRounds();
 	#access: AccessControl | null = null;
 	/** Loaded when the first client wants one. */
 	#sockets: Promise<Sockets> | null = null;
@@ -388,7 +390,7 @@ class Visits {
 		const ending = new AbortController();
 		this.#streams.add(ending);
 		const withdrawCheck = this.#tokenWatch.watch(token, scope, () => ending.abort());
-		const sink = new ResponseSink(response, ending.signal);
+		const sink = new ResponseSink(response, ending.signal, this.#rounds);
 		try {
 			beginEvents(response);
 			response.once("close", () => ending.abort());

@@ -108,18 +108,33 @@ export class EventFeed implements AsyncIterable<readonly AgentEvent[]> {
 		this.#quiet = null;
 	}
 
-	async *[Symbol.asyncIterator](): AsyncGenerator<readonly AgentEvent[]> {
-		while (true) {
-			if (this.#own.length + this.#events.length > 0) yield this.#take();
-			else if (this.#isCatchingUp) yield* this.#readBack();
-			else if (this.#ended) return;
-			else {
-				this.#quiet?.resolve();
-				this.#quiet = null;
-				this.#reader ??= createDeferred();
-				await this.#reader.promise;
+	/** Written out instead of as a generator, which takes several promises more for every event. */
+	[Symbol.asyncIterator](): AsyncIterator<readonly AgentEvent[]> {
+		let reading: AsyncGenerator<readonly AgentEvent[], void> | null = null;
+		const next = async (): Promise<IteratorResult<readonly AgentEvent[]>> => {
+			for (;;) {
+				if (reading !== null) {
+					const read = await reading.next();
+					if (read.done !== true) return read;
+					reading = null;
+				} else if (this.#own.length + this.#events.length > 0) return { done: false, value: this.#take() };
+				else if (this.#isCatchingUp) reading = this.#readBack();
+				else if (this.#ended) return { done: true, value: undefined };
+				else {
+					this.#quiet?.resolve();
+					this.#quiet = null;
+					this.#reader ??= createDeferred();
+					await this.#reader.promise;
+				}
 			}
-		}
+		};
+		return {
+			next,
+			async return() {
+				await reading?.return();
+				return { done: true, value: undefined };
+			},
+		};
 	}
 
 	get #isEmpty(): boolean {

@@ -3,7 +3,7 @@
 // package.
 
 import type { ServerEvent } from "../http/event-reader.ts";
-import { type PlainAnswer, streamServerEvents } from "../http/event-stream.ts";
+import { type PlainAnswer, type ServerEvents, streamServerEvents } from "../http/event-stream.ts";
 import { RequestFailure, requestFailure } from "../http/request-failure.ts";
 import { createFailure, type ModelFailure } from "../model.ts";
 import type { ModelSettings } from "../model-settings.ts";
@@ -61,7 +61,7 @@ export function createTransport(
 	const close = () => controller.abort();
 	let outcome: TransportOutcome = { kind: "open" };
 
-	const openEvents = async (request: PackageRequest): Promise<AsyncGenerator<readonly ServerEvent[], void>> => {
+	const openEvents = async (request: PackageRequest): Promise<ServerEvents> => {
 		const { url, headers, body } = await protocol.toRequest(request);
 		return streamServerEvents(
 			{
@@ -100,7 +100,7 @@ export function createTransport(
 	 * The next text for the package; empty at the end, whatever the reason: an error would make it drop what it has not
 	 * read yet.
 	 */
-	const pull = async (events: AsyncGenerator<readonly ServerEvent[], void>): Promise<string> => {
+	const pull = async (events: ServerEvents): Promise<string> => {
 		try {
 			while (outcome.kind === "open") {
 				const { done, value } = await events.next();

@@ -2,6 +2,7 @@
 // as they are pulled. Adapters interpret error answers and events.
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Clock } from "../../base/clock.ts";
+import { type BodySource, openSource } from "../../network/body-source.ts";
 import { type NetworkFailure, toNetworkFailure } from "../../network/network-error.ts";
 import type { Fetch } from "../../network/network-settings.ts";
 import type { ModelFailure } from "../model.ts";
@@ -42,28 +43,110 @@ export const answerLimit = 64 * 1024 * 1024;
 export const eventLimit = 16 * 1024 * 1024;
 /** Bytes to read of an answer that is not an event stream. */
 const errorBodyLimit = 64 * 1024;
+/** Milliseconds by which a timer may be late. */
+const clockTolerance = 5000;
 /** Bytes that are read at once. */
 const sliceSize = 16 * 1024;
 
+/** The events of an answer, in the batches in which they arrived. */
+export interface ServerEvents extends AsyncIterableIterator<readonly ServerEvent[], void> {
+	/** Closes the socket. */
+	return(): Promise<IteratorReturnResult<void>>;
+}
+
 /**
- * The events of the answer, in the batches in which they arrived; returns at a clean end. Reads only while pulled, and
- * closes the socket when left early or aborted. Throws RequestFailure; after an abort anything may be thrown.
+ * The events of the answer; they end at a clean end. Reads only while pulled, and closes the socket when left early or
+ * aborted. Throws RequestFailure; after an abort anything may be thrown.
  */
-export async function* streamServerEvents(
-	request: EventStreamRequest,
-	signal: AbortSignal,
-): AsyncGenerator<readonly ServerEvent[], void> {
-	const exchange = createExchange(request.clock, signal);
-	try {
-		const response = await send(request, exchange);
+export function streamServerEvents(request: EventStreamRequest, signal: AbortSignal): ServerEvents {
+	return new EventStream(request, signal);
+}
+
+const over = { done: true, value: undefined } as const;
+
+/** Written out instead of as generators that pass on to each other: each of them takes some promises for every event. */
+class EventStream implements ServerEvents {
+	readonly #request: EventStreamRequest;
+	readonly #signal: AbortSignal;
+	/** Null before the request. */
+	#exchange: Exchange | null = null;
+	#body: BodySource | null = null;
+	#isOver = false;
+	readonly #events = createEventReader(eventLimit);
+	readonly #decoder = new TextDecoder();
+	#received = 0;
+	/** What has arrived and is not decoded yet. */
+	#rest: Uint8Array = new Uint8Array();
+
+	constructor(request: EventStreamRequest, signal: AbortSignal) {
+		this.#request = request;
+		this.#signal = signal;
+	}
+
+	[Symbol.asyncIterator](): this {
+		return this;
+	}
+
+	async next(): Promise<IteratorResult<readonly ServerEvent[], void>> {
+		if (this.#isOver) return over;
+		try {
+			if (this.#exchange === null) {
+				this.#exchange = createExchange(this.#request.clock, this.#signal);
+				this.#body = await this.#open(this.#exchange);
+			}
+			const exchange = this.#exchange;
+			const body = this.#body;
+			for (;;) {
+				if (body === null) return this.#end();
+				// Thousands of small events in one chunk must not block the event loop.
+				if (this.#rest.length > 0) await nextTurn();
+				else {
+					const piece = exchange.take(body);
+					if (piece === null) return this.#end();
+					if (piece === undefined) {
+						exchange.await(this.#request.idleTimeout());
+						await body.arrival();
+						continue;
+					}
+					this.#received += piece.length;
+					if (this.#received > answerLimit) throw tooLarge("The provider's answer has", answerLimit);
+					this.#rest = piece;
+				}
+				const batch = this.#events.read(this.#decoder.decode(this.#rest.subarray(0, sliceSize), { stream: true }));
+				this.#rest = this.#rest.subarray(sliceSize);
+				if (batch === null) throw tooLarge("The provider sent an event of", eventLimit);
+				if (batch.length > 0) return { done: false, value: batch };
+			}
+		} catch (thrown) {
+			this.#close();
+			throw thrown;
+		}
+	}
+
+	async return(): Promise<IteratorReturnResult<void>> {
+		this.#close();
+		return over;
+	}
+
+	#end(): IteratorResult<readonly ServerEvent[], void> {
+		this.#close();
+		const last = [...(this.#events.read(this.#decoder.decode()) ?? []), ...this.#events.end()];
+		return last.length > 0 ? { done: false, value: last } : over;
+	}
+
+	#close(): void {
+		this.#isOver = true;
+		this.#exchange?.close();
+	}
+
+	/** The body of the answer; null when it has none. */
+	async #open(exchange: Exchange): Promise<BodySource | null> {
+		const response = await send(this.#request, exchange);
 		const contentType = response.headers.get("content-type") ?? "";
 		if (!response.ok || /\bjson\b|\bhtml\b/i.test(contentType)) {
-			throw new RequestFailure(request.toFailure(await toPlainAnswer(response, exchange, request)));
+			throw new RequestFailure(this.#request.toFailure(await toPlainAnswer(response, exchange, this.#request)));
 		}
-		if (response.body === null) return;
-		yield* readEvents(response.body, exchange, request.idleTimeout);
-	} finally {
-		exchange.close();
+		return response.body === null ? null : openSource(response.body);
 	}
 }
 
@@ -102,32 +185,6 @@ async function toPlainAnswer(
 	};
 }
 
-async function* readEvents(
-	body: ReadableStream<Uint8Array>,
-	exchange: Exchange,
-	idleTimeout: () => number,
-): AsyncGenerator<readonly ServerEvent[], void> {
-	const events = createEventReader(eventLimit);
-	const decoder = new TextDecoder();
-	const reader = body.getReader();
-	let received = 0;
-	for (;;) {
-		const { done, value } = await exchange.within(idleTimeout(), () => reader.read());
-		if (done) break;
-		received += value.length;
-		if (received > answerLimit) throw tooLarge("The provider's answer has", answerLimit);
-		for (let start = 0; start < value.length; start += sliceSize) {
-			// Thousands of small events in one chunk must not block the event loop.
-			if (start > 0) await nextTurn();
-			const batch = events.read(decoder.decode(value.subarray(start, start + sliceSize), { stream: true }));
-			if (batch === null) throw tooLarge("The provider sent an event of", eventLimit);
-			if (batch.length > 0) yield batch;
-		}
-	}
-	const last = [...(events.read(decoder.decode()) ?? []), ...events.end()];
-	if (last.length > 0) yield last;
-}
-
 function tooLarge(what: string, limit: number): RequestFailure {
 	return requestFailure("provider", `${what} more than ${limit / 1024 / 1024} MiB, and was broken off.`);
 }
@@ -152,6 +209,10 @@ async function readStart(response: Response, exchange: Exchange, timeout: number
 interface Exchange {
 	/** Runs one step of the exchange with a deadline; it fails with a RequestFailure. */
 	within<T>(milliseconds: number, step: (abort: AbortSignal) => Promise<T>): Promise<T>;
+	/** The same for a body, of which something has to arrive within so many milliseconds from now on. */
+	await(milliseconds: number): void;
+	/** What has arrived of the body; fails with a RequestFailure. */
+	take(body: BodySource): ReturnType<BodySource["take"]>;
 	/** Ends the exchange and its socket, unless the answer was read to its end. */
 	close(): void;
 }
@@ -161,26 +222,80 @@ function createExchange(clock: Clock, signal: AbortSignal): Exchange {
 	const abort = () => controller.abort();
 	signal.addEventListener("abort", abort, { once: true });
 	if (signal.aborted) abort();
+	let expired: number | null = null;
+	const expire = (milliseconds: number) => {
+		expired = milliseconds;
+		abort();
+	};
+	const toFailure = (thrown: unknown) =>
+		expired === null
+			? toConnectionFailure(thrown)
+			: requestFailure("timeout", `The provider sent nothing for ${expired / 1000} s.`);
+	const watch = createPatience(clock, expire);
 	return {
 		async within(milliseconds, step) {
-			let expired = false;
-			const withdraw = clock.after(milliseconds, () => {
-				expired = true;
-				abort();
-			});
+			const withdraw = clock.after(milliseconds, () => expire(milliseconds));
 			try {
 				return await step(controller.signal);
 			} catch (thrown) {
-				throw expired
-					? requestFailure("timeout", `The provider sent nothing for ${milliseconds / 1000} s.`)
-					: toConnectionFailure(thrown);
+				throw toFailure(thrown);
 			} finally {
 				withdraw();
 			}
 		},
+		await: watch.begin,
+		take(body) {
+			try {
+				const piece = body.take();
+				if (piece !== undefined) watch.end();
+				return piece;
+			} catch (thrown) {
+				throw toFailure(thrown);
+			}
+		},
 		close() {
+			watch.close();
 			signal.removeEventListener("abort", abort);
 			abort();
+		},
+	};
+}
+
+interface Patience {
+	begin(milliseconds: number): void;
+	end(): void;
+	close(): void;
+}
+
+/** Calls back when a wait takes longer than it may. One timer serves many short waits, because setting one costs more than they do. */
+function createPatience(clock: Clock, expire: (milliseconds: number) => void): Patience {
+	let wait: { readonly due: number; readonly milliseconds: number } | null = null;
+	let timer: { readonly due: number; withdraw(): void } | null = null;
+	const set = (due: number) => {
+		timer?.withdraw();
+		timer = { due, withdraw: clock.after(due - clock.now(), check) };
+	};
+	const check = () => {
+		const due = timer?.due ?? 0;
+		timer = null;
+		if (wait === null) return;
+		// Somebody has set the time of the machine: the wait begins anew.
+		if (Math.abs(clock.now() - due) > clockTolerance) wait = { ...wait, due: clock.now() + wait.milliseconds };
+		if (wait.due > clock.now()) set(wait.due);
+		else expire(wait.milliseconds);
+	};
+	return {
+		begin(milliseconds) {
+			wait = { due: clock.now() + milliseconds, milliseconds };
+			if (timer === null || timer.due > wait.due) set(wait.due);
+		},
+		end() {
+			wait = null;
+		},
+		close() {
+			wait = null;
+			timer?.withdraw();
+			timer = null;
 		},
 	};
 }

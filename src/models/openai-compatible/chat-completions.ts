@@ -4,7 +4,7 @@ import { errorText } from "../../base/errors.ts";
 import { type Identifiers, randomIdentifiers } from "../../base/ids.ts";
 import { isRecord } from "../../base/json.ts";
 import type { ServerEvent } from "../http/event-reader.ts";
-import { streamServerEvents } from "../http/event-stream.ts";
+import { type ServerEvents, streamServerEvents } from "../http/event-stream.ts";
 import { createRedaction } from "../http/redaction.ts";
 import { RequestFailure, requestFailure } from "../http/request-failure.ts";
 import { createFailure, type ModelChunk, type ModelFailure, type ModelRequest } from "../model.ts";
@@ -26,9 +26,30 @@ export async function* streamChatCompletion(
 ): AsyncGenerator<ModelChunk, void> {
 	if (signal.aborted) return;
 	const reader = createChunkReader(reasoningKeys(settings), identifiers);
-	let failure: ModelFailure | null;
+	let failure: ModelFailure | null = null;
 	try {
-		failure = yield* streamParts(settings, flavour, request, reader, signal);
+		let outcome: Outcome = { kind: "open" };
+		try {
+			for await (const batch of requestEvents(settings, flavour, request, reader, signal)) {
+				outcome = readBatch(batch, reader);
+				if (signal.aborted) return;
+				const parts = reader.take();
+				if (parts.length > 0) yield { type: "parts", parts };
+				if (outcome.kind !== "open") break;
+			}
+		} catch (thrown) {
+			// After a finish reason the answer is complete, however the connection ends.
+			if (reader.answer.finishReason === null || !(thrown instanceof RequestFailure)) throw thrown;
+		}
+		if (outcome.kind === "failed") failure = outcome.failure;
+		else {
+			if (outcome.kind === "open" && reader.answer.finishReason === null) {
+				throw requestFailure("connection", "The provider's stream ended before the answer was complete.");
+			}
+			reader.end();
+			const parts = reader.take();
+			if (parts.length > 0 && !signal.aborted) yield { type: "parts", parts };
+		}
 	} catch (thrown) {
 		failure = toModelFailure(thrown);
 	}
@@ -57,14 +78,13 @@ export function toModelFailure(thrown: unknown): ModelFailure {
 	return createFailure("defect", errorText(thrown));
 }
 
-/** Yields the parts; returns the failure of the answer, or null when it is complete. */
-async function* streamParts(
+function requestEvents(
 	settings: ChatSettings,
 	flavour: ChatFlavour,
 	request: ModelRequest,
 	reader: ChunkReader,
 	signal: AbortSignal,
-): AsyncGenerator<ModelChunk, ModelFailure | null> {
+): ServerEvents {
 	const { response, idle } = settings.timeouts;
 	let tailEnd: number | null = null;
 	/** The rest of the tail's time, however often something arrives in it. */
@@ -72,7 +92,7 @@ async function* streamParts(
 		tailEnd ??= settings.clock.monotonic() + Math.min(idle, tailTimeout);
 		return Math.max(0, tailEnd - settings.clock.monotonic());
 	};
-	const events = streamServerEvents(
+	return streamServerEvents(
 		{
 			fetch: settings.network.fetch,
 			url: toEndpoint(settings.baseUrl),
@@ -85,27 +105,6 @@ async function* streamParts(
 		},
 		signal,
 	);
-	let outcome: Outcome = { kind: "open" };
-	try {
-		for await (const batch of events) {
-			outcome = readBatch(batch, reader);
-			if (signal.aborted) return null;
-			const parts = reader.take();
-			if (parts.length > 0) yield { type: "parts", parts };
-			if (outcome.kind !== "open") break;
-		}
-	} catch (thrown) {
-		// After a finish reason the answer is complete, however the connection ends.
-		if (reader.answer.finishReason === null || !(thrown instanceof RequestFailure)) throw thrown;
-	}
-	if (outcome.kind === "failed") return outcome.failure;
-	if (outcome.kind === "open" && reader.answer.finishReason === null) {
-		throw requestFailure("connection", "The provider's stream ended before the answer was complete.");
-	}
-	reader.end();
-	const parts = reader.take();
-	if (parts.length > 0 && !signal.aborted) yield { type: "parts", parts };
-	return null;
 }
 
 type Outcome = { readonly kind: "open" | "ended" } | { readonly kind: "failed"; readonly failure: ModelFailure };

@@ -1,6 +1,7 @@
 // The body of an answer as a web stream: pulled, bounded, and delivered up to where it was interrupted.
 import type { Readable } from "node:stream";
 import type { Clock } from "../../base/clock.ts";
+import { registerSource } from "../body-source.ts";
 import { NetworkError, silenceTimeout } from "../network-error.ts";
 import { createSilenceWatch } from "./silence.ts";
 
@@ -83,25 +84,35 @@ export function toBodyStream(
 	source.on("error", (error) => fail(toError(error)));
 	source.on("close", () => fail(toError(new Error("the connection ended before the answer did"))));
 
+	const take = (): Uint8Array | null | undefined => {
+		const [first] = queue;
+		if (first !== undefined) {
+			// All at once: servers may send many small chunks, and each would be a turn of the reader.
+			const pieces = queue.length === 1 ? first : Buffer.concat(queue, queued);
+			queue = [];
+			queued = 0;
+			if (source.isPaused() && !isClosed) source.resume();
+			return pieces;
+		}
+		if (failure !== null) throw failure.error;
+		return isEnded ? null : undefined;
+	};
+	const arrival = (): Promise<void> => {
+		if (queue.length > 0 || failure !== null || isEnded) return Promise.resolve();
+		watch.begin();
+		return new Promise((resolve) => {
+			wake = () => {
+				wake = () => {};
+				watch.end();
+				resolve();
+			};
+		});
+	};
 	const next = async (): Promise<Uint8Array | null> => {
 		for (;;) {
-			const [first] = queue;
-			if (first !== undefined) {
-				// All at once: servers may send many small chunks, and each would be a turn of the reader.
-				const pieces = queue.length === 1 ? first : Buffer.concat(queue, queued);
-				queue = [];
-				queued = 0;
-				if (source.isPaused() && !isClosed) source.resume();
-				return pieces;
-			}
-			if (failure !== null) throw failure.error;
-			if (isEnded) return null;
-			watch.begin();
-			await new Promise<void>((resolve) => {
-				wake = resolve;
-			});
-			wake = () => {};
-			watch.end();
+			const piece = take();
+			if (piece !== undefined) return piece;
+			await arrival();
 		}
 	};
 
@@ -118,5 +129,6 @@ export function toBodyStream(
 		{ highWaterMark: 0 },
 	);
 	abandoned.register(stream, finish);
+	registerSource(stream, { take, arrival });
 	return { stream, abort };
 }

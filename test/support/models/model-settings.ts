@@ -35,15 +35,20 @@ export interface ManualClock extends Clock {
 export function createManualClock(): ManualClock {
 	const expected = new Map<number, () => void>();
 	const pending = new Map<number, () => void>();
+	let now = 0;
+	const pass = (milliseconds: number, callback: () => void) => {
+		now += milliseconds;
+		callback();
+	};
 	return {
-		now: () => 0,
-		monotonic: () => 0,
+		now: () => now,
+		monotonic: () => now,
 		after(milliseconds, callback) {
 			const arrived = expected.get(milliseconds);
 			if (arrived === undefined) pending.set(milliseconds, callback);
 			else {
 				expected.delete(milliseconds);
-				queueMicrotask(callback);
+				queueMicrotask(() => pass(milliseconds, callback));
 				arrived();
 			}
 			return () => pending.delete(milliseconds);
@@ -51,7 +56,7 @@ export function createManualClock(): ManualClock {
 		expireNext(milliseconds) {
 			const callback = pending.get(milliseconds);
 			if (callback !== undefined) {
-				callback();
+				pass(milliseconds, callback);
 				return Promise.resolve();
 			}
 			return new Promise((resolve) => expected.set(milliseconds, resolve));
