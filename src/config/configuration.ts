@@ -109,9 +109,9 @@ export interface AgentwireSettings {
 	readonly fetchAllow: readonly string[];
 	/**
 	 * What happens to a call that needs an approval when no attached client answers approvals. Null when the settings do not
-	 * say: it is rejected, unless whoever created the session has decided it.
+	 * say: it is rejected, unless whoever created the session has decided it, or the program serves clients that come and go.
 	 */
-	readonly unattended: "approve" | "reject" | null;
+	readonly unattended: "approve" | "reject" | "wait" | null;
 	/** The version of Meerkat's contract that clients see. */
 	readonly contract: ContractVersion;
 }

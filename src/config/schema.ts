@@ -257,7 +257,7 @@ const agentwireTable = table({
 	limits: v.optional(limitsTable, {}),
 	ca_file: v.optional(caFile, ""),
 	fetch_allow: v.optional(hostsAndRanges, []),
-	unattended: v.exactOptional(oneOf(["approve", "reject"])),
+	unattended: v.exactOptional(oneOf(["approve", "reject", "wait"])),
 	/** A version of Meerkat's contract. */
 	contract: v.optional(
 		v.pipe(

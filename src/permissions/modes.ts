@@ -15,8 +15,11 @@ export interface Circumstances {
 	readonly whenUnattended: WhenUnattended;
 }
 
-/** `creator`: approved, because whoever created the session gave it its tools and answers no approvals. */
-export type WhenUnattended = "approve" | "creator" | "reject";
+/**
+ * `creator`: approved, because whoever created the session gave it its tools and answers no approvals. `wait`: it is asked
+ * all the same, and stays open for a client that comes later.
+ */
+export type WhenUnattended = "approve" | "creator" | "reject" | "wait";
 
 export type Settled =
 	| { readonly decision: "allow" | "deny"; readonly reason: string; readonly by: Verdict["by"] }
@@ -36,7 +39,7 @@ export function settle(said: Verdict | null, circumstances: Circumstances): Sett
 			return { decision: "allow", by, reason: "Nobody is at the keyboard (afk)." };
 		return { decision: "deny", by, reason: `${reason} Nobody is at the keyboard to approve it (afk).` };
 	}
-	if (canAsk) return { decision: "ask", reason: said?.reason ?? null };
+	if (canAsk || whenUnattended === "wait") return { decision: "ask", reason: said?.reason ?? null };
 	if (verdict !== null) {
 		return {
 			decision: "deny",
@@ -55,4 +58,4 @@ const unattended = {
 		reason: "The tool call needs an approval, and no client is connected that gives any.",
 		by: "default",
 	},
-} as const satisfies Readonly<Record<Circumstances["whenUnattended"], Settled>>;
+} as const satisfies Readonly<Record<Exclude<WhenUnattended, "wait">, Settled>>;

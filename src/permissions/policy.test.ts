@@ -59,6 +59,8 @@ describe("a verdict in the mode of the session", () => {
 		"away, auto forbidden": { ...attended, isAway: true, approvesWhileAway: false },
 		"nobody to ask": { ...attended, canAsk: false },
 		"nobody to ask, approving": { ...attended, canAsk: false, whenUnattended: "approve" },
+		"nobody to ask yet": { ...attended, canAsk: false, whenUnattended: "wait" },
+		"nobody to ask yet, away": { ...attended, isAway: true, canAsk: false, whenUnattended: "wait" },
 	} satisfies Record<string, Circumstances>;
 
 	it.each<[keyof typeof modes, Record<"allow" | "ask" | "deny" | "nothing", string>]>([
@@ -76,6 +78,11 @@ describe("a verdict in the mode of the session", () => {
 		[
 			"nobody to ask, approving",
 			{ allow: "allow by rule", ask: "deny by rule", deny: "deny by rule", nothing: "allow by default" },
+		],
+		["nobody to ask yet", { allow: "allow by rule", ask: "ask", deny: "deny by rule", nothing: "ask" }],
+		[
+			"nobody to ask yet, away",
+			{ allow: "allow by rule", ask: "deny by rule", deny: "deny by rule", nothing: "allow by mode" },
 		],
 	])("%s", (mode, expected) => {
 		const outcomeOf = (said: Verdict | null) => {

@@ -402,7 +402,7 @@ export const creationOptionsSchema = objectOf<Omit<CreationOptions, "editorFiles
 	),
 	permissions: optional(
 		objectOf<PermissionOptions>({
-			whenUnattended: optional(v.picklist(["approve", "creator", "reject"])),
+			whenUnattended: optional(v.picklist(["approve", "creator", "reject", "wait"])),
 			grants: optional(texts),
 		}),
 	),

@@ -3,6 +3,8 @@ import { existsSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { createStage, toolCall } from "../support/executable/executable.ts";
+import { GatewayClient, isEvent } from "../support/gateway/gateway-client.ts";
+import { readTokens } from "../support/gateway/token-file.ts";
 import { beginSession, hasBrowser, launch, say, serveWeb, watch } from "./browser.ts";
 
 describe.skipIf(!hasBrowser)("the page", () => {
@@ -79,6 +81,30 @@ describe.skipIf(!hasBrowser)("the page", () => {
 		await one.page.getByText("All done.").waitFor();
 		await other.page.getByText("All done.").waitFor();
 		expect(await one.page.locator(".attention").count()).toBe(0);
+	});
+
+	it("is shown what was asked while no window was open", async () => {
+		const stage = createStage({ scripts: [toolCall("c", "Shell", { command: "touch made" }), "text: All done."] });
+		const { address, url } = await serveWeb(stage);
+		const { page } = await watch(await (await launch()).newContext());
+		await beginSession(page, address);
+		await page.close();
+		const token = readTokens(path.join(stage.shareDir, "gateway.json")).control ?? "";
+		const client = new GatewayClient(Number(new URL(url).port), token);
+		const { sessions } = (await client.result("sessions.list", {})) as { sessions: { id: string }[] };
+		const sessionId = sessions[0]?.id ?? "";
+		const watching = await client.stream(`sessions=${sessionId}&role=observe`);
+		await watching.until(({ name }) => name === "state");
+		await client.result("turn.start", { sessionId, input: "make it" });
+		await watching.until(isEvent("interaction.requested"));
+		const later = (await watch(await (await launch()).newContext())).page;
+		await later.goto(address);
+		await later.locator(".session-row button").first().click();
+		await later.getByRole("heading", { name: "Shell wants to act" }).waitFor();
+		expect(existsSync(path.join(stage.workDir, "made"))).toBe(false);
+		await later.keyboard.press("1");
+		await later.getByText("All done.").waitFor();
+		expect(existsSync(path.join(stage.workDir, "made"))).toBe(true);
 	});
 
 	it("takes a rejection with its reason, and says that it was rejected", async () => {

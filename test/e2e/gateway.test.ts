@@ -1,5 +1,5 @@
 // The gateway as a program: several clients on one session over HTTP, from its start to its end.
-import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { get } from "node:https";
 import { createServer } from "node:net";
 import path from "node:path";
@@ -117,6 +117,120 @@ describe("agentwire serve", () => {
 		await second.until(isEvent("turn.ended"));
 		expect(existsSync(path.join(stage.workDir, "made"))).toBe(false);
 		await stop(started);
+	});
+
+	describe("while no client is there", () => {
+		const question = { question: "Which colour?", header: "Colour", options: [{ label: "Red" }, { label: "Blue" }] };
+
+		/** Begins a turn that nobody follows; gives what waits for an answer in it, as a client that comes later sees it. */
+		async function beginAlone({ client }: Started): Promise<{ sessionId: string; interactionId: string }> {
+			const sessionId = await client.createSession();
+			const watching = await client.stream(`sessions=${sessionId}&role=observe`);
+			await watching.until(({ name }) => name === "state");
+			await client.result("turn.start", { sessionId, input: "make it" });
+			await watching.until(isEvent("interaction.requested"));
+			watching.close();
+			const later = await client.stream(`sessions=${sessionId}`);
+			const state = await later.until(({ name }) => name === "state");
+			later.close();
+			const { openInteractions } = state.data["snapshot"] as { openInteractions: { interaction: { id: string } }[] };
+			expect(openInteractions).toHaveLength(1);
+			return { sessionId, interactionId: openInteractions[0]?.interaction.id ?? "" };
+		}
+
+		it("lets an approval wait for one, also past one that left again", async () => {
+			const stage = createStage({ scripts: [toolCall("c", "Shell", { command: "touch made" }), "text: done"] });
+			const started = await startGateway(stage);
+			const { client } = started;
+			const { sessionId, interactionId } = await beginAlone(started);
+			expect(existsSync(path.join(stage.workDir, "made"))).toBe(false);
+			const stream = await client.stream(`sessions=${sessionId}`);
+			await stream.until(({ name }) => name === "state");
+			const answer = { kind: "approval", decision: "approve" };
+			expect(await client.result("interaction.respond", { sessionId, interactionId, answer })).toMatchObject({
+				settled: true,
+			});
+			await stream.until(isEvent("turn.ended"));
+			expect(existsSync(path.join(stage.workDir, "made"))).toBe(true);
+			await stop(started);
+		});
+
+		it("lets a question wait for one, also past one that left again", async () => {
+			const stage = createStage({
+				scripts: [toolCall("c", "AskUserQuestion", { questions: [question] }), "text: done"],
+			});
+			const started = await startGateway(stage);
+			const { client } = started;
+			const { sessionId, interactionId } = await beginAlone(started);
+			const stream = await client.stream(`sessions=${sessionId}`);
+			await stream.until(({ name }) => name === "state");
+			const answer = { kind: "question", answers: { "Which colour?": "Blue" } };
+			expect(await client.result("interaction.respond", { sessionId, interactionId, answer })).toMatchObject({
+				settled: true,
+			});
+			const result = await stream.until(isEvent("tool.result"));
+			expect(JSON.stringify(result.data)).toContain("Blue");
+			await stream.until(isEvent("turn.ended"));
+			await stop(started);
+		});
+
+		it("settles what waits when the turn is cancelled", async () => {
+			const stage = createStage({ scripts: [toolCall("c", "Shell", { command: "touch made" }), "text: done"] });
+			const started = await startGateway(stage);
+			const { client } = started;
+			const { sessionId } = await beginAlone(started);
+			const stream = await client.stream(`sessions=${sessionId}`);
+			await stream.until(({ name }) => name === "state");
+			await client.call("turn.cancel", { sessionId });
+			expect((await stream.until(isEvent("interaction.resolved"))).data).toMatchObject({ by: { kind: "cancelled" } });
+			expect((await stream.until(isEvent("turn.ended"))).data).toMatchObject({ outcome: { status: "cancelled" } });
+			expect(existsSync(path.join(stage.workDir, "made"))).toBe(false);
+			await stop(started);
+		});
+
+		it("shows what waited when it was killed as a turn that ended there, and does not act", async () => {
+			const stage = createStage({ scripts: [toolCall("c", "Shell", { command: "touch made" }), "text: done"] });
+			const killed = await startGateway(stage);
+			const { sessionId } = await beginAlone(killed);
+			killed.server.kill("SIGKILL");
+			await killed.server.exited;
+			const started = await startGateway(stage);
+			const { client } = started;
+			const stream = await client.stream(`sessions=${sessionId}`);
+			const state = await stream.until(({ name }) => name === "state");
+			expect(state.data["snapshot"]).toMatchObject({ openInteractions: [] });
+			// The scripted model begins anew, and so does what it asks for.
+			await client.result("turn.start", { sessionId, input: "and now?" });
+			await stream.until(isEvent("interaction.requested"));
+			expect(existsSync(path.join(stage.workDir, "made"))).toBe(false);
+			await stop(started);
+		});
+
+		it("sends the notice", async () => {
+			const stage = createStage({ scripts: [toolCall("c", "Shell", { command: "touch made" }), "text: done"] });
+			const noted = path.join(stage.workDir, "noted");
+			const program = "require('fs').writeFileSync(process.argv[1], process.env.AGENTWIRE_NOTICE_KIND)";
+			const started = await startGateway(stage, "--notify", JSON.stringify([process.execPath, "-e", program, noted]));
+			await beginAlone(started);
+			await expect.poll(() => existsSync(noted) && readFileSync(noted, "utf8"), { timeout: 20_000 }).toBe("approval");
+			await stop(started);
+		});
+
+		it("rejects the call where the settings say so", async () => {
+			const stage = createStage({ scripts: [toolCall("c", "Shell", { command: "touch made" }), "text: done"] });
+			appendFileSync(path.join(stage.shareDir, "config.toml"), '\n[agentwire]\nunattended = "reject"\n');
+			const started = await startGateway(stage);
+			const { client } = started;
+			const sessionId = await client.createSession();
+			const watching = await client.stream(`sessions=${sessionId}&role=observe`);
+			await watching.until(({ name }) => name === "state");
+			await client.result("turn.start", { sessionId, input: "make it" });
+			await watching.until(isEvent("turn.ended"));
+			const { messages } = watching;
+			expect(messages.some(isEvent("interaction.requested"))).toBe(false);
+			expect(existsSync(path.join(stage.workDir, "made"))).toBe(false);
+			await stop(started);
+		});
 	});
 
 	it("goes on after it was killed in the middle of a turn, where its clients were", async () => {

@@ -56,6 +56,7 @@ export async function runClusterWorker(
 	const started = await startHost(executable, options, taken, stopping.signal, {
 		opening: "expired",
 		hasMetrics: flags.operations !== null,
+		expectsClients: true,
 	});
 	if (started === null) return 0;
 	if ("exitCode" in started) return started.exitCode;

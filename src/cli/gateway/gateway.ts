@@ -60,6 +60,7 @@ export async function runGateway(
 	const started = await startHost(executable, options, taken, stopping.signal, {
 		opening: "expired",
 		hasMetrics: true,
+		expectsClients: true,
 	});
 	if (started === null) return 0;
 	if ("exitCode" in started) return started.exitCode;

@@ -52,13 +52,15 @@ export interface HostStart {
 	readonly opening?: StoreOpening;
 	/** Whether what happens is counted in any case. */
 	readonly hasMetrics?: boolean;
+	/** Whether what needs an answer waits for a client, where nothing says otherwise. */
+	readonly expectsClients?: boolean;
 }
 
 /** Fails with a UsageError or a ConfigurationError for what a person has to correct. */
 export async function prepare(
 	executable: string,
 	options: ProgramOptions & Partial<RealmOptions>,
-	mode: Pick<SessionOptions, "unattended">,
+	mode: Pick<SessionOptions, "unattended" | "expectsClients">,
 	taken: ProgramProcess,
 	{ opening = "patient", hasMetrics = false }: HostStart,
 ) {

@@ -62,7 +62,10 @@ export async function startHost(
 	stopped: AbortSignal,
 	start: HostStart = {},
 ): Promise<StartedKernel | FailedStart | null> {
-	return await reported(taken, stopped, () => prepare(executable, options, { unattended: false }, taken, start));
+	return await reported(taken, stopped, () => {
+		const { expectsClients = false } = start;
+		return prepare(executable, options, { unattended: false, expectsClients }, taken, start);
+	});
 }
 
 /** Starts; a failure is reported on stderr. */

@@ -42,6 +42,11 @@ export interface SessionOptions extends ModelWish {
 	readonly afk: boolean;
 	/** Nobody is at the keyboard while this program runs; not persisted. */
 	readonly unattended: boolean;
+	/**
+	 * Whether clients come and go: what needs an answer while there is none waits for the next one, where neither the
+	 * settings nor whoever created the session say otherwise. Absent for false.
+	 */
+	readonly expectsClients?: boolean;
 	/** Further roots of the workspace, absolute; persisted in the session's state. */
 	readonly additionalDirs: readonly string[];
 	/** Directories of skills, absolute, that replace those of project and person. */
@@ -391,19 +396,21 @@ function composeServers(
 }
 
 /**
- * Settings that reject unattended calls, or forbid a mode that approves by itself, bind whoever creates a session. To approve
- * them is what the mode `auto` does: where that is forbidden, no setting approves them either.
+ * Settings that reject unattended calls or let them wait, or forbid a mode that approves by itself, bind whoever creates a
+ * session. To approve them is what the mode `auto` does: where that is forbidden, no setting approves them either.
  */
 function toUnattended(
-	{ permissions }: Pick<SessionOptions, "permissions">,
+	{ permissions, expectsClients = false }: Pick<SessionOptions, "permissions" | "expectsClients">,
 	setting: Configuration["agentwire"]["unattended"],
 	forbiddenModes: SessionParts["forbiddenModes"],
 ): WhenUnattended {
-	const wish = permissions?.whenUnattended ?? setting ?? "reject";
+	const wish = permissions?.whenUnattended ?? setting ?? (expectsClients ? "wait" : "reject");
 	const isRefused = {
-		creator: setting === "reject" || forbiddenModes.size > 0,
+		creator: setting === "reject" || setting === "wait" || forbiddenModes.size > 0,
 		approve: forbiddenModes.has("auto"),
 		reject: false,
+		wait: setting === "reject",
 	};
-	return isRefused[wish] ? "reject" : wish;
+	if (!isRefused[wish]) return wish;
+	return setting === "wait" ? "wait" : "reject";
 }

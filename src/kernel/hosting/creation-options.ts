@@ -30,7 +30,7 @@ const persistedSchema = v.pipe(
 		plan_mode: v.optional(v.boolean()),
 		approves_everything: v.optional(v.boolean()),
 		is_away: v.optional(v.boolean()),
-		when_unattended: v.optional(v.picklist(["approve", "creator", "reject"])),
+		when_unattended: v.optional(v.picklist(["approve", "creator", "reject", "wait"])),
 		labels: v.optional(v.record(v.string(), v.string())),
 		instructions: v.optional(v.array(v.string())),
 		turns: v.optional(turnOptionsSchema),

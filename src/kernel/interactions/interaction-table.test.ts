@@ -172,4 +172,18 @@ describe("InteractionTable", () => {
 		table.clientGone();
 		expect(table.interactions()).toEqual([approval]);
 	});
+
+	it("keeps a question open without its clients where others are expected", async () => {
+		const able: string[] = [];
+		const table = new InteractionTable(none, createFakeClock(), () => able, true);
+		const question = { kind: "question" as const, id: "q", toolCallId: "c", questions: [] };
+		const settled = table.wait(question, "question", live());
+		table.clientGone();
+		expect(table.interactions()).toEqual([question]);
+		const answers = { Which: "Blue" };
+		expect(table.answer("q", { kind: "question", answers }, { kind: "client", clientId: "late", name: null })).toBe(
+			true,
+		);
+		expect((await settled).answer).toEqual({ kind: "question", answers });
+	});
 });

@@ -20,8 +20,11 @@ export type Unanswered = Exclude<SettledBy, AnsweredBy>;
 interface InteractionRule<K extends InteractionKind> {
 	/** The fallback answer. */
 	fallback(why: Unanswered): AnswerTo<K>;
-	/** Whether the interaction stays open when no attached client can answer it, for one that attaches later. */
-	readonly outlivesClient: boolean;
+	/**
+	 * Whether the interaction stays open when no attached client can answer it, for one that attaches later: always,
+	 * never, or where the session waits for clients.
+	 */
+	readonly outlivesClient: "always" | "never" | "where-clients-come";
 }
 
 const closedResult = toolError("Wire connection closed before tool result was received.", "Wire closed");
@@ -33,19 +36,19 @@ const rules: { readonly [K in InteractionKind]: InteractionRule<K> } = {
 			decision: "reject",
 			feedback: why.kind === "deadline" ? `Nobody answered the approval within ${why.seconds} s.` : "",
 		}),
-		outlivesClient: true,
+		outlivesClient: "always",
 	},
 	"client-tool": {
 		fallback: (why) => ({ kind: "client-tool", result: clientToolFallback(why) }),
-		outlivesClient: false,
+		outlivesClient: "never",
 	},
 	question: {
 		fallback: () => ({ kind: "question", answers: {} }),
-		outlivesClient: false,
+		outlivesClient: "where-clients-come",
 	},
 	hook: {
 		fallback: () => ({ kind: "hook", action: "allow", reason: "" }),
-		outlivesClient: false,
+		outlivesClient: "never",
 	},
 };
 
@@ -96,14 +99,17 @@ export class InteractionTable {
 	readonly #deadlines: InteractionDeadlines;
 	readonly #clock: Clock;
 	readonly #ableClients: AbleClients;
+	readonly #expectsClients: boolean;
 	readonly #open = new Map<string, OpenInteraction>();
 	/** The last ones, oldest first. */
 	readonly #settled = new Map<string, SettledBy>();
 
-	constructor(deadlines: InteractionDeadlines, clock: Clock, ableClients: AbleClients) {
+	/** `expectsClients`: a question outlives the clients that can answer it. */
+	constructor(deadlines: InteractionDeadlines, clock: Clock, ableClients: AbleClients, expectsClients = false) {
 		this.#deadlines = deadlines;
 		this.#clock = clock;
 		this.#ableClients = ableClients;
+		this.#expectsClients = expectsClients;
 	}
 
 	/**
@@ -205,8 +211,13 @@ export class InteractionTable {
 			if (this.#others(open).length > 0) continue;
 			const failure = this.#ableClients(open.interaction).flatMap((id) => open.failed.get(id) ?? [])[0];
 			if (failure !== undefined) open.settleWithout(failure);
-			else if (!rules[open.interaction.kind].outlivesClient) open.settleWithout({ kind: "client-gone" });
+			else if (!this.#outlivesClient(open.interaction.kind)) open.settleWithout({ kind: "client-gone" });
 		}
+	}
+
+	#outlivesClient(kind: InteractionKind): boolean {
+		const outlives = rules[kind].outlivesClient;
+		return outlives === "always" || (outlives === "where-clients-come" && this.#expectsClients);
 	}
 
 	/** The clients that may still answer. */

@@ -27,7 +27,7 @@ import { HookRunner } from "../turn/hook-runner.ts";
 import { createMailbox, mailboxOf } from "../turn/mailbox.ts";
 import { MainAgent } from "../turn/main-agent.ts";
 import { createAwayReminders, joinReminders, noReminders } from "../turn/reminders.ts";
-import { createToolBox } from "../turn/tool-box.ts";
+import { createToolBox, type ToolClient } from "../turn/tool-box.ts";
 import type { AgentServices } from "../turn/turn-dependencies.ts";
 import { createSharedOperations, type SessionOperations, toMediaOperations } from "./operations.ts";
 import { type ChosenModel, SessionModel } from "./session-model.ts";
@@ -68,6 +68,9 @@ export interface AssembledSession {
 }
 
 const never = new AbortController().signal;
+
+/** What a client that may come can do for the tools. */
+const awaitedClient: ToolClient = { tools: new Map(), capabilities: ["questions", "plan-mode"] };
 
 export function assembleSession(parts: SessionParts): AssembledSession {
 	const { stored, identifiers, clock, log, systemPrompt, subagents } = parts;
@@ -127,6 +130,8 @@ export function assembleSession(parts: SessionParts): AssembledSession {
 		},
 	});
 
+	/** Whether what a person has to answer waits for a client that can, and is asked whether there is one or not. */
+	const isWaiting = parts.whenUnattended === "wait";
 	const clients = new Clients({
 		emitter,
 		source: { read: (after) => stored.events(after), delivered: () => emitter.delivered },
@@ -134,7 +139,7 @@ export function assembleSession(parts: SessionParts): AssembledSession {
 		stamp: (body) => ({ sessionId: stored.id, turnId: null, agentPath: [], at: clock.now(), body }),
 		onGone: () => interactions.clientGone(),
 	});
-	const interactions = new InteractionTable(parts.deadlines, clock, (open) => clients.ableToAnswer(open));
+	const interactions = new InteractionTable(parts.deadlines, clock, (open) => clients.ableToAnswer(open), isWaiting);
 	const progress = new ProgressReports({ emitter, clock, isWanted: () => clients.wantsProgress });
 	const plan = new PlanMode({ ...parts.planPlace, stored, identifiers, onSwitched });
 	const emitPlanMode = (enabled: boolean) =>
@@ -189,7 +194,7 @@ export function assembleSession(parts: SessionParts): AssembledSession {
 		plan,
 		identifiers,
 		mode,
-		can: (capability) => clients.can(capability),
+		can: (capability) => isWaiting || clients.can(capability),
 		emit: (body) => emit(body) ?? Promise.resolve(),
 	});
 	const agents = createSubagents({
@@ -253,7 +258,7 @@ export function assembleSession(parts: SessionParts): AssembledSession {
 			return {
 				tools: createToolBox(
 					builtin,
-					() => clients.toolClients(),
+					() => (isWaiting ? [...clients.toolClients(), awaitedClient] : clients.toolClients()),
 					() => servers?.tools() ?? [],
 				),
 				mailbox: mailboxOf(builtin, mailbox),
