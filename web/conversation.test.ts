@@ -45,7 +45,7 @@ const snapshotOf = (unfinished: readonly EventBody[], turnId: string | null = "t
 
 function begin(): SessionView {
 	seq = 0;
-	const view = new SessionView("window amber");
+	const view = new SessionView("window amber 0a1b2c3d");
 	view.take(durable({ type: "turn.started", input: "count" }));
 	return view;
 }
@@ -136,7 +136,19 @@ describe("a conversation", () => {
 		[{ kind: "cancelled" }, "reject", "interrupted", "Not decided, because the turn was stopped"],
 		[{ kind: "shutdown" }, "reject", "interrupted", "Not decided, because the program ended"],
 		[{ kind: "client", name: "phone", clientId: "c" }, "reject", "refused", "Rejected by phone"],
-		[{ kind: "client", name: "window amber", clientId: "c" }, "approve", "running", "Allowed once in this window"],
+		[
+			{ kind: "client", name: "window amber 0a1b2c3d", clientId: "c" },
+			"approve",
+			"running",
+			"Allowed once in this window",
+		],
+		// Of the same word, and another one.
+		[
+			{ kind: "client", name: "window amber ffffffff", clientId: "c" },
+			"approve",
+			"running",
+			"Allowed once by window amber",
+		],
 	] as const)("says who settled an approval, or that nobody did: %j", (by, decision, state, words) => {
 		const view = begin();
 		view.take(durable(call("a", "{}")));

@@ -5,7 +5,7 @@ import type { McpStatus, TurnError } from "../src/events/event.ts";
 import type { Interaction, SettledBy } from "../src/events/interaction.ts";
 import type { GatewayEvent } from "../src/gateway/gateway-event.ts";
 import { countLines, diffLines } from "./diff.ts";
-import { headline, joined, plainInput, readArguments } from "./texts.ts";
+import { headline, joined, plainInput, readArguments, shownName } from "./texts.ts";
 import type { Snapshot } from "./wire.ts";
 
 export type ToolState = "preparing" | "waiting" | "running" | "done" | "failed" | "refused" | "interrupted" | "unknown";
@@ -501,7 +501,7 @@ export class SessionView {
 			case undefined:
 				return "";
 			case "client":
-				return by.name === this.#windowName ? "in this window" : `by ${by.name ?? "another program"}`;
+				return by.name === this.#windowName ? "in this window" : `by ${shownName(by.name ?? "another program")}`;
 			case "session-grant":
 				return "by an earlier approval for this session";
 			case "error-reply":

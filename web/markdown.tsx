@@ -176,9 +176,12 @@ export function Code({ language, text }: { language: string; text: string }): JS
 				<button type="button" aria-pressed={wraps} onClick={() => setWraps(!wraps)}>
 					Wrap
 				</button>
-				<button type="button" onClick={copy}>
-					{isCopied ? "Copied" : "Copy"}
-				</button>
+				{/* Pages without HTTPS that come from another machine have no clipboard. */}
+				{isSecureContext && (
+					<button type="button" onClick={copy}>
+						{isCopied ? "Copied" : "Copy"}
+					</button>
+				)}
 			</div>
 			<pre class={wraps ? "wraps" : ""} tabIndex={0}>
 				<code>{shown ?? text}</code>

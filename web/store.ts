@@ -8,6 +8,7 @@ import type { GatewayEvent } from "../src/gateway/gateway-event.ts";
 import type { Result } from "../src/gateway/protocol.ts";
 import type { SessionSummary } from "../src/store/session-store.ts";
 import { SessionView } from "./conversation.ts";
+import { shownName } from "./texts.ts";
 import { call, readHistory, readStream, type Snapshot, takeToken, WireError, windowName } from "./wire.ts";
 
 export const access = signal<"none" | "control" | "observe">("none");
@@ -240,7 +241,7 @@ export async function create(directory: string): Promise<void> {
 export async function startDemo(): Promise<void> {
 	const made = await call("sessions.demo", {});
 	open(made.sessionId);
-	// What it asks before this window can answer would be rejected.
+	// Settings may reject what it asks before this window can answer.
 	await live();
 	if (currentId.value === made.sessionId) await send(made.input);
 	await refresh().catch(() => {});
@@ -315,5 +316,5 @@ export async function respond(interactionId: string, answer: Answer): Promise<vo
 	});
 	if (settled) return;
 	const name = by?.kind === "client" ? by.name : null;
-	fault.value = `Settled by another window${name === null ? "" : ` (${name})`} before yours.`;
+	fault.value = `Settled by another window${name === null ? "" : ` (${shownName(name)})`} before yours.`;
 }

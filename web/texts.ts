@@ -8,6 +8,9 @@ export function joined(text: string, piece: string, offset: number | undefined):
 	return text + piece.slice(text.length - offset);
 }
 
+/** A window's name as people are shown it: without what tells it from others of the same word. */
+export const shownName = (name: string): string => name.replace(/^((?:window|phone) \w+) [0-9a-f]{8}$/, "$1");
+
 export function plainInput(input: UserInput): string {
 	if (typeof input === "string") return input;
 	return input

@@ -37,11 +37,18 @@ export class WireError extends Error {
 
 const headers = () => ({ authorization: `Bearer ${sessionStorage.getItem(storageKey) ?? ""}` });
 
+/** Pages without HTTPS that come from another machine have no `randomUUID`. */
+function randomId(bytes: number): string {
+	return Array.from(crypto.getRandomValues(new Uint8Array(bytes)), (byte) => byte.toString(16).padStart(2, "0")).join(
+		"",
+	);
+}
+
 let nextId = 1;
 
 /** The result of a method. The server and this page are of one build, so that what it answers has the declared shape. */
 export async function call<N extends MethodName>(method: N, params: Params<N>): Promise<Result<N>> {
-	const key = crypto.randomUUID();
+	const key = randomId(16);
 	for (let attempt = 1; ; attempt += 1) {
 		let response: Response;
 		try {
@@ -126,9 +133,11 @@ const names = ["amber", "birch", "cedar", "dune", "elm", "fern", "gold", "heath"
 function chooseName(): string {
 	const stored = sessionStorage.getItem("agentwire.window");
 	if (stored !== null) return stored;
-	const name = `${innerWidth < 700 ? "phone" : "window"} ${names[Math.floor(Math.random() * names.length)] ?? "one"}`;
+	const word = names[Math.floor(Math.random() * names.length)] ?? "one";
+	// Two windows may have the same word; which one it was must be certain all the same.
+	const name = `${innerWidth < 700 ? "phone" : "window"} ${word} ${randomId(4)}`;
 	sessionStorage.setItem("agentwire.window", name);
 	return name;
 }
-/** What other windows are shown this one as. */
+/** By this the gateway and other windows know this one. */
 export const windowName = chooseName();

@@ -32,6 +32,22 @@ describe.skipIf(!hasBrowser)("the page", () => {
 		expect(requests.filter((each) => !each.startsWith(url) || each.includes("token"))).toEqual([]);
 	});
 
+	it("works from another machine without HTTPS, where browsers offer less", async () => {
+		const stage = createStage({ scripts: ["text: All done.\n\n```\ncode\n```"] });
+		const { address, url } = await serveWeb(stage, "--allow-host", "agent.test");
+		const { port } = new URL(url);
+		const named = await launch("--host-resolver-rules=MAP agent.test 127.0.0.1");
+		const { page, faults } = await watch(await named.newContext());
+		await page.goto(`http://agent.test:${port}/${new URL(address).hash}`);
+		expect(await page.evaluate("isSecureContext")).toBe(false);
+		await page.getByRole("button", { name: "Begin a session" }).click();
+		await say(page, "go");
+		await page.getByText("All done.").waitFor();
+		await page.getByRole("button", { name: "Wrap" }).waitFor();
+		expect(await page.getByRole("button", { name: "Copy" }).count()).toBe(0);
+		expect(faults).toEqual([]);
+	});
+
 	it("loads at most 40 kB before it can be used", async () => {
 		const { address } = await serveWeb(createStage());
 		const { page } = await watch(await (await launch()).newContext());

@@ -475,7 +475,7 @@ describe("a storage error", () => {
 		const { session, attach, double } = await createSessionSubject(model, [createToolDouble("T")]);
 		const client = attach();
 		client.onEvent = ({ body }) => {
-			if (body.type === "tool-call.started") double.failEvents = true;
+			if (body.type === "tool.requested") double.failEvents = true;
 		};
 		await session.send(start());
 		await gate.reached;
