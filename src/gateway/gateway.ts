@@ -28,6 +28,7 @@ import { authorizationOf, offeredProtocols, readTarget } from "./sockets/handsha
 import type { Converse, Sockets } from "./sockets/sockets.ts";
 import { TokenWatch } from "./token-watch.ts";
 import type { Scope, Tokens } from "./tokens.ts";
+import { boundHandshakes } from "./unfinished-handshakes.ts";
 import { WriteRounds } from "./write-rounds.ts";
 
 /** Connections, and streams of events among them. */
@@ -132,10 +133,12 @@ function createHttpServer({ tls }: GatewayOptions, listener: RequestListener): S
 		connectionsCheckingInterval: timeCheckSpan,
 	};
 	if (tls === null) return createServer(times, listener);
-	return createSecureServer(
+	const server = createSecureServer(
 		{ ...times, cert: tls.certificate, key: tls.key, minVersion: "TLSv1.2", handshakeTimeout: headersTime },
 		listener,
 	);
+	boundHandshakes(server);
+	return server;
 }
 
 class Visits {
