@@ -39,10 +39,9 @@ export type Reach = (session: Session) => Promise<SessionApi>;
 
 /** What a way to a session may not offer, because its clients do without. */
 export type Lack =
-	/** Clients that run tools, subscribe to hooks or cannot answer questions. */
+	/** Clients that run tools, or subscribe to hooks. */
 	| "tools"
 	| "hooks"
-	| "capabilities"
 	/** An attachment in place of an earlier one of the same client. */
 	| "replacement"
 	/** Clients that report that they failed to answer. */
@@ -54,8 +53,16 @@ export type Lack =
 	/** Plan mode apart from the other modes. */
 	| "plan-mode";
 
-export function describeAttachments(name: string, reach: Reach, lacks: readonly Lack[] = []): void {
-	const unless = (...needed: readonly Lack[]) => it.skipIf(needed.some((each) => lacks.includes(each)));
+/** Why a way to a session does without them, each in a sentence that its skipped cases show. */
+export type Lacks = Readonly<Partial<Record<Lack, string>>>;
+
+export function describeAttachments(name: string, reach: Reach, lacks: Lacks = {}): void {
+	/** A case that needs this; where it is lacking, a skipped one that says why. */
+	const unless = (needed: Lack) => (title: string, run: () => Promise<void>) => {
+		const reason = lacks[needed];
+		if (reason === undefined) it(title, run);
+		else it.skip(`${title} (${reason})`, run);
+	};
 	const createSubject = async (...parts: Parameters<typeof createSessionSubject>) => {
 		const subject = await createSessionSubject(...parts);
 		return { ...subject, session: await reach(subject.session) };
@@ -326,23 +333,25 @@ export function describeAttachments(name: string, reach: Reach, lacks: readonly 
 					await client?.event("turn.ended");
 					expect(client?.types().filter((type) => type === "interaction.resolved")).toHaveLength(1);
 				}
-				if (!lacks.includes("failures")) {
+				if (lacks.failures === undefined) {
 					expect(await respond(session, one, id, declined)).toEqual({ settled: false, by });
 				}
 			});
 
-			unless("failures").each([
+			for (const [what, failure] of [
 				["an error reply", declined],
 				["an unusable answer", { kind: "malformed" }],
 				["an answer of another kind", { kind: "question", answers: {} }],
-			] as const)("may come after %s of another client, which leaves the request open", async (_, failure) => {
-				const { session, first, clients, id } = await createAskingSession(["one", "two"]);
-				const [one = null, two = null] = clients;
-				expect(await respond(session, one, id, failure)).toEqual({ settled: false, by: null });
-				expect((await session.snapshot()).openInteractions).toHaveLength(1);
-				expect(await respond(session, two, id, approve)).toMatchObject({ settled: true });
-				expect((await first.event("interaction.resolved")).body.by).toMatchObject({ name: "two" });
-			});
+			] as const) {
+				unless("failures")(`may come after ${what} of another client, which leaves the request open`, async () => {
+					const { session, first, clients, id } = await createAskingSession(["one", "two"]);
+					const [one = null, two = null] = clients;
+					expect(await respond(session, one, id, failure)).toEqual({ settled: false, by: null });
+					expect((await session.snapshot()).openInteractions).toHaveLength(1);
+					expect(await respond(session, two, id, approve)).toMatchObject({ settled: true });
+					expect((await first.event("interaction.resolved")).body.by).toMatchObject({ name: "two" });
+				});
+			}
 
 			unless("failures")("is not waited for when every client has declined", async () => {
 				const { session, first, clients, id } = await createAskingSession(["one", "two"]);
@@ -419,7 +428,7 @@ export function describeAttachments(name: string, reach: Reach, lacks: readonly 
 				expect((await watcher.event("tool.result")).body.result).toEqual(result);
 			});
 
-			unless("capabilities")("is a question whose clients are gone", async () => {
+			it("is a question whose clients are gone", async () => {
 				const { session } = await createSubject(
 					createScriptedModel([
 						[ask, done()],
@@ -430,7 +439,7 @@ export function describeAttachments(name: string, reach: Reach, lacks: readonly 
 						createTools: async (operations) => createTalkingTools(operations, createMemoryFiles()),
 					},
 				);
-				const watcher = await attachReader(session);
+				const watcher = await attachReader(session, { approves: false });
 				const one = await attachReader(session, { capabilities: ["questions"] });
 				const two = await attachReader(session, { capabilities: ["questions"] });
 				await start(session);

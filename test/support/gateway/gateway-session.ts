@@ -56,7 +56,11 @@ export async function overGateway(session: SessionApi): Promise<SessionApi> {
 	};
 	const attach = async (options: AttachOptions): Promise<Attachment> => {
 		await Promise.all(departing);
-		const query = new URLSearchParams({ client: options.client?.name ?? "" });
+		const answers = options.approves !== false || options.capabilities.length > 0;
+		const query = new URLSearchParams({
+			client: options.client?.name ?? "",
+			role: answers ? "control" : "observe",
+		});
 		const { after } = options;
 		const cursor = after === undefined ? "" : `@${after.epoch}:${after.seq}`;
 		const stream = await client.stream(`sessions=${session.id}${cursor}&${query}`);
