@@ -8,7 +8,7 @@ export function joined(text: string, piece: string, offset: number | undefined):
 	return text + piece.slice(text.length - offset);
 }
 
-/** A window's name as people are shown it: without what tells it from others of the same word. */
+/** A window's name as people are shown it: without what distinguishes it from others of the same word. */
 export const shownName = (name: string): string => name.replace(/^((?:window|phone) \w+) [0-9a-f]{8}$/, "$1");
 
 export function plainInput(input: UserInput): string {
