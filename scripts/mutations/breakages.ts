@@ -269,8 +269,8 @@ const kernel: readonly Breakage[] = [
 	{
 		name: "an approval does not outlive its client",
 		file: "kernel/interactions/interaction-table.ts",
-		find: "outlivesClient: true,",
-		replace: "outlivesClient: false,",
+		find: 'outlivesClient: "always",',
+		replace: 'outlivesClient: "never",',
 	},
 	{
 		name: "an answer of another kind is passed over, and the interaction stays open",
