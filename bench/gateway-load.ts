@@ -21,6 +21,8 @@ export interface GatewayLoad {
 	/** Streams among them that do not read while the answers come. */
 	readonly stalled: number;
 	readonly rate: number;
+	/** Before it is measured: what runs often is compiled by then. */
+	readonly warmUp: number;
 	readonly seconds: number;
 }
 
@@ -55,6 +57,8 @@ export type ProviderReport =
 	| { readonly kind: "listening"; readonly port: number }
 	/** Every session waits for its answer. */
 	| { readonly kind: "asked" }
+	/** It is measured from now on. */
+	| { readonly kind: "warm" }
 	| { readonly kind: "streamed"; readonly seconds: number; readonly late: number };
 
 export type ReadersRequest =
@@ -66,8 +70,9 @@ export type ReadersRequest =
 			readonly shares: readonly (readonly string[])[];
 			/** Streams at the beginning that do not read until the end. */
 			readonly stalled: number;
-			/** Deltas of each answer. */
+			/** Deltas of each answer, and those before the first that is measured. */
 			readonly count: number;
+			readonly unmeasured: number;
 	  }
 	| { readonly kind: "finish" };
 export type ReadersReport =
@@ -100,8 +105,17 @@ export async function measureGateway(target: Target, workDir: string, load: Gate
 		const shares = Array.from({ length: load.streams }, (_, n) =>
 			load.isShared ? ids : ids.filter((_id, index) => index % load.streams === n),
 		);
-		const count = load.rate * load.seconds;
-		readers.peer.send({ kind: "open", port: running.port, token: running.token, shares, stalled: load.stalled, count });
+		const unmeasured = load.rate * load.warmUp;
+		const count = unmeasured + load.rate * load.seconds;
+		readers.peer.send({
+			kind: "open",
+			port: running.port,
+			token: running.token,
+			shares,
+			stalled: load.stalled,
+			count,
+			unmeasured,
+		});
 		await readers.peer.next("open");
 		const before = residentMemory(running.child);
 		await inParallel(ids.length, atOnce, (n) => call("turn.start", { sessionId: ids[n], input: "go" }));
@@ -111,8 +125,9 @@ export async function measureGateway(target: Target, workDir: string, load: Gate
 			peak = Math.max(peak ?? 0, residentMemory(running.child) ?? 0);
 		}, 100);
 		const used = () => toUse(running.child, provider.child, readers.child);
-		const usedBefore = used();
 		provider.peer.send({ kind: "stream" });
+		await provider.peer.next("warm");
+		const usedBefore = used();
 		const streamed = await provider.peer.next("streamed");
 		const usedAfter = used();
 		readers.peer.send({ kind: "finish" });

@@ -41,13 +41,19 @@ server.listen(0, "127.0.0.1", 4096, () => {
 
 await parent.next("stream");
 const step = 1000 / load.rate / slices;
-const startedAt = monotonicTime();
+const begunAt = monotonicTime();
+let startedAt = begunAt;
+const warmBeat = load.rate * load.warmUp * slices;
 /** How much later than it should each slice was written, in milliseconds. */
 const delays: number[] = [];
-for (let beat = 0; beat < load.rate * load.seconds * slices; beat += 1) {
-	const wait = startedAt + beat * step - monotonicTime();
+for (let beat = 0; beat < warmBeat + load.rate * load.seconds * slices; beat += 1) {
+	const wait = begunAt + beat * step - monotonicTime();
 	if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
-	delays.push(Math.max(0, monotonicTime() - startedAt - beat * step));
+	if (beat === warmBeat) {
+		startedAt = monotonicTime();
+		parent.send({ kind: "warm" });
+	}
+	if (beat >= warmBeat) delays.push(Math.max(0, monotonicTime() - begunAt - beat * step));
 	const number = Math.floor(beat / slices);
 	for (let n = beat % slices; n < open.length; n += slices) {
 		open[n]?.write(framed(delta({ content: `${number}@${monotonicTime().toFixed(2)} ` })));

@@ -28,11 +28,13 @@ class MeasuredStream {
 	readonly #faults: string[] = [];
 	/** What arrived and is not read yet; null once it is decoded on arrival. */
 	#noted: { readonly text: string; readonly at: number }[] | null = [];
+	readonly #unmeasured: number;
 	#rest = "";
 	#left: number;
 	#onEnd = () => {};
 
-	constructor(response: IncomingMessage, ids: readonly string[]) {
+	constructor(response: IncomingMessage, ids: readonly string[], unmeasured: number) {
+		this.#unmeasured = unmeasured;
 		this.#response = response;
 		this.#sessions = new Map(ids.map((id) => [id, { seq: 0, streamed: "", whole: "", hasEnded: false }]));
 		this.#left = ids.length;
@@ -95,7 +97,9 @@ class MeasuredStream {
 		}
 		if (type === "content.delta" && part?.text !== undefined) {
 			carried.streamed += part.text;
-			for (const [, , time] of part.text.matchAll(mark)) this.times.push(at - Number(time));
+			for (const [, number, time] of part.text.matchAll(mark)) {
+				if (Number(number) >= this.#unmeasured) this.times.push(at - Number(time));
+			}
 		}
 		if (type === "content.completed" && part?.text !== undefined) carried.whole += part.text;
 		if (type !== "turn.ended" || carried.hasEnded) return;
@@ -105,7 +109,7 @@ class MeasuredStream {
 	}
 }
 
-function openStream(port: number, token: string, ids: readonly string[]): Promise<MeasuredStream> {
+function openStream(ids: readonly string[]): Promise<MeasuredStream> {
 	return new Promise((resolve, reject) => {
 		const sending = request(
 			{
@@ -116,7 +120,7 @@ function openStream(port: number, token: string, ids: readonly string[]): Promis
 				headers: { authorization: `Bearer ${token}` },
 			},
 			(response) => {
-				if (response.statusCode === 200) resolve(new MeasuredStream(response, ids));
+				if (response.statusCode === 200) resolve(new MeasuredStream(response, ids, unmeasured));
 				else reject(new Error(`A stream was refused with ${response.statusCode}.`));
 			},
 		);
@@ -126,8 +130,8 @@ function openStream(port: number, token: string, ids: readonly string[]): Promis
 }
 
 const parent = childOf<ReadersRequest, ReadersReport>();
-const { port, token, shares, stalled, count } = await parent.next("open");
-const streams = await inParallel(shares.length, atOnce, (n) => openStream(port, token, shares[n] ?? []));
+const { port, token, shares, stalled, count, unmeasured } = await parent.next("open");
+const streams = await inParallel(shares.length, atOnce, (n) => openStream(shares[n] ?? []));
 const [idle, reading] = [streams.slice(0, stalled), streams.slice(stalled)];
 for (const stream of idle) stream.pause();
 parent.send({ kind: "open" });

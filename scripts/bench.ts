@@ -342,11 +342,11 @@ const gatewayLoads: readonly (readonly [name: string, GatewayLoad])[] = [
 		] as const
 	).map(([sessions, rate]): [string, GatewayLoad] => [
 		`${sessions.toLocaleString("en-US")} sessions at ${rate} deltas/s, ${Math.min(200, sessions)} streams, one stalled`,
-		{ sessions, streams: Math.min(200, sessions), isShared: false, stalled: 1, rate, seconds: 10 },
+		{ sessions, streams: Math.min(200, sessions), isShared: false, stalled: 1, rate, warmUp: 5, seconds: 10 },
 	]),
 	[
 		"50 clients at one session of 20 deltas/s",
-		{ sessions: 1, streams: 50, isShared: true, stalled: 0, rate: 20, seconds: 10 },
+		{ sessions: 1, streams: 50, isShared: true, stalled: 0, rate: 20, warmUp: 5, seconds: 10 },
 	],
 ];
 

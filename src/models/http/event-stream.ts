@@ -43,8 +43,6 @@ export const answerLimit = 64 * 1024 * 1024;
 export const eventLimit = 16 * 1024 * 1024;
 /** Bytes to read of an answer that is not an event stream. */
 const errorBodyLimit = 64 * 1024;
-/** Milliseconds by which a timer may be late. */
-const clockTolerance = 5000;
 /** Bytes that are read at once. */
 const sliceSize = 16 * 1024;
 
@@ -273,20 +271,17 @@ function createPatience(clock: Clock, expire: (milliseconds: number) => void): P
 	let timer: { readonly due: number; withdraw(): void } | null = null;
 	const set = (due: number) => {
 		timer?.withdraw();
-		timer = { due, withdraw: clock.after(due - clock.now(), check) };
+		timer = { due, withdraw: clock.after(due - clock.monotonic(), check) };
 	};
 	const check = () => {
-		const due = timer?.due ?? 0;
 		timer = null;
 		if (wait === null) return;
-		// Somebody has set the time of the machine: the wait begins anew.
-		if (Math.abs(clock.now() - due) > clockTolerance) wait = { ...wait, due: clock.now() + wait.milliseconds };
-		if (wait.due > clock.now()) set(wait.due);
+		if (wait.due > clock.monotonic()) set(wait.due);
 		else expire(wait.milliseconds);
 	};
 	return {
 		begin(milliseconds) {
-			wait = { due: clock.now() + milliseconds, milliseconds };
+			wait = { due: clock.monotonic() + milliseconds, milliseconds };
 			if (timer === null || timer.due > wait.due) set(wait.due);
 		},
 		end() {
