@@ -1,6 +1,7 @@
 // The expected text is what Python prints for the same objects: pydantic's classes by `rich.print`, cut at any character.
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { type ToolReturn, toolSuccess } from "../../events/content.ts";
 import { type EventBody, statusChanged } from "../../events/event.ts";
 import { createReprPrinter } from "./print-repr.ts";
 import { floatText, quote } from "./python-text.ts";
@@ -55,6 +56,57 @@ const bodies: readonly EventBody[] = [
 	statusChanged({ context_usage: 0 }),
 	{ type: "turn.ended", outcome: { status: "finished" } },
 ];
+
+/** What one call of a tool and its result are printed as, without the call. */
+function printedResult(tool: string, result: Partial<ToolReturn>): string {
+	let text = "";
+	const printer = createReprPrinter((piece) => {
+		text += piece;
+	});
+	const origin = { sessionId: "s", turnId: "t", agentPath: [], at: 0 };
+	const call = { type: "function", id: "c", function: { name: tool, arguments: "{}" }, extras: null } as const;
+	printer.take({ ...origin, body: { type: "tool.requested", call } });
+	text = "";
+	const whole = { ...toolSuccess(result), is_error: result.is_error === true };
+	printer.take({ ...origin, body: { type: "tool.result", toolCallId: "c", result: whole } });
+	return text;
+}
+
+describe("the class of a result", () => {
+	it.each([
+		["Shell", {}, "ToolReturnValue"],
+		["WriteFile", {}, "ToolReturnValue"],
+		["Glob", {}, "ToolOk"],
+		["ReadFile", {}, "ToolOk"],
+		["a tool of a server", {}, "ToolOk"],
+		["Shell", { is_error: true, message: "Failed with exit code: 3" }, "ToolReturnValue"],
+		["ReadFile", { is_error: true, message: "`x` does not exist." }, "ToolError"],
+		["ReadFile", { is_error: true, message: "Error parsing JSON arguments: x" }, "ToolParseError"],
+		["ReadFile", { is_error: true, message: "Error validating JSON arguments: x" }, "ToolValidateError"],
+		["Shell", { is_error: true, message: "Error running tool: x" }, "ToolRuntimeError"],
+		["Nope", { is_error: true, message: "Tool `Nope` not found" }, "ToolNotFoundError"],
+	])("of %s with %j is %s", (tool, result, name) => {
+		expect(printedResult(tool, result)).toContain(`    return_value=${name}(`);
+	});
+
+	it("of a rejected call says whether there is feedback", () => {
+		const message = "The tool call is rejected by the user.";
+		expect(printedResult("Shell", { is_error: true, message })).toMatch(
+			/ToolRejectedError\([\s\S]*extras=None,\s+has_feedback=False\s/,
+		);
+		expect(printedResult("Shell", { is_error: true, message: `${message} User feedback: no` })).toContain(
+			"has_feedback=True",
+		);
+	});
+
+	it("leaves room for a comma and a blank behind what is within it", () => {
+		const display = [{ type: "brief", text: "Failed with exit code: 3\nno" }] as const;
+		// 78 columns would be enough for it.
+		expect(printedResult("Shell", { is_error: true, output: "no\n", message: "m", display: [...display] })).toContain(
+			"            BriefDisplayBlock(\n                type='brief',\n                text='Failed with exit code: 3\\nno'\n            )\n",
+		);
+	});
+});
 
 describe("createReprPrinter", () => {
 	it("prints what kimi-cli prints", () => {

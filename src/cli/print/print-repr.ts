@@ -6,6 +6,7 @@ import type { Message } from "../../messages/message.ts";
 import { toMessage, wrapForSubagent } from "../../messages/message-conversion.ts";
 import type { Printer, Write } from "./printer.ts";
 import { floatText, foldText, layOut, type PythonValue, quote } from "./python-text.ts";
+import { membersOf, resultClass } from "./repr-results.ts";
 
 /** What they do not have, or have in one piece later. */
 const left: ReadonlySet<AgentEvent["body"]["type"]> = new Set([
@@ -19,9 +20,19 @@ const left: ReadonlySet<AgentEvent["body"]["type"]> = new Set([
 
 /** A prompt is printed before its turn, as there. */
 export function createReprPrinter(write: Write): Printer {
+	/** The tools of the calls that have no result yet. */
+	const tools = new Map<string, string>();
 	return {
 		take({ body, agentPath }) {
 			if (left.has(body.type)) return;
+			if (body.type === "tool.requested") tools.set(body.call.id, body.call.function.name);
+			if (body.type === "tool.result" && agentPath.length === 0) {
+				const { toolCallId, result } = body;
+				const name = resultClass(tools.get(toolCallId), result);
+				tools.delete(toolCallId);
+				write(layOut(toResult(toolCallId, name, { ...result, ...membersOf(name, result) })));
+				return;
+			}
 			if (body.type === "side-question.ended") {
 				if (agentPath.length === 0) write(`${body.response ?? `Error: ${body.error ?? ""}`}\n`);
 				return;
@@ -78,6 +89,18 @@ const dictionaries: ReadonlySet<string> = new Set(["payload", "data", "extras"])
 function toObject({ type, payload }: Message): PythonValue {
 	const name = type === "ContentPart" && "type" in payload ? (partNames[String(payload.type)] ?? type) : type;
 	return { kind: "object", name, fields: toFields(payload) };
+}
+
+function toResult(toolCallId: string, name: string, result: object): PythonValue {
+	const returned: PythonValue = { kind: "object", name, fields: toFields(result) };
+	return {
+		kind: "object",
+		name: "ToolResult",
+		fields: [
+			["tool_call_id", toPlain(toolCallId)],
+			["return_value", returned],
+		],
+	};
 }
 
 const toFields = (value: object) =>

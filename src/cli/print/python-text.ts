@@ -25,7 +25,9 @@ function lines(value: PythonValue, indent: number, before: string, after: string
 	const blanks = " ".repeat(indent);
 	const whole = `${before}${oneLiner(value)}`;
 	const parts = toParts(value);
-	if (parts === null || parts.items.length === 0 || indent + cells(whole) + after.length <= width)
+	// What is within another value must leave room for a comma and a blank, which are cut off afterwards.
+	const room = indent === 0 ? 0 : 2;
+	if (parts === null || parts.items.length === 0 || indent + cells(whole) + room <= width)
 		return [`${blanks}${whole}${after}`];
 	const last = parts.items.length - 1;
 	return [
