@@ -108,25 +108,27 @@ describe("faults that belong to nothing", () => {
 	};
 
 	it("end nothing", async () => {
-		const stage = createStage();
-		const throwing = "setTimeout(() => { throw new Error('injected fault'); }, 800).unref();";
+		const stage = createStage({ scripts: ["text: before", "text: after"] });
+		const throwing = 'process.on("SIGUSR2", () => { throw new Error("injected fault"); });';
 		const server = stage.serveWith(preloaded(stage, throwing), "--wire");
-		server.initialize();
-		await server.response("initialize");
+		server.prompt("hi", "before");
+		await server.response("before");
+		server.kill("SIGUSR2");
 		await vi.waitFor(() => expect(logOf(stage)).toContain("injected fault"), { timeout: 5000, interval: 20 });
-		server.prompt("hi");
-		expect(await server.response("prompt")).toMatchObject({ result: { status: "finished" } });
+		server.prompt("hi", "after");
+		expect(await server.response("after")).toMatchObject({ result: { status: "finished" } });
 		server.endInput();
 		expect(await server.exited).toBe(0);
 	});
 
 	it("end the process in good order when they do not cease", async () => {
-		const stage = createStage();
+		const stage = createStage({ scripts: ["text: before"] });
 		const throwing =
-			"setTimeout(() => setInterval(() => { throw new Error('injected fault'); }, 5).unref(), 800).unref();";
+			'process.on("SIGUSR2", () => setInterval(() => { throw new Error("injected fault"); }, 5).unref());';
 		const server = stage.serveWith(preloaded(stage, throwing), "--wire", "--session", "s");
-		server.initialize();
-		await server.response("initialize");
+		server.prompt("hi");
+		await server.response("prompt");
+		server.kill("SIGUSR2");
 		expect(await server.exited).toBe(1);
 		expect(logOf(stage).match(/injected fault/g)?.length).toBeGreaterThan(100);
 	});
