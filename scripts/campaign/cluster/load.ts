@@ -126,6 +126,10 @@ export class SessionLoad {
 			return null;
 		}
 		this.#tally.atMost("slowest answer, ms", Math.round(performance.now() - begun));
+		if (!isRecord(body) && (gateway.disturbances !== before || gateway.state !== "running")) {
+			this.#refusal = "the answer was cut";
+			return null;
+		}
 		const { result, error } = isRecord(body) ? body : { result: null, error: body };
 		if (isRecord(result)) return result;
 		this.#refusal = JSON.stringify(error ?? body) ?? "nothing";
