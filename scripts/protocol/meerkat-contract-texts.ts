@@ -31,7 +31,8 @@ const hookTexts = {
 	"HookCommand.command": "The program.",
 	"HookCommand.args": "Its arguments.",
 	"HookCommand.env": "Added to its environment.",
-	HookRequest: "A request over HTTP, with the input as its body. Any status but 2xx is a failure.",
+	HookRequest:
+		"A request over HTTP, with the input as its body. Any status but 2xx is a failure; redirects are not followed.",
 	"HookRequest.url": "Its address.",
 	"HookRequest.method": "Its method.",
 	"HookRequest.headers": "Its headers.",

@@ -126,7 +126,12 @@ describe("a request", () => {
 		expect(requests).toMatchObject([
 			{
 				url: "http://hook.test/",
-				init: { method: "POST", body: '{"a":1}', headers: { "content-type": "application/json", "x-key": "k" } },
+				init: {
+					method: "POST",
+					body: '{"a":1}',
+					headers: { "content-type": "application/json", "x-key": "k" },
+					redirect: "manual",
+				},
 			},
 		]);
 	});

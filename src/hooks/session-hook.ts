@@ -105,6 +105,8 @@ async function runRequest(
 			method,
 			headers: { "content-type": "application/json", ...headers },
 			body: input,
+			// Following would leave out the input, or give it and the headers to an address chosen by the answer.
+			redirect: "manual",
 			signal: AbortSignal.any([signal, late.signal]),
 		});
 		const answer = await readStart(response);
