@@ -1,11 +1,11 @@
-// Reads the rows of a context from the database.
+// Reads the rows of a context from the database, and removes those that were replaced.
 import * as v from "valibot";
 import type { Log } from "../../base/log.ts";
 import { createPace } from "../../base/pace.ts";
 import type { ContextRow } from "../../events/conversation.ts";
 import { fromLine } from "../context-row.ts";
 import { parseLine } from "../disk/logs/json-lines.ts";
-import type { Row } from "./database.ts";
+import type { Database, Row } from "./database.ts";
 
 const rowSchema = v.object({ n: v.pipe(v.unknown(), v.transform(Number), v.integer()), body: v.string() });
 const pace = createPace();
@@ -29,4 +29,28 @@ export async function toContextRows(
 	}
 	if (skipped > 0) log.warn("rows of a context could not be read", { sessionId, skipped });
 	return { rows, last };
+}
+
+/** Rows that are removed with one statement. */
+const removedTogether = 1_000;
+
+/** Removes the rows of contexts that were replaced, which nobody reads any more. */
+export async function removeOldRows(
+	{ query, schema }: Database,
+	sessionId: string,
+	agentId: string,
+	generation: number,
+): Promise<void> {
+	let removed: number;
+	do {
+		const rows = await query(
+			// The conditions twice: of a table with partitions, the places of rows are unique in each of them only.
+			`delete from ${schema}.context_row where session_id = $1 and agent_id = $2 and generation < $3 and ctid = any (array(
+				select ctid from ${schema}.context_row
+				where session_id = $1 and agent_id = $2 and generation < $3 limit ${removedTogether}
+			)) returning 1`,
+			[sessionId, agentId, generation],
+		);
+		removed = rows.length;
+	} while (removed === removedTogether);
 }

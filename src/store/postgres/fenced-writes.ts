@@ -3,7 +3,7 @@
 import { type Clock, sleep } from "../../base/clock.ts";
 import type { KernelError } from "../../base/errors.ts";
 import { type Database, isTransient } from "./database.ts";
-import { firstTimeout, longestTimeout } from "./session-writer.ts";
+import { statementTimeouts } from "./statement-timeouts.ts";
 
 export interface FencedWritesOptions {
 	readonly database: Database;
@@ -45,7 +45,7 @@ export function createFencedWrites(options: FencedWritesOptions): FencedWrites {
 					and exists (select from ${schema}.process where id = $3 and lease_until > now()) for share
 			), work as (${statement} returning 1)
 			select (select count(*) from head) as heads, (select count(*) from work) as done`;
-		for (let timeout = firstTimeout; ; timeout = Math.min(2 * timeout, longestTimeout)) {
+		for (const timeout of statementTimeouts()) {
 			if (loss !== null) throw loss;
 			try {
 				const sent = database.query(text, [sessionId, options.term, options.holder, ...values], { timeout });

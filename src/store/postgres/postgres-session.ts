@@ -12,6 +12,7 @@ import { initialState } from "../disk/state-file.ts";
 import { RunningSummary } from "../journal-summary.ts";
 import { fromSummaryRecord } from "../record.ts";
 import type { StoredSession } from "../session-store.ts";
+import { firstRow } from "./commit-change.ts";
 import { toContextRows } from "./context-rows.ts";
 import type { Database } from "./database.ts";
 import { readEventPages } from "./event-pages.ts";
@@ -22,7 +23,7 @@ import { deleteRows } from "./session-deletion.ts";
 import { createNotifications } from "./session-notifications.ts";
 import { readSessionRow, type SessionRow, toRowState } from "./session-row.ts";
 import { createTasks } from "./session-tasks.ts";
-import { createSessionWriter, firstRow, type WriterStart } from "./session-writer.ts";
+import { createSessionWriter, type WriterStart } from "./session-writer.ts";
 
 export interface PostgresSessionOptions {
 	readonly database: Database;

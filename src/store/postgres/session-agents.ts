@@ -6,11 +6,11 @@ import type { ContextChange } from "../../events/conversation.ts";
 import { toLine } from "../context-row.ts";
 import { toEventRecord } from "../record.ts";
 import type { AgentDescription, StoredAgent } from "../session-store.ts";
-import { toContextRows } from "./context-rows.ts";
+import { firstRow } from "./commit-change.ts";
+import { removeOldRows, toContextRows } from "./context-rows.ts";
 import type { Database } from "./database.ts";
 import type { FencedWrites } from "./fenced-writes.ts";
 import { toColumn } from "./session-row.ts";
-import { firstRow, removeOldRows } from "./session-writer.ts";
 
 export interface AgentOptions {
 	readonly database: Database;
