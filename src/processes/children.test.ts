@@ -367,7 +367,7 @@ describe.each(modes)("the time of the machine, with containment %s", (contain) =
 		const script = "trap 'sleep 0.2; echo in peace; exit 0' TERM; echo ready; while :; do sleep 0.05; done";
 		const cancelled = new AbortController();
 		const onOutput = () => cancelled.abort();
-		const processes = createAnyProcesses({ contain, drain: 50, grace: 20_000, clock });
+		const processes = createAnyProcesses({ contain, drain: 10_000, grace: 20_000, clock });
 		const { output } = await processes.run(bash(script, { onOutput }), cancelled.signal);
 		expect(output).toContain("in peace");
 	});

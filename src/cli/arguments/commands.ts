@@ -335,7 +335,7 @@ takes the flags of the program that say nothing of one session as well; see the 
 		forms: [
 			{
 				words:
-					"[--listen HOST:PORT] [--announce HOST:PORT] [--tls-cert FILE --tls-key FILE] [--allow-unencrypted] [--tag TAG]... [--sessions N] [--drain SECONDS] [--prepare CMD] [--json] [flags]",
+					"[--listen HOST:PORT] [--announce HOST:PORT] [--tls-cert FILE --tls-key FILE] [--allow-unencrypted] [--operations HOST:PORT] [--tag TAG]... [--sessions N] [--drain SECONDS] [--prepare CMD] [--json] [flags]",
 			},
 		],
 		flags: workerFlags,
