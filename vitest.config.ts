@@ -39,6 +39,8 @@ export default defineConfig({
 	test: {
 		pool: "threads",
 		testTimeout: 30_000,
+		// What is awaited comes when the machine has time for it.
+		expect: { poll: { timeout: 10_000 } },
 		projects: [
 			{
 				extends: true,
