@@ -4,7 +4,7 @@ import { get } from "node:https";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { createStage } from "../support/executable/executable.ts";
+import { createStage, runsOnBun } from "../support/executable/executable.ts";
 import { GatewayClient, isEvent } from "../support/gateway/gateway-client.ts";
 import { sendRaw } from "../support/gateway/raw-client.ts";
 import { readTokens } from "../support/gateway/token-file.ts";
@@ -67,8 +67,11 @@ describe("agentwire serve with as many connections as there may be", () => {
 		const tls = ["--tls-cert", path.join(fixtures, "server.pem"), "--tls-key", path.join(fixtures, "server-key.pem")];
 		const { port } = await startServer([], ...tls);
 		const silent = Array.from({ length: handshakeLimit + 50 }, () => connectRaw(port));
-		await Promise.all(silent.slice(0, 50).map(({ closed }) => closed));
-		expect(silent.filter(({ socket }) => !socket.destroyed)).toHaveLength(handshakeLimit);
+		// Bun shows a connection when its handshake is over: there, time alone bounds those that are not finished.
+		if (!runsOnBun) {
+			await Promise.all(silent.slice(0, 50).map(({ closed }) => closed));
+			expect(silent.filter(({ socket }) => !socket.destroyed)).toHaveLength(handshakeLimit);
+		}
 		const status = await new Promise((resolve, reject) => {
 			const request = get({ host: "127.0.0.1", port, path: "/healthz", rejectUnauthorized: false }, (response) => {
 				response.resume();
@@ -77,5 +80,6 @@ describe("agentwire serve with as many connections as there may be", () => {
 			request.on("error", reject);
 		});
 		expect(status).toBe(200);
+		if (runsOnBun) await Promise.all(silent.map(({ closed }) => closed));
 	});
 });
