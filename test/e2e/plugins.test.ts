@@ -102,8 +102,8 @@ describe("the plugin commands", () => {
 		]) {
 			execFileSync("git", ["-c", "user.name=n", "-c", "user.email=e@example", ...argv], { cwd: source });
 		}
-		const { code, stdout } = await stage.run("plugin", "install", `file://${source}`);
-		expect({ code, stdout }).toEqual({ code: 0, stdout: "Installed demo 1.0.0, tools: say, fail, Shell.\n" });
+		const { code, stdout, stderr } = await stage.run("plugin", "install", `file://${source}`);
+		expect({ code, stdout }, stderr).toEqual({ code: 0, stdout: "Installed demo 1.0.0, tools: say, fail, Shell.\n" });
 		expect(existsSync(path.join(stage.shareDir, "plugins", "demo", ".git"))).toBe(false);
 	});
 
