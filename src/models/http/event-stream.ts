@@ -3,6 +3,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Clock } from "../../base/clock.ts";
 import { type BodySource, openSource } from "../../network/body-source.ts";
+import { createSilenceWatch } from "../../network/exchanges/silence.ts";
 import { type NetworkFailure, toNetworkFailure } from "../../network/network-error.ts";
 import type { Fetch } from "../../network/network-settings.ts";
 import type { ModelFailure } from "../model.ts";
@@ -229,7 +230,7 @@ function createExchange(clock: Clock, signal: AbortSignal): Exchange {
 		expired === null
 			? toConnectionFailure(thrown)
 			: requestFailure("timeout", `The provider sent nothing for ${expired / 1000} s.`);
-	const watch = createPatience(clock, expire);
+	const watch = createSilenceWatch(clock, expire);
 	return {
 		async within(milliseconds, step) {
 			const withdraw = clock.after(milliseconds, () => expire(milliseconds));
@@ -255,42 +256,6 @@ function createExchange(clock: Clock, signal: AbortSignal): Exchange {
 			watch.close();
 			signal.removeEventListener("abort", abort);
 			abort();
-		},
-	};
-}
-
-interface Patience {
-	begin(milliseconds: number): void;
-	end(): void;
-	close(): void;
-}
-
-/** Calls back when a wait takes longer than it may. One timer serves many short waits, because setting one costs more than they do. */
-function createPatience(clock: Clock, expire: (milliseconds: number) => void): Patience {
-	let wait: { readonly due: number; readonly milliseconds: number } | null = null;
-	let timer: { readonly due: number; withdraw(): void } | null = null;
-	const set = (due: number) => {
-		timer?.withdraw();
-		timer = { due, withdraw: clock.after(due - clock.monotonic(), check) };
-	};
-	const check = () => {
-		timer = null;
-		if (wait === null) return;
-		if (wait.due > clock.monotonic()) set(wait.due);
-		else expire(wait.milliseconds);
-	};
-	return {
-		begin(milliseconds) {
-			wait = { due: clock.monotonic() + milliseconds, milliseconds };
-			if (timer === null || timer.due > wait.due) set(wait.due);
-		},
-		end() {
-			wait = null;
-		},
-		close() {
-			wait = null;
-			timer?.withdraw();
-			timer = null;
 		},
 	};
 }

@@ -61,7 +61,7 @@ export function toBodyStream(
 		queue = [];
 		finish();
 	};
-	const watch = createSilenceWatch(clock, silence, () => fail(toError(silenceTimeout(silence))));
+	const watch = createSilenceWatch(clock, () => fail(toError(silenceTimeout(silence))));
 
 	source.on("data", (piece: Uint8Array) => {
 		if (isClosed) return;
@@ -99,7 +99,7 @@ export function toBodyStream(
 	};
 	const arrival = (): Promise<void> => {
 		if (queue.length > 0 || failure !== null || isEnded) return Promise.resolve();
-		watch.begin();
+		if (silence > 0) watch.begin(silence);
 		return new Promise((resolve) => {
 			wake = () => {
 				wake = () => {};

@@ -10,14 +10,14 @@ describe("the silence of a server", () => {
 	])("is noticed after its time, and not before, when %s", (_, by) => {
 		const clock = createFakeClock();
 		let calls = 0;
-		const watch = createSilenceWatch(clock, 10_000, () => {
+		const watch = createSilenceWatch(clock, () => {
 			calls += 1;
 		});
-		watch.begin();
+		watch.begin(10_000);
 		clock.advance(6_000);
 		// Something arrives: the time begins anew.
 		watch.end();
-		watch.begin();
+		watch.begin(10_000);
 		clock.setTime(by);
 		clock.advance(9_999);
 		expect(calls).toBe(0);

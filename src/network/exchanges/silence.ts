@@ -2,42 +2,42 @@
 import type { Clock } from "../../base/clock.ts";
 
 export interface SilenceWatch {
-	/** Data are awaited from now on. */
-	begin(): void;
+	/** Data are awaited from now on, for so many milliseconds at most. */
+	begin(milliseconds: number): void;
 	/** Data have arrived, or nobody waits any more. */
 	end(): void;
 	close(): void;
 }
 
-const noWatch: SilenceWatch = { begin: () => {}, end: () => {}, close: () => {} };
-
 /**
- * Calls back once when a wait takes longer; 0 for never. One timer serves many short waits, because setting one costs
- * more than they do.
+ * Calls back once, with its milliseconds, when a wait takes longer than it may. One timer serves many short waits, because
+ * setting one costs more than they do.
  */
-export function createSilenceWatch(clock: Clock, milliseconds: number, onSilence: () => void): SilenceWatch {
-	if (milliseconds === 0) return noWatch;
-	let since: number | null = null;
-	let withdraw: (() => void) | null = null;
+export function createSilenceWatch(clock: Clock, onSilence: (milliseconds: number) => void): SilenceWatch {
+	let wait: { readonly due: number; readonly milliseconds: number } | null = null;
+	let timer: { readonly due: number; withdraw(): void } | null = null;
+	const set = (due: number) => {
+		timer?.withdraw();
+		timer = { due, withdraw: clock.after(due - clock.monotonic(), check) };
+	};
 	const check = () => {
-		withdraw = null;
-		if (since === null) return;
-		const left = since + milliseconds - clock.monotonic();
-		if (left > 0) withdraw = clock.after(left, check);
-		else onSilence();
+		timer = null;
+		if (wait === null) return;
+		if (wait.due > clock.monotonic()) set(wait.due);
+		else onSilence(wait.milliseconds);
 	};
 	return {
-		begin() {
-			since = clock.monotonic();
-			withdraw ??= clock.after(milliseconds, check);
+		begin(milliseconds) {
+			wait = { due: clock.monotonic() + milliseconds, milliseconds };
+			if (timer === null || timer.due > wait.due) set(wait.due);
 		},
 		end() {
-			since = null;
+			wait = null;
 		},
 		close() {
-			since = null;
-			withdraw?.();
-			withdraw = null;
+			wait = null;
+			timer?.withdraw();
+			timer = null;
 		},
 	};
 }
