@@ -1,8 +1,7 @@
 // The gateway: the sessions of a host over HTTP, for several clients at once. Requests come by POST, events as
 // server-sent events; who may do what is decided before anything of a request is acted on.
 import { createHash, randomUUID } from "node:crypto";
-import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
-import { createServer as createSecureServer } from "node:https";
+import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import type { Clock } from "../base/clock.ts";
 import { KernelError, toKernelError } from "../base/errors.ts";
@@ -14,6 +13,7 @@ import { envelopeErrors, toErrorObject } from "./errors.ts";
 import { ResponseSink } from "./event-sink.ts";
 import { carryEvents } from "./event-stream.ts";
 import { readHistory } from "./history.ts";
+import { createHttpServer, listenOn, type TlsFiles } from "./http-server.ts";
 import { type CallMethod, createMethods, readParams, withSession } from "./methods.ts";
 import { type Operations, sendHealth, sendText, toHealthPath } from "./operations.ts";
 import { type PageFiles, sendPageFile } from "./page.ts";
@@ -28,7 +28,6 @@ import { authorizationOf, offeredProtocols, readTarget } from "./sockets/handsha
 import type { Converse, Sockets } from "./sockets/sockets.ts";
 import { TokenWatch } from "./token-watch.ts";
 import type { Scope, Tokens } from "./tokens.ts";
-import { boundHandshakes } from "./unfinished-handshakes.ts";
 import { WriteRounds } from "./write-rounds.ts";
 
 /** Connections, and streams of events among them. */
@@ -37,8 +36,6 @@ export const streamLimit = 512;
 /** Milliseconds for a client to send its headers, and its whole request. */
 const headersTime = 10_000;
 const requestTime = 120_000;
-/** Milliseconds between two looks for those that took longer. */
-const timeCheckSpan = 2_000;
 
 export interface GatewayOptions {
 	readonly sessions: SessionsApi;
@@ -50,7 +47,7 @@ export interface GatewayOptions {
 	/** Further names by which clients reach it, such as that of a proxy. */
 	readonly names: readonly string[];
 	/** PEM texts; null for plain HTTP. */
-	readonly tls: { readonly certificate: string; readonly key: string } | null;
+	readonly tls: TlsFiles | null;
 	readonly tokens: Tokens;
 	/** The prompts that wait. */
 	readonly queues: QueueStore;
@@ -96,21 +93,13 @@ interface Visit {
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 	const visits = new Visits(options);
 	const listener: RequestListener = (request, response) => void visits.receive(request, response);
-	const server = createHttpServer(options, listener);
+	const server = createHttpServer(options.tls, { headers: headersTime, request: requestTime }, listener);
 	server.on("upgrade", (request: IncomingMessage, stream: Duplex, head: Buffer) => {
 		void visits.upgrade(request, stream, head);
 	});
 	server.maxConnections = connectionLimit;
-	await new Promise<void>((resolve, reject) => {
-		server.once("error", reject);
-		server.listen(options.port, options.address, () => {
-			server.off("error", reject);
-			resolve();
-		});
-	});
+	const port = await listenOn(server, options.port, options.address);
 	server.on("error", (error) => options.log.error("The gateway's server failed.", { error }));
-	const bound = server.address();
-	const port = bound === null || typeof bound === "string" ? options.port : bound.port;
 	visits.open(hostNames(options.address, port, options.names, options.tls !== null));
 	return {
 		port,
@@ -124,21 +113,6 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 			withdraw();
 		},
 	};
-}
-
-function createHttpServer({ tls }: GatewayOptions, listener: RequestListener): Server {
-	const times = {
-		headersTimeout: headersTime,
-		requestTimeout: requestTime,
-		connectionsCheckingInterval: timeCheckSpan,
-	};
-	if (tls === null) return createServer(times, listener);
-	const server = createSecureServer(
-		{ ...times, cert: tls.certificate, key: tls.key, minVersion: "TLSv1.2", handshakeTimeout: headersTime },
-		listener,
-	);
-	boundHandshakes(server);
-	return server;
 }
 
 class Visits {

@@ -1,10 +1,10 @@
 // Health and metrics of a process that serves no clients over HTTP: a server of its own for operators.
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { createServer as createSecureServer } from "node:https";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Clock } from "../base/clock.ts";
 import { toKernelError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import { AccessControl } from "./access.ts";
+import { createHttpServer, listenOn, type TlsFiles } from "./http-server.ts";
 import { type Operations, sendHealth, sendText, toHealthPath } from "./operations.ts";
 import { HttpRefusal, sendJson, toStatus } from "./replies.ts";
 import { toFacts } from "./requests.ts";
@@ -13,15 +13,13 @@ import type { Tokens } from "./tokens.ts";
 /** Connections, and milliseconds for the headers of a request and for all of it. */
 const connectionLimit = 64;
 const requestTime = 10_000;
-/** Milliseconds between two looks for those that took longer. */
-const timeCheckSpan = 2_000;
 
 export interface OperationsServerOptions {
 	readonly host: string;
 	/** 0 for any that is free. */
 	readonly port: number;
 	/** PEM texts; null for plain HTTP. */
-	readonly tls: { readonly certificate: string; readonly key: string } | null;
+	readonly tls: TlsFiles | null;
 	readonly tokens: Pick<Tokens, "scopeOf">;
 	readonly operations: Pick<Operations, "isReady"> & {
 		/** The metrics as text, with its media type. */
@@ -73,30 +71,12 @@ export async function startOperationsServer(options: OperationsServerOptions): P
 			sendJson(response, toStatus(error), { error: error.message, code: error.code });
 		});
 	};
-	const times = {
-		headersTimeout: requestTime,
-		requestTimeout: requestTime,
-		connectionsCheckingInterval: timeCheckSpan,
-	};
-	const server =
-		tls === null
-			? createServer(times, listener)
-			: createSecureServer(
-					{ ...times, cert: tls.certificate, key: tls.key, minVersion: "TLSv1.2", handshakeTimeout: requestTime },
-					listener,
-				);
+	const server = createHttpServer(tls, { headers: requestTime, request: requestTime }, listener);
 	server.maxConnections = connectionLimit;
-	await new Promise<void>((resolve, reject) => {
-		server.once("error", reject);
-		server.listen(port, host, () => {
-			server.off("error", reject);
-			resolve();
-		});
-	});
+	const boundPort = await listenOn(server, port, host);
 	server.on("error", (error) => log.error("The server of operators failed.", { error }));
-	const bound = server.address();
 	return {
-		port: bound === null || typeof bound === "string" ? port : bound.port,
+		port: boundPort,
 		close() {
 			server.close();
 			server.closeAllConnections();
