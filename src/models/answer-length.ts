@@ -1,5 +1,6 @@
 // Limits the length of one answer: all of it is in memory until the answer ends, and is written and sent more than
 // once.
+import { changedChunks } from "./chunk-streams.ts";
 import { type Model, type ModelPart, modelFailure } from "./model.ts";
 
 /**
@@ -10,17 +11,14 @@ export const sayingLimit = 16 * 1024 * 1024;
 
 /** The same stream, which fails above the limit. */
 export function withLengthLimit(stream: Model["stream"]): Model["stream"] {
-	return async function* (request, signal) {
+	return (request, signal) => {
 		let said = 0;
-		for await (const chunk of stream(request, signal)) {
+		return changedChunks(stream(request, signal), (chunk) => {
 			if (chunk.type === "parts") for (const part of chunk.parts) said += lengthOf(part);
-			if (said > sayingLimit) {
-				const limit = `${sayingLimit / 1024 / 1024} million characters`;
-				yield modelFailure("provider", `The model's answer has more than ${limit}, and was broken off.`);
-				return;
-			}
-			yield chunk;
-		}
+			if (said <= sayingLimit) return chunk;
+			const limit = `${sayingLimit / 1024 / 1024} million characters`;
+			return modelFailure("provider", `The model's answer has more than ${limit}, and was broken off.`);
+		});
 	};
 }
 

@@ -1,7 +1,8 @@
 // Creates models from settings: one row for each provider type. Adapters are loaded with their first request.
 import { withLengthLimit } from "./answer-length.ts";
+import { changedChunks, chunksOf, openedLater } from "./chunk-streams.ts";
 import { withKeyNote } from "./key-note.ts";
-import { type Model, type ModelChunk, type ModelRequest, modelFailure } from "./model.ts";
+import { type Model, type ModelRequest, modelFailure } from "./model.ts";
 import type { ModelSettings, ProviderType } from "./model-settings.ts";
 
 type Stream = Model["stream"];
@@ -90,18 +91,18 @@ async function loadAnthropic(settings: ModelSettings): Promise<Stream> {
 
 /** A model whose adapter is loaded on first use. */
 function createLazyModel(settings: ModelSettings, load: () => Promise<Stream>): Model {
-	async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelChunk, void> {
-		let streamLoaded: Stream;
+	const open = async (request: ModelRequest, signal: AbortSignal) => {
 		try {
-			streamLoaded = await load();
+			return (await load())(request, signal);
 		} catch (thrown) {
-			yield modelFailure("defect", `The adapter of the provider could not be loaded: ${String(thrown)}`);
-			return;
+			return chunksOf(modelFailure("defect", `The adapter of the provider could not be loaded: ${String(thrown)}`));
 		}
-		for await (const chunk of withLengthLimit(streamLoaded)(request, signal)) {
-			yield chunk.type === "failed" ? { ...chunk, failure: withKeyNote(chunk.failure, settings) } : chunk;
-		}
-	}
+	};
+	const limited = withLengthLimit((request, signal) => openedLater(() => open(request, signal)));
+	const stream: Stream = (request, signal) =>
+		changedChunks(limited(request, signal), (chunk) =>
+			chunk.type === "failed" ? { ...chunk, failure: withKeyNote(chunk.failure, settings) } : chunk,
+		);
 	return {
 		name: settings.model,
 		maxContextSize: settings.maxContextSize,

@@ -5,7 +5,8 @@ import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import { inputTokens, type TokenUsage } from "../../events/content.ts";
 import type { BudgetKind, EventBody, TurnError } from "../../events/event.ts";
-import type { Model, ModelRequest } from "../../models/model.ts";
+import { changedChunks } from "../../models/chunk-streams.ts";
+import type { Model } from "../../models/model.ts";
 import type { StoredSession } from "../../store/session-store.ts";
 import { BudgetMeter, type BudgetState, type Limits } from "./budget-meter.ts";
 
@@ -114,12 +115,11 @@ export class Budgets {
 
 	#counted(model: Model, isInTurn: boolean): Model {
 		const count = (usage: TokenUsage) => this.#count("tokens", inputTokens(usage) + usage.output, isInTurn);
-		async function* stream(request: ModelRequest, signal: AbortSignal) {
-			for await (const chunk of model.stream(request, signal)) {
+		const stream: Model["stream"] = (request, signal) =>
+			changedChunks(model.stream(request, signal), (chunk) => {
 				if (chunk.type === "done" && chunk.usage !== null) count(chunk.usage);
-				yield chunk;
-			}
-		}
+				return chunk;
+			});
 		const { name, maxContextSize, capabilities } = model;
 		return { name, maxContextSize, capabilities, stream };
 	}

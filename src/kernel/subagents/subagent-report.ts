@@ -1,7 +1,8 @@
 // The result of a subagent's run for the agent that called it: its report, or why there is none.
 import { type ToolReturn, toolError, toolSuccess } from "../../events/content.ts";
 import type { TurnOutcome } from "../../events/event.ts";
-import type { Model, ModelRequest } from "../../models/model.ts";
+import { changedChunks } from "../../models/chunk-streams.ts";
+import type { Model } from "../../models/model.ts";
 import type { AgentRequest } from "../../tools/operations.ts";
 
 /** A subagent as its report names it. */
@@ -76,11 +77,10 @@ export function createFailureNote(model: Model | null): { readonly model: Model 
 	if (model === null) return { model, statusCode: () => null };
 	let statusCode: number | null = null;
 	const inner = model;
-	async function* stream(request: ModelRequest, signal: AbortSignal) {
-		for await (const chunk of inner.stream(request, signal)) {
+	const stream: Model["stream"] = (request, signal) =>
+		changedChunks(inner.stream(request, signal), (chunk) => {
 			if (chunk.type === "failed") statusCode = chunk.failure.statusCode;
-			yield chunk;
-		}
-	}
+			return chunk;
+		});
 	return { model: { ...model, stream }, statusCode: () => statusCode };
 }

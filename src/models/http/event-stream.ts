@@ -62,6 +62,7 @@ export function streamServerEvents(request: EventStreamRequest, signal: AbortSig
 }
 
 const over = { done: true, value: undefined } as const;
+const none = new Uint8Array();
 
 /** Written out instead of as generators that pass on to each other: each of them takes some promises for every event. */
 class EventStream implements ServerEvents {
@@ -75,7 +76,7 @@ class EventStream implements ServerEvents {
 	readonly #decoder = new TextDecoder();
 	#received = 0;
 	/** What has arrived and is not decoded yet. */
-	#rest: Uint8Array = new Uint8Array();
+	#rest: Uint8Array = none;
 
 	constructor(request: EventStreamRequest, signal: AbortSignal) {
 		this.#request = request;
@@ -111,8 +112,7 @@ class EventStream implements ServerEvents {
 					if (this.#received > answerLimit) throw tooLarge("The provider's answer has", answerLimit);
 					this.#rest = piece;
 				}
-				const batch = this.#events.read(this.#decoder.decode(this.#rest.subarray(0, sliceSize), { stream: true }));
-				this.#rest = this.#rest.subarray(sliceSize);
+				const batch = this.#events.read(this.#decoder.decode(this.#takeSlice(), { stream: true }));
 				if (batch === null) throw tooLarge("The provider sent an event of", eventLimit);
 				if (batch.length > 0) return { done: false, value: batch };
 			}
@@ -125,6 +125,17 @@ class EventStream implements ServerEvents {
 	async return(): Promise<IteratorReturnResult<void>> {
 		this.#close();
 		return over;
+	}
+
+	/** The beginning of what has arrived; nearly always all of it. */
+	#takeSlice(): Uint8Array {
+		const rest = this.#rest;
+		if (rest.length <= sliceSize) {
+			this.#rest = none;
+			return rest;
+		}
+		this.#rest = rest.subarray(sliceSize);
+		return rest.subarray(0, sliceSize);
 	}
 
 	#end(): IteratorResult<readonly ServerEvent[], void> {

@@ -17,49 +17,90 @@ import { toBody, toEndpoint, toHeaders } from "./http-request.ts";
 const tailTimeout = 5000;
 
 /** The chunks of one answer, by the contract of `Model.stream`. */
-export async function* streamChatCompletion(
+export function streamChatCompletion(
 	settings: ChatSettings,
 	flavour: ChatFlavour,
 	request: ModelRequest,
 	signal: AbortSignal,
 	identifiers: Identifiers = randomIdentifiers,
-): AsyncGenerator<ModelChunk, void> {
-	if (signal.aborted) return;
+): AsyncIterableIterator<ModelChunk, void> {
 	const reader = createChunkReader(reasoningKeys(settings), identifiers);
-	let failure: ModelFailure | null = null;
-	try {
-		let outcome: Outcome = { kind: "open" };
+	return new ChatAnswer(() => requestEvents(settings, flavour, request, reader, signal), reader, settings, signal);
+}
+
+const over = { done: true, value: undefined } as const;
+
+/** Written out instead of as a generator, which takes several promises more for every chunk. */
+class ChatAnswer implements AsyncIterableIterator<ModelChunk, void> {
+	readonly #request: () => ServerEvents;
+	readonly #reader: ChunkReader;
+	readonly #settings: ChatSettings;
+	readonly #signal: AbortSignal;
+	/** Null before the request. */
+	#events: ServerEvents | null = null;
+	/** What follows the end of the answer; null before it. */
+	#last: ModelChunk[] | null = null;
+
+	constructor(request: () => ServerEvents, reader: ChunkReader, settings: ChatSettings, signal: AbortSignal) {
+		this.#request = request;
+		this.#reader = reader;
+		this.#settings = settings;
+		this.#signal = signal;
+	}
+
+	[Symbol.asyncIterator](): this {
+		return this;
+	}
+
+	async next(): Promise<IteratorResult<ModelChunk, void>> {
 		try {
-			for await (const batch of requestEvents(settings, flavour, request, reader, signal)) {
-				outcome = readBatch(batch, reader);
-				if (signal.aborted) return;
-				const parts = reader.take();
-				if (parts.length > 0) yield { type: "parts", parts };
-				if (outcome.kind !== "open") break;
+			if (this.#events === null && !this.#signal.aborted) this.#events = this.#request();
+			while (this.#last === null && this.#events !== null) {
+				const { done, value } = await this.#events.next();
+				// Asked once for each chunk: it takes longer than reading it.
+				if (this.#signal.aborted) break;
+				const outcome = done === true ? closed : readBatch(value, this.#reader);
+				const parts = this.#reader.take();
+				if (outcome.kind !== "open") await this.#end(outcome);
+				if (parts.length > 0) return { done: false, value: { type: "parts", parts } };
 			}
 		} catch (thrown) {
 			// After a finish reason the answer is complete, however the connection ends.
-			if (reader.answer.finishReason === null || !(thrown instanceof RequestFailure)) throw thrown;
+			const isComplete = this.#reader.answer.finishReason !== null && thrown instanceof RequestFailure;
+			await this.#end(isComplete ? closed : { kind: "failed", failure: toModelFailure(thrown) });
 		}
-		if (outcome.kind === "failed") failure = outcome.failure;
-		else {
-			if (outcome.kind === "open" && reader.answer.finishReason === null) {
+		const chunk = this.#signal.aborted ? undefined : this.#last?.shift();
+		if (chunk === undefined) return await this.return();
+		return { done: false, value: chunk };
+	}
+
+	async return(): Promise<IteratorReturnResult<void>> {
+		this.#last = [];
+		await this.#events?.return();
+		return over;
+	}
+
+	async #end(outcome: Ended): Promise<void> {
+		this.#last = this.#lastChunks(outcome);
+		await this.#events?.return();
+	}
+
+	#lastChunks(outcome: Ended): ModelChunk[] {
+		if (outcome.kind === "failed")
+			return [{ type: "failed", failure: withoutSecrets(outcome.failure, this.#settings) }];
+		const { answer } = this.#reader;
+		try {
+			if (outcome.kind === "closed" && answer.finishReason === null) {
 				throw requestFailure("connection", "The provider's stream ended before the answer was complete.");
 			}
-			reader.end();
-			const parts = reader.take();
-			if (parts.length > 0 && !signal.aborted) yield { type: "parts", parts };
+			this.#reader.end();
+		} catch (thrown) {
+			return this.#lastChunks({ kind: "failed", failure: toModelFailure(thrown) });
 		}
-	} catch (thrown) {
-		failure = toModelFailure(thrown);
+		const parts = this.#reader.take();
+		const { usage, messageId } = answer;
+		return [...(parts.length > 0 ? [{ type: "parts", parts } as const] : []), { type: "done", usage, messageId }];
 	}
-	if (signal.aborted) return;
-	if (failure === null) {
-		const { usage, messageId } = reader.answer;
-		yield { type: "done", usage, messageId };
-		return;
-	}
-	yield { type: "failed", failure: withoutSecrets(failure, settings) };
 }
 
 /** The failure without secrets, ready to be reported. */
@@ -107,7 +148,10 @@ function requestEvents(
 	);
 }
 
-type Outcome = { readonly kind: "open" | "ended" } | { readonly kind: "failed"; readonly failure: ModelFailure };
+/** How an answer ended: by its own mark, by the end of its stream, or by a failure. */
+type Ended = { readonly kind: "ended" | "closed" } | { readonly kind: "failed"; readonly failure: ModelFailure };
+type Outcome = { readonly kind: "open" } | Ended;
+const closed = { kind: "closed" } as const;
 
 /** Reads events until one ends the stream, so that what came before an error is still emitted. */
 function readBatch(batch: readonly ServerEvent[], reader: ChunkReader): Outcome {

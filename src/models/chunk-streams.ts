@@ -1,0 +1,64 @@
+// Streams of chunks made of other streams of chunks. Written out instead of as generators that pass on to each other: each of
+// those takes several promises for every chunk, these take one, however many changes there are.
+import type { ModelChunk } from "./model.ts";
+
+type Chunks = AsyncIterable<ModelChunk, void>;
+type Read = IteratorResult<ModelChunk, void>;
+
+/** The same stream with every chunk as `change` makes it. A failure is its last chunk, even one that `change` makes of another chunk. */
+export function changedChunks(stream: Chunks, change: (chunk: ModelChunk) => ModelChunk): Chunks {
+	return stream instanceof ChunkStream ? stream.changed(change) : new ChunkStream(async () => stream, change);
+}
+
+/** A stream that is opened by its first reading. `open` must not reject. */
+export function openedLater(open: () => Promise<Chunks>): Chunks {
+	return new ChunkStream(open, (chunk) => chunk);
+}
+
+/** A stream of these chunks. */
+export async function* chunksOf(...chunks: readonly ModelChunk[]): AsyncGenerator<ModelChunk, void> {
+	yield* chunks;
+}
+
+const over = { done: true, value: undefined } as const;
+
+class ChunkStream implements AsyncIterableIterator<ModelChunk, void> {
+	readonly #open: () => Promise<Chunks>;
+	readonly #change: (chunk: ModelChunk) => ModelChunk;
+	/** Null before the first reading. */
+	#source: AsyncIterator<ModelChunk, void> | null = null;
+	#isOver = false;
+
+	constructor(open: () => Promise<Chunks>, change: (chunk: ModelChunk) => ModelChunk) {
+		this.#open = open;
+		this.#change = change;
+	}
+
+	/** In place of this stream, which nobody has read of. */
+	changed(change: (chunk: ModelChunk) => ModelChunk): ChunkStream {
+		return new ChunkStream(this.#open, (chunk) => change(this.#change(chunk)));
+	}
+
+	[Symbol.asyncIterator](): this {
+		return this;
+	}
+
+	async next(): Promise<Read> {
+		if (this.#isOver) return over;
+		this.#source ??= (await this.#open())[Symbol.asyncIterator]();
+		const read = await this.#source.next();
+		if (read.done === true) {
+			this.#isOver = true;
+			return over;
+		}
+		const value = this.#change(read.value);
+		if (value.type === "failed") await this.return();
+		return { done: false, value };
+	}
+
+	async return(): Promise<Read> {
+		this.#isOver = true;
+		await this.#source?.return?.();
+		return over;
+	}
+}
