@@ -83,6 +83,8 @@ export class SpanFold {
 		}
 		const agent = this.#agents.get(keyOf(event));
 		if (agent === undefined) return;
+		// Nearly all events are deltas, of which only the first of an answer counts.
+		if (body.type === "content.delta" && agent.call?.hasBegun !== false) return;
 		const at = agent.timeline.place(event.at);
 		switch (body.type) {
 			case "content.delta":

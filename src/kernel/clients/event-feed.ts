@@ -31,6 +31,11 @@ export interface FeedOptions {
 	readonly wantsProgress: boolean;
 }
 
+/** Nearly all events are deltas of a text. */
+function sizeOf({ body }: AgentEvent): number {
+	return body.type === "content.delta" && body.part.type === "text" ? body.part.text.length : textSize(body);
+}
+
 export class EventFeed implements AsyncIterable<readonly AgentEvent[]> {
 	readonly #flow: Flow;
 	readonly #source: FeedSource;
@@ -192,7 +197,7 @@ export class EventFeed implements AsyncIterable<readonly AgentEvent[]> {
 
 	/** Drops what is beyond the bound: volatile events, and if that is not enough, all of them. */
 	#bound(added: AgentEvent): void {
-		this.#size += textSize(added.body);
+		this.#size += sizeOf(added);
 		if (this.#events.length <= limit && this.#size <= sizeLimit) return;
 		const durable = this.#events.filter(({ seq }) => seq !== undefined);
 		const size = durable.reduce((sum, { body }) => sum + textSize(body), 0);

@@ -40,8 +40,12 @@ export function createChunkReader(reasoningKeys: readonly string[], identifiers:
 	};
 
 	const readDelta = (delta: Record<string, unknown>) => {
-		const thought = reasoningKeys.map((key) => toText(delta[key])).find((text) => text !== null) ?? null;
-		if (thought !== null) addContent([thinkPart(thought)]);
+		for (const key of reasoningKeys) {
+			const thought = toText(delta[key]);
+			if (thought === null) continue;
+			order.addContent(thinkPart(thought));
+			break;
+		}
 		addContent(toContent(delta["content"]));
 		// A refusal is the model's answer in another field.
 		addContent(toContent(delta["refusal"]));
