@@ -6,7 +6,7 @@ import { type ModelChunk, modelFailure } from "./model.ts";
 const text = (text: string): ModelChunk => ({ type: "parts", parts: [{ type: "text", text }] });
 const done: ModelChunk = { type: "done", usage: null, messageId: null };
 
-/** A stream that tells what happens to it. */
+/** A stream that notes what happens to it. */
 function watched(...chunks: readonly ModelChunk[]) {
 	const seen: string[] = [];
 	async function* stream(): AsyncGenerator<ModelChunk, void> {
