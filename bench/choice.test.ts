@@ -1,0 +1,31 @@
+import { expect, it } from "vitest";
+import { readChoice } from "./choice.ts";
+
+const read = (...words: string[]) => readChoice(words, "bin/agentwire");
+
+it("measures the program of this folder 11 times when nothing is asked for", () => {
+	expect(read()).toEqual({
+		runs: 11,
+		json: false,
+		kind: null,
+		check: false,
+		commit: false,
+		peers: [],
+		executable: "bin/agentwire",
+	});
+});
+
+it("measures the start to compare it or to commit it", () => {
+	expect(read("--gateway").kind).toBe("gateway");
+	expect(read("--check")).toMatchObject({ kind: "start", check: true, commit: false });
+	expect(read("--commit")).toMatchObject({ kind: "start", check: false, commit: true });
+});
+
+it.each(["0", "1.5", "many"])("refuses %s runs", (runs) => {
+	expect(() => read("--runs", runs)).toThrow("--runs needs a whole number of at least 1.");
+});
+
+it("refuses what it does not know", () => {
+	expect(() => read("--fast")).toThrow("'--fast'");
+	expect(() => read("word")).toThrow("'word'");
+});

@@ -1,0 +1,55 @@
+// What a command line of the benchmarks asks for.
+import { parseArgs } from "node:util";
+
+/** The kinds of run that measure one thing alone; of several that are asked for, the first counts. */
+const kinds = ["providers", "sessions", "permissions", "acp", "gateway", "store", "start"] as const;
+export type RunKind = (typeof kinds)[number];
+
+export interface Choice {
+	readonly runs: number;
+	readonly json: boolean;
+	/** What to measure alone; null for what is measured when nothing is asked for. */
+	readonly kind: RunKind | null;
+	/** Fails when a ratio of the start is over the committed one. */
+	readonly check: boolean;
+	/** Writes the ratios of the start as those to compare with. */
+	readonly commit: boolean;
+	readonly peers: readonly string[];
+	readonly executable: string;
+}
+
+export const usage = `Usage: npm run bench [-- --peer "NAME=<command>" …] [--runs N] [--json] [${kinds.map((kind) => `--${kind}`).join(" | ")} | --check | --commit] [--executable FILE]`;
+
+/** Reads the words of a command line. Throws for those that it does not know. */
+export function readChoice(words: readonly string[], executable: string): Choice {
+	const { values } = parseArgs({
+		args: [...words],
+		options: {
+			peer: { type: "string", multiple: true, default: [] },
+			start: { type: "boolean", default: false },
+			check: { type: "boolean", default: false },
+			commit: { type: "boolean", default: false },
+			runs: { type: "string", default: "11" },
+			json: { type: "boolean", default: false },
+			providers: { type: "boolean", default: false },
+			sessions: { type: "boolean", default: false },
+			permissions: { type: "boolean", default: false },
+			acp: { type: "boolean", default: false },
+			gateway: { type: "boolean", default: false },
+			store: { type: "boolean", default: false },
+			executable: { type: "string", default: executable },
+		},
+	});
+	const runs = Number(values.runs);
+	if (!Number.isInteger(runs) || runs < 1) throw new Error("--runs needs a whole number of at least 1.");
+	const asked = { ...values, start: values.start || values.check || values.commit };
+	return {
+		runs,
+		json: values.json,
+		kind: kinds.find((kind) => asked[kind]) ?? null,
+		check: values.check,
+		commit: values.commit,
+		peers: values.peer,
+		executable: values.executable,
+	};
+}
