@@ -1,7 +1,7 @@
 // The gateway: the sessions of a host over HTTP, for several clients at once. Requests come by POST, events as
 // server-sent events; who may do what is decided before anything of a request is acted on.
 import { createHash, randomUUID } from "node:crypto";
-import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import type { Clock } from "../base/clock.ts";
 import { KernelError, toKernelError } from "../base/errors.ts";
@@ -13,7 +13,7 @@ import { envelopeErrors, toErrorObject } from "./errors.ts";
 import { ResponseSink } from "./event-sink.ts";
 import { carryEvents } from "./event-stream.ts";
 import { readHistory } from "./history.ts";
-import { createHttpServer, listenOn, type TlsFiles } from "./http-server.ts";
+import { HttpServer, type TlsFiles } from "./http-server.ts";
 import { type CallMethod, createMethods, readParams, withSession } from "./methods.ts";
 import { type Operations, sendHealth, sendText, toHealthPath } from "./operations.ts";
 import { type PageFiles, sendPageFile } from "./page.ts";
@@ -36,6 +36,8 @@ export const streamLimit = 512;
 /** Milliseconds for a client to send its headers, and its whole request. */
 const headersTime = 10_000;
 const requestTime = 120_000;
+/** Milliseconds at the end for the answers to requests that were taken, and for WebSockets to say farewell. */
+const lastAnswerTime = 500;
 
 export interface GatewayOptions {
 	readonly sessions: SessionsApi;
@@ -67,7 +69,7 @@ export interface GatewayOptions {
 
 export interface Gateway {
 	readonly port: number;
-	/** Ends the streams and takes no more requests; resolves when those that were taken are answered. */
+	/** Ends the streams and takes no more requests; resolves when those that were taken whole are answered, or soon after. */
 	close(): Promise<void>;
 }
 
@@ -92,25 +94,22 @@ interface Visit {
 /** Starts to listen. Fails with the error of the system when the address cannot be used. */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 	const visits = new Visits(options);
-	const listener: RequestListener = (request, response) => void visits.receive(request, response);
-	const server = createHttpServer(options.tls, { headers: headersTime, request: requestTime }, listener);
-	server.on("upgrade", (request: IncomingMessage, stream: Duplex, head: Buffer) => {
-		void visits.upgrade(request, stream, head);
+	const server = new HttpServer({
+		tls: options.tls,
+		times: { headers: headersTime, request: requestTime },
+		connectionLimit,
+		clock: options.clock,
+		onRequest: (request, response) => void visits.receive(request, response),
+		onUpgrade: (request, stream, head) => void visits.upgrade(request, stream, head),
+		onError: (error) => options.log.error("The gateway's server failed.", { error }),
 	});
-	server.maxConnections = connectionLimit;
-	const port = await listenOn(server, options.port, options.address);
-	server.on("error", (error) => options.log.error("The gateway's server failed.", { error }));
+	const port = await server.listen(options.port, options.address);
 	visits.open(hostNames(options.address, port, options.names, options.tls !== null));
 	return {
 		port,
 		async close() {
 			visits.close();
-			// Connections that were upgraded are the sockets' own to end; they have a second more.
-			const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-			server.closeIdleConnections();
-			const withdraw = options.clock.after(1000, () => server.closeAllConnections());
-			await closed;
-			withdraw();
+			await server.close(lastAnswerTime);
 		},
 	};
 }

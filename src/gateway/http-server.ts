@@ -1,7 +1,9 @@
-// The servers of this process over HTTP, or over HTTPS with files: how long requests may take, and where they listen.
-import { createServer, type RequestListener, type Server } from "node:http";
-import { createServer as createSecureServer, type Server as SecureServer } from "node:https";
+// The servers of this process over HTTP, or over HTTPS with files: how long requests may take, where they listen, and how they end.
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
+import { createServer as createSecureServer } from "node:https";
 import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import type { Clock } from "../base/clock.ts";
 
 /** A certificate and its key as PEM texts. */
 export interface TlsFiles {
@@ -15,57 +17,145 @@ export interface RequestTimes {
 	readonly request: number;
 }
 
+export interface HttpServerOptions {
+	/** Null for plain HTTP. */
+	readonly tls: TlsFiles | null;
+	readonly times: RequestTimes;
+	/** Connections at once; further ones are closed. */
+	readonly connectionLimit: number;
+	readonly clock: Clock;
+	readonly onRequest: RequestListener;
+	/** Takes over a connection that becomes something else than HTTP; absent where none may. */
+	readonly onUpgrade?: (request: IncomingMessage, stream: Duplex, head: Buffer) => void;
+	/** The server failed after it had begun to listen. */
+	readonly onError: (error: Error) => void;
+}
+
 /** Milliseconds between two looks for requests that took longer. */
 const timeCheckSpan = 2_000;
 /** Handshakes under way at once; with more, the oldest is given up. */
 const handshakeLimit = 128;
 
-/** `tls` is null for plain HTTP. */
-export function createHttpServer(tls: TlsFiles | null, times: RequestTimes, listener: RequestListener): Server {
-	const settings = {
-		headersTimeout: times.headers,
-		requestTimeout: times.request,
-		connectionsCheckingInterval: timeCheckSpan,
-	};
-	if (tls === null) return createServer(settings, listener);
-	const server = createSecureServer(
-		{ ...settings, cert: tls.certificate, key: tls.key, minVersion: "TLSv1.2", handshakeTimeout: times.headers },
-		listener,
-	);
-	boundHandshakes(server);
-	return server;
-}
+export class HttpServer {
+	readonly #server: Server;
+	readonly #options: HttpServerOptions;
+	/** By where they come from, the oldest first; over HTTPS the encrypted ones once their handshake is over. */
+	readonly #connections = new Map<string, Socket>();
+	/** Of HTTPS; whoever has not finished its handshake is not known yet, and may not take the places of others. */
+	readonly #handshakes = new Set<string>();
+	/** The requests that are not answered. */
+	readonly #requests = new Set<IncomingMessage>();
+	readonly #upgraded = new Set<Socket>();
+	#isEnding = false;
 
-/** Listens, with port 0 on any that is free, and resolves with the port. Fails with the error of the system. */
-export async function listenOn(server: Server, port: number, host: string): Promise<number> {
-	await new Promise<void>((resolve, reject) => {
-		server.once("error", reject);
-		server.listen(port, host, () => {
-			server.off("error", reject);
-			resolve();
+	constructor(options: HttpServerOptions) {
+		this.#options = options;
+		const { tls, times, connectionLimit, onUpgrade } = options;
+		const settings = {
+			headersTimeout: times.headers,
+			requestTimeout: times.request,
+			connectionsCheckingInterval: timeCheckSpan,
+		};
+		const receive: RequestListener = (request, response) => this.#receive(request, response);
+		if (tls === null) this.#server = createServer(settings, receive);
+		else {
+			const secured = {
+				cert: tls.certificate,
+				key: tls.key,
+				minVersion: "TLSv1.2",
+				handshakeTimeout: times.headers,
+			} as const;
+			const server = createSecureServer({ ...settings, ...secured }, receive);
+			server.on("secureConnection", (socket) => this.#noteHandshake(socket));
+			this.#server = server;
+		}
+		this.#server.on("connection", (socket: Socket) => this.#noteConnection(socket, tls !== null));
+		this.#server.maxConnections = connectionLimit;
+		if (onUpgrade === undefined) return;
+		this.#server.on("upgrade", (request: IncomingMessage, stream: Duplex, head: Buffer) => {
+			const { socket } = request;
+			this.#upgraded.add(socket);
+			socket.once("close", () => this.#upgraded.delete(socket));
+			onUpgrade(request, stream, head);
 		});
-	});
-	const bound = server.address();
-	return bound === null || typeof bound === "string" ? port : bound.port;
-}
+	}
 
-/** Whoever has not finished its handshake is not known yet, and may not take the places of others. */
-function boundHandshakes(server: SecureServer): void {
-	/** The oldest first. */
-	const unfinished = new Map<string, Socket>();
-	server.on("connection", (socket: Socket) => {
+	/** Listens, with port 0 on any that is free, and resolves with the port. Fails with the error of the system. */
+	async listen(port: number, host: string): Promise<number> {
+		const server = this.#server;
+		await new Promise<void>((resolve, reject) => {
+			server.once("error", reject);
+			server.listen(port, host, () => {
+				server.off("error", reject);
+				resolve();
+			});
+		});
+		server.on("error", this.#options.onError);
+		const bound = server.address();
+		return bound === null || typeof bound === "string" ? port : bound.port;
+	}
+
+	/**
+	 * Takes no more connections and cuts those that have no whole request: no handshake, half a head, half a body, nothing
+	 * more to say. The answers to the others, and what was upgraded, have so many milliseconds. Resolves once all are gone.
+	 */
+	async close(patience: number): Promise<void> {
+		this.#isEnding = true;
+		const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
+		const awaited = this.#awaited();
+		for (const socket of this.#connections.values()) if (!awaited.has(socket)) socket.destroy();
+		const cut = () => {
+			for (const socket of this.#connections.values()) socket.destroy();
+			// Of a runtime that does not show every connection.
+			this.#server.closeAllConnections();
+		};
+		const withdraw = patience === 0 ? cut() : this.#options.clock.after(patience, cut);
+		await closed;
+		withdraw?.();
+	}
+
+	#receive(request: IncomingMessage, response: ServerResponse): void {
+		const { socket } = request;
+		this.#requests.add(request);
+		response.once("close", () => {
+			this.#requests.delete(request);
+			if (this.#isEnding && !this.#awaited().has(socket)) socket.destroySoon();
+		});
+		this.#options.onRequest(request, response);
+	}
+
+	/** Where somebody waits for the answer to a whole request, and what is no connection of HTTP any more. */
+	#awaited(): ReadonlySet<Socket> {
+		const whole = [...this.#requests].filter(({ complete }) => complete);
+		return new Set([...this.#upgraded, ...whole.map(({ socket }) => socket)]);
+	}
+
+	#noteConnection(socket: Socket, isSecure: boolean): void {
 		const name = nameOf(socket);
-		unfinished.set(name, socket);
+		this.#note(name, socket);
+		if (!isSecure) return;
+		this.#handshakes.add(name);
+		const [oldest] = this.#handshakes;
+		if (this.#handshakes.size <= handshakeLimit || oldest === undefined) return;
+		this.#handshakes.delete(oldest);
+		this.#connections.get(oldest)?.destroy();
+	}
+
+	#noteHandshake(socket: Socket): void {
+		const name = nameOf(socket);
+		this.#handshakes.delete(name);
+		this.#note(name, socket);
+	}
+
+	#note(name: string, socket: Socket): void {
+		this.#connections.set(name, socket);
 		socket.once("close", () => {
 			// Another connection may have the name by then.
-			if (unfinished.get(name) === socket) unfinished.delete(name);
+			if (this.#connections.get(name) !== socket) return;
+			this.#connections.delete(name);
+			this.#handshakes.delete(name);
 		});
-		const [oldest] = unfinished;
-		if (unfinished.size <= handshakeLimit || oldest === undefined) return;
-		unfinished.delete(oldest[0]);
-		oldest[1].destroy();
-	});
-	server.on("secureConnection", (socket) => void unfinished.delete(nameOf(socket)));
+	}
 }
 
 /** The connection over which a socket came, encrypted or not. */

@@ -4,7 +4,7 @@ import type { Clock } from "../base/clock.ts";
 import { toKernelError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import { AccessControl } from "./access.ts";
-import { createHttpServer, listenOn, type TlsFiles } from "./http-server.ts";
+import { HttpServer, type TlsFiles } from "./http-server.ts";
 import { type Operations, sendHealth, sendText, toHealthPath } from "./operations.ts";
 import { HttpRefusal, sendJson, toStatus } from "./replies.ts";
 import { toFacts } from "./requests.ts";
@@ -31,7 +31,8 @@ export interface OperationsServerOptions {
 
 export interface OperationsServer {
 	readonly port: number;
-	close(): void;
+	/** Cuts its connections; resolves once they are gone. */
+	close(): Promise<void>;
 }
 
 /** Starts to listen. Fails with the error of the system when the address cannot be used. */
@@ -71,15 +72,13 @@ export async function startOperationsServer(options: OperationsServerOptions): P
 			sendJson(response, toStatus(error), { error: error.message, code: error.code });
 		});
 	};
-	const server = createHttpServer(tls, { headers: requestTime, request: requestTime }, listener);
-	server.maxConnections = connectionLimit;
-	const boundPort = await listenOn(server, port, host);
-	server.on("error", (error) => log.error("The server of operators failed.", { error }));
-	return {
-		port: boundPort,
-		close() {
-			server.close();
-			server.closeAllConnections();
-		},
-	};
+	const server = new HttpServer({
+		tls,
+		times: { headers: requestTime, request: requestTime },
+		connectionLimit,
+		clock,
+		onRequest: listener,
+		onError: (error) => log.error("The server of operators failed.", { error }),
+	});
+	return { port: await server.listen(port, host), close: () => server.close(0) };
 }

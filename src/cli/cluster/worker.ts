@@ -118,7 +118,7 @@ export async function runClusterWorker(
 		async finish() {
 			await host.sessions.stop();
 			await worker.close();
-			operations?.close();
+			await operations?.close();
 		},
 		exitCode: () => (process.exitCode === 1 ? 1 : 0),
 	});
@@ -126,7 +126,7 @@ export async function runClusterWorker(
 
 interface OperationsServer {
 	readonly url: string;
-	close(): void;
+	close(): Promise<void>;
 }
 
 /** Health and metrics for operators, with the tokens of the share directory. */
