@@ -1,12 +1,15 @@
 // What a client could send that speaks no proper HTTP or WebSocket: one request is never taken for two, nothing is held for long, and
 // whoever has no token holds nothing at all.
 import { randomBytes } from "node:crypto";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { control, createGateway } from "../../test/support/gateway/gateway-subject.ts";
 import { type RawConnection, sendRaw } from "../../test/support/gateway/raw-client.ts";
+import type { HostSettings } from "../../test/support/sessions/session-host.ts";
+import { silentLog } from "../base/log.ts";
 
-async function createSubject() {
-	const place = await createGateway();
+async function createSubject(settings: HostSettings = {}) {
+	const place = await createGateway(settings);
 	const connect = (bytes: string | Buffer = ""): RawConnection => {
 		const connection = sendRaw(place.port, bytes);
 		onTestFinished(() => void connection.socket.destroy());
@@ -60,6 +63,26 @@ describe("requests as bytes", () => {
 		await flood.closed;
 		expect(flood.statuses().filter((status) => status < 400)).toEqual([]);
 	});
+
+	it.each(["their client", "the server"])(
+		"are no fault of ours when %s ends them before they are whole",
+		async (who) => {
+			const logged: unknown[] = [];
+			const note = (message: string) => void logged.push(message);
+			const log = { ...silentLog, warn: note, error: note };
+			const { connect, head, gateway } = await createSubject({ log });
+			const { socket, until, closed } = connect(
+				head("POST /rpc HTTP/1.1", json, "Content-Length: 100", "Expect: 100-continue"),
+			);
+			await until((text) => text.includes(" 100 "));
+			socket.write("{");
+			if (who === "their client") socket.destroy();
+			await gateway.close();
+			await closed;
+			await nextTurn();
+			expect(logged).toEqual([]);
+		},
+	);
 
 	it("are refused with more headers than anybody needs", async () => {
 		const { connect, head } = await createSubject();

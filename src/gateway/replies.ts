@@ -95,8 +95,7 @@ export class Bodies {
 		const pieces: Buffer[] = [];
 		let size = 0;
 		try {
-			for await (const piece of request) {
-				if (!Buffer.isBuffer(piece)) continue;
+			for await (const piece of piecesOf(request)) {
 				size += piece.length;
 				this.#bytes += piece.length;
 				if (size > bodyLimit) throw tooLarge();
@@ -109,6 +108,15 @@ export class Bodies {
 		} finally {
 			this.#bytes -= size;
 		}
+	}
+}
+
+async function* piecesOf(request: IncomingMessage): AsyncGenerator<Buffer> {
+	try {
+		for await (const piece of request) if (Buffer.isBuffer(piece)) yield piece;
+	} catch {
+		// The connection broke, or was cut: there is nobody to answer, and it is no fault of the server.
+		throw new HttpRefusal(400, "The body is not whole.", { connection: "close" });
 	}
 }
 

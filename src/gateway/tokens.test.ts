@@ -13,7 +13,8 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { createDeferred } from "../base/deferred.ts";
 import { randomIdentifiers } from "../base/ids.ts";
 import { createDiskFiles } from "../files/disk-files.ts";
 import { privateBelow } from "../files/private-paths.ts";
@@ -47,6 +48,33 @@ describe("createTokens", () => {
 		const tokens = createTokens(below, createDiskFiles(privateBelow(path.dirname(file))), randomIdentifiers, user);
 		await tokens.prepare(false);
 		expect(await tokens.find("control")).not.toBeNull();
+	});
+
+	it("reads the file once for all who ask meanwhile, and again for whoever asks after it was replaced", async () => {
+		const { file } = createPlace();
+		const disk = createDiskFiles(privateBelow(path.dirname(file)));
+		const held = createDeferred<void>();
+		let reads = 0;
+		const files = {
+			...disk,
+			async read(path: string) {
+				reads += 1;
+				const bytes = await disk.read(path);
+				await held.promise;
+				return bytes;
+			},
+		};
+		const tokens = createTokens(file, files, randomIdentifiers, user);
+		await createTokens(file, disk, randomIdentifiers, user).prepare(true);
+		const { token } = JSON.parse(readFileSync(file, "utf8")).tokens[0];
+		const early = tokens.scopeOf(token);
+		await vi.waitFor(() => expect(reads).toBe(1), { interval: 1 });
+		await createTokens(file, disk, randomIdentifiers, user).prepare(true);
+		const late = Array.from({ length: 1000 }, () => tokens.scopeOf(token));
+		held.resolve();
+		expect(await early).toBe("control");
+		expect(new Set(await Promise.all(late))).toEqual(new Set([null]));
+		expect(reads).toBe(2);
 	});
 
 	it("knows nothing but whole tokens", async () => {

@@ -6,6 +6,7 @@ import * as v from "valibot";
 import { errorText, KernelError } from "../base/errors.ts";
 import type { Identifiers } from "../base/ids.ts";
 import { parseJsonFile } from "../base/json.ts";
+import { createSharedRun } from "../base/shared-run.ts";
 import type { Files } from "../files/port.ts";
 
 /** What a token allows: everything, or to look. It is stored with the token; a client cannot claim it. */
@@ -37,7 +38,8 @@ export interface Tokens {
 
 /** `user` is the number of the user who runs this; null where users have none. */
 export function createTokens(path: string, files: Files, identifiers: Identifiers, user: number | null): Tokens {
-	const read = () => readTokens(path, files, user);
+	// Requests that come together would fill the threads of the file system, each with the same few reads.
+	const read = createSharedRun(() => readTokens(path, files, user));
 	return {
 		async scopeOf(token) {
 			const given = digest(token);

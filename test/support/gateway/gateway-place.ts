@@ -28,6 +28,7 @@ export async function openGateway(
 	queueFiles: Files = createMemoryFiles(),
 	setup: Setup | null = null,
 ) {
+	const { log = silentLog } = settings;
 	const { host, clock, files } = await createHost({}, settings);
 	const valid = new Map<string, Scope>([
 		[control, "control"],
@@ -48,7 +49,7 @@ export async function openGateway(
 		server,
 		compatibility: noCompatibility,
 		maximumInFlight: 256,
-		log: silentLog,
+		log,
 	};
 	const gateway = await startGateway({
 		sessions: host,
@@ -59,7 +60,7 @@ export async function openGateway(
 		tls: null,
 		page: null,
 		setup,
-		queues: createQueueStore("/share/queues", queueFiles, silentLog),
+		queues: createQueueStore("/share/queues", queueFiles, log),
 		tokens,
 		...(operations === null ? {} : { operations }),
 		converse: converse ?? ((visit, transport, signal) => serveVisitor(visit, visitParts, transport, signal)),
@@ -69,7 +70,7 @@ export async function openGateway(
 			monotonic: clock.monotonic,
 			after: (ms, run, inBackground) => (ms >= tokenCheckSpan ? clock : systemClock).after(ms, run, inBackground),
 		},
-		log: silentLog,
+		log,
 	});
 	const close = async () => {
 		await host.stop();
