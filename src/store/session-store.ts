@@ -155,7 +155,9 @@ export interface StoredSession {
 	/** Its background tasks. */
 	readonly tasks: StoredTasks;
 	readonly notifications: StoredNotifications;
-	/** Called when the first turn begins: makes the session the work dir's last one. */
+	/** Prepares what the first write would have to wait for, without a trace of the session. Absent where there is nothing. */
+	warmUp?(): Promise<void>;
+	/** Called when a turn begins: makes the session the work dir's last one. */
 	markStarted(): Promise<void>;
 	/**
 	 * Persists the session although nothing has happened in it: it is on stable storage, and not deleted when closed.

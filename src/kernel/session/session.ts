@@ -75,7 +75,7 @@ export class Session implements SessionApi {
 		this.#turns = new SessionTurns(parts, this.#assembled, () => this.#checkOpen());
 		const { tools, turn } = this.#assembled;
 		this.#warmUp = new WarmUp({
-			work: async () => void (await Promise.all([tools(), chosen.model?.warmUp?.()])),
+			work: async () => void (await Promise.all([tools(), chosen.model?.warmUp?.(), stored.warmUp?.()])),
 			isNeeded: () => !this.#closing && !this.#turns.hadOne && turn.running === null,
 			clock,
 			log,

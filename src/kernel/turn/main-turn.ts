@@ -178,7 +178,7 @@ async function runPrompt(
 	turnHooks: TurnHooks,
 	settings: MainTurnSettings,
 ): Promise<TurnOutcome> {
-	const { services, hooks, commands } = settings;
+	const { services, hooks } = settings;
 	const { runHooks } = turnHooks;
 	const { emit } = turnEvents;
 	const { signal } = turn.controller;
@@ -202,15 +202,37 @@ async function runPrompt(
 	turnEvents.beginning = Promise.resolve(started).catch(() => {});
 	await started;
 	settings.budgets.openTurn((error) => breakOff(turn, error));
-	await Promise.all([services.stored.markStarted(), settings.notifications.openTurn(emit)]);
+	// Meanwhile the turn goes on, up to its first step.
+	const marked = services.stored.markStarted();
+	marked.catch(() => undefined);
+	await settings.notifications.openTurn(emit);
 	if (blocked !== null) {
 		await emit({ type: "content.delta", part: textPart(blocked.text) });
+		await marked;
 		return { status: "finished" };
 	}
 	if (refusedAtStart !== null) return { status: "failed", error: refusedAtStart };
+	const outcome = await runMarked(turn, { input, isOwn }, marked, turnEvents, turnHooks, settings);
+	await marked;
+	return outcome;
+}
+
+/** The run of a turn whose session is being marked as the last one of its work directory. */
+async function runMarked(
+	turn: RunningTurn,
+	{ input, isOwn }: Pick<TurnStart, "input" | "isOwn">,
+	marked: Promise<void>,
+	turnEvents: TurnEvents,
+	turnHooks: TurnHooks,
+	settings: MainTurnSettings,
+): Promise<TurnOutcome> {
+	const { hooks, commands } = settings;
+	const { runHooks } = turnHooks;
+	const { emit } = turnEvents;
+	const { signal } = turn.controller;
 	// First of all: a session without a context starts afresh when it is opened again, and would forget what a command
 	// changed.
-	const run = await prepareRun(turn, turnEvents, turnHooks, settings);
+	const run = await prepareRun(turn, marked, turnEvents, turnHooks, settings);
 	const { dependencies } = run;
 	const refused = await addContext(turn.options, dependencies);
 	if (refused !== null) return { status: "failed", error: refused };
@@ -293,6 +315,7 @@ async function runInput(
 /** All that the agent needs for this turn. */
 async function prepareRun(
 	turn: RunningTurn,
+	marked: Promise<void>,
 	{ emit }: TurnEvents,
 	{ watch, runHooks }: TurnHooks,
 	{ services, main, servers }: MainTurnSettings,
@@ -306,7 +329,10 @@ async function prepareRun(
 		steers,
 		watch,
 		...(runHooks === null ? {} : { runHooks }),
-		toolsReady: async () => servers?.prepareTurn(emit, controller.signal),
+		async toolsReady() {
+			await marked;
+			await servers?.prepareTurn(emit, controller.signal);
+		},
 		stepStarted: () => emitCrashNotice(main, emit),
 		options,
 	};

@@ -228,6 +228,9 @@ export async function openDiskSession(
 		openAgent: (id) => openAgentFiles(id, agentOptions),
 		tasks: createTaskFiles(paths.directory, taskOptions),
 		notifications: createNotificationFiles(paths.directory, taskOptions),
+		async warmUp() {
+			if (started === null) await Promise.all([index.warmUp(), options.sweepShared()]);
+		},
 		markStarted: () => whileOpen(() => index.setLastSession(workDir, options.id)),
 		establish: () =>
 			change(paths.context, async () => {

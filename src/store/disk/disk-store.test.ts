@@ -152,6 +152,14 @@ describe("sessions on disk", () => {
 		expect(await index()).toEqual({ work_dirs: [{ ...entry, last_session_id: id }] });
 	});
 
+	it("prepares the first write without a trace of the session", async () => {
+		const session = await open();
+		await session.warmUp?.();
+		expect(await readdir(place.root)).not.toContain("share");
+		await session.commit({ context: { kind: "append", rows: [promptRow] } });
+		expect(await text("context.jsonl")).toContain("Say hello");
+	});
+
 	it("stores a copy of each replaced context, under the first free number", async () => {
 		await put("context_2.jsonl", "of somebody else\n");
 		const session = await open();

@@ -2,11 +2,7 @@
 // name in it has changed, no killed process has left anything there.
 import type { Clock } from "../../base/clock.ts";
 import type { Files } from "../../files/port.ts";
-
-/** Milliseconds within which two changes of a directory may have the same time. */
-const tick = 100;
-/** The same where times seem to be in whole seconds: some file systems count them by two. */
-const longTick = 2000 + tick;
+import { showsLaterChanges } from "./file-times.ts";
 
 export interface LeftDirectories {
 	/** Notes the current state of a directory, every name in it being on stable storage. */
@@ -27,9 +23,7 @@ export function createLeftDirectories({
 	return {
 		async note(directory) {
 			const modifiedAt = (await files.status(directory))?.modifiedAt;
-			// A change right after this one might have the same time.
-			const hidden = modifiedAt !== undefined && modifiedAt % 1000 === 0 ? longTick : tick;
-			if (modifiedAt === undefined || clock.now() - modifiedAt < hidden) times.delete(directory);
+			if (modifiedAt === undefined || !showsLaterChanges(modifiedAt, clock.now())) times.delete(directory);
 			else times.set(directory, modifiedAt);
 		},
 		async isAsLeft(directory) {

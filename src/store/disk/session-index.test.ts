@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, utimes, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createFailingFiles } from "../../../test/support/store/failing-files.ts";
@@ -85,6 +85,31 @@ describe("kimi.json", () => {
 		expect(await readFile(`${indexPath}.damaged-1`, "utf8")).toBe("older");
 		expect(await index.lastSessionId("/a")).toBe("one");
 		expect(log.lines.map((line) => line.level)).toEqual(["warn", "warn"]);
+	});
+
+	it("is not read again for a change that changes nothing, once it was warmed up", async () => {
+		await create().setLastSession("/a", "one");
+		// As a file that was written a while ago.
+		const past = new Date(Date.now() - 60_000);
+		await utimes(indexPath, past, past);
+		let reads = 0;
+		const disk = createDiskFiles();
+		const files = {
+			...disk,
+			read(file: string) {
+				reads += 1;
+				return disk.read(file);
+			},
+		};
+		const index = create(createMemoryLog(), files);
+		await index.warmUp();
+		expect(reads).toBe(1);
+		await index.register("/a");
+		await index.setLastSession("/a", "one");
+		expect(reads).toBe(1);
+		await create().setLastSession("/a", "two");
+		await index.setLastSession("/a", "one");
+		expect(await create().lastSessionId("/a")).toBe("one");
 	});
 
 	it("loses no update of concurrent writers", async () => {

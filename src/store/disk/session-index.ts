@@ -8,6 +8,7 @@ import { isRecord, parseJsonFile } from "../../base/json.ts";
 import type { Log } from "../../base/log.ts";
 import { withLock } from "../../files/path-lock.ts";
 import type { FileStatus, Files } from "../../files/port.ts";
+import { showsLaterChanges } from "./file-times.ts";
 import { damagedPath } from "./logs/damaged-file.ts";
 import { withStorageError } from "./logs/storage-error.ts";
 import { isWorkDir } from "./work-dir.ts";
@@ -23,6 +24,8 @@ export interface SessionIndex {
 	setLastSession(workDir: string, id: string): Promise<void>;
 	/** Clears the last session if it is this one. Fails `storage-failed`. */
 	clearLastSession(workDir: string, id: string): Promise<void>;
+	/** Reads what a change would read, so that it need not if nothing has changed by then. Fails `storage-failed`. */
+	warmUp(): Promise<void>;
 }
 
 const localEntrySchema = v.looseObject({
@@ -84,9 +87,6 @@ function toText({ others, entries }: IndexContent): string {
 	return JSON.stringify({ work_dirs: entries, ...others }, null, 2);
 }
 
-/** Milliseconds after which a file that is replaced gets another time for sure, however coarse the clock of the file system is. */
-const settleTime = 3000;
-
 function isSame(one: FileStatus, other: FileStatus): boolean {
 	return one.modifiedAt === other.modifiedAt && one.size === other.size;
 }
@@ -118,10 +118,11 @@ export function createSessionIndex(options: {
 	let known: { readonly status: FileStatus; readonly content: IndexContent } | null = null;
 	/** The same as `read`, for the decision that nothing changes: a file that looks as it did is not read again. */
 	const readIfChanged = async (): Promise<IndexContent | null> => {
+		const lookedAt = options.clock.now();
 		const status = await files.status(indexPath);
 		if (status !== null && known !== null && isSame(status, known.status)) return known.content;
 		const content = await read();
-		const isSettled = status !== null && options.clock.now() - status.modifiedAt > settleTime;
+		const isSettled = status !== null && showsLaterChanges(status.modifiedAt, lookedAt);
 		known = isSettled && content !== null ? { status, content } : null;
 		return content;
 	};
@@ -170,5 +171,6 @@ export function createSessionIndex(options: {
 			update((content) =>
 				findEntry(content, workDir)?.last_session_id === id ? withLastSession(content, workDir, null) : null,
 			),
+		warmUp: async () => void (await withStorageError(indexPath, readIfChanged)),
 	};
 }
