@@ -11,6 +11,7 @@ import {
 	type StoreDirectory,
 } from "../../../test/support/store/store-directory.ts";
 import type { Clock } from "../../base/clock.ts";
+import { createDeferred } from "../../base/deferred.ts";
 import { createDiskFiles } from "../../files/disk-files.ts";
 import type { Files } from "../../files/port.ts";
 import type { Batch, StoredSession } from "../session-store.ts";
@@ -64,6 +65,45 @@ describe("the journal", () => {
 		await session.commit({}, { sync: true });
 		await session.commit({}, { sync: true });
 		expect(since(appended)).toEqual(["append journal.jsonl", "append context.jsonl", "sync journal.jsonl"]);
+	});
+
+	it("does not make a running turn wait for the files of other programs, which are complete when it has ended", async () => {
+		const disk = createDiskFiles();
+		const gate = createDeferred<void>();
+		const begun = createDeferred<void>();
+		const files: Files = {
+			...disk,
+			async openAppend(file) {
+				const opened = await disk.openAppend(file);
+				if (path.basename(file) !== "wire.jsonl") return opened;
+				return {
+					...opened,
+					async append(text) {
+						begun.resolve();
+						await gate.promise;
+						await opened.append(text);
+					},
+				};
+			},
+		};
+		const session = await place.openStore({ files }).openOrCreate(place.workDir, id);
+		await session.commit({ events: [eventAt({ type: "turn.started", input: "hi" })] }, { sync: true });
+		await begun.promise;
+		const journal = await readFile(path.join(String(session.directory), "journal.jsonl"), "utf8");
+		expect(journal).toContain("turn.started");
+
+		const done: string[] = [];
+		const noted = (name: string, work: Promise<unknown>) => work.then(() => done.push(name));
+		const rest = [
+			noted("step", session.commit({ ...batch, events: [step(1)] })),
+			noted("end", session.commit({ events: [eventAt({ type: "turn.ended", outcome: { status: "finished" } })] })),
+		];
+		expect(done).toEqual([]);
+		gate.resolve();
+		await Promise.all(rest);
+		const wire = await readFile(path.join(String(session.directory), "wire.jsonl"), "utf8");
+		expect(wire.match(/"type":"\w+"/g)).toEqual(['"type":"TurnBegin"', '"type":"StepBegin"', '"type":"TurnEnd"']);
+		expect(await readFile(path.join(String(session.directory), "context.jsonl"), "utf8")).toContain("Say hello");
 	});
 
 	it("is synced before the file of a context is replaced", async () => {

@@ -25,7 +25,7 @@ export interface JournalWriterOptions {
 	toStoredChange(change: ContextChange): Promise<ContextChange>;
 	/** Puts what was written elsewhere on stable storage. */
 	syncOthers(): Promise<void>;
-	/** Writes what the journal has got to the files that other programs read. Never rejects. */
+	/** Writes what the journal has got to the files that other programs read. Never rejects. While a turn runs, its commits do not wait for it. */
 	project(batches: readonly Batch[]): Promise<void>;
 	sizes(): LogSizes;
 	/** Whether the other logs have nothing that the journal lacks. If they have, the next opening has to find it. */
@@ -39,7 +39,7 @@ export interface JournalWriter {
 	readonly end: number;
 	cursor(): Cursor;
 	commit(batch: Batch, sync: boolean): Promise<readonly AgentEvent[]>;
-	/** Waits for the earlier commits. */
+	/** Waits for the earlier commits, and for what they write to the files that other programs read. */
 	settled(): Promise<void>;
 	/** Stores a summary, if anything was stored, so that the next opening has less to read. */
 	finish(): Promise<void>;
@@ -70,12 +70,21 @@ function addsPrompt({ context }: Batch): boolean {
 	return context?.kind === "append" && context.rows[0]?.type === "system-prompt";
 }
 
+/** Whether it replaces what other programs read, instead of adding to it. */
+function changesFiles({ context, state }: Batch): boolean {
+	return context?.kind === "replace" || state !== undefined;
+}
+
 export function createJournalWriter(options: JournalWriterOptions): JournalWriter {
 	const { journal, epoch, summary } = options;
 	let lastSeq = options.lastSeq;
 	let hasState = options.hasState;
 	let hasBegun = false;
 	let end = 0;
+	/** Whether a turn of the session's own agent runs. */
+	let isInTurn = false;
+	/** The writing of the files that other programs read. */
+	let projecting: Promise<void> = Promise.resolve();
 	const waiting: WaitingCommit[] = [];
 	let running: Promise<void> | null = null;
 
@@ -109,7 +118,9 @@ export function createJournalWriter(options: JournalWriterOptions): JournalWrite
 			if (!isDurable(event)) continue;
 			summary.addEvent(event);
 			lastSeq = event.seq ?? lastSeq;
+			if (event.agentPath.length === 0 && event.body.type === "turn.started") isInTurn = true;
 		}
+		if (endsTurn({ events })) isInTurn = false;
 		if (context !== undefined) summary.addContext(context);
 		hasState ||= state !== undefined;
 	};
@@ -133,6 +144,8 @@ export function createJournalWriter(options: JournalWriterOptions): JournalWrite
 			seq += next.events.filter(isDurable).length;
 			return next;
 		});
+		// A summary has the sizes of these files, and what the journal has of a prompt depends on one of them.
+		if (batches.some(endsTurn) || batches.some(addsPrompt)) await projecting;
 		const first = hasBegun ? [] : await options.begin();
 		const lines = [...first];
 		if (hasBegun && batches.some(endsTurn) && (await options.isSummarizable())) lines.push(...summaryLines(false));
@@ -141,7 +154,10 @@ export function createJournalWriter(options: JournalWriterOptions): JournalWrite
 		hasBegun = true;
 		end = journal.length;
 		for (const batch of stored) note(batch);
-		await options.project(stored);
+		// While a turn runs, what it does next does not wait for them: there is one such writing at a time.
+		await projecting;
+		projecting = options.project(stored);
+		if (!isInTurn || batches.some(changesFiles)) await projecting;
 		return stored;
 	};
 
@@ -188,6 +204,7 @@ export function createJournalWriter(options: JournalWriterOptions): JournalWrite
 		},
 		async settled() {
 			await running;
+			await projecting;
 		},
 		async finish() {
 			if (hasBegun && (await options.isSummarizable())) await journal.append(summaryLines(true));
