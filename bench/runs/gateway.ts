@@ -1,6 +1,6 @@
 // The gateway under load.
 import type { Choice } from "../choice.ts";
-import { type GatewayLoad, measureGateway } from "../gateway-load.ts";
+import { type GatewayLoad, measureGateway } from "../gateway/measurement.ts";
 import { writeBenchFiles } from "../measurements.ts";
 import type { Measure } from "../report.ts";
 import { createTargets, own } from "../targets.ts";

@@ -2,9 +2,9 @@
 // delta with its number and the time at which it was written. It speaks as little HTTP as an answer needs, so that what it costs
 // is mostly what the system takes for so many writes.
 import { createServer, type Socket } from "node:net";
-import type { GatewayLoad, ProviderReport, ProviderRequest } from "./gateway-load.ts";
-import { childOf, monotonicTime } from "./gateway-process.ts";
-import { percentile } from "./report.ts";
+import { percentile } from "../report.ts";
+import type { GatewayLoad, ProviderReport, ProviderRequest } from "./measurement.ts";
+import { childOf, monotonicTime } from "./process.ts";
 
 /** It does not write to all sessions in the same moment. */
 const slices = 10;

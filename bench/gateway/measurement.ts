@@ -1,16 +1,14 @@
 // Measures the gateway under load: a provider on loopback streams the answers of many sessions at once, at a fixed rate; how
 // long until each delta is at a client, what it costs in memory, and whether anything was lost. Provider and clients are processes
 // of their own, so that they do not measure themselves; on a machine of few cores they are a part of the load all the same.
-import { type ChildProcess, fork, spawn } from "node:child_process";
-import { Agent, request } from "node:http";
-import path from "node:path";
-import { createInterface } from "node:readline";
+import { type ChildProcess, fork } from "node:child_process";
+import { Agent } from "node:http";
 import { fileURLToPath } from "node:url";
-import { readTokens } from "../test/support/gateway/token-file.ts";
-import { residentMemory, type Target } from "./child.ts";
-import { type Peer, peerOf } from "./gateway-process.ts";
-import { inParallel } from "./parallel.ts";
-import { busyTime, processorTime } from "./processor-time.ts";
+import { residentMemory, type Target } from "../child.ts";
+import { inParallel } from "../parallel.ts";
+import { busyTime, processorTime } from "../processor-time.ts";
+import { type Peer, peerOf } from "./process.ts";
+import { type RunningServer, sendCall, startServer } from "./server.ts";
 
 /** The load: sessions, the streams that share them among each other, and deltas of a session in a second. */
 export interface GatewayLoad {
@@ -89,14 +87,14 @@ export type ReadersReport =
 const atOnce = 20;
 
 export async function measureGateway(target: Target, workDir: string, load: GatewayLoad): Promise<GatewayMeasurement> {
-	const provider = startHelper<ProviderReport, ProviderRequest>("gateway-provider.ts");
-	const readers = startHelper<ReadersReport, ReadersRequest>("gateway-readers.ts");
+	const provider = startHelper<ProviderReport, ProviderRequest>("provider.ts");
+	const readers = startHelper<ReadersReport, ReadersRequest>("readers.ts");
 	const agent = new Agent({ keepAlive: true, maxSockets: atOnce });
-	let gateway: RunningGateway | null = null;
+	let gateway: RunningServer | null = null;
 	try {
 		provider.peer.send({ kind: "begin", load });
 		const { port } = await provider.peer.next("listening");
-		const running = await startGateway(target, workDir, port, load.sessions);
+		const running = await startServer(target, workDir, port, load.sessions);
 		gateway = running;
 		const call = (method: string, params: object) => sendCall(running, agent, method, params);
 		const ids = await inParallel(load.sessions, atOnce, async () =>
@@ -182,80 +180,4 @@ interface Helper<Incoming extends { readonly kind: string }, Outgoing> {
 function startHelper<Incoming extends { readonly kind: string }, Outgoing>(file: string): Helper<Incoming, Outgoing> {
 	const child = fork(fileURLToPath(new URL(file, import.meta.url)), { execArgv: ["--import", "tsx"] });
 	return { child, peer: peerOf<Incoming, Outgoing>(child) };
-}
-
-interface RunningGateway {
-	readonly child: ChildProcess;
-	readonly port: number;
-	readonly token: string;
-}
-
-async function startGateway(
-	{ command, environment }: Target,
-	workDir: string,
-	provider: number,
-	turns: number,
-): Promise<RunningGateway> {
-	const config = {
-		default_model: "m",
-		models: { m: { provider: "p", model: "m", max_context_size: 1_000_000 } },
-		providers: { p: { type: "kimi", base_url: `http://127.0.0.1:${provider}`, api_key: "key-0123456789" } },
-		agentwire: { limits: { running_turns: turns, loaded_sessions: Math.max(1024, turns) } },
-	};
-	const [file, ...words] = command;
-	const child = spawn(
-		file,
-		[
-			...words,
-			"serve",
-			"--json",
-			"--port",
-			"0",
-			"--work-dir",
-			path.resolve(workDir),
-			"--config",
-			JSON.stringify(config),
-		],
-		{ env: environment, stdio: ["ignore", "pipe", "inherit"] },
-	);
-	for await (const line of createInterface({ input: child.stdout })) {
-		const { url, tokens }: { url: string; tokens: string } = JSON.parse(line);
-		return { child, port: Number(new URL(url).port), token: readTokens(tokens).control ?? "" };
-	}
-	throw new Error("The gateway ended before it served.");
-}
-
-function sendCall(
-	{ port, token }: RunningGateway,
-	agent: Agent,
-	method: string,
-	params: object,
-): Promise<Record<string, unknown>> {
-	const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
-	return new Promise((resolve, reject) => {
-		const sending = request(
-			{
-				host: "127.0.0.1",
-				port,
-				agent,
-				method: "POST",
-				path: "/rpc",
-				headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
-			},
-			(response) => {
-				let text = "";
-				response.setEncoding("utf8");
-				response.on("data", (piece: string) => {
-					text += piece;
-				});
-				response.on("end", () => {
-					const answer: { result?: Record<string, unknown>; error?: { message: string } } = JSON.parse(text);
-					if (answer.result === undefined) reject(new Error(`${method}: ${answer.error?.message}`));
-					else resolve(answer.result);
-				});
-			},
-		);
-		sending.on("error", reject);
-		sending.end(body);
-	});
 }

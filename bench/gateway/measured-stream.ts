@@ -1,16 +1,10 @@
-// The clients of the gateway's measurement, in a process of their own. While the answers come they only note what arrived when:
-// what it means is read afterwards, so that reading does not delay what is measured.
+// A stream of events that is measured. While the answers come it only notes what arrived when: what it means is read afterwards,
+// so that reading does not delay what is measured.
 import { type IncomingMessage, request } from "node:http";
-import type { ReadersReport, ReadersRequest } from "./gateway-load.ts";
-import { childOf, monotonicTime } from "./gateway-process.ts";
-import { inParallel } from "./parallel.ts";
-import { percentile } from "./report.ts";
+import { monotonicTime } from "./process.ts";
 
 /** Of the deltas, with their number and the time at which they were written. */
 const mark = /(\d+)@([\d.]+) /g;
-/** Streams that are opened at once. */
-const atOnce = 20;
-
 interface Carried {
 	/** The number of the last stored event. */
 	seq: number;
@@ -21,7 +15,7 @@ interface Carried {
 }
 
 /** One stream of events, its clock and its oracle. */
-class MeasuredStream {
+export class MeasuredStream {
 	readonly times: number[] = [];
 	readonly #response: IncomingMessage;
 	readonly #sessions: Map<string, Carried>;
@@ -109,7 +103,18 @@ class MeasuredStream {
 	}
 }
 
-function openStream(ids: readonly string[]): Promise<MeasuredStream> {
+/** Where a server listens, and what allows to read there. */
+export interface StreamSource {
+	readonly port: number;
+	readonly token: string;
+}
+
+/** Opens a stream of these sessions; deltas with a number below `unmeasured` are not timed. */
+export function openStream(
+	{ port, token }: StreamSource,
+	ids: readonly string[],
+	unmeasured: number,
+): Promise<MeasuredStream> {
 	return new Promise((resolve, reject) => {
 		const sending = request(
 			{
@@ -128,26 +133,3 @@ function openStream(ids: readonly string[]): Promise<MeasuredStream> {
 		sending.end();
 	});
 }
-
-const parent = childOf<ReadersRequest, ReadersReport>();
-const { port, token, shares, stalled, count, unmeasured } = await parent.next("open");
-const streams = await inParallel(shares.length, atOnce, (n) => openStream(shares[n] ?? []));
-const [idle, reading] = [streams.slice(0, stalled), streams.slice(stalled)];
-for (const stream of idle) stream.pause();
-parent.send({ kind: "open" });
-await parent.next("finish");
-// Those that read have the end of every turn; then the others read.
-await Promise.all(reading.map((stream) => stream.ended()));
-for (const stream of idle) stream.resume();
-await Promise.all(idle.map((stream) => stream.ended()));
-const times = reading.flatMap((stream) => stream.times);
-parent.send({
-	kind: "result",
-	deltas: times.length,
-	median: percentile(times, 0.5),
-	p99: percentile(times, 0.99),
-	faults: [
-		...reading.flatMap((stream) => stream.faults(count, true)),
-		...idle.flatMap((stream) => stream.faults(count, false)),
-	],
-});
