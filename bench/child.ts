@@ -1,6 +1,6 @@
 // A measured child process: started, fed, and its raw bytes received without delay, whatever is measured.
 import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { processTree, readProcess } from "./process-tree.ts";
 
 /** A `--wire` executable to measure: its command line and its environment. */
 export interface Target {
@@ -86,7 +86,7 @@ export function startChild({ command, environment }: Target, words: readonly str
 			});
 			return Promise.race([found, failed]);
 		},
-		peakMemory: () => (isMac || child.pid === undefined ? null : peakOfTree(child.pid)),
+		peakMemory: () => (child.pid === undefined ? null : mostMemory(child.pid, /^VmHWM:\s+(\d+) kB/m)),
 		async finish() {
 			child.stdin.end();
 			const timer = setTimeout(() => child.kill("SIGKILL"), 5000);
@@ -113,16 +113,16 @@ function isReply(line: string, id: string): boolean {
 	return typeof value === "object" && value !== null && "id" in value && value.id === id;
 }
 
-/** Bytes of memory that a process has now; null where the system does not report it. */
+/** Bytes of memory that a process has now, the most of its tree; null where the system does not report it. */
 export function residentMemory({ pid }: ChildProcess): number | null {
-	if (process.platform !== "linux" || pid === undefined) return null;
-	const found = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"));
-	return found === null ? null : Number(found[1]) * 1024;
+	return pid === undefined ? null : mostMemory(pid, /^VmRSS:\s+(\d+) kB/m);
 }
 
-/** The largest peak of a process and its descendants, in bytes: a command may be a wrapper around the program. */
-function peakOfTree(pid: number): number {
-	const own = /^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"));
-	const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").split(" ").map(Number);
-	return Math.max(Number(own?.[1] ?? 0) * 1024, ...children.filter((child) => child > 0).map(peakOfTree));
+/** The largest among a process and its descendants, in bytes; null where the system reports none. */
+function mostMemory(pid: number, field: RegExp): number | null {
+	const found = processTree(pid).flatMap((each) => {
+		const [, kilobytes] = field.exec(readProcess(each, "status") ?? "") ?? [];
+		return kilobytes === undefined ? [] : [Number(kilobytes) * 1024];
+	});
+	return found.length === 0 ? null : Math.max(...found);
 }

@@ -1,17 +1,21 @@
 // Processor time of processes and of the whole machine, as Linux counts it; null on other systems.
 import { readFileSync } from "node:fs";
+import { processTree, readProcess } from "./process-tree.ts";
 
 /** Linux counts in hundredths of a second, whatever its own clock is. */
 const ticksPerSecond = 100;
 
-/** Seconds of one core that a process has taken. */
+/** Seconds of one core that a process and its descendants have taken. */
 export function processorTime({ pid }: { readonly pid?: number | undefined }): number | null {
-	if (process.platform !== "linux" || pid === undefined) return null;
-	// The name of the program, in parentheses, may have blanks.
-	const [, , , , , , , , , , , , user, system] = readFileSync(`/proc/${pid}/stat`, "utf8")
-		.replace(/^.*\) /s, "_ ")
-		.split(" ");
-	return (Number(user) + Number(system)) / ticksPerSecond;
+	if (pid === undefined) return null;
+	const times = processTree(pid).flatMap((each) => {
+		// The name of the program, in parentheses, may have blanks.
+		const fields = readProcess(each, "stat")
+			?.replace(/^.*\) /s, "_ ")
+			.split(" ");
+		return fields === undefined ? [] : [(Number(fields[12]) + Number(fields[13])) / ticksPerSecond];
+	});
+	return times.length === 0 ? null : times.reduce((sum, time) => sum + time, 0);
 }
 
 /** Seconds of all cores in which anything ran. */
