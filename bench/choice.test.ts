@@ -4,7 +4,7 @@ import { readChoice } from "./choice.ts";
 const read = (...words: string[]) => readChoice(words, "bin/agentwire");
 
 it("measures the program of this folder 11 times when nothing is asked for", () => {
-	expect(read()).toEqual({
+	expect(read()).toMatchObject({
 		runs: 11,
 		json: false,
 		kind: null,
@@ -28,4 +28,13 @@ it.each(["0", "1.5", "many"])("refuses %s runs", (runs) => {
 it("refuses what it does not know", () => {
 	expect(() => read("--fast")).toThrow("'--fast'");
 	expect(() => read("word")).toThrow("'word'");
+});
+
+it("takes the loads of the gateway, and of nothing else", () => {
+	const { kind, loads } = read("--gateway", "--load", "250x20", "--load", "1x20x50");
+	expect(kind).toBe("gateway");
+	expect(loads.map(({ name }) => name)).toEqual(["250x20", "1x20x50"]);
+	expect(() => read("--load", "250x20")).toThrow("--load needs --gateway.");
+	expect(() => read("--sessions", "--load", "250x20")).toThrow("--load needs --gateway.");
+	expect(() => read("--gateway", "--load", "many")).toThrow("--load needs SESSIONSxRATE");
 });

@@ -1,5 +1,6 @@
 // What a command line of the benchmarks asks for.
 import { parseArgs } from "node:util";
+import { type GatewayLoad, loadForm, readLoads } from "./gateway/loads.ts";
 
 /** The kinds of run that measure one thing alone; of several that are asked for, the first counts. */
 const kinds = ["providers", "sessions", "permissions", "acp", "gateway", "store", "start"] as const;
@@ -14,11 +15,13 @@ export interface Choice {
 	readonly check: boolean;
 	/** Writes the ratios of the start as those to compare with. */
 	readonly commit: boolean;
+	/** What the gateway is measured under. */
+	readonly loads: readonly GatewayLoad[];
 	readonly peers: readonly string[];
 	readonly executable: string;
 }
 
-export const usage = `Usage: npm run bench [-- --peer "NAME=<command>" …] [--runs N] [--json] [${kinds.map((kind) => `--${kind}`).join(" | ")} | --check | --commit] [--executable FILE]`;
+export const usage = `Usage: npm run bench [-- --peer "NAME=<command>" …] [--runs N] [--json] [${kinds.map((kind) => `--${kind}`).join(" | ")} | --check | --commit] [--load ${loadForm} …] [--executable FILE]`;
 
 /** Reads the words of a command line. Throws for those that it does not know. */
 export function readChoice(words: readonly string[], executable: string): Choice {
@@ -36,6 +39,7 @@ export function readChoice(words: readonly string[], executable: string): Choice
 			permissions: { type: "boolean", default: false },
 			acp: { type: "boolean", default: false },
 			gateway: { type: "boolean", default: false },
+			load: { type: "string", multiple: true, default: [] },
 			store: { type: "boolean", default: false },
 			executable: { type: "string", default: executable },
 		},
@@ -43,12 +47,15 @@ export function readChoice(words: readonly string[], executable: string): Choice
 	const runs = Number(values.runs);
 	if (!Number.isInteger(runs) || runs < 1) throw new Error("--runs needs a whole number of at least 1.");
 	const asked = { ...values, start: values.start || values.check || values.commit };
+	const kind = kinds.find((each) => asked[each]) ?? null;
+	if (values.load.length > 0 && kind !== "gateway") throw new Error("--load needs --gateway.");
 	return {
 		runs,
 		json: values.json,
-		kind: kinds.find((kind) => asked[kind]) ?? null,
+		kind,
 		check: values.check,
 		commit: values.commit,
+		loads: readLoads(values.load),
 		peers: values.peer,
 		executable: values.executable,
 	};

@@ -61,6 +61,31 @@ export function toTable(measures: readonly Measure[], own: string): string {
 	return alignColumns([header, header.map((_, index) => (index === 0 ? ":--" : "--:")), ...rows]);
 }
 
+/** A measure of several programs under a load. */
+export interface LoadMeasure extends Measure {
+	readonly load: string;
+	/** Whether the table says how each program compares with the floor. */
+	readonly isCompared: boolean;
+}
+
+/** A Markdown table with a column for each program: medians, and how those that are compared relate to the one of the floor. */
+export function toLoadTable(measures: readonly LoadMeasure[], programs: readonly string[], floor: string): string {
+	const rows = measures.map(({ load, name, unit, values, isCompared }, index) => {
+		const base = values.get(floor) ?? [];
+		const cells = programs.map((program) => {
+			const own = values.get(program) ?? [];
+			if (own.length === 0) return "";
+			const value = format(median(own), unit);
+			if (!isCompared || program === floor || base.length === 0) return value;
+			return `${value} (${(median(own) / median(base)).toFixed(2)}×)`;
+		});
+		// A load is named in the first of its rows.
+		return [measures[index - 1]?.load === load ? "" : load, name, ...cells];
+	});
+	return alignColumns([["load", "measure", ...programs], [":--", ":--", ...programs.map(() => "--:")], ...rows]);
+}
+
+/** Rows of equal cells; the second row says which columns are aligned to the right. */
 function alignColumns(rows: readonly (readonly string[])[]): string {
 	const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => (row[column] ?? "").length)));
 	return rows
@@ -69,7 +94,7 @@ function alignColumns(rows: readonly (readonly string[])[]): string {
 				const width = widths[column] ?? 0;
 				if (cell === "--:") return cell.padStart(width, "-");
 				if (cell === ":--") return cell.padEnd(width, "-");
-				return column === 0 ? cell.padEnd(width) : cell.padStart(width);
+				return rows[1]?.[column] === ":--" ? cell.padEnd(width) : cell.padStart(width);
 			});
 			return `| ${cells.join(" | ")} |`;
 		})

@@ -12,6 +12,7 @@ export const root = fileURLToPath(new URL("..", import.meta.url));
 export const own = "agentwire";
 export const oneFile = "one file";
 export const bare = "bare node";
+export const bareRelay = "bare relay";
 
 /** What measured processes see: their own sessions and compiled code, and no certificates that Node would read. */
 export function createEnvironment(folder: string, name: string): NodeJS.ProcessEnv {
@@ -44,3 +45,10 @@ export function findOneFile(folder: string): Target[] {
 	process.stderr.write("Without the one file: build it with npm run build:binary.\n");
 	return [];
 }
+
+/** What Node needs to carry deltas from a provider to clients without an agent. */
+export const createBareRelay = (folder: string): Target => ({
+	name: bareRelay,
+	command: ["node", path.join(root, "bench", "gateway", "bare-relay.mjs")],
+	environment: createEnvironment(folder, "bare-relay"),
+});

@@ -6,23 +6,11 @@ import { Agent } from "node:http";
 import { fileURLToPath } from "node:url";
 import { residentMemory, type Target } from "../child.ts";
 import { inParallel } from "../parallel.ts";
+import { killTree } from "../process-tree.ts";
 import { busyTime, processorTime } from "../processor-time.ts";
+import type { GatewayLoad } from "./loads.ts";
 import { type Peer, peerOf } from "./process.ts";
 import { type RunningServer, sendCall, startServer } from "./server.ts";
-
-/** The load: sessions, the streams that share them among each other, and deltas of a session in a second. */
-export interface GatewayLoad {
-	readonly sessions: number;
-	readonly streams: number;
-	/** Whether every stream carries every session, instead of its share of them. */
-	readonly isShared: boolean;
-	/** Streams among them that do not read while the answers come. */
-	readonly stalled: number;
-	readonly rate: number;
-	/** Before it is measured: what runs often is compiled by then. */
-	readonly warmUp: number;
-	readonly seconds: number;
-}
 
 export interface GatewayMeasurement {
 	/** Milliseconds from the provider's write to the client's read. */
@@ -86,6 +74,7 @@ export type ReadersReport =
 /** Requests that are under way at once. */
 const atOnce = 20;
 
+/** Starts a server of the gateway's protocol and measures it under a load. */
 export async function measureGateway(target: Target, workDir: string, load: GatewayLoad): Promise<GatewayMeasurement> {
 	const provider = startHelper<ProviderReport, ProviderRequest>("provider.ts");
 	const readers = startHelper<ReadersReport, ReadersRequest>("readers.ts");
@@ -147,7 +136,7 @@ export async function measureGateway(target: Target, workDir: string, load: Gate
 		};
 	} finally {
 		agent.destroy();
-		gateway?.child.kill("SIGKILL");
+		if (gateway !== null) killTree(gateway.child);
 		provider.child.kill("SIGKILL");
 		readers.child.kill("SIGKILL");
 	}

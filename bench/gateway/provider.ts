@@ -3,7 +3,8 @@
 // is mostly what the system takes for so many writes.
 import { createServer, type Socket } from "node:net";
 import { percentile } from "../report.ts";
-import type { GatewayLoad, ProviderReport, ProviderRequest } from "./measurement.ts";
+import type { GatewayLoad } from "./loads.ts";
+import type { ProviderReport, ProviderRequest } from "./measurement.ts";
 import { childOf, monotonicTime } from "./process.ts";
 
 /** It does not write to all sessions in the same moment. */

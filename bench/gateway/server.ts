@@ -5,6 +5,7 @@ import path from "node:path";
 import { createInterface } from "node:readline";
 import { readTokens } from "../../test/support/gateway/token-file.ts";
 import type { Target } from "../child.ts";
+import { killTree } from "../process-tree.ts";
 
 /** A server that is measured, and what its clients need. */
 export interface RunningServer {
@@ -15,7 +16,7 @@ export interface RunningServer {
 
 /** Starts a server whose model is the provider at this port, with as many turns at once. Throws when it does not serve. */
 export async function startServer(
-	{ command, environment }: Target,
+	{ name, command, environment }: Target,
 	workDir: string,
 	provider: number,
 	turns: number,
@@ -27,26 +28,22 @@ export async function startServer(
 		agentwire: { limits: { running_turns: turns, loaded_sessions: Math.max(1024, turns) } },
 	};
 	const [file, ...words] = command;
-	const child = spawn(
-		file,
-		[
-			...words,
-			"serve",
-			"--json",
-			"--port",
-			"0",
-			"--work-dir",
-			path.resolve(workDir),
-			"--config",
-			JSON.stringify(config),
-		],
-		{ env: environment, stdio: ["ignore", "pipe", "inherit"] },
-	);
-	for await (const line of createInterface({ input: child.stdout })) {
-		const { url, tokens }: { url: string; tokens: string } = JSON.parse(line);
-		return { child, port: Number(new URL(url).port), token: readTokens(tokens).control ?? "" };
+	const serve = ["serve", "--json", "--port", "0", "--work-dir", path.resolve(workDir)];
+	const child = spawn(file, [...words, ...serve, "--config", JSON.stringify(config)], {
+		env: environment,
+		stdio: ["ignore", "pipe", "inherit"],
+	});
+	child.on("error", (error) => console.error(error.message));
+	try {
+		for await (const line of createInterface({ input: child.stdout })) {
+			const { url, tokens }: { url: string; tokens: string } = JSON.parse(line);
+			return { child, port: Number(new URL(url).port), token: readTokens(tokens).control ?? "" };
+		}
+		throw new Error("it ended before it served.");
+	} catch (thrown) {
+		killTree(child);
+		throw new Error(`${name}: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
 	}
-	throw new Error("The gateway ended before it served.");
 }
 
 /** The result of a method over HTTP. */

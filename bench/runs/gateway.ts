@@ -1,78 +1,71 @@
-// The gateway under load.
+// The gateway under load: the package, the one file, the peers and a bare relay, in turns.
 import type { Choice } from "../choice.ts";
-import { type GatewayLoad, measureGateway } from "../gateway/measurement.ts";
+import { loadLegend } from "../gateway/loads.ts";
+import { type GatewayMeasurement, measureGateway } from "../gateway/measurement.ts";
 import { writeBenchFiles } from "../measurements.ts";
-import type { Measure } from "../report.ts";
-import { createTargets, own } from "../targets.ts";
+import { type LoadMeasure, type Measure, toLoadTable } from "../report.ts";
+import { bareRelay, createBareRelay, createTargets, findOneFile } from "../targets.ts";
 import { endProgress, printMeasures, showProgress } from "./printing.ts";
 
-/** The load of many sessions, from what is aimed at down to what a machine of two cores can take, and of many clients at one session. */
-const gatewayLoads: readonly (readonly [name: string, GatewayLoad])[] = [
-	...(
-		[
-			[1000, 20],
-			[500, 20],
-			[250, 20],
-			[1000, 5],
-			[100, 20],
-		] as const
-	).map(([sessions, rate]): [string, GatewayLoad] => [
-		`${sessions.toLocaleString("en-US")} sessions at ${rate} deltas/s, ${Math.min(200, sessions)} streams, one stalled`,
-		{ sessions, streams: Math.min(200, sessions), isShared: false, stalled: 1, rate, warmUp: 5, seconds: 10 },
-	]),
-	[
-		"50 clients at one session of 20 deltas/s",
-		{ sessions: 1, streams: 50, isShared: true, stalled: 0, rate: 20, warmUp: 5, seconds: 10 },
-	],
+interface ServerMeasure {
+	readonly name: string;
+	readonly unit: Measure["unit"];
+	/** Null where the system does not report it. */
+	readonly of: (measured: GatewayMeasurement) => number | null;
+	/** Whether it is in the table, and compared with the bare relay there; what is not is in the data. */
+	readonly form: "compared" | "shown" | "data";
+}
+
+const inMegabytes = (bytes: number | undefined): number | null => (bytes === undefined ? null : bytes / 1_000_000);
+
+const serverMeasures: readonly ServerMeasure[] = [
+	{ name: "delta to client, median", unit: "ms", of: ({ median }) => median, form: "compared" },
+	{ name: "99 of 100 within", unit: "ms", of: ({ p99 }) => p99, form: "compared" },
+	{ name: "processor time for each delta", unit: "µs", of: ({ cost }) => cost, form: "compared" },
+	{ name: "deltas at clients", unit: "events/s", of: ({ deltasPerSecond }) => deltasPerSecond, form: "data" },
+	{ name: "server", unit: "% of a core", of: ({ shares }) => shares?.gateway ?? null, form: "shown" },
+	{ name: "provider", unit: "% of a core", of: ({ shares }) => shares?.provider ?? null, form: "data" },
+	{ name: "clients", unit: "% of a core", of: ({ shares }) => shares?.readers ?? null, form: "data" },
+	{ name: "all else on the machine", unit: "% of a core", of: ({ shares }) => shares?.others ?? null, form: "shown" },
+	{ name: "provider late, 99 of 100 within", unit: "ms", of: ({ late }) => late, form: "shown" },
+	{ name: "memory before", unit: "MB", of: ({ memory }) => inMegabytes(memory?.before), form: "data" },
+	{ name: "peak memory", unit: "MB", of: ({ memory }) => inMegabytes(memory?.peak), form: "shown" },
 ];
 
 export async function runGateway(choice: Choice, folder: string): Promise<void> {
 	const { workDir } = writeBenchFiles(folder);
-	const [target] = createTargets(choice, folder);
-	if (target === undefined) return;
-	const measures: Measure[] = [];
-	const columns = gatewayLoads.map(([name, load]) => {
-		const add = (what: string, unit: Measure["unit"]) => {
-			const values: number[] = [];
-			measures.push({ name: `${name}: ${what}`, unit, values: new Map([[own, values]]) });
-			return values;
-		};
-		return {
-			load,
-			median: add("delta to client, median", "ms"),
-			p99: add("99 of 100 within", "ms"),
-			late: add("provider late, 99 of 100 within", "ms"),
-			rate: add("deltas at clients", "events/s"),
-			cost: add("processor time of the gateway for each", "µs"),
-			gateway: add("gateway", "% of a core"),
-			provider: add("provider", "% of a core"),
-			readers: add("clients", "% of a core"),
-			others: add("all else on the machine", "% of a core"),
-			memory: add("memory before", "MB"),
-			peak: add("peak memory", "MB"),
-		};
-	});
-	let faults: readonly string[] = [];
+	const [own, ...peers] = createTargets(choice, folder);
+	const servers = [...(own === undefined ? [] : [own]), ...findOneFile(folder), ...peers, createBareRelay(folder)];
+	const programs = servers.map(({ name }) => name);
+	const columns = choice.loads.map((load) => ({
+		load,
+		rows: serverMeasures.map(({ name, unit, of, form }) => {
+			const values = new Map<string, number[]>(programs.map((program) => [program, []]));
+			return { load: load.name, name, unit, of, form, isCompared: form === "compared", values };
+		}),
+	}));
+	const faults: string[] = [];
 	for (let round = 1; round <= choice.runs; round += 1) {
-		for (const { load, median, p99, late, rate, cost, memory, peak, ...shares } of columns) {
-			showProgress(choice, `run ${round} of ${choice.runs}, ${load.sessions} sessions`);
-			const measured = await measureGateway(target, workDir, load);
-			median.push(measured.median);
-			p99.push(measured.p99);
-			late.push(measured.late);
-			rate.push(measured.deltasPerSecond);
-			if (measured.cost !== null) cost.push(measured.cost);
-			if (measured.shares !== null) {
-				for (const name of ["gateway", "provider", "readers", "others"] as const)
-					shares[name].push(measured.shares[name]);
+		for (const { load, rows } of columns) {
+			for (const server of servers) {
+				showProgress(choice, `run ${round} of ${choice.runs}, ${load.name}, ${server.name}`);
+				const measured = await measureGateway(server, workDir, load);
+				for (const { of, values } of rows) {
+					const value = of(measured);
+					if (value !== null) values.get(server.name)?.push(value);
+				}
+				faults.push(...measured.faults.map((fault) => `${server.name}, ${load.name}: ${fault}`));
 			}
-			if (measured.memory !== null) memory.push(measured.memory.before / 1_000_000);
-			if (measured.memory !== null) peak.push(measured.memory.peak / 1_000_000);
-			faults = [...faults, ...measured.faults];
 		}
 	}
 	endProgress(choice);
-	printMeasures(choice, measures);
+	const measures = columns.flatMap(({ rows }) => rows);
+	const shown: readonly LoadMeasure[] = measures.filter(({ form }) => form !== "data");
+	printMeasures(
+		choice,
+		measures.map(({ load, name, unit, values }): Measure => ({ name: `${load}: ${name}`, unit, values })),
+		`${toLoadTable(shown, programs, bareRelay)}\n\n${loadLegend}`,
+	);
 	if (faults.length === 0) return;
 	process.stderr.write(`Lost or twice:\n${faults.slice(0, 20).join("\n")}\n`);
 	process.exitCode = 1;

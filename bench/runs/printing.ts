@@ -13,9 +13,9 @@ export function endProgress({ json }: Choice): void {
 	if (!json) process.stderr.write("\r");
 }
 
-/** Prints the machine and the measures, as a table or as data. */
-export function printMeasures(choice: Choice, measures: readonly Measure[]): void {
+/** Prints the machine and the measures, as a table, by default one that compares the other programs with ours, or as data. */
+export function printMeasures(choice: Choice, measures: readonly Measure[], table = toTable(measures, own)): void {
 	const facts = machineFacts();
 	if (choice.json) console.log(JSON.stringify({ facts, runs: choice.runs, measures: toData(measures) }, null, 2));
-	else console.log(`${Object.values(facts).join(", ")}; medians of ${choice.runs} runs\n\n${toTable(measures, own)}`);
+	else console.log(`${Object.values(facts).join(", ")}; medians of ${choice.runs} runs\n\n${table}`);
 }
