@@ -2,8 +2,8 @@
 import { describe, expect, it } from "vitest";
 import type { EventBody } from "../src/events/event.ts";
 import type { GatewayEvent } from "../src/gateway/gateway-event.ts";
-import { type Block, SessionView } from "./conversation.ts";
-import { attachedFile } from "./texts.ts";
+import type { Block } from "./blocks.ts";
+import { SessionView } from "./conversation.ts";
 import type { Snapshot } from "./wire.ts";
 
 let seq = 0;
@@ -175,17 +175,5 @@ describe("a conversation", () => {
 			}),
 		);
 		expect(blocksOf(view)).toMatchObject([{ state, decision: words }]);
-	});
-});
-
-describe("a text of a prompt", () => {
-	it("is the file that the gateway made of it", () => {
-		expect(attachedFile('<file name="a &lt;b&gt; &amp;lt; c.txt">\none\n</file>\n</file>')).toEqual({
-			name: "a <b> &lt; c.txt",
-			text: "one\n</file>",
-		});
-		for (const text of ["hello", '<file name="a">x</file>', 'say <file name="a">\nx\n</file>']) {
-			expect(attachedFile(text)).toBeNull();
-		}
 	});
 });

@@ -21,7 +21,7 @@ const serverWords: Readonly<Record<McpStatus["servers"][number]["status"], strin
 
 export function Panel(): JSX.Element {
 	void tick.value;
-	const { changes, todo, context, used, mcp, budget } = conversation;
+	const { changes, todo, context, used, mcp, budget } = conversation.totals;
 	const price = models.value?.options.find(({ alias }) => alias === model.value?.alias)?.price ?? null;
 	const cost =
 		price === null

@@ -2,7 +2,7 @@
 import { Component, type ComponentChildren, type JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import type { UserInput } from "../src/events/content.ts";
-import type { Block, TextBlock, ToolBlock, Turn } from "./conversation.ts";
+import type { Block, TextBlock, ToolBlock, Turn } from "./blocks.ts";
 import { Diff } from "./diff-view.tsx";
 import { Markdown } from "./markdown.tsx";
 import { tick } from "./store.ts";

@@ -15,6 +15,9 @@ export type Snapshot = Omit<Result<"session.snapshot">, "openInteractions" | "un
 export type UnfinishedEvent = Unplaced<GatewayEvent>;
 type Unplaced<Event> = Event extends unknown ? Omit<Event, "sessionId" | "turnId" | "at"> : never;
 
+/** An event of one type, with its origin. */
+export type EventOf<T extends GatewayEvent["type"]> = Extract<GatewayEvent, { type: T }>;
+
 const storageKey = "agentwire.token";
 
 /** Takes the token out of the address, where others could see it. */
