@@ -4,26 +4,11 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { Attention } from "./attention.tsx";
 import { Composer } from "./composer.tsx";
 import { Header } from "./header.tsx";
+import { ConversationLog } from "./log.tsx";
 import type { Palette as PaletteView } from "./palette.tsx";
 import { Panel } from "./panel.tsx";
 import { Sessions } from "./sessions.tsx";
-import {
-	access,
-	attempt,
-	connection,
-	conversation,
-	create,
-	currentId,
-	fault,
-	hasEarlier,
-	models,
-	report,
-	send,
-	showEarlier,
-	startDemo,
-	tick,
-} from "./store.ts";
-import { TurnView } from "./transcript.tsx";
+import { access, attempt, create, currentId, fault, models, report, startDemo } from "./store.ts";
 
 export function App(): JSX.Element {
 	const [drawer, setDrawer] = useState(false);
@@ -78,7 +63,7 @@ export function App(): JSX.Element {
 						</button>
 					</p>
 				)}
-				{isOpen ? <Transcript /> : <Welcome />}
+				{isOpen ? <ConversationLog /> : <Welcome />}
 				{isOpen ? (
 					<footer>
 						<Attention />
@@ -217,88 +202,6 @@ function Welcome(): JSX.Element {
 			{"Notification" in window && Notification.permission === "default" ? (
 				<button type="button" class="plain" onClick={() => void Notification.requestPermission()}>
 					Notify me when an approval waits
-				</button>
-			) : null}
-		</div>
-	);
-}
-
-const ideas = ["What does this project do?", "Run the tests and explain what fails.", "Find code that nothing uses."];
-
-function Transcript(): JSX.Element {
-	const log = useRef<HTMLDivElement>(null);
-	const isAtEnd = useRef(true);
-	const seen = useRef(0);
-	const [isAway, setAway] = useState(false);
-	void tick.value;
-	const { turns } = conversation;
-	const blocks = turns.reduce((sum, turn) => sum + turn.blocks.length + 1, 0);
-	useEffect(() => {
-		isAtEnd.current = true;
-		setAway(false);
-	}, [currentId.value]);
-	useEffect(() => {
-		const element = log.current;
-		if (element === null || !isAtEnd.current) return;
-		element.scrollTop = element.scrollHeight;
-		seen.current = blocks;
-	});
-	const onScroll = () => {
-		const element = log.current;
-		if (element === null) return;
-		isAtEnd.current = element.scrollHeight - element.scrollTop - element.clientHeight < 40;
-		if (isAtEnd.current) seen.current = blocks;
-		setAway(!isAtEnd.current);
-	};
-	const toEnd = () => {
-		isAtEnd.current = true;
-		log.current?.scrollTo({ top: log.current.scrollHeight });
-		setAway(false);
-	};
-	return (
-		<div class="transcript">
-			<div
-				class="log"
-				role="log"
-				aria-live="polite"
-				aria-label="Conversation"
-				tabIndex={0}
-				ref={log}
-				onScroll={onScroll}
-			>
-				<div class="column">
-					{hasEarlier.value ? (
-						<button type="button" class="plain wide" onClick={() => attempt(showEarlier)}>
-							Show what came before
-						</button>
-					) : null}
-					{connection.value === "loading" && turns.length === 0 ? (
-						<p class="quiet">Reading the conversation …</p>
-					) : null}
-					{connection.value !== "loading" && turns.length === 0 ? (
-						<div class="empty">
-							<h2>Nothing was said yet</h2>
-							<p class="quiet">Some things to begin with:</p>
-							{ideas.map((idea) => (
-								<button
-									key={idea}
-									type="button"
-									disabled={access.value !== "control"}
-									onClick={() => attempt(() => send(idea))}
-								>
-									{idea}
-								</button>
-							))}
-						</div>
-					) : null}
-					{turns.map((turn, index) => (
-						<TurnView key={`${currentId.value}-${turn.key}`} turn={turn} isLast={index === turns.length - 1} />
-					))}
-				</div>
-			</div>
-			{isAway ? (
-				<button type="button" class="to-end" onClick={toEnd}>
-					{blocks > seen.current ? `${blocks - seen.current} new below` : "To the end"}
 				</button>
 			) : null}
 		</div>

@@ -22,6 +22,8 @@ export interface ToolBlock {
 	display: readonly DisplayBlock[];
 	readonly children: Block[];
 	steps: number;
+	/** Not to be folded together with the calls before it: it was shown before they were. */
+	isApart: boolean;
 }
 export interface TextBlock {
 	readonly kind: "text" | "think";
@@ -48,12 +50,30 @@ export interface TurnEnd {
 
 export interface Turn {
 	readonly key: number;
-	readonly id: string | null;
-	readonly prompt: UserInput | null;
-	readonly at: number;
+	/** Null when the turn began before the events that are known; what came before is put before it when it is read. */
+	prompt: UserInput | null;
 	readonly blocks: Block[];
 	end: TurnEnd | null;
 	isRunning: boolean;
+	/** Whether its end is among the events. */
+	hasEnded: boolean;
+	/** How often something was put before what is shown of it. */
+	extensions: number;
+}
+
+/** Puts earlier blocks before those that are shown, which stay as they are. */
+export function putBefore(blocks: Block[], earlier: readonly Block[]): void {
+	const [first] = blocks;
+	if (first?.kind === "tool") first.isApart = true;
+	blocks.unshift(...earlier);
+}
+
+/** The blocks without some of them, in their lanes as well. */
+export function without(blocks: readonly Block[], left: ReadonlySet<Block>): Block[] {
+	for (const block of blocks) {
+		if (block.kind === "tool") block.children.splice(0, block.children.length, ...without(block.children, left));
+	}
+	return blocks.filter((block) => !left.has(block));
 }
 
 /** Whatever was going on in these blocks goes on no more. */

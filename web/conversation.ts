@@ -1,9 +1,10 @@
 // What a session's events come to: turns of blocks. Each event is taken once, by its number; volatile text goes where its offset
-// says. The same events always give the same conversation, so that a page that comes late shows what others show.
+// says. The same events always give the same conversation, so that a page that comes late shows what others show, and one that reads
+// what came before shows what it would have shown had it begun there.
 import type { UserInput } from "../src/events/content.ts";
 import type { Interaction } from "../src/events/interaction.ts";
 import type { GatewayEvent } from "../src/gateway/gateway-event.ts";
-import { type Block, interrupt, type NoteBlock, type ToolBlock, type Turn } from "./blocks.ts";
+import { type Block, interrupt, type NoteBlock, putBefore, type ToolBlock, type Turn, without } from "./blocks.ts";
 import { Calls } from "./calls.ts";
 import { brokenEnd, endOf } from "./outcome-words.ts";
 import { laneOf, SpokenTexts } from "./spoken-texts.ts";
@@ -19,15 +20,21 @@ export class SessionView {
 	activity = "idle";
 	last = 0;
 	epoch = "";
-	#key = 0;
-	readonly #nextKey = () => ++this.#key;
-	readonly #calls = new Calls(this.#nextKey);
-	readonly #texts = new SpokenTexts(this.#nextKey);
+	/** Answers to what was asked before the events that are known. */
+	#unasked: EventOf<"interaction.resolved">[] = [];
+	/** Whether no turn runs; null while that is not known. */
+	#isIdle: boolean | null = null;
+	readonly #nextKey: () => number;
+	readonly #calls: Calls;
+	readonly #texts: SpokenTexts;
 	readonly #windowName: string;
 
 	/** `windowName` is what answers of this window are recorded as. */
-	constructor(windowName: string) {
+	constructor(windowName: string, nextKey = createKeys()) {
 		this.#windowName = windowName;
+		this.#nextKey = nextKey;
+		this.#calls = new Calls(nextKey);
+		this.#texts = new SpokenTexts(nextKey);
 	}
 
 	get isRunning(): boolean {
@@ -47,16 +54,54 @@ export class SessionView {
 
 	/** What the session is at this moment, once every event before it was taken. */
 	settle(snapshot: Snapshot): void {
-		const turn = this.turns.at(-1);
-		if (turn?.isRunning === true && snapshot.turnId === null) {
-			turn.isRunning = false;
-			turn.end ??= brokenEnd;
-			interrupt(turn.blocks);
-		}
+		this.#isIdle = snapshot.turnId === null;
 		this.openInteractions.clear();
 		for (const event of snapshot.openInteractions) this.#apply(event);
 		this.#resume(snapshot);
-		if (snapshot.turnId === null) this.activity = "idle";
+		if (this.#isIdle) {
+			this.#endBroken();
+			this.activity = "idle";
+			return;
+		}
+		// It may have begun before the events that are known.
+		const turn = this.turns.at(-1) ?? this.#begin(null);
+		turn.isRunning = true;
+		if (this.activity === "idle") this.activity = "thinking";
+	}
+
+	/** Puts the events before these that are known, whose blocks and turns stay the same objects. */
+	prepend(events: readonly GatewayEvent[]): void {
+		const earlier = new SessionView(this.#windowName, this.#nextKey);
+		for (const event of events) earlier.take(event);
+		for (const event of this.#unasked) earlier.#resolve(event);
+		this.#unasked = earlier.#unasked;
+		const [first] = this.turns;
+		const last = earlier.turns.at(-1);
+		if (last !== undefined && first?.hasEnded === true && first.prompt === null) interrupt(last.blocks);
+		const { replaced, shown } = this.#calls.follow(earlier.#calls);
+		earlier.totals.change(shown);
+		this.totals.follow(earlier.totals);
+		for (const turn of earlier.turns) turn.blocks.splice(0, turn.blocks.length, ...without(turn.blocks, replaced));
+		if (first !== undefined) first.extensions += 1;
+		if (last !== undefined && first?.prompt === null) {
+			earlier.turns.pop();
+			putBefore(first.blocks, last.blocks);
+			first.prompt = last.prompt;
+			first.end ??= last.end;
+			first.isRunning ||= last.isRunning && !first.hasEnded && this.turns.length === 1;
+			first.hasEnded ||= last.hasEnded;
+		}
+		this.turns.unshift(...earlier.turns);
+		if (this.#isIdle === true) this.#endBroken();
+	}
+
+	/** Ends the last turn if it runs no more, although nothing ended it. */
+	#endBroken(): void {
+		const turn = this.turns.at(-1);
+		if (turn?.isRunning !== true) return;
+		turn.isRunning = false;
+		turn.end ??= brokenEnd;
+		interrupt(turn.blocks);
 	}
 
 	/** What the running turn has said of texts and calls that are not complete: they go on from there. */
@@ -76,19 +121,19 @@ export class SessionView {
 		}
 	}
 
-	#turn(event: GatewayEvent): Turn {
-		return this.turns.at(-1) ?? this.#begin(event, null);
+	#turn(): Turn {
+		return this.turns.at(-1) ?? this.#begin(null);
 	}
 
-	#begin(event: GatewayEvent, prompt: UserInput | null): Turn {
+	#begin(prompt: UserInput | null): Turn {
 		const turn: Turn = {
 			key: this.#nextKey(),
-			id: event.turnId,
 			prompt,
-			at: event.at,
 			blocks: [],
 			end: null,
 			isRunning: prompt !== null,
+			hasEnded: false,
+			extensions: 0,
 		};
 		this.turns.push(turn);
 		return turn;
@@ -96,9 +141,15 @@ export class SessionView {
 
 	/** Where the blocks of the agent that speaks go. */
 	#place(event: GatewayEvent): Block[] {
-		const parent = event.agentPath.findLast((entry) => entry.parentToolCallId !== null)?.parentToolCallId ?? null;
-		const tool = parent === null ? undefined : this.#calls.get(parent);
-		return tool?.children ?? this.#turn(event).blocks;
+		return this.#host(event)?.children ?? this.#turn().blocks;
+	}
+
+	/** The call that the agent of the event works for, of the agents on this path; undefined for the session's own agent. */
+	#host(event: GatewayEvent, path = event.agentPath): ToolBlock | undefined {
+		const at = path.findLastIndex((entry) => entry.parentToolCallId !== null);
+		const parent = path[at]?.parentToolCallId ?? null;
+		if (parent === null) return undefined;
+		return this.#calls.host(() => this.#host(event, path.slice(0, at))?.children ?? this.#turn().blocks, parent);
 	}
 
 	#note(event: GatewayEvent, text: string, tone: NoteBlock["tone"] = "plain", kind: NoteBlock["kind"] = "note"): void {
@@ -114,7 +165,8 @@ export class SessionView {
 		switch (event.type) {
 			case "turn.started":
 				if (event.agentPath.length > 0) return;
-				this.#begin(event, event.input);
+				this.#begin(event.input);
+				this.#isIdle = false;
 				this.activity = "thinking";
 				return;
 			case "turn.ended":
@@ -122,9 +174,8 @@ export class SessionView {
 				this.#end(event);
 				return;
 			case "step.started": {
-				const parent = event.agentPath.at(-1)?.parentToolCallId ?? null;
-				const tool = parent === null ? undefined : this.#calls.get(parent);
-				if (tool !== undefined) tool.steps = event.n;
+				const host = this.#host(event);
+				if (host !== undefined) host.steps = event.n;
 				else this.activity = "thinking";
 				return;
 			}
@@ -246,18 +297,20 @@ export class SessionView {
 	}
 
 	#end(event: EventOf<"turn.ended">): void {
-		const turn = this.#turn(event);
+		const turn = this.#turn();
 		turn.isRunning = false;
+		turn.hasEnded = true;
+		this.#isIdle = true;
 		this.activity = "idle";
 		this.#texts.clear();
 		interrupt(turn.blocks);
+		this.#calls.interruptUnplaced();
 		if (event.outcome !== null) turn.end = endOf(event.outcome) ?? turn.end;
 	}
 
 	#settleCall(event: EventOf<"tool.result">): void {
 		this.totals.list(event.result.display);
 		const block = this.#calls.settle(event);
-		if (block === undefined) return;
 		if (!event.result.is_error) this.totals.change(block.display);
 		if (event.agentPath.length === 0 && this.isRunning) this.activity = "thinking";
 	}
@@ -266,6 +319,14 @@ export class SessionView {
 		const asked = this.openInteractions.get(event.interactionId);
 		this.openInteractions.delete(event.interactionId);
 		if (this.openInteractions.size === 0 && this.isRunning) this.activity = "thinking";
+		const { kind } = event.answer;
+		if (asked === undefined && (kind === "approval" || kind === "question")) this.#unasked.push(event);
 		if (asked !== undefined) this.#calls.answer(asked, event, this.#windowName);
 	}
+}
+
+/** Keys of blocks and turns, each given once. */
+function createKeys(): () => number {
+	let last = 0;
+	return () => ++last;
 }

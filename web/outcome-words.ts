@@ -1,4 +1,4 @@
-// What people are told of decisions and of ends of turns.
+// What people read of decisions and of ends of turns.
 import type { TurnError, TurnOutcome } from "../src/events/event.ts";
 import type { Answer, SettledBy } from "../src/events/interaction.ts";
 import type { TurnEnd } from "./blocks.ts";

@@ -22,6 +22,7 @@ const serverWords: Readonly<Record<McpStatus["servers"][number]["status"], strin
 export function Panel(): JSX.Element {
 	void tick.value;
 	const { changes, todo, context, used, mcp, budget } = conversation.totals;
+	const usage = context.usage ?? 0;
 	const price = models.value?.options.find(({ alias }) => alias === model.value?.alias)?.price ?? null;
 	const cost =
 		price === null
@@ -45,9 +46,9 @@ export function Panel(): JSX.Element {
 			</section>
 			<section>
 				<h2>Todo</h2>
-				{todo.length === 0 ? <p class="quiet">The agent made no list.</p> : null}
+				{todo === null || todo.length === 0 ? <p class="quiet">The agent made no list.</p> : null}
 				<ul class="todo">
-					{todo.map((item) => (
+					{(todo ?? []).map((item) => (
 						<li class={item.status}>{item.title}</li>
 					))}
 				</ul>
@@ -77,10 +78,10 @@ export function Panel(): JSX.Element {
 			</section>
 			<section>
 				<h2>Context and cost</h2>
-				<meter aria-label="Context used" min={0} max={1} high={0.8} value={context.usage} />
+				<meter aria-label="Context used" min={0} max={1} high={0.8} value={usage} />
 				<p>
-					{count(context.tokens)}
-					{context.limit === 0 ? "" : ` of ${count(context.limit)}`} tokens ({Math.round(100 * context.usage)} %)
+					{count(context.tokens ?? 0)}
+					{(context.limit ?? 0) === 0 ? "" : ` of ${count(context.limit ?? 0)}`} tokens ({Math.round(100 * usage)} %)
 				</p>
 				<p class="quiet">
 					{count(used.input)} read, {count(used.cached)} from the cache, {count(used.output)} written

@@ -1,5 +1,5 @@
 // The state of the page: which sessions there are, which one is open, and its conversation, always current over lost connections.
-import { effect, signal } from "@preact/signals";
+import { batch, effect, signal } from "@preact/signals";
 import type { Cursor } from "../src/events/event.ts";
 import type { Answer } from "../src/events/interaction.ts";
 import { type SessionMode, sessionModes, toSessionMode } from "../src/events/session-mode.ts";
@@ -31,10 +31,11 @@ const emptyQueue: Result<"queue.list"> = { prompts: [], failure: null };
 export const queue = signal(emptyQueue);
 /** Grows with every change of the conversation, at most once a frame. */
 export const tick = signal(0);
+/** Whether there is something before what is shown, and whether it is being read. */
 export const hasEarlier = signal(false);
+export const isReadingEarlier = signal(false);
 
 export let conversation = new SessionView(windowName);
-let stored: GatewayEvent[] = [];
 let earlier: number | null = null;
 /** By this the gateway knows the stream of this window, and so the window that an answer comes from. */
 let clientId: string | null = null;
@@ -88,8 +89,7 @@ export function open(sessionId: string): void {
 	following = new AbortController();
 	history.replaceState(null, "", `#session=${encodeURIComponent(sessionId)}`);
 	currentId.value = sessionId;
-	conversation = new SessionView(windowName);
-	stored = [];
+	begin(null);
 	title.value = sessions.value?.find((each) => each.id === sessionId)?.title ?? null;
 	queue.value = emptyQueue;
 	tasks.value = [];
@@ -108,10 +108,8 @@ async function follow(sessionId: string, signal: AbortSignal): Promise<void> {
 			if (after === null) {
 				const page = await readHistory(sessionId, null, 400);
 				if (signal.aborted) return;
-				stored = [...page.events];
-				rebuild();
-				earlier = page.before;
-				hasEarlier.value = earlier !== null;
+				begin(page.before);
+				for (const event of page.events) conversation.take(event);
 				after = page.cursor;
 				draw();
 				void describe(sessionId);
@@ -139,8 +137,7 @@ async function follow(sessionId: string, signal: AbortSignal): Promise<void> {
 				} else if (name === "queue") {
 					queue.value = data as Result<"queue.list">;
 				} else if (name === "reset") {
-					stored = [];
-					rebuild();
+					begin(null);
 				} else if (name === "failed" || name === "closed") connection.value = "closed";
 				draw();
 			});
@@ -163,14 +160,15 @@ async function follow(sessionId: string, signal: AbortSignal): Promise<void> {
 	}
 }
 
-function rebuild(): void {
+/** Begins with an empty conversation, of which the events before this number are not read yet. */
+function begin(before: number | null): void {
 	conversation = new SessionView(windowName);
-	for (const event of stored) conversation.take(event);
+	earlier = before;
+	hasEarlier.value = before !== null;
 }
 
 function take(event: GatewayEvent): void {
 	if (!conversation.take(event)) return;
-	if (event.seq !== undefined) stored.push(event);
 	if (event.type === "mode.changed") mode.value = event.mode;
 	if (event.type === "model.changed") model.value = event.model;
 	if (event.type === "title.changed") {
@@ -218,17 +216,25 @@ async function refreshTasks(): Promise<void> {
 	}
 }
 
+/** Puts a page of what came before before what is shown, which stays as it is. */
 export async function showEarlier(): Promise<void> {
-	if (currentId.value === null || earlier === null) return;
-	const page = await readHistory(currentId.value, earlier, 1000);
-	const { openInteractions, activity } = conversation;
-	stored = [...page.events, ...stored];
-	rebuild();
-	for (const [id, ask] of openInteractions) conversation.openInteractions.set(id, ask);
-	conversation.activity = activity;
-	earlier = page.before;
-	hasEarlier.value = earlier !== null;
-	draw();
+	const shown = conversation;
+	if (currentId.value === null || earlier === null || isReadingEarlier.value) return;
+	isReadingEarlier.value = true;
+	try {
+		const page = await readHistory(currentId.value, earlier, 1000);
+		if (conversation !== shown) return;
+		// Drawn at once: the place in the conversation is held by a single change of it.
+		batch(() => {
+			shown.prepend(page.events);
+			earlier = page.before;
+			hasEarlier.value = earlier !== null;
+			isReadingEarlier.value = false;
+			tick.value += 1;
+		});
+	} finally {
+		isReadingEarlier.value = false;
+	}
 }
 
 export async function create(directory: string): Promise<void> {

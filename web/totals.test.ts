@@ -1,10 +1,12 @@
-// What a session came to, beside its conversation.
+// What a session came to, next to its conversation.
 import { describe, expect, it } from "vitest";
 import { statusChanged } from "../src/events/event.ts";
 import { Totals } from "./totals.ts";
 
-const diff = (path: string, old_text: string, new_text: string) =>
-	({ type: "diff", path, old_text, new_text }) as const;
+const diff = (path: string, old_text: string, new_text: string) => ({
+	type: "diff" as const,
+	...{ path, old_text, new_text, old_start: 1, new_start: 1, is_summary: false },
+});
 
 describe("totals", () => {
 	it("adds up the lines of each changed file", () => {

@@ -1,4 +1,4 @@
-// What a session's events come to beside its conversation: changed files, what is left to do, the context and the tokens.
+// What a session's events come to next to its conversation: changed files, what is left to do, the context and the tokens.
 import type { DisplayBlock, Todo } from "../src/events/content.ts";
 import type { EventBodyOf, McpStatus } from "../src/events/event.ts";
 import { countLines, diffLines } from "./diff.ts";
@@ -9,10 +9,18 @@ export interface Change {
 	readonly removed: number;
 }
 
+interface Context {
+	readonly usage: number | null;
+	readonly tokens: number | null;
+	readonly limit: number | null;
+}
+
 export class Totals {
 	readonly changes = new Map<string, Change>();
-	todo: readonly Todo[] = [];
-	context: { usage: number; tokens: number; limit: number } = { usage: 0, tokens: 0, limit: 0 };
+	/** What is left to do; null while the agent has made no list. */
+	todo: readonly Todo[] | null = null;
+	/** Null is what nothing has said yet. */
+	context: Context = { usage: null, tokens: null, limit: null };
 	readonly used = { input: 0, output: 0, cached: 0 };
 	mcp: McpStatus | null = null;
 	/** The warning about the budget that is nearly exhausted. */
@@ -50,6 +58,24 @@ export class Totals {
 			const { added, removed } = countLines(diffLines(shown.old_text, shown.new_text));
 			this.#add({ path: shown.path, added, removed });
 		}
+	}
+
+	/** Adds what the events came to that are before all of these. */
+	follow(earlier: Totals): void {
+		const later = [...this.changes.values()];
+		this.changes.clear();
+		for (const change of [...earlier.changes.values(), ...later]) this.#add(change);
+		this.todo ??= earlier.todo;
+		this.context = {
+			usage: this.context.usage ?? earlier.context.usage,
+			tokens: this.context.tokens ?? earlier.context.tokens,
+			limit: this.context.limit ?? earlier.context.limit,
+		};
+		this.used.input += earlier.used.input;
+		this.used.output += earlier.used.output;
+		this.used.cached += earlier.used.cached;
+		this.mcp ??= earlier.mcp;
+		this.budget ??= earlier.budget;
 	}
 
 	#add({ path, added, removed }: Change): void {

@@ -26,10 +26,19 @@ export const duration = (ms: number) =>
 			? `${(ms / 1000).toFixed(1)} s`
 			: `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1000)} s`;
 
+interface TurnProps {
+	readonly turn: Turn;
+	/** As the turn had them when this was drawn. */
+	readonly extensions: number;
+	readonly isLast: boolean;
+}
+
 /** Earlier turns do not change: drawing them again with each piece of text would make long sessions slow. */
-export class TurnView extends Component<{ turn: Turn; isLast: boolean }> {
-	override shouldComponentUpdate(next: { turn: Turn; isLast: boolean }): boolean {
-		return next.turn !== this.props.turn || next.isLast || this.props.isLast || next.turn.isRunning;
+export class TurnView extends Component<TurnProps> {
+	override shouldComponentUpdate({ turn, isLast, extensions }: TurnProps): boolean {
+		const { props } = this;
+		if (turn !== props.turn || extensions !== props.extensions) return true;
+		return isLast || props.isLast || turn.isRunning;
 	}
 	override render(): JSX.Element {
 		const { turn } = this.props;
@@ -97,7 +106,7 @@ function Blocks({ blocks, revision }: { blocks: readonly Block[] } & Revised): J
 		const run: ToolBlock[] = [];
 		for (;;) {
 			const next = blocks[at + run.length];
-			if (next?.kind !== "tool" || !isBoring(next)) break;
+			if (next?.kind !== "tool" || !isBoring(next) || (next.isApart && run.length > 0)) break;
 			run.push(next);
 		}
 		const block = blocks[at];

@@ -1,11 +1,11 @@
 // A stage whose model a test plays itself: what it says comes when the test says it, over HTTP on loopback.
 import { once } from "node:events";
-import { writeFileSync } from "node:fs";
+import { appendFileSync, writeFileSync } from "node:fs";
 import type { ServerResponse } from "node:http";
 import path from "node:path";
 import { onTestFinished } from "vitest";
 import { createDeferred } from "../../../src/base/deferred.ts";
-import { createStage, type Stage } from "../executable/executable.ts";
+import { createStage, type Stage, type StageOptions } from "../executable/executable.ts";
 import { startProviderServer } from "./provider-server.ts";
 
 /** One request to the model and what the test makes of it. */
@@ -34,7 +34,8 @@ const chunk = (delta: object, finish_reason: string | null) =>
 		choices: [{ index: 0, delta, finish_reason }],
 	})}\n\n`;
 
-export async function createHeldStage(): Promise<HeldStage> {
+/** With `options` it is a stage with a scripted model that has this one as well, by the name `held`. */
+export async function createHeldStage(options: StageOptions | null = null): Promise<HeldStage> {
 	const arrived: ServerResponse[] = [];
 	let given = 0;
 	let arrival = createDeferred<void>();
@@ -46,15 +47,15 @@ export async function createHeldStage(): Promise<HeldStage> {
 		arrival = createDeferred<void>();
 	});
 	onTestFinished(() => provider.close());
-	const stage = createStage();
-	writeFileSync(
-		path.join(stage.shareDir, "config.toml"),
-		[
-			'default_model = "m"',
-			'[models.m]\nprovider = "p"\nmodel = "some-model"\nmax_context_size = 100000',
-			`[providers.p]\ntype = "openai_legacy"\nbase_url = "${provider.url}/v1"\napi_key = "sk-test-0123456789abcdef"`,
-		].join("\n\n"),
-	);
+	const stage = createStage(options ?? {});
+	const settings = path.join(stage.shareDir, "config.toml");
+	const name = options === null ? "m" : "held";
+	const tables = [
+		`[models.${name}]\nprovider = "h"\nmodel = "some-model"\nmax_context_size = ${options === null ? 100_000 : 10_000_000}`,
+		`[providers.h]\ntype = "openai_legacy"\nbase_url = "${provider.url}/v1"\napi_key = "sk-test-0123456789abcdef"`,
+	];
+	if (options === null) writeFileSync(settings, ['default_model = "m"', ...tables].join("\n\n"));
+	else appendFileSync(settings, `\n${tables.join("\n\n")}\n`);
 	return {
 		stage,
 		async nextRequest() {

@@ -1,0 +1,154 @@
+// The conversation as it scrolls: it follows what is said while its end is in sight, and keeps its place otherwise.
+import type { JSX } from "preact";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import {
+	access,
+	attempt,
+	connection,
+	conversation,
+	currentId,
+	hasEarlier,
+	isReadingEarlier,
+	send,
+	showEarlier,
+	tick,
+} from "./store.ts";
+import { TurnView } from "./transcript.tsx";
+
+const ideas = ["What does this project do?", "Run the tests and explain what fails.", "Find code that nothing uses."];
+
+export function ConversationLog(): JSX.Element {
+	const log = useRef<HTMLDivElement>(null);
+	const isAtEnd = useRef(true);
+	const seen = useRef(0);
+	const [isAway, setAway] = useState(false);
+	void tick.value;
+	const { turns } = conversation;
+	const blocks = turns.reduce((sum, turn) => sum + turn.blocks.length + 1, 0);
+	useEffect(() => {
+		isAtEnd.current = true;
+		setAway(false);
+	}, [currentId.value]);
+	const isExtended = useKeptPlace(log, seen, blocks);
+	useEffect(() => {
+		const element = log.current;
+		if (element === null || !isAtEnd.current || isExtended) return;
+		element.scrollTop = element.scrollHeight;
+		seen.current = blocks;
+	});
+	const onScroll = () => {
+		const element = log.current;
+		if (element === null) return;
+		isAtEnd.current = element.scrollHeight - element.scrollTop - element.clientHeight < 40;
+		if (isAtEnd.current) seen.current = blocks;
+		setAway(!isAtEnd.current);
+	};
+	const toEnd = () => {
+		isAtEnd.current = true;
+		log.current?.scrollTo({ top: log.current.scrollHeight });
+		setAway(false);
+	};
+	return (
+		<div class="transcript">
+			<div
+				class="log"
+				role="log"
+				aria-live="polite"
+				// What was said long ago is no news.
+				aria-busy={connection.value === "loading" || isReadingEarlier.value}
+				aria-label="Conversation"
+				tabIndex={0}
+				ref={log}
+				onScroll={onScroll}
+			>
+				<div class="column">
+					{hasEarlier.value ? (
+						<button
+							type="button"
+							class="plain wide"
+							aria-disabled={isReadingEarlier.value}
+							onClick={() => attempt(showEarlier)}
+						>
+							{isReadingEarlier.value ? "Reading what came before …" : "Show what came before"}
+						</button>
+					) : null}
+					{connection.value === "loading" && turns.length === 0 ? (
+						<p class="quiet">Reading the conversation …</p>
+					) : null}
+					{connection.value !== "loading" && turns.length === 0 ? (
+						<div class="empty">
+							<h2>Nothing was said yet</h2>
+							<p class="quiet">Some things to begin with:</p>
+							{ideas.map((idea) => (
+								<button
+									key={idea}
+									type="button"
+									disabled={access.value !== "control"}
+									onClick={() => attempt(() => send(idea))}
+								>
+									{idea}
+								</button>
+							))}
+						</div>
+					) : null}
+					{turns.map((turn, index) => (
+						<TurnView
+							key={`${currentId.value}-${turn.key}`}
+							turn={turn}
+							extensions={turn.extensions}
+							isLast={index === turns.length - 1}
+						/>
+					))}
+				</div>
+			</div>
+			{isAway ? (
+				<button type="button" class="to-end" onClick={toEnd}>
+					{blocks > seen.current ? `${blocks - seen.current} new below` : "To the end"}
+				</button>
+			) : null}
+		</div>
+	);
+}
+
+interface Held<T> {
+	current: T;
+}
+
+/**
+ * Keeps the first line that is in sight where it is when something is put before what is shown. True when this drawing does so;
+ * `seen`, how many of the blocks were in sight, counts what was put before as well.
+ */
+function useKeptPlace(log: Held<HTMLDivElement | null>, seen: Held<number>, blocks: number): boolean {
+	const drawn = useRef({ conversation, extensions: 0, blocks: 0 });
+	const element = log.current;
+	const extensions = conversation.turns.reduce((sum, turn) => sum + turn.extensions, 0);
+	const isExtended = drawn.current.conversation === conversation && drawn.current.extensions !== extensions;
+	// The nodes are those of the last drawing still.
+	const line = element !== null && isExtended ? firstInSight(element) : null;
+	const top = line?.getBoundingClientRect().top ?? 0;
+	const hadFocus = isExtended && element?.querySelector(":focus") !== null;
+	useLayoutEffect(() => {
+		if (isExtended && element !== null) {
+			if (line !== null) element.scrollTop += line.getBoundingClientRect().top - top;
+			seen.current += blocks - drawn.current.blocks;
+			// The button is gone at the beginning of the conversation.
+			if (hadFocus && document.activeElement === document.body) element.focus();
+		}
+		drawn.current = { conversation, extensions, blocks };
+	});
+	return isExtended;
+}
+
+/** The first part of a turn of which something is in sight. */
+function firstInSight(log: HTMLElement): Element | null {
+	const top = log.getBoundingClientRect().top;
+	const isInSight = (part: Element) => part.getBoundingClientRect().bottom > top;
+	const turn = [...log.querySelectorAll(".turn")].find(isInSight);
+	let found = turn === undefined ? undefined : [...turn.children].find(isInSight);
+	while (found !== undefined && found.getBoundingClientRect().top < top) {
+		const inner = [...found.children].find(isInSight);
+		if (inner === undefined) break;
+		found = inner;
+	}
+	return found ?? null;
+}
