@@ -13,7 +13,7 @@ import { createTaskFiles } from "./background/task-files.ts";
 import { openHistory } from "./journal/session-history.ts";
 import { createSessionLog } from "./journal/session-log.ts";
 import { type Lease, takeLease } from "./lease.ts";
-import { createLeaseWatch } from "./lease-watch.ts";
+import type { LeaseWatch } from "./lease-watch.ts";
 import { readContext } from "./logs/context-log.ts";
 import { type FoundSession, logBytes } from "./logs/found-session.ts";
 import { createLineFile, type LineFile, type LineFileOptions } from "./logs/line-file.ts";
@@ -42,6 +42,8 @@ export interface DiskSessionOptions {
 	readonly id: string;
 	readonly paths: SessionPaths;
 	readonly left: LeftDirectories;
+	/** A watch on the lease of a session of this store. */
+	createWatch(): LeaseWatch;
 	/** Removes what killed processes left in directories that all sessions share. */
 	sweepShared(): Promise<void>;
 }
@@ -60,7 +62,7 @@ export async function openDiskSession(
 	const openedAt = clock.now();
 	const names = createNameSync(files, paths.shareDir);
 	let lease = leaseHeld;
-	const watch = createLeaseWatch(clock);
+	const watch = options.createWatch();
 
 	/** Whether it was not there before. */
 	const makeDirectory = async (): Promise<boolean> => {

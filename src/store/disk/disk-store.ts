@@ -12,6 +12,7 @@ import { openDiskSession, sweepAll } from "./disk-session.ts";
 import { readJournalEvents } from "./journal/journal-file.ts";
 import { type JournalSource, newEpoch, openJournal, readJournalContext } from "./journal/journal-opening.ts";
 import { takeFreeLease, takeLease } from "./lease.ts";
+import { createLeaseWatches } from "./lease-watch.ts";
 import { readContext } from "./logs/context-log.ts";
 import type { FoundSession } from "./logs/found-session.ts";
 import { createLeftDirectories, type LeftDirectories } from "./released-directories.ts";
@@ -99,6 +100,7 @@ export function createDiskStore(options: DiskStoreOptions): SessionStore {
 	const { files, shareDir, log } = options;
 	const index = createSessionIndex(options);
 	const left = createLeftDirectories(options);
+	const createWatch = createLeaseWatches(options.clock);
 	let swept: Promise<void> | null = null;
 	/** Once per process: what is left later, the next process removes. */
 	const sweepShared = (): Promise<void> => {
@@ -119,7 +121,7 @@ export function createDiskStore(options: DiskStoreOptions): SessionStore {
 
 	const openSeen = async (workDir: string, id: string, seen: FoundSession): Promise<StoredSession> => {
 		const paths = pathsOf(workDir, id);
-		const sessionOptions = { ...options, index, left, sweepShared, workDir, id, paths };
+		const sessionOptions = { ...options, index, left, createWatch, sweepShared, workDir, id, paths };
 		if (!isThere(seen)) return openDiskSession(sessionOptions, seen, null);
 		const place = { ...options, path: paths.lease, directory: paths.directory };
 		const lease =
@@ -173,7 +175,16 @@ export function createDiskStore(options: DiskStoreOptions): SessionStore {
 			checkSessionId(id);
 			const { stageSession, toStagedPaths } = await import("./session-staging.ts");
 			const staged = toStagedPaths(shareDir, id);
-			const sessionOptions = { ...options, index, left: nothingLeft, sweepShared, workDir, id, paths: staged };
+			const sessionOptions = {
+				...options,
+				index,
+				left: nothingLeft,
+				createWatch,
+				sweepShared,
+				workDir,
+				id,
+				paths: staged,
+			};
 			await stageSession(
 				{
 					files,
