@@ -428,8 +428,20 @@ const store: readonly Breakage[] = [
 	{
 		name: "nobody watches the lease",
 		file: "store/disk/lease-watch.ts",
-		find: "if (lease.isWatchable) look(lease);",
-		replace: "",
+		find: "if (!lease.isWatchable) return;",
+		replace: "return;",
+	},
+	{
+		name: "all leases are looked at in the same moment",
+		file: "store/disk/lease-watch.ts",
+		find: "moments[moment] = least + 1;",
+		replace: "moments[moment] = least;",
+	},
+	{
+		name: "half a request holds up the end of the gateway",
+		file: "gateway/http-server.ts",
+		find: "if (!awaited.has(socket)) socket.destroy();",
+		replace: "{}",
 	},
 	{
 		name: "a log that lacks what the journal has is not repaired",
