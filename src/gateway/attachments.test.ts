@@ -9,5 +9,5 @@ describeAttachments("over the gateway", overGateway, {
 	failures: "its clients give answers or none: a failure to answer cannot be sent",
 	blocking: "a client that does not read makes nobody wait",
 	deltas: "pieces of a text that come together are one event, and what a client has not read is in its connection",
-	"plan-mode": "a mode is set as a whole, and not before the events that are on their way",
+	"plan-mode": "a mode is set as a whole",
 });

@@ -3,36 +3,70 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { onTestFinished } from "vitest";
 import type { Clock } from "../../../src/base/clock.ts";
 import { createDeferred, type Deferred } from "../../../src/base/deferred.ts";
+import { KernelError, kernelErrorCodes } from "../../../src/base/errors.ts";
+import { isRecord } from "../../../src/base/json.ts";
 import { silentLog } from "../../../src/base/log.ts";
-import type { AgentEvent } from "../../../src/events/event.ts";
+import type { AgentEvent, Cursor } from "../../../src/events/event.ts";
 import { heartbeat, mergeSpan } from "../../../src/gateway/event-stream.ts";
 import { startGateway } from "../../../src/gateway/gateway.ts";
 import type { GatewayEvent } from "../../../src/gateway/gateway-event.ts";
 import { createQueueStore } from "../../../src/gateway/queue-store.ts";
-import type { Attachment, AttachOptions, SessionApi, SessionSnapshot } from "../../../src/kernel/api.ts";
+import type { Attachment, AttachOptions, SessionApi, SessionSnapshot, SessionsApi } from "../../../src/kernel/api.ts";
 import { offerSession } from "../host/remote-sessions.ts";
 import { createMemoryFiles } from "../store/memory-files.ts";
 import { GatewayClient, type Stream, type StreamMessage } from "./gateway-client.ts";
 import { control } from "./gateway-place.ts";
 
+/** The way of a client to what a gateway serves. */
+export interface GatewayWay {
+	/** The result of a method. Fails with a KernelError. */
+	call(method: string, params?: object): Promise<unknown>;
+	attach(sessionId: string, options: AttachOptions): Promise<Attachment>;
+	/** The stored events after this one, or all, oldest first. */
+	history(sessionId: string, after?: Cursor): AsyncGenerator<readonly AgentEvent[]>;
+}
+
 /** The way to a session over HTTP, for the running test. */
 export async function overGateway(session: SessionApi): Promise<SessionApi> {
-	const attachments = new Map<string, { readonly attachment: Attachment; readonly closed: Deferred<void> }>();
-	const watched = withOwn(session, {
-		async attach(options: AttachOptions): Promise<Attachment> {
-			const attachment = await session.attach(options);
-			const closed = createDeferred<void>();
-			attachments.set(attachment.id, { attachment, closed });
-			const close = () => {
-				attachment.close();
-				closed.resolve();
-			};
-			return { ...attachment, drained: () => attachment.drained(), close };
+	const way = await serveFor((watch) => offerSession(watch(session)));
+	return reachSession(session, session.id, way);
+}
+
+/** The members that the gateway offers in place of those of the base. */
+export function reachSession(base: SessionApi, id: string, way: GatewayWay): SessionApi {
+	return withOwn(base, {
+		attach: (options: AttachOptions) => way.attach(id, options),
+		send({ type, ...params }: { readonly type: string }): Promise<unknown> {
+			if (type === "plan-mode.set") return way.call("mode.set", { sessionId: id, mode: "plan" });
+			return way.call(methodNames[type] ?? type, { sessionId: id, ...params });
 		},
+		snapshot: async () => toSnapshot(await way.call("session.snapshot", { sessionId: id })),
+		description: () => way.call("session.description", { sessionId: id }),
+		backgroundTasks: () => way.call("session.background-tasks", { sessionId: id }),
+		events: (after?: Cursor) => way.history(id, after),
 	});
+}
+
+/** The methods of the commands that have another name there. */
+const methodNames: Readonly<Record<string, string>> = {
+	"title.set": "sessions.rename",
+	"task.stop": "background-task.stop",
+};
+
+/** Serves sessions for the running test; what clients do to a session is noticed where it was given to `watch`. */
+export async function serveFor(
+	toSessions: (watch: (session: SessionApi) => SessionApi) => SessionsApi,
+): Promise<GatewayWay> {
+	const attachments = new Map<string, { readonly attachment: Attachment; readonly closed: Deferred<void> }>();
+	const watched = new WeakMap<SessionApi, SessionApi>();
+	const watch = (session: SessionApi): SessionApi => {
+		const known = watched.get(session) ?? watchAttachments(session, attachments);
+		watched.set(session, known);
+		return known;
+	};
 	const clock = createHeldClock();
 	const gateway = await startGateway({
-		sessions: offerSession(watched),
+		sessions: toSessions(watch),
 		server: { name: "agentwire", version: "1.2.3" },
 		address: "127.0.0.1",
 		port: 0,
@@ -50,70 +84,103 @@ export async function overGateway(session: SessionApi): Promise<SessionApi> {
 	const client = new GatewayClient(gateway.port, control);
 	/** Streams that the client has closed and the gateway may not know of yet. */
 	const departing = new Set<Promise<void>>();
-	const call = async (method: string, params: object = {}): Promise<Record<string, unknown>> => {
-		await Promise.all(departing);
-		return await client.result(method, { sessionId: session.id, ...params });
+	return {
+		async call(method, params = {}) {
+			await Promise.all(departing);
+			const body = await client.call(method, params);
+			if (!isRecord(body)) throw new Error(`${method} was answered ${JSON.stringify(body)}`);
+			if (isRecord(body["error"])) throw toError(body["error"]);
+			return body["result"];
+		},
+		async attach(sessionId, options) {
+			await Promise.all(departing);
+			const answers = options.approves !== false || options.capabilities.length > 0;
+			const query = new URLSearchParams({
+				client: options.client?.name ?? "",
+				role: answers ? "control" : "observe",
+			});
+			const { after } = options;
+			const cursor = after === undefined ? "" : `@${after.epoch}:${after.seq}`;
+			const stream = await client.stream(`sessions=${sessionId}${cursor}&${query}`);
+			const { data } = await stream.until(({ name }) => name === "state");
+			const { clientId, snapshot } = data as { clientId: string; snapshot: object };
+			// Nothing is read before somebody asks for the events.
+			stream.pause();
+			const known = attachments.get(clientId);
+			if (known === undefined) throw new Error("The stream names no client of the session.");
+			return {
+				id: clientId,
+				snapshot: toSnapshot(snapshot),
+				tools: { accepted: [], rejected: [] },
+				events: eventsOf(stream),
+				async drained() {
+					await known.attachment.drained();
+					// What waits to be merged is written first.
+					await nextTurn();
+					const before = stream.comments.length;
+					// A sign of life comes after everything that was written before it.
+					clock.pass();
+					while (stream.comments.length === before) await nextTurn();
+				},
+				close() {
+					stream.close();
+					const gone = known.closed.promise;
+					departing.add(gone);
+					void gone.then(() => departing.delete(gone));
+				},
+			};
+		},
+		async *history(sessionId, { seq: last } = { epoch: "", seq: 0 }) {
+			const pages: AgentEvent[][] = [];
+			let before: number | null = null;
+			do {
+				const place: string = before === null ? "" : `&before=${before}`;
+				const { body } = await client.send({ path: `/sessions/${sessionId}/history?limit=1000${place}` });
+				const page = body as { events: GatewayEvent[]; before: number | null };
+				pages.unshift(page.events.filter(({ seq = 0 }) => seq > last).map(toEvent));
+				before = page.before;
+			} while (before !== null);
+			yield* pages;
+		},
 	};
-	const attach = async (options: AttachOptions): Promise<Attachment> => {
-		await Promise.all(departing);
-		const answers = options.approves !== false || options.capabilities.length > 0;
-		const query = new URLSearchParams({
-			client: options.client?.name ?? "",
-			role: answers ? "control" : "observe",
-		});
-		const { after } = options;
-		const cursor = after === undefined ? "" : `@${after.epoch}:${after.seq}`;
-		const stream = await client.stream(`sessions=${session.id}${cursor}&${query}`);
-		const { data } = await stream.until(({ name }) => name === "state");
-		const { clientId, snapshot } = data as { clientId: string; snapshot: object };
-		const known = attachments.get(clientId);
-		if (known === undefined) throw new Error("The stream names no client of the session.");
-		return {
-			id: clientId,
-			snapshot: toSnapshot(snapshot),
-			tools: { accepted: [], rejected: [] },
-			events: eventsOf(stream),
-			async drained() {
-				await known.attachment.drained();
-				// What waits to be merged is written first.
-				await nextTurn();
-				const before = stream.comments.length;
-				// A sign of life comes after everything that was written before it.
-				clock.pass();
-				while (stream.comments.length === before) await nextTurn();
-			},
-			close() {
-				stream.close();
-				departing.add(known.closed.promise);
-				void known.closed.promise.then(() => departing.delete(known.closed.promise));
-			},
-		};
-	};
-	const send = async (command: { readonly type: string }): Promise<unknown> => {
-		const { type, ...params } = command;
-		if (type === "plan-mode.set") return await call("mode.set", { mode: "plan" });
-		return await call(type, params);
-	};
+}
+
+function watchAttachments(
+	session: SessionApi,
+	attachments: Map<string, { readonly attachment: Attachment; readonly closed: Deferred<void> }>,
+): SessionApi {
 	return withOwn(session, {
-		attach,
-		send,
-		snapshot: async () => toSnapshot(await call("session.snapshot")),
-		async *events() {
-			const { body } = await client.send({ path: `/sessions/${session.id}/history?limit=1000` });
-			yield (body as { events: GatewayEvent[] }).events.map(toEvent);
+		async attach(options: AttachOptions): Promise<Attachment> {
+			const attachment = await session.attach(options);
+			const closed = createDeferred<void>();
+			attachments.set(attachment.id, { attachment, closed });
+			const close = () => {
+				attachment.close();
+				// What held the session is given back by then.
+				setImmediate(() => closed.resolve());
+			};
+			return { ...attachment, drained: () => attachment.drained(), close };
 		},
 	});
 }
 
-/** The session with some members of its own. */
-function withOwn(session: SessionApi, own: object): SessionApi {
-	return new Proxy(session, {
+/** The object with some members of its own. */
+export function withOwn<T extends object>(base: T, own: object): T {
+	return new Proxy(base, {
 		get(target, key) {
 			if (Object.hasOwn(own, key)) return Reflect.get(own, key);
 			const value: unknown = Reflect.get(target, key, target);
 			return typeof value === "function" ? value.bind(target) : value;
 		},
 	});
+}
+
+/** The kernel's error, as `data.code` says it. */
+function toError({ message, data }: Readonly<Record<string, unknown>>): Error {
+	const { code, details } = isRecord(data) ? data : {};
+	const known = kernelErrorCodes.find((each) => each === code);
+	if (known === undefined) return new Error(String(message));
+	return new KernelError(known, String(message), { data: details });
 }
 
 /** A clock that stands: nothing waits for deltas to merge, and signs of life come when the test says so. */
@@ -139,7 +206,7 @@ function createHeldClock(): Clock & { pass(): void } {
 	};
 }
 
-function toSnapshot(given: object): SessionSnapshot {
+function toSnapshot(given: unknown): SessionSnapshot {
 	const { openInteractions, unfinished, ...others } = given as Omit<
 		SessionSnapshot,
 		"openInteractions" | "unfinished"
@@ -149,6 +216,8 @@ function toSnapshot(given: object): SessionSnapshot {
 	};
 	return {
 		...others,
+		// It is not shown.
+		thinkingBudget: null,
 		openInteractions: openInteractions.map(toEvent),
 		unfinished: unfinished.map(({ agentPath, ...body }) => ({ agentPath, body: body as AgentEvent["body"] })),
 	};
@@ -162,6 +231,7 @@ function toEvent({ sessionId, turnId, agentPath, at, seq, epoch, ...body }: Gate
 
 async function* eventsOf(stream: Stream): AsyncGenerator<readonly AgentEvent[]> {
 	let taken = 0;
+	stream.resume();
 	for (;;) {
 		const message = stream.messages[taken];
 		if (message === undefined) {
