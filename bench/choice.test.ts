@@ -30,11 +30,14 @@ it("refuses what it does not know", () => {
 	expect(() => read("word")).toThrow("'word'");
 });
 
-it("takes the loads of the gateway, and of nothing else", () => {
+it("takes the loads of the gateway and of streaming sessions, and of nothing else", () => {
 	const { kind, loads } = read("--gateway", "--load", "250x20", "--load", "1x20x50");
 	expect(kind).toBe("gateway");
 	expect(loads.map(({ name }) => name)).toEqual(["250x20", "1x20x50"]);
-	expect(() => read("--load", "250x20")).toThrow("--load needs --gateway.");
-	expect(() => read("--sessions", "--load", "250x20")).toThrow("--load needs --gateway.");
+	expect(() => read("--load", "250x20")).toThrow("--load needs --gateway or --streaming.");
+	expect(() => read("--sessions", "--load", "250x20")).toThrow("--load needs --gateway or --streaming.");
+	expect(read("--streaming", "--load", "250x20").loads.map(({ name }) => name)).toEqual(["250x20"]);
+	expect(read("--streaming").loads.every(({ isShared }) => !isShared)).toBe(true);
+	expect(() => read("--streaming", "--load", "1x20x50")).toThrow("--streaming has one client");
 	expect(() => read("--gateway", "--load", "many")).toThrow("--load needs SESSIONSxRATE");
 });

@@ -3,7 +3,7 @@ import { parseArgs } from "node:util";
 import { type GatewayLoad, loadForm, readLoads } from "./gateway/loads.ts";
 
 /** The kinds of run that measure one thing alone; of several that are asked for, the first counts. */
-const kinds = ["providers", "sessions", "permissions", "acp", "gateway", "store", "start"] as const;
+const kinds = ["providers", "sessions", "permissions", "acp", "gateway", "streaming", "store", "start"] as const;
 export type RunKind = (typeof kinds)[number];
 
 export interface Choice {
@@ -15,7 +15,7 @@ export interface Choice {
 	readonly check: boolean;
 	/** Writes the ratios of the start as those to compare with. */
 	readonly commit: boolean;
-	/** What the gateway is measured under. */
+	/** What the gateway, or one process of many sessions, is measured under. */
 	readonly loads: readonly GatewayLoad[];
 	readonly peers: readonly string[];
 	readonly executable: string;
@@ -39,6 +39,7 @@ export function readChoice(words: readonly string[], executable: string): Choice
 			permissions: { type: "boolean", default: false },
 			acp: { type: "boolean", default: false },
 			gateway: { type: "boolean", default: false },
+			streaming: { type: "boolean", default: false },
 			load: { type: "string", multiple: true, default: [] },
 			store: { type: "boolean", default: false },
 			executable: { type: "string", default: executable },
@@ -48,14 +49,20 @@ export function readChoice(words: readonly string[], executable: string): Choice
 	if (!Number.isInteger(runs) || runs < 1) throw new Error("--runs needs a whole number of at least 1.");
 	const asked = { ...values, start: values.start || values.check || values.commit };
 	const kind = kinds.find((each) => asked[each]) ?? null;
-	if (values.load.length > 0 && kind !== "gateway") throw new Error("--load needs --gateway.");
+	const takesLoads = kind === "gateway" || kind === "streaming";
+	if (values.load.length > 0 && !takesLoads) throw new Error("--load needs --gateway or --streaming.");
+	const loads = readLoads(values.load);
+	const ofSeveral = loads.filter(({ isShared }) => isShared);
+	if (kind === "streaming" && values.load.length > 0 && ofSeveral.length > 0) {
+		throw new Error(`--streaming has one client: leave the third number of ${ofSeveral[0]?.name} out.`);
+	}
 	return {
 		runs,
 		json: values.json,
 		kind,
 		check: values.check,
 		commit: values.commit,
-		loads: readLoads(values.load),
+		loads: kind === "streaming" ? loads.filter(({ isShared }) => !isShared) : loads,
 		peers: values.peer,
 		executable: values.executable,
 	};

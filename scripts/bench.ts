@@ -12,6 +12,7 @@ import { runProviders } from "../bench/runs/providers.ts";
 import { runSessions } from "../bench/runs/sessions.ts";
 import { runStarts } from "../bench/runs/start.ts";
 import { runStore } from "../bench/runs/store.ts";
+import { runStreaming } from "../bench/runs/streaming.ts";
 import { root } from "../bench/targets.ts";
 
 /** Measures what was asked for with files in a temporary folder, and prints it. */
@@ -23,6 +24,7 @@ const runs: Readonly<Record<RunKind, Run>> = {
 	permissions: runPermissions,
 	acp: runEditors,
 	gateway: runGateway,
+	streaming: runStreaming,
 	store: runStore,
 	start: runStarts,
 };
