@@ -1,5 +1,5 @@
 // The gateway as a program: several clients on one session over HTTP, from its start to its end.
-import { appendFileSync, existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { get } from "node:https";
 import { createServer } from "node:net";
 import path from "node:path";
@@ -122,9 +122,15 @@ describe("agentwire serve", () => {
 	describe("while no client is there", () => {
 		const question = { question: "Which colour?", header: "Colour", options: [{ label: "Red" }, { label: "Blue" }] };
 
+		interface Waiting {
+			readonly id: string;
+			/** Of a question. */
+			readonly questions?: readonly { readonly question: string }[];
+		}
+
 		/** Begins a turn that nobody follows; gives what waits for an answer in it, as a client that comes later sees it. */
-		async function beginAlone({ client }: Started): Promise<{ sessionId: string; interactionId: string }> {
-			const sessionId = await client.createSession();
+		async function beginAlone({ client }: Started, begun: string | null = null) {
+			const sessionId = begun ?? (await client.createSession());
 			const watching = await client.stream(`sessions=${sessionId}&role=observe`);
 			await watching.until(({ name }) => name === "state");
 			await client.result("turn.start", { sessionId, input: "make it" });
@@ -133,9 +139,10 @@ describe("agentwire serve", () => {
 			const later = await client.stream(`sessions=${sessionId}`);
 			const state = await later.until(({ name }) => name === "state");
 			later.close();
-			const { openInteractions } = state.data["snapshot"] as { openInteractions: { interaction: { id: string } }[] };
+			const { openInteractions } = state.data["snapshot"] as { openInteractions: { interaction: Waiting }[] };
 			expect(openInteractions).toHaveLength(1);
-			return { sessionId, interactionId: openInteractions[0]?.interaction.id ?? "" };
+			const interaction = openInteractions[0]?.interaction ?? { id: "" };
+			return { sessionId, interactionId: interaction.id, interaction };
 		}
 
 		it("lets an approval wait for one, also past one that left again", async () => {
@@ -171,6 +178,34 @@ describe("agentwire serve", () => {
 			const result = await stream.until(isEvent("tool.result"));
 			expect(JSON.stringify(result.data)).toContain("Blue");
 			await stream.until(isEvent("turn.ended"));
+			await stop(started);
+		});
+
+		it("lets a plan wait for one, also past one that left again", async () => {
+			const stage = createStage({ scripts: ["text: I plan.", toolCall("c", "ExitPlanMode", {}), "text: done"] });
+			const started = await startGateway(stage);
+			const { client } = started;
+			const sessionId = await client.createSession({ mode: "plan" });
+			const first = await client.stream(`sessions=${sessionId}&role=observe`);
+			await client.result("turn.start", { sessionId, input: "plan it" });
+			await first.until(isEvent("turn.ended"));
+			first.close();
+			const state = JSON.parse(readFileSync(path.join(stage.sessionDir(sessionId), "state.json"), "utf8"));
+			mkdirSync(path.join(stage.shareDir, "plans"));
+			writeFileSync(path.join(stage.shareDir, "plans", `${state.plan_slug}.md`), "# The plan\n");
+			const { interactionId, interaction } = await beginAlone(started, sessionId);
+			expect(await client.result("session.snapshot", { sessionId })).toMatchObject({ planMode: true });
+			const stream = await client.stream(`sessions=${sessionId}`);
+			await stream.until(({ name }) => name === "state");
+			const question = interaction.questions?.[0]?.question ?? "";
+			const answer = { kind: "question", answers: { [question]: "Approve" } };
+			expect(await client.result("interaction.respond", { sessionId, interactionId, answer })).toMatchObject({
+				settled: true,
+			});
+			const result = await stream.until(isEvent("tool.result"));
+			expect(JSON.stringify(result.data)).toContain("# The plan");
+			await stream.until(isEvent("turn.ended"));
+			expect(await client.result("session.snapshot", { sessionId })).toMatchObject({ planMode: false });
 			await stop(started);
 		});
 

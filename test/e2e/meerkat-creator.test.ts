@@ -4,7 +4,8 @@ import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { hasSandbox } from "../support/executable/bubblewrap.ts";
 import { createStage, type Stage, toolCall } from "../support/executable/executable.ts";
-import { ask, end, eventsOf, serve } from "../support/meerkat/meerkat-lines.ts";
+import { isResponse } from "../support/executable/running-server.ts";
+import { ask, createDeferred, end, eventsOf, serve } from "../support/meerkat/meerkat-lines.ts";
 
 /** Neither in the work directory nor for temporary files. */
 const outside = "/usr/agentwire-outside";
@@ -49,6 +50,40 @@ describe("a command of a session whose creator decides", () => {
 		const result = await runCommand(stage, "touch made", { agentwire: { unattended: "reject" } });
 		expect(result).toMatchObject({ is_error: true });
 		expect(existsSync(path.join(stage.workDir, "made"))).toBe(false);
+	});
+
+	/** Begins a run whose command waits for an approval, with these settings. */
+	async function beginWaiting(settings: object) {
+		const stage = createStage({ scripts: [toolCall("c", "Shell", { command: "touch made" }), "text: done"] });
+		const agentwire = { unattended: "wait", ...settings };
+		const server = serve(stage, "--config", JSON.stringify({ ...JSON.parse(stage.configText), agentwire }));
+		const session_id = await createDeferred(server, { enable_builtins: true, enable_shell: true });
+		server.request("turn", "turn/start", { session_id, prompt: "go" });
+		const isMade = () => existsSync(path.join(stage.workDir, "made"));
+		const journal = () => readFileSync(path.join(stage.sessionDir(session_id), "journal.jsonl"), "utf8");
+		return { stage, server, session_id, isMade, journal };
+	}
+
+	it("waits where the settings let calls wait for somebody, until its run is interrupted", async () => {
+		const { server, session_id, isMade, journal } = await beginWaiting({});
+		await expect.poll(journal, { timeout: 20_000 }).toContain("interaction.requested");
+		expect(isMade()).toBe(false);
+		server.request("stop", "turn/interrupt", { session_id });
+		const lines = await server.readUntil((line) => isResponse(line, "turn"));
+		expect(lines.find((line) => isResponse(line, "turn"))?.error?.message).toBe("Run was cancelled");
+		await end(server);
+		expect(isMade()).toBe(false);
+	});
+
+	it("waits there no longer than approvals may, and its run goes on", async () => {
+		const { server, isMade, journal } = await beginWaiting({ approval_timeout: 0.05 });
+		const lines = await server.readUntil((line) => isResponse(line, "turn"));
+		expect(lines.find((line) => isResponse(line, "turn"))?.result).toMatchObject({ text: "done" });
+		const result = eventsOf(lines).find(({ type }) => type === "tool_execution_completed");
+		expect(result).toMatchObject({ is_error: true });
+		await end(server);
+		expect(journal()).toContain("interaction.requested");
+		expect(isMade()).toBe(false);
 	});
 
 	it("runs not where the settings say that a person is asked", async () => {

@@ -1,5 +1,8 @@
 // Workers and gateways as programs, over a real PostgreSQL: sessions survive the process that ran them.
 import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import path from "node:path";
 import { afterEach, beforeEach, describe, expect, inject, it } from "vitest";
 import { runTurn } from "../../examples/durable/run-turn.mjs";
 import { type ClusterPrograms, createClusterPrograms } from "../support/postgres/cluster-programs.ts";
@@ -121,6 +124,25 @@ describe.skipIf(url === "")("a cluster of workers and gateways", { timeout: 60_0
 		expect(rows.map(({ seq }) => Number(seq))).toEqual(upTo(rows.length));
 		const terms = rows.map(({ term }) => Number(term));
 		expect(terms).toEqual([...terms].sort((a, b) => a - b));
+	});
+
+	it("lets what needs an approval wait for a client, as a gateway alone does", async () => {
+		const call = { id: "c", name: "Shell", arguments: JSON.stringify({ command: "touch made" }) };
+		const scripts = [`tool_call: ${JSON.stringify(call)}`, "text: done"];
+		await writeFile(path.join(home, "scripts.json"), JSON.stringify(scripts));
+		await start("worker");
+		const { call: request } = await connect(await start("serve", "--port", "0"));
+		const { sessionId } = await request("sessions.create", { workDir: home, model: "scripted" });
+		await request("turn.start", { sessionId, input: "make it" });
+		// Nobody has a stream.
+		const open = async () => (await request("session.snapshot", { sessionId })).openInteractions;
+		await expect.poll(open, { timeout: 20_000 }).toHaveLength(1);
+		const [event] = await open();
+		expect(event?.interaction).toMatchObject({ kind: "approval" });
+		expect(existsSync(path.join(home, "made"))).toBe(false);
+		const answer = { kind: "approval", decision: "approve" };
+		await request("interaction.respond", { sessionId, interactionId: event?.interaction.id, answer });
+		await expect.poll(() => existsSync(path.join(home, "made")), { timeout: 20_000 }).toBe(true);
 	});
 
 	it("answers with the reason when no worker runs", async () => {

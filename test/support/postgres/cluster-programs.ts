@@ -45,6 +45,10 @@ const answerSchema = v.object({
 		v.looseObject({
 			sessionId: v.optional(v.string(), ""),
 			sessions: v.optional(v.array(v.unknown()), () => []),
+			openInteractions: v.optional(
+				v.array(v.looseObject({ interaction: v.looseObject({ id: v.string() }) })),
+				() => [],
+			),
 			cursor: v.optional(v.object({ epoch: v.string(), seq: v.number() }), { epoch: "", seq: 0 }),
 		}),
 		{},
