@@ -25,8 +25,11 @@ export interface JournalWriterOptions {
 	toStoredChange(change: ContextChange): Promise<ContextChange>;
 	/** Puts what was written elsewhere on stable storage. */
 	syncOthers(): Promise<void>;
-	/** Writes what the journal has got to the files that other programs read. Never rejects. While a turn runs, its commits do not wait for it. */
-	project(batches: readonly Batch[]): Promise<void>;
+	/**
+	 * Writes what the journal has got to the files that other programs read; `end` is where it ended then. Never rejects.
+	 * While a turn runs, its commits do not wait for it, and the journal may get more meanwhile.
+	 */
+	project(batches: readonly Batch[], end: number): Promise<void>;
 	sizes(): LogSizes;
 	/** Whether the other logs have nothing that the journal lacks. If they have, the next opening has to find it. */
 	isSummarizable(): Promise<boolean>;
@@ -156,7 +159,7 @@ export function createJournalWriter(options: JournalWriterOptions): JournalWrite
 		for (const batch of stored) note(batch);
 		// While a turn runs, what it does next does not wait for them: there is one such writing at a time.
 		await projecting;
-		projecting = options.project(stored);
+		projecting = options.project(stored, end);
 		if (!isInTurn || batches.some(changesFiles)) await projecting;
 		return stored;
 	};

@@ -36,7 +36,8 @@ export interface ProjectionOptions {
 	readonly stateFile: StateFile;
 	/** The size of the call journal of earlier versions. */
 	readonly callsSize: number;
-	journal(): JournalContent;
+	/** What the journal has up to this byte. */
+	journal(end: number): JournalContent;
 	/** Puts what the journal has on stable storage. */
 	syncJournal(): Promise<void>;
 }
@@ -52,9 +53,9 @@ export interface Projections {
 	/** The sizes now; null for a file that has to be written again. */
 	sizes(): LogSizes;
 	/** Brings the files up to date that lacked something when the session was opened. Never rejects. */
-	repair(repairs: Repairs): Promise<void>;
-	/** Writes what the journal has got. Never rejects. */
-	write(batches: readonly Batch[]): Promise<void>;
+	repair(repairs: Repairs, end: number): Promise<void>;
+	/** Writes what the journal has got, up to this byte: what it gets meanwhile comes with the next call. Never rejects. */
+	write(batches: readonly Batch[], end: number): Promise<void>;
 }
 
 export function createProjections(options: ProjectionOptions): Projections {
@@ -76,17 +77,17 @@ export function createProjections(options: ProjectionOptions): Projections {
 			});
 		}
 	};
-	const rewriteWire = (): Promise<void> => wire.rewrite(wirePieces(options));
-	const rewriteContext = (): Promise<void> => contextLines.rewrite(contextPieces(options));
+	const rewriteWire = (end: number): Promise<void> => wire.rewrite(wirePieces(options, end));
+	const rewriteContext = (end: number): Promise<void> => contextLines.rewrite(contextPieces(options, end));
 
-	const writeWire = async (batches: readonly Batch[]): Promise<void> => {
+	const writeWire = async (batches: readonly Batch[], end: number): Promise<void> => {
 		const lines = batches.flatMap(({ events = [] }) => toEventLines(events));
-		if (outdated.has("wire")) await attempt("wire", rewriteWire);
+		if (outdated.has("wire")) await attempt("wire", () => rewriteWire(end));
 		else if (lines.length > 0) await attempt("wire", () => wire.append(lines));
 	};
-	const writeContext = async (batches: readonly Batch[]): Promise<void> => {
+	const writeContext = async (batches: readonly Batch[], end: number): Promise<void> => {
 		const changes = batches.flatMap((batch) => batch.context ?? []);
-		if (outdated.has("context")) await attempt("context", rewriteContext);
+		if (outdated.has("context")) await attempt("context", () => rewriteContext(end));
 		else if (changes.length > 0)
 			await attempt("context", async () => {
 				// The new file is renamed into the place of the old one: a loss of power must not leave it with a journal that
@@ -107,31 +108,31 @@ export function createProjections(options: ProjectionOptions): Projections {
 			context: outdated.has("context") ? null : contextLines.length,
 			calls: options.callsSize,
 		}),
-		async repair(repairs) {
+		async repair(repairs, end) {
 			const repairContext = attempt("context", async () => {
 				if (repairs.context.kind === "rewrite") {
-					if (!repairs.isContextReplaced || contextLines.length === 0) return rewriteContext();
-					return context.change({ kind: "replace", rows: await options.journal().contextRows() });
+					if (!repairs.isContextReplaced || contextLines.length === 0) return rewriteContext(end);
+					return context.change({ kind: "replace", rows: await options.journal(end).contextRows() });
 				}
 				await contextLines.repairEnd();
 				if (repairs.context.kind === "append") await contextLines.append(repairs.context.missing.map(toLine));
 			});
 			const repairWire = attempt("wire", async () => {
-				if (repairs.wire.kind === "rewrite") return rewriteWire();
+				if (repairs.wire.kind === "rewrite") return rewriteWire(end);
 				await wire.repairEnd();
 				if (repairs.wire.kind === "append") await wire.append(repairs.wire.missing);
 			});
 			await Promise.all([repairContext, repairWire]);
 		},
-		async write(batches) {
-			await Promise.all([writeWire(batches), writeContext(batches), writeState(batches)]);
+		async write(batches, end) {
+			await Promise.all([writeWire(batches, end), writeContext(batches, end), writeState(batches)]);
 		},
 	};
 }
 
-async function* wirePieces(options: ProjectionOptions): AsyncGenerator<Buffer> {
+async function* wirePieces(options: ProjectionOptions, end: number): AsyncGenerator<Buffer> {
 	const { files, wirePath, wireHeader } = options;
-	const { historyBytes, events } = options.journal();
+	const { historyBytes, events } = options.journal(end);
 	let left = historyBytes;
 	if (left === 0) yield Buffer.from(`${wireHeader}\n`);
 	if (left > 0) {
@@ -147,8 +148,8 @@ async function* wirePieces(options: ProjectionOptions): AsyncGenerator<Buffer> {
 	}
 }
 
-async function* contextPieces(options: ProjectionOptions): AsyncGenerator<Buffer> {
-	for (const row of await options.journal().contextRows()) yield* linePieces(toLine(row));
+async function* contextPieces(options: ProjectionOptions, end: number): AsyncGenerator<Buffer> {
+	for (const row of await options.journal(end).contextRows()) yield* linePieces(toLine(row));
 }
 
 function* linePieces(line: LineText): Generator<Buffer> {

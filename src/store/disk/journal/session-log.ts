@@ -116,13 +116,13 @@ export function createSessionLog(options: SessionLogOptions): SessionLog {
 		stateFile,
 		callsSize: found.callsSize,
 		syncJournal: () => journal.sync(),
-		journal: () => ({
+		journal: (end) => ({
 			historyBytes: header.history.wire,
 			async *events() {
-				for await (const batch of journalEvents(writer.end, 0)) yield* batch;
+				for await (const batch of journalEvents(end, 0)) yield* batch;
 				yield* pending();
 			},
-			contextRows: () => readJournalContext(source, { start: 0, end: writer.end }),
+			contextRows: () => readJournalContext(source, { start: 0, end }),
 		}),
 	});
 
@@ -153,7 +153,7 @@ export function createSessionLog(options: SessionLogOptions): SessionLog {
 	const begin = async (): Promise<readonly LineText[]> => {
 		if (!isRepaired) {
 			await withStorageError(paths.journal, repairJournal);
-			await projections.repair(await toRepairs());
+			await projections.repair(await toRepairs(), writer.end);
 			isRepaired = true;
 		}
 		const isNew = opening.kind !== "opened";

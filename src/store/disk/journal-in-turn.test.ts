@@ -1,0 +1,80 @@
+// What the files that other programs read hold while a turn runs that does not wait for them, and after it.
+import { readFile } from "node:fs/promises";
+import path from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { eventAt, readAll } from "../../../test/contracts/store-contract.ts";
+import { createStoreDirectory, type StoreDirectory } from "../../../test/support/store/store-directory.ts";
+import { createDeferred } from "../../base/deferred.ts";
+import type { ContextRow } from "../../events/conversation.ts";
+import { createDiskFiles } from "../../files/disk-files.ts";
+import type { Files } from "../../files/port.ts";
+import type { Batch, StoredSession } from "../session-store.ts";
+
+const id = "11111111-2222-4333-8444-555555555555";
+const started: Batch = { events: [eventAt({ type: "turn.started", input: "hi" })] };
+const ended: Batch = { events: [eventAt({ type: "turn.ended", outcome: { status: "finished" } })] };
+const row = (n: number): ContextRow => ({ type: "usage", tokenCount: n });
+const step = (n: number): Batch => ({
+	events: [eventAt({ type: "step.started", n })],
+	context: { kind: "append", rows: [row(n)] },
+});
+
+describe("a turn that does not wait for the files of other programs", () => {
+	let place: StoreDirectory;
+	beforeEach(async () => {
+		place = await createStoreDirectory();
+	});
+	afterEach(() => place.cleanUp());
+
+	const open = (files: Files): Promise<StoredSession> => place.openStore({ files }).openOrCreate(place.workDir, id);
+	const text = (session: StoredSession, name: string) => readFile(path.join(String(session.directory), name), "utf8");
+
+	it.each(["wire.jsonl", "context.jsonl"])("writes every line of %s once when it is written again", async (name) => {
+		const disk = createDiskFiles();
+		let appends = 0;
+		let journalAppends = 0;
+		const rewriting = createDeferred<void>();
+		const appended = createDeferred<void>();
+		const files: Files = {
+			...disk,
+			async openAppend(file) {
+				const opened = await disk.openAppend(file);
+				return {
+					...opened,
+					async append(text) {
+						if (path.basename(file) === name) appends += 1;
+						if (path.basename(file) === name && appends === 2)
+							throw Object.assign(new Error("ENOSPC"), { code: "ENOSPC" });
+						await opened.append(text);
+						if (path.basename(file) !== "journal.jsonl") return;
+						journalAppends += 1;
+						if (journalAppends === 4) setImmediate(appended.resolve);
+					},
+				};
+			},
+			async replaceByPieces(file, pieces, options) {
+				if (path.basename(file) === name) {
+					rewriting.resolve();
+					await appended.promise;
+				}
+				await disk.replaceByPieces(file, pieces, options);
+			},
+		};
+		const session = await open(files);
+		// Everything is in the files of both but the second step.
+		await session.commit({ ...started, context: { kind: "append", rows: [row(0)] } });
+		await session.commit(step(1));
+		await session.commit(step(2));
+		await rewriting.promise;
+		await session.commit(step(3));
+		await session.commit(ended);
+		const types = (await text(session, "wire.jsonl")).match(/"type":"\w+"/g);
+		expect(types).toEqual(
+			["TurnBegin", "StepBegin", "StepBegin", "StepBegin", "TurnEnd"].map((type) => `"type":"${type}"`),
+		);
+		expect((await text(session, "context.jsonl")).match(/"token_count": ?\d+/g)).toHaveLength(4);
+		const again = await open(disk);
+		expect(await readAll(again)).toHaveLength(5);
+		expect(again.contextRows).toEqual([0, 1, 2, 3].map(row));
+	});
+});
