@@ -77,4 +77,40 @@ describe("a turn that does not wait for the files of other programs", () => {
 		expect(await readAll(again)).toHaveLength(5);
 		expect(again.contextRows).toEqual([0, 1, 2, 3].map(row));
 	});
+
+	it("has ended when they are complete, also when the next turn begins with the same write", async () => {
+		const disk = createDiskFiles();
+		const gate = createDeferred<void>();
+		const held = createDeferred<void>();
+		const files: Files = {
+			...disk,
+			async openAppend(file) {
+				const opened = await disk.openAppend(file);
+				if (path.basename(file) !== "wire.jsonl") return opened;
+				return {
+					...opened,
+					async append(text) {
+						if (text.includes("TurnEnd")) {
+							held.resolve();
+							await gate.promise;
+						}
+						await opened.append(text);
+					},
+				};
+			},
+		};
+		const session = await open(files);
+		await session.commit(started);
+		let isEnded = false;
+		const end = session.commit(ended).then(() => {
+			isEnded = true;
+		});
+		const next = session.commit(started);
+		await held.promise;
+		await new Promise((resolve) => setImmediate(resolve));
+		expect(isEnded).toBe(false);
+		gate.resolve();
+		await Promise.all([end, next]);
+		expect(await text(session, "wire.jsonl")).toContain("TurnEnd");
+	});
 });

@@ -160,7 +160,7 @@ export function createJournalWriter(options: JournalWriterOptions): JournalWrite
 		// While a turn runs, what it does next does not wait for them: there is one such writing at a time.
 		await projecting;
 		projecting = options.project(stored, end);
-		if (!isInTurn || batches.some(changesFiles)) await projecting;
+		if (!isInTurn || batches.some(endsTurn) || batches.some(changesFiles)) await projecting;
 		return stored;
 	};
 
