@@ -126,6 +126,10 @@ export async function openDiskSession(
 	});
 	const lineFile = (file: string, knownSize: number, how: Partial<LineFileOptions>): LineFile =>
 		createLineFile({ files, log, path: file, knownSize, prepare, nameMade: () => names.nameMade(file), ...how });
+	/** What is written once a commit is in the journal may come so late that another process writes the session by then. */
+	const checkNotLost = async (): Promise<void> => {
+		if (lease?.loss != null) throw lease.loss;
+	};
 	const agentLines: LineFile[] = [];
 	const sessionLog = createSessionLog({
 		files,
@@ -141,7 +145,7 @@ export async function openDiskSession(
 		// The names of the other logs need not be on stable storage: they are written again from the journal.
 		lineFile: (file, knownSize, header) =>
 			lineFile(file, knownSize, {
-				...(file === paths.journal ? {} : { async prepare() {}, nameMade() {}, isReplaceable: true }),
+				...(file === paths.journal ? {} : { prepare: checkNotLost, nameMade() {}, isReplaceable: true }),
 				...(header === undefined ? {} : { header }),
 			}),
 		async syncOthers() {

@@ -113,4 +113,64 @@ describe("a turn that does not wait for the files of other programs", () => {
 		await Promise.all([end, next]);
 		expect(await text(session, "wire.jsonl")).toContain("TurnEnd");
 	});
+
+	it("does not count twice what a process that lost the session wrote late", async () => {
+		const disk = createDiskFiles();
+		const gate = createDeferred<void>();
+		const held = createDeferred<void>();
+		const late = new Set(["wire.jsonl", "context.jsonl"]);
+		let journalAppends = 0;
+		const files: Files = {
+			...disk,
+			async openAppend(file) {
+				const opened = await disk.openAppend(file);
+				let appends = 0;
+				return {
+					...opened,
+					async append(text) {
+						appends += 1;
+						if (late.has(path.basename(file)) && appends > 1) await gate.promise;
+						await opened.append(text);
+						if (path.basename(file) !== "journal.jsonl") return;
+						journalAppends += 1;
+						if (journalAppends === 3) setImmediate(held.resolve);
+					},
+				};
+			},
+		};
+		const session = await open(files);
+		await session.commit({ ...started, context: { kind: "append", rows: [row(0)] } });
+		await session.commit(step(1));
+		const waiting = session.commit(step(2)).catch(() => undefined);
+		await held.promise;
+
+		place.passTime();
+		const taken = await open(disk);
+		await taken.commit(step(3));
+		let isLost = false;
+		const lost = session.lost.then(() => {
+			isLost = true;
+		});
+		while (!isLost) {
+			place.passTime();
+			await new Promise((resolve) => setImmediate(resolve));
+		}
+		await lost;
+		gate.resolve();
+		await waiting;
+		await taken.commit(ended);
+		await taken.close();
+		await session.close();
+
+		const again = await open(disk);
+		expect(again.contextRows).toEqual([0, 1, 2, 3].map(row));
+		expect((await readAll(again)).map(({ body }) => ("n" in body ? body.n : body.type))).toEqual([
+			"turn.started",
+			1,
+			2,
+			3,
+			"turn.ended",
+		]);
+		await again.close();
+	});
 });

@@ -78,6 +78,17 @@ async function* contextLines(rows: readonly ContextRow[]): AsyncGenerator<string
 	for (const row of rows) yield wholeText(toLine(row));
 }
 
+/**
+ * Those of the wanted lines that are among these, although the file has these elsewhere: a process that had lost the session
+ * wrote them late, when the next one had written them again.
+ */
+async function findLines(lines: AsyncIterable<string>, wanted: ReadonlySet<string>): Promise<ReadonlySet<string>> {
+	const found = new Set<string>();
+	if (wanted.size === 0) return found;
+	for await (const line of lines) if (wanted.has(line)) found.add(line);
+	return found;
+}
+
 /** Whether the line is the last one and was not written to its end. */
 function isTorn(raw: RawLine, size: number): boolean {
 	return raw.end === size && raw.bytes !== null && raw.end - raw.start === raw.bytes.length;
@@ -93,11 +104,11 @@ export async function recoverWire(
 	const base = journal.sizes.wire;
 	if (base !== null && log.size >= base) {
 		const range = { start: base, end: log.size };
-		return compareWire(source, journal.tail, { ...log, range }, history);
+		return compareWire(source, journal, journal.tail, { ...log, range });
 	}
 	if (log.size >= history.wire) {
 		const range = { start: history.wire, end: log.size };
-		return compareWire(source, journal.range, { ...log, range }, history, true);
+		return compareWire(source, journal, journal.range, { ...log, range }, true);
 	}
 	// A part of what only this file had is gone.
 	const left = { wire: log.size, events: await countEvents(source.files, log.path, log.size) };
@@ -106,22 +117,26 @@ export async function recoverWire(
 
 async function compareWire(
 	source: JournalSource,
+	{ range, header: { history } }: OpenedJournal,
 	part: FileRange,
 	log: { readonly path: string; readonly size: number; readonly range: FileRange },
-	history: JournalHeader["history"],
 	isWhole = false,
 ): Promise<WireRecovery> {
-	const imported: AgentEvent[] = [];
+	const others: { readonly text: string; readonly event: AgentEvent }[] = [];
 	let isDamaged = false;
 	const onOther = (raw: RawLine): void => {
 		const line = readLogLine(parseRawLine(raw));
-		if (line.kind === "record") imported.push(toEvent(line.record, source.sessionId));
+		if (line.kind === "record") {
+			others.push({ text: raw.bytes?.toString("utf8") ?? "", event: toEvent(line.record, source.sessionId) });
+		}
 		if (line.kind === "unreadable" && !isTorn(raw, log.size)) isDamaged = true;
 	};
 	const expected = wireLines(source, part);
 	const { found, isMissingSome } = await compareLines(source, log.path, log.range, expected, onOther);
-	if (!isMissingSome) return { repair: none, imported, history };
-	const canAppend = imported.length === 0 && !isDamaged && !isWhole;
+	const repeated = await findLines(wireLines(source, range), new Set(others.map(({ text }) => text)));
+	const imported = others.filter(({ text }) => !repeated.has(text)).map(({ event }) => event);
+	if (!isMissingSome && repeated.size === 0) return { repair: none, imported, history };
+	const canAppend = others.length === 0 && !isDamaged && !isWhole;
 	return { repair: canAppend ? { kind: "append", missing: found } : { kind: "rewrite" }, imported, history };
 }
 
@@ -164,20 +179,24 @@ export async function recoverContext(
 		return end?.[0] === 0x0a && log.isNewer ? asItIs : rewrite();
 	}
 	const { found, isMissingSome, others } = await compareContext(source, log.path, size, last.base, last.rows);
-	if (!isMissingSome && !others.hasRows) return { repair: none, rows: null, isForeign: false };
-	if (!others.hasRows) {
+	if (!isMissingSome && others.rows.size === 0) return { repair: none, rows: null, isForeign: false };
+	if (others.rows.size === 0) {
 		if (others.isDamaged) return rewrite();
 		const missing = last.rows.slice(found);
 		const bytes = (await source.files.read(log.path)) ?? Buffer.alloc(0);
 		const rows = [...parseContext(bytes, log.path, source.log), ...missing];
 		return { repair: { kind: "append", missing }, rows, isForeign: false };
 	}
-	return (await isOfEarlierStage(source, journal, log.path, size)) ? rewrite() : asItIs;
+	if (await isOfEarlierStage(source, journal, log.path, size)) return rewrite();
+	const recovered = await rewrite();
+	// Another program begins with a checkpoint of its own.
+	const repeated = await findLines(contextLines(recovered.rows ?? []), others.rows);
+	return repeated.size === others.rows.size ? recovered : asItIs;
 }
 
 /** What the lines of a context log are that the journal does not have. */
 interface OtherLines {
-	readonly hasRows: boolean;
+	readonly rows: ReadonlySet<string>;
 	readonly isDamaged: boolean;
 }
 
@@ -188,13 +207,14 @@ async function compareContext(
 	base: number,
 	rows: readonly ContextRow[],
 ): Promise<Comparison & { readonly others: OtherLines }> {
-	let others: OtherLines = { hasRows: false, isDamaged: false };
+	const others = new Set<string>();
+	let isDamaged = false;
 	const onOther = (raw: RawLine): void => {
-		if (fromLine(parseRawLine(raw)) !== null) others = { ...others, hasRows: true };
-		else if (!isTorn(raw, size)) others = { ...others, isDamaged: true };
+		if (fromLine(parseRawLine(raw)) !== null) others.add(raw.bytes?.toString("utf8") ?? "");
+		else if (!isTorn(raw, size)) isDamaged = true;
 	};
 	const comparison = await compareLines(source, path, { start: base, end: size }, contextLines(rows), onOther);
-	return { ...comparison, others };
+	return { ...comparison, others: { rows: others, isDamaged } };
 }
 
 /** Whether the file is as it was before a replacement of the context that the journal has. */
@@ -206,7 +226,7 @@ async function isOfEarlierStage(
 ): Promise<boolean> {
 	for (const { base, rows } of stages.slice(0, -1)) {
 		if (base === null || size < base) continue;
-		if (!(await compareContext(source, path, size, base, rows)).others.hasRows) return true;
+		if ((await compareContext(source, path, size, base, rows)).others.rows.size === 0) return true;
 	}
 	return false;
 }

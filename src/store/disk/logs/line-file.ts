@@ -42,7 +42,7 @@ export interface LineFileOptions {
 	readonly header?: string;
 	/** Whether the file can be made again: then it is not looked at before each append. Default false. */
 	readonly isReplaceable?: boolean;
-	/** Runs before each append; what it throws is the append's failure. */
+	/** Runs before each append and each replacement; what it throws is the failure of that. */
 	prepare(): Promise<void>;
 	/** Called when the file was created or replaced: its name is then not on stable storage. */
 	nameMade(): void;
@@ -208,6 +208,7 @@ export function createLineFile({ files, log, path, header, prepare, nameMade, ..
 			}),
 		rewrite: (pieces, sync = false) =>
 			inOrder(async () => {
+				await prepare();
 				try {
 					await closeHandle();
 					await files.replaceByPieces(path, pieces, { sync });
