@@ -8,7 +8,7 @@ import { ConversationLog } from "./log.tsx";
 import type { Palette as PaletteView } from "./palette.tsx";
 import { Panel } from "./panel.tsx";
 import { Sessions } from "./sessions.tsx";
-import { access, attempt, create, currentId, fault, models, report, startDemo } from "./store.ts";
+import { access, attempt, create, currentId, fault, leave, lost, models, report, startDemo } from "./store.ts";
 
 export function App(): JSX.Element {
 	const [drawer, setDrawer] = useState(false);
@@ -39,8 +39,11 @@ export function App(): JSX.Element {
 	}, []);
 	if (access.value === "none") return <NoToken />;
 	const isOpen = currentId.value !== null;
+	const isLost = lost.value !== null;
 	return (
-		<div class={`layout ${drawer ? "drawer" : ""} ${details ? "details" : ""} ${isOpen ? "" : "no-session"}`}>
+		<div
+			class={`layout ${drawer ? "drawer" : ""} ${details ? "details" : ""} ${isOpen && !isLost ? "" : "no-session"}`}
+		>
 			<nav
 				class="sessions"
 				aria-label="Sessions"
@@ -63,15 +66,15 @@ export function App(): JSX.Element {
 						</button>
 					</p>
 				)}
-				{isOpen ? <ConversationLog /> : <Welcome />}
-				{isOpen ? (
+				{isOpen ? isLost ? <Lost /> : <ConversationLog /> : <Welcome />}
+				{isOpen && !isLost ? (
 					<footer>
 						<Attention />
 						<Composer key={currentId.value} />
 					</footer>
 				) : null}
 			</main>
-			{isOpen ? <Panel /> : null}
+			{isOpen && !isLost ? <Panel /> : null}
 			{Palette === null ? null : (
 				<Palette
 					onClose={() => setPalette(null)}
@@ -138,6 +141,22 @@ function NoToken(): JSX.Element {
 			</p>
 			<p class="quiet">Run it again to have the address again; the one before stays valid until new tokens are made.</p>
 		</main>
+	);
+}
+
+/** In place of a session that cannot be opened. */
+function Lost(): JSX.Element {
+	return (
+		<div class="alone">
+			<h1>This session cannot be opened</h1>
+			<p role="alert">{lost.value}</p>
+			<p class="quiet">
+				It may have been deleted, or be one of another gateway. The others are in the list of sessions.
+			</p>
+			<button type="button" class="main" onClick={leave}>
+				To the beginning
+			</button>
+		</div>
 	);
 }
 

@@ -156,7 +156,7 @@ export function Composer(): JSX.Element {
 							mayControl
 								? isRunning
 									? "Queue what comes next"
-									: "Ask, / for commands, @ for files"
+									: "Ask, / command, @ file"
 								: "This window may only look"
 						}
 						value={text}

@@ -10,6 +10,7 @@ import {
 	conversation,
 	currentId,
 	fork,
+	lost,
 	mode,
 	model,
 	models,
@@ -35,7 +36,7 @@ interface HeaderActions {
 
 export function Header({ onSessions, onDetails, hasDetails }: HeaderActions): JSX.Element {
 	void tick.value;
-	const isOpen = currentId.value !== null;
+	const isOpen = currentId.value !== null && lost.value === null;
 	const mayControl = access.value === "control";
 	const sessionId = currentId.value;
 	const status =

@@ -10,7 +10,7 @@ export function SessionTitle(): JSX.Element {
 	if (!isEdited) {
 		return (
 			<h1>
-				<button type="button" class="rename" title="Change the title" onClick={() => setEdited(true)}>
+				<button type="button" class="rename" title={`Change the title: ${shown}`} onClick={() => setEdited(true)}>
 					{shown}
 				</button>
 			</h1>

@@ -21,6 +21,8 @@ export const title = signal<string | null>(null);
 export const mode = signal<SessionMode>("default");
 export const model = signal<Snapshot["model"]>(null);
 export const connection = signal<"loading" | "live" | "offline" | "closed">("loading");
+/** Why the open session is not shown; null while it is. */
+export const lost = signal<string | null>(null);
 export const fault = signal<string | null>(null);
 export const tasks = signal<Result<"session.background-tasks">>([]);
 /** The modes that can be chosen for the session. */
@@ -96,6 +98,7 @@ export function open(sessionId: string): void {
 	commands.value = [];
 	connection.value = "loading";
 	fault.value = null;
+	lost.value = null;
 	tick.value += 1;
 	void follow(sessionId, following.signal);
 }
@@ -109,6 +112,7 @@ async function follow(sessionId: string, signal: AbortSignal): Promise<void> {
 				const page = await readHistory(sessionId, null, 400);
 				if (signal.aborted) return;
 				begin(page.before);
+				lost.value = null;
 				for (const event of page.events) conversation.take(event);
 				after = page.cursor;
 				draw();
@@ -143,9 +147,14 @@ async function follow(sessionId: string, signal: AbortSignal): Promise<void> {
 			});
 		} catch (thrown) {
 			if (signal.aborted) return;
-			if (thrown instanceof WireError && (thrown.code === "token" || thrown.code === "session-not-found")) {
-				connection.value = "closed";
-				return report(thrown);
+			if (thrown instanceof WireError) {
+				const isGone = thrown.code === "session-not-found";
+				if (after === null && thrown.code !== "token") lost.value = thrown.message;
+				else if (isGone || thrown.code === "token") report(thrown);
+				if (isGone || thrown.code === "token") {
+					connection.value = "closed";
+					return;
+				}
 			}
 		}
 		if (signal.aborted) return;
@@ -302,10 +311,16 @@ export async function fork(): Promise<void> {
 
 export async function archive(): Promise<void> {
 	await call("sessions.archive", { sessionId: opened() });
+	leave();
+	await refresh();
+}
+
+/** Goes to where a session begins. */
+export function leave(): void {
 	following?.abort();
+	lost.value = null;
 	currentId.value = null;
 	history.replaceState(null, "", location.pathname);
-	await refresh();
 }
 
 export async function stopTask(id: string): Promise<void> {

@@ -7,8 +7,11 @@ import axe from "axe-core";
 import type { Page } from "playwright-core";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createStage, toolCall } from "../support/executable/executable.ts";
+import { GatewayClient } from "../support/gateway/gateway-client.ts";
+import { readTokens } from "../support/gateway/token-file.ts";
 import { startPlatformServer } from "../support/host/platform-server.ts";
 import { fixture, writeServers } from "../support/mcp/mcp-stage.ts";
+import { createHeldStage } from "../support/models/held-provider.ts";
 import { beginSession, hasBrowser, launch, say, serveWeb, watch } from "./browser.ts";
 
 const wanted = process.env["AGENTWIRE_IMAGES"] ?? null;
@@ -27,6 +30,17 @@ async function findings(page: Page): Promise<string[]> {
 		.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(" | ")}`);
 }
 
+/** What is to be touched and is less than 40 pixels high. */
+async function tooSmall(page: Page): Promise<string[]> {
+	const found: unknown = await page.evaluate(`JSON.stringify(
+		[...document.querySelectorAll("button, select, summary, textarea, label.option, input:not([type=radio], [type=checkbox])")]
+			.filter((each) => each.checkVisibility({ visibilityProperty: true, contentVisibilityAuto: true }))
+			.map((each) => [each.outerHTML.slice(0, 100), each.getBoundingClientRect()])
+			.filter(([, { height, width }]) => width > 0 && height > 0 && height < 40)
+			.map(([html, { height }]) => Math.round(height) + " px: " + html))`);
+	return JSON.parse(String(found));
+}
+
 const answer =
 	"The total was wrong because the loop began at **1**, but the first place of a list is `0`. Both tests pass now; the change is one character of `basket.js`.";
 
@@ -37,7 +51,10 @@ const sizes = [
 	[360, "narrowest"],
 ] as const;
 
-/** Shows states of the page in every width: nothing is wider than the window, and `serious` is what the checker finds. */
+/**
+ * Shows states of the page in every width: nothing is wider than the window, and `serious` is what the checker finds, and what is
+ * too small for a finger.
+ */
 function createShow(page: Page, colorScheme: "light" | "dark") {
 	const serious: string[] = [];
 	const show = async (state: string) => {
@@ -45,6 +62,7 @@ function createShow(page: Page, colorScheme: "light" | "dark") {
 			await page.setViewportSize({ width, height: width < 400 ? 780 : 900 });
 			const overflow = await page.evaluate("document.documentElement.scrollWidth - innerWidth");
 			expect(overflow, `${state} at ${width}`).toBeLessThanOrEqual(0);
+			if (name === "narrowest") serious.push(...(await tooSmall(page)).map((each) => `${state}, ${each}`));
 			const image = `${state}-${name}-${colorScheme}`;
 			// What narrow windows have instead of columns is looked at as well.
 			if (name !== "middle") serious.push(...(await findings(page)).map((each) => `${state} at ${width}, ${each}`));
@@ -196,6 +214,110 @@ describe.skipIf(!hasBrowser)("the page, to look at", () => {
 		expect(serious).toEqual([]);
 		expect(faults).toEqual([]);
 	});
+
+	it.each(["light", "dark"] as const)(
+		"has what is long, lost or settled elsewhere in %s, at four widths",
+		async (colorScheme) => {
+			const word = "unbroken".repeat(30);
+			const head = `| ${Array.from({ length: 9 }, (_, index) => `Column number ${index}`).join(" | ")} |`;
+			const row = `| ${Array.from({ length: 9 }, (_, index) => `value ${index}`).join(" | ")} |`;
+			const long = [
+				`A word: ${word}`,
+				`An address: https://example.com/${"a-part-of-a-path/".repeat(14)}`,
+				`Code in a line: \`${word}\``,
+				`1. A list\n   - within a list, with \`${word}\`\n   - [x] and a task that is done`,
+				`> A quotation with ${word}`,
+				`\`\`\`ts\nconst ${word} = "${"x".repeat(200)}"; // a line of code that is longer than any window\n\`\`\``,
+				`${head}\n|${"---|".repeat(9)}\n${row}\n${row}`,
+			].join("\n\n");
+			const question = {
+				question: `Which ${word}?`,
+				options: [{ label: word, description: word }, { label: "Other" }],
+			};
+			const { stage, nextRequest } = await createHeldStage({
+				scripts: [
+					`text: I run it.\n${toolCall("a", "Shell", { command: `echo ${word} ${"and more ".repeat(30)}; echo broken >&2; exit 3` })}`,
+					toolCall("b", "WriteFile", { path: `${word.slice(0, 120)}.txt`, content: `${word}\n${"x ".repeat(300)}\n` }),
+					toolCall("q", "AskUserQuestion", { questions: [question] }),
+					"text: All done.",
+				],
+			});
+			const { address, url } = await serveWeb(stage);
+			const browser = await launch();
+			const context = await browser.newContext({ colorScheme, viewport: { width: 1440, height: 900 } });
+			const { page, faults } = await watch(context);
+			const { serious, show } = createShow(page, colorScheme);
+			await beginSession(page, address);
+			const { control = "" } = readTokens(path.join(stage.shareDir, "gateway.json"));
+			const client = new GatewayClient(Number(new URL(url).port), control);
+			const sessionId = decodeURIComponent(new URL(page.url()).hash.slice("#session=".length));
+			await client.result("model.set", { sessionId, model: "held", thinking: null });
+			await say(page, "Say much");
+			const answer = await nextRequest();
+			await answer.say(long);
+			answer.end();
+			await page.locator(".status", { hasText: "idle" }).waitFor();
+			await client.result("model.set", { sessionId, model: "m", thinking: null });
+			await page.locator(".log").evaluate((log: { scrollTop: number }) => {
+				log.scrollTop = 0;
+			});
+			await show("long-text");
+			await say(page, `Do ${word} with https://example.com/${word}`);
+			await page.locator(".attention pre.command").waitFor();
+			await page.locator("h1 .rename").click();
+			await page.getByLabel("Title").fill(`A title that says all of it, and ${word.slice(0, 150)}`);
+			await page.getByLabel("Title").press("Enter");
+			await page.locator("h1", { hasText: "A title that says" }).waitFor();
+			await show("long-command");
+			await page.locator(".log").evaluate((log: { scrollTop: number }) => {
+				log.scrollTop = 0;
+			});
+			await show("long-text");
+			await page.keyboard.press("4");
+			await page.getByLabel("Why you reject it").waitFor();
+			await show("explaining");
+			await page.getByLabel("Why you reject it").fill(`not with ${word}`);
+			await page.keyboard.press("Enter");
+			await page.locator(".attention .diff").waitFor();
+			await show("long-change");
+			const other = (await watch(await browser.newContext())).page;
+			await other.goto(address);
+			await other.locator(".session-row button").first().click();
+			await other.locator(".attention .diff").waitFor();
+			// Both answer before either knows of the other's answer.
+			await page.route("**/rpc", async (route) => {
+				if (route.request().postData()?.includes("interaction.respond") !== true) return route.fallback();
+				await other.keyboard.press("1");
+				await other.locator(".attention form").waitFor();
+				return route.fallback();
+			});
+			await page.keyboard.press("1");
+			await page.locator(".fault", { hasText: "Settled by another window" }).waitFor();
+			await page.unroute("**/rpc");
+			await show("settled-elsewhere");
+			await page.locator(".fault button").click();
+			await show("long-question");
+			await page.getByLabel("Other", { exact: true }).check();
+			await page.getByRole("button", { name: "Answer" }).click();
+			await page.getByText("All done.").waitFor();
+			await page.locator(".status", { hasText: "idle" }).waitFor();
+			await show("long-results");
+			await page.getByRole("button", { name: "Archive", exact: true }).click();
+			await page.getByText("No sessions yet.").waitFor({ state: "attached" });
+			await show("archived");
+			await page.goto(`${url}/#session=no-such-session`);
+			await page.reload();
+			await page.getByRole("heading", { name: "This session cannot be opened" }).waitFor();
+			await show("cannot-be-opened");
+			await page.route("**/history?*", () => {});
+			await page.goto(`${url}/#session=slow`);
+			await page.reload();
+			await page.getByText("Reading the conversation …").waitFor();
+			await show("loading");
+			expect(serious).toEqual([]);
+			expect(faults).toEqual([]);
+		},
+	);
 
 	it.each(["light", "dark"] as const)("has its first run in %s, at four widths", async (colorScheme) => {
 		const platform = await startPlatformServer();
