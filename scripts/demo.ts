@@ -4,6 +4,7 @@ import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
 import { constants, tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
@@ -181,11 +182,28 @@ async function run(): Promise<boolean> {
 	return passes;
 }
 
+/** Where the page of a demo is, so that one which is open finds the next demo and says that it needs its address. */
+const usualPort = 7421;
+
+async function isFree(port: number): Promise<boolean> {
+	const server = createServer();
+	try {
+		server.listen(port, "127.0.0.1");
+		await once(server, "listening");
+		return true;
+	} catch {
+		return false;
+	} finally {
+		server.close();
+	}
+}
+
 /** Serves the page on the project until it is interrupted. */
 async function serveWeb(): Promise<boolean> {
 	introduce(chooseModel(process.env, scriptsPath));
 	terminal.paragraph("ask", promptText, "bold");
-	const words = ["web", "--port", "0", "--work-dir", projectDir, "--config-file", configPath];
+	const port = (await isFree(usualPort)) ? usualPort : 0;
+	const words = ["web", "--port", String(port), "--work-dir", projectDir, "--config-file", configPath];
 	if (approvesAll) words.push("--yolo");
 	const server = spawn(executable, words, { env: environment, stdio: ["ignore", "inherit", "inherit"] });
 	const exited = once(server, "exit");

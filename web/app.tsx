@@ -139,7 +139,11 @@ function NoToken(): JSX.Element {
 			<p>
 				{fault.value ?? "This page needs the address that `agentwire web` printed: it has the token that lets you in."}
 			</p>
-			<p class="quiet">Run it again to have the address again; the one before stays valid until new tokens are made.</p>
+			<p class="quiet">
+				{fault.value === null
+					? "Run it again to have the address again; the one before stays valid until new tokens are made."
+					: "The gateway was started anew with other tokens. Open the address that it printed, here or in another window."}
+			</p>
 		</main>
 	);
 }

@@ -75,6 +75,8 @@ export async function start(): Promise<void> {
 	models.value = await call("models.list", {});
 	const asked = /^#session=(.+)$/.exec(location.hash)?.[1];
 	if (asked !== undefined) open(decodeURIComponent(asked));
+	// With another token it goes on where it was.
+	else if (currentId.value !== null) open(currentId.value);
 }
 
 export async function refresh(): Promise<void> {

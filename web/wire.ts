@@ -38,6 +38,8 @@ export class WireError extends Error {
 	}
 }
 
+const invalidToken = () => new WireError("token", "The token of this page is not valid any more.");
+
 const headers = () => ({ authorization: `Bearer ${sessionStorage.getItem(storageKey) ?? ""}` });
 
 /** Pages without HTTPS that come from another machine have no `randomUUID`. */
@@ -68,7 +70,7 @@ export async function call<N extends MethodName>(method: N, params: Params<N>): 
 			continue;
 		}
 		const body = await response.json();
-		if (response.status === 401) throw new WireError("token", "The token of this page is not valid any more.");
+		if (response.status === 401) throw invalidToken();
 		if (body.error !== undefined) {
 			const { message = String(body.error), data = null } = body.error;
 			throw new WireError(data?.code ?? String(body.error.code ?? response.status), message);
@@ -80,6 +82,7 @@ export async function call<N extends MethodName>(method: N, params: Params<N>): 
 export async function readHistory(sessionId: string, before: number | null, limit: number): Promise<HistoryPage> {
 	const query = `limit=${limit}${before === null ? "" : `&before=${before}`}`;
 	const response = await fetch(`/sessions/${encodeURIComponent(sessionId)}/history?${query}`, { headers: headers() });
+	if (response.status === 401) throw invalidToken();
 	const body = await response.json();
 	if (!response.ok)
 		throw new WireError(body.code ?? String(response.status), body.error ?? "The history cannot be read.");
@@ -107,7 +110,7 @@ export async function readStream(
 		`/events?sessions=${encodeURIComponent(sessionId)}${cursor}&client=${encodeURIComponent(windowName)}`,
 		{ headers: headers(), signal: AbortSignal.any([signal, broken.signal]) },
 	);
-	if (response.status === 401) throw new WireError("token", "The token of this page is not valid any more.");
+	if (response.status === 401) throw invalidToken();
 	if (!response.ok || response.body === null) throw new WireError(String(response.status), "The stream was refused.");
 	const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
 	let rest = "";

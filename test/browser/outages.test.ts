@@ -1,6 +1,9 @@
 // Connections that break in the middle of an answer: what was streamed stays, what comes later follows it, nothing comes twice.
+import { rmSync } from "node:fs";
+import path from "node:path";
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
+import { createStage } from "../support/executable/executable.ts";
 import { createHeldStage } from "../support/models/held-provider.ts";
 import { beginSession, hasBrowser, launch, say, serveWeb, watch } from "./browser.ts";
 
@@ -84,5 +87,27 @@ describe.skipIf(!hasBrowser)("the page without its server", () => {
 		await page.reload();
 		await page.getByText("Interrupted.").waitFor();
 		expect(await page.locator(".prompt").allInnerTexts()).toEqual(["count"]);
+	});
+
+	it("says that it needs another address when the next server has other tokens, and goes on with it", async () => {
+		const stage = createStage({ scripts: ["text: All done."] });
+		const { address, server, url } = await serveWeb(stage);
+		const { page } = await watch(await (await launch()).newContext());
+		await beginSession(page, address);
+		await say(page, "begin");
+		await page.getByText("All done.").waitFor();
+		server.kill("SIGKILL");
+		await server.exited;
+		await page.getByText("offline, trying again").waitFor();
+		rmSync(path.join(stage.shareDir, "gateway.json"));
+		const next = await serveWeb(stage, "--port", new URL(url).port);
+		await page.getByText("The token of this page is not valid any more.").waitFor();
+		await page.getByText("Open the address that it printed").waitFor();
+		// The same page with another fragment: it is not loaded anew.
+		await page.evaluate(`location.hash = ${JSON.stringify(new URL(next.address).hash)}`);
+		await page.getByText("All done.").waitFor();
+		await page.getByRole("status").getByText("idle").waitFor();
+		await say(page, "and on");
+		await page.getByText("All done.").nth(1).waitFor();
 	});
 });

@@ -44,6 +44,9 @@ async function tooSmall(page: Page): Promise<string[]> {
 const answer =
 	"The total was wrong because the loop began at **1**, but the first place of a list is `0`. Both tests pass now; the change is one character of `basket.js`.";
 
+/** Each state is looked at in four widths. */
+const slow = { timeout: 180_000 };
+
 const sizes = [
 	[1440, "wide"],
 	[820, "middle"],
@@ -75,7 +78,7 @@ function createShow(page: Page, colorScheme: "light" | "dark") {
 }
 
 describe.skipIf(!hasBrowser)("the page, to look at", () => {
-	it.each(["light", "dark"] as const)("has its states in %s, at four widths", async (colorScheme) => {
+	it.each(["light", "dark"] as const)("has its states in %s, at four widths", slow, async (colorScheme) => {
 		const edit = { path: "basket.js", edit: { old: "index = 1", new: "index = 0" } };
 		const question = {
 			question: "Which currency should totals have?",
@@ -138,7 +141,7 @@ describe.skipIf(!hasBrowser)("the page, to look at", () => {
 		expect(faults).toEqual([]);
 	});
 
-	it.each(["light", "dark"] as const)("has its less common states in %s, at four widths", async (colorScheme) => {
+	it.each(["light", "dark"] as const)("has its less common states in %s, at four widths", slow, async (colorScheme) => {
 		const large = Array.from({ length: 120 }, (_, index) => `line ${index}`);
 		const todos = ["Read", "Change", "Test"].map((title, index) => ({
 			title,
@@ -217,6 +220,7 @@ describe.skipIf(!hasBrowser)("the page, to look at", () => {
 
 	it.each(["light", "dark"] as const)(
 		"has what is long, lost or settled elsewhere in %s, at four widths",
+		slow,
 		async (colorScheme) => {
 			const word = "unbroken".repeat(30);
 			const head = `| ${Array.from({ length: 9 }, (_, index) => `Column number ${index}`).join(" | ")} |`;
@@ -319,7 +323,7 @@ describe.skipIf(!hasBrowser)("the page, to look at", () => {
 		},
 	);
 
-	it.each(["light", "dark"] as const)("has its first run in %s, at four widths", async (colorScheme) => {
+	it.each(["light", "dark"] as const)("has its first run in %s, at four widths", slow, async (colorScheme) => {
 		const platform = await startPlatformServer();
 		onTestFinished(() => platform.close());
 		platform.beforeGrant.push(...Array.from({ length: 5000 }, () => "authorization_pending"));
