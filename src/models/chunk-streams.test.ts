@@ -1,5 +1,6 @@
 // Streams of chunks that are made of others: what is read, changed, ended and left early.
 import { describe, expect, test } from "vitest";
+import { createDeferred } from "../base/deferred.ts";
 import { changedChunks, chunksOf, openedLater } from "./chunk-streams.ts";
 import { type ModelChunk, modelFailure } from "./model.ts";
 
@@ -82,6 +83,16 @@ describe("changed chunks", () => {
 		expect(await all(changed)).toEqual([]);
 	});
 
+	test("closes the source when a change throws", async () => {
+		const { stream, seen } = watched(text("a"), text("b"), done);
+		const changed = changedChunks(stream, () => {
+			throw new Error("broken");
+		});
+		await expect(all(changed)).rejects.toThrow("broken");
+		expect(seen).toEqual(["read parts", "closed"]);
+		expect(await all(changed)).toEqual([]);
+	});
+
 	test("passes an error of the source on", async () => {
 		async function* broken(): AsyncGenerator<ModelChunk, void> {
 			yield text("a");
@@ -103,6 +114,17 @@ describe("a stream that is opened later", () => {
 		expect(opened).toBe(0);
 		expect(await all(stream)).toEqual([text("a"), done]);
 		expect(opened).toBe(1);
+	});
+
+	test("reads nothing when it is left while it is being opened", async () => {
+		const opening = createDeferred<AsyncIterable<ModelChunk, void>>();
+		const { stream, seen } = watched(text("a"), done);
+		const later = openedLater(() => opening.promise)[Symbol.asyncIterator]();
+		const first = later.next();
+		await later.return?.();
+		opening.resolve(stream);
+		expect(await first).toEqual({ done: true, value: undefined });
+		expect(seen).toEqual([]);
 	});
 
 	test("is not opened when it is left before", async () => {

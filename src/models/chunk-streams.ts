@@ -45,13 +45,24 @@ class ChunkStream implements AsyncIterableIterator<ModelChunk, void> {
 
 	async next(): Promise<Read> {
 		if (this.#isOver) return over;
-		this.#source ??= (await this.#open())[Symbol.asyncIterator]();
+		if (this.#source === null) {
+			const source = (await this.#open())[Symbol.asyncIterator]();
+			// Left meanwhile.
+			if (this.#isOver) return over;
+			this.#source = source;
+		}
 		const read = await this.#source.next();
 		if (read.done === true) {
 			this.#isOver = true;
 			return over;
 		}
-		const value = this.#change(read.value);
+		let value: ModelChunk;
+		try {
+			value = this.#change(read.value);
+		} catch (thrown) {
+			await this.return();
+			throw thrown;
+		}
 		if (value.type === "failed") await this.return();
 		return { done: false, value };
 	}

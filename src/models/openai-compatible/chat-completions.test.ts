@@ -7,6 +7,7 @@ import {
 	continued,
 	partsOf,
 	piece,
+	plainRequest,
 	text,
 	think,
 	toolCall,
@@ -293,4 +294,13 @@ describe("timeouts", () => {
 		expect((await asked).at(-1)).toEqual(done);
 		await tested.server.requests[0]?.closed;
 	});
+});
+
+it("says nothing more to a reader that leaves while it waits for a chunk", async () => {
+	tested.server.answerNext(sendEvents(event({ content: "a" }), { ending: "hang" }));
+	const stream = (await tested.create()).stream(plainRequest, new AbortController().signal)[Symbol.asyncIterator]();
+	expect(await stream.next()).toMatchObject({ value: { type: "parts" } });
+	const waiting = stream.next();
+	await stream.return?.();
+	expect([await waiting, await stream.next()]).toEqual(Array(2).fill({ done: true, value: undefined }));
 });

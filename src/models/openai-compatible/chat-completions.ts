@@ -81,7 +81,8 @@ class ChatAnswer implements AsyncIterableIterator<ModelChunk, void> {
 	}
 
 	async #end(outcome: Ended): Promise<void> {
-		this.#last = this.#lastChunks(outcome);
+		// A reader that has left while it waited gets nothing more.
+		this.#last ??= this.#lastChunks(outcome);
 		await this.#events?.return();
 	}
 
