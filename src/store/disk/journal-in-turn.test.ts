@@ -173,4 +173,34 @@ describe("a turn that does not wait for the files of other programs", () => {
 		]);
 		await again.close();
 	});
+
+	it("gives a change of the state to the journal when state.json has what came before, which must not look newer", async () => {
+		const disk = createDiskFiles();
+		const gate = createDeferred<void>();
+		const held = createDeferred<void>();
+		let saves = 0;
+		const files: Files = {
+			...disk,
+			async replace(file, content, options) {
+				if (path.basename(file) === "state.json") {
+					saves += 1;
+					if (saves === 1) throw Object.assign(new Error("ENOSPC"), { code: "ENOSPC" });
+					held.resolve();
+					await gate.promise;
+				}
+				await disk.replace(file, content, options);
+			},
+		};
+		const session = await open(files);
+		await session.commit(started);
+		await session.commit({ ...step(1), state: { customTitle: "one" } });
+		await session.commit(step(2));
+		await held.promise;
+		const changed = session.commit({ ...step(3), state: { customTitle: "two" } });
+		for (let round = 0; round < 20; round++) await new Promise((resolve) => setImmediate(resolve));
+		expect(await text(session, "journal.jsonl")).not.toContain("two");
+		gate.resolve();
+		await changed;
+		expect(await text(session, "state.json")).toContain("two");
+	});
 });

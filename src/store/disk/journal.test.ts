@@ -260,6 +260,62 @@ describe("the journal", () => {
 		expect(JSON.parse(state).plan_mode).toBe(true);
 	});
 
+	it("has a replaced context that context.jsonl did not get, also when that had lacked something before", async () => {
+		const disk = createDiskFiles();
+		let appends = 0;
+		const failure = Object.assign(new Error("ENOSPC"), { code: "ENOSPC" });
+		const files: Files = {
+			...disk,
+			async openAppend(file) {
+				const opened = await disk.openAppend(file);
+				if (path.basename(file) !== "context.jsonl") return opened;
+				return {
+					...opened,
+					async append(text) {
+						appends += 1;
+						if (appends === 2) throw failure;
+						await opened.append(text);
+					},
+				};
+			},
+			async replace(file, content, options) {
+				if (path.basename(file) === "context.jsonl") throw failure;
+				await disk.replace(file, content, options);
+			},
+		};
+		const usage = (tokenCount: number) => ({ type: "usage", tokenCount }) as const;
+		const session = await place.openStore({ files }).openOrCreate(place.workDir, id);
+		await session.commit(batch);
+		await session.commit({ context: { kind: "append", rows: [usage(1)] } });
+		await session.commit({ events: [eventAt({ type: "turn.ended", outcome: { status: "finished" } })] });
+		await session.commit({ context: { kind: "append", rows: [usage(2)] } });
+		await session.commit({ context: { kind: "replace", rows: [usage(3)] } });
+		expect((await reopen()).contextRows).toEqual([usage(3)]);
+	});
+
+	it("has a change of the state that state.json never gets, whatever is stored after it", async () => {
+		const disk = createDiskFiles();
+		const files: Files = {
+			...disk,
+			async replace(file, content, options) {
+				if (path.basename(file) === "state.json") throw Object.assign(new Error("ENOSPC"), { code: "ENOSPC" });
+				return disk.replace(file, content, options);
+			},
+		};
+		const saved = await place.openStore().openOrCreate(place.workDir, id);
+		await saved.commit({ ...batch, state: { planMode: false } });
+		await saved.close();
+		for (const n of [1, 2]) {
+			const session = await place.openStore({ files }).openOrCreate(place.workDir, id);
+			await session.commit({ events: [step(n)], ...(n === 1 ? { state: { planMode: true } } : {}) });
+			await session.commit({ events: [eventAt({ type: "turn.ended", outcome: { status: "finished" } })] });
+			await session.close();
+			const again = await reopen();
+			expect([n, again.state().planMode]).toEqual([n, true]);
+			await again.close();
+		}
+	});
+
 	it("holds long texts, which are never one string", async () => {
 		const { session, since } = await openWith();
 		const part = { type: "text", text: "ü\n".repeat(1_500_000) } as const;

@@ -31,7 +31,7 @@ export interface JournalWriterOptions {
 	 */
 	project(batches: readonly Batch[], end: number): Promise<void>;
 	sizes(): LogSizes;
-	/** Whether the other logs have nothing that the journal lacks. If they have, the next opening has to find it. */
+	/** Whether the other logs have nothing that the journal lacks, and the state nothing that its file lacks: else the next opening has to find it. */
 	isSummarizable(): Promise<boolean>;
 }
 
@@ -147,8 +147,10 @@ export function createJournalWriter(options: JournalWriterOptions): JournalWrite
 			seq += next.events.filter(isDurable).length;
 			return next;
 		});
-		// A summary has the sizes of these files, and what the journal has of a prompt depends on one of them.
-		if (batches.some(endsTurn) || batches.some(addsPrompt)) await projecting;
+		// A summary has the sizes of these files, what the journal has of a prompt depends on one of them, and one that is written
+		// after a change that it lacks would look as if another program had written it.
+		const needsFiles = batches.some((batch) => endsTurn(batch) || addsPrompt(batch) || changesFiles(batch));
+		if (needsFiles) await projecting;
 		const first = hasBegun ? [] : await options.begin();
 		const lines = [...first];
 		if (hasBegun && batches.some(endsTurn) && (await options.isSummarizable())) lines.push(...summaryLines(false));
@@ -160,7 +162,7 @@ export function createJournalWriter(options: JournalWriterOptions): JournalWrite
 		// While a turn runs, what it does next does not wait for them: there is one such writing at a time.
 		await projecting;
 		projecting = options.project(stored, end);
-		if (!isInTurn || batches.some(endsTurn) || batches.some(changesFiles)) await projecting;
+		if (!isInTurn || needsFiles) await projecting;
 		return stored;
 	};
 

@@ -78,6 +78,13 @@ async function* contextLines(rows: readonly ContextRow[]): AsyncGenerator<string
 	for (const row of rows) yield wholeText(toLine(row));
 }
 
+/** The lines of all rows that the context ever had. */
+async function* everyContextLine({ files, path, sessionId }: JournalSource, range: FileRange): AsyncGenerator<string> {
+	for await (const { record } of readRecords(files, path, range, { sessionId, epoch: "" })) {
+		if (record.kind === "context") yield* contextLines(record.change.rows);
+	}
+}
+
 /**
  * Those of the wanted lines that are among these, although the file has these elsewhere: a process that had lost the session
  * wrote them late, when the next one had written them again.
@@ -190,7 +197,10 @@ export async function recoverContext(
 	if (await isOfEarlierStage(source, journal, log.path, size)) return rewrite();
 	const recovered = await rewrite();
 	// Another program begins with a checkpoint of its own.
-	const repeated = await findLines(contextLines(recovered.rows ?? []), others.rows);
+	// What came before a replacement is known from the tail alone if the place of its rows is.
+	const isPlaced = stages.slice(0, -1).every(({ base }) => base !== null);
+	const ours = isPlaced ? contextLines(recovered.rows ?? []) : everyContextLine(source, journal.range);
+	const repeated = await findLines(ours, others.rows);
 	return repeated.size === others.rows.size ? recovered : asItIs;
 }
 

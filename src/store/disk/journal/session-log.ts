@@ -170,6 +170,10 @@ export function createSessionLog(options: SessionLogOptions): SessionLog {
 			const summary = { ...history.summary, seq, sizes: projections.sizes(), hasState, clean: false };
 			records.push({ kind: "summary", summary });
 		}
+		// What the next opening has to find again, should this one not come to write the file.
+		if (opening.kind === "opened" && opening.state !== null && stateFile.isStale) {
+			records.push({ kind: "state", state: options.isFresh ? stateFile.state() : opening.state });
+		}
 		return [...(isNew ? [toHeaderLine(header)] : []), ...toGroupLines(records)];
 	};
 
@@ -195,6 +199,7 @@ export function createSessionLog(options: SessionLogOptions): SessionLog {
 		project: projections.write,
 		sizes: projections.sizes,
 		async isSummarizable() {
+			if (stateFile.isStale) return false;
 			const [isWireShared, isContextShared] = await Promise.all([wire.isShared(), contextLines.isShared()]);
 			return !isWireShared && !isContextShared;
 		},
