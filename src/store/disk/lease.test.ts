@@ -11,7 +11,9 @@ import {
 	createStoreDirectory,
 	type StoreDirectory,
 } from "../../../test/support/store/store-directory.ts";
+import { createDeferred } from "../../base/deferred.ts";
 import { createDiskFiles } from "../../files/disk-files.ts";
+import type { Files } from "../../files/port.ts";
 import type { StoredSession } from "../session-store.ts";
 
 const id = "11111111-2222-4333-8444-555555555555";
@@ -111,6 +113,56 @@ describe("the lease of a session", () => {
 		expect(last.contextRows).toEqual([promptRow]);
 		expect((await readAll(last)).map(({ body }) => body.type)).toEqual(["turn.started", "turn.ended"]);
 		await last.close();
+	});
+
+	it("passes on once the previous owner has finished what it was writing", async () => {
+		await makeSession();
+		const disk = createDiskFiles();
+		const gate = createDeferred<void>();
+		const writing = createDeferred<void>();
+		const slow: Files = {
+			...disk,
+			async openAppend(file) {
+				const opened = await disk.openAppend(file);
+				if (path.basename(file) !== "journal.jsonl") return opened;
+				return {
+					...opened,
+					async append(text) {
+						writing.resolve();
+						await gate.promise;
+						await opened.append(text);
+					},
+				};
+			},
+		};
+		const before = await open({ files: slow });
+		const stored = before.commit({ events: [eventAt({ type: "turn.started", input: "hi" })] });
+		await writing.promise;
+
+		const system = createSteppingClock(Date.now());
+		let isTaken = false;
+		const files: Files = {
+			...disk,
+			async replace(file, content, options) {
+				isTaken ||= file.startsWith(leases);
+				await disk.replace(file, content, options);
+			},
+		};
+		const clock = {
+			now: system.now,
+			monotonic: system.monotonic,
+			after(milliseconds: number, callback: () => void, inBackground?: boolean) {
+				if (!isTaken || inBackground === true) return system.after(milliseconds, callback, inBackground);
+				gate.resolve();
+				void stored.then(callback);
+				return () => {};
+			},
+		};
+		const newcomer = await open({ files, clock });
+		expect((await readAll(newcomer)).map(({ body }) => body.type)).toEqual(["turn.started"]);
+		gate.resolve();
+		await before.close();
+		await newcomer.close();
 	});
 
 	it("is not released by a previous owner that closes: it removes nothing of the session", async () => {

@@ -11,9 +11,11 @@ import { isAlive } from "../../files/living-process.ts";
 import type { FileStatus, Files } from "../../files/port.ts";
 import { withStorageError } from "./logs/storage-error.ts";
 
-/** Milliseconds that a newcomer gives the holder to release it. */
+/** Milliseconds after which a newcomer has the session, whatever the holder does. */
 const leasePatience = 3_000;
 const pollInterval = 20;
+/** The last of them, for what the holder is just writing when the lease is taken over: before anything further it looks at that. */
+const lastWriteTime = 250;
 
 export interface Lease {
 	/**
@@ -102,9 +104,10 @@ async function acquire(options: LeaseOptions, token: string, whileHeld: (pid: nu
 		const holder = toHolder(held);
 		const isGone = holder !== null && !isAlive(holder.pid);
 		if (holder !== null && !isGone) whileHeld(holder.pid);
-		if (isGone || clock.monotonic() - started >= leasePatience) {
+		if (isGone || clock.monotonic() - started >= leasePatience - lastWriteTime) {
 			log.info("the lease of a session is taken over", { path: leasePath, pid: holder?.pid ?? null, isGone });
 			await files.replace(leasePath, content);
+			if (!isGone) await sleep(clock, lastWriteTime, new AbortController().signal);
 			return null;
 		}
 		await sleep(clock, pollInterval, new AbortController().signal);
