@@ -5,7 +5,7 @@ import { call, createScriptedModel, done, say } from "../../../test/support/mode
 import { createQuietParts } from "../../../test/support/sessions/session-doubles.ts";
 import { createSessionSubject, type SessionSubject } from "../../../test/support/sessions/session-subject.ts";
 import { createToolDouble, editNeed } from "../../../test/support/sessions/turn-subject.ts";
-import { createSessionDouble } from "../../../test/support/store/failing-session.ts";
+import { createSessionDouble, storageFailure } from "../../../test/support/store/failing-session.ts";
 import type { HookEvent } from "../../events/hook-event.ts";
 import type { ClientHook } from "../../hooks/hook.ts";
 import type { ModelRequest } from "../../models/model.ts";
@@ -43,6 +43,24 @@ async function answerHook(
 const start = ({ session }: SessionSubject, input = "hi") => session.send({ type: "turn.start", input });
 
 describe("a hook before the prompt", () => {
+	it.each([
+		["a prompt that it lets pass", null],
+		["a prompt that it blocks", "Keep it."],
+	])("does not hide that the session cannot be marked as the last one: %s", async (_, reason) => {
+		const double = await createSessionDouble();
+		const markStarted = () => Promise.reject(storageFailure);
+		const stored = { ...double.stored, markStarted };
+		const model = createScriptedModel([[say("ok"), done()]]);
+		const subject = await createSessionSubject(model, [], { stored }, double);
+		const client = subject.attach(subscriptions(on("UserPromptSubmit")));
+		await start(subject);
+		await answerHook(subject, client, reason);
+		expect(await client.next("turn.ended")).toMatchObject({
+			outcome: { status: "failed", error: { code: "storage-failed", message: storageFailure.message } },
+		});
+		expect(model.requests).toEqual([]);
+	});
+
 	it("runs before the turn is emitted, and a blocked prompt leaves nothing in the context", async () => {
 		const model = createScriptedModel([[say("ok"), done()]]);
 		const subject = await createSessionSubject(model);

@@ -206,13 +206,12 @@ async function runPrompt(
 	const marked = services.stored.markStarted();
 	marked.catch(() => undefined);
 	await settings.notifications.openTurn(emit);
+	let outcome: TurnOutcome;
 	if (blocked !== null) {
 		await emit({ type: "content.delta", part: textPart(blocked.text) });
-		await marked;
-		return { status: "finished" };
-	}
-	if (refusedAtStart !== null) return { status: "failed", error: refusedAtStart };
-	const outcome = await runMarked(turn, { input, isOwn }, marked, turnEvents, turnHooks, settings);
+		outcome = { status: "finished" };
+	} else if (refusedAtStart !== null) outcome = { status: "failed", error: refusedAtStart };
+	else outcome = await runMarked(turn, { input, isOwn }, marked, turnEvents, turnHooks, settings);
 	await marked;
 	return outcome;
 }
