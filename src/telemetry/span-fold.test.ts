@@ -230,6 +230,42 @@ describe("spans of a turn", () => {
 		expect(named("execute_tool Agent").parentId).toBe(named("invoke_agent agentwire").spanId);
 	});
 
+	it("nest a subagent in the background in its call, also when the turn of that call has ended before", () => {
+		const { take, named } = createSubject();
+		take(start);
+		take({ type: "step.started", n: 1 });
+		take(requested("bg", "Agent"));
+		take(answered);
+		take(result("bg"));
+		take(finished);
+		const path: AgentPathEntry[] = [{ agentId: "a1", subagentType: "coder", parentToolCallId: "bg" }];
+		take(start, path, "t2");
+		take(finished, path, "t2");
+		const [tool, subagent] = [named("execute_tool Agent"), named("invoke_agent coder")];
+		expect(subagent.parentId).toBe(tool.spanId);
+		expect(subagent.traceId).toBe(tool.traceId);
+	});
+
+	it("forget the calls of ended turns, the oldest first, beyond the last thousand", () => {
+		const { take, spans } = createSubject();
+		for (let n = 0; n < 1001; n += 1) {
+			take(start);
+			take({ type: "step.started", n: 1 });
+			take(requested(`bg${n}`, "Agent"));
+			take(result(`bg${n}`));
+			take(finished);
+		}
+		const parentOf = (toolCallId: string) => {
+			const path: AgentPathEntry[] = [{ agentId: toolCallId, subagentType: "coder", parentToolCallId: toolCallId }];
+			take(start, path, "t2");
+			take(finished, path, "t2");
+			return spans.at(-1)?.parentId;
+		};
+		expect(parentOf("bg0")).toBeNull();
+		expect(parentOf("bg1")).toEqual(expect.any(String));
+		expect(parentOf("bg1000")).toEqual(expect.any(String));
+	});
+
 	it("end with a failed turn, and name the class of the failure", () => {
 		const { take, named } = createSubject();
 		take(start);

@@ -2,6 +2,7 @@
 // call that started it, a model call is `chat MODEL` and a tool call `execute_tool NAME`.
 import { inputTokens } from "../events/content.ts";
 import type { AgentEvent, EventBodyOf } from "../events/event.ts";
+import { EndedCalls } from "./ended-calls.ts";
 import { OpenSpan, readTraceParent, type Span, type SpanPlace } from "./span.ts";
 import {
 	contentLimit,
@@ -62,6 +63,7 @@ const agentLimit = 10_000;
 export class SpanFold {
 	readonly #settings: FoldSettings;
 	readonly #agents = new Map<string, OpenAgent>();
+	readonly #endedCalls = new EndedCalls();
 
 	constructor(settings: FoldSettings) {
 		this.#settings = settings;
@@ -203,8 +205,15 @@ export class SpanFold {
 	#callerOf({ sessionId, agentPath }: AgentEvent): SpanPlace | null {
 		const toolCallId = agentPath.at(-1)?.parentToolCallId;
 		if (toolCallId == null) return this.#settings.outer;
-		const caller = this.#agents.get(toKey(sessionId, agentPath.at(-2)?.agentId ?? null));
-		return caller?.toolPlaces.get(toolCallId) ?? this.#settings.outer;
+		const key = toKey(sessionId, agentPath.at(-2)?.agentId ?? null);
+		const place = this.#agents.get(key)?.toolPlaces.get(toolCallId) ?? this.#endedCalls.find(key, toolCallId);
+		return place ?? this.#settings.outer;
+	}
+
+	/** An agent whose turn has ended. */
+	#forget({ key, toolPlaces }: OpenAgent): void {
+		this.#agents.delete(key);
+		this.#endedCalls.add(key, toolPlaces);
 	}
 
 	#beginCall(agent: OpenAgent, n: number, at: number, model: ModelInUse): void {
@@ -304,7 +313,7 @@ export class SpanFold {
 		const error = outcome?.status === "failed" ? outcome.error.code : null;
 		this.#endParts(agent, at, error);
 		const turn = agent.turns.pop();
-		if (agent.turns.length === 0) this.#agents.delete(agent.key);
+		if (agent.turns.length === 0) this.#forget(agent);
 		if (turn !== undefined) {
 			turn.set({ "agentwire.turn.outcome": outcome?.status ?? "finished" });
 			this.#settings.ended(turn.end(at, error));
