@@ -1,12 +1,15 @@
 // Measures one process with many sessions that all stream at once over stdin and stdout: how long until each delta of a
 // provider on loopback is in the pipe to the client. The provider is a process of its own.
-import { fork, spawn } from "node:child_process";
-import { fileURLToPath } from "node:url";
+import { spawn } from "node:child_process";
 import { residentMemory, type Target } from "./child.ts";
+import { startHelper } from "./gateway/helper.ts";
 import type { GatewayLoad } from "./gateway/loads.ts";
+import { deltaMark } from "./gateway/measured-stream.ts";
 import type { ProviderReport, ProviderRequest } from "./gateway/measurement.ts";
-import { monotonicTime, peerOf } from "./gateway/process.ts";
+import { monotonicTime } from "./gateway/process.ts";
+import { toSettings } from "./gateway/server.ts";
 import { inParallel } from "./parallel.ts";
+import { killTree } from "./process-tree.ts";
 import { percentile } from "./report.ts";
 
 export interface StreamingMeasurement {
@@ -21,8 +24,6 @@ export interface StreamingMeasurement {
 	readonly faults: readonly string[];
 }
 
-/** Of the deltas, with their number and the time at which they were written. */
-const mark = /(\d+)@([\d.]+) /g;
 /** Requests that are under way at once. */
 const atOnce = 20;
 
@@ -31,10 +32,7 @@ export async function measureStreaming(
 	workDir: string,
 	load: GatewayLoad,
 ): Promise<StreamingMeasurement> {
-	const helper = fork(fileURLToPath(new URL("gateway/provider.ts", import.meta.url)), {
-		execArgv: ["--import", "tsx"],
-	});
-	const provider = peerOf<ProviderReport, ProviderRequest>(helper);
+	const { child: helper, peer: provider } = startHelper<ProviderReport, ProviderRequest>("provider.ts");
 	const { sessions, rate, warmUp, seconds } = load;
 	provider.send({ kind: "begin", load });
 	const { port } = await provider.next("listening");
@@ -73,7 +71,7 @@ export async function measureStreaming(
 			}),
 		};
 	} finally {
-		client.child.kill("SIGKILL");
+		killTree(client.child);
 		helper.kill("SIGKILL");
 	}
 }
@@ -93,20 +91,9 @@ interface Message {
 
 /** A client that can note what arrives, and when, and read it later: reading does not delay what is measured then. */
 function startClient({ name, command, environment }: Target, workDir: string, port: number, sessions: number) {
-	const config = {
-		default_model: "m",
-		models: { m: { provider: "p", model: "m", max_context_size: 1_000_000 } },
-		providers: { p: { type: "kimi", base_url: `http://127.0.0.1:${port}`, api_key: "key-0123456789" } },
-		agentwire: {
-			limits: {
-				running_turns: sessions,
-				loaded_sessions: Math.max(1024, sessions),
-				requests_in_flight: sessions + atOnce,
-			},
-		},
-	};
+	const settings = toSettings(port, sessions, { requests_in_flight: sessions + atOnce });
 	const [file, ...words] = command;
-	const child = spawn(file, [...words, "rpc", "--work-dir", workDir, "--config", JSON.stringify(config)], {
+	const child = spawn(file, [...words, "rpc", "--work-dir", workDir, "--config", settings], {
 		env: environment,
 		stdio: ["pipe", "pipe", "inherit"],
 	});
@@ -121,7 +108,7 @@ function startClient({ name, command, environment }: Target, workDir: string, po
 		if (params?.event.type === "text_delta") {
 			const marks = deltas.get(params.session_id) ?? [];
 			deltas.set(params.session_id, marks);
-			for (const [, number, time] of params.event.delta?.matchAll(mark) ?? [])
+			for (const [, number, time] of params.event.delta?.matchAll(deltaMark) ?? [])
 				marks.push({ number: Number(number), time: at - Number(time) });
 		}
 		const request = open.get(id);

@@ -4,7 +4,8 @@ import { type IncomingMessage, request } from "node:http";
 import { monotonicTime } from "./process.ts";
 
 /** Of the deltas, with their number and the time at which they were written. */
-const mark = /(\d+)@([\d.]+) /g;
+export const deltaMark = /(\d+)@([\d.]+) /g;
+
 interface Carried {
 	/** The number of the last stored event. */
 	seq: number;
@@ -63,7 +64,7 @@ export class MeasuredStream {
 		const found = [...this.#faults];
 		for (const [id, { streamed, whole, hasEnded }] of this.#sessions) {
 			if (!hasEnded) found.push(`${id}: the turn has no end`);
-			const numbers = [...whole.matchAll(mark)].map(([, number]) => Number(number));
+			const numbers = [...whole.matchAll(deltaMark)].map(([, number]) => Number(number));
 			if (numbers.length !== count || numbers.some((number, index) => number !== index)) {
 				found.push(`${id}: the answer has ${numbers.length} of ${count} deltas`);
 			}
@@ -91,7 +92,7 @@ export class MeasuredStream {
 		}
 		if (type === "content.delta" && part?.text !== undefined) {
 			carried.streamed += part.text;
-			for (const [, number, time] of part.text.matchAll(mark)) {
+			for (const [, number, time] of part.text.matchAll(deltaMark)) {
 				if (Number(number) >= this.#unmeasured) this.times.push(at - Number(time));
 			}
 		}

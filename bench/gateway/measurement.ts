@@ -1,15 +1,14 @@
 // Measures the gateway under load: a provider on loopback streams the answers of many sessions at once, at a fixed rate; how
 // long until each delta is at a client, what it costs in memory, and whether anything was lost. Provider and clients are processes
 // of their own, so that they do not measure themselves; on a machine of few cores they are a part of the load all the same.
-import { type ChildProcess, fork } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { Agent } from "node:http";
-import { fileURLToPath } from "node:url";
 import { residentMemory, type Target } from "../child.ts";
 import { inParallel } from "../parallel.ts";
 import { killTree } from "../process-tree.ts";
 import { busyTime, processorTime } from "../processor-time.ts";
+import { startHelper } from "./helper.ts";
 import type { GatewayLoad } from "./loads.ts";
-import { type Peer, peerOf } from "./process.ts";
 import { type RunningServer, sendCall, startServer } from "./server.ts";
 
 export interface GatewayMeasurement {
@@ -159,14 +158,4 @@ function toShares(before: Use, after: Use, seconds: number): ProcessorShares {
 	const share = (name: keyof Use) => (100 * (after[name] - before[name])) / seconds;
 	const [gateway, provider, readers] = [share("gateway"), share("provider"), share("readers")];
 	return { gateway, provider, readers, others: Math.max(0, share("machine") - gateway - provider - readers) };
-}
-
-interface Helper<Incoming extends { readonly kind: string }, Outgoing> {
-	readonly child: ChildProcess;
-	readonly peer: Peer<Incoming, Outgoing>;
-}
-
-function startHelper<Incoming extends { readonly kind: string }, Outgoing>(file: string): Helper<Incoming, Outgoing> {
-	const child = fork(fileURLToPath(new URL(file, import.meta.url)), { execArgv: ["--import", "tsx"] });
-	return { child, peer: peerOf<Incoming, Outgoing>(child) };
 }

@@ -14,6 +14,16 @@ export interface RunningServer {
 	readonly token: string;
 }
 
+/** The settings, as JSON, of a program whose model is the provider at this port, with as many sessions and turns at once. */
+export function toSettings(provider: number, turns: number, limits: Readonly<Record<string, number>> = {}): string {
+	return JSON.stringify({
+		default_model: "m",
+		models: { m: { provider: "p", model: "m", max_context_size: 1_000_000 } },
+		providers: { p: { type: "kimi", base_url: `http://127.0.0.1:${provider}`, api_key: "key-0123456789" } },
+		agentwire: { limits: { running_turns: turns, loaded_sessions: Math.max(1024, turns), ...limits } },
+	});
+}
+
 /** Starts a server whose model is the provider at this port, with as many turns at once. Throws when it does not serve. */
 export async function startServer(
 	{ name, command, environment }: Target,
@@ -21,15 +31,9 @@ export async function startServer(
 	provider: number,
 	turns: number,
 ): Promise<RunningServer> {
-	const config = {
-		default_model: "m",
-		models: { m: { provider: "p", model: "m", max_context_size: 1_000_000 } },
-		providers: { p: { type: "kimi", base_url: `http://127.0.0.1:${provider}`, api_key: "key-0123456789" } },
-		agentwire: { limits: { running_turns: turns, loaded_sessions: Math.max(1024, turns) } },
-	};
 	const [file, ...words] = command;
 	const serve = ["serve", "--json", "--port", "0", "--work-dir", path.resolve(workDir)];
-	const child = spawn(file, [...words, ...serve, "--config", JSON.stringify(config)], {
+	const child = spawn(file, [...words, ...serve, "--config", toSettings(provider, turns)], {
 		env: environment,
 		stdio: ["ignore", "pipe", "inherit"],
 	});
