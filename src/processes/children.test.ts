@@ -178,6 +178,21 @@ describe.each(modes)("with containment %s", (contain) => {
 			expect(await isAlive(child)).toBe(false);
 		});
 
+		it("lets a child handle TERM when the abort comes as soon as its first output is read", async () => {
+			const cancelled = new AbortController();
+			// All that the child has written meanwhile is there at once when this process comes to read.
+			const onStart = () => {
+				const until = performance.now() + 300;
+				while (performance.now() < until);
+			};
+			const script = "trap 'echo cleaned; exit 0' TERM; echo ready; while :; do sleep 0.05; done";
+			const { output } = await createProcesses({ grace: 20_000, drain: 10_000 }).run(
+				bash(script, { onStart, onOutput: () => cancelled.abort() }),
+				cancelled.signal,
+			);
+			expect(output).toContain("cleaned");
+		});
+
 		it("gives a child that handles TERM time to clean up", async () => {
 			const abort = new AbortController();
 			const run = createProcesses({ grace: 5000 }).run(

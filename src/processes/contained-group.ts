@@ -34,6 +34,8 @@ import { isLiving, livingMembers } from "./process-table.ts";
 
 const pollInterval = 50;
 const emptyPollInterval = 1;
+/** Milliseconds for what bwrap has written before the command ran to be read. */
+const factsPatience = 50;
 /** Milliseconds for a killed namespace to exit. */
 const killPatience = 1000;
 
@@ -165,11 +167,15 @@ export async function startContainedGroup(
 
 	/** The outer process id of the namespace's init, which leads the group of the command. */
 	let inner: number | null = null;
+	const innerKnown = new AbortController();
 	if (facts instanceof Readable) {
 		collect(facts, (text) => {
 			const match = /"child-pid":\s*(\d+)/.exec(text);
-			if (match !== null) inner = Number(match[1]);
+			if (match === null) return;
+			inner = Number(match[1]);
+			innerKnown.abort();
 		});
+		facts.once("close", () => innerKnown.abort());
 	}
 	const exit = createDeferred<ChildExit>();
 	let reported: ContainedEnd | null = null;
@@ -192,7 +198,8 @@ export async function startContainedGroup(
 	};
 	const terminate = async (group: number, clock: Clock, grace: number, abortPending: AbortSignal): Promise<void> => {
 		if (await isFinished(group)) return;
-		signalGroup(group, "SIGTERM");
+		// Without a group the command has not begun.
+		if (!signalGroup(group, "SIGTERM")) return;
 		// A stopped process handles TERM only after CONT.
 		signalGroup(group, "SIGCONT");
 		const deadline = clock.monotonic() + grace;
@@ -214,6 +221,8 @@ export async function startContainedGroup(
 			if (confined !== null && filter instanceof Writable) filter.end(confined.filter);
 		},
 		async end(clock, grace, abortPending) {
+			// The output of the command may be read before what bwrap wrote earlier.
+			await sleep(clock, factsPatience, innerKnown.signal);
 			if (inner !== null) await terminate(inner, clock, grace, abortPending);
 			// The namespace's init dies with bwrap, and everything in the namespace with that.
 			signalGroup(pid, "SIGKILL");
