@@ -3,7 +3,7 @@ import { effect, signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { SessionSummary } from "../src/store/session-store.ts";
-import { access, attempt, create, currentId, open, running, sessions, workDir } from "./store.ts";
+import { access, attempt, busy, create, currentId, open, sessions, workDir } from "./store.ts";
 
 const span = new Intl.RelativeTimeFormat("en", { numeric: "auto", style: "narrow" });
 function since(time: number): string {
@@ -11,6 +11,12 @@ function since(time: number): string {
 	if (minutes > -60) return span.format(Math.min(0, minutes), "minute");
 	if (minutes > -1440) return span.format(Math.round(minutes / 60), "hour");
 	return span.format(Math.round(minutes / 1440), "day");
+}
+
+function stateOf({ id, updatedAt }: SessionSummary): string {
+	const state = busy.value.get(id);
+	if (state === undefined) return since(updatedAt);
+	return state === "waiting" ? "waits for you" : state;
 }
 
 export function Sessions(): JSX.Element {
@@ -62,8 +68,8 @@ export function Sessions(): JSX.Element {
 									onClick={() => open(row.id)}
 								>
 									<span class="title">{row.title === "" ? "Untitled" : row.title}</span>
-									<time title={new Date(row.updatedAt).toLocaleString()}>
-										{running.value.has(row.id) ? "running" : since(row.updatedAt)}
+									<time class={busy.value.get(row.id)} title={new Date(row.updatedAt).toLocaleString()}>
+										{stateOf(row)}
 									</time>
 								</button>
 							</li>

@@ -13,7 +13,8 @@ import { call, readHistory, readStream, type Snapshot, takeToken, WireError, win
 
 export const access = signal<"none" | "control" | "observe">("none");
 export const sessions = signal<readonly SessionSummary[] | null>(null);
-export const running = signal<ReadonlySet<string>>(new Set());
+/** The sessions in which something goes on, and whether they wait for a person. */
+export const busy = signal<ReadonlyMap<string, "running" | "waiting">>(new Map());
 export const models = signal<Result<"models.list"> | null>(null);
 export const currentId = signal<string | null>(null);
 export const workDir = signal("");
@@ -83,7 +84,11 @@ export async function refresh(): Promise<void> {
 	const page = await call("sessions.list", { limit: 100 });
 	sessions.value = page.sessions.filter((each) => each.archivedAt === null);
 	const loaded = await call("sessions.loaded", {});
-	running.value = new Set(loaded.filter((each) => each.isRunning).map((each) => each.id));
+	busy.value = new Map(
+		loaded
+			.filter(({ isRunning, isWaiting }) => isRunning || isWaiting)
+			.map(({ id, isWaiting }) => [id, isWaiting ? "waiting" : "running"]),
+	);
 	const own = page.sessions.find((each) => each.id === currentId.value);
 	if (own !== undefined) title.value = own.title;
 }
@@ -188,6 +193,7 @@ function take(event: GatewayEvent): void {
 	}
 	if (event.type === "turn.started" && event.agentPath.length === 0) void refresh().catch(() => {});
 	if (event.type === "turn.ended" && event.agentPath.length === 0) void refresh().catch(() => {});
+	if (event.type === "interaction.requested" || event.type === "interaction.resolved") void refresh().catch(() => {});
 	if (event.type === "tool.result" || event.type === "notification.raised") void refreshTasks();
 	if (event.type === "interaction.requested") notify();
 }

@@ -132,7 +132,7 @@ export const methods = {
 	),
 	"sessions.loaded": method(
 		"observe",
-		"The sessions that were created or opened here since the start, and whether they run.",
+		"The sessions that were created or opened here since the start, and whether they run and wait for an answer to an approval or a question.",
 		none,
 		v.array(infoSchema),
 	),

@@ -140,6 +140,8 @@ export interface SessionInfo {
 	readonly model: string;
 	readonly provider: string;
 	readonly isRunning: boolean;
+	/** Whether an approval or a question in it is open. */
+	readonly isWaiting: boolean;
 	/** Empty for one that was created without any. */
 	readonly labels: Readonly<Record<string, string>>;
 	/** Absent for one that was created without it. */

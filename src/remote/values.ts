@@ -275,6 +275,7 @@ export const infoSchema = objectOf<SessionInfo>({
 	model: text,
 	provider: text,
 	isRunning: flag,
+	isWaiting: flag,
 	labels: textsByName,
 	stagedInput: optional(userInputSchema),
 });

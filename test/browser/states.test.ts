@@ -132,7 +132,9 @@ describe.skipIf(!hasBrowser)("the states of a session", () => {
 		const { page } = await openPage(stage);
 		await say(page, "run it");
 		await page.locator(".attention pre.command").waitFor();
+		await page.locator(".session-row time", { hasText: "waits for you" }).waitFor();
 		await page.keyboard.press("1");
+		await page.locator(".session-row time", { hasText: "running" }).waitFor();
 		await page.locator(".card.running pre.output", { hasText: "begun" }).waitFor();
 		await page.getByRole("button", { name: "Stop" }).click();
 		await page.getByText("Interrupted.").waitFor();

@@ -99,6 +99,7 @@ export function describeSessions(name: string, reach: ReachSessions, lacks: Sess
 				model: "echo",
 				provider: "p",
 				isRunning: false,
+				isWaiting: false,
 				labels: {},
 			});
 			const acquired = await sessions.acquire(id);
@@ -106,6 +107,21 @@ export function describeSessions(name: string, reach: ReachSessions, lacks: Sess
 			created.release();
 			expect((await sessions.acquire(id)).session).toBe(created.session);
 			expect(await sessions.loaded()).toEqual([created.info]);
+		});
+
+		it("are listed as running, and as waiting while somebody has to answer", async () => {
+			const { sessions } = await createSubject();
+			const handle = await sessions.create(withTools);
+			const client = await attachReader(handle.session, { approves: true });
+			const states = async () => (await sessions.loaded()).map(({ isRunning, isWaiting }) => [isRunning, isWaiting]);
+			expect(await states()).toEqual([[false, false]]);
+			const call = { id: "c", name: "WriteFile", arguments: JSON.stringify({ path: "/work/new", content: "x" }) };
+			await handle.startTurn(`tool_call: ${JSON.stringify(call)}`);
+			await client.event("interaction.requested");
+			expect(await states()).toEqual([[true, true]]);
+			await sessions.interrupt(handle.session.id);
+			await client.event("turn.ended");
+			await vi.waitFor(async () => expect(await states()).toEqual([[false, false]]));
 		});
 
 		it("pass on why they cannot be created or acquired", async () => {
@@ -349,6 +365,7 @@ export function describeSessions(name: string, reach: ReachSessions, lacks: Sess
 				model: "other-echo",
 				provider: "p",
 				isRunning: false,
+				isWaiting: false,
 				labels: {},
 			};
 			expect((await sessions.loaded())[0]).toEqual(info);

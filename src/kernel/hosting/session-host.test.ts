@@ -42,6 +42,7 @@ describe("a host of sessions", () => {
 			model: "echo",
 			provider: "p",
 			isRunning: false,
+			isWaiting: false,
 			labels: {},
 		});
 		expect(await host.loaded()).toEqual([first.info]);
@@ -290,6 +291,7 @@ describe("a session of an earlier process", () => {
 			model: "other-echo",
 			provider: "p",
 			isRunning: false,
+			isWaiting: false,
 			labels: {},
 		});
 	});

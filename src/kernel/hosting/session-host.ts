@@ -414,9 +414,9 @@ export class SessionHost implements SessionsApi {
 function toInfo(id: string, chosen: ChosenOptions, session: Session | null): SessionInfo {
 	const { model, provider } = session?.modelInUse ?? chosen;
 	const { labels, stagedInput, workDir } = chosen;
-	const isRunningNow = session !== null && isRunning(session);
+	const state = { isRunning: session !== null && isRunning(session), isWaiting: session?.isWaiting ?? false };
 	const staged = stagedInput === undefined ? {} : { stagedInput };
-	return { id, workDir, model, provider, isRunning: isRunningNow, labels, ...staged };
+	return { id, workDir, model, provider, ...state, labels, ...staged };
 }
 
 async function mayHaveBackgroundWork(session: Session, log: Log): Promise<boolean> {

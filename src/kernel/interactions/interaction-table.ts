@@ -190,6 +190,11 @@ export class InteractionTable {
 		return [...this.#open.values()].map(({ interaction }) => interaction);
 	}
 
+	/** Whether one of them is for a person: an approval or a question. */
+	get isForPerson(): boolean {
+		return this.interactions().some(({ kind }) => kind === "approval" || kind === "question");
+	}
+
 	/** Takes note of a request that clients receive now. */
 	noteDelivered(event: AgentEvent): void {
 		if (event.body.type !== "interaction.requested") return;

@@ -142,6 +142,11 @@ export class Session implements SessionApi {
 		return this.#assembled.turn.id;
 	}
 
+	/** Whether an approval or a question is open. */
+	get isWaiting(): boolean {
+		return this.#assembled.interactions.isForPerson;
+	}
+
 	/** The model of its next turn by the name sent to the provider, and the provider's key; empty without one. */
 	get modelInUse(): { readonly model: string; readonly provider: string } {
 		const { sentName, choice } = this.#assembled.model.current;

@@ -27,7 +27,7 @@ export async function sessionsOverGateway(sessions: SessionsApi): Promise<Sessio
 	const loaded = async () => (await way.call("sessions.loaded")) as readonly SessionInfo[];
 	const toHandle = async (id: string, workDir: string): Promise<SessionHandle> => {
 		const info = (await loaded()).find((each) => each.id === id);
-		const unknown = { id, workDir, model: "", provider: "", isRunning: false, labels: {} };
+		const unknown = { id, workDir, model: "", provider: "", isRunning: false, isWaiting: false, labels: {} };
 		return {
 			session: sessionOf(id, workDir),
 			info: info ?? unknown,

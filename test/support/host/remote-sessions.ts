@@ -68,7 +68,15 @@ export async function connectSession(session: SessionApi, createPair: CreatePair
 
 /** The sessions of a kernel that has only this one. */
 export function offerSession(session: SessionApi): SessionsApi {
-	const info = { id: session.id, workDir: session.workDir, model: "m", provider: "p", isRunning: false, labels: {} };
+	const info = {
+		id: session.id,
+		workDir: session.workDir,
+		model: "m",
+		provider: "p",
+		isRunning: false,
+		isWaiting: false,
+		labels: {},
+	};
 	const handle: SessionHandle = {
 		session,
 		info,

@@ -85,7 +85,15 @@ function createSubject(codec: EraCodec, deliveredInEra: DialectSubject["delivere
 			await HostedSession.attach(
 				{
 					session,
-					info: { workDir: "/work", id: session.id, model: "m", provider: "p", isRunning: true, labels: {} },
+					info: {
+						workDir: "/work",
+						id: session.id,
+						model: "m",
+						provider: "p",
+						isRunning: true,
+						isWaiting: false,
+						labels: {},
+					},
 					startTurn: async () => ({ turnId: "t" }),
 					release() {},
 					discard: async () => {},

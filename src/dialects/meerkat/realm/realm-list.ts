@@ -32,7 +32,7 @@ export class RealmList {
 		const left = new Map<string, Left>();
 		for (const { id, workDir, updatedAt, archivedAt } of (await this.#sessions.list({})).sessions) {
 			if (archivedAt !== null || known.has(id)) continue;
-			const info = { id, workDir, model: "", provider: "", isRunning: false, labels: {} };
+			const info = { id, workDir, model: "", provider: "", isRunning: false, isWaiting: false, labels: {} };
 			left.set(id, { info, updatedAt });
 		}
 		const infos = [...loaded, ...[...left.values()].map(({ info }) => info)];
