@@ -87,6 +87,20 @@ describe("stdout and stderr together", () => {
 	});
 });
 
+describe("a file that other programs write to as well", () => {
+	it.each([
+		["print mode", '"$agentwire" --print --prompt hi >answer', /^To resume/],
+		["print mode that prints there too", '"$agentwire" --print --prompt hi', /^To resume/],
+		["a command that cannot start", '"$agentwire" worker', /^Workers share a store/],
+	])("has all that is reported by %s", async (_name, command, sign) => {
+		const script = `{ echo before; ${command}; echo after; } >out 2>&1 </dev/null; cat out`;
+		const lines = linesOf(await inShell(createStage(), script, ["after"]));
+		expect(lines[0]).toBe("before");
+		expect(lines.at(-1)).toBe("after");
+		expect(lines.filter((line) => sign.test(line))).not.toEqual([]);
+	});
+});
+
 describe.skipIf(process.platform !== "linux")("a pipe that other programs write to as well", () => {
 	it.each([
 		["stdout", "2>/dev/null", 1, ended],

@@ -33,7 +33,20 @@ export async function flushNotices(): Promise<void> {
 /** Writes short text at once, or drops it when the reader is not ready. */
 export function writeNotice(text: string): void {
 	if (divert !== null) divert.write(text);
+	else if (isFile()) writeDirectly(text);
 	else if (!writeReopened(text)) writeAsNode(text);
+}
+
+/**
+ * Where stderr is a file, others may go on writing to it from where its descriptor is, as the next command of a shell does
+ * after `>log 2>&1`: text that was written past that place is overwritten. A file never blocks.
+ */
+function isFile(): boolean {
+	try {
+		return fstatSync(2).isFile();
+	} catch {
+		return false;
+	}
 }
 
 /** False when stderr cannot be opened again: it is a socket, or another user's pipe. */
