@@ -2,6 +2,7 @@
 import { fstatSync } from "node:fs";
 import path from "node:path";
 import { isatty } from "node:tty";
+import { errorText, KernelError } from "../base/errors.ts";
 import { type CommandLine, parseCommandLine, type ServeOptions } from "./arguments/command-line.ts";
 import { toConventions } from "./arguments/conventions.ts";
 import { withImpliedCommand } from "./arguments/executable-name.ts";
@@ -73,6 +74,8 @@ export async function main(
 		}
 	} catch (thrown) {
 		if (thrown instanceof UsageError) return complain(usageErrorText(thrown, path.basename(executable)));
+		// Such as settings that cannot be read, or a database that does not answer: anything else is a bug.
+		if (thrown instanceof KernelError) return complain(`Error: ${errorText(thrown)}`, 1);
 		throw thrown;
 	}
 }
@@ -145,7 +148,7 @@ function print(text: string): number {
 	return 0;
 }
 
-function complain(text: string): number {
+function complain(text: string, exitCode = 2): number {
 	process.stderr.write(text.endsWith("\n") ? text : `${text}\n`);
-	return 2;
+	return exitCode;
 }

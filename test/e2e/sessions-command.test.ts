@@ -129,6 +129,23 @@ describe("agentwire sessions", () => {
 	});
 
 	it.each([
+		[["sessions", "list"]],
+		[["sessions", "show", "own"]],
+		[["sessions", "delete", "own", "--yes"]],
+		[["sessions", "export", "own"]],
+		[["export", "own"]],
+	])("says of settings that cannot be read what is wrong: %j", async (words) => {
+		const stage = createStage();
+		const file = path.join(stage.shareDir, "config.toml");
+		writeFileSync(file, "theme = 3\n");
+		expect(await stage.run(...words)).toEqual({
+			code: 1,
+			stdout: "",
+			stderr: `Error: Invalid configuration file ${file}:\n  theme: must be one of "dark", "light", found a number\n`,
+		});
+	});
+
+	it.each([
 		[[], "needs one of list, show, export, delete"],
 		[["purge"], "does not know 'purge'"],
 		[["show"], "needs the id of a session"],
