@@ -4,6 +4,7 @@ import path from "node:path";
 import { isatty } from "node:tty";
 import { errorText, KernelError } from "../base/errors.ts";
 import { type CommandLine, parseCommandLine, type ServeOptions } from "./arguments/command-line.ts";
+import { toHelpfulCommand } from "./arguments/commands.ts";
 import { toConventions } from "./arguments/conventions.ts";
 import { withImpliedCommand } from "./arguments/executable-name.ts";
 import { toServerStart } from "./arguments/server-start.ts";
@@ -36,8 +37,9 @@ export async function main(
 	installation: Installation,
 	early: FirstAnswer,
 ): Promise<number> {
+	const words = withImpliedCommand(executable, argv);
 	try {
-		const command = parseCommandLine(withImpliedCommand(executable, argv), toConventions(executable, process.env));
+		const command = parseCommandLine(words, toConventions(executable, process.env));
 		switch (command.kind) {
 			case "serve":
 				return await startServer(executable, command.options, installation, early);
@@ -73,7 +75,9 @@ export async function main(
 				return await withOutput(() => runCommand(executable, command, installation));
 		}
 	} catch (thrown) {
-		if (thrown instanceof UsageError) return complain(usageErrorText(thrown, path.basename(executable)));
+		if (thrown instanceof UsageError) {
+			return complain(usageErrorText(thrown, path.basename(executable), toHelpfulCommand(words[0])));
+		}
 		// Such as settings that cannot be read, or a database that does not answer: anything else is a bug.
 		if (thrown instanceof KernelError) return complain(`Error: ${errorText(thrown)}`, 1);
 		throw thrown;

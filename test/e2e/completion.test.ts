@@ -128,6 +128,6 @@ it("of a person without one of these shells is refused with the shells that ther
 	expect(await runExecutable(executablePath, ["info", "--show-completion"], options)).toEqual({
 		code: 2,
 		stdout: "",
-		stderr: `Error: --show-completion needs the name of a shell, one of bash, zsh, fish: $SHELL is "/bin/csh".\nTry 'agentwire --help' for help.\n`,
+		stderr: `Error: --show-completion needs the name of a shell, one of bash, zsh, fish: $SHELL is "/bin/csh".\nTry 'agentwire info --help' for help.\n`,
 	});
 });

@@ -2,6 +2,7 @@
 // case of one mode is read with those of the others.
 import { describe, expect, it } from "vitest";
 import { type CommandLine, type PrintOptions, parseCommandLine, type ServeOptions } from "./command-line.ts";
+import { toHelpfulCommand } from "./commands.ts";
 import { flags } from "./flags.ts";
 import { toTaskWorkerArguments } from "./task-worker-flags.ts";
 import { UsageError, usageErrorText } from "./usage-error.ts";
@@ -461,11 +462,23 @@ describe("the table of flags", () => {
 
 describe("usageErrorText", () => {
 	it("refers to the help", () => {
-		expect(usageErrorText(new UsageError("No."), "kimi")).toBe("Error: No.\nTry 'kimi --help' for help.\n");
+		expect(usageErrorText(new UsageError("No."), "kimi", null)).toBe("Error: No.\nTry 'kimi --help' for help.\n");
+	});
+
+	it.each([
+		["store copy", "Try 'agentwire store --help' for help."],
+		["serve --port x", "Try 'agentwire serve --help' for help."],
+		["rpc --session x", "Try 'agentwire --help' for help."],
+		["--wier", "Try 'agentwire --help' for help."],
+		["exprot", "Try 'agentwire --help' for help."],
+		["", "Try 'agentwire --help' for help."],
+	])("refers to the help that has what '%s' lacks", (line, reference) => {
+		const command = toHelpfulCommand(words(line)[0]);
+		expect(usageErrorText(new UsageError("No."), "agentwire", command)).toBe(`Error: No.\n${reference}\n`);
 	});
 
 	it("removes terminal control characters from typed arguments", () => {
-		const text = usageErrorText(new UsageError(refusal(["--\u001b[2J\u009bred\nx"])), "kimi");
+		const text = usageErrorText(new UsageError(refusal(["--\u001b[2J\u009bred\nx"])), "kimi", null);
 		expect(text).toBe("Error: Unknown flag --\ufffd[2J\ufffdred x.\nTry 'kimi --help' for help.\n");
 	});
 });

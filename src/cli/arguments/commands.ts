@@ -349,6 +349,14 @@ takes the flags of the program that say nothing of one session as well; see the 
 
 export const isCommandName = (word: string): word is CommandName => commandNames.some((name) => name === word);
 
+/** The command whose help lists what it takes, by the first word of a command line; null for the program's own help. */
+export function toHelpfulCommand(word: string | undefined): CommandName | null {
+	if (word === undefined || !isCommandName(word)) return null;
+	const { flags, forms } = commands[word];
+	// 'rpc' and 'acp' take flags of the program alone.
+	return flags.length === 0 && forms[0]?.words === "[flags]" ? null : word;
+}
+
 const asksForHelp = (words: readonly string[]) => words.includes("--help") || words.includes("-h");
 
 /** Whether the words are `--json`, the only one that the command takes. */

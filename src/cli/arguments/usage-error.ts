@@ -6,8 +6,9 @@ export class UsageError extends Error {
 	readonly exitCode = 2;
 }
 
-/** The text on stderr for a usage error, with its newline. */
-export function usageErrorText(error: UsageError, executableName: string): string {
+/** The text on stderr for a usage error, with its newline. It leads to the help of the command, if it is one's own. */
+export function usageErrorText(error: UsageError, executableName: string, command: string | null): string {
+	const named = command === null ? executableName : `${executableName} ${command}`;
 	// The message may quote what was typed.
-	return `Error: ${oneLine(error.message)}\nTry '${executableName} --help' for help.\n`;
+	return `Error: ${oneLine(error.message)}\nTry '${named} --help' for help.\n`;
 }
