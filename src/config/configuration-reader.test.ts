@@ -539,6 +539,12 @@ describe("problems", () => {
 			"sandbox.allowed_domains[0]",
 			"must be a host, an address, or a range such as 10.0.0.0/8",
 		],
+		[
+			{ sandbox: { mod: "read-only" } },
+			"sandbox.mod",
+			"is no key of this table, which has mode, writable, hidden, read_only, network, allowed_domains, auto_allow, mcp_servers, creators, env",
+		],
+		[{ sandbox: { env: { dorp: ["A"] } } }, "sandbox.env.dorp", "is no key of this table, which has pass, set, drop"],
 		[{ sandbox: { env: { pass: ["A=B"] } } }, "sandbox.env.pass[0]", "must be the name of a variable"],
 		[{ agentwire: { approval_timeout: -1 } }, "agentwire.approval_timeout", "must be a number of at least 0, found -1"],
 		[

@@ -307,7 +307,8 @@ const environmentNames = v.array(
 	mustBe("a list of strings"),
 );
 
-const sandboxTable = table({
+/** Keys that are not known are refused: without one that was spelled wrong, commands could do more than was meant. */
+const sandboxTable = exactTable({
 	mode: v.optional(oneOf(["off", "workspace-write", "read-only"]), "off"),
 	writable: v.optional(placedPaths, []),
 	hidden: v.optional(placedPaths, []),
@@ -318,7 +319,7 @@ const sandboxTable = table({
 	mcp_servers: v.optional(flag, false),
 	creators: v.optional(flag, true),
 	env: v.optional(
-		table({
+		exactTable({
 			pass: v.optional(environmentNames, []),
 			set: v.optional(textsByName, {}),
 			drop: v.optional(environmentNames, []),
@@ -349,7 +350,7 @@ const storeTable = exactTable({
 	needs: v.optional(texts, []),
 });
 
-/** The whole file. Unknown keys are dropped at every level; `{}` gives the defaults. */
+/** The whole file. Unknown keys are dropped at every level but in exact tables; `{}` gives the defaults. */
 export const configurationFileSchema = table({
 	default_model: v.optional(text, ""),
 	default_thinking: v.optional(flag, false),
