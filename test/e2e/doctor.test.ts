@@ -1,5 +1,5 @@
 // The command `doctor` over a usable stage and over stages that lack something.
-import { chmodSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { createStage, type Stage } from "../support/executable/executable.ts";
@@ -53,6 +53,32 @@ describe("agentwire doctor", () => {
 		const without = await examine(stage);
 		expect(without.of("configuration")).toMatchObject({ status: "warning" });
 		expect(without.of("model")).toMatchObject({ status: "failed" });
+	});
+
+	it("lists the keys of the settings that are ignored", async () => {
+		const stage = createStage();
+		const file = path.join(stage.shareDir, "config.toml");
+		const text = readFileSync(file, "utf8");
+		writeFileSync(file, `default_modle = "m"\n${text}\n[agentwire.limits]\nsession_token = 5\n`);
+		const { code, of } = await examine(stage);
+		expect(of("configuration")).toEqual({
+			name: "configuration",
+			status: "warning",
+			found: `${file} has keys that are ignored: default_modle, agentwire.limits.session_token.`,
+			advice: "Look whether one is misspelled; docs/configuration.md lists the settings.",
+		});
+		expect(code).toBe(0);
+	});
+
+	it("says where a model comes from, if there is none", async () => {
+		const stage = createStage();
+		writeFileSync(path.join(stage.shareDir, "config.toml"), 'theme = "dark"\n');
+		const { of } = await examine(stage);
+		expect(of("model")).toMatchObject({
+			status: "failed",
+			found: "The settings have no model.",
+			advice: expect.stringContaining("docs/providers.md"),
+		});
 	});
 
 	it("says that a model cannot be reached", async () => {

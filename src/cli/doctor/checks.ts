@@ -1,8 +1,12 @@
 // What `doctor` checks, one row each. A check never throws: what it cannot find out is its finding.
 import path from "node:path";
 import { errorText } from "../../base/errors.ts";
+import { redactSecrets } from "../../base/redaction.ts";
 import { oneLine } from "../../base/sentence.ts";
 import { providerKeyVariables } from "../../config/environment-models.ts";
+import { readText } from "../../config/settings-text.ts";
+import { parseToml } from "../../config/syntax.ts";
+import { unknownKeys } from "../../config/unknown-keys.ts";
 import type { Files } from "../../files/port.ts";
 import { othersMode, privateBelow } from "../../files/private-paths.ts";
 import type { Fetch } from "../../network/network-settings.ts";
@@ -83,9 +87,22 @@ async function checkConfiguration(given: CheckPlace): Promise<Finding> {
 	const settings = await readSettings(given);
 	if (isFinding(settings)) return settings;
 	const { isWritten, chosen } = settings;
+	const ignored = isWritten ? await readIgnoredKeys(file, given.files) : [];
+	if (ignored.length > 0) {
+		return warning(
+			`${file} has keys that are ignored: ${ignored.join(", ")}.`,
+			"Look whether one is misspelled; docs/configuration.md lists the settings.",
+		);
+	}
 	if (chosen !== null) return ok(`The key in ${chosen.variable} is used: ${file} names no provider.`);
 	if (!isWritten) return warning(`There is no ${file}.`, `Sign in with 'login', write one, or ${keyAdvice}.`);
 	return ok(file);
+}
+
+/** Of a file that was read before. */
+async function readIgnoredKeys(file: string, files: Files): Promise<readonly string[]> {
+	const parsed = await parseToml((await readText(files, file)) ?? "");
+	return parsed.ok ? unknownKeys(parsed.value).map(redactSecrets) : [];
 }
 
 async function checkModel(given: CheckPlace): Promise<Finding> {
@@ -94,6 +111,9 @@ async function checkModel(given: CheckPlace): Promise<Finding> {
 	const { defaultModel, models, providers } = settings.configuration;
 	if (defaultModel === "" && !settings.isWritten)
 		return failed("No model can be used without settings.", "See 'configuration' above.");
+	if (defaultModel === "" && Object.keys(models).length === 0) {
+		return failed("The settings have no model.", `See docs/providers.md, sign in with 'login', or ${keyAdvice}.`);
+	}
 	if (defaultModel === "") return failed("The settings name no default_model.", "Set it, or give --model each time.");
 	const model = models[defaultModel];
 	const provider = model === undefined ? undefined : providers[model.provider];
