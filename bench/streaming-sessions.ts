@@ -10,12 +10,15 @@ import { monotonicTime } from "./gateway/process.ts";
 import { toSettings } from "./gateway/server.ts";
 import { inParallel } from "./parallel.ts";
 import { killTree } from "./process-tree.ts";
+import { processorTime } from "./processor-time.ts";
 import { percentile } from "./report.ts";
 
 export interface StreamingMeasurement {
 	/** Milliseconds from the provider's write to the client's read. */
 	readonly median: number;
 	readonly p99: number;
+	/** Microseconds of one core for each delta, from the first to the end of the last turn; null where the system does not report it. */
+	readonly cost: number | null;
 	/** Milliseconds by which the provider itself was late, in 99 of 100 of its writes at most. */
 	readonly late: number;
 	/** Bytes of memory at most; null where the system does not report it. */
@@ -45,6 +48,7 @@ export async function measureStreaming(
 		const turns = ids.map((session_id) => client.call("turn/start", { session_id, prompt: "go" }));
 		await provider.next("asked");
 		client.postpone();
+		const usedBefore = processorTime(client.child);
 		let peak = 0;
 		const looking = setInterval(() => {
 			peak = Math.max(peak, residentMemory(client.child) ?? 0);
@@ -54,6 +58,7 @@ export async function measureStreaming(
 		client.read();
 		await Promise.all(turns);
 		clearInterval(looking);
+		const used = processorTime(client.child);
 		const deltas = client.deltas();
 		const count = rate * (warmUp + seconds);
 		const times = [...deltas.values()].flatMap((marks) =>
@@ -62,6 +67,7 @@ export async function measureStreaming(
 		return {
 			median: percentile(times, 0.5),
 			p99: percentile(times, 0.99),
+			cost: used === null || usedBefore === null ? null : ((used - usedBefore) * 1_000_000) / (sessions * count),
 			late,
 			peak: peak === 0 ? null : peak,
 			faults: ids.flatMap((id) => {

@@ -22,18 +22,20 @@ export async function runStreaming(choice: Choice, folder: string): Promise<void
 			load,
 			median: add("delta to line, median", "ms"),
 			p99: add("99 of 100 within", "ms"),
+			cost: add("processor time for each delta", "µs"),
 			late: add("provider late, 99 of 100 within", "ms"),
 			peak: add("peak memory", "MB"),
 		};
 	});
 	const faults: string[] = [];
 	for (let round = 1; round <= choice.runs; round += 1) {
-		for (const { load, median, p99, late, peak } of columns) {
+		for (const { load, median, p99, cost, late, peak } of columns) {
 			for (const target of targets) {
 				showProgress(choice, `run ${round} of ${choice.runs}, ${load.name}, ${target.name}`);
 				const measured = await measureStreaming(target, workDir, load);
 				median(target.name, measured.median);
 				p99(target.name, measured.p99);
+				if (measured.cost !== null) cost(target.name, measured.cost);
 				late(target.name, measured.late);
 				if (measured.peak !== null) peak(target.name, measured.peak / 1_000_000);
 				faults.push(...measured.faults.map((fault) => `${target.name}, ${load.name}: ${fault}`));
