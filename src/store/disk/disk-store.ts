@@ -100,7 +100,7 @@ export function createDiskStore(options: DiskStoreOptions): SessionStore {
 	const { files, shareDir, log } = options;
 	const index = createSessionIndex(options);
 	const left = createLeftDirectories(options);
-	const createWatch = createLeaseWatches(options.clock);
+	const createWatch = createLeaseWatches({ files, clock: options.clock, directory: toLeasesDirectory(shareDir) });
 	let swept: Promise<void> | null = null;
 	/** Once per process: what is left later, the next process removes. */
 	const sweepShared = (): Promise<void> => {

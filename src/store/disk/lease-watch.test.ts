@@ -1,21 +1,25 @@
 import { describe, expect, it } from "vitest";
 import { createFakeClock } from "../../../test/support/host/campaign-clock.ts";
-import { createDeferred, type Deferred } from "../../base/deferred.ts";
+import { createDeferred } from "../../base/deferred.ts";
 import { KernelError } from "../../base/errors.ts";
+import type { FileStatus } from "../../files/port.ts";
 import type { Lease } from "./lease.ts";
 import { createLeaseWatches } from "./lease-watch.ts";
 
 const interval = 1000;
+const longAgo = 123;
 
 /** A lease that notes when it is looked at. */
 function createLease(now: () => number) {
 	const lost = createDeferred<KernelError>();
 	const looks: number[] = [];
-	const state: { loss: KernelError | null; held: Deferred<void> | null } = { loss: null, held: null };
+	const state: { loss: KernelError | null; failure: KernelError | null } = { loss: null, failure: null };
 	const lease: Lease = {
 		async check() {
 			looks.push(now());
-			await state.held?.promise;
+			const failure = state.loss ?? state.failure;
+			if (state.loss !== null) lost.resolve(state.loss);
+			if (failure !== null) throw failure;
 		},
 		get loss() {
 			return state.loss;
@@ -24,24 +28,24 @@ function createLease(now: () => number) {
 		isWatchable: true,
 		release: async () => {},
 	};
-	const lose = (reason: KernelError) => {
-		state.loss = reason;
-		lost.resolve(reason);
-	};
-	return { lease, looks, state, lose };
+	return { lease, looks, state };
 }
 
-/** `early` is by how many milliseconds timers are early. */
-function createSubject(early = 0) {
-	// As at the start of a process.
-	const fake = createFakeClock(50);
-	const clock = {
-		...fake,
-		after: (milliseconds: number, run: () => void) => fake.after(Math.max(0, milliseconds - early), run),
+function createSubject() {
+	const fake = createFakeClock(1_000_000);
+	const begun = fake.monotonic();
+	const now = () => fake.monotonic() - begun;
+	/** When a name in the directory was last changed; null when there is none. */
+	const directory: { modifiedAt: number | null; readonly looks: number[] } = { modifiedAt: longAgo, looks: [] };
+	const files = {
+		async status(path: string): Promise<FileStatus | null> {
+			expect(path).toBe("/leases");
+			directory.looks.push(now());
+			const { modifiedAt } = directory;
+			return modifiedAt === null ? null : { kind: "directory", size: 0, modifiedAt, mode: 0o755 };
+		},
 	};
-	const begun = clock.monotonic();
-	const now = () => clock.monotonic() - begun;
-	const createWatch = createLeaseWatches(clock);
+	const createWatch = createLeaseWatches({ files, clock: fake, directory: "/leases" });
 	const watched = () => {
 		const watch = createWatch();
 		const subject = createLease(now);
@@ -51,80 +55,96 @@ function createSubject(early = 0) {
 	/** Every look has ended before the next moment. */
 	const pass = async (milliseconds: number) => {
 		for (let step = 0; step < milliseconds; step += 1) {
-			clock.advance(1);
+			fake.advance(1);
 			await new Promise((resolve) => setImmediate(resolve));
 		}
 	};
-	return { clock, watched, pass };
-}
-
-/** How many looks there were at the moment with the most. */
-function mostAtOnce(leases: readonly { readonly looks: readonly number[] }[]): number {
-	const counts = new Map<number, number>();
-	for (const time of leases.flatMap(({ looks }) => looks)) counts.set(time, (counts.get(time) ?? 0) + 1);
-	return Math.max(...counts.values());
+	const change = () => {
+		directory.modifiedAt = fake.now();
+	};
+	return { clock: fake, directory, change, watched, pass };
 }
 
 describe("the watch on leases", () => {
-	it("looks at each once a second, and never at many at once, although all were taken together", async () => {
-		const { watched, pass } = createSubject();
+	it("looks at their directory once a second, and at no lease while no name in it changes", async () => {
+		const { directory, watched, pass } = createSubject();
 		const leases = Array.from({ length: 1000 }, watched);
-		await pass(3 * interval);
-		for (const { looks } of leases) {
-			const [first = Number.NaN] = looks;
-			expect(first).toBeLessThanOrEqual(interval);
-			expect(looks).toEqual([first, first + interval, first + 2 * interval]);
-		}
-		expect(mostAtOnce(leases)).toBe(20);
-	});
-
-	it("looks no second time at a moment whose timer was early", async () => {
-		const { watched, pass } = createSubject(0.5);
-		const leases = Array.from({ length: 50 }, watched);
-		await pass(3 * interval);
-		expect(leases.filter(({ looks }) => looks.length !== 3)).toEqual([]);
-	});
-
-	it("stays spread when a second of looks has waited for the same moment", async () => {
-		const { clock, watched, pass } = createSubject();
-		const leases = Array.from({ length: 500 }, watched);
-		const held = createDeferred<void>();
-		for (const { state } of leases) state.held = held;
-		await pass(interval + 300);
-		expect(leases.filter(({ looks }) => looks.length !== 1)).toEqual([]);
-		held.resolve();
-		await new Promise((resolve) => setImmediate(resolve));
+		await pass(2 * interval);
 		for (const { looks } of leases) looks.length = 0;
-		const from = clock.monotonic();
-		await pass(interval);
-		expect(clock.monotonic() - from).toBe(interval);
-		expect(leases.filter(({ looks }) => looks.length !== 1)).toEqual([]);
-		expect(mostAtOnce(leases)).toBe(10);
+		directory.looks.length = 0;
+		await pass(5 * interval);
+		expect(leases.filter(({ looks }) => looks.length > 0)).toEqual([]);
+		expect(directory.looks.length).toBe(5);
 	});
 
-	it("fills the places of those that are not held any more", async () => {
-		const { watched, pass } = createSubject();
-		const leases = Array.from({ length: 100 }, watched);
-		await pass(interval);
-		const [place = Number.NaN] = leases[0]?.looks ?? [];
-		for (const { looks, watch } of leases) if (looks[0] !== place) watch.stop();
-		const stayed = leases.filter(({ looks }) => looks[0] === place);
-		const others = Array.from({ length: 98 }, watched);
+	it("looks at each once after a change, and never at many at once", async () => {
+		const { change, watched, pass } = createSubject();
+		const leases = Array.from({ length: 1000 }, watched);
+		await pass(3 * interval + 1);
 		for (const { looks } of leases) looks.length = 0;
+		change();
+		await pass(3 * interval);
+		expect(leases.filter(({ looks }) => looks.length !== 1)).toEqual([]);
+		const counts = new Map<number, number>();
+		for (const time of leases.flatMap(({ looks }) => looks)) counts.set(time, (counts.get(time) ?? 0) + 1);
+		expect(Math.max(...counts.values())).toBe(20);
+	});
+
+	it("looks again where a second change may have the same time as the first", async () => {
+		const { clock, change, watched, pass } = createSubject();
+		const { looks } = watched();
+		await pass(interval - 50);
+		change();
+		await pass(50);
+		expect(looks).toEqual([interval]);
+		// A change since then, in the same tick of the file system's clock, would show the same time.
 		await pass(interval);
-		expect(mostAtOnce([...stayed, ...others])).toBe(2);
+		expect(looks).toEqual([interval, 2 * interval]);
+		await pass(5 * interval);
+		expect(looks.length).toBe(2);
+		expect(clock.waiting()).toBe(1);
+	});
+
+	it("looks at them every time while their directory is missing, or one cannot be looked at", async () => {
+		const { directory, watched, pass } = createSubject();
+		const { looks, state } = watched();
+		directory.modifiedAt = null;
+		await pass(2 * interval);
+		directory.modifiedAt = longAgo;
+		state.failure = new KernelError("storage-failed", "moved away");
+		await pass(2 * interval);
+		expect(looks.length).toBe(4);
+		state.failure = null;
+		await pass(5 * interval);
+		expect(looks.length).toBe(5);
 	});
 
 	it("ends with a loss, with whose reason it resolves, and with its session", async () => {
-		const { clock, watched, pass } = createSubject();
+		const { clock, change, watched, pass } = createSubject();
 		const [lost, stopped] = [watched(), watched()];
 		const reason = new KernelError("storage-failed", "taken over");
-		lost.lose(reason);
-		expect(await lost.watch.lost).toBe(reason);
-		stopped.watch.stop();
 		await pass(2 * interval);
-		expect(lost.looks.length).toBeLessThanOrEqual(1);
+		for (const { looks } of [lost, stopped]) looks.length = 0;
+		lost.state.loss = reason;
+		stopped.watch.stop();
+		change();
+		await pass(interval);
+		expect(await lost.watch.lost).toBe(reason);
+		change();
+		await pass(2 * interval);
+		expect(lost.looks.length).toBe(1);
 		expect(stopped.looks).toEqual([]);
 		expect(clock.waiting()).toBe(0);
+	});
+
+	it("begins again with a session that is opened when none was", async () => {
+		const { change, watched, pass } = createSubject();
+		watched().watch.stop();
+		await pass(2 * interval);
+		const { looks } = watched();
+		await pass(2 * interval);
+		change();
+		await pass(interval);
+		expect(looks.length).toBeGreaterThan(0);
 	});
 });

@@ -1,19 +1,19 @@
-// Watches the leases of sessions while they are held, so that a session learns at once that another process has taken it
-// over, and not at its next write.
-import type { Clock } from "../../base/clock.ts";
+// Watches the leases of sessions while they are held, so that a session learns soon that another process has taken it
+// over, and not at its next write. All leases are files of one directory, and a lease is taken over by replacing its file:
+// as long as no name in the directory has changed, one look at the directory is enough, however many sessions there are.
+import { type Clock, sleep } from "../../base/clock.ts";
 import { createDeferred } from "../../base/deferred.ts";
 import type { KernelError } from "../../base/errors.ts";
+import type { Files } from "../../files/port.ts";
+import { showsLaterChanges } from "./file-times.ts";
 import type { Lease } from "./lease.ts";
 
-/** Milliseconds between two looks at a lease; each is one status of a file. */
+/** Milliseconds between two looks at the directory. */
 const watchInterval = 1000;
-/**
- * Moments of each interval at which leases are looked at. A lease stays with its moment: else those whose looks were late
- * together would be looked at together from then on, and a thousand sessions would delay everything else once a second.
- */
-const momentCount = 50;
-/** From one moment to the next that is filled: far from those before it, and once to each before it returns. */
-const stride = 31;
+/** Leases that are looked at together: a thousand at once would delay everything else. */
+const leasesAtOnce = 20;
+/** Milliseconds from those to the next ones. */
+const pause = 20;
 
 export interface LeaseWatch {
 	/** Resolves with the reason when the lease is lost. */
@@ -23,58 +23,81 @@ export interface LeaseWatch {
 	stop(): void;
 }
 
-/** Makes the watches of a store, whose looks are spread over the interval. */
-export function createLeaseWatches(clock: Clock): () => LeaseWatch {
-	/** How many leases are looked at in each moment. */
-	const moments = Array.from({ length: momentCount }, () => 0);
-	const enter = (): number => {
-		const least = Math.min(...moments);
-		let moment = 0;
-		while (moments[moment] !== least) moment = (moment + stride) % momentCount;
-		moments[moment] = least + 1;
-		return moment;
-	};
-	const leave = (moment: number): void => {
-		moments[moment] = (moments[moment] ?? 0) - 1;
-	};
-	return () => createLeaseWatch(clock, enter, leave);
+export interface LeaseWatchOptions {
+	readonly files: Pick<Files, "status">;
+	readonly clock: Clock;
+	/** The directory of the leases. */
+	readonly directory: string;
 }
 
-function createLeaseWatch(clock: Clock, enter: () => number, leave: (moment: number) => void): LeaseWatch {
-	const lost = createDeferred<KernelError>();
-	let moment: number | null = null;
-	/** When it was, or is to be, looked at. */
-	let due = 0;
-	let withdraw: (() => void) | null = null;
-
-	const look = (lease: Lease): void => {
-		if (moment === null) return;
-		const now = clock.monotonic();
-		// At least one further: a timer may be a little early.
-		due += watchInterval * Math.max(1, Math.floor((now - due) / watchInterval) + 1);
-		withdraw = clock.after(due - now, () => void check(lease), true);
+/** Makes the watches of a store. */
+export function createLeaseWatches(options: LeaseWatchOptions): () => LeaseWatch {
+	const { clock } = options;
+	const held = new Set<Lease>();
+	const look = createLook(options, held);
+	/** Ends the wait for the next look; null while nothing is watched. */
+	let ending: AbortController | null = null;
+	const watch = async (end: AbortController): Promise<void> => {
+		while (!end.signal.aborted) {
+			await sleep(clock, watchInterval, end.signal, true);
+			if (!end.signal.aborted) await look();
+		}
 	};
+	const drop = (lease: Lease): void => {
+		held.delete(lease);
+		if (held.size > 0) return;
+		ending?.abort();
+		ending = null;
+	};
+	return () => {
+		const lost = createDeferred<KernelError>();
+		let own: Lease | null = null;
+		return {
+			lost: lost.promise,
+			start(lease) {
+				void lease.whenLost.then(lost.resolve);
+				if (!lease.isWatchable) return;
+				own = lease;
+				held.add(lease);
+				void lease.whenLost.then(() => drop(lease));
+				if (ending !== null) return;
+				ending = new AbortController();
+				void watch(ending);
+			},
+			stop() {
+				if (own !== null) drop(own);
+			},
+		};
+	};
+}
+
+const never = new AbortController().signal;
+
+/** Looks at the leases if one of them may have been taken over since the last time. */
+function createLook({ files, clock, directory }: LeaseWatchOptions, held: Set<Lease>): () => Promise<void> {
+	/** When a name in the directory was last changed, if every later change shows another time. */
+	let unchangedSince: number | null = null;
 	const check = async (lease: Lease): Promise<void> => {
-		// A check that fails for another reason, such as a directory that was moved away, is repeated.
-		await lease.check().catch(() => undefined);
-		if (lease.loss === null) look(lease);
-		else stop();
+		try {
+			await lease.check();
+		} catch {
+			// For any other reason, such as a directory that was moved away, the next look is at the leases again.
+			if (lease.loss === null) unchangedSince = null;
+		}
 	};
-	const stop = (): void => {
-		withdraw?.();
-		if (moment !== null) leave(moment);
-		moment = null;
-	};
-
-	return {
-		lost: lost.promise,
-		start(lease) {
-			void lease.whenLost.then(lost.resolve);
-			if (!lease.isWatchable) return;
-			moment = enter();
-			due = (moment * watchInterval) / momentCount - watchInterval;
-			look(lease);
-		},
-		stop,
+	return async () => {
+		const modifiedAt = (await files.status(directory).catch(() => null))?.modifiedAt ?? null;
+		if (modifiedAt !== null && modifiedAt === unchangedSince) return;
+		unchangedSince = modifiedAt !== null && showsLaterChanges(modifiedAt, clock.now()) ? modifiedAt : null;
+		const leases = [...held];
+		for (let start = 0; start < leases.length; start += leasesAtOnce) {
+			if (start > 0) await sleep(clock, pause, never, true);
+			await Promise.all(
+				leases
+					.slice(start, start + leasesAtOnce)
+					.filter((lease) => held.has(lease))
+					.map(check),
+			);
+		}
 	};
 }

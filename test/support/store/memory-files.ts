@@ -17,6 +17,8 @@ interface DirectoryNode {
 	names: Map<string, Node>;
 	/** The names on stable storage. */
 	synced: Map<string, Node>;
+	/** When a name was last changed. */
+	modifiedAt: number;
 }
 
 type Node = FileNode | DirectoryNode;
@@ -40,7 +42,7 @@ export function createMemoryFiles(): MemoryFiles {
 }
 
 function createDirectory(): DirectoryNode {
-	return { kind: "directory", names: new Map(), synced: new Map() };
+	return { kind: "directory", names: new Map(), synced: new Map(), modifiedAt: 0 };
 }
 
 function systemError(code: string, target: string): Error {
@@ -83,9 +85,14 @@ function createOver(root: DirectoryNode, firstTime: number): MemoryFiles {
 		if (node.kind === "file") throw systemError("ENOTDIR", target);
 		return node;
 	};
+	const setName = (directory: DirectoryNode, name: string, node: Node | null): void => {
+		if (node === null) directory.names.delete(name);
+		else directory.names.set(name, node);
+		directory.modifiedAt = tick();
+	};
 	const put = (target: string, content: Buffer, mode: number): FileNode => {
 		const file: FileNode = { kind: "file", content, synced: Buffer.alloc(0), modifiedAt: tick(), mode };
-		parentOf(target).names.set(path.basename(target), file);
+		setName(parentOf(target), path.basename(target), file);
 		return file;
 	};
 
@@ -134,7 +141,9 @@ function createOver(root: DirectoryNode, firstTime: number): MemoryFiles {
 		async status(target): Promise<FileStatus | null> {
 			const node = find(target);
 			if (node === null) return null;
-			if (node.kind === "directory") return { kind: "directory", size: 0, modifiedAt: 0, mode: 0o755 };
+			if (node.kind === "directory") {
+				return { kind: "directory", size: 0, modifiedAt: node.modifiedAt, mode: 0o755 };
+			}
 			return toStatus(node);
 		},
 		async list(target) {
@@ -151,7 +160,7 @@ function createOver(root: DirectoryNode, firstTime: number): MemoryFiles {
 				const next = node.names.get(part) ?? createDirectory();
 				if (next.kind === "file") throw systemError("ENOTDIR", target);
 				isNew = !node.names.has(part);
-				node.names.set(part, next);
+				if (isNew) setName(node, part, next);
 				node = next;
 			}
 			return isNew;
@@ -169,8 +178,8 @@ function createOver(root: DirectoryNode, firstTime: number): MemoryFiles {
 		async rename(from, to) {
 			const node = find(from);
 			if (node === null) throw systemError("ENOENT", from);
-			parentOf(to).names.set(path.basename(to), node);
-			parentOf(from).names.delete(path.basename(from));
+			setName(parentOf(to), path.basename(to), node);
+			setName(parentOf(from), path.basename(from), null);
 		},
 		async truncate(target, length) {
 			const file = findFile(target);
@@ -199,7 +208,7 @@ function createOver(root: DirectoryNode, firstTime: number): MemoryFiles {
 			node.synced = new Map(node.names);
 		},
 		async remove(target) {
-			if (find(target) !== null) parentOf(target).names.delete(path.basename(target));
+			if (find(target) !== null) setName(parentOf(target), path.basename(target), null);
 		},
 		copy: () => createOver(copyDirectory(root, new Map()), time),
 		afterPowerLoss: (random) => createOver(survivor(root, random), time),
@@ -218,6 +227,7 @@ function copyNode(node: Node, known: Map<Node, Node>): Node {
 
 function copyDirectory(node: DirectoryNode, known: Map<Node, Node>): DirectoryNode {
 	const copy = createDirectory();
+	copy.modifiedAt = node.modifiedAt;
 	known.set(node, copy);
 	for (const [name, child] of node.names) copy.names.set(name, copyNode(child, known));
 	for (const [name, child] of node.synced) copy.synced.set(name, copyNode(child, known));
