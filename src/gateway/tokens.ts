@@ -3,7 +3,7 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { dirname } from "node:path";
 import * as v from "valibot";
-import { errorText, KernelError } from "../base/errors.ts";
+import { KernelError } from "../base/errors.ts";
 import type { Identifiers } from "../base/ids.ts";
 import { parseJsonFile } from "../base/json.ts";
 import { createSharedRun } from "../base/shared-run.ts";
@@ -81,7 +81,8 @@ async function readTokens(path: string, files: Files, user: number | null): Prom
 	try {
 		content = parseJsonFile(bytes ?? Buffer.alloc(0));
 	} catch (thrown) {
-		throw unusable(`it is no JSON (${errorText(thrown)})`, thrown);
+		// The reason quotes the text, which may be a token.
+		throw unusable("it is no JSON; delete it to have one made", thrown);
 	}
 	const parsed = v.safeParse(fileSchema, content);
 	if (!parsed.success) throw unusable("it does not have the form that the gateway writes; delete it to have one made");
