@@ -87,7 +87,7 @@ export class Kernel {
 	open(workDir: string, id: string, toOptions: ToOptions): Promise<Session> {
 		return this.#held(id, async () => {
 			const stored = await this.#parts.store.open(workDir, id);
-			if (stored === null) throw new KernelError("session-not-found", `There is no session ${id} in ${workDir}.`);
+			if (stored === null) throw new KernelError("session-not-found", `There is no session ${id}.`);
 			return await this.#load(stored, toOptions);
 		});
 	}
