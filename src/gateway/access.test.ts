@@ -144,6 +144,16 @@ describe("hostNames", () => {
 		expect(hostNames("127.0.0.1", 443, [], false)).not.toContain("localhost");
 	});
 
+	it("are this machine's own where all addresses are bound", () => {
+		for (const address of ["0.0.0.0", "::"]) {
+			const names = hostNames(address, 7420, ["192.0.2.7"], false);
+			for (const name of ["127.0.0.1:7420", "localhost:7420", "[::1]:7420", "192.0.2.7:7420"]) {
+				expect(names).toContain(name);
+			}
+			expect(names).not.toContain("evil.test:7420");
+		}
+	});
+
 	it("take the names of a proxy with and without a port", () => {
 		const names = hostNames("127.0.0.1", 7420, ["Agent.test", "other.test:8443"], false);
 		expect(names).toContain("agent.test");

@@ -50,7 +50,7 @@ export class AccessControl {
 		// A page whose name was made to lead to this machine sends its own name.
 		const { hosts } = this.#settings;
 		if (others.length > 0 || (hosts !== null && !hosts.has(host.toLowerCase()))) {
-			return refused(421, "This server is not reached by that name.");
+			return refused(421, "This server is not reached by that name. Whoever runs it can allow it with --allow-host.");
 		}
 		if (facts.origin !== null && !isOrigin(facts.origin, host)) return refused(403, "This origin is refused.");
 		if (facts.fetchSite !== null && facts.fetchSite !== "same-origin" && facts.fetchSite !== "none") {
@@ -125,10 +125,13 @@ export function isLoopback(address: string): boolean {
 	return plain === "::1" || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(plain);
 }
 
+/** Whether an address stands for all those of the machine. */
+export const isWildcard = (address: string): boolean => address === "0.0.0.0" || address === "::";
+
 /** The names in `Host` by which a server on this address and port is reached. */
 export function hostNames(address: string, port: number, others: readonly string[], isSecure: boolean): Set<string> {
 	const literal = address.includes(":") ? `[${address}]` : address;
-	const names = isLoopback(address) ? [literal, "localhost", "127.0.0.1", "[::1]"] : [literal];
+	const names = isLoopback(address) || isWildcard(address) ? [literal, "localhost", "127.0.0.1", "[::1]"] : [literal];
 	const usualPort = isSecure ? 443 : 80;
 	const spelled = [...names, ...others].flatMap((name) => {
 		// A name that was given with a port, as a proxy passes it on.

@@ -364,6 +364,10 @@ describe("agentwire serve", () => {
 		[["--port", "70000"], 2, "--port must be a number"],
 		[["--tls-cert", "c.pem"], 2, "given together"],
 		[["--tls-cert", "c.pem", "--tls-key", "k.pem"], 2, "c.pem"],
+		[["--allow-host", "https://agent.example.org"], 2, "a name or an address alone"],
+		[["--allow-host", "*.example.org"], 2, "a name or an address alone"],
+		[["--allow-host", "2001:db8::1"], 2, "[2001:db8::1]"],
+		[["--host", "nobody.invalid", "--allow-remote", "--port", "0"], 1, "no address is known for this name"],
 		[["--session", "x"], 2, "--session"],
 		[["--wire"], 2, "--wire"],
 		[["more"], 2, "'more'"],
@@ -374,6 +378,28 @@ describe("agentwire serve", () => {
 		expect(ended.stdout).toBe("");
 		expect(ended.stderr).toContain(text);
 		expect(ended.code).toBe(code);
+	});
+
+	it("is reached by the addresses of this machine where it listens on all of them, and shows one of those", async () => {
+		const stage = createStage();
+		const server = stage.serve("serve", "--json", "--port", "0", "--host", "0.0.0.0", "--allow-remote");
+		const [line] = await server.readUntil(() => true);
+		const { url } = line as unknown as { url: string };
+		expect(new URL(url).hostname).not.toBe("0.0.0.0");
+		const { port, host } = new URL(url);
+		const headers = { authorization: `Bearer ${tokensOf(stage).control}` };
+		for (const place of [host, `127.0.0.1:${port}`, `localhost:${port}`]) {
+			expect((await fetch(`http://${place}/events`, { headers })).status, place).toBe(400);
+		}
+		server.kill("SIGTERM");
+		expect(await server.exited).toBe(0);
+	});
+
+	it("takes localhost for the loopback interface", async () => {
+		const stage = createStage();
+		const started = await startGateway(stage, "--host", "localhost");
+		expect(await started.client.call("sessions.list", {})).toMatchObject({ result: { sessions: [] } });
+		await stop(started);
 	});
 
 	it("says that a port is in use", async () => {

@@ -3,7 +3,7 @@ import { splitOwnFlags } from "./own-flags.ts";
 import { UsageError } from "./usage-error.ts";
 
 export interface GatewayFlags {
-	/** A literal address. */
+	/** A literal address, or a name that is looked up. */
 	readonly address: string;
 	/** 0 for any that is free. */
 	readonly port: number;
@@ -76,10 +76,10 @@ export function splitGatewayFlags(
 		throw new UsageError("--qr is for people, and --json for programs: give one of them.");
 	return {
 		gateway: {
-			address: last("--host") ?? "127.0.0.1",
+			address: toListenAddress(last("--host")),
 			port: toPort(last("--port")),
 			allowsRemote: has("--allow-remote"),
-			names: all("--allow-host"),
+			names: all("--allow-host").map(toName),
 			tls: toTls(last("--tls-cert"), last("--tls-key")),
 			renewsTokens: has("--new-token"),
 			notify: last("--notify"),
@@ -88,6 +88,22 @@ export function splitGatewayFlags(
 		},
 		others,
 	};
+}
+
+const loopback = "127.0.0.1";
+
+/** `localhost` is not looked up: a list of hosts could lead it elsewhere. */
+const toListenAddress = (host: string | null) =>
+	host === null || host.toLowerCase() === "localhost" ? loopback : host;
+
+/** As a client sends it in `Host`: whatever else it was, no client would be let in by it. */
+const nameForm = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i;
+
+function toName(name: string): string {
+	if (nameForm.test(name)) return name;
+	throw new UsageError(
+		`--allow-host ${name}: must be a name or an address alone, such as agent.example.org or [2001:db8::1], with its port if it is no usual one.`,
+	);
 }
 
 function toPort(text: string | null): number {

@@ -11,7 +11,7 @@ import { startWorker, type Worker } from "../../cluster/worker.ts";
 import { showWorkerAddress, type WorkerAddress } from "../../cluster/worker-address.ts";
 import { createDiskFiles } from "../../files/disk-files.ts";
 import { privateBelow } from "../../files/private-paths.ts";
-import { isLoopback } from "../../gateway/access.ts";
+import { isLoopback, isWildcard } from "../../gateway/access.ts";
 import { createTokens, tokenFile } from "../../gateway/tokens.ts";
 import type { FaultOwner } from "../../kernel/api.ts";
 import { nobody } from "../../kernel/session/fault-owner.ts";
@@ -167,10 +167,6 @@ async function startOperations(
 }
 
 /** Whether it means every address of the machine, which is none that others can use. */
-function isWildcard(host: string): boolean {
-	return host === "0.0.0.0" || host === "::";
-}
-
 /** Throws UsageError for connections that others can read and nobody asked for in so many words. */
 function refuseUnencrypted({ listen, operations, tls, allowsUnencrypted }: WorkerFlags): void {
 	if (tls !== null || allowsUnencrypted) return;

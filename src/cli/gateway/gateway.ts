@@ -1,4 +1,5 @@
 // The commands `serve` and `web`: the gateway, with or without its page, from the command line to its end.
+import { networkInterfaces } from "node:os";
 import path from "node:path";
 import { aborted } from "../../base/abort.ts";
 import { systemClock } from "../../base/clock.ts";
@@ -8,7 +9,7 @@ import type { Log } from "../../base/log.ts";
 import { createDiskFiles } from "../../files/disk-files.ts";
 import type { Files } from "../../files/port.ts";
 import { privateBelow } from "../../files/private-paths.ts";
-import { isLoopback } from "../../gateway/access.ts";
+import { isLoopback, isWildcard } from "../../gateway/access.ts";
 import { type Gateway, type GatewayOptions, startGateway } from "../../gateway/gateway.ts";
 import type { Operations } from "../../gateway/operations.ts";
 import { readPage } from "../../gateway/page.ts";
@@ -80,7 +81,7 @@ export async function runGateway(
 			server: { name: productName, version: productVersion },
 			address: flags.address,
 			port: flags.port,
-			names: flags.names,
+			names: isWildcard(flags.address) ? [...flags.names, ...machineAddresses()] : flags.names,
 			tls: await readTls(flags.tls, place, files),
 			tokens,
 			setup: host.setup === null ? null : createLazySetup(host.setup),
@@ -213,6 +214,9 @@ function describeFailure(thrown: unknown, { address, port }: GatewayFlags): stri
 			return `Port ${port} of ${address} is in use by another program; choose another one with --port, or --port 0 for any that is free.`;
 		case "EADDRNOTAVAIL":
 			return `--host ${address}: this machine does not have that address.`;
+		case "ENOTFOUND":
+		case "EAI_AGAIN":
+			return `--host ${address}: no address is known for this name; give one of this machine's addresses.`;
 		case "EACCES":
 			return `Port ${port} of ${address} may not be used by this user; choose one from 1024 with --port.`;
 		default:
@@ -220,8 +224,18 @@ function describeFailure(thrown: unknown, { address, port }: GatewayFlags): stri
 	}
 }
 
+/** The addresses by which other machines reach this one, as they are spelled in a URL: those of IPv4 first. */
+function machineAddresses(): readonly string[] {
+	const all = Object.values(networkInterfaces()).flatMap((each) => each ?? []);
+	const reached = all.filter(({ internal, address }) => !internal && !/^fe80:/i.test(address));
+	const ofFamily = (wanted: string) => reached.filter(({ family }) => family === wanted).map(({ address }) => address);
+	return [...ofFamily("IPv4"), ...ofFamily("IPv6").map((address) => `[${address}]`)];
+}
+
+/** All addresses are none that a browser could open: one of them is shown. */
 function toUrl({ address, tls }: GatewayFlags, port: number): string {
-	const literal = address.includes(":") ? `[${address}]` : address;
+	const shown = isWildcard(address) ? (machineAddresses()[0] ?? "127.0.0.1") : address;
+	const literal = shown.includes(":") && !shown.startsWith("[") ? `[${shown}]` : shown;
 	return `${tls === null ? "http" : "https"}://${literal}:${port}`;
 }
 
