@@ -2,7 +2,7 @@
 import { constants } from "node:fs";
 import { chmod, type FileHandle, lstat, open, readlink, realpath, rename, rm, stat } from "node:fs/promises";
 import path from "node:path";
-import { systemErrorCode } from "../base/errors.ts";
+import { isSystemError, systemErrorCode } from "../base/errors.ts";
 import { type Access, newFileMode, orNullWhenMissing, privateFileMode } from "./disk-access.ts";
 import type { ReplaceOptions } from "./port.ts";
 import { othersMode } from "./private-paths.ts";
@@ -16,6 +16,19 @@ export async function writeWhole(handle: FileHandle, bytes: Uint8Array): Promise
 	while (offset < bytes.length) {
 		const { bytesWritten } = await handle.write(bytes, offset, bytes.length - offset, null);
 		offset += bytesWritten;
+	}
+}
+
+/** Adds the file to the failure of a write, which Node reports without one. */
+async function naming(file: string, work: Promise<void>): Promise<void> {
+	try {
+		await work;
+	} catch (thrown) {
+		if (isSystemError(thrown) && !("path" in thrown)) {
+			thrown.message = `${thrown.message} '${file}'`;
+			Object.assign(thrown, { path: file });
+		}
+		throw thrown;
 	}
 }
 
@@ -135,26 +148,22 @@ async function replaceAt(
 	check: () => Promise<void> = async () => undefined,
 ): Promise<void> {
 	const directory = path.dirname(destination);
+	const shown = options.withoutLinks === true ? path.resolve(target) : destination;
 	const old = await orNullWhenMissing(stat(destination));
-	const mode = modeOfReplacement(
-		access,
-		target,
-		options.withoutLinks === true ? path.resolve(target) : destination,
-		old?.mode ?? null,
-		options.mode,
-	);
+	const mode = modeOfReplacement(access, target, shown, old?.mode ?? null, options.mode);
 	// Short, because appending to a long target name could exceed the limit.
 	const temporary = path.join(directory, temporaryName());
 	try {
 		// A file that will be private is private from its first byte on.
 		const handle = await open(temporary, "wx", mode === null ? newFileMode : mode & 0o777);
 		try {
-			if (typeof content === "string") await writeWhole(handle, Buffer.from(content));
-			else if (content instanceof Uint8Array) await writeWhole(handle, content);
-			else for await (const piece of content) await writeWhole(handle, piece);
+			const write = (bytes: Uint8Array) => naming(shown, writeWhole(handle, bytes));
+			if (typeof content === "string") await write(Buffer.from(content));
+			else if (content instanceof Uint8Array) await write(content);
+			else for await (const piece of content) await write(piece);
 			// No usual umask removes permissions of the owner from the mode used to open it.
 			if (mode !== null && mode !== privateFileMode) await chmod(temporary, mode);
-			if (options.sync === true) await handle.sync();
+			if (options.sync === true) await naming(shown, handle.sync());
 		} finally {
 			await handle.close();
 		}

@@ -36,6 +36,17 @@ const mcpFile = (stage: Stage) => path.join(stage.shareDir, "mcp.json");
 const entries = (stage: Stage): unknown => JSON.parse(readFileSync(mcpFile(stage), "utf8"));
 
 describe("mcp add, list and remove", () => {
+	// Bun ends with the signal.
+	it.skipIf(process.platform !== "linux" || runsOnBun)("name the file that cannot be written", async () => {
+		const stage = createStage();
+		const script = 'ulimit -f 0; exec "$0" mcp add local -- a-server';
+		const { workDir: cwd, environment: env } = stage;
+		expect(await runExecutable("/bin/sh", ["-c", script, executablePath], { cwd, env })).toMatchObject({
+			code: 1,
+			stderr: `Error: EFBIG: file too large, write '${mcpFile(stage)}'\n`,
+		});
+	});
+
 	it("edit mcp.json and report it", async () => {
 		const stage = createStage();
 		const file = mcpFile(stage);
