@@ -150,14 +150,16 @@ function parseCommand(
 	const call = commands[command].parse(rest);
 	if (call === null) return { kind: "help", command };
 	if (!("words" in call)) return call;
+	const others = splitFlags(call.words);
+	if (others.has("version")) return { kind: "version" };
 	if (call.kind === "gateway") {
 		const name = call.flags.page === null ? "serve" : "web";
-		return { kind: "gateway", options: toOptionsOfMany(name, splitFlags(call.words)), flags: call.flags };
+		return { kind: "gateway", options: toOptionsOfMany(name, others), flags: call.flags };
 	}
 	if (call.kind === "worker") {
-		return { kind: "worker", options: toOptionsOfMany("worker", splitFlags(call.words)), flags: call.flags };
+		return { kind: "worker", options: toOptionsOfMany("worker", others), flags: call.flags };
 	}
-	return toHost(call.kind, `the command '${call.kind}'`, splitFlags(call.words), conventions);
+	return toHost(call.kind, `the command '${call.kind}'`, others, conventions);
 }
 
 /** The ways to serve many sessions. */
