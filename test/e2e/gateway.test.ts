@@ -1,4 +1,5 @@
 // The gateway as a program: several clients on one session over HTTP, from its start to its end.
+import { once } from "node:events";
 import { appendFileSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { get } from "node:https";
 import { createServer } from "node:net";
@@ -391,6 +392,20 @@ describe("agentwire serve", () => {
 		for (const place of [host, `127.0.0.1:${port}`, `localhost:${port}`]) {
 			expect((await fetch(`http://${place}/events`, { headers })).status, place).toBe(400);
 		}
+		server.kill("SIGTERM");
+		expect(await server.exited).toBe(0);
+	});
+
+	it("shows the name with its port that was given, where it listens on all addresses", async () => {
+		const free = createServer().listen(0, "127.0.0.1");
+		await once(free, "listening");
+		const address = free.address();
+		const port = address === null || typeof address === "string" ? 0 : address.port;
+		await new Promise((resolve) => free.close(resolve));
+		const flags = ["--port", `${port}`, "--host", "0.0.0.0", "--allow-remote", "--allow-host", `localhost:${port}`];
+		const server = createStage().serve("serve", "--json", ...flags);
+		const [line] = await server.readUntil(() => true);
+		expect(line).toMatchObject({ url: `http://localhost:${port}` });
 		server.kill("SIGTERM");
 		expect(await server.exited).toBe(0);
 	});

@@ -232,11 +232,12 @@ function machineAddresses(): readonly string[] {
 	return [...ofFamily("IPv4"), ...ofFamily("IPv6").map((address) => `[${address}]`)];
 }
 
-/** All addresses are none that a browser could open: one of them is shown. */
-function toUrl({ address, tls }: GatewayFlags, port: number): string {
-	const shown = isWildcard(address) ? (machineAddresses()[0] ?? "127.0.0.1") : address;
-	const literal = shown.includes(":") && !shown.startsWith("[") ? `[${shown}]` : shown;
-	return `${tls === null ? "http" : "https"}://${literal}:${port}`;
+/** All addresses are none that a browser could open: a name with this port that was given is shown, else one of them. */
+function toUrl({ address, names, tls }: GatewayFlags, port: number): string {
+	const literal = address.includes(":") ? `[${address}]` : address;
+	const own = isWildcard(address) ? (machineAddresses()[0] ?? "127.0.0.1") : literal;
+	const named = isWildcard(address) ? names.find((name) => name.endsWith(`:${port}`)) : undefined;
+	return `${tls === null ? "http" : "https"}://${named ?? `${own}:${port}`}`;
 }
 
 async function showCode(address: string, flags: GatewayFlags): Promise<void> {
