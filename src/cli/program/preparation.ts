@@ -17,6 +17,7 @@ import { isPlainMatcher } from "../../hooks/matchers.ts";
 import { builtInAgents } from "../../kernel/compose/built-in-agents.ts";
 import type { SessionOptions } from "../../kernel/compose/compose.ts";
 import type { HostServices } from "../../kernel/compose/host-services.ts";
+import { findRuleFiles, readRuleFiles } from "../../kernel/compose/permissions.ts";
 import { secretsOf } from "../../kernel/compose/secrets.ts";
 import { Kernel } from "../../kernel/hosting/kernel.ts";
 import { protocolVersion } from "../../messages/protocol-version.ts";
@@ -220,7 +221,6 @@ function reportUnusableMatchers({ hooks }: Configuration, file: string | null, l
 
 /** Unsound rules are reported at the start, and not with the first session. */
 async function checkRules({ permission }: Configuration, workDir: string, hostServices: HostServices): Promise<void> {
-	const { findRuleFiles, readRuleFiles } = await import("../../kernel/compose/permissions.ts");
 	await readRuleFiles(await findRuleFiles(permission, workDir, hostServices), hostServices.home);
 }
 
