@@ -2,7 +2,8 @@
 // Run with `npm run mutations`; words after `--` choose those breakages whose name or file holds one of them.
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { type Breakage, breakages } from "./mutations/breakages.ts";
+import type { Breakage } from "./mutations/breakage.ts";
+import { breakages } from "./mutations/breakages.ts";
 import { type FailedTest, runTests, type TestRun } from "./mutations/test-run.ts";
 import { createWorkingCopy, type WorkingCopy } from "./mutations/working-copy.ts";
 

@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import type { Breakage } from "./breakages.ts";
+import type { Breakage } from "./breakage.ts";
 
 export interface WorkingCopy {
 	readonly directory: string;
