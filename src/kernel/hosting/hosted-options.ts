@@ -8,6 +8,7 @@ import { type FoundModel, findModel } from "../../config/model-lookup.ts";
 import type { AgentDefinition } from "../../definitions/agent-definition.ts";
 import type { UserInput } from "../../events/content.ts";
 import type { AnswerForm } from "../../events/turn-options.ts";
+import { compileJsonSchema } from "../../tools/json-schema.ts";
 import { servesPlanMode } from "../../tools/tool-paths.ts";
 import type { CreationOptions, ModelList, OpeningOptions } from "../api.ts";
 import { narrowAgent } from "../compose/agent-restriction.ts";
@@ -94,7 +95,6 @@ async function checkGrants(grants: readonly string[]): Promise<void> {
 
 async function checkAnswerForm(form: AnswerForm | undefined): Promise<void> {
 	if (form === undefined) return;
-	const { compileJsonSchema } = await import("../../tools/json-schema.ts");
 	const compiled = await compileJsonSchema(form.schema, "answer");
 	if (!compiled.ok)
 		throw new KernelError("invalid-input", `The schema of the answer cannot be used: ${compiled.reason}.`);
