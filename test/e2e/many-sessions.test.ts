@@ -10,7 +10,7 @@ import { parseMcpServers } from "../../src/config/mcp-servers.ts";
 import type { EventBody } from "../../src/events/event.ts";
 import type { ApprovalInteraction } from "../../src/events/interaction.ts";
 import { createDiskFiles } from "../../src/files/disk-files.ts";
-import { plainSessionOptions } from "../../src/kernel/compose/compose.ts";
+import { plainSessionOptions } from "../../src/kernel/compose/session-options.ts";
 import { Kernel } from "../../src/kernel/hosting/kernel.ts";
 import type { Session } from "../../src/kernel/session/session.ts";
 import { createProcesses } from "../../src/processes/children.ts";

@@ -2,7 +2,7 @@
 import { randomIdentifiers } from "../../../src/base/ids.ts";
 import { silentLog } from "../../../src/base/log.ts";
 import { type HostDialect, noCompatibility } from "../../../src/dialects/dialect.ts";
-import { plainSessionOptions } from "../../../src/kernel/compose/compose.ts";
+import { plainSessionOptions } from "../../../src/kernel/compose/session-options.ts";
 import { SessionHost } from "../../../src/kernel/hosting/session-host.ts";
 import { createSettingsDocuments } from "../../../src/kernel/hosting/settings-documents.ts";
 import { serve } from "../../../src/server/serve.ts";

@@ -2,7 +2,7 @@
 // as requests and streams, and what comes back is lines again.
 import { silentLog } from "../../../src/base/log.ts";
 import { startGateway } from "../../../src/gateway/gateway.ts";
-import { plainSessionOptions } from "../../../src/kernel/compose/compose.ts";
+import { plainSessionOptions } from "../../../src/kernel/compose/session-options.ts";
 import { SessionHost } from "../../../src/kernel/hosting/session-host.ts";
 import type { MemoryClient } from "../../../src/transports/memory.ts";
 import { control } from "../../../test/support/gateway/gateway-place.ts";

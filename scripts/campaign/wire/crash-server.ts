@@ -6,7 +6,7 @@ import { silentLog } from "../../../src/base/log.ts";
 import type { LocalMcpServer } from "../../../src/config/mcp-servers.ts";
 import { noCompatibility } from "../../../src/dialects/dialect.ts";
 import type { Files } from "../../../src/files/port.ts";
-import { plainSessionOptions } from "../../../src/kernel/compose/compose.ts";
+import { plainSessionOptions } from "../../../src/kernel/compose/session-options.ts";
 import type { Processes } from "../../../src/processes/port.ts";
 import { serve } from "../../../src/server/serve.ts";
 import { createMemoryTransport } from "../../../src/transports/memory.ts";

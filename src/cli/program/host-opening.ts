@@ -2,8 +2,8 @@
 import { systemClock } from "../../base/clock.ts";
 import type { Account } from "../../dialects/dialect.ts";
 import type { Admit, Files } from "../../files/port.ts";
-import type { SessionOptions } from "../../kernel/compose/compose.ts";
 import type { HostServices } from "../../kernel/compose/host-services.ts";
+import type { SessionOptions } from "../../kernel/compose/session-options.ts";
 import type { Kernel } from "../../kernel/hosting/kernel.ts";
 import type { CurrentSettings } from "../current-settings.ts";
 import type { LogFile } from "../log/log-file.ts";

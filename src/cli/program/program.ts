@@ -5,7 +5,7 @@ import { sleep, systemClock } from "../../base/clock.ts";
 import { errorText } from "../../base/errors.ts";
 import { redactSecrets } from "../../base/redaction.ts";
 import { ConfigurationError, type ConfigurationErrorCategory } from "../../config/configuration-error.ts";
-import type { SessionOptions } from "../../kernel/compose/compose.ts";
+import type { SessionOptions } from "../../kernel/compose/session-options.ts";
 import type { Session } from "../../kernel/session/session.ts";
 import type { NamedSession, ProgramOptions, RealmOptions } from "../arguments/command-line.ts";
 import { UsageError } from "../arguments/usage-error.ts";

@@ -1,5 +1,5 @@
 // The session that the command line names.
-import type { SessionOptions } from "../../kernel/compose/compose.ts";
+import type { SessionOptions } from "../../kernel/compose/session-options.ts";
 import type { Kernel } from "../../kernel/hosting/kernel.ts";
 import type { Session } from "../../kernel/session/session.ts";
 import { isSessionId } from "../../store/disk/work-dir.ts";

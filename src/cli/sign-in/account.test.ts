@@ -15,7 +15,7 @@ import type { AgentEvent } from "../../events/event.ts";
 import { createDiskFiles } from "../../files/disk-files.ts";
 import type { Files } from "../../files/port.ts";
 import type { SessionHandle } from "../../kernel/api.ts";
-import { plainSessionOptions } from "../../kernel/compose/compose.ts";
+import { plainSessionOptions } from "../../kernel/compose/session-options.ts";
 import { plainRequest } from "../../kernel/hosting/hosted-options.ts";
 import { Kernel } from "../../kernel/hosting/kernel.ts";
 import { SessionHost } from "../../kernel/hosting/session-host.ts";

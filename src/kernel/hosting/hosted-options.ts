@@ -13,8 +13,8 @@ import { servesPlanMode } from "../../tools/tool-paths.ts";
 import type { CreationOptions, ModelList, OpeningOptions } from "../api.ts";
 import { narrowAgent } from "../compose/agent-restriction.ts";
 import { builtInAgents } from "../compose/built-in-agents.ts";
-import type { SessionOptions } from "../compose/compose.ts";
 import { chooseModel, toChoice } from "../compose/models.ts";
+import type { SessionOptions } from "../compose/session-options.ts";
 import {
 	findUnreadableOption,
 	readCreationOptions,

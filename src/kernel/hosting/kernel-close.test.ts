@@ -7,7 +7,7 @@ import { silentLog } from "../../base/log.ts";
 import { readConfiguration } from "../../config/configuration-reader.ts";
 import { parseMcpServers } from "../../config/mcp-servers.ts";
 import { createMemoryStore } from "../../store/memory/memory-store.ts";
-import { plainSessionOptions } from "../compose/compose.ts";
+import { plainSessionOptions } from "../compose/session-options.ts";
 import { Kernel } from "./kernel.ts";
 
 vi.mock("../../mcp/server-pool.ts", () => {

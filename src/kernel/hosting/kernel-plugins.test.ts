@@ -7,7 +7,7 @@ import { silentLog } from "../../base/log.ts";
 import { readConfiguration } from "../../config/configuration-reader.ts";
 import type { Admit, Files } from "../../files/port.ts";
 import { createMemoryStore } from "../../store/memory/memory-store.ts";
-import { plainSessionOptions } from "../compose/compose.ts";
+import { plainSessionOptions } from "../compose/session-options.ts";
 import { Kernel } from "./kernel.ts";
 
 let disk: MemoryFiles;

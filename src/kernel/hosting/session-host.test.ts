@@ -6,7 +6,7 @@ import { createMemoryStore } from "../../store/memory/memory-store.ts";
 import type { SessionStore } from "../../store/session-store.ts";
 import type { TaskView } from "../../tools/operations.ts";
 import type { CreationOptions, SessionApi, SessionHandle } from "../api.ts";
-import { plainSessionOptions } from "../compose/compose.ts";
+import { plainSessionOptions } from "../compose/session-options.ts";
 import { plainRequest } from "./hosted-options.ts";
 
 const task: TaskView = {

@@ -8,7 +8,7 @@ import { type HostDialect, noCompatibility } from "../../../src/dialects/dialect
 import { meerkatDialect } from "../../../src/dialects/meerkat/dialect.ts";
 import type { Files } from "../../../src/files/port.ts";
 import type { SessionsApi } from "../../../src/kernel/api.ts";
-import { plainSessionOptions } from "../../../src/kernel/compose/compose.ts";
+import { plainSessionOptions } from "../../../src/kernel/compose/session-options.ts";
 import { Kernel } from "../../../src/kernel/hosting/kernel.ts";
 import { SessionHost } from "../../../src/kernel/hosting/session-host.ts";
 import { createSettingsDocuments } from "../../../src/kernel/hosting/settings-documents.ts";

@@ -3,7 +3,7 @@ import { randomIdentifiers } from "../../../src/base/ids.ts";
 import { type Log, silentLog } from "../../../src/base/log.ts";
 import { readConfiguration } from "../../../src/config/configuration-reader.ts";
 import type { SessionHandle } from "../../../src/kernel/api.ts";
-import { plainSessionOptions, type SessionOptions } from "../../../src/kernel/compose/compose.ts";
+import { plainSessionOptions, type SessionOptions } from "../../../src/kernel/compose/session-options.ts";
 import { Kernel } from "../../../src/kernel/hosting/kernel.ts";
 import { SessionHost } from "../../../src/kernel/hosting/session-host.ts";
 import type { Processes } from "../../../src/processes/port.ts";
