@@ -5,17 +5,11 @@ import type { Flag, Offers } from "./flags.ts";
 import { type GatewayFlags, gatewayFlags, pageFlags, splitGatewayFlags } from "./gateway-options.ts";
 import { type McpAction, toMcpAction } from "./mcp-options.ts";
 import { type PermissionsAction, toPermissionsAction } from "./permissions-options.ts";
+import { type PluginAction, toPluginAction } from "./plugin-options.ts";
 import { type SessionsAction, toSessionsAction } from "./sessions-options.ts";
 import { type StoreAction, toStoreAction } from "./store-options.ts";
 import { UsageError } from "./usage-error.ts";
 import { splitWorkerFlags, type WorkerFlags, workerFlags } from "./worker-options.ts";
-
-export type PluginAction =
-	/** A directory, a zip file or a git URL, as typed. */
-	| { readonly name: "install"; readonly source: string }
-	| { readonly name: "list" }
-	| { readonly name: "remove"; readonly plugin: string }
-	| { readonly name: "info"; readonly plugin: string };
 
 export type CommandCall =
 	| { readonly kind: "info"; readonly json: boolean }
@@ -196,7 +190,10 @@ Sessions that another process has open are left alone.`,
 			{ words: "info NAME", about: "Show what a plugin is and brings." },
 		],
 		flags: [],
-		parse: (words) => (asksForHelp(words) ? null : { kind: "plugin", action: toPluginAction(words) }),
+		parse(words) {
+			const action = toPluginAction(words);
+			return action === null ? null : { kind: "plugin", action };
+		},
 	},
 	mcp: {
 		about: "Add, remove, list and try out MCP servers; sign in to them.",
@@ -380,33 +377,4 @@ function toInfoCall(words: readonly string[]): CommandCall {
 	const shell = shells.find((name) => name === named);
 	if (named === undefined || shell !== undefined) return { kind: "completion", shell: shell ?? null };
 	throw new UsageError(`--show-completion does not know the shell '${named}'; it takes ${shells.join(", ")}.`);
-}
-
-function toPluginAction([name, ...words]: readonly string[]): PluginAction {
-	switch (name) {
-		case "install":
-			return { name, source: oneWord("plugin install", "SOURCE", words) };
-		case "remove":
-		case "info":
-			return { name, plugin: oneWord(`plugin ${name}`, "NAME", words) };
-		case "list": {
-			const [other] = words;
-			if (other !== undefined) throw new UsageError(`The command 'plugin list' does not know '${other}'.`);
-			return { name };
-		}
-		case undefined:
-			throw new UsageError("The command 'plugin' needs one of install, list, remove, info.");
-		default:
-			throw new UsageError(`The command 'plugin' does not know '${name}'; it takes install, list, remove, info.`);
-	}
-}
-
-/** The one word that a command takes, called `wanted` in its help. */
-function oneWord(command: string, wanted: string, words: readonly string[]): string {
-	const flag = words.find((word) => word.startsWith("-"));
-	if (flag !== undefined) throw new UsageError(`The command '${command}' does not know '${flag}'.`);
-	const [word, other] = words;
-	if (word === undefined || word.trim() === "") throw new UsageError(`The command '${command}' needs ${wanted}.`);
-	if (other !== undefined) throw new UsageError(`The command '${command}' takes one ${wanted}, found '${other}' too.`);
-	return word;
 }

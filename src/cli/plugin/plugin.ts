@@ -15,7 +15,7 @@ import type { Files } from "../../files/port.ts";
 import { privateBelow } from "../../files/private-paths.ts";
 import { temporaryName } from "../../files/temporaries.ts";
 import { createProcesses } from "../../processes/children.ts";
-import type { PluginAction } from "../arguments/commands.ts";
+import type { PluginAction } from "../arguments/plugin-options.ts";
 import { currentDirectory, type Place, shareDirectory } from "../paths.ts";
 import { environmentVariables } from "../process/environment.ts";
 import { endInTime } from "../process/process-exit.ts";
