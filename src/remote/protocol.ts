@@ -8,19 +8,21 @@ import { isRecord } from "../base/json.ts";
 import { userInputSchema } from "../events/content.ts";
 import { turnStartOptionsSchema } from "../events/turn-options.ts";
 import type { EnvelopeRules, ErrorObject, ParamsProblem } from "../rpc/envelope.ts";
+import { commandSchema } from "./commands.ts";
+import {
+	creationOptionsSchema,
+	forkOptionsSchema,
+	mcpServersChangeSchema,
+	openingOptionsSchema,
+} from "./session-options.ts";
 import {
 	attachedToolsSchema,
 	attachOptionsSchema,
-	commandSchema,
-	creationOptionsSchema,
 	cursorSchema,
 	descriptionSchema,
-	forkOptionsSchema,
 	infoSchema,
 	listQuerySchema,
-	mcpServersChangeSchema,
 	modelListSchema,
-	openingOptionsSchema,
 	sessionPageSchema,
 	skillSchema,
 	snapshotSchema,

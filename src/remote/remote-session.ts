@@ -18,8 +18,10 @@ import type {
 } from "../kernel/api.ts";
 import type { TaskView } from "../tools/operations.ts";
 import { type Caller, read } from "./caller.ts";
+import { commandValueSchemas } from "./commands.ts";
+import type { SchemaOf } from "./object-schemas.ts";
 import type { Result } from "./protocol.ts";
-import { commandValueSchemas, eventSchema, historyEntrySchema, type SchemaOf } from "./values.ts";
+import { eventSchema, historyEntrySchema } from "./values.ts";
 
 const eventsSchema: SchemaOf<readonly AgentEvent[]> = v.array(eventSchema);
 const messagesSchema: SchemaOf<readonly HistoryEntry[]> = v.array(historyEntrySchema);

@@ -1,0 +1,129 @@
+// The schemas of what sessions are created, opened and forked with. Files of an editor are not among it: they do not cross.
+import * as v from "valibot";
+import type { LocalMcpServer, McpOAuthClient, McpServerSettings, RemoteMcpServer } from "../config/mcp-servers.ts";
+import { userInputSchema } from "../events/content.ts";
+import { sessionHooksSchema } from "../events/session-hook.ts";
+import { turnOptionsSchema } from "../events/turn-options.ts";
+import type {
+	CreationOptions,
+	ForkCut,
+	ForkOptions,
+	McpServersChange,
+	OpeningOptions,
+	PermissionOptions,
+	StartingMode,
+} from "../kernel/api.ts";
+import type { Placement } from "../store/session-store.ts";
+import {
+	amount,
+	flag,
+	nullableAmount,
+	nullableText,
+	objectOf,
+	optional,
+	type SchemaOf,
+	text,
+	texts,
+	textsByName,
+} from "./object-schemas.ts";
+import { historyEntrySchema } from "./values.ts";
+
+const anyServer = {
+	name: text,
+	callTimeout: nullableAmount,
+	filter: objectOf<McpServerSettings["filter"]>({
+		names: v.nullable(texts),
+		hidden: texts,
+		includeTags: v.nullable(texts),
+		excludeTags: texts,
+	}),
+};
+const mcpServerSchema: SchemaOf<McpServerSettings> = v.union([
+	objectOf<LocalMcpServer>({
+		...anyServer,
+		kind: v.literal("local"),
+		command: text,
+		arguments: texts,
+		environment: textsByName,
+		workDir: nullableText,
+	}),
+	objectOf<RemoteMcpServer>({
+		...anyServer,
+		kind: v.literal("remote"),
+		url: text,
+		transport: v.picklist(["http", "sse"]),
+		headers: textsByName,
+		authorization: v.variant("kind", [
+			v.object({ kind: v.literal("none") }),
+			v.object({ kind: v.literal("bearer"), token: text }),
+			v.object({
+				kind: v.literal("oauth"),
+				client: v.nullable(objectOf<McpOAuthClient>({ id: text, secret: nullableText, callbackPort: nullableAmount })),
+			}),
+		]),
+		readTimeout: nullableAmount,
+	}),
+]);
+
+export const mcpServersChangeSchema: SchemaOf<McpServersChange> = v.union([
+	v.object({ kind: v.literal("add"), server: mcpServerSchema }),
+	v.object({ kind: v.literal("remove"), name: text }),
+	v.object({ kind: v.literal("reload"), name: nullableText }),
+]);
+
+const toolScope = v.picklist(["none", "without-commands", "commands", "all"]);
+const opening = {
+	mcpServers: optional(v.array(mcpServerSchema)),
+	addedMcpServers: optional(v.array(mcpServerSchema)),
+	environment: optional(textsByName),
+	additionalDirs: optional(texts),
+	defaultTools: optional(toolScope),
+	archived: optional(flag),
+};
+export const openingOptionsSchema = objectOf<Omit<OpeningOptions, "editorFiles">>(opening);
+
+export const forkOptionsSchema = objectOf<ForkOptions>({
+	cut: optional(objectOf<ForkCut>({ messages: amount, replacement: optional(historyEntrySchema) })),
+	workDir: optional(text),
+	isOpenedAnew: optional(flag),
+});
+
+export const creationOptionsSchema = objectOf<Omit<CreationOptions, "editorFiles">>({
+	...opening,
+	workDir: optional(text),
+	placement: optional(objectOf<Placement>({ owner: text, needs: texts })),
+	agent: optional(text),
+	mode: optional(
+		objectOf<StartingMode>({
+			planMode: optional(flag),
+			approvesEverything: optional(flag),
+			isAway: optional(flag),
+		}),
+	),
+	permissions: optional(
+		objectOf<PermissionOptions>({
+			whenUnattended: optional(v.picklist(["approve", "creator", "reject", "wait"])),
+			grants: optional(texts),
+		}),
+	),
+	model: nullableText,
+	provider: nullableText,
+	thinking: optional(flag),
+	maxAnswerTokens: nullableAmount,
+	maxSteps: nullableAmount,
+	systemPrompt: nullableText,
+	tools: toolScope,
+	labels: optional(textsByName),
+	instructions: optional(texts),
+	turns: optional(turnOptionsSchema),
+	hooks: optional(sessionHooksSchema),
+	stagedInput: optional(userInputSchema),
+	budgets: objectOf<CreationOptions["budgets"]>({
+		sessionTokens: nullableAmount,
+		sessionSeconds: nullableAmount,
+		sessionToolCalls: nullableAmount,
+		turnTokens: nullableAmount,
+		turnSeconds: nullableAmount,
+		turnToolCalls: nullableAmount,
+	}),
+});
