@@ -5,11 +5,11 @@ import type { Peer } from "../../rpc/connection.ts";
 import type { RpcId } from "../../rpc/envelope.ts";
 import { defineMethod, type Method, type MethodTable } from "../../rpc/methods.ts";
 import type { HostApi, SharedConnection } from "../dialect.ts";
-import type { AttachedClient } from "./attached-session.ts";
 import { CancellableRequests } from "./cancellable-requests.ts";
 import { plainCodec } from "./codec.ts";
 import { acpProtocol } from "./protocol.ts";
-import { SessionRequests } from "./session-requests.ts";
+import type { AttachedClient } from "./sessions/attached-session.ts";
+import { SessionRequests } from "./sessions/session-requests.ts";
 import { SignIn, signInMethods } from "./sign-in.ts";
 import { type InitializeParams, type InitializeResult, initializeParamsSchema, servedVersion } from "./wire.ts";
 

@@ -4,8 +4,8 @@ import { createDeferred } from "../../base/deferred.ts";
 import { KernelError } from "../../base/errors.ts";
 import type { RpcId, RpcReply } from "../../rpc/envelope.ts";
 import type { Account } from "../dialect.ts";
-import type { AttachedClient } from "./attached-session.ts";
 import { plainCodec } from "./codec.ts";
+import type { AttachedClient } from "./sessions/attached-session.ts";
 import { SignIn, type SignInKernel, signInMethods } from "./sign-in.ts";
 import { clientCapabilitiesSchema } from "./wire.ts";
 

@@ -5,8 +5,8 @@ import { KernelError } from "../../base/errors.ts";
 import type { Peer } from "../../rpc/connection.ts";
 import type { RpcId, RpcReply } from "../../rpc/envelope.ts";
 import type { HostApi } from "../dialect.ts";
-import type { AttachedClient } from "./attached-session.ts";
 import { quoted, RequestCancelledError } from "./errors.ts";
+import type { AttachedClient } from "./sessions/attached-session.ts";
 import type { AuthMethod, ClientCapabilities } from "./wire.ts";
 import { elicitationResultSchema } from "./wire-updates.ts";
 

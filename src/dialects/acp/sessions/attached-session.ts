@@ -1,20 +1,20 @@
 // A loaded session on one connection: replays its history, sends its events as updates, and runs its prompts.
-import { createDeferred, type Deferred } from "../../base/deferred.ts";
-import type { UserInput } from "../../events/content.ts";
-import type { AgentEvent, Cursor, TurnOutcome } from "../../events/event.ts";
-import { toSessionMode } from "../../events/session-mode.ts";
-import type { Attachment, AttachOptions, SessionApi, SessionDescription, SessionHandle } from "../../kernel/api.ts";
-import type { Peer } from "../../rpc/connection.ts";
-import type { HostApi } from "../dialect.ts";
-import { EventPump, type Outgoing } from "../event-pump.ts";
+import { createDeferred, type Deferred } from "../../../base/deferred.ts";
+import type { UserInput } from "../../../events/content.ts";
+import type { AgentEvent, Cursor, TurnOutcome } from "../../../events/event.ts";
+import { toSessionMode } from "../../../events/session-mode.ts";
+import type { Attachment, AttachOptions, SessionApi, SessionDescription, SessionHandle } from "../../../kernel/api.ts";
+import type { Peer } from "../../../rpc/connection.ts";
+import type { HostApi } from "../../dialect.ts";
+import { EventPump, type Outgoing } from "../../event-pump.ts";
+import type { Codec } from "../codec.ts";
+import { RequestCancelledError } from "../errors.ts";
+import { toRequest } from "../interactions/requests.ts";
+import { Projection } from "../projection.ts";
+import { createUpdateLines, type UpdateLines } from "../update-lines.ts";
+import type { ClientCapabilities, InitializeParams } from "../wire.ts";
+import type { Update } from "../wire-updates.ts";
 import { Choices } from "./choices.ts";
-import type { Codec } from "./codec.ts";
-import { RequestCancelledError } from "./errors.ts";
-import { toRequest } from "./interactions/requests.ts";
-import { Projection } from "./projection.ts";
-import { createUpdateLines, type UpdateLines } from "./update-lines.ts";
-import type { ClientCapabilities, InitializeParams } from "./wire.ts";
-import type { Update } from "./wire-updates.ts";
 
 export interface AttachedClient {
 	readonly capabilities: ClientCapabilities;

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { createEditor, type Editor, updateOf } from "../../../test/support/acp/editor.ts";
-import { hostedPlace } from "../../../test/support/sessions/hosted-server.ts";
+import { createEditor, type Editor, updateOf } from "../../../../test/support/acp/editor.ts";
+import { hostedPlace } from "../../../../test/support/sessions/hosted-server.ts";
 
 const cancelled = { stopReason: "cancelled" };
 const write = {

@@ -1,11 +1,11 @@
 // What a person can choose for a session: its mode, its model and whether the model thinks; as modes and as
 // configuration options, because clients use either.
-import { KernelError } from "../../base/errors.ts";
-import type { CommandValues } from "../../events/command.ts";
-import { type SessionMode, sessionModes } from "../../events/session-mode.ts";
-import type { ModelChoice, ModelOption, SessionApi, SessionDescription } from "../../kernel/api.ts";
-import { quoted } from "./errors.ts";
-import type { ConfigOption, Modes, OpenSessionResult } from "./wire.ts";
+import { KernelError } from "../../../base/errors.ts";
+import type { CommandValues } from "../../../events/command.ts";
+import { type SessionMode, sessionModes } from "../../../events/session-mode.ts";
+import type { ModelChoice, ModelOption, SessionApi, SessionDescription } from "../../../kernel/api.ts";
+import { quoted } from "../errors.ts";
+import type { ConfigOption, Modes, OpenSessionResult } from "../wire.ts";
 
 const modeTexts: { readonly [M in SessionMode]: { readonly name: string; readonly description: string } } = {
 	default: { name: "Default", description: "Asks before it changes files or runs commands." },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createDeferred } from "../../base/deferred.ts";
+import { createDeferred } from "../../../base/deferred.ts";
 import { type Prompt, Prompts } from "./prompts.ts";
 
 /** Two prompts, of which the first runs until it is released. */

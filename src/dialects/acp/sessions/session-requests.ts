@@ -1,26 +1,23 @@
 // What clients request of sessions, whatever the version of the protocol: each request works on the session it names,
 // and none waits for another session.
 
-import { KernelError } from "../../base/errors.ts";
-import { createKeyedQueue } from "../../base/keyed-queue.ts";
-import { inputText, type UserInput } from "../../events/content.ts";
-import type { TurnOutcome } from "../../events/event.ts";
-import { readSideQuestion } from "../../events/slash-command.ts";
-import type { OpeningOptions, SessionApi, SessionHandle } from "../../kernel/api.ts";
-import type { Peer } from "../../rpc/connection.ts";
-import type { RpcId } from "../../rpc/envelope.ts";
-import type { HostApi } from "../dialect.ts";
-import { toThrown } from "../error-numbers.ts";
-import { type AttachedClient, AttachedSession } from "./attached-session.ts";
-import type { CancellableRequests } from "./cancellable-requests.ts";
-import type { Choices } from "./choices.ts";
-import { toInput } from "./content.ts";
-import { type ClientFiles, createClientFiles } from "./editor-files.ts";
-import { unknownSession, withAdvice } from "./errors.ts";
-import { toMcpServers } from "./mcp-servers.ts";
-import { type Prompt, Prompts } from "./prompts.ts";
-import { signInAdvice } from "./sign-in.ts";
-import { stopReasonOf } from "./stop-reason.ts";
+import { KernelError } from "../../../base/errors.ts";
+import { createKeyedQueue } from "../../../base/keyed-queue.ts";
+import { inputText, type UserInput } from "../../../events/content.ts";
+import type { TurnOutcome } from "../../../events/event.ts";
+import { readSideQuestion } from "../../../events/slash-command.ts";
+import type { OpeningOptions, SessionApi, SessionHandle } from "../../../kernel/api.ts";
+import type { Peer } from "../../../rpc/connection.ts";
+import type { RpcId } from "../../../rpc/envelope.ts";
+import type { HostApi } from "../../dialect.ts";
+import { toThrown } from "../../error-numbers.ts";
+import type { CancellableRequests } from "../cancellable-requests.ts";
+import { toInput } from "../content.ts";
+import { type ClientFiles, createClientFiles } from "../editor-files.ts";
+import { unknownSession, withAdvice } from "../errors.ts";
+import { toMcpServers } from "../mcp-servers.ts";
+import { signInAdvice } from "../sign-in.ts";
+import { stopReasonOf } from "../stop-reason.ts";
 import type {
 	ForkSessionParams,
 	OpenSessionParams,
@@ -28,7 +25,10 @@ import type {
 	PromptResult,
 	SteeringResult,
 	StopReason,
-} from "./wire.ts";
+} from "../wire.ts";
+import { type AttachedClient, AttachedSession } from "./attached-session.ts";
+import type { Choices } from "./choices.ts";
+import { type Prompt, Prompts } from "./prompts.ts";
 
 /** Sessions on one page of a list. */
 const pageSize = 50;

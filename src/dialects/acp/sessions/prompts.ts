@@ -1,6 +1,6 @@
 // The prompts of one session that are not answered: they run one after the other, side questions meanwhile, and a
 // cancellation reaches all of them.
-import { createDeferred, type Deferred } from "../../base/deferred.ts";
+import { createDeferred, type Deferred } from "../../../base/deferred.ts";
 
 export interface Prompt {
 	isCancelled: boolean;
