@@ -28,7 +28,7 @@ export const gateway: readonly Breakage[] = [
 	},
 	{
 		name: "an editor that is gone from the gateway still counts as a client",
-		file: "dialects/acp/sessions/session-requests.ts",
+		file: "dialects/acp/sessions/attached-sessions.ts",
 		find: "(attached) => attached.detach(),\n\t\t\t\t() => {},",
 		replace: "() => {},\n\t\t\t\t() => {},",
 	},

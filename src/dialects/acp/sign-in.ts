@@ -5,7 +5,7 @@ import { KernelError } from "../../base/errors.ts";
 import type { Peer } from "../../rpc/connection.ts";
 import type { RpcId, RpcReply } from "../../rpc/envelope.ts";
 import type { HostApi } from "../dialect.ts";
-import { quoted, RequestCancelledError } from "./errors.ts";
+import { quoted, RequestCancelledError, withAdvice } from "./errors.ts";
 import type { AttachedClient } from "./sessions/attached-session.ts";
 import type { AuthMethod, ClientCapabilities } from "./wire.ts";
 import { elicitationResultSchema } from "./wire-updates.ts";
@@ -13,6 +13,15 @@ import { elicitationResultSchema } from "./wire-updates.ts";
 /** What to do without a model, for people. */
 export const signInAdvice =
 	"Sign in with `agentwire login` in a terminal, or set a provider and a model in config.toml (docs/configuration.md).";
+
+/** Says what to do when there is no model. */
+export async function advised<T>(work: () => Promise<T>): Promise<T> {
+	try {
+		return await work();
+	} catch (thrown) {
+		throw withAdvice(thrown, signInAdvice);
+	}
+}
 
 /** The ways to sign in that the client can go. There is always one: clients expect it. */
 export function signInMethods(client: ClientCapabilities): readonly AuthMethod[] {

@@ -6,7 +6,7 @@ import { createKeyedQueue } from "../../../base/keyed-queue.ts";
 import { inputText, type UserInput } from "../../../events/content.ts";
 import type { TurnOutcome } from "../../../events/event.ts";
 import { readSideQuestion } from "../../../events/slash-command.ts";
-import type { OpeningOptions, SessionApi, SessionHandle } from "../../../kernel/api.ts";
+import type { OpeningOptions, SessionHandle } from "../../../kernel/api.ts";
 import type { Peer } from "../../../rpc/connection.ts";
 import type { RpcId } from "../../../rpc/envelope.ts";
 import type { HostApi } from "../../dialect.ts";
@@ -16,7 +16,7 @@ import { toInput } from "../content.ts";
 import { type ClientFiles, createClientFiles } from "../editor-files.ts";
 import { unknownSession, withAdvice } from "../errors.ts";
 import { toMcpServers } from "../mcp-servers.ts";
-import { signInAdvice } from "../sign-in.ts";
+import { advised, signInAdvice } from "../sign-in.ts";
 import { stopReasonOf } from "../stop-reason.ts";
 import type {
 	ForkSessionParams,
@@ -26,7 +26,8 @@ import type {
 	SteeringResult,
 	StopReason,
 } from "../wire.ts";
-import { type AttachedClient, AttachedSession } from "./attached-session.ts";
+import type { AttachedClient, AttachedSession } from "./attached-session.ts";
+import { AttachedSessions } from "./attached-sessions.ts";
 import type { Choices } from "./choices.ts";
 import { type Prompt, Prompts } from "./prompts.ts";
 
@@ -65,8 +66,7 @@ export class SessionRequests {
 	readonly #peer: Peer;
 	readonly #client: () => AttachedClient;
 	readonly #requests: CancellableRequests;
-	/** Sessions whose events this client gets while they are loaded. */
-	readonly #attached = new Map<SessionApi, Promise<AttachedSession>>();
+	readonly #attached: AttachedSessions;
 	readonly #prompts = new Map<string, Prompts>();
 	/** Requests about one session are ordered as they arrived: a turn has begun before its cancellation is handled. */
 	readonly #lines = createKeyedQueue();
@@ -78,23 +78,19 @@ export class SessionRequests {
 		this.#peer = peer;
 		this.#client = client;
 		this.#requests = requests;
+		this.#attached = new AttachedSessions(kernelApi, peer, client, this.#gone.signal);
 	}
 
 	/** The client is gone: detaches it from every session, also those that it is being attached to. */
 	leave(): void {
 		this.#gone.abort();
 		for (const prompts of this.#prompts.values()) prompts.withdrawWaiting();
-		for (const attaching of this.#attached.values()) {
-			void attaching.then(
-				(attached) => attached.detach(),
-				() => {},
-			);
-		}
+		this.#attached.detachAll();
 	}
 
 	/** Resolves when every delivered event was sent; call it after the sessions were stopped. */
 	async drained(): Promise<void> {
-		await Promise.all([...this.#attached.values()].map(async (attached) => (await attached).drained()));
+		await this.#attached.drained();
 	}
 
 	async create(params: Workspace, answer: Answer): Promise<void> {
@@ -102,7 +98,7 @@ export class SessionRequests {
 		const { files, opening } = this.#toOpening(params);
 		const handle = await advised(() => sessions.create({ ...plainOptions, ...opening, workDir: params.cwd }));
 		const sessionId = handle.session.id;
-		const attached = await this.#attach(handle).catch(async (thrown: unknown) => {
+		const attached = await this.#attached.attach(handle).catch(async (thrown: unknown) => {
 			await handle.discard();
 			throw thrown;
 		});
@@ -136,7 +132,7 @@ export class SessionRequests {
 				const handle = await this.#acquire(sessionId, { ...opening, defaultTools: "all" });
 				try {
 					const known = this.#attached.get(handle.session);
-					const attached = await (known ?? this.#attach(handle));
+					const attached = await (known ?? this.#attached.attach(handle));
 					const showAndAnswer = async () => {
 						await show(attached, signal);
 						answer(sessionId, attached.choices);
@@ -144,7 +140,7 @@ export class SessionRequests {
 						attached.sendRecalledCalls();
 					};
 					if (known === undefined) {
-						await this.#orDetach(handle.session, showAndAnswer);
+						await this.#attached.orDetach(handle.session, showAndAnswer);
 						attached.begin();
 					} else await attached.renew(showAndAnswer);
 					await attached.sendCommands();
@@ -200,9 +196,7 @@ export class SessionRequests {
 	async close(id: string): Promise<void> {
 		const { sessions } = this.#kernelApi;
 		await this.#leave(id, async () => {
-			const known = [...this.#attached.keys()].find((session) => session.id === id);
-			if (known === undefined) await this.#refuseUnknown(id);
-			else await this.#detach(known);
+			if (!(await this.#attached.detach(id))) await this.#refuseUnknown(id);
 			await sessions.unload(id);
 		});
 	}
@@ -257,7 +251,7 @@ export class SessionRequests {
 		const started = await this.#lines.run(sessionId, async () => {
 			const handle = await this.#acquire(sessionId);
 			try {
-				const attached = await this.#attachedTo(handle);
+				const attached = await this.#attached.to(handle);
 				return { handle, attached, ...(await attached.start(handle, input)) };
 			} catch (thrown) {
 				handle.release();
@@ -341,7 +335,7 @@ export class SessionRequests {
 		return this.#lines.run(id, async () => {
 			const handle = await this.#acquire(id);
 			try {
-				const attached = await this.#attachedTo(handle);
+				const attached = await this.#attached.to(handle);
 				const result = await work(attached);
 				await attached.shown();
 				return result;
@@ -383,63 +377,6 @@ export class SessionRequests {
 			...(files === null ? {} : { editorFiles: files.port }),
 		};
 		return { files, opening };
-	}
-
-	/** The client's attachment; it is a new one after the session was unloaded. */
-	async #attachedTo(handle: SessionHandle): Promise<AttachedSession> {
-		const known = this.#attached.get(handle.session);
-		if (known !== undefined) return await known;
-		const attached = await this.#attach(handle);
-		await attached.recall();
-		attached.sendRecalledCalls();
-		attached.begin();
-		return attached;
-	}
-
-	#attach(handle: SessionHandle): Promise<AttachedSession> {
-		const { session } = handle;
-		const attaching = this.#attachUnlessGone(handle);
-		this.#attached.set(session, attaching);
-		const forget = () => {
-			if (this.#attached.get(session) === attaching) this.#attached.delete(session);
-		};
-		// Its events end when it is unloaded.
-		attaching.then((attached) => attached.begun.then(() => attached.drained()).then(forget), forget);
-		return attaching;
-	}
-
-	async #attachUnlessGone(handle: SessionHandle): Promise<AttachedSession> {
-		const attached = await AttachedSession.attach(handle, this.#kernelApi, this.#peer, this.#client());
-		if (this.#gone.signal.aborted) attached.detach();
-		return attached;
-	}
-
-	/** A session that could not be shown is not attached. */
-	async #orDetach(session: SessionApi, work: () => Promise<void>): Promise<void> {
-		try {
-			await work();
-		} catch (thrown) {
-			await this.#detach(session);
-			throw thrown;
-		}
-	}
-
-	async #detach(session: SessionApi): Promise<void> {
-		const known = this.#attached.get(session);
-		if (known === undefined) return;
-		this.#attached.delete(session);
-		const attached = await known;
-		attached.detach();
-		await attached.drained();
-	}
-}
-
-/** Says what to do when there is no model. */
-async function advised<T>(work: () => Promise<T>): Promise<T> {
-	try {
-		return await work();
-	} catch (thrown) {
-		throw withAdvice(thrown, signInAdvice);
 	}
 }
 
