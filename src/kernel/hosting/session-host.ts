@@ -1,11 +1,10 @@
 // Hosts many sessions in one process: creates and opens them as clients request, and unloads those that nobody uses
 // until they are used again. The slot cache decides which are loaded; this file defines what a hosted session is opened
-// with and does.
+// with and does. It is one class because every operation depends on what the others have left chosen, loading or gone.
 
 import type { Clock } from "../../base/clock.ts";
 import { KernelError } from "../../base/errors.ts";
 import type { Identifiers } from "../../base/ids.ts";
-import type { Log } from "../../base/log.ts";
 import { timeOrderedUuid } from "../../base/time-id.ts";
 import type { AgentEvent } from "../../events/event.ts";
 import type { ListQuery, SessionPage, SessionState } from "../../store/session-store.ts";
@@ -24,7 +23,8 @@ import type {
 import { withModelError } from "../compose/model-errors.ts";
 import { nobody } from "../session/fault-owner.ts";
 import type { Session } from "../session/session.ts";
-import { createFaultScopes } from "./fault-scopes.ts";
+import { FaultScopes } from "./fault-scopes.ts";
+import { notFound, programEnds, tooManySessions, tooManyTurns } from "./host-errors.ts";
 import {
 	type ChosenOptions,
 	type CommonOptions,
@@ -34,6 +34,7 @@ import {
 	listModels,
 	withStoredModel,
 } from "./hosted-options.ts";
+import { cancelAndArchive, endWork, isRunning, mayHaveBackgroundWork, toInfo } from "./hosted-session.ts";
 import type { Kernel } from "./kernel.ts";
 import { SlotCache } from "./slot-cache.ts";
 
@@ -56,9 +57,7 @@ export class SessionHost implements SessionsApi {
 	readonly #chosen = new Map<string, ChosenOptions>();
 	/** Being archived or deleted by this process: unknown from the moment at which that was requested. */
 	readonly #gone = new Set<string>();
-	readonly #faults = createFaultScopes();
-	/** The session that runs without a scope: an uncaught exception outside every scope is attributed to it. */
-	#unscoped: string | null = null;
+	readonly #faults = new FaultScopes();
 	/** The sessions that are being loaded. */
 	readonly #loading = new Set<string>();
 	/** The sessions whose loss is awaited. */
@@ -185,13 +184,13 @@ export class SessionHost implements SessionsApi {
 
 	/** Archives a session, cancelling its running turn; its files stay. */
 	async archive(id: string): Promise<void> {
-		if (await this.#visit(id, putAway)) return;
+		if (await this.#visit(id, cancelAndArchive)) return;
 		const { session, release } = await this.acquire(id);
 		try {
 			// Another client may have archived it meanwhile.
 			this.#refuseGone(id);
 			this.#gone.add(id);
-			await putAway(session).catch((thrown: unknown) => {
+			await cancelAndArchive(session).catch((thrown: unknown) => {
 				this.#gone.delete(id);
 				throw thrown;
 			});
@@ -237,7 +236,7 @@ export class SessionHost implements SessionsApi {
 	 */
 	faultOwner(): FaultOwner | null {
 		if (this.#cache.slots().length === 0) return null;
-		const id = this.#faults.current() ?? this.#unscoped;
+		const id = this.#faults.current();
 		return (id === null ? null : this.#loaded(id)) ?? nobody;
 	}
 
@@ -327,15 +326,10 @@ export class SessionHost implements SessionsApi {
 		});
 	}
 
-	/**
-	 * Runs work so that an uncaught exception in it is attributed to the session. A single session runs without a
-	 * scope, because scopes cost time.
-	 */
+	/** Runs work so that an uncaught exception in it is attributed to the session. */
 	#asOf<Result>(id: string, work: () => Result): Result {
 		const isOnly = [...this.#chosen.keys(), ...this.#loading].every((known) => known === id);
-		if (!isOnly) return this.#faults.within(id, work);
-		this.#unscoped = id;
-		return work();
+		return isOnly ? this.#faults.withoutScope(id, work) : this.#faults.within(id, work);
 	}
 
 	#toHandle(id: string, session: Session, chosen: ChosenOptions): LoadedSession {
@@ -409,63 +403,4 @@ export class SessionHost implements SessionsApi {
 		if (this.#gone.has(id)) throw notFound(id);
 		if (this.#isStopped) throw programEnds();
 	}
-}
-
-function toInfo(id: string, chosen: ChosenOptions, session: Session | null): SessionInfo {
-	const { model, provider } = session?.modelInUse ?? chosen;
-	const { labels, stagedInput, workDir } = chosen;
-	const state = { isRunning: session !== null && isRunning(session), isWaiting: session?.isWaiting ?? false };
-	const staged = stagedInput === undefined ? {} : { stagedInput };
-	return { id, workDir, model, provider, ...state, labels, ...staged };
-}
-
-async function mayHaveBackgroundWork(session: Session, log: Log): Promise<boolean> {
-	try {
-		return (await session.backgroundTasks()).length > 0;
-	} catch (thrown) {
-		log.warn("The background work of a session is not known.", { session: session.id, error: thrown });
-		return true;
-	}
-}
-
-/** Cancels its turn, awaits the end, and marks it as archived. */
-async function putAway(session: Session): Promise<void> {
-	await endTurn(session);
-	await session.archive();
-}
-
-async function endTurn(session: Session): Promise<void> {
-	if (isRunning(session)) await session.send({ type: "turn.cancel" });
-	await session.idle();
-}
-
-/** Ends its turn and all its background work, also what may outlive it. */
-async function endWork(session: Session, log: Log): Promise<void> {
-	await endTurn(session);
-	await session.endBackgroundTasks().catch((thrown: unknown) => {
-		// It ends once it finds its files gone.
-		log.warn("The background work of a session could not be ended.", { session: session.id, error: thrown });
-	});
-}
-
-function isRunning(session: Session): boolean {
-	return session.turnId !== null;
-}
-
-function notFound(id: string): KernelError {
-	return new KernelError("session-not-found", `Session not found: ${id}`);
-}
-
-function programEnds(): KernelError {
-	return new KernelError("closed", "The program is ending.");
-}
-
-function tooManyTurns(limit: number): KernelError {
-	return new KernelError("overloaded", `Too many turns run at once (${limit}); start it when one has ended.`, {
-		data: { limit },
-	});
-}
-
-function tooManySessions(used: number, limit: number): KernelError {
-	return new KernelError("overloaded", `Max sessions reached (${used}/${limit})`, { data: { limit } });
 }

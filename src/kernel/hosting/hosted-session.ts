@@ -1,0 +1,48 @@
+// One session as its host sees it, whatever clients use it: what is known of it, whether it works, and how its work ends.
+import type { Log } from "../../base/log.ts";
+import type { SessionInfo } from "../api.ts";
+import type { Session } from "../session/session.ts";
+import type { ChosenOptions } from "./hosted-options.ts";
+
+/** What a client is shown of a session, which is null while it is not loaded. */
+export function toInfo(id: string, chosen: ChosenOptions, session: Session | null): SessionInfo {
+	const { model, provider } = session?.modelInUse ?? chosen;
+	const { labels, stagedInput, workDir } = chosen;
+	const state = { isRunning: session !== null && isRunning(session), isWaiting: session?.isWaiting ?? false };
+	const staged = stagedInput === undefined ? {} : { stagedInput };
+	return { id, workDir, model, provider, ...state, labels, ...staged };
+}
+
+/** Also true when that cannot be known. */
+export async function mayHaveBackgroundWork(session: Session, log: Log): Promise<boolean> {
+	try {
+		return (await session.backgroundTasks()).length > 0;
+	} catch (thrown) {
+		log.warn("The background work of a session is not known.", { session: session.id, error: thrown });
+		return true;
+	}
+}
+
+/** Cancels its turn, awaits the end, and marks it as archived. */
+export async function cancelAndArchive(session: Session): Promise<void> {
+	await endTurn(session);
+	await session.archive();
+}
+
+async function endTurn(session: Session): Promise<void> {
+	if (isRunning(session)) await session.send({ type: "turn.cancel" });
+	await session.idle();
+}
+
+/** Ends its turn and all its background work, also what may outlive it. */
+export async function endWork(session: Session, log: Log): Promise<void> {
+	await endTurn(session);
+	await session.endBackgroundTasks().catch((thrown: unknown) => {
+		// It ends once it finds its files gone.
+		log.warn("The background work of a session could not be ended.", { session: session.id, error: thrown });
+	});
+}
+
+export function isRunning(session: Session): boolean {
+	return session.turnId !== null;
+}
