@@ -1,5 +1,6 @@
 // The subagents of a session in the database: description, status, context, events, and the text for people.
 import * as v from "valibot";
+import { createKeyedQueue } from "../../base/keyed-queue.ts";
 import type { Log } from "../../base/log.ts";
 import { toLineText, wholeText } from "../../base/long-text.ts";
 import type { ContextChange } from "../../events/conversation.ts";
@@ -81,14 +82,9 @@ async function toAgent(agent: AgentDescription, row: AgentRow | null, options: A
 	const opened = await toContextRows(found, log, sessionId);
 	let nextRow = Math.max(firstRow, opened.last + 1);
 	let hasPrompt = opened.rows.some((each) => each.type === "system-prompt");
-	let last: Promise<unknown> = Promise.resolve();
+	const queue = createKeyedQueue();
 	/** One after another, because each knows how many there are. */
-	const inOrder = (work: () => Promise<void>): Promise<void> =>
-		whileOpen(() => {
-			const next = last.then(work);
-			last = next.catch(() => undefined);
-			return next;
-		});
+	const inOrder = (work: () => Promise<void>): Promise<void> => whileOpen(() => queue.run("", work));
 
 	const describe = (change: string, values: readonly unknown[]): Promise<void> =>
 		writes.write(

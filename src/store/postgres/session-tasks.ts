@@ -1,6 +1,7 @@
 // The background tasks of a session in the database.
 import * as v from "valibot";
 import { isRecord } from "../../base/json.ts";
+import { createKeyedQueue } from "../../base/keyed-queue.ts";
 import type { Log } from "../../base/log.ts";
 import {
 	fromControlFile,
@@ -100,13 +101,8 @@ function createTask(spec: TaskSpec, { database, log, sessionId, writes, whileOpe
 		);
 		return row === undefined ? null : v.parse(taskSchema, row);
 	};
-	let last: Promise<unknown> = Promise.resolve();
-	const inOrder = (work: () => Promise<void>): Promise<void> =>
-		whileOpen(() => {
-			const next = last.then(work);
-			last = next.catch(() => undefined);
-			return next;
-		});
+	const queue = createKeyedQueue();
+	const inOrder = (work: () => Promise<void>): Promise<void> => whileOpen(() => queue.run("", work));
 	const set = (column: "runtime" | "control" | "seen_size", value: unknown): Promise<void> =>
 		inOrder(() =>
 			writes.write(
