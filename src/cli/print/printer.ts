@@ -24,9 +24,9 @@ export interface PrintFailure {
 const tryAgainLater = 75;
 
 const limitReasons: Readonly<Record<Extract<TurnOutcome, { status: "max-steps" }>["limit"], string>> = {
-	steps: "No more may be taken at once; --max-steps-per-turn sets how many.",
+	steps: "A turn may take no more; --max-steps-per-turn sets how many.",
 	flow: "The flow went through as many nodes as it may; see to it that its decisions lead to its end.",
-	loop: "The prompt was gone over as often as it may be; --max-ralph-iterations sets how often.",
+	loop: "The prompt was repeated as often as it may be; --max-ralph-iterations sets how often.",
 };
 
 /** Why a turn did not complete its task; null when it did. */
