@@ -31,6 +31,6 @@ export function enterReminder(file: string): string {
 }
 
 /** The instructions for the model when it entered plan mode. */
-export function workflow(file: string): string {
+export function planInstructions(file: string): string {
 	return `Plan mode is on. Write the plan to ${file}, the one file you may change now. Explore first, ask where the answer matters, then hand the plan in with ExitPlanMode.`;
 }

@@ -7,7 +7,7 @@ import type { KernelError } from "../base/errors.ts";
 export const bodyLimit = 32 * 1024 * 1024;
 export const bodiesLimit = 256 * 1024 * 1024;
 
-/** A page in a browser can do nothing with an answer but what our own page does. */
+/** With these, a browser runs only our own scripts with an answer, shows it in no other site's page and stores it nowhere. */
 export const protectingHeaders = {
 	"cache-control": "no-store",
 	"content-security-policy":
@@ -67,7 +67,7 @@ export function sendRefusal(socket: Duplex, { status, message, headers: more }: 
 	socket.resume();
 }
 
-/** Begins an answer that has no end of its own. */
+/** Begins an answer of server-sent events, which goes on until one side closes it. */
 export function beginEvents(response: ServerResponse): void {
 	response.writeHead(200, {
 		...protectingHeaders,

@@ -39,15 +39,15 @@ export interface PlanOperations {
 	/** Whether an attached client can ask the person about them as well. */
 	canAsk(): boolean;
 	/** Whether entering needs no consent, because the person does not want to be asked. */
-	entersFreely(): boolean;
+	entersUnasked(): boolean;
 	/** Whether nobody is at the keyboard. */
 	isAway(): boolean;
 	/** The instructions for the model in plan mode. */
-	workflow(file: string): string;
+	instructions(file: string): string;
 	readonly questions: QuestionOperations;
 }
 
-/** An agent's message to its own past, at an earlier checkpoint; it is delivered at the end of the step. */
+/** For `SendDMail`: an agent's message to its own past, at an earlier checkpoint; it is delivered at the end of the step. */
 export interface MailOperations {
 	/** At most one message per step. */
 	send(message: string, checkpoint: number): "sent" | "already-sent" | "no-such-checkpoint";

@@ -33,10 +33,10 @@ async function enter(plan: PlanOperations, toolCallId: string, signal: AbortSign
 	if (plan.isOn()) return toolError("Plan mode is on already.", "Already in plan mode");
 	const turnOn = async (note: string): Promise<ToolReturn> => {
 		await plan.set(true);
-		return toolSuccess({ output: plan.workflow(plan.file() ?? ""), message: "Plan mode on", ...brief(note) });
+		return toolSuccess({ output: plan.instructions(plan.file() ?? ""), message: "Plan mode on", ...brief(note) });
 	};
 	if (!plan.canAsk()) return unsupported;
-	if (plan.entersFreely()) return await turnOn("Plan mode on (auto)");
+	if (plan.entersUnasked()) return await turnOn("Plan mode on (auto)");
 	const options = [
 		{ label: "Yes", description: "Explore and plan first; nothing is changed until you approve the plan." },
 		{ label: "No", description: "Go on without a plan." },

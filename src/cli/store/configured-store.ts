@@ -63,7 +63,7 @@ export async function openConfiguredDatabase(settings: StoreSettings, given: Sto
 	});
 }
 
-/** The store in the database of the settings. */
+/** The store in the database of the settings. With "expired", a session that another process holds is not waited for. */
 export async function openConfiguredStore(
 	settings: StoreSettings,
 	given: StorePlace,

@@ -11,7 +11,7 @@ type Entry<T extends EventType> = (body: EventBodyOf<T>) => LegacyEvent | null;
 
 const ignored = () => null;
 
-/** Events that a client gets as deltas of the session's own agent, or in merged form of subagents. */
+/** What the session's own agent says is delivered as deltas; what subagents say, in merged form, once it is complete. */
 const streamed: ReadonlySet<EventType> = new Set<EventType>(["content.delta", "tool-call.started", "tool-call.delta"]);
 const merged: ReadonlySet<EventType> = new Set<EventType>([
 	"content.completed",

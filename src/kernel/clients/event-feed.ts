@@ -51,8 +51,11 @@ export class EventFeed implements AsyncIterable<readonly AgentEvent[]> {
 	#ended = false;
 	/** The number of the last event that is to be read back; null as long as more may come. */
 	#last: number | null = null;
+	/** Resolved when there is something for the reader, which waits. */
 	#reader: Deferred<void> | null = null;
+	/** Resolved when emitters need not wait any more. */
 	#capacity: Deferred<void> | null = null;
+	/** Resolved when the reader has consumed everything. */
 	#quiet: Deferred<void> | null = null;
 
 	constructor({ flow, after, source, wantsProgress }: FeedOptions) {
@@ -68,7 +71,7 @@ export class EventFeed implements AsyncIterable<readonly AgentEvent[]> {
 		// Nobody waits for the reader before reporting progress.
 		if (event.body.type === "tool.progress" && (!this.#wantsProgress || this.isFull())) return;
 		const { seq } = event;
-		// It is read back, or was.
+		// The journal has it: it is read back from there later, or was already.
 		if (this.#isCatchingUp || (seq !== undefined && seq <= this.#position)) return;
 		this.#position = seq ?? this.#position;
 		this.#events.push(event);

@@ -75,8 +75,8 @@ export async function composeSession(
 	const { loopControl, agentwire } = configuration;
 	const { agent = builtInAgents.default, mode = {} } = options;
 	const roots = { workDir: stored.workDir, additionalDirs: () => stored.state().additionalDirs };
-	const isCreators = options.permissions?.whenUnattended === "creator" && runsCommands(agent);
-	const sandbox = await (isCreators ? composeCreatorSandbox : composeSandbox)(
+	const isApprovedByCreator = options.permissions?.whenUnattended === "creator" && runsCommands(agent);
+	const sandbox = await (isApprovedByCreator ? composeCreatorSandbox : composeSandbox)(
 		configuration.sandbox,
 		hostServices,
 		roots,

@@ -69,7 +69,7 @@ export async function chooseOptions(common: CommonOptions, request: CreationOpti
 		additionalDirs: [...options.additionalDirs, ...added],
 		creationOptions: toPersistedCreationOptions(request),
 	});
-	return { ...chosen, ...toWords(request) };
+	return { ...chosen, ...toRemarks(request) };
 }
 
 /** Their normalised paths. */
@@ -125,12 +125,12 @@ export async function chooseOptionsAgain(
 	return {
 		...chosen,
 		options: { ...options, additionalDirs: [...options.additionalDirs, ...added] },
-		...toWords(creationOptions ?? {}),
+		...toRemarks(creationOptions ?? {}),
 	};
 }
 
-/** What whoever created the session said of it. */
-function toWords({ labels = {}, stagedInput }: Pick<CreationOptions, "labels" | "stagedInput">) {
+/** What whoever created the session stored with it, without effect on how it runs. */
+function toRemarks({ labels = {}, stagedInput }: Pick<CreationOptions, "labels" | "stagedInput">) {
 	return { labels, ...(stagedInput === undefined ? {} : { stagedInput }) };
 }
 
@@ -185,7 +185,7 @@ export function withStoredModel(common: CommonOptions, chosen: ChosenOptions, pe
 		found.kind === "none" ? (before === undefined ? {} : { unlistedModel: before }) : toWish(found, common.options);
 	const { turns = {} } = stored;
 	const again = choose(common, chosen.workDir, { ...others, ...wish, thinking, turns, creationOptions: persisted });
-	return { ...again, ...toWords(chosen) };
+	return { ...again, ...toRemarks(chosen) };
 }
 
 function toWish(

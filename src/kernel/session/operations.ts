@@ -1,6 +1,6 @@
-// What the session offers its tools: questions, plan mode, subagents, background work, media.
+// What the session offers its tools: questions, plan mode, subagents, background work, media, messages to an agent's own past.
 import type { Identifiers } from "../../base/ids.ts";
-import { workflow } from "../../definitions/plan-reminders.ts";
+import { planInstructions } from "../../definitions/plan-reminders.ts";
 import type { EventBody } from "../../events/event.ts";
 import type { Model } from "../../models/model.ts";
 import type {
@@ -54,9 +54,9 @@ export function createSharedOperations(settings: OperationsSettings): SharedOper
 			show: (content, file) => settings.emit({ type: "plan.displayed", content, file_path: file }),
 			canShow: () => settings.can("plan-mode"),
 			canAsk: () => settings.can("questions") && settings.can("plan-mode"),
-			entersFreely: () => mode.isYolo || mode.isAway,
+			entersUnasked: () => mode.isYolo || mode.isAway,
 			isAway,
-			workflow,
+			instructions: planInstructions,
 			questions,
 		},
 	};
@@ -77,8 +77,8 @@ function createQuestions(settings: OperationsSettings, isAway: () => boolean): Q
 				other_description: "",
 			}));
 			const interaction = { kind: "question", id: settings.identifiers.uuid(), toolCallId, questions } as const;
-			const settlement = settings.interactions.wait({ ...interaction, questions }, "question", signal);
-			await settings.emit({ type: "interaction.requested", interaction: { ...interaction, questions } });
+			const settlement = settings.interactions.wait(interaction, "question", signal);
+			await settings.emit({ type: "interaction.requested", interaction });
 			const { answer, by } = await settlement;
 			await settings.emit({ type: "interaction.resolved", interactionId: interaction.id, answer, by });
 			const isAnswered = Object.keys(answer.answers).length > 0;

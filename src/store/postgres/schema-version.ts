@@ -21,7 +21,8 @@ function newest(known: readonly Migration[]): number {
 
 /** 0 when there are no tables. */
 async function readVersion(query: Query, schema: string): Promise<number> {
-	// Not by the name of the table: what a connection knows of names may be older than the lock it has waited for.
+	// The catalogue is asked, not the table by its name: a connection may remember from before it waited for the lock that
+	// there is no table of this name.
 	const [found] = await query(
 		`select 1 from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
 		where '"' || replace(n.nspname, '"', '""') || '"' = $1 and c.relname = 'schema_version'`,

@@ -188,8 +188,8 @@ export const noPlanMode: PlanOperations = {
 	show: async () => {},
 	canShow: () => false,
 	canAsk: () => false,
-	entersFreely: () => false,
+	entersUnasked: () => false,
 	isAway: () => false,
-	workflow: (file) => `Plan to ${file}.`,
+	instructions: (file) => `Plan to ${file}.`,
 	questions: nobodyToAsk,
 };

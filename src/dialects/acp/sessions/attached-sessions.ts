@@ -36,7 +36,7 @@ export class AttachedSessions {
 		return attached;
 	}
 
-	/** A new attachment, which sends nothing before it is told to begin. */
+	/** A new attachment; it sends nothing before its `begin` is called. */
 	attach(handle: SessionHandle): Promise<AttachedSession> {
 		const { session } = handle;
 		const attaching = this.#attachUnlessGone(handle);

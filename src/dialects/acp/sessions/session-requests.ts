@@ -68,8 +68,8 @@ export class SessionRequests {
 	readonly #requests: CancellableRequests;
 	readonly #attached: AttachedSessions;
 	readonly #prompts = new Map<string, Prompts>();
-	/** Requests about one session are ordered as they arrived: a turn has begun before its cancellation is handled. */
-	readonly #lines = createKeyedQueue();
+	/** By session: its requests are handled one after the other, as they arrived. A turn has begun before its cancellation is handled. */
+	readonly #order = createKeyedQueue();
 	/** Aborts when the client is gone and the sessions go on. */
 	readonly #gone = new AbortController();
 
@@ -127,7 +127,7 @@ export class SessionRequests {
 	): Promise<void> {
 		const { sessionId } = params;
 		return this.#requests.run(id, (signal) =>
-			this.#lines.run(sessionId, async () => {
+			this.#order.run(sessionId, async () => {
 				const { files, opening } = this.#toOpening(params);
 				const handle = await this.#acquire(sessionId, { ...opening, defaultTools: "all" });
 				try {
@@ -155,7 +155,7 @@ export class SessionRequests {
 	async fork({ sessionId, ...workspace }: ForkSessionParams, answer: Answer, id: RpcId | null): Promise<void> {
 		const { sessions } = this.#kernelApi;
 		const options = { workDir: workspace.cwd, isOpenedAnew: true };
-		const forkId = await this.#lines.run(sessionId, () =>
+		const forkId = await this.#order.run(sessionId, () =>
 			this.#known(sessionId, () => sessions.fork(sessionId, options)),
 		);
 		try {
@@ -248,7 +248,7 @@ export class SessionRequests {
 		prompt: Prompt,
 		begun: (messageId: string) => void,
 	): Promise<PromptResult> {
-		const started = await this.#lines.run(sessionId, async () => {
+		const started = await this.#order.run(sessionId, async () => {
 			const handle = await this.#acquire(sessionId);
 			try {
 				const attached = await this.#attached.to(handle);
@@ -291,7 +291,7 @@ export class SessionRequests {
 	}
 
 	#interrupt(id: string): Promise<void> {
-		return this.#lines.run(id, () => this.#interruptNow(id));
+		return this.#order.run(id, () => this.#interruptNow(id));
 	}
 
 	async #interruptNow(id: string): Promise<void> {
@@ -308,7 +308,7 @@ export class SessionRequests {
 		const prompts = this.#prompts.get(id);
 		prompts?.cancel();
 		const ended = prompts?.ended();
-		await this.#lines.run(id, async () => {
+		await this.#order.run(id, async () => {
 			if (prompts?.isBusy === true) await this.#interruptNow(id);
 			await ended;
 			await work();
@@ -332,7 +332,7 @@ export class SessionRequests {
 
 	/** Does something with an attached session, after all earlier requests about it. */
 	using<T>(id: string, work: (attached: AttachedSession) => Promise<T>): Promise<T> {
-		return this.#lines.run(id, async () => {
+		return this.#order.run(id, async () => {
 			const handle = await this.#acquire(id);
 			try {
 				const attached = await this.#attached.to(handle);
