@@ -25,7 +25,7 @@ async function fill(store: SessionStore, workDir: string): Promise<StoredSession
 	await session.commit({ events: [eventAt({ type: "step.started", n: 1 }, 1, [subagent])] });
 	await session.commit({
 		events: [eventAt({ type: "content.completed", part: { type: "text", text: "I \ud800 said" } })],
-		state: { planMode: true, customTitle: "A title", todos: [{ title: "a \0 b", status: "done" }] },
+		state: { planMode: true, customTitle: "A \0 title", todos: [{ title: "a \0 b", status: "done" }] },
 	});
 	const agent = await session.createAgent({
 		id: "a1",
