@@ -395,6 +395,21 @@ describe("parseCommandLine", () => {
 	});
 });
 
+describe("the addresses to listen on", () => {
+	it("take localhost for the loopback interface", () => {
+		expect(parseCommandLine(words("serve --host LocalHost"))).toMatchObject({ flags: { address: "127.0.0.1" } });
+		expect(
+			parseCommandLine(words("worker --listen localhost:0 --operations localhost:9 --announce localhost:1")),
+		).toMatchObject({
+			flags: {
+				listen: { host: "127.0.0.1", port: 0 },
+				operations: { host: "127.0.0.1", port: 9 },
+				announced: { host: "localhost", port: 1 },
+			},
+		});
+	});
+});
+
 describe("__web-worker", () => {
 	it("serves a session of any work directory in the dialects of Kimi", () => {
 		const plain = parseCommandLine(["--wire"]);

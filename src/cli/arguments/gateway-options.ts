@@ -1,4 +1,5 @@
 // Parses the words after the command `serve`: the gateway's own flags, among those of the program.
+import { toListenHost } from "./listen-host.ts";
 import { splitOwnFlags } from "./own-flags.ts";
 import { UsageError } from "./usage-error.ts";
 
@@ -76,7 +77,7 @@ export function splitGatewayFlags(
 		throw new UsageError("--qr is for people, and --json for programs: give one of them.");
 	return {
 		gateway: {
-			address: toListenAddress(last("--host")),
+			address: toListenHost(last("--host") ?? "localhost"),
 			port: toPort(last("--port")),
 			allowsRemote: has("--allow-remote"),
 			names: all("--allow-host").map(toName),
@@ -89,12 +90,6 @@ export function splitGatewayFlags(
 		others,
 	};
 }
-
-const loopback = "127.0.0.1";
-
-/** `localhost` is not looked up: a list of hosts could lead it elsewhere. */
-const toListenAddress = (host: string | null) =>
-	host === null || host.toLowerCase() === "localhost" ? loopback : host;
 
 /** As a client sends it in `Host`: whatever else it was, no client would be let in by it. */
 const nameForm = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i;

@@ -1,5 +1,6 @@
 // Parses the words after the command `worker`: its own flags, among those of the program.
 import { readWorkerAddress, type WorkerAddress } from "../../cluster/worker-address.ts";
+import { toListenHost } from "./listen-host.ts";
 import { splitOwnFlags } from "./own-flags.ts";
 import { UsageError } from "./usage-error.ts";
 
@@ -92,11 +93,11 @@ export function splitWorkerFlags(words: readonly string[]): {
 	const operations = last("--operations");
 	return {
 		worker: {
-			listen: toAddress("--listen", last("--listen") ?? "127.0.0.1:0"),
+			listen: toListenAddress("--listen", last("--listen") ?? "127.0.0.1:0"),
 			announced: announced === null ? null : toAddress("--announce", announced),
 			allowsUnencrypted: has("--allow-unencrypted"),
 			tls: certificate === null || key === null ? null : { certificate, key },
-			operations: operations === null ? null : toAddress("--operations", operations),
+			operations: operations === null ? null : toListenAddress("--operations", operations),
 			tags: [...new Set(tags)],
 			capacity: has("--sessions") ? toCount("--sessions", last("--sessions"), 1, 1_000_000) : null,
 			drain: has("--drain") ? toCount("--drain", last("--drain"), 0, 86_400) : usualDrain,
@@ -111,6 +112,11 @@ function toAddress(flag: string, text: string): WorkerAddress {
 	const address = readWorkerAddress(text);
 	if (address === null) throw new UsageError(`${flag} must be HOST:PORT, with [brackets] around an IPv6 address.`);
 	return address;
+}
+
+function toListenAddress(flag: string, text: string): WorkerAddress {
+	const address = toAddress(flag, text);
+	return { ...address, host: toListenHost(address.host) };
 }
 
 function toCount(flag: string, text: string | null, least: number, most: number): number {
