@@ -173,7 +173,7 @@ export const importTable: readonly FolderRule[] = [
 		owns: "the sessions of a host over HTTP, for several clients at once",
 		mayImport: ["rpc", "events", "remote", "transports"],
 		types: ["kernel", "files"],
-		rooms: { sockets: [] },
+		rooms: { access: [], sockets: [], streams: [] },
 	},
 	{
 		folder: "server",

@@ -6,9 +6,9 @@ import { GatewayClient, isEvent } from "../../test/support/gateway/gateway-clien
 import type { Answer, Sending } from "../../test/support/gateway/gateway-requests.ts";
 import { control, createGateway } from "../../test/support/gateway/gateway-subject.ts";
 import { connectSocket } from "../../test/support/gateway/socket-client.ts";
-import { heartbeat } from "./event-stream.ts";
+import { tokenCheckSpan } from "./access/token-watch.ts";
 import { methodNames, methods } from "./protocol.ts";
-import { tokenCheckSpan } from "./token-watch.ts";
+import { heartbeat } from "./streams/event-stream.ts";
 
 const json = { "content-type": "application/json" };
 

@@ -8,10 +8,10 @@ import { KernelError, toKernelError } from "../base/errors.ts";
 import { isRecord, parseJsonFile } from "../base/json.ts";
 import type { Log } from "../base/log.ts";
 import type { SessionsApi } from "../kernel/api.ts";
-import { AccessControl, hostNames } from "./access.ts";
+import { AccessControl, hostNames } from "./access/access.ts";
+import { TokenWatch } from "./access/token-watch.ts";
+import type { Scope, Tokens } from "./access/tokens.ts";
 import { envelopeErrors, toErrorObject } from "./errors.ts";
-import { ResponseSink } from "./event-sink.ts";
-import { carryEvents } from "./event-stream.ts";
 import { readHistory } from "./history.ts";
 import { HttpServer, type TlsFiles } from "./http-server.ts";
 import { type CallMethod, createMethods, readParams, withSession } from "./methods.ts";
@@ -26,9 +26,9 @@ import { decoded, readPageRequest, readStreamOptions, toFacts } from "./requests
 import type { Setup } from "./setup.ts";
 import { authorizationOf, offeredProtocols, readTarget } from "./sockets/handshake.ts";
 import type { Converse, Sockets } from "./sockets/sockets.ts";
-import { TokenWatch } from "./token-watch.ts";
-import type { Scope, Tokens } from "./tokens.ts";
-import { WriteRounds } from "./write-rounds.ts";
+import { ResponseSink } from "./streams/event-sink.ts";
+import { carryEvents } from "./streams/event-stream.ts";
+import { WriteRounds } from "./streams/write-rounds.ts";
 
 /** Connections, and streams of events among them. */
 export const connectionLimit = 1024;

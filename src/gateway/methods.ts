@@ -5,6 +5,7 @@ import { KernelError } from "../base/errors.ts";
 import { isRecord } from "../base/json.ts";
 import type { SessionMode } from "../events/session-mode.ts";
 import type { CreationOptions, OpeningOptions, SessionHandle, SessionsApi, StartingMode } from "../kernel/api.ts";
+import type { Scope } from "./access/tokens.ts";
 import { withFiles } from "./files.ts";
 import type { PromptQueues } from "./prompt-queues.ts";
 import {
@@ -17,7 +18,6 @@ import {
 	toShownSnapshot,
 } from "./protocol.ts";
 import { available, type Setup, SignIn } from "./setup.ts";
-import type { Scope } from "./tokens.ts";
 
 export interface MethodParts {
 	readonly sessions: SessionsApi;

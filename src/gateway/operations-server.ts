@@ -3,12 +3,12 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Clock } from "../base/clock.ts";
 import { toKernelError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
-import { AccessControl } from "./access.ts";
+import { AccessControl } from "./access/access.ts";
+import type { Tokens } from "./access/tokens.ts";
 import { HttpServer, type TlsFiles } from "./http-server.ts";
 import { type Operations, sendHealth, sendText, toHealthPath } from "./operations.ts";
 import { HttpRefusal, sendJson, toStatus } from "./replies.ts";
 import { toFacts } from "./requests.ts";
-import type { Tokens } from "./tokens.ts";
 
 /** Connections, and milliseconds for the headers of a request and for all of it. */
 const connectionLimit = 64;

@@ -14,11 +14,11 @@ import {
 	sessionPageSchema,
 	taskSchema,
 } from "../remote/values.ts";
+import { type Scope, scopes } from "./access/tokens.ts";
 import { promptFileSchema } from "./files.ts";
 import { toGatewayEvent } from "./gateway-event.ts";
 import type { ShownQueue } from "./prompt-queues.ts";
 import { modelSchema, providerSchema, signInSchema } from "./setup.ts";
-import { type Scope, scopes } from "./tokens.ts";
 
 /** The version of this protocol: another one when something of it no longer means what it did. */
 export const gatewayVersion = 1;

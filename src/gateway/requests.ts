@@ -1,10 +1,10 @@
 // What the parts of a request's address mean, as data: sessions with cursors, and pages of a history.
 import type { IncomingMessage } from "node:http";
 import { KernelError } from "../base/errors.ts";
-import type { RequestFacts } from "./access.ts";
-import type { StreamOptions } from "./event-stream.ts";
+import type { RequestFacts } from "./access/access.ts";
+import type { Scope } from "./access/tokens.ts";
 import { type Grade, grades, type Subscription } from "./protocol.ts";
-import type { Scope } from "./tokens.ts";
+import type { StreamOptions } from "./streams/event-stream.ts";
 
 /** Sessions of one stream. */
 export const sessionsOfStream = 100;

@@ -5,7 +5,7 @@ import { isEvent } from "../../../test/support/gateway/gateway-client.ts";
 import { openGateway } from "../../../test/support/gateway/gateway-place.ts";
 import { control, createGateway, observe } from "../../../test/support/gateway/gateway-subject.ts";
 import { connectSocket, type Message, RefusedSocketError } from "../../../test/support/gateway/socket-client.ts";
-import { tokenCheckSpan } from "../token-watch.ts";
+import { tokenCheckSpan } from "../access/token-watch.ts";
 import { closeCodes, messageLimit, socketBeat, socketLimit } from "./sockets.ts";
 
 const statusOf = (work: Promise<unknown>): Promise<number> =>

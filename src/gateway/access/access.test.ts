@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { KernelError } from "../base/errors.ts";
+import { KernelError } from "../../base/errors.ts";
 import { AccessControl, banSpan, failureLimit, hostNames, isLoopback, type RequestFacts } from "./access.ts";
 
 const facts: RequestFacts = {

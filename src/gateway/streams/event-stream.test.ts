@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { turnEvent } from "../../test/support/gateway/turn-event.ts";
-import { createFakeClock } from "../../test/support/host/campaign-clock.ts";
-import type { AgentEvent, EventBodyOf } from "../events/event.ts";
+import { turnEvent } from "../../../test/support/gateway/turn-event.ts";
+import { createFakeClock } from "../../../test/support/host/campaign-clock.ts";
+import type { AgentEvent, EventBodyOf } from "../../events/event.ts";
+import { toGatewayEvent } from "../gateway-event.ts";
 import { EventWriter, mergeSpan } from "./event-stream.ts";
-import { toGatewayEvent } from "./gateway-event.ts";
 
 function createSubject() {
 	const written: string[] = [];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { turnEvent } from "../../test/support/gateway/turn-event.ts";
-import type { AgentEvent } from "../events/event.ts";
+import { turnEvent } from "../../../test/support/gateway/turn-event.ts";
+import type { AgentEvent } from "../../events/event.ts";
 import { mergeEvents } from "./delta-merging.ts";
 
 const says = (text: string, offset?: number, more: Partial<AgentEvent> = {}) =>

@@ -14,10 +14,10 @@ import {
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { createDeferred } from "../base/deferred.ts";
-import { randomIdentifiers } from "../base/ids.ts";
-import { createDiskFiles } from "../files/disk-files.ts";
-import { privateBelow } from "../files/private-paths.ts";
+import { createDeferred } from "../../base/deferred.ts";
+import { randomIdentifiers } from "../../base/ids.ts";
+import { createDiskFiles } from "../../files/disk-files.ts";
+import { privateBelow } from "../../files/private-paths.ts";
 import { createTokens } from "./tokens.ts";
 
 const user = process.getuid?.() ?? null;

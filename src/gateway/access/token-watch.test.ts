@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createFakeClock } from "../../test/support/host/campaign-clock.ts";
+import { createFakeClock } from "../../../test/support/host/campaign-clock.ts";
 import { TokenWatch, tokenCheckSpan } from "./token-watch.ts";
 import type { Scope } from "./tokens.ts";
 

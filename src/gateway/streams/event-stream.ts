@@ -1,15 +1,15 @@
 // One `GET /events`: the events of some sessions as server-sent events. A stream never makes a session wait: beyond what
 // the kernel queues for it, it loses volatile events, and reads the durable ones back from the journal.
-import type { Clock } from "../base/clock.ts";
-import type { Log } from "../base/log.ts";
-import { type AgentEvent, type EventBodyOf, type EventType, eventDeclarations } from "../events/event.ts";
-import type { Attachment, SessionHandle, SessionsApi } from "../kernel/api.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { Log } from "../../base/log.ts";
+import { type AgentEvent, type EventBodyOf, type EventType, eventDeclarations } from "../../events/event.ts";
+import type { Attachment, SessionHandle, SessionsApi } from "../../kernel/api.ts";
+import { toErrorObject } from "../errors.ts";
+import { toGatewayEvent } from "../gateway-event.ts";
+import type { PromptQueues } from "../prompt-queues.ts";
+import { type Grade, type Subscription, toShownSnapshot } from "../protocol.ts";
 import { mergeEvents } from "./delta-merging.ts";
-import { toErrorObject } from "./errors.ts";
 import type { EventSink } from "./event-sink.ts";
-import { toGatewayEvent } from "./gateway-event.ts";
-import type { PromptQueues } from "./prompt-queues.ts";
-import { type Grade, type Subscription, toShownSnapshot } from "./protocol.ts";
 
 /** Milliseconds between two signs of life; a client that misses two connects again. */
 export const heartbeat = 15_000;

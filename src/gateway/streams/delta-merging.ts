@@ -1,5 +1,5 @@
 // Joins volatile events that a client would be sent one by one: what came within a short time of one text is one event.
-import type { AgentEvent, EventBody } from "../events/event.ts";
+import type { AgentEvent, EventBody } from "../../events/event.ts";
 
 /** The one event that two successive ones come to; null when they stay two. */
 export function mergeEvents(first: AgentEvent, second: AgentEvent): AgentEvent | null {

@@ -1,5 +1,5 @@
 // Ends what was opened with a token that is not valid any more: streams and sockets, of which many may have the same token.
-import type { Clock } from "../base/clock.ts";
+import type { Clock } from "../../base/clock.ts";
 import type { Scope, Tokens } from "./tokens.ts";
 
 /** Milliseconds between two looks at the tokens of what is open. */
