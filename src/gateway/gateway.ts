@@ -1,28 +1,27 @@
 // The gateway: the sessions of a host over HTTP, for several clients at once. Requests come by POST, events as
 // server-sent events; who may do what is decided before anything of a request is acted on.
-import { createHash, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import type { Clock } from "../base/clock.ts";
-import { KernelError, toKernelError } from "../base/errors.ts";
-import { isRecord, parseJsonFile } from "../base/json.ts";
+import { toKernelError } from "../base/errors.ts";
+import { parseJsonFile } from "../base/json.ts";
 import type { Log } from "../base/log.ts";
 import type { SessionsApi } from "../kernel/api.ts";
 import { AccessControl, hostNames } from "./access/access.ts";
 import { TokenWatch } from "./access/token-watch.ts";
 import type { Scope, Tokens } from "./access/tokens.ts";
-import { envelopeErrors, toErrorObject } from "./errors.ts";
 import { readHistory } from "./history.ts";
 import { HttpServer, type TlsFiles } from "./http-server.ts";
 import { type CallMethod, createMethods, readParams, withSession } from "./methods.ts";
 import { type Operations, sendHealth, sendText, toHealthPath } from "./operations.ts";
 import { type PageFiles, sendPageFile } from "./page.ts";
 import { PromptQueues } from "./prompt-queues.ts";
-import { answerBodySchema, isMethodName, type MethodName, methods } from "./protocol.ts";
+import { answerBodySchema } from "./protocol.ts";
 import type { QueueStore } from "./queue-store.ts";
-import { RepeatedRequests } from "./repeated-requests.ts";
 import { Bodies, beginEvents, HttpRefusal, sendJson, sendRefusal, toStatus } from "./replies.ts";
 import { decoded, readPageRequest, readStreamOptions, toFacts } from "./requests.ts";
+import { type RequestTrace, RpcRequests } from "./rpc-requests.ts";
 import type { Setup } from "./setup.ts";
 import { authorizationOf, offeredProtocols, readTarget } from "./sockets/handshake.ts";
 import type { Converse, Sockets } from "./sockets/sockets.ts";
@@ -73,14 +72,6 @@ export interface Gateway {
 	close(): Promise<void>;
 }
 
-/** A request in a trace. */
-export interface RequestTrace {
-	/** The place for whatever it starts; null for none. */
-	readonly place: string | null;
-	/** Its answer is there; with the class of an error, or null. */
-	end(error: string | null): void;
-}
-
 /** A request that was let in. */
 interface Visit {
 	readonly request: IncomingMessage;
@@ -119,7 +110,7 @@ class Visits {
 	readonly #call: CallMethod;
 	readonly #queues: PromptQueues;
 	readonly #bodies = new Bodies();
-	readonly #repeated: RepeatedRequests;
+	readonly #calls: RpcRequests;
 	readonly #tokenWatch: TokenWatch;
 	/** One for each open stream. */
 	readonly #streams = new Set<AbortController>();
@@ -134,7 +125,11 @@ class Visits {
 		const { sessions, queues: store, clock, log } = options;
 		this.#queues = new PromptQueues({ sessions, store, newId: randomUUID, now: () => clock.now(), log });
 		this.#call = createMethods({ ...options, queues: this.#queues });
-		this.#repeated = new RepeatedRequests(() => options.clock.monotonic());
+		this.#calls = new RpcRequests({
+			...options,
+			call: this.#call,
+			noteFailure: (thrown) => this.#noteInternal(thrown),
+		});
 		this.#tokenWatch = new TokenWatch(options.tokens, options.clock);
 	}
 
@@ -280,54 +275,8 @@ class Visits {
 		throw new HttpRefusal(405, `This path takes ${method} alone.`, { allow: method });
 	}
 
-	/** JSON-RPC 2.0, one request: its errors are answers with status 200, but for what is no request at all. */
 	#answerCall({ request, response, scope, token }: Visit): Promise<void> {
-		return this.#bodies.use(request, async (body) => {
-			let message: unknown;
-			try {
-				message = parseJsonFile(body);
-			} catch {
-				return sendJson(response, 400, toFailure(null, envelopeErrors.parse, "The body is no JSON."));
-			}
-			const id = isRecord(message) ? message["id"] : null;
-			const isNamed = typeof id === "string" || typeof id === "number";
-			if (!isRecord(message) || message["jsonrpc"] !== "2.0" || typeof message["method"] !== "string" || !isNamed) {
-				const text = "The body must be one request of JSON-RPC 2.0, with an id that is a string or a number.";
-				return sendJson(response, 400, toFailure(isNamed ? id : null, envelopeErrors.invalidRequest, text));
-			}
-			const { method: name, params = {} } = message;
-			if (typeof name !== "string" || !isMethodName(name)) {
-				const text = `There is no method ${JSON.stringify(String(name).slice(0, 100))}.`;
-				return sendJson(response, 200, toFailure(id, envelopeErrors.unknownMethod, text));
-			}
-			if (methods[name].scope === "control" && scope !== "control") {
-				const text = `${name} needs a token that may control; this one may observe.`;
-				return sendJson(response, 200, toFailure(id, envelopeErrors.forbidden, text));
-			}
-			const trace = this.#trace(name, request);
-			try {
-				const key = request.headers["idempotency-key"];
-				const isRepeatable = methods[name].scope === "control" && key !== undefined;
-				const turnKey = isRepeatable ? toTurnKey(token, checkKey(key)) : null;
-				const work = () => this.#call(name, params, { scope, turnKey, trace: trace?.place ?? null });
-				// A key is its client's own: another one with the same key has sent nothing yet.
-				const result =
-					turnKey === null ? await work() : await this.#repeated.once(turnKey, JSON.stringify({ name, params }), work);
-				sendJson(response, 200, { jsonrpc: "2.0", id, result });
-				trace?.end(null);
-			} catch (thrown) {
-				this.#noteInternal(thrown);
-				sendJson(response, 200, { jsonrpc: "2.0", id, error: toErrorObject(thrown) });
-				trace?.end(toKernelError(thrown).code);
-			}
-		});
-	}
-
-	/** Requests that look are no part of what happens, and there are many of them. */
-	#trace(name: MethodName, { headers }: IncomingMessage): RequestTrace | null {
-		if (methods[name].scope !== "control") return null;
-		const { traceparent } = headers;
-		return this.#options.trace?.(name, typeof traceparent === "string" ? traceparent : null) ?? null;
+		return this.#bodies.use(request, (body) => this.#calls.answer({ request, response, scope, token, body }));
 	}
 
 	async #answerHistory({ response, query }: Visit, sessionId: string): Promise<void> {
@@ -395,18 +344,4 @@ class Visits {
 		if (toKernelError(thrown).code === "internal")
 			this.#options.log.error("A request to the gateway failed.", { error: thrown });
 	}
-}
-
-function checkKey(key: string | readonly string[]): string {
-	if (typeof key === "string" && key.length > 0 && key.length <= 200) return key;
-	throw new KernelError("invalid-input", "An Idempotency-Key has from 1 to 200 characters.");
-}
-
-/** The same at every gateway that the token is for; of no other client, and without the token in it. */
-function toTurnKey(token: string, key: string): string {
-	return createHash("sha256").update(`${token} ${key}`, "utf8").digest("hex");
-}
-
-function toFailure(id: unknown, code: number, message: string): object {
-	return { jsonrpc: "2.0", id, error: { code, message, data: null } };
 }
