@@ -22,7 +22,7 @@ const executable = path.join(root, "bin", "agentwire");
 const given = process.argv.slice(2);
 const unknown = given.filter((word) => !["--yes", "--keep", "--web"].includes(word));
 if (unknown.length > 0) {
-	console.error(`Unknown: ${unknown.join(" ")}\nUsage: npm run demo [-- --yes] [-- --keep] [-- --web]`);
+	console.error(`Unknown: ${unknown.join(" ")}\nUsage: npm run demo -- [--yes] [--keep] [--web]`);
 	process.exit(2);
 }
 if (!existsSync(path.join(root, "dist", "main.cjs"))) {
@@ -85,7 +85,7 @@ function start(onMessage: (message: WireMessage) => void): WireClient {
 	return client;
 }
 
-function introduce(choice: ModelChoice): void {
+function introduce(choice: ModelChoice, server: string): void {
 	terminal.heading("agentwire demo");
 	writeProject(projectDir);
 	const hasGit = commitProject(projectDir, environment);
@@ -94,7 +94,7 @@ function introduce(choice: ModelChoice): void {
 	terminal.line("project", `${projectDir}${hasGit ? " (git, one commit)" : ""}`);
 	if (!hasGit) terminal.line("", "git is not usable here; the project goes without.", "dim");
 	terminal.line("model", choice.description);
-	terminal.line("process", "bin/agentwire --wire, one line of JSON per message on its pipes");
+	terminal.line("process", server);
 }
 
 /** Runs one prompt to its end. Resolves to the number of messages received. */
@@ -144,7 +144,7 @@ async function replay(): Promise<void> {
 
 async function run(): Promise<boolean> {
 	const choice = chooseModel(process.env, scriptsPath);
-	introduce(choice);
+	introduce(choice, "bin/agentwire --wire, one line of JSON per message on its pipes");
 	const received = await converse(choice);
 
 	terminal.heading("2  What is on disk");
@@ -200,7 +200,7 @@ async function isFree(port: number): Promise<boolean> {
 
 /** Serves the page on the project until it is interrupted. */
 async function serveWeb(): Promise<boolean> {
-	introduce(chooseModel(process.env, scriptsPath));
+	introduce(chooseModel(process.env, scriptsPath), "bin/agentwire web, over HTTP for the page");
 	terminal.paragraph("ask", promptText, "bold");
 	const port = (await isFree(usualPort)) ? usualPort : 0;
 	const words = ["web", "--port", String(port), "--work-dir", projectDir, "--config-file", configPath];
