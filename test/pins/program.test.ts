@@ -12,7 +12,7 @@ it("pins what the package installs", () => {
 		name: "agentwire",
 		type: "module",
 		bin: { agentwire: "bin/agentwire", "kimi-agent": "bin/agentwire" },
-		files: ["bin", "dist", "docs", "schema", "skills", "CHANGELOG.md"],
+		files: ["bin", "dist", "docs", "examples", "schema", "skills", "CHANGELOG.md"],
 		engines: { node: ">=20.19" },
 	});
 });
