@@ -4,8 +4,9 @@ import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import axe from "axe-core";
-import type { Page } from "playwright-core";
+import type { Page, Route } from "playwright-core";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { createDeferred } from "../../src/base/deferred.ts";
 import { createStage, toolCall } from "../support/executable/executable.ts";
 import { GatewayClient } from "../support/gateway/gateway-client.ts";
 import { readTokens } from "../support/gateway/token-file.ts";
@@ -288,14 +289,18 @@ describe.skipIf(!hasBrowser)("the page, to look at", () => {
 			await other.goto(address);
 			await other.locator(".session-row button").first().click();
 			await other.locator(".attention .diff").waitFor();
+			await other.locator(`.panel[data-connection="live"]`).waitFor({ state: "attached" });
 			// Both answer before either knows of the other's answer.
+			const answering = createDeferred<Route>();
 			await page.route("**/rpc", async (route) => {
-				if (route.request().postData()?.includes("interaction.respond") !== true) return route.fallback();
-				await other.keyboard.press("1");
-				await other.locator(".attention form").waitFor();
-				return route.fallback();
+				if (route.request().postData()?.includes("interaction.respond") === true) answering.resolve(route);
+				else await route.fallback();
 			});
 			await page.keyboard.press("1");
+			const own = await answering.promise;
+			await other.keyboard.press("1");
+			await other.locator(".attention form").waitFor();
+			await own.fallback();
 			await page.locator(".fault", { hasText: "Settled by another window" }).waitFor();
 			await page.unroute("**/rpc");
 			await show("settled-elsewhere");
