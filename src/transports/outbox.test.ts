@@ -34,6 +34,45 @@ describe("createOutbox", () => {
 		expect(texts()).toEqual(["a\nb\n", "c\nd\n"]);
 	});
 
+	it("writes the first line of a turn of the event loop before anything else, and the others together", async () => {
+		const texts: string[] = [];
+		const outbox = createOutbox((text, done) => {
+			texts.push(text);
+			done();
+		}, 1_000_000);
+		for (const line of ["a", "b", "c"]) {
+			outbox.send(line);
+			await Promise.resolve();
+			await Promise.resolve();
+			expect(texts).toEqual(["a\n"]);
+		}
+		await settled();
+		expect(texts).toEqual(["a\n", "b\nc\n"]);
+		await settled();
+		outbox.send("d");
+		await Promise.resolve();
+		expect(texts[2]).toBe("d\n");
+	});
+
+	it("writes much text before the turn of the event loop ends", async () => {
+		const { outbox, writes, texts } = createSubject(1_000_000);
+		const piece = "x".repeat(5000);
+		outbox.send("a");
+		await Promise.resolve();
+		writes[0]?.done();
+		outbox.send(piece);
+		await Promise.resolve();
+		expect(writes.length).toBe(1);
+		outbox.send(piece);
+		expect(texts()[1]).toBe(`${piece}\n${piece}\n`);
+		outbox.send("b");
+		await settled();
+		expect(writes.length).toBe(2);
+		writes[1]?.done();
+		await settled();
+		expect(texts()[2]).toBe("b\n");
+	});
+
 	it("appends nothing to text that must be written unchanged", async () => {
 		const texts: string[] = [];
 		const outbox = createOutbox((text) => void texts.push(text), 10, "");

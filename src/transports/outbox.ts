@@ -20,6 +20,13 @@ export interface Outbox {
 	readonly gone: AbortSignal;
 }
 
+/**
+ * Queued UTF-16 units that are written at once. The first lines in a turn of the event loop are as well: nothing may wait for
+ * what is done next. Others are written when the turn ends, with what more sessions send meanwhile: each write is a
+ * call of the system, and so is what it makes the other side do.
+ */
+const enough = 8192;
+
 /** `limit` is the number of queued UTF-16 units above which `ready` waits; `ending` follows everything sent. */
 export function createOutbox(write: WriteText, limit: number, ending = "\n"): Outbox {
 	const gone = new AbortController();
@@ -27,6 +34,8 @@ export function createOutbox(write: WriteText, limit: number, ending = "\n"): Ou
 	let size = 0;
 	let inFlight = 0;
 	let scheduled = false;
+	/** Whether something was written in this turn of the event loop. */
+	let hasWritten = false;
 	/** With a fast reader everything would be written in one turn of the event loop, however much it is. */
 	const pace = createPace();
 	const proceed = (work: () => void): void => {
@@ -80,6 +89,11 @@ export function createOutbox(write: WriteText, limit: number, ending = "\n"): Ou
 		}
 	};
 
+	const endTurn = () => {
+		hasWritten = false;
+		drain();
+	};
+
 	/** A line that is too long for one string. */
 	const writePieces = (line: LongText, done: (error?: Error | null) => void): void => {
 		const pieces = line[Symbol.iterator]();
@@ -97,9 +111,14 @@ export function createOutbox(write: WriteText, limit: number, ending = "\n"): Ou
 			if (gone.signal.aborted) return;
 			queued.push(line);
 			size += line.length + ending.length;
+			if (inFlight > 0) return;
+			if (size >= enough) return drain();
 			if (scheduled) return;
 			scheduled = true;
+			if (hasWritten) return;
+			hasWritten = true;
 			queueMicrotask(drain);
+			setImmediate(endTurn);
 		},
 		ready() {
 			if (size + inFlight < limit) return Promise.resolve();
