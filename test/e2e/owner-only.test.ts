@@ -125,6 +125,15 @@ describe("the share directory", () => {
 		expect(openToOthers(stage.shareDir)).toEqual([]);
 	});
 
+	it("is created for its owner only by a start that fails, with the log", async () => {
+		const stage = createStage();
+		rmSync(stage.shareDir, { recursive: true });
+		expect(await stage.run("--print", "--config", "theme = 3", "--prompt", "hi")).toMatchObject({ code: 2 });
+		expect(readdirSync(stage.shareDir)).toEqual(["logs"]);
+		expect(statSync(stage.shareDir).mode & 0o777).toBe(0o700);
+		expect(openToOthers(stage.shareDir)).toEqual([]);
+	});
+
 	it("is restricted where an earlier version left it open, except for files of others", async () => {
 		const stage = createStage({ scripts: everything });
 		await runEverything(stage);

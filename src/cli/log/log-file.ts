@@ -4,7 +4,7 @@ import path from "node:path";
 import { systemClock } from "../../base/clock.ts";
 import type { Log, LogFields } from "../../base/log.ts";
 import { createDiskFiles } from "../../files/disk-files.ts";
-import { privateWithin } from "../../files/private-paths.ts";
+import { privateBelow } from "../../files/private-paths.ts";
 import type { LogLevel, LogWriter } from "./log-writer.ts";
 
 export interface LogFile extends Log {
@@ -22,7 +22,7 @@ const waitingLimit = 1000;
 
 const noWriter: LogWriter = { write: () => {}, flush: async () => {} };
 
-/** `file` and its directory are created at the first write; `includeDebug` adds debug lines. */
+/** `file`, which is in `logs` of the share directory, and its directory are created at the first write; `includeDebug` adds debug lines. */
 export function createLogFile(file: string, includeDebug: boolean): LogFile {
 	const waiting: [LogLevel, string, LogFields][] = [];
 	let writer: LogWriter | null = null;
@@ -38,7 +38,9 @@ export function createLogFile(file: string, includeDebug: boolean): LogFile {
 		let opened = noWriter;
 		try {
 			const { createLogWriter } = await import("./log-writer.ts");
-			opened = createLogWriter(file, createDiskFiles(privateWithin(path.dirname(file))), systemClock);
+			// The log may be the first file in the share directory, whose beginning is then made here.
+			const files = createDiskFiles(privateBelow(path.dirname(path.dirname(file))));
+			opened = createLogWriter(file, files, systemClock);
 		} catch {
 			// It cannot be loaded, and there is no place to report that.
 		}
