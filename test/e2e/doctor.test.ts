@@ -2,7 +2,7 @@
 import { chmodSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { createStage, type Stage } from "../support/executable/executable.ts";
+import { createStage, executablePath, runExecutable, type Stage } from "../support/executable/executable.ts";
 
 const names = ["node", "configuration", "model", "sandbox", "ripgrep", "store", "sessions", "permissions"];
 
@@ -53,6 +53,17 @@ describe("agentwire doctor", () => {
 		const without = await examine(stage);
 		expect(without.of("configuration")).toMatchObject({ status: "warning" });
 		expect(without.of("model")).toMatchObject({ status: "failed" });
+	});
+
+	it("gives no advice about a file that is named as the share directory but to name another", async () => {
+		const stage = createStage();
+		const file = path.join(stage.workDir, "a-file");
+		writeFileSync(file, "mine", { mode: 0o644 });
+		const env = { ...stage.environment, KIMI_SHARE_DIR: file };
+		const { stdout } = await runExecutable(executablePath, ["doctor"], { cwd: stage.workDir, env });
+		expect(stdout).toContain(`FAILED   sessions       The share directory ${file} is not a directory.`);
+		expect(stdout).not.toContain("chmod");
+		expect(stdout).not.toContain("Move");
 	});
 
 	it("lists the keys of the settings that are ignored", async () => {

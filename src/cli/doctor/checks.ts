@@ -173,7 +173,11 @@ async function checkStore({ files }: CheckPlace): Promise<Finding> {
 async function checkSessions({ files, shareDir }: CheckPlace): Promise<Finding> {
 	const directory = path.join(shareDir, "sessions");
 	try {
-		const status = (await files.status(directory)) ?? (await files.status(shareDir));
+		const shared = await files.status(shareDir);
+		if (shared !== null && shared.kind !== "directory") {
+			return failed(`The share directory ${shareDir} is not a directory.`, "Set KIMI_SHARE_DIR to one, or to nothing.");
+		}
+		const status = (await files.status(directory)) ?? shared;
 		if (status === null) return ok(`${directory} is created with the first session.`);
 		if (status.kind !== "directory") return failed(`${directory} is not a directory.`, "Move the file away.");
 		if ((status.mode & 0o300) !== 0o300)
@@ -191,6 +195,9 @@ async function checkPermissions({ files, shareDir }: CheckPlace): Promise<Findin
 	for (const name of ["", "config.toml", "mcp.json", "kimi.json", "credentials", "mcp-oauth", "sessions", "logs"]) {
 		const target = path.join(shareDir, name);
 		const status = await files.status(target).catch(() => null);
+		// What somebody else's file is for, its owner knows.
+		if (name === "" && status !== null && status.kind !== "directory")
+			return ok("There are no settings, keys and sessions.");
 		if (status !== null && privacyOf(target) !== "open" && (status.mode & othersMode) !== 0) open.push(target);
 	}
 	if (open.length === 0) return ok("Only you can read settings, keys and sessions.");
