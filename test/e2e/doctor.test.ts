@@ -2,6 +2,7 @@
 import { chmodSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
+import { hasBubblewrap } from "../support/executable/bubblewrap.ts";
 import { createStage, executablePath, runExecutable, type Stage } from "../support/executable/executable.ts";
 
 const names = ["node", "configuration", "model", "sandbox", "ripgrep", "store", "sessions", "permissions"];
@@ -64,6 +65,18 @@ describe("agentwire doctor", () => {
 		expect(stdout).toContain(`FAILED   sessions       The share directory ${file} is not a directory.`);
 		expect(stdout).not.toContain("chmod");
 		expect(stdout).not.toContain("Move");
+	});
+
+	it.skipIf(!hasBubblewrap()).each([
+		["cannot be written", (shareDir: string) => ["--ro-bind", shareDir, shareDir], "EROFS"],
+		["is full", (shareDir: string) => ["--size", "65536", "--tmpfs", shareDir], "no space is left"],
+	])("says that the share directory %s", async (_name, mount, why) => {
+		const stage = createStage();
+		const flags = ["--dev-bind", "/", "/", ...mount(stage.shareDir), executablePath, "doctor"];
+		const { code, stdout } = await runExecutable("bwrap", flags, { cwd: stage.workDir, env: stage.environment });
+		expect(code).toBe(1);
+		const sessions = path.join(stage.shareDir, "sessions");
+		expect(stdout).toMatch(new RegExp(`^FAILED   sessions       ${sessions} cannot be written: .*${why}`, "m"));
 	});
 
 	it("lists the keys of the settings that are ignored", async () => {

@@ -9,6 +9,7 @@ import { parseToml } from "../../config/syntax.ts";
 import { unknownKeys } from "../../config/unknown-keys.ts";
 import type { Files } from "../../files/port.ts";
 import { othersMode, privateBelow } from "../../files/private-paths.ts";
+import { whyUnwritable } from "../../files/writable-directory.ts";
 import type { Fetch } from "../../network/network-settings.ts";
 import type { Processes } from "../../processes/port.ts";
 import type { Installation } from "../installation/installation.ts";
@@ -178,11 +179,13 @@ async function checkSessions({ files, shareDir }: CheckPlace): Promise<Finding> 
 			return failed(`The share directory ${shareDir} is not a directory.`, "Set KIMI_SHARE_DIR to one, or to nothing.");
 		}
 		const status = (await files.status(directory)) ?? shared;
-		if (status === null) return ok(`${directory} is created with the first session.`);
-		if (status.kind !== "directory") return failed(`${directory} is not a directory.`, "Move the file away.");
-		if ((status.mode & 0o300) !== 0o300)
+		if (status !== null && status.kind !== "directory")
+			return failed(`${directory} is not a directory.`, "Move the file away.");
+		if (status !== null && (status.mode & 0o300) !== 0o300)
 			return failed(`${directory} cannot be written.`, `Run: chmod u+rwx ${directory}`);
-		return ok(directory);
+		const why = await whyUnwritable(directory);
+		if (why !== null) return failed(`${directory} cannot be written: ${why}`, "Mend that, or set KIMI_SHARE_DIR.");
+		return ok(status === null ? `${directory} is created with the first session.` : directory);
 	} catch (thrown) {
 		return failed(`${directory} cannot be read: ${errorText(thrown)}`, "Make it yours, or set KIMI_SHARE_DIR.");
 	}
