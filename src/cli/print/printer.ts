@@ -56,5 +56,5 @@ function missingModel(data: unknown): string {
 	if (typeof data === "object" && data !== null && "model" in data) {
 		return `the settings have no model ${JSON.stringify(data.model)}`;
 	}
-	return "the settings name no default_model, and --model was not given";
+	return "the settings name no default_model, and --model was not given; the command 'doctor' says what to do";
 }
