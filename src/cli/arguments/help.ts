@@ -48,7 +48,7 @@ function commandHelp(executableName: string, command: CommandName): string {
 /** The usage error for a person who starts the program on a terminal without a mode. */
 export function startText(executableName: string): string {
 	return [
-		"agentwire is a coding agent without an interface of its own: a client or a script drives it over stdin and stdout.",
+		"agentwire is a coding agent that others drive: a client or a script over stdin and stdout, an editor, or a page in the browser.",
 		"",
 		`  ${executableName} -p TEXT      answer one prompt and exit; every action is approved without asking`,
 		`  ${executableName} -S           list the sessions of this directory`,
