@@ -52,7 +52,11 @@ describe("permissions import", () => {
 		expect([code, stderr]).toEqual([3, expect.stringContaining(`Error: Cannot read ${stage.workDir}: EISDIR`)]);
 		for (const action of [[], ["import"], ["check"], ["explain"], ["trusty"], ["list", "more"], ["check", "a", "b"]]) {
 			const used = await run(stage, ...action);
-			expect([action, used.code, used.stderr]).toEqual([action, 2, expect.stringContaining("Try 'agentwire --help'")]);
+			expect([action, used.code, used.stderr]).toEqual([
+				action,
+				2,
+				expect.stringContaining("Try 'agentwire permissions --help'"),
+			]);
 		}
 	});
 });
