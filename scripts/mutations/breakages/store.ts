@@ -87,6 +87,18 @@ export const store: readonly Breakage[] = [
 		replace: "",
 	},
 	{
+		name: "a lease that was taken over before its watch began is not looked at",
+		file: "store/disk/lease-watch.ts",
+		find: "				distrust();",
+		replace: "",
+	},
+	{
+		name: "a lease is never looked at where the directory shows no change",
+		file: "store/disk/lease-watch.ts",
+		find: " && skipped + 1 < fullLookEvery",
+		replace: "",
+	},
+	{
 		name: "a log that lacks what the journal has is not repaired",
 		file: "store/disk/journal/projections.ts",
 		find: 'if (repairs.wire.kind === "append") await wire.append(repairs.wire.missing);',

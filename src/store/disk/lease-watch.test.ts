@@ -62,7 +62,7 @@ function createSubject() {
 	const change = () => {
 		directory.modifiedAt = fake.now();
 	};
-	return { clock: fake, directory, change, watched, pass };
+	return { clock: fake, directory, change, createWatch, watched, pass };
 }
 
 describe("the watch on leases", () => {
@@ -134,6 +134,38 @@ describe("the watch on leases", () => {
 		await pass(2 * interval);
 		expect(lost.looks.length).toBe(1);
 		expect(stopped.looks).toEqual([]);
+		expect(clock.waiting()).toBe(0);
+	});
+
+	it("looks at a lease that was taken over between its taking and the start of the watch", async () => {
+		const { change, watched, pass } = createSubject();
+		watched();
+		await pass(2 * interval + 50);
+		// Another process takes the lease over while the files of the session are read.
+		change();
+		await pass(2 * interval);
+		const { looks } = watched();
+		await pass(interval);
+		expect(looks.length).toBe(1);
+	});
+
+	it("looks at each lease now and then on a file system that keeps no time of change for a directory", async () => {
+		const { watched, pass } = createSubject();
+		const { looks } = watched();
+		await pass(2 * interval);
+		looks.length = 0;
+		await pass(120 * interval);
+		expect(looks.length).toBe(2);
+	});
+
+	it("does not begin for a session that was closed meanwhile", async () => {
+		const { clock, createWatch, pass } = createSubject();
+		const watch = createWatch();
+		watch.stop();
+		const { lease, looks } = createLease(() => 0);
+		watch.start(lease);
+		await pass(2 * interval);
+		expect(looks).toEqual([]);
 		expect(clock.waiting()).toBe(0);
 	});
 

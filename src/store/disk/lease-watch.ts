@@ -10,6 +10,8 @@ import type { Lease } from "./lease.ts";
 
 /** Milliseconds between two looks at the directory. */
 const watchInterval = 1000;
+/** Looks of which one is at each lease anyway: some file systems keep no time of change for a directory. */
+const fullLookEvery = 60;
 /** Leases that are looked at together: a thousand at once would delay everything else. */
 const leasesAtOnce = 20;
 /** Milliseconds from those to the next ones. */
@@ -34,7 +36,7 @@ export interface LeaseWatchOptions {
 export function createLeaseWatches(options: LeaseWatchOptions): () => LeaseWatch {
 	const { clock } = options;
 	const held = new Set<Lease>();
-	const look = createLook(options, held);
+	const { look, distrust } = createLook(options, held);
 	/** Ends the wait for the next look; null while nothing is watched. */
 	let ending: AbortController | null = null;
 	const watch = async (end: AbortController): Promise<void> => {
@@ -52,19 +54,24 @@ export function createLeaseWatches(options: LeaseWatchOptions): () => LeaseWatch
 	return () => {
 		const lost = createDeferred<KernelError>();
 		let own: Lease | null = null;
+		let isStopped = false;
 		return {
 			lost: lost.promise,
 			start(lease) {
 				void lease.whenLost.then(lost.resolve);
 				if (!lease.isWatchable) return;
+				if (isStopped) return;
 				own = lease;
 				held.add(lease);
+				// It may have been taken over before, by a change that was seen and had nothing to do with the others.
+				distrust();
 				void lease.whenLost.then(() => drop(lease));
 				if (ending !== null) return;
 				ending = new AbortController();
 				void watch(ending);
 			},
 			stop() {
+				isStopped = true;
 				if (own !== null) drop(own);
 			},
 		};
@@ -73,21 +80,36 @@ export function createLeaseWatches(options: LeaseWatchOptions): () => LeaseWatch
 
 const never = new AbortController().signal;
 
-/** Looks at the leases if one of them may have been taken over since the last time. */
-function createLook({ files, clock, directory }: LeaseWatchOptions, held: Set<Lease>): () => Promise<void> {
+interface Look {
+	/** Looks at the leases if one of them may have been taken over since the last time. */
+	look(): Promise<void>;
+	/** Has the next look be at each lease, whatever the directory shows. */
+	distrust(): void;
+}
+
+function createLook({ files, clock, directory }: LeaseWatchOptions, held: Set<Lease>): Look {
 	/** When a name in the directory was last changed, if every later change shows another time. */
 	let unchangedSince: number | null = null;
+	/** Looks at nothing but the directory since the last one at the leases. */
+	let skipped = 0;
+	const distrust = (): void => {
+		unchangedSince = null;
+	};
 	const check = async (lease: Lease): Promise<void> => {
 		try {
 			await lease.check();
 		} catch {
 			// For any other reason, such as a directory that was moved away, the next look is at the leases again.
-			if (lease.loss === null) unchangedSince = null;
+			if (lease.loss === null) distrust();
 		}
 	};
-	return async () => {
+	const look = async (): Promise<void> => {
 		const modifiedAt = (await files.status(directory).catch(() => null))?.modifiedAt ?? null;
-		if (modifiedAt !== null && modifiedAt === unchangedSince) return;
+		if (modifiedAt !== null && modifiedAt === unchangedSince && skipped + 1 < fullLookEvery) {
+			skipped += 1;
+			return;
+		}
+		skipped = 0;
 		unchangedSince = modifiedAt !== null && showsLaterChanges(modifiedAt, clock.now()) ? modifiedAt : null;
 		const leases = [...held];
 		for (let start = 0; start < leases.length; start += leasesAtOnce) {
@@ -100,4 +122,5 @@ function createLook({ files, clock, directory }: LeaseWatchOptions, held: Set<Le
 			);
 		}
 	};
+	return { look, distrust };
 }
