@@ -30,7 +30,7 @@ import {
 } from "./values.ts";
 
 /** Both sides must have the same version of this protocol. */
-export const remoteVersion = 6;
+export const remoteVersion = 7;
 
 const text = v.string();
 const none = v.object({});
