@@ -1,7 +1,8 @@
 // When a session warms its model up: after the first attach, and only while nothing else uses the model.
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { createScriptedModel, done, say } from "../../../test/support/models/scripted-model.ts";
 import { createSessionSubject } from "../../../test/support/sessions/session-subject.ts";
+import { createToolDouble } from "../../../test/support/sessions/turn-subject.ts";
 import { createSessionDouble } from "../../../test/support/store/failing-session.ts";
 import type { LogFields } from "../../base/log.ts";
 import { silentLog } from "../../base/log.ts";
@@ -68,6 +69,33 @@ describe("warming up", () => {
 		expect(lines).toEqual([["The first turn could not be warmed up.", { error: new Error("no way") }]]);
 		await session.send({ type: "turn.start", input: "hi" });
 		expect(await client.next("turn.ended")).toMatchObject({ outcome: { status: "finished" } });
+	});
+
+	it("makes ready what a model is shown of the tools, and leaves the rest to a turn that has begun", async () => {
+		const subjects = (names: readonly string[]) => {
+			const shown: string[] = [];
+			const tools = names.map((name) => ({
+				...createToolDouble(name),
+				parameters: async () => {
+					shown.push(name);
+					return { type: "object" };
+				},
+			}));
+			return { shown, tools };
+		};
+		const idle = subjects(["A", "B", "C"]);
+		const quiet = await createSessionSubject(createColdModel().model, idle.tools);
+		quiet.attach();
+		quiet.clock.advance(0);
+		await vi.waitFor(() => expect(idle.shown).toEqual(["A", "B", "C"]));
+
+		const busy = subjects(["A", "B", "C"]);
+		const { attach, clock, session } = await createSessionSubject(createColdModel().model, busy.tools);
+		const client = attach();
+		clock.advance(0);
+		await session.send({ type: "turn.start", input: "hi" });
+		await client.next("turn.ended");
+		expect(busy.shown).toEqual(["A", "B", "C"]);
 	});
 
 	it("that could not create the tools is repeated by the turns until one succeeds", async () => {

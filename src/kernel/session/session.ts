@@ -1,6 +1,7 @@
 // One session: commands in, events out. It owns its stored files while it is loaded. assemble.ts builds its parts,
 // session-turns.ts runs its turns; this file has its other commands and its lifecycle.
 
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { KernelError, toKernelError } from "../../base/errors.ts";
 import type { Command, CommandType, CommandValues } from "../../events/command.ts";
@@ -74,9 +75,18 @@ export class Session implements SessionApi {
 		this.#assembled = assembleSession(parts);
 		this.#turns = new SessionTurns(parts, this.#assembled, () => this.#checkOpen());
 		const { tools, turn } = this.#assembled;
+		const isNeeded = () => !this.#closing && !this.#turns.hadOne && turn.running === null;
+		const prepareTools = async (): Promise<void> => {
+			for (const tool of await tools()) {
+				// A prompt does not wait for all of them.
+				await nextTurn();
+				if (!isNeeded()) return;
+				await tool.parameters();
+			}
+		};
 		this.#warmUp = new WarmUp({
-			work: async () => void (await Promise.all([tools(), chosen.model?.warmUp?.(), stored.warmUp?.()])),
-			isNeeded: () => !this.#closing && !this.#turns.hadOne && turn.running === null,
+			work: async () => void (await Promise.all([prepareTools(), chosen.model?.warmUp?.(), stored.warmUp?.()])),
+			isNeeded,
 			clock,
 			log,
 		});
