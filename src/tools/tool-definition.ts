@@ -70,9 +70,10 @@ async function toParameters(schema: v.GenericSchema): Promise<JsonSchema> {
 	return required === undefined || required.length === 0 ? parameters : { ...parameters, required };
 }
 
-export function defineTool<Schema extends v.GenericSchema>(definition: ToolDefinition<Schema>): Tool {
-	let parameters: Promise<JsonSchema> | null = null;
+/** What was made of schemas: every session has tools of its own, and nearly all of them the same schemas. */
+const knownParameters = new WeakMap<v.GenericSchema, Promise<JsonSchema>>();
 
+export function defineTool<Schema extends v.GenericSchema>(definition: ToolDefinition<Schema>): Tool {
 	const guard = async <T>(work: () => T | Promise<T>, toValue: (result: ToolReturn) => T): Promise<T> => {
 		try {
 			return await work();
@@ -87,7 +88,12 @@ export function defineTool<Schema extends v.GenericSchema>(definition: ToolDefin
 		needs: definition.needs ?? [],
 		description: definition.description,
 		parameters() {
-			parameters ??= toParameters(definition.schema);
+			const { schema } = definition;
+			const known = knownParameters.get(schema);
+			if (known !== undefined) return known;
+			const parameters = toParameters(schema);
+			knownParameters.set(schema, parameters);
+			parameters.catch(() => knownParameters.delete(schema));
 			return parameters;
 		},
 		async open(value, context): Promise<OpenedCall> {
