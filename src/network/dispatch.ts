@@ -12,6 +12,7 @@ import { toPlatformResponse } from "./exchanges/platform-response.ts";
 import { redirectedRequest, redirectLimit, redirectOf } from "./exchanges/redirects.ts";
 import { type RequestParts, toRequestParts } from "./exchanges/request-parts.ts";
 import { withoutBrackets } from "./host.ts";
+import { NetworkError } from "./network-error.ts";
 import type { Fetch, NetworkSettings } from "./network-settings.ts";
 import { createProxies, type Proxies, type ProxyServer } from "./proxies/proxies.ts";
 import { proxyAuthorization, refusal } from "./proxies/tunnel.ts";
@@ -67,7 +68,7 @@ export function createDispatch(settings: NetworkSettings): Dispatch {
 			const ask = (parts: RequestParts): Promise<Answer> => {
 				const { url } = parts;
 				if (!/^https?:$/.test(url.protocol)) throw new Error(`${url.protocol}// is not requested, only http and https`);
-				if (isBlockedPort(url)) throw new Error(`bad port: ${url.port} belongs to another protocol`);
+				if (isBlockedPort(url)) throw blockedPort(url.port);
 				const proxy = forwarderOf(url);
 				if (proxy === null) return send(direct, url, parts, limits);
 				checkHost(withoutBrackets(url.hostname), rule);
@@ -173,4 +174,11 @@ async function askProxy(
 	if (answer.status !== 407) return answer;
 	answer.discard();
 	throw refusal(proxy, url.host, `${answer.status} ${answer.statusText}`.trim());
+}
+
+function blockedPort(port: string): NetworkError {
+	return new NetworkError(
+		"configuration",
+		`bad port: ${port} belongs to another protocol, and no HTTP client makes requests to it. Let the server listen on another one`,
+	);
 }

@@ -141,6 +141,14 @@ describe("a request", () => {
 		});
 	});
 
+	it("says that no client makes requests to a port of another protocol", async () => {
+		expect(await failureOf(createSubject().fetch("http://example.com:25/"))).toEqual({
+			kind: "configuration",
+			message:
+				"bad port: 25 belongs to another protocol, and no HTTP client makes requests to it. Let the server listen on another one",
+		});
+	});
+
 	it("has a time limit for the connection, in every phase", async () => {
 		const clock = createFakeClock();
 		const network = createSubject({ clock, sockets: { ...systemSockets, resolve: () => new Promise(() => {}) } });
