@@ -53,7 +53,7 @@ describe("the rules of a session", () => {
 		expect(await decide(write("/project/src/a"))).toBeNull();
 		expect(await decide(write("/project/src/a.pem"))).toMatchObject({
 			decision: "deny",
-			reason: `The project rule \`Write(*.pem)\` (${project}, line 4): denies it.`,
+			reason: `The project rule \`Write(*.pem)\` (${project}, line 4) denies it.`,
 		});
 
 		const found = await readPermissionFile(files, project);

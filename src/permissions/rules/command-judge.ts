@@ -6,7 +6,7 @@ import { type FileUse, filesOf, findHidden, judgeScript, type ScriptVerdict } fr
 import { readScript } from "../shell/read-script.ts";
 import type { ScriptReading } from "../shell/script.ts";
 import { judgeFile } from "./file-judge.ts";
-import { describeRule, type Rule } from "./rule.ts";
+import { type Rule, ruleSentence } from "./rule.ts";
 import { type Law, type Ruling, rulingOf } from "./ruling.ts";
 
 export type CommandSubject = Extract<Subject, { kind: "command" }>;
@@ -87,7 +87,7 @@ function toRuling(
 		case "allow":
 			return rule === null
 				? { decision, by: "rule", reason: "Commands that only read are allowed." }
-				: { ...rulingOf(rule.rule), reason: `${describeRule(rule.rule)}: allows it.` };
+				: { ...rulingOf(rule.rule), reason: ruleSentence(rule.rule, "allows it") };
 		case "deny":
 		case "ask": {
 			if (rule !== null) return rulingOf(rule.rule, text);

@@ -188,7 +188,7 @@ describe("rules over what is no command", () => {
 		expect(verdict).toEqual({
 			decision: "deny",
 			by: "rule",
-			reason: "The user rule `Write` (/share/config.toml): denies it.",
+			reason: "The user rule `Write` (/share/config.toml) denies it.",
 		});
 	});
 });

@@ -43,10 +43,10 @@ export function describePlace({ file, line }: RuleOrigin): string {
 	return line === null ? file : `${file}, line ${line}`;
 }
 
-/** The rule as the beginning of a sentence. */
-export function describeRule({ text, origin, reason }: Rule): string {
+/** A sentence about what the rule does, such as `denies it`, with the reason that its author gave. */
+export function ruleSentence({ text, origin, reason }: Rule, does: string): string {
 	const why = reason === "" ? "" : `: ${reason.replace(/[.\s]+$/, "")}`;
-	if (origin.scope === "session") return `\`${text}\`, approved for the session${why}`;
+	if (origin.scope === "session") return `\`${text}\`, approved for the session, ${does}${why}.`;
 	const place = describePlace(origin);
-	return `The ${origin.scope} rule \`${text}\`${place === "" ? "" : ` (${place})`}${why}`;
+	return `The ${origin.scope} rule \`${text}\`${place === "" ? "" : ` (${place})`} ${does}${why}.`;
 }

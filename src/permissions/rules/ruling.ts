@@ -1,6 +1,6 @@
 // What the rules say about a part of a call, in the words of the rule that decides.
 import { isWorse, type Verdict } from "../policy.ts";
-import { describeRule, type Rule } from "./rule.ts";
+import { type Rule, ruleSentence } from "./rule.ts";
 
 export interface JudgePlace {
 	/** The roots of the workspace, absolute, links resolved. */
@@ -37,5 +37,5 @@ const verbs = { allow: "allows it", ask: "asks for an approval", deny: "denies i
 export function rulingOf(rule: Rule, what: string | null = null): Ruling {
 	const object = what === null ? verbs[rule.decision] : verbs[rule.decision].replace("it", `\`${what}\``);
 	const by = rule.origin.scope === "session" ? "session-grant" : "rule";
-	return { decision: rule.decision, by, reason: `${describeRule(rule)}: ${object}.` };
+	return { decision: rule.decision, by, reason: ruleSentence(rule, object) };
 }
