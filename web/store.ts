@@ -184,7 +184,9 @@ function begin(before: number | null): void {
 }
 
 function take(event: GatewayEvent): void {
+	const waited = conversation.openInteractions.size;
 	if (!conversation.take(event)) return;
+	const waits = conversation.openInteractions.size;
 	if (event.type === "mode.changed") mode.value = event.mode;
 	if (event.type === "model.changed") model.value = event.model;
 	if (event.type === "title.changed") {
@@ -193,9 +195,10 @@ function take(event: GatewayEvent): void {
 	}
 	if (event.type === "turn.started" && event.agentPath.length === 0) void refresh().catch(() => {});
 	if (event.type === "turn.ended" && event.agentPath.length === 0) void refresh().catch(() => {});
-	if (event.type === "interaction.requested" || event.type === "interaction.resolved") void refresh().catch(() => {});
+	// What another program is asked, such as a hook, is none of them.
+	if (waits !== waited) void refresh().catch(() => {});
 	if (event.type === "tool.result" || event.type === "notification.raised") void refreshTasks();
-	if (event.type === "interaction.requested") notify();
+	if (waits > waited) notify();
 }
 
 function notify(): void {

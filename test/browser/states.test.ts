@@ -4,6 +4,7 @@ import path from "node:path";
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import { createStage, type Stage, toolCall } from "../support/executable/executable.ts";
+import { connectSocket } from "../support/gateway/socket-client.ts";
 import { fixture, writeServers } from "../support/mcp/mcp-stage.ts";
 import { beginSession, hasBrowser, launch, say, serveWeb, watch } from "./browser.ts";
 
@@ -98,6 +99,44 @@ describe.skipIf(!hasBrowser)("the states of a session", () => {
 		await page.locator(".panel .warning-text", { hasText: warning }).waitFor();
 		await page.locator(".end.danger", { hasText: /budget/ }).waitFor();
 		expect(await page.locator(".end").innerText()).toContain("5 tool calls");
+	});
+
+	it("calls a person who looks elsewhere for an approval, and not for what another program is asked", async () => {
+		const stage = createStage({
+			scripts: [
+				toolCall("a", "lookup", {}),
+				"text: Looked it up.",
+				toolCall("b", "Shell", { command: "touch made" }),
+				"text: Made it.",
+			],
+		});
+		const { page, url, address } = await openPage(stage);
+		await page.evaluate(`
+			var calls = "";
+			Object.defineProperty(document, "hidden", { get: () => true });
+			window.Notification = class {
+				static permission = "granted";
+				constructor(title) {
+					calls += title;
+				}
+			};
+		`);
+		const called = () => page.evaluate("calls");
+		const [id] = stage.sessionIds();
+		const token = /#token=(.+)$/.exec(address)?.[1] ?? "";
+		const wire = await connectSocket(Number(new URL(url).port), `/wire?session=${id}`, token);
+		const external_tools = [{ name: "lookup", description: "Looks up.", parameters: { type: "object" } }];
+		await wire.request("i", "initialize", { protocol_version: "1.10", external_tools });
+		await say(page, "look it up");
+		const asked = await wire.until(({ method }) => method === "request");
+		const { payload } = asked["params"] as { payload: { id: string } };
+		const return_value = { is_error: false, output: "found", message: "", display: [] };
+		wire.send({ id: asked["id"], result: { tool_call_id: payload.id, return_value } });
+		await page.getByText("Looked it up.").waitFor();
+		expect(await called()).toBe("");
+		await say(page, "make it");
+		await page.locator(".attention pre.command").waitFor();
+		expect(await called()).toBe("agentwire waits for you");
 	});
 
 	it("marks where the context was summarised", async () => {
