@@ -80,17 +80,26 @@ export async function start(): Promise<void> {
 	else if (currentId.value !== null) open(currentId.value);
 }
 
+/** Refreshes that were begun, and the one whose answers are shown: those to an earlier one may come later. */
+let begun = 0;
+let newestShown = 0;
+
 export async function refresh(): Promise<void> {
+	begun += 1;
+	const own = begun;
 	const page = await call("sessions.list", { limit: 100 });
+	if (own < newestShown) return;
+	newestShown = own;
 	sessions.value = page.sessions.filter((each) => each.archivedAt === null);
 	const loaded = await call("sessions.loaded", {});
+	if (own < newestShown) return;
 	busy.value = new Map(
 		loaded
 			.filter(({ isRunning, isWaiting }) => isRunning || isWaiting)
 			.map(({ id, isWaiting }) => [id, isWaiting ? "waiting" : "running"]),
 	);
-	const own = page.sessions.find((each) => each.id === currentId.value);
-	if (own !== undefined) title.value = own.title;
+	const current = page.sessions.find((each) => each.id === currentId.value);
+	if (current !== undefined) title.value = current.title;
 }
 
 export function open(sessionId: string): void {

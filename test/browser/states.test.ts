@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
+import { createDeferred } from "../../src/base/deferred.ts";
 import { createStage, type Stage, toolCall } from "../support/executable/executable.ts";
 import { connectSocket } from "../support/gateway/socket-client.ts";
 import { fixture, writeServers } from "../support/mcp/mcp-stage.ts";
@@ -137,6 +138,38 @@ describe.skipIf(!hasBrowser)("the states of a session", () => {
 		await say(page, "make it");
 		await page.locator(".attention pre.command").waitFor();
 		expect(await called()).toBe("agentwire waits for you");
+	});
+
+	it("keeps the newer state of a session when an older answer about it comes later", async () => {
+		const stage = createStage({ scripts: [toolCall("a", "Shell", { command: "sleep 600" })] });
+		const { page } = await openPage(stage);
+		const state = (text: string) => page.locator(".session-row time", { hasText: text });
+		await say(page, "run it");
+		await page.locator(".attention pre.command").waitFor();
+		await state("waits for you").waitFor();
+		const held = createDeferred<void>();
+		const released = createDeferred<void>();
+		let isFirst = true;
+		await page.route("**/rpc", async (route) => {
+			if (!isFirst || route.request().postDataJSON().method !== "sessions.loaded") return await route.continue();
+			isFirst = false;
+			const response = await route.fetch();
+			held.resolve();
+			await released.promise;
+			await route.fulfill({ response });
+		});
+		// Another title has the page ask anew.
+		await page.locator("h1 .rename").click();
+		await page.getByLabel("Title").fill("Another title");
+		await page.getByLabel("Title").press("Enter");
+		await held.promise;
+		await page.keyboard.press("1");
+		await state("running").waitFor();
+		const late = page.waitForEvent("requestfinished", (request) => /sessions.loaded/.test(request.postData() ?? ""));
+		released.resolve();
+		await late;
+		await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 100)));
+		expect(await state("running").count()).toBe(1);
 	});
 
 	it("marks where the context was summarised", async () => {
