@@ -237,14 +237,18 @@ async function makeDirectories(access: Access, directory: string, mode?: number)
 	await access.closing.closeDirectories(directory);
 	if ((await statusOf(directory)) === "directory") return false;
 	const parent = path.dirname(directory);
-	if (parent !== directory) await makeDirectories(access, parent);
-	try {
-		await mkdir(directory, access.privacyOf(directory) === "open" ? mode : privateDirectoryMode);
-		return true;
-	} catch (thrown) {
-		// Another process may have created it meanwhile.
-		if (systemErrorCode(thrown) !== "EEXIST" || (await statusOf(directory)) !== "directory") throw thrown;
-		return false;
+	// Mostly the parent is there, and is looked at only where it is not.
+	for (let isParentMade = parent === directory; ; isParentMade = true) {
+		try {
+			await mkdir(directory, access.privacyOf(directory) === "open" ? mode : privateDirectoryMode);
+			return true;
+		} catch (thrown) {
+			const code = systemErrorCode(thrown);
+			if (code === "ENOENT" && !isParentMade) await makeDirectories(access, parent);
+			// Another process may have created it meanwhile.
+			else if (code === "EEXIST" && (await statusOf(directory)) === "directory") return false;
+			else throw thrown;
+		}
 	}
 }
 

@@ -87,8 +87,7 @@ export async function openDiskSession(
 		if (lease === null) {
 			lease = await takeLease({ ...options, path: paths.lease, directory: paths.directory });
 			watch.start(lease);
-		}
-		await lease.check();
+		} else await lease.check();
 		const isAsLeft = found.contextPath === paths.context && (await left.isAsLeft(paths.directory));
 		// What one of them does, no other looks at; a failure waits for the others, so that none goes on by itself.
 		const parts = await Promise.allSettled([
