@@ -468,6 +468,11 @@ describe("agentwire serve --notify", () => {
 		const server = createStage().serve("serve", "--port", "0", "--notify", "[1]");
 		expect(await server.exited).toBe(2);
 	});
+
+	it("does not start with a program that there is not", async () => {
+		const { code, stderr } = await createStage().run("serve", "--port", "0", "--notify", "no-such-program");
+		expect([code, stderr]).toEqual([2, expect.stringContaining("--notify names a program that was not found")]);
+	});
 });
 
 describe("a WebSocket", () => {

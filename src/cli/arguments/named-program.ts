@@ -1,5 +1,6 @@
 // A program that a flag names: its file, or a JSON list of it and its arguments. It is started without a shell.
 import { errorText } from "../../base/errors.ts";
+import { findProgram } from "../../processes/containment.ts";
 import { UsageError } from "./usage-error.ts";
 
 export interface NamedProgram {
@@ -22,4 +23,21 @@ export function readNamedProgram(flag: string, value: string): NamedProgram {
 		throw new UsageError(`${flag} takes a program, or a list of it and its arguments: '["program", "argument"]'.`);
 	}
 	return { file, arguments: rest };
+}
+
+/**
+ * The same with the path of its file: one with a slash is meant from `currentDir`, any other is looked for in the
+ * directories of `searchPath`. Throws UsageError, which names the flag, when there is no such program.
+ */
+export function locateNamedProgram(
+	flag: string,
+	program: NamedProgram,
+	currentDir: string,
+	searchPath: string | undefined,
+): NamedProgram {
+	const { file } = program;
+	const found = findProgram(file, searchPath, currentDir);
+	if (found !== null) return { ...program, file: found };
+	const where = file.includes("/") ? `from ${currentDir}` : "in the directories of PATH";
+	throw new UsageError(`${flag} names a program that was not found ${where}, or that may not be run: ${file}`);
 }

@@ -21,7 +21,7 @@ import type { FaultOwner, SessionsApi } from "../../kernel/api.ts";
 import { nobody } from "../../kernel/session/fault-owner.ts";
 import type { ProgramOptions } from "../arguments/command-line.ts";
 import type { GatewayFlags } from "../arguments/gateway-options.ts";
-import { type NamedProgram, readNamedProgram } from "../arguments/named-program.ts";
+import { locateNamedProgram, type NamedProgram, readNamedProgram } from "../arguments/named-program.ts";
 import { UsageError } from "../arguments/usage-error.ts";
 import type { Installation } from "../installation/installation.ts";
 import { openInBrowser } from "../process/browser.ts";
@@ -46,7 +46,7 @@ export async function runGateway(
 	installation: Installation,
 ): Promise<number> {
 	refuseUnmeantAddress(flags);
-	const noticeCommand = flags.notify === null ? null : readNamedProgram("--notify", flags.notify);
+	const notify = flags.notify === null ? null : readNamedProgram("--notify", flags.notify);
 	const stopping = new AbortController();
 	let faultOwner = (): FaultOwner | null => null;
 	const stop = () => stopping.abort();
@@ -58,6 +58,8 @@ export async function runGateway(
 		faultOwner: () => faultOwner(),
 		onBroken: stop,
 	});
+	const noticeCommand =
+		notify === null ? null : locateNamedProgram("--notify", notify, taken.place.currentDir, taken.environment["PATH"]);
 	const started = await startHost(executable, options, taken, stopping.signal, {
 		opening: "expired",
 		hasMetrics: true,

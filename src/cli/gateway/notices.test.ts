@@ -1,4 +1,7 @@
-import { describe, expect, it } from "vitest";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { createFakeClock } from "../../../test/support/host/campaign-clock.ts";
 import { createHost } from "../../../test/support/sessions/session-host.ts";
 import { createDeferred } from "../../base/deferred.ts";
@@ -7,7 +10,7 @@ import type { AgentEvent } from "../../events/event.ts";
 import type { Interaction } from "../../events/interaction.ts";
 import type { SessionsApi } from "../../kernel/api.ts";
 import { plainRequest } from "../../kernel/hosting/hosted-options.ts";
-import { readNamedProgram } from "../arguments/named-program.ts";
+import { locateNamedProgram, readNamedProgram } from "../arguments/named-program.ts";
 import { UsageError } from "../arguments/usage-error.ts";
 import { runNoticeCommand } from "./notice-command.ts";
 import { limitSpan, lookSpan, type Notice, Notices, noticeLimit, noticePatience } from "./notices.ts";
@@ -190,6 +193,27 @@ describe("readNamedProgram", () => {
 
 	it.each(["[", "[]", "[1]", '[""]', '["a", null]'])("refuses %s", (value) => {
 		expect(() => readNamedProgram("--notify", value)).toThrow(UsageError);
+	});
+});
+
+describe("locateNamedProgram", () => {
+	it("finds a program by its path from here, or in the directories of PATH, and names the flag where there is none", async () => {
+		const directory = await mkdtemp(path.join(tmpdir(), "programs-"));
+		onTestFinished(() => rm(directory, { recursive: true, force: true }));
+		const file = path.join(directory, "notify");
+		await writeFile(file, "", { mode: 0o755 });
+		await writeFile(path.join(directory, "text"), "", { mode: 0o644 });
+		const locate = (name: string) =>
+			locateNamedProgram("--notify", { file: name, arguments: ["x"] }, directory, `/nowhere:${directory}`);
+		for (const name of ["notify", "./notify", file]) expect(locate(name)).toEqual({ file, arguments: ["x"] });
+		expect(() => locate("other")).toThrow(
+			new UsageError(
+				"--notify names a program that was not found in the directories of PATH, or that may not be run: other",
+			),
+		);
+		expect(() => locate("./text")).toThrow(
+			new UsageError(`--notify names a program that was not found from ${directory}, or that may not be run: ./text`),
+		);
 	});
 });
 
