@@ -80,26 +80,36 @@ export async function start(): Promise<void> {
 	else if (currentId.value !== null) open(currentId.value);
 }
 
-/** Refreshes that were begun, and the one whose answers are shown: those to an earlier one may come later. */
-let begun = 0;
-let newestShown = 0;
+/** Knows the answers that are newer than what is shown: one to an earlier request may come later. */
+function createOrder(): (request: number) => boolean {
+	let shown = 0;
+	return (request) => {
+		if (request < shown) return false;
+		shown = request;
+		return true;
+	};
+}
+
+let refreshes = 0;
+const isNewestList = createOrder();
+const isNewestState = createOrder();
 
 export async function refresh(): Promise<void> {
-	begun += 1;
-	const own = begun;
+	refreshes += 1;
+	const request = refreshes;
 	const page = await call("sessions.list", { limit: 100 });
-	if (own < newestShown) return;
-	newestShown = own;
-	sessions.value = page.sessions.filter((each) => each.archivedAt === null);
+	if (isNewestList(request)) {
+		sessions.value = page.sessions.filter((each) => each.archivedAt === null);
+		const own = page.sessions.find((each) => each.id === currentId.value);
+		if (own !== undefined) title.value = own.title;
+	}
 	const loaded = await call("sessions.loaded", {});
-	if (own < newestShown) return;
+	if (!isNewestState(request)) return;
 	busy.value = new Map(
 		loaded
 			.filter(({ isRunning, isWaiting }) => isRunning || isWaiting)
 			.map(({ id, isWaiting }) => [id, isWaiting ? "waiting" : "running"]),
 	);
-	const current = page.sessions.find((each) => each.id === currentId.value);
-	if (current !== undefined) title.value = current.title;
 }
 
 export function open(sessionId: string): void {
