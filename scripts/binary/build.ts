@@ -54,6 +54,7 @@ export async function buildBinary(): Promise<BuiltBinary> {
 		embed(stage, "skills", path.join(root, "skills")),
 		embed(stage, "ripgrep", findRipgrepProgram(platform)),
 		embed(stage, "gateway-page", path.join(root, "dist", "web")),
+		embed(stage, "documents", gatherDocuments(stage)),
 	];
 	rmSync(executable, { force: true });
 	execFileSync(
@@ -98,6 +99,16 @@ function embed(stage: string, name: EmbeddedName, source: string): string {
 	if (isDirectory) cpSync(source, path.join(stage, folder), { recursive: true });
 	else cpSync(source, path.join(stage, folder, path.basename(source)));
 	return folder;
+}
+
+/** Copies the documents to a directory of the stage, without the images, which are for readers of the sources. */
+function gatherDocuments(stage: string): string {
+	const gathered = path.join(stage, "gathered-documents");
+	const isText = (file: string) => statSync(file).isDirectory() || file.endsWith(".md");
+	for (const name of ["README.md", "CHANGELOG.md", "docs"]) {
+		cpSync(path.join(root, name), path.join(gathered, name), { recursive: true, filter: isText });
+	}
+	return gathered;
 }
 
 /** Links of Windows need rights that few have; there a second name of the same file. */

@@ -64,6 +64,7 @@ export async function main(
 			case "info":
 			case "completion":
 			case "doctor":
+			case "docs":
 			case "export":
 			case "sessions":
 			case "store":
@@ -127,6 +128,8 @@ async function runCommand(executable: string, command: PrintingCommand, installa
 		}
 		case "doctor":
 			return await (await import("./doctor/doctor.ts")).runDoctor(command.json, installation);
+		case "docs":
+			return await (await import("./docs.ts")).runDocs(command.page, installation);
 		case "export":
 			return await (await import("./sessions/session-export.ts")).runExport(executable, command.options);
 		case "sessions":

@@ -69,6 +69,7 @@ const cases: readonly (readonly [line: string, offered: readonly string[]])[] = 
 		"agentwire ",
 		[
 			"acp",
+			"docs",
 			"doctor",
 			"export",
 			"info",

@@ -325,7 +325,7 @@ describe("parseCommandLine", () => {
 		["acp login x", "The command 'login' does not know 'x'; it takes --json."],
 		[
 			"--wire -",
-			"There is no command '-'. Commands: info, doctor, export, sessions, store, plugin, mcp, permissions, login, logout, rpc, acp, serve, web, worker. A prompt is given with -p.",
+			"There is no command '-'. Commands: info, doctor, docs, export, sessions, store, plugin, mcp, permissions, login, logout, rpc, acp, serve, web, worker. A prompt is given with -p.",
 		],
 		["rpc x", "The command 'rpc' takes flags alone, found 'x'."],
 		["rpc -p x", "Cannot combine the command 'rpc' with -p."],
@@ -392,6 +392,20 @@ describe("parseCommandLine", () => {
 
 	it("signs in as editors ask for it", () => {
 		expect(parseCommandLine(words("acp login --json"))).toEqual({ kind: "login", json: true });
+	});
+});
+
+describe("docs", () => {
+	it("takes a page, or none for all of them", () => {
+		expect(parseCommandLine(words("docs"))).toEqual({ kind: "docs", page: null });
+		expect(parseCommandLine(words("docs web"))).toEqual({ kind: "docs", page: "web" });
+		expect(parseCommandLine(words("docs web --help"))).toEqual({ kind: "help", command: "docs" });
+		expect(() => parseCommandLine(words("docs web acp"))).toThrow(
+			new UsageError("'docs' takes one page, found 'acp' too."),
+		);
+		expect(() => parseCommandLine(words("docs --all"))).toThrow(
+			new UsageError("The command 'docs' does not know '--all'; it takes a page."),
+		);
 	});
 });
 

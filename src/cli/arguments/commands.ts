@@ -17,6 +17,8 @@ export type CommandCall =
 	| { readonly kind: "completion"; readonly shell: Shell | null }
 	| { readonly kind: "export"; readonly options: ExportOptions }
 	| { readonly kind: "doctor"; readonly json: boolean }
+	/** Null for the list of pages. */
+	| { readonly kind: "docs"; readonly page: string | null }
 	| { readonly kind: "sessions"; readonly action: SessionsAction }
 	| { readonly kind: "store"; readonly action: StoreAction }
 	| { readonly kind: "plugin"; readonly action: PluginAction }
@@ -57,6 +59,7 @@ export interface Command {
 export const commandNames = [
 	"info",
 	"doctor",
+	"docs",
 	"export",
 	"sessions",
 	"store",
@@ -100,6 +103,13 @@ No prompt is sent and nothing is changed. The exit code is 1 when the program ca
 		forms: [{ words: "[--json]" }],
 		flags: [{ names: ["--json"], value: null, about: "One line of JSON." }],
 		parse: (words) => (asksForHelp(words) ? null : { kind: "doctor", json: asksForJson("doctor", words) }),
+	},
+	docs: {
+		about: "Show the documents that come with the program.",
+		purpose: `Show a page of the documents that come with the program, as Markdown. Without a name: the list of pages.`,
+		forms: [{ words: "[PAGE]" }],
+		flags: [],
+		parse: (words) => (asksForHelp(words) ? null : toDocsCall(words)),
 	},
 	export: {
 		about: "Put a session into a ZIP file.",
@@ -362,6 +372,13 @@ function asksForJson(command: CommandName, words: readonly string[]): boolean {
 	if (other === undefined) return words.length > 0;
 	const taken = commands[command].flags.flatMap(({ names }) => names);
 	throw new UsageError(`The command '${command}' does not know '${other}'; it takes ${taken.join(" and ")}.`);
+}
+
+function toDocsCall(words: readonly string[]): CommandCall {
+	const [page, other] = words;
+	if (page?.startsWith("-")) throw new UsageError(`The command 'docs' does not know '${page}'; it takes a page.`);
+	if (other !== undefined) throw new UsageError(`'docs' takes one page, found '${other}' too.`);
+	return { kind: "docs", page: page ?? null };
 }
 
 function toInfoCall(words: readonly string[]): CommandCall {

@@ -10,6 +10,8 @@ export interface Installation {
 	readonly pageDir: string | null;
 	/** The program of the thread that reads web pages. */
 	readonly pageThread: string;
+	/** The directory of README.md, CHANGELOG.md and `docs`, whose files can be read there. Throws when there is none. */
+	documentsDir(): string;
 	/** A file to start, or a name for PATH. */
 	findRipgrep(): Promise<string>;
 }

@@ -6,7 +6,7 @@ import { createEmbeddedCopies, type EmbeddedCopies, type EmbeddedFile } from "./
 import type { Installation } from "./installation.ts";
 
 /** How the build names embedded directories: the word, a dash and a checksum of the content. */
-export type EmbeddedName = "skills" | "ripgrep" | "gateway-page";
+export type EmbeddedName = "skills" | "ripgrep" | "gateway-page" | "documents";
 
 const program = process.platform === "win32" ? "rg.exe" : "rg";
 
@@ -19,8 +19,10 @@ export function createOneFileInstallation(root: string): Installation {
 		atExit: (remove: () => void) => void process.once("exit", remove),
 	};
 	const known = new Map<EmbeddedName, EmbeddedCopies>();
+	const folderOf = (name: EmbeddedName): string =>
+		readdirSync(root).find((entry) => entry.startsWith(`${name}-`)) ?? name;
 	const copiesOf = (name: EmbeddedName): EmbeddedCopies => {
-		const folder = readdirSync(root).find((entry) => entry.startsWith(`${name}-`)) ?? name;
+		const folder = folderOf(name);
 		const list = () =>
 			listFiles(path.join(root, folder)).map((file) => embeddedFile(root, folder, file, name === "ripgrep"));
 		return createEmbeddedCopies(folder, list, places);
@@ -44,6 +46,8 @@ export function createOneFileInstallation(root: string): Installation {
 			return directoryOf("gateway-page");
 		},
 		pageThread: path.join(root, "web-page-thread.js"),
+		// They are read by the program alone, where they are embedded.
+		documentsDir: () => path.join(root, folderOf("documents")),
 		async findRipgrep() {
 			const directory = directoryOf("ripgrep");
 			return directory === null ? "rg" : path.join(directory, program);

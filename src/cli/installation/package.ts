@@ -9,6 +9,7 @@ export function createPackageInstallation(directory: string): Installation {
 		skillsDir: path.join(directory, "skills"),
 		pageDir: path.join(directory, "dist", "web"),
 		pageThread: path.join(directory, "dist", "web-page-thread.cjs"),
+		documentsDir: () => directory,
 		findRipgrep: async () => (await import("../../tools/search/ripgrep.ts")).findRipgrep(),
 	};
 }
