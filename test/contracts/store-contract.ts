@@ -534,6 +534,7 @@ export function describeStoreContract(name: string, createSubject: () => Promise
 			);
 			const named = await fill("named", [turn("First prompt")], []);
 			await named.commit({ state: { customTitle: "Its name", archivedAt: 1_700_000_000.5 } });
+			await subject.tick();
 			await fill("untitled", [], [promptRow]);
 			const listed = (name: string, title: string, archivedAt: number | null = null) => ({
 				id: name,
