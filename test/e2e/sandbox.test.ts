@@ -145,7 +145,7 @@ describe("rules of the settings", () => {
 		expect(await resultOf(denied, "--yolo")).toMatchObject({
 			is_error: true,
 			message: expect.stringMatching(
-				/The user rule `Bash\(rm:\*\)` \(.*config\.toml, line \d+\): Use the trash: denies/,
+				/The user rule `Bash\(rm:\*\)` \(.*config\.toml, line \d+\) denies `sudo rm -rf y`: Use the trash\.$/,
 			),
 		});
 	});
