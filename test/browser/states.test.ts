@@ -5,6 +5,7 @@ import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import { createDeferred } from "../../src/base/deferred.ts";
 import { createStage, type Stage, toolCall } from "../support/executable/executable.ts";
+import { GatewayClient } from "../support/gateway/gateway-client.ts";
 import { connectSocket } from "../support/gateway/socket-client.ts";
 import { fixture, writeServers } from "../support/mcp/mcp-stage.ts";
 import { beginSession, hasBrowser, launch, say, serveWeb, watch } from "./browser.ts";
@@ -19,6 +20,18 @@ async function openPage(stage: Stage) {
 	await beginSession(watched.page, served.address);
 	return { ...served, ...watched, browser };
 }
+
+/** A person looks elsewhere, and what would call them is noted in `calls`. */
+const elsewhere = `
+	var calls = "";
+	Object.defineProperty(document, "hidden", { get: () => true });
+	window.Notification = class {
+		static permission = "granted";
+		constructor(title) {
+			calls += title;
+		}
+	};
+`;
 
 const modeOf = (page: Page, name: string) => page.locator("select[aria-label=Mode] option:checked", { hasText: name });
 
@@ -112,16 +125,7 @@ describe.skipIf(!hasBrowser)("the states of a session", () => {
 			],
 		});
 		const { page, url, address } = await openPage(stage);
-		await page.evaluate(`
-			var calls = "";
-			Object.defineProperty(document, "hidden", { get: () => true });
-			window.Notification = class {
-				static permission = "granted";
-				constructor(title) {
-					calls += title;
-				}
-			};
-		`);
+		await page.evaluate(elsewhere);
 		const called = () => page.evaluate("calls");
 		const [id] = stage.sessionIds();
 		const token = /#token=(.+)$/.exec(address)?.[1] ?? "";
@@ -138,6 +142,38 @@ describe.skipIf(!hasBrowser)("the states of a session", () => {
 		await say(page, "make it");
 		await page.locator(".attention pre.command").waitFor();
 		expect(await called()).toBe("agentwire waits for you");
+	});
+
+	it("calls nobody for what was answered while its window was offline", async () => {
+		const call = toolCall("a", "Shell", { command: "touch made" });
+		const stage = createStage({ scripts: ["text: Hello.", call, "text: Made it."] });
+		const { url, address } = await serveWeb(stage);
+		const context = await (await launch()).newContext(wide);
+		const { page } = await watch(context);
+		await page.clock.install();
+		await beginSession(page, address);
+		await say(page, "hello");
+		await page.getByText("Hello.").waitFor();
+		await page.evaluate(elsewhere);
+		const [sessionId = ""] = stage.sessionIds();
+		const client = new GatewayClient(Number(new URL(url).port), /#token=(.+)$/.exec(address)?.[1] ?? "");
+		await context.setOffline(true);
+		// A stream that is silent for longer counts as broken.
+		await page.clock.fastForward(33_000);
+		await page.getByText("offline, trying again").waitFor();
+		const stream = await client.stream(`sessions=${sessionId}`);
+		await stream.until(({ name }) => name === "state");
+		await client.result("turn.start", { sessionId, input: "make it" });
+		const { data } = await stream.until((message) => message.data["type"] === "interaction.requested");
+		const { id: interactionId } = data["interaction"] as { id: string };
+		const answer = { kind: "approval", decision: "approve", feedback: "" };
+		await client.result("interaction.respond", { sessionId, interactionId, answer });
+		await stream.until((message) => message.data["type"] === "turn.ended");
+		await context.setOffline(false);
+		await page.clock.fastForward(6_000);
+		await page.getByText("Made it.").waitFor();
+		await page.clock.fastForward(1_000);
+		expect(await page.evaluate("calls")).toBe("");
 	});
 
 	it("keeps the newer state of a session when an older answer about it comes later", async () => {
