@@ -217,12 +217,19 @@ function take(event: GatewayEvent): void {
 	// What another program is asked, such as a hook, is none of them.
 	if (waits !== waited) void refresh().catch(() => {});
 	if (event.type === "tool.result" || event.type === "notification.raised") void refreshTasks();
-	if (waits > waited) notify();
+	if (waits > waited && event.type === "interaction.requested") notifySoon(event.interaction.id);
 }
 
-function notify(): void {
+/** Milliseconds in which the answer to a request has come too, if it was given while this window was offline. */
+const answerSpan = 300;
+
+function notifySoon(interactionId: string): void {
 	if (!document.hidden || !("Notification" in window) || Notification.permission !== "granted") return;
-	new Notification("agentwire waits for you", { body: title.value ?? workDir.value, tag: "agentwire" });
+	const asked = conversation;
+	setTimeout(() => {
+		if (conversation !== asked || !conversation.openInteractions.has(interactionId)) return;
+		new Notification("agentwire waits for you", { body: title.value ?? workDir.value, tag: "agentwire" });
+	}, answerSpan);
 }
 
 function showSnapshot(snapshot: Snapshot): void {

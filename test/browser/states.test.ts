@@ -141,7 +141,7 @@ describe.skipIf(!hasBrowser)("the states of a session", () => {
 		expect(await called()).toBe("");
 		await say(page, "make it");
 		await page.locator(".attention pre.command").waitFor();
-		expect(await called()).toBe("agentwire waits for you");
+		await expect.poll(called).toBe("agentwire waits for you");
 	});
 
 	it("calls nobody for what was answered while its window was offline", async () => {
