@@ -1,4 +1,6 @@
 // What is read of a skill's file, and what is left out.
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { describe, expect, it } from "vitest";
 import { createMemoryFiles } from "../../test/support/store/memory-files.ts";
 import { type Log, silentLog } from "../base/log.ts";
@@ -103,6 +105,25 @@ describe("a skill's file", () => {
 		],
 	])("is read whole for %s", async (_, text, expected) => {
 		expect((await read(text)).skill).toEqual(expected);
+	});
+});
+
+describe("what is held of a skill", () => {
+	it("is not the text of its file", async () => {
+		setFlagsFromString("--expose-gc");
+		const collect: () => void = runInNewContext("gc");
+		const used = () => {
+			collect();
+			return process.memoryUsage().heapUsed;
+		};
+		const before = used();
+		const held: Outcome["skill"][] = [];
+		for (let n = 10; n < 50; n += 1) {
+			const text = `---\nname: a-long-name-of-a-skill-${n}\ndescription: one-word-that-is-long\n---\n`;
+			held.push((await read(`${text}${" ".repeat(mebibyte - 1000)}Text.`)).skill);
+		}
+		expect(held.map((each) => each?.name.length)).toEqual(held.map(() => 25));
+		expect(used() - before).toBeLessThan(10 * mebibyte);
 	});
 });
 

@@ -52,10 +52,21 @@ export async function readSkill(file: SkillFile, files: Files, log: Log): Promis
 		if (type !== "standard" && type !== "flow") {
 			log.warn("The type of a skill is unknown; it is taken for an ordinary one.", { path, type });
 		}
-		return { name, description, scope, path, flow: type === "flow" ? await readFlow(path, files, log) : null };
+		return {
+			name: copyOf(name),
+			description: copyOf(description),
+			scope,
+			path,
+			flow: type === "flow" ? await readFlow(path, files, log) : null,
+		};
 	} catch (thrown) {
 		return leaveOut(errorText(thrown));
 	}
+}
+
+/** A part that was cut out of a text holds all of it in memory, and a skill is held by each session. */
+function copyOf(text: string): string {
+	return Buffer.from(text).toString();
 }
 
 /** Enough of a file to contain the frontmatter and the first line of the body. */
