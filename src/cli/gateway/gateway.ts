@@ -1,4 +1,5 @@
 // The commands `serve` and `web`: the gateway, with or without its page, from the command line to its end.
+import { isIP } from "node:net";
 import { networkInterfaces } from "node:os";
 import path from "node:path";
 import { aborted } from "../../base/abort.ts";
@@ -211,7 +212,10 @@ function createTracing({ telemetry }: StartedKernel): Pick<GatewayOptions, "trac
 }
 
 function describeFailure(thrown: unknown, { address, port }: GatewayFlags): string {
-	switch (systemErrorCode(thrown)) {
+	const code = systemErrorCode(thrown);
+	// Bun says so of a name for which there is no address.
+	const isUnknownName = code === "EINVAL" && isIP(address) === 0;
+	switch (isUnknownName ? "ENOTFOUND" : code) {
 		case "EADDRINUSE":
 			return `Port ${port} of ${address} is in use by another program; choose another one with --port, or --port 0 for any that is free.`;
 		case "EADDRNOTAVAIL":
