@@ -1,5 +1,4 @@
 // The commands `serve` and `web`: the gateway, with or without its page, from the command line to its end.
-import { isIP } from "node:net";
 import { networkInterfaces } from "node:os";
 import path from "node:path";
 import { aborted } from "../../base/abort.ts";
@@ -20,6 +19,7 @@ import type { Setup } from "../../gateway/setup.ts";
 import type { Converse } from "../../gateway/sockets/sockets.ts";
 import type { FaultOwner, SessionsApi } from "../../kernel/api.ts";
 import { nobody } from "../../kernel/session/fault-owner.ts";
+import { isAddress } from "../../network/host.ts";
 import type { ProgramOptions } from "../arguments/command-line.ts";
 import type { GatewayFlags } from "../arguments/gateway-options.ts";
 import { locateNamedProgram, type NamedProgram, readNamedProgram } from "../arguments/named-program.ts";
@@ -214,7 +214,7 @@ function createTracing({ telemetry }: StartedKernel): Pick<GatewayOptions, "trac
 function describeFailure(thrown: unknown, { address, port }: GatewayFlags): string {
 	const code = systemErrorCode(thrown);
 	// Bun says so of a name for which there is no address.
-	const isUnknownName = code === "EINVAL" && isIP(address) === 0;
+	const isUnknownName = code === "EINVAL" && !isAddress(address);
 	switch (isUnknownName ? "ENOTFOUND" : code) {
 		case "EADDRINUSE":
 			return `Port ${port} of ${address} is in use by another program; choose another one with --port, or --port 0 for any that is free.`;
