@@ -1,7 +1,6 @@
 // What is read of a skill's file, and what is left out.
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import { describe, expect, it } from "vitest";
+import { collectGarbage } from "../../test/support/host/garbage.ts";
 import { createMemoryFiles } from "../../test/support/store/memory-files.ts";
 import { type Log, silentLog } from "../base/log.ts";
 import type { Files } from "../files/port.ts";
@@ -110,10 +109,8 @@ describe("a skill's file", () => {
 
 describe("what is held of a skill", () => {
 	it("is not the text of its file", async () => {
-		setFlagsFromString("--expose-gc");
-		const collect: () => void = runInNewContext("gc");
 		const used = () => {
-			collect();
+			collectGarbage();
 			return process.memoryUsage().heapUsed;
 		};
 		const before = used();

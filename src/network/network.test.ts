@@ -1,9 +1,8 @@
 // Requests over real sockets on loopback: straight, through each kind of proxy, with certificates, and under a rule.
 import { readFile } from "node:fs/promises";
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import { afterEach, describe, expect, it } from "vitest";
 import { createFakeClock } from "../../test/support/host/campaign-clock.ts";
+import { collectGarbage } from "../../test/support/host/garbage.ts";
 import { plainNetworkSettings } from "../../test/support/host/network.ts";
 import {
 	authorityFile,
@@ -118,10 +117,8 @@ describe("a request", () => {
 			}),
 		);
 		const response = await createSubject().fetch(`http://a.test:${origin.port}/`);
-		setFlagsFromString("--expose-gc");
-		const clear: () => void = runInNewContext("gc");
 		for (let round = 0; round < 3; round += 1) {
-			clear();
+			collectGarbage();
 			await new Promise((resolve) => setImmediate(resolve));
 		}
 		finish();

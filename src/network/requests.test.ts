@@ -1,8 +1,7 @@
 // Requests as `fetch` makes them: redirects, bodies, headers, and the end that an abort makes at every stage.
 import { once } from "node:events";
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { collectGarbage } from "../../test/support/host/garbage.ts";
 import { plainNetworkSettings } from "../../test/support/host/network.ts";
 import { startRawServer, until } from "../../test/support/host/raw-server.ts";
 import { authorityFile, startOrigin } from "../../test/support/host/web-servers.ts";
@@ -247,10 +246,8 @@ describe("an answer", () => {
 		});
 		const { fetch } = createSubject();
 		await (async () => void (await (await fetch(server.url)).body?.getReader().read()))();
-		setFlagsFromString("--expose-gc");
-		const clear: () => void = runInNewContext("gc");
 		while (server.open() > 0) {
-			clear();
+			collectGarbage();
 			await new Promise((done) => setTimeout(done, 5));
 		}
 		expect([server.requests.length, server.open()]).toEqual([1, 0]);
