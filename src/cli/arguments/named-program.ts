@@ -1,6 +1,7 @@
 // A program that a flag names: its file, or a JSON list of it and its arguments. It is started without a shell.
 import { errorText } from "../../base/errors.ts";
 import { findProgram } from "../../processes/containment.ts";
+import type { ProgramProcess } from "../process/program-process.ts";
 import { UsageError } from "./usage-error.ts";
 
 export interface NamedProgram {
@@ -40,4 +41,15 @@ export function locateNamedProgram(
 	if (found !== null) return { ...program, file: found };
 	const where = file.includes("/") ? `from ${currentDir}` : "in the directories of PATH";
 	throw new UsageError(`${flag} names a program that was not found ${where}, or that may not be run: ${file}`);
+}
+
+/** What a flag names, read and located in the place of a process; null for a flag that was not given. Throws UsageError. */
+export function findNamedProgram(
+	flag: string,
+	value: string | null,
+	{ place, environment }: Pick<ProgramProcess, "place" | "environment">,
+): NamedProgram | null {
+	return value === null
+		? null
+		: locateNamedProgram(flag, readNamedProgram(flag, value), place.currentDir, environment["PATH"]);
 }

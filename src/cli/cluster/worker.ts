@@ -16,7 +16,7 @@ import { createTokens, tokenFile } from "../../gateway/access/tokens.ts";
 import type { FaultOwner } from "../../kernel/api.ts";
 import { nobody } from "../../kernel/session/fault-owner.ts";
 import type { ProgramOptions } from "../arguments/command-line.ts";
-import { locateNamedProgram, readNamedProgram } from "../arguments/named-program.ts";
+import { findNamedProgram } from "../arguments/named-program.ts";
 import { UsageError } from "../arguments/usage-error.ts";
 import type { WorkerFlags } from "../arguments/worker-options.ts";
 import type { Installation } from "../installation/installation.ts";
@@ -37,7 +37,6 @@ export async function runClusterWorker(
 	installation: Installation,
 ): Promise<number> {
 	refuseUnencrypted(flags);
-	const prepare = flags.prepare === null ? null : readNamedProgram("--prepare", flags.prepare);
 	const stopping = new AbortController();
 	/** A second signal: nothing is waited for any more. */
 	const hurrying = new AbortController();
@@ -53,10 +52,7 @@ export async function runClusterWorker(
 			hurrying.abort();
 		},
 	});
-	const command =
-		prepare === null
-			? null
-			: locateNamedProgram("--prepare", prepare, taken.place.currentDir, taken.environment["PATH"]);
+	const command = findNamedProgram("--prepare", flags.prepare, taken);
 	const started = await startHost(executable, options, taken, stopping.signal, {
 		opening: "expired",
 		hasMetrics: flags.operations !== null,

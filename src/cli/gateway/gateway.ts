@@ -22,7 +22,7 @@ import { nobody } from "../../kernel/session/fault-owner.ts";
 import { isAddress } from "../../network/host.ts";
 import type { ProgramOptions } from "../arguments/command-line.ts";
 import type { GatewayFlags } from "../arguments/gateway-options.ts";
-import { locateNamedProgram, type NamedProgram, readNamedProgram } from "../arguments/named-program.ts";
+import { findNamedProgram, type NamedProgram } from "../arguments/named-program.ts";
 import { UsageError } from "../arguments/usage-error.ts";
 import type { Installation } from "../installation/installation.ts";
 import { openInBrowser } from "../process/browser.ts";
@@ -47,7 +47,6 @@ export async function runGateway(
 	installation: Installation,
 ): Promise<number> {
 	refuseUnmeantAddress(flags);
-	const notify = flags.notify === null ? null : readNamedProgram("--notify", flags.notify);
 	const stopping = new AbortController();
 	let faultOwner = (): FaultOwner | null => null;
 	const stop = () => stopping.abort();
@@ -59,8 +58,7 @@ export async function runGateway(
 		faultOwner: () => faultOwner(),
 		onBroken: stop,
 	});
-	const noticeCommand =
-		notify === null ? null : locateNamedProgram("--notify", notify, taken.place.currentDir, taken.environment["PATH"]);
+	const noticeCommand = findNamedProgram("--notify", flags.notify, taken);
 	const started = await startHost(executable, options, taken, stopping.signal, {
 		opening: "expired",
 		hasMetrics: true,
