@@ -1,6 +1,7 @@
 // The `info` command: versions, for clients that check them before they start a server.
 import type { EnvironmentModel } from "../config/environment-models.ts";
 import { protocolVersion } from "../messages/protocol-version.ts";
+import { remoteVersion } from "../remote/remote-version.ts";
 import { describeRuntime } from "./installation/runtime.ts";
 import type { SandboxInfo } from "./sandbox-status.ts";
 import type { StoreStatus } from "./store/store-status.ts";
@@ -25,6 +26,7 @@ export function infoText(
 		python_version: "n/a",
 		server_name: productName,
 		server_version: productVersion,
+		worker_protocol_version: remoteVersion,
 		runtime: runtime.name,
 		runtime_version: runtime.version,
 	};
@@ -37,6 +39,7 @@ export function infoText(
 		`python version: ${info.python_version}`,
 		`server name: ${info.server_name}`,
 		`server version: ${info.server_version}`,
+		`worker protocol: ${info.worker_protocol_version}`,
 		`runtime: ${info.runtime} ${info.runtime_version}`,
 		...(model === null ? [] : [`model: ${model.model} of ${model.provider}, with the key in ${model.variable}`]),
 		"",

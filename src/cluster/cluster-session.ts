@@ -20,7 +20,8 @@ import type {
 } from "../kernel/api.ts";
 import type { RemoteKernel } from "../remote/remote-kernel.ts";
 import type { TaskView } from "../tools/operations.ts";
-import { isEnding, type Placements } from "./placements.ts";
+import { isEnding } from "./ending.ts";
+import type { Placements } from "./placements.ts";
 
 /** The session at a worker. */
 export interface Used {
@@ -74,6 +75,8 @@ export class ClusterSession implements SessionApi {
 	/** Ends the reading of each attachment's events. */
 	readonly #reading = new Map<string, AbortController>();
 	#using: Promise<Used> | null = null;
+	/** Uses that are over although their worker still answers. */
+	readonly #givenBack = new WeakSet<Used>();
 	#handles = 0;
 	#isOver = false;
 
@@ -100,7 +103,7 @@ export class ClusterSession implements SessionApi {
 			this.#using = using;
 			try {
 				const used = await using;
-				if (!used.kernel.lost.aborted) return used;
+				if (!used.kernel.lost.aborted && !this.#givenBack.has(used)) return used;
 			} catch (thrown) {
 				this.#forget(using);
 				throw thrown;
@@ -234,6 +237,8 @@ export class ClusterSession implements SessionApi {
 		const { replaces: _, ...again } = options;
 		const reattach = async (): Promise<boolean> => {
 			if (ended.aborted || this.#isOver) return false;
+			const { kernel } = current.used;
+			const wasLost = kernel.lost.aborted;
 			this.#renew(current.used);
 			try {
 				current = await this.#attachNow({ ...again, after: cursor });
@@ -242,6 +247,8 @@ export class ClusterSession implements SessionApi {
 				end();
 				return false;
 			}
+			// Where it still is, it was stopped: only a worker that ends gives it to another one.
+			if (!wasLost && current.used.kernel === kernel) end();
 			if (ended.aborted) current.attachment.close();
 			return !ended.aborted;
 		};
@@ -326,10 +333,7 @@ export class ClusterSession implements SessionApi {
 
 	/** The next use finds the session anew. */
 	#renew(used: Used): void {
-		const using = this.#using;
-		void using?.then((current) => {
-			if (current === used) this.#forget(using);
-		});
+		this.#givenBack.add(used);
 		used.handle.release();
 	}
 

@@ -16,7 +16,8 @@ import type { ListQuery, SessionPage } from "../store/session-store.ts";
 import { ClusterSession } from "./cluster-session.ts";
 import type { WorkerConnections } from "./connections.ts";
 import { type Placements, unmet } from "./placements.ts";
-import type { Registry } from "./registry.ts";
+import type { Registry, SessionPlace, WorkerPlace } from "./registry.ts";
+import { announcesOther, otherVersion } from "./worker-version.ts";
 
 export interface ClusterParts {
 	/** What this process does itself: it reads the store, and knows settings and skills. */
@@ -25,6 +26,12 @@ export interface ClusterParts {
 	readonly placements: Placements;
 	readonly connections: WorkerConnections;
 }
+
+/** A worker, as operators are shown it. */
+export type ShownWorker = Pick<WorkerPlace, "id" | "address" | "tags" | "remoteVersion" | "isEnding"> & {
+	/** Why this process cannot use it, and what to do; absent when it can. */
+	readonly notUsable?: string;
+};
 
 export class ClusterSessions implements SessionsApi {
 	readonly takesEditorFiles = false;
@@ -62,30 +69,47 @@ export class ClusterSessions implements SessionsApi {
 		return this.#parts.placements.atWorker(id, ({ kernel }) => kernel.sessions.fork(id, options));
 	}
 
+	/** Those of the workers that can be used: one that has just ended has none, and one of another version is not understood. */
 	async loaded(): Promise<readonly SessionInfo[]> {
 		const { registry, connections } = this.#parts;
 		const loaded = (await registry.workers()).map(async (worker) => {
 			try {
 				return await (await connections.reach(worker)).sessions.loaded();
 			} catch (thrown) {
-				// One that has just ended has none.
-				if (thrown instanceof KernelError && thrown.code === "closed") return [];
+				if (isUnusable(thrown)) return [];
 				throw thrown;
 			}
 		});
 		return (await Promise.all(loaded)).flat();
 	}
 
-	/** With the reason for each session that no worker can run. */
+	/** All workers that run, each with the reason why it cannot be used, if there is one. */
+	async workers(): Promise<readonly ShownWorker[]> {
+		const { registry, connections } = this.#parts;
+		const workers = (await registry.workers()).map(async (worker): Promise<ShownWorker> => {
+			const { id, address, tags, remoteVersion, isEnding } = worker;
+			const shown = { id, address, tags, remoteVersion, isEnding };
+			try {
+				await connections.reach(worker);
+				return shown;
+			} catch (thrown) {
+				if (isUnusable(thrown)) return { ...shown, notUsable: thrown.message };
+				throw thrown;
+			}
+		});
+		return await Promise.all(workers);
+	}
+
+	/** With the reason for each session that no worker can run, or whose worker cannot be used. */
 	async list(query: ListQuery): Promise<SessionPage> {
 		const { local, registry } = this.#parts;
 		const page = await local.list(query);
-		const needs = await registry.needsOf(page.sessions.map(({ id }) => id));
-		if (needs.size === 0) return page;
-		const workers = await registry.workers();
+		const places = await registry.placesOf(page.sessions.map(({ id }) => id));
+		const areNeeded = [...places.values()].some(({ needs }) => needs.length > 0);
+		const workers = areNeeded ? (await registry.workers()).filter((worker) => !announcesOther(worker)) : [];
 		const sessions = page.sessions.map((session) => {
-			const notRunnable = unmet(needs.get(session.id) ?? [], workers);
-			return needs.has(session.id) && notRunnable !== null ? { ...session, notRunnable } : session;
+			const notRunnable = whyNotRunnable(places.get(session.id), workers);
+			return notRunnable === null ? session : { ...session, notRunnable };
 		});
 		return { ...page, sessions };
 	}
@@ -151,6 +175,22 @@ export class ClusterSessions implements SessionsApi {
 		this.#used.set(key, session);
 		return session;
 	}
+}
+
+/** Whether a worker has ended, cannot be reached, or is of another version. */
+function isUnusable(thrown: unknown): thrown is KernelError {
+	return thrown instanceof KernelError && (thrown.code === "closed" || thrown.code === "unsupported");
+}
+
+/** Null for a session that can be used. */
+function whyNotRunnable(
+	place: Pick<SessionPlace, "needs" | "worker"> | undefined,
+	workers: readonly WorkerPlace[],
+): string | null {
+	if (place === undefined) return null;
+	const { needs, worker } = place;
+	if (worker !== null && announcesOther(worker)) return otherVersion(worker).message;
+	return needs.length === 0 ? null : unmet(needs, workers);
 }
 
 function keyOf(id: string, { archived = false }: OpeningOptions): string {

@@ -12,6 +12,7 @@ import { meetWorker } from "./handshake.ts";
 import { watchPulse } from "./pulse.ts";
 import type { Registry, WorkerPlace } from "./registry.ts";
 import { readWorkerAddress } from "./worker-address.ts";
+import { announcesOther, otherVersion } from "./worker-version.ts";
 
 /** Milliseconds for a connection to be there. */
 const patience = 5_000;
@@ -28,6 +29,8 @@ export interface ConnectionParts {
 export class WorkerConnections {
 	readonly #parts: ConnectionParts;
 	readonly #open = new Map<string, Promise<RemoteKernel>>();
+	/** The workers of another version that the log has. */
+	readonly #refused = new Set<string>();
 	/** Withdraws the next look; null when nothing is connected. */
 	#withdraw: (() => void) | null = null;
 	#isClosed = false;
@@ -36,11 +39,12 @@ export class WorkerConnections {
 		this.#parts = parts;
 	}
 
-	/** The kernel of a worker. Fails `closed` when it cannot be reached. */
+	/** The kernel of a worker. Fails `closed` when it cannot be reached, `unsupported` for one of another version. */
 	async reach(worker: WorkerPlace): Promise<RemoteKernel> {
 		if (this.#isClosed) throw new KernelError("closed", "The program is ending.");
 		const known = this.#open.get(worker.id);
 		if (known !== undefined) return await known;
+		if (announcesOther(worker)) throw this.#refuse(worker);
 		const opening = this.#connect(worker);
 		this.#open.set(worker.id, opening);
 		this.#watch();
@@ -68,6 +72,13 @@ export class WorkerConnections {
 		});
 		this.#open.clear();
 		await Promise.all(closing);
+	}
+
+	#refuse(worker: WorkerPlace): KernelError {
+		const error = otherVersion(worker);
+		if (!this.#refused.has(worker.id)) this.#parts.log.warn("A worker is of another version.", { why: error.message });
+		this.#refused.add(worker.id);
+		return error;
 	}
 
 	/** Looks again and again, as long as something is connected. */
@@ -104,7 +115,10 @@ export class WorkerConnections {
 		try {
 			await meetWorker(socket, worker.secret);
 			const { limits, clock, log } = this.#parts;
-			const kernel = await connectKernel(createStreamTransport(socket, limits), log, AbortSignal.timeout(patience));
+			const transport = createStreamTransport(socket, limits);
+			const kernel = await connectKernel(transport, log, AbortSignal.timeout(patience)).catch((thrown: unknown) => {
+				throw thrown instanceof KernelError && thrown.code === "unsupported" ? this.#refuse(worker) : thrown;
+			});
 			const onSilent = () => {
 				log.warn("A worker gives no sign of life over its connection, which is ended.", { worker: worker.id });
 				void kernel.close(`The worker ${worker.id} gave no sign of life.`);

@@ -3,9 +3,12 @@ import { type Clock, createDeadline, type Deadline, sleep } from "../base/clock.
 import { errorText, KernelError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { RemoteKernel } from "../remote/remote-kernel.ts";
+import { remoteVersion } from "../remote/remote-version.ts";
 import type { Placement } from "../store/session-store.ts";
 import type { WorkerConnections } from "./connections.ts";
+import { isEnding } from "./ending.ts";
 import { placedChannel, type Registry, type WorkerPlace } from "./registry.ts";
+import { announcesOther } from "./worker-version.ts";
 
 /** Milliseconds that a session is looked for a worker, when nothing else is said. */
 export const usualPatience = 20_000;
@@ -163,19 +166,12 @@ export class Placements {
 	}
 }
 
-/** Whether another look may find a worker: the one that was found is lost, ends, or lost the session to another one. */
+/** Whether another look may find a worker: the one that was found is lost, ends (of whatever version), or lost the session to another one. */
 function isPassing({ code, data }: KernelError, placed: Placed | null): boolean {
-	if (placed === null) return code === "closed";
+	if (placed === null) return code === "closed" || isEnding(data);
 	return (
 		(code === "closed" && (placed.kernel.lost.aborted || isEnding(data))) || (code === "busy" && namesHolder(data))
 	);
-}
-
-/** Of the error with which a worker refuses what another one should do. */
-export const endingData = { isEnding: true } as const;
-
-export function isEnding(data: unknown): boolean {
-	return typeof data === "object" && data !== null && "isEnding" in data;
 }
 
 function namesHolder(data: unknown): boolean {
@@ -190,12 +186,21 @@ export function whyNot({ needs }: Pick<Placement, "needs">, workers: readonly Wo
 			data: { workers: 0 },
 		});
 	}
-	const missing = unmet(needs, taking);
-	if (missing !== null) return new KernelError("overloaded", missing, { data: { workers: taking.length, needs } });
+	const usable = taking.filter((worker) => !announcesOther(worker));
+	const count = { workers: usable.length };
+	if (usable.length === 0) {
+		return new KernelError(
+			"overloaded",
+			`No worker runs that speaks version ${remoteVersion} of the protocol, as this gateway does. Versions of the workers: ${taking.map(({ id, remoteVersion: theirs }) => `${id}: ${theirs}`).join("; ")}. Start one of this gateway's version (docs/scale.md, Upgrading).`,
+			{ data: count },
+		);
+	}
+	const missing = unmet(needs, usable);
+	if (missing !== null) return new KernelError("overloaded", missing, { data: { ...count, needs } });
 	return new KernelError(
 		"overloaded",
-		`All workers are full (${taking.length}); try again when a session is no longer used, or start another worker.`,
-		{ data: { workers: taking.length } },
+		`All workers are full (${usable.length}); try again when a session is no longer used, or start another worker.`,
+		{ data: count },
 	);
 }
 

@@ -4,6 +4,7 @@ import { randomUUID } from "node:crypto";
 import * as v from "valibot";
 import type { Database, Row } from "../store/postgres/database.ts";
 import type { Placement } from "../store/session-store.ts";
+import { readTags, versionTag } from "./worker-version.ts";
 
 /** A worker that runs. */
 export interface WorkerPlace {
@@ -15,6 +16,8 @@ export interface WorkerPlace {
 	/** SHA-256 of its certificate, as colon-separated hex; null where the connection is not encrypted. */
 	readonly fingerprint: string | null;
 	readonly tags: readonly string[];
+	/** The version of the protocol that it speaks; null for one that did not announce it. */
+	readonly remoteVersion: number | null;
 	/** Whether it takes no more sessions, because it ends. */
 	readonly isEnding: boolean;
 }
@@ -38,8 +41,8 @@ const workerSchema = v.object({
 });
 
 function toWorker(row: Row): WorkerPlace {
-	const { is_ending: isEnding, ...others } = v.parse(workerSchema, row);
-	return { ...others, isEnding };
+	const { is_ending: isEnding, tags, ...others } = v.parse(workerSchema, row);
+	return { ...others, ...readTags(tags), isEnding };
 }
 
 const workerColumns = "p.id, p.address, p.secret, p.fingerprint, p.tags, p.is_ending";
@@ -64,11 +67,11 @@ export interface Registry {
 	workers(): Promise<readonly WorkerPlace[]>;
 	/** Where a stored session is; null when there is no such session. */
 	find(sessionId: string): Promise<SessionPlace | null>;
-	/** What each of these sessions needs; those that need nothing are left out. */
-	needsOf(sessionIds: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>>;
-	/** Makes the process of this id a worker, or one that ends. */
-	announce(worker: WorkerPlace): Promise<void>;
-	/** Looks for a worker. Gives the id of the request. */
+	/** What each of these sessions needs, and which worker has it; those that need nothing and are nowhere are left out. */
+	placesOf(sessionIds: readonly string[]): Promise<ReadonlyMap<string, Pick<SessionPlace, "needs" | "worker">>>;
+	/** Makes the process of this id a worker of the version of this program, or one that ends. */
+	announce(worker: Omit<WorkerPlace, "remoteVersion">): Promise<void>;
+	/** Looks for a worker of the version of this program. Gives the id of the request. */
 	ask(needs: Placement, askedBy: string): Promise<string>;
 	/** The worker that took the request; null when none has yet, or that one has ended. */
 	answer(requestId: string): Promise<WorkerPlace | null>;
@@ -129,19 +132,33 @@ export class DatabaseRegistry implements Registry {
 		return { workDir, owner, needs, worker, holder: worker === null ? holder : null };
 	}
 
-	async needsOf(sessionIds: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>> {
+	async placesOf(sessionIds: readonly string[]): Promise<ReadonlyMap<string, Pick<SessionPlace, "needs" | "worker">>> {
 		const rows = await this.#query(
-			`select s.id, s.needs from ${this.#schema}.session s where s.id = any($1) and s.needs <> '{}'`,
+			`select s.id as session, s.needs, ${workerColumns} from ${this.#schema}.session s
+				left join ${this.#schema}.process p on p.id = s.holder and ${isWorker} and ${lives}
+				where s.id = any($1) and (s.needs <> '{}' or p.id is not null)`,
 			[sessionIds],
 		);
-		const schema = v.object({ id: v.string(), needs: v.array(v.string()) });
-		return new Map(rows.map((row) => v.parse(schema, row)).map(({ id, needs }) => [id, needs]));
+		const schema = v.object({ session: v.string(), needs: v.array(v.string()) });
+		return new Map(
+			rows.map((row) => {
+				const { session, needs } = v.parse(schema, row);
+				return [session, { needs, worker: row["id"] === null ? null : toWorker(row) }];
+			}),
+		);
 	}
 
-	async announce({ id, address, secret, fingerprint, tags, isEnding }: WorkerPlace): Promise<void> {
+	async announce({
+		id,
+		address,
+		secret,
+		fingerprint,
+		tags,
+		isEnding,
+	}: Omit<WorkerPlace, "remoteVersion">): Promise<void> {
 		await this.#query(
 			`update ${this.#schema}.process set address = $2, secret = $3, fingerprint = $4, tags = $5, is_ending = $6 where id = $1`,
-			[id, address, secret, fingerprint, tags, isEnding],
+			[id, address, secret, fingerprint, [...tags, versionTag], isEnding],
 		);
 		await this.#notify(workChannel, id);
 	}
@@ -151,7 +168,7 @@ export class DatabaseRegistry implements Registry {
 		await this.#query(`insert into ${this.#schema}.placement (id, owner, needs, asked_by) values ($1, $2, $3, $4)`, [
 			id,
 			owner,
-			needs,
+			[...needs, versionTag],
 			askedBy,
 		]);
 		await this.#notify(workChannel, id);
@@ -183,7 +200,7 @@ export class DatabaseRegistry implements Registry {
 			)
 			update ${this.#schema}.placement r set worker = $1, answered_at = now() from chosen where r.id = chosen.id
 			returning r.id`,
-			[worker, tags, room],
+			[worker, [...tags, versionTag], room],
 		);
 		const claims = rows.map((row) => v.parse(idSchema, row).id);
 		for (const id of claims) await this.#notify(placedChannel, id);

@@ -14,17 +14,19 @@ import type {
 	StoredId,
 } from "../kernel/api.ts";
 import type { ListQuery, SessionPage } from "../store/session-store.ts";
-import { endingData } from "./placements.ts";
+import { endingData } from "./ending.ts";
 
 /** Milliseconds between two looks whether a turn still runs. */
 const idleInterval = 50;
+/** Of so many of them, one looks for sessions that nobody uses. */
+const looksForUnused = 20;
 
 export class WorkerSessions implements SessionsApi {
 	readonly takesEditorFiles = false;
 	readonly #sessions: SessionsApi;
 	readonly #prepare: ((workDir: string | null, sessionId: string | null) => Promise<void>) | null;
-	/** The handles of each session that is used. */
-	readonly #uses = new Map<string, number>();
+	/** What gives each handle back, of each session that is used. */
+	readonly #uses = new Map<string, Set<() => void>>();
 	readonly #onUse: () => void;
 	readonly #connections = new AbortController();
 	/** Those of front ends that were admitted. */
@@ -61,10 +63,22 @@ export class WorkerSessions implements SessionsApi {
 		this.#refusesTurns = true;
 	}
 
-	/** Resolves once no turn runs, or the signal aborts. */
+	/**
+	 * Resolves once no turn runs, or the signal aborts. What nobody uses meanwhile is given away at once: also front ends of
+	 * another version, which cannot ask for it here, then find it at another worker.
+	 */
 	async idle(clock: Clock, signal: AbortSignal): Promise<void> {
-		while (!signal.aborted && (await this.#sessions.loaded()).some(({ isRunning }) => isRunning)) {
+		for (let looks = 0; !signal.aborted; looks += 1) {
+			const loaded = await this.#sessions.loaded();
+			if (!loaded.some(({ isRunning }) => isRunning)) return;
+			if (looks % looksForUnused === 0) await this.#giveAway(loaded);
 			await sleep(clock, idleInterval, signal);
+		}
+	}
+
+	async #giveAway(loaded: readonly SessionInfo[]): Promise<void> {
+		for (const { id, isRunning } of loaded) {
+			if (!isRunning && !this.#uses.has(id)) await this.#sessions.unload(id).catch(() => {});
 		}
 	}
 
@@ -76,7 +90,7 @@ export class WorkerSessions implements SessionsApi {
 
 	async acquire(id: string, options: OpeningOptions = {}): Promise<SessionHandle> {
 		if (!this.#uses.has(id)) {
-			this.#refuseEnding();
+			await this.#refuseEndingUnlessRunning(id);
 			await this.#prepare?.(null, id);
 		}
 		try {
@@ -120,8 +134,15 @@ export class WorkerSessions implements SessionsApi {
 		return this.#sessions.interrupt(id);
 	}
 
-	unload(id: string): Promise<void> {
-		return this.#sessions.unload(id);
+	/**
+	 * From a worker that ends an idle session is taken away, whoever uses it: their events end, and they find it at another
+	 * worker. A client that only watches would otherwise keep it from all that want to go on with it.
+	 */
+	async unload(id: string): Promise<void> {
+		if (this.#refusesTurns && !(await this.#isRunning(id))) {
+			for (const release of [...(this.#uses.get(id) ?? [])]) release();
+		}
+		await this.#sessions.unload(id);
 	}
 
 	archive(id: string): Promise<void> {
@@ -139,32 +160,40 @@ export class WorkerSessions implements SessionsApi {
 
 	#count(handle: SessionHandle): SessionHandle {
 		const { id } = handle.session;
-		const known = this.#uses.get(id);
-		this.#uses.set(id, (known ?? 0) + 1);
-		if (known === undefined) this.#onUse();
-		let isGiven = false;
-		const give = () => {
-			if (isGiven) return;
-			isGiven = true;
-			const left = (this.#uses.get(id) ?? 1) - 1;
-			if (left > 0) this.#uses.set(id, left);
-			else this.#uses.delete(id);
+		const uses = this.#uses.get(id) ?? new Set();
+		if (uses.size === 0) this.#onUse();
+		this.#uses.set(id, uses);
+		/** Whether it was not given back yet. */
+		const give = (): boolean => {
+			const isFirst = uses.delete(release);
+			if (uses.size === 0 && this.#uses.get(id) === uses) this.#uses.delete(id);
+			return isFirst;
 		};
+		const release = () => {
+			if (give()) handle.release();
+		};
+		uses.add(release);
 		return {
 			...handle,
 			startTurn: async (input, options) => {
-				this.#refuseEnding();
+				// One that runs says so itself, or which turn the key started.
+				await this.#refuseEndingUnlessRunning(id);
 				return await handle.startTurn(input, options);
 			},
-			release: () => {
-				give();
-				handle.release();
-			},
+			release,
 			discard: async () => {
-				give();
-				await handle.discard();
+				if (give()) await handle.discard();
 			},
 		};
+	}
+
+	async #isRunning(id: string): Promise<boolean> {
+		return (await this.#sessions.loaded()).some((info) => info.id === id && info.isRunning);
+	}
+
+	/** What runs here runs to its end here, and is used until then. */
+	async #refuseEndingUnlessRunning(id: string): Promise<void> {
+		if (this.#refusesTurns && !(await this.#isRunning(id))) this.#refuseEnding();
 	}
 
 	#refuseEnding(): void {

@@ -13,7 +13,7 @@ import { TokenWatch } from "./access/token-watch.ts";
 import type { Scope, Tokens } from "./access/tokens.ts";
 import { readHistory } from "./history.ts";
 import { HttpServer, type TlsFiles } from "./http-server.ts";
-import { type CallMethod, createMethods, readParams, withSession } from "./methods.ts";
+import { type CallMethod, createMethods, type ListWorkers, readParams, withSession } from "./methods.ts";
 import { type Operations, sendHealth, sendText, toHealthPath } from "./operations.ts";
 import { type PageFiles, sendPageFile } from "./page.ts";
 import { PromptQueues } from "./prompt-queues.ts";
@@ -40,6 +40,8 @@ const lastAnswerTime = 500;
 
 export interface GatewayOptions {
 	readonly sessions: SessionsApi;
+	/** The workers that run them; absent where this process does. */
+	readonly workers?: ListWorkers;
 	readonly server: { readonly name: string; readonly version: string };
 	/** A literal address. */
 	readonly address: string;

@@ -19,8 +19,22 @@ import {
 } from "./protocol.ts";
 import { available, type Setup, SignIn } from "./setup.ts";
 
+/** The workers that run, each with the reason why it cannot be used here; that is absent when it can. */
+export type ListWorkers = () => Promise<
+	readonly {
+		readonly id: string;
+		readonly address: string;
+		readonly tags: readonly string[];
+		readonly remoteVersion: number | null;
+		readonly isEnding: boolean;
+		readonly notUsable?: string;
+	}[]
+>;
+
 export interface MethodParts {
 	readonly sessions: SessionsApi;
+	/** The workers that run the sessions; absent where this process does. */
+	readonly workers?: ListWorkers;
 	readonly queues: Omit<PromptQueues, "watch" | "close">;
 	readonly setup: Setup | null;
 	readonly server: { readonly name: string; readonly version: string };
@@ -57,7 +71,7 @@ export async function withSession<R>(
 	}
 }
 
-export function createMethods({ sessions, queues, setup, server }: MethodParts): CallMethod {
+export function createMethods({ sessions, workers, queues, setup, server }: MethodParts): CallMethod {
 	const look = <R>(id: string, work: (handle: SessionHandle) => Promise<R>) =>
 		withSession(sessions, id, toLookAt, work);
 	const use = <R>(id: string, work: (handle: SessionHandle) => Promise<R>) => withSession(sessions, id, {}, work);
@@ -82,6 +96,10 @@ export function createMethods({ sessions, queues, setup, server }: MethodParts):
 		},
 		"sessions.list": (query) => sessions.list(query),
 		"sessions.loaded": async () => [...(await sessions.loaded())],
+		"workers.list": async () => {
+			const running = await workers?.();
+			return running?.map(({ tags, ...worker }) => ({ ...worker, tags: [...tags] })) ?? null;
+		},
 		"sessions.create": async (params) => {
 			const handle = await sessions.create(toCreationOptions(params));
 			try {

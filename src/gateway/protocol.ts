@@ -136,6 +136,23 @@ export const methods = {
 		none,
 		v.array(infoSchema),
 	),
+	"workers.list": method(
+		"observe",
+		"The workers that run (docs/scale.md), each with the version of the protocol that it speaks, null when it announced none, and with the reason why this gateway cannot use it (`notUsable`), if there is one. Null where the gateway runs its sessions itself.",
+		none,
+		v.nullable(
+			v.array(
+				v.object({
+					id: text,
+					address: text,
+					tags: v.array(text),
+					remoteVersion: v.nullable(v.number()),
+					isEnding: v.boolean(),
+					notUsable: optional(text),
+				}),
+			),
+		),
+	),
 	"sessions.create": method(
 		"control",
 		"Creates a session. What is absent is left to the settings and the command line of the gateway. With workers (docs/scale.md), `needs` are the tags that a worker must have to run it, and `owner` is whom it belongs to: the workers are shared fairly among owners.",

@@ -17,9 +17,9 @@ import {
 	type RequestName,
 	type Result,
 	remoteRules,
-	remoteVersion,
 	requests,
 } from "./protocol.ts";
+import { remoteVersion } from "./remote-version.ts";
 
 /** Requests of one front end that may be unanswered: each attachment has one that waits for events. */
 const maximumInFlight = 20_000;

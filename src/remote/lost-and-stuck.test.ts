@@ -14,8 +14,8 @@ import { plainRequest } from "../kernel/hosting/hosted-options.ts";
 import { createMemoryTransport } from "../transports/memory.ts";
 import { createStreamTransport } from "../transports/stream.ts";
 import { serveKernel } from "./kernel-server.ts";
-import { remoteVersion } from "./protocol.ts";
 import { connectKernel } from "./remote-kernel.ts";
+import { remoteVersion } from "./remote-version.ts";
 
 const limits = { lineLimit: 104_857_600, outboxLimit: 262_144 };
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));

@@ -29,9 +29,6 @@ import {
 	taskSchema,
 } from "./values.ts";
 
-/** Both sides must have the same version of this protocol. */
-export const remoteVersion = 7;
-
 const text = v.string();
 const none = v.object({});
 const handle = v.object({ handle: text });

@@ -14,8 +14,8 @@ import { plainRequest } from "../kernel/hosting/hosted-options.ts";
 import { createMemoryTransport } from "../transports/memory.ts";
 import { createStreamTransport } from "../transports/stream.ts";
 import { serveKernel } from "./kernel-server.ts";
-import { remoteVersion } from "./protocol.ts";
 import { connectKernel } from "./remote-kernel.ts";
+import { remoteVersion } from "./remote-version.ts";
 
 describe.each(connectionKinds)("a connection to a kernel %s", (_name, createPair) => {
 	it("gives back what the front end used when it is lost; the turn goes on", async () => {

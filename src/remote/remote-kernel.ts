@@ -16,8 +16,9 @@ import type {
 import type { LineTransport } from "../rpc/transport.ts";
 import type { ListQuery, SessionPage } from "../store/session-store.ts";
 import { Caller } from "./caller.ts";
-import { type Result, remoteVersion } from "./protocol.ts";
+import type { Result } from "./protocol.ts";
 import { RemoteSession, readStoredEvents } from "./remote-session.ts";
+import { remoteVersion } from "./remote-version.ts";
 
 export interface RemoteKernel {
 	readonly sessions: SessionsApi;

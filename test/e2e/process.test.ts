@@ -17,6 +17,7 @@ describe("commands that print", () => {
 			python_version: expect.any(String),
 			server_name: "agentwire",
 			server_version: expect.stringMatching(/^\d+\.\d+\.\d+/),
+			worker_protocol_version: expect.any(Number),
 			runtime: expect.stringMatching(/^(?:node|bun)$/),
 			runtime_version: expect.stringMatching(/^\d+\.\d+\.\d+/),
 		});

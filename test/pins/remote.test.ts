@@ -3,7 +3,8 @@
 import { createHash } from "node:crypto";
 import { toJsonSchema } from "@valibot/to-json-schema";
 import { expect, it } from "vitest";
-import { notifications, remoteVersion, requests } from "../../src/remote/protocol.ts";
+import { notifications, requests } from "../../src/remote/protocol.ts";
+import { remoteVersion } from "../../src/remote/remote-version.ts";
 
 it("pins the values that cross to a kernel elsewhere to their version", () => {
 	const values = [

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import packageJson from "../../../package.json" with { type: "json" };
+import { remoteVersion } from "../../remote/remote-version.ts";
 import { infoText } from "../info.ts";
 import { versionText } from "../version.ts";
 import { commandNames, commands } from "./commands.ts";
@@ -27,6 +28,7 @@ describe("infoText", () => {
 			python_version: "n/a",
 			server_name: "agentwire",
 			server_version: packageJson.version,
+			worker_protocol_version: remoteVersion,
 			runtime: "node",
 			runtime_version: process.versions.node,
 		});
@@ -37,6 +39,7 @@ describe("infoText", () => {
 			"python version: n/a",
 			"server name: agentwire",
 			`server version: ${packageJson.version}`,
+			`worker protocol: ${remoteVersion}`,
 			`runtime: node ${process.versions.node}`,
 			"",
 		]);

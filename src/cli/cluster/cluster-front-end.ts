@@ -10,7 +10,7 @@ import type { PostgresStore } from "../../store/postgres/postgres-store.ts";
 import { workerLimits } from "./worker-limits.ts";
 
 /** `local` are the sessions of this process, which reads the store and knows settings and skills. */
-export function openClusterSessions(local: SessionsApi, store: PostgresStore, log: Log): SessionsApi {
+export function openClusterSessions(local: SessionsApi, store: PostgresStore, log: Log): ClusterSessions {
 	const registry = new DatabaseRegistry(store.database);
 	const connections = new WorkerConnections({ registry, limits: workerLimits, clock: systemClock, log });
 	const processId = () => store.processId();

@@ -79,6 +79,7 @@ export async function runGateway(
 		const page = flags.page === null ? null : await readBuiltPage(installation.pageDir, files);
 		gateway = await startGateway({
 			sessions: host.sessions,
+			...(host.workers === undefined ? {} : { workers: host.workers }),
 			server: { name: productName, version: productVersion },
 			address: flags.address,
 			port: flags.port,
@@ -122,11 +123,15 @@ export async function runGateway(
 }
 
 /** Sessions in a store that other processes share are those of its workers. */
-async function openGatewayHost(started: StartedKernel, log: Log): ReturnType<StartedKernel["openHost"]> {
+async function openGatewayHost(
+	started: StartedKernel,
+	log: Log,
+): Promise<Awaited<ReturnType<StartedKernel["openHost"]>> & Pick<GatewayOptions, "workers">> {
 	const host = await started.openHost(null, null);
 	if (started.sharedStore === null) return host;
 	const { openClusterSessions } = await import("../cluster/cluster-front-end.ts");
-	return { ...host, sessions: openClusterSessions(host.sessions, started.sharedStore, log) };
+	const sessions = openClusterSessions(host.sessions, started.sharedStore, log);
+	return { ...host, sessions, workers: () => sessions.workers() };
 }
 
 async function readBuiltPage(directory: string | null, files: Files) {

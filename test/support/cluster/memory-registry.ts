@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import type { Registry, RegistryChannel, SessionPlace, WorkerPlace } from "../../../src/cluster/registry.ts";
 import { placedChannel, workChannel } from "../../../src/cluster/registry.ts";
+import { remoteVersion } from "../../../src/remote/remote-version.ts";
 import type { Placement } from "../../../src/store/session-store.ts";
 
 interface Request extends Placement {
@@ -43,12 +44,13 @@ export class MemoryRegistry implements Registry {
 		};
 	}
 
-	async needsOf(sessionIds: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>> {
-		return new Map([...this.needs].filter(([id]) => sessionIds.includes(id)));
+	async placesOf(sessionIds: readonly string[]) {
+		return new Map(await Promise.all(sessionIds.map(async (id) => [id, await this.find(id)] as const)));
 	}
 
-	async announce(worker: WorkerPlace): Promise<void> {
-		this.#workers.set(worker.id, worker);
+	/** Workers are of this version, unless they say something else. */
+	async announce(worker: Omit<WorkerPlace, "remoteVersion"> & Partial<WorkerPlace>): Promise<void> {
+		this.#workers.set(worker.id, { remoteVersion, ...worker });
 	}
 
 	async ask(placement: Placement, askedBy: string): Promise<string> {

@@ -9,7 +9,7 @@ import { text as readText } from "node:stream/consumers";
 import * as v from "valibot";
 import { createPostgresPlace, type PostgresPlace } from "./postgres-place.ts";
 
-const executable = path.resolve("bin/agentwire");
+const ownExecutable = path.resolve("bin/agentwire");
 
 /** A model that says what its prompt asks for, and `scripted`, whose answers are in a file of the share directory. */
 const settings = (schema: string, scripts: string) => `
@@ -56,6 +56,8 @@ const answerSchema = v.object({
 	error: v.optional(v.object({ message: v.string() })),
 });
 
+const listAnswerSchema = v.object({ result: v.array(v.record(v.string(), v.unknown())) });
+
 export interface Program {
 	readonly child: ChildProcess;
 	/** The line that it printed when it was ready. */
@@ -75,8 +77,8 @@ export interface ClusterPrograms {
 	readonly place: PostgresPlace;
 	/** The share directory, which is the work directory too. */
 	readonly home: string;
-	/** Starts a worker or a gateway, and waits until it is ready. */
-	start(words: readonly string[], environment?: Environment): Promise<Program>;
+	/** Starts a worker or a gateway, of this build of the program or another one, and waits until it is ready. */
+	start(words: readonly string[], environment?: Environment, executable?: string): Promise<Program>;
 	/** Runs a command to its end. */
 	run(words: readonly string[], environment?: Environment): Promise<Finished>;
 	/** The gateway as a client with the token of `control` uses it. */
@@ -92,6 +94,8 @@ export interface GatewayUse {
 		params?: object,
 		headers?: Headers,
 	): Promise<NonNullable<v.InferOutput<typeof answerSchema>["result"]>>;
+	/** The same of a method that answers with a list. */
+	list(method: string, params?: object): Promise<readonly Readonly<Record<string, unknown>>[]>;
 	/** The durable events of a session from its beginning, as they come. */
 	stream(sessionId: string): Promise<readonly { readonly seq: number; readonly type: string }[]>;
 }
@@ -101,7 +105,7 @@ export async function createClusterPrograms(url: string): Promise<ClusterProgram
 	const home = await mkdtemp(path.join(tmpdir(), "agentwire-cluster-"));
 	await writeFile(path.join(home, "config.toml"), settings(place.schema, path.join(home, "scripts.json")));
 	const running: ChildProcess[] = [];
-	const spawnOne = (words: readonly string[], environment: Environment) => {
+	const spawnOne = (words: readonly string[], environment: Environment, executable = ownExecutable) => {
 		const child = spawn(process.execPath, [executable, ...words], {
 			cwd: home,
 			env: { ...process.env, KIMI_SHARE_DIR: home, AGENTWIRE_STORE_URL: url, ...environment },
@@ -112,8 +116,8 @@ export async function createClusterPrograms(url: string): Promise<ClusterProgram
 	return {
 		place,
 		home,
-		async start(words, environment = {}) {
-			const child = spawnOne([...words, "--json", "--work-dir", home], environment);
+		async start(words, environment = {}, executable = ownExecutable) {
+			const child = spawnOne([...words, "--json", "--work-dir", home], environment, executable);
 			const complaint = readText(child.stderr);
 			for await (const line of createInterface({ input: child.stdout })) return { child, ready: JSON.parse(line) };
 			throw new Error(`It did not start: ${await complaint}`);
@@ -130,16 +134,21 @@ export async function createClusterPrograms(url: string): Promise<ClusterProgram
 			const { token } = tokens.find(({ scope }: { scope: string }) => scope === "control");
 			const gateway = { url: String(ready["url"]), token: String(token) };
 			const authorization = `Bearer ${gateway.token}`;
-			const call: GatewayUse["call"] = async (method, params = {}, headers = {}) => {
+			const send = async (method: string, params: object, headers: Headers): Promise<unknown> => {
 				const response = await fetch(`${gateway.url}/rpc`, {
 					method: "POST",
 					headers: { authorization, "content-type": "application/json", ...headers },
 					body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
 				});
-				const { result, error } = v.parse(answerSchema, await response.json());
+				return await response.json();
+			};
+			const call: GatewayUse["call"] = async (method, params = {}, headers = {}) => {
+				const { result, error } = v.parse(answerSchema, await send(method, params, headers));
 				if (error !== undefined) throw new Error(error.message);
 				return result;
 			};
+			const list: GatewayUse["list"] = async (method, params = {}) =>
+				v.parse(listAnswerSchema, await send(method, params, {})).result;
 			const stream: GatewayUse["stream"] = async (sessionId) => {
 				// From the beginning, however late it attaches.
 				const { cursor } = await call("session.snapshot", { sessionId });
@@ -161,7 +170,7 @@ export async function createClusterPrograms(url: string): Promise<ClusterProgram
 				})().catch(() => {});
 				return events;
 			};
-			return { gateway, call, stream };
+			return { gateway, call, list, stream };
 		},
 		async cleanUp() {
 			for (const child of running.splice(0)) {

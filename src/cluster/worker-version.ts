@@ -1,0 +1,47 @@
+// Workers and front ends of several versions over one store: only those that speak the same version of the protocol use
+// each other. A worker announces its version, and a request for a worker demands it.
+import { KernelError } from "../base/errors.ts";
+import { remoteVersion } from "../remote/remote-version.ts";
+import { endingData } from "./ending.ts";
+
+// The version is a tag among those that a worker has and a request needs: so the tables are the same for all versions, and
+// no worker takes what it cannot serve. Nobody can give such a tag, because it has blanks.
+const tagPrefix = "remote version ";
+
+/** What a worker says of itself. */
+interface Announced {
+	readonly id: string;
+	readonly remoteVersion: number | null;
+	readonly isEnding: boolean;
+}
+
+/** The tag of those that speak this version. */
+export const versionTag = `${tagPrefix}${remoteVersion}`;
+
+/** The tags that operators gave, and the version that is among the stored ones; null when none is. */
+export function readTags(stored: readonly string[]): {
+	readonly tags: readonly string[];
+	readonly remoteVersion: number | null;
+} {
+	const version = stored.find((tag) => tag.startsWith(tagPrefix));
+	return {
+		tags: stored.filter((tag) => tag !== version),
+		remoteVersion: version === undefined ? null : Number(version.slice(tagPrefix.length)),
+	};
+}
+
+/** Whether it announced another version; one that announced none is found out by a connection. */
+export function announcesOther({ remoteVersion: theirs }: Pick<Announced, "remoteVersion">): boolean {
+	return theirs !== null && theirs !== remoteVersion;
+}
+
+/** For whoever wants something of a worker of another version. */
+export function otherVersion({ id, remoteVersion: theirs, isEnding }: Announced): KernelError {
+	const versions = `The worker ${id} speaks ${theirs === null ? "another version" : `version ${theirs}`} of the protocol between gateways and workers, and this gateway version ${remoteVersion}.`;
+	const advice = isEnding
+		? "It is ending: try again when it has ended, another worker then takes over its sessions."
+		: "Start a worker of this gateway's version, then end that one with SIGTERM: its sessions are taken over (docs/scale.md, Upgrading).";
+	return new KernelError("unsupported", `${versions} ${advice}`, {
+		data: { worker: id, remoteVersion: theirs, neededVersion: remoteVersion, ...(isEnding ? endingData : {}) },
+	});
+}
