@@ -157,7 +157,10 @@ export interface StoredSession {
 	readonly notifications: StoredNotifications;
 	/** Prepares what the first write would have to wait for, without a trace of the session. Absent where there is nothing. */
 	warmUp?(): Promise<void>;
-	/** Called when a turn begins: makes the session the work dir's last one. */
+	/**
+	 * Called when a turn begins: makes the session the work dir's last one. One that has been it before may become it a second
+	 * later, and before the store is closed.
+	 */
 	markStarted(): Promise<void>;
 	/**
 	 * Persists the session although nothing has happened in it: it is on stable storage, and not deleted when closed.

@@ -153,6 +153,13 @@ export async function openDiskSession(
 	});
 	if (leaseHeld !== null) watch.start(leaseHeld);
 	let isEstablished = false;
+	/** Whether it has been the last one of its work dir before. */
+	let isMarked = existed;
+	const markStarted = async (): Promise<void> => {
+		if (isMarked) return await index.setLastSessionSoon(workDir, options.id);
+		await index.setLastSession(workDir, options.id);
+		isMarked = true;
+	};
 	let closed: Promise<void> | null = null;
 	const whileOpen = <T>(work: () => Promise<T>): Promise<T> =>
 		closed === null ? work() : Promise.reject(new KernelError("closed", "The session is closed."));
@@ -236,7 +243,7 @@ export async function openDiskSession(
 		async warmUp() {
 			if (started === null) await Promise.all([index.warmUp(), options.sweepShared()]);
 		},
-		markStarted: () => whileOpen(() => index.setLastSession(workDir, options.id)),
+		markStarted: () => whileOpen(markStarted),
 		establish: () =>
 			change(paths.context, async () => {
 				const isNew = !(await hasContext(files, paths));

@@ -265,6 +265,6 @@ export function createDiskStore(options: DiskStoreOptions): SessionStore {
 			}
 			return toPage(found, query);
 		},
-		async close() {},
+		close: () => index.settle(),
 	};
 }

@@ -1,6 +1,7 @@
 import { mkdir, readdir, readFile, utimes, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { createSteppingClock } from "../../../test/support/host/stepping-clock.ts";
 import { createFailingFiles } from "../../../test/support/store/failing-files.ts";
 import {
 	createMemoryLog,
@@ -125,6 +126,54 @@ describe("kimi.json", () => {
 		await Promise.all(names.map((name, n) => index.setLastSession(name, `session ${n}`)));
 		for (let n = 40; n < 50; n += 1) expect(await create().lastSessionId(`/dir-${n - 40}`)).toBe(`session ${n}`);
 		expect(effects.filter(({ kind }) => kind === "replace").length).toBeLessThanOrEqual(2);
+	});
+
+	describe("of sessions that have been the last one before", () => {
+		const setUp = () => {
+			const clock = createSteppingClock(0);
+			const { files, effects } = createFailingFiles(createDiskFiles());
+			const index = createSessionIndex({ files, shareDir: place.shareDir, log: createMemoryLog(), clock });
+			return { clock, index, written: () => effects.filter(({ kind }) => kind === "replace").length };
+		};
+		const stored = () => create().lastSessionId("/a");
+
+		it("is written at once, and then once for all that come within a second", async () => {
+			const { clock, index, written } = setUp();
+			await index.setLastSessionSoon("/a", "one");
+			expect(await stored()).toBe("one");
+			for (let n = 0; n < 100; n += 1) await index.setLastSessionSoon("/a", `session ${n}`);
+			await index.setLastSessionSoon("/b", "other");
+			expect(await stored()).toBe("one");
+			clock.runBackground();
+			await vi.waitUntil(async () => (await stored()) === "session 99");
+			expect(await create().lastSessionId("/b")).toBe("other");
+			// Both work directories in one replacement.
+			expect(written()).toBe(2);
+		});
+
+		it("writes what waits when it is settled, and before it says which is the last", async () => {
+			const { index } = setUp();
+			await index.setLastSessionSoon("/a", "one");
+			await index.setLastSessionSoon("/a", "two");
+			await index.settle();
+			expect(await stored()).toBe("two");
+			await index.setLastSessionSoon("/a", "three");
+			expect(await index.lastSessionId("/a")).toBe("three");
+		});
+
+		it("does not write what was replaced or cleared while it waited", async () => {
+			const { clock, index } = setUp();
+			await index.setLastSessionSoon("/a", "one");
+			await index.setLastSessionSoon("/a", "two");
+			await index.setLastSession("/a", "new");
+			clock.runBackground();
+			await index.settle();
+			expect(await stored()).toBe("new");
+			await index.setLastSessionSoon("/a", "deleted");
+			await index.clearLastSession("/a", "deleted");
+			await index.settle();
+			expect(await stored()).toBe("new");
+		});
 	});
 
 	it("rejects each change that could not be written, and writes the next", async () => {

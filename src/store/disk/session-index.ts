@@ -4,6 +4,7 @@ import path from "node:path";
 import * as v from "valibot";
 import { createBatchedWork } from "../../base/batched-work.ts";
 import type { Clock } from "../../base/clock.ts";
+import { errorText } from "../../base/errors.ts";
 import { isRecord, parseJsonFile } from "../../base/json.ts";
 import type { Log } from "../../base/log.ts";
 import { withLock } from "../../files/path-lock.ts";
@@ -22,11 +23,21 @@ export interface SessionIndex {
 	workDirs(): Promise<readonly string[]>;
 	/** Sets the last session of the work dir, adding it if necessary. Fails `storage-failed`. */
 	setLastSession(workDir: string, id: string): Promise<void>;
+	/**
+	 * The same for a session that need not be found by this alone: many sessions in turns change the file at most once a
+	 * second. Resolves at once when the change waits for its second. Fails `storage-failed` when it did not have to wait.
+	 */
+	setLastSessionSoon(workDir: string, id: string): Promise<void>;
 	/** Clears the last session if it is this one. Fails `storage-failed`. */
 	clearLastSession(workDir: string, id: string): Promise<void>;
 	/** Reads what a change would read, so that it need not if nothing has changed by then. Fails `storage-failed`. */
 	warmUp(): Promise<void>;
+	/** Writes what waits. Never rejects: a failure is logged. */
+	settle(): Promise<void>;
 }
+
+/** Milliseconds between two changes that need not be written at once. */
+const soon = 1000;
 
 const localEntrySchema = v.looseObject({
 	path: v.string(),
@@ -43,6 +54,11 @@ interface IndexContent {
 
 /** Null when nothing changes: then nothing is written. */
 type Change = (content: IndexContent) => IndexContent | null;
+
+/** The changes in order; the same content when none of them changes anything. */
+function applied(changes: readonly Change[], content: IndexContent): IndexContent {
+	return changes.reduce((changed, change) => change(changed) ?? changed, content);
+}
 
 const emptyContent: IndexContent = { others: {}, entries: [] };
 
@@ -129,15 +145,13 @@ export function createSessionIndex(options: {
 
 	/** Applies the changes in order, with at most one replacement of the file. */
 	const write = async (changes: readonly Change[]): Promise<void> => {
-		const apply = (content: IndexContent): IndexContent =>
-			changes.reduce((changed, change) => change(changed) ?? changed, content);
 		const before = await readIfChanged();
-		if (before !== null && apply(before) === before) return;
+		if (before !== null && applied(changes, before) === before) return;
 		await files.makeDirectory(shareDir);
 		await withLock(options, indexPath, async () => {
 			const found = await read();
 			const content = found ?? (await moveAside());
-			const changed = apply(content);
+			const changed = applied(changes, content);
 			if (changed !== content) await files.replace(indexPath, toText(changed), { sync: true });
 		});
 	};
@@ -145,10 +159,40 @@ export function createSessionIndex(options: {
 	/** Changes requested during a write are written together: sessions are many, the file is one. */
 	const update = createBatchedWork<Change>((changes) => withStorageError(indexPath, () => write(changes)));
 
+	/** By work dir: the last sessions that wait to be written. */
+	const later = new Map<string, string>();
+	let withdrawLater: (() => void) | null = null;
+	let markedAt = Number.NEGATIVE_INFINITY;
+
+	const toLast =
+		(workDir: string, id: string): Change =>
+		(content) =>
+			findEntry(content, workDir)?.last_session_id === id ? null : withLastSession(content, workDir, id);
+	const setLast = async (workDir: string, id: string): Promise<void> => {
+		later.delete(workDir);
+		markedAt = options.clock.monotonic();
+		await update(toLast(workDir, id));
+	};
+
+	const settle = async (): Promise<void> => {
+		withdrawLater?.();
+		withdrawLater = null;
+		if (later.size === 0) return;
+		const changes = [...later].map(([workDir, id]) => toLast(workDir, id));
+		later.clear();
+		markedAt = options.clock.monotonic();
+		try {
+			await update((content) => applied(changes, content));
+		} catch (thrown) {
+			log.warn("the last session could not be written", { path: indexPath, cause: errorText(thrown) });
+		}
+	};
+
 	return {
 		register: (workDir) =>
 			update((content) => (findEntry(content, workDir) === null ? withLastSession(content, workDir, null) : null)),
 		async lastSessionId(workDir) {
+			await settle();
 			const content = await read().catch(() => null);
 			if (content === null) {
 				log.warn("the session index could not be read", { path: indexPath });
@@ -163,14 +207,20 @@ export function createSessionIndex(options: {
 				return parsed.success && isWorkDir(parsed.output.path) ? [parsed.output.path] : [];
 			});
 		},
-		setLastSession: (workDir, id) =>
-			update((content) =>
-				findEntry(content, workDir)?.last_session_id === id ? null : withLastSession(content, workDir, id),
-			),
-		clearLastSession: (workDir, id) =>
-			update((content) =>
+		setLastSession: setLast,
+		async setLastSessionSoon(workDir, id) {
+			const wait = markedAt + soon - options.clock.monotonic();
+			if (wait <= 0 && withdrawLater === null) return await setLast(workDir, id);
+			later.set(workDir, id);
+			withdrawLater ??= options.clock.after(wait, () => void settle(), true);
+		},
+		async clearLastSession(workDir, id) {
+			if (later.get(workDir) === id) later.delete(workDir);
+			await update((content) =>
 				findEntry(content, workDir)?.last_session_id === id ? withLastSession(content, workDir, null) : null,
-			),
+			);
+		},
 		warmUp: async () => void (await withStorageError(indexPath, readIfChanged)),
+		settle,
 	};
 }
