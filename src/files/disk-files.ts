@@ -1,24 +1,20 @@
 // The file port on the real disk: atomic replacement, and ordered appends that leave no partial line. Errors are Node's
 // own; callers retry, lock and explain.
 import { constants, type Stats } from "node:fs";
-import {
-	type FileHandle,
-	lstat,
-	mkdir,
-	open,
-	opendir,
-	readlink,
-	realpath,
-	rename,
-	rm,
-	stat,
-	truncate,
-	unlink,
-} from "node:fs/promises";
+import { mkdir, opendir, readlink, rm, truncate } from "node:fs/promises";
 import path from "node:path";
 import { systemErrorCode } from "../base/errors.ts";
 import { type Access, newFileMode, orNullWhenMissing, privateFileMode } from "./disk-access.ts";
 import { replaceFile, syncDirectory, writeWhole } from "./disk-replacement.ts";
+import {
+	exactLinkStatusOf,
+	type OpenFile,
+	openFile,
+	removeFile,
+	renameFile,
+	resolvedPathOf,
+	statusOf,
+} from "./file-calls.ts";
 import type { Admit, AppendFile, DirectoryEntry, FileStatus, Files } from "./port.ts";
 import { createClosing, openToAll, type PrivacyOf } from "./private-paths.ts";
 import { openReadable, type ReadableFile, readOn, readSome, readWhole } from "./readable-file.ts";
@@ -53,14 +49,14 @@ const openingLimit = 200;
  * Checks the opened file by its resolved path. Links may change in between, so the opened file has to be the one that
  * is found at that path; false when it is another one.
  */
-async function isAdmitted(handle: FileHandle, target: string, admits: readonly Admit[]): Promise<boolean> {
-	const opened = await handle.stat({ bigint: true });
+async function isAdmitted(handle: OpenFile, target: string, admits: readonly Admit[]): Promise<boolean> {
+	const opened = await handle.exactStatus();
 	// A pipe that a shell substitutes for a file has no path.
 	if (!opened.isFile()) return true;
-	const resolved = await orNullWhenMissing(realpath(target));
+	const resolved = await orNullWhenMissing(resolvedPathOf(target));
 	if (resolved === null) return false;
 	for (const admit of admits) await admit(resolved);
-	const found = await orNullWhenMissing(lstat(resolved, { bigint: true }));
+	const found = await orNullWhenMissing(exactLinkStatusOf(resolved));
 	return found !== null && opened.dev === found.dev && opened.ino === found.ino;
 }
 
@@ -124,7 +120,7 @@ async function listDirectory(directory: string): Promise<DirectoryEntry[]> {
 	// In chunks: reading all names of a very large directory at once would block others.
 	for await (const entry of await opendir(directory, { bufferSize: listedAtOnce })) {
 		// One after the other: where links lead to a drive that does not respond, only one call waits for it.
-		const status = entry.isSymbolicLink() ? await stat(path.join(directory, entry.name)).catch(() => null) : entry;
+		const status = entry.isSymbolicLink() ? await statusOf(path.join(directory, entry.name)).catch(() => null) : entry;
 		entries.push({ name: entry.name, kind: status === null ? "other" : toKind(status) });
 	}
 	// The same order each time: listings become part of prompts.
@@ -135,7 +131,7 @@ async function resolvePath(start: string): Promise<string> {
 	const absolute = path.resolve(start);
 	let tail = "";
 	for (let head = absolute; ; head = path.dirname(head)) {
-		const resolved = await orNullWhenMissing(realpath(head));
+		const resolved = await orNullWhenMissing(resolvedPathOf(head));
 		if (resolved !== null) return tail === "" ? resolved : path.join(resolved, tail);
 		const target = await orNullWhenMissing(readlink(head));
 		// A dangling link matters as well: a file created through it would appear at its target.
@@ -148,16 +144,16 @@ async function resolvePath(start: string): Promise<string> {
 async function createFile({ privacyOf, closing }: Access, target: string, content: string): Promise<FileStatus | null> {
 	const isPrivate = privacyOf(path.resolve(target)) === "private";
 	if (isPrivate) await closing.closeDirectories(path.dirname(path.resolve(target)));
-	let handle: FileHandle;
+	let handle: OpenFile;
 	try {
-		handle = await open(target, "wx", isPrivate ? privateFileMode : newFileMode);
+		handle = await openFile(target, "wx", isPrivate ? privateFileMode : newFileMode);
 	} catch (thrown) {
 		if (systemErrorCode(thrown) === "EEXIST") return null;
 		throw thrown;
 	}
 	try {
 		await writeWhole(handle, Buffer.from(content));
-		const status = toFileStatus(await handle.stat());
+		const status = toFileStatus(await handle.status());
 		await handle.close();
 		return status;
 	} catch (thrown) {
@@ -171,19 +167,19 @@ async function createFile({ privacyOf, closing }: Access, target: string, conten
  * Truncates what a failed append left, so that no later record is appended to it. The end of the file is compared
  * first: if another writer has appended since, its lines must stay.
  */
-async function cutRemainder(handle: FileHandle, remainder: Buffer): Promise<void> {
-	const { size } = await handle.stat();
+async function cutRemainder(handle: OpenFile, remainder: Buffer): Promise<void> {
+	const { size } = await handle.status();
 	const start = size - remainder.length;
 	if (remainder.length === 0 || start < 0) return;
 	const found = Buffer.alloc(remainder.length);
-	const { bytesRead } = await handle.read(found, 0, found.length, start);
-	if (bytesRead === found.length && found.equals(remainder)) await handle.truncate(start);
+	const count = await handle.read(found, 0, found.length, start);
+	if (count === found.length && found.equals(remainder)) await handle.truncate(start);
 }
 
 async function openAppend({ privacyOf, closing }: Access, target: string): Promise<AppendFile> {
 	const isPrivate = privacyOf(path.resolve(target)) === "private";
 	if (isPrivate) await closing.closeDirectories(path.dirname(path.resolve(target)));
-	const handle = await open(target, appendFlags, isPrivate ? privateFileMode : newFileMode);
+	const handle = await openFile(target, appendFlags, isPrivate ? privateFileMode : newFileMode);
 	if (isPrivate) await closing.closeFile(handle, target);
 	let last: Promise<unknown> = Promise.resolve();
 	const inOrder = <T>(work: () => Promise<T>): Promise<T> => {
@@ -195,8 +191,7 @@ async function openAppend({ privacyOf, closing }: Access, target: string): Promi
 		let written = 0;
 		try {
 			while (written < bytes.length) {
-				const { bytesWritten } = await handle.write(bytes, written, bytes.length - written, null);
-				written += bytesWritten;
+				written += await handle.write(bytes, written, bytes.length - written);
 			}
 		} catch (thrown) {
 			await cutRemainder(handle, bytes.subarray(0, written)).catch(() => undefined);
@@ -210,9 +205,9 @@ async function openAppend({ privacyOf, closing }: Access, target: string): Promi
 				const bytes = Buffer.from(piece);
 				let done = 0;
 				while (done < bytes.length) {
-					const { bytesWritten } = await handle.write(bytes, done, bytes.length - done, null);
-					done += bytesWritten;
-					written += bytesWritten;
+					const count = await handle.write(bytes, done, bytes.length - done);
+					done += count;
+					written += count;
 				}
 			}
 		} catch (thrown) {
@@ -224,7 +219,7 @@ async function openAppend({ privacyOf, closing }: Access, target: string): Promi
 	return {
 		append: (text) => inOrder(() => append(Buffer.from(text))),
 		appendPieces: (pieces) => inOrder(() => appendPieces(pieces)),
-		sync: () => inOrder(() => handle.datasync()),
+		sync: () => inOrder(() => handle.syncContent()),
 		close: () => inOrder(() => handle.close()),
 	};
 }
@@ -235,7 +230,7 @@ async function openAppend({ privacyOf, closing }: Access, target: string): Promi
  */
 async function makeDirectories(access: Access, directory: string, mode?: number): Promise<boolean> {
 	await access.closing.closeDirectories(directory);
-	if ((await statusOf(directory)) === "directory") return false;
+	if ((await kindOf(directory)) === "directory") return false;
 	const parent = path.dirname(directory);
 	// Mostly the parent is there, and is looked at only where it is not.
 	for (let isParentMade = parent === directory; ; isParentMade = true) {
@@ -246,15 +241,15 @@ async function makeDirectories(access: Access, directory: string, mode?: number)
 			const code = systemErrorCode(thrown);
 			if (code === "ENOENT" && !isParentMade) await makeDirectories(access, parent);
 			// Another process may have created it meanwhile.
-			else if (code === "EEXIST" && (await statusOf(directory)) === "directory") return false;
+			else if (code === "EEXIST" && (await kindOf(directory)) === "directory") return false;
 			else throw thrown;
 		}
 	}
 }
 
-async function statusOf(target: string): Promise<"directory" | "other" | null> {
+async function kindOf(target: string): Promise<"directory" | "other" | null> {
 	try {
-		return (await stat(target)).isDirectory() ? "directory" : "other";
+		return (await statusOf(target)).isDirectory() ? "directory" : "other";
 	} catch (thrown) {
 		if (systemErrorCode(thrown) === "ENOENT") return null;
 		throw thrown;
@@ -264,7 +259,7 @@ async function statusOf(target: string): Promise<"directory" | "other" | null> {
 /** Most removals are of single files, which take one call instead of the several of `rm`. */
 async function remove(target: string): Promise<void> {
 	try {
-		await unlink(target);
+		await removeFile(target);
 	} catch {
 		await rm(target, { recursive: true, force: true });
 	}
@@ -285,7 +280,7 @@ function createPort(access: Access): Files {
 		readRange: (target, offset, length) => readRange(access, target, offset, length),
 		readPieces: (target) => readPieces(access, target),
 		async status(target) {
-			const status = await orNullWhenMissing(stat(target));
+			const status = await orNullWhenMissing(statusOf(target));
 			return status === null ? null : toFileStatus(status);
 		},
 		list: listDirectory,
@@ -294,7 +289,7 @@ function createPort(access: Access): Files {
 		replace: (target, content, options = {}) => replaceFile(access, target, content, options),
 		replaceByPieces: (target, pieces, options = {}) => replaceFile(access, target, pieces, options),
 		create: (target, content) => createFile(access, target, content),
-		rename: (from, to) => rename(from, to),
+		rename: renameFile,
 		truncate: (target, length) => truncate(target, length),
 		openAppend: (target) => openAppend(access, target),
 		syncDirectory,

@@ -1,9 +1,10 @@
 // Replaces a file on the disk atomically: writes a temporary file in the same directory and renames it.
 import { constants } from "node:fs";
-import { chmod, type FileHandle, lstat, open, readlink, realpath, rename, rm, stat } from "node:fs/promises";
+import { chmod, readlink, rm } from "node:fs/promises";
 import path from "node:path";
 import { isSystemError, systemErrorCode } from "../base/errors.ts";
 import { type Access, newFileMode, orNullWhenMissing, privateFileMode } from "./disk-access.ts";
+import { linkStatusOf, type OpenFile, openFile, renameFile, resolvedPathOf, statusOf } from "./file-calls.ts";
 import type { ReplaceOptions } from "./port.ts";
 import { othersMode } from "./private-paths.ts";
 import { temporaryName } from "./temporaries.ts";
@@ -11,12 +12,9 @@ import { temporaryName } from "./temporaries.ts";
 const linkLimit = 40;
 
 /** Writes all bytes: one write may accept fewer than it was given. */
-export async function writeWhole(handle: FileHandle, bytes: Uint8Array): Promise<void> {
+export async function writeWhole(handle: OpenFile, bytes: Uint8Array): Promise<void> {
 	let offset = 0;
-	while (offset < bytes.length) {
-		const { bytesWritten } = await handle.write(bytes, offset, bytes.length - offset, null);
-		offset += bytesWritten;
-	}
+	while (offset < bytes.length) offset += await handle.write(bytes, offset, bytes.length - offset);
 }
 
 /** Adds the file to the failure of a write, which Node reports without one. */
@@ -40,7 +38,7 @@ const unsyncable: ReadonlySet<string | null> = new Set(["EACCES", "EINVAL", "EIS
 
 export async function syncDirectory(directory: string): Promise<void> {
 	try {
-		const handle = await open(directory, "r");
+		const handle = await openFile(directory, "r");
 		try {
 			await handle.sync();
 		} finally {
@@ -55,9 +53,9 @@ export async function syncDirectory(directory: string): Promise<void> {
 async function followLinks(start: string): Promise<string> {
 	let current = path.resolve(start);
 	for (let count = 0; count < linkLimit; count += 1) {
-		const status = await orNullWhenMissing(lstat(current));
+		const status = await orNullWhenMissing(linkStatusOf(current));
 		if (status === null || !status.isSymbolicLink()) return current;
-		current = path.resolve(await realpath(path.dirname(current)), await readlink(current));
+		current = path.resolve(await resolvedPathOf(path.dirname(current)), await readlink(current));
 	}
 	throw Object.assign(new Error(`ELOOP: too many symbolic links, '${start}'`), { code: "ELOOP", path: start });
 }
@@ -78,8 +76,8 @@ const placeOnly = 0o10000000;
 async function holdDirectory(directory: string): Promise<Place> {
 	const byPath = { directory, close: async () => undefined };
 	if (process.platform !== "linux") return byPath;
-	const handle = await open(directory, placeOnly | constants.O_DIRECTORY);
-	const held = `/proc/self/fd/${handle.fd}`;
+	const handle = await openFile(directory, placeOnly | constants.O_DIRECTORY);
+	const held = `/proc/self/fd/${handle.descriptor}`;
 	if ((await orNullWhenMissing(readlink(held))) !== null) return { directory: held, close: () => handle.close() };
 	await handle.close();
 	return byPath;
@@ -88,8 +86,8 @@ async function holdDirectory(directory: string): Promise<Place> {
 /** Throws when a link leads to the destination, or when its directory, which is held, is no longer at that path. */
 async function checkWithoutLinks(destination: string, held: string): Promise<void> {
 	const isLink =
-		(await orNullWhenMissing(lstat(path.join(held, path.basename(destination)))))?.isSymbolicLink() === true;
-	if (!isLink && (await realpath(held)) === path.dirname(destination)) return;
+		(await orNullWhenMissing(linkStatusOf(path.join(held, path.basename(destination)))))?.isSymbolicLink() === true;
+	if (!isLink && (await resolvedPathOf(held)) === path.dirname(destination)) return;
 	const message = `ELOOP: a link was put in the way, '${destination}'`;
 	throw Object.assign(new Error(message), { code: "ELOOP", path: destination });
 }
@@ -149,13 +147,13 @@ async function replaceAt(
 ): Promise<void> {
 	const directory = path.dirname(destination);
 	const shown = options.withoutLinks === true ? path.resolve(target) : destination;
-	const old = await orNullWhenMissing(stat(destination));
+	const old = await orNullWhenMissing(statusOf(destination));
 	const mode = modeOfReplacement(access, target, shown, old?.mode ?? null, options.mode);
 	// Short, because appending to a long target name could exceed the limit.
 	const temporary = path.join(directory, temporaryName());
 	try {
 		// A file that will be private is private from its first byte on.
-		const handle = await open(temporary, "wx", mode === null ? newFileMode : mode & 0o777);
+		const handle = await openFile(temporary, "wx", mode === null ? newFileMode : mode & 0o777);
 		try {
 			const write = (bytes: Uint8Array) => naming(shown, writeWhole(handle, bytes));
 			if (typeof content === "string") await write(Buffer.from(content));
@@ -168,7 +166,7 @@ async function replaceAt(
 			await handle.close();
 		}
 		await check();
-		await rename(temporary, destination);
+		await renameFile(temporary, destination);
 	} catch (thrown) {
 		// The first failure is the one to report; a disk that cannot write may well be unable to remove.
 		await rm(temporary, { force: true }).catch(() => undefined);

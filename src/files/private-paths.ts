@@ -1,8 +1,8 @@
 // Which files only their owner may access: the program's files in its share directory. They are created so, and files
 // that an earlier version left accessible to others are restricted when they are opened.
 import { constants } from "node:fs";
-import { type FileHandle, lstat, open } from "node:fs/promises";
 import path from "node:path";
+import { linkStatusOf, type OpenFile, openFile } from "./file-calls.ts";
 
 /**
  * `private` is created for its owner alone, and restricted where it is found otherwise. `created-private` is created
@@ -57,7 +57,7 @@ const knownLimit = 1000;
 /** Restricts access to the owner: only for files of this process's user, and never through a link. */
 export interface Closing {
 	/** The open file, and the directories that lead to it. */
-	closeFile(handle: FileHandle, target: string): Promise<void>;
+	closeFile(handle: OpenFile, target: string): Promise<void>;
 	/** A directory and its parents, as far as they are private and exist. */
 	closeDirectories(directory: string): Promise<void>;
 }
@@ -66,10 +66,10 @@ export function createClosing(privacyOf: PrivacyOf): Closing {
 	const known = new Set<string>();
 	return {
 		async closeFile(handle, target) {
-			const status = await handle.stat();
+			const status = await handle.status();
 			if (!status.isFile() || !isOpenToOthers(status)) return;
 			// A link may lead to a file that the person stores elsewhere and shares.
-			if ((await lstat(target).catch(() => null))?.isFile() !== true) return;
+			if ((await linkStatusOf(target).catch(() => null))?.isFile() !== true) return;
 			await changeMode(handle, status.mode);
 		},
 		async closeDirectories(directory) {
@@ -78,7 +78,7 @@ export function createClosing(privacyOf: PrivacyOf): Closing {
 				privacyOf(current) === "private" && !known.has(current);
 				current = path.dirname(current)
 			) {
-				const status = await lstat(current).catch(() => null);
+				const status = await linkStatusOf(current).catch(() => null);
 				if (status === null) continue;
 				if (known.size >= knownLimit) known.clear();
 				known.add(current);
@@ -95,9 +95,9 @@ export function isOpenToOthers({ mode, uid }: { readonly mode: number; readonly 
 
 async function closeDirectory(directory: string): Promise<void> {
 	try {
-		const handle = await open(directory, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+		const handle = await openFile(directory, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
 		try {
-			await changeMode(handle, (await handle.stat()).mode);
+			await changeMode(handle, (await handle.status()).mode);
 		} finally {
 			await handle.close();
 		}
@@ -107,6 +107,6 @@ async function closeDirectory(directory: string): Promise<void> {
 }
 
 /** A file system without modes, or a read-only one, is no reason to fail. */
-async function changeMode(handle: FileHandle, mode: number): Promise<void> {
-	await handle.chmod(mode & 0o7700).catch(() => undefined);
+async function changeMode(handle: OpenFile, mode: number): Promise<void> {
+	await handle.changeMode(mode & 0o7700).catch(() => undefined);
 }

@@ -1,9 +1,9 @@
 // Opens files for reading without blocking: anything but a regular file is refused before it is opened, and pseudo
 // files (below /proc and /sys) are read up to the last data they return.
 import { constants, type Stats } from "node:fs";
-import { type FileHandle, open, stat } from "node:fs/promises";
 import { devNull } from "node:os";
 import { systemErrorCode } from "../base/errors.ts";
+import { type OpenFile, openFile, statusOf } from "./file-calls.ts";
 
 /** The most bytes of a file that reports size 0: those of the kernel may be endless. */
 const unsizedLimit = 16 * 1024 * 1024;
@@ -18,7 +18,7 @@ const flags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
 
 /** A file open for reading, with its size when it was opened; 0 also when the size is unknown. */
 export interface ReadableFile {
-	readonly handle: FileHandle;
+	readonly handle: OpenFile;
 	readonly size: number;
 }
 
@@ -28,7 +28,7 @@ function refusal(code: "EINVAL" | "EFBIG", reason: string, target: string): Erro
 
 /** A link to it is a common way to disable a file. */
 async function isNullDevice(status: Stats): Promise<boolean> {
-	return status.isCharacterDevice() && status.rdev === (await stat(devNull)).rdev;
+	return status.isCharacterDevice() && status.rdev === (await statusOf(devNull)).rdev;
 }
 
 /**
@@ -36,11 +36,11 @@ async function isNullDevice(status: Stats): Promise<boolean> {
  * for anything but a regular file or the null device. Reading a directory fails later.
  */
 export async function openReadable(target: string): Promise<ReadableFile> {
-	const status = await stat(target);
+	const status = await statusOf(target);
 	if (!status.isFile() && !status.isDirectory() && !(await isNullDevice(status))) {
 		throw refusal("EINVAL", "not a regular file", target);
 	}
-	return { handle: await open(target, flags), size: status.isFile() ? status.size : 0 };
+	return { handle: await openFile(target, flags), size: status.isFile() ? status.size : 0 };
 }
 
 /** Reads into `bytes` from its `offset` on; 0 at the end, or when nothing is available now. */
@@ -51,7 +51,7 @@ export async function readSome(
 	position: number | null,
 ): Promise<number> {
 	try {
-		return (await handle.read(bytes, offset, bytes.length - offset, position)).bytesRead;
+		return await handle.read(bytes, offset, bytes.length - offset, position);
 	} catch (thrown) {
 		if (size === 0 && systemErrorCode(thrown) === "EAGAIN") return 0;
 		throw thrown;

@@ -1,0 +1,170 @@
+// Calls of the file system as promises, made of Node's calls with callbacks. Those of `node:fs/promises` take the event loop two to three times as
+// long each: a turn of a session makes some thirty, opening one a hundred.
+import {
+	type BigIntStats,
+	close,
+	fchmod,
+	fdatasync,
+	fstat,
+	fsync,
+	ftruncate,
+	lstat,
+	open,
+	read,
+	realpath,
+	rename,
+	type Stats,
+	stat,
+	unlink,
+	write,
+} from "node:fs";
+
+type Done = (error: Error | null) => void;
+
+function call(work: (done: Done) => void): Promise<void> {
+	return new Promise((resolve, reject) => {
+		work((error) => (error === null ? resolve() : reject(error)));
+	});
+}
+
+/** An open file. Every call rejects with Node's errors. */
+export class OpenFile {
+	readonly descriptor: number;
+	/** Calls that are not answered yet. */
+	#running = 0;
+	#isClosed = false;
+	#allAnswered: (() => void) | null = null;
+
+	constructor(descriptor: number) {
+		this.descriptor = descriptor;
+	}
+
+	/** Reads up to `length` bytes into `bytes` from its `offset` on; resolves with their number, 0 at the end. Null is the current position. */
+	read(bytes: Uint8Array, offset: number, length: number, position: number | null): Promise<number> {
+		return this.#run((resolve, reject) => {
+			read(this.descriptor, bytes, offset, length, position, (error, count) =>
+				error === null ? resolve(count) : reject(error),
+			);
+		});
+	}
+
+	/** Writes at the current position; resolves with how many bytes were taken, which may be fewer than given. */
+	write(bytes: Uint8Array, offset: number, length: number): Promise<number> {
+		return this.#run((resolve, reject) => {
+			write(this.descriptor, bytes, offset, length, null, (error, count) =>
+				error === null ? resolve(count) : reject(error),
+			);
+		});
+	}
+
+	status(): Promise<Stats> {
+		return this.#run((resolve, reject) => {
+			fstat(this.descriptor, (error, status) => (error === null ? resolve(status) : reject(error)));
+		});
+	}
+
+	/** The status with numbers of devices and files that are exact. */
+	exactStatus(): Promise<BigIntStats> {
+		return this.#run((resolve, reject) => {
+			fstat(this.descriptor, { bigint: true }, (error, status) => (error === null ? resolve(status) : reject(error)));
+		});
+	}
+
+	sync(): Promise<void> {
+		return this.#do((done) => fsync(this.descriptor, done));
+	}
+
+	/** Syncs what is needed to read the content again. */
+	syncContent(): Promise<void> {
+		return this.#do((done) => fdatasync(this.descriptor, done));
+	}
+
+	truncate(length: number): Promise<void> {
+		return this.#do((done) => ftruncate(this.descriptor, length, done));
+	}
+
+	changeMode(mode: number): Promise<void> {
+		return this.#do((done) => fchmod(this.descriptor, mode, done));
+	}
+
+	/** Waits for the calls that are not answered: the system may give the number to another file from then on. Later calls fail. */
+	async close(): Promise<void> {
+		if (this.#isClosed) return;
+		this.#isClosed = true;
+		if (this.#running > 0) await new Promise<void>((resolve) => (this.#allAnswered = resolve));
+		await call((done) => close(this.descriptor, done));
+	}
+
+	#do(work: (done: Done) => void): Promise<void> {
+		return this.#run((resolve, reject) => work((error) => (error === null ? resolve() : reject(error))));
+	}
+
+	#run<T>(work: (resolve: (value: T) => void, reject: (error: Error) => void) => void): Promise<T> {
+		if (this.#isClosed) {
+			return Promise.reject(Object.assign(new Error("EBADF: the file is closed"), { code: "EBADF" }));
+		}
+		this.#running += 1;
+		return new Promise<T>((resolve, reject) => {
+			work(
+				(value) => {
+					this.#answered();
+					resolve(value);
+				},
+				(error) => {
+					this.#answered();
+					reject(error);
+				},
+			);
+		});
+	}
+
+	#answered(): void {
+		this.#running -= 1;
+		if (this.#running === 0) this.#allAnswered?.();
+	}
+}
+
+/** Opens a file; rejects with Node's errors. */
+export function openFile(target: string, flags: number | string, mode?: number): Promise<OpenFile> {
+	return new Promise((resolve, reject) => {
+		open(target, flags, mode ?? 0o666, (error, descriptor) =>
+			error === null ? resolve(new OpenFile(descriptor)) : reject(error),
+		);
+	});
+}
+
+/** The status of what a path leads to; rejects with Node's errors. */
+export function statusOf(target: string): Promise<Stats> {
+	return new Promise((resolve, reject) => {
+		stat(target, (error, status) => (error === null ? resolve(status) : reject(error)));
+	});
+}
+
+/** The same of a link itself. */
+export function linkStatusOf(target: string): Promise<Stats> {
+	return new Promise((resolve, reject) => {
+		lstat(target, (error, status) => (error === null ? resolve(status) : reject(error)));
+	});
+}
+
+/** The status of a link itself with numbers of devices and files that are exact. */
+export function exactLinkStatusOf(target: string): Promise<BigIntStats> {
+	return new Promise((resolve, reject) => {
+		lstat(target, { bigint: true }, (error, status) => (error === null ? resolve(status) : reject(error)));
+	});
+}
+
+/** The path without links and relative parts. */
+export function resolvedPathOf(target: string): Promise<string> {
+	return new Promise((resolve, reject) => {
+		realpath.native(target, (error, resolved) => (error === null ? resolve(resolved) : reject(error)));
+	});
+}
+
+export function renameFile(from: string, to: string): Promise<void> {
+	return call((done) => rename(from, to, done));
+}
+
+export function removeFile(target: string): Promise<void> {
+	return call((done) => unlink(target, done));
+}
