@@ -133,6 +133,7 @@ export async function openDiskSession(
 	const sessionLog = createSessionLog({
 		files,
 		log,
+		clock,
 		sessionId: options.id,
 		protocolVersion: options.protocolVersion,
 		paths,

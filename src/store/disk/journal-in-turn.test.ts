@@ -27,6 +27,13 @@ describe("a turn that does not wait for the files of other programs", () => {
 	afterEach(() => place.cleanUp());
 
 	const open = (files: Files): Promise<StoredSession> => place.openStore({ files }).openOrCreate(place.workDir, id);
+	/** Lets time pass until the files of other programs have got that far. */
+	const until = async (isSo: () => boolean): Promise<void> => {
+		while (!isSo()) {
+			place.passTime();
+			await new Promise((resolve) => setImmediate(resolve));
+		}
+	};
 	const text = (session: StoredSession, name: string) => readFile(path.join(String(session.directory), name), "utf8");
 
 	it.each(["wire.jsonl", "context.jsonl"])("writes every line of %s once when it is written again", async (name) => {
@@ -63,8 +70,11 @@ describe("a turn that does not wait for the files of other programs", () => {
 		const session = await open(files);
 		// Everything is in the files of both but the second step.
 		await session.commit({ ...started, context: { kind: "append", rows: [row(0)] } });
+		await until(() => appends === 1);
 		await session.commit(step(1));
+		await until(() => appends === 2);
 		await session.commit(step(2));
+		place.passTime();
 		await rewriting.promise;
 		await session.commit(step(3));
 		await session.commit(ended);
@@ -76,6 +86,34 @@ describe("a turn that does not wait for the files of other programs", () => {
 		const again = await open(disk);
 		expect(await readAll(again)).toHaveLength(5);
 		expect(again.contextRows).toEqual([0, 1, 2, 3].map(row));
+	});
+
+	it("gives them what comes within a moment with one write, and no more than so much of it", async () => {
+		const disk = createDiskFiles();
+		const writes: string[] = [];
+		const files: Files = {
+			...disk,
+			async openAppend(file) {
+				const opened = await disk.openAppend(file);
+				return {
+					...opened,
+					async append(text) {
+						await opened.append(text);
+						if (path.basename(file) !== "journal.jsonl")
+							writes.push(`${path.basename(file)} ${text.split("\n").length - 1}`);
+					},
+				};
+			},
+		};
+		const session = await open(files);
+		await session.commit(started);
+		for (let n = 1; n <= 3; n += 1) await session.commit(step(n));
+		expect(writes).toEqual([]);
+		await until(() => writes.length === 2);
+		// The header, and four events.
+		expect(writes.toSorted()).toEqual(["context.jsonl 3", "wire.jsonl 5"]);
+		for (let n = 4; n <= 67; n += 1) await session.commit(step(n));
+		expect(writes.slice(2).toSorted()).toEqual(["context.jsonl 64", "wire.jsonl 64"]);
 	});
 
 	it("has ended when they are complete, also when the next turn begins with the same write", async () => {
@@ -119,6 +157,7 @@ describe("a turn that does not wait for the files of other programs", () => {
 		const gate = createDeferred<void>();
 		const held = createDeferred<void>();
 		const late = new Set(["wire.jsonl", "context.jsonl"]);
+		const firsts = new Set<string>();
 		let journalAppends = 0;
 		const files: Files = {
 			...disk,
@@ -131,6 +170,7 @@ describe("a turn that does not wait for the files of other programs", () => {
 						appends += 1;
 						if (late.has(path.basename(file)) && appends > 1) await gate.promise;
 						await opened.append(text);
+						if (late.has(path.basename(file))) firsts.add(file);
 						if (path.basename(file) !== "journal.jsonl") return;
 						journalAppends += 1;
 						if (journalAppends === 3) setImmediate(held.resolve);
@@ -140,7 +180,9 @@ describe("a turn that does not wait for the files of other programs", () => {
 		};
 		const session = await open(files);
 		await session.commit({ ...started, context: { kind: "append", rows: [row(0)] } });
+		await until(() => firsts.size === late.size);
 		await session.commit(step(1));
+		place.passTime();
 		const waiting = session.commit(step(2)).catch(() => undefined);
 		await held.promise;
 
@@ -195,6 +237,7 @@ describe("a turn that does not wait for the files of other programs", () => {
 		await session.commit(started);
 		await session.commit({ ...step(1), state: { customTitle: "one" } });
 		await session.commit(step(2));
+		place.passTime();
 		await held.promise;
 		const changed = session.commit({ ...step(3), state: { customTitle: "two" } });
 		for (let round = 0; round < 20; round++) await new Promise((resolve) => setImmediate(resolve));

@@ -88,6 +88,7 @@ describe("the journal", () => {
 		};
 		const session = await place.openStore({ files }).openOrCreate(place.workDir, id);
 		await session.commit({ events: [eventAt({ type: "turn.started", input: "hi" })] }, { sync: true });
+		place.passTime();
 		await begun.promise;
 		const journal = await readFile(path.join(String(session.directory), "journal.jsonl"), "utf8");
 		expect(journal).toContain("turn.started");

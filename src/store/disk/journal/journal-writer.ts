@@ -1,6 +1,7 @@
 // Appends commits to a session's journal, in order. Commits that arrive while one is being written go into the next
 // append together.
 
+import type { Clock } from "../../../base/clock.ts";
 import { createDeferred, type Deferred } from "../../../base/deferred.ts";
 import type { LineText } from "../../../base/long-text.ts";
 import type { ContextChange } from "../../../events/conversation.ts";
@@ -17,6 +18,7 @@ export interface JournalWriterOptions {
 	readonly lastSeq: number;
 	readonly summary: RunningSummary;
 	readonly hasState: boolean;
+	readonly clock: Clock;
 	/** Runs before the first write, and before a sync alone; every append to the journal runs it as well. What it throws is the failure of the commits. */
 	prepare(): Promise<void>;
 	/** The lines before those of the first commit of this run. */
@@ -47,6 +49,11 @@ export interface JournalWriter {
 	/** Stores a summary, if anything was stored, so that the next opening has less to read. */
 	finish(): Promise<void>;
 }
+
+/** Milliseconds that the files that other programs read may be behind the journal while a turn runs. */
+const projectionDelay = 20;
+/** Batches that wait to be written to them at most. */
+const projectedTogether = 64;
 
 interface WaitingCommit {
 	readonly batch: Batch;
@@ -86,8 +93,11 @@ export function createJournalWriter(options: JournalWriterOptions): JournalWrite
 	let end = 0;
 	/** Whether a turn of the session's own agent runs. */
 	let isInTurn = false;
-	/** The writing of the files that other programs read. */
+	/** The writing of the files that other programs read: one at a time, of all that has come meanwhile. */
 	let projecting: Promise<void> = Promise.resolve();
+	/** What the journal has and these files do not get yet. */
+	let unprojected: Batch[] = [];
+	let withdrawProjection: (() => void) | null = null;
 	const waiting: WaitingCommit[] = [];
 	let running: Promise<void> | null = null;
 
@@ -140,6 +150,21 @@ export function createJournalWriter(options: JournalWriterOptions): JournalWrite
 		}
 	};
 
+	const projectAll = async (): Promise<void> => {
+		withdrawProjection?.();
+		withdrawProjection = null;
+		for (let seen: Promise<void> | null = null; seen !== projecting; await seen) seen = projecting;
+		const batches = unprojected;
+		unprojected = [];
+		if (batches.length === 0) return await projecting;
+		projecting = options.project(batches, end);
+		await projecting;
+	};
+	/** While a turn runs, what it does next does not wait for them, and what it does in one go they get in one go. */
+	const projectSoon = (): void => {
+		withdrawProjection ??= options.clock.after(projectionDelay, () => void projectAll(), true);
+	};
+
 	const store = async (batches: readonly Batch[], sync: boolean): Promise<readonly Batch[]> => {
 		let seq = lastSeq;
 		const stored = batches.map((batch) => {
@@ -150,7 +175,7 @@ export function createJournalWriter(options: JournalWriterOptions): JournalWrite
 		// A summary has the sizes of these files, what the journal has of a prompt depends on one of them, and one that is written
 		// after a change that it lacks would look as if another program had written it.
 		const needsFiles = batches.some((batch) => endsTurn(batch) || addsPrompt(batch) || changesFiles(batch));
-		if (needsFiles) await projecting;
+		if (needsFiles) await projectAll();
 		const first = hasBegun ? [] : await options.begin();
 		const lines = [...first];
 		if (hasBegun && batches.some(endsTurn) && (await options.isSummarizable())) lines.push(...summaryLines(false));
@@ -159,10 +184,9 @@ export function createJournalWriter(options: JournalWriterOptions): JournalWrite
 		hasBegun = true;
 		end = journal.length;
 		for (const batch of stored) note(batch);
-		// While a turn runs, what it does next does not wait for them: there is one such writing at a time.
-		await projecting;
-		projecting = options.project(stored, end);
-		if (!isInTurn || needsFiles) await projecting;
+		unprojected.push(...stored);
+		if (!isInTurn || needsFiles || unprojected.length >= projectedTogether) await projectAll();
+		else projectSoon();
 		return stored;
 	};
 
@@ -209,7 +233,7 @@ export function createJournalWriter(options: JournalWriterOptions): JournalWrite
 		},
 		async settled() {
 			await running;
-			await projecting;
+			await projectAll();
 		},
 		async finish() {
 			if (hasBegun && (await options.isSummarizable())) await journal.append(summaryLines(true));

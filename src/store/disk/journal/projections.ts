@@ -3,7 +3,7 @@
 import { errorText } from "../../../base/errors.ts";
 import type { Log } from "../../../base/log.ts";
 import type { LineText } from "../../../base/long-text.ts";
-import type { ContextRow } from "../../../events/conversation.ts";
+import type { ContextChange, ContextRow } from "../../../events/conversation.ts";
 import type { AgentEvent } from "../../../events/event.ts";
 import type { Files } from "../../../files/port.ts";
 import { toLine } from "../../context-row.ts";
@@ -93,7 +93,7 @@ export function createProjections(options: ProjectionOptions): Projections {
 				// The new file is renamed into the place of the old one: a loss of power must not leave it with a journal that
 				// knows only the old one.
 				if (changes.some(({ kind }) => kind === "replace")) await options.syncJournal();
-				for (const change of changes) await context.change(change);
+				for (const change of joinedAppends(changes)) await context.change(change);
 			});
 	};
 	const writeState = async (batches: readonly Batch[]): Promise<void> => {
@@ -128,6 +128,19 @@ export function createProjections(options: ProjectionOptions): Projections {
 			await Promise.all([writeWire(batches, end), writeContext(batches, end), writeState(batches)]);
 		},
 	};
+}
+
+/** The same changes with appends that follow each other as one, but for those with a prompt, which goes first. */
+function joinedAppends(changes: readonly ContextChange[]): readonly ContextChange[] {
+	const joined: ContextChange[] = [];
+	for (const change of changes) {
+		const last = joined.at(-1);
+		const continues = change.kind === "append" && change.rows[0]?.type !== "system-prompt";
+		if (last?.kind === "append" && continues)
+			joined[joined.length - 1] = { ...last, rows: [...last.rows, ...change.rows] };
+		else joined.push(change);
+	}
+	return joined;
 }
 
 async function* wirePieces(options: ProjectionOptions, end: number): AsyncGenerator<Buffer> {

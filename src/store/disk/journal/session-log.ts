@@ -1,5 +1,6 @@
 // The logs of one session on disk as one: a commit goes into the journal and then into the files that other programs
 // read; the events are read back from the journal and the history before it.
+import type { Clock } from "../../../base/clock.ts";
 import type { Log } from "../../../base/log.ts";
 import type { LineText } from "../../../base/long-text.ts";
 import type { ContextChange, ContextRow } from "../../../events/conversation.ts";
@@ -26,6 +27,7 @@ import { type SessionHistory, shiftedEvent } from "./session-history.ts";
 export interface SessionLogOptions {
 	readonly files: Files;
 	readonly log: Log;
+	readonly clock: Clock;
 	readonly sessionId: string;
 	readonly protocolVersion: string;
 	readonly paths: SessionPaths;
@@ -192,6 +194,7 @@ export function createSessionLog(options: SessionLogOptions): SessionLog {
 		lastSeq: history.lastSeq,
 		summary: new RunningSummary(history.summary),
 		hasState: opening.kind === "opened" ? opening.hasState : found.hasState,
+		clock: options.clock,
 		prepare: options.prepare,
 		begin,
 		toStoredChange,
