@@ -2,9 +2,10 @@
 import { type ContentPart, joinTexts, toParts, type UserInput } from "../events/content.ts";
 import type { ContextChange, ContextRow, HistoryEntry } from "../events/conversation.ts";
 
-/** Persists the changes of a context, each atomically, before the promise resolves. */
+/** Persists the changes of a context, each atomically. */
 export interface ContextLog {
-	change(change: ContextChange): Promise<unknown>;
+	/** Resolves when the change is persisted; with `withNext`, when nothing will be persisted before it. */
+	change(change: ContextChange, options?: { readonly withNext: boolean }): Promise<unknown>;
 }
 
 type MessageRow = Extract<ContextRow, { type: "message" }>;
@@ -55,6 +56,12 @@ export class Context {
 
 	async append(rows: readonly ContextRow[]): Promise<void> {
 		await this.#log.change({ kind: "append", rows });
+		for (const row of rows) this.#take(row);
+	}
+
+	/** The same for rows that nobody sees before what is persisted next: they are persisted together with it. */
+	async appendWithNext(rows: readonly ContextRow[]): Promise<void> {
+		await this.#log.change({ kind: "append", rows }, { withNext: true });
 		for (const row of rows) this.#take(row);
 	}
 

@@ -85,7 +85,7 @@ export async function runStep(
 		const result = results[index]?.result;
 		if (result !== undefined) rows.push(messageRow(toToolMessage(call.id, result)));
 	});
-	await context.append(rows);
+	await context.appendWithNext(rows);
 	await dependencies.commit();
 	if (runHooks !== undefined) await runHooks.stepEnded();
 	const isRefused = !dependencies.isSubagent && isStoppedByRejection(results);

@@ -27,7 +27,7 @@ export async function runTurn(
 	if (model === null) return failed(modelNotSet(dependencies.unsetModelAlias));
 	const error = missingCapability(model, toParts(input));
 	if (error !== null) return failed(error);
-	await context.append([...checkpointRows(dependencies), userRow(input)]);
+	await context.appendWithNext([...checkpointRows(dependencies), userRow(input)]);
 	await dependencies.commit();
 	await dependencies.toolsReady();
 	return await runSteps(model, dependencies, signal);

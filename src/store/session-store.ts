@@ -84,6 +84,11 @@ export interface Batch {
 export interface CommitOptions {
 	/** Whether the batch and everything before it must be on stable storage, to survive a loss of power. */
 	readonly sync?: boolean;
+	/**
+	 * For a change of the context that nobody sees before what is committed next: the store may store it together with that, and before long
+	 * without it. Then this resolves before it is stored. When it cannot be stored, the commits after it fail, until it is.
+	 */
+	readonly withNext?: boolean;
 }
 
 /** What the history says when a session is opened. */

@@ -420,6 +420,26 @@ export function describeStoreContract(name: string, createSubject: () => Promise
 			expect(await store.open(`${workDir}-other`, id)).toBeNull();
 		});
 
+		it("stores what may come with the next commit before that one, and at the latest when the session is closed", async () => {
+			const row = (n: number): ContextRow => ({ type: "usage", tokenCount: n });
+			const append = (n: number) => ({ context: { kind: "append", rows: [row(n)] } }) as const;
+			const session = await store.openOrCreate(workDir, id);
+			await session.commit(append(0));
+			const committed = session.commit({ ...append(1), events: [eventAt({ type: "step.started", n: 1 })] });
+			await session.commit(append(2), { withNext: true });
+			await committed;
+			await session.commit({ events: [eventAt({ type: "step.started", n: 2 })] });
+			await session.commit(append(3), { withNext: true });
+			const replaced = { kind: "replace", rows: [row(3), row(4)] } as const;
+			await session.commit({ context: replaced });
+			await session.commit(append(5), { withNext: true });
+			await session.commit(append(6), { withNext: true });
+			await session.close();
+			const again = await reopen();
+			expect(again.contextRows).toEqual([3, 4, 5, 6].map(row));
+			await expect(session.commit(append(7), { withNext: true })).rejects.toMatchObject({ code: "closed" });
+		});
+
 		it("deletes an empty session when it is closed and forgets it as the last one", async () => {
 			const session = await store.openOrCreate(workDir, id);
 			await session.commit({

@@ -112,7 +112,7 @@ export class MainAgent {
 		const content = hasPrompt ? "" : await systemPrompt();
 		if (!hasPrompt) await stored.commit({ context: { kind: "append", rows: [{ type: "system-prompt", content }] } });
 		const log: ContextLog = {
-			change: (context) => persisted(stored.commit({ context })),
+			change: (context, options) => persisted(stored.commit({ context }, options)),
 		};
 		const context = new Context(log, stored.contextRows, content);
 		equipment.mailbox?.open(() => context.checkpointCount);

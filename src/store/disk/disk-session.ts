@@ -234,7 +234,12 @@ export async function openDiskSession(
 		summary: history.summary,
 		cursor: sessionLog.cursor,
 		state: () => stateFile.state(),
-		commit: (batch, { sync = false } = {}) => whileOpen(() => sessionLog.commit(batch, sync)),
+		commit: (batch, { sync = false, withNext = false } = {}) =>
+			whileOpen(async () => {
+				if (!withNext || (batch.events ?? []).length > 0) return await sessionLog.commit(batch, sync);
+				sessionLog.commitWithNext(batch);
+				return [];
+			}),
 		events: (after = 0) => sessionLog.events(after),
 		lost: watch.lost,
 		createAgent: (description) => createAgentFiles(description, agentOptions),

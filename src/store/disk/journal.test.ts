@@ -2,7 +2,7 @@
 // nothing that was refused.
 import { appendFile, readFile, rm, stat } from "node:fs/promises";
 import path from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { eventAt, promptRow, readAll } from "../../../test/contracts/store-contract.ts";
 import { createFailingFiles, type Effect, type Plan } from "../../../test/support/store/failing-files.ts";
 import {
@@ -105,6 +105,73 @@ describe("the journal", () => {
 		const wire = await readFile(path.join(String(session.directory), "wire.jsonl"), "utf8");
 		expect(wire.match(/"type":"\w+"/g)).toEqual(['"type":"TurnBegin"', '"type":"StepBegin"', '"type":"TurnEnd"']);
 		expect(await readFile(path.join(String(session.directory), "context.jsonl"), "utf8")).toContain("Say hello");
+	});
+
+	describe("gets with the next commit what nobody sees before it", () => {
+		const row = (n: number) => ({ type: "usage", tokenCount: n }) as const;
+		const append = (n: number): Batch => ({ context: { kind: "append", rows: [row(n)] } });
+		const started: Batch = { events: [eventAt({ type: "turn.started", input: "hi" })] };
+
+		it("in one append", async () => {
+			const { session, effects, since } = await openWith();
+			await session.commit(started, { sync: true });
+			const before = effects.length;
+			await session.commit(append(1), { withNext: true });
+			await session.commit(append(2), { withNext: true });
+			expect(since(before)).toEqual([]);
+			await session.commit({ events: [step(1)] }, { sync: true });
+			expect(since(before)).toEqual(["append journal.jsonl", "sync journal.jsonl"]);
+			const journal = await readFile(path.join(String(session.directory), "journal.jsonl"), "utf8");
+			expect(journal.match(/"token_count": ?\d|step\.started/g)?.slice(-3)).toEqual([
+				expect.stringContaining("1"),
+				expect.stringContaining("2"),
+				"step.started",
+			]);
+		});
+
+		it("or by itself after a moment", async () => {
+			const { session, effects, since } = await openWith();
+			await session.commit(started, { sync: true });
+			place.passTime();
+			await vi.waitUntil(() => since(0).includes("append wire.jsonl"));
+			const before = effects.length;
+			await session.commit(append(1), { withNext: true });
+			place.passTime();
+			await vi.waitUntil(() => since(before).includes("append journal.jsonl"));
+			await session.close();
+			expect((await reopen()).contextRows).toEqual([row(1)]);
+		});
+
+		it("and tries again what could not be stored, in order, while the commits after it fail", async () => {
+			const { session } = await openWith({
+				at: at("append", "journal.jsonl", 2),
+				mishap: { kind: "fail", code: "ENOSPC", once: true },
+			});
+			await session.commit(started, { sync: true });
+			await session.commit(append(1), { withNext: true });
+			await expect(session.commit({ events: [step(1)] })).rejects.toMatchObject({ code: "storage-failed" });
+			await session.commit(append(2), { withNext: true });
+			await session.commit({ events: [step(2)] });
+			await session.close();
+			const again = await reopen();
+			expect(again.contextRows).toEqual([row(1), row(2)]);
+			expect((await readAll(again)).map(({ body }) => body)).toEqual([
+				started.events?.[0]?.body,
+				{ type: "step.started", n: 2 },
+			]);
+		});
+
+		it("and says at the end what could never be stored", async () => {
+			const log = createMemoryLog();
+			const { session } = await openWith(
+				{ at: at("append", "journal.jsonl", 2), mishap: { kind: "fail", code: "ENOSPC", once: false } },
+				log,
+			);
+			await session.commit(started, { sync: true });
+			await session.commit(append(1), { withNext: true });
+			await session.close();
+			expect(log.lines.map(({ message }) => message)).toContain("closing the session failed");
+		});
 	});
 
 	it("is synced before the file of a context is replaced", async () => {

@@ -44,9 +44,11 @@ export interface JournalWriter {
 	readonly end: number;
 	cursor(): Cursor;
 	commit(batch: Batch, sync: boolean): Promise<readonly AgentEvent[]>;
+	/** Stores the batch, which has no events, with the next commit, or before long. Until it is stored, every commit tries it again, and fails as it does. */
+	commitWithNext(batch: Batch): void;
 	/** Waits for the earlier commits, and for what they write to the files that other programs read. */
 	settled(): Promise<void>;
-	/** Stores a summary, if anything was stored, so that the next opening has less to read. */
+	/** Stores a summary, if anything was stored, so that the next opening has less to read. Fails when something that nobody waits for could not be stored. */
 	finish(): Promise<void>;
 }
 
@@ -55,10 +57,14 @@ const projectionDelay = 20;
 /** Batches that wait to be written to them at most. */
 const projectedTogether = 64;
 
+/** Milliseconds after which what is stored with the next commit is stored without one. */
+const joiningDelay = 20;
+
 interface WaitingCommit {
 	readonly batch: Batch;
 	readonly sync: boolean;
-	readonly stored: Deferred<readonly AgentEvent[]>;
+	/** Null for one that nobody waits for. */
+	readonly stored: Deferred<readonly AgentEvent[]> | null;
 }
 
 /** Whether the batch has anything that is stored. */
@@ -99,6 +105,11 @@ export function createJournalWriter(options: JournalWriterOptions): JournalWrite
 	let unprojected: Batch[] = [];
 	let withdrawProjection: (() => void) | null = null;
 	const waiting: WaitingCommit[] = [];
+	/** Whether what nobody waits for is to be stored now. */
+	let isOverdue = false;
+	/** Why the last write failed; null when it did not. */
+	let failure: unknown = null;
+	let withdrawOverdue: (() => void) | null = null;
 	let running: Promise<void> | null = null;
 
 	const summaryLines = (clean: boolean): LineText[] => {
@@ -203,18 +214,29 @@ export function createJournalWriter(options: JournalWriterOptions): JournalWrite
 	const run = async (): Promise<void> => {
 		// What is stored in one go is written in one go.
 		await null;
-		while (waiting.length > 0) {
+		while (isOverdue || waiting.some(({ stored }) => stored !== null)) {
+			isOverdue = false;
+			withdrawOverdue?.();
+			withdrawOverdue = null;
 			// What the journal has of a change that adds a prompt depends on the context before it.
 			const alone = waiting.findIndex(({ batch }) => addsPrompt(batch));
 			const commits = waiting.splice(0, alone === -1 ? waiting.length : Math.max(1, alone));
 			try {
 				const stored = await writeTogether(commits);
-				for (const [index, commit] of commits.entries()) commit.stored.resolve(stored[index]?.events ?? []);
+				for (const [index, commit] of commits.entries()) commit.stored?.resolve(stored[index]?.events ?? []);
+				failure = null;
 			} catch (thrown) {
-				for (const commit of commits) commit.stored.reject(thrown);
+				failure = thrown;
+				for (const commit of commits) commit.stored?.reject(thrown);
+				waiting.unshift(...commits.filter(({ stored }) => stored === null));
 			}
 		}
 		running = null;
+	};
+	const storeWaiting = (): void => {
+		if (waiting.length === 0) return;
+		isOverdue = true;
+		running ??= run();
 	};
 
 	return {
@@ -231,11 +253,17 @@ export function createJournalWriter(options: JournalWriterOptions): JournalWrite
 			running ??= run();
 			return stored.promise;
 		},
+		commitWithNext(batch) {
+			waiting.push({ batch, sync: false, stored: null });
+			withdrawOverdue ??= options.clock.after(joiningDelay, storeWaiting, true);
+		},
 		async settled() {
+			storeWaiting();
 			await running;
 			await projectAll();
 		},
 		async finish() {
+			if (waiting.length > 0) throw failure;
 			if (hasBegun && (await options.isSummarizable())) await journal.append(summaryLines(true));
 		},
 	};

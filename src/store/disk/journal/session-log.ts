@@ -47,6 +47,8 @@ export interface SessionLog {
 	readonly hasBegun: boolean;
 	cursor(): Cursor;
 	commit(batch: Batch, sync: boolean): Promise<readonly AgentEvent[]>;
+	/** Stores a batch without events with the next commit, or before long. */
+	commitWithNext(batch: Batch): void;
 	events(after: number): AsyncGenerator<readonly AgentEvent[]>;
 	/** Waits for the earlier commits. */
 	settled(): Promise<void>;
@@ -214,6 +216,7 @@ export function createSessionLog(options: SessionLogOptions): SessionLog {
 		},
 		cursor: writer.cursor,
 		commit: writer.commit,
+		commitWithNext: writer.commitWithNext,
 		events: (after) => readAll(after, writer.end, pending()),
 		settled: writer.settled,
 		finish: writer.finish,
