@@ -52,7 +52,7 @@ export interface JournalWriter {
 	finish(): Promise<void>;
 }
 
-/** Milliseconds that the files that other programs read may be behind the journal while a turn runs. */
+/** Milliseconds after which the files that other programs read get what the journal has got, while a turn runs. */
 const projectionDelay = 20;
 /** Batches that wait to be written to them at most. */
 const projectedTogether = 64;
