@@ -242,7 +242,16 @@ describe("starting to serve", () => {
 });
 
 describe("commands whose output nobody gets", () => {
-	const commands = ["--help", "--version", "info --json", "info --show-completion bash", "mcp list", "mcp test none"];
+	const commands = [
+		"--help",
+		"--version",
+		"info --json",
+		"info --show-completion bash",
+		"mcp list",
+		"mcp test none",
+		"docs scale",
+		"sessions list",
+	];
 
 	it.runIf(existsSync("/dev/full")).each([...commands, "plugin list"])("report it: %s", async (command) => {
 		const stage = createStage();
@@ -256,6 +265,25 @@ describe("commands whose output nobody gets", () => {
 		expect(stderr).toMatch(/stdout: ENOSPC: no space left on device/);
 		expect(stderr).not.toMatch(/^ +at /m);
 	});
+
+	it.runIf(existsSync("/dev/full")).each(["serve --port 0 --json", "serve --port 0", "web --port 0 --no-open"])(
+		"end when nobody gets the line that they serve: %s",
+		async (command) => {
+			const stage = createStage();
+			const { code, stdout, stderr } = await runExecutable(
+				"/bin/sh",
+				["-c", `"$0" ${command} > /dev/full`, executablePath],
+				{
+					cwd: stage.workDir,
+					env: stage.environment,
+				},
+			);
+			expect([code, stdout]).toEqual([1, ""]);
+			expect(stderr).toMatch(
+				/^What is served, and where, cannot be written to stdout: ENOSPC: .*\. The program ends; .*\n$/,
+			);
+		},
+	);
 
 	it.each(commands)("end without a stack trace when the reader has gone: %s", async (command) => {
 		const stage = createStage();

@@ -1,6 +1,6 @@
 // Workers and gateways as programs, over a real PostgreSQL: sessions survive the process that ran them.
 import { once } from "node:events";
-import { existsSync } from "node:fs";
+import { existsSync, openSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, inject, it } from "vitest";
@@ -148,5 +148,11 @@ describe.skipIf(url === "")("a cluster of workers and gateways", { timeout: 60_0
 	it("answers with the reason when no worker runs", async () => {
 		const { call } = await connect(await start("serve", "--port", "0"));
 		await expect(call("sessions.create", { workDir: home })).rejects.toThrow("No worker runs");
+	});
+
+	it.runIf(existsSync("/dev/full"))("ends a worker whose line nobody gets", async () => {
+		const { code, stderr } = await programs.run(["worker", "--json"], {}, openSync("/dev/full", "w"));
+		expect(code).toBe(1);
+		expect(stderr).toMatch(/^What is served, and where, cannot be written to stdout: ENOSPC: .*\n$/);
 	});
 });

@@ -19,6 +19,7 @@ import type { ProgramOptions } from "../arguments/command-line.ts";
 import { findNamedProgram } from "../arguments/named-program.ts";
 import { UsageError } from "../arguments/usage-error.ts";
 import type { WorkerFlags } from "../arguments/worker-options.ts";
+import { announce } from "../command-output.ts";
 import type { Installation } from "../installation/installation.ts";
 import { endInTime } from "../process/process-exit.ts";
 import { type ProgramProcess, takeProcess } from "../process/program-process.ts";
@@ -103,11 +104,12 @@ export async function runClusterWorker(
 		return await fail(`The worker could not start at ${places}: ${errorText(thrown)}`);
 	}
 	const id = await sharedStore.processId();
-	process.stdout.write(
+	const isAnnounced = await announce(
 		flags.json
 			? `${JSON.stringify({ worker: id, address: worker.address, tags: flags.tags, ...(operations === null ? {} : { operations: operations.url }) })}\n`
 			: `Worker ${id} runs sessions at ${worker.address}. Stop with Ctrl+C.\n`,
 	);
+	if (!isAnnounced) stopping.abort();
 	await aborted(stopping.signal);
 	if (!hurrying.signal.aborted) {
 		if (!flags.json) writeNotice("Waiting for running turns; a second signal ends them at once.\n");
@@ -120,7 +122,7 @@ export async function runClusterWorker(
 			await worker.close();
 			await operations?.close();
 		},
-		exitCode: () => (process.exitCode === 1 ? 1 : 0),
+		exitCode: () => (process.exitCode === 1 || !isAnnounced ? 1 : 0),
 	});
 }
 

@@ -24,6 +24,7 @@ import type { ProgramOptions } from "../arguments/command-line.ts";
 import type { GatewayFlags } from "../arguments/gateway-options.ts";
 import { findNamedProgram, type NamedProgram } from "../arguments/named-program.ts";
 import { UsageError } from "../arguments/usage-error.ts";
+import { announce } from "../command-output.ts";
 import type { Installation } from "../installation/installation.ts";
 import { openInBrowser } from "../process/browser.ts";
 import { endInTime } from "../process/process-exit.ts";
@@ -104,9 +105,10 @@ export async function runGateway(
 	const token = flags.page === null ? null : await tokens.find("control");
 	const url = toUrl(flags, gateway.port);
 	const address = token === null ? null : `${url}/#token=${token}`;
-	process.stdout.write(toAnnouncement(flags, url, address, tokensPath));
-	if (flags.page?.showsCode === true && address !== null) await showCode(address, flags);
-	if (flags.page?.opens === true && address !== null) {
+	const isAnnounced = await announce(toAnnouncement(flags, url, address, tokensPath));
+	if (!isAnnounced) stop();
+	else if (flags.page?.showsCode === true && address !== null) await showCode(address, flags);
+	if (isAnnounced && flags.page?.opens === true && address !== null) {
 		const isOpened = await openInBrowser(new URL(address), environment);
 		if (!isOpened) writeNotice("No program was found that opens the page; open the address above yourself.\n");
 	}
@@ -118,7 +120,7 @@ export async function runGateway(
 			await host.sessions.stop();
 			await gateway.close();
 		},
-		exitCode: () => (process.exitCode === 1 ? 1 : 0),
+		exitCode: () => (process.exitCode === 1 || !isAnnounced ? 1 : 0),
 	});
 }
 

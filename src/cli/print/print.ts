@@ -89,7 +89,8 @@ export async function runPrint(executable: string, options: PrintOptions, instal
 			await work;
 			closing?.print();
 			await output.flush();
-			if (output.gone.aborted && !isBrokenPipe(output)) screen.complain(`stdout: ${errorText(output.gone.reason)}`);
+			if (output.gone.aborted && !isBrokenPipe(output))
+				screen.complain(`The output cannot be written to stdout: ${errorText(output.gone.reason)}.`);
 		},
 		exitCode: () => early.exitCode() ?? workCode,
 		// A closing line has the hint on stdout.

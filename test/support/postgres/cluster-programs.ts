@@ -5,6 +5,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
 import { text as readText } from "node:stream/consumers";
 import * as v from "valibot";
 import { createPostgresPlace, type PostgresPlace } from "./postgres-place.ts";
@@ -79,8 +80,8 @@ export interface ClusterPrograms {
 	readonly home: string;
 	/** Starts a worker or a gateway, of this build of the program or another one, and waits until it is ready. */
 	start(words: readonly string[], environment?: Environment, executable?: string): Promise<Program>;
-	/** Runs a command to its end. */
-	run(words: readonly string[], environment?: Environment): Promise<Finished>;
+	/** Runs a command to its end; with a descriptor its stdout is that one, and empty in the result. */
+	run(words: readonly string[], environment?: Environment, descriptor?: number): Promise<Finished>;
 	/** The gateway as a client with the token of `control` uses it. */
 	connect(gateway: Program): Promise<GatewayUse>;
 	cleanUp(): Promise<void>;
@@ -100,13 +101,21 @@ export interface GatewayUse {
 	stream(sessionId: string): Promise<readonly { readonly seq: number; readonly type: string }[]>;
 }
 
+const textOf = async (stream: Readable | null) => (stream === null ? "" : await readText(stream));
+
 export async function createClusterPrograms(url: string): Promise<ClusterPrograms> {
 	const place = await createPostgresPlace(url);
 	const home = await mkdtemp(path.join(tmpdir(), "agentwire-cluster-"));
 	await writeFile(path.join(home, "config.toml"), settings(place.schema, path.join(home, "scripts.json")));
 	const running: ChildProcess[] = [];
-	const spawnOne = (words: readonly string[], environment: Environment, executable = ownExecutable) => {
+	const spawnOne = (
+		words: readonly string[],
+		environment: Environment,
+		executable = ownExecutable,
+		stdout: number | "pipe" = "pipe",
+	) => {
 		const child = spawn(process.execPath, [executable, ...words], {
+			stdio: ["pipe", stdout, "pipe"],
 			cwd: home,
 			env: { ...process.env, KIMI_SHARE_DIR: home, AGENTWIRE_STORE_URL: url, ...environment },
 		});
@@ -118,14 +127,15 @@ export async function createClusterPrograms(url: string): Promise<ClusterProgram
 		home,
 		async start(words, environment = {}, executable = ownExecutable) {
 			const child = spawnOne([...words, "--json", "--work-dir", home], environment, executable);
-			const complaint = readText(child.stderr);
+			const complaint = textOf(child.stderr);
+			if (child.stdout === null) throw new Error("It has no stdout.");
 			for await (const line of createInterface({ input: child.stdout })) return { child, ready: JSON.parse(line) };
 			throw new Error(`It did not start: ${await complaint}`);
 		},
-		async run(words, environment = {}) {
-			const child = spawnOne(words, environment);
-			child.stdin.end();
-			const [stdout, stderr] = await Promise.all([readText(child.stdout), readText(child.stderr)]);
+		async run(words, environment = {}, descriptor) {
+			const child = spawnOne(words, environment, ownExecutable, descriptor);
+			child.stdin?.end();
+			const [stdout, stderr] = await Promise.all([textOf(child.stdout), textOf(child.stderr)]);
 			if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
 			return { code: child.exitCode, stdout, stderr };
 		},
