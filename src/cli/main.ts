@@ -8,7 +8,7 @@ import { toHelpfulCommand } from "./arguments/commands.ts";
 import { toConventions } from "./arguments/conventions.ts";
 import { withImpliedCommand } from "./arguments/executable-name.ts";
 import { toServerStart } from "./arguments/server-start.ts";
-import { UsageError, usageErrorText } from "./arguments/usage-error.ts";
+import { UsageError, usageErrorText, usageExitCode } from "./arguments/usage-error.ts";
 import { withOutput } from "./command-output.ts";
 import type { FirstAnswer } from "./first-answer/early-answer.ts";
 import type { Installation } from "./installation/installation.ts";
@@ -70,14 +70,20 @@ export async function main(
 			case "store":
 			case "plugin":
 			case "mcp":
-			case "permissions":
 			case "login":
 			case "logout":
 				return await withOutput(() => runCommand(executable, command, installation));
+			case "permissions":
+				// Its other codes are decisions.
+				return await withOutput(() => runCommand(executable, command, installation), {
+					failureCode: 3,
+					codeIsAnswer: true,
+				});
 		}
 	} catch (thrown) {
 		if (thrown instanceof UsageError) {
-			return complain(usageErrorText(thrown, path.basename(executable), toHelpfulCommand(words[0])));
+			const helpful = toHelpfulCommand(words);
+			return complain(usageErrorText(thrown, path.basename(executable), helpful), usageExitCode(helpful));
 		}
 		// Such as settings that cannot be read, or a database that does not answer: anything else is a bug.
 		if (thrown instanceof KernelError) return complain(`Error: ${errorText(thrown)}`, 1);

@@ -1,8 +1,8 @@
 // `agentwire permissions` with files that are odd: each is an error that names the file, and no rule is dropped.
-import { copyFileSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { createStage, runsOnBun, type Stage } from "../support/executable/executable.ts";
+import { createStage, executablePath, runExecutable, runsOnBun, type Stage } from "../support/executable/executable.ts";
 
 const rule = (decision: string, pattern: string) =>
 	`[[permission.rules]]\ndecision = "${decision}"\npattern = "${pattern}"\n`;
@@ -17,6 +17,29 @@ function createProject(text: string | null): Stage {
 	if (text !== null) writeFileSync(projectFile(stage), text);
 	return stage;
 }
+
+describe("the exit code of permissions", () => {
+	it.each([["check"], ["check", "ls", "more"], ["explain"], ["import"], ["chek", "ls"], ["list", "--bogus"], []])(
+		"of a wrong command line is no decision (%#)",
+		async (...argv) => {
+			const { code, stderr } = await run(createStage(), ...argv);
+			expect(code).toBe(3);
+			expect(stderr).toContain("permissions --help' for help.");
+		},
+	);
+
+	it("of a wrong flag before the command is no decision", async () => {
+		expect((await createStage().run("--model", "m", "permissions", "check", "ls")).code).toBe(3);
+		expect((await createStage().run("--unknown", "permissions", "check", "ls")).code).toBe(3);
+	});
+
+	it.runIf(existsSync("/dev/full"))("is no decision when it could not be written", async () => {
+		const stage = createStage();
+		const script = `"$0" permissions check ls > /dev/full`;
+		const ends = { cwd: stage.workDir, env: stage.environment };
+		expect((await runExecutable("/bin/sh", ["-c", script, executablePath], ends)).code).toBe(3);
+	});
+});
 
 describe("permissions import", () => {
 	const long = JSON.stringify({ permissions: { deny: Array.from({ length: 900_000 }, (_, n) => `Read(/a${n}/**)`) } });
@@ -50,14 +73,6 @@ describe("permissions import", () => {
 		});
 		const { code, stderr } = await run(stage, "import", ".");
 		expect([code, stderr]).toEqual([3, expect.stringContaining(`Error: Cannot read ${stage.workDir}: EISDIR`)]);
-		for (const action of [[], ["import"], ["check"], ["explain"], ["trusty"], ["list", "more"], ["check", "a", "b"]]) {
-			const used = await run(stage, ...action);
-			expect([action, used.code, used.stderr]).toEqual([
-				action,
-				2,
-				expect.stringContaining("Try 'agentwire permissions --help'"),
-			]);
-		}
 	});
 });
 

@@ -47,7 +47,7 @@ function refusal(line: string | readonly string[]): string {
 	try {
 		parseCommandLine(typeof line === "string" ? words(line) : line);
 	} catch (error) {
-		if (error instanceof UsageError && error.exitCode === 2) return error.message;
+		if (error instanceof UsageError) return error.message;
 		throw error;
 	}
 	throw new Error("was accepted");
@@ -506,8 +506,17 @@ describe("usageErrorText", () => {
 		["--wier", "Try 'agentwire --help' for help."],
 		["exprot", "Try 'agentwire --help' for help."],
 		["", "Try 'agentwire --help' for help."],
+		["--model x serve --bogus", "Try 'agentwire serve --help' for help."],
+		["--model serve --bogus", "Try 'agentwire --help' for help."],
+		["-m x --yolo worker --bogus", "Try 'agentwire worker --help' for help."],
+		["--unknown serve", "Try 'agentwire serve --help' for help."],
+		["--unknown=x serve", "Try 'agentwire serve --help' for help."],
+		["--unknown x serve", "Try 'agentwire --help' for help."],
+		["--model x sessions list", "Try 'agentwire sessions --help' for help."],
+		["-p serve --bogus", "Try 'agentwire --help' for help."],
+		["-- serve --bogus", "Try 'agentwire serve --help' for help."],
 	])("refers to the help that has what '%s' lacks", (line, reference) => {
-		const command = toHelpfulCommand(words(line)[0]);
+		const command = toHelpfulCommand(words(line));
 		expect(usageErrorText(new UsageError("No."), "agentwire", command)).toBe(`Error: No.\n${reference}\n`);
 	});
 

@@ -3,6 +3,7 @@
 import { type ExportOptions, toExportOptions } from "./export-options.ts";
 import type { Flag, Offers } from "./flags.ts";
 import { type GatewayFlags, gatewayFlags, pageFlags, splitGatewayFlags } from "./gateway-options.ts";
+import { findFirstWord } from "./given-flags.ts";
 import { type McpAction, toMcpAction } from "./mcp-options.ts";
 import { type PermissionsAction, toPermissionsAction } from "./permissions-options.ts";
 import { type PluginAction, toPluginAction } from "./plugin-options.ts";
@@ -356,8 +357,12 @@ takes the flags of the program that say nothing of one session as well; see the 
 
 export const isCommandName = (word: string): word is CommandName => commandNames.some((name) => name === word);
 
-/** The command whose help lists what it takes, by the first word of a command line; null for the program's own help. */
-export function toHelpfulCommand(word: string | undefined): CommandName | null {
+/**
+ * The command whose help lists what it takes, of a command line that was refused; null for the program's own help. Flags before
+ * the command may be what was refused: an unknown one is taken for one without a value.
+ */
+export function toHelpfulCommand(words: readonly string[]): CommandName | null {
+	const word = words[findFirstWord(words)];
 	if (word === undefined || !isCommandName(word)) return null;
 	const { flags, forms } = commands[word];
 	// 'rpc' and 'acp' take flags of the program alone.

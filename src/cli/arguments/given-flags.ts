@@ -78,6 +78,20 @@ export function splitFlags(argv: readonly string[], family: Family | null = null
 	};
 }
 
+/** The place of the first word that is neither a flag nor its value, whether the flags are known and complete or not. */
+export function findFirstWord(argv: readonly string[]): number {
+	for (let position = 0; position < argv.length; position += 1) {
+		const word = argv[position] ?? "";
+		if (!word.startsWith("-") || word === "-") return position;
+		if (word === "--") return position + 1;
+		const flag = findFlag(word);
+		const next = argv[position + 1];
+		const takesNext = flag !== null && flag.value !== null && next !== undefined && findFlag(next) === null;
+		if (takesNext && !(flag.valueIsOptional && next.startsWith("-"))) position += 1;
+	}
+	return argv.length;
+}
+
 function refuse(name: string): never {
 	if (name.startsWith("--live-"))
 		throw new UsageError(`${name}: this program serves no live sessions of sound and video; leave the flag out.`);

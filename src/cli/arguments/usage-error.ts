@@ -1,9 +1,13 @@
-// The error of an invalid command line. Exit code 2, as usual for command-line programs.
+// The error of an invalid command line, with the exit code 2, as usual for command-line programs; 3 for a command whose exit code 2 is an answer.
 import { oneLine } from "../../base/sentence.ts";
 
 export class UsageError extends Error {
 	override readonly name = "UsageError";
-	readonly exitCode = 2;
+}
+
+/** The exit code for a wrong line of this command, null for the program's own. */
+export function usageExitCode(command: string | null): number {
+	return command === "permissions" ? 3 : 2;
 }
 
 /** The text on stderr for a usage error, with its newline. It leads to the help of the command, if it is one's own. */
