@@ -90,3 +90,6 @@ export interface Files {
 	/** Removes a file or a whole directory, if it exists. */
 	remove(path: string): Promise<void>;
 }
+
+/** What is needed of them where files are only read. */
+export type FileReader = Pick<Files, "read" | "readRange" | "readPieces" | "status">;

@@ -106,23 +106,27 @@ export async function openDiskSession(
 		await lease?.check();
 	};
 
-	const source = { files, log, path: paths.journal, sessionId: options.id };
+	const source = { files: found.files, log, path: paths.journal, sessionId: options.id };
 	const history = await openHistory(source, paths, found);
 	const recoveredRows = history.context.rows?.length ?? 0;
 	const hasHistory = history.lastSeq > 0 || recoveredRows > 0;
-	const wasEstablished =
-		found.contextPath === null && !hasHistory && (await isEstablishedByJournal(files, paths, found));
+	const wasEstablished = found.contextPath === null && !hasHistory && (await isEstablishedByJournal(paths, found));
 	/** Somebody created it for later, and it has no content yet. */
 	const wasUnused = !hasHistory && (wasEstablished || isUnused(found));
 	const hasState = found.hasState || (history.opening.kind === "opened" && history.opening.hasState);
 	const existed = recoveredRows > 0 || (wasUnused ? hasState : found.contextPath !== null);
 	const stateFile = await openStateFile({
 		files,
+		found: found.files,
 		log,
 		directory: paths.directory,
 		fresh: !existed,
 		recovered: history.missingState,
 	});
+	const logs = [paths.journal, paths.context, paths.events];
+	const wholes = await Promise.all(logs.map((file) => found.files.wholeStatus(file, openedAt)));
+	const wholeAt = (file: string) => wholes[logs.indexOf(file)] ?? null;
+	found.files.release();
 	const lineFile = (file: string, knownSize: number, how: Partial<LineFileOptions>): LineFile =>
 		createLineFile({ files, log, path: file, knownSize, prepare, nameMade: () => names.nameMade(file), ...how });
 	/** What is written once a commit is in the journal may come so late that another process writes the session by then. */
@@ -145,6 +149,7 @@ export async function openDiskSession(
 		// The names of the other logs need not be on stable storage: they are written again from the journal.
 		lineFile: (file, knownSize, header) =>
 			lineFile(file, knownSize, {
+				wholeAt: wholeAt(file),
 				...(file === paths.journal ? {} : { prepare: checkNotLost, nameMade() {}, isReplaceable: true }),
 				...(header === undefined ? {} : { header }),
 			}),

@@ -18,9 +18,9 @@ import type { FoundSession } from "./logs/found-session.ts";
 import { createLeftDirectories, type LeftDirectories } from "./released-directories.ts";
 import {
 	findSession,
+	findUnlessThere,
 	hasContext,
 	isFound,
-	isThere,
 	readSummary,
 	type SessionPaths,
 	toDeletedDirectory,
@@ -119,10 +119,11 @@ export function createDiskStore(options: DiskStoreOptions): SessionStore {
 	const parentOf = (workDir: string): string => path.join(shareDir, "sessions", toDirectoryName(workDir));
 	const pathsOf = (workDir: string, id: string) => toSessionPaths(shareDir, toDirectoryName(workDir), id);
 
-	const openSeen = async (workDir: string, id: string, seen: FoundSession): Promise<StoredSession> => {
+	/** `unused` is the session as it was found when no file of it is there; null when one is. */
+	const openSeen = async (workDir: string, id: string, unused: FoundSession | null): Promise<StoredSession> => {
 		const paths = pathsOf(workDir, id);
 		const sessionOptions = { ...options, index, left, createWatch, sweepShared, workDir, id, paths };
-		if (!isThere(seen)) return openDiskSession(sessionOptions, seen, null);
+		if (unused !== null) return openDiskSession(sessionOptions, unused, null);
 		const place = { ...options, path: paths.lease, directory: paths.directory };
 		const lease =
 			options.takeOver === "expired"
@@ -163,7 +164,7 @@ export function createDiskStore(options: DiskStoreOptions): SessionStore {
 			checkSessionId(id);
 			const paths = pathsOf(workDir, id);
 			try {
-				return await reading(paths, async () => openSeen(workDir, id, await findSession(files, paths)));
+				return await reading(paths, async () => openSeen(workDir, id, await findUnlessThere(files, paths)));
 			} catch (thrown) {
 				const error = toKernelError(thrown);
 				log.error("the session could not be read", { directory: paths.directory, cause: error.message });
@@ -204,7 +205,7 @@ export function createDiskStore(options: DiskStoreOptions): SessionStore {
 			const paths = pathsOf(workDir, id);
 			return reading(paths, async () => {
 				const seen = await findSession(files, paths);
-				return (await isFound(files, paths, seen)) ? openSeen(workDir, id, seen) : null;
+				return (await isFound(paths, seen)) ? openSeen(workDir, id, null) : null;
 			});
 		},
 		async readContext(spelled, id) {
@@ -234,7 +235,7 @@ export function createDiskStore(options: DiskStoreOptions): SessionStore {
 			checkSessionId(id);
 			for (const workDir of await index.workDirs()) {
 				const paths = pathsOf(workDir, id);
-				if (await isFound(files, paths, await findSession(files, paths))) return workDir;
+				if (await isFound(paths, await findSession(files, paths))) return workDir;
 			}
 			return null;
 		},

@@ -1,13 +1,14 @@
 // The paths of one session's files, a summary of their content, and the removal of empty sessions.
 import path from "node:path";
 import type { Log } from "../../base/log.ts";
-import type { Files } from "../../files/port.ts";
+import type { FileReader, Files } from "../../files/port.ts";
 import { isTemporaryName } from "../../files/temporaries.ts";
 import { fromLine } from "../context-row.ts";
 import { toTitle, untitled } from "../title.ts";
 import { readHeader, readRecords } from "./journal/journal-file.ts";
 import type { ReadRecord } from "./journal/journal-record.ts";
 import { readEventLines } from "./logs/event-log.ts";
+import { createFoundFiles, type FoundFiles } from "./logs/found-files.ts";
 import { type FoundSession, logBytes } from "./logs/found-session.ts";
 import { readLines } from "./logs/json-lines.ts";
 import { toMilliseconds } from "./logs/seconds.ts";
@@ -66,7 +67,7 @@ export function toStagedDirectory(shareDir: string): string {
 	return path.join(shareDir, "sessions", stagedName);
 }
 
-async function fileSize(files: Files, file: string): Promise<number | null> {
+async function fileSize(files: FileReader, file: string): Promise<number | null> {
 	const status = await files.status(file);
 	return status?.kind === "file" ? status.size : null;
 }
@@ -77,25 +78,24 @@ export function isThere(found: FoundSession): boolean {
 }
 
 /** Whether it is found by its id: its first turn is delivered as soon as a log has it, before there is a context. */
-export async function isFound(files: Files, paths: SessionPaths, found: FoundSession): Promise<boolean> {
+export async function isFound(paths: SessionPaths, found: FoundSession): Promise<boolean> {
 	if (found.contextPath !== null || found.eventsSize > 0) return true;
 	if (found.journalSize === 0) return false;
 	const isEnough = ({ hasContext, hasEvents }: JournalStart) => hasContext || hasEvents;
-	return isEnough(await readJournalStart(files, paths.journal, isEnough));
+	return isEnough(await readJournalStart(found.files, paths.journal, isEnough));
 }
 
 /** Whether it has a context, also when the file of that is missing. */
 export async function hasContext(files: Files, paths: SessionPaths): Promise<boolean> {
 	const found = await findSession(files, paths);
 	if (found.contextPath !== null || found.journalSize === 0) return found.contextPath !== null;
-	return (await readJournalStart(files, paths.journal, (start) => start.hasContext)).hasContext;
+	return (await readJournalStart(found.files, paths.journal, (start) => start.hasContext)).hasContext;
 }
 
 /** Whether its journal says that it was established although nothing had happened in it. */
 export async function isEstablishedByJournal(
-	files: Files,
 	{ journal }: SessionPaths,
-	{ journalSize }: FoundSession,
+	{ files, journalSize }: FoundSession,
 ): Promise<boolean> {
 	if (journalSize === 0) return false;
 	return (await readJournalStart(files, journal, (start) => start.isEstablished)).isEstablished;
@@ -106,12 +106,31 @@ export function isUnused({ contextPath, contextSize, eventsSize, callsSize }: Fo
 	return contextPath !== null && contextSize + eventsSize + callsSize === 0;
 }
 
-export async function findSession(files: Files, paths: SessionPaths): Promise<FoundSession> {
+export function findSession(files: FileReader, paths: SessionPaths): Promise<FoundSession> {
+	return findIn(createFoundFiles(files), paths);
+}
+
+/**
+ * The same, for a session that is there only if somebody has created it: null, after one look at most times, when a file of
+ * it is there. It is to be found again then, once it is certain that nobody writes it.
+ */
+export async function findUnlessThere(files: FileReader, paths: SessionPaths): Promise<FoundSession | null> {
+	const found = createFoundFiles(files);
+	const journalSize = await fileSize(found, paths.journal);
+	if (journalSize !== null && journalSize > 0) return null;
+	if ((await files.status(paths.directory)) === null) found.noteMissing(paths.directory);
+	const session = await findIn(found, paths);
+	return isThere(session) ? null : session;
+}
+
+async function findIn(files: FoundFiles, paths: SessionPaths): Promise<FoundSession> {
 	const { context, oldContext, events, calls, state, journal } = paths;
-	const [contextSize, oldSize, eventsSize, callsSize, stateSize, journalSize] = await Promise.all(
-		[context, oldContext, events, calls, state, journal].map((file) => fileSize(files, file)),
+	const [contextSize, eventsSize, callsSize, stateSize, journalSize] = await Promise.all(
+		[context, events, calls, state, journal].map((file) => fileSize(files, file)),
 	);
+	const oldSize = isPresent(contextSize) ? null : await fileSize(files, oldContext);
 	return {
+		files,
 		contextPath: isPresent(contextSize) ? context : isPresent(oldSize) ? oldContext : null,
 		journalSize: journalSize ?? 0,
 		contextSize: contextSize ?? oldSize ?? 0,
@@ -200,7 +219,7 @@ const nothingInJournal: JournalStart = {
 
 /** Reads until `isEnough` of it is known. What cannot be read counts as content. */
 async function readJournalStart(
-	files: Files,
+	files: FileReader,
 	file: string,
 	isEnough: (start: JournalStart) => boolean,
 ): Promise<JournalStart> {

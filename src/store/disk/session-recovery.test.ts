@@ -391,6 +391,62 @@ describe("a session between two runs", () => {
 		await again.close();
 	});
 
+	it("looks at each of its files once and reads it once when it is opened", async () => {
+		await use("closed");
+		// The files are as an earlier hour left them.
+		const before = new Date(Date.now() - 3_600_000);
+		for (const name of await readdir(directory)) await utimes(file(name), before, before);
+		const disk = createDiskFiles();
+		const looks: string[] = [];
+		const reads: string[] = [];
+		const counting = {
+			...disk,
+			status(target: string) {
+				looks.push(path.basename(target));
+				return disk.status(target);
+			},
+			read(target: string) {
+				reads.push(path.basename(target));
+				return disk.read(target);
+			},
+			readRange(target: string, offset: number, length: number) {
+				reads.push(path.basename(target));
+				return disk.readRange(target, offset, length);
+			},
+			async *readPieces(target: string) {
+				reads.push(path.basename(target));
+				yield* disk.readPieces(target);
+			},
+		};
+		const session = await place.openStore({ files: counting }).openOrCreate(place.workDir, id);
+		expect(session.contextRows).toEqual(expectedRows);
+		const logs = ["calls.jsonl", "context.jsonl", "journal.jsonl", "metadata.json", "state.json", "wire.jsonl"];
+		// One more look at the journal says that there is a session, before its lease is taken.
+		expect(looks.toSorted()).toEqual([...logs, "journal.jsonl"].toSorted());
+		expect(reads.toSorted()).toEqual(["context.jsonl", "journal.jsonl", "state.json"]);
+		reads.length = 0;
+		await session.commit({ events: [eventAt({ type: "compaction.started" })] });
+		await session.commit({ events: [eventAt({ type: "compaction.started" })] });
+		// Of the others it is known that they end with a whole line.
+		expect(reads.filter((name) => name.endsWith(".jsonl"))).toEqual(["wire.jsonl"]);
+		await session.close();
+	});
+
+	it.each(["journal.jsonl", "context.jsonl"])("finds half a line that came to %s after it was read", async (name) => {
+		await use("closed");
+		const before = new Date(Date.now() - 3_600_000);
+		for (const each of await readdir(directory)) await utimes(file(each), before, before);
+		const session = await open();
+		await appendFile(file(name), '{"half');
+		await session.commit({
+			events: [eventAt({ type: "compaction.started" })],
+			context: { kind: "append", rows: [usage(7)] },
+		});
+		await session.close();
+		expect(await text(name)).not.toContain("half");
+		expect((await open()).contextRows).toEqual([...expectedRows, usage(7)]);
+	});
+
 	it("refuses a journal of a newer format", async () => {
 		await use("closed");
 		await put("journal.jsonl", (await text("journal.jsonl")).replace('{"journal":1', '{"journal":2'));

@@ -24,7 +24,14 @@ describe("state.json", () => {
 	const put = (name: string, value: unknown): Promise<void> => writeFile(file(name), JSON.stringify(value));
 	const read = async (): Promise<unknown> => JSON.parse(await readFile(file("state.json"), "utf8"));
 	const open = (log = createMemoryLog(), fresh = false) =>
-		openStateFile({ files: createDiskFiles(), log, directory, fresh, recovered: async () => null });
+		openStateFile({
+			files: createDiskFiles(),
+			found: createDiskFiles(),
+			log,
+			directory,
+			fresh,
+			recovered: async () => null,
+		});
 
 	it("preserves unknown keys, and the values that other programs write meanwhile", async () => {
 		await put("state.json", { approval: { yolo: true, mood: "calm" }, colour: "red", todos: [] });

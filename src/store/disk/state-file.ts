@@ -6,7 +6,7 @@ import { isRecord, parseJsonFile } from "../../base/json.ts";
 import type { Log } from "../../base/log.ts";
 import { createPace } from "../../base/pace.ts";
 import { todoSchema } from "../../events/content.ts";
-import type { Files } from "../../files/port.ts";
+import type { FileReader, Files } from "../../files/port.ts";
 import type { SessionState } from "../session-store.ts";
 import { damagedPath } from "./logs/damaged-file.ts";
 import { withStorageError } from "./logs/storage-error.ts";
@@ -167,7 +167,7 @@ interface Found {
 	readonly legacy: boolean;
 }
 
-async function find(files: Files, directory: string): Promise<Found> {
+async function find(files: FileReader, directory: string): Promise<Found> {
 	const read = (name: string) => files.read(path.join(directory, name));
 	const [bytes, oldBytes] = await Promise.all([read(stateName), read(legacyName)]);
 	const stored = bytes === null ? null : await parseAs(storedSchema, bytes);
@@ -212,6 +212,8 @@ export interface StateFile {
 
 export interface StateFileOptions {
 	readonly files: Files;
+	/** The same as they were found when the session was opened. */
+	readonly found: FileReader;
 	readonly log: Log;
 	readonly directory: string;
 	/**
@@ -232,11 +234,11 @@ export async function openStateFile({
 	...options
 }: StateFileOptions): Promise<StateFile> {
 	const statePath = path.join(directory, stateName);
-	const opened = await find(files, directory);
+	const opened = await find(options.found, directory);
 	if (opened.damaged) log.warn("the session state could not be read; defaults apply", { path: statePath });
 	const recovered = await options.recovered({
 		isMissing: opened.stored === null,
-		modifiedAt: (await files.status(statePath))?.modifiedAt ?? 0,
+		modifiedAt: (await options.found.status(statePath))?.modifiedAt ?? 0,
 	});
 	/** The last known content of the file, for when it cannot be read any more. */
 	let known = opened.stored ?? defaults();

@@ -3,7 +3,7 @@
 import * as v from "valibot";
 import type { Log } from "../../../base/log.ts";
 import { createPace } from "../../../base/pace.ts";
-import type { Files } from "../../../files/port.ts";
+import type { FileReader } from "../../../files/port.ts";
 import type { JournalSummary, SessionUse, UnfinishedCall } from "../../session-store.ts";
 import { parseRawLine, readRawLines } from "./journal-file.ts";
 
@@ -84,7 +84,7 @@ export async function withCalls(
 
 /** A part of the file, in bytes. */
 export interface CallLog {
-	readonly files: Files;
+	readonly files: FileReader;
 	readonly log: Log;
 	readonly path: string;
 	readonly start: number;

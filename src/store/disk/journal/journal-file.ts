@@ -2,7 +2,7 @@
 // found from the end.
 import { KernelError } from "../../../base/errors.ts";
 import { createLineSplitter, type Line } from "../../../base/lines.ts";
-import type { Files } from "../../../files/port.ts";
+import type { FileReader } from "../../../files/port.ts";
 import type { RecordOrigin } from "../../record.ts";
 import { lineLimit, parseLine } from "../logs/json-lines.ts";
 import {
@@ -33,7 +33,7 @@ export interface RawLine {
 	readonly bytes: Buffer | null;
 }
 
-async function* readBytes(files: Files, path: string, { start, end }: FileRange): AsyncGenerator<Buffer> {
+async function* readBytes(files: FileReader, path: string, { start, end }: FileRange): AsyncGenerator<Buffer> {
 	if (start === 0) {
 		let left = end;
 		if (left <= 0) return;
@@ -56,7 +56,7 @@ async function* readBytes(files: Files, path: string, { start, end }: FileRange)
  * The lines in a part of a file, with their places, those of one piece together; a last one may lack its newline. Their
  * bytes are valid until the next batch is requested.
  */
-async function* readRawBatches(files: Files, path: string, range: FileRange): AsyncGenerator<readonly RawLine[]> {
+async function* readRawBatches(files: FileReader, path: string, range: FileRange): AsyncGenerator<readonly RawLine[]> {
 	let start = range.start;
 	let length = 0;
 	let pieces: Buffer[] = [];
@@ -91,7 +91,7 @@ async function* readRawBatches(files: Files, path: string, range: FileRange): As
 }
 
 /** The lines in a part of a file, with their places; a last one may lack its newline. */
-export async function* readRawLines(files: Files, path: string, range: FileRange): AsyncGenerator<RawLine> {
+export async function* readRawLines(files: FileReader, path: string, range: FileRange): AsyncGenerator<RawLine> {
 	for await (const lines of readRawBatches(files, path, range)) yield* lines;
 }
 
@@ -106,7 +106,7 @@ function isBlank({ bytes }: RawLine): boolean {
 
 /** The header of a journal and where its records begin; null for a file without a readable header. */
 export async function readHeader(
-	files: Files,
+	files: FileReader,
 	path: string,
 ): Promise<{ readonly header: JournalHeader; readonly end: number } | null> {
 	const bytes = (await files.readRange(path, 0, longestHeader)) ?? Buffer.alloc(0);
@@ -134,7 +134,7 @@ export interface PlacedRecord {
 
 /** The records of all whole groups in a part of the journal. */
 export async function* readRecords(
-	files: Files,
+	files: FileReader,
 	path: string,
 	range: FileRange,
 	origin: RecordOrigin,
@@ -180,7 +180,7 @@ const readAtOnce = 128;
 
 /** The events in a part of the journal after a number, some of them together. */
 export async function* readJournalEvents(
-	files: Files,
+	files: FileReader,
 	path: string,
 	range: FileRange,
 	origin: RecordOrigin,
@@ -216,7 +216,7 @@ const summaryMark = Buffer.from('\n{"summary":');
 
 /** The last readable summary of the journal and where its line begins; null when there is none. */
 export async function findLastSummary(
-	files: Files,
+	files: FileReader,
 	path: string,
 	range: FileRange,
 	origin: RecordOrigin,
@@ -249,7 +249,11 @@ export async function findLastSummary(
 }
 
 /** The JSON object of the first line in a part of a file; null when it has none. */
-async function readFirstLine(files: Files, path: string, range: FileRange): Promise<Record<string, unknown> | null> {
+async function readFirstLine(
+	files: FileReader,
+	path: string,
+	range: FileRange,
+): Promise<Record<string, unknown> | null> {
 	for await (const raw of readRawLines(files, path, range)) return parseRawLine(raw);
 	return null;
 }

@@ -3,7 +3,7 @@
 import { randomBytes } from "node:crypto";
 import type { Log } from "../../../base/log.ts";
 import type { ContextChange, ContextRow } from "../../../events/conversation.ts";
-import type { Files } from "../../../files/port.ts";
+import type { FileReader } from "../../../files/port.ts";
 import { RunningSummary } from "../../journal-summary.ts";
 import type { RecordOrigin } from "../../record.ts";
 import type { JournalSummary, SessionState } from "../../session-store.ts";
@@ -44,7 +44,7 @@ export interface OpenedJournal {
 export type JournalOpening = OpenedJournal | { readonly kind: "none" } | { readonly kind: "damaged" };
 
 export interface JournalSource {
-	readonly files: Files;
+	readonly files: FileReader;
 	readonly log: Log;
 	readonly path: string;
 	readonly sessionId: string;

@@ -2,7 +2,7 @@
 import path from "node:path";
 import type { Log } from "../../../base/log.ts";
 import type { ContextChange, ContextRow } from "../../../events/conversation.ts";
-import type { Files } from "../../../files/port.ts";
+import type { FileReader, Files } from "../../../files/port.ts";
 import { fromLine, toLine } from "../../context-row.ts";
 import { parseLines } from "./json-lines.ts";
 import type { LineFile } from "./line-file.ts";
@@ -11,7 +11,7 @@ import type { LineFile } from "./line-file.ts";
  * Reads the file and parses its rows on first use: a client that only looks need not wait for thousands of them.
  * Invalid lines are skipped, counted and logged, and stay in the file.
  */
-export async function readContext(files: Files, file: string, log: Log): Promise<() => readonly ContextRow[]> {
+export async function readContext(files: FileReader, file: string, log: Log): Promise<() => readonly ContextRow[]> {
 	let bytes = await files.read(file);
 	let rows: readonly ContextRow[] | null = null;
 	return () => {

@@ -2,7 +2,7 @@
 import type { Log } from "../../../base/log.ts";
 import { type LineText, toLineText } from "../../../base/long-text.ts";
 import type { AgentEvent } from "../../../events/event.ts";
-import type { Files } from "../../../files/port.ts";
+import type { FileReader } from "../../../files/port.ts";
 import { type EventRecord, fromRecord, toRecord } from "../../../messages/record.ts";
 import { type LinesRead, parseLine, readLineBatches, readLines } from "./json-lines.ts";
 
@@ -47,7 +47,7 @@ export function readLogLine(line: Record<string, unknown> | null): LogLine {
 }
 
 /** The lines of a log, read lazily. */
-export async function* readEventLines(files: Files, path: string, which?: LinesRead): AsyncGenerator<LogLine> {
+export async function* readEventLines(files: FileReader, path: string, which?: LinesRead): AsyncGenerator<LogLine> {
 	for await (const line of readLines(files, path, which)) yield readLogLine(line);
 }
 
@@ -56,7 +56,7 @@ export async function* readEventLines(files: Files, path: string, which?: LinesR
  * header. Invalid lines are skipped, counted and, at the end, logged; their numbers stay taken.
  */
 export async function* readEventBatches(
-	source: { readonly files: Files; readonly path: string; readonly length: number; readonly log: Log },
+	source: { readonly files: FileReader; readonly path: string; readonly length: number; readonly log: Log },
 	origin: { readonly sessionId: string; readonly epoch: string },
 ): AsyncGenerator<readonly NumberedEvent[]> {
 	let count = 0;
@@ -100,7 +100,7 @@ const blankLength = 16;
  * each piece as one text: reading line by line takes many times as long, and the opening of a session without a journal
  * waits for this.
  */
-export async function countEvents(files: Files, path: string, length: number): Promise<number> {
+export async function countEvents(files: FileReader, path: string, length: number): Promise<number> {
 	let count = 0;
 	let left = length;
 	let hasContent = false;

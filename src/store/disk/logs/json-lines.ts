@@ -1,7 +1,7 @@
 // Reads files of JSON lines, past damage.
 import { isRecord, isTextNestedWithin } from "../../../base/json.ts";
 import { createLineSplitter, type Line } from "../../../base/lines.ts";
-import type { Files } from "../../../files/port.ts";
+import type { FileReader } from "../../../files/port.ts";
 
 /** Bytes of the longest line that is read: the longest line of the wire plus its envelope. */
 export const lineLimit = 128 * 1024 * 1024;
@@ -90,7 +90,7 @@ export interface LinesRead {
  * for a missing file.
  */
 export async function* readLineBatches(
-	files: Files,
+	files: FileReader,
 	path: string,
 	{ length = Number.POSITIVE_INFINITY, limit = lineLimit }: LinesRead = {},
 ): AsyncGenerator<readonly ParsedLine[]> {
@@ -105,12 +105,12 @@ export async function* readLineBatches(
 }
 
 /** Every line that is not blank, for a reader that may want only the first ones. Nothing for a missing file. */
-export async function* readLines(files: Files, path: string, which?: LinesRead): AsyncGenerator<ParsedLine> {
+export async function* readLines(files: FileReader, path: string, which?: LinesRead): AsyncGenerator<ParsedLine> {
 	for await (const lines of readLineBatches(files, path, which)) yield* lines;
 }
 
 /** The bytes after the last newline of a file of `size` bytes, read from its end. */
-export async function readTail(files: Files, path: string, size: number): Promise<Buffer> {
+export async function readTail(files: FileReader, path: string, size: number): Promise<Buffer> {
 	const pieces: Buffer[] = [];
 	for (let end = size; end > 0; ) {
 		const start = Math.max(0, end - tailPiece);

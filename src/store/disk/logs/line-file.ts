@@ -3,7 +3,7 @@
 import { KernelError } from "../../../base/errors.ts";
 import type { Log } from "../../../base/log.ts";
 import { joinLines, type LineText, wholeText } from "../../../base/long-text.ts";
-import type { AppendFile, Files } from "../../../files/port.ts";
+import type { AppendFile, FileStatus, Files } from "../../../files/port.ts";
 import { parseLine, readTail } from "./json-lines.ts";
 import { toStorageError } from "./storage-error.ts";
 
@@ -38,6 +38,8 @@ export interface LineFileOptions {
 	readonly path: string;
 	/** Its size when the session was opened: a file that is shorter later was modified by somebody else. */
 	readonly knownSize: number;
+	/** How it was when it was seen to end with a whole line: as long as it is so, its end is not read again. */
+	readonly wholeAt?: FileStatus | null;
 	/** The first line of a file that is new or empty. */
 	readonly header?: string;
 	/** Whether the file can be made again: then it is not looked at before each append. Default false. */
@@ -61,8 +63,10 @@ export function createLineFile({ files, log, path, header, prepare, nameMade, ..
 	let handle: AppendFile | null = null;
 	let unsynced = false;
 	let isShared = false;
-	/** Whether there was no file when it was last looked at. */
-	let isMissing = false;
+	/** How it was when it was last looked at; null without a file. */
+	let seen: FileStatus | null = null;
+	/** How it was when its last line was seen to be whole. */
+	let whole = options.wholeAt ?? null;
 	/** What a failed append may have left in the file, and where. */
 	let failed: Appended | null = null;
 	let lastAppended: Appended | null = null;
@@ -82,7 +86,7 @@ export function createLineFile({ files, log, path, header, prepare, nameMade, ..
 
 	const checkedSize = async (): Promise<number> => {
 		const status = await files.status(path);
-		isMissing = status === null;
+		seen = status;
 		const size = status?.size ?? 0;
 		if (size < knownSize) {
 			throw new KernelError("storage-failed", `Cannot write ${path}: it was removed while the session was open.`);
@@ -113,8 +117,12 @@ export function createLineFile({ files, log, path, header, prepare, nameMade, ..
 
 	/** Truncates a partial last line; returns the size then and the separator that must precede the next line. */
 	const repairEnd = async (size: number): Promise<{ size: number; separator: string }> => {
-		const tail = await readTail(files, path, size);
-		if (tail.length === 0) return { size, separator: "" };
+		const isKnown = seen !== null && whole !== null && size === seen.size && isSame(seen, whole);
+		const tail = isKnown ? Buffer.alloc(0) : await readTail(files, path, size);
+		if (tail.length === 0) {
+			whole = size === seen?.size ? seen : null;
+			return { size, separator: "" };
+		}
 		// A complete record without a newline is a record: every reader accepts it.
 		if (parseLine(tail.toString("utf8")) !== null) return { size, separator: "\n" };
 		const rest = size - tail.length;
@@ -132,7 +140,7 @@ export function createLineFile({ files, log, path, header, prepare, nameMade, ..
 			size = end.size;
 			before = size === 0 && header !== undefined ? `${header}\n` : end.separator;
 			handle = await files.openAppend(path);
-			if (isMissing) nameMade();
+			if (seen === null) nameMade();
 		}
 		const joined = joinLines(lines, "\n");
 		const isShort = typeof joined === "string";
@@ -266,6 +274,10 @@ export function createLineFile({ files, log, path, header, prepare, nameMade, ..
 			}),
 		close: () => inOrder(closeHandle),
 	};
+}
+
+function isSame(one: FileStatus, other: FileStatus): boolean {
+	return one.size === other.size && one.modifiedAt === other.modifiedAt;
 }
 
 function withBefore(before: string, text: Iterable<string>): Iterable<string> {
