@@ -1,6 +1,6 @@
 // The file port on the real disk: atomic replacement, and ordered appends that leave no partial line. Errors are Node's
 // own; callers retry, lock and explain.
-import { constants, type Stats } from "node:fs";
+import { type BigIntStats, constants, type Stats } from "node:fs";
 import { mkdir, opendir, readlink, rm, truncate } from "node:fs/promises";
 import path from "node:path";
 import { systemErrorCode } from "../base/errors.ts";
@@ -49,8 +49,7 @@ const openingLimit = 200;
  * Checks the opened file by its resolved path. Links may change in between, so the opened file has to be the one that
  * is found at that path; false when it is another one.
  */
-async function isAdmitted(handle: OpenFile, target: string, admits: readonly Admit[]): Promise<boolean> {
-	const opened = await handle.exactStatus();
+async function isAdmitted(opened: BigIntStats, target: string, admits: readonly Admit[]): Promise<boolean> {
 	// A pipe that a shell substitutes for a file has no path.
 	if (!opened.isFile()) return true;
 	const resolved = await orNullWhenMissing(resolvedPathOf(target));
@@ -67,8 +66,12 @@ async function openToRead({ privacyOf, closing, admits }: Access, target: string
 		if (file === null) return null;
 		let isAdmissible = false;
 		try {
-			if (privacyOf(path.resolve(target)) === "private") await closing.closeFile(file.handle, target);
-			isAdmissible = admits.length === 0 || (await isAdmitted(file.handle, target, admits));
+			const isPrivate = privacyOf(path.resolve(target)) === "private";
+			if (isPrivate || admits.length > 0) {
+				const opened = await file.handle.exactStatus();
+				if (isPrivate) await closing.closeFile(file.handle, target, opened);
+				isAdmissible = admits.length === 0 || (await isAdmitted(opened, target, admits));
+			} else isAdmissible = true;
 			if (isAdmissible) return file;
 		} finally {
 			if (!isAdmissible) await file.handle.close();
@@ -180,7 +183,7 @@ async function openAppend({ privacyOf, closing }: Access, target: string): Promi
 	const isPrivate = privacyOf(path.resolve(target)) === "private";
 	if (isPrivate) await closing.closeDirectories(path.dirname(path.resolve(target)));
 	const handle = await openFile(target, appendFlags, isPrivate ? privateFileMode : newFileMode);
-	if (isPrivate) await closing.closeFile(handle, target);
+	if (isPrivate) await closing.closeFile(handle, target, await handle.exactStatus());
 	let last: Promise<unknown> = Promise.resolve();
 	const inOrder = <T>(work: () => Promise<T>): Promise<T> => {
 		const next = last.then(work, work);

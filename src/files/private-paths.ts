@@ -1,6 +1,6 @@
 // Which files only their owner may access: the program's files in its share directory. They are created so, and files
 // that an earlier version left accessible to others are restricted when they are opened.
-import { constants } from "node:fs";
+import { type BigIntStats, constants } from "node:fs";
 import path from "node:path";
 import { linkStatusOf, type OpenFile, openFile } from "./file-calls.ts";
 
@@ -56,8 +56,8 @@ const knownLimit = 1000;
 
 /** Restricts access to the owner: only for files of this process's user, and never through a link. */
 export interface Closing {
-	/** The open file, and the directories that lead to it. */
-	closeFile(handle: OpenFile, target: string): Promise<void>;
+	/** The open file, which has this status. */
+	closeFile(handle: OpenFile, target: string, status: BigIntStats): Promise<void>;
 	/** A directory and its parents, as far as they are private and exist. */
 	closeDirectories(directory: string): Promise<void>;
 }
@@ -65,12 +65,12 @@ export interface Closing {
 export function createClosing(privacyOf: PrivacyOf): Closing {
 	const known = new Set<string>();
 	return {
-		async closeFile(handle, target) {
-			const status = await handle.status();
-			if (!status.isFile() || !isOpenToOthers(status)) return;
+		async closeFile(handle, target, status) {
+			const mode = Number(status.mode);
+			if (!status.isFile() || !isOpenToOthers({ mode, uid: Number(status.uid) })) return;
 			// A link may lead to a file that the person stores elsewhere and shares.
 			if ((await linkStatusOf(target).catch(() => null))?.isFile() !== true) return;
-			await changeMode(handle, status.mode);
+			await changeMode(handle, mode);
 		},
 		async closeDirectories(directory) {
 			for (
