@@ -113,6 +113,28 @@ describe("kimi.json", () => {
 		expect(await create().lastSessionId("/a")).toBe("one");
 	});
 
+	it("is read ahead once for many sessions, and not while it changes", async () => {
+		await create().register("/a");
+		const disk = createDiskFiles();
+		let reads = 0;
+		const files = {
+			...disk,
+			read(file: string) {
+				reads += 1;
+				return disk.read(file);
+			},
+		};
+		const index = create(createMemoryLog(), files);
+		const future = new Date(Date.now() + 3_600_000);
+		await utimes(indexPath, future, future);
+		await Promise.all([index.warmUp(), index.warmUp()]);
+		expect(reads).toBe(0);
+		const past = new Date(Date.now() - 60_000);
+		await utimes(indexPath, past, past);
+		await Promise.all([index.warmUp(), index.warmUp(), index.warmUp()]);
+		expect(reads).toBe(1);
+	});
+
 	it("loses no update of concurrent writers", async () => {
 		const names = Array.from({ length: 12 }, (_, n) => `/dir-${n}`);
 		await Promise.all(names.map((name) => create().setLastSession(name, `of ${name}`)));

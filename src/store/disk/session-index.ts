@@ -30,7 +30,10 @@ export interface SessionIndex {
 	setLastSessionSoon(workDir: string, id: string): Promise<void>;
 	/** Clears the last session if it is this one. Fails `storage-failed`. */
 	clearLastSession(workDir: string, id: string): Promise<void>;
-	/** Reads what a change would read, so that it need not if nothing has changed by then. Fails `storage-failed`. */
+	/**
+	 * Reads what a change would read, so that it need not if nothing has changed by then. Nothing is read that was changed just
+	 * now: it would be read again. Fails `storage-failed`.
+	 */
 	warmUp(): Promise<void>;
 	/** Writes what waits. Never rejects: a failure is logged. */
 	settle(): Promise<void>;
@@ -132,20 +135,26 @@ export function createSessionIndex(options: {
 
 	/** The index as it was read last, and the file then. */
 	let known: { readonly status: FileStatus; readonly content: IndexContent } | null = null;
-	/** The same as `read`, for the decision that nothing changes: a file that looks as it did is not read again. */
-	const readIfChanged = async (): Promise<IndexContent | null> => {
+	/**
+	 * The same as `read`, for the decision that nothing changes: a file that looks as it did is not read again. Null also for
+	 * one that was changed just now: it would have to be read again for the change.
+	 */
+	const readIfSettled = async (): Promise<IndexContent | null> => {
 		const lookedAt = options.clock.now();
 		const status = await files.status(indexPath);
-		if (status !== null && known !== null && isSame(status, known.status)) return known.content;
+		if (status === null) return emptyContent;
+		if (known !== null && isSame(status, known.status)) return known.content;
+		if (!showsLaterChanges(status.modifiedAt, lookedAt)) return null;
 		const content = await read();
-		const isSettled = status !== null && showsLaterChanges(status.modifiedAt, lookedAt);
-		known = isSettled && content !== null ? { status, content } : null;
+		known = content === null ? null : { status, content };
 		return content;
 	};
+	/** Sessions are loaded together: one of them reads for all. */
+	let warming: Promise<void> | null = null;
 
 	/** Applies the changes in order, with at most one replacement of the file. */
 	const write = async (changes: readonly Change[]): Promise<void> => {
-		const before = await readIfChanged();
+		const before = await readIfSettled();
 		if (before !== null && applied(changes, before) === before) return;
 		await files.makeDirectory(shareDir);
 		await withLock(options, indexPath, async () => {
@@ -220,7 +229,12 @@ export function createSessionIndex(options: {
 				findEntry(content, workDir)?.last_session_id === id ? withLastSession(content, workDir, null) : null,
 			);
 		},
-		warmUp: async () => void (await withStorageError(indexPath, readIfChanged)),
+		warmUp() {
+			warming ??= withStorageError(indexPath, async () => void (await readIfSettled())).finally(() => {
+				warming = null;
+			});
+			return warming;
+		},
 		settle,
 	};
 }
