@@ -24,7 +24,7 @@ import { composeCreatorSandbox, composeSandbox, providerKeys } from "./command-s
 import type { HostServices } from "./host-services.ts";
 import { createKeyRing, type KeyRing } from "./key-ring.ts";
 import { chooseModel, composeModel, type ModelServices, type ModelWish, toChosen } from "./models.ts";
-import { composePermissions } from "./permissions.ts";
+import { composePermissions, type RuleFile } from "./permissions.ts";
 import { loadPluginTools } from "./plugins.ts";
 import { describeRepository } from "./repository.ts";
 import { secretsOf } from "./secrets.ts";
@@ -36,6 +36,8 @@ export interface SessionLinks {
 	clientName(): string | null;
 	/** The context of another session of its work dir; null when there is none. */
 	readContext(sessionId: string): Promise<readonly ContextRow[] | null>;
+	/** The files of rules for a work directory, as they are now. */
+	findRuleFiles(workDir: string): Promise<readonly RuleFile[]>;
 	/** The skills available now. */
 	findSkills(place: SkillSearch): Promise<SkillSet>;
 	/** The creation options of a session, as its state has them, with another choice of its model. */
@@ -56,7 +58,7 @@ export async function composeSession(
 ): Promise<SessionParts> {
 	const { environment, files: allFiles, processes, network, home, clock, identifiers, random, log } = hostServices;
 	const permissions = await composePermissions(
-		settings.permission,
+		await links.findRuleFiles(stored.workDir),
 		{
 			workDir: stored.workDir,
 			additionalDirs: () => stored.state().additionalDirs,

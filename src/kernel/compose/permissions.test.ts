@@ -5,7 +5,7 @@ import { silentLog } from "../../base/log.ts";
 import { toPermissionSettings } from "../../config/configuration.ts";
 import { readPermissionFile } from "../../config/permission-file.ts";
 import type { Subject } from "../../events/subject.ts";
-import { composePermissions } from "./permissions.ts";
+import { composePermissions, findRuleFiles } from "./permissions.ts";
 import { trustFile } from "./trusted-files.ts";
 
 const none = toPermissionSettings({ rules: [], allow_read_only: false, forbid_modes: [] }, null);
@@ -32,8 +32,13 @@ async function createSubject(texts: Readonly<Record<string, string>>) {
 		managedPermissionsFile: managed,
 		log: silentLog,
 	};
-	const compose = () =>
-		composePermissions(none, { workDir: "/project/inner", additionalDirs: () => [], grants: () => [] }, place);
+	const workDir = "/project/inner";
+	const compose = async () =>
+		composePermissions(
+			await findRuleFiles(none, workDir, place),
+			{ workDir, additionalDirs: () => [], grants: () => [] },
+			place,
+		);
 	const decide = async (subject: Subject) =>
 		await (await compose()).judge.decide({ action: "act", subjects: [subject], byDefault: "ask" });
 	return { files, compose, decide };

@@ -108,16 +108,14 @@ export interface SessionPermissions {
 }
 
 export async function composePermissions(
-	settings: PermissionSettings,
+	ruleFiles: readonly RuleFile[],
 	session: {
 		readonly workDir: string;
 		readonly additionalDirs: () => readonly string[];
 		readonly grants: () => readonly string[];
 	},
-	place: Place & Pick<HostServices, "log">,
+	{ ownFiles: files, home, log }: Pick<HostServices, "ownFiles" | "home" | "log">,
 ): Promise<SessionPermissions> {
-	const { ownFiles: files, home, log } = place;
-	const ruleFiles = await findRuleFiles(settings, session.workDir, place);
 	for (const { file, isTrusted: trusted, settings: found } of ruleFiles) {
 		if (trusted || found.rules.every(({ decision }) => decision !== "allow")) continue;
 		log.warn(

@@ -27,6 +27,7 @@ import { builtInAgents } from "../compose/built-in-agents.ts";
 import { processesOfServers } from "../compose/command-sandbox.ts";
 import { composeSession, type SessionLinks, type SkillSearch } from "../compose/compose.ts";
 import type { HostServices } from "../compose/host-services.ts";
+import { findRuleFiles, type RuleFile } from "../compose/permissions.ts";
 import { secretsOf } from "../compose/secrets.ts";
 import type { SessionOptions } from "../compose/session-options.ts";
 import { forbiddenMode } from "../interactions/approval-mode.ts";
@@ -52,6 +53,8 @@ export class Kernel {
 	readonly #opening = new Map<string, Promise<Session>>();
 	/** The search for skills per place: sessions that are loaded concurrently share it. */
 	readonly #skillSearches = new Map<string, () => Promise<SkillSet>>();
+	/** The same of the search for files of rules, per work directory. */
+	readonly #ruleSearches = new Map<string, () => Promise<readonly RuleFile[]>>();
 	/** Created when a session first uses it. */
 	#serverPool: Promise<ServerPool> | null = null;
 
@@ -230,6 +233,15 @@ export class Kernel {
 		return search();
 	}
 
+	#findRuleFiles(workDir: string): Promise<readonly RuleFile[]> {
+		const { configuration, hostServices } = this.#parts;
+		const search =
+			this.#ruleSearches.get(workDir) ??
+			createSharedRun(() => findRuleFiles(configuration.permission, workDir, hostServices));
+		this.#ruleSearches.set(workDir, search);
+		return search();
+	}
+
 	#pool(): Promise<ServerPool> {
 		this.#serverPool ??= createServerPool(this.#parts).catch((thrown: unknown) => {
 			this.#serverPool = null;
@@ -265,6 +277,7 @@ export class Kernel {
 		const hostServices = withEnvironment(this.#parts.hostServices, options.environment);
 		const links: SessionLinks = {
 			clientName: () => this.#sessions.get(stored.id)?.clientName() ?? null,
+			findRuleFiles: (workDir) => this.#findRuleFiles(workDir),
 			findSkills: (place) => this.#findSkills(place),
 			readContext: (id) => store.readContext(stored.workDir, id),
 			serverPool: () => this.#pool(),

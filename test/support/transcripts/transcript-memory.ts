@@ -14,6 +14,7 @@ import { createDiskFiles } from "../../../src/files/disk-files.ts";
 import { withoutSync } from "../../../src/files/unsynced-files.ts";
 import { loadAgent } from "../../../src/kernel/compose/agent-file.ts";
 import { composeSession } from "../../../src/kernel/compose/compose.ts";
+import { findRuleFiles } from "../../../src/kernel/compose/permissions.ts";
 import { plainSessionOptions, type SessionOptions } from "../../../src/kernel/compose/session-options.ts";
 import { Kernel } from "../../../src/kernel/hosting/kernel.ts";
 import { SessionHost } from "../../../src/kernel/hosting/session-host.ts";
@@ -160,6 +161,7 @@ export async function openSession(
 	const stored = await store.openOrCreate(place.workDir, sessionId);
 	const parts = await composeSession(stored, options, configuration, hostServices, {
 		clientName: () => null,
+		findRuleFiles: (workDir) => findRuleFiles(configuration.permission, workDir, hostServices),
 		findSkills: (search) => discoverSkills({ ...search, files: search.files() }),
 		readContext: (id) => store.readContext(place.workDir, id),
 		withModel: () => Promise.reject(new Error("nobody chooses a model here")),
