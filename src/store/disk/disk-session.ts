@@ -123,9 +123,10 @@ export async function openDiskSession(
 		fresh: !existed,
 		recovered: history.missingState,
 	});
-	const logs = [paths.journal, paths.context, paths.events];
-	const wholes = await Promise.all(logs.map((file) => found.files.wholeStatus(file, openedAt)));
-	const wholeAt = (file: string) => wholes[logs.indexOf(file)] ?? null;
+	const read = [paths.journal, paths.context, paths.events];
+	const wholes = await Promise.all(read.map((file) => found.files.wholeStatus(file, openedAt)));
+	const wholeAt = (file: string) =>
+		wholes[read.indexOf(file)] ?? (file === paths.events ? left.wholeEvents(paths.directory) : null);
 	found.files.release();
 	const lineFile = (file: string, knownSize: number, how: Partial<LineFileOptions>): LineFile =>
 		createLineFile({ files, log, path: file, knownSize, prepare, nameMade: () => names.nameMade(file), ...how });
@@ -208,6 +209,7 @@ export async function openDiskSession(
 		await lease.check();
 		if (sessionLog.cursor().seq > 0 || !(await isEmptySession(files, paths))) {
 			await sessionLog.finish();
+			left.noteEvents(paths.directory, sessionLog.wholeEvents);
 			if (becomesLast) await index.setLastSession(workDir, options.id);
 			if (started !== null && names.isSynced) await left.note(paths.directory);
 			return;

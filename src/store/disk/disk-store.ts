@@ -82,7 +82,12 @@ function refuseHeld(id: string, pid: number): KernelError {
 }
 
 /** For sessions that are written once. */
-const nothingLeft: LeftDirectories = { note: async () => {}, isAsLeft: async () => false };
+const nothingLeft: LeftDirectories = {
+	note: async () => {},
+	noteEvents() {},
+	wholeEvents: () => null,
+	isAsLeft: async () => false,
+};
 
 /** The context of a session whose file of it is missing. */
 async function readWholeContext(source: JournalSource): Promise<readonly ContextRow[]> {

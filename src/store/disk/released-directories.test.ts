@@ -1,6 +1,6 @@
 // A session that the same process loads again: its directory is not swept again, unless another process was there
 // meanwhile.
-import { mkdir, readdir, utimes, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, stat, utimes, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { eventAt, promptRow } from "../../../test/contracts/store-contract.ts";
@@ -79,6 +79,32 @@ describe("the directory of a reopened session", () => {
 		const count = effects.length;
 		await use(hasty);
 		expect(effects.slice(count).map((effect) => effect.path)).toContain(directory);
+	});
+
+	it("has the end of its event log read again only when somebody has changed it since", async () => {
+		const disk = createDiskFiles();
+		const reads: string[] = [];
+		const files = {
+			...disk,
+			readRange(target: string, offset: number, length: number) {
+				reads.push(path.basename(target));
+				return disk.readRange(target, offset, length);
+			},
+		};
+		const clock = { now: () => Date.now() + 10_000, monotonic: () => Date.now() + 10_000, after: () => () => {} };
+		const store = place.openStore({ files, clock });
+		const log = path.join(await use(store), "wire.jsonl");
+		reads.length = 0;
+		await use(store);
+		await use(store);
+		expect(reads).toEqual([]);
+		const text = await readFile(log, "utf8");
+		await writeFile(log, `${text.slice(0, -1)}x`);
+		const later = new Date((await stat(log)).mtimeMs + 1000);
+		await utimes(log, later, later);
+		await use(store);
+		expect(reads).toContain("wire.jsonl");
+		expect(await readFile(log, "utf8")).not.toContain("x\n{");
 	});
 
 	it("gets failed states for subagents that another process left running", async () => {

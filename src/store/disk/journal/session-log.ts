@@ -5,7 +5,7 @@ import type { Log } from "../../../base/log.ts";
 import type { LineText } from "../../../base/long-text.ts";
 import type { ContextChange, ContextRow } from "../../../events/conversation.ts";
 import type { AgentEvent, Cursor } from "../../../events/event.ts";
-import type { Files } from "../../../files/port.ts";
+import type { FileStatus, Files } from "../../../files/port.ts";
 import { RunningSummary } from "../../journal-summary.ts";
 import type { Batch } from "../../session-store.ts";
 import { createContextLog, parseContext } from "../logs/context-log.ts";
@@ -54,6 +54,8 @@ export interface SessionLog {
 	settled(): Promise<void>;
 	/** Stores a summary, if anything was stored. */
 	finish(): Promise<void>;
+	/** How the event log was when it was last seen to end with a whole line; null when that is not known. */
+	readonly wholeEvents: FileStatus | null;
 	close(): Promise<void>;
 }
 
@@ -220,6 +222,9 @@ export function createSessionLog(options: SessionLogOptions): SessionLog {
 		events: (after) => readAll(after, writer.end, pending()),
 		settled: writer.settled,
 		finish: writer.finish,
+		get wholeEvents() {
+			return wire.whole;
+		},
 		async close() {
 			await Promise.all([journal, wire, contextLines].map((lines) => lines.close()));
 		},

@@ -12,6 +12,8 @@ export interface LineFile {
 	readonly length: number;
 	/** Whether somebody else has changed it since the session was opened. */
 	isShared(): Promise<boolean>;
+	/** How it was when it was last seen to end with a whole line; null when that is not known. */
+	readonly whole: FileStatus | null;
 	/** Appends the lines with one write; nothing is written for none. Fails `storage-failed`. */
 	append(lines: readonly LineText[]): Promise<void>;
 	/** Adds a line before everything else, by replacing the file once. Fails `storage-failed`. */
@@ -170,9 +172,14 @@ export function createLineFile({ files, log, path, header, prepare, nameMade, ..
 		get length() {
 			return knownSize;
 		},
+		get whole() {
+			return whole;
+		},
 		isShared: () =>
 			inOrder(async () => {
-				isShared ||= ((await files.status(path))?.size ?? 0) !== knownSize;
+				const status = await files.status(path);
+				isShared ||= (status?.size ?? 0) !== knownSize;
+				if (!isShared && failed === null && lastAppended !== null) whole = status;
 				return isShared;
 			}),
 		append: (lines) =>
