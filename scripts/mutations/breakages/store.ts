@@ -16,21 +16,21 @@ export const store: readonly Breakage[] = [
 	},
 	{
 		name: "a half-written last line stays and is glued to the next record",
-		file: "store/disk/logs/line-file.ts",
+		file: "store/disk/logs/line-writer.ts",
 		find: "await files.truncate(path, rest);",
 		replace: "",
 	},
 	{
 		name: "what a failed append left is not cut off",
-		file: "store/disk/logs/line-file.ts",
+		file: "store/disk/logs/line-writer.ts",
 		find: "if (isOurs) await files.truncate(path, start);",
 		replace: "",
 	},
 	{
 		name: "what was appended is not synced",
-		file: "store/disk/logs/line-file.ts",
-		find: "unsynced = true;\n\t\tknownSize = isShort",
-		replace: "knownSize = isShort",
+		file: "store/disk/logs/line-writer.ts",
+		find: "this.#unsynced = true;\n\t\tthis.#knownSize = isShort",
+		replace: "this.#knownSize = isShort",
 	},
 	{
 		name: "the end of a call settles the newest open one of its id",

@@ -16,7 +16,8 @@ import { type Lease, takeLease } from "./lease.ts";
 import type { LeaseWatch } from "./lease-watch.ts";
 import { readContext } from "./logs/context-log.ts";
 import { type FoundSession, logBytes } from "./logs/found-session.ts";
-import { createLineFile, type LineFile, type LineFileOptions } from "./logs/line-file.ts";
+import type { LineFile, LineFileOptions } from "./logs/line-file.ts";
+import { createLineFile } from "./logs/line-writer.ts";
 import { withStorageError } from "./logs/storage-error.ts";
 import { createNameSync } from "./name-sync.ts";
 import { appendParagraph } from "./readable-text.ts";
@@ -209,9 +210,9 @@ export async function openDiskSession(
 		await lease.check();
 		if (sessionLog.cursor().seq > 0 || !(await isEmptySession(files, paths))) {
 			await sessionLog.finish();
-			left.noteEvents(paths.directory, sessionLog.wholeEvents);
+			left.noteEvents(paths.directory, sessionLog.wholeEvents());
 			if (becomesLast) await index.setLastSession(workDir, options.id);
-			if (started !== null && names.isSynced) await left.note(paths.directory);
+			if (started !== null && names.isSynced()) await left.note(paths.directory);
 			return;
 		}
 		// The program that prepared it will use it later.

@@ -147,7 +147,6 @@ function createLease(
 	token: string,
 	writtenAt: number | null,
 ): Lease {
-	let loss: KernelError | null = null;
 	const lost = createDeferred<KernelError>();
 	/** When the file was last written, once it was seen to be this lease: a status is cheaper than reading. */
 	let knownTime = writtenAt;
@@ -159,9 +158,10 @@ function createLease(
 			? "another process has taken over the session."
 			: `its lease below ${path.dirname(leasePath)} was removed; another process may have written the session since.`;
 	};
-	return {
+	// A property, and no getter of this object: one would take each lease a shape of its own in memory.
+	const lease: { -readonly [Key in keyof Lease]: Lease[Key] } = {
 		async check() {
-			if (loss !== null) throw loss;
+			if (lease.loss !== null) throw lease.loss;
 			const status = await withStorageError(leasePath, () => files.status(leasePath));
 			if (status !== null && status.modifiedAt === knownTime) return;
 			const found = await withStorageError(leasePath, holder);
@@ -172,14 +172,13 @@ function createLease(
 			const removed = await withStorageError(directory, () => findRemoved(files, directory));
 			// It may come back, with the lease unchanged.
 			if (removed !== null) throw failure(`${removed} was removed while the session was open.`);
-			loss = failure(toLoss(found?.pid ?? null, status !== null));
+			const loss = failure(toLoss(found?.pid ?? null, status !== null));
+			lease.loss = loss;
 			log.error("the lease of the session is lost", { directory, pid: found?.pid ?? null });
 			lost.resolve(loss);
 			throw loss;
 		},
-		get loss() {
-			return loss;
-		},
+		loss: null,
 		whenLost: lost.promise,
 		isWatchable: true,
 		async release() {
@@ -191,4 +190,5 @@ function createLease(
 			});
 		},
 	};
+	return lease;
 }

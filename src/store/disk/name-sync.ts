@@ -6,7 +6,7 @@ import { withStorageError } from "./logs/storage-error.ts";
 
 export interface NameSync {
 	/** Whether every name noted so far is on stable storage. */
-	readonly isSynced: boolean;
+	isSynced(): boolean;
 	/** A file was created or removed at this path. */
 	nameMade(file: string): void;
 	/**
@@ -40,9 +40,7 @@ export function createNameSync(files: Files, shareDir: string): NameSync {
 	};
 
 	return {
-		get isSynced() {
-			return unsynced.size + syncing === 0;
-		},
+		isSynced: () => unsynced.size + syncing === 0,
 		nameMade(file) {
 			unsynced.add(path.dirname(file));
 		},

@@ -205,7 +205,7 @@ export async function readPlanSlug(files: Files, directory: string): Promise<str
 export interface StateFile {
 	state(): SessionState;
 	/** Whether the file has to be written again although nothing changes. */
-	readonly isStale: boolean;
+	isStale(): boolean;
 	/** Applies the change and saves it. When that fails with `storage-failed`, the change is saved with the next one. */
 	update(change: Partial<SessionState>): Promise<void>;
 }
@@ -276,9 +276,7 @@ export async function openStateFile({
 
 	return {
 		state: () => current,
-		get isStale() {
-			return unsaved !== null;
-		},
+		isStale: () => unsaved !== null,
 		update(change) {
 			current = { ...current, ...change };
 			const all = { ...unsaved, ...change };

@@ -98,7 +98,7 @@ export function createProjections(options: ProjectionOptions): Projections {
 	};
 	const writeState = async (batches: readonly Batch[]): Promise<void> => {
 		const changes = batches.flatMap(({ state }) => state ?? []);
-		if (changes.length === 0 && !stateFile.isStale) return;
+		if (changes.length === 0 && !stateFile.isStale()) return;
 		await attempt("state", () => stateFile.update(Object.assign({}, ...changes)));
 	};
 

@@ -44,7 +44,6 @@ export interface SessionLogOptions {
 }
 
 export interface SessionLog {
-	readonly hasBegun: boolean;
 	cursor(): Cursor;
 	commit(batch: Batch, sync: boolean): Promise<readonly AgentEvent[]>;
 	/** Stores a batch without events with the next commit, or before long. */
@@ -55,7 +54,7 @@ export interface SessionLog {
 	/** Stores a summary, if anything was stored. */
 	finish(): Promise<void>;
 	/** How the event log was when it was last seen to end with a whole line; null when that is not known. */
-	readonly wholeEvents: FileStatus | null;
+	wholeEvents(): FileStatus | null;
 	close(): Promise<void>;
 }
 
@@ -177,7 +176,7 @@ export function createSessionLog(options: SessionLogOptions): SessionLog {
 			records.push({ kind: "summary", summary });
 		}
 		// What the next opening has to find again, should this one not come to write the file.
-		if (opening.kind === "opened" && opening.state !== null && stateFile.isStale) {
+		if (opening.kind === "opened" && opening.state !== null && stateFile.isStale()) {
 			records.push({ kind: "state", state: options.isFresh ? stateFile.state() : opening.state });
 		}
 		return [...(isNew ? [toHeaderLine(header)] : []), ...toGroupLines(records)];
@@ -186,7 +185,7 @@ export function createSessionLog(options: SessionLogOptions): SessionLog {
 	/** A system prompt that goes before the rows of a context changes all of it. */
 	const toStoredChange = async (change: ContextChange): Promise<ContextChange> => {
 		const [first, ...others] = change.rows;
-		if (change.kind === "replace" || first?.type !== "system-prompt" || !context.lacksPrompt) return change;
+		if (change.kind === "replace" || first?.type !== "system-prompt" || !context.lacksPrompt()) return change;
 		const bytes = (await files.read(paths.context)) ?? Buffer.alloc(0);
 		const rows: ContextRow[] = [first, ...parseContext(bytes, paths.context, log), ...others];
 		return { kind: "replace", rows };
@@ -206,25 +205,20 @@ export function createSessionLog(options: SessionLogOptions): SessionLog {
 		project: projections.write,
 		sizes: projections.sizes,
 		async isSummarizable() {
-			if (stateFile.isStale) return false;
+			if (stateFile.isStale()) return false;
 			const [isWireShared, isContextShared] = await Promise.all([wire.isShared(), contextLines.isShared()]);
 			return !isWireShared && !isContextShared;
 		},
 	});
 
 	return {
-		get hasBegun() {
-			return writer.hasBegun;
-		},
 		cursor: writer.cursor,
 		commit: writer.commit,
 		commitWithNext: writer.commitWithNext,
 		events: (after) => readAll(after, writer.end, pending()),
 		settled: writer.settled,
 		finish: writer.finish,
-		get wholeEvents() {
-			return wire.whole;
-		},
+		wholeEvents: () => wire.whole,
 		async close() {
 			await Promise.all([journal, wire, contextLines].map((lines) => lines.close()));
 		},

@@ -32,7 +32,7 @@ export function parseContext(bytes: Buffer, file: string, log: Log): readonly Co
 
 export interface ContextLog {
 	/** Whether the context has rows but no system prompt. */
-	readonly lacksPrompt: boolean;
+	lacksPrompt(): boolean;
 	/**
 	 * Appends rows with one write, or replaces all: then a copy of them stays in the same directory as `context_1.jsonl`
 	 * and so on. A system prompt that is appended to a context that has rows but no prompt goes before them: logs of old
@@ -75,9 +75,7 @@ export function createContextLog({ files, path: file, lines, opened, syncs = tru
 	};
 
 	return {
-		get lacksPrompt() {
-			return lacksPrompt();
-		},
+		lacksPrompt,
 		change: ({ kind, rows }) => (kind === "append" ? append(rows) : replace(rows)),
 	};
 }
