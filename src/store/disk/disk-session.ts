@@ -19,7 +19,7 @@ import { type FoundSession, logBytes } from "./logs/found-session.ts";
 import type { LineFile, LineFileOptions } from "./logs/line-file.ts";
 import { createLineFile } from "./logs/line-writer.ts";
 import { withStorageError } from "./logs/storage-error.ts";
-import { createNameSync } from "./name-sync.ts";
+import { createNameSync, type SyncDirectory } from "./name-sync.ts";
 import { appendParagraph } from "./readable-text.ts";
 import type { LeftDirectories } from "./released-directories.ts";
 import {
@@ -43,6 +43,7 @@ export interface DiskSessionOptions {
 	readonly id: string;
 	readonly paths: SessionPaths;
 	readonly left: LeftDirectories;
+	readonly syncDirectory: SyncDirectory;
 	/** A watch on the lease of a session of this store. */
 	createWatch(): LeaseWatch;
 	/** Removes what killed processes left in directories that all sessions share. */
@@ -61,7 +62,7 @@ export async function openDiskSession(
 	const { files, log, clock, paths, workDir, index, left } = options;
 	const hadContent = logBytes(found) > 0 || found.hasState;
 	const openedAt = clock.now();
-	const names = createNameSync(files, paths.shareDir);
+	const names = createNameSync(options.syncDirectory, paths.shareDir);
 	let lease = leaseHeld;
 	const watch = options.createWatch();
 

@@ -15,6 +15,7 @@ import { takeFreeLease, takeLease } from "./lease.ts";
 import { createLeaseWatches } from "./lease-watch.ts";
 import { readContext } from "./logs/context-log.ts";
 import type { FoundSession } from "./logs/found-session.ts";
+import { createDirectorySync } from "./name-sync.ts";
 import { createLeftDirectories, type LeftDirectories } from "./released-directories.ts";
 import {
 	findSession,
@@ -105,6 +106,7 @@ export function createDiskStore(options: DiskStoreOptions): SessionStore {
 	const { files, shareDir, log } = options;
 	const index = createSessionIndex(options);
 	const left = createLeftDirectories(options);
+	const syncDirectory = createDirectorySync(files);
 	const createWatch = createLeaseWatches({ files, clock: options.clock, directory: toLeasesDirectory(shareDir) });
 	let swept: Promise<void> | null = null;
 	/** Once per process: what is left later, the next process removes. */
@@ -127,7 +129,7 @@ export function createDiskStore(options: DiskStoreOptions): SessionStore {
 	/** `unused` is the session as it was found when no file of it is there; null when one is. */
 	const openSeen = async (workDir: string, id: string, unused: FoundSession | null): Promise<StoredSession> => {
 		const paths = pathsOf(workDir, id);
-		const sessionOptions = { ...options, index, left, createWatch, sweepShared, workDir, id, paths };
+		const sessionOptions = { ...options, index, left, syncDirectory, createWatch, sweepShared, workDir, id, paths };
 		if (unused !== null) return openDiskSession(sessionOptions, unused, null);
 		const place = { ...options, path: paths.lease, directory: paths.directory };
 		const lease =
@@ -185,6 +187,7 @@ export function createDiskStore(options: DiskStoreOptions): SessionStore {
 				...options,
 				index,
 				left: nothingLeft,
+				syncDirectory,
 				createWatch,
 				sweepShared,
 				workDir,

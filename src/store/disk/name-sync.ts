@@ -1,6 +1,7 @@
 // Tracks directories with names that are not on stable storage yet: a file that was created, renamed or replaced
 // survives a power loss only once its directory is synced too.
 import path from "node:path";
+import { createSharedRun } from "../../base/shared-run.ts";
 import type { Files } from "../../files/port.ts";
 import { withStorageError } from "./logs/storage-error.ts";
 
@@ -18,7 +19,29 @@ export interface NameSync {
 	sync(): Promise<void>;
 }
 
-export function createNameSync(files: Files, shareDir: string): NameSync {
+/** Puts the names in a directory on stable storage. */
+export type SyncDirectory = (directory: string) => Promise<void>;
+
+/**
+ * For all sessions of a store: those that are created together have most directories in common. A sync that was requested
+ * while another one ran is one that began later.
+ */
+export function createDirectorySync(files: Pick<Files, "syncDirectory">): SyncDirectory {
+	const syncs = new Map<string, { readonly run: () => Promise<void>; waiting: number }>();
+	return async (directory) => {
+		const sync = syncs.get(directory) ?? { run: createSharedRun(() => files.syncDirectory(directory)), waiting: 0 };
+		syncs.set(directory, sync);
+		sync.waiting += 1;
+		try {
+			await sync.run();
+		} finally {
+			sync.waiting -= 1;
+			if (sync.waiting === 0) syncs.delete(directory);
+		}
+	};
+}
+
+export function createNameSync(syncDirectory: SyncDirectory, shareDir: string): NameSync {
 	const unsynced = new Set<string>();
 	let syncing = 0;
 	let last: Promise<void> = Promise.resolve();
@@ -28,9 +51,7 @@ export function createNameSync(files: Files, shareDir: string): NameSync {
 		unsynced.clear();
 		syncing += 1;
 		try {
-			await Promise.all(
-				directories.map((directory) => withStorageError(directory, () => files.syncDirectory(directory))),
-			);
+			await Promise.all(directories.map((directory) => withStorageError(directory, () => syncDirectory(directory))));
 		} catch (thrown) {
 			for (const directory of directories) unsynced.add(directory);
 			throw thrown;
