@@ -90,17 +90,19 @@ export async function composeSession(
 	);
 	const keys = createKeyRing({ ...hostServices, fetch: network.fetch, platform: agentwire });
 	const modelServices: ModelServices = { hostServices, clientName: links.clientName, keys };
-	const pluginServices = {
-		...hostServices,
-		environment: commandEnvironment,
-		processes: sandbox.pluginProcesses,
-		files: filesForMany(),
-	};
-	const loadPlugins = () =>
-		loadPluginTools(pluginServices, async () => {
+	const loadPlugins = () => {
+		// Not held by the session: most have no plugins.
+		const pluginServices = {
+			...hostServices,
+			environment: commandEnvironment,
+			processes: sandbox.pluginProcesses,
+			files: filesForMany(),
+		};
+		return loadPluginTools(pluginServices, async () => {
 			const provider = selectDefaultProvider(configuration, environment);
 			return { api_key: await keys.keyOf(provider), base_url: provider.baseUrl };
 		});
+	};
 	const [model, skills, pluginTools] = await Promise.all([
 		composeModel(selection, modelServices, options.maxAnswerTokens),
 		links.findSkills({
