@@ -16,7 +16,7 @@ export interface FoundFiles extends FileReader {
 	 * epoch) shows in its status; null otherwise. Reads nothing.
 	 */
 	wholeStatus(file: string, now: number): Promise<FileStatus | null>;
-	/** The session is open: from now on each file is read as it is then, and nothing of it is held. */
+	/** The session is open: from now on nothing is held, and what is wanted of a file is read when it is wanted. */
 	release(): void;
 }
 
