@@ -11,8 +11,14 @@ export const store: readonly Breakage[] = [
 	{
 		name: "anybody's lease counts as our own",
 		file: "store/disk/lease.ts",
-		find: "if (found?.token === token) {",
-		replace: "if (found !== null) {",
+		find: "if (isAsKnown || found?.token === token) {",
+		replace: "if (isAsKnown || found !== null) {",
+	},
+	{
+		name: "a process that was stopped writes on, late, in a session that another one has",
+		file: "store/disk/lease.ts",
+		find: "if (clock.monotonic() - checkedAt > lateWriteTime) await lease.check();",
+		replace: "",
 	},
 	{
 		name: "a half-written last line stays and is glued to the next record",

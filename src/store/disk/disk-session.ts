@@ -133,9 +133,7 @@ export async function openDiskSession(
 	const lineFile = (file: string, knownSize: number, how: Partial<LineFileOptions>): LineFile =>
 		createLineFile({ files, log, path: file, knownSize, prepare, nameMade: () => names.nameMade(file), ...how });
 	/** What is written once a commit is in the journal may come so late that another process writes the session by then. */
-	const checkNotLost = async (): Promise<void> => {
-		if (lease?.loss != null) throw lease.loss;
-	};
+	const checkNotLost = async (): Promise<void> => lease?.checkLate();
 	const agentLines: LineFile[] = [];
 	const sessionLog = createSessionLog({
 		files,

@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { eventAt, readAll } from "../../../test/contracts/store-contract.ts";
+import { createSteppingClock } from "../../../test/support/host/stepping-clock.ts";
 import { createStoreDirectory, type StoreDirectory } from "../../../test/support/store/store-directory.ts";
 import { createDeferred } from "../../base/deferred.ts";
 import type { ContextRow } from "../../events/conversation.ts";
@@ -150,6 +151,27 @@ describe("a turn that does not wait for the files of other programs", () => {
 		gate.resolve();
 		await Promise.all([end, next]);
 		expect(await text(session, "wire.jsonl")).toContain("TurnEnd");
+	});
+
+	it("writes nothing late once another process has the session, although it has not learned so", async () => {
+		const clock = createSteppingClock(Date.now());
+		const session = await place.openStore({ clock }).openOrCreate(place.workDir, id);
+		await session.commit(started);
+		await session.commit(step(1));
+		const before = await text(session, "journal.jsonl");
+		// It is stopped, as by Ctrl-Z, before these files got anything.
+		clock.after(5000, () => {});
+		const taken = await open(createDiskFiles());
+		await taken.commit(ended);
+		expect(await text(session, "journal.jsonl")).toContain(before);
+		const files = ["wire.jsonl", "context.jsonl"];
+		const found = await Promise.all(files.map((name) => text(taken, name)));
+
+		clock.runBackground();
+		await session.close();
+		expect(await Promise.all(files.map((name) => text(taken, name)))).toEqual(found);
+		await taken.close();
+		expect((await open(createDiskFiles())).contextRows).toEqual([row(1)]);
 	});
 
 	it("does not count twice what a process that lost the session wrote late", async () => {

@@ -21,6 +21,7 @@ function createLease(now: () => number) {
 			if (state.loss !== null) lost.resolve(state.loss);
 			if (failure !== null) throw failure;
 		},
+		checkLate: async () => {},
 		get loss() {
 			return state.loss;
 		},

@@ -16,6 +16,8 @@ const leasePatience = 3_000;
 const pollInterval = 20;
 /** The last of them, for what the holder is just writing when the lease is taken over: before anything further it looks at that. */
 const lastWriteTime = 250;
+/** Milliseconds within which what is written is written before a newcomer reads it, with time left for the write. */
+const lateWriteTime = 100;
 
 export interface Lease {
 	/**
@@ -23,6 +25,11 @@ export interface Lease {
 	 * directory is missing.
 	 */
 	check(): Promise<void>;
+	/**
+	 * The same for what is written late, after a check for what it follows from. Looks only where that was so long ago that a
+	 * newcomer may have read the files by now: this process may have been stopped meanwhile.
+	 */
+	checkLate(): Promise<void>;
 	/** Why it is lost; null while it is held. */
 	readonly loss: KernelError | null;
 	/** Resolves with that reason. */
@@ -46,6 +53,7 @@ export interface LeaseOptions {
 /** Where no lease can be stored, no other writer can be detected either. */
 const noLease: Lease = {
 	check: async () => {},
+	checkLate: async () => {},
 	loss: null,
 	whenLost: new Promise(() => {}),
 	isWatchable: false,
@@ -143,13 +151,15 @@ function newToken(): string {
 
 /** `writtenAt` is when its file was written, if nobody can have replaced it before that was read. */
 function createLease(
-	{ files, log, path: leasePath, directory }: LeaseOptions,
+	{ files, clock, log, path: leasePath, directory }: LeaseOptions,
 	token: string,
 	writtenAt: number | null,
 ): Lease {
 	const lost = createDeferred<KernelError>();
 	/** When the file was last written, once it was seen to be this lease: a status is cheaper than reading. */
 	let knownTime = writtenAt;
+	/** When the last look began that saw this lease. */
+	let checkedAt = Number.NEGATIVE_INFINITY;
 	const holder = async () => toHolder((await readText(files, leasePath)) ?? "");
 	const failure = (reason: string) => new KernelError("storage-failed", `Cannot write ${directory}: ${reason}`);
 	const toLoss = (pid: number | null, isThere: boolean): string => {
@@ -162,11 +172,13 @@ function createLease(
 	const lease: { -readonly [Key in keyof Lease]: Lease[Key] } = {
 		async check() {
 			if (lease.loss !== null) throw lease.loss;
+			const lookedAt = clock.monotonic();
 			const status = await withStorageError(leasePath, () => files.status(leasePath));
-			if (status !== null && status.modifiedAt === knownTime) return;
-			const found = await withStorageError(leasePath, holder);
-			if (found?.token === token) {
+			const isAsKnown = status !== null && status.modifiedAt === knownTime;
+			const found = isAsKnown ? null : await withStorageError(leasePath, holder);
+			if (isAsKnown || found?.token === token) {
 				knownTime = status?.modifiedAt ?? null;
+				checkedAt = lookedAt;
 				return;
 			}
 			const removed = await withStorageError(directory, () => findRemoved(files, directory));
@@ -177,6 +189,10 @@ function createLease(
 			log.error("the lease of the session is lost", { directory, pid: found?.pid ?? null });
 			lost.resolve(loss);
 			throw loss;
+		},
+		async checkLate() {
+			if (lease.loss !== null) throw lease.loss;
+			if (clock.monotonic() - checkedAt > lateWriteTime) await lease.check();
 		},
 		loss: null,
 		whenLost: lost.promise,
