@@ -44,8 +44,10 @@ interface Stream {
 	next(): Promise<Result<"stream.next">>;
 	/** Resolves once everything delivered so far was consumed. */
 	drained(): Promise<void>;
-	/** May be called again. */
+	/** May be called again. What was delivered can still be read. */
 	close(): void;
+	/** Closes it, and what it reads from: nobody reads any more. */
+	abandon(): void;
 }
 
 type Requests = { readonly [N in RequestName]: (params: Params<N>) => Promise<Result<N>> };
@@ -203,7 +205,7 @@ class KernelServer {
 	end(): void {
 		this.#isOver = true;
 		for (const aborting of this.#waits.values()) aborting.abort();
-		for (const stream of this.#streams.values()) stream.close();
+		for (const stream of this.#streams.values()) stream.abandon();
 		for (const handle of this.#handles.values()) handle.release();
 		this.#streams.clear();
 		this.#handles.clear();
@@ -247,7 +249,7 @@ class KernelServer {
 	}
 
 	#forgetStream(name: string): void {
-		this.#streams.get(name)?.close();
+		this.#streams.get(name)?.abandon();
 		this.#streams.delete(name);
 		this.#closed.delete(name);
 	}
@@ -267,7 +269,7 @@ class KernelServer {
 	#open(stream: Stream): string {
 		const name = this.#newName();
 		this.#streams.set(name, stream);
-		if (this.#isOver) stream.close();
+		if (this.#isOver) stream.abandon();
 		return name;
 	}
 
@@ -337,6 +339,11 @@ function toEventStream({ events, drained, close }: Attachment, onClose: () => vo
 		},
 		drained,
 		close: closeOnce,
+		abandon() {
+			closeOnce();
+			// The journal may be open where it is read back.
+			void reader.return?.().catch(() => undefined);
+		},
 	};
 }
 
@@ -349,6 +356,10 @@ function toItemStream(batches: Batches): Stream {
 	let read: readonly unknown[] = [];
 	/** How many of the items that were read are in batches that were taken. */
 	let taken = 0;
+	const close = (): void => {
+		isClosed = true;
+		void reader.return?.();
+	};
 	return {
 		async next() {
 			const items: unknown[] = [];
@@ -369,9 +380,7 @@ function toItemStream(batches: Batches): Stream {
 			return { items, ended: false };
 		},
 		drained: async () => {},
-		close() {
-			isClosed = true;
-			void reader.return?.();
-		},
+		close,
+		abandon: close,
 	};
 }

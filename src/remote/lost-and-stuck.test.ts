@@ -8,6 +8,7 @@ import { plainAttachment } from "../../test/support/sessions/session-doubles.ts"
 import { createHost, runTurn } from "../../test/support/sessions/session-host.ts";
 import { createSessionSubject } from "../../test/support/sessions/session-subject.ts";
 import { createMemoryLog } from "../../test/support/store/store-directory.ts";
+import { createDeferred } from "../base/deferred.ts";
 import { silentLog } from "../base/log.ts";
 import type { Attachment, SessionsApi } from "../kernel/api.ts";
 import { plainRequest } from "../kernel/hosting/hosted-options.ts";
@@ -208,6 +209,31 @@ describe("a kernel elsewhere", () => {
 		const near = await attachReader(session, { called: "near" });
 		await session.send({ type: "turn.start", input: "hi" });
 		expect(await outcome(near.event("turn.ended"))).toBe("done");
+	});
+
+	it("reads on for nobody: what it has open for a client that is gone is closed", async () => {
+		const { session } = await createSessionSubject(createScriptedModel([[say("x"), done()]]));
+		const offered = offerSession(session);
+		const event = { sessionId: "s", turnId: null, agentPath: [], at: 1, body: { type: "step.started", n: 1 } } as const;
+		const closed = createDeferred<void>();
+		const attach = session.attach.bind(session);
+		session.attach = async (options) => {
+			const attachment = await attach(options);
+			async function* events() {
+				try {
+					yield [event];
+					yield [event];
+				} finally {
+					closed.resolve();
+				}
+			}
+			return { ...attachment, events: events() };
+		};
+		const { sessions, cut } = await connectRemote(offered, createSocketPair);
+		const far = await (await sessions.acquire("x")).session.attach(plainAttachment);
+		expect((await far.events[Symbol.asyncIterator]().next()).value).toEqual([event]);
+		cut();
+		expect(await outcome(closed.promise)).toBe("done");
 	});
 
 	it("closes the front end's half when the kernel has ended its own", async () => {
