@@ -5,7 +5,7 @@ import { mkdir, opendir, readlink, rm, truncate } from "node:fs/promises";
 import path from "node:path";
 import { systemErrorCode } from "../base/errors.ts";
 import { type Access, newFileMode, orNullWhenMissing, privateFileMode } from "./disk-access.ts";
-import { replaceFile, syncDirectory, writeWhole } from "./disk-replacement.ts";
+import { closingOnFailure, replaceFile, syncDirectory, writeWhole } from "./disk-replacement.ts";
 import {
 	exactLinkStatusOf,
 	type OpenFile,
@@ -183,7 +183,10 @@ async function openAppend({ privacyOf, closing }: Access, target: string): Promi
 	const isPrivate = privacyOf(path.resolve(target)) === "private";
 	if (isPrivate) await closing.closeDirectories(path.dirname(path.resolve(target)));
 	const handle = await openFile(target, appendFlags, isPrivate ? privateFileMode : newFileMode);
-	if (isPrivate) await closing.closeFile(handle, target, await handle.exactStatus());
+	if (isPrivate) {
+		const restrict = async () => closing.closeFile(handle, target, await handle.exactStatus());
+		await closingOnFailure(handle, restrict());
+	}
 	let last: Promise<unknown> = Promise.resolve();
 	const inOrder = <T>(work: () => Promise<T>): Promise<T> => {
 		const next = last.then(work, work);

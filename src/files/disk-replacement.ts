@@ -17,6 +17,16 @@ export async function writeWhole(handle: OpenFile, bytes: Uint8Array): Promise<v
 	while (offset < bytes.length) offset += await handle.write(bytes, offset, bytes.length - offset);
 }
 
+/** What the work comes to; when it fails, the file is closed, for nothing else would close it. */
+export async function closingOnFailure<T>(handle: OpenFile, work: Promise<T>): Promise<T> {
+	try {
+		return await work;
+	} catch (thrown) {
+		await handle.close().catch(() => undefined);
+		throw thrown;
+	}
+}
+
 /** Adds the file to the failure of a write, which Node reports without one. */
 async function naming(file: string, work: Promise<void>): Promise<void> {
 	try {
@@ -78,7 +88,8 @@ async function holdDirectory(directory: string): Promise<Place> {
 	if (process.platform !== "linux") return byPath;
 	const handle = await openFile(directory, placeOnly | constants.O_DIRECTORY);
 	const held = `/proc/self/fd/${handle.descriptor}`;
-	if ((await orNullWhenMissing(readlink(held))) !== null) return { directory: held, close: () => handle.close() };
+	const named = await closingOnFailure(handle, orNullWhenMissing(readlink(held)));
+	if (named !== null) return { directory: held, close: () => handle.close() };
 	await handle.close();
 	return byPath;
 }

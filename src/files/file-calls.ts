@@ -32,7 +32,7 @@ export class OpenFile {
 	readonly descriptor: number;
 	/** Calls that are not answered yet. */
 	#running = 0;
-	#isClosed = false;
+	#closed: Promise<void> | null = null;
 	#allAnswered: (() => void) | null = null;
 
 	constructor(descriptor: number) {
@@ -88,9 +88,12 @@ export class OpenFile {
 	}
 
 	/** Waits for the calls that are not answered: the system may give the number to another file from then on. Later calls fail. */
-	async close(): Promise<void> {
-		if (this.#isClosed) return;
-		this.#isClosed = true;
+	close(): Promise<void> {
+		this.#closed ??= this.#close();
+		return this.#closed;
+	}
+
+	async #close(): Promise<void> {
 		if (this.#running > 0) await new Promise<void>((resolve) => (this.#allAnswered = resolve));
 		await call((done) => close(this.descriptor, done));
 	}
@@ -100,21 +103,24 @@ export class OpenFile {
 	}
 
 	#run<T>(work: (resolve: (value: T) => void, reject: (error: Error) => void) => void): Promise<T> {
-		if (this.#isClosed) {
+		if (this.#closed !== null) {
 			return Promise.reject(Object.assign(new Error("EBADF: the file is closed"), { code: "EBADF" }));
 		}
 		this.#running += 1;
 		return new Promise<T>((resolve, reject) => {
-			work(
-				(value) => {
+			const fail = (error: unknown): void => {
+				this.#answered();
+				reject(error);
+			};
+			try {
+				work((value) => {
 					this.#answered();
 					resolve(value);
-				},
-				(error) => {
-					this.#answered();
-					reject(error);
-				},
-			);
+				}, fail);
+			} catch (thrown) {
+				// Node refuses arguments out of range at once, and answers nothing.
+				fail(thrown);
+			}
 		});
 	}
 

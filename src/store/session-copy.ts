@@ -75,17 +75,22 @@ export async function compareSessions(source: StoredSession, copy: StoredSession
 	const differences: string[] = [];
 	const [left, right] = [source.events()[Symbol.asyncIterator](), copy.events()[Symbol.asyncIterator]()];
 	const [one, other] = [createReader(left), createReader(right)];
-	for (let n = 1; ; n += 1) {
-		const [first, second] = [await one(), await other()];
-		if (first === null && second === null) break;
-		if (first === null || second === null) {
-			differences.push(`One has fewer events: it ends before number ${n}.`);
-			break;
+	try {
+		for (let n = 1; ; n += 1) {
+			const [first, second] = [await one(), await other()];
+			if (first === null && second === null) break;
+			if (first === null || second === null) {
+				differences.push(`One has fewer events: it ends before number ${n}.`);
+				break;
+			}
+			if (!isDeepStrictEqual(toComparable(first), toComparable(second))) {
+				differences.push(`Event ${n} differs.`);
+				break;
+			}
 		}
-		if (!isDeepStrictEqual(toComparable(first), toComparable(second))) {
-			differences.push(`Event ${n} differs.`);
-			break;
-		}
+	} finally {
+		// Where they differ, neither is read to its end.
+		await Promise.all([left.return?.(), right.return?.()]);
 	}
 	if (!isDeepStrictEqual(source.contextRows, copy.contextRows)) differences.push("The context differs.");
 	if (!isDeepStrictEqual(withStorableTitle(source.state()), withStorableTitle(copy.state())))
