@@ -161,6 +161,17 @@ describe("the journal", () => {
 			]);
 		});
 
+		it("also with a prompt, which is stored alone: it fails as what waits before it does", async () => {
+			const { session } = await openWith({
+				at: at("append", "journal.jsonl", 2),
+				mishap: { kind: "fail", code: "ENOSPC", once: false },
+			});
+			await session.commit(started, { sync: true });
+			await session.commit(append(1), { withNext: true });
+			const prompt: Batch = { context: { kind: "append", rows: [{ type: "system-prompt", content: "Be brief." }] } };
+			await expect(session.commit(prompt)).rejects.toMatchObject({ code: "storage-failed" });
+		});
+
 		it("and says at the end what could never be stored", async () => {
 			const log = createMemoryLog();
 			const { session } = await openWith(

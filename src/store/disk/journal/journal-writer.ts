@@ -211,6 +211,11 @@ export function createJournalWriter(options: JournalWriterOptions): JournalWrite
 		return batches;
 	};
 
+	const takeFirstAwaited = (): readonly WaitingCommit[] => {
+		const index = waiting.findIndex(({ stored }) => stored !== null);
+		return index === -1 ? [] : waiting.splice(index, 1);
+	};
+
 	const run = async (): Promise<void> => {
 		// What is stored in one go is written in one go.
 		await null;
@@ -227,8 +232,11 @@ export function createJournalWriter(options: JournalWriterOptions): JournalWrite
 				failure = null;
 			} catch (thrown) {
 				failure = thrown;
+				const again = commits.filter(({ stored }) => stored === null);
+				// Where one of several is stored alone, what comes after those that nobody waits for fails as they do.
+				if (alone !== -1 && again.length === commits.length) commits.push(...takeFirstAwaited());
 				for (const commit of commits) commit.stored?.reject(thrown);
-				waiting.unshift(...commits.filter(({ stored }) => stored === null));
+				waiting.unshift(...again);
 			}
 		}
 		running = null;
