@@ -9,7 +9,9 @@ import {
 	type StoreDirectory,
 } from "../../../test/support/store/store-directory.ts";
 import { systemClock } from "../../base/clock.ts";
+import { createDeferred } from "../../base/deferred.ts";
 import { createDiskFiles } from "../../files/disk-files.ts";
+import type { Files } from "../../files/port.ts";
 import { createSessionIndex } from "./session-index.ts";
 
 describe("kimi.json", () => {
@@ -181,6 +183,34 @@ describe("kimi.json", () => {
 			expect(await stored()).toBe("two");
 			await index.setLastSessionSoon("/a", "three");
 			expect(await index.lastSessionId("/a")).toBe("three");
+		});
+
+		it("is settled only when what is being written is written", async () => {
+			const disk = createDiskFiles();
+			const [begun, gate] = [createDeferred<void>(), createDeferred<void>()];
+			let replacements = 0;
+			const files: Files = {
+				...disk,
+				async replace(...replacement) {
+					replacements += 1;
+					if (replacements === 2) {
+						begun.resolve();
+						await gate.promise;
+					}
+					await disk.replace(...replacement);
+				},
+			};
+			const clock = createSteppingClock(0);
+			const index = createSessionIndex({ files, shareDir: place.shareDir, log: createMemoryLog(), clock });
+			await index.setLastSessionSoon("/a", "one");
+			await index.setLastSessionSoon("/a", "two");
+			clock.runBackground();
+			await begun.promise;
+			const settled = index.settle().then(stored);
+			const last = index.lastSessionId("/a");
+			setImmediate(gate.resolve);
+			expect(await settled).toBe("two");
+			expect(await last).toBe("two");
 		});
 
 		it("does not write what was replaced or cleared while it waited", async () => {

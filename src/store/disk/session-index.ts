@@ -183,10 +183,7 @@ export function createSessionIndex(options: {
 		await update(toLast(workDir, id));
 	};
 
-	const settle = async (): Promise<void> => {
-		withdrawLater?.();
-		withdrawLater = null;
-		if (later.size === 0) return;
+	const writeLater = async (): Promise<void> => {
 		const changes = [...later].map(([workDir, id]) => toLast(workDir, id));
 		later.clear();
 		markedAt = options.clock.monotonic();
@@ -195,6 +192,14 @@ export function createSessionIndex(options: {
 		} catch (thrown) {
 			log.warn("the last session could not be written", { path: indexPath, cause: errorText(thrown) });
 		}
+	};
+	let writing: Promise<void> = Promise.resolve();
+	const settle = (): Promise<void> => {
+		withdrawLater?.();
+		withdrawLater = null;
+		// Changes are written in order: with the last of them those before are written too.
+		if (later.size > 0) writing = writeLater();
+		return writing;
 	};
 
 	return {
