@@ -185,6 +185,20 @@ describe("kimi.json", () => {
 			expect(await index.lastSessionId("/a")).toBe("three");
 		});
 
+		it("does not write late what a session alone in its process began before another process had its turn", async () => {
+			const { clock, index, written } = setUp();
+			await index.setLastSessionSoon("/a", "one");
+			await index.setLastSessionSoon("/a", "one");
+			await create().setLastSession("/a", "of another process");
+			clock.runBackground();
+			await index.settle();
+			expect(await stored()).toBe("of another process");
+			await index.setLastSessionSoon("/a", "one");
+			expect(await stored()).toBe("one");
+			await index.setLastSessionSoon("/a", "one");
+			expect(written()).toBe(2);
+		});
+
 		it("is settled only when what is being written is written", async () => {
 			const disk = createDiskFiles();
 			const [begun, gate] = [createDeferred<void>(), createDeferred<void>()];

@@ -170,6 +170,8 @@ export function createSessionIndex(options: {
 
 	/** By work dir: the last sessions that wait to be written. */
 	const later = new Map<string, string>();
+	/** By work dir: the last session that was written here. */
+	const written = new Map<string, string>();
 	let withdrawLater: (() => void) | null = null;
 	let markedAt = Number.NEGATIVE_INFINITY;
 
@@ -179,12 +181,14 @@ export function createSessionIndex(options: {
 			findEntry(content, workDir)?.last_session_id === id ? null : withLastSession(content, workDir, id);
 	const setLast = async (workDir: string, id: string): Promise<void> => {
 		later.delete(workDir);
+		written.set(workDir, id);
 		markedAt = options.clock.monotonic();
 		await update(toLast(workDir, id));
 	};
 
 	const writeLater = async (): Promise<void> => {
 		const changes = [...later].map(([workDir, id]) => toLast(workDir, id));
+		for (const [workDir, id] of later) written.set(workDir, id);
 		later.clear();
 		markedAt = options.clock.monotonic();
 		try {
@@ -224,7 +228,10 @@ export function createSessionIndex(options: {
 		setLastSession: setLast,
 		async setLastSessionSoon(workDir, id) {
 			const wait = markedAt + soon - options.clock.monotonic();
-			if (wait <= 0 && withdrawLater === null) return await setLast(workDir, id);
+			// Where no other session of this process takes turns, the file mostly says so already; and where another process has
+			// written it, this must not come late.
+			const isAlone = written.get(workDir) === id && !later.has(workDir);
+			if (isAlone || (wait <= 0 && withdrawLater === null)) return await setLast(workDir, id);
 			later.set(workDir, id);
 			withdrawLater ??= options.clock.after(wait, () => void settle(), true);
 		},
