@@ -1,6 +1,9 @@
 // Waits for work no longer than a signal allows.
 import { type Clock, sleep } from "./clock.ts";
 
+/** The reason of an abort that ends nothing any more. All of them share it: making an error captures the stack. */
+export const workIsOver = new DOMException("The work is over.", "AbortError");
+
 /** Resolves when the signal aborts. Each wait stays registered until then: not for long-lived signals in a loop. */
 export function aborted(signal: AbortSignal): Promise<void> {
 	return new Promise((resolve) => {
@@ -77,6 +80,6 @@ export async function unlessLate<T>(
 	try {
 		return await Promise.race([work, late]);
 	} finally {
-		over.abort();
+		over.abort(workIsOver);
 	}
 }

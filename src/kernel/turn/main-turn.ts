@@ -5,7 +5,7 @@ import type { TurnDependencies } from "../../agent/dependencies.ts";
 import { formAnswer } from "../../agent/formed-answer.ts";
 import { toHookFailure } from "../../agent/hook-failure.ts";
 import { continueTurn, runTurn } from "../../agent/turn.ts";
-import { unlessLate } from "../../base/abort.ts";
+import { unlessLate, workIsOver } from "../../base/abort.ts";
 import { KernelError, toKernelError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { inputText, textPart, toParts, type UserInput } from "../../events/content.ts";
@@ -135,7 +135,7 @@ export async function runMainTurn(turn: RunningTurn, start: TurnStart, settings:
 	const ended: EventBody = { type: "turn.ended", outcome };
 	try {
 		// From here on nothing of the turn may wait for a slow client, or stay open after the turn.
-		turn.controller.abort();
+		turn.controller.abort(workIsOver);
 		// One that was given up may have its beginning on the way to the store.
 		await turnEvents.beginning;
 		if (turnEvents.isBegun) {

@@ -4,6 +4,7 @@
 import type { RunHooks } from "../../agent/dependencies.ts";
 import { isHookFailure } from "../../agent/hook-failure.ts";
 import { withheldResult } from "../../agent/tool-results.ts";
+import { workIsOver } from "../../base/abort.ts";
 import { sleep } from "../../base/clock.ts";
 import { KernelError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
@@ -148,7 +149,7 @@ export class SessionHooks implements RunHooks {
 		const { clock } = this.#settings.place;
 		if (this.#inBackground.size > 0)
 			await Promise.race([Promise.allSettled(this.#inBackground), sleep(clock, trailingGrace, this.#signal)]);
-		this.#trailing.abort();
+		this.#trailing.abort(workIsOver);
 		await Promise.allSettled(this.#inBackground);
 	}
 

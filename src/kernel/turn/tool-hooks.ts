@@ -2,6 +2,7 @@
 // for the client at least, before the turn does.
 
 import type { ToolWatch } from "../../agent/dependencies.ts";
+import { workIsOver } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
 import { sleep } from "../../base/clock.ts";
 import { isRecord } from "../../base/json.ts";
@@ -56,7 +57,7 @@ export function createToolWatch(
 		async end() {
 			if (concurrent.size > 0)
 				await Promise.race([Promise.allSettled(concurrent), sleep(clock, trailingGrace, signal)]);
-			concurrentController.abort();
+			concurrentController.abort(workIsOver);
 			await Promise.allSettled(concurrent);
 		},
 	};
