@@ -235,13 +235,15 @@ async function openAppend({ privacyOf, closing }: Access, target: string): Promi
  * as if its parent were missing, as below `/proc`.
  */
 async function makeDirectories(access: Access, directory: string, mode?: number): Promise<boolean> {
-	await access.closing.closeDirectories(directory);
-	if ((await kindOf(directory)) === "directory") return false;
+	const isMissing = await access.closing.closeDirectories(directory);
+	if (!isMissing && (await kindOf(directory)) === "directory") return false;
 	const parent = path.dirname(directory);
 	// Mostly the parent is there, and is looked at only where it is not.
 	for (let isParentMade = parent === directory; ; isParentMade = true) {
 		try {
-			await mkdir(directory, access.privacyOf(directory) === "open" ? mode : privateDirectoryMode);
+			const privacy = access.privacyOf(directory);
+			await mkdir(directory, privacy === "open" ? mode : privateDirectoryMode);
+			if (privacy === "private") access.closing.noteMade(directory);
 			return true;
 		} catch (thrown) {
 			const code = systemErrorCode(thrown);

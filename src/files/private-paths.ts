@@ -58,12 +58,26 @@ const knownLimit = 1000;
 export interface Closing {
 	/** The open file, which has this status. */
 	closeFile(handle: OpenFile, target: string, status: BigIntStats): Promise<void>;
-	/** A directory and its parents, as far as they are private and exist. */
-	closeDirectories(directory: string): Promise<void>;
+	/** A directory and its parents, as far as they are private and exist. Whether it is private and does not exist. */
+	closeDirectories(directory: string): Promise<boolean>;
+	/** A private directory was created for its owner alone. */
+	noteMade(directory: string): void;
 }
 
 export function createClosing(privacyOf: PrivacyOf): Closing {
 	const known = new Set<string>();
+	const note = (directory: string): void => {
+		if (known.size >= knownLimit) known.clear();
+		known.add(directory);
+	};
+	/** Whether it is missing. */
+	const close = async (directory: string): Promise<boolean> => {
+		const status = await linkStatusOf(directory).catch(() => null);
+		if (status === null) return true;
+		note(directory);
+		if (status.isDirectory() && isOpenToOthers(status)) await closeDirectory(directory);
+		return false;
+	};
 	return {
 		async closeFile(handle, target, status) {
 			const mode = Number(status.mode);
@@ -73,18 +87,19 @@ export function createClosing(privacyOf: PrivacyOf): Closing {
 			await changeMode(handle, mode);
 		},
 		async closeDirectories(directory) {
+			const unknown: string[] = [];
 			for (
 				let current = directory;
 				privacyOf(current) === "private" && !known.has(current);
 				current = path.dirname(current)
 			) {
-				const status = await linkStatusOf(current).catch(() => null);
-				if (status === null) continue;
-				if (known.size >= knownLimit) known.clear();
-				known.add(current);
-				if (status.isDirectory() && isOpenToOthers(status)) await closeDirectory(current);
+				unknown.push(current);
 			}
+			// All at once: a session that is created has three of them.
+			const [isMissing = false] = await Promise.all(unknown.map(close));
+			return isMissing;
 		},
+		noteMade: note,
 	};
 }
 

@@ -75,9 +75,10 @@ export async function openDiskSession(
 		names.nameMade(paths.oldContext);
 		return isNew;
 	};
-	const enter = async (): Promise<void> => {
-		await index.register(workDir);
-		const isNew = await withStorageError(
+	/** Whether this session made its directory: then it has no file that this session did not write. */
+	let isNew = false;
+	const makeOwn = async (): Promise<void> => {
+		isNew = await withStorageError(
 			paths.directory,
 			// If a directory with content is missing now, somebody deleted it: it must not come back half empty.
 			async () => (!hadContent || found.contextPath === paths.oldContext) && (await makeDirectory()),
@@ -94,18 +95,27 @@ export async function openDiskSession(
 		// What one of them does, no other looks at; a failure waits for the others, so that none goes on by itself.
 		const parts = await Promise.allSettled([
 			failStaleAgents({ files, clock, directory: paths.directory }),
-			...(isAsLeft ? [] : [enter(), options.sweepShared()]),
+			...(isAsLeft ? [] : [index.register(workDir), makeOwn(), options.sweepShared()]),
 		]);
 		for (const part of parts) if (part.status === "rejected") throw part.reason;
 	};
 	let started: Promise<void> | null = null;
-	const prepare = async (): Promise<void> => {
+	const begin = (): Promise<void> => {
 		started ??= start().catch((thrown: unknown) => {
 			started = null;
 			throw thrown;
 		});
-		await started;
+		return started;
+	};
+	const prepare = async (): Promise<void> => {
+		await begin();
 		await lease?.check();
+	};
+	/** For the journal, whose appends look at the lease themselves: where the session is new, they are all that is written. */
+	const prepareJournal = async (): Promise<void> => {
+		const isFirst = started === null;
+		await begin();
+		if (!isFirst || !isNew) await lease?.check();
 	};
 
 	const source = { files: found.files, log, path: paths.journal, sessionId: options.id };
@@ -146,7 +156,8 @@ export async function openDiskSession(
 		history,
 		stateFile,
 		isFresh: !existed,
-		prepare,
+		isNew: () => isNew,
+		prepare: prepareJournal,
 		// The names of the other logs need not be on stable storage: they are written again from the journal.
 		lineFile: (file, knownSize, header) =>
 			lineFile(file, knownSize, {

@@ -36,6 +36,8 @@ export interface SessionLogOptions {
 	readonly stateFile: StateFile;
 	/** Whether the state starts afresh, whatever the journal says. */
 	readonly isFresh: boolean;
+	/** Whether there were no files before those of this run: asked once `prepare` has run. */
+	isNew(): boolean;
 	/** Runs before each write. */
 	prepare(): Promise<void>;
 	/** A file of this session that is written after `prepare`. */
@@ -156,11 +158,11 @@ export function createSessionLog(options: SessionLogOptions): SessionLog {
 
 	/** The lines before the first commit: a copy of what the journal lacks, and a summary. */
 	const begin = async (): Promise<readonly LineText[]> => {
-		if (!isRepaired) {
+		if (!isRepaired && !options.isNew()) {
 			await withStorageError(paths.journal, repairJournal);
 			await projections.repair(await toRepairs(), writer.end);
-			isRepaired = true;
 		}
+		isRepaired = true;
 		const isNew = opening.kind !== "opened";
 		if (isNew) header = { ...header, history: { ...header.history, wire: wire.length } };
 		const records: JournalRecord[] = imported.map((event) => ({ kind: "event", event }));
