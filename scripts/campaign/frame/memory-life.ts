@@ -179,15 +179,24 @@ export async function liveInMemory(options: MemoryLifeOptions): Promise<MemoryLi
 	return { files: result, happenings: [...happenings], completed, effects: failing.effects.length };
 }
 
-/** Time passes at once, but for long waits, which never end; it stands still for a stopped process. */
+/** Milliseconds of the timers in the background that are over at once: those for what a session writes a moment later. */
+const shortTimer = 20;
+
+/**
+ * Time passes at once, but for long waits, which never end; it stands still for a stopped process. No two looks see the same
+ * time, as two turns never do.
+ */
 function createLifeClock(start: number, isStopped: () => boolean): Clock {
 	let now = start;
 	return {
-		now: () => now,
+		now() {
+			now += 1;
+			return now;
+		},
 		monotonic: () => now,
 		after(milliseconds, callback, inBackground = false) {
-			// Timers in the background repeat: time would never stand still.
-			if (inBackground || milliseconds >= 10_000) return () => {};
+			// Longer timers in the background repeat: time would never stand still.
+			if ((inBackground && milliseconds > shortTimer) || milliseconds >= 10_000) return () => {};
 			const immediate = setImmediate(() => {
 				if (isStopped()) return;
 				now += milliseconds;
