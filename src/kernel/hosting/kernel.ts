@@ -3,7 +3,7 @@
 import path from "node:path";
 import { errorText, isSystemError, KernelError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
-import { createSharedRun } from "../../base/shared-run.ts";
+import { createSharedRuns } from "../../base/shared-run.ts";
 import type { Configuration } from "../../config/configuration.ts";
 import type { AgentDefinition } from "../../definitions/agent-definition.ts";
 import { loadSkillText } from "../../definitions/skill.ts";
@@ -52,9 +52,9 @@ export class Kernel {
 	/** Sessions being opened: concurrent requests for one share its promise. */
 	readonly #opening = new Map<string, Promise<Session>>();
 	/** The search for skills per place: sessions that are loaded concurrently share it. */
-	readonly #skillSearches = new Map<string, () => Promise<SkillSet>>();
+	readonly #skillSearches = createSharedRuns<SkillSet>();
 	/** The same of the search for files of rules, per work directory. */
-	readonly #ruleSearches = new Map<string, () => Promise<readonly RuleFile[]>>();
+	readonly #ruleSearches = createSharedRuns<readonly RuleFile[]>();
 	/** Created when a session first uses it. */
 	#serverPool: Promise<ServerPool> | null = null;
 
@@ -227,19 +227,12 @@ export class Kernel {
 	/** Skill searches with the same work dir and skill directories give the same result. */
 	#findSkills(place: SkillSearch): Promise<SkillSet> {
 		const key = JSON.stringify([place.workDir, place.skillsDirs]);
-		const search =
-			this.#skillSearches.get(key) ?? createSharedRun(() => discoverSkills({ ...place, files: place.files() }));
-		this.#skillSearches.set(key, search);
-		return search();
+		return this.#skillSearches(key, () => discoverSkills({ ...place, files: place.files() }));
 	}
 
 	#findRuleFiles(workDir: string): Promise<readonly RuleFile[]> {
 		const { configuration, hostServices } = this.#parts;
-		const search =
-			this.#ruleSearches.get(workDir) ??
-			createSharedRun(() => findRuleFiles(configuration.permission, workDir, hostServices));
-		this.#ruleSearches.set(workDir, search);
-		return search();
+		return this.#ruleSearches(workDir, () => findRuleFiles(configuration.permission, workDir, hostServices));
 	}
 
 	#pool(): Promise<ServerPool> {

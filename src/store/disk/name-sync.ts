@@ -1,7 +1,7 @@
 // Tracks directories with names that are not on stable storage yet: a file that was created, renamed or replaced
 // survives a power loss only once its directory is synced too.
 import path from "node:path";
-import { createSharedRun } from "../../base/shared-run.ts";
+import { createSharedRuns } from "../../base/shared-run.ts";
 import type { Files } from "../../files/port.ts";
 import { withStorageError } from "./logs/storage-error.ts";
 
@@ -27,18 +27,8 @@ export type SyncDirectory = (directory: string) => Promise<void>;
  * while another one ran is one that began later.
  */
 export function createDirectorySync(files: Pick<Files, "syncDirectory">): SyncDirectory {
-	const syncs = new Map<string, { readonly run: () => Promise<void>; waiting: number }>();
-	return async (directory) => {
-		const sync = syncs.get(directory) ?? { run: createSharedRun(() => files.syncDirectory(directory)), waiting: 0 };
-		syncs.set(directory, sync);
-		sync.waiting += 1;
-		try {
-			await sync.run();
-		} finally {
-			sync.waiting -= 1;
-			if (sync.waiting === 0) syncs.delete(directory);
-		}
-	};
+	const syncs = createSharedRuns<void>();
+	return (directory) => syncs(directory, () => files.syncDirectory(directory));
 }
 
 export function createNameSync(syncDirectory: SyncDirectory, shareDir: string): NameSync {
