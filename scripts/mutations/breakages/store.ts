@@ -5,8 +5,8 @@ export const store: readonly Breakage[] = [
 	{
 		name: "the lease is not looked at before a write",
 		file: "store/disk/disk-session.ts",
-		find: "await started;\n\t\tawait lease?.check();",
-		replace: "await started;",
+		find: "await begin();\n\t\tawait lease?.check();",
+		replace: "await begin();",
 	},
 	{
 		name: "anybody's lease counts as our own",
