@@ -66,16 +66,20 @@ export async function openDiskSession(
 	let lease = leaseHeld;
 	const watch = options.createWatch();
 
-	/** Whether it was not there before. */
+	let isMoved = false;
+	/** Whether it was not there before, and has nothing from before. */
 	const makeDirectory = async (): Promise<boolean> => {
 		const isNew = await files.makeDirectory(paths.directory);
 		if (found.contextPath !== paths.oldContext) return isNew;
+		// Where the rest of the start failed, it is there already.
+		if (isMoved) return false;
 		await files.rename(paths.oldContext, paths.context);
+		isMoved = true;
 		names.nameMade(paths.context);
 		names.nameMade(paths.oldContext);
-		return isNew;
+		return false;
 	};
-	/** Whether this session made its directory: then it has no file that this session did not write. */
+	/** Whether this session made its directory, and moved nothing there: then it has no file that this session did not write. */
 	let isNew = false;
 	const makeOwn = async (): Promise<void> => {
 		isNew = await withStorageError(
