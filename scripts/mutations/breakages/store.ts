@@ -21,6 +21,12 @@ export const store: readonly Breakage[] = [
 		replace: "",
 	},
 	{
+		name: "a session that another process created meanwhile is written over",
+		file: "store/disk/disk-session.ts",
+		find: "if (!wasMissing) return;",
+		replace: "return;",
+	},
+	{
 		name: "a half-written last line stays and is glued to the next record",
 		file: "store/disk/logs/line-writer.ts",
 		find: "await files.truncate(path, rest);",

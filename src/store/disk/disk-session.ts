@@ -23,9 +23,11 @@ import { createNameSync, type SyncDirectory } from "./name-sync.ts";
 import { appendParagraph } from "./readable-text.ts";
 import type { LeftDirectories } from "./released-directories.ts";
 import {
+	findSession,
 	hasContext,
 	isEmptySession,
 	isEstablishedByJournal,
+	isThere,
 	isUnused,
 	removeSession,
 	type SessionPaths,
@@ -61,11 +63,26 @@ export async function openDiskSession(
 ): Promise<StoredSession> {
 	const { files, log, clock, paths, workDir, index, left } = options;
 	const hadContent = logBytes(found) > 0 || found.hasState;
+	/** Whether nobody had created it when it was looked for, without its lease. */
+	const wasMissing = leaseHeld === null && !isThere(found);
 	const openedAt = clock.now();
 	const names = createNameSync(options.syncDirectory, paths.shareDir);
 	let lease = leaseHeld;
 	const watch = options.createWatch();
 
+	/** Why nothing of it can be stored any more: another process created it since it was looked for. */
+	let refusal: KernelError | null = null;
+	const refuseCreated = async (): Promise<void> => {
+		if (!wasMissing) return;
+		if (!isThere(await withStorageError(paths.directory, () => findSession(files, paths)))) return;
+		refusal = new KernelError(
+			"storage-failed",
+			`Cannot write ${paths.directory}: another process has created the session since it was opened. Open it again.`,
+		);
+		log.error("another process has created the session", { directory: paths.directory });
+		watch.lose(refusal);
+		throw refusal;
+	};
 	let isMoved = false;
 	/** Whether it was not there before, and has nothing from before. */
 	const makeDirectory = async (): Promise<boolean> => {
@@ -88,20 +105,30 @@ export async function openDiskSession(
 			async () => (!hadContent || found.contextPath === paths.oldContext) && (await makeDirectory()),
 		);
 		names.directoryMade(paths.directory);
-		if (!isNew) await sweepAll([paths.directory], options, openedAt);
+		if (isNew) return;
+		await refuseCreated();
+		await sweepAll([paths.directory], options, openedAt);
 	};
 	const start = async (): Promise<void> => {
+		if (refusal !== null) throw refusal;
 		if (lease === null) {
-			lease = await takeLease({ ...options, path: paths.lease, directory: paths.directory });
+			// Whoever has created it meanwhile keeps it.
+			lease = await takeLease({ ...options, path: paths.lease, directory: paths.directory }, refuseCreated);
 			watch.start(lease);
 		} else await lease.check();
 		const isAsLeft = found.contextPath === paths.context && (await left.isAsLeft(paths.directory));
+		const failStale = () => failStaleAgents({ files, clock, directory: paths.directory });
 		// What one of them does, no other looks at; a failure waits for the others, so that none goes on by itself.
 		const parts = await Promise.allSettled([
-			failStaleAgents({ files, clock, directory: paths.directory }),
+			...(wasMissing ? [] : [failStale()]),
 			...(isAsLeft ? [] : [index.register(workDir), makeOwn(), options.sweepShared()]),
 		]);
+		if (refusal !== null) {
+			await lease.release();
+			lease = null;
+		}
 		for (const part of parts) if (part.status === "rejected") throw part.reason;
+		if (wasMissing && !isNew) await failStale();
 	};
 	let started: Promise<void> | null = null;
 	const begin = (): Promise<void> => {

@@ -20,6 +20,8 @@ const pause = 20;
 export interface LeaseWatch {
 	/** Resolves with the reason when the lease is lost. */
 	readonly lost: Promise<KernelError>;
+	/** The session is lost for this reason, whoever has the lease; the watch ends. */
+	lose(reason: KernelError): void;
 	/** Begins to watch this lease. */
 	start(lease: Lease): void;
 	stop(): void;
@@ -55,8 +57,16 @@ export function createLeaseWatches(options: LeaseWatchOptions): () => LeaseWatch
 		const lost = createDeferred<KernelError>();
 		let own: Lease | null = null;
 		let isStopped = false;
+		const stop = (): void => {
+			isStopped = true;
+			if (own !== null) drop(own);
+		};
 		return {
 			lost: lost.promise,
+			lose(reason) {
+				stop();
+				lost.resolve(reason);
+			},
 			start(lease) {
 				void lease.whenLost.then(lost.resolve);
 				if (!lease.isWatchable) return;
@@ -70,10 +80,7 @@ export function createLeaseWatches(options: LeaseWatchOptions): () => LeaseWatch
 				ending = new AbortController();
 				void watch(ending);
 			},
-			stop() {
-				isStopped = true;
-				if (own !== null) drop(own);
-			},
+			stop,
 		};
 	};
 }

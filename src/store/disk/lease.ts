@@ -96,11 +96,11 @@ async function findRemoved(files: Files, directory: string): Promise<string | nu
 	return removed;
 }
 
-/**
- * When the file of the lease was written, or null where somebody may have replaced it since. `whileHeld` is called with the
- * process that holds it, and may throw instead of waiting for it.
- */
-async function acquire(options: LeaseOptions, token: string, whileHeld: (pid: number) => void): Promise<number | null> {
+/** Called with the process that holds the lease, as long as it is waited for. May throw instead of waiting. */
+type WhileHeld = (pid: number) => void | Promise<void>;
+
+/** When the file of the lease was written, or null where somebody may have replaced it since. */
+async function acquire(options: LeaseOptions, token: string, whileHeld: WhileHeld): Promise<number | null> {
 	const { files, clock, log, path: leasePath } = options;
 	const started = clock.monotonic();
 	const content = JSON.stringify({ pid: process.pid, token, time: new Date(clock.now()).toISOString() });
@@ -111,7 +111,7 @@ async function acquire(options: LeaseOptions, token: string, whileHeld: (pid: nu
 		if (held === null) continue;
 		const holder = toHolder(held);
 		const isGone = holder !== null && !isAlive(holder.pid);
-		if (holder !== null && !isGone) whileHeld(holder.pid);
+		if (holder !== null && !isGone) await whileHeld(holder.pid);
 		if (isGone || clock.monotonic() - started >= leasePatience - lastWriteTime) {
 			log.info("the lease of a session is taken over", { path: leasePath, pid: holder?.pid ?? null, isGone });
 			await files.replace(leasePath, content);
@@ -123,14 +123,15 @@ async function acquire(options: LeaseOptions, token: string, whileHeld: (pid: nu
 }
 
 /**
- * Takes the lease. A lease of a dead process is taken over at once, any other after 3 s. Never rejects: where no lease
- * can be written the session is used without one.
+ * Takes the lease. A lease of a dead process is taken over at once, any other after 3 s. Where no lease can be written the
+ * session is used without one: rejects only with a `KernelError` that `whileHeld` throws.
  */
-export async function takeLease(options: LeaseOptions): Promise<Lease> {
+export async function takeLease(options: LeaseOptions, whileHeld: WhileHeld = () => {}): Promise<Lease> {
 	const token = newToken();
 	try {
-		return createLease(options, token, await acquire(options, token, () => {}));
+		return createLease(options, token, await acquire(options, token, whileHeld));
 	} catch (thrown) {
+		if (thrown instanceof KernelError) throw thrown;
 		options.log.warn("the session is held without a lease", { path: options.path, cause: errorText(thrown) });
 		return noLease;
 	}
