@@ -21,6 +21,12 @@ export const store: readonly Breakage[] = [
 		replace: "",
 	},
 	{
+		name: "a lease that was replaced in the same moment by two processes belongs to both",
+		file: "store/disk/lease.ts",
+		find: "showsLaterChanges(status.modifiedAt, now)",
+		replace: "true",
+	},
+	{
 		name: "a session that another process created meanwhile is written over",
 		file: "store/disk/disk-session.ts",
 		find: "if (!wasMissing) return;",

@@ -1,6 +1,6 @@
 // The lease of a session (docs/guarantees.md): the newcomer waits and takes over, the one before stops writing for good.
 import { existsSync } from "node:fs";
-import { mkdir, readdir, readFile, rename, rm, utimes, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { eventAt, promptRow, readAll } from "../../../test/contracts/store-contract.ts";
@@ -13,7 +13,7 @@ import {
 } from "../../../test/support/store/store-directory.ts";
 import { createDeferred } from "../../base/deferred.ts";
 import { createDiskFiles } from "../../files/disk-files.ts";
-import type { Files } from "../../files/port.ts";
+import type { FileStatus, Files } from "../../files/port.ts";
 import type { StoredSession } from "../session-store.ts";
 
 const id = "11111111-2222-4333-8444-555555555555";
@@ -226,6 +226,52 @@ describe("the lease of a session", () => {
 		await session.commit({ context: { kind: "append", rows: [promptRow] } });
 		await session.close();
 		expect(await readdir(leases)).toEqual([]);
+	});
+
+	it.each([
+		["in milliseconds", () => Date.now() - 7],
+		["in whole seconds", () => Math.floor(Date.now() / 1000) * 1000],
+		["in two seconds", () => Math.floor(Date.now() / 2000) * 2000],
+	])("of an ended process goes to one of those that take it over at the same time %s", async (_, toTime) => {
+		const time = new Date(toTime());
+		await mkdir(leases, { recursive: true });
+		const first = await place.openStore().openOrCreate(place.workDir, id);
+		await first.commit({ context: { kind: "append", rows: [promptRow] } });
+		const [name = ""] = await readdir(leases);
+		const lease = path.join(leases, name);
+		await utimes(lease, time, time);
+		await first.commit({ context: { kind: "append", rows: [{ type: "checkpoint", id: 1 }] } });
+		// The other one was about to replace the lease as well.
+		await writeFile(`${lease}.new`, JSON.stringify({ pid: process.pid, token: "of the other one" }));
+		await utimes(`${lease}.new`, time, time);
+		await rename(`${lease}.new`, lease);
+		await expect(
+			first.commit({ context: { kind: "append", rows: [{ type: "checkpoint", id: 2 }] } }),
+		).rejects.toMatchObject({ code: "storage-failed", message: expect.stringContaining("has taken over the session") });
+		await first.close();
+		expect(await readFile(lease, "utf8")).toContain("of the other one");
+	});
+
+	it("that was just created is looked into where the file system counts whole seconds", async () => {
+		const disk = createDiskFiles();
+		const coarse = (status: FileStatus | null) =>
+			status === null ? null : { ...status, modifiedAt: Math.floor(status.modifiedAt / 2000) * 2000 };
+		const files = {
+			...disk,
+			status: async (target: string) => coarse(await disk.status(target)),
+			create: async (target: string, content: string) => coarse(await disk.create(target, content)),
+		};
+		const session = await place.openStore({ files }).openOrCreate(place.workDir, id);
+		await session.commit({ context: { kind: "append", rows: [promptRow] } });
+		// A process that takes this one for an ended one, as one on another machine may, does not wait.
+		const lease = path.join(leases, String((await readdir(leases))[0]));
+		const { mtime } = await stat(lease);
+		await writeFile(lease, JSON.stringify({ pid: process.pid, token: "of the other one" }));
+		await utimes(lease, mtime, mtime);
+		await expect(session.commit({ state: { planMode: true } })).rejects.toMatchObject({
+			message: expect.stringContaining("has taken over the session"),
+		});
+		await session.close();
 	});
 
 	it("without an owner is waited for and then taken over", async () => {

@@ -9,6 +9,7 @@ import { errorText, KernelError, systemErrorCode } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { isAlive } from "../../files/living-process.ts";
 import type { FileStatus, Files } from "../../files/port.ts";
+import { hasWholeSeconds, showsLaterChanges } from "./file-times.ts";
 import { withStorageError } from "./logs/storage-error.ts";
 
 /** Milliseconds after which a newcomer has the session, whatever the holder does. */
@@ -106,7 +107,8 @@ async function acquire(options: LeaseOptions, token: string, whileHeld: WhileHel
 	const content = JSON.stringify({ pid: process.pid, token, time: new Date(clock.now()).toISOString() });
 	for (;;) {
 		const created = await createWithParents(files, leasePath, content);
-		if (created !== null) return created.modifiedAt;
+		// Whoever takes this process for an ended one, as one elsewhere may, replaces the file at once.
+		if (created !== null) return hasWholeSeconds(created.modifiedAt) ? null : created.modifiedAt;
 		const held = await readText(files, leasePath);
 		if (held === null) continue;
 		const holder = toHolder(held);
@@ -157,7 +159,7 @@ function createLease(
 	writtenAt: number | null,
 ): Lease {
 	const lost = createDeferred<KernelError>();
-	/** When the file was last written, once it was seen to be this lease: a status is cheaper than reading. */
+	/** When the file was last written, once that distinguishes this lease from any other: a status is cheaper than reading. */
 	let knownTime = writtenAt;
 	/** When the last look began that saw this lease. */
 	let checkedAt = Number.NEGATIVE_INFINITY;
@@ -174,11 +176,14 @@ function createLease(
 		async check() {
 			if (lease.loss !== null) throw lease.loss;
 			const lookedAt = clock.monotonic();
+			const now = clock.now();
 			const status = await withStorageError(leasePath, () => files.status(leasePath));
 			const isAsKnown = status !== null && status.modifiedAt === knownTime;
 			const found = isAsKnown ? null : await withStorageError(leasePath, holder);
 			if (isAsKnown || found?.token === token) {
-				knownTime = status?.modifiedAt ?? null;
+				// Two processes that find the lease of an ended one both replace it, and maybe with the same time.
+				if (!isAsKnown)
+					knownTime = status !== null && showsLaterChanges(status.modifiedAt, now) ? status.modifiedAt : null;
 				checkedAt = lookedAt;
 				return;
 			}
