@@ -432,6 +432,26 @@ describe("a session between two runs", () => {
 		await session.close();
 	});
 
+	it("reads a state whole that another program replaces by a longer one while the session is opened", async () => {
+		await use("closed");
+		const disk = createDiskFiles();
+		const log = createMemoryLog();
+		const replacing = {
+			...disk,
+			async read(target: string) {
+				if (path.basename(target) === "state.json") {
+					const state: unknown = JSON.parse(await text("state.json"));
+					await writeFile(target, JSON.stringify({ ...Object(state), custom_title: "A long title ".repeat(20) }));
+				}
+				return await disk.read(target);
+			},
+		};
+		const session = await place.openStore({ files: replacing, log }).openOrCreate(place.workDir, id);
+		expect(session.state()).toMatchObject({ planMode: true, customTitle: expect.stringContaining("A long title") });
+		expect(log.lines.filter(({ level }) => level !== "info")).toEqual([]);
+		await session.close();
+	});
+
 	it.each(["journal.jsonl", "context.jsonl"])("finds half a line that came to %s after it was read", async (name) => {
 		await use("closed");
 		const before = new Date(Date.now() - 3_600_000);

@@ -167,7 +167,7 @@ interface Found {
 	readonly legacy: boolean;
 }
 
-async function find(files: FileReader, directory: string): Promise<Found> {
+async function find(files: Pick<FileReader, "read">, directory: string): Promise<Found> {
 	const read = (name: string) => files.read(path.join(directory, name));
 	const [bytes, oldBytes] = await Promise.all([read(stateName), read(legacyName)]);
 	const stored = bytes === null ? null : await parseAs(storedSchema, bytes);
@@ -212,8 +212,8 @@ export interface StateFile {
 
 export interface StateFileOptions {
 	readonly files: Files;
-	/** The same as they were found when the session was opened. */
-	readonly found: FileReader;
+	/** How they were found when the session was opened: one that was missing is not looked for again. */
+	readonly found: Pick<FileReader, "status">;
 	readonly log: Log;
 	readonly directory: string;
 	/**
@@ -234,7 +234,9 @@ export async function openStateFile({
 	...options
 }: StateFileOptions): Promise<StateFile> {
 	const statePath = path.join(directory, stateName);
-	const opened = await find(options.found, directory);
+	// Other programs replace it at any time: it has the length that it has then, and not the one that it was found with.
+	const read = async (file: string) => ((await options.found.status(file)) === null ? null : await files.read(file));
+	const opened = await find({ read }, directory);
 	if (opened.damaged) log.warn("the session state could not be read; defaults apply", { path: statePath });
 	const recovered = await options.recovered({
 		isMissing: opened.stored === null,
