@@ -111,13 +111,14 @@ function createLook({ files, clock, directory }: LeaseWatchOptions, held: Set<Le
 		}
 	};
 	const look = async (): Promise<void> => {
+		const now = clock.now();
 		const modifiedAt = (await files.status(directory).catch(() => null))?.modifiedAt ?? null;
 		if (modifiedAt !== null && modifiedAt === unchangedSince && skipped + 1 < fullLookEvery) {
 			skipped += 1;
 			return;
 		}
 		skipped = 0;
-		unchangedSince = modifiedAt !== null && showsLaterChanges(modifiedAt, clock.now()) ? modifiedAt : null;
+		unchangedSince = modifiedAt !== null && showsLaterChanges(modifiedAt, now) ? modifiedAt : null;
 		const leases = [...held];
 		for (let start = 0; start < leases.length; start += leasesAtOnce) {
 			if (start > 0) await sleep(clock, pause, never, true);

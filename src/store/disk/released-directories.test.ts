@@ -147,4 +147,21 @@ describe("a released directory", () => {
 		await left.note("/d");
 		expect(await left.isAsLeft("/d")).toBe(isAsLeft);
 	});
+
+	it("may have changed while the process did not come to what it had seen", async () => {
+		let now = 5104;
+		const files = {
+			...createDiskFiles(),
+			async status() {
+				now += 1000;
+				return { kind: "directory", size: 0, mode: 0o755, modifiedAt: 5099 } as const;
+			},
+		};
+		const left = createLeftDirectories({
+			files,
+			clock: { now: () => now, monotonic: () => now, after: () => () => {} },
+		});
+		await left.note("/d");
+		expect(await left.isAsLeft("/d")).toBe(false);
+	});
 });

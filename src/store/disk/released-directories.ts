@@ -27,8 +27,9 @@ export function createLeftDirectories({
 	const events = new Map<string, FileStatus>();
 	return {
 		async note(directory) {
+			const now = clock.now();
 			const modifiedAt = (await files.status(directory))?.modifiedAt;
-			if (modifiedAt === undefined || !showsLaterChanges(modifiedAt, clock.now())) times.delete(directory);
+			if (modifiedAt === undefined || !showsLaterChanges(modifiedAt, now)) times.delete(directory);
 			else times.set(directory, modifiedAt);
 		},
 		noteEvents(directory, whole) {
