@@ -11,7 +11,7 @@ import { refusePlacement, type SessionStore, type SessionSummary, type StoredSes
 import { openDiskSession, sweepAll } from "./disk-session.ts";
 import { readJournalEvents } from "./journal/journal-file.ts";
 import { type JournalSource, newEpoch, openJournal, readJournalContext } from "./journal/journal-opening.ts";
-import { takeFreeLease, takeLease } from "./lease.ts";
+import { type Lease, takeFreeLease, takeLease } from "./lease.ts";
 import { createLeaseWatches } from "./lease-watch.ts";
 import { readContext } from "./logs/context-log.ts";
 import type { FoundSession } from "./logs/found-session.ts";
@@ -126,19 +126,23 @@ export function createDiskStore(options: DiskStoreOptions): SessionStore {
 	const parentOf = (workDir: string): string => path.join(shareDir, "sessions", toDirectoryName(workDir));
 	const pathsOf = (workDir: string, id: string) => toSessionPaths(shareDir, toDirectoryName(workDir), id);
 
-	/** `unused` is the session as it was found when no file of it is there; null when one is. */
-	const openSeen = async (workDir: string, id: string, unused: FoundSession | null): Promise<StoredSession> => {
+	const optionsOf = (workDir: string, id: string) => {
 		const paths = pathsOf(workDir, id);
-		const sessionOptions = { ...options, index, left, syncDirectory, createWatch, sweepShared, workDir, id, paths };
-		if (unused !== null) return openDiskSession(sessionOptions, unused, null);
+		return { ...options, index, left, syncDirectory, createWatch, sweepShared, workDir, id, paths };
+	};
+	/** Takes the lease of a session of which a file was seen, and goes on with what is found there then. */
+	const withLease = async <T>(
+		{ id, paths }: ReturnType<typeof optionsOf>,
+		work: (found: FoundSession, lease: Lease) => Promise<T>,
+	): Promise<T> => {
 		const place = { ...options, path: paths.lease, directory: paths.directory };
 		const lease =
 			options.takeOver === "expired"
 				? await takeFreeLease(place, (pid) => refuseHeld(id, pid))
 				: await takeLease(place);
 		try {
-			// Read again: the holder before may have written until it released the lease.
-			return await openDiskSession(sessionOptions, await findSession(files, paths), lease);
+			// Looked at again: the holder before may have written until it released the lease, or deleted the session.
+			return await work(await findSession(files, paths), lease);
 		} catch (thrown) {
 			await lease.release().catch(() => undefined);
 			throw thrown;
@@ -169,9 +173,14 @@ export function createDiskStore(options: DiskStoreOptions): SessionStore {
 			refusePlacement(placement);
 			const workDir = toWorkDir(spelled);
 			checkSessionId(id);
-			const paths = pathsOf(workDir, id);
+			const own = optionsOf(workDir, id);
+			const { paths } = own;
 			try {
-				return await reading(paths, async () => openSeen(workDir, id, await findUnlessThere(files, paths)));
+				return await reading(paths, async () => {
+					const unused = await findUnlessThere(files, paths);
+					if (unused !== null) return openDiskSession(own, unused, null);
+					return withLease(own, (found, lease) => openDiskSession(own, found, lease));
+				});
 			} catch (thrown) {
 				const error = toKernelError(thrown);
 				log.error("the session could not be read", { directory: paths.directory, cause: error.message });
@@ -210,10 +219,15 @@ export function createDiskStore(options: DiskStoreOptions): SessionStore {
 		async open(spelled, id) {
 			const workDir = toWorkDir(spelled);
 			checkSessionId(id);
-			const paths = pathsOf(workDir, id);
+			const own = optionsOf(workDir, id);
+			const { paths } = own;
 			return reading(paths, async () => {
-				const seen = await findSession(files, paths);
-				return (await isFound(paths, seen)) ? openSeen(workDir, id, null) : null;
+				if (!(await isFound(paths, await findSession(files, paths)))) return null;
+				return withLease(own, async (found, lease) => {
+					if (await isFound(paths, found)) return openDiskSession(own, found, lease);
+					await lease.release();
+					return null;
+				});
 			});
 		},
 		async readContext(spelled, id) {

@@ -63,6 +63,21 @@ describe("the deletion of a session on disk", () => {
 		expect(existsSync(directory)).toBe(false);
 	});
 
+	it("leaves nothing to open to a process that has seen the session before", async () => {
+		const directory = await fill();
+		const disk = diskFiles();
+		const late = {
+			...disk,
+			async create(target: string, content: string) {
+				// It comes to the lease only now.
+				if (target === leaseOf(directory)) await openStore().delete(place.workDir, id);
+				return await disk.create(target, content);
+			},
+		};
+		expect(await place.openStore({ files: late }).open(place.workDir, id)).toBeNull();
+		expect([existsSync(directory), existsSync(leaseOf(directory))]).toEqual([false, false]);
+	});
+
 	it("removes a link in the place of a session, and not what it leads to", async () => {
 		const directory = await fill();
 		const elsewhere = path.join(place.root, "elsewhere");
