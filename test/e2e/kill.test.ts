@@ -49,6 +49,39 @@ describe("two processes on one session", () => {
 		expect(readdirSync(path.join(stage.shareDir, "leases"))).toEqual([]);
 	});
 
+	it.each(["runs", "has ended"])(
+		"that both found new: the one that writes first has it, whether it %s",
+		async (state) => {
+			const stage = createStage({ scripts: ["text: one", "text: two"] });
+			const [late, early] = [stage.serve("--session", id), stage.serve("--session", id)];
+			for (const server of [late, early]) {
+				server.initialize();
+				await server.response("initialize");
+			}
+			const end = async () => {
+				early.endInput();
+				expect(await early.exited).toBe(0);
+			};
+			early.prompt("of the early one");
+			expect((await early.response("prompt")).result).toEqual({ status: "finished" });
+			if (state === "has ended") await end();
+			late.prompt("of the late one", "late");
+			const lines = await late.readUntil((line) => line.id === "late");
+			expect(lines.at(-1)?.error).toMatchObject(storageError("another process has created the session"));
+			expect(deliveredTypes(lines)).toEqual([]);
+			late.endInput();
+			expect(await late.exited).toBe(0);
+			if (state === "runs") {
+				early.prompt("third", "next");
+				expect((await early.response("next")).result).toEqual({ status: "finished" });
+				await end();
+			}
+			const log = readFileSync(path.join(stage.sessionDir(id), "journal.jsonl"), "utf8");
+			expect([log.includes("of the early one"), log.includes("of the late one")]).toEqual([true, false]);
+			expect(readdirSync(path.join(stage.shareDir, "leases"))).toEqual([]);
+		},
+	);
+
 	it("the newcomer starts at once when the one before was killed", async () => {
 		const stage = createStage({ scripts: ["text: one", "text: two"] });
 		const before = stage.serve("--session", id);
