@@ -47,7 +47,11 @@ export interface SessionLinks {
 }
 
 /** Where to search for skills; `files` gives those that one search reads with. */
-export type SkillSearch = Omit<SkillPlace, "files"> & { readonly files: () => Files };
+export type SkillSearch = Omit<SkillPlace, "files"> & {
+	readonly files: () => Files;
+	/** The directories that the rules of the session are about, which may keep files from it; null for a search without rules. */
+	readonly ruled: readonly string[] | null;
+};
 
 export async function composeSession(
 	stored: StoredSession,
@@ -107,6 +111,7 @@ export async function composeSession(
 		composeModel(selection, modelServices, options.maxAnswerTokens),
 		links.findSkills({
 			files: filesForMany,
+			ruled: [stored.workDir, ...stored.state().additionalDirs],
 			workDir: stored.workDir,
 			home,
 			shareDir: hostServices.shareDir,

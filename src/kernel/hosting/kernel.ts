@@ -204,6 +204,7 @@ export class Kernel {
 		const { hostServices, configuration } = this.#parts;
 		return this.#findSkills({
 			files: () => hostServices.files.admitting(secretsOf(hostServices).admit),
+			ruled: null,
 			workDir,
 			home: hostServices.home,
 			shareDir: hostServices.shareDir,
@@ -224,10 +225,10 @@ export class Kernel {
 		return await loadSkillText(skill, hostServices.files.admitting(secretsOf(hostServices).admit));
 	}
 
-	/** Skill searches with the same work dir and skill directories give the same result. */
-	#findSkills(place: SkillSearch): Promise<SkillSet> {
-		const key = JSON.stringify([place.workDir, place.skillsDirs]);
-		return this.#skillSearches(key, () => discoverSkills({ ...place, files: place.files() }));
+	/** Searches with the same work dir and skill directories that may read the same give the same result. */
+	#findSkills({ ruled, files, ...place }: SkillSearch): Promise<SkillSet> {
+		const key = JSON.stringify([place.workDir, place.skillsDirs, ruled]);
+		return this.#skillSearches(key, () => discoverSkills({ ...place, files: files() }));
 	}
 
 	#findRuleFiles(workDir: string): Promise<readonly RuleFile[]> {
