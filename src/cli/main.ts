@@ -8,7 +8,7 @@ import { toHelpfulCommand } from "./arguments/commands.ts";
 import { toConventions } from "./arguments/conventions.ts";
 import { withImpliedCommand } from "./arguments/executable-name.ts";
 import { toServerStart } from "./arguments/server-start.ts";
-import { UsageError, usageErrorText, usageExitCode } from "./arguments/usage-error.ts";
+import { permissionsFailureCode, UsageError, usageErrorText, usageExitCode } from "./arguments/usage-error.ts";
 import { withOutput } from "./command-output.ts";
 import type { FirstAnswer } from "./first-answer/early-answer.ts";
 import type { Installation } from "./installation/installation.ts";
@@ -74,9 +74,8 @@ export async function main(
 			case "logout":
 				return await withOutput(() => runCommand(executable, command, installation));
 			case "permissions":
-				// Its other codes are decisions.
 				return await withOutput(() => runCommand(executable, command, installation), {
-					failureCode: 3,
+					failureCode: permissionsFailureCode,
 					codeIsAnswer: true,
 				});
 		}

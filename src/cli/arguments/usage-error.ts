@@ -5,9 +5,12 @@ export class UsageError extends Error {
 	override readonly name = "UsageError";
 }
 
+/** Of `permissions`, whose other codes are decisions. */
+export const permissionsFailureCode = 3;
+
 /** The exit code for a wrong line of this command, null for the program's own. */
 export function usageExitCode(command: string | null): number {
-	return command === "permissions" ? 3 : 2;
+	return command === "permissions" ? permissionsFailureCode : 2;
 }
 
 /** The text on stderr for a usage error, with its newline. It leads to the help of the command, if it is one's own. */

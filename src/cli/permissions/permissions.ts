@@ -23,13 +23,13 @@ import { createRuleJudge } from "../../permissions/rules/rule-judge.ts";
 import { readScript } from "../../permissions/shell/read-script.ts";
 import type { CommandReading, Word } from "../../permissions/shell/script.ts";
 import type { PermissionsAction } from "../arguments/permissions-options.ts";
+import { permissionsFailureCode } from "../arguments/usage-error.ts";
 import { currentDirectory, managedPermissionsFile, type Place, shareDirectory } from "../paths.ts";
 import { withEscapes } from "../printable-text.ts";
 import { environmentVariables } from "../process/environment.ts";
 import { type PermissionsAnswer, PermissionsError, type PermissionsPlace } from "./permissions-answer.ts";
 import { importRules } from "./rule-import.ts";
 
-const failureCode = 3;
 const codes: Readonly<Record<Decision, number>> = { allow: 0, ask: 1, deny: 2 };
 
 /** Carries out the command for the current directory; returns the exit code. */
@@ -46,7 +46,7 @@ export async function runPermissions(action: PermissionsAction): Promise<number>
 	} catch (thrown) {
 		if (!isExpected(thrown)) throw thrown;
 		process.stderr.write(toText(`Error: ${errorText(thrown)}`.split("\n")));
-		return failureCode;
+		return permissionsFailureCode;
 	}
 }
 
