@@ -20,6 +20,20 @@ const step = (n: number): Batch => ({
 	context: { kind: "append", rows: [row(n)] },
 });
 
+/** The same files, to which `append` appends: it is given the name of the file, the text, and what appends it. */
+function withAppend(
+	disk: Files,
+	append: (name: string, text: string, perform: () => Promise<void>) => Promise<void>,
+): Files {
+	return {
+		...disk,
+		async openAppend(file) {
+			const opened = await disk.openAppend(file);
+			return { ...opened, append: (text) => append(path.basename(file), text, () => opened.append(text)) };
+		},
+	};
+}
+
 describe("a turn that does not wait for the files of other programs", () => {
 	let place: StoreDirectory;
 	beforeEach(async () => {
@@ -44,22 +58,14 @@ describe("a turn that does not wait for the files of other programs", () => {
 		const rewriting = createDeferred<void>();
 		const appended = createDeferred<void>();
 		const files: Files = {
-			...disk,
-			async openAppend(file) {
-				const opened = await disk.openAppend(file);
-				return {
-					...opened,
-					async append(text) {
-						if (path.basename(file) === name) appends += 1;
-						if (path.basename(file) === name && appends === 2)
-							throw Object.assign(new Error("ENOSPC"), { code: "ENOSPC" });
-						await opened.append(text);
-						if (path.basename(file) !== "journal.jsonl") return;
-						journalAppends += 1;
-						if (journalAppends === 4) setImmediate(appended.resolve);
-					},
-				};
-			},
+			...withAppend(disk, async (file, _text, perform) => {
+				if (file === name) appends += 1;
+				if (file === name && appends === 2) throw Object.assign(new Error("ENOSPC"), { code: "ENOSPC" });
+				await perform();
+				if (file !== "journal.jsonl") return;
+				journalAppends += 1;
+				if (journalAppends === 4) setImmediate(appended.resolve);
+			}),
 			async replaceByPieces(file, pieces, options) {
 				if (path.basename(file) === name) {
 					rewriting.resolve();
@@ -90,22 +96,11 @@ describe("a turn that does not wait for the files of other programs", () => {
 	});
 
 	it("gives them what comes within a moment with one write, and no more than so much of it", async () => {
-		const disk = createDiskFiles();
 		const writes: string[] = [];
-		const files: Files = {
-			...disk,
-			async openAppend(file) {
-				const opened = await disk.openAppend(file);
-				return {
-					...opened,
-					async append(text) {
-						await opened.append(text);
-						if (path.basename(file) !== "journal.jsonl")
-							writes.push(`${path.basename(file)} ${text.split("\n").length - 1}`);
-					},
-				};
-			},
-		};
+		const files = withAppend(createDiskFiles(), async (name, text, perform) => {
+			await perform();
+			if (name !== "journal.jsonl") writes.push(`${name} ${text.split("\n").length - 1}`);
+		});
 		const session = await open(files);
 		await session.commit(started);
 		for (let n = 1; n <= 3; n += 1) await session.commit(step(n));
@@ -118,26 +113,15 @@ describe("a turn that does not wait for the files of other programs", () => {
 	});
 
 	it("has ended when they are complete, also when the next turn begins with the same write", async () => {
-		const disk = createDiskFiles();
 		const gate = createDeferred<void>();
 		const held = createDeferred<void>();
-		const files: Files = {
-			...disk,
-			async openAppend(file) {
-				const opened = await disk.openAppend(file);
-				if (path.basename(file) !== "wire.jsonl") return opened;
-				return {
-					...opened,
-					async append(text) {
-						if (text.includes("TurnEnd")) {
-							held.resolve();
-							await gate.promise;
-						}
-						await opened.append(text);
-					},
-				};
-			},
-		};
+		const files = withAppend(createDiskFiles(), async (name, text, perform) => {
+			if (name === "wire.jsonl" && text.includes("TurnEnd")) {
+				held.resolve();
+				await gate.promise;
+			}
+			await perform();
+		});
 		const session = await open(files);
 		await session.commit(started);
 		let isEnded = false;
