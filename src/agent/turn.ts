@@ -16,18 +16,21 @@ import { runStep, type StepOutcome } from "./step.ts";
 
 /**
  * Runs a turn. Failures of models and tools are outcomes; it rejects only on bugs and when something could not be
- * persisted. After an abort it ends once the effects of its tools are over.
+ * persisted. After an abort it ends once the effects of its tools are over. An input that `isStored` elsewhere, from where
+ * it gets into the context after a crash, is stored in the context together with the first step.
  */
 export async function runTurn(
 	input: UserInput,
 	dependencies: TurnDependencies,
 	signal: AbortSignal,
+	{ isStored = false }: { readonly isStored?: boolean } = {},
 ): Promise<TurnOutcome> {
 	const { model, context } = dependencies;
 	if (model === null) return failed(modelNotSet(dependencies.unsetModelAlias));
 	const error = missingCapability(model, toParts(input));
 	if (error !== null) return failed(error);
-	await context.appendWithNext([...checkpointRows(dependencies), userRow(input)]);
+	const rows = [...checkpointRows(dependencies), userRow(input)];
+	await (isStored ? context.appendWithNext(rows) : context.append(rows));
 	await dependencies.commit();
 	await dependencies.toolsReady();
 	return await runSteps(model, dependencies, signal);

@@ -96,8 +96,13 @@ const clientFields = { clientId: v.string(), name: v.nullable(v.string()), versi
 export const eventDeclarations = {
 	"turn.started": declareEvent(
 		"durable",
-		"A turn begins; the first event of the turn. Started with a key, it is the one turn of the session with that key. `trace` is the place in a trace of what started it (`traceparent`).",
-		{ input: userInputSchema, key: v.exactOptional(v.string()), trace: v.exactOptional(v.string()) },
+		"A turn begins; the first event of the turn. Started with a key, it is the one turn of the session with that key. `trace` is the place in a trace of what started it (`traceparent`). `enters_context` is there when the model gets the input as it is: neither a hook, nor a command, nor the model itself is in the way.",
+		{
+			input: userInputSchema,
+			key: v.exactOptional(v.string()),
+			trace: v.exactOptional(v.string()),
+			enters_context: v.exactOptional(v.literal(true)),
+		},
 	),
 	"turn.ended": declareEvent(
 		"durable",

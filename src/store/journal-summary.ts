@@ -3,7 +3,7 @@
 import type { ContextChange, ContextRow } from "../events/conversation.ts";
 import type { AgentEvent } from "../events/event.ts";
 import { digestOfInput } from "./input-digest.ts";
-import type { JournalSummary, KeyedTurn, SessionUse, UnfinishedCall } from "./session-store.ts";
+import type { JournalSummary, KeyedTurn, SessionUse, StartedInput, UnfinishedCall } from "./session-store.ts";
 import { nothingUsed, turnKeyLimit } from "./session-store.ts";
 
 /** The summary of an empty history. */
@@ -13,6 +13,7 @@ export const emptySummary: JournalSummary = {
 	unretained: [],
 	isInStep: false,
 	openTurn: null,
+	startedInputs: [],
 	keyedTurns: [],
 };
 
@@ -22,6 +23,7 @@ export class RunningSummary {
 	#unretained: AgentEvent[];
 	#isInStep: boolean;
 	#openTurn: string | null;
+	#startedInputs: readonly StartedInput[];
 	#keyedTurns: readonly KeyedTurn[];
 
 	constructor(before: JournalSummary = emptySummary) {
@@ -30,6 +32,7 @@ export class RunningSummary {
 		this.#unretained = [...before.unretained];
 		this.#isInStep = before.isInStep;
 		this.#openTurn = before.openTurn;
+		this.#startedInputs = before.startedInputs;
 		this.#keyedTurns = before.keyedTurns;
 	}
 
@@ -40,6 +43,7 @@ export class RunningSummary {
 			unretained: [...this.#unretained],
 			isInStep: this.#isInStep,
 			openTurn: this.#openTurn,
+			startedInputs: this.#startedInputs,
 			keyedTurns: this.#keyedTurns,
 		};
 	}
@@ -61,6 +65,11 @@ export class RunningSummary {
 	/** Nothing of the step is missing in the context any more. */
 	leaveStep(): void {
 		this.#isInStep = false;
+		this.#unretained = [];
+	}
+
+	#enterStep(): void {
+		this.#isInStep = true;
 		this.#unretained = [];
 	}
 
@@ -103,22 +112,27 @@ export class RunningSummary {
 		if (turnId === null) return;
 		if (body.type === "turn.started") {
 			this.#openTurn = turnId;
-			const { key, input } = body;
+			const { key, input, enters_context: entersContext } = body;
+			if (entersContext === true) this.#startedInputs = [...this.#startedInputs, { turnId, input }];
 			if (key === undefined) return;
 			const keyed = { key, turnId, digest: digestOfInput(input) };
 			this.#keyedTurns = [...this.#keyedTurns, keyed].slice(-turnKeyLimit);
 		}
 		// A turn within a turn ends without an outcome, and so does every turn of another program's log.
+		if (body.type === "turn.ended") this.#startedInputs = this.#startedInputs.filter((each) => each.turnId !== turnId);
 		if (body.type === "turn.ended" && (body.outcome !== null || isFromLog === true)) this.#openTurn = null;
 	}
 
 	#trackStep(event: AgentEvent): void {
 		switch (event.body.type) {
 			case "step.started":
+				// What it begins with is in the context before it.
+				this.#startedInputs = [];
+				this.#enterStep();
+				return;
 			// The answer so far is void.
 			case "step.retrying":
-				this.#isInStep = true;
-				this.#unretained = [];
+				this.#enterStep();
 				return;
 			case "step.interrupted":
 			case "turn.ended":

@@ -2,7 +2,7 @@
 // of a history, as JSON values. What is read is checked.
 import * as v from "valibot";
 import { createSchemaReader } from "../base/schema-reader.ts";
-import { todoSchema } from "../events/content.ts";
+import { todoSchema, userInputSchema } from "../events/content.ts";
 import { type AgentEvent, readEventBody } from "../events/event.ts";
 import type { JournalSummary, SessionState } from "./session-store.ts";
 
@@ -47,6 +47,7 @@ export const summaryEntries = {
 	unretained: v.array(v.unknown()),
 	isInStep: v.optional(v.boolean(), false),
 	openTurn: v.optional(v.nullable(v.string()), null),
+	startedInputs: v.optional(v.array(v.object({ turnId: v.string(), input: userInputSchema })), () => []),
 	keyedTurns: v.optional(v.array(v.object({ key: v.string(), turnId: v.string(), digest: v.string() })), () => []),
 };
 const summarySchema = v.object(summaryEntries);
@@ -81,11 +82,18 @@ export function fromStateRecord(value: unknown): Partial<SessionState> | null {
 }
 
 /** The JSON value of a summary. */
-export function toSummaryRecord({ unretained, openTurn, keyedTurns, ...summary }: JournalSummary): object {
+export function toSummaryRecord({
+	unretained,
+	openTurn,
+	startedInputs,
+	keyedTurns,
+	...summary
+}: JournalSummary): object {
 	return {
 		...summary,
 		unretained: unretained.map(toEventRecord),
 		...(openTurn === null ? {} : { openTurn }),
+		...(startedInputs.length === 0 ? {} : { startedInputs }),
 		...(keyedTurns.length === 0 ? {} : { keyedTurns }),
 	};
 }

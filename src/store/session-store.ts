@@ -1,7 +1,7 @@
 // The contract of stored sessions for the kernel. Three implementations: on disk in the Kimi layout, in memory, and in PostgreSQL.
 // Everything committed survives the end of the process once the promise resolves, and with `sync` a loss of power.
 import { KernelError } from "../base/errors.ts";
-import type { Todo } from "../events/content.ts";
+import type { Todo, UserInput } from "../events/content.ts";
 import type { ContextChange, ContextRow } from "../events/conversation.ts";
 import type { AgentEvent, Cursor } from "../events/event.ts";
 import type { StoredNotifications, StoredTasks } from "./stored-tasks.ts";
@@ -106,12 +106,23 @@ export interface JournalSummary {
 	readonly isInStep: boolean;
 	/** The turn whose end the history lacks; null when it has the end of the last one. */
 	readonly openTurn: string | null;
+	/**
+	 * Inputs that go to the model as they are, of turns that have neither a first step nor an end, oldest first: their messages may
+	 * be missing in the context of the session's own agent.
+	 */
+	readonly startedInputs: readonly StartedInput[];
 	/** The turns that were started with a key, oldest first: the last of them, up to `turnKeyLimit`. */
 	readonly keyedTurns: readonly KeyedTurn[];
 }
 
 /** How many keys of turns a session remembers: they are in each summary of its journal. */
 export const turnKeyLimit = 64;
+
+/** What a turn was started with. */
+export interface StartedInput {
+	readonly turnId: string;
+	readonly input: UserInput;
+}
 
 /** A turn that was started with a key. */
 export interface KeyedTurn {

@@ -193,8 +193,8 @@ export function describeSessions(name: string, reach: ReachSessions, lacks: Sess
 			expect(await opened.startTurn("text: other", { key: "k2" })).toEqual(two);
 			const started = (await readJournal(opened.session)).filter(({ body }) => body.type === "turn.started");
 			expect(started.map(({ turnId, body }) => [turnId, body])).toEqual([
-				[one.turnId, { type: "turn.started", input: "text: hello", key: "k1" }],
-				[two.turnId, { type: "turn.started", input: "text: other", key: "k2" }],
+				[one.turnId, { type: "turn.started", input: "text: hello", key: "k1", enters_context: true }],
+				[two.turnId, { type: "turn.started", input: "text: other", key: "k2", enters_context: true }],
 			]);
 		});
 

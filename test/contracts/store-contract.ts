@@ -368,6 +368,20 @@ export function describeStoreContract(name: string, createSubject: () => Promise
 			expect((await reopen()).summary.unretained).toEqual([]);
 		});
 
+		it("finds the input of a turn that was not brought to its first step", async () => {
+			const session = await store.openOrCreate(workDir, id);
+			await session.commit({ context: { kind: "append", rows: [promptRow] } });
+			const input = [{ type: "text" as const, text: "look" }];
+			const begun = eventAt({ type: "turn.started", input, enters_context: true });
+			await session.commit({ events: [begun] });
+			// Also after a run that did nothing but open and close it.
+			await (await reopen()).close();
+			const again = await reopen();
+			expect(again.summary.startedInputs).toEqual([{ turnId: begun.turnId, input }]);
+			await again.commit({ events: [eventAt({ type: "step.started", n: 1 })] });
+			expect((await reopen()).summary.startedInputs).toEqual([]);
+		});
+
 		it("updates the state field by field", async () => {
 			const session = await store.openOrCreate(workDir, id);
 			await session.commit({ context: { kind: "append", rows: [promptRow] } });

@@ -3,7 +3,7 @@
 import type fc from "fast-check";
 import type { Damage } from "./damage.ts";
 import { openCalls } from "./journal-file.ts";
-import { checkEffects, checkJournal, checkProjections, checkRetained } from "./journal-judge.ts";
+import { checkEffects, checkInputs, checkJournal, checkProjections, checkRetained } from "./journal-judge.ts";
 import type { Part } from "./life.ts";
 import type { Happening, Serve } from "./memory-life.ts";
 import {
@@ -222,6 +222,7 @@ export function judge<Scenario>(
 	}
 	if (openCalls(after.journal).length > 0) faults.push("calls are left unfinished");
 	if (!dialect.isUsed(lives)) return faults;
+	faults.push(...checkInputs(after.journal));
 	const unknown = countUnknown(after) - countUnknown(before);
 	const unclosed = countUnclosed(before);
 	if (unknown !== unclosed) faults.push(`${unclosed} calls were to be closed as unknown, ${unknown} were`);

@@ -113,8 +113,13 @@ export function contextOf(journal: Pick<Journal, "records">): Buffer {
 	return toContextLog(contextRowsOf(journal));
 }
 
+/** The bytes of a context log with every row that the context has ever had, also those that were replaced. */
+export function everyContextOf(journal: Pick<Journal, "records">): Buffer {
+	return toContextLog(everyRowOf(journal));
+}
+
 /** Every row that the context has ever had, also those that were replaced. */
-export function everyContextOf({ records }: Pick<Journal, "records">): Buffer {
+export function everyRowOf({ records }: Pick<Journal, "records">): readonly ContextRow[] {
 	const rows: ContextRow[] = [];
 	let stage: ContextRow[] = [];
 	for (const record of records) {
@@ -124,7 +129,7 @@ export function everyContextOf({ records }: Pick<Journal, "records">): Buffer {
 		rows.push(...own.filter((row) => !known.has(JSON.stringify(row))));
 		stage = kind === "replace" ? [...own] : [...stage, ...own];
 	}
-	return toContextLog(rows);
+	return rows;
 }
 
 function toContextLog(rows: readonly ContextRow[]): Buffer {

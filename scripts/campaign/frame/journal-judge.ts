@@ -3,12 +3,13 @@
 import { toToolMessage } from "../../../src/agent/tool-results.ts";
 import { isRecord } from "../../../src/base/json.ts";
 import { wholeText } from "../../../src/base/long-text.ts";
+import { toParts } from "../../../src/events/content.ts";
 import { toLine } from "../../../src/store/context-row.ts";
 import { fromRecordLine } from "../../../src/store/disk/journal/journal-record.ts";
 import { readLogLine, toEvent, toEventLine } from "../../../src/store/disk/logs/event-log.ts";
 import { RunningSummary } from "../../../src/store/journal-summary.ts";
 import type { SessionState } from "../../../src/store/session-store.ts";
-import { contextRowsOf, eventsOf, type Journal, parseObject, readJournal } from "./journal-file.ts";
+import { contextRowsOf, eventsOf, everyRowOf, type Journal, parseObject, readJournal } from "./journal-file.ts";
 
 /** Every command that ran was recorded as started, was approved, and ran once. */
 export function checkEffects(commands: readonly string[], bytes: Buffer): string[] {
@@ -31,6 +32,32 @@ export function checkEffects(commands: readonly string[], bytes: Buffer): string
 	return faults;
 }
 
+/** Every input that the model gets as it is came into the context, whenever its turn was stopped, as often as it was given. */
+export function checkInputs(bytes: Buffer): string[] {
+	const journal = readJournal(bytes);
+	const left = everyRowOf(journal).flatMap((row) =>
+		row.type === "message" && row.message.role === "user" ? [JSON.stringify(row.message.content)] : [],
+	);
+	/** The inputs of turns without a step so far: one that ended so, was refused or withdrawn. */
+	const open = new Map<string, string>();
+	const due: string[] = [];
+	for (const { agentPath, turnId, body } of eventsOf(journal)) {
+		if (agentPath.length > 0 || turnId === null) continue;
+		if (body.type === "turn.started" && body.enters_context === true)
+			open.set(turnId, JSON.stringify(toParts(body.input)));
+		if (body.type === "turn.ended") open.delete(turnId);
+		if (body.type === "step.started") {
+			due.push(...open.values());
+			open.clear();
+		}
+	}
+	return due.flatMap((input) => {
+		const index = left.indexOf(input);
+		left.splice(0, index + 1);
+		return index === -1 ? [`an input did not come into the context: ${input}`] : [];
+	});
+}
+
 /** The numbers of the events are without gaps, and each summary says what the records before it do. */
 export function checkJournal(bytes: Buffer): string[] {
 	const { records, history, faults: unreadable } = readJournal(bytes);
@@ -48,8 +75,9 @@ export function checkJournal(bytes: Buffer): string[] {
 				running.addContext(record.change);
 				break;
 			case "summary": {
-				const { used, unfinishedCalls, unretained, isInStep, openTurn, keyedTurns } = record.summary;
-				const said = JSON.stringify({ used, unfinishedCalls, unretained, isInStep, openTurn, keyedTurns });
+				const { used, unfinishedCalls, unretained, isInStep, openTurn, startedInputs, keyedTurns } = record.summary;
+				const current = { used, unfinishedCalls, unretained, isInStep, openTurn, startedInputs, keyedTurns };
+				const said = JSON.stringify(current);
 				if (record.summary.seq !== seq) faults.push(`journal: a summary of ${record.summary.seq} events after ${seq}`);
 				if (said !== JSON.stringify(running.current)) {
 					faults.push(`journal: a summary says ${said}, the records before it ${JSON.stringify(running.current)}`);

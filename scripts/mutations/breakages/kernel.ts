@@ -153,4 +153,10 @@ export const kernel: readonly Breakage[] = [
 		find: 'settle: async () => emit({ type: "recovery.reported" }),',
 		replace: "settle: async () => {},",
 	},
+	{
+		name: "an input whose turn was cut off before its first step stays out of the context",
+		file: "kernel/turn/recovery.ts",
+		find: "await addStartedInputs(summary.startedInputs, context);",
+		replace: "",
+	},
 ];

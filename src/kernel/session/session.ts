@@ -298,9 +298,10 @@ export class Session implements SessionApi {
 			);
 		};
 		refuseTurn();
-		const { unfinishedCalls, unretained, isInStep } = stored.summary;
+		const { unfinishedCalls, unretained, isInStep, startedInputs } = stored.summary;
 		// What a crash left has to be repaired first, once.
-		if (unfinishedCalls.length > 0 || unretained.length > 0 || isInStep) await main.load();
+		const isWhole = unfinishedCalls.length === 0 && unretained.length === 0 && !isInStep && startedInputs.length === 0;
+		if (!isWhole) await main.load();
 		const copied = await plan.copy();
 		refuseTurn();
 		return { stored, rows: [...main.rows()], end: stored.cursor().seq, plan: copied };

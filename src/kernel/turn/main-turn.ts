@@ -186,11 +186,14 @@ async function runPrompt(
 	if (renewing !== undefined) await renewing;
 	const blocked = isOwn ? null : await showPrompt(input, hooks, emit, signal);
 	const refusedAtStart = await failureOf(runHooks?.started(input));
+	const isAllowed = blocked === null && refusedAtStart === null;
+	const entersContext = isAllowed && goesToModel(turn, { input, isOwn }, settings);
 	const body: EventBody = {
 		type: "turn.started",
 		input,
 		...(key === undefined ? {} : { key }),
 		...(trace === undefined ? {} : { trace }),
+		...(entersContext ? { enters_context: true } : {}),
 	};
 	const started = emit(body, {
 		sync: true,
@@ -211,15 +214,25 @@ async function runPrompt(
 		await emit({ type: "content.delta", part: textPart(blocked.text) });
 		outcome = { status: "finished" };
 	} else if (refusedAtStart !== null) outcome = { status: "failed", error: refusedAtStart };
-	else outcome = await runMarked(turn, { input, isOwn }, marked, turnEvents, turnHooks, settings);
+	else outcome = await runMarked(turn, { input, isOwn, entersContext }, marked, turnEvents, turnHooks, settings);
 	await marked;
 	return outcome;
+}
+
+/** Whether the input becomes the first message of the turn, as it is. */
+function goesToModel(
+	{ chosen: { model } }: RunningTurn,
+	{ input, isOwn }: Pick<TurnStart, "input" | "isOwn">,
+	{ commands, loopIterations }: Pick<MainTurnSettings, "commands" | "loopIterations">,
+): boolean {
+	if (model === null || missingCapability(model, toParts(input)) !== null) return false;
+	return commands.find(inputText(input)) === null && (isOwn || loopIterations === 0);
 }
 
 /** The run of a turn whose session is being marked as the last one of its work directory. */
 async function runMarked(
 	turn: RunningTurn,
-	{ input, isOwn }: Pick<TurnStart, "input" | "isOwn">,
+	{ input, isOwn, entersContext }: Pick<TurnStart, "input" | "isOwn"> & { readonly entersContext: boolean },
 	marked: Promise<void>,
 	turnEvents: TurnEvents,
 	turnHooks: TurnHooks,
@@ -236,7 +249,9 @@ async function runMarked(
 	const refused = await addContext(turn.options, dependencies);
 	if (refused !== null) return { status: "failed", error: refused };
 	const found = commands.find(inputText(input));
-	let outcome = await runInput(input, found, run, isOwn ? 0 : settings.loopIterations);
+	let outcome = entersContext
+		? await runTurn(input, dependencies, signal, { isStored: true })
+		: await runInput(input, found, run, isOwn ? 0 : settings.loopIterations);
 	if (outcome.status === "max-steps") return await completed(outcome, dependencies, runHooks);
 	if (outcome.status !== "finished") return outcome;
 	const reason = await askToStop(hooks, emit, signal);

@@ -104,6 +104,39 @@ describe("createRecovery", () => {
 		expect(whatIsIllegal([...context.messages, { role: "user", content: [] }])).toBeNull();
 	});
 
+	it("gives the model the inputs of turns that ended before their first step, each once", async () => {
+		const begun = (turnId: string, input: string, enters = true): AgentEvent => ({
+			...at({ type: "turn.started", input, ...(enters ? { enters_context: true as const } : {}) }),
+			turnId,
+		});
+		const texts = ({ messages }: Context) =>
+			messages.map(({ content }) => content.map((part) => "text" in part && part.text));
+		const store = await crash();
+		const first = await open(store);
+		await first.commit({ events: [begun("t1", "/compact", false), begun("t2", "first")] });
+		// Its process ends between the repair and the first step.
+		const second = await open(store);
+		await recover(second, contextOf(second));
+		await second.commit({ events: [begun("t3", "second")] });
+		const third = await open(store);
+		const context = contextOf(third);
+		await recover(third, context);
+		expect(texts(context)).toEqual([["do it"], ["first"], ["second"]]);
+		await third.commit({ events: [at({ type: "step.started", n: 1 })] });
+		expect((await open(store)).summary.startedInputs).toEqual([]);
+	});
+
+	it("adds no input of a turn that has an end", async () => {
+		const store = await crashAfter(
+			{ type: "turn.started", input: "no", enters_context: true },
+			{ type: "turn.ended", outcome: { status: "cancelled" } },
+		);
+		const stored = await open(store);
+		const context = contextOf(stored);
+		await recover(stored, context);
+		expect(context.messages).toHaveLength(1);
+	});
+
 	it("gives the model what an interrupted step had said, done and begun", async () => {
 		const requested = (id: string): EventBody => ({ type: "tool.requested", call: toolCall(id, "T", "{}") });
 		const store = await crashAfter(

@@ -1,11 +1,11 @@
 // Recovers calls that a crash left started but unfinished: the model is informed that their outcome is unknown, the
 // person once, and nothing is run again (docs/guarantees.md).
-import { type Context, messageRow } from "../../agent/context.ts";
+import { type Context, messageRow, userRow } from "../../agent/context.ts";
 import { toToolMessage } from "../../agent/tool-results.ts";
 import { type ContentPart, type ToolCall, type ToolReturn, toolError } from "../../events/content.ts";
 import type { ContextRow, HistoryEntry } from "../../events/conversation.ts";
 import type { AgentEvent, EventBody } from "../../events/event.ts";
-import type { StoredSession, UnfinishedCall } from "../../store/session-store.ts";
+import type { StartedInput, StoredSession, UnfinishedCall } from "../../store/session-store.ts";
 import type { Persistence } from "../clients/emitter.ts";
 
 const outcomeUnknown = toolError(
@@ -50,12 +50,26 @@ export function createRecovery(stored: StoredSession, context: Context, emit: Em
 
 async function restoreContext({ summary }: StoredSession, context: Context): Promise<void> {
 	await closeLostCalls(context);
+	await addStartedInputs(summary.startedInputs, context);
 	const open = summary.unfinishedCalls.filter((call) => !call.isRecovered && !isClosed(call, context.messages));
 	const interrupted = interruptedStep(summary.unretained, open);
 	const requested = new Set(interrupted.flatMap(({ toolCalls = [] }) => toolCalls.map(({ id }) => id)));
 	const others = open.filter(({ toolCallId }) => !requested.has(toolCallId));
 	const rows = [...interrupted.map(messageRow), ...(others.length > 0 ? closingRows(others) : [])];
 	if (rows.length > 0) await context.append(rows);
+}
+
+/** Adds the inputs that the end of the context does not have: the message of one is stored with the first step of its turn. */
+async function addStartedInputs(inputs: readonly StartedInput[], context: Context): Promise<void> {
+	const texts = context.messages
+		.slice(context.messages.findLastIndex(({ role }) => role !== "user") + 1)
+		.map(({ content }) => JSON.stringify(content));
+	for (const { input } of inputs) {
+		const row = userRow(input);
+		const index = texts.indexOf(JSON.stringify(row.message.content));
+		if (index === -1) await context.append([context.checkpointRow(), row]);
+		else texts.splice(0, index + 1);
+	}
 }
 
 async function reportCalls(stored: StoredSession, emit: Emit): Promise<CrashNotice | null> {

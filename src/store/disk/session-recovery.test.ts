@@ -83,6 +83,7 @@ describe("a session between two runs", () => {
 			unretained: [],
 			isInStep: false,
 			openTurn: null,
+			startedInputs: [],
 			keyedTurns: [],
 		});
 		await session.commit({ context: { kind: "append", rows: [usage(77)] } });
@@ -267,6 +268,7 @@ describe("a session between two runs", () => {
 			unretained: [],
 			isInStep: false,
 			openTurn: null,
+			startedInputs: [],
 			keyedTurns: [],
 		};
 		beforeEach(async () => {
