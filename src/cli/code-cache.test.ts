@@ -71,6 +71,25 @@ describe("createCodeCache", () => {
 		expect(await readFile(await cachedMain())).toEqual(before);
 	});
 
+	it("saves more of a chunk when a process came further, and never less", async () => {
+		await writeFile(
+			main,
+			'exports.later = () => { const part = require("./part.cjs"); return [1, 2].map((n) => part.value + n); };\n',
+		);
+		load().cache.save();
+		const file = await cachedMain();
+		const before = await readFile(file);
+		const further = load();
+		expect(further.exports).toEqual({ later: expect.any(Function) });
+		(further.exports as { later(): unknown }).later();
+		further.cache.save();
+		const after = await readFile(file);
+		expect(after.length).toBeGreaterThan(before.length);
+		// Nothing was compiled that is not there.
+		load().cache.save();
+		expect(await readFile(file)).toEqual(after);
+	});
+
 	it("never runs the code of another source, even one of equal length", async () => {
 		load().cache.save();
 		await writeFile(

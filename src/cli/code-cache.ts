@@ -11,16 +11,17 @@ import { writeCacheFile } from "./cache-file.ts";
 interface LoadedChunk {
 	readonly script: Script;
 	readonly cachePath: string;
-	/** Whether the compiled code came from the cache. */
-	readonly isCached: boolean;
+	/** Bytes of the compiled code that came from the cache; 0 where none did. */
+	readonly cachedSize: number;
 }
 
 export interface CodeCache {
 	/** Loads a chunk by absolute path and returns its exports. */
 	require(chunk: string): unknown;
 	/**
-	 * Writes the compiled code of chunks that were not cached; call it before the program exits. Where that takes long it stops
-	 * early, after one chunk at least.
+	 * Writes the compiled code if some chunk was not cached: of that one, and of those of which more is compiled now, since this
+	 * process came further than the one that wrote them. Call it before the program exits. Where that takes long it stops early,
+	 * after one chunk at least.
 	 */
 	save(): void;
 }
@@ -67,7 +68,8 @@ export function createCodeCache(directory: string, now: () => number = () => per
 			filename: file,
 			...(cachedData === null ? {} : { cachedData }),
 		});
-		chunks.push({ script, cachePath, isCached: cachedData !== null && script.cachedDataRejected !== true });
+		const isCached = cachedData !== null && script.cachedDataRejected !== true;
+		chunks.push({ script, cachePath, cachedSize: isCached ? cachedData.length : 0 });
 		const wrapper: Wrapper = script.runInThisContext();
 		const nodeRequire = createRequire(file);
 		const requireFrom = (id: string): unknown =>
@@ -79,9 +81,15 @@ export function createCodeCache(directory: string, now: () => number = () => per
 		require: load,
 		save() {
 			const begun = now();
-			for (const { script, cachePath, isCached } of chunks) {
-				if (isCached) continue;
-				writeCacheFile(cachePath, withChecksum(script.createCachedData()));
+			const missing = chunks.filter(({ cachedSize }) => cachedSize === 0);
+			if (missing.length === 0) return;
+			for (const { script, cachePath, cachedSize } of [
+				...missing,
+				...chunks.filter((chunk) => !missing.includes(chunk)),
+			]) {
+				const compiled = script.createCachedData();
+				// V8 drops what has not run for long, also what every start needs.
+				if (compiled.length > cachedSize) writeCacheFile(cachePath, withChecksum(compiled));
 				if (now() - begun > savingTime) return;
 			}
 		},
