@@ -109,6 +109,8 @@ function toOptions(form: ProgramForm, output: OutputOptions): RolldownOptions & 
 			entryFileNames: "[name].cjs",
 			chunkFileNames: "chunks/[name]-[hash].cjs",
 			minify: { compress: true, mangle: false, codegen: { removeWhitespace: false } },
+			// The text stays in memory. Licences of libraries stay in it.
+			comments: { jsdoc: false, annotation: false, legal: true },
 			// Plain ASCII is loaded faster.
 			charset: "ascii",
 			cleanDir: true,
