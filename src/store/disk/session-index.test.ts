@@ -137,6 +137,20 @@ describe("kimi.json", () => {
 		expect(reads).toBe(1);
 	});
 
+	it("takes no lock for a change that changes nothing, even right after another one", async () => {
+		const { files, effects } = createFailingFiles(createDiskFiles());
+		const index = create(createMemoryLog(), files);
+		await index.setLastSession("/a", "one");
+		const future = new Date(Date.now() + 3_600_000);
+		await utimes(indexPath, future, future);
+		const before = effects.length;
+		await index.setLastSession("/a", "one");
+		expect(effects).toHaveLength(before);
+		await create().setLastSession("/a", "two");
+		await index.setLastSession("/a", "one");
+		expect(await create().lastSessionId("/a")).toBe("one");
+	});
+
 	it("loses no update of concurrent writers", async () => {
 		const names = Array.from({ length: 12 }, (_, n) => `/dir-${n}`);
 		await Promise.all(names.map((name) => create().setLastSession(name, `of ${name}`)));

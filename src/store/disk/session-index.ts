@@ -136,17 +136,18 @@ export function createSessionIndex(options: {
 	/** The index as it was read last, and the file then. */
 	let known: { readonly status: FileStatus; readonly content: IndexContent } | null = null;
 	/**
-	 * The same as `read`, for the decision that nothing changes: a file that looks as it did is not read again. Null also for
-	 * one that was changed just now: it would have to be read again for the change.
+	 * The same as `read`, for the decision that nothing changes: a file that looks as it did is not read again. What was changed
+	 * just now is not remembered, since a later change could look the same, and `ahead` of a change not even read.
 	 */
-	const readIfSettled = async (): Promise<IndexContent | null> => {
+	const readUnlocked = async (ahead = false): Promise<IndexContent | null> => {
 		const lookedAt = options.clock.now();
 		const status = await files.status(indexPath);
 		if (status === null) return emptyContent;
 		if (known !== null && isSame(status, known.status)) return known.content;
-		if (!showsLaterChanges(status.modifiedAt, lookedAt)) return null;
+		const isSettled = showsLaterChanges(status.modifiedAt, lookedAt);
+		if (ahead && !isSettled) return null;
 		const content = await read();
-		known = content === null ? null : { status, content };
+		known = content === null || !isSettled ? null : { status, content };
 		return content;
 	};
 	/** Sessions are loaded together: one of them reads for all. */
@@ -154,7 +155,7 @@ export function createSessionIndex(options: {
 
 	/** Applies the changes in order, with at most one replacement of the file. */
 	const write = async (changes: readonly Change[]): Promise<void> => {
-		const before = await readIfSettled();
+		const before = await readUnlocked();
 		if (before !== null && applied(changes, before) === before) return;
 		await files.makeDirectory(shareDir);
 		await withLock(options, indexPath, async () => {
@@ -242,7 +243,7 @@ export function createSessionIndex(options: {
 			);
 		},
 		warmUp() {
-			warming ??= withStorageError(indexPath, async () => void (await readIfSettled())).finally(() => {
+			warming ??= withStorageError(indexPath, async () => void (await readUnlocked(true))).finally(() => {
 				warming = null;
 			});
 			return warming;
