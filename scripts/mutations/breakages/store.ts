@@ -117,6 +117,24 @@ export const store: readonly Breakage[] = [
 		replace: "",
 	},
 	{
+		name: "a process elsewhere is looked up by its id here",
+		file: "files/living-process.ts",
+		find: 'if (!isSamePlace(origin, here)) return isEarlierBoot(origin, here) ? "ended" : "elsewhere";',
+		replace: "",
+	},
+	{
+		name: "the process that has the id of an ended one now counts as that",
+		file: "files/living-process.ts",
+		find: " && !isAnother(pid, origin, here)",
+		replace: "",
+	},
+	{
+		name: "the holder of a lease that is asked whether it lives does not answer",
+		file: "store/disk/lease-watch.ts",
+		find: "await lease.answer(names);",
+		replace: "",
+	},
+	{
 		name: "a log that lacks what the journal has is not repaired",
 		file: "store/disk/journal/projections.ts",
 		find: 'if (repairs.wire.kind === "append") await wire.append(repairs.wire.missing);',

@@ -4,6 +4,7 @@ import path from "node:path";
 import type { Clock } from "../../base/clock.ts";
 import { errorText, KernelError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
+import { ownOrigin } from "../../files/living-process.ts";
 import type { Files } from "../../files/port.ts";
 import { sweepTemporaries } from "../../files/temporaries.ts";
 import type { StoredSession } from "../session-store.ts";
@@ -296,7 +297,10 @@ export async function openDiskSession(
 		tasks: createTaskFiles(paths.directory, taskOptions),
 		notifications: createNotificationFiles(paths.directory, taskOptions),
 		async warmUp() {
-			if (started === null) await Promise.all([index.warmUp(), options.sweepShared()]);
+			if (started !== null) return;
+			// Of the lease that the first write takes.
+			ownOrigin();
+			await Promise.all([index.warmUp(), options.sweepShared()]);
 		},
 		markStarted: () => whileOpen(markStarted),
 		establish: () =>

@@ -11,7 +11,7 @@ import { refusePlacement, type SessionStore, type SessionSummary, type StoredSes
 import { openDiskSession, sweepAll } from "./disk-session.ts";
 import { readJournalEvents } from "./journal/journal-file.ts";
 import { type JournalSource, newEpoch, openJournal, readJournalContext } from "./journal/journal-opening.ts";
-import { type Lease, takeFreeLease, takeLease } from "./lease.ts";
+import { type Lease, type LeaseHolder, takeFreeLease, takeLease } from "./lease.ts";
 import { createLeaseWatches } from "./lease-watch.ts";
 import { readContext } from "./logs/context-log.ts";
 import type { FoundSession } from "./logs/found-session.ts";
@@ -78,8 +78,8 @@ function createBarredSession(id: string, workDir: string, directory: string, err
 	};
 }
 
-function refuseHeld(id: string, pid: number): KernelError {
-	return new KernelError("busy", `The session ${id} is open in another process, ${pid}.`, { data: { holder: pid } });
+function refuseHeld(id: string, { pid, name }: LeaseHolder): KernelError {
+	return new KernelError("busy", `The session ${id} is open in another process, ${name}.`, { data: { holder: pid } });
 }
 
 /** For sessions that are written once. */
@@ -138,7 +138,7 @@ export function createDiskStore(options: DiskStoreOptions): SessionStore {
 		const place = { ...options, path: paths.lease, directory: paths.directory };
 		const lease =
 			options.takeOver === "expired"
-				? await takeFreeLease(place, (pid) => refuseHeld(id, pid))
+				? await takeFreeLease(place, (holder) => refuseHeld(id, holder))
 				: await takeLease(place);
 		try {
 			// Looked at again: the holder before may have written until it released the lease, or deleted the session.
@@ -153,6 +153,7 @@ export function createDiskStore(options: DiskStoreOptions): SessionStore {
 		try {
 			return await work();
 		} catch (thrown) {
+			if (thrown instanceof KernelError && thrown.code === "busy") throw thrown;
 			const text = `Cannot read the session in ${paths.directory}: ${errorText(thrown)}`;
 			throw new KernelError("storage-failed", text, { cause: thrown });
 		}

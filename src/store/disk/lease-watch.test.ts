@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { createFakeClock } from "../../../test/support/host/campaign-clock.ts";
 import { createDeferred } from "../../base/deferred.ts";
 import { KernelError } from "../../base/errors.ts";
-import type { FileStatus } from "../../files/port.ts";
+import type { DirectoryEntry, FileStatus } from "../../files/port.ts";
 import type { Lease } from "./lease.ts";
 import { createLeaseWatches } from "./lease-watch.ts";
 
@@ -13,6 +13,8 @@ const longAgo = 123;
 function createLease(now: () => number) {
 	const lost = createDeferred<KernelError>();
 	const looks: number[] = [];
+	/** The names in the directory at each look. */
+	const seen: string[] = [];
 	const state: { loss: KernelError | null; failure: KernelError | null } = { loss: null, failure: null };
 	const lease: Lease = {
 		async check() {
@@ -27,9 +29,12 @@ function createLease(now: () => number) {
 		},
 		whenLost: lost.promise,
 		isWatchable: true,
+		async answer(names) {
+			seen.push([...names].join(" "));
+		},
 		release: async () => {},
 	};
-	return { lease, looks, state };
+	return { lease, looks, seen, state };
 }
 
 function createSubject() {
@@ -37,13 +42,22 @@ function createSubject() {
 	const begun = fake.monotonic();
 	const now = () => fake.monotonic() - begun;
 	/** When a name in the directory was last changed; null when there is none. */
-	const directory: { modifiedAt: number | null; readonly looks: number[] } = { modifiedAt: longAgo, looks: [] };
+	const directory: { modifiedAt: number | null; readonly looks: number[]; names: string[] } = {
+		modifiedAt: longAgo,
+		looks: [],
+		names: ["a.json"],
+	};
 	const files = {
 		async status(path: string): Promise<FileStatus | null> {
 			expect(path).toBe("/leases");
 			directory.looks.push(now());
 			const { modifiedAt } = directory;
 			return modifiedAt === null ? null : { kind: "directory", size: 0, modifiedAt, mode: 0o755 };
+		},
+		async list(path: string): Promise<DirectoryEntry[]> {
+			expect(path).toBe("/leases");
+			if (directory.modifiedAt === null) throw new Error("ENOENT");
+			return directory.names.map((name) => ({ name, kind: "file" }));
 		},
 	};
 	const createWatch = createLeaseWatches({ files, clock: fake, directory: "/leases" });
@@ -89,6 +103,20 @@ describe("the watch on leases", () => {
 		const counts = new Map<number, number>();
 		for (const time of leases.flatMap(({ looks }) => looks)) counts.set(time, (counts.get(time) ?? 0) + 1);
 		expect(Math.max(...counts.values())).toBe(20);
+	});
+
+	it("answers what is asked next to a lease, once there is something new, and for no lease that is lost", async () => {
+		const { directory, change, watched, pass } = createSubject();
+		const [living, lost] = [watched(), watched()];
+		await pass(2 * interval);
+		for (const { seen } of [living, lost]) seen.length = 0;
+		lost.state.loss = new KernelError("storage-failed", "taken over");
+		directory.names = ["a.json", ".question.tmp"];
+		await pass(2 * interval);
+		expect(living.seen).toEqual([]);
+		change();
+		await pass(interval);
+		expect([living.seen, lost.seen]).toEqual([["a.json .question.tmp"], []]);
 	});
 
 	it("looks again where a second change may have the same time as the first", async () => {

@@ -1,5 +1,5 @@
 // Watches the leases of sessions while they are held, so that a session learns soon that another process has taken it
-// over, and not at its next write. All leases are files of one directory, and a lease is taken over by replacing its file:
+// over, and not at its next write, and answers whoever asks whether this process lives. All leases are files of one directory, and a lease is taken over by replacing its file:
 // as long as no name in the directory has changed, one look at the directory is enough, however many sessions there are.
 import { type Clock, sleep } from "../../base/clock.ts";
 import { createDeferred } from "../../base/deferred.ts";
@@ -28,7 +28,7 @@ export interface LeaseWatch {
 }
 
 export interface LeaseWatchOptions {
-	readonly files: Pick<Files, "status">;
+	readonly files: Pick<Files, "status" | "list">;
 	readonly clock: Clock;
 	/** The directory of the leases. */
 	readonly directory: string;
@@ -102,9 +102,10 @@ function createLook({ files, clock, directory }: LeaseWatchOptions, held: Set<Le
 	const distrust = (): void => {
 		unchangedSince = null;
 	};
-	const check = async (lease: Lease): Promise<void> => {
+	const check = async (lease: Lease, names: ReadonlySet<string>): Promise<void> => {
 		try {
 			await lease.check();
+			await lease.answer(names);
 		} catch {
 			// For any other reason, such as a directory that was moved away, the next look is at the leases again.
 			if (lease.loss === null) distrust();
@@ -119,6 +120,8 @@ function createLook({ files, clock, directory }: LeaseWatchOptions, held: Set<Le
 		}
 		skipped = 0;
 		unchangedSince = modifiedAt !== null && showsLaterChanges(modifiedAt, now) ? modifiedAt : null;
+		const entries = await files.list(directory).catch(() => []);
+		const names = new Set(entries.map(({ name }) => name));
 		const leases = [...held];
 		for (let start = 0; start < leases.length; start += leasesAtOnce) {
 			if (start > 0) await sleep(clock, pause, never, true);
@@ -126,7 +129,7 @@ function createLook({ files, clock, directory }: LeaseWatchOptions, held: Set<Le
 				leases
 					.slice(start, start + leasesAtOnce)
 					.filter((lease) => held.has(lease))
-					.map(check),
+					.map((lease) => check(lease, names)),
 			);
 		}
 	};

@@ -13,6 +13,7 @@ import {
 } from "../../../test/support/store/store-directory.ts";
 import { createDeferred } from "../../base/deferred.ts";
 import { createDiskFiles } from "../../files/disk-files.ts";
+import { ownOrigin } from "../../files/living-process.ts";
 import type { FileStatus, Files } from "../../files/port.ts";
 import type { StoredSession } from "../session-store.ts";
 
@@ -46,6 +47,7 @@ describe("the lease of a session", () => {
 		expect(await readdir(leases)).toEqual([expect.stringMatching(`^[0-9a-f]{32}-${id}\\.json$`)]);
 		expect(JSON.parse(await readFile(await leaseFile(), "utf8"))).toEqual({
 			pid: process.pid,
+			origin: ownOrigin(),
 			token: expect.stringMatching(/^[0-9a-f]{18}$/),
 			time: expect.any(String),
 		});
@@ -263,7 +265,7 @@ describe("the lease of a session", () => {
 		};
 		const session = await place.openStore({ files }).openOrCreate(place.workDir, id);
 		await session.commit({ context: { kind: "append", rows: [promptRow] } });
-		// A process that takes this one for an ended one, as one on another machine may, does not wait.
+		// A process that takes this one for an ended one, as an earlier version on another machine may, does not wait.
 		const lease = path.join(leases, String((await readdir(leases))[0]));
 		const { mtime } = await stat(lease);
 		await writeFile(lease, JSON.stringify({ pid: process.pid, token: "of the other one" }));

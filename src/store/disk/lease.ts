@@ -7,9 +7,18 @@ import { type Clock, sleep } from "../../base/clock.ts";
 import { createDeferred } from "../../base/deferred.ts";
 import { errorText, KernelError, systemErrorCode } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
-import { isAlive } from "../../files/living-process.ts";
+import {
+	describeProcess,
+	isThisProcess,
+	type Liveness,
+	livenessOf,
+	ownProcess,
+	processIdSchema,
+	storedOriginSchema,
+} from "../../files/living-process.ts";
 import type { FileStatus, Files } from "../../files/port.ts";
 import { hasWholeSeconds, showsLaterChanges } from "./file-times.ts";
+import { answer, isAnswered } from "./lease-question.ts";
 import { withStorageError } from "./logs/storage-error.ts";
 
 /** Milliseconds after which a newcomer has the session, whatever the holder does. */
@@ -37,6 +46,8 @@ export interface Lease {
 	readonly whenLost: Promise<KernelError>;
 	/** Whether there is a file that another process can take over. */
 	readonly isWatchable: boolean;
+	/** Answers whoever asks whether this process lives; `names` are those in the directory of the leases. */
+	answer(names: ReadonlySet<string>): Promise<void>;
 	/** Releases the lease if it is still this one. */
 	release(): Promise<void>;
 }
@@ -58,13 +69,16 @@ const noLease: Lease = {
 	loss: null,
 	whenLost: new Promise(() => {}),
 	isWatchable: false,
+	answer: async () => {},
 	release: async () => {},
 };
 
-const holderSchema = v.object({ pid: v.pipe(v.number(), v.integer(), v.minValue(1)), token: v.string() });
+/** Leases of versions that knew no origin lack it. */
+const holderSchema = v.object({ pid: processIdSchema, origin: storedOriginSchema, token: v.string() });
+type Holder = v.InferOutput<typeof holderSchema>;
 
 /** Null for a lease without a holder, such as one that is just being written. */
-function toHolder(content: string): v.InferOutput<typeof holderSchema> | null {
+function toHolder(content: string): Holder | null {
 	try {
 		const parsed = v.safeParse(holderSchema, JSON.parse(content));
 		return parsed.success ? parsed.output : null;
@@ -97,25 +111,40 @@ async function findRemoved(files: Files, directory: string): Promise<string | nu
 	return removed;
 }
 
-/** Called with the process that holds the lease, as long as it is waited for. May throw instead of waiting. */
-type WhileHeld = (pid: number) => void | Promise<void>;
+/** A living process that holds a lease, as far as that is known. */
+export interface LeaseHolder {
+	readonly pid: number;
+	/** For people: its process id, and on which machine where that is another one. */
+	readonly name: string;
+	readonly isThisProcess: boolean;
+}
+
+function toLeaseHolder(holder: Holder): LeaseHolder {
+	return { pid: holder.pid, name: describeProcess(holder), isThisProcess: isThisProcess(holder) };
+}
+
+/** What is done about a holder that has not ended for certain. May throw instead. */
+type WhileHeld = (holder: Holder, liveness: Exclude<Liveness, "ended">) => Promise<"wait" | "take">;
 
 /** When the file of the lease was written, or null where somebody may have replaced it since. */
 async function acquire(options: LeaseOptions, token: string, whileHeld: WhileHeld): Promise<number | null> {
 	const { files, clock, log, path: leasePath } = options;
 	const started = clock.monotonic();
-	const content = JSON.stringify({ pid: process.pid, token, time: new Date(clock.now()).toISOString() });
+	const content = JSON.stringify({ ...ownProcess(), token, time: new Date(clock.now()).toISOString() });
 	for (;;) {
 		const created = await createWithParents(files, leasePath, content);
-		// Whoever takes this process for an ended one, as one elsewhere may, replaces the file at once.
+		// Whoever takes this process for an ended one, as an earlier version elsewhere may, replaces the file at once.
 		if (created !== null) return hasWholeSeconds(created.modifiedAt) ? null : created.modifiedAt;
 		const held = await readText(files, leasePath);
 		if (held === null) continue;
 		const holder = toHolder(held);
-		const isGone = holder !== null && !isAlive(holder.pid);
-		if (holder !== null && !isGone) await whileHeld(holder.pid);
-		if (isGone || clock.monotonic() - started >= leasePatience - lastWriteTime) {
-			log.info("the lease of a session is taken over", { path: leasePath, pid: holder?.pid ?? null, isGone });
+		const liveness = holder === null ? null : livenessOf(holder);
+		const isGone = liveness === "ended";
+		const decision = holder === null || liveness === null || isGone ? "wait" : await whileHeld(holder, liveness);
+		// Deciding may take as long as another one takes to have it.
+		if (decision === "take" && (await readText(files, leasePath)) !== held) continue;
+		if (isGone || decision === "take" || clock.monotonic() - started >= leasePatience - lastWriteTime) {
+			log.info("the lease of a session is taken over", { path: leasePath, pid: holder?.pid ?? null, liveness });
 			await files.replace(leasePath, content);
 			if (!isGone) await sleep(clock, lastWriteTime, new AbortController().signal);
 			return null;
@@ -125,13 +154,21 @@ async function acquire(options: LeaseOptions, token: string, whileHeld: WhileHel
 }
 
 /**
- * Takes the lease. A lease of a dead process is taken over at once, any other after 3 s. Where no lease can be written the
- * session is used without one: rejects only with a `KernelError` that `whileHeld` throws.
+ * Takes the lease. That of an ended process is taken over at once, any other after 3 s, also that of a process elsewhere,
+ * which cannot be looked up. Where no lease can be written the session is used without one: rejects only with a `KernelError`
+ * that `whileHeld` throws, which is called as long as it is waited for.
  */
-export async function takeLease(options: LeaseOptions, whileHeld: WhileHeld = () => {}): Promise<Lease> {
+export async function takeLease(
+	options: LeaseOptions,
+	whileHeld: () => Promise<void> = async () => {},
+): Promise<Lease> {
 	const token = newToken();
+	const wait = async () => {
+		await whileHeld();
+		return "wait" as const;
+	};
 	try {
-		return createLease(options, token, await acquire(options, token, whileHeld));
+		return createLease(options, token, await acquire(options, token, wait));
 	} catch (thrown) {
 		if (thrown instanceof KernelError) throw thrown;
 		options.log.warn("the session is held without a lease", { path: options.path, cause: errorText(thrown) });
@@ -139,11 +176,24 @@ export async function takeLease(options: LeaseOptions, whileHeld: WhileHeld = ()
 	}
 }
 
+/**
+ * What a process elsewhere counts as that holds the lease: with "asked" as living if it answers, for which it is given
+ * as long as it would be waited for; with the others as living or as ended at once.
+ */
+type Elsewhere = "asked" | "living" | "ended";
+
 /** Takes the lease unless a living process holds it: then fails with what `toError` makes of that process. */
-export async function takeFreeLease(options: LeaseOptions, toError: (pid: number) => KernelError): Promise<Lease> {
+export async function takeFreeLease(
+	options: LeaseOptions,
+	toError: (holder: LeaseHolder) => KernelError,
+	elsewhere: Elsewhere = "asked",
+): Promise<Lease> {
 	const token = newToken();
-	const writtenAt = await acquire(options, token, (pid) => {
-		throw toError(pid);
+	const isLiving = async (holder: Holder): Promise<boolean> =>
+		elsewhere === "asked" ? isAnswered(options, holder.token, leasePatience - lastWriteTime) : elsewhere === "living";
+	const writtenAt = await acquire(options, token, async (holder, liveness) => {
+		if (liveness === "alive" || (await isLiving(holder))) throw toError(toLeaseHolder(holder));
+		return "take";
 	});
 	return createLease(options, token, writtenAt);
 }
@@ -165,8 +215,8 @@ function createLease(
 	let checkedAt = Number.NEGATIVE_INFINITY;
 	const holder = async () => toHolder((await readText(files, leasePath)) ?? "");
 	const failure = (reason: string) => new KernelError("storage-failed", `Cannot write ${directory}: ${reason}`);
-	const toLoss = (pid: number | null, isThere: boolean): string => {
-		if (pid !== null) return `another process (${pid}) has taken over the session.`;
+	const toLoss = (found: Holder | null, isThere: boolean): string => {
+		if (found !== null) return `another process (${describeProcess(found)}) has taken over the session.`;
 		return isThere
 			? "another process has taken over the session."
 			: `its lease below ${path.dirname(leasePath)} was removed; another process may have written the session since.`;
@@ -190,7 +240,7 @@ function createLease(
 			const removed = await withStorageError(directory, () => findRemoved(files, directory));
 			// It may come back, with the lease unchanged.
 			if (removed !== null) throw failure(`${removed} was removed while the session was open.`);
-			const loss = failure(toLoss(found?.pid ?? null, status !== null));
+			const loss = failure(toLoss(found, status !== null));
 			lease.loss = loss;
 			log.error("the lease of the session is lost", { directory, pid: found?.pid ?? null });
 			lost.resolve(loss);
@@ -203,6 +253,7 @@ function createLease(
 		loss: null,
 		whenLost: lost.promise,
 		isWatchable: true,
+		answer: (names) => answer(files, leasePath, token, names),
 		async release() {
 			const isKnown = knownTime !== null && (await files.status(leasePath))?.modifiedAt === knownTime;
 			if (!isKnown && (await holder())?.token !== token) return;

@@ -6,7 +6,7 @@ import type { Clock } from "../../base/clock.ts";
 import { errorText, KernelError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import type { Files } from "../../files/port.ts";
-import { type Lease, takeFreeLease } from "./lease.ts";
+import { type Lease, type LeaseHolder, takeFreeLease } from "./lease.ts";
 import { findSession, isThere, type SessionPaths, toDeletedDirectory } from "./session-directory.ts";
 import type { SessionIndex } from "./session-index.ts";
 
@@ -25,8 +25,8 @@ export async function deleteDiskSession(options: DeletionOptions): Promise<void>
 	const { files, index, log, workDir, id, paths } = options;
 	try {
 		if (isThere(await findSession(files, paths))) {
-			const lease = await takeFreeLease({ ...options, path: paths.lease, directory: paths.directory }, (pid) =>
-				inUse(options, pid),
+			const lease = await takeFreeLease({ ...options, path: paths.lease, directory: paths.directory }, (holder) =>
+				inUse(options, holder),
 			);
 			try {
 				await putAside(files, paths, lease);
@@ -78,8 +78,8 @@ export async function removeDeleted(files: Files, shareDir: string, log: Log): P
 	}
 }
 
-function inUse({ id, paths }: DeletionOptions, pid: number): KernelError {
-	const where = pid === process.pid ? "in this process" : `in another process (${pid})`;
+function inUse({ id, paths }: DeletionOptions, { isThisProcess, name }: LeaseHolder): KernelError {
+	const where = isThisProcess ? "in this process" : `in another process (${name})`;
 	return new KernelError(
 		"busy",
 		`The session ${id} cannot be deleted, because it is open ${where}: close it there first. Its lease is ${paths.lease}.`,

@@ -6,7 +6,7 @@ import { errorText, KernelError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import type { Files } from "../../files/port.ts";
 import type { StoredSession } from "../session-store.ts";
-import { takeFreeLease } from "./lease.ts";
+import { type LeaseHolder, takeFreeLease } from "./lease.ts";
 import { withStorageError } from "./logs/storage-error.ts";
 import {
 	findSession,
@@ -69,9 +69,12 @@ export async function stageSession(
 	}
 }
 
+/** Milliseconds after which nobody creates a session any more, wherever that was begun. */
+const longestCreation = 86_400_000;
+
 /**
  * Removes what processes left that were killed while they created a session: directories that were last changed before
- * `before`, and that no living process writes.
+ * `before`, and that no living process writes. One elsewhere is not asked whether it lives, which a first turn would wait for.
  */
 export async function sweepStaged(
 	{ files, clock, log, shareDir }: { files: Files; clock: Clock; log: Log; shareDir: string },
@@ -81,9 +84,11 @@ export async function sweepStaged(
 	if ((await files.status(parent)) === null) return;
 	for (const { name, kind } of await files.list(parent)) {
 		const { directory, lease: leasePath } = toStagedPaths(shareDir, name);
-		if (kind !== "directory" || ((await files.status(directory))?.modifiedAt ?? before) >= before) continue;
+		const modifiedAt = (await files.status(directory))?.modifiedAt ?? before;
+		if (kind !== "directory" || modifiedAt >= before) continue;
+		const elsewhere = modifiedAt >= before - longestCreation ? "living" : "ended";
 		try {
-			const lease = await takeFreeLease({ files, clock, log, path: leasePath, directory }, isWritten);
+			const lease = await takeFreeLease({ files, clock, log, path: leasePath, directory }, isWritten, elsewhere);
 			await files.remove(directory);
 			await lease.release();
 		} catch (thrown) {
@@ -92,6 +97,6 @@ export async function sweepStaged(
 	}
 }
 
-function isWritten(pid: number): KernelError {
-	return new KernelError("busy", `It is being written by process ${pid}.`);
+function isWritten({ name }: LeaseHolder): KernelError {
+	return new KernelError("busy", `It is being written by process ${name}.`);
 }
