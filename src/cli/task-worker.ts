@@ -4,6 +4,7 @@ import path from "node:path";
 import { systemClock } from "../base/clock.ts";
 import { createDeferred } from "../base/deferred.ts";
 import { createDiskFiles } from "../files/disk-files.ts";
+import { ownProcess } from "../files/living-process.ts";
 import { privateBelow, privateWithin } from "../files/private-paths.ts";
 import { type Lifeline, runTaskWorker } from "../kernel/background/task-worker.ts";
 import { createProcesses } from "../processes/children.ts";
@@ -31,7 +32,7 @@ export async function runWorker(flags: TaskWorkerFlags): Promise<number> {
 		files: createDiskFiles(privateWithin(directory)),
 		processes,
 		environment,
-		processId: process.pid,
+		process: ownProcess(),
 		heartbeatInterval: flags.heartbeatInterval,
 		controlPollInterval: flags.controlPollInterval,
 		lifeline: createLifeline(flags.keep),

@@ -2,6 +2,7 @@
 // notification-files.ts, in memory by memory-tasks.ts. Times are milliseconds.
 
 import type { TaskKind, TaskStatus } from "../events/task-status.ts";
+import type { ProcessOrigin } from "../files/living-process.ts";
 
 /** The specification of a task; never changes. */
 export interface TaskSpec {
@@ -28,6 +29,8 @@ export interface TaskSpec {
 export interface TaskRuntime {
 	readonly status: TaskStatus;
 	readonly workerPid: number | null;
+	/** Where that process id counts; null in what earlier versions stored. */
+	readonly workerOrigin: ProcessOrigin | null;
 	/** The command's process and its group. */
 	readonly childPid: number | null;
 	readonly startedAt: number | null;
@@ -46,6 +49,7 @@ export interface TaskRuntime {
 export const newRuntime: TaskRuntime = {
 	status: "created",
 	workerPid: null,
+	workerOrigin: null,
 	childPid: null,
 	startedAt: null,
 	heartbeatAt: null,

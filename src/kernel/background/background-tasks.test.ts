@@ -7,6 +7,7 @@ import { backgroundSettings } from "../../../test/support/sessions/session-doubl
 import { createMemoryFiles } from "../../../test/support/store/memory-files.ts";
 import { createMemoryLog } from "../../../test/support/store/store-directory.ts";
 import { createDeferred, type Deferred } from "../../base/deferred.ts";
+import { ownOrigin } from "../../files/living-process.ts";
 import { createTaskFiles } from "../../store/disk/background/task-files.ts";
 import { createMemoryStore } from "../../store/memory/memory-store.ts";
 import type { StoredSession } from "../../store/session-store.ts";
@@ -267,6 +268,20 @@ describe("the background tasks of a session", () => {
 			expect((await runtimeOf(lost))?.status).toBe("lost");
 			expect(await runtimeOf(killed)).toMatchObject({ status: "killed", failureReason: "enough" });
 			expect((await news()).sort()).toEqual(["task.killed", "task.lost"]);
+		});
+
+		it("a command whose worker runs elsewhere is followed as long as that gives signs of life", async () => {
+			const workerOrigin = { ...ownOrigin(), host: "web-2", namespace: "pid:[1]" };
+			const id = await leave({ status: "running", workerPid: deadProcess, workerOrigin, heartbeatAt: clock.now() });
+			const tasks = create();
+			expect(await activeIds(tasks)).toEqual([id]);
+			await settle();
+			expect((await runtimeOf(id))?.status).toBe("running");
+			for (let passed = 0; passed <= 15_500; passed += 500) {
+				clock.advance(500);
+				await settle();
+			}
+			expect((await runtimeOf(id))?.status).toBe("lost");
 		});
 
 		it("a worker without a heartbeat is lost after a while, but not one that slept with the machine", async () => {

@@ -3,7 +3,7 @@
 import { aborted } from "../../base/abort.ts";
 import { type Clock, sleep } from "../../base/clock.ts";
 import { isFinal } from "../../events/task-status.ts";
-import { isAlive } from "../../files/living-process.ts";
+import { livenessOf } from "../../files/living-process.ts";
 import type { StoredTask, TaskRuntime } from "../../store/stored-tasks.ts";
 import type { ActiveTask } from "./active-task.ts";
 
@@ -94,12 +94,13 @@ export function followFoundWorker(stored: StoredTask, settings: FollowSettings):
 
 /**
  * Whether a worker is lost: its process is gone, or it sent no heartbeat for long enough while it was watched. After a
- * suspend of the machine the heartbeats are old although the workers live.
+ * suspend of the machine the heartbeats are old although the workers live. A process elsewhere has only its heartbeats.
  */
 function createLossCheck({ clock, staleAfter }: FollowSettings): (runtime: TaskRuntime) => boolean {
 	let last: { readonly sign: number | null; readonly since: number } | null = null;
-	return ({ workerPid, heartbeatAt, updatedAt }) => {
-		if (workerPid !== null && !isAlive(workerPid)) return true;
+	return ({ workerPid, workerOrigin, heartbeatAt, updatedAt }) => {
+		const origin = workerOrigin ?? undefined;
+		if (workerPid !== null && livenessOf({ pid: workerPid, origin }) === "ended") return true;
 		const now = clock.monotonic();
 		const since = workerPid === null ? now - (clock.now() - (updatedAt ?? 0)) : now;
 		if (last === null || last.sign !== heartbeatAt) last = { sign: heartbeatAt, since };

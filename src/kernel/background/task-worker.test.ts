@@ -10,6 +10,7 @@ import { runTaskWorker } from "./task-worker.ts";
 
 const directory = "/s/tasks/bash-00000001";
 const startTime = 1_700_000_000_000;
+const origin = { host: "web-1", namespace: "pid:[1]" };
 const spec = {
 	version: 1,
 	id: "bash-00000001",
@@ -71,7 +72,7 @@ describe("the worker of a command", () => {
 			files,
 			processes: commands.processes,
 			environment: { PATH: "/bin", KEY: "value" },
-			processId: 42,
+			process: { pid: 42, origin },
 			heartbeatInterval: 5000,
 			controlPollInterval: 500,
 			lifeline: { cut: cut.signal, nudged: () => nudge.promise },
@@ -100,6 +101,7 @@ describe("the worker of a command", () => {
 		expect(await runtime()).toEqual({
 			status: "running",
 			worker_pid: 42,
+			worker_origin: origin,
 			child_pid: 77,
 			child_pgid: 77,
 			started_at: startTime / 1000,

@@ -4,6 +4,7 @@ import path from "node:path";
 import { type Clock, sleep } from "../../base/clock.ts";
 import { errorText } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
+import type { ProcessOrigin } from "../../files/living-process.ts";
 import type { Files } from "../../files/port.ts";
 import type { Processes, RunOutcome } from "../../processes/port.ts";
 import { openTaskDirectory, outputName } from "../../store/disk/background/task-files.ts";
@@ -25,8 +26,8 @@ export interface TaskWorkerOptions {
 	/** Their grace period is that of a kill. */
 	readonly processes: Processes;
 	readonly environment: Readonly<Record<string, string>>;
-	/** The process id of the worker. */
-	readonly processId: number;
+	/** The process of the worker. */
+	readonly process: { readonly pid: number; readonly origin: ProcessOrigin };
 	/** Milliseconds between two heartbeats, and between two reads of the control file. */
 	readonly heartbeatInterval: number;
 	readonly controlPollInterval: number;
@@ -85,8 +86,9 @@ class TaskWorker {
 	}
 
 	async run(): Promise<void> {
-		const { clock, lifeline, processId } = this.#options;
-		this.#write({ status: "starting", workerPid: processId, heartbeatAt: clock.now() });
+		const { clock, lifeline } = this.#options;
+		const { pid: workerPid, origin: workerOrigin } = this.#options.process;
+		this.#write({ status: "starting", workerPid, workerOrigin, heartbeatAt: clock.now() });
 		const onCut = () => this.#endInHaste(String(lifeline.cut.reason));
 		lifeline.cut.addEventListener("abort", onCut, { once: true });
 		if (lifeline.cut.aborted) onCut();

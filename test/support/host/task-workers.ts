@@ -1,5 +1,6 @@
 // Workers of background commands for tests: none at all, or the worker's own function in this process.
 import { createDeferred } from "../../../src/base/deferred.ts";
+import { ownProcess } from "../../../src/files/living-process.ts";
 import { runTaskWorker, type TaskWorkerOptions } from "../../../src/kernel/background/task-worker.ts";
 import type { HostServices } from "../../../src/kernel/compose/host-services.ts";
 
@@ -19,7 +20,7 @@ export function createInProcessWorkers(
 			...options,
 			environment,
 			directory,
-			processId: process.pid,
+			process: ownProcess(),
 			lifeline: { cut: cut.signal, nudged: () => nudge.promise },
 		});
 		return {

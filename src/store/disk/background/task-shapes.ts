@@ -2,13 +2,14 @@
 import path from "node:path";
 import * as v from "valibot";
 import { taskStatuses } from "../../../events/task-status.ts";
+import { processIdSchema, storedOriginSchema } from "../../../files/living-process.ts";
 import type { TaskControl, TaskRuntime, TaskSpec } from "../../stored-tasks.ts";
 import { toMilliseconds, toSeconds } from "../logs/seconds.ts";
 
 const nullable = <S extends v.GenericSchema>(schema: S) => v.optional(v.nullable(schema), null);
 const flag = v.optional(v.boolean(), false);
 const time = nullable(v.number());
-const processId = nullable(v.pipe(v.number(), v.integer(), v.minValue(1)));
+const processId = nullable(processIdSchema);
 
 const specSchema = v.looseObject({
 	id: v.string(),
@@ -34,6 +35,7 @@ const agentSchema = v.looseObject({
 const runtimeSchema = v.looseObject({
 	status: v.picklist(taskStatuses),
 	worker_pid: processId,
+	worker_origin: storedOriginSchema,
 	child_pid: processId,
 	started_at: time,
 	heartbeat_at: time,
@@ -111,6 +113,7 @@ export function toRuntimeFile(runtime: TaskRuntime): object {
 	return {
 		status: runtime.status,
 		worker_pid: runtime.workerPid,
+		...(runtime.workerOrigin === null ? {} : { worker_origin: runtime.workerOrigin }),
 		child_pid: runtime.childPid,
 		child_pgid: runtime.childPid,
 		started_at: toSeconds(runtime.startedAt),
@@ -131,6 +134,7 @@ export function fromRuntimeFile(value: unknown): TaskRuntime | null {
 	return {
 		status: file.status,
 		workerPid: file.worker_pid,
+		workerOrigin: file.worker_origin ?? null,
 		childPid: file.child_pid,
 		startedAt: toMilliseconds(file.started_at),
 		heartbeatAt: toMilliseconds(file.heartbeat_at),
