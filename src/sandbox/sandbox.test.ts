@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, rm, utimes } from "node:fs/promises";
 import { type AddressInfo, connect, createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -9,6 +9,7 @@ import { randomIdentifiers } from "../base/ids.ts";
 import { silentLog } from "../base/log.ts";
 import type { SandboxSettings } from "../config/configuration.ts";
 import { createDiskFiles } from "../files/disk-files.ts";
+import { placeName } from "../files/living-process.ts";
 import { createProcesses } from "../processes/children.ts";
 import type { Processes, RunOutcome, RunRequest } from "../processes/port.ts";
 import { toCommandEnvironment } from "./environment.ts";
@@ -286,13 +287,27 @@ describe("commands of sandboxed processes", () => {
 		});
 
 		it("leave no socket, also not that of a process that was killed", async () => {
-			const left = path.join(base, "share/proxies/99999999-0");
-			await mkdir(left, { recursive: true });
+			const proxies = path.join(base, "share/proxies");
+			for (const name of ["99999999-0", `99999999-0-${placeName()}`]) {
+				await mkdir(path.join(proxies, name), { recursive: true });
+			}
 			const sandbox = create({ network: "proxy" });
 			await run(sandbox, "true");
-			expect(await readdir(path.dirname(left))).toEqual([expect.stringMatching(`^${process.pid}-`)]);
+			expect(await readdir(proxies)).toEqual([expect.stringMatching(`^${process.pid}-[0-9a-f]+-${placeName()}$`)]);
 			await sandbox.close();
-			expect(await readdir(path.dirname(left))).toEqual([]);
+			expect(await readdir(proxies)).toEqual([]);
+		});
+
+		it("leave the socket of a process elsewhere, whose id says nothing here, for a month", async () => {
+			const proxies = path.join(base, "share/proxies");
+			const [young, old] = ["99999999-1-00000000", "99999999-2-00000000"];
+			for (const name of [young, old]) await mkdir(path.join(proxies, name), { recursive: true });
+			const seconds = Date.now() / 1000 - 31 * 86_400;
+			await utimes(path.join(proxies, old), seconds, seconds);
+			const sandbox = create({ network: "proxy" });
+			await run(sandbox, "true");
+			await sandbox.close();
+			expect(await readdir(proxies)).toEqual([young]);
 		});
 
 		it("reach allowed hosts through the proxy and nothing else", async () => {

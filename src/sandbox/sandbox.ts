@@ -16,7 +16,7 @@ import type { PrivateProxy } from "./proxy/private-proxy.ts";
 export interface SandboxPlace extends PolicyPlace {
 	/** The program's own environment: names the search path for bwrap. */
 	readonly environment: Readonly<Record<string, string>>;
-	readonly files: Pick<Files, "list" | "makeDirectory" | "remove">;
+	readonly files: Pick<Files, "list" | "makeDirectory" | "remove" | "status">;
 	/** The id of this process. */
 	readonly processId: number;
 	/** Runs the trial command; without the sandbox's own additions. */

@@ -4,7 +4,7 @@ import path from "node:path";
 import type { Clock } from "../../base/clock.ts";
 import type { Identifiers } from "../../base/ids.ts";
 import type { Log } from "../../base/log.ts";
-import { isAlive } from "../../files/living-process.ts";
+import { livenessOf, placeName } from "../../files/living-process.ts";
 import type { Files } from "../../files/port.ts";
 import type { Sockets } from "../../network/connections/sockets.ts";
 import { createAllowedHosts } from "./allowed-hosts.ts";
@@ -15,7 +15,7 @@ export interface PrivateProxyPlace {
 	readonly shareDir: string;
 	/** Where the socket is when the path of the share directory is too long for one. */
 	readonly temporaryDir: string;
-	readonly files: Pick<Files, "list" | "makeDirectory" | "remove">;
+	readonly files: Pick<Files, "list" | "makeDirectory" | "remove" | "status">;
 	readonly processId: number;
 	readonly sockets: Sockets;
 	readonly clock: Clock;
@@ -63,9 +63,10 @@ export async function startPrivateProxy(
 
 const socketIn = (directory: string) => path.join(directory, "s");
 
-async function makeDirectory({ shareDir, temporaryDir, files, processId, identifiers }: PrivateProxyPlace) {
+async function makeDirectory(place: PrivateProxyPlace) {
+	const { shareDir, temporaryDir, files, processId, identifiers } = place;
 	const parent = path.join(shareDir, "proxies");
-	const name = `${processId}-${identifiers.hex(16)}`;
+	const name = `${processId}-${identifiers.hex(16)}-${placeName()}`;
 	const inShareDir = path.join(parent, name);
 	if (Buffer.byteLength(socketIn(inShareDir)) > longestSocketPath) {
 		const directory = path.join(temporaryDir, `agentwire-proxy-${name}`);
@@ -73,14 +74,26 @@ async function makeDirectory({ shareDir, temporaryDir, files, processId, identif
 		return directory;
 	}
 	await files.makeDirectory(inShareDir, 0o700);
-	await removeLeftOver(parent, files);
+	await removeLeftOver(parent, place);
 	return inShareDir;
 }
 
-/** Removes the directories of processes that were killed. */
-async function removeLeftOver(parent: string, files: PrivateProxyPlace["files"]): Promise<void> {
+/** Milliseconds after which a process elsewhere counts as ended. */
+const longestElsewhere = 30 * 86_400_000;
+
+/**
+ * Removes the directories of processes that were killed. The id in a name says nothing of a process elsewhere: its commands
+ * would lose their network if it lives, and a directory that stays for a while costs nothing.
+ */
+async function removeLeftOver(parent: string, { files, clock }: PrivateProxyPlace): Promise<void> {
 	for (const { name } of await files.list(parent)) {
-		const owner = /^(?<id>\d+)-/.exec(name)?.groups?.["id"];
-		if (owner !== undefined && !isAlive(Number(owner))) await files.remove(path.join(parent, name));
+		const { id, place = placeName() } = /^(?<id>\d+)-[0-9a-f]+(?:-(?<place>[0-9a-f]+))?$/.exec(name)?.groups ?? {};
+		if (id === undefined) continue;
+		const directory = path.join(parent, name);
+		const hasEnded =
+			place === placeName()
+				? livenessOf({ pid: Number(id) }) === "ended"
+				: ((await files.status(directory))?.modifiedAt ?? 0) < clock.now() - longestElsewhere;
+		if (hasEnded) await files.remove(directory);
 	}
 }
