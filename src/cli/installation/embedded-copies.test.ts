@@ -42,6 +42,16 @@ describe("copies of embedded files", () => {
 		expect(statSync(path.join(directory, "program")).mode & 0o777).toBe(0o700);
 	});
 
+	it("are not made of what a process writes that has the same id in another container", () => {
+		const { places } = createPlaces();
+		const other = path.join(places.cacheDir, "things", `one.${process.pid}.tmp`);
+		mkdirSync(path.dirname(other), { recursive: true });
+		writeFileSync(other, "half");
+		const directory = createEmbeddedCopies("things", () => [embeddedFile("one", "1")], places).directory();
+		expect(readFileSync(path.join(directory, "one"), "utf8")).toBe("1");
+		expect(readFileSync(other, "utf8")).toBe("half");
+	});
+
 	it("are made once: the next process finds them", () => {
 		const { places } = createPlaces();
 		const first = createEmbeddedCopies("things", () => [embeddedFile("one", "1")], places).directory();

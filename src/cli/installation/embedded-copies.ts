@@ -1,6 +1,7 @@
 // Copies of what is embedded in the one file, for uses that need a file of the system: a program to start, texts to be
 // read by paths. Copies lie in the user's cache directory, below a name with their checksum, and are compared with
 // the original before they are used: a cache may be damaged, or changed by a command that may write there.
+import { randomBytes } from "node:crypto";
 import {
 	chmodSync,
 	closeSync,
@@ -99,17 +100,26 @@ function copyUnlessEqual(file: string, isProgram: boolean, content: Buffer): voi
 	const mode = isProgram ? 0o700 : 0o600;
 	if (isEqual(file, mode, content)) return;
 	mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
-	const temporary = `${file}.${process.pid}.tmp`;
-	rmSync(temporary, { force: true });
-	const descriptor = openSync(temporary, "wx", mode);
+	// Not named after the process: one in another container may have the same id.
+	const temporary = `${file}.${randomBytes(9).toString("hex")}.tmp`;
+	try {
+		writeSynced(temporary, mode, content);
+		chmodSync(temporary, mode);
+		renameSync(temporary, file);
+	} catch (thrown) {
+		rmSync(temporary, { force: true });
+		throw thrown;
+	}
+}
+
+function writeSynced(file: string, mode: number, content: Buffer): void {
+	const descriptor = openSync(file, "wx", mode);
 	try {
 		for (let written = 0; written < content.length; ) written += writeSync(descriptor, content, written);
 		fsyncSync(descriptor);
 	} finally {
 		closeSync(descriptor);
 	}
-	chmodSync(temporary, mode);
-	renameSync(temporary, file);
 }
 
 function isEqual(file: string, mode: number, content: Buffer): boolean {
