@@ -73,7 +73,7 @@ export function placeName({ machine = "", host, namespace = "" }: ProcessOrigin 
 	return digest(`${machine} ${host} ${namespace}`).slice(0, 8);
 }
 
-export function isAlive(pid: number): boolean {
+function isAlive(pid: number): boolean {
 	try {
 		process.kill(pid, 0);
 		return true;

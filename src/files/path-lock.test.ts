@@ -5,10 +5,12 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createSteppingClock } from "../../test/support/host/stepping-clock.ts";
 import { systemClock } from "../base/clock.ts";
 import { createDiskFiles } from "./disk-files.ts";
+import { ownOrigin, ownProcess } from "./living-process.ts";
 import { withLock } from "./path-lock.ts";
 
 /** More than any system gives out. */
 const deadPid = 2 ** 30;
+const elsewhere = { ...ownOrigin(), host: "web-2", namespace: "pid:[1]" };
 
 describe("withLock", () => {
 	const files = createDiskFiles();
@@ -33,7 +35,7 @@ describe("withLock", () => {
 				withLock(port, target, async () => {
 					inside += 1;
 					expect(inside).toBe(1);
-					expect(JSON.parse(await readFile(`${target}.lock`, "utf8"))).toMatchObject({ pid: process.pid });
+					expect(JSON.parse(await readFile(`${target}.lock`, "utf8"))).toMatchObject(ownProcess());
 					inside -= 1;
 					return n;
 				}),
@@ -54,6 +56,9 @@ describe("withLock", () => {
 		["older than ten seconds", { pid: process.pid, at: start - 10_001 }, 0],
 		["of a living process", { pid: process.pid, at: start }, 3_000],
 		["without a readable owner", "", 3_000],
+		["of a process elsewhere, whatever lives here", { pid: deadPid, at: start, origin: elsewhere }, 3_000],
+		["of one elsewhere, by its clock long ago", { pid: deadPid, at: start - 60_000, origin: elsewhere }, 3_000],
+		["of an ended process here", { pid: deadPid, at: start, origin: ownOrigin() }, 0],
 	])("takes over a lock %s", async (_, owner, waited) => {
 		await hold(owner);
 		const clock = createSteppingClock(start);

@@ -3,7 +3,7 @@
 import { randomBytes } from "node:crypto";
 import * as v from "valibot";
 import { type Clock, sleep } from "../base/clock.ts";
-import { isAlive } from "./living-process.ts";
+import { livenessOf, ownProcess, processIdSchema, storedOriginSchema } from "./living-process.ts";
 import type { Files } from "./port.ts";
 
 /** How long a lock is respected, in milliseconds. */
@@ -23,9 +23,12 @@ interface LockPort {
 	readonly clock: Clock;
 }
 
-const ownerSchema = v.object({ pid: v.pipe(v.number(), v.integer(), v.minValue(1)), at: v.number() });
+const ownerSchema = v.object({ pid: processIdSchema, origin: storedOriginSchema, at: v.number() });
 
-/** Whether the owner named in the lock is gone. A lock without a readable owner is just being written. */
+/**
+ * Whether the owner named in the lock is gone. A lock without a readable owner is just being written; that of a process
+ * elsewhere is waited for, whatever its time says: the clocks of two machines differ.
+ */
 function isStale(content: string, now: number, { staleAfter }: LockTimes): boolean {
 	let value: unknown;
 	try {
@@ -34,7 +37,9 @@ function isStale(content: string, now: number, { staleAfter }: LockTimes): boole
 		return false;
 	}
 	const owner = v.safeParse(ownerSchema, value);
-	return owner.success && (now - owner.output.at > staleAfter || !isAlive(owner.output.pid));
+	if (!owner.success) return false;
+	const liveness = livenessOf(owner.output);
+	return liveness === "ended" || (liveness === "alive" && now - owner.output.at > staleAfter);
 }
 
 async function readText(files: Files, path: string): Promise<string | null> {
@@ -44,7 +49,7 @@ async function readText(files: Files, path: string): Promise<string | null> {
 async function acquire({ files, clock }: LockPort, lockPath: string, token: string, times: LockTimes): Promise<void> {
 	const started = clock.monotonic();
 	while (true) {
-		const content = JSON.stringify({ pid: process.pid, at: clock.now(), token });
+		const content = JSON.stringify({ ...ownProcess(), at: clock.now(), token });
 		if ((await files.create(lockPath, content)) !== null) return;
 		const held = await readText(files, lockPath);
 		if (held === null) continue;
@@ -64,7 +69,7 @@ async function release(files: Files, lockPath: string, token: string): Promise<v
 
 /**
  * Runs `work` while holding the lock of `path`. A lock older than 10 s, or of a dead process, is taken over at once,
- * any other after 3 s, unless `times` differs. If no lock can be created (read-only directory) the work runs without
+ * any other, also that of a process elsewhere, after 3 s, unless `times` differs. If no lock can be created (read-only directory) the work runs without
  * one and fails on its own. Rejects only with what `work` rejects with.
  */
 export async function withLock<T>(
