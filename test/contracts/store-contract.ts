@@ -1,5 +1,6 @@
 // What every session store does, whatever it keeps sessions in.
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createDeferred } from "../../src/base/deferred.ts";
 import type { ContextRow } from "../../src/events/conversation.ts";
 import {
 	type AgentEvent,
@@ -977,6 +978,48 @@ export function describeStoreContract(name: string, createSubject: () => Promise
 				});
 				expect(await store.readContext(workDir, id)).toEqual(everyRow);
 				await expect(store.create("here", otherId, fill)).rejects.toMatchObject({ code: "invalid-input" });
+			});
+		});
+
+		describe.each([
+			["one store", () => store],
+			["two processes", () => subject.openStore()],
+		])("an id under which two sessions are created at the same moment, by %s", (_, toSecond) => {
+			const titles = ["one", "two"];
+
+			it.each([
+				["while both are filled", 1],
+				["once both are filled", 2],
+			])("names one of them, and the other learns that it is taken (%s)", async (_when, phase) => {
+				const stores = [store, toSecond()];
+				let arrived = 0;
+				const together = createDeferred<void>();
+				/** Goes on once both are here, or one will not come. */
+				const meet = async () => {
+					arrived += 1;
+					if (arrived === 2) together.resolve();
+					await together.promise;
+				};
+				const creations = titles.map((title, index) =>
+					stores[index]
+						?.create(workDir, id, async (session) => {
+							if (phase === 1) await meet();
+							await session.commit({ events: [eventAt({ type: "turn.started", input: title })] });
+							await session.commit({ context: { kind: "replace", rows: [promptRow] }, state: { customTitle: title } });
+							if (phase === 2) await meet();
+						})
+						.finally(together.resolve),
+				);
+				const outcomes = await Promise.allSettled(creations);
+				const winner = outcomes.findIndex(({ status }) => status === "fulfilled");
+				expect(outcomes[1 - winner]).toMatchObject({
+					status: "rejected",
+					reason: { code: "busy", message: expect.stringMatching(/^There is a session|is being made/) },
+				});
+				const session = await reopen();
+				expect([session.contextRows, session.state().customTitle]).toEqual([[promptRow], titles[winner]]);
+				expect((await readAll(session)).map(({ body }) => body)).toMatchObject([{ input: titles[winner] }]);
+				await session.close();
 			});
 		});
 

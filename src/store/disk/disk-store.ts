@@ -192,7 +192,7 @@ export function createDiskStore(options: DiskStoreOptions): SessionStore {
 			const workDir = toWorkDir(spelled);
 			checkSessionId(id);
 			const { stageSession, toStagedPaths } = await import("./session-staging.ts");
-			const staged = toStagedPaths(shareDir, id);
+			const staged = toStagedPaths(shareDir);
 			const sessionOptions = {
 				...options,
 				index,
@@ -207,6 +207,7 @@ export function createDiskStore(options: DiskStoreOptions): SessionStore {
 			await stageSession(
 				{
 					files,
+					clock: options.clock,
 					log,
 					id,
 					paths: pathsOf(workDir, id),

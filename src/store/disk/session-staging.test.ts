@@ -33,7 +33,7 @@ describe("a session on disk that is created with content", () => {
 
 	const openStore = () => place.openStore({ files: diskFiles() });
 	const staged = () => path.join(place.shareDir, "sessions", "staged");
-	const leaseOf = () => path.join(place.shareDir, "leases", `staged-${id}.json`);
+	const leases = () => path.join(place.shareDir, "leases");
 	const leftIn = async (directory: string) => (existsSync(directory) ? await readdir(directory) : []);
 
 	/** Creates it with a mishap at this effect; whether there were so many. */
@@ -69,7 +69,9 @@ describe("a session on disk that is created with content", () => {
 			for (const when of ["before", "after"] as const) {
 				wasStruck = await createUntil(at, { kind: "stop", when, manner: "throw" });
 				// The process is gone.
-				if (existsSync(leaseOf())) await writeFile(leaseOf(), JSON.stringify({ pid: deadProcess, token: "x" }));
+				for (const name of await leftIn(leases())) {
+					await writeFile(path.join(leases(), name), JSON.stringify({ pid: deadProcess, token: "x" }));
+				}
 				outcomes.add(await expectWholeOrNone());
 				const store = openStore();
 				await store.delete(place.workDir, id);
@@ -103,6 +105,32 @@ describe("a session on disk that is created with content", () => {
 
 	const expectListed = async () =>
 		(await openStore().list({ workDir: place.workDir })).sessions.map((found) => found.id).sort();
+
+	it("is not created in the directory of a session that another process is about to write", async () => {
+		const session = await openStore().openOrCreate(place.workDir, id);
+		const disk = diskFiles();
+		let creation: Promise<void> | null = null;
+		const files = {
+			...disk,
+			async makeDirectory(directory: string, mode?: number) {
+				const isNew = await disk.makeDirectory(directory, mode);
+				if (directory === session.directory && creation === null) {
+					creation = openStore().create(place.workDir, id, fill);
+					await creation.catch(() => undefined);
+				}
+				return isNew;
+			},
+		};
+		const writer = await place.openStore({ files }).openOrCreate(place.workDir, id);
+		await writer.commit({ context: { kind: "append", rows: [promptRow] } });
+		await expect(creation).rejects.toMatchObject({
+			code: "busy",
+			message: `There is a session ${id} already, in ${session.directory}: choose another id.`,
+		});
+		await writer.close();
+		expect(await openStore().readContext(place.workDir, id)).toEqual([promptRow]);
+		expect([await leftIn(staged()), await leftIn(leases())]).toEqual([[], []]);
+	});
 
 	it("leaves foreign files in the place of unfinished sessions that are young", async () => {
 		await mkdir(path.join(staged(), "other"), { recursive: true });

@@ -1,5 +1,6 @@
 // Creates a session with content in one step: its files are written in a directory that is no session's, which then gets
-// the name of the session.
+// the name of the session, unless another process has created one of its id meanwhile.
+import { randomBytes } from "node:crypto";
 import path from "node:path";
 import type { Clock } from "../../base/clock.ts";
 import { errorText, KernelError } from "../../base/errors.ts";
@@ -17,13 +18,18 @@ import {
 	toStagedDirectory,
 } from "./session-directory.ts";
 
-/** The paths at which a session is written before it is one. */
-export function toStagedPaths(shareDir: string, id: string): SessionPaths {
-	return toSessionPaths(shareDir, stagedName, id);
+/** Paths at which a session is written before it is one: others each time, as several may be created under one id. */
+export function toStagedPaths(shareDir: string): SessionPaths {
+	return stagedPathsOf(shareDir, randomBytes(9).toString("hex"));
+}
+
+function stagedPathsOf(shareDir: string, name: string): SessionPaths {
+	return toSessionPaths(shareDir, stagedName, name);
 }
 
 export interface StagingOptions {
 	readonly files: Files;
+	readonly clock: Clock;
 	readonly log: Log;
 	readonly id: string;
 	/** Where the session will be. */
@@ -37,13 +43,11 @@ export interface StagingOptions {
 
 /** Fails `busy` when there is a session at these paths, and with whatever `fill` throws. */
 export async function stageSession(
-	{ files, log, id, paths, staged, open, register }: StagingOptions,
+	options: StagingOptions,
 	fill: (session: StoredSession) => Promise<void>,
 ): Promise<void> {
-	if (isThere(await findSession(files, paths))) {
-		throw new KernelError("busy", `There is a session ${id} already, in ${paths.directory}: choose another id.`);
-	}
-	const parent = path.dirname(paths.directory);
+	const { files, log, staged, open, register } = options;
+	await refuseKnown(options);
 	try {
 		const session = await open();
 		try {
@@ -53,11 +57,7 @@ export async function stageSession(
 			await session.close({ becomesLast: false });
 		}
 		await register();
-		await withStorageError(paths.directory, async () => {
-			await files.makeDirectory(parent);
-			await files.rename(staged.directory, paths.directory);
-			for (const directory of [parent, path.dirname(parent)]) await files.syncDirectory(directory);
-		});
+		await withStorageError(options.paths.directory, () => publish(options));
 	} catch (thrown) {
 		await files.remove(staged.directory).catch((left: unknown) => {
 			log.warn("files of a session that was not created remain", {
@@ -66,6 +66,32 @@ export async function stageSession(
 			});
 		});
 		throw thrown;
+	}
+}
+
+function toKnown({ id, paths }: StagingOptions): KernelError {
+	return new KernelError("busy", `There is a session ${id} already, in ${paths.directory}: choose another id.`);
+}
+
+async function refuseKnown(options: StagingOptions): Promise<void> {
+	if (isThere(await findSession(options.files, options.paths))) throw toKnown(options);
+}
+
+/** Gives the directory the name of the session, as nobody else does meanwhile, or writes a session there. */
+async function publish(options: StagingOptions): Promise<void> {
+	const { files, log, paths, staged } = options;
+	const { directory } = paths;
+	const parent = path.dirname(directory);
+	const lease = await takeFreeLease({ ...options, path: paths.lease, directory }, () => toKnown(options));
+	try {
+		await refuseKnown(options);
+		await files.makeDirectory(parent);
+		await files.rename(staged.directory, directory);
+		for (const changed of [parent, path.dirname(parent)]) await files.syncDirectory(changed);
+	} finally {
+		await lease.release().catch((thrown: unknown) => {
+			log.warn("the lease of a session that was created remains", { path: paths.lease, cause: errorText(thrown) });
+		});
 	}
 }
 
@@ -83,7 +109,7 @@ export async function sweepStaged(
 	const parent = toStagedDirectory(shareDir);
 	if ((await files.status(parent)) === null) return;
 	for (const { name, kind } of await files.list(parent)) {
-		const { directory, lease: leasePath } = toStagedPaths(shareDir, name);
+		const { directory, lease: leasePath } = stagedPathsOf(shareDir, name);
 		const modifiedAt = (await files.status(directory))?.modifiedAt ?? before;
 		if (kind !== "directory" || modifiedAt >= before) continue;
 		const elsewhere = modifiedAt >= before - longestCreation ? "living" : "ended";

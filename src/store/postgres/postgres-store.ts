@@ -48,6 +48,10 @@ function refuseKnown(id: string): KernelError {
 	return new KernelError("busy", `There is a session ${id} already: choose another id.`);
 }
 
+function refuseMaking(id: string, how: string): KernelError {
+	return new KernelError("busy", `The session ${id} is being made ${how}: choose another id.`);
+}
+
 /** Nothing is connected before the first call. */
 export function createPostgresStore(options: PostgresStoreOptions): PostgresStore {
 	const { database, log, clock, takeOver = "patient" } = options;
@@ -129,7 +133,19 @@ export function createPostgresStore(options: PostgresStoreOptions): PostgresStor
 	/** Removes the session if it is one that a dead process was making. Fails `busy` while a living one makes it. */
 	const removeStaged = async (row: SessionRow): Promise<void> => {
 		if (await deleteRows(database, row.id, null)) return;
-		throw new KernelError("busy", `The session ${row.id} is being made by another process: choose another id.`);
+		throw refuseMaking(row.id, "by another process");
+	};
+
+	/** The ids of sessions that this process makes: of two openings in one process, the later one would take it from the other. */
+	const making = new Set<string>();
+	const alone = async (id: string, work: () => Promise<void>): Promise<void> => {
+		if (making.has(id)) throw refuseMaking(id, "already");
+		making.add(id);
+		try {
+			await work();
+		} finally {
+			making.delete(id);
+		}
 	};
 
 	/** Removes what was stored of a session that could not be made. Returns why it could not. */
@@ -143,6 +159,35 @@ export function createPostgresStore(options: PostgresStoreOptions): PostgresStor
 			log.info("a session that could not be made was not removed", { id, cause: errorText(error) });
 		}
 		return thrown;
+	};
+
+	const makeStaged = async (
+		workDir: string,
+		id: string,
+		fill: (session: StoredSession) => Promise<void>,
+		like: string | null,
+	): Promise<void> => {
+		const found = await readSessionRow(database, id);
+		if (found?.is_staged === true) await removeStaged(found);
+		else if (found !== null) throw refuseKnown(id);
+		const holder = await current();
+		const session = await toSession(id, workDir, null, { holder, term: 1, isStaged: true });
+		try {
+			await fill(session);
+			await session.establish();
+			const [done] = await database.query(
+				`update ${schema}.session s set is_staged = false,
+					owner = coalesce((select owner from ${schema}.session where id = $3), s.owner),
+					needs = coalesce((select needs from ${schema}.session where id = $3), s.needs)
+				where id = $1 and holder = $2 and term = 1 and is_staged returning id`,
+				[id, holder, like],
+			);
+			if (done === undefined) throw await session.lost;
+		} catch (thrown) {
+			await session.close({ becomesLast: false });
+			throw await abandonStaged(id, session.cursor().epoch, thrown);
+		}
+		await session.close({ becomesLast: false });
 	};
 
 	const openRow = async (id: string, workDir: string): Promise<StoredSession | null> => {
@@ -183,27 +228,7 @@ export function createPostgresStore(options: PostgresStoreOptions): PostgresStor
 			const workDir = toWorkDir(spelled);
 			checkSessionId(id);
 			await ready();
-			const found = await readSessionRow(database, id);
-			if (found?.is_staged === true) await removeStaged(found);
-			else if (found !== null) throw refuseKnown(id);
-			const holder = await current();
-			const session = await toSession(id, workDir, null, { holder, term: 1, isStaged: true });
-			try {
-				await fill(session);
-				await session.establish();
-				const [done] = await database.query(
-					`update ${schema}.session s set is_staged = false,
-						owner = coalesce((select owner from ${schema}.session where id = $3), s.owner),
-						needs = coalesce((select needs from ${schema}.session where id = $3), s.needs)
-					where id = $1 and holder = $2 and term = 1 and is_staged returning id`,
-					[id, holder, like ?? null],
-				);
-				if (done === undefined) throw await session.lost;
-			} catch (thrown) {
-				await session.close({ becomesLast: false });
-				throw await abandonStaged(id, session.cursor().epoch, thrown);
-			}
-			await session.close({ becomesLast: false });
+			await alone(id, () => makeStaged(workDir, id, fill, like ?? null));
 		},
 		async open(spelled, id) {
 			const workDir = toWorkDir(spelled);
