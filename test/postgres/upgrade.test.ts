@@ -6,6 +6,7 @@ import path from "node:path";
 import { afterEach, beforeAll, beforeEach, describe, expect, inject, it } from "vitest";
 import { runTurn } from "../../examples/durable/run-turn.mjs";
 import { remoteVersion } from "../../src/remote/remote-version.ts";
+import { migrations } from "../../src/store/postgres/migrations.ts";
 import {
 	type ClusterPrograms,
 	createClusterPrograms,
@@ -15,6 +16,7 @@ import {
 import { buildOtherVersion, otherRemoteVersion } from "../support/postgres/other-version.ts";
 
 const url = inject("postgresUrl");
+const newestTables = Math.max(...migrations.map(({ number }) => number));
 
 describe.skipIf(url === "")("replacing workers and gateways", { timeout: 90_000 }, () => {
 	let other: string;
@@ -175,7 +177,7 @@ describe.skipIf(url === "")("replacing workers and gateways", { timeout: 90_000 
 		}
 	});
 
-	it("with a migration leaves those that run alone, and says why programs that are too old for the tables do not work", async () => {
+	it("with a migration leaves those that run alone, and starts no program that is too old for the tables", async () => {
 		await start("worker");
 		const { gateway: running, call } = await programs.connect(await start(...gateway));
 		const { sessionId } = await call("sessions.create", { workDir: programs.home });
@@ -183,11 +185,26 @@ describe.skipIf(url === "")("replacing workers and gateways", { timeout: 90_000 
 		await database.query(`insert into ${database.schema}.schema_version (version) values (1000)`);
 		const turn = await runTurn(running, { sessionId, key: "k1", input: "text: still" });
 		expect(turn).toMatchObject({ outcome: { status: "finished" }, text: "still" });
-		const reason = "have version 1000, and this program knows";
-		const { code, stderr } = await programs.run(["worker"]);
-		expect(code).toBe(1);
-		expect(stderr).toContain(reason);
-		const late = await programs.connect(await start(...gateway));
-		await expect(late.call("sessions.list")).rejects.toThrow(reason);
+		const reason = `The tables in the database ${database.name} have version 1000, and this program knows ${newestTables}: install a newer agentwire.`;
+		await expect(start("worker")).rejects.toThrow(`: The worker could not start: ${reason}\n`);
+		for (const words of [gateway, ["web", "--port", "0", "--no-open"]]) {
+			await expect(start(...words)).rejects.toThrow(`: The gateway could not start: ${reason}\n`);
+		}
+	});
+
+	it("before the migration starts none either, and says what is to be run", async () => {
+		await programs.run(["store", "migrate"]);
+		const database = programs.place.openDatabase();
+		await database.query(`delete from ${database.schema}.schema_version where version = $1`, [newestTables]);
+		const reason = `have version ${newestTables - 1}, and this program needs ${newestTables}: run agentwire store migrate.`;
+		await expect(start("worker")).rejects.toThrow(reason);
+		await expect(start(...gateway)).rejects.toThrow(reason);
+	});
+
+	it("starts a gateway also while its database does not answer, which is not ready then", async () => {
+		const nowhere = { AGENTWIRE_STORE_URL: "postgresql://agentwire@127.0.0.1:1/agentwire" };
+		const { ready } = await programs.start([...gateway], nowhere);
+		expect((await fetch(`${String(ready["url"])}/readyz`)).status).toBe(503);
+		await expect(programs.start(["worker"], nowhere)).rejects.toThrow("127.0.0.1:1");
 	});
 });

@@ -78,6 +78,8 @@ export async function runClusterWorker(
 	let worker: Worker;
 	let operations: OperationsServer | null;
 	try {
+		const why = await sharedStore.whyUnfit();
+		if (why !== null) return await fail(`The worker could not start: ${why}`);
 		const tls = await readTls(flags.tls, taken.place, createDiskFiles());
 		worker = await startWorker({
 			sessions: host.sessions,

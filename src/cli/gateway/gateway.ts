@@ -1,7 +1,7 @@
 // The commands `serve` and `web`: the gateway, with or without its page, from the command line to its end.
 import { networkInterfaces } from "node:os";
 import path from "node:path";
-import { aborted } from "../../base/abort.ts";
+import { aborted, orAbort } from "../../base/abort.ts";
 import { systemClock } from "../../base/clock.ts";
 import { errorText, systemErrorCode } from "../../base/errors.ts";
 import { randomIdentifiers } from "../../base/ids.ts";
@@ -76,6 +76,7 @@ export async function runGateway(
 	const tokens = createTokens(tokensPath, files, randomIdentifiers, process.getuid?.() ?? null);
 	let gateway: Gateway;
 	try {
+		await refuseOtherTables(started, stopping.signal);
 		await tokens.prepare(flags.renewsTokens);
 		const page = flags.page === null ? null : await readBuiltPage(installation.pageDir, files);
 		gateway = await startGateway({
@@ -134,6 +135,23 @@ async function openGatewayHost(
 	const { openClusterSessions } = await import("../cluster/cluster-front-end.ts");
 	const sessions = openClusterSessions(host.sessions, started.sharedStore, log);
 	return { ...host, sessions, workers: () => sessions.workers() };
+}
+
+/** Milliseconds that the start waits for the database to say which version its tables have. */
+const tablesPatience = 5000;
+
+/**
+ * Fails for tables of another version, over which every request would fail. A database that does not answer may do so
+ * later: until then the gateway is not ready.
+ */
+async function refuseOtherTables({ sharedStore, log }: StartedKernel, stopping: AbortSignal): Promise<void> {
+	if (sharedStore === null) return;
+	const over = AbortSignal.any([stopping, AbortSignal.timeout(tablesPatience)]);
+	const why = await orAbort(sharedStore.whyUnfit(), over).catch((thrown: unknown) => {
+		log.warn("The version of the tables is not known yet.", { cause: errorText(thrown) });
+		return null;
+	});
+	if (why !== null) throw new Error(why);
 }
 
 async function readBuiltPage(directory: string | null, files: Files) {

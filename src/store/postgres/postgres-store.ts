@@ -10,7 +10,7 @@ import type { Database } from "./database.ts";
 import { readEventPages } from "./event-pages.ts";
 import { openPostgresSession, readOwnContext, type Scratch } from "./postgres-session.ts";
 import { createProcessLease, type ProcessLeaseOptions } from "./process-lease.ts";
-import { prepareSchema } from "./schema-version.ts";
+import { prepareSchema, whyUnfit } from "./schema-version.ts";
 import { deleteRows, deleteSession } from "./session-deletion.ts";
 import { listSessions } from "./session-list.ts";
 import { isFoundRow, readSessionRow, refuseElsewhere, type SessionRow, takeSession } from "./session-row.ts";
@@ -34,6 +34,8 @@ export interface PostgresStoreOptions {
 
 export interface PostgresStore extends SessionStore {
 	readonly database: Database;
+	/** Why this program cannot use the tables, which another version made; null when it can. Fails when the database does not answer. */
+	whyUnfit(): Promise<string | null>;
 	/** The id of this process in the database, which is registered first if it must be. */
 	processId(): Promise<string>;
 	/** The session as it is now, to be read: nothing is taken over. Null when there is none. */
@@ -199,6 +201,7 @@ export function createPostgresStore(options: PostgresStoreOptions): PostgresStor
 
 	return {
 		database,
+		whyUnfit: () => whyUnfit(database),
 		async processId() {
 			await ready();
 			return await current();

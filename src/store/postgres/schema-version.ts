@@ -34,12 +34,14 @@ async function readVersion(query: Query, schema: string): Promise<number> {
 	return version;
 }
 
-function refuseNewer(database: Database, version: number, known: readonly Migration[]): void {
-	if (version <= newest(known)) return;
-	throw new KernelError(
-		"storage-failed",
-		`The tables in the database ${database.name} have version ${version}, and this program knows ${newest(known)}: install a newer agentwire.`,
-	);
+/** Null for tables that are not newer. */
+function whyTooNew({ name }: Database, version: number, known: readonly Migration[]): string | null {
+	if (version <= newest(known)) return null;
+	return `The tables in the database ${name} have version ${version}, and this program knows ${newest(known)}: install a newer agentwire.`;
+}
+
+function refuseUnfit(why: string | null): void {
+	if (why !== null) throw new KernelError("storage-failed", why);
 }
 
 /**
@@ -51,7 +53,7 @@ export async function migrate(database: Database, known: readonly Migration[] = 
 	return await database.transaction(async (query) => {
 		await query("select pg_advisory_xact_lock($1)", [lockNumber]);
 		const from = await readVersion(query, schema);
-		refuseNewer(database, from, known);
+		refuseUnfit(whyTooNew(database, from, known));
 		if (from === 0) {
 			await query(`create schema if not exists ${schema}`);
 			await query(
@@ -73,20 +75,26 @@ export async function schemaVersion(database: Database): Promise<{ readonly foun
 	return { found: await readVersion(query, database.schema), needed: newest(migrations) };
 }
 
+function whyOther(database: Database, found: number, needed: number): string | null {
+	if (found === needed || found === 0) return null;
+	return (
+		whyTooNew(database, found, migrations) ??
+		`The tables in the database ${database.name} have version ${found}, and this program needs ${needed}: run agentwire store migrate.`
+	);
+}
+
+/** Why this program cannot use the tables that there are: another version made them. Null when it can, or makes them itself. */
+export async function whyUnfit(database: Database): Promise<string | null> {
+	const { found, needed } = await schemaVersion(database);
+	return whyOther(database, found, needed);
+}
+
 /**
  * Sees to it that the tables can be used: makes them in an empty database. Fails `storage-failed` for older ones, which
  * only `agentwire store migrate` changes, and for newer ones.
  */
 export async function prepareSchema(database: Database): Promise<void> {
 	const { found, needed } = await schemaVersion(database);
-	if (found === needed) return;
-	if (found === 0) {
-		await migrate(database);
-		return;
-	}
-	refuseNewer(database, found, migrations);
-	throw new KernelError(
-		"storage-failed",
-		`The tables in the database ${database.name} have version ${found}, and this program needs ${needed}: run agentwire store migrate.`,
-	);
+	refuseUnfit(whyOther(database, found, needed));
+	if (found === 0) await migrate(database);
 }
