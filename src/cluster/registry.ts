@@ -53,7 +53,9 @@ const sessionSchema = v.object({
 	work_dir: v.string(),
 	owner: v.string(),
 	needs: v.array(v.string()),
-	held_by: v.nullable(v.string()),
+	/** The process that has it; null for none. */
+	id: v.nullable(v.string()),
+	is_worker: v.boolean(),
 });
 const idSchema = v.object({ id: v.string() });
 
@@ -111,24 +113,17 @@ export class DatabaseRegistry implements Registry {
 		return rows.map(toWorker);
 	}
 
-	async #worker(id: string): Promise<WorkerPlace | null> {
-		const [row] = await this.#query(
-			`select ${workerColumns} from ${this.#schema}.process p where p.id = $1 and ${isWorker} and ${lives}`,
-			[id],
-		);
-		return row === undefined ? null : toWorker(row);
-	}
-
+	/** In one statement: a worker that ends in between would look like a process that is none. */
 	async find(sessionId: string): Promise<SessionPlace | null> {
 		const [row] = await this.#query(
-			`select s.work_dir, s.owner, s.needs, p.id as held_by from ${this.#schema}.session s
+			`select s.work_dir, s.owner, s.needs, ${isWorker} as is_worker, ${workerColumns} from ${this.#schema}.session s
 				left join ${this.#schema}.process p on p.id = s.holder and ${lives}
 				where s.id = $1 and not s.is_staged`,
 			[sessionId],
 		);
 		if (row === undefined) return null;
-		const { work_dir: workDir, owner, needs, held_by: holder } = v.parse(sessionSchema, row);
-		const worker = holder === null ? null : await this.#worker(holder);
+		const { work_dir: workDir, owner, needs, id: holder, is_worker: isHeldByWorker } = v.parse(sessionSchema, row);
+		const worker = isHeldByWorker ? toWorker(row) : null;
 		return { workDir, owner, needs, worker, holder: worker === null ? holder : null };
 	}
 

@@ -43,6 +43,26 @@ describe.skipIf(url === "")("requests for workers", () => {
 		expect(taken.sort()).toEqual(ids.sort());
 	});
 
+	it("are not told of a worker that ends meanwhile as of a process that is none", async () => {
+		const store = place.openStore();
+		const id = "11111111-1111-4111-8111-111111111111";
+		const session = await store.openOrCreate("/work", id);
+		await session.establish();
+		const holder = await store.processId();
+		const announced = { id: holder, address: "127.0.0.1:1", secret: "s", fingerprint: null, tags: [], isEnding: true };
+		await registry.announce(announced);
+		const ending: Database = {
+			...database,
+			query: async (...statement) => {
+				const rows = await database.query(...statement);
+				await endLease(holder);
+				return rows;
+			},
+		};
+		expect(await new DatabaseRegistry(ending).find(id)).toMatchObject({ worker: { id: holder }, holder: null });
+		expect(await registry.find(id)).toMatchObject({ worker: null, holder: null });
+	});
+
 	it("are taken by another worker when the first one is gone", async () => {
 		const [front, one, two] = [await addProcess(), await addProcess("127.0.0.1:1"), await addProcess("127.0.0.1:2")];
 		const id = await registry.ask(anything, front);
