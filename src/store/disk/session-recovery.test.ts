@@ -220,6 +220,21 @@ describe("a session between two runs", () => {
 		await last.close();
 	});
 
+	it("leaves the order of the event log that another program appended to during a run, however the next run ends", async () => {
+		const session = await open();
+		await turn(session, "one");
+		await appendFile(file("wire.jsonl"), foreignTurn);
+		await turn(session, "two");
+		const second = await open();
+		await second.commit({ events: [eventAt({ type: "compaction.started" })] });
+		const wire = await text("wire.jsonl");
+		// The second one crashed as well: what it has taken over is not looked for again.
+		const third = await open();
+		expect(third.cursor()).toEqual(second.cursor());
+		await third.commit({ events: [eventAt({ type: "compaction.ended" })] });
+		expect((await text("wire.jsonl")).startsWith(wire)).toBe(true);
+	});
+
 	it("takes a context over that another program shortened", async () => {
 		await use("closed");
 		await cutLines("context.jsonl", 2);
