@@ -855,6 +855,14 @@ export function describeStoreContract(name: string, createSubject: () => Promise
 				}
 			});
 
+			it("is gone when it is removed, as a task that did not start, and the session goes on", async () => {
+				const session = await store.openOrCreate(workDir, id);
+				const task = await session.tasks.create(spec);
+				await task.remove();
+				await session.commit({ context: { kind: "append", rows: [promptRow] } }, { sync: true });
+				for (const holder of [session, await reopen()]) expect(await holder.tasks.list()).toEqual([]);
+			});
+
 			it("refuses writes after the end of ownership", async () => {
 				const session = await store.openOrCreate(workDir, id);
 				await session.commit({ context: { kind: "append", rows: [promptRow] } });

@@ -67,7 +67,7 @@ export async function openDiskSession(
 	/** Whether nobody had created it when it was looked for, without its lease. */
 	const wasMissing = leaseHeld === null && !isThere(found);
 	const openedAt = clock.now();
-	const names = createNameSync(options.syncDirectory, paths.shareDir);
+	const names = createNameSync(options.syncDirectory, paths);
 	let lease = leaseHeld;
 	const watch = options.createWatch();
 

@@ -32,12 +32,30 @@ describe("the names of files", () => {
 				if (isBroken) throw new Error("EIO: the disk is broken");
 			},
 		});
-		const names = createNameSync(sync, "/share");
+		const names = createNameSync(sync, { shareDir: "/share", directory: "/share/sessions/a" });
 		names.nameMade("/share/sessions/a/journal.jsonl");
 		await expect(names.sync()).rejects.toMatchObject({ code: "storage-failed" });
 		expect(names.isSynced()).toBe(false);
 		isBroken = false;
 		await names.sync();
 		expect(names.isSynced()).toBe(true);
+	});
+
+	it("of a directory that was removed are those of the one above; the session's own must be there", async () => {
+		const asked: string[] = [];
+		const gone = new Set(["/share/a/tasks/t", "/share/a/tasks"]);
+		const names = createNameSync(
+			async (directory) => {
+				asked.push(directory);
+				if (gone.has(directory)) throw Object.assign(new Error("ENOENT"), { code: "ENOENT" });
+			},
+			{ shareDir: "/share", directory: "/share/a" },
+		);
+		names.nameMade("/share/a/tasks/t/spec.json");
+		await names.sync();
+		expect(asked).toEqual(["/share/a/tasks/t", "/share/a/tasks", "/share/a"]);
+		gone.add("/share/a");
+		names.nameMade("/share/a/journal.jsonl");
+		await expect(names.sync()).rejects.toMatchObject({ code: "storage-failed" });
 	});
 });

@@ -1,6 +1,7 @@
 // Tracks directories with names that are not on stable storage yet: a file that was created, renamed or replaced
 // survives a power loss only once its directory is synced too.
 import path from "node:path";
+import { systemErrorCode } from "../../base/errors.ts";
 import { createSharedRuns } from "../../base/shared-run.ts";
 import type { Files } from "../../files/port.ts";
 import { withStorageError } from "./logs/storage-error.ts";
@@ -31,17 +32,39 @@ export function createDirectorySync(files: Pick<Files, "syncDirectory">): SyncDi
 	return (directory) => syncs(directory, () => files.syncDirectory(directory));
 }
 
-export function createNameSync(syncDirectory: SyncDirectory, shareDir: string): NameSync {
+/** The directory of a session, and the share directory above it. */
+export interface SyncedDirectories {
+	readonly shareDir: string;
+	readonly directory: string;
+}
+
+export function createNameSync(
+	syncDirectory: SyncDirectory,
+	{ shareDir, directory: ownDirectory }: SyncedDirectories,
+): NameSync {
 	const unsynced = new Set<string>();
 	let syncing = 0;
 	let last: Promise<void> = Promise.resolve();
 
+	/**
+	 * A directory below the session's may have been removed since, such as that of a task that did not start: its names are gone with it, and
+	 * what has to last is that the one above has it no more. The session's own must be there.
+	 */
+	const syncNames = async (directory: string): Promise<void> => {
+		try {
+			await syncDirectory(directory);
+		} catch (thrown) {
+			const isBelow = directory.startsWith(ownDirectory + path.sep);
+			if (!isBelow || systemErrorCode(thrown) !== "ENOENT") throw thrown;
+			await syncNames(path.dirname(directory));
+		}
+	};
 	const syncAll = async (): Promise<void> => {
 		const directories = [...unsynced];
 		unsynced.clear();
 		syncing += 1;
 		try {
-			await Promise.all(directories.map((directory) => withStorageError(directory, () => syncDirectory(directory))));
+			await Promise.all(directories.map((directory) => withStorageError(directory, () => syncNames(directory))));
 		} catch (thrown) {
 			for (const directory of directories) unsynced.add(directory);
 			throw thrown;

@@ -1,7 +1,8 @@
 // The files of background work on disk: those of the reference, and what damage does to them.
-import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { eventAt } from "../../../../test/contracts/store-contract.ts";
 import { createSteppingClock } from "../../../../test/support/host/stepping-clock.ts";
 import { type PlacedSession, placeFixture } from "../../../../test/support/store/session-fixtures.ts";
 import {
@@ -9,6 +10,7 @@ import {
 	createStoreDirectory,
 	type StoreDirectory,
 } from "../../../../test/support/store/store-directory.ts";
+import { statusChanged } from "../../../events/event.ts";
 import { createDiskFiles } from "../../../files/disk-files.ts";
 import type { StoredSession } from "../../session-store.ts";
 import { type Notification, newRuntime, type TaskSpec } from "../../stored-tasks.ts";
@@ -16,6 +18,7 @@ import { createDiskStore } from "../disk-store.ts";
 import { newDelivery } from "./notification-files.ts";
 
 const bashId = "bash-qu2h3z8r";
+const event = eventAt(statusChanged({ plan_mode: true }));
 
 describe("background tasks of the reference", () => {
 	let placed: PlacedSession;
@@ -171,6 +174,13 @@ describe("the files of a task", () => {
 		await mkdir(path.join(directory, "Not A Task"));
 		expect(await session.tasks.list()).toHaveLength(1);
 		expect(log.lines).toEqual([]);
+	});
+
+	it("may be removed by anybody before their names are on stable storage: the session goes on", async () => {
+		await session.tasks.create(spec);
+		await rm(directory, { recursive: true });
+		await session.commit({ events: [event] }, { sync: true });
+		expect(await session.tasks.list()).toEqual([]);
 	});
 
 	it("include an output from the start, and the time of its last view", async () => {
