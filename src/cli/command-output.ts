@@ -1,9 +1,12 @@
-// Waits until a command's output on stdout was written: a failure of that is a failure of the command.
+// Runs a command that prints: being stopped is no success of it, and its output is written before it ends.
 import { errorText, systemErrorCode } from "../base/errors.ts";
+import { exitSoon } from "./process/process-exit.ts";
 import { writeNotice } from "./process/standard-error.ts";
+import { handleStopSignals, stopSignals } from "./process/stop-signals.ts";
 
 /**
- * Runs a command that prints, and waits for its output to be written; returns the exit code. If the output cannot be
+ * Runs a command that prints, and waits for its output to be written; returns the exit code. A signal ends it with the code that shells
+ * use for that, unless the command handles signals itself: 0 would say that it did what it was asked for. If the output cannot be
  * written that is the code of a failure, with a message on stderr unless the reader has just gone; a command whose code is its
  * answer then never has that of an answer.
  */
@@ -11,12 +14,19 @@ export async function withOutput(
 	run: () => number | Promise<number>,
 	{ failureCode = 1, codeIsAnswer = false } = {},
 ): Promise<number> {
+	handleStopSignals((signal) => void exitSoon(stopSignals[signal]));
 	const failures: Error[] = [];
 	process.stdout.on("error", (error) => failures.push(error));
 	process.stderr.on("error", () => {});
 	const code = await run();
-	// After all that was printed, whose failures are known by then.
-	await new Promise<void>((resolve) => process.stdout.write("", () => resolve()));
+	// After all that was printed, whose failures are known by then. Bun calls back for an empty write at once, whatever waits before it;
+	// and a stream that has failed never says that it has ended.
+	if (failures.length === 0) {
+		await new Promise<void>((resolve) => {
+			process.stdout.once("error", () => resolve());
+			process.stdout.end(() => resolve());
+		});
+	}
 	await new Promise<void>((resolve) => setImmediate(resolve));
 	const [failure] = failures;
 	if (failure === undefined) return code;
