@@ -3,7 +3,7 @@ import { networkInterfaces } from "node:os";
 import path from "node:path";
 import { aborted, orAbort } from "../../base/abort.ts";
 import { systemClock } from "../../base/clock.ts";
-import { errorText, systemErrorCode } from "../../base/errors.ts";
+import { errorText } from "../../base/errors.ts";
 import { randomIdentifiers } from "../../base/ids.ts";
 import type { Log } from "../../base/log.ts";
 import { createDiskFiles } from "../../files/disk-files.ts";
@@ -19,7 +19,6 @@ import type { Setup } from "../../gateway/setup.ts";
 import type { Converse } from "../../gateway/sockets/sockets.ts";
 import type { FaultOwner, SessionsApi } from "../../kernel/api.ts";
 import { nobody } from "../../kernel/session/fault-owner.ts";
-import { isAddress } from "../../network/host.ts";
 import type { ProgramOptions } from "../arguments/command-line.ts";
 import type { GatewayFlags } from "../arguments/gateway-options.ts";
 import { findNamedProgram, type NamedProgram } from "../arguments/named-program.ts";
@@ -36,6 +35,7 @@ import { readTls } from "../tls-files.ts";
 import { productName, productVersion } from "../version.ts";
 import { runNoticeCommand } from "./notice-command.ts";
 import type { SetupParts } from "./setup.ts";
+import { describeStartFailure } from "./start-failure.ts";
 
 /** The directory there of the prompts that wait. */
 const queueDirectory = "gateway-queues";
@@ -99,7 +99,7 @@ export async function runGateway(
 		});
 	} catch (thrown) {
 		if (thrown instanceof UsageError) throw thrown;
-		writeNotice(`${describeFailure(thrown, flags)}\n`);
+		writeNotice(`${describeStartFailure(thrown, flags)}\n`);
 		return await endProgram(executable, program, { finish: () => host.sessions.stop(), exitCode: () => 1 });
 	}
 	const endNotices = await startNotices(noticeCommand, host.sessions, taken, stopping.signal);
@@ -232,25 +232,6 @@ async function createOperations({ kernel, telemetry }: StartedKernel): Promise<{
 
 function createTracing({ telemetry }: StartedKernel): Pick<GatewayOptions, "trace"> {
 	return telemetry === null ? {} : { trace: (method, parent) => telemetry.request(method, parent) };
-}
-
-function describeFailure(thrown: unknown, { address, port }: GatewayFlags): string {
-	const code = systemErrorCode(thrown);
-	// Bun says so of a name for which there is no address.
-	const isUnknownName = code === "EINVAL" && !isAddress(address);
-	switch (isUnknownName ? "ENOTFOUND" : code) {
-		case "EADDRINUSE":
-			return `Port ${port} of ${address} is in use by another program; choose another one with --port, or --port 0 for any that is free.`;
-		case "EADDRNOTAVAIL":
-			return `--host ${address}: this machine does not have that address.`;
-		case "ENOTFOUND":
-		case "EAI_AGAIN":
-			return `--host ${address}: no address is known for this name; give one of this machine's addresses.`;
-		case "EACCES":
-			return `Port ${port} of ${address} may not be used by this user; choose one from 1024 with --port.`;
-		default:
-			return `The gateway could not start: ${errorText(thrown)}`;
-	}
 }
 
 /** The addresses by which other machines reach this one, as they are spelled in a URL: those of IPv4 first. */

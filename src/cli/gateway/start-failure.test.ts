@@ -1,0 +1,24 @@
+import { describe, expect, it } from "vitest";
+import { describeStartFailure } from "./start-failure.ts";
+
+const failure = (code: string, more: object = {}) => Object.assign(new Error(`${code}: refused`), { code, ...more });
+
+describe("why a gateway could not start", () => {
+	it.each([
+		["localhost", "EACCES", "Port 80 of localhost may not be used by this user"],
+		["localhost", "EADDRINUSE", "Port 80 of localhost is in use by another program"],
+		["9.9.9.9", "EADDRNOTAVAIL", "--host 9.9.9.9: this machine does not have that address."],
+		["none.invalid", "EINVAL", "--host none.invalid: no address is known for this name"],
+		["127.0.0.1", "EINVAL", "The gateway could not start: EINVAL: refused"],
+	])("at %s: %s", (address, code, text) => {
+		const listening = failure(code, { syscall: "listen" });
+		expect(describeStartFailure(listening, { address, port: 80 })).toContain(text);
+	});
+
+	it("is not the port when it is a file that may not be written", () => {
+		const tokens = failure("EACCES", { syscall: "open", path: "/share/gateway.json" });
+		expect(describeStartFailure(tokens, { address: "127.0.0.1", port: 0 })).toBe(
+			"The gateway could not start: EACCES: refused",
+		);
+	});
+});

@@ -1,0 +1,27 @@
+// Why a gateway could not start, and what to do about it.
+import { errorText, isError, systemErrorCode } from "../../base/errors.ts";
+import { isAddress } from "../../network/host.ts";
+import type { GatewayFlags } from "../arguments/gateway-options.ts";
+
+export function describeStartFailure(
+	thrown: unknown,
+	{ address, port }: Pick<GatewayFlags, "address" | "port">,
+): string {
+	// A file, such as that of the tokens, can be refused with the same codes as the port.
+	const code = isError(thrown) && "path" in thrown ? null : systemErrorCode(thrown);
+	// Bun says so of a name for which there is no address.
+	const isUnknownName = code === "EINVAL" && !isAddress(address);
+	switch (isUnknownName ? "ENOTFOUND" : code) {
+		case "EADDRINUSE":
+			return `Port ${port} of ${address} is in use by another program; choose another one with --port, or --port 0 for any that is free.`;
+		case "EADDRNOTAVAIL":
+			return `--host ${address}: this machine does not have that address.`;
+		case "ENOTFOUND":
+		case "EAI_AGAIN":
+			return `--host ${address}: no address is known for this name; give one of this machine's addresses.`;
+		case "EACCES":
+			return `Port ${port} of ${address} may not be used by this user; choose one from 1024 with --port.`;
+		default:
+			return `The gateway could not start: ${errorText(thrown)}`;
+	}
+}
