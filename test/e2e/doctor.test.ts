@@ -1,11 +1,22 @@
 // The command `doctor` over a usable stage and over stages that lack something.
-import { chmodSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { hasBubblewrap } from "../support/executable/bubblewrap.ts";
 import { createStage, executablePath, runExecutable, type Stage } from "../support/executable/executable.ts";
 
-const names = ["node", "configuration", "model", "sandbox", "ripgrep", "store", "sessions", "permissions"];
+const names = [
+	"node",
+	"configuration",
+	"mcp",
+	"rules",
+	"model",
+	"sandbox",
+	"ripgrep",
+	"store",
+	"sessions",
+	"permissions",
+];
 
 async function examine(stage: Stage) {
 	const { code, stdout, stderr } = await stage.run("doctor", "--json");
@@ -31,6 +42,30 @@ describe("agentwire doctor", () => {
 		expect(of("ripgrep")?.found).toMatch(/^ripgrep \d/);
 		expect(stage.sessionIds()).toEqual([]);
 		expect((await stage.run("doctor")).stdout).toMatch(/^ok {7}node {11}(?:Node|Bun) \d/);
+	});
+
+	it("fails where mcp.json or the rules of the project would stop a start, and names the file", async () => {
+		const stage = createStage();
+		secure(stage);
+		const servers = path.join(stage.shareDir, "mcp.json");
+		const rules = path.join(stage.workDir, ".agentwire", "permissions.toml");
+		writeFileSync(servers, '{"mcpServers":{"one":{"command":"true"}}}', { mode: 0o600 });
+		mkdirSync(path.dirname(rules));
+		writeFileSync(rules, '[[permission.rules]]\ndecision = "allow"\npattern = "Shell(ls)"\n');
+		const usable = await examine(stage);
+		expect(usable.of("mcp")).toMatchObject({ status: "ok", found: expect.stringContaining("one") });
+		expect(usable.of("rules")).toMatchObject({
+			status: "warning",
+			advice: expect.stringContaining("permissions trust"),
+		});
+		expect(usable.code).toBe(0);
+		writeFileSync(servers, "{");
+		writeFileSync(rules, '[[permission.rules]]\ndecision = "allow"\npattern = "Shell("\n');
+		expect((await stage.run("-p", "hi")).code).not.toBe(0);
+		const unusable = await examine(stage);
+		expect(unusable.code).toBe(1);
+		expect(unusable.of("mcp")).toMatchObject({ status: "failed", advice: expect.stringContaining(servers) });
+		expect(unusable.of("rules")).toMatchObject({ status: "failed", found: expect.stringContaining(rules) });
 	});
 
 	it("says what to do about files that others may read", async () => {

@@ -99,8 +99,8 @@ For bash and zsh: eval "$(… info --show-completion bash)"; for fish: … info 
 	},
 	doctor: {
 		about: "Check what the program needs on this machine.",
-		purpose: `Check Node, settings, model, sandbox, ripgrep, the directory of sessions and who may read it, and say what to do.
-No prompt is sent and nothing is changed. The exit code is 1 when the program cannot work as it is.`,
+		purpose: `Check Node, settings, MCP servers, rules, model, sandbox, ripgrep, the directory of sessions and who may read it,
+and say what to do. No prompt is sent and nothing is changed. The exit code is 1 when the program cannot work as it is.`,
 		forms: [{ words: "[--json]" }],
 		flags: [{ names: ["--json"], value: null, about: "One line of JSON." }],
 		parse: (words) => (asksForHelp(words) ? null : { kind: "doctor", json: asksForJson("doctor", words) }),

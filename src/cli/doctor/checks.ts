@@ -1,21 +1,24 @@
 // What `doctor` checks, one row each. A check never throws: what it cannot find out is its finding.
 import path from "node:path";
 import { errorText } from "../../base/errors.ts";
+import { silentLog } from "../../base/log.ts";
 import { redactSecrets } from "../../base/redaction.ts";
 import { oneLine } from "../../base/sentence.ts";
 import { providerKeyVariables } from "../../config/environment-models.ts";
+import { readMcpServers } from "../../config/mcp-servers.ts";
 import { readText } from "../../config/settings-text.ts";
 import { parseToml } from "../../config/syntax.ts";
 import { unknownKeys } from "../../config/unknown-keys.ts";
 import type { Files } from "../../files/port.ts";
 import { othersMode, privateBelow } from "../../files/private-paths.ts";
 import { whyUnwritable } from "../../files/writable-directory.ts";
+import { findRuleFiles, projectPermissionsFile, readRuleFiles } from "../../kernel/compose/permissions.ts";
 import type { Fetch } from "../../network/network-settings.ts";
 import type { Processes } from "../../processes/port.ts";
 import type { Installation } from "../installation/installation.ts";
 import type { RuntimeInfo } from "../installation/runtime.ts";
 import { readStartSettings, type StartSettings } from "../model-source.ts";
-import type { Place } from "../paths.ts";
+import { managedPermissionsFile, type Place } from "../paths.ts";
 import { describeSandbox } from "../sandbox-status.ts";
 import { readStoreStatus } from "../store/store-status.ts";
 
@@ -53,6 +56,8 @@ const patience = 5000;
 export const checks: readonly Check[] = [
 	{ name: "node", check: async ({ runtime }) => checkRuntime(runtime) },
 	{ name: "configuration", check: checkConfiguration },
+	{ name: "mcp", check: checkMcpServers },
+	{ name: "rules", check: checkRules },
 	{ name: "model", check: checkModel },
 	{ name: "sandbox", check: checkSandbox },
 	{ name: "ripgrep", check: checkRipgrep },
@@ -104,6 +109,42 @@ async function checkConfiguration(given: CheckPlace): Promise<Finding> {
 async function readIgnoredKeys(file: string, files: Files): Promise<readonly string[]> {
 	const parsed = await parseToml((await readText(files, file)) ?? "");
 	return parsed.ok ? unknownKeys(parsed.value).map(redactSecrets) : [];
+}
+
+/** None of them is started. */
+async function checkMcpServers({ files, shareDir }: CheckPlace): Promise<Finding> {
+	try {
+		const servers = await readMcpServers({ files: [], texts: [], shareDir }, files, silentLog);
+		if (servers.length === 0) return ok("No MCP servers are configured.");
+		return ok(`MCP servers, which were not tried: ${servers.map(({ name }) => name).join(", ")}`);
+	} catch (thrown) {
+		const file = path.join(shareDir, "mcp.json");
+		return failed(oneLine(errorText(thrown)), `Mend ${file}, or move it away; docs/mcp.md says how it is written.`);
+	}
+}
+
+/** The rules of the current directory. */
+async function checkRules(given: CheckPlace): Promise<Finding> {
+	const { files, shareDir, place } = given;
+	const settings = await readSettings(given);
+	if (isFinding(settings)) return failed("No rules can be read without settings.", "See 'configuration' above.");
+	const { home, currentDir } = place;
+	const settingsFile = path.join(shareDir, "config.toml");
+	try {
+		const found = { ownFiles: files, shareDir, home, settingsFile, managedPermissionsFile };
+		const ruleFiles = await findRuleFiles(settings.configuration.permission, currentDir, found);
+		const { length } = await readRuleFiles(ruleFiles, home);
+		const isHeldBack = ruleFiles.some(({ isTrusted, settings: { rules, allowReadOnly } }) => {
+			return !isTrusted && (allowReadOnly || rules.some(({ decision }) => decision === "allow"));
+		});
+		if (!isHeldBack) return ok(`Permission rules that hold here: ${length}`);
+		return warning(
+			`${await projectPermissionsFile(files, currentDir)} is not trusted: what it allows is left out.`,
+			"Look at it, then run: agentwire permissions trust",
+		);
+	} catch (thrown) {
+		return failed(oneLine(errorText(thrown)), "Mend that file; docs/permissions.md says how rules are written.");
+	}
 }
 
 async function checkModel(given: CheckPlace): Promise<Finding> {
