@@ -45,7 +45,7 @@ export async function runSessions(executable: string, action: SessionsAction): P
 async function answer(action: Exclude<SessionsAction, { name: "export" }>, stores: Stores): Promise<number> {
 	if (action.name === "list") {
 		const workDir = action.workDir === null ? null : await checkWorkDir(action.workDir, stores.place, stores.files);
-		const rows = (await listAll(stores)).filter(({ row }) => workDir === null || row.workDir === workDir);
+		const rows = (await listAll(stores, workDir)).filter(({ row }) => workDir === null || row.workDir === workDir);
 		const sorted = rows.map(({ row }) => row).sort((one, other) => other.updatedAt - one.updatedAt);
 		process.stdout.write(action.json ? rowsJson(sorted) : rowsText(sorted));
 		return 0;
@@ -61,8 +61,12 @@ async function answer(action: Exclude<SessionsAction, { name: "export" }>, store
 	return 0;
 }
 
-async function listAll({ files, store, kimiCodeHome }: Stores): Promise<readonly Found[]> {
-	const { sessions } = await store.list({});
+/** With a work directory at least those of it, which are found although nothing else says that there are any. */
+async function listAll(
+	{ files, store, kimiCodeHome }: Stores,
+	workDir: string | null = null,
+): Promise<readonly Found[]> {
+	const { sessions } = await store.list(workDir === null ? {} : { workDir });
 	const others = await listKimiCodeSessions(files, kimiCodeHome);
 	return [
 		...sessions.map(({ archivedAt, ...summary }) => ({

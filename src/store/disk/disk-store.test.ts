@@ -101,6 +101,17 @@ describe("sessions on disk", () => {
 		expect(await store.lastSessionId(place.workDir)).toBeNull();
 	});
 
+	it("finds the last session of a work directory without kimi.json", async () => {
+		const session = await open();
+		await session.commit({ context: { kind: "append", rows: [promptRow] } });
+		await session.close();
+		await rm(path.join(place.shareDir, "kimi.json"));
+		expect(await place.openStore().lastSessionId(place.workDir)).toBe(id);
+		await writeFile(path.join(place.shareDir, "kimi.json"), "");
+		expect(await place.openStore().lastSessionId(place.workDir)).toBe(id);
+		expect(await place.openStore().lastSessionId(path.join(place.workDir, "other"))).toBeNull();
+	});
+
 	it("returns no work directory of a session that kimi.json does not list", async () => {
 		await put("context.jsonl", "");
 		expect(await place.openStore().workDirOf(id)).toBeNull();

@@ -169,6 +169,22 @@ export function createDiskStore(options: DiskStoreOptions): SessionStore {
 		return [...ids].filter(isSessionId).sort();
 	};
 
+	/** The sessions of these directories that are not empty. */
+	const summaries = async (workDirs: readonly string[]): Promise<SessionSummary[]> => {
+		const found: SessionSummary[] = [];
+		for (const workDir of new Set(workDirs.map(toWorkDir))) {
+			for (const id of await listIds(parentOf(workDir))) {
+				try {
+					const { empty, ...summary } = await readSummary(files, pathsOf(workDir, id));
+					if (!empty) found.push({ id, workDir, ...summary });
+				} catch (thrown) {
+					log.warn("a session could not be listed", { id, cause: errorText(thrown) });
+				}
+			}
+		}
+		return found;
+	};
+
 	return {
 		async openOrCreate(spelled, id, placement) {
 			refusePlacement(placement);
@@ -266,6 +282,11 @@ export function createDiskStore(options: DiskStoreOptions): SessionStore {
 		async lastSessionId(spelled) {
 			const workDir = toWorkDir(spelled);
 			const id = await index.lastSessionId(workDir);
+			// Where the index was lost, the sessions of the directory are there all the same.
+			if (id === undefined) {
+				const open = (await summaries([workDir])).filter(({ archivedAt }) => archivedAt === null);
+				return toPage(open, { limit: 1 }).sessions[0]?.id ?? null;
+			}
 			if (id === null || !isSessionId(id)) return null;
 			return (await hasContext(files, pathsOf(workDir, id))) ? id : null;
 		},
@@ -277,18 +298,7 @@ export function createDiskStore(options: DiskStoreOptions): SessionStore {
 		},
 		async list(query) {
 			const chosen = query.workDir === undefined ? await index.workDirs() : [toWorkDir(query.workDir)];
-			const found: SessionSummary[] = [];
-			for (const workDir of new Set(chosen.map(toWorkDir))) {
-				for (const id of await listIds(parentOf(workDir))) {
-					try {
-						const { empty, ...summary } = await readSummary(files, pathsOf(workDir, id));
-						if (!empty) found.push({ id, workDir, ...summary });
-					} catch (thrown) {
-						log.warn("a session could not be listed", { id, cause: errorText(thrown) });
-					}
-				}
-			}
-			return toPage(found, query);
+			return toPage(await summaries(chosen), query);
 		},
 		close: () => index.settle(),
 	};

@@ -76,18 +76,40 @@ describe("kimi.json", () => {
 		expect(await readFile(indexPath, "utf8")).toBe(content);
 	});
 
-	it.each(['{"work_dirs": [', "[]", '{"work_dirs": 3}', ""])("renames a damaged file (%j)", async (content) => {
+	it.each(['{"work_dirs": [', "[]", '{"work_dirs": 3}', ""])("keeps a damaged file aside (%j)", async (content) => {
 		await writeFile(indexPath, content);
 		await writeFile(`${indexPath}.damaged-1`, "older");
 		const log = createMemoryLog();
 		const index = create(log);
-		expect(await index.lastSessionId("/a")).toBeNull();
+		expect(await index.lastSessionId("/a")).toBeUndefined();
 		expect(await readFile(indexPath, "utf8")).toBe(content);
 		await index.setLastSession("/a", "one");
 		expect(await readFile(`${indexPath}.damaged-2`, "utf8")).toBe(content);
 		expect(await readFile(`${indexPath}.damaged-1`, "utf8")).toBe("older");
 		expect(await index.lastSessionId("/a")).toBe("one");
 		expect(log.lines.map((line) => line.level)).toEqual(["warn", "warn"]);
+	});
+
+	it("loses no work directory when another program was stopped while it wrote the file", async () => {
+		const entries = ["/a", '/b "c"', "/d"].map((name) => ({
+			path: name,
+			kaos: "local",
+			last_session_id: `of ${name}`,
+		}));
+		const whole = JSON.stringify({ work_dirs: entries }, null, 2);
+		const cut = whole.slice(0, whole.indexOf('"/d"') + 5);
+		await writeFile(indexPath, cut);
+		const index = create();
+		expect(await index.workDirs()).toEqual(["/a", '/b "c"', "/d"]);
+		expect(await index.lastSessionId('/b "c"')).toBe('of /b "c"');
+		expect(await index.lastSessionId("/d")).toBeNull();
+		expect(await index.lastSessionId("/e")).toBeUndefined();
+		await index.register("/a");
+		expect(await create().workDirs()).toEqual(["/a", '/b "c"', "/d"]);
+		expect(JSON.parse(await readFile(indexPath, "utf8"))).toEqual({
+			work_dirs: [...entries.slice(0, 2), { path: "/d", kaos: "local", last_session_id: null }],
+		});
+		expect(await readFile(`${indexPath}.damaged-1`, "utf8")).toBe(cut);
 	});
 
 	it("is not read again for a change that changes nothing, once it was warmed up", async () => {

@@ -17,8 +17,11 @@ import { isWorkDir } from "./work-dir.ts";
 export interface SessionIndex {
 	/** Adds the work dir unless it is listed. Fails `storage-failed`. */
 	register(workDir: string): Promise<void>;
-	/** Null when there is none, or when the file cannot be read. */
-	lastSessionId(workDir: string): Promise<string | null>;
+	/**
+	 * Null when there is none; undefined when the work dir is not listed, or the file cannot be read. Of a damaged file, what is whole
+	 * counts, here and for the other calls.
+	 */
+	lastSessionId(workDir: string): Promise<string | null | undefined>;
 	/** The listed work dirs, in their order; none when the file cannot be read. */
 	workDirs(): Promise<readonly string[]>;
 	/** Sets the last session of the work dir, adding it if necessary. Fails `storage-failed`. */
@@ -58,6 +61,8 @@ interface IndexContent {
 /** Null when nothing changes: then nothing is written. */
 type Change = (content: IndexContent) => IndexContent | null;
 
+const counted = ({ entries }: IndexContent) => ({ workDirs: entries.length });
+
 /** The changes in order; the same content when none of them changes anything. */
 function applied(changes: readonly Change[], content: IndexContent): IndexContent {
 	return changes.reduce((changed, change) => change(changed) ?? changed, content);
@@ -76,6 +81,27 @@ function parseIndex(bytes: Buffer): IndexContent | null {
 	if (!isRecord(value)) return null;
 	const { work_dirs: entries = [], ...others } = value;
 	return Array.isArray(entries) ? { others, entries } : null;
+}
+
+/**
+ * What is whole in a damaged index: another program may have been stopped while it wrote the file, and the sessions of a directory that is
+ * not listed are found from nowhere but there.
+ */
+function salvage(bytes: Buffer): IndexContent {
+	const text = bytes.toString("utf8");
+	const whole = [...text.matchAll(/\{[^{}]*\}/g)].map(([entry]) => entry);
+	// Of an entry that is cut off, the path is enough.
+	const [, cutPath] = /"path"\s*:\s*("(?:[^"\\]|\\.)*")/.exec(text.slice(text.lastIndexOf("}") + 1)) ?? [];
+	const texts = cutPath === undefined ? whole : [...whole, `{"path":${cutPath}}`];
+	const entries = texts.flatMap((each) => {
+		try {
+			const { success, output } = v.safeParse(localEntrySchema, parseJsonFile(Buffer.from(each)));
+			return success && isWorkDir(output.path) ? [output] : [];
+		} catch {
+			return [];
+		}
+	});
+	return { others: {}, entries };
 }
 
 function toLocalEntry(entry: unknown, workDir: string): LocalEntry | null {
@@ -120,17 +146,26 @@ export function createSessionIndex(options: {
 	const { files, shareDir, log } = options;
 	const indexPath = path.join(shareDir, "kimi.json");
 
-	/** The content of the file; null when it is damaged. */
-	const read = async (): Promise<IndexContent | null> => {
+	/** The content of the file, and its bytes when it is damaged. */
+	const read = async (): Promise<{ readonly content: IndexContent; readonly damaged: Buffer | null }> => {
 		const bytes = await files.read(indexPath);
-		return bytes === null ? emptyContent : parseIndex(bytes);
+		if (bytes === null) return { content: emptyContent, damaged: null };
+		const content = parseIndex(bytes);
+		return content === null ? { content: salvage(bytes), damaged: bytes } : { content, damaged: null };
+	};
+	/** The same where nothing is changed: a file that cannot be read is as an empty one. */
+	const look = async (): Promise<IndexContent> => {
+		const { content, damaged } = await read().catch(() => ({ content: emptyContent, damaged: true }));
+		if (damaged !== null) log.warn("the session index could not be read", { path: indexPath, ...counted(content) });
+		return content;
 	};
 
-	const moveAside = async (): Promise<IndexContent> => {
+	/** What cannot be read stays for whoever wants to look at it. */
+	const copyAside = async (bytes: Buffer, content: IndexContent): Promise<void> => {
 		const aside = await damagedPath(files, indexPath);
-		await files.rename(indexPath, aside);
-		log.warn("the session index could not be read and was moved aside", { path: indexPath, movedTo: aside });
-		return emptyContent;
+		await files.replace(aside, bytes, { sync: true });
+		const found = { path: indexPath, copiedTo: aside, ...counted(content) };
+		log.warn("the session index could not be read and is written anew", found);
 	};
 
 	/** The index as it was read last, and the file then. */
@@ -146,9 +181,9 @@ export function createSessionIndex(options: {
 		if (known !== null && isSame(status, known.status)) return known.content;
 		const isSettled = showsLaterChanges(status.modifiedAt, lookedAt);
 		if (ahead && !isSettled) return null;
-		const content = await read();
-		known = content === null || !isSettled ? null : { status, content };
-		return content;
+		const { content, damaged } = await read();
+		known = damaged !== null || !isSettled ? null : { status, content };
+		return damaged === null ? content : null;
 	};
 	/** Sessions are loaded together: one of them reads for all. */
 	let warming: Promise<void> | null = null;
@@ -159,10 +194,10 @@ export function createSessionIndex(options: {
 		if (before !== null && applied(changes, before) === before) return;
 		await files.makeDirectory(shareDir);
 		await withLock(options, indexPath, async () => {
-			const found = await read();
-			const content = found ?? (await moveAside());
+			const { content, damaged } = await read();
+			if (damaged !== null) await copyAside(damaged, content);
 			const changed = applied(changes, content);
-			if (changed !== content) await files.replace(indexPath, toText(changed), { sync: true });
+			if (damaged !== null || changed !== content) await files.replace(indexPath, toText(changed), { sync: true });
 		});
 	};
 
@@ -212,16 +247,10 @@ export function createSessionIndex(options: {
 			update((content) => (findEntry(content, workDir) === null ? withLastSession(content, workDir, null) : null)),
 		async lastSessionId(workDir) {
 			await settle();
-			const content = await read().catch(() => null);
-			if (content === null) {
-				log.warn("the session index could not be read", { path: indexPath });
-				return null;
-			}
-			return findEntry(content, workDir)?.last_session_id ?? null;
+			return findEntry(await look(), workDir)?.last_session_id;
 		},
 		async workDirs() {
-			const content = (await read().catch(() => null)) ?? emptyContent;
-			return content.entries.flatMap((entry) => {
+			return (await look()).entries.flatMap((entry) => {
 				const parsed = v.safeParse(localEntrySchema, entry);
 				return parsed.success && isWorkDir(parsed.output.path) ? [parsed.output.path] : [];
 			});
