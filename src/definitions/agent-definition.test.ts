@@ -32,12 +32,13 @@ const tools = {
 
 type Tree = Readonly<Record<string, string>>;
 
-async function load(tree: Tree, log: Log = silentLog): Promise<AgentDefinition> {
+async function load(tree: Tree, log: Log = silentLog, warnings: string[] = []): Promise<AgentDefinition> {
 	const files = createMemoryFiles();
 	await files.makeDirectory("/a/sub");
 	for (const [name, text] of Object.entries({ "system.md": "Prompt", ...tree }))
 		await files.replace(`/a/${name}`, text);
-	return await loadAgentDefinition("/a/agent.yaml", { files, tools, variables, log });
+	const warn = (sentence: string) => void warnings.push(sentence);
+	return await loadAgentDefinition("/a/agent.yaml", { files, tools, variables, log, warn });
 }
 
 async function problems(tree: Tree): Promise<readonly string[]> {
@@ -92,6 +93,16 @@ describe("an agent file", () => {
 		expect(await paths(...whole, "allowed_tools:")).toEqual([]);
 		expect(await paths("extend: default", "tools: null")).toEqual([]);
 		expect(await paths("extend: default", "tools: [t:Read, t:Read]")).toEqual(["t:Read"]);
+	});
+
+	it("warns of excluded tools that there are not, which would be there without anybody knowing", async () => {
+		const warnings: string[] = [];
+		const lines = agent("extend: default", "exclude_tools: [shell, 't:Reed', t:Web, t:Read]");
+		expect((await load({ "agent.yaml": lines }, silentLog, warnings)).toolPaths).toEqual(["t:Agent", "t:Shell"]);
+		expect(warnings).toEqual([
+			"/a/agent.yaml: agent.exclude_tools: 'shell' is the path of no tool, so it removes none; did you mean 't:Shell'?",
+			"/a/agent.yaml: agent.exclude_tools: 't:Reed' is the path of no tool, so it removes none; docs/agents.md lists the paths",
+		]);
 	});
 
 	it("omits unknown tools, and logs them", async () => {

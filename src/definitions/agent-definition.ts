@@ -38,6 +38,8 @@ export interface AgentFileSettings {
 	/** The prompts are rendered with these once, so that errors in them show at the start. */
 	readonly variables: PromptVariables;
 	readonly log: Log;
+	/** Called with a sentence for each thing that has no effect, although somebody may count on it. */
+	readonly warn: (sentence: string) => void;
 }
 
 /** Reads an agent file (absolute path) with all files it names. Throws AgentFileError with all problems. */
@@ -74,7 +76,7 @@ async function resolveAgent(
 function resolveTools(
 	file: string,
 	{ tools, allowedTools, excludedTools }: AgentDeclarations,
-	{ tools: known, log }: AgentFileSettings,
+	{ tools: known, log, warn }: AgentFileSettings,
 	problems: AgentFileProblem[],
 ): readonly string[] | null {
 	const named = allowedTools ?? (tools === "default" ? known.defaults : tools);
@@ -86,9 +88,20 @@ function resolveTools(
 		const list = unknown.map((toolPath) => `'${toolPath}'`).join(", ");
 		problems.push({ file, key, reason: `Invalid tools: [${list}]` });
 	}
+	for (const toolPath of excludedTools.filter((each) => known.availability(each) === "unknown")) {
+		warn(`${file}: agent.exclude_tools: ${excludesNothing(toolPath, known.defaults)}`);
+	}
 	const absent = wanted.filter((toolPath) => known.availability(toolPath) === "absent");
 	if (absent.length > 0) log.info("Tools of the agent file are not available and left out.", { file, tools: absent });
 	return wanted.filter((toolPath) => known.availability(toolPath) === "there");
+}
+
+/** Not an error, as such files work with other programs. */
+function excludesNothing(toolPath: string, defaults: readonly string[]): string {
+	const nameOf = (each: string) => each.slice(each.lastIndexOf(":") + 1).toLowerCase();
+	const meant = defaults.find((each) => nameOf(each) === nameOf(toolPath));
+	const advice = meant === undefined ? "docs/agents.md lists the paths" : `did you mean '${meant}'?`;
+	return `'${toolPath}' is the path of no tool, so it removes none; ${advice}`;
 }
 
 async function loadPrompt(

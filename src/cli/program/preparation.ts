@@ -108,7 +108,9 @@ export async function prepare(
 	if (configuration.permission.rules.length > 0) await checkRules(configuration, workDir, hostServices);
 	const { admit } = secretsOf(hostServices);
 	const agent =
-		agentFile === null ? builtInAgents[options.agent] : await loadAgentFile(agentFile, workDir, admit, hostServices);
+		agentFile === null
+			? builtInAgents[options.agent]
+			: await loadAgentFile(agentFile, workDir, admit, hostServices, log);
 	if (options.plan && !servesPlanMode(agent.toolPaths)) {
 		throw new UsageError(
 			`--plan: the agent '${agent.name}' has no tools for plan mode (plan:ExitPlanMode, plan.enter:EnterPlanMode).`,
@@ -212,11 +214,14 @@ function reportUnusableMatchers({ hooks }: Configuration, file: string | null, l
 	if (hooks.every(({ matcher }) => isPlainMatcher(matcher))) return;
 	setTimeout(async () => {
 		const { describeUnusableMatchers } = await import("../hook-matchers.ts");
-		for (const sentence of await describeUnusableMatchers(hooks, file ?? "--config")) {
-			log.warn(sentence);
-			writeNotice(`${sentence}\n`);
-		}
+		for (const sentence of await describeUnusableMatchers(hooks, file ?? "--config")) report(sentence, log);
 	}, afterStart).unref();
+}
+
+/** In the log and on stderr. */
+function report(sentence: string, log: LogFile): void {
+	log.warn(sentence);
+	writeNotice(`${sentence}\n`);
 }
 
 /** Unsound rules are reported at the start, and not with the first session. */
@@ -229,7 +234,12 @@ async function loadAgentFile(
 	workDir: string,
 	admit: Admit,
 	hostServices: HostServices,
+	log: LogFile,
 ): Promise<AgentDefinition> {
 	const { loadAgent } = await import("../../kernel/compose/agent-file.ts");
-	return await loadAgent(file, workDir, { ...hostServices, files: hostServices.files.admitting(admit) });
+	const admitting = { ...hostServices, files: hostServices.files.admitting(admit) };
+	return await loadAgent(file, workDir, admitting, (sentence) => {
+		// After the first answers, like what is found in the settings.
+		setTimeout(() => report(sentence, log), afterStart).unref();
+	});
 }

@@ -5,12 +5,21 @@ import { defaultToolPaths, isForSubagents, toolAvailability } from "../../tools/
 import type { HostServices } from "./host-services.ts";
 import { gatherPromptVariables } from "./prompt-environment.ts";
 
-/** Both paths are absolute. Throws an AgentFileError that lists all that is wrong. */
-export async function loadAgent(file: string, workDir: string, hostServices: HostServices): Promise<AgentDefinition> {
+/**
+ * Both paths are absolute. `warn` is called with a sentence for each thing in the file that has no effect; by default the log has
+ * them. Throws an AgentFileError that lists all that is wrong.
+ */
+export async function loadAgent(
+	file: string,
+	workDir: string,
+	hostServices: HostServices,
+	warn: (sentence: string) => void = (sentence) => hostServices.log.warn(sentence),
+): Promise<AgentDefinition> {
 	const { files, log } = hostServices;
 	return await loadAgentDefinition(file, {
 		files,
 		log,
+		warn,
 		tools: { defaults: defaultToolPaths, availability: toolAvailability, isForSubagents },
 		variables: await gatherPromptVariables(workDir, [], [], hostServices),
 	});
