@@ -6,6 +6,7 @@ import { createRequire } from "node:module";
 import path from "node:path";
 import { Script } from "node:vm";
 import { crc32 } from "node:zlib";
+import { errorText } from "../base/errors.ts";
 import { writeCacheFile } from "./cache-file.ts";
 
 interface LoadedChunk {
@@ -61,7 +62,7 @@ export function createCodeCache(directory: string, now: () => number = () => per
 	};
 
 	const run = (file: string, module: { exports: object }): void => {
-		const source = readFileSync(file);
+		const source = readChunk(file);
 		const cachePath = path.join(directory, `${path.basename(file)}.${crc32(source).toString(16)}.bin`);
 		const cachedData = readCompiled(cachePath);
 		const script = new Script(`(function (exports, require, module, __filename, __dirname) { ${toText(source)}\n})`, {
@@ -94,6 +95,18 @@ export function createCodeCache(directory: string, now: () => number = () => per
 			}
 		},
 	};
+}
+
+/** Fails with a sentence for people where an update has replaced the program that runs: its parts have other names then. */
+function readChunk(file: string): Buffer {
+	try {
+		return readFileSync(file);
+	} catch (thrown) {
+		throw new Error(
+			`A part of the program cannot be read: it was updated or removed while it runs, or its files are damaged. Start it again. (${errorText(thrown)})`,
+			{ cause: thrown },
+		);
+	}
 }
 
 /** Plain ASCII, as the bundler writes it, is decoded in half the time. */
