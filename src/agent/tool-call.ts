@@ -4,9 +4,9 @@ import { unlessAborted } from "../base/abort.ts";
 import { errorText, KernelError } from "../base/errors.ts";
 import type { KeyedQueue } from "../base/keyed-queue.ts";
 import { otherWork } from "../base/pace.ts";
+import { decodeArguments } from "../events/call-arguments.ts";
 import type { ToolCall, ToolReturn } from "../events/content.ts";
 import type { ApprovalNeed, Preparation, Refusal, Tool } from "../tools/tool.ts";
-import { decodeArguments } from "./arguments.ts";
 import type { TurnDependencies } from "./dependencies.ts";
 import {
 	beyondBudget,

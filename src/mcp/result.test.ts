@@ -22,6 +22,7 @@ describe("the content of a result", () => {
 	it.each<[string, unknown, unknown]>([
 		["text", { type: "text", text: "hello" }, textPart("hello")],
 		["empty text", { type: "text", text: "" }, textPart("")],
+		["text that ends in half a character", { type: "text", text: "a\ud83d" }, textPart("a\ufffd")],
 		[
 			"an image",
 			{ type: "image", data: "aGk=", mimeType: "image/png" },

@@ -1,5 +1,6 @@
 // Converts the results of servers to tool results (agent-kernel §3.4). All parts share one budget of characters.
 import * as v from "valibot";
+import { toWellFormed } from "../base/well-formed.ts";
 import {
 	type ContentPart,
 	type MediaKind,
@@ -61,7 +62,7 @@ function keepWithin(pieces: readonly Piece[]): ContentPart[] {
 		const text = cutText(piece.text, left);
 		cut += piece.text.length - text.length;
 		left -= text.length;
-		if (text !== "" || piece.text === "") parts.push(textPart(text));
+		if (text !== "" || piece.text === "") parts.push(textPart(toWellFormed(text)));
 	}
 	if (cut > 0 || dropped > 0) parts.push(textPart(describeLoss(cut, dropped)));
 	return parts;

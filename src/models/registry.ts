@@ -4,6 +4,8 @@ import { changedChunks, chunksOf, openedLater } from "./chunk-streams.ts";
 import { withKeyNote } from "./key-note.ts";
 import { type Model, type ModelRequest, modelFailure } from "./model.ts";
 import type { ModelSettings, ProviderType } from "./model-settings.ts";
+import { withUniqueCallIds } from "./unique-call-ids.ts";
+import { withWholeCharacters } from "./whole-characters.ts";
 
 type Stream = Model["stream"];
 type Factory = (settings: ModelSettings) => Promise<Model>;
@@ -98,9 +100,10 @@ function createLazyModel(settings: ModelSettings, load: () => Promise<Stream>): 
 			return chunksOf(modelFailure("defect", `The adapter of the provider could not be loaded: ${String(thrown)}`));
 		}
 	};
-	const limited = withLengthLimit((request, signal) => openedLater(() => open(request, signal)));
+	const opened: Stream = (request, signal) => openedLater(() => open(request, signal));
+	const mended = withLengthLimit(withUniqueCallIds(withWholeCharacters(opened)));
 	const stream: Stream = (request, signal) =>
-		changedChunks(limited(request, signal), (chunk) =>
+		changedChunks(mended(request, signal), (chunk) =>
 			chunk.type === "failed" ? { ...chunk, failure: withKeyNote(chunk.failure, settings) } : chunk,
 		);
 	return {

@@ -4,6 +4,7 @@ import type { Clock } from "../base/clock.ts";
 import { errorText } from "../base/errors.ts";
 import { isRecord } from "../base/json.ts";
 import type { Log } from "../base/log.ts";
+import { toWellFormed } from "../base/well-formed.ts";
 import type { Attributes, AttributeValue, Span } from "./span.ts";
 
 /** Spans of one request, spans that wait at most, and milliseconds until a request is made for fewer. */
@@ -318,7 +319,7 @@ function toKeyValues(attributes: Attributes): object[] {
 
 /** Half a surrogate pair, as a cut or a model makes one, would make a collector refuse the whole batch. */
 function wellFormed(text: string, limit: number): string {
-	return text.slice(0, limit).replaceAll(/\p{Surrogate}/gu, "\ufffd");
+	return toWellFormed(text.slice(0, limit));
 }
 
 function toValue(value: AttributeValue): object {

@@ -2,10 +2,20 @@
 // cuts, errors, deadlines and the socket. Run from a test next to each adapter, against a provider on loopback.
 import { once } from "node:events";
 import { describe, expect, it } from "vitest";
+import { isRecord } from "../../src/base/json.ts";
 import { type ModelChunk, type ModelFailure, type ModelPart, modelFailure } from "../../src/models/model.ts";
 import type { ModelSettings } from "../../src/models/model-settings.ts";
 import { createModel } from "../../src/models/registry.ts";
-import { collectChunks, partsOf, plainRequest, text } from "../support/models/model-conversation.ts";
+import {
+	assistant,
+	collectChunks,
+	partsOf,
+	plainRequest,
+	text,
+	toolCall,
+	toolResult,
+	user,
+} from "../support/models/model-conversation.ts";
 import { createManualClock, plainModelSettings } from "../support/models/model-settings.ts";
 import { createModelSubject } from "../support/models/model-subject.ts";
 import {
@@ -131,6 +141,44 @@ export function describeProvider(name: string, subject: ProviderSubject): void {
 				expect([partsOf(chunks), chunks.at(-1)]).toEqual([subject.parts, subject.last]);
 				await tested.server.requests[0]?.closed;
 			});
+		});
+
+		describe("halves of surrogate pairs", () => {
+			const half = "a\ud83d";
+
+			it("are joined when the provider's deltas cut a pair", async () => {
+				const stream = subject.start + subject.delta(half) + subject.delta("\ude00b") + subject.end;
+				expect(partsOf(await ask(sendEvents(stream)))).toEqual([text("a"), text("\u{1f600}b")]);
+			});
+
+			it("are in no request: a provider refuses one as invalid JSON", async () => {
+				const request = {
+					...plainRequest,
+					messages: [
+						user(text(half)),
+						assistant([text(half)], [toolCall("call_1", "Shell", JSON.stringify({ command: half }))]),
+						toolResult("call_1", text(half)),
+						user(text(half)),
+					],
+				};
+				await ask(sendEvents(subject.stream), {}, request);
+				const body = JSON.stringify(tested.server.requests[0]?.body);
+				expect(body).toContain("a\ufffd");
+				expect(body).not.toMatch(/\\u[dD][89a-fA-F]/);
+			});
+		});
+
+		it("is sent an object as the arguments of every earlier call, whatever the model had written", async () => {
+			const written = ['{"path":"a', "[1]", "null", " ", '{"text":"one\ntwo"}', '{"text":"kept"}'];
+			const calls = written.map((given, index) => toolCall(`call_${index}`, "Shell", given));
+			const results = calls.map(({ id }) => toolResult(id, text("x")));
+			await ask(
+				sendEvents(subject.stream),
+				{},
+				{ ...plainRequest, messages: [user(text("a")), assistant([], calls), ...results] },
+			);
+			const sent = callArguments(tested.server.requests[0]?.body);
+			expect(sent).toEqual([{}, {}, {}, {}, { text: "one\ntwo" }, { text: "kept" }]);
 		});
 
 		describe("errors", () => {
@@ -365,6 +413,16 @@ export function describeProvider(name: string, subject: ProviderSubject): void {
 				await tested.server.requests[0]?.closed;
 			});
 		});
+	});
+}
+
+/** The arguments of calls in a body, under the keys of all providers. */
+function callArguments(body: unknown): unknown[] {
+	if (Array.isArray(body)) return body.flatMap(callArguments);
+	if (!isRecord(body)) return [];
+	return Object.entries(body).flatMap(([key, value]) => {
+		if (key === "arguments" && typeof value === "string") return [JSON.parse(value)];
+		return key === "args" || (key === "input" && isRecord(value)) ? [value] : callArguments(value);
 	});
 }
 

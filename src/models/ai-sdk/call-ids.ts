@@ -1,25 +1,41 @@
 // Maps the ids of tool calls to the letters that a provider accepts, each unique in a request.
 
 export interface CallIds {
-	/** The id for a call; call it in the order of the conversation. */
-	ofCall(id: string): string;
-	/** The id for a result: that of the last call before it with the same original id. */
+	/** The ids for the calls of a message; call it in the order of the conversation. */
+	ofCalls(ids: readonly string[]): string[];
+	/**
+	 * The id for a result: that of the last calls before it with the same original id, in their order where several of one
+	 * message have it.
+	 */
 	ofResult(id: string): string;
 }
 
 /** `spell` maps an id to the provider's letters; ids that become equal, or repeat, get a number. */
 export function createCallIds(spell: (id: string) => string): CallIds {
 	const used = new Set<string>();
-	const current = new Map<string, string>();
+	/** Of each original id, those of the last message that has it; a result takes the first, but for the last one. */
+	const current = new Map<string, string[]>();
+	const toUnique = (id: string): string => {
+		const spelled = spell(id) || "call";
+		let unique = spelled;
+		for (let number = 2; used.has(unique); number++) unique = `${spelled}_${number}`;
+		used.add(unique);
+		return unique;
+	};
 	return {
-		ofCall(id) {
-			const spelled = spell(id) || "call";
-			let unique = spelled;
-			for (let number = 2; used.has(unique); number++) unique = `${spelled}_${number}`;
-			used.add(unique);
-			current.set(id, unique);
-			return unique;
+		ofCalls(ids) {
+			for (const id of ids) current.delete(id);
+			return ids.map((id) => {
+				const unique = toUnique(id);
+				const others = current.get(id);
+				if (others === undefined) current.set(id, [unique]);
+				else others.push(unique);
+				return unique;
+			});
 		},
-		ofResult: (id) => current.get(id) ?? (spell(id) || "call"),
+		ofResult(id) {
+			const known = current.get(id) ?? [];
+			return (known.length > 1 ? known.shift() : known[0]) ?? (spell(id) || "call");
+		},
 	};
 }

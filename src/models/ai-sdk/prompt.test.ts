@@ -152,7 +152,21 @@ describe("media", () => {
 describe("ids of calls", () => {
 	it("are never empty and always unique", () => {
 		const ids = createCallIds((id) => id.trim());
-		expect(["", " ", "a", "a_2", "a"].map((id) => ids.ofCall(id))).toEqual(["call", "call_2", "a", "a_2", "a_3"]);
+		expect(["", " ", "a", "a_2", "a"].flatMap((id) => ids.ofCalls([id]))).toEqual([
+			"call",
+			"call_2",
+			"a",
+			"a_2",
+			"a_3",
+		]);
 		expect(["a", " ", "b"].map((id) => ids.ofResult(id))).toEqual(["a_3", "call_2", "b"]);
+	});
+
+	it("are given to the results in the order of the calls where several of a message have the same", () => {
+		const ids = createCallIds((id) => id);
+		expect(ids.ofCalls(["a", "b", "a"])).toEqual(["a", "b", "a_2"]);
+		expect(["a", "b", "a"].map((id) => ids.ofResult(id))).toEqual(["a", "b", "a_2"]);
+		expect(ids.ofCalls(["a"])).toEqual(["a_3"]);
+		expect(ids.ofResult("a")).toBe("a_3");
 	});
 });

@@ -6,10 +6,10 @@ import type {
 	LanguageModelV3ToolResultOutput,
 	LanguageModelV3ToolResultPart,
 } from "@ai-sdk/provider";
-import { isRecord } from "../../base/json.ts";
 import { type ContentPart, joinTexts, type MediaKind } from "../../events/content.ts";
 import type { HistoryEntry } from "../../events/conversation.ts";
 import type { ModelRequest, ToolSpecification } from "../model.ts";
+import { toCallInput } from "../requests/call-arguments.ts";
 import { type CallIds, createCallIds } from "./call-ids.ts";
 import { type MediaPart, toResultMedia, toUserMedia } from "./media.ts";
 import { type ProviderMemory, readExtras, readSeal, toProviderOptions } from "./memory.ts";
@@ -108,26 +108,18 @@ function toAssistantMessage(message: HistoryEntry, ids: CallIds, rules: PromptRu
 			}
 		}
 	}
-	for (const call of message.toolCalls ?? []) {
+	const calls = message.toolCalls ?? [];
+	const callIds = ids.ofCalls(calls.map(({ id }) => id));
+	for (const [index, call] of calls.entries()) {
 		content.push({
 			type: "tool-call",
-			toolCallId: ids.ofCall(call.id),
+			toolCallId: callIds[index] ?? call.id,
 			toolName: call.function.name,
-			input: toInput(call.function.arguments),
+			input: toCallInput(call.function.arguments),
 			...toProviderOptions(memory, readExtras(memory, call.extras)),
 		});
 	}
 	return { role: "assistant", content };
-}
-
-/** Providers refuse arguments that are not an object; the result of such a call reports what was wrong with them. */
-function toInput(argumentsText: string | null): Record<string, unknown> {
-	try {
-		const value: unknown = JSON.parse(argumentsText || "{}");
-		return isRecord(value) ? value : {};
-	} catch {
-		return {};
-	}
 }
 
 function toOutput(parts: readonly ContentPart[], { media }: PromptRules): LanguageModelV3ToolResultOutput {

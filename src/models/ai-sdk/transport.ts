@@ -7,6 +7,7 @@ import { type PlainAnswer, type ServerEvents, streamServerEvents } from "../http
 import { RequestFailure, requestFailure } from "../http/request-failure.ts";
 import { createFailure, type ModelFailure } from "../model.ts";
 import type { ModelSettings } from "../model-settings.ts";
+import { toJsonBody } from "../requests/json-body.ts";
 import { toModelFailure } from "./failures.ts";
 
 /** A request as a package would send it; header names are in lower case. */
@@ -67,7 +68,7 @@ export function createTransport(
 			{
 				url,
 				headers,
-				body: JSON.stringify(body),
+				body: toJsonBody(body),
 				responseTimeout: timeouts.response,
 				idleTimeout: () => timeouts.idle,
 				clock,

@@ -1,5 +1,6 @@
 // Reads the events of a message stream and passes on those that the package knows, with only the keys it reads. Others
 // (new events, blocks, deltas, keys) are ignored, as the API asks of its clients.
+import { randomBytes } from "node:crypto";
 import { isRecord } from "../../base/json.ts";
 import { type Fields, passed, readJsonEvent, skipped, toCount, toText } from "../ai-sdk/event-json.ts";
 import type { EventReading } from "../ai-sdk/transport.ts";
@@ -65,7 +66,9 @@ export function createMessageEvents(): MessageEvents {
 			case "redacted_thinking":
 				return passed(start({ type: "redacted_thinking", data: toText(block["data"]) ?? "" }));
 			case "tool_use": {
-				const { id, name, input } = block;
+				const { name, input } = block;
+				// The package accepts no call without one, which servers like this API send.
+				const id = toText(block["id"]) ?? `toolu_${randomBytes(12).toString("hex")}`;
 				return passed(start({ type: "tool_use", id, name, input: isRecord(input) ? input : {} }));
 			}
 			default:

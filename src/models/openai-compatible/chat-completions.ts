@@ -8,6 +8,7 @@ import { type ServerEvents, streamServerEvents } from "../http/event-stream.ts";
 import { createRedaction } from "../http/redaction.ts";
 import { RequestFailure, requestFailure } from "../http/request-failure.ts";
 import { createFailure, type ModelChunk, type ModelFailure, type ModelRequest } from "../model.ts";
+import { toJsonBody } from "../requests/json-body.ts";
 import { type ChunkReader, createChunkReader } from "./chunk-reader.ts";
 import { toAnswerFailure, toStreamFailure } from "./failures.ts";
 import type { ChatFlavour, ChatSettings } from "./flavour.ts";
@@ -139,7 +140,7 @@ function requestEvents(
 			fetch: settings.network.fetch,
 			url: toEndpoint(settings.baseUrl),
 			headers: toHeaders(settings),
-			body: JSON.stringify(toBody(request, settings, flavour)),
+			body: toJsonBody(toBody(request, settings, flavour)),
 			responseTimeout: response,
 			idleTimeout: () => (reader.answer.finishReason === null ? idle : tailTime()),
 			clock: settings.clock,

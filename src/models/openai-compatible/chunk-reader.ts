@@ -77,7 +77,7 @@ export function createChunkReader(reasoningKeys: readonly string[], identifiers:
 			if (isEmpty && answer.finishReason === "content_filter") {
 				throw new RequestFailure(createRefusal("The provider's content filter stopped the answer."));
 			}
-			order.end();
+			order.end(answer.finishReason === "length");
 		},
 	};
 }

@@ -2,6 +2,7 @@
 import { type ContentPart, joinTexts, type ToolCall } from "../../events/content.ts";
 import type { HistoryEntry } from "../../events/conversation.ts";
 import type { ModelRequest } from "../model.ts";
+import { toCallText } from "../requests/call-arguments.ts";
 import type { BodyFields, ChatFlavour, ChatSettings } from "./flavour.ts";
 
 /**
@@ -81,8 +82,8 @@ function toReasoning(message: HistoryEntry, settings: ChatSettings, flavour: Cha
 
 function toRequestToolCall(call: ToolCall): BodyFields {
 	const { name, arguments: argumentsText } = call.function;
-	// Servers parse the arguments of earlier calls; empty text is not JSON.
-	return { id: call.id, type: "function", function: { name, arguments: argumentsText || "{}" } };
+	// Servers parse the arguments of earlier calls, and refuse the whole request when they cannot.
+	return { id: call.id, type: "function", function: { name, arguments: toCallText(argumentsText) } };
 }
 
 /** A plain string where possible: every server accepts it. Reasoning is not content. */

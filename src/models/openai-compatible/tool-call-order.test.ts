@@ -16,7 +16,7 @@ function play(...steps: readonly Step[]): ModelPart[][] {
 		else order.addToolCall({ index: null, id: null, name: null, argumentsPiece: "", ...step });
 		return order.take();
 	});
-	order.end();
+	order.end(false);
 	return [...batches, order.take()];
 }
 
@@ -99,6 +99,33 @@ describe("the order of parts", () => {
 			[toolCall("c0", "f", "{"), piece("}"), piece(" ")],
 		],
 		[
+			"one id for calls of several indexes",
+			[
+				{ index: 0, id: "c0", name: "f", argumentsPiece: "{" },
+				{ index: 1, id: "c0", name: "f", argumentsPiece: "{" },
+				{ index: 0, id: "c0", argumentsPiece: "}" },
+				{ index: 1, argumentsPiece: "}" },
+			],
+			[toolCall("c0", "f", "{"), piece("}"), toolCall("c0", "f", "{"), piece("}")],
+		],
+		[
+			"one id for calls of several tools",
+			[
+				{ id: "c0", name: "f", argumentsPiece: "{}" },
+				{ id: "c0", name: "g", argumentsPiece: "{}" },
+			],
+			[toolCall("c0", "f", "{}"), toolCall("c0", "g", "{}")],
+		],
+		[
+			"one id for calls of a tool",
+			[
+				{ id: "c0", name: "f", argumentsPiece: '{"x":1}' },
+				{ id: "c0", name: "f", argumentsPiece: '{"x":2}' },
+				{ id: "c0", name: "f", argumentsPiece: "" },
+			],
+			[toolCall("c0", "f", '{"x":1}'), toolCall("c0", "f", '{"x":2}')],
+		],
+		[
 			"a late name",
 			[
 				{ index: 0, id: "c0", argumentsPiece: "{" },
@@ -113,6 +140,32 @@ describe("the order of parts", () => {
 		],
 	])("accepts %s", (_name, steps, parts) => {
 		expect(play(...steps).flat()).toEqual(parts);
+	});
+
+	it.each<[string, Step[], ModelPart[]]>([
+		["a call alone", [{ index: 0, id: "c0", name: "f" }], [toolCall("c0", "f"), piece("{")]],
+		[
+			"a call that waits for another one",
+			[
+				{ index: 0, id: "c0", name: "f" },
+				{ index: 1, id: "c1", name: "g" },
+			],
+			[toolCall("c0", "f"), toolCall("c1", "g", "{")],
+		],
+		["a call with text after it", [{ index: 0, id: "c0", name: "f" }, "a"], [toolCall("c0", "f"), text("a")]],
+		[
+			"arguments that have begun",
+			[{ index: 0, id: "c0", name: "f", argumentsPiece: "{}" }],
+			[toolCall("c0", "f", "{}")],
+		],
+	])("leaves arguments that were cut off before they began unparsable: %s", (_name, steps, parts) => {
+		const order = createPartOrder(identifiers);
+		for (const step of steps) {
+			if (typeof step === "string") order.addContent(text(step));
+			else order.addToolCall({ index: null, id: null, name: null, argumentsPiece: "", ...step });
+		}
+		order.end(true);
+		expect(order.take()).toEqual(parts);
 	});
 
 	it("refuses a call without a name, and one that continues after its end", () => {

@@ -20,8 +20,11 @@ export interface PartOrder {
 	addToolCall(delta: ToolCallDelta): void;
 	/** The parts that can be emitted now. */
 	take(): ModelPart[];
-	/** The answer is complete: releases all waiting parts. Throws RequestFailure for a call without a name. */
-	end(): void;
+	/**
+	 * The answer is complete, or was cut off at its maximal length: releases all waiting parts. Throws RequestFailure for a call
+	 * without a name.
+	 */
+	end(isCutOff: boolean): void;
 }
 
 interface CallDraft {
@@ -88,6 +91,12 @@ export function createPartOrder(identifiers: Identifiers): PartOrder {
 		release(false);
 	};
 
+	/** Whether nothing came after the call. */
+	const endsWith = (call: CallDraft): boolean => {
+		const last = waiting.at(-1);
+		return last === undefined ? current === call : last.kind === "call" && last.call === call;
+	};
+
 	return {
 		addContent(part) {
 			waiting.push({ kind: "content", part });
@@ -110,19 +119,34 @@ export function createPartOrder(identifiers: Identifiers): PartOrder {
 			ready = [];
 			return parts;
 		},
-		end: () => release(true),
+		end(isCutOff) {
+			const last = calls.at(-1);
+			// Cut off before its arguments began: they are left unparsable, because it must not run without any.
+			if (isCutOff && last?.arguments.trim() === "" && endsWith(last))
+				extend(last, { ...nothing, argumentsPiece: "{" });
+			release(true);
+		},
 	};
 }
 
+const nothing: ToolCallDelta = { index: null, id: null, name: null, argumentsPiece: "" };
+
 /** The call that a delta continues, or null when it begins one. Servers repeat, omit and reuse both ids and indexes. */
 function findCall(calls: readonly CallDraft[], delta: ToolCallDelta): CallDraft | null {
-	const sameId = delta.id === null ? undefined : calls.findLast((call) => call.id === delta.id);
-	if (sameId !== undefined) return sameId;
+	const sameId = delta.id === null ? [] : calls.filter((call) => call.id === delta.id);
+	if (sameId.length > 0) return sameId.findLast((call) => !isAnother(call, delta)) ?? null;
 	const candidate = delta.index === null ? calls.at(-1) : calls.findLast((call) => call.index === delta.index);
 	if (candidate === undefined) return null;
 	if (delta.id !== null && candidate.id !== null) return null;
 	if (delta.name === null || candidate.name === null) return candidate;
 	return delta.name !== candidate.name || isComplete(candidate) ? null : candidate;
+}
+
+/** Whether a delta with the id of the call begins another one, because the server gives one id to all of them. */
+function isAnother(call: CallDraft, { index, name, argumentsPiece }: ToolCallDelta): boolean {
+	if (index !== null && call.index !== null && index !== call.index) return true;
+	if (name === null || call.name === null) return false;
+	return name !== call.name || (argumentsPiece.trim() !== "" && isComplete(call));
 }
 
 function isComplete(call: CallDraft): boolean {

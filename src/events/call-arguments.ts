@@ -1,29 +1,42 @@
 // Decodes the JSON arguments of tool calls as models really send them, and gives a canonical form for comparing calls.
 import { errorText } from "../base/errors.ts";
 import { endOfJsonString, isRecord, isTextNestedWithin } from "../base/json.ts";
+import { toWellFormed } from "../base/well-formed.ts";
 
 export type DecodedArguments =
-	| { readonly ok: true; readonly value: unknown }
+	/** `isStrict`: the text is the JSON of this value for every parser. */
+	| { readonly ok: true; readonly value: unknown; readonly isStrict: boolean }
 	| { readonly ok: false; readonly reason: string };
 
 /** Levels that arguments may nest: deeper ones cannot be serialized again. */
 const argumentsDepth = 1000;
 
-/** Decodes argument text: empty text means `{}`, and raw control characters inside strings are accepted. */
+/**
+ * Decodes argument text: empty text means `{}`, and raw control characters inside strings are accepted. Half a surrogate pair
+ * becomes U+FFFD, as it would in a file or a command: providers and strict clients accept no JSON that has one.
+ */
 export function decodeArguments(text: string | null): DecodedArguments {
-	if (text === null || text.trim() === "") return { ok: true, value: {} };
+	if (text === null || text.trim() === "") return { ok: true, value: {}, isStrict: false };
 	if (!isTextNestedWithin(text, argumentsDepth)) {
 		return { ok: false, reason: `They nest more than ${argumentsDepth} levels deep.` };
 	}
 	try {
-		return { ok: true, value: JSON.parse(text) };
+		return { ok: true, value: parse(text), isStrict: !halves.test(text) };
 	} catch (strict) {
 		try {
-			return { ok: true, value: JSON.parse(escapeControlCharacters(text)) };
+			return { ok: true, value: parse(escapeControlCharacters(text)), isStrict: false };
 		} catch {
 			return { ok: false, reason: errorText(strict) };
 		}
 	}
+}
+
+/** Where there may be half a surrogate pair, escaped or not. */
+const halves = /\\u[dD][89a-fA-F]|\p{Surrogate}/u;
+
+function parse(text: string): unknown {
+	if (!halves.test(text)) return JSON.parse(text);
+	return JSON.parse(text, (_key, inner: unknown) => (typeof inner === "string" ? toWellFormed(inner) : inner));
 }
 
 /** The character after a backslash is left as it is. */

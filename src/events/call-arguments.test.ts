@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { longestPause, shortestPause } from "../../test/support/host/pauses.ts";
-import { canonicalJson, decodeArguments } from "./arguments.ts";
+import { canonicalJson, decodeArguments } from "./call-arguments.ts";
 
 const value = (text: string | null) => {
 	const decoded = decodeArguments(text);
@@ -19,6 +19,11 @@ describe("decodeArguments", () => {
 		expect(value('{"a":"ü€😀\u2028\n"}')).toEqual({ a: "ü€😀\u2028\n" });
 		expect(value('{"a":"\\ud83d\\ude00"}')).toEqual({ a: "😀" });
 	});
+
+	it.each(['{"a":["x\\ud83d"]}', '{"a":["x\\uDE00"]}', '{"a":["x\ud83d"]}'])(
+		"replaces half a surrogate pair in %j",
+		(text) => expect(value(text)).toEqual({ a: ["x\ufffd"] }),
+	);
 
 	it("returns values other than objects and leaves them to the schema", () => {
 		expect([value("[1]"), value("null"), value('"x"')]).toEqual([[1], null, "x"]);
