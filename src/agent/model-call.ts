@@ -1,12 +1,12 @@
 // One attempt at a model call: emits the answer as it streams and starts each tool call once it is complete.
-import type { TokenUsage } from "../events/content.ts";
+import type { ContentPart, TokenUsage } from "../events/content.ts";
 import type { EventBody } from "../events/event.ts";
 import { createFailure, type Model, type ModelFailure, type ModelPart, type ModelRequest } from "../models/model.ts";
 import { type Assembly, createAssembly } from "./assembly.ts";
 import type { TurnDependencies } from "./dependencies.ts";
 import type { RepetitionGuard } from "./repetition.ts";
 import { emptyAnswer } from "./retries.ts";
-import { createRunningCalls, type RunningCalls } from "./running-calls.ts";
+import { type ActedCall, createRunningCalls, type RunningCalls } from "./running-calls.ts";
 
 export type ModelCallOutcome =
 	/** Complete, except for its last tool call, which the caller starts after emitting the status. */
@@ -17,9 +17,15 @@ export type ModelCallOutcome =
 			readonly usage: TokenUsage | null;
 			readonly messageId: string | null;
 	  }
-	/** The calls it started have ended, and nothing of them was emitted. */
-	| { readonly kind: "failed"; readonly failure: ModelFailure }
+	/** The calls it started have ended. Of those that acted, `lost` has what the next attempt must know. */
+	| { readonly kind: "failed"; readonly failure: ModelFailure; readonly lost: LostAnswer }
 	| { readonly kind: "cancelled" };
+
+/** What a failed attempt leaves: what the model had said and thought, and the calls that began to change something. */
+export interface LostAnswer {
+	readonly content: readonly ContentPart[];
+	readonly acted: readonly ActedCall[];
+}
 
 export async function callModel(
 	model: Model,
@@ -32,7 +38,9 @@ export async function callModel(
 	const calls = createRunningCalls(dependencies, repetition.beginAnswer(), signal);
 	const fail = async (failure: ModelFailure): Promise<ModelCallOutcome> => {
 		await calls.abandon();
-		return signal.aborted ? { kind: "cancelled" } : { kind: "failed", failure };
+		if (signal.aborted) return { kind: "cancelled" };
+		assembly.end();
+		return { kind: "failed", failure, lost: { content: assembly.content(), acted: calls.acted() } };
 	};
 	try {
 		for await (const chunk of model.stream(request, signal)) {

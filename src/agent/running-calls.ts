@@ -4,7 +4,7 @@ import { unlessLate } from "../base/abort.ts";
 import { createDeferred } from "../base/deferred.ts";
 import { createKeyedQueue } from "../base/keyed-queue.ts";
 import { canonicalJson, decodeArguments } from "../events/call-arguments.ts";
-import type { ToolCall } from "../events/content.ts";
+import type { ToolCall, ToolReturn } from "../events/content.ts";
 import type { TurnDependencies } from "./dependencies.ts";
 import { type AnswerRepetition, withReminder } from "./repetition.ts";
 import { runToolCall, type SettledCall } from "./tool-call.ts";
@@ -21,6 +21,15 @@ export interface RunningCalls {
 	results(): Promise<readonly (SettledCall | null)[]>;
 	/** Aborts every call and waits a limited time for the end of its effects. Nothing is emitted about them. */
 	abandon(): Promise<void>;
+	/** The calls so far that began to change something, in their order. */
+	acted(): readonly ActedCall[];
+}
+
+/** A call that may have had an effect. */
+export interface ActedCall {
+	readonly call: ToolCall;
+	/** Null when it was aborted: its outcome is unknown. */
+	readonly result: ToolReturn | null;
 }
 
 /** `signal` aborts the calls as well; the caller still awaits `abandon` or `results`. */
@@ -36,6 +45,17 @@ export function createRunningCalls(
 	const targets = createKeyedQueue();
 	const executions = new Map<string, Promise<SettledCall | null>>();
 	const outcomes: Promise<SettledCall | null>[] = [];
+	const acting = new Map<ToolCall, ToolReturn | null>();
+	const watched: TurnDependencies = {
+		...dependencies,
+		journal: {
+			...dependencies.journal,
+			async started(call, hasEffect) {
+				if (hasEffect) acting.set(call, null);
+				await dependencies.journal.started(call, hasEffect);
+			},
+		},
+	};
 	let allPrepared: Promise<unknown> = Promise.resolve();
 
 	const run = async (call: ToolCall): Promise<SettledCall | null> => {
@@ -43,8 +63,10 @@ export function createRunningCalls(
 		const place = { targets, earlierPrepared: allPrepared, isPrepared: prepared.resolve };
 		allPrepared = Promise.all([allPrepared, prepared.promise]);
 		// Later calls continue whatever ended this one before it was prepared.
-		const running = runToolCall(call, dependencies, place, either).finally(prepared.resolve);
-		return await unlessLate(running, either, patience, dependencies.clock);
+		const running = runToolCall(call, watched, place, either).finally(prepared.resolve);
+		const settled = await unlessLate(running, either, patience, dependencies.clock);
+		if (settled !== null && acting.has(call)) acting.set(call, settled.result);
+		return settled;
 	};
 
 	const delivered = async (
@@ -80,6 +102,7 @@ export function createRunningCalls(
 			own.abort();
 			await Promise.allSettled(outcomes);
 		},
+		acted: () => [...acting].map(([call, result]) => ({ call, result })),
 	};
 }
 

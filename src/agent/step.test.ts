@@ -11,6 +11,7 @@ import {
 import { createToolDouble, createTurnSubject, editNeed } from "../../test/support/sessions/turn-subject.ts";
 import { createDeferred } from "../base/deferred.ts";
 import { toolSuccess } from "../events/content.ts";
+import type { ContextRow } from "../events/conversation.ts";
 import { modelFailure } from "../models/model.ts";
 
 const usage = { input_other: 80, output: 7, input_cache_read: 15, input_cache_creation: 5 };
@@ -131,6 +132,93 @@ describe("retries of a turn", () => {
 		clock.advance(1000);
 		await running;
 		expect(order.slice(-4)).toEqual(["effect over", "step.retrying", "content.delta", "status.changed"]);
+	});
+});
+
+describe("calls of a failed attempt that changed something", () => {
+	const acting = (double: Parameters<typeof createToolDouble>[1] = {}) =>
+		createToolDouble("Act", { hasEffect: true, ...double });
+	const asked = { type: "message", message: { role: "user", content: [{ type: "text", text: "hi" }] } } as const;
+	const conversation = (rows: readonly ContextRow[]) =>
+		rows.flatMap((row) => (row.type === "message" ? [row.message] : []));
+
+	it.each([
+		["a transient error", modelFailure("connection", "reset")],
+		["an overflow within the answer", modelFailure("overflow", "too long", 400)],
+	])("are in the request of the next attempt, after %s", async (_name, failure) => {
+		const gate = createModelGate();
+		const model = createScriptedModel([
+			[
+				parts({ type: "think", think: "act", encrypted: null }),
+				call("c1", "Act"),
+				call("c2", "Look"),
+				say("x"),
+				gate,
+				failure,
+			],
+			[say("ok"), done()],
+		]);
+		const clock = createFakeClock();
+		const results: string[] = [];
+		const subject = createTurnSubject(model, [acting(), createToolDouble("Look")], {
+			clock,
+			emit: async (body) => {
+				if (body.type === "tool.result") results.push(body.toolCallId);
+				if (body.type === "step.retrying") setImmediate(() => clock.advance(1000));
+			},
+		});
+		const running = subject.run();
+		await gate.reached;
+		while (results.length < 2) await settled();
+		gate.open();
+		expect(await running).toEqual({ status: "finished" });
+		expect(model.requests[1]?.messages).toMatchObject([
+			asked.message,
+			{ role: "assistant", content: [{ type: "think", think: "act" }], toolCalls: [{ id: "c1" }] },
+			{ role: "tool", toolCallId: "c1", content: [{ type: "text", text: "Act output" }] },
+		]);
+		expect(conversation(subject.rows).map(({ role }) => role)).toEqual(["user", "assistant", "tool", "assistant"]);
+	});
+
+	it("are of unknown outcome when they had not ended", async () => {
+		const gate = createModelGate();
+		const executing = createDeferred<void>();
+		const tool = acting({
+			execute: (signal) => {
+				executing.resolve();
+				return new Promise((resolve) => signal.addEventListener("abort", () => resolve(toolSuccess({}))));
+			},
+		});
+		const model = createScriptedModel([
+			[call("c1", "Act"), say("x"), gate, modelFailure("timeout", "slow")],
+			[say("ok"), done()],
+		]);
+		const clock = createFakeClock();
+		const subject = createTurnSubject(model, [tool], { clock });
+		const running = subject.run();
+		await gate.reached;
+		await executing.promise;
+		gate.open();
+		while (clock.waiting() === 0) await settled();
+		clock.advance(1000);
+		await running;
+		expect(model.requests[1]?.messages.at(-1)).toMatchObject({
+			role: "tool",
+			toolCallId: "c1",
+			content: [{ text: expect.stringContaining("Look before you repeat it.") }],
+		});
+	});
+
+	it("are in the context after a failure that ends the turn, stored with its event", async () => {
+		const gate = createModelGate();
+		const model = createScriptedModel([[call("c1", "Act"), say("x"), gate, modelFailure("provider", "no")]]);
+		const subject = createTurnSubject(model, [acting()]);
+		const running = subject.run();
+		await gate.reached;
+		while (!subject.order.includes("tool.result c1")) await settled();
+		gate.open();
+		expect(await running).toMatchObject({ status: "failed" });
+		expect(subject.order.slice(-2)).toEqual(["rows assistant tool", "step.interrupted"]);
 	});
 });
 

@@ -7,12 +7,12 @@ import type { Model, ModelFailure } from "../models/model.ts";
 import { missingCapability } from "./capabilities.ts";
 import { messageRow } from "./context.ts";
 import type { TurnDependencies } from "./dependencies.ts";
-import { callModel, type ModelCallOutcome } from "./model-call.ts";
+import { callModel, type LostAnswer, type ModelCallOutcome } from "./model-call.ts";
 import type { RepetitionGuard } from "./repetition.ts";
 import { requestBasis, requestMessages } from "./request-basis.ts";
 import { type StepFailure, toStepFailure, withRetries } from "./retries.ts";
 import type { SettledCall } from "./tool-call.ts";
-import { toToolMessage } from "./tool-results.ts";
+import { brokenOffCall, toToolMessage } from "./tool-results.ts";
 
 export type StepOutcome =
 	| {
@@ -111,22 +111,32 @@ function isStoppedByRejection(results: readonly SettledCall[]): boolean {
 	return rejections.includes("plain") && !rejections.includes("with-feedback");
 }
 
+type FailedCall = Extract<ModelCallOutcome, { kind: "failed" }>;
+
 async function callWithRetries(
 	n: number,
 	model: Model,
 	dependencies: TurnDependencies,
 	repetition: RepetitionGuard,
 	signal: AbortSignal,
-): Promise<ModelCallOutcome> {
+): Promise<Exclude<ModelCallOutcome, FailedCall> | Pick<FailedCall, "kind" | "failure">> {
 	const { context, limits, emit } = dependencies;
-	const request = {
-		...requestBasis(dependencies),
-		tools: await dependencies.tools.specifications(),
-		messages: requestMessages(dependencies),
-		...(context.tokenCount > 0 ? { knownTokens: context.tokenCount } : {}),
+	const tools = await dependencies.tools.specifications();
+	const attempt = async (): Promise<ModelCallOutcome> => {
+		const request = {
+			...requestBasis(dependencies),
+			tools,
+			messages: requestMessages(dependencies),
+			...(context.tokenCount > 0 ? { knownTokens: context.tokenCount } : {}),
+		};
+		const outcome = await callModel(model, request, dependencies, repetition, signal);
+		// Stored together with the event that makes the answer void, or that ends the step.
+		if (outcome.kind === "failed" && outcome.lost.acted.length > 0)
+			await context.appendWithNext(toLostRows(outcome.lost, model));
+		return outcome;
 	};
 	return await withRetries(
-		() => callModel(model, request, dependencies, repetition, signal),
+		attempt,
 		dependencies,
 		({ attempt, wait, errorType, statusCode }) =>
 			emit({
@@ -139,6 +149,23 @@ async function callWithRetries(
 				status_code: statusCode,
 			}),
 		signal,
+	);
+}
+
+/**
+ * What the model learns of the calls of a failed attempt that began to change something: otherwise it would request them
+ * again. Of what it said only its reasoning is retained, which some providers require back with the calls.
+ */
+function toLostRows({ content, acted }: LostAnswer, model: Model): ContextRow[] {
+	const reasoning = content.filter((part) => part.type === "think");
+	const results = acted.map(({ call, result }) => toToolMessage(call.id, result ?? brokenOffCall));
+	const accepted = results.map((message) =>
+		missingCapability(model, message.content) === null
+			? message
+			: { ...message, content: message.content.filter((part) => part.type === "text") },
+	);
+	return [{ role: "assistant", content: reasoning, toolCalls: acted.map(({ call }) => call) } as const, ...accepted].map(
+		messageRow,
 	);
 }
 

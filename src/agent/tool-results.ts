@@ -78,6 +78,12 @@ export function withheldResult(reason: string): ToolReturn {
 	return toolError(reason, "Withheld by a hook");
 }
 
+/** The result of a call that ended with the model's answer, which the provider broke off. */
+export const brokenOffCall = toolError(
+	"The call was ended before it was over, because the answer of the model broke off. It may have taken effect in part or in whole. Look before you repeat it.",
+	"Broken off",
+);
+
 /** The result of a call that exceeds a budget. */
 export function beyondBudget(reason: string): ToolReturn {
 	return toolError(`The tool was not run. ${reason}`, "Budget used up");
