@@ -1,17 +1,20 @@
 import { describe, expect, it } from "vitest";
 import { createSteppingClock } from "../../test/support/host/stepping-clock.ts";
 import {
+	call,
 	createModelGate,
 	createScriptedModel,
 	done,
 	type ModelScript,
 	say,
 } from "../../test/support/models/scripted-model.ts";
-import { createTurnSubject } from "../../test/support/sessions/turn-subject.ts";
+import { createToolDouble, createTurnSubject } from "../../test/support/sessions/turn-subject.ts";
+import { toolSuccess } from "../events/content.ts";
 import type { ContextRow, HistoryEntry } from "../events/conversation.ts";
 import { modelFailure } from "../models/model.ts";
 import { Context, type ContextLog, messageRow } from "./context.ts";
 import type { TurnDependencies } from "./dependencies.ts";
+import { resultSizeOf, textSizeOf } from "./shortening.ts";
 
 const text = (role: "user" | "assistant" | "tool", value: string): HistoryEntry => ({
 	role,
@@ -39,13 +42,18 @@ const history: readonly HistoryEntry[] = [
 ];
 
 /** A turn whose context is that full: the model's window has 1000 tokens. */
-function createSubject(scripts: readonly ModelScript[], tokens: number, overrides: Partial<TurnDependencies> = {}) {
+function createSubject(
+	scripts: readonly ModelScript[],
+	tokens: number,
+	overrides: Partial<TurnDependencies> = {},
+	messages: readonly HistoryEntry[] = history,
+) {
 	const model = createScriptedModel(scripts);
 	const retained: ContextRow[][] = [];
 	const log: ContextLog = {
 		change: async ({ kind, rows: changed }) => void (kind === "replace" && retained.push([...changed])),
 	};
-	const rows: ContextRow[] = [...history.map(messageRow), { type: "usage", tokenCount: tokens }];
+	const rows: ContextRow[] = [...messages.map(messageRow), { type: "usage", tokenCount: tokens }];
 	const context = new Context(log, rows, "Be brief.");
 	const subject = createTurnSubject(model, [], { context, ...overrides });
 	return { ...subject, model, context, retained };
@@ -303,6 +311,71 @@ describe("a request that exceeds the context window of the model", () => {
 		});
 		expect(types(subject).slice(-3)).toEqual(["compaction.started", "compaction.ended", "step.interrupted"]);
 		expect(subject.context.messages).toHaveLength(6);
+	});
+
+	it("is shortened when the summary of a history is too long to be requested, until it fits", async () => {
+		const answers = [[full], [full], [say("the summary"), done(usage(100, 30))], [say("ok"), done()]];
+		const subject = createSubject(answers, 10, {}, [text("user", `begin ${"x".repeat(9000)} end`), ...history]);
+		expect(await subject.run("third wish")).toEqual({ status: "finished" });
+		const sizes = subject.model.requests.slice(1, 3).map(({ messages }) => textSizeOf(messages[0]?.content ?? []));
+		expect(sizes[0]).toBeLessThan(9000);
+		expect(sizes[1]).toBeLessThan(sizes[0] ?? 0);
+		const asked = JSON.stringify(subject.model.requests[2]);
+		for (const part of ["begin", "end", "first wish", "second wish"]) expect(asked).toContain(part);
+		expect(JSON.stringify(subject.context.messages)).toContain("the summary");
+	});
+
+	it("is repeated with shorter results of tools when nothing else is left to compact", async () => {
+		const read: ModelScript = [call("c1", "Read"), call("c2", "Read", '{"a":1}'), done(usage(10, 1))];
+		const model = createScriptedModel([read, [full], [full], [say("ok"), done()]]);
+		const tool = createToolDouble("Read", { result: toolSuccess({ output: `begin ${"x".repeat(1500)} end` }) });
+		const subject = createTurnSubject(model, [tool]);
+		expect(await subject.run("read")).toEqual({ status: "finished" });
+		const sizes = model.requests.slice(1).map(({ messages }) => resultSizeOf(messages));
+		expect(sizes[0]).toBe(sizes[1]);
+		expect(sizes[2]).toBeLessThan((sizes[1] ?? 0) * 0.6);
+		expect(model.requests[3]?.messages.map(({ role, toolCallId }) => toolCallId ?? role)).toEqual([
+			"user",
+			"assistant",
+			"c1",
+			"c2",
+		]);
+		expect(types(subject).slice(-8)).toEqual([
+			"step.retrying",
+			"compaction.started",
+			"compaction.ended",
+			"step.retrying",
+			"compaction.started",
+			"compaction.ended",
+			"content.delta",
+			"status.changed",
+		]);
+	});
+
+	it("is not sent when the results of tools alone exceed the window: they are shortened before", async () => {
+		const model = createScriptedModel([
+			[call("c1", "Read"), done(usage(10, 1))],
+			[say("ok"), done()],
+		]);
+		const tool = createToolDouble("Read", { result: toolSuccess({ output: "x".repeat(50_000) }) });
+		const subject = createTurnSubject(model, [tool]);
+		expect(await subject.run("read")).toEqual({ status: "finished" });
+		expect(resultSizeOf(model.requests[1]?.messages ?? [])).toBeLessThan(2000);
+	});
+
+	it.each([
+		["is known where it leaves room for an answer", 890, 890],
+		["is not known where it would leave none, as under a model with a smaller window", 5000, undefined],
+	])("has a summary whose length %s", async (_name, tokens, known) => {
+		const subject = createSubject(
+			[
+				[say("the summary"), done(usage(100, 30))],
+				[say("ok"), done()],
+			],
+			tokens,
+		);
+		await subject.run("third wish");
+		expect(subject.model.requests[0]?.knownTokens).toBe(known);
 	});
 
 	it("leads to no compaction once the turn is cancelled", async () => {

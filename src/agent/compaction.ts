@@ -6,7 +6,8 @@ import { estimateTokens, messageRow } from "./context.ts";
 import type { CompactionTrigger, TurnDependencies } from "./dependencies.ts";
 import { systemText } from "./marked-text.ts";
 import { type StepFailure, toStepFailure, withRetries } from "./retries.ts";
-import { askSilently } from "./silent-call.ts";
+import { resultSizeOf, shortenedParts, shortestRoom, textSizeOf, withShortenedResults } from "./shortening.ts";
+import { askSilently, type SilentAnswer } from "./silent-call.ts";
 
 export type CompactionOutcome =
 	| { readonly kind: "done" }
@@ -21,6 +22,15 @@ type Dependencies = Pick<
 
 /** Messages of user and assistant to preserve at the end. */
 const preservedMessages = 2;
+
+/** Characters of text in a token, as a model's window is filled: fewer than on average. */
+const charactersPerToken = 3;
+
+/** How often what does not fit is halved. */
+const halvings = 4;
+
+/** The part of the window that the request for a summary may fill if the answer is to have room. */
+const fullestRequest = 0.9;
 
 const systemPrompt =
 	"You condense the history of a coding agent's work, so that the agent can continue from your summary alone. You write nothing but the summary.";
@@ -90,13 +100,43 @@ async function replaceOlder(
 	if (summary.kind !== "done") return summary;
 	const notes = (await compaction.notes()).map((text): HistoryEntry => ({ role: "user", content: [textPart(text)] }));
 	const appended = [...preserved, ...notes];
+	const room = model.maxContextSize - summary.tokens;
+	const fitting =
+		estimateTokens(appended) < room ? appended : withShortenedResults(appended, (room * charactersPerToken) / 2);
 	await context.replace([
 		{ type: "checkpoint", id: 0 },
-		...[...summary.messages, ...appended].map(messageRow),
-		{ type: "usage", tokenCount: summary.tokens + estimateTokens(appended) },
+		...[...summary.messages, ...fitting].map(messageRow),
+		{ type: "usage", tokenCount: summary.tokens + estimateTokens(fitting) },
 	]);
 	await commit();
 	return { kind: "done" };
+}
+
+/**
+ * Halves the results of tools in a context that is too long although it was compacted, and emits begin and end as a
+ * compaction does. Null when there is nothing to shorten.
+ */
+export function shortenResults(
+	model: Model,
+	{ context, commit, emit }: Pick<Dependencies, "context" | "commit" | "emit">,
+): (() => Promise<CompactionOutcome>) | null {
+	const size = resultSizeOf(context.messages);
+	if (size < shortestRoom) return null;
+	return async () => {
+		await emit({ type: "compaction.started" });
+		const messages = withShortenedResults(
+			context.messages,
+			Math.min(size, model.maxContextSize * charactersPerToken) / 2,
+		);
+		await context.replace([
+			{ type: "checkpoint", id: 0 },
+			...messages.map(messageRow),
+			{ type: "usage", tokenCount: estimateTokens(messages) },
+		]);
+		await commit();
+		await emit({ type: "compaction.ended" });
+		return { kind: "done" };
+	};
 }
 
 /** The messages to summarise, and those at the end to preserve. */
@@ -129,31 +169,53 @@ async function summarise(
 	signal: AbortSignal,
 ): Promise<Summary | Exclude<CompactionOutcome, { kind: "done" }>> {
 	const { context, cacheKey } = dependencies;
-	const request = {
-		systemPrompt,
-		messages: [{ role: "user", content: toMaterial(older, focus) } as const],
-		cacheKey,
-		...(context.tokenCount > 0 ? { knownTokens: context.tokenCount } : {}),
+	const history = toMaterial(older);
+	const size = textSizeOf(history);
+	const ask = (room: number) => {
+		const isWhole = size <= room;
+		// A count of the context says nothing of a part of it, and where it fills the window it would leave the answer no room.
+		const isMeaningful =
+			isWhole && context.tokenCount > 0 && context.tokenCount < model.maxContextSize * fullestRequest;
+		const content = [...(isWhole ? history : shortenedParts(history, room)), toInstruction(focus)];
+		const request = {
+			systemPrompt,
+			messages: [{ role: "user", content } as const],
+			cacheKey,
+			...(isMeaningful ? { knownTokens: context.tokenCount } : {}),
+		};
+		return withRetries(
+			() => askSilently(model, request, signal),
+			dependencies,
+			() => undefined,
+			signal,
+		);
 	};
-	const answer = await withRetries(
-		() => askSilently(model, request, signal),
-		dependencies,
-		() => undefined,
-		signal,
-	);
+	let room = Math.floor(model.maxContextSize * charactersPerToken * fullestRequest);
+	let answer = await ask(room);
+	// The history may be longer than the window: a summary of a part of it is better than a session that cannot go on.
+	for (let count = 0; count < halvings && isOverflow(answer); count += 1) {
+		room = Math.floor(Math.min(size, room) / 2);
+		if (room < shortestRoom) break;
+		answer = await ask(room);
+	}
 	if (answer.kind === "cancelled") return answer;
 	if (answer.kind === "failed") return toStepFailure(answer.failure);
 	const message: HistoryEntry = { role: "user", content: [textPart(prefix), ...answer.content] };
 	return { kind: "done", messages: [message], tokens: answer.usage?.output ?? estimateTokens([message]) };
 }
 
-/** The history as text, each message under a header, followed by the instructions. */
-function toMaterial(older: readonly HistoryEntry[], focus: string): readonly ContentPart[] {
-	const history = older.flatMap(({ role, content }, index) => [
+const isOverflow = (answer: SilentAnswer) => answer.kind === "failed" && answer.failure.kind === "overflow";
+
+/** The history as text, each message under a header. */
+function toMaterial(older: readonly HistoryEntry[]): readonly ContentPart[] {
+	return older.flatMap(({ role, content }, index) => [
 		textPart(`## Message ${index + 1}\nRole: ${role}\n`),
 		...content.filter((part) => part.type === "text"),
 	]);
+}
+
+function toInstruction(focus: string): ContentPart {
 	const wish =
 		focus === "" ? "" : `\n\nThe person asks that the summary keep this above all, in full detail:\n${focus}`;
-	return [...history, textPart(`${instruction}${wish}`)];
+	return textPart(`${instruction}${wish}`);
 }

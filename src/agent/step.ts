@@ -164,9 +164,10 @@ function toLostRows({ content, acted }: LostAnswer, model: Model): ContextRow[] 
 			? message
 			: { ...message, content: message.content.filter((part) => part.type === "text") },
 	);
-	return [{ role: "assistant", content: reasoning, toolCalls: acted.map(({ call }) => call) } as const, ...accepted].map(
-		messageRow,
-	);
+	return [
+		{ role: "assistant", content: reasoning, toolCalls: acted.map(({ call }) => call) } as const,
+		...accepted,
+	].map(messageRow);
 }
 
 /** The status after an answer: context counts only when the provider reported usage (wire-protocol §3.3). */

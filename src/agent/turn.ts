@@ -5,7 +5,7 @@ import type { ContextRow } from "../events/conversation.ts";
 import type { TurnError, TurnOutcome } from "../events/event.ts";
 import type { Model } from "../models/model.ts";
 import { missingCapability } from "./capabilities.ts";
-import { compact, isCompactionDue } from "./compaction.ts";
+import { type CompactionOutcome, compact, isCompactionDue, shortenResults } from "./compaction.ts";
 import { userRow } from "./context.ts";
 import type { Mail, TurnDependencies } from "./dependencies.ts";
 import { toHookFailure } from "./hook-failure.ts";
@@ -88,7 +88,13 @@ function failedByHook(thrown: unknown): Extract<StepOutcome, { kind: "failed" }>
 	return { kind: "failed", error: toHookFailure(thrown), errorType: "HookFailed" };
 }
 
-/** Runs a step. If the request exceeds the model's window, compacts the context and repeats it once. */
+/** How often the results of tools are shortened in one step. */
+const shortenings = 3;
+
+/**
+ * Runs a step. If the request exceeds the model's window, compacts the context and repeats it; if that is too long as well,
+ * shortens the results of tools, which may fill the window in one step.
+ */
 async function takeStep(
 	n: number,
 	model: Model,
@@ -102,44 +108,50 @@ async function takeStep(
 		isStarted = true;
 		return dependencies.emit({ type: "step.started", n });
 	};
-	const take = async (needsRoom: boolean): Promise<StepOutcome> => {
-		const begun = await beginStep(start, model, needsRoom, dependencies, signal);
+	const take = async (makeRoom: MakeRoom | null): Promise<StepOutcome> => {
+		const begun = await beginStep(start, makeRoom, dependencies, signal);
 		return begun.kind === "ready" ? await runStep(n, model, dependencies, repetition, signal) : begun;
 	};
-	const step = await take(isCompactionDue(model, dependencies));
-	if (step.kind !== "overflow") return step;
-	// The partial answer is void; attempts are counted anew.
-	await dependencies.emit({
-		type: "step.retrying",
-		n,
-		next_attempt: 1,
-		max_attempts: dependencies.limits.maxAttempts,
-		wait_s: 0,
-		error_type: errorClass(step.failure),
-		status_code: step.failure.statusCode,
-	});
-	const again = await take(true);
-	return again.kind === "overflow" ? toStepFailure(again.failure) : again;
+	const compactAll = () => compact(model, "auto", "", dependencies, signal);
+	let step = await take(isCompactionDue(model, dependencies) ? compactAll : null);
+	for (let count = 0; step.kind === "overflow"; count += 1) {
+		const { failure } = step;
+		const makeRoom = count === 0 ? compactAll : count <= shortenings ? shortenResults(model, dependencies) : null;
+		if (makeRoom === null) return toStepFailure(failure);
+		// The partial answer is void; attempts are counted anew.
+		await dependencies.emit({
+			type: "step.retrying",
+			n,
+			next_attempt: 1,
+			max_attempts: dependencies.limits.maxAttempts,
+			wait_s: 0,
+			error_type: errorClass(failure),
+			status_code: failure.statusCode,
+		});
+		step = await take(makeRoom);
+	}
+	return step;
 }
+
+type MakeRoom = () => Promise<CompactionOutcome>;
 
 type BegunStep = { readonly kind: "ready" } | Extract<StepOutcome, { kind: "failed" | "cancelled" }>;
 
 /**
- * Compacts the context if necessary, then adds the checkpoint, each notification as a user message, and the due
+ * Makes room in the context if necessary, then adds the checkpoint, each notification as a user message, and the due
  * reminders as one. `start` emits the beginning of the step, if it was not: it is stored together with these rows, or
  * before the compaction.
  */
 async function beginStep(
 	start: () => Promise<void> | undefined,
-	model: Model,
-	needsRoom: boolean,
+	makeRoom: MakeRoom | null,
 	dependencies: TurnDependencies,
 	signal: AbortSignal,
 ): Promise<BegunStep> {
 	const { context } = dependencies;
-	if (!signal.aborted && needsRoom) {
+	if (!signal.aborted && makeRoom !== null) {
 		await start();
-		const outcome = await compact(model, "auto", "", dependencies, signal);
+		const outcome = await makeRoom();
 		if (outcome.kind !== "done") return outcome;
 		const spent = dependencies.budget.exhausted();
 		if (spent !== null) return beyondStepBudget(spent);
