@@ -4,6 +4,7 @@ import { changedChunks, chunksOf, openedLater } from "./chunk-streams.ts";
 import { withKeyNote } from "./key-note.ts";
 import { type Model, type ModelRequest, modelFailure } from "./model.ts";
 import type { ModelSettings, ProviderType } from "./model-settings.ts";
+import { withAcceptedTools } from "./requests/accepted-tools.ts";
 import { withUniqueCallIds } from "./unique-call-ids.ts";
 import { withWholeCharacters } from "./whole-characters.ts";
 
@@ -101,7 +102,10 @@ function createLazyModel(settings: ModelSettings, load: () => Promise<Stream>): 
 		}
 	};
 	const opened: Stream = (request, signal) => openedLater(() => open(request, signal));
-	const mended = withLengthLimit(withUniqueCallIds(withWholeCharacters(opened)));
+	// A name that begins with `$` is that of a function built into Kimi's platform.
+	const isKimi = settings.providerType === "kimi" || settings.providerType === "_chaos";
+	const accepted = withAcceptedTools(opened, (name) => isKimi && name.startsWith("$"));
+	const mended = withLengthLimit(withUniqueCallIds(withWholeCharacters(accepted)));
 	const stream: Stream = (request, signal) =>
 		changedChunks(mended(request, signal), (chunk) =>
 			chunk.type === "failed" ? { ...chunk, failure: withKeyNote(chunk.failure, settings) } : chunk,

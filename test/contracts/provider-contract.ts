@@ -181,6 +181,25 @@ export function describeProvider(name: string, subject: ProviderSubject): void {
 			expect(sent).toEqual([{}, {}, {}, {}, { text: "one\ntwo" }, { text: "kept" }]);
 		});
 
+		it("is sent names of tools and schemas that every provider accepts", async () => {
+			const parameters = { type: "object", properties: { a: { type: "array" } }, anyOf: [{ required: ["a"] }] };
+			const names = ["ns.read", "x".repeat(128), "9/lives"];
+			const messages = [
+				user(text("a")),
+				assistant([], [toolCall("c1", "functions.Read\n"), toolCall("c2", "")]),
+				toolResult("c1", text("x")),
+				toolResult("c2", text("x")),
+			];
+			const tools = names.map((name) => ({ name, description: "A tool.", parameters }));
+			await ask(sendEvents(subject.stream), {}, { ...plainRequest, tools, messages });
+			const body = tested.server.requests[0]?.body;
+			const sent = valuesOf(body, "name");
+			expect(sent.length).toBeGreaterThanOrEqual(5);
+			for (const name of sent) expect(name).toMatch(/^[A-Za-z_][A-Za-z0-9_-]{0,63}$/);
+			expect(valuesOf(body, "anyOf")).toEqual([]);
+			expect(valuesOf(body, "items")).toHaveLength(3);
+		});
+
 		describe("errors", () => {
 			const recorded = Object.entries(subject.errors).flatMap(([file, meanings]) =>
 				readProviderFixture(file)
@@ -414,6 +433,13 @@ export function describeProvider(name: string, subject: ProviderSubject): void {
 			});
 		});
 	});
+}
+
+/** What a body has anywhere under a key. */
+function valuesOf(body: unknown, name: string): unknown[] {
+	if (Array.isArray(body)) return body.flatMap((each) => valuesOf(each, name));
+	if (!isRecord(body)) return [];
+	return Object.entries(body).flatMap(([key, value]) => [...(key === name ? [value] : []), ...valuesOf(value, name)]);
 }
 
 /** The arguments of calls in a body, under the keys of all providers. */
