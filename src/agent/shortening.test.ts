@@ -13,8 +13,8 @@ describe("shortened texts", () => {
 
 	it("are the longest ones, which become equally long, each cut in its middle", () => {
 		const parts = [text("a".repeat(10)), media, text(`b${"x".repeat(100)}e`), text(`b${"y".repeat(200)}e`)];
-		const [first, kept, second, third] = shortenedParts(parts, 70);
-		expect([first, kept]).toEqual([parts[0], media]);
+		const [first, same, second, third] = shortenedParts(parts, 70);
+		expect([first, same]).toEqual([parts[0], media]);
 		expect(second).toEqual(
 			text(`b${"x".repeat(19)}\n[72 characters left out: there is no room for them]\n${"x".repeat(9)}e`),
 		);

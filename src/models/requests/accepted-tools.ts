@@ -4,7 +4,7 @@ import type { Model } from "../model.ts";
 import { withAcceptedNames } from "./tool-names.ts";
 import { withAcceptedParameters } from "./tool-parameters.ts";
 
-/** The same stream for such requests. `isReserved` tells a name that the provider itself gives a meaning. */
+/** The same stream for such requests. `isReserved` recognises a name that the provider itself gives a meaning. */
 export function withAcceptedTools(stream: Model["stream"], isReserved: (name: string) => boolean): Model["stream"] {
 	return (given, signal) => {
 		const tools = given.tools.map(withAcceptedParameters);

@@ -72,9 +72,9 @@ const numbers: ReadonlySet<string> = new Set([
 function mendSchema(schema: Schema): Schema {
 	let isChanged = false;
 	const entries = Object.entries(schema).flatMap(([keyword, value]) => {
-		const kept = mendKeyword(keyword, value);
-		if (kept !== value) isChanged = true;
-		return kept === undefined ? [] : [[keyword, kept] as const];
+		const mended = mendKeyword(keyword, value);
+		if (mended !== value) isChanged = true;
+		return mended === undefined ? [] : [[keyword, mended] as const];
 	});
 	const isList = schema["type"] === "array" || (Array.isArray(schema["type"]) && schema["type"].includes("array"));
 	if (isList && !Object.hasOwn(schema, "items") && !Object.hasOwn(schema, "prefixItems")) {
