@@ -1,4 +1,5 @@
 // Maps the ids of tool calls to the letters that a provider accepts, each unique in a request.
+import { takeUnusedName } from "../requests/unused-name.ts";
 
 export interface CallIds {
 	/** The ids for the calls of a message; call it in the order of the conversation. */
@@ -15,18 +16,11 @@ export function createCallIds(spell: (id: string) => string): CallIds {
 	const used = new Set<string>();
 	/** Of each original id, those of the last message that has it; a result takes the first, but for the last one. */
 	const current = new Map<string, string[]>();
-	const toUnique = (id: string): string => {
-		const spelled = spell(id) || "call";
-		let unique = spelled;
-		for (let number = 2; used.has(unique); number++) unique = `${spelled}_${number}`;
-		used.add(unique);
-		return unique;
-	};
 	return {
 		ofCalls(ids) {
 			for (const id of ids) current.delete(id);
 			return ids.map((id) => {
-				const unique = toUnique(id);
+				const unique = takeUnusedName(spell(id) || "call", used);
 				const others = current.get(id);
 				if (others === undefined) current.set(id, [unique]);
 				else others.push(unique);

@@ -2,6 +2,7 @@
 // tools longer names with other characters, and models call tools by names that they made up.
 import type { HistoryEntry } from "../../events/conversation.ts";
 import type { ModelPart, ModelRequest } from "../model.ts";
+import { takeUnusedName } from "./unused-name.ts";
 
 /** The characters, the beginning and the length that all providers have in common. */
 const accepted = /^[A-Za-z_][A-Za-z0-9_-]*$/;
@@ -24,8 +25,7 @@ export function withAcceptedNames(request: ModelRequest, isReserved: (name: stri
 	const given = new Map<string, string>();
 	const own = new Map<string, string>();
 	for (const name of others) {
-		const spelled = unusedName(name, used);
-		used.add(spelled);
+		const spelled = takeUnusedName(toLetters(name), used, longest);
 		given.set(name, spelled);
 		own.set(spelled, name);
 	}
@@ -64,13 +64,7 @@ function renamed(message: HistoryEntry, toGiven: (name: string) => string): Hist
 	};
 }
 
-function unusedName(name: string, used: ReadonlySet<string>): string {
+function toLetters(name: string): string {
 	const letters = name.replace(/[^A-Za-z0-9_-]/g, "_");
-	const spelled = (accepted.test(letters) ? letters : `_${letters}`).slice(0, longest);
-	let unused = spelled;
-	for (let number = 2; used.has(unused); number++) {
-		const end = `_${number}`;
-		unused = spelled.slice(0, longest - end.length) + end;
-	}
-	return unused;
+	return (accepted.test(letters) ? letters : `_${letters}`).slice(0, longest);
 }
