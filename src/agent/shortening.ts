@@ -8,22 +8,14 @@ export const shortestRoom = 1000;
 
 /** The texts of these parts with at most so many characters, not counting the notes of what is left out. */
 export function shortenedParts(parts: readonly ContentPart[], room: number): readonly ContentPart[] {
-	const most = longestWithin(parts.map(textLength), room);
-	return parts.map((part) => (part.type === "text" ? { ...part, text: shortened(part.text, most) } : part));
+	return cutParts(parts, longestWithin(parts.map(textLength), room));
 }
 
 /** The same for the results of tools; other messages stay as they are. */
 export function withShortenedResults(messages: readonly HistoryEntry[], room: number): readonly HistoryEntry[] {
 	const most = longestWithin(resultParts(messages).map(textLength), room);
 	return messages.map((message) =>
-		message.role !== "tool"
-			? message
-			: {
-					...message,
-					content: message.content.map((part) =>
-						part.type === "text" ? { ...part, text: shortened(part.text, most) } : part,
-					),
-				},
+		message.role === "tool" ? { ...message, content: cutParts(message.content, most) } : message,
 	);
 }
 
@@ -52,6 +44,10 @@ function longestWithin(lengths: readonly number[], room: number): number {
 		left -= length;
 	}
 	return Number.POSITIVE_INFINITY;
+}
+
+function cutParts(parts: readonly ContentPart[], most: number): ContentPart[] {
+	return parts.map((part) => (part.type === "text" ? { ...part, text: shortened(part.text, most) } : part));
 }
 
 /** More of the beginning than of the end remains. */
