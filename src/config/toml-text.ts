@@ -1,12 +1,13 @@
 // Serializes plain data as TOML 0.4, the oldest dialect that readers of the settings file know: no dotted keys, no
 // mixed lists. Our own, so that a first start need not load a TOML library.
+import { toWellFormed } from "../base/well-formed.ts";
 
 export type TomlValue = null | boolean | number | string | readonly TomlValue[] | TomlTable;
 export type TomlTable = { readonly [key: string]: TomlValue };
 
 function quoted(text: string): string {
 	// JSON's escapes are valid in TOML, except for the delete character and lone surrogates.
-	return JSON.stringify(text.replace(/\p{Surrogate}/gu, "\ufffd")).replaceAll("\u007f", "\\u007F");
+	return JSON.stringify(toWellFormed(text)).replaceAll("\u007f", "\\u007F");
 }
 
 /** The key in TOML syntax, quoted where necessary. */
