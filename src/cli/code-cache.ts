@@ -82,12 +82,10 @@ export function createCodeCache(directory: string, now: () => number = () => per
 		require: load,
 		save() {
 			const begun = now();
-			const missing = chunks.filter(({ cachedSize }) => cachedSize === 0);
-			if (missing.length === 0) return;
-			for (const { script, cachePath, cachedSize } of [
-				...missing,
-				...chunks.filter((chunk) => !missing.includes(chunk)),
-			]) {
+			const isMissing = ({ cachedSize }: LoadedChunk) => cachedSize === 0;
+			if (!chunks.some(isMissing)) return;
+			const missingFirst = chunks.toSorted((one, other) => Number(isMissing(other)) - Number(isMissing(one)));
+			for (const { script, cachePath, cachedSize } of missingFirst) {
 				const compiled = script.createCachedData();
 				// V8 drops what has not run for long, also what every start needs.
 				if (compiled.length > cachedSize) writeCacheFile(cachePath, withChecksum(compiled));
