@@ -118,9 +118,11 @@ export class RunningSummary {
 			const keyed = { key, turnId, digest: digestOfInput(input) };
 			this.#keyedTurns = [...this.#keyedTurns, keyed].slice(-turnKeyLimit);
 		}
-		// A turn within a turn ends without an outcome, and so does every turn of another program's log.
-		if (body.type === "turn.ended") this.#startedInputs = this.#startedInputs.filter((each) => each.turnId !== turnId);
-		if (body.type === "turn.ended" && (body.outcome !== null || isFromLog === true)) this.#openTurn = null;
+		if (body.type === "turn.ended") {
+			this.#startedInputs = this.#startedInputs.filter((each) => each.turnId !== turnId);
+			// A turn within a turn ends without an outcome, and so does every turn of another program's log.
+			if (body.outcome !== null || isFromLog === true) this.#openTurn = null;
+		}
 	}
 
 	#trackStep(event: AgentEvent): void {
