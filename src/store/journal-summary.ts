@@ -108,7 +108,7 @@ export class RunningSummary {
 		}
 	}
 
-	#trackTurn({ turnId, isFromLog, body }: AgentEvent): void {
+	#trackTurn({ turnId, body }: AgentEvent): void {
 		if (turnId === null) return;
 		if (body.type === "turn.started") {
 			this.#openTurn = turnId;
@@ -120,8 +120,8 @@ export class RunningSummary {
 		}
 		if (body.type === "turn.ended") {
 			this.#startedInputs = this.#startedInputs.filter((each) => each.turnId !== turnId);
-			// A turn within a turn ends without an outcome, and so does every turn of another program's log.
-			if (body.outcome !== null || isFromLog === true) this.#openTurn = null;
+			// A turn within a turn ends without an outcome.
+			if (body.outcome !== null) this.#openTurn = null;
 		}
 	}
 

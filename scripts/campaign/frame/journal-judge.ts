@@ -32,7 +32,10 @@ export function checkEffects(commands: readonly string[], bytes: Buffer): string
 	return faults;
 }
 
-/** Every input that the model gets as it is came into the context, whenever its turn was stopped, as often as it was given. */
+/**
+ * Every input that the model gets as it is came into the context, whenever its turn was stopped, as often as it was given.
+ * A context that another program went on with is taken as it is: its model never had what no step had begun with.
+ */
 export function checkInputs(bytes: Buffer): string[] {
 	const journal = readJournal(bytes);
 	const left = everyRowOf(journal).flatMap((row) =>
@@ -41,13 +44,13 @@ export function checkInputs(bytes: Buffer): string[] {
 	/** The inputs of turns without a step so far: one that ended so, was refused or withdrawn. */
 	const open = new Map<string, string>();
 	const due: string[] = [];
-	for (const { agentPath, turnId, body } of eventsOf(journal)) {
-		if (agentPath.length > 0 || turnId === null) continue;
-		if (body.type === "turn.started" && body.enters_context === true)
+	for (const { agentPath, turnId, isFromLog, body } of eventsOf(journal)) {
+		if (agentPath.length > 0) continue;
+		if (body.type === "turn.started" && body.enters_context === true && turnId !== null)
 			open.set(turnId, JSON.stringify(toParts(body.input)));
-		if (body.type === "turn.ended") open.delete(turnId);
+		if (body.type === "turn.ended" && turnId !== null) open.delete(turnId);
 		if (body.type === "step.started") {
-			due.push(...open.values());
+			if (isFromLog !== true) due.push(...open.values());
 			open.clear();
 		}
 	}

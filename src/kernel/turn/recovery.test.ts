@@ -126,6 +126,22 @@ describe("createRecovery", () => {
 		expect((await open(store)).summary.startedInputs).toEqual([]);
 	});
 
+	it("gives the model an input after the step that was interrupted before its turn began", async () => {
+		const store = await crashAfter(
+			{ type: "step.started", n: 1 },
+			{ type: "content.completed", part: { type: "text", text: "I look first." } },
+		);
+		const first = await open(store);
+		const input = { type: "turn.started", input: "go on", enters_context: true } as const;
+		await first.commit({ events: [{ ...at(input), turnId: "t2" }] });
+		const stored = await open(store);
+		const context = contextOf(stored);
+		await recover(stored, context);
+		expect(context.messages.map(({ content }) => content)).toEqual(
+			["do it", "I look first.", "go on"].map((text) => [{ type: "text", text }]),
+		);
+	});
+
 	it("adds no input of a turn that has an end", async () => {
 		const store = await crashAfter(
 			{ type: "turn.started", input: "no", enters_context: true },

@@ -50,13 +50,14 @@ export function createRecovery(stored: StoredSession, context: Context, emit: Em
 
 async function restoreContext({ summary }: StoredSession, context: Context): Promise<void> {
 	await closeLostCalls(context);
-	await addStartedInputs(summary.startedInputs, context);
 	const open = summary.unfinishedCalls.filter((call) => !call.isRecovered && !isClosed(call, context.messages));
 	const interrupted = interruptedStep(summary.unretained, open);
 	const requested = new Set(interrupted.flatMap(({ toolCalls = [] }) => toolCalls.map(({ id }) => id)));
 	const others = open.filter(({ toolCallId }) => !requested.has(toolCallId));
 	const rows = [...interrupted.map(messageRow), ...(others.length > 0 ? closingRows(others) : [])];
 	if (rows.length > 0) await context.append(rows);
+	// Their turns began after the step that was interrupted.
+	await addStartedInputs(summary.startedInputs, context);
 }
 
 /** Adds the inputs that the end of the context does not have: the message of one is stored with the first step of its turn. */
