@@ -4,7 +4,15 @@ import { changedChunks, chunksOf, openedLater } from "./chunk-streams.ts";
 import { withKeyNote } from "./key-note.ts";
 import { type Model, type ModelRequest, modelFailure } from "./model.ts";
 import type { ModelSettings, ProviderType } from "./model-settings.ts";
-import { withAcceptedTools } from "./requests/accepted-tools.ts";
+import {
+	type Acceptance,
+	anthropicAcceptance,
+	chatAcceptance,
+	googleAcceptance,
+	kimiAcceptance,
+	responsesAcceptance,
+} from "./requests/acceptance.ts";
+import { withAcceptedRequests } from "./requests/accepted-requests.ts";
 import { withUniqueCallIds } from "./unique-call-ids.ts";
 import { withWholeCharacters } from "./whole-characters.ts";
 
@@ -13,22 +21,23 @@ type Factory = (settings: ModelSettings) => Promise<Model>;
 
 const factories: Readonly<Record<ProviderType, Factory>> = {
 	kimi: async (settings) => ({
-		...createLazyModel(settings, () => loadKimi(settings)),
+		...createLazyModel(settings, kimiAcceptance, () => loadKimi(settings)),
 		async uploadVideo(video, signal) {
 			const { uploadVideo } = await import("./openai-compatible/kimi-files.ts");
 			const upload = await uploadVideo(settings, video, signal);
 			return upload.ok ? upload : { ok: false, failure: withKeyNote(upload.failure, settings) };
 		},
 	}),
-	openai_legacy: async (settings) => createLazyModel(settings, () => loadOpenaiLegacy(settings)),
-	openai_responses: async (settings) => createLazyModel(settings, () => loadOpenaiResponses(settings)),
-	anthropic: async (settings) => createLazyModel(settings, () => loadAnthropic(settings)),
-	google_genai: async (settings) => createLazyModel(settings, () => loadGemini(settings)),
-	gemini: async (settings) => createLazyModel(settings, () => loadGemini(settings)),
-	vertexai: async (settings) => createLazyModel(settings, () => loadVertex(settings)),
+	openai_legacy: async (settings) => createLazyModel(settings, chatAcceptance, () => loadOpenaiLegacy(settings)),
+	openai_responses: async (settings) =>
+		createLazyModel(settings, responsesAcceptance, () => loadOpenaiResponses(settings)),
+	anthropic: async (settings) => createLazyModel(settings, anthropicAcceptance, () => loadAnthropic(settings)),
+	google_genai: async (settings) => createLazyModel(settings, googleAcceptance, () => loadGemini(settings)),
+	gemini: async (settings) => createLazyModel(settings, googleAcceptance, () => loadGemini(settings)),
+	vertexai: async (settings) => createLazyModel(settings, googleAcceptance, () => loadVertex(settings)),
 	_echo: async (settings) => (await import("./scripted/echo.ts")).createEchoModel(settings),
 	_scripted_echo: createScripted,
-	_chaos: async (settings) => createLazyModel(settings, () => loadChaos(settings)),
+	_chaos: async (settings) => createLazyModel(settings, kimiAcceptance, () => loadChaos(settings)),
 };
 
 /**
@@ -93,7 +102,7 @@ async function loadAnthropic(settings: ModelSettings): Promise<Stream> {
 }
 
 /** A model whose adapter is loaded on first use. */
-function createLazyModel(settings: ModelSettings, load: () => Promise<Stream>): Model {
+function createLazyModel(settings: ModelSettings, acceptance: Acceptance, load: () => Promise<Stream>): Model {
 	const open = async (request: ModelRequest, signal: AbortSignal) => {
 		try {
 			return (await load())(request, signal);
@@ -102,9 +111,7 @@ function createLazyModel(settings: ModelSettings, load: () => Promise<Stream>): 
 		}
 	};
 	const opened: Stream = (request, signal) => openedLater(() => open(request, signal));
-	// A name that begins with `$` is that of a function built into Kimi's platform.
-	const isKimi = settings.providerType === "kimi" || settings.providerType === "_chaos";
-	const accepted = withAcceptedTools(opened, (name) => isKimi && name.startsWith("$"));
+	const accepted = withAcceptedRequests(opened, acceptance, settings);
 	const mended = withLengthLimit(withUniqueCallIds(withWholeCharacters(accepted)));
 	const stream: Stream = (request, signal) =>
 		changedChunks(mended(request, signal), (chunk) =>

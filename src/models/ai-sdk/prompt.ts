@@ -6,7 +6,7 @@ import type {
 	LanguageModelV3ToolResultOutput,
 	LanguageModelV3ToolResultPart,
 } from "@ai-sdk/provider";
-import { type ContentPart, joinTexts, type MediaKind } from "../../events/content.ts";
+import { type ContentPart, joinTexts } from "../../events/content.ts";
 import type { HistoryEntry } from "../../events/conversation.ts";
 import type { ModelRequest, ToolSpecification } from "../model.ts";
 import { toCallInput } from "../requests/call-arguments.ts";
@@ -19,8 +19,6 @@ type UserMessage = Extract<LanguageModelV3Message, { role: "user" }>;
 
 export interface PromptRules {
 	readonly memory: ProviderMemory;
-	/** The media that the model accepts; a line of text replaces others. */
-	readonly media: ReadonlySet<MediaKind>;
 	/** Maps the id of a call to letters that the provider accepts. */
 	readonly spellCallId: (id: string) => string;
 }
@@ -38,12 +36,12 @@ export function toPrompt(request: ModelRequest, rules: PromptRules): LanguageMod
 	for (const message of request.messages) {
 		switch (message.role) {
 			case "user":
-				pushFilled(prompt, toUserMessage(message.content, rules));
+				pushFilled(prompt, toUserMessage(message.content));
 				break;
 			case "system":
 				pushFilled(
 					prompt,
-					toUserMessage([{ type: "text", text: `<system>${joinTexts(message.content, "\n")}</system>` }], rules),
+					toUserMessage([{ type: "text", text: `<system>${joinTexts(message.content, "\n")}</system>` }]),
 				);
 				break;
 			case "assistant":
@@ -53,7 +51,7 @@ export function toPrompt(request: ModelRequest, rules: PromptRules): LanguageMod
 			case "tool": {
 				const id = message.toolCallId ?? "";
 				const toolName = message.name ?? toolNames.get(id) ?? "";
-				const output = toOutput(message.content, rules);
+				const output = toOutput(message.content);
 				pushResult(prompt, { type: "tool-result", toolCallId: ids.ofResult(id), toolName, output });
 				break;
 			}
@@ -81,12 +79,12 @@ function pushResult(prompt: LanguageModelV3Prompt, result: LanguageModelV3ToolRe
 	else prompt.push({ role: "tool", content: [result] });
 }
 
-function toUserMessage(parts: readonly ContentPart[], rules: PromptRules): UserMessage {
+function toUserMessage(parts: readonly ContentPart[]): UserMessage {
 	const content: UserMessage["content"] = [];
 	for (const part of parts) {
 		if (part.type === "text") {
 			if (!isBlank(part.text)) content.push({ type: "text", text: part.text });
-		} else if (part.type !== "think") content.push(toUserMedia(part, rules.media));
+		} else if (part.type !== "think") content.push(toUserMedia(part));
 	}
 	return { role: "user", content };
 }
@@ -122,12 +120,12 @@ function toAssistantMessage(message: HistoryEntry, ids: CallIds, rules: PromptRu
 	return { role: "assistant", content };
 }
 
-function toOutput(parts: readonly ContentPart[], { media }: PromptRules): LanguageModelV3ToolResultOutput {
+function toOutput(parts: readonly ContentPart[]): LanguageModelV3ToolResultOutput {
 	if (!parts.some(isMedia)) return { type: "text", value: joinTexts(parts, "\n") };
 	return {
 		type: "content",
 		value: parts.flatMap((part) => {
-			if (isMedia(part)) return [toResultMedia(part, media)];
+			if (isMedia(part)) return [toResultMedia(part)];
 			return part.type === "text" && !isBlank(part.text) ? [{ type: "text" as const, text: part.text }] : [];
 		}),
 	};

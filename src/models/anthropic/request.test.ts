@@ -225,21 +225,6 @@ describe("the messages", () => {
 			["user", ["tool_result", "tool_result", "text"]],
 		]);
 	});
-
-	it.each([
-		["with an image for a model that accepts images", ["image_in"] as const, "image"],
-		["without one for a model that does not", [], "text"],
-	])("handle images: %s", async (_name, capabilities, type) => {
-		const image = { type: "image_url", image_url: { url: "data:image/png;base64,AAAA", id: null } } as const;
-		const messages: HistoryEntry[] = [
-			{ role: "user", content: [image] },
-			calls("c1"),
-			{ role: "tool", toolCallId: "c1", content: [image] },
-		];
-		const { messages: sent } = await send({ capabilities: new Set(capabilities) }, { messages });
-		expect(sent[0]?.content[0]).toMatchObject({ type });
-		expect(sent[2]?.content[0]).toMatchObject({ content: [{ type }] });
-	});
 });
 
 describe("the address", () => {

@@ -42,11 +42,9 @@ export function memoryOf({ model }: Pick<MessageSettings, "model">): ProviderMem
 }
 
 export function toCall(request: ModelRequest, settings: MessageSettings): LanguageModelV3CallOptions {
-	const { capabilities } = settings;
 	const sampling = samplingOf(request, settings);
 	const prompt = toPrompt(request, {
 		memory: memoryOf(settings),
-		media: new Set(capabilities.has("image_in") ? ["image"] : []),
 		spellCallId: (id) => id.replace(/[^a-zA-Z0-9_-]/g, "_"),
 	});
 	const tools = toFunctionTools(request.tools);

@@ -2,7 +2,6 @@
 
 import type { LanguageModelV3CallOptions, LanguageModelV3Message, LanguageModelV3Prompt } from "@ai-sdk/provider";
 import { isRecord } from "../../base/json.ts";
-import type { MediaKind } from "../../events/content.ts";
 import type { ProviderMemory } from "../ai-sdk/memory.ts";
 import { toFunctionTools, toPrompt } from "../ai-sdk/prompt.ts";
 import type { HeaderSettings } from "../http/endpoint.ts";
@@ -40,12 +39,9 @@ export function memoryOf({ model }: Pick<ContentSettings, "model">): ProviderMem
 }
 
 export function toCall(request: ModelRequest, settings: ContentSettings): LanguageModelV3CallOptions {
-	const { capabilities, model } = settings;
+	const { model } = settings;
 	const sampling = samplingOf(request, settings);
-	const media = new Set<MediaKind>();
-	if (capabilities.has("image_in")) media.add("image");
-	if (capabilities.has("video_in")) media.add("video");
-	const prompt = toPrompt(request, { memory: memoryOf(settings), media, spellCallId: (id) => id });
+	const prompt = toPrompt(request, { memory: memoryOf(settings), spellCallId: (id) => id });
 	const tools = toFunctionTools(request.tools);
 	const cap = sampling.maxCompletionTokens ?? 0;
 	const thinkingConfig = thinkingConfiguration(

@@ -25,19 +25,6 @@ const openai = (messages: HistoryEntry[], settings: Partial<ModelSettings> = {})
 	toBody(request(...messages), { ...plainModelSettings, capabilities: seeing, ...settings }, openaiLegacyFlavour);
 
 describe("messages", () => {
-	it("have a text instead of media of an earlier model that this one does not accept", () => {
-		const video: ContentPart = { type: "video_url", video_url: { url: "data:2", id: null } };
-		const message: HistoryEntry = { role: "user", content: [text("look"), image("data:1"), video] };
-		const contentWith = (...capabilities: Capability[]) =>
-			openai([message], { capabilities: new Set(capabilities) })["messages"];
-		const left = (kind: string) => ({ type: "text", text: `[${kind} left out: this model cannot be given it]` });
-		const asked = { type: "text", text: "look" };
-		expect(contentWith()).toEqual([{ role: "user", content: [asked, left("image"), left("video")] }]);
-		expect(contentWith("image_in")).toEqual([
-			{ role: "user", content: [asked, { type: "image_url", image_url: { url: "data:1" } }, left("video")] },
-		]);
-	});
-
 	it("have media of tool results after all tool messages, in a following user message if there is one", () => {
 		const asked: HistoryEntry = {
 			role: "assistant",

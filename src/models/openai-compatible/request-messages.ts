@@ -16,7 +16,7 @@ export function toRequestMessages(request: ModelRequest, settings: ChatSettings,
 	if (request.systemPrompt !== "") messages.push({ role: "system", content: request.systemPrompt });
 
 	const sendToolMedia = () => {
-		if (toolMedia.length > 0) messages.push({ role: "user", content: toContent(toolMedia, settings) });
+		if (toolMedia.length > 0) messages.push({ role: "user", content: toContent(toolMedia) });
 		toolMedia = [];
 	};
 
@@ -32,7 +32,7 @@ export function toRequestMessages(request: ModelRequest, settings: ChatSettings,
 				break;
 			}
 			case "user":
-				messages.push({ role: "user", content: toContent([...toolMedia, ...message.content], settings) });
+				messages.push({ role: "user", content: toContent([...toolMedia, ...message.content]) });
 				toolMedia = [];
 				break;
 			case "assistant":
@@ -87,23 +87,11 @@ function toRequestToolCall(call: ToolCall): BodyFields {
 }
 
 /** A plain string where possible: every server accepts it. Reasoning is not content. */
-function toContent(parts: readonly ContentPart[], { capabilities }: ChatSettings): string | BodyFields[] {
-	const accepted = parts.map((part) => (isAccepted(part, capabilities) ? part : leftOut(part)));
-	const [first, ...rest] = accepted.filter((part) => part.type !== "think");
+function toContent(parts: readonly ContentPart[]): string | BodyFields[] {
+	const [first, ...rest] = parts.filter((part) => part.type !== "think");
 	if (first === undefined) return "";
 	if (first.type === "text" && rest.length === 0) return first.text;
 	return [first, ...rest].map(toContentBlock);
-}
-
-/** The history may be that of another model. */
-function isAccepted({ type }: ContentPart, capabilities: ChatSettings["capabilities"]): boolean {
-	if (type === "image_url") return capabilities.has("image_in");
-	return type !== "video_url" || capabilities.has("video_in");
-}
-
-function leftOut({ type }: ContentPart): ContentPart {
-	const kind = type === "image_url" ? "image" : "video";
-	return { type: "text", text: `[${kind} left out: this model cannot be given it]` };
 }
 
 function toContentBlock(part: Exclude<ContentPart, { type: "think" }>): BodyFields {

@@ -28,13 +28,11 @@ export function memoryOf({ model }: Pick<ResponseSettings, "model">): ProviderMe
 }
 
 export function toCall(request: ModelRequest, settings: ResponseSettings): LanguageModelV3CallOptions {
-	const { capabilities } = settings;
 	const sampling = samplingOf(request, settings);
 	const prompt = toPrompt(
 		{ ...request, systemPrompt: "" },
 		{
 			memory: memoryOf(settings),
-			media: new Set(capabilities.has("image_in") ? ["image"] : []),
 			spellCallId: (id) => id.replace(/[^a-zA-Z0-9_-]/g, "_").slice(0, longestCallId),
 		},
 	);

@@ -1,9 +1,10 @@
 // Finds the file that a tool is to read: resolves the path, checks that it may be read, and detects its kind.
 import { type ToolReturn, toolError } from "../../events/content.ts";
+import { headerLength } from "../../events/media-type.ts";
 import { findSecret } from "../secret-refusal.ts";
 import type { ToolEnvironment } from "../tool.ts";
 import { type Location, locateFile } from "../workspace-paths.ts";
-import { detectFileKind, type FileKind, headerLength } from "./file-kinds.ts";
+import { detectFileKind, type FileKind } from "./file-kinds.ts";
 
 export interface FoundFile {
 	readonly location: Location;

@@ -1,0 +1,42 @@
+// What the API of each provider accepts in a request, where they differ.
+import type { MediaRules } from "./accepted-media.ts";
+
+export interface Acceptance {
+	readonly media: MediaRules;
+	/** Recognises the name of a tool to which the provider itself gives a meaning. */
+	isReserved(name: string): boolean;
+}
+
+const images = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
+const web = new Set(["http:", "https:"]);
+
+export const chatAcceptance: Acceptance = {
+	media: { images, videos: true, protocols: web },
+	isReserved: () => false,
+};
+
+export const responsesAcceptance: Acceptance = {
+	...chatAcceptance,
+	media: { images, videos: false, protocols: web },
+};
+
+export const kimiAcceptance: Acceptance = {
+	// `ms:` is a file that was uploaded.
+	media: { images, videos: true, protocols: new Set([...web, "ms:"]) },
+	// A function built into the platform.
+	isReserved: (name) => name.startsWith("$"),
+};
+
+export const anthropicAcceptance: Acceptance = {
+	media: { images, videos: false, protocols: new Set(["https:"]) },
+	isReserved: () => false,
+};
+
+export const googleAcceptance: Acceptance = {
+	media: {
+		images: new Set(["image/png", "image/jpeg", "image/webp", "image/heic", "image/heif"]),
+		videos: true,
+		protocols: web,
+	},
+	isReserved: () => false,
+};
