@@ -16,6 +16,7 @@ import { NetworkError } from "./network-error.ts";
 import type { Fetch, NetworkSettings } from "./network-settings.ts";
 import { createProxies, type Proxies, type ProxyServer } from "./proxies/proxies.ts";
 import { proxyAuthorization, refusal } from "./proxies/tunnel.ts";
+import { failureThroughProxy } from "./readable-failure.ts";
 
 export interface ClientOptions {
 	readonly rule: AddressRule | null;
@@ -167,9 +168,12 @@ async function askProxy(
 	const { url } = parts;
 	const authorization = proxyAuthorization(proxy);
 	const to = new URL(`http://${proxy.host.includes(":") ? `[${proxy.host}]` : proxy.host}:${proxy.port}`);
-	const answer = await send(connector, to, parts, limits, {
+	const way = {
 		target: `${url.origin}${url.pathname}${url.search}`,
 		...(authorization === null ? {} : { headers: { "proxy-authorization": authorization } }),
+	};
+	const answer = await send(connector, to, parts, limits, way).catch((thrown: unknown) => {
+		throw parts.signal.aborted ? thrown : failureThroughProxy(thrown, proxy.variable);
 	});
 	if (answer.status !== 407) return answer;
 	answer.discard();

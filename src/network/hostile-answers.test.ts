@@ -111,7 +111,12 @@ describe("an answer", () => {
 
 	it.each([
 		["shorter than declared", `${ok}content-length: 9\r\n\r\nabc`, "abc", "ended"],
-		["chunked and truncated", `${ok}transfer-encoding: chunked\r\n\r\n3\r\nabc\r\n`, "abc", "aborted"],
+		[
+			"chunked and truncated",
+			`${ok}transfer-encoding: chunked\r\n\r\n3\r\nabc\r\n`,
+			"abc",
+			"the connection ended before the answer was complete",
+		],
 		["a chunk without a size", `${ok}transfer-encoding: chunked\r\n\r\n3\r\nabc\r\nzz\r\n`, "abc", "Parse Error"],
 		["a chunk too large", `${ok}transfer-encoding: chunked\r\n\r\n3\r\nabc\r\n${"f".repeat(20)}\r\n`, "abc", "Parse"],
 		[

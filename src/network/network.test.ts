@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { createFakeClock } from "../../test/support/host/campaign-clock.ts";
 import { collectGarbage } from "../../test/support/host/garbage.ts";
 import { plainNetworkSettings } from "../../test/support/host/network.ts";
+import { startRawServer } from "../../test/support/host/raw-server.ts";
 import {
 	authorityFile,
 	startHttpProxy,
@@ -298,6 +299,47 @@ describe("a proxy", () => {
 		expect(failure?.message).not.toContain("secret");
 	});
 
+	it.each([
+		["http", "http", "closes the connection", "", "socket hang up"],
+		["https", "http", "closes the connection", "", "socket hang up"],
+		["https", "http", "is no proxy", "SSH-2.0-OpenSSH\r\n\r\n", "Parse Error: Expected HTTP/"],
+		["https", "http", "opens a tunnel to nowhere", "HTTP/1.1 200 OK\r\n\r\n", "disconnected before secure TLS"],
+		["https", "https", "does not speak TLS", "HTTP/1.1 400 Bad\r\n\r\n", "the server does not speak TLS at this port"],
+	])("for %s over %s that %s is named with its variable", async (scheme, kind, _name, answer, message) => {
+		const proxy = await startRawServer((socket) => socket.end(answer));
+		const environment = { ALL_PROXY: proxy.url.replace("http:", `${kind}:`) };
+		const failure = await failureOf(createSubject({ environment }).fetch(`${scheme}://model.test:4443/`));
+		expect(failure?.message).toContain(message);
+		expect(failure?.message).toMatch(/ \(through the proxy of ALL_PROXY\)$/);
+	});
+
+	it.each(["http", "https"])("for %s that cannot be reached is named with its variable", async (scheme) => {
+		const origin = await startOrigin();
+		await origin.close();
+		const environment = { ALL_PROXY: `http://127.0.0.1:${origin.port}` };
+		const failure = await failureOf(createSubject({ environment }).fetch(`${scheme}://model.test/`));
+		expect(failure?.message).toMatch(/ECONNREFUSED.* \(through the proxy of ALL_PROXY\)$/);
+	});
+
+	it("that does not answer in time is named with its variable", async () => {
+		const proxy = await startRawServer(() => clock.advance(10_000));
+		const clock = createFakeClock();
+		const network = createSubject({ clock, environment: { HTTPS_PROXY: proxy.url } });
+		expect(await failureOf(network.fetch("https://model.test/"))).toEqual({
+			kind: "timeout",
+			message: "no connection to model.test within 10 s (through the proxy of HTTPS_PROXY)",
+		});
+	});
+
+	it("does not change the reason of an abort", async () => {
+		const controller = new AbortController();
+		const proxy = await startRawServer(() => controller.abort(new Error("enough")));
+		const network = createSubject({ environment: { ALL_PROXY: proxy.url } });
+		for (const url of ["https://model.test/", "http://model.test/"]) {
+			await expect(network.fetch(url, { signal: controller.signal })).rejects.toThrow(/^enough$/);
+		}
+	});
+
 	it("that is unsupported is reported", async () => {
 		const network = createSubject({ environment: { ALL_PROXY: "socks4://p" } });
 		expect(await failureOf(network.fetch("http://a.test"))).toMatchObject({ kind: "configuration" });
@@ -323,6 +365,14 @@ describe("certificates", () => {
 		expect(failure).toEqual({
 			kind: "connection",
 			message: expect.stringMatching(/certificate.*name the file of its certificate authority in agentwire.ca_file\.$/),
+		});
+	});
+
+	it("are not what fails when the server does not speak TLS", async () => {
+		const server = await startRawServer((socket) => socket.end("HTTP/1.1 400 Bad\r\n\r\n"));
+		expect(await failureOf(createSubject().fetch(server.url.replace("http:", "https:")))).toEqual({
+			kind: "connection",
+			message: expect.stringMatching(/^the server does not speak TLS at this port; .* begins with http$/),
 		});
 	});
 

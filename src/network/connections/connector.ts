@@ -9,6 +9,7 @@ import { isAddress, withoutBrackets } from "../host.ts";
 import { NetworkError } from "../network-error.ts";
 import type { Proxies, ProxyServer } from "../proxies/proxies.ts";
 import { openTunnel } from "../proxies/tunnel.ts";
+import { failureThroughProxy, failureToResolve } from "../readable-failure.ts";
 import { type ConnectDeadline, startConnectDeadline } from "./connect-deadline.ts";
 import { createIdleSockets } from "./idle-sockets.ts";
 import { createSecure, type Secure } from "./secure-sockets.ts";
@@ -45,14 +46,24 @@ export function createConnector(settings: ConnectorSettings): Connector {
 	const open = async (url: URL, signal: AbortSignal | null): Promise<Socket> => {
 		const host = withoutBrackets(url.hostname);
 		const port = portOf(url);
+		const proxy = proxies.proxyOf(url);
 		const deadline = startConnectDeadline(clock, settings.connectTimeout, host, signal);
 		try {
-			const proxy = proxies.proxyOf(url);
 			const socket =
 				proxy === null ? await reach(host, port, rule, deadline) : await reachThrough(proxy, host, port, deadline);
 			return url.protocol === "https:" ? await secure(socket, host, port, deadline) : socket;
+		} catch (thrown) {
+			throw proxy === null || signal?.aborted === true ? thrown : failureThroughProxy(thrown, proxy.variable);
 		} finally {
 			deadline.withdraw();
+		}
+	};
+
+	const resolve = async (host: string) => {
+		try {
+			return await sockets.resolve(host);
+		} catch (thrown) {
+			throw failureToResolve(thrown, host);
 		}
 	};
 
@@ -61,7 +72,7 @@ export function createConnector(settings: ConnectorSettings): Connector {
 		checkHost(host, only);
 		const addresses = isAddress(host)
 			? [{ address: host, family: host.includes(":") ? 6 : 4 }]
-			: await deadline.within(sockets.resolve(host));
+			: await deadline.within(resolve(host));
 		// One forbidden address forbids the host: it should not be among the others.
 		for (const { address } of addresses) refuse(only?.checkAddress(address, host));
 		const socket = sockets.dial(host, addresses, port);

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import type { Socket } from "node:net";
 import { connect, type SecureContext } from "node:tls";
 import { isAddress } from "../host.ts";
+import { readableFailure } from "../readable-failure.ts";
 
 /** Secures a socket to the host. Rejects when the host has no valid certificate for its name. */
 export type Secure = (socket: Socket, host: string, port: number) => Promise<Socket>;
@@ -33,7 +34,11 @@ export function createSecure(trust: SecureContext | null): Secure {
 			const [oldest] = sessions.keys();
 			if (sessions.size > sessionLimit && oldest !== undefined) sessions.delete(oldest);
 		});
-		await once(secured, "secureConnect");
+		try {
+			await once(secured, "secureConnect");
+		} catch (thrown) {
+			throw thrown instanceof Error ? readableFailure(thrown) : thrown;
+		}
 		return secured;
 	};
 }

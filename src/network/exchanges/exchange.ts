@@ -4,6 +4,7 @@ import { type ClientRequest, type IncomingMessage, type OutgoingHttpHeaders, req
 import type { Socket } from "node:net";
 import type { Readable } from "node:stream";
 import { silenceTimeout } from "../network-error.ts";
+import { readableFailure } from "../readable-failure.ts";
 import { type BodyLimits, toBodyStream } from "./body-stream.ts";
 import { decode } from "./decoding.ts";
 import type { RequestBody } from "./request-parts.ts";
@@ -109,7 +110,11 @@ export async function exchange(
 				release();
 				throw thrown;
 			}
-			const brokenOff = (thrown: unknown) => new TypeError("the answer broke off", { cause: sent.trouble() ?? thrown });
+			const brokenOff = (thrown: unknown) => {
+				const failure = sent.trouble() ?? thrown;
+				const cause = failure instanceof Error ? readableFailure(failure) : failure;
+				return new TypeError("the answer broke off", { cause });
+			};
 			const body = toBodyStream(decoded, limits, brokenOff, () => {
 				if (decoded !== head && !decoded.readableEnded) decoded.destroy();
 				release();
@@ -163,8 +168,8 @@ function send(socket: Socket, { method, target, headers, body }: Outgoing): Sent
 		});
 		// For its whole life: errors may come after the answer, too, and more than one.
 		request.on("error", (error) => {
-			trouble ??= error;
-			reject(error);
+			trouble ??= readableFailure(error);
+			reject(trouble);
 		});
 		request.on("close", () => reject(new Error("the connection ended before there was an answer")));
 	});

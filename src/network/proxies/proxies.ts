@@ -68,7 +68,7 @@ function readProxy(variable: string, value: string): ProxyServer {
 	if (url === null) {
 		throw new NetworkError(
 			"configuration",
-			`${variable} is not the URL of a proxy, such as http://proxy.example:3128.`,
+			`${variable} is not the URL of a proxy, such as http://proxy.example:3128. Special characters of a password are percent-encoded.`,
 		);
 	}
 	return {
