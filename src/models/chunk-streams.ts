@@ -1,6 +1,6 @@
 // Streams of chunks made of other streams of chunks. Written out instead of as generators that pass on to each other: each of
 // those takes several promises for every chunk, these take one, however many changes there are.
-import type { ModelChunk } from "./model.ts";
+import type { ModelChunk, ModelFailure } from "./model.ts";
 
 type Chunks = AsyncIterable<ModelChunk, void>;
 type Read = IteratorResult<ModelChunk, void>;
@@ -13,6 +13,34 @@ export function changedChunks(stream: Chunks, change: (chunk: ModelChunk) => Mod
 /** A stream that is opened by its first reading. `open` must not reject. */
 export function openedLater(open: () => Promise<Chunks>): Chunks {
 	return new ChunkStream(open, (chunk) => chunk);
+}
+
+/** The same stream; when its first chunk is a failure for which there is a second one, that one instead. */
+export function withSecondAttempt(first: Chunks, second: (failure: ModelFailure) => Chunks | null): Chunks {
+	return openedLater(async () => {
+		const source = first[Symbol.asyncIterator]();
+		const read = await source.next();
+		if (read.done === true) return chunksOf();
+		const other = read.value.type === "failed" ? second(read.value.failure) : null;
+		if (other === null) return resumed(read, source);
+		await source.return?.();
+		return other;
+	});
+}
+
+/** The rest of a stream, after a chunk that was read of it. */
+function resumed(read: Read, source: AsyncIterator<ModelChunk, void>): Chunks {
+	let waiting: Read | null = read;
+	const chunks: AsyncIterableIterator<ModelChunk, void> = {
+		[Symbol.asyncIterator]: () => chunks,
+		next() {
+			const first = waiting;
+			waiting = null;
+			return first === null ? source.next() : Promise.resolve(first);
+		},
+		return: async () => (await source.return?.()) ?? over,
+	};
+	return chunks;
 }
 
 /** A stream of these chunks. */
@@ -48,7 +76,10 @@ class ChunkStream implements AsyncIterableIterator<ModelChunk, void> {
 		if (this.#source === null) {
 			const source = (await this.#open())[Symbol.asyncIterator]();
 			// Left meanwhile.
-			if (this.#isOver) return over;
+			if (this.#isOver) {
+				await source.return?.();
+				return over;
+			}
 			this.#source = source;
 		}
 		const read = await this.#source.next();

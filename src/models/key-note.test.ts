@@ -33,6 +33,10 @@ describe("a refusal of the key", () => {
 		expect(withKeyNote(refused, settings).message).not.toContain("admit");
 	});
 
+	it("is none where Vertex AI refuses a token", () => {
+		expect(withKeyNote(refused, { apiKey: "", keyHolder, providerType: "vertexai" })).toEqual(refused);
+	});
+
 	it("is distinguished from other failures", () => {
 		const settings = { apiKey: "key", keyHolder, providerType: "openai_legacy" } as const;
 		const forbidden = createFailure("status", "No.", 403);

@@ -19,8 +19,9 @@ export function withKeyNote(failure: ModelFailure, settings: KeySettings): Model
 	return { ...failure, message: noted === message ? message : sentences(noted) };
 }
 
-function keyNote({ apiKey, keyHolder }: KeySettings): string | null {
-	if (keyHolder === null) return null;
+function keyNote({ apiKey, keyHolder, providerType }: KeySettings): string | null {
+	// Vertex AI is asked with a token, where there is no key.
+	if (keyHolder === null || (providerType === "vertexai" && apiKey === "")) return null;
 	const { provider, setting } = keyHolder;
 	const whose = provider === "" ? "the provider" : `the provider ${JSON.stringify(provider)}`;
 	return apiKey === ""

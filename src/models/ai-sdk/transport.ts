@@ -31,8 +31,8 @@ export type EventReading =
 	| { readonly kind: "failed"; readonly failure: ModelFailure };
 
 export interface Protocol {
-	/** The request to send instead of the package's. May throw RequestFailure. */
-	toRequest(request: PackageRequest): ProviderRequest | Promise<ProviderRequest>;
+	/** The request to send instead of the package's. May throw RequestFailure; after an abort anything. */
+	toRequest(request: PackageRequest, signal: AbortSignal): ProviderRequest | Promise<ProviderRequest>;
 	readEvent(event: ServerEvent): EventReading;
 	/** Interprets an answer that is not an event stream. */
 	toFailure(answer: PlainAnswer): ModelFailure;
@@ -63,7 +63,8 @@ export function createTransport(
 	let outcome: TransportOutcome = { kind: "open" };
 
 	const openEvents = async (request: PackageRequest): Promise<ServerEvents> => {
-		const { url, headers, body } = await protocol.toRequest(request);
+		const ended = AbortSignal.any([signal, controller.signal]);
+		const { url, headers, body } = await protocol.toRequest(request, ended);
 		return streamServerEvents(
 			{
 				url,
@@ -75,7 +76,7 @@ export function createTransport(
 				fetch: network.fetch,
 				toFailure: protocol.toFailure,
 			},
-			AbortSignal.any([signal, controller.signal]),
+			ended,
 		);
 	};
 

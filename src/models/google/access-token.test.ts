@@ -5,14 +5,43 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { plainNetwork } from "../../../test/support/host/network.ts";
+import { createManualClock, plainModelSettings } from "../../../test/support/models/model-settings.ts";
+import { aborted } from "../../base/abort.ts";
+import type { Fetch } from "../../network/network-settings.ts";
 import { RequestFailure } from "../http/request-failure.ts";
+import { standardTimeouts } from "../model-settings.ts";
 import { createAccessTokens } from "./access-token.ts";
 
 const place = {
 	environment: { GOOGLE_APPLICATION_CREDENTIALS: "/keys.json" },
 	home: "/home/me",
 	network: plainNetwork,
+	timeouts: standardTimeouts,
+	clock: plainModelSettings.clock,
 };
+const never = new AbortController().signal;
+
+/** Credentials that trade a token in the file `subject` for one of the service. */
+function foreignCredentials(tokenUrl: string) {
+	const subject = path.join(mkdtempSync(path.join(tmpdir(), "token-")), "subject");
+	writeFileSync(subject, "subject-token");
+	return {
+		type: "external_account",
+		audience: "//iam.googleapis.com/projects/1/locations/global/workloadIdentityPools/a/providers/b",
+		subject_token_type: "urn:ietf:params:oauth:token-type:jwt",
+		token_url: tokenUrl,
+		credential_source: { file: subject },
+	};
+}
+
+/** Tokens of such credentials, over this network. */
+function foreignTokens(fetch: Fetch, changes: Partial<Parameters<typeof createAccessTokens>[0]> = {}) {
+	const credentials = foreignCredentials("https://sts.example/token");
+	const readFile = async () => Buffer.from(JSON.stringify(credentials));
+	return createAccessTokens({ ...place, network: { ...plainNetwork, fetch }, readFile, ...changes });
+}
+
+const granted = (token: string) => Response.json({ access_token: token, token_type: "Bearer", expires_in: 3600 });
 
 /** Trades one token for another, as the service for foreign credentials does. */
 async function startTokenService() {
@@ -35,20 +64,12 @@ async function startTokenService() {
 describe("tokens for Vertex AI", () => {
 	it("are requested with the named credentials, once for their lifetime", async () => {
 		const { url, asked } = await startTokenService();
-		const subject = path.join(mkdtempSync(path.join(tmpdir(), "token-")), "subject");
-		writeFileSync(subject, "subject-token");
-		const credentials = {
-			type: "external_account",
-			audience: "//iam.googleapis.com/projects/1/locations/global/workloadIdentityPools/a/providers/b",
-			subject_token_type: "urn:ietf:params:oauth:token-type:jwt",
-			token_url: url,
-			credential_source: { file: subject },
-		};
-		const getToken = createAccessTokens({
+		const credentials = foreignCredentials(url);
+		const tokens = createAccessTokens({
 			...place,
 			readFile: async (file) => (file === "/keys.json" ? Buffer.from(JSON.stringify(credentials)) : null),
 		});
-		expect([await getToken(), await getToken()]).toEqual(["token-1", "token-1"]);
+		expect([await tokens.get(never), await tokens.get(never)]).toEqual(["token-1", "token-1"]);
 		expect(asked).toHaveLength(1);
 		expect(new URLSearchParams(asked[0]).get("subject_token")).toBe("subject-token");
 		expect(new URLSearchParams(asked[0]).get("scope")).toBe("https://www.googleapis.com/auth/cloud-platform");
@@ -67,13 +88,75 @@ describe("tokens for Vertex AI", () => {
 				"https://iamcredentials.googleapis.com/v1/x/serviceAccounts/me:generateAccessToken",
 			source_credentials: { type: "authorized_user", client_id: "a", client_secret: "b", refresh_token: "c" },
 		};
-		const getToken = createAccessTokens({
+		const tokens = createAccessTokens({
 			...place,
 			network: { ...plainNetwork, fetch },
 			readFile: async () => Buffer.from(JSON.stringify(credentials)),
 		});
-		expect(await getToken()).toBe("second");
+		expect(await tokens.get(never)).toBe("second");
 		expect(asked.map((url) => new URL(url).host)).toEqual(["oauth2.googleapis.com", "iamcredentials.googleapis.com"]);
+	});
+
+	it("of foreign credentials are requested through our network only, and anew after a refusal", async () => {
+		const asked: string[] = [];
+		const tokens = foreignTokens(async (input) => {
+			asked.push(String(input));
+			return granted(`token-${asked.length}`);
+		});
+		expect([await tokens.get(never), await tokens.get(never)]).toEqual(["token-1", "token-1"]);
+		tokens.discard();
+		expect(await tokens.get(never)).toBe("token-2");
+		expect(asked).toEqual(["https://sts.example/token", "https://sts.example/token"]);
+	});
+
+	it("are requested once for all who wait; the last who leaves ends the request", async () => {
+		const ended: boolean[] = [];
+		const asked: ((response: Response) => void)[] = [];
+		const arrivals: (() => void)[] = [];
+		const nextArrival = () => new Promise<void>((resolve) => arrivals.push(resolve));
+		const tokens = foreignTokens((_input, init) => {
+			const index = ended.push(false) - 1;
+			const { signal } = init ?? {};
+			if (signal === undefined || signal === null) throw new Error("no signal");
+			void aborted(signal).then(() => (ended[index] = true));
+			arrivals.shift()?.();
+			return new Promise((resolve, reject) => {
+				asked.push(resolve);
+				void aborted(signal).then(() => reject(signal.reason));
+			});
+		});
+		const leave = () => new AbortController();
+		const controllers = [leave(), leave(), leave()];
+		const first = nextArrival();
+		const waiting = controllers.map(({ signal }) => tokens.get(signal).catch(() => "left"));
+		await first;
+		controllers[0]?.abort();
+		expect([await waiting[0], ended]).toEqual(["left", [false]]);
+		controllers[1]?.abort();
+		controllers[2]?.abort();
+		expect(await Promise.all(waiting)).toEqual(["left", "left", "left"]);
+		expect(ended).toEqual([true]);
+		const second = nextArrival();
+		const again = tokens.get(never);
+		await second;
+		asked.at(-1)?.(granted("token-2"));
+		expect(await again).toBe("token-2");
+	});
+
+	it("fail as what may pass when the service does not answer, cannot be reached or has a fault", async () => {
+		const clock = createManualClock();
+		const silent = foreignTokens(() => new Promise(() => {}), { clock }).get(never);
+		await clock.expireNext(standardTimeouts.response);
+		await expect(silent).rejects.toMatchObject({ failure: { kind: "timeout" } });
+		const refused = Object.assign(new Error("connect ECONNREFUSED 1.2.3.4:443"), { code: "ECONNREFUSED" });
+		const unreachable = foreignTokens(() => Promise.reject(new TypeError("fetch failed", { cause: refused })));
+		await expect(unreachable.get(never)).rejects.toMatchObject({
+			failure: { kind: "connection", message: expect.stringContaining("ECONNREFUSED") },
+		});
+		const denied = foreignTokens(async () => Response.json({ error: "invalid_grant" }, { status: 400 }));
+		await expect(denied.get(never)).rejects.toMatchObject({
+			failure: { kind: "provider", message: expect.stringContaining("invalid_grant") },
+		});
 	});
 
 	it.each([
@@ -83,7 +166,7 @@ describe("tokens for Vertex AI", () => {
 		["an unknown kind", '{"type":"service_account"}', "No token for Vertex AI could be had"],
 	])("report the fault for %s, and read the file again next time", async (_name, text, message) => {
 		let reads = 0;
-		const getToken = createAccessTokens({
+		const tokens = createAccessTokens({
 			...place,
 			readFile: async () => {
 				reads++;
@@ -91,7 +174,7 @@ describe("tokens for Vertex AI", () => {
 			},
 		});
 		for (const count of [1, 2]) {
-			const failed = await getToken().catch((thrown: unknown) => thrown);
+			const failed = await tokens.get(never).catch((thrown: unknown) => thrown);
 			expect(failed).toBeInstanceOf(RequestFailure);
 			expect(String(failed)).toContain(message);
 			expect(reads).toBe(count);

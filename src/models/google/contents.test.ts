@@ -17,7 +17,8 @@ import {
 } from "../../../test/support/models/model-conversation.ts";
 import { plainModelSettings } from "../../../test/support/models/model-settings.ts";
 import { createModelSubject } from "../../../test/support/models/model-subject.ts";
-import { readProviderFixture, sendEvents } from "../../../test/support/models/provider-server.ts";
+import { readProviderFixture, sendEvents, sendJson } from "../../../test/support/models/provider-server.ts";
+import { aborted } from "../../base/abort.ts";
 import { isRecord } from "../../base/json.ts";
 import { modelFailure } from "../model.ts";
 import type { ModelSettings } from "../model-settings.ts";
@@ -204,11 +205,49 @@ describe("the request", () => {
 describe("Vertex AI", () => {
 	const project = { GOOGLE_CLOUD_PROJECT: "p1", GOOGLE_CLOUD_LOCATION: "europe-west4" };
 
-	async function askVertex(changes: Partial<ModelSettings>, getToken = async () => "token-0123456789") {
-		const given = { ...settings, baseUrl: tested.server.url, ...changes };
-		const stream = await loadVertex(given, getToken);
+	const tokens = { get: async () => "token-0123456789", discard() {} };
+
+	async function askVertex(changes: Partial<ModelSettings>, given = tokens) {
+		const stream = await loadVertex({ ...settings, baseUrl: tested.server.url, ...changes }, given);
 		return await collectChunks(stream(plainRequest, new AbortController().signal));
 	}
+
+	const expired = sendJson(401, {}, { error: { code: 401, message: "Expired.", status: "UNAUTHENTICATED" } });
+
+	it("is asked again with a new token when it refuses one, once", async () => {
+		let count = 1;
+		const renewed = {
+			get: async () => `token-${count}`,
+			discard() {
+				count += 1;
+			},
+		};
+		tested.server.answerNext(expired);
+		tested.server.answerNext(sendEvents(recordedStream));
+		expect(partsOf(await askVertex({ environment: project }, renewed))).toEqual(recordedParts);
+		tested.server.answerNext(expired);
+		tested.server.answerNext(expired);
+		expect(await askVertex({ environment: project }, renewed)).toMatchObject([{ failure: { statusCode: 401 } }]);
+		expect(tested.server.requests.map(({ headers }) => headers.authorization)).toEqual(
+			["token-1", "token-2", "token-2", "token-3"].map((token) => `Bearer ${token}`),
+		);
+	});
+
+	it("is asked once with a key that it refuses", async () => {
+		tested.server.answerNext(expired);
+		expect(await askVertex({ environment: {} })).toMatchObject([{ failure: { statusCode: 401 } }]);
+		expect(tested.server.requests).toHaveLength(1);
+	});
+
+	it("ends a request that waits for its token", async () => {
+		const controller = new AbortController();
+		const waiting = { get: (signal: AbortSignal) => aborted(signal).then(() => "late"), discard() {} };
+		const given = { ...settings, baseUrl: tested.server.url, environment: project };
+		const chunks = collectChunks((await loadVertex(given, waiting))(plainRequest, controller.signal));
+		controller.abort();
+		expect(await chunks).toEqual([]);
+		expect(tested.server.requests).toEqual([]);
+	});
 
 	it("gets requests below the project, with a token and without ids", async () => {
 		tested.server.answerNext(sendEvents(recordedStream));

@@ -1,9 +1,10 @@
 // Gemini, through the package for it: one request, one stream (provider types `google_genai`, `gemini` and `vertexai`).
 import type { GoogleGenerativeAIProvider, GoogleGenerativeAIProviderSettings } from "@ai-sdk/google";
 import { type PackageAdapter, streamFromPackage } from "../ai-sdk/call.ts";
+import { withSecondAttempt } from "../chunk-streams.ts";
 import { createRefusal, type Model, type ModelFailure, type ModelRequest } from "../model.ts";
-import { createAccessTokens } from "./access-token.ts";
-import { type Endpoint, type GetAccessToken, geminiEndpoint, vertexEndpoint } from "./endpoint.ts";
+import { type AccessTokens, createAccessTokens } from "./access-token.ts";
+import { type Endpoint, geminiEndpoint, vertexEndpoint, vertexProject } from "./endpoint.ts";
 import { createContentEvents, type Ending, errorReader } from "./events.ts";
 import { type ContentSettings, memoryOf, toBody, toCall } from "./request.ts";
 
@@ -11,7 +12,7 @@ type CreateProvider = (settings: GoogleGenerativeAIProviderSettings) => GoogleGe
 
 /** Which of the two APIs it is. */
 interface Api {
-	findEndpoint(): Endpoint | Promise<Endpoint>;
+	findEndpoint(signal: AbortSignal): Endpoint | Promise<Endpoint>;
 	/** Whether it supports ids of calls. */
 	readonly hasIds: boolean;
 }
@@ -21,12 +22,20 @@ export function loadGemini(settings: ContentSettings): Promise<Model["stream"]> 
 	return load(settings, { findEndpoint: () => geminiEndpoint(settings), hasIds: true });
 }
 
-/** The same for Vertex AI; `getToken` defaults to the machine's credentials. */
-export function loadVertex(
+/** The same for Vertex AI; the tokens are by default those of the machine's credentials. */
+export async function loadVertex(
 	settings: ContentSettings,
-	getToken: GetAccessToken = createAccessTokens(settings),
+	tokens: AccessTokens = createAccessTokens(settings),
 ): Promise<Model["stream"]> {
-	return load(settings, { findEndpoint: () => vertexEndpoint(settings, getToken), hasIds: false });
+	const findEndpoint = (signal: AbortSignal) => vertexEndpoint(settings, tokens, signal);
+	const stream = await load(settings, { findEndpoint, hasIds: false });
+	if (vertexProject(settings) === "") return stream;
+	return (request, signal) =>
+		withSecondAttempt(stream(request, signal), ({ statusCode }) => {
+			if (statusCode !== 401) return null;
+			tokens.discard();
+			return stream(request, signal);
+		});
 }
 
 async function load(settings: ContentSettings, api: Api) {
@@ -49,7 +58,10 @@ function createAdapter(
 			// The transport replaces address and headers; they are given because the package would otherwise look them
 			// up in the environment.
 			createProvider({ baseURL: settings.baseUrl, apiKey: settings.apiKey, fetch })(settings.model),
-		toRequest: async ({ body }) => ({ ...(await api.findEndpoint()), body: toBody(body, request, api.hasIds) }),
+		toRequest: async ({ body }, signal) => ({
+			...(await api.findEndpoint(signal)),
+			body: toBody(body, request, api.hasIds),
+		}),
 		readEvent: events.read,
 		toFailure: errorReader.answer,
 		whyEmpty: () => whyEmpty(events.ending()),

@@ -1,15 +1,13 @@
 // The address and authentication of requests: the Gemini API by key, Vertex AI by project and token, or by key alone.
 import { type HeaderSettings, toBaseUrl, toRequestHeaders } from "../http/endpoint.ts";
 import { requestFailure } from "../http/request-failure.ts";
+import type { AccessTokens } from "./access-token.ts";
 import type { ContentSettings } from "./request.ts";
 
 export interface Endpoint {
 	readonly url: URL;
 	readonly headers: Headers;
 }
-
-/** A token for Vertex AI that is still valid. Throws RequestFailure when there is none. */
-export type GetAccessToken = () => Promise<string>;
 
 /** Below a root with or without the version of the API. */
 export function geminiEndpoint(settings: ContentSettings): Endpoint {
@@ -18,10 +16,19 @@ export function geminiEndpoint(settings: ContentSettings): Endpoint {
 	return { url: toUrl(baseUrl, "v1beta", name), headers: toHeaders(settings, keyHeader(apiKey)) };
 }
 
+/** The project of requests by token; empty for requests by key. */
+export function vertexProject({ environment }: Pick<ContentSettings, "environment">): string {
+	return environment["GOOGLE_CLOUD_PROJECT"] || environment["GOOGLE_VERTEX_PROJECT"] || "";
+}
+
 /** With a project by token, without one by key. Throws RequestFailure when neither is available. */
-export async function vertexEndpoint(settings: ContentSettings, getToken: GetAccessToken): Promise<Endpoint> {
+export async function vertexEndpoint(
+	settings: ContentSettings,
+	tokens: AccessTokens,
+	signal: AbortSignal,
+): Promise<Endpoint> {
 	const { environment, apiKey, baseUrl, model } = settings;
-	const project = environment["GOOGLE_CLOUD_PROJECT"] || environment["GOOGLE_VERTEX_PROJECT"] || "";
+	const project = vertexProject(settings);
 	const location = environment["GOOGLE_CLOUD_LOCATION"] || environment["GOOGLE_VERTEX_LOCATION"] || "global";
 	const name = `publishers/google/models/${model}`;
 	if (project === "") {
@@ -37,7 +44,7 @@ export async function vertexEndpoint(settings: ContentSettings, getToken: GetAcc
 	const url = toUrl(baseUrl, "v1", `projects/${project}/locations/${location}/${name}`);
 	if (url.hostname === "aiplatform.googleapis.com" && location !== "global")
 		url.hostname = `${location}-${url.hostname}`;
-	return { url, headers: toHeaders(settings, { authorization: `Bearer ${await getToken()}` }) };
+	return { url, headers: toHeaders(settings, { authorization: `Bearer ${await tokens.get(signal)}` }) };
 }
 
 function toUrl(baseUrl: string, version: string, name: string): URL {

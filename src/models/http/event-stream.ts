@@ -271,7 +271,7 @@ function createExchange(clock: Clock, signal: AbortSignal): Exchange {
 	};
 }
 
-const failureKinds: Readonly<Record<NetworkFailure["kind"], ModelFailure["kind"]>> = {
+export const networkFailureKinds: Readonly<Record<NetworkFailure["kind"], ModelFailure["kind"]>> = {
 	connection: "connection",
 	timeout: "timeout",
 	proxy: "connection",
@@ -285,5 +285,5 @@ const failureKinds: Readonly<Record<NetworkFailure["kind"], ModelFailure["kind"]
 function toConnectionFailure(thrown: unknown): RequestFailure {
 	const { kind, message } = toNetworkFailure(thrown);
 	const what = kind === "timeout" ? "timed out" : "failed";
-	return requestFailure(failureKinds[kind], `The connection to the provider ${what}: ${message}`);
+	return requestFailure(networkFailureKinds[kind], `The connection to the provider ${what}: ${message}`);
 }
