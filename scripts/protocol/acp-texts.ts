@@ -326,7 +326,7 @@ function choiceTexts(field: string): Readonly<Record<string, string>> {
 const errors = {
 	"-32700": "The line is not JSON, or is longer than 100 MiB. The id is null.",
 	"-32600":
-		"The line is JSON but no request; or the request does not fit the state of the session: nothing to sign out of, no plan mode.",
+		"The line is JSON but no request, or one with the id null; or the request does not fit the state of the session: nothing to sign out of, no plan mode.",
 	"-32601": "There is no such method.",
 	"-32602":
 		"The params do not fit the method: a field is missing, or a mode, an option, a model, a cursor or a sign-in does not exist.",

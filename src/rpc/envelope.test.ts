@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { acpRules as acp } from "../dialects/acp/envelope.ts";
 import { envelopeRules as kimi } from "../dialects/kimi/envelope.ts";
 import { envelopeRules as legacy } from "../dialects/legacy/envelope.ts";
 import {
@@ -117,6 +118,21 @@ describe("reading an envelope of 1.x", () => {
 	it("handles deep nesting", () => {
 		const deep = `${"[".repeat(100_000)}${"]".repeat(100_000)}`;
 		expect(read(`{"id":"a","method":"cancel","params":${deep}}`)).toMatchObject({ kind: "request", id: "a" });
+	});
+});
+
+describe("reading an envelope of an editor", () => {
+	it.each([
+		['{"jsonrpc":"2.0","id":null,"method":"session/list"}'],
+		['{"jsonrpc":"2.0","id":null,"method":"session/list","params":{}}'],
+		['{"jsonrpc":"1.0","id":null,"method":"session/list"}'],
+	])("refuses %s, whose sender awaits an answer", (line) =>
+		expect(read(line, acp)).toMatchObject({ kind: "refused", error: { code: -32600 } }),
+	);
+
+	it("takes a method without an id for a notification", () => {
+		expect(read('{"jsonrpc":"2.0","method":"session/cancel"}', acp)).toMatchObject({ kind: "notification" });
+		expect(read('{"jsonrpc":"1.0","method":"session/cancel"}', acp)).toEqual(silence);
 	});
 });
 

@@ -33,6 +33,8 @@ export interface EnvelopeRules {
 	readonly exactIds?: boolean;
 	/** Whether an invalid object is answered under its id, if it has one, instead of with id null or silence. */
 	readonly refusalsNameId?: boolean;
+	/** Whether a method with `"id":null` is an invalid request instead of a notification: its sender awaits an answer. */
+	readonly nullIdRefused?: boolean;
 	/** Whether `"jsonrpc":"2.0"` may be left out. */
 	readonly versionOptional: boolean;
 	/** Whether keys outside JSON-RPC make an object invalid. */
@@ -122,6 +124,7 @@ export function readEnvelope(parsed: unknown, rules: EnvelopeRules, text = ""): 
 	if (!hasValidVersion(value, rules) || !hasValidMembers(value, rules)) return refuse(value, rules);
 	const { method, id, params } = value;
 	if (typeof method === "string") {
+		if (id === null && rules.nullIdRefused === true) return refuse(value, rules);
 		return rules.isId(id) ? { kind: "request", id, method, params } : { kind: "notification", method, params };
 	}
 	if (rules.refusalsNameId === true && !("result" in value || "error" in value)) return refuse(value, rules);
@@ -141,7 +144,8 @@ function refuse(value: Record<string, unknown>, rules: EnvelopeRules): Incoming 
 	const { id, method } = value;
 	if (rules.refusalsNameId !== true) return { kind: "refused", error: rules.invalidRequest };
 	// A notification is never answered, whatever is wrong with it.
-	const isNotification = typeof method === "string" && (id === undefined || id === null) && "jsonrpc" in value;
+	const hasNoId = id === undefined || (id === null && rules.nullIdRefused !== true);
+	const isNotification = typeof method === "string" && hasNoId && "jsonrpc" in value;
 	if (isNotification) return silence;
 	return { kind: "refused", error: rules.invalidRequest, ...(rules.isId(id) ? { id } : {}) };
 }

@@ -7,6 +7,7 @@ export const acpRules: EnvelopeRules = {
 	isId,
 	exactIds: true,
 	refusalsNameId: true,
+	nullIdRefused: true,
 	versionOptional: false,
 	unknownKeysRefused: false,
 	objectsOnly: false,
