@@ -320,6 +320,9 @@ describe("parseCommandLine", () => {
 		["export --yes=1", "--yes takes no value."],
 		["export -yx", "The command 'export' does not know '-x'; it takes --output and --yes."],
 		["export --force", "The command 'export' does not know '--force'; it takes --output and --yes."],
+		["acp -p hi", "Cannot combine the command 'acp' with -p."],
+		["-p hi acp", "Cannot combine the command 'acp' with -p."],
+		["--acp --prompt hi", "Cannot combine the flag --acp with --prompt."],
 		["acp x", "The command 'acp' takes flags alone, found 'x'."],
 		["acp --wire", "Cannot combine the command 'acp' with --wire."],
 		["acp login x", "The command 'login' does not know 'x'; it takes --json."],
@@ -378,7 +381,11 @@ describe("parseCommandLine", () => {
 		expect(refusal(["--prompt", " \n"])).toBe("--prompt must not be empty.");
 	});
 
-	it.each([["--acp"], ["acp"], ["--yolo acp"], ["acp --yolo -p x"]])("serves editors with %s", (line) => {
+	it.each(["rpc", "acp", "serve", "web", "worker"])("takes the name %s for a value where a flag needs one", (name) => {
+		expect(parseCommandLine(["--work-dir", name, name])).toMatchObject({ options: { workDir: name } });
+	});
+
+	it.each([["--acp"], ["acp"], ["--yolo acp"], ["acp --yolo"]])("serves editors with %s", (line) => {
 		expect(parseCommandLine(words(line))).toMatchObject({ kind: "serve", options: { mode: "acp" } });
 	});
 

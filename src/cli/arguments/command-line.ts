@@ -124,8 +124,10 @@ export function parseCommandLine(argv: readonly string[], conventions: Conventio
 	if (first !== null) return given.has("help") ? { kind: "help", command: null } : { kind: "version" };
 	const [command, ...rest] = given.rest;
 	// Their flags are the program's, and may stand on both sides of the name.
-	if (command === "rpc" || command === "acp" || command === "serve" || command === "web" || command === "worker")
-		return parseCommand(command, [...argv.slice(0, argv.indexOf(command)), ...rest], splitFlags([]), conventions);
+	if (command === "rpc" || command === "acp" || command === "serve" || command === "web" || command === "worker") {
+		const before = argv.slice(0, argv.length - given.rest.length);
+		return parseCommand(command, [...before, ...rest], splitFlags([]), conventions);
+	}
 	if (command !== undefined) return parseCommand(command, rest, given, conventions);
 	checkCombinations(given, given.has("acp"));
 	if (given.has("acp")) return toHost("acp", "the flag --acp", given, conventions);
@@ -166,10 +168,10 @@ function parseCommand(
 type HostMode = "rpc" | "acp";
 
 const aboutOne: readonly FlagKey[] = ["session", "continue", "print", "quiet", "wire", "ui"];
-/** Flags of each that are about one session, or about another way to be driven. Editors may give a prompt, which is ignored. */
+/** Flags of each that are about one session, or about another way to be driven. */
 export const notForMany: Readonly<Record<HostMode | "serve", readonly FlagKey[]>> = {
 	rpc: [...aboutOne, "acp", "acp-protocol", "prompt"],
-	acp: [...aboutOne, "contract", ...realmFlags],
+	acp: [...aboutOne, "contract", "prompt", ...realmFlags],
 	serve: [...aboutOne, "acp", "acp-protocol", "contract", "prompt", ...realmFlags],
 };
 
