@@ -47,8 +47,13 @@ describe("the judge of what a load shows", () => {
 		expect(checkLoaded([...conversation, prompted], [...shown, loaded], id)).not.toEqual([]);
 	});
 
-	it("counts only what was committed when the power was lost", () => {
-		const delivered = [prompted, ...conversation].map((message) => JSON.stringify(message));
-		expect(gather([{ delivered, lostPower: true }]).slice(1)).toEqual([prompted]);
+	it("counts only what was committed when the power was lost, and not what a load shows again", () => {
+		const created = { id: "new - 1", result: { sessionId: id } };
+		const lines = (messages: readonly object[]) => messages.map((message) => JSON.stringify(message));
+		const first = { delivered: lines([created, prompted, ...conversation]), lostPower: false };
+		expect(gather([{ ...first, lostPower: true }]).slice(1)).toEqual([created, prompted]);
+		const command = update({ sessionUpdate: "tool_call_update", toolCallId: "t/call-1", status: "in_progress" });
+		const second = { delivered: lines([...conversation, command, loaded]), lostPower: true };
+		expect(gather([first, second]).slice(1)).toEqual([created, prompted]);
 	});
 });

@@ -24,12 +24,22 @@ function isCommit(message: Fields): boolean {
 /** Stands where a life begins. */
 const begin: Fields = {};
 
+/** Answers the request that a life of the session begins with: what comes before it is of earlier ones. */
+const isOpened = ({ id, method }: Fields): boolean => method === undefined && /^(new|load) /.test(String(id));
+
 /** The messages of the lives; after a power loss only what was committed counts, of earlier processes too. */
 export function gather(lives: readonly Delivered[]): readonly Fields[] {
 	const messages: Fields[] = [];
+	/** How many of them are on stable storage. */
+	let committed = 0;
 	for (const { delivered, lostPower } of lives) {
-		messages.push(begin, ...delivered.map(parseLine));
-		if (lostPower) messages.splice(messages.findLastIndex(isCommit) + 1);
+		const own = delivered.map(parseLine);
+		const opened = own.findIndex(isOpened);
+		const commit = own.findLastIndex(isCommit);
+		messages.push(begin);
+		if (opened !== -1 && commit > opened) committed = messages.length + commit + 1;
+		messages.push(...own);
+		if (lostPower) messages.splice(committed);
 	}
 	return messages;
 }

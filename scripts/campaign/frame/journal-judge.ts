@@ -238,7 +238,8 @@ export function checkRetained(before: Buffer, after: Buffer): string[] {
 	const added = { records: records.slice(old.records.length) };
 	// What a power loss has left of the log that Kimi reads, and not of the journal, was taken over from there.
 	const taken = added.records.findIndex(
-		(record) => record.kind !== "event" || record.event.body.type === "turn.started",
+		(record) =>
+			record.kind !== "event" || (record.event.body.type === "turn.started" && record.event.isFromLog !== true),
 	);
 	const step = interruptedStep({ records: records.slice(0, old.records.length + Math.max(0, taken)) });
 	if (step === null) return [];

@@ -2,6 +2,7 @@
 // dialect spoke to it: nothing runs unasked or twice, a provider accepts the context, and every line can be read.
 import { isRecord } from "../../../src/base/json.ts";
 import { wholeText } from "../../../src/base/long-text.ts";
+import { fromLine, toLine } from "../../../src/store/context-row.ts";
 import { toEventLines } from "../../../src/store/disk/logs/event-log.ts";
 import { contextOf, eventsOf, everyContextOf, openCalls, readJournal } from "./journal-file.ts";
 
@@ -86,12 +87,22 @@ export function checkFiles(before: SessionFiles, after: SessionFiles): string[] 
 		const whole = before[name].subarray(0, end);
 		const places = name === "context" ? [after.context, ...after.rotations] : [after[name]];
 		const isThere = places.some((place) => place.subarray(0, whole.length).equals(whole));
-		// Before what another program has written comes what the log lacked then.
-		if (!isThere && !(name === "events" && hasMessagesOf(whole, after.events))) {
-			faults.push(`${name}: what was there was changed`);
-		}
+		const isThereInOtherWords = {
+			// Before what another program has written comes what the log lacked then.
+			events: () => hasMessagesOf(whole, after.events),
+			// What another program has written is written again with other blanks.
+			context: () => places.some((place) => rowsOf(place).startsWith(rowsOf(whole))),
+			journal: () => false,
+		};
+		if (!isThere && !isThereInOtherWords[name]()) faults.push(`${name}: what was there was changed`);
 		return faults;
 	});
+}
+
+/** The lines of a context log as this program writes them. */
+function rowsOf(context: Buffer): string {
+	const rows = readJsonLines(context).values.map((value) => fromLine(value));
+	return rows.map((row) => (row === null ? "unknown\n" : `${wholeText(toLine(row))}\n`)).join("");
 }
 
 /** Whether all messages of a log are in the other one, in their order. */

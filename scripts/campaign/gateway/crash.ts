@@ -5,6 +5,7 @@ import fc from "fast-check";
 import { isRecord } from "../../../src/base/json.ts";
 import { runCrash } from "../frame/crash.ts";
 import type { CrashDialect, SessionLife } from "../frame/crash-round.ts";
+import { saidElsewhere } from "../frame/damage.ts";
 import type { RunCampaign } from "../frame/front-end.ts";
 import { cancelMoment, choose } from "../frame/hostile-lines.ts";
 import type { Fields } from "../frame/life.ts";
@@ -78,11 +79,12 @@ export const gatewayCrash: CrashDialect<Plans> = {
 		const sessions = known.map((sessionId): KnownSession => {
 			const lives = livesOf(sessionId);
 			const { othersFirst = false } = scenario.find(({ index }) => index === planOf(lives)) ?? {};
-			// With the power, events went that a client had, and another client's turn may have their numbers: it begins anew,
-			// also when the life after the loss ended before it could.
+			// With the power, events went that a client had, and the turn of another client or program may have their numbers: it
+			// begins anew, also when the life after the loss ended before it could.
 			const lost = lives.findLastIndex(({ lostPower }) => lostPower);
 			const hasBegun = lives.slice(lost + 1).some((each) => messagesOf(each).some(({ event }) => event === "reset"));
-			const beginsAnew = othersFirst && lost !== -1 && !hasBegun;
+			const areOthersFirst = othersFirst || lives.some(({ before }) => before.events.includes(saidElsewhere));
+			const beginsAnew = areOthersFirst && lost !== -1 && !hasBegun;
 			return { sessionId, cursor: beginsAnew ? null : viewOf(lives).cursor, othersFirst };
 		});
 		return [toPart(scenario, life, kind === "stopped" ? playPlans(scenario) : playAgain(sessions, life))];
@@ -124,8 +126,9 @@ interface View {
 	readonly faults: readonly string[];
 }
 
-/** By then, all before it is on stable storage: a turn has ended, or a command is about to run. */
-const isCommit = ({ type }: Fields): boolean => type === "turn.ended" || type === "tool.started";
+/** By then, all before it is on stable storage: a turn has ended, or a command is about to run. One of another program has no id. */
+const isCommit = ({ type, turnId }: Fields): boolean =>
+	turnId !== null && (type === "turn.ended" || type === "tool.started");
 
 /** The events of the lives as a client keeps them: each the one after the one before it. */
 export function viewOf(lives: readonly Delivered[]): View {

@@ -1,5 +1,5 @@
 // One session on disk: its logs, state and entry in the index, written by one owner. Nothing is created or repaired
-// before the first write.
+// before the first write, which comes at once where another program has continued the session.
 import path from "node:path";
 import type { Clock } from "../../base/clock.ts";
 import { errorText, KernelError } from "../../base/errors.ts";
@@ -202,6 +202,13 @@ export async function openDiskSession(
 		},
 	});
 	if (leaseHeld !== null) watch.start(leaseHeld);
+	// They have numbers, by which clients follow the session: after a crash no other event may get one of them.
+	await sessionLog.storeImported().catch((thrown: unknown) => {
+		log.warn("events of another program could not be stored yet", {
+			directory: paths.directory,
+			cause: errorText(thrown),
+		});
+	});
 	let isEstablished = false;
 	/** Whether it has been the last one of its work dir before. */
 	let isMarked = existed;

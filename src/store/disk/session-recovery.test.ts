@@ -167,7 +167,7 @@ describe("a session between two runs", () => {
 			{ seq: 10, epoch, body: { type: "turn.ended", outcome: null } },
 		]);
 		await first.close();
-		// Nothing was committed: the same is found again.
+		// Nothing more was committed: the same is found again.
 		const second = await open();
 		expect(await readAll(second)).toEqual(expected);
 		await second.commit({ events: [eventAt({ type: "compaction.started" })] });
@@ -184,6 +184,30 @@ describe("a session between two runs", () => {
 		const last = await open();
 		expect(last.contextRows).toEqual(rows);
 		expect((await readAll(last)).slice(0, 10)).toEqual(expected);
+	});
+
+	it("has what another program appended in the journal before anyone is given its numbers", async () => {
+		await use("closed");
+		const own = (await text("wire.jsonl")).length;
+		await appendFile(file("wire.jsonl"), foreignTurn + foreignEnd);
+		const given = await readAll(await open());
+		// The other program has synced nothing.
+		await truncate(file("wire.jsonl"), own + 10);
+		const again = await open();
+		expect(await readAll(again)).toEqual(given);
+		await again.commit({ events: [eventAt({ type: "compaction.started" })] });
+		expect(await text("wire.jsonl")).toContain("from kimi");
+	});
+
+	it("opens what another program appended where it cannot be stored", async () => {
+		await use("closed");
+		await appendFile(file("wire.jsonl"), foreignTurn);
+		const { files } = createFailingFiles(createDiskFiles(), {
+			at: ({ path: changed }) => changed === file("journal.jsonl"),
+			mishap: { kind: "fail", code: "ENOSPC" },
+		});
+		const session = await place.openStore({ files }).openOrCreate(place.workDir, id);
+		expect((await readAll(session)).at(-1)).toMatchObject({ seq: 9, body: { type: "turn.started" } });
 	});
 
 	it("takes over what another program appended after a crash, and writes what that had not got", async () => {

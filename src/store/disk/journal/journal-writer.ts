@@ -22,7 +22,7 @@ export interface JournalWriterOptions {
 	/** Runs before the first write, and before a sync alone; every append to the journal runs it as well. What it throws is the failure of the commits. */
 	prepare(): Promise<void>;
 	/** The lines before those of the first commit of this run. */
-	begin(): Promise<readonly LineText[]>;
+	firstLines(): Promise<readonly LineText[]>;
 	/** The change as the journal has it. */
 	toStoredChange(change: ContextChange): Promise<ContextChange>;
 	/** Puts what was written elsewhere on stable storage. */
@@ -43,6 +43,8 @@ export interface JournalWriter {
 	/** The bytes of the journal that are committed. */
 	readonly end: number;
 	cursor(): Cursor;
+	/** Stores the lines before those of the first commit, unless they are stored. Fails with the reason why they cannot be. */
+	begin(): Promise<void>;
 	commit(batch: Batch, sync: boolean): Promise<readonly AgentEvent[]>;
 	/** Stores the batch, which has no events, with the next commit, or before long. Until it is stored, every commit tries it again, and fails as it does. */
 	commitWithNext(batch: Batch): void;
@@ -63,6 +65,8 @@ const joiningDelay = 20;
 interface WaitingCommit {
 	readonly batch: Batch;
 	readonly sync: boolean;
+	/** Whether the lines before those of the first commit are stored in any case. */
+	readonly begins: boolean;
 	/** Null for one that nobody waits for. */
 	readonly stored: Deferred<readonly AgentEvent[]> | null;
 }
@@ -187,7 +191,7 @@ export function createJournalWriter(options: JournalWriterOptions): JournalWrite
 		// after a change that it lacks would look as if another program had written it.
 		const needsFiles = batches.some((batch) => endsTurn(batch) || addsPrompt(batch) || changesFiles(batch));
 		if (needsFiles) await projectAll();
-		const first = hasBegun ? [] : await options.begin();
+		const first = hasBegun ? [] : await options.firstLines();
 		const lines = [...first];
 		if (hasBegun && batches.some(endsTurn) && (await options.isSummarizable())) lines.push(...summaryLines(false));
 		for (const batch of stored) lines.push(...toGroupLines(await toRecords(batch)));
@@ -204,7 +208,8 @@ export function createJournalWriter(options: JournalWriterOptions): JournalWrite
 	const writeTogether = async (commits: readonly WaitingCommit[]): Promise<readonly Batch[]> => {
 		const sync = commits.some((commit) => commit.sync);
 		const batches = commits.map(({ batch }) => batch);
-		const isEmpty = !batches.some(hasContent);
+		const begins = !hasBegun && commits.some((commit) => commit.begins);
+		const isEmpty = !begins && !batches.some(hasContent);
 		if (hasBegun ? isEmpty : !isEmpty) await options.prepare();
 		if (!isEmpty) return store(batches, sync);
 		if (sync) await Promise.all([journal.sync(), options.syncOthers()]);
@@ -247,6 +252,13 @@ export function createJournalWriter(options: JournalWriterOptions): JournalWrite
 		running ??= run();
 	};
 
+	const enqueue = (batch: Batch, sync: boolean, begins: boolean): Promise<readonly AgentEvent[]> => {
+		const stored = createDeferred<readonly AgentEvent[]>();
+		waiting.push({ batch, sync, begins, stored });
+		running ??= run();
+		return stored.promise;
+	};
+
 	return {
 		get hasBegun() {
 			return hasBegun;
@@ -255,14 +267,12 @@ export function createJournalWriter(options: JournalWriterOptions): JournalWrite
 			return hasBegun ? end : journal.length;
 		},
 		cursor: () => ({ epoch, seq: lastSeq }),
-		commit(batch, sync) {
-			const stored = createDeferred<readonly AgentEvent[]>();
-			waiting.push({ batch, sync, stored });
-			running ??= run();
-			return stored.promise;
+		async begin() {
+			if (!hasBegun) await enqueue({}, false, true);
 		},
+		commit: (batch, sync) => enqueue(batch, sync, false),
 		commitWithNext(batch) {
-			waiting.push({ batch, sync: false, stored: null });
+			waiting.push({ batch, sync: false, begins: false, stored: null });
 			withdrawOverdue ??= options.clock.after(joiningDelay, storeWaiting, true);
 		},
 		async settled() {

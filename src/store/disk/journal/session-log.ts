@@ -47,6 +47,8 @@ export interface SessionLogOptions {
 
 export interface SessionLog {
 	cursor(): Cursor;
+	/** Stores the events that another program has added since. Fails when they cannot be stored. */
+	storeImported(): Promise<void>;
 	commit(batch: Batch, sync: boolean): Promise<readonly AgentEvent[]>;
 	/** Stores a batch without events with the next commit, or before long. */
 	commitWithNext(batch: Batch): void;
@@ -157,7 +159,7 @@ export function createSessionLog(options: SessionLogOptions): SessionLog {
 	};
 
 	/** The lines before the first commit: a copy of what the journal lacks, and a summary. */
-	const begin = async (): Promise<readonly LineText[]> => {
+	const firstLines = async (): Promise<readonly LineText[]> => {
 		if (!isRepaired && !options.isNew()) {
 			await withStorageError(paths.journal, repairJournal);
 			await projections.repair(await toRepairs(), writer.end);
@@ -201,7 +203,7 @@ export function createSessionLog(options: SessionLogOptions): SessionLog {
 		hasState: opening.kind === "opened" ? opening.hasState : found.hasState,
 		clock: options.clock,
 		prepare: options.prepare,
-		begin,
+		firstLines,
 		toStoredChange,
 		syncOthers: options.syncOthers,
 		project: projections.write,
@@ -215,6 +217,9 @@ export function createSessionLog(options: SessionLogOptions): SessionLog {
 
 	return {
 		cursor: writer.cursor,
+		async storeImported() {
+			if (imported.length > 0) await writer.begin();
+		},
 		commit: writer.commit,
 		commitWithNext: writer.commitWithNext,
 		events: (after) => readAll(after, writer.end, pending()),
