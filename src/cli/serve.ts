@@ -88,6 +88,7 @@ async function serveClient(
 	const serving = serve({
 		transport,
 		session,
+		...(session === null ? {} : { begun: session.begun }),
 		...(host === null ? {} : { host }),
 		server: { name: productName, version: productVersion },
 		compatibility,

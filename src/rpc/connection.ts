@@ -61,6 +61,8 @@ export class Connection implements Peer {
 	#chosen: ConnectionSettings | null = null;
 	readonly #choose: Chooser;
 	readonly #onUnusable: () => void;
+	/** What requests and notifications wait for; null once it is there. */
+	#begun: Promise<void> | null;
 	#inFlight = 0;
 	#unusable = 0;
 	/** The answer to the last line without an id: where one cannot be parsed, many follow. */
@@ -69,7 +71,7 @@ export class Connection implements Peer {
 
 	/**
 	 * `undecided` serves lines until `choose` returns settings, which then serve permanently. `maximumInFlight` limits
-	 * the requests being handled concurrently.
+	 * the requests being handled concurrently. None is handled before `begun`, which does not fail, has resolved.
 	 */
 	constructor(
 		transport: LineTransport,
@@ -78,6 +80,7 @@ export class Connection implements Peer {
 			choose: Chooser;
 			maximumInFlight: number;
 			log: Log;
+			begun?: Promise<void>;
 			/** Called for every line that is neither a message nor blank. */
 			onUnusable?: () => void;
 		},
@@ -88,6 +91,12 @@ export class Connection implements Peer {
 		this.#maximumInFlight = options.maximumInFlight;
 		this.#log = options.log;
 		this.#onUnusable = options.onUnusable ?? (() => {});
+		this.#begun = options.begun === undefined ? null : this.#begin(options.begun);
+	}
+
+	async #begin(begun: Promise<void>): Promise<void> {
+		await begun;
+		this.#begun = null;
 	}
 
 	/** Serves until the input ends. */
@@ -239,6 +248,7 @@ export class Connection implements Peer {
 			this.#transport.send(line);
 		};
 		try {
+			if (this.#begun !== null) await this.#begun;
 			respond(await call(respond, id));
 		} catch (thrown) {
 			this.#log.warn("A request failed.", { id, error: thrown });
@@ -260,6 +270,7 @@ export class Connection implements Peer {
 
 	async #runUnanswered(name: string, call: MethodCall): Promise<void> {
 		try {
+			if (this.#begun !== null) await this.#begun;
 			await call(() => {}, null);
 		} catch (thrown) {
 			this.#log.warn("A notification failed.", { method: name, error: thrown });

@@ -36,6 +36,8 @@ export interface ServeOptions {
 	readonly transport: LineTransport;
 	/** The session of a process that has one; null when dialects of one session are not offered. */
 	readonly session: SessionApi | null;
+	/** Until it resolves, no request is handled; absent for at once. */
+	readonly begun?: Promise<void>;
 	/** Absent when dialects of many sessions are not offered. */
 	readonly host?: HostOffer;
 	readonly server: { readonly name: string; readonly version: string };
@@ -67,7 +69,7 @@ interface Offer extends Omit<Dialect, "converse"> {
 }
 
 export function serve(options: ServeOptions): Serving {
-	const { transport, session, host, log, signal, maximumInFlight = usualInFlight } = options;
+	const { transport, session, begun, host, log, signal, maximumInFlight = usualInFlight } = options;
 	const offers = toOffers(options);
 	const conversations = new Map<Offer, DialectConnection>();
 	const settings = (offer: Offer): ConnectionSettings => {
@@ -88,6 +90,7 @@ export function serve(options: ServeOptions): Serving {
 		},
 		maximumInFlight,
 		log,
+		...(begun === undefined ? {} : { begun }),
 	});
 
 	return {

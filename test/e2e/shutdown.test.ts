@@ -1,5 +1,5 @@
 // How the process ends, whoever ends it and whatever it is doing: everything is settled and nothing outlives it.
-import { existsSync } from "node:fs";
+import { appendFileSync, existsSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import { createStage, type Stage, toolCall } from "../support/executable/executable.ts";
@@ -60,6 +60,21 @@ describe.each(endings)("%s", (_name, end) => {
 		const lines = await endAndRead(server);
 		expect(outline(lines)).toEqual([...statusOnly(lines), "TurnEnd", "cancelled"]);
 		expect(lines.at(-1)).toEqual(cancelled);
+		await nothingRuns(stage);
+	});
+
+	it("while a hook of the start runs: ends it, and answers", async () => {
+		const stage = createStage();
+		const settings = path.join(stage.shareDir, "config.toml");
+		const begun = path.join(stage.workDir, "begun");
+		const hook = `touch ${begun}; sleep 1000 & sleep 1000`;
+		appendFileSync(settings, `\n[[hooks]]\nevent = "SessionStart"\ncommand = "${hook}"\ntimeout = 600\n`);
+		const server = stage.serve("--wire", "--session", "s");
+		server.initialize();
+		await vi.waitFor(() => expect(existsSync(begun)).toBe(true), { timeout: 10_000, interval: 20 });
+		const lines = await endAndRead(server);
+		expect(lines).toHaveLength(1);
+		expect(lines[0]).toMatchObject({ id: "initialize", result: { protocol_version: "1.10" } });
 		await nothingRuns(stage);
 	});
 

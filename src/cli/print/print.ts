@@ -111,6 +111,7 @@ async function runPrompts(
 	const stopped = aborted(signal).then(() => null);
 	const iterator = prompts[Symbol.asyncIterator]();
 	try {
+		await Promise.race([session.begun, stopped]);
 		while (!signal.aborted) {
 			const next = await Promise.race([iterator.next(), stopped]);
 			if (next === null || next.done === true) break;

@@ -38,8 +38,8 @@ export interface FailedStart {
 }
 
 /**
- * Opens the session that the options name. A failure is reported on stderr; throws UsageError. Null when it was stopped
- * and hung.
+ * Opens the session that the options name; the hooks of its start may still run. A failure is reported on stderr; throws UsageError. Null when
+ * it was stopped and hung.
  */
 export async function startProgram(
 	executable: string,
@@ -50,7 +50,11 @@ export async function startProgram(
 ): Promise<Program | FailedStart | null> {
 	return await reported(taken, stopped, async () => {
 		const { kernel, workDir, sessionOptions, ...others } = await prepare(executable, options, mode, taken, {});
-		return { kernel, ...others, session: await openSession(kernel, workDir, options.session, sessionOptions) };
+		return {
+			kernel,
+			...others,
+			session: await openSession(kernel, workDir, options.session, { ...sessionOptions, opensEarly: true }),
+		};
 	});
 }
 

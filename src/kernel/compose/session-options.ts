@@ -59,6 +59,10 @@ export interface SessionOptions extends ModelWish {
 	 * turn.
 	 */
 	readonly isOneOfMany?: boolean;
+	/**
+	 * Whether it is open before the hooks of its start have run: whoever opens it waits for `begun` then. Absent for false.
+	 */
+	readonly opensEarly?: boolean;
 }
 
 /** No options: the configuration decides. */

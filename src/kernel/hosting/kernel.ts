@@ -289,6 +289,7 @@ export class Kernel {
 			await addDirectories(stored, options.additionalDirs, hostServices.files);
 			await beginApprovals(stored, options, hostServices.log);
 			await session.start();
+			if (options.opensEarly !== true) await session.begun;
 			await persistCreationOptions(stored, options);
 		} catch (thrown) {
 			// A session that cannot be written reports it at its first prompt; it can always be started.

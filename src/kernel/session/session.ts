@@ -33,7 +33,6 @@ type CommandHandlers = {
 	readonly [T in CommandType]: (command: Extract<Command, { type: T }>) => CommandValues[T] | Promise<CommandValues[T]>;
 };
 
-const never = new AbortController().signal;
 const noTools: CheckedTools = { tools: new Map(), rejected: [] };
 
 export class Session implements SessionApi {
@@ -65,6 +64,8 @@ export class Session implements SessionApi {
 		},
 	};
 	readonly #turns: SessionTurns;
+	readonly #startHooks = new AbortController();
+	#begun: Promise<void> = Promise.resolve();
 	#closing = false;
 
 	constructor(parts: SessionParts) {
@@ -173,7 +174,7 @@ export class Session implements SessionApi {
 		return this.#parts.stored.existed || this.#turns.hadOne;
 	}
 
-	/** Called once before anything else: restores plan mode and runs the hooks of a session start. */
+	/** Called once before anything else: restores plan mode and begins the hooks of a session start. */
 	async start(): Promise<void> {
 		this.#parts.keys.start();
 		void this.#parts.stored.lost.then((error) => this.#breakOff(error));
@@ -181,8 +182,22 @@ export class Session implements SessionApi {
 		void this.#assembled.background.find();
 		await this.#assembled.plan.start();
 		this.#assembled.modes.begin();
+		this.#begun = this.#runStartHooks();
+	}
+
+	/** Resolves once the hooks of its start have run, or the session was stopped meanwhile. */
+	get begun(): Promise<void> {
+		return this.#begun;
+	}
+
+	async #runStartHooks(): Promise<void> {
 		const source = this.#parts.stored.existed ? "resume" : "startup";
-		await this.#assembled.hooks.run({ event: "SessionStart", target: source, input: { source } }, null, never);
+		const hook = { event: "SessionStart", target: source, input: { source } } as const;
+		try {
+			await this.#assembled.hooks.run(hook, null, this.#startHooks.signal);
+		} catch (thrown) {
+			this.#parts.log.error("The hooks of a session's start could not be run.", { session: this.id, error: thrown });
+		}
 	}
 
 	async snapshot(): Promise<SessionSnapshot> {
@@ -338,11 +353,12 @@ export class Session implements SessionApi {
 	async stop(): Promise<void> {
 		const { turn, background, interactions, sideQuestions, servers, clients } = this.#assembled;
 		this.#closing = true;
+		this.#startHooks.abort();
 		// Runs concurrently with the other ends; `close` waits for it.
 		void background.end();
 		interactions.settleAll();
 		turn.running?.controller.abort();
-		await Promise.all([turn.running?.ended, background.endAgents()]);
+		await Promise.all([turn.running?.ended, background.endAgents(), this.#begun]);
 		await sideQuestions.stop();
 		servers?.end();
 		clients.end();
