@@ -13,6 +13,7 @@ import {
 	responsesAcceptance,
 } from "./requests/acceptance.ts";
 import { withAcceptedRequests } from "./requests/accepted-requests.ts";
+import { withoutRefusedSignatures } from "./requests/refused-signatures.ts";
 import { withUniqueCallIds } from "./unique-call-ids.ts";
 import { withWholeCharacters } from "./whole-characters.ts";
 
@@ -111,7 +112,7 @@ function createLazyModel(settings: ModelSettings, acceptance: Acceptance, load: 
 		}
 	};
 	const opened: Stream = (request, signal) => openedLater(() => open(request, signal));
-	const accepted = withAcceptedRequests(opened, acceptance, settings);
+	const accepted = withoutRefusedSignatures(withAcceptedRequests(opened, acceptance, settings));
 	const mended = withLengthLimit(withUniqueCallIds(withWholeCharacters(accepted)));
 	const stream: Stream = (request, signal) =>
 		changedChunks(mended(request, signal), (chunk) =>
