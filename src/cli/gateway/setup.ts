@@ -11,6 +11,7 @@ import { ConfigurationError } from "../../config/configuration-error.ts";
 import type { ModelCapability, ProviderType } from "../../config/schema.ts";
 import { toAddress } from "../../credentials/exchange.ts";
 import type { Account } from "../../dialects/dialect.ts";
+import { fileFailureText } from "../../files/file-failure.ts";
 import { withLock } from "../../files/path-lock.ts";
 import type { Files } from "../../files/port.ts";
 import type { ModelEntry, OfferedModel, ProviderEntry, Setup } from "../../gateway/setup.ts";
@@ -204,7 +205,7 @@ async function addModel(entry: ModelEntry, { files, clock, shareDir, reload }: S
 	} catch (thrown) {
 		if (!(thrown instanceof ConfigurationError) && !isSystemError(thrown)) throw thrown;
 		const code = isSystemError(thrown) ? "storage-failed" : "invalid-input";
-		throw new KernelError(code, hidden(errorText(thrown), entry.key), { cause: thrown });
+		throw new KernelError(code, hidden(fileFailureText(thrown), entry.key), { cause: thrown });
 	}
 	return added.alias;
 }

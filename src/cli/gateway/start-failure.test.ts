@@ -17,8 +17,8 @@ describe("why a gateway could not start", () => {
 
 	it("is not the port when it is a file that may not be written", () => {
 		const tokens = failure("EACCES", { syscall: "open", path: "/share/gateway.json" });
-		expect(describeStartFailure(tokens, { address: "127.0.0.1", port: 0 })).toBe(
-			"The gateway could not start: EACCES: refused",
+		expect(describeStartFailure(tokens, { address: "127.0.0.1", port: 0 })).toMatch(
+			/^The gateway could not start: \/share\/gateway\.json cannot be used: you have no permission \(EACCES\)\./,
 		);
 	});
 });

@@ -1,5 +1,6 @@
 // Why a gateway could not start, and what to do about it.
-import { errorText, isError, systemErrorCode } from "../../base/errors.ts";
+import { isError, systemErrorCode } from "../../base/errors.ts";
+import { fileFailureText } from "../../files/file-failure.ts";
 import { isAddress } from "../../network/host.ts";
 import type { GatewayFlags } from "../arguments/gateway-options.ts";
 
@@ -22,6 +23,6 @@ export function describeStartFailure(
 		case "EACCES":
 			return `Port ${port} of ${address} may not be used by this user; choose one from 1024 with --port.`;
 		default:
-			return `The gateway could not start: ${errorText(thrown)}`;
+			return `The gateway could not start: ${fileFailureText(thrown)}`;
 	}
 }

@@ -12,6 +12,7 @@ import { createMemoryFiles } from "../../../test/support/store/memory-files.ts";
 import { type Clock, systemClock } from "../../base/clock.ts";
 import { silentLog } from "../../base/log.ts";
 import { createMcpAuthorization } from "../../credentials/mcp-oauth.ts";
+import type { Files } from "../../files/port.ts";
 import { createProcesses } from "../../processes/children.ts";
 import type { McpAction } from "../arguments/mcp-options.ts";
 import { carryOut } from "./mcp.ts";
@@ -29,10 +30,16 @@ function isRunning(processId: number): boolean {
 }
 
 /** Carries out commands for a file with these servers. */
-async function createCommands(mcpServers: object, clock: Clock = systemClock) {
-	const files = createMemoryFiles();
-	await files.makeDirectory(shareDir);
-	await files.replace(`${shareDir}/mcp.json`, JSON.stringify({ mcpServers }));
+async function createCommands(
+	mcpServers: object,
+	clock: Clock = systemClock,
+	/** What is different of the disk once the servers are in its file. */
+	different: Partial<Files> = {},
+) {
+	const disk = createMemoryFiles();
+	await disk.makeDirectory(shareDir);
+	await disk.replace(`${shareDir}/mcp.json`, JSON.stringify({ mcpServers }));
+	const files: Files = { ...disk, ...different };
 	return async (action: McpAction, signal = new AbortController().signal) => {
 		const said = { stdout: [] as string[], stderr: [] as string[] };
 		const code = await carryOut(action, {
@@ -222,5 +229,20 @@ describe("mcp auth", () => {
 			stdout: ["Signing in to 'a'..."],
 			stderr: [expect.stringMatching(/^Error: Connecting to 'a' failed: fetch failed: .+\.$/)],
 		});
+	});
+});
+
+describe("an edit", () => {
+	it.each([
+		["EACCES", "you have no permission (EACCES). See to it that you may read and write it, for example with chmod"],
+		["ENOSPC", "no space is left on the disk (ENOSPC). Free some space there, then try again."],
+		["EROFS", "the file system is read-only (EROFS). Make it writable, then try again."],
+	])("that the disk refuses with %s names the file and says what to do", async (code, text) => {
+		const file = `${shareDir}/mcp.json`;
+		const refused = Object.assign(new Error(`${code}: no, open '${file}'`), { code, path: file });
+		const mcp = await createCommands({ a: { command: "x" } }, systemClock, { replace: () => Promise.reject(refused) });
+		const { code: exitCode, stderr } = await mcp({ name: "remove", server: "a" });
+		expect(exitCode).toBe(1);
+		expect(stderr.join("\n")).toContain(`Error: ${file} cannot be used: ${text}`);
 	});
 });

@@ -3,7 +3,7 @@
 import { homedir } from "node:os";
 import path from "node:path";
 import { type Clock, systemClock } from "../../base/clock.ts";
-import { errorText, isSystemError } from "../../base/errors.ts";
+import { isSystemError } from "../../base/errors.ts";
 import { silentLog } from "../../base/log.ts";
 import { redactSecrets } from "../../base/redaction.ts";
 import { oneLine } from "../../base/sentence.ts";
@@ -17,6 +17,7 @@ import { createMcpAuthorization, type McpAuthorization } from "../../credentials
 import type { McpChallenge } from "../../credentials/mcp-sign-in.ts";
 import { McpSignInError } from "../../credentials/mcp-sign-in-error.ts";
 import { createDiskFiles } from "../../files/disk-files.ts";
+import { fileFailureText } from "../../files/file-failure.ts";
 import type { Files } from "../../files/port.ts";
 import { privateBelow } from "../../files/private-paths.ts";
 import type { ListedTool } from "../../mcp/tool-list.ts";
@@ -105,7 +106,7 @@ export async function carryOut(action: McpAction, hostServices: McpServices): Pr
 		}
 	} catch (thrown) {
 		if (!(thrown instanceof McpError || isSystemError(thrown))) throw thrown;
-		hostServices.complain(redactSecrets(`Error: ${errorText(thrown)}`));
+		hostServices.complain(redactSecrets(`Error: ${fileFailureText(thrown)}`));
 		return 1;
 	}
 }

@@ -2,12 +2,13 @@
 // decision; that of a failure is 3.
 import { homedir } from "node:os";
 import { systemClock } from "../../base/clock.ts";
-import { errorText, isSystemError, KernelError } from "../../base/errors.ts";
+import { isSystemError, KernelError } from "../../base/errors.ts";
 import { silentLog } from "../../base/log.ts";
 import { ConfigurationError } from "../../config/configuration-error.ts";
 import { readConfiguration } from "../../config/configuration-reader.ts";
 import { readPermissionFile } from "../../config/permission-file.ts";
 import { createDiskFiles } from "../../files/disk-files.ts";
+import { fileFailureText } from "../../files/file-failure.ts";
 import { privateBelow } from "../../files/private-paths.ts";
 import {
 	findRuleFiles,
@@ -45,7 +46,7 @@ export async function runPermissions(action: PermissionsAction): Promise<number>
 		return code;
 	} catch (thrown) {
 		if (!isExpected(thrown)) throw thrown;
-		process.stderr.write(toText(`Error: ${errorText(thrown)}`.split("\n")));
+		process.stderr.write(toText(`Error: ${fileFailureText(thrown)}`.split("\n")));
 		return permissionsFailureCode;
 	}
 }

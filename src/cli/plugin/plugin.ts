@@ -2,7 +2,7 @@
 import { homedir } from "node:os";
 import path from "node:path";
 import { systemClock } from "../../base/clock.ts";
-import { errorText, isSystemError } from "../../base/errors.ts";
+import { isSystemError } from "../../base/errors.ts";
 import { silentLog } from "../../base/log.ts";
 import { redactSecrets } from "../../base/redaction.ts";
 import { oneLine } from "../../base/sentence.ts";
@@ -11,6 +11,7 @@ import { readConfiguration } from "../../config/configuration-reader.ts";
 import { selectDefaultProvider } from "../../config/model-selection.ts";
 import { type FoundPlugin, findPlugins, type HostValues, manifestName, type Plugin } from "../../definitions/plugin.ts";
 import { createDiskFiles } from "../../files/disk-files.ts";
+import { fileFailureText } from "../../files/file-failure.ts";
 import type { Files } from "../../files/port.ts";
 import { privateBelow } from "../../files/private-paths.ts";
 import { temporaryName } from "../../files/temporaries.ts";
@@ -59,7 +60,7 @@ export async function runPlugin(action: PluginAction): Promise<number> {
 		return 0;
 	} catch (thrown) {
 		if (!isExpected(thrown)) throw thrown;
-		process.stderr.write(toText([redactSecrets(`Error: ${errorText(thrown)}`)]));
+		process.stderr.write(toText([redactSecrets(`Error: ${fileFailureText(thrown)}`)]));
 		return 1;
 	}
 }

@@ -2,9 +2,9 @@
 import path from "node:path";
 import { unlessLate } from "../../base/abort.ts";
 import { sleep, systemClock } from "../../base/clock.ts";
-import { errorText } from "../../base/errors.ts";
 import { redactSecrets } from "../../base/redaction.ts";
 import { ConfigurationError, type ConfigurationErrorCategory } from "../../config/configuration-error.ts";
+import { fileFailureText } from "../../files/file-failure.ts";
 import type { SessionOptions } from "../../kernel/compose/session-options.ts";
 import type { Session } from "../../kernel/session/session.ts";
 import type { NamedSession, ProgramOptions, RealmOptions } from "../arguments/command-line.ts";
@@ -141,5 +141,5 @@ function startupFailure(thrown: unknown): StartupFailure {
 	if (thrown instanceof UsageError) throw thrown;
 	if (thrown instanceof ConfigurationError)
 		return { code: usageCategories.has(thrown.category) ? 2 : 1, text: thrown.message };
-	return { code: 1, text: redactSecrets(`agentwire could not start: ${errorText(thrown)}`) };
+	return { code: 1, text: redactSecrets(`agentwire could not start: ${fileFailureText(thrown)}`) };
 }

@@ -6,6 +6,7 @@ import { errorText, KernelError } from "../../base/errors.ts";
 import { randomIdentifiers } from "../../base/ids.ts";
 import { silentLog } from "../../base/log.ts";
 import { createDiskFiles } from "../../files/disk-files.ts";
+import { fileFailureText } from "../../files/file-failure.ts";
 import type { Files } from "../../files/port.ts";
 import { privateBelow } from "../../files/private-paths.ts";
 import { admitByName } from "../../files/secret-paths.ts";
@@ -119,7 +120,7 @@ export async function exportSession(options: ExportOptions, hostServices: Export
 		return 0;
 	} catch (thrown) {
 		if (thrown instanceof ExportFailure) complain(thrown.message);
-		else complain(`The session could not be exported: ${errorText(thrown)}`);
+		else complain(`The session could not be exported: ${fileFailureText(thrown)}`);
 		return 1;
 	}
 }

@@ -1,7 +1,8 @@
 // The command `sessions`: lists, shows, exports and deletes what is stored. Sessions of kimi-code are only read.
-import { errorText, isSystemError, KernelError } from "../../base/errors.ts";
+import { isSystemError, KernelError } from "../../base/errors.ts";
 import { toJsonLine } from "../../base/json.ts";
 import type { ContextRow } from "../../events/conversation.ts";
+import { fileFailureText } from "../../files/file-failure.ts";
 import type { Files } from "../../files/port.ts";
 import { isSessionId } from "../../store/disk/work-dir.ts";
 import type { SessionStore } from "../../store/session-store.ts";
@@ -35,7 +36,7 @@ export async function runSessions(executable: string, action: SessionsAction): P
 		return await answer(action, { files, store, kimiCodeHome, place });
 	} catch (thrown) {
 		if (!(thrown instanceof KernelError) && !isSystemError(thrown)) throw thrown;
-		process.stderr.write(`Error: ${errorText(thrown)}\n`);
+		process.stderr.write(`Error: ${fileFailureText(thrown)}\n`);
 		return 1;
 	} finally {
 		await store?.close();

@@ -1,10 +1,11 @@
 // The sign-in as front ends of many sessions offer it: what `login` and `logout` do, in the running program.
-import { errorText, isSystemError, KernelError, type KernelErrorCode, toKernelError } from "../../base/errors.ts";
+import { isSystemError, KernelError, type KernelErrorCode, toKernelError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { redactSecrets } from "../../base/redaction.ts";
 import { ConfigurationError } from "../../config/configuration-error.ts";
 import { SignInError, type SignInFault } from "../../credentials/device-flow.ts";
 import type { Account } from "../../dialects/dialect.ts";
+import { fileFailureText } from "../../files/file-failure.ts";
 import { type SignInSettings, signIn, signOut } from "./sign-in.ts";
 
 export interface AccountSettings extends Omit<SignInSettings, "report" | "signal"> {
@@ -48,7 +49,7 @@ async function explained(work: () => Promise<void>, done = ""): Promise<void> {
 	} catch (thrown) {
 		const code = codeOf(thrown);
 		if (code === null) throw toKernelError(thrown);
-		throw new KernelError(code, done + redactSecrets(errorText(thrown)), { cause: thrown });
+		throw new KernelError(code, done + redactSecrets(fileFailureText(thrown)), { cause: thrown });
 	}
 }
 

@@ -1,11 +1,12 @@
 // The commands `login` and `logout`: events go to stdout, errors also to stderr, and the exit code is 1 on failure.
 import { homedir } from "node:os";
 import { systemClock } from "../../base/clock.ts";
-import { errorText, isSystemError } from "../../base/errors.ts";
+import { isSystemError } from "../../base/errors.ts";
 import { redactSecrets } from "../../base/redaction.ts";
 import { ConfigurationError } from "../../config/configuration-error.ts";
 import { SignInError } from "../../credentials/device-flow.ts";
 import { createDiskFiles } from "../../files/disk-files.ts";
+import { fileFailureText } from "../../files/file-failure.ts";
 import { privateBelow } from "../../files/private-paths.ts";
 import { createCommandFetch } from "../command-services.ts";
 import { currentDirectory, shareDirectory } from "../paths.ts";
@@ -53,7 +54,7 @@ export async function runLogin(command: "login" | "logout", json: boolean): Prom
 		return 0;
 	} catch (thrown) {
 		if (!isExpected(thrown)) throw thrown;
-		const message = redactSecrets(errorText(thrown));
+		const message = redactSecrets(fileFailureText(thrown));
 		if (json) report({ type: "error", message, data: null });
 		process.stderr.write(`Error: ${message}\n`);
 		return 1;
