@@ -4,7 +4,7 @@ import type { Breakage } from "../breakage.ts";
 export const store: readonly Breakage[] = [
 	{
 		name: "the lease is not looked at before a write",
-		file: "store/disk/disk-session.ts",
+		file: "store/disk/session-beginning.ts",
 		find: "await begin();\n\t\tawait lease?.check();",
 		replace: "await begin();",
 	},
@@ -28,7 +28,7 @@ export const store: readonly Breakage[] = [
 	},
 	{
 		name: "a session that another process created meanwhile is written over",
-		file: "store/disk/disk-session.ts",
+		file: "store/disk/session-beginning.ts",
 		find: "if (!wasMissing) return;",
 		replace: "return;",
 	},

@@ -6,29 +6,27 @@ import { errorText, KernelError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { ownOrigin } from "../../files/living-process.ts";
 import type { Files } from "../../files/port.ts";
-import { sweepTemporaries } from "../../files/temporaries.ts";
 import type { StoredSession } from "../session-store.ts";
-import { createAgentFiles, failStaleAgents, openAgentFiles } from "./agent-files.ts";
+import { createAgentFiles, openAgentFiles } from "./agent-files.ts";
 import { createNotificationFiles } from "./background/notification-files.ts";
 import { createTaskFiles } from "./background/task-files.ts";
 import { openHistory } from "./journal/session-history.ts";
 import { createSessionLog } from "./journal/session-log.ts";
-import { type Lease, takeLease } from "./lease.ts";
+import type { Lease } from "./lease.ts";
 import type { LeaseWatch } from "./lease-watch.ts";
 import { readContext } from "./logs/context-log.ts";
-import { type FoundSession, logBytes } from "./logs/found-session.ts";
+import type { FoundSession } from "./logs/found-session.ts";
 import type { LineFile, LineFileOptions } from "./logs/line-file.ts";
 import { createLineFile } from "./logs/line-writer.ts";
 import { withStorageError } from "./logs/storage-error.ts";
 import { createNameSync, type SyncDirectory } from "./name-sync.ts";
 import { appendParagraph } from "./readable-text.ts";
 import type { LeftDirectories } from "./released-directories.ts";
+import { createSessionBeginning } from "./session-beginning.ts";
 import {
-	findSession,
 	hasContext,
 	isEmptySession,
 	isEstablishedByJournal,
-	isThere,
 	isUnused,
 	removeSession,
 	type SessionPaths,
@@ -63,92 +61,10 @@ export async function openDiskSession(
 	leaseHeld: Lease | null,
 ): Promise<StoredSession> {
 	const { files, log, clock, paths, workDir, index, left } = options;
-	const hadContent = logBytes(found) > 0 || found.hasState;
-	/** Whether nobody had created it when it was looked for, without its lease. */
-	const wasMissing = leaseHeld === null && !isThere(found);
 	const openedAt = clock.now();
 	const names = createNameSync(options.syncDirectory, paths);
-	let lease = leaseHeld;
 	const watch = options.createWatch();
-
-	/** Why nothing of it can be stored any more: another process created it since it was looked for. */
-	let refusal: KernelError | null = null;
-	const refuseCreated = async (): Promise<void> => {
-		if (!wasMissing) return;
-		if (!isThere(await withStorageError(paths.directory, () => findSession(files, paths)))) return;
-		refusal = new KernelError(
-			"storage-failed",
-			`Cannot write ${paths.directory}: another process has created the session since it was opened. Open it again.`,
-		);
-		log.error("another process has created the session", { directory: paths.directory });
-		watch.lose(refusal);
-		throw refusal;
-	};
-	let isMoved = false;
-	/** Whether it was not there before, and has nothing from before. */
-	const makeDirectory = async (): Promise<boolean> => {
-		const isNew = await files.makeDirectory(paths.directory);
-		if (found.contextPath !== paths.oldContext) return isNew;
-		// Where the rest of the start failed, it is there already.
-		if (isMoved) return false;
-		await files.rename(paths.oldContext, paths.context);
-		isMoved = true;
-		names.nameMade(paths.context);
-		names.nameMade(paths.oldContext);
-		return false;
-	};
-	/** Whether this session made its directory, and moved nothing there: then it has no file that this session did not write. */
-	let isNew = false;
-	const makeOwn = async (): Promise<void> => {
-		isNew = await withStorageError(
-			paths.directory,
-			// If a directory with content is missing now, somebody deleted it: it must not come back half empty.
-			async () => (!hadContent || found.contextPath === paths.oldContext) && (await makeDirectory()),
-		);
-		names.directoryMade(paths.directory);
-		if (isNew) return;
-		await refuseCreated();
-		await sweepAll([paths.directory], options, openedAt);
-	};
-	const start = async (): Promise<void> => {
-		if (refusal !== null) throw refusal;
-		if (lease === null) {
-			// Whoever has created it meanwhile keeps it.
-			lease = await takeLease({ ...options, path: paths.lease, directory: paths.directory }, refuseCreated);
-			watch.start(lease);
-		} else await lease.check();
-		const isAsLeft = found.contextPath === paths.context && (await left.isAsLeft(paths.directory));
-		const failStale = () => failStaleAgents({ files, clock, directory: paths.directory });
-		// What one of them does, no other looks at; a failure waits for the others, so that none goes on by itself.
-		const parts = await Promise.allSettled([
-			...(wasMissing ? [] : [failStale()]),
-			...(isAsLeft ? [] : [index.register(workDir), makeOwn(), options.sweepShared()]),
-		]);
-		if (refusal !== null) {
-			await lease.release();
-			lease = null;
-		}
-		for (const part of parts) if (part.status === "rejected") throw part.reason;
-		if (wasMissing && !isNew) await failStale();
-	};
-	let started: Promise<void> | null = null;
-	const begin = (): Promise<void> => {
-		started ??= start().catch((thrown: unknown) => {
-			started = null;
-			throw thrown;
-		});
-		return started;
-	};
-	const prepare = async (): Promise<void> => {
-		await begin();
-		await lease?.check();
-	};
-	/** For the journal, whose appends look at the lease themselves: where the session is new, they are all that is written. */
-	const prepareJournal = async (): Promise<void> => {
-		const isFirst = started === null;
-		await begin();
-		if (!isFirst || !isNew) await lease?.check();
-	};
+	const beginning = createSessionBeginning({ ...options, found, names, watch, openedAt }, leaseHeld);
 
 	const source = { files: found.files, log, path: paths.journal, sessionId: options.id };
 	const history = await openHistory(source, paths, found);
@@ -173,9 +89,17 @@ export async function openDiskSession(
 		wholes[read.indexOf(file)] ?? (file === paths.events ? left.wholeEvents(paths.directory) : null);
 	found.files.release();
 	const lineFile = (file: string, knownSize: number, how: Partial<LineFileOptions>): LineFile =>
-		createLineFile({ files, log, path: file, knownSize, prepare, nameMade: () => names.nameMade(file), ...how });
+		createLineFile({
+			files,
+			log,
+			path: file,
+			knownSize,
+			prepare: beginning.prepare,
+			nameMade: () => names.nameMade(file),
+			...how,
+		});
 	/** What is written once a commit is in the journal may come so late that another process writes the session by then. */
-	const checkNotLost = async (): Promise<void> => lease?.checkLate();
+	const checkNotLost = async (): Promise<void> => beginning.lease()?.checkLate();
 	const agentLines: LineFile[] = [];
 	const sessionLog = createSessionLog({
 		files,
@@ -188,8 +112,8 @@ export async function openDiskSession(
 		history,
 		stateFile,
 		isFresh: !existed,
-		isNew: () => isNew,
-		prepare: prepareJournal,
+		isNew: beginning.isNew,
+		prepare: beginning.prepareJournal,
 		// The names of the other logs need not be on stable storage: they are written again from the journal.
 		lineFile: (file, knownSize, header) =>
 			lineFile(file, knownSize, {
@@ -224,7 +148,7 @@ export async function openDiskSession(
 	const change = (directory: string, work: () => Promise<void>): Promise<void> =>
 		whileOpen(() =>
 			withStorageError(directory, async () => {
-				await prepare();
+				await beginning.prepare();
 				await work();
 			}),
 		);
@@ -254,6 +178,7 @@ export async function openDiskSession(
 	};
 
 	const leave = async (becomesLast: boolean): Promise<void> => {
+		const lease = beginning.lease();
 		if (lease === null) return;
 		// A session that another process has taken over must not be indexed or removed here.
 		await lease.check();
@@ -261,7 +186,7 @@ export async function openDiskSession(
 			await sessionLog.finish();
 			left.noteEvents(paths.directory, sessionLog.wholeEvents());
 			if (becomesLast) await index.setLastSession(workDir, options.id);
-			if (started !== null && names.isSynced()) await left.note(paths.directory);
+			if (beginning.hasBegun() && names.isSynced()) await left.note(paths.directory);
 			return;
 		}
 		// The program that prepared it will use it later.
@@ -276,7 +201,7 @@ export async function openDiskSession(
 			await leave(becomesLast);
 		} finally {
 			await Promise.all([sessionLog.close(), ...agentLines.map((lines) => lines.close())]);
-			await lease?.release();
+			await beginning.lease()?.release();
 		}
 	};
 
@@ -304,7 +229,7 @@ export async function openDiskSession(
 		tasks: createTaskFiles(paths.directory, taskOptions),
 		notifications: createNotificationFiles(paths.directory, taskOptions),
 		async warmUp() {
-			if (started !== null) return;
+			if (beginning.hasBegun()) return;
 			// Of the lease that the first write takes.
 			ownOrigin();
 			await Promise.all([index.warmUp(), options.sweepShared()]);
@@ -324,16 +249,4 @@ export async function openDiskSession(
 			return closed;
 		},
 	};
-}
-
-/** Removes the temporary files in these directories that were last written before `before`. */
-export async function sweepAll(
-	directories: readonly string[],
-	{ files, log }: { readonly files: Files; readonly log: Log },
-	before: number,
-): Promise<void> {
-	for (const directory of directories) {
-		const swept = await sweepTemporaries(files, directory, before).catch(() => []);
-		if (swept.length > 0) log.info("files of a killed process were removed", { directory, swept });
-	}
 }

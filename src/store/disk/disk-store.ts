@@ -8,7 +8,7 @@ import type { Files } from "../../files/port.ts";
 import { emptySummary } from "../journal-summary.ts";
 import { toPage } from "../session-page.ts";
 import { refusePlacement, type SessionStore, type SessionSummary, type StoredSession } from "../session-store.ts";
-import { openDiskSession, sweepAll } from "./disk-session.ts";
+import { openDiskSession } from "./disk-session.ts";
 import { readJournalEvents } from "./journal/journal-file.ts";
 import { type JournalSource, newEpoch, openJournal, readJournalContext } from "./journal/journal-opening.ts";
 import { type Lease, type LeaseHolder, takeFreeLease, takeLease } from "./lease.ts";
@@ -17,6 +17,7 @@ import { readContext } from "./logs/context-log.ts";
 import type { FoundSession } from "./logs/found-session.ts";
 import { createDirectorySync } from "./name-sync.ts";
 import { createLeftDirectories, type LeftDirectories } from "./released-directories.ts";
+import { sweepAll } from "./session-beginning.ts";
 import {
 	findSession,
 	findUnlessThere,
