@@ -249,9 +249,31 @@ export function describeProvider(name: string, subject: ProviderSubject): void {
 					"The provider answered with text/html instead of an event stream.",
 				],
 				["an event that is not JSON", sendEvents("data: oops\n\n"), "The provider sent an event that is not JSON."],
+				["an error where events were to come", sendEvents('{\n"error": {"message": "no"}}'), "no"],
+				["an error in plain text", sendText(200, { "content-type": "text/plain" }, '{"error":"no"}\n'), "no"],
+				[
+					"other JSON",
+					sendJson(200, {}, { base_resp: { status_msg: "no credit" } }),
+					'The provider answered with JSON instead of an event stream: {"base_resp":{"status_msg":"no credit"}}',
+				],
 			])("are reported with status 200 too: %s", async (_name, answer, message) => {
 				expect(await ask(answer)).toEqual([modelFailure("provider", message)]);
 				expect(tested.server.requests).toHaveLength(1);
+			});
+
+			it.each([
+				["details of another form", { detail: [{ loc: ["body", "model"], msg: "field required" }] }],
+				["an error without words", { error: { reason: "none" } }],
+			])("are reported with the whole body where the words are not found: %s", async (_name, body) => {
+				const message = `HTTP 422 Unprocessable Entity: ${JSON.stringify(body)}`;
+				expect(await ask(sendJson(422, {}, body))).toEqual([modelFailure("status", message, 422)]);
+			});
+
+			it("have the status that a body with status 200 names, so that they are retried if that may help", async () => {
+				const busy = sendJson(200, {}, { error: { message: "busy", code: "503" } });
+				expect(await ask(busy)).toEqual([modelFailure("status", "busy", 503)]);
+				const raw = sendEvents('{"error":{"message":"wait","code":429}}');
+				expect(await ask(raw)).toEqual([modelFailure("status", "wait", 429)]);
 			});
 
 			it("never contain keys, and keep texts that are too short for a key", async () => {

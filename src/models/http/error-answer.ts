@@ -1,12 +1,15 @@
 // Interprets the error objects of providers: the kind of failure and the provider's message. Their codes differ between
 // providers and are given as data.
 import { isRecord } from "../../base/json.ts";
+import { cut, oneLine } from "../../base/sentence.ts";
 import { createFailure, type ModelFailure } from "../model.ts";
 import { reportsOverflow } from "./context-overflow.ts";
 import { readErrorDetails } from "./error-details.ts";
 import type { PlainAnswer } from "./event-stream.ts";
 
 const messageLimit = 2000;
+/** Characters to show of a body in which no message is found. */
+const bodyLimit = 500;
 
 export interface ErrorRules {
 	/** Codes of an account without sufficient credit: a retry is useless, whatever the status. */
@@ -55,18 +58,25 @@ export function createErrorReader(rules: ErrorRules): ErrorReader {
 	};
 	return {
 		answer(answer) {
-			const error = readErrorBody(answer.body);
-			const fallback = `HTTP ${answer.status} ${answer.statusText}`.trim();
+			const json = parseJson(answer.body);
+			const error = readErrorBody(json);
+			const body = json === undefined ? "" : `: ${cut(oneLine(answer.body.trim()), bodyLimit)}`;
 			if (answer.status >= 200 && answer.status < 300) {
-				if (error !== null) return toFailure(error, null, "The provider sent an error without a message.");
-				return createFailure(
-					"provider",
-					`The provider answered with ${answer.contentType} instead of an event stream.`,
-				);
+				if (error !== null) return toFailure(error, null, `The provider sent an error without a message${body}`);
+				const what =
+					json === undefined
+						? `${answer.contentType} instead of an event stream.`
+						: `JSON instead of an event stream${body}`;
+				return createFailure("provider", `The provider answered with ${what}`);
 			}
-			const isPlainText = error === null && /^text\/plain\b/i.test(answer.contentType) && answer.body.trim() !== "";
+			const isPlainText = json === undefined && /^text\/plain\b/i.test(answer.contentType) && answer.body.trim() !== "";
 			const found = error ?? { ...wordless, message: isPlainText ? answer.body.trim() : null };
-			return toFailure(found, answer.status, fallback, answer.retryAfter);
+			return toFailure(
+				found,
+				answer.status,
+				`HTTP ${answer.status} ${answer.statusText}`.trim() + body,
+				answer.retryAfter,
+			);
 		},
 		event: (value) => toFailure(readError(value), null, "The provider ended the answer with an error."),
 	};
@@ -86,13 +96,16 @@ function statusOf(marks: readonly string[], { statusOfMark }: ErrorRules): numbe
 	return marks.map((mark) => statusOfMark.get(mark)).find((status) => status !== undefined) ?? null;
 }
 
-function readErrorBody(body: string): ProviderError | null {
-	let parsed: unknown;
+/** Undefined for what is no JSON. */
+function parseJson(body: string): unknown {
 	try {
-		parsed = JSON.parse(body);
+		return JSON.parse(body);
 	} catch {
-		return null;
+		return undefined;
 	}
+}
+
+function readErrorBody(parsed: unknown): ProviderError | null {
 	// On its stream routes Google wraps the object in a list of one.
 	const value: unknown = Array.isArray(parsed) ? parsed[0] : parsed;
 	if (!isRecord(value)) return null;
@@ -110,9 +123,15 @@ function readError(value: unknown): ProviderError {
 	return {
 		message: toText(value["message"]) ?? toText(value["detail"]),
 		marks: [finer, ...marks, code, type, status].filter((mark) => typeof mark === "string"),
-		numericCode: typeof code === "number" && code >= 400 && code <= 599 ? code : null,
+		numericCode: toStatus(code) ?? toStatus(status),
 		retryAfter,
 	};
+}
+
+/** A code that is the status of an answer, which some servers write as text. */
+function toStatus(code: unknown): number | null {
+	const number = typeof code === "string" && /^[45]\d\d$/.test(code) ? Number(code) : code;
+	return typeof number === "number" && number >= 400 && number <= 599 ? number : null;
 }
 
 function toText(value: unknown): string | null {

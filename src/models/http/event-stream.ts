@@ -71,6 +71,9 @@ class EventStream implements ServerEvents {
 	/** Null before the request. */
 	#exchange: Exchange | null = null;
 	#body: BodySource | null = null;
+	#response: Response | null = null;
+	/** What came before the first event, if it may be JSON: an error of a server that calls it an event stream. */
+	#start: string | null = "";
 	#isOver = false;
 	readonly #events = createEventReader(eventLimit);
 	readonly #decoder = new TextDecoder();
@@ -112,7 +115,9 @@ class EventStream implements ServerEvents {
 					if (this.#received > answerLimit) throw tooLarge("The provider's answer has", answerLimit);
 					this.#rest = piece;
 				}
-				const batch = this.#events.read(this.#decoder.decode(this.#takeSlice(), { stream: true }));
+				const text = this.#decoder.decode(this.#takeSlice(), { stream: true });
+				const batch = this.#events.read(text);
+				if (this.#start !== null) this.#start = batch?.length === 0 ? toJsonStart(this.#start + text) : null;
 				if (batch === null) throw tooLarge("The provider sent an event of", eventLimit);
 				if (batch.length > 0) return { done: false, value: batch };
 			}
@@ -141,7 +146,16 @@ class EventStream implements ServerEvents {
 	#end(): IteratorResult<readonly ServerEvent[], void> {
 		this.#close();
 		const last = [...(this.#events.read(this.#decoder.decode()) ?? []), ...this.#events.end()];
+		if (last.length === 0) this.#refuseJson();
 		return last.length > 0 ? { done: false, value: last } : over;
+	}
+
+	/** Throws RequestFailure when the whole answer was JSON. */
+	#refuseJson(): void {
+		if (this.#response === null || this.#start === null || !isJson(this.#start)) return;
+		const answer = describe(this.#response, this.#request);
+		const plain = { ...answer, contentType: "application/json", body: this.#start };
+		throw new RequestFailure(this.#request.toFailure(plain));
 	}
 
 	#close(): void {
@@ -156,6 +170,7 @@ class EventStream implements ServerEvents {
 		if (!response.ok || /\bjson\b|\bhtml\b/i.test(contentType)) {
 			throw new RequestFailure(this.#request.toFailure(await toPlainAnswer(response, exchange, this.#request)));
 		}
+		this.#response = response;
 		return response.body === null ? null : openSource(response.body);
 	}
 }
@@ -178,21 +193,30 @@ function send(request: PlainRequest, exchange: Exchange): Promise<Response> {
 	);
 }
 
-async function toPlainAnswer(
-	response: Response,
-	exchange: Exchange,
-	{ idleTimeout, clock }: PlainRequest,
-): Promise<PlainAnswer> {
+async function toPlainAnswer(response: Response, exchange: Exchange, request: PlainRequest): Promise<PlainAnswer> {
+	const body = await readStart(response, exchange, request.idleTimeout());
+	return { ...describe(response, request), body };
+}
+
+/** All of it but the body. */
+function describe(response: Response, { clock }: PlainRequest): Omit<PlainAnswer, "body"> {
 	const { status, statusText, headers } = response;
-	const body = await readStart(response, exchange, idleTimeout());
-	return {
-		status,
-		statusText,
-		headers,
-		contentType: headers.get("content-type") ?? "",
-		body,
-		retryAfter: readRetryAfter(headers, clock.now()),
-	};
+	const contentType = headers.get("content-type") ?? "";
+	return { status, statusText, headers, contentType, retryAfter: readRetryAfter(headers, clock.now()) };
+}
+
+/** The text if it may become JSON that is short enough to be read; otherwise null. */
+function toJsonStart(text: string): string | null {
+	return text.length <= errorBodyLimit && /^\s*(?:[[{]|$)/.test(text) ? text : null;
+}
+
+function isJson(text: string): boolean {
+	try {
+		JSON.parse(text);
+		return true;
+	} catch {
+		return false;
+	}
 }
 
 function tooLarge(what: string, limit: number): RequestFailure {
