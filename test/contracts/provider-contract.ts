@@ -213,10 +213,10 @@ export function describeProvider(name: string, subject: ProviderSubject): void {
 
 			it.each(recorded.filter(({ body }) => body !== undefined))("are reported: $file, $case", async (error) => {
 				const { status, headers, body, meaning } = error;
-				const failed = modelFailure("status", withNotes(messageOf(body), status, subject.settings), status);
-				expect(await ask(sendJson(status, headers, body))).toEqual([
-					{ ...failed, failure: { ...failed.failure, ...meaning } },
-				]);
+				const chunks = await ask(sendJson(status, headers, body));
+				const url = new URL(tested.server.requests[0]?.path ?? "", tested.server.url);
+				const failed = modelFailure("status", withNotes(messageOf(body), status, subject.settings, url), status);
+				expect(chunks).toEqual([{ ...failed, failure: { ...failed.failure, ...meaning } }]);
 				expect(tested.server.requests).toHaveLength(1);
 			});
 
@@ -235,19 +235,59 @@ export function describeProvider(name: string, subject: ProviderSubject): void {
 				["a page of a proxy", sendText(502, { "content-type": "text/html" }, "<html>"), "HTTP 502 Bad Gateway", 502],
 				["plain text", sendText(503, { "content-type": "text/plain" }, "busy\n"), "busy", 503],
 				["nothing", sendText(500, {}, ""), "HTTP 500 Internal Server Error", 500],
-				["a redirect", sendText(307, { location: "/elsewhere" }, ""), "HTTP 307 Temporary Redirect", 307],
 			])("are reported when the body is %s", async (_name, answer, message, status) => {
 				expect(await ask(answer)).toEqual([modelFailure("status", message, status)]);
 				expect(tested.server.requests).toHaveLength(1);
 			});
 
+			describe("of a wrong base_url", () => {
+				const page = { "content-type": "text/html" };
+				const redirect = (location: string) => sendText(307, { location }, "");
+
+				it.each([
+					["a page", sendText(404, page, "<html>"), "HTTP 404 Not Found.", 404],
+					["a server that has no such route", sendJson(404, {}, { detail: "Not Found" }), "Not Found.", 404],
+					["another method", sendText(405, {}, ""), "HTTP 405 Method Not Allowed.", 405],
+					["the page of a server with TLS", sendText(400, page, "<html>"), "HTTP 400 Bad Request.", 400],
+					[
+						"a page with status 200",
+						sendText(200, page, "<html>"),
+						"The provider answered with text/html instead of an event stream.",
+						null,
+					],
+					[
+						"a redirect",
+						redirect("https://elsewhere.example/v2?token=abcdefgh"),
+						"HTTP 307 Temporary Redirect. The redirect to https://elsewhere.example/v2 is not followed.",
+						307,
+					],
+					["a redirect to nowhere", redirect("http://"), "HTTP 307 Temporary Redirect.", 307],
+				])("name the address of the request and the setting: %s", async (_name, answer, message, status) => {
+					const [chunk, ...others] = await ask(answer);
+					const note = addressNote(new URL(tested.server.requests[0]?.path ?? "", tested.server.url));
+					expect([chunk, others]).toMatchObject([
+						{ failure: { message: `${message} ${note}`, statusCode: status } },
+						[],
+					]);
+					expect(tested.server.requests).toHaveLength(1);
+				});
+
+				it("are distinguished from those of a wrong model", async () => {
+					const message = "The model `none` does not exist.";
+					expect(await ask(sendJson(404, {}, { error: { message } }))).toEqual([modelFailure("status", message, 404)]);
+				});
+
+				it("have no secrets of the address", async () => {
+					tested.server.answerNext(sendText(404, {}, ""));
+					const model = await create({ baseUrl: `${tested.server.url}/test-key-0123456789/v1?key=abc` });
+					const chunks = await collectChunks(model.stream(plainRequest, new AbortController().signal));
+					expect(JSON.stringify(chunks)).toContain(`made to ${tested.server.url}/[redacted]/v1`);
+					expect(JSON.stringify(chunks)).not.toContain("key=abc");
+				});
+			});
+
 			it.each([
 				["an error", sendJson(200, {}, { error: { message: "no" } }), "no"],
-				[
-					"a page",
-					sendText(200, { "content-type": "text/html" }, "<html>"),
-					"The provider answered with text/html instead of an event stream.",
-				],
 				["an event that is not JSON", sendEvents("data: oops\n\n"), "The provider sent an event that is not JSON."],
 				["an error where events were to come", sendEvents('{\n"error": {"message": "no"}}'), "no"],
 				["an error in plain text", sendText(200, { "content-type": "text/plain" }, '{"error":"no"}\n'), "no"],
@@ -478,12 +518,24 @@ function withMoreBetween(events: readonly string[], unknownEvent: string): strin
 	return events.flatMap((event) => [": processing\n\n", `${unknownEvent}\n\n`, event]).join("");
 }
 
-/** A refusal for want of rights says whose key it was. */
-/** What is added to a refusal: whose key it was, and for Kimi's platform that it may have been the client's name. */
-function withNotes(message: string, status: number, { providerType }: Pick<ModelSettings, "providerType">): string {
+/**
+ * What is added to a refusal: whose key it was, and for Kimi's platform that it may have been the client's name; and the
+ * address, unless the message is about a model.
+ */
+function withNotes(
+	message: string,
+	status: number,
+	{ providerType }: Pick<ModelSettings, "providerType">,
+	url: URL | null = null,
+): string {
+	if (status === 404 && url !== null && !/\bmodels?\b/.test(message)) return `${message} ${addressNote(url)}`;
 	if (status !== 401 && status !== 403) return message;
 	const noted = `${message.replace(/\.$/, "")}. The key for the provider "mine" is that of providers.mine.api_key.`;
 	return status === 403 && providerType === "kimi" ? `${noted} ${admission}` : noted;
+}
+
+function addressNote({ origin, pathname }: URL): string {
+	return `The request was made to ${origin}${pathname}: see whether that is right, and correct base_url of the provider in the configuration if it is not.`;
 }
 
 const admission =

@@ -3,6 +3,7 @@
 import { isRecord } from "../../base/json.ts";
 import { cut, oneLine } from "../../base/sentence.ts";
 import { createFailure, type ModelFailure } from "../model.ts";
+import { withAddressNote } from "./address-note.ts";
 import { reportsOverflow } from "./context-overflow.ts";
 import { readErrorDetails } from "./error-details.ts";
 import type { PlainAnswer } from "./event-stream.ts";
@@ -56,28 +57,29 @@ export function createErrorReader(rules: ErrorRules): ErrorReader {
 		if (status === null) return createFailure("provider", message);
 		return createFailure("status", message, status, asked ?? error.retryAfter);
 	};
+	const readAnswer = (answer: PlainAnswer): ModelFailure => {
+		const json = parseJson(answer.body);
+		const error = readErrorBody(json);
+		const body = json === undefined ? "" : `: ${cut(oneLine(answer.body.trim()), bodyLimit)}`;
+		if (answer.status >= 200 && answer.status < 300) {
+			if (error !== null) return toFailure(error, null, `The provider sent an error without a message${body}`);
+			const what =
+				json === undefined
+					? `${answer.contentType} instead of an event stream.`
+					: `JSON instead of an event stream${body}`;
+			return createFailure("provider", `The provider answered with ${what}`);
+		}
+		const isPlainText = json === undefined && /^text\/plain\b/i.test(answer.contentType) && answer.body.trim() !== "";
+		const found = error ?? { ...wordless, message: isPlainText ? answer.body.trim() : null };
+		return toFailure(
+			found,
+			answer.status,
+			`HTTP ${answer.status} ${answer.statusText}`.trim() + body,
+			answer.retryAfter,
+		);
+	};
 	return {
-		answer(answer) {
-			const json = parseJson(answer.body);
-			const error = readErrorBody(json);
-			const body = json === undefined ? "" : `: ${cut(oneLine(answer.body.trim()), bodyLimit)}`;
-			if (answer.status >= 200 && answer.status < 300) {
-				if (error !== null) return toFailure(error, null, `The provider sent an error without a message${body}`);
-				const what =
-					json === undefined
-						? `${answer.contentType} instead of an event stream.`
-						: `JSON instead of an event stream${body}`;
-				return createFailure("provider", `The provider answered with ${what}`);
-			}
-			const isPlainText = json === undefined && /^text\/plain\b/i.test(answer.contentType) && answer.body.trim() !== "";
-			const found = error ?? { ...wordless, message: isPlainText ? answer.body.trim() : null };
-			return toFailure(
-				found,
-				answer.status,
-				`HTTP ${answer.status} ${answer.statusText}`.trim() + body,
-				answer.retryAfter,
-			);
-		},
+		answer: (answer) => withAddressNote(readAnswer(answer), answer),
 		event: (value) => toFailure(readError(value), null, "The provider ended the answer with an error."),
 	};
 }

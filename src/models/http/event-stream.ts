@@ -13,6 +13,8 @@ import { readRetryAfter } from "./retry-after.ts";
 
 /** An answer that is not an event stream. `body` is at most 64 KiB of its text. */
 export interface PlainAnswer {
+	/** That of the request. */
+	readonly url: URL;
 	readonly status: number;
 	readonly statusText: string;
 	readonly headers: Headers;
@@ -199,10 +201,10 @@ async function toPlainAnswer(response: Response, exchange: Exchange, request: Pl
 }
 
 /** All of it but the body. */
-function describe(response: Response, { clock }: PlainRequest): Omit<PlainAnswer, "body"> {
+function describe(response: Response, { url, clock }: PlainRequest): Omit<PlainAnswer, "body"> {
 	const { status, statusText, headers } = response;
 	const contentType = headers.get("content-type") ?? "";
-	return { status, statusText, headers, contentType, retryAfter: readRetryAfter(headers, clock.now()) };
+	return { url, status, statusText, headers, contentType, retryAfter: readRetryAfter(headers, clock.now()) };
 }
 
 /** The text if it may become JSON that is short enough to be read; otherwise null. */
