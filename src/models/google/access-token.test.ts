@@ -99,14 +99,14 @@ describe("tokens for Vertex AI", () => {
 
 	it("of foreign credentials are requested through our network only, and anew after a refusal", async () => {
 		const asked: string[] = [];
-		const tokens = foreignTokens(async (input) => {
-			asked.push(String(input));
+		const tokens = foreignTokens(async (input, init) => {
+			asked.push(`${String(input)} ${init?.redirect}`);
 			return granted(`token-${asked.length}`);
 		});
 		expect([await tokens.get(never), await tokens.get(never)]).toEqual(["token-1", "token-1"]);
 		tokens.discard();
 		expect(await tokens.get(never)).toBe("token-2");
-		expect(asked).toEqual(["https://sts.example/token", "https://sts.example/token"]);
+		expect(asked).toEqual(["https://sts.example/token manual", "https://sts.example/token manual"]);
 	});
 
 	it("are requested once for all who wait; the last who leaves ends the request", async () => {

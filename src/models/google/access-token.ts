@@ -103,7 +103,8 @@ async function createClient({ environment, home, readFile, network }: Place, sig
 	const read = auth.fromJSON.bind(auth);
 	let client: Client | null = null;
 	const fetch: typeof globalThis.fetch = (input, init) =>
-		network.fetch(input, { ...init, signal: client?.signal ?? signal });
+		// A redirect would take the credentials to another address.
+		network.fetch(input, { ...init, signal: client?.signal ?? signal, redirect: "manual" });
 	// The library creates further clients through this, for credentials that are derived from others.
 	auth.fromJSON = (...given) => {
 		const made = read(...given);
