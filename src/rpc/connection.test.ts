@@ -14,7 +14,12 @@ import { defineMethod, type Method } from "./methods.ts";
 /** Resolves after everything that is due in this turn of the event loop. */
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-function createSubject(maximumInFlight = 256, log: Log = silentLog, rules: EnvelopeRules = envelopeRules) {
+function createSubject(
+	maximumInFlight = 256,
+	log: Log = silentLog,
+	rules: EnvelopeRules = envelopeRules,
+	begun?: Promise<void>,
+) {
 	const harness = createLineHarness();
 	const gates = new Map<string, ReturnType<typeof createDeferred<unknown>>>();
 	const heard: unknown[] = [];
@@ -107,6 +112,7 @@ function createSubject(maximumInFlight = 256, log: Log = silentLog, rules: Envel
 		choose: () => null,
 		maximumInFlight,
 		log,
+		...(begun === undefined ? {} : { begun }),
 	});
 	const served = connection.serve();
 	const request = (id: string, method: string, params?: unknown) => ({ jsonrpc: "2.0", id, method, params });
@@ -139,6 +145,19 @@ describe("requests", () => {
 				error("5", -32602, "Invalid parameters for method `echo`"),
 			]),
 		);
+	});
+
+	it("wait, like notifications, until it has begun, and are then handled in their order", async () => {
+		const begun = createDeferred<void>();
+		const { receive, request, take, heard } = createSubject(256, silentLog, envelopeRules, begun.promise);
+		receive(request("1", "echo", { text: "a" }), { jsonrpc: "2.0", method: "told", params: { text: "b" } });
+		receive(request("2", "echo", { text: "c" }));
+		await settled();
+		expect([take(), heard]).toEqual([[], []]);
+		begun.resolve();
+		await settled();
+		expect(take()).toEqual([result("1", { text: "a" }), result("2", { text: "c" })]);
+		expect(heard).toEqual([{ text: "b" }]);
 	});
 
 	it.each([["event"], ["request"], [""], ["__proto__"], ["constructor"], ["toString"]])(

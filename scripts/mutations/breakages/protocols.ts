@@ -3,6 +3,12 @@ import type { Breakage } from "../breakage.ts";
 
 export const protocols: readonly Breakage[] = [
 	{
+		name: "a request is handled before the session has begun",
+		file: "rpc/connection.ts",
+		find: "if (this.#begun !== null) await this.#begun;\n\t\t\trespond(",
+		replace: "respond(",
+	},
+	{
 		name: "Kimi Wire delivers the session's own answer a second time, whole",
 		file: "dialects/kimi/projection.ts",
 		find: '"content.completed": deliveredOfSubagents,',

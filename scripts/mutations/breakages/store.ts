@@ -33,6 +33,12 @@ export const store: readonly Breakage[] = [
 		replace: "return;",
 	},
 	{
+		name: "events of another program have numbers before they are stored",
+		file: "store/disk/journal/session-log.ts",
+		find: "if (imported.length > 0) await writer.begin();",
+		replace: "",
+	},
+	{
 		name: "a half-written last line stays and is glued to the next record",
 		file: "store/disk/logs/line-writer.ts",
 		find: "await files.truncate(path, rest);",
