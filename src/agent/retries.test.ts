@@ -6,7 +6,7 @@ import { errorClass, retryableErrorType, retryDelay, toTurnError, withRetries } 
 const failure = (kind: ModelFailure["kind"], statusCode: number | null = null) => createFailure(kind, "m", statusCode);
 
 describe("retries", () => {
-	it.each([429, 500, 502, 503, 504, 529])("retries %i", (status) =>
+	it.each([408, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529])("retries %i", (status) =>
 		expect(retryableErrorType(failure("status", status))).toBe("APIStatusError"),
 	);
 	it.each([400, 401, 403, 404, 409, 422, 501, null])("does not retry %s", (status) =>

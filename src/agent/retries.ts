@@ -4,8 +4,11 @@ import { sentences } from "../base/sentence.ts";
 import type { TurnError } from "../events/event.ts";
 import { createFailure, type ModelFailure } from "../models/model.ts";
 
-/** Some providers report overload as 529. */
-const retryableStatus: ReadonlySet<number> = new Set([429, 500, 502, 503, 504, 529]);
+/** Gateways report with 520 to 524 that a provider does not answer, some providers with 529 that they are overloaded. */
+const retryableStatus: ReadonlySet<number> = new Set([
+	...[408, 429, 500, 502, 503, 504],
+	...[520, 521, 522, 523, 524, 529],
+]);
 
 /** Milliseconds of the longest wait that a provider may request; for longer ones the call fails at once. */
 const longestWait = 60_000;

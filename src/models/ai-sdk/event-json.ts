@@ -31,10 +31,6 @@ export function passed(...events: readonly Fields[]): EventReading {
 	return { kind: "pass", data: events.map((event) => JSON.stringify(event)) };
 }
 
-export function toCount(value: unknown): number | null {
-	return typeof value === "number" && Number.isFinite(value) && value >= 0 ? Math.trunc(value) : null;
-}
-
 /** Null for everything else, and for an empty text. */
 export function toText(value: unknown): string | null {
 	return typeof value === "string" && value !== "" ? value : null;

@@ -191,7 +191,8 @@ export function createPartReader(memory: ProviderMemory): PartReader {
 export function toTokenUsage({ inputTokens, outputTokens }: LanguageModelV3Usage): TokenUsage | null {
 	const read = inputTokens.cacheRead ?? 0;
 	const creation = inputTokens.cacheWrite ?? 0;
-	const other = inputTokens.noCache ?? Math.max(0, (inputTokens.total ?? 0) - read - creation);
+	// Some report more cached tokens than tokens of the prompt.
+	const other = Math.max(0, inputTokens.noCache ?? (inputTokens.total ?? 0) - read - creation);
 	const output = outputTokens.total ?? (outputTokens.text ?? 0) + (outputTokens.reasoning ?? 0);
 	if (read + creation + other + output === 0) return null;
 	return { input_other: other, output, input_cache_read: read, input_cache_creation: creation };

@@ -2,10 +2,11 @@
 // (new events, blocks, deltas, keys) are ignored, as the API asks of its clients.
 import { randomBytes } from "node:crypto";
 import { isRecord } from "../../base/json.ts";
-import { type Fields, passed, readJsonEvent, skipped, toCount, toText } from "../ai-sdk/event-json.ts";
+import { type Fields, passed, readJsonEvent, skipped, toText } from "../ai-sdk/event-json.ts";
 import type { EventReading } from "../ai-sdk/transport.ts";
 import { createErrorReader } from "../http/error-answer.ts";
 import type { ServerEvent } from "../http/event-reader.ts";
+import { toCount } from "../token-count.ts";
 
 export const errorReader = createErrorReader({
 	creditMarks: new Set(["enforced_spend_limit_reached", "contract_spend_limit_reached"]),

@@ -6,6 +6,7 @@ import { type Fields, readJsonEvent, skipped, toText } from "../ai-sdk/event-jso
 import type { EventReading } from "../ai-sdk/transport.ts";
 import { createErrorReader } from "../http/error-answer.ts";
 import type { ServerEvent } from "../http/event-reader.ts";
+import { toCount } from "../token-count.ts";
 
 export const errorReader = createErrorReader({
 	creditMarks: new Set(),
@@ -109,7 +110,12 @@ function toCounts(value: unknown): Fields {
 		"toolUsePromptTokenCount",
 		"totalTokenCount",
 	];
-	return Object.fromEntries(names.flatMap((name) => (typeof counts[name] === "number" ? [[name, counts[name]]] : [])));
+	return Object.fromEntries(
+		names.flatMap((name) => {
+			const count = toCount(counts[name]);
+			return count === null ? [] : [[name, count]];
+		}),
+	);
 }
 
 function toFields(value: unknown): Fields {

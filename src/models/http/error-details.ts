@@ -1,6 +1,7 @@
 // Reads the details that Google's APIs add to an error: reasons and exceeded quotas as codes, and the wait before a
 // retry.
 import { isRecord } from "../../base/json.ts";
+import { isPlausible } from "./retry-after.ts";
 
 export interface ErrorDetails {
 	readonly marks: readonly string[];
@@ -22,5 +23,6 @@ export function readErrorDetails(details: unknown): ErrorDetails {
 /** A duration such as `34s` or `0.5s`. */
 function toMilliseconds(duration: unknown): number | null {
 	const seconds = typeof duration === "string" ? /^(\d+(?:\.\d+)?)s$/.exec(duration)?.[1] : undefined;
-	return seconds === undefined || Number(seconds) === 0 ? null : Math.ceil(Number(seconds) * 1000);
+	const wait = Math.ceil(Number(seconds) * 1000);
+	return isPlausible(wait) ? wait : null;
 }

@@ -3,7 +3,15 @@
 /** Milliseconds from `now` on; null when the headers contain no valid wait, or "at once". */
 export function readRetryAfter(headers: Headers, now: number): number | null {
 	const wait = toMilliseconds(headers.get("retry-after-ms"), 1) ?? toWait(headers.get("retry-after"), now);
-	return wait !== null && wait > 0 ? wait : null;
+	return wait !== null && isPlausible(wait) ? wait : null;
+}
+
+/** A year. */
+const longest = 365 * 24 * 3600 * 1000;
+
+/** Whether a provider may mean this wait in milliseconds: one of years is a fault. */
+export function isPlausible(wait: number): boolean {
+	return wait > 0 && wait <= longest;
 }
 
 function toWait(value: string | null, now: number): number | null {
@@ -15,5 +23,6 @@ function toWait(value: string | null, now: number): number | null {
 }
 
 function toMilliseconds(value: string | null, unit: number): number | null {
-	return value !== null && /^\d+(?:\.\d+)?$/.test(value.trim()) ? Math.ceil(Number(value) * unit) : null;
+	const wait = value !== null && /^\d+(?:\.\d+)?$/.test(value.trim()) ? Math.ceil(Number(value) * unit) : null;
+	return wait !== null && wait > longest ? null : wait;
 }

@@ -1,6 +1,7 @@
 // Reads the token counts of chat completions in all forms that servers send.
 import { isRecord } from "../../base/json.ts";
 import type { TokenUsage } from "../../events/content.ts";
+import { toCount } from "../token-count.ts";
 
 /**
  * Reads `prompt_tokens` (which includes cached ones), `completion_tokens`, and cached counts, flat or in
@@ -21,8 +22,4 @@ export function toTokenUsage(value: unknown): TokenUsage | null {
 		input_cache_read: read,
 		input_cache_creation: creation,
 	};
-}
-
-function toCount(value: unknown): number | null {
-	return typeof value === "number" && Number.isFinite(value) && value >= 0 ? Math.trunc(value) : null;
 }

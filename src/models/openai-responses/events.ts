@@ -1,7 +1,7 @@
 // Reads the events of a response stream and passes on those that the package knows, with only the keys it reads. Others
 // are ignored; what compatible servers omit is added.
 import { isRecord } from "../../base/json.ts";
-import { type Fields, passed, readJsonEvent, skipped, toCount, toText } from "../ai-sdk/event-json.ts";
+import { type Fields, passed, readJsonEvent, skipped, toText } from "../ai-sdk/event-json.ts";
 import type { EventReading } from "../ai-sdk/transport.ts";
 import type { ServerEvent } from "../http/event-reader.ts";
 import { toStreamFailure } from "../openai-compatible/failures.ts";
@@ -58,7 +58,11 @@ export function createResponseEvents(): ResponseEvents {
 		switch (type) {
 			case "response.created": {
 				const { id, model, created_at } = field("response");
-				const response = { id: toText(id) ?? "", model: toText(model) ?? "", created_at: toCount(created_at) ?? 0 };
+				const response = {
+					id: toText(id) ?? "",
+					model: toText(model) ?? "",
+					created_at: typeof created_at === "number" ? created_at : 0,
+				};
 				return response.id === "" ? skipped : passed({ type, response });
 			}
 			case "response.output_item.added": {

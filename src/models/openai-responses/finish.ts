@@ -3,6 +3,7 @@ import { isRecord } from "../../base/json.ts";
 import type { Fields } from "../ai-sdk/event-json.ts";
 import type { FinishPart } from "../ai-sdk/stream.ts";
 import { createRefusal, type ModelFailure } from "../model.ts";
+import { toCount } from "../token-count.ts";
 
 /** The keys of the last event's `response` that the package reads. */
 export function toFinish({ incomplete_details: details, usage }: Fields): Fields {
@@ -24,11 +25,7 @@ function toUsage(usage: Fields): Fields {
 /** The counts that are present; the given ones for the others. */
 function toCounts(fields: unknown, missing: Readonly<Record<string, number | null>>): Fields {
 	const given = isRecord(fields) ? fields : {};
-	const counts = Object.entries(missing).map(([name, absent]) => {
-		const count = given[name];
-		return [name, typeof count === "number" && Number.isFinite(count) && count >= 0 ? count : absent] as const;
-	});
-	return Object.fromEntries(counts);
+	return Object.fromEntries(Object.entries(missing).map(([name, absent]) => [name, toCount(given[name]) ?? absent]));
 }
 
 /** Why an empty response ended; null when nothing is known. */
