@@ -72,7 +72,7 @@ export interface Expected {
 
 /** Predicts one line and moves the state on; null for silence. */
 export function predict(bytes: Uint8Array, state: OracleState): Expected | null {
-	const line = readRequestLine(bytes);
+	const line = readRequestLine(bytes, "refused");
 	switch (line.kind) {
 		case "silence":
 			return null;

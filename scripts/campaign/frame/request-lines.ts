@@ -12,14 +12,16 @@ export type RequestLine =
 	| { readonly kind: "notification"; readonly method: string; readonly params: unknown }
 	| { readonly kind: "request"; readonly id: string; readonly method: string; readonly params: unknown };
 
-export function readRequestLine(bytes: Uint8Array): RequestLine {
+/** `nullId` says what a method with an id of null is: a notification, or a request that cannot be answered under its id. */
+export function readRequestLine(bytes: Uint8Array, nullId: "notification" | "refused"): RequestLine {
 	const { text, value } = readLine(bytes);
 	if (text === "") return { kind: "silence" };
 	if (value === undefined) return { kind: "not-json" };
 	if (!isRecord(value)) return { kind: "invalid", id: "null" };
 	const { method, params } = value;
 	const id = idOf(value, text);
-	const hasNoId = value["id"] === undefined || value["id"] === null;
+	const isRefused = nullId === "refused" && typeof method === "string";
+	const hasNoId = value["id"] === undefined || (value["id"] === null && !isRefused);
 	const isWhole = value["jsonrpc"] === "2.0" && (id !== null || hasNoId) && fitsError(value["error"]);
 	if (typeof method === "string" && hasNoId && "jsonrpc" in value)
 		return isWhole ? { kind: "notification", method, params } : { kind: "silence" };

@@ -73,7 +73,7 @@ export const methods = [
 
 /** Predicts one line and moves the state on; null for silence. */
 export function predict(bytes: Uint8Array, state: OracleState): Expected | null {
-	const line = readRequestLine(bytes);
+	const line = readRequestLine(bytes, "notification");
 	switch (line.kind) {
 		case "silence":
 		case "notification":

@@ -99,10 +99,10 @@ describe("external events", () => {
 		const server = await createSpokenServer(["pong"], createMemoryStore(), { capabilities: { m: ["image_in"] } });
 		const session_id = await begin(server);
 		await notify(server, session_id, {
-			blocks: [{ type: "image", media_type: "image/png", source: "inline", data: "AAAA" }],
+			blocks: [{ type: "image", media_type: "image/png", source: "inline", data: "iVBORw0KGgo=" }],
 		});
 		await server.ask("turn/start", { session_id, prompt: "now" });
-		expect(messagesOf(server.bodies[1])).toContain("data:image/png;base64,AAAA");
+		expect(messagesOf(server.bodies[1])).toContain("data:image/png;base64,iVBORw0KGgo=");
 		await server.end();
 	});
 });
