@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import { connect } from "node:net";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
