@@ -75,6 +75,14 @@ describe("the output of a server's program", () => {
 		]);
 	});
 
+	it.each(["text", null, 5, [1], true])("becomes an error for an answer with the result %j", async (result) => {
+		const { run, heard } = await createSubject();
+		run.print(`${JSON.stringify({ jsonrpc: "2.0", id: 7, result })}\n`);
+		expect(heard).toEqual([
+			{ jsonrpc: "2.0", id: 7, error: { code: -32603, message: "the result in its answer is no object" } },
+		]);
+	});
+
 	it("is answered with an error for a request that nests too deeply or is too long", async () => {
 		const { run, transport, heard } = await createSubject();
 		const last = createDeferred<void>();

@@ -68,6 +68,11 @@ export class ServerConnection {
 		this.#retries = createRetries(parts.clock);
 	}
 
+	/** Null for a program. */
+	get #url(): string | null {
+		return this.#server.kind === "remote" ? this.#server.url : null;
+	}
+
 	get state(): ServerState {
 		return this.#state;
 	}
@@ -173,7 +178,7 @@ export class ServerConnection {
 		} catch (thrown) {
 			await opened?.close();
 			if (this.#closing.signal.aborted) return;
-			const failure = lost === null ? await toLinkFailure(thrown) : toLoss(lost);
+			const failure = lost === null ? await toLinkFailure(thrown, this.#url) : toLoss(lost);
 			this.#retries.missed(failure);
 			this.#fail("An MCP server could not be connected.", failure);
 		}
@@ -195,7 +200,7 @@ export class ServerConnection {
 
 	/** If the link was already found lost, the reason found then is the better one. */
 	async #toFailure(thrown: unknown, link: Link): Promise<LinkFailure> {
-		const failure = await toLinkFailure(thrown);
+		const failure = await toLinkFailure(thrown, this.#url);
 		const known = this.#link === link ? null : this.#failure;
 		return failure.kind === "lost" && known !== null ? toLoss(known.reason) : failure;
 	}

@@ -34,9 +34,9 @@ describe("a failure", () => {
 			new SdkError(SdkErrorCode.InvalidResult, "Invalid result"),
 			{ kind: "answer", reason: "Invalid result" },
 		],
-		["an HTTP error", http(500, "Oh no."), { kind: "answer", reason: "Error POSTing: Oh no" }],
-		["an unknown session", http(404, "Gone"), { kind: "untaken", reason: "Error POSTing: Gone" }],
-		["a missing session", http(400, "None"), { kind: "untaken", reason: "Error POSTing: None" }],
+		["an HTTP error", http(500, "Oh no."), { kind: "answer", reason: "http://h/mcp answered with HTTP 500: Oh no" }],
+		["an unknown session", http(404, "Gone"), { kind: "untaken", reason: "http://h/mcp answered with HTTP 404: Gone" }],
+		["a missing session", http(400, "None"), { kind: "untaken", reason: "http://h/mcp answered with HTTP 400: None" }],
 		[
 			"a refused connection",
 			new TypeError("fetch failed", { cause: withCode("ECONNREFUSED") }),
@@ -70,11 +70,20 @@ describe("a failure", () => {
 		["anything else", "who knows", { kind: "lost", reason: "who knows" }],
 	])("is classified: %s", async (_, thrown, failure) => {
 		const name = thrown instanceof Error ? thrown.name : "Error";
-		expect(await toLinkFailure(thrown)).toEqual({ ...failure, name });
+		expect(await toLinkFailure(thrown, "http://h/mcp?key=k")).toEqual({ ...failure, name });
+	});
+
+	it("names the status of an answer without a text", async () => {
+		const thrown = new SdkHttpError(SdkErrorCode.ClientHttpNotImplemented, "Error POSTing to endpoint", {
+			status: 502,
+			statusText: "Bad Gateway",
+		});
+		const { reason } = await toLinkFailure(thrown, "http://h/mcp");
+		expect(reason).toBe("http://h/mcp answered with HTTP 502 Bad Gateway");
 	});
 
 	it("is reported without secrets, on one line, and truncated", async () => {
-		const { reason } = await toLinkFailure(new Error(`Bearer abcdefghijkl is\nno good. ${"x".repeat(1000)}`));
+		const { reason } = await toLinkFailure(new Error(`Bearer abcdefghijkl is\nno good. ${"x".repeat(1000)}`), null);
 		expect(reason).toMatch(/^Bearer \[redacted\] is no good\. x+$/);
 		expect(reason).toHaveLength(500);
 	});

@@ -29,13 +29,18 @@ const unreached: ReadonlySet<string> = new Set([
 	connectTimeoutCode,
 ]);
 
-export async function toLinkFailure(thrown: unknown): Promise<LinkFailure> {
+/** `url` is that of a server over HTTP. */
+export async function toLinkFailure(thrown: unknown, url: string | null): Promise<LinkFailure> {
 	const name = thrown instanceof Error ? thrown.name : "Error";
 	if (thrown instanceof NotSignedIn) return { kind: "unauthorized", reason: "nobody has signed in to it", name };
 	const lack = await describeLack(thrown);
 	if (lack !== null) return { kind: "answer", reason: lack, name };
 	const kind = await toKind(thrown);
-	return { kind, reason: kind === "unauthorized" ? "it does not accept the sign-in" : describe(thrown), name };
+	return {
+		kind,
+		reason: kind === "unauthorized" ? "it does not accept the sign-in" : await toReason(thrown, url),
+		name,
+	};
 }
 
 /** The text of a refusal for lack of a permission; null for other errors. */
@@ -80,6 +85,17 @@ export async function isOfNewEra(thrown: unknown): Promise<boolean> {
 const httpErrorSchema = v.pipe(v.string(), v.parseJson(), v.object({ error: v.object({ code: v.number() }) }));
 
 const reasonLength = 500;
+
+/** The library's own texts have neither the status of an answer nor the address. */
+async function toReason(thrown: unknown, url: string | null): Promise<string> {
+	const { SdkHttpError } = await import("@modelcontextprotocol/client");
+	if (!(thrown instanceof SdkHttpError) || url === null) return describe(thrown);
+	const { origin, pathname } = new URL(url);
+	const { status, statusText, data } = thrown;
+	const answered = `${origin}${pathname} answered with HTTP ${status} ${statusText ?? ""}`.trim();
+	const text = typeof data["text"] === "string" ? data["text"] : "";
+	return describe(new Error(text.trim() === "" ? answered : `${answered}: ${text}`));
+}
 
 /** The texts of an error and its causes, on one line and without secrets. */
 function describe(thrown: unknown): string {

@@ -2,6 +2,7 @@
 // so messages that are too large or too deep for it are rejected here.
 import type { JSONRPCMessage } from "@modelcontextprotocol/client";
 import { isNestedWithin, isRecord } from "../base/json.ts";
+import { refuseResult } from "./answer-results.ts";
 
 /** Maximal nesting of a message. */
 const depthLimit = 200;
@@ -52,7 +53,7 @@ function check(message: JSONRPCMessage, length: number): Incoming {
 	const deep = `nests more than ${depthLimit} levels deep`;
 	const id = "id" in message && (typeof message.id === "string" || typeof message.id === "number") ? message.id : null;
 	if (!("method" in message)) {
-		if (!isDeep) return { messages: [message], replies: [] };
+		if (!isDeep) return { messages: [refuseResult(message) ?? message], replies: [] };
 		if (id === null) return nothing;
 		const error = { code: -32603, message: `its answer ${deep}` };
 		return { messages: [{ jsonrpc: "2.0", id, error }], replies: [] };

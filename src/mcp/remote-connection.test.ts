@@ -175,6 +175,31 @@ describe("a remote server", () => {
 		expect(await call()).toEqual(done);
 	});
 
+	it.each(["text", null, 5, [1], true])("that answers with the result %j fails at once", async (result) => {
+		const streamed = (id: number, cut: number) => {
+			const bytes = new TextEncoder().encode(`: é\ndata: ${JSON.stringify({ jsonrpc: "2.0", id, result })}\n\n`);
+			// Left open, as servers do.
+			const body = new ReadableStream<Uint8Array>({
+				start(controller) {
+					controller.enqueue(bytes.subarray(0, cut));
+					controller.enqueue(bytes.subarray(cut));
+				},
+			});
+			return new Response(body, { headers: { "content-type": "text/event-stream" } });
+		};
+		const double = createServer();
+		const { connection, call } = connect(double);
+		await connection.connect();
+		const failed = { kind: "failed", reason: "the result in its answer is no object", isUncertain: false };
+		double.instead.set("tools/call", (id) => json(id, result));
+		expect(await call()).toEqual(failed);
+		for (const cut of [0, 3, 20]) {
+			double.instead.set("tools/call", (id) => streamed(id, cut));
+			expect(await call()).toEqual(failed);
+		}
+		expect(connection.state).toBe("connected");
+	});
+
 	it("that answers with an HTTP error stays connected", async () => {
 		const double = createServer();
 		const { connection, call } = connect(double);
@@ -182,7 +207,7 @@ describe("a remote server", () => {
 		double.instead.set("tools/call", () => refuse(500, "Oh no."));
 		expect(await call()).toEqual({
 			kind: "failed",
-			reason: "Error POSTing to endpoint: Oh no",
+			reason: "http://h/mcp answered with HTTP 500: Oh no",
 			isUncertain: false,
 		});
 		expect(connection.state).toBe("connected");

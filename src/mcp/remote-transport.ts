@@ -3,6 +3,7 @@
 import type { AuthProvider, FetchLike, JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import type { Clock } from "../base/clock.ts";
 import type { RemoteMcpServer } from "../config/mcp-servers.ts";
+import { refuseResults } from "./answer-results.ts";
 import { boundFetch } from "./bounded-fetch.ts";
 
 type Library = typeof import("@modelcontextprotocol/client");
@@ -37,7 +38,7 @@ export function createRemoteTransport(
 	const url = new URL(server.url);
 	const options = {
 		requestInit: { headers: toHeaders(server) },
-		fetch: boundFetch(fetch, { size: messageLimit, silence: server.readTimeout }, clock),
+		fetch: refuseResults(boundFetch(fetch, { size: messageLimit, silence: server.readTimeout }, clock)),
 		...(signer === null ? {} : { authProvider: signer }),
 	};
 	if (server.transport === "sse") {
