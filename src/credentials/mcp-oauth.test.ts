@@ -314,6 +314,19 @@ describe("renewal", () => {
 		expect(outcomes(server)).toEqual([signedInOnce, "refresh_token"]);
 	});
 
+	it("can be waited for until its tokens are stored", async () => {
+		const { server, authorization } = await signedIn({ tokenDelay: 50 });
+		server.expireTokens();
+		await authorization.settled();
+		const before = tokenFile();
+		const provider = await authorization.provider(server.url);
+		const running = provider === null ? null : request(server, provider);
+		await expect.poll(() => server.grants.length).toBe(2);
+		await authorization.settled();
+		expect(tokenFile()).not.toBe(before);
+		expect(await running).toBe(200);
+	});
+
 	it("of a sign-in by the Rust agent discovers the authorization server first, and is stored as our own", async () => {
 		const { server } = await signedIn();
 		const { access_token, refresh_token, client } = JSON.parse(tokenFile());

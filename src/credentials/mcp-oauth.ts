@@ -29,6 +29,11 @@ export interface McpAuthorization {
 	 * rejects.
 	 */
 	needs(url: string, permissions: McpPermissions): Promise<void>;
+	/**
+	 * Resolves when no renewal is under way. The old tokens may be worth nothing once one has begun: a process that ends
+	 * before the new ones are stored loses the sign-in. Never rejects.
+	 */
+	settled(): Promise<void>;
 	/** The challenge with the permissions that a new sign-in has to request; null when none are known to be missing. */
 	wanted(url: string): Promise<McpChallenge | null>;
 	/**
@@ -53,6 +58,7 @@ export function createMcpAuthorization(options: McpAuthorizationOptions): McpAut
 	const { clock, log, fetch } = options;
 	const store = createMcpTokenStore(options);
 	const network: McpNetwork = { clock, fetch };
+	const renewals = new Set<Promise<unknown>>();
 
 	const createProvider = (url: string): AuthProvider => {
 		/** The token of the last request. */
@@ -72,7 +78,13 @@ export function createMcpAuthorization(options: McpAuthorizationOptions): McpAut
 		};
 
 		/** The valid tokens that replace those with the rejected access token. */
-		const renew = (rejected: string | null): Promise<McpTokens> =>
+		const renew = (rejected: string | null): Promise<McpTokens> => {
+			const renewal = renewAlone(rejected).finally(() => renewals.delete(renewal));
+			renewals.add(renewal);
+			return renewal;
+		};
+
+		const renewAlone = (rejected: string | null): Promise<McpTokens> =>
 			store.exclusively(url, async () => {
 				const { UnauthorizedError } = await import("@modelcontextprotocol/client");
 				const tokens = await current();
@@ -114,6 +126,9 @@ export function createMcpAuthorization(options: McpAuthorizationOptions): McpAut
 
 	return {
 		provider: async (url) => ((await store.read(url)) === null ? null : createProvider(url)),
+		async settled() {
+			await Promise.allSettled(renewals);
+		},
 		async needs(url, permissions) {
 			try {
 				await store.exclusively(url, async () => {

@@ -34,7 +34,13 @@ const lengthLimit = 300;
 
 /** A failure on one line, without secrets, with the cause that failed requests hide. */
 export function failureText(thrown: unknown): string {
-	const cause = thrown instanceof Error && thrown.cause !== undefined ? `: ${failureText(thrown.cause)}` : "";
-	const text = oneLine(redactSecrets(`${errorText(thrown)}${cause}`)).trim();
+	const text = fullText(thrown);
 	return text.length > lengthLimit ? `${text.slice(0, lengthLimit)}…` : text;
+}
+
+function fullText(thrown: unknown): string {
+	const text = oneLine(redactSecrets(errorText(thrown))).trim();
+	const cause = thrown instanceof Error && thrown.cause !== undefined ? fullText(thrown.cause) : "";
+	// Many a text quotes its cause.
+	return text.includes(cause) ? text : `${text}: ${cause}`;
 }

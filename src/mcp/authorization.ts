@@ -12,4 +12,6 @@ export interface McpAuthorization {
 	 * Stores the permissions for lack of which the server has refused something, for the next sign-in. Never rejects.
 	 */
 	needs(url: string, permissions: McpPermissions): Promise<void>;
+	/** Resolves when no tokens are being renewed: whoever ends before may lose the sign-in. Never rejects. */
+	settled(): Promise<void>;
 }

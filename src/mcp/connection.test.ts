@@ -53,7 +53,7 @@ function createSubject(options: ProgramOptions = {}): Subject {
 		{ workDir: "/work", environment: { PATH: "/bin", TOKEN: "old" } },
 		{
 			processes: program.processes,
-			authorization: { provider: async () => null, needs: async () => {} },
+			authorization: { provider: async () => null, needs: async () => {}, settled: async () => {} },
 			fetch: () => Promise.reject(new Error("there is no network here")),
 			clock,
 			log,

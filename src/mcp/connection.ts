@@ -1,6 +1,7 @@
 // A server as sessions share it: connected, lost and reconnected, with its tools as last listed.
 import type { ElicitResult, Progress } from "@modelcontextprotocol/client";
 import { unlessAborted } from "../base/abort.ts";
+import { sleep } from "../base/clock.ts";
 import { errorText } from "../base/errors.ts";
 import type { McpServerSettings } from "../config/mcp-servers.ts";
 import { answerForm } from "./elicitation.ts";
@@ -39,6 +40,9 @@ export type CallOutcome =
 	| { readonly kind: "aborted" }
 	/** `reason` is a clause. Whether the call had an effect may be unknown. */
 	| { readonly kind: "failed"; readonly reason: string; readonly isUncertain: boolean };
+
+/** Milliseconds that a closing connection waits for a renewal of tokens to be stored: the end of the program has two seconds. */
+const renewalPatience = 1000;
 
 export class ServerConnection {
 	readonly name: string;
@@ -153,6 +157,10 @@ export class ServerConnection {
 		const link = this.#link;
 		this.#link = null;
 		await Promise.all([this.#attempt, link?.close(), ...[...this.#retired].map((retired) => retired.close())]);
+		const late = new AbortController();
+		const { authorization, clock } = this.#parts;
+		await Promise.race([authorization.settled(), sleep(clock, renewalPatience, late.signal)]);
+		late.abort();
 	}
 
 	async #open(): Promise<void> {

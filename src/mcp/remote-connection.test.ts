@@ -3,6 +3,7 @@ import { UnauthorizedError } from "@modelcontextprotocol/client";
 import { describe, expect, it } from "vitest";
 import { createFakeClock } from "../../test/support/host/campaign-clock.ts";
 import { nobodyToAsk, noProcesses } from "../../test/support/sessions/session-doubles.ts";
+import { createDeferred } from "../base/deferred.ts";
 import { silentLog } from "../base/log.ts";
 import type { RemoteMcpServer } from "../config/mcp-servers.ts";
 import type { McpAuthorization } from "./authorization.ts";
@@ -83,17 +84,22 @@ function createServer(): ServerDouble {
 	return double;
 }
 
-const nobodySignedIn: McpAuthorization = { provider: async () => null, needs: async () => {} };
+const nobodySignedIn: McpAuthorization = {
+	provider: async () => null,
+	needs: async () => {},
+	settled: async () => {},
+};
 
 function connect(
 	double: ServerDouble,
 	settings: Partial<RemoteMcpServer> = {},
 	authorization: Partial<McpAuthorization> = {},
+	clock = createFakeClock(),
 ) {
 	const parts = {
 		processes: noProcesses,
 		authorization: { ...nobodySignedIn, ...authorization },
-		clock: createFakeClock(),
+		clock,
 		log: silentLog,
 		version: "1.2.3",
 	};
@@ -317,5 +323,37 @@ describe("a server that requires a sign-in", () => {
 		});
 		await connection.connect();
 		expect(connection.state).toBe("unauthorized");
+	});
+
+	it("is closed when renewed tokens are stored, for which it waits a second at most", async () => {
+		for (const isStored of [true, false]) {
+			const stored = createDeferred<void>();
+			const waited = createDeferred<void>();
+			const clock = createFakeClock();
+			const { connection } = connect(
+				createServer(),
+				oauth,
+				{
+					provider: async () => ({ token: async () => "granted" }),
+					settled: () => {
+						waited.resolve();
+						return stored.promise;
+					},
+				},
+				clock,
+			);
+			await connection.connect();
+			let isClosed = false;
+			const closing = connection.close().then(() => {
+				isClosed = true;
+			});
+			await waited.promise;
+			clock.advance(999);
+			await new Promise((resolve) => setImmediate(resolve));
+			expect(isClosed).toBe(false);
+			if (isStored) stored.resolve();
+			else clock.advance(1);
+			await closing;
+		}
 	});
 });

@@ -21,7 +21,7 @@ function createPool() {
 	const program = createProgram();
 	const pool = new ServerPool({
 		processes: program.processes,
-		authorization: { provider: async () => null, needs: async () => {} },
+		authorization: { provider: async () => null, needs: async () => {}, settled: async () => {} },
 		fetch: () => Promise.reject(new Error("there is no network here")),
 		clock: createFakeClock(),
 		log: silentLog,

@@ -105,6 +105,7 @@ function watchAuthorization(inner: McpAuthorization): McpAuthorization & { seen(
 	return {
 		provider: async (url) => watch(await inner.provider(url)),
 		needs: (url, permissions) => inner.needs(url, permissions),
+		settled: () => inner.settled(),
 		seen: () => ({ challenge, refusal }),
 	};
 }
