@@ -41,7 +41,7 @@ export type CallOutcome =
 	/** `reason` is a clause. Whether the call had an effect may be unknown. */
 	| { readonly kind: "failed"; readonly reason: string; readonly isUncertain: boolean };
 
-/** Milliseconds that a closing connection waits for a renewal of tokens to be stored: the end of the program has two seconds. */
+/** Milliseconds that a closing connection waits for renewed tokens to be stored: the program has two seconds to end. */
 const renewalPatience = 1000;
 
 export class ServerConnection {
