@@ -1,5 +1,6 @@
 // The settings for creating a model, which the composition fills in, and the error for unusable ones.
 import type { Clock } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
 import type { Network } from "../network/network.ts";
 import type { Capability, ModelRequest } from "./model.ts";
 
@@ -103,6 +104,7 @@ export interface ModelSettings {
 	readonly readFile: (path: string) => Promise<Uint8Array | null>;
 	/** Receives traces, a line at a time without newline. */
 	readonly trace: (line: string) => void;
+	readonly log: Pick<Log, "warn">;
 	/** Our own version. */
 	readonly version: string;
 	/** The user's home directory, for `~`. */

@@ -76,7 +76,7 @@ export async function composeModel(
 	maxAnswerTokens?: number,
 ): Promise<Model | null> {
 	if (selection.kind === "none") return null;
-	const { environment, files, network, home, clock, trace, version } = hostServices;
+	const { environment, files, network, home, clock, trace, log, version } = hostServices;
 	const { provider, model, sampling, thinking } = selection;
 	const cap = maxAnswerTokens ?? sampling.maxCompletionTokens;
 	const settings: ModelSettings = {
@@ -102,6 +102,7 @@ export async function composeModel(
 		clientName,
 		readFile: (path) => files.read(path),
 		trace,
+		log,
 		version,
 		home,
 		clock,

@@ -3,6 +3,8 @@ import type { MediaRules } from "./accepted-media.ts";
 
 export interface Acceptance {
 	readonly media: MediaRules;
+	/** Tools of a request; null where the provider documents no limit. */
+	readonly mostTools: number | null;
 	/** Recognises the name of a tool to which the provider itself gives a meaning. */
 	isReserved(name: string): boolean;
 }
@@ -12,6 +14,7 @@ const web = new Set(["http:", "https:"]);
 
 export const chatAcceptance: Acceptance = {
 	media: { images, videos: true, protocols: web },
+	mostTools: 128,
 	isReserved: () => false,
 };
 
@@ -23,12 +26,14 @@ export const responsesAcceptance: Acceptance = {
 export const kimiAcceptance: Acceptance = {
 	// `ms:` is a file that was uploaded.
 	media: { images, videos: true, protocols: new Set([...web, "ms:"]) },
+	mostTools: 128,
 	// A function built into the platform.
 	isReserved: (name) => name.startsWith("$"),
 };
 
 export const anthropicAcceptance: Acceptance = {
 	media: { images, videos: false, protocols: new Set(["https:"]) },
+	mostTools: null,
 	isReserved: () => false,
 };
 
@@ -38,5 +43,6 @@ export const googleAcceptance: Acceptance = {
 		videos: true,
 		protocols: web,
 	},
+	mostTools: null,
 	isReserved: () => false,
 };

@@ -1,6 +1,6 @@
 // Requests that the provider accepts, whatever a session's context has in it, and answers that name tools as the program does.
 import { changedChunks } from "../chunk-streams.ts";
-import type { Model } from "../model.ts";
+import type { Model, ToolSpecification } from "../model.ts";
 import type { ModelSettings } from "../model-settings.ts";
 import type { Acceptance } from "./acceptance.ts";
 import { withAcceptedMedia } from "./accepted-media.ts";
@@ -10,15 +10,31 @@ import { withAcceptedParameters } from "./tool-parameters.ts";
 /** The same stream for such requests; the request of the caller stays as it is. */
 export function withAcceptedRequests(
 	stream: Model["stream"],
-	{ media, isReserved }: Acceptance,
-	{ capabilities }: Pick<ModelSettings, "capabilities">,
+	{ media, mostTools, isReserved }: Acceptance,
+	settings: Pick<ModelSettings, "capabilities" | "log" | "model">,
 ): Model["stream"] {
+	const withinLimit = createToolLimit(mostTools, settings);
 	return (given, signal) => {
-		const tools = given.tools.map(withAcceptedParameters);
-		const messages = withAcceptedMedia(given.messages, media, capabilities);
+		const tools = withinLimit(given.tools).map(withAcceptedParameters);
+		const messages = withAcceptedMedia(given.messages, media, settings.capabilities);
 		const { request, named } = withAcceptedNames({ ...given, tools, messages }, isReserved);
 		return changedChunks(stream(request, signal), (chunk) =>
 			chunk.type === "parts" ? { type: "parts", parts: chunk.parts.map(named) } : chunk,
 		);
+	};
+}
+
+/** The first tools, which are the program's own; the log names the others whenever they have changed. */
+function createToolLimit(most: number | null, { log, model }: Pick<ModelSettings, "log" | "model">) {
+	let logged = "";
+	return (tools: readonly ToolSpecification[]): readonly ToolSpecification[] => {
+		if (most === null || tools.length <= most) return tools;
+		const others = tools.slice(most).map(({ name }) => name);
+		if (others.join() !== logged) {
+			logged = others.join();
+			const message = "The provider takes no more tools in a request: the last ones are left out.";
+			log.warn(message, { model, most, tools: others });
+		}
+		return tools.slice(0, most);
 	};
 }

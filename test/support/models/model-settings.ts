@@ -1,5 +1,6 @@
 // Settings of a model for tests, and a clock whose deadlines pass when a test says so.
 import type { Clock } from "../../../src/base/clock.ts";
+import { silentLog } from "../../../src/base/log.ts";
 import type { ModelSettings } from "../../../src/models/model-settings.ts";
 import { plainNetwork } from "../host/network.ts";
 
@@ -21,6 +22,7 @@ export const plainModelSettings: ModelSettings = {
 	clientName: () => null,
 	readFile: async () => null,
 	trace: () => {},
+	log: silentLog,
 	version: "1.2.3",
 	home: "/home/me",
 	clock: { now: () => 0, monotonic: () => 0, after: () => () => {} },
