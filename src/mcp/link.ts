@@ -11,6 +11,7 @@ import type { McpAuthorization } from "./authorization.ts";
 import { startChildTransport } from "./child-transport.ts";
 import { watchPermissions } from "./permissions.ts";
 import { createRemoteTransport } from "./remote-transport.ts";
+import { boundRequests, excessReason } from "./request-bound.ts";
 import { createServerLog } from "./server-log.ts";
 
 export type ElicitParams = ElicitRequest["params"];
@@ -82,6 +83,7 @@ export async function openLink(
 	client.setRequestHandler("elicitation/create", ({ params }, { mcpReq }) => handlers.elicit(params, mcpReq.signal));
 	client.onerror = (error) => parts.log.debug("An MCP connection complains.", { server: server.name, error });
 	let isOpen = false;
+	let excess: string | null = null;
 	let closing: Promise<void> | null = null;
 	const close = () => {
 		closing ??= (async () => {
@@ -94,7 +96,7 @@ export async function openLink(
 		return closing;
 	};
 	client.onclose = () => {
-		if (isOpen && closing === null) handlers.lost(reason() ?? "the connection broke off");
+		if (isOpen && closing === null) handlers.lost(excess ?? reason() ?? "the connection broke off");
 	};
 	transport.onerror = (error) => {
 		// The answers to all requests would have come on this one stream.
@@ -111,6 +113,11 @@ export async function openLink(
 		throw why === null ? thrown : new Error(why);
 	}
 	isOpen = true;
+	boundRequests(transport, () => {
+		parts.log.warn("An MCP server sends too many requests.", { server: server.name });
+		excess = excessReason;
+		void client.close();
+	});
 	return { client, close };
 }
 

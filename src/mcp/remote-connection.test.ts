@@ -357,3 +357,21 @@ describe("a server that requires a sign-in", () => {
 		}
 	});
 });
+
+it("a server that sends requests without waiting for answers is disconnected, and its call fails", async () => {
+	const double = createServer();
+	const pings = Array.from({ length: 300 }, (_, id) => ({ jsonrpc: "2.0", id: `p${id}`, method: "ping" }));
+	const events = pings.map((ping) => `data: ${JSON.stringify(ping)}\n\n`).join("");
+	double.instead.set("tools/call", () => new Response(events, { headers: { "content-type": "text/event-stream" } }));
+	/** The server takes no answers. */
+	const fetch = async (url: string | URL, init?: RequestInit) =>
+		String(init?.body).includes('"result"') ? await new Promise<Response>(() => {}) : await double.fetch(url, init);
+	const { connection, call } = connect({ ...double, fetch });
+	await connection.connect();
+	expect(await call()).toEqual({
+		kind: "failed",
+		reason: "it sent more than 200 requests without waiting for answers",
+		isUncertain: true,
+	});
+	expect(connection.state).toBe("failed");
+});
