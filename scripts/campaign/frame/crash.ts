@@ -38,6 +38,8 @@ export class MemoryWorld<Scenario> implements World<Stop> {
 	readonly #unwinds: boolean;
 	readonly #port: ((files: Files) => Files) | undefined;
 	#files: MemoryFiles = createMemoryFiles();
+	/** When the power came back the last time. */
+	#bootedAt = 0;
 	readonly lives: MemoryLife[] = [];
 
 	/** `port` stands between the servers and their files, to see what the campaign finds. */
@@ -52,9 +54,18 @@ export class MemoryWorld<Scenario> implements World<Stop> {
 		const plan = stop && { at: stop.effect, mishap: { kind: "stop", when: stop.when, manner } as const };
 		const { serve } = this.#dialect;
 		const port = this.#port === undefined ? {} : { port: this.#port };
-		const lived = await liveInMemory({ files: this.#files, parts, life, plan, serve, ...port });
+		const lived = await liveInMemory({
+			files: this.#files,
+			parts,
+			life,
+			bootedAt: this.#bootedAt,
+			plan,
+			serve,
+			...port,
+		});
 		this.lives.push(lived);
 		this.#files = remains(lived.files, stop?.loss ?? null);
+		if (stop !== null && stop.loss !== null) this.#bootedAt = this.#files.now() + 1;
 		const { happenings, completed } = lived;
 		return {
 			delivered: parts.map((_, part) => linesOf(happenings, part)),

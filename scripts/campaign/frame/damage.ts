@@ -68,15 +68,12 @@ export async function inflict(damage: Damage, files: DirectoryFiles, round: numb
 	}
 }
 
-/** What every turn of another program has said. */
-export const saidElsewhere = "said elsewhere";
-
 /** A turn of another program, in its words: it appends to what it finds. Only a session that it can go on with has one. */
 async function continueAsKimi(files: DirectoryFiles, round: number): Promise<void> {
 	const [log, rows] = await Promise.all([files.read(events), files.read(context)]);
 	const isWhole = [log, rows].every((bytes) => bytes.length > 0 && bytes.at(-1) === 10);
 	if (!isWhole || checkContext(rows).length > 0 || readJsonLines(rows).unreadable > 0) return;
-	const text = `${saidElsewhere} ${round}`;
+	const text = `said elsewhere ${round}`;
 	const record = (time: number, type: string, payload: string) =>
 		`{"timestamp": ${1_800_000_000 + round}.${time}, "message": {"type": "${type}", "payload": ${payload}}}\n`;
 	const said = [

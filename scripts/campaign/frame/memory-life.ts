@@ -91,6 +91,8 @@ export interface MemoryLifeOptions {
 	readonly parts: readonly Part[];
 	/** Counts the lives of these files, from 1. */
 	readonly life: number;
+	/** When the machine was started, by the times of these files; absent for one that never stopped. */
+	readonly bootedAt?: number;
 	readonly plan: Omit<Plan, "onStruck"> | null;
 	readonly serve: Serve;
 	/** Stands between the server and its files, to see what the campaign finds. */
@@ -99,7 +101,7 @@ export interface MemoryLifeOptions {
 
 /** Lives one life over the files, which are then no longer used: what is left is in the result. */
 export async function liveInMemory(options: MemoryLifeOptions): Promise<MemoryLife> {
-	const { files: disk, parts, life, plan, serve, port = (files) => files } = options;
+	const { files: disk, parts, life, bootedAt = 0, plan, serve, port = (files) => files } = options;
 	const happenings: Happening[] = [];
 	const stop = createDeferred<void>();
 	let left: MemoryFiles | null = null;
@@ -129,7 +131,7 @@ export async function liveInMemory(options: MemoryLifeOptions): Promise<MemoryLi
 		return !isStopped();
 	};
 	const clock = createLifeClock(1_700_000_000_000 + life * 10_000_000, isStopped);
-	const store = createDiskStore({ files, shareDir, log: silentLog, clock, protocolVersion: "1.10" });
+	const store = createDiskStore({ files, shareDir, log: silentLog, clock, bootedAt, protocolVersion: "1.10" });
 	const kernels: Kernel[] = [];
 	const processes = createNotedProcesses(files, noteRun);
 	const createKernel: LifeWorld["createKernel"] = async (models, number, own = processes) => {

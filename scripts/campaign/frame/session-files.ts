@@ -84,8 +84,10 @@ export function checkFiles(before: SessionFiles, after: SessionFiles): string[] 
 		if (unreadable > 0) faults.push(`${name}: ${unreadable} lines cannot be read`);
 		if (after[name].length > 0 && after[name].at(-1) !== 10) faults.push(`${name}: the last line is not ended`);
 		const end = name === "journal" ? readJournal(before.journal).end : before[name].lastIndexOf(10) + 1;
-		const whole = before[name].subarray(0, end);
-		const places = name === "context" ? [after.context, ...after.rotations] : [after[name]];
+		// After a power loss the journal has another header.
+		const from = (bytes: Buffer) => (name === "journal" ? bytes.subarray(bytes.indexOf(10) + 1) : bytes);
+		const whole = from(before[name].subarray(0, end));
+		const places = name === "context" ? [after.context, ...after.rotations] : [from(after[name])];
 		const isThere = places.some((place) => place.subarray(0, whole.length).equals(whole));
 		const isThereInOtherWords = {
 			// Before what another program has written comes what the log lacked then.

@@ -35,8 +35,14 @@ export const store: readonly Breakage[] = [
 	{
 		name: "events of another program have numbers before they are stored",
 		file: "store/disk/journal/session-log.ts",
-		find: "if (imported.length > 0) await writer.begin();",
-		replace: "",
+		find: 'if (imported.length > 0 || history.rewritten !== "nothing") await writer.begin();',
+		replace: 'if (history.rewritten !== "nothing") await writer.begin();',
+	},
+	{
+		name: "a cursor of before a power loss is taken for one of after it",
+		file: "store/disk/journal/session-history.ts",
+		find: "shift === 0 && !mayLackEnd ?",
+		replace: "shift === 0 ?",
 	},
 	{
 		name: "a half-written last line stays and is glued to the next record",

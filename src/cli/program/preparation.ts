@@ -1,4 +1,5 @@
 // Composes the kernel from command line, environment and settings: everything but the sessions.
+import { uptime } from "node:os";
 import path from "node:path";
 import { systemClock } from "../../base/clock.ts";
 import type { Configuration, StoreSettings } from "../../config/configuration.ts";
@@ -205,6 +206,7 @@ async function openStore(
 		log,
 		clock: systemClock,
 		protocolVersion,
+		bootedAt: systemClock.now() - uptime() * 1000,
 	});
 	return { store, sharedStore: null };
 }

@@ -1,5 +1,5 @@
 // One session on disk: its logs, state and entry in the index, written by one owner. Nothing is created or repaired
-// before the first write, which comes at once where another program has continued the session.
+// before the first write, which comes at once where events get new numbers.
 import path from "node:path";
 import type { Clock } from "../../base/clock.ts";
 import { errorText, KernelError } from "../../base/errors.ts";
@@ -45,6 +45,8 @@ export interface DiskSessionOptions {
 	readonly paths: SessionPaths;
 	readonly left: LeftDirectories;
 	readonly syncDirectory: SyncDirectory;
+	/** See `DiskStoreOptions`. */
+	readonly bootedAt?: number;
 	/** A watch on the lease of a session of this store. */
 	createWatch(): LeaseWatch;
 	/** Removes what killed processes left in directories that all sessions share. */
@@ -67,7 +69,7 @@ export async function openDiskSession(
 	const beginning = createSessionBeginning({ ...options, found, names, watch, openedAt }, leaseHeld);
 
 	const source = { files: found.files, log, path: paths.journal, sessionId: options.id };
-	const history = await openHistory(source, paths, found);
+	const history = await openHistory(source, paths, found, options.bootedAt ?? 0);
 	const recoveredRows = history.context.rows?.length ?? 0;
 	const hasHistory = history.lastSeq > 0 || recoveredRows > 0;
 	const wasEstablished = found.contextPath === null && !hasHistory && (await isEstablishedByJournal(paths, found));
@@ -126,9 +128,9 @@ export async function openDiskSession(
 		},
 	});
 	if (leaseHeld !== null) watch.start(leaseHeld);
-	// They have numbers, by which clients follow the session: after a crash no other event may get one of them.
-	await sessionLog.storeImported().catch((thrown: unknown) => {
-		log.warn("events of another program could not be stored yet", {
+	// By these clients follow the session: after a crash no other event may get one of them.
+	await sessionLog.storeNumbers().catch((thrown: unknown) => {
+		log.warn("the new numbers of events could not be stored yet", {
 			directory: paths.directory,
 			cause: errorText(thrown),
 		});

@@ -47,6 +47,11 @@ export interface DiskStoreOptions {
 	 * opening fails `busy` unless the other process is dead.
 	 */
 	readonly takeOver?: "patient" | "expired";
+	/**
+	 * When the machine was started, in milliseconds: a session that was not closed and not written since may have lost its last
+	 * events, and gets another epoch. Absent for one that never stopped.
+	 */
+	readonly bootedAt?: number;
 }
 
 /**

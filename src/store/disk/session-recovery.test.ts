@@ -39,6 +39,7 @@ describe("a session between two runs", () => {
 		await mkdir(directory, { recursive: true });
 		await writeFile(file(name), content);
 	};
+	const touch = (name: string, time: number) => utimes(file(name), new Date(time), new Date(time));
 	/** Gives a file a time after the last write of the journal, as another program that continues the session does. */
 	const touchLater = async (name: string): Promise<void> => {
 		const later = new Date((await stat(file("journal.jsonl"))).mtimeMs + 5000);
@@ -197,6 +198,43 @@ describe("a session between two runs", () => {
 		expect(await readAll(again)).toEqual(given);
 		await again.commit({ events: [eventAt({ type: "compaction.started" })] });
 		expect(await text("wire.jsonl")).toContain("from kimi");
+	});
+
+	describe("when the machine was started since", () => {
+		const openLater = (bootedAt: number) => place.openStore({ bootedAt }).openOrCreate(place.workDir, id);
+		const afterNow = () => Date.now() + 60_000;
+
+		it("has another epoch where it had not been closed, once", async () => {
+			await use("crashed");
+			const before = await open();
+			const events = await readAll(before);
+			const booted = afterNow();
+			const session = await openLater(booted);
+			const { epoch, seq } = session.cursor();
+			expect([seq, epoch === before.cursor().epoch]).toEqual([before.cursor().seq, false]);
+			expect(await readAll(session)).toEqual(events.map((event) => ({ ...event, epoch })));
+			expect(session.contextRows).toEqual(expectedRows);
+			await touch("journal.jsonl", booted + 1000);
+			expect((await openLater(booted)).cursor()).toEqual({ epoch, seq });
+		});
+
+		it("has the epoch of before where it had been closed, or was written since", async () => {
+			await use("closed");
+			const { epoch } = (await open()).cursor();
+			expect((await openLater(afterNow())).cursor().epoch).toBe(epoch);
+			await use("crashed");
+			expect((await openLater(Date.now() - 60_000)).cursor().epoch).toBe(epoch);
+		});
+
+		it("gets the lines of other files that it lacks, too", async () => {
+			await use("crashed");
+			const wire = await text("wire.jsonl");
+			await cutLines("wire.jsonl", 2);
+			await cutLines("context.jsonl", 1);
+			await (await openLater(afterNow())).close();
+			expect(await text("wire.jsonl")).toBe(wire);
+			expect((await open()).contextRows).toEqual(expectedRows);
+		});
 	});
 
 	it("opens what another program appended where it cannot be stored", async () => {

@@ -26,6 +26,8 @@ type Node = FileNode | DirectoryNode;
 export interface MemoryFiles extends Files {
 	/** An independent copy: what is found after the process was killed. */
 	copy(): MemoryFiles;
+	/** The time of the last change. */
+	now(): number;
 	/**
 	 * An independent copy after a power loss. Of what was not synced `random` (uniform in [0, 1)) decides how much is
 	 * there: 0 is the least, values near 1 the most.
@@ -210,6 +212,7 @@ function createOver(root: DirectoryNode, firstTime: number): MemoryFiles {
 		async remove(target) {
 			if (find(target) !== null) setName(parentOf(target), path.basename(target), null);
 		},
+		now: () => time,
 		copy: () => createOver(copyDirectory(root, new Map()), time),
 		afterPowerLoss: (random) => createOver(survivor(root, random), time),
 	};

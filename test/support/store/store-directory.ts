@@ -2,11 +2,10 @@
 import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import type { Clock } from "../../../src/base/clock.ts";
 import type { Log, LogFields } from "../../../src/base/log.ts";
 import { createDiskFiles } from "../../../src/files/disk-files.ts";
 import type { AppendFile, Files } from "../../../src/files/port.ts";
-import { createDiskStore } from "../../../src/store/disk/disk-store.ts";
+import { createDiskStore, type DiskStoreOptions } from "../../../src/store/disk/disk-store.ts";
 import type { SessionStore } from "../../../src/store/session-store.ts";
 import { createSteppingClock, type SteppingClock } from "../host/stepping-clock.ts";
 
@@ -33,7 +32,7 @@ export interface StoreDirectory {
 	readonly shareDir: string;
 	readonly workDir: string;
 	/** Without a clock, waiting for a session that another store holds takes no time. */
-	openStore(options?: { readonly files?: Files; readonly log?: Log; readonly clock?: Clock }): SessionStore;
+	openStore(options?: Partial<Pick<DiskStoreOptions, "files" | "log" | "clock" | "bootedAt">>): SessionStore;
 	/** Lets the stores without a clock of their own look at what they watch. */
 	passTime(): void;
 	/** Resolves once the file system gives a file written now a later time than any before. */
@@ -69,8 +68,8 @@ export async function createStoreDirectory(): Promise<StoreDirectory> {
 		root,
 		shareDir,
 		workDir: "/home/me/project",
-		openStore: ({ files = createDiskFiles(), log = createMemoryLog(), clock = createClock() } = {}) =>
-			createDiskStore({ files: remembering(files), shareDir, log, clock, protocolVersion: "1.10" }),
+		openStore: ({ files = createDiskFiles(), log = createMemoryLog(), clock = createClock(), ...others } = {}) =>
+			createDiskStore({ ...others, files: remembering(files), shareDir, log, clock, protocolVersion: "1.10" }),
 		passTime() {
 			for (const clock of clocks) clock.runBackground();
 		},

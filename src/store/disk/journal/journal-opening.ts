@@ -38,6 +38,8 @@ export interface OpenedJournal {
 	readonly stages: readonly ContextStage[];
 	/** The changes of the state in the tail; null without any. */
 	readonly state: Partial<SessionState> | null;
+	/** Whether its session was closed: nothing that was written before is missing. */
+	readonly isClosed: boolean;
 }
 
 /** `damaged` has no readable header; `none` has no whole group. */
@@ -71,8 +73,10 @@ export async function openJournal(source: JournalSource): Promise<JournalOpening
 	let state: Partial<SessionState> | null = null;
 	let skipped = 0;
 	let end = tail.start;
+	let isClosed = false;
 	for await (const { record, groupEnd } of readRecords(files, path, tail, origin)) {
 		end = groupEnd;
+		isClosed = record.kind === "summary" && record.summary.clean;
 		switch (record.kind) {
 			case "event":
 				running.addEvent(record.event);
@@ -106,6 +110,7 @@ export async function openJournal(source: JournalSource): Promise<JournalOpening
 		sizes,
 		stages: stages.all,
 		state,
+		isClosed,
 	};
 }
 

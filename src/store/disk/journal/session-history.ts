@@ -18,8 +18,8 @@ export interface SessionHistory {
 	readonly opening: JournalOpening;
 	/** The header that the journal has, or will have once something is written. */
 	readonly header: JournalHeader;
-	/** Whether the journal has to be written again, because a part of the history before it is gone. */
-	readonly isRewritten: boolean;
+	/** What of the journal has to be written again: all of it where a part of the history before it is gone, its header where its end may be. */
+	readonly rewritten: "nothing" | "header" | "all";
 	/** What to add to the numbers in the file of the journal until then. */
 	readonly shift: number;
 	readonly lastSeq: number;
@@ -42,10 +42,12 @@ export interface SessionHistory {
 /** Milliseconds by which a file has to be newer than the journal to count as changed by another program. */
 const tick = 1000;
 
+/** `bootedAt` is when the machine was started, in milliseconds: what was not synced before may be gone. */
 export async function openHistory(
 	source: JournalSource,
 	paths: SessionPaths,
 	found: FoundSession,
+	bootedAt: number,
 ): Promise<SessionHistory> {
 	const { files, log } = source;
 	const [opening, contextRows] = await Promise.all([
@@ -58,7 +60,7 @@ export async function openHistory(
 		return {
 			opening,
 			header: { epoch: newEpoch(), history: { wire: found.eventsSize, events } },
-			isRewritten: false,
+			rewritten: "nothing",
 			shift: 0,
 			lastSeq: events,
 			summary: await withCalls(emptySummary, { ...calls, start: 0 }),
@@ -81,17 +83,20 @@ export async function openHistory(
 	]);
 	const before = opening.header.history;
 	const shift = wire.history.events - before.events;
-	const epoch = shift === 0 ? opening.header.epoch : newEpoch();
+	// The last events may be gone that clients had, and others get their numbers.
+	const mayLackEnd = !opening.isClosed && journalTime < bootedAt;
+	const epoch = shift === 0 && !mayLackEnd ? opening.header.epoch : newEpoch();
 	const first = opening.lastSeq + shift + 1;
 	const imported = wire.imported.map((event, index) => ({ ...event, seq: first + index, epoch }));
 	const rows = context.rows;
+	const isOther = shift !== 0 || wire.history.wire !== before.wire;
 	const running = new RunningSummary(shifted(opening.summary, shift, epoch));
 	for (const event of imported) running.addEvent(event);
 	if (context.isForeign) running.addContext({ kind: "replace", rows: [] });
 	return {
 		opening,
 		header: { epoch, history: wire.history },
-		isRewritten: shift !== 0 || wire.history.wire !== before.wire,
+		rewritten: isOther ? "all" : mayLackEnd ? "header" : "nothing",
 		shift,
 		lastSeq: opening.lastSeq + shift + imported.length,
 		summary: await withCalls(running.current, { ...calls, start: opening.sizes.calls }),

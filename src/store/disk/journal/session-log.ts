@@ -16,7 +16,7 @@ import type { LineFile } from "../logs/line-file.ts";
 import { withStorageError } from "../logs/storage-error.ts";
 import type { SessionPaths } from "../session-directory.ts";
 import type { StateFile } from "../state-file.ts";
-import { readJournalEvents, readRecords } from "./journal-file.ts";
+import { type FileRange, readJournalEvents, readRecords } from "./journal-file.ts";
 import { type JournalSource, readJournalContext } from "./journal-opening.ts";
 import { type JournalHeader, type JournalRecord, toGroupLines, toHeaderLine } from "./journal-record.ts";
 import { createJournalWriter } from "./journal-writer.ts";
@@ -47,8 +47,8 @@ export interface SessionLogOptions {
 
 export interface SessionLog {
 	cursor(): Cursor;
-	/** Stores the events that another program has added since. Fails when they cannot be stored. */
-	storeImported(): Promise<void>;
+	/** Stores the numbers that clients are given: of events that another program has added, and those under a new epoch. Fails when it cannot. */
+	storeNumbers(): Promise<void>;
 	commit(batch: Batch, sync: boolean): Promise<readonly AgentEvent[]>;
 	/** Stores a batch without events with the next commit, or before long. */
 	commitWithNext(batch: Batch): void;
@@ -153,16 +153,25 @@ export function createSessionLog(options: SessionLogOptions): SessionLog {
 			await files.rename(paths.journal, aside);
 			log.error("the journal could not be read and was moved aside", { path: paths.journal, movedTo: aside });
 		} else if (size > journal.length) await files.truncate(paths.journal, journal.length);
-		if (!history.isRewritten || opening.kind !== "opened") return;
-		await journal.rewrite(rewrittenJournal(source, opening.range, header, shift), true);
-		shift = 0;
+		if (opening.kind !== "opened") return;
+		switch (history.rewritten) {
+			case "nothing":
+				return;
+			case "header":
+				return journal.rewrite(underHeader(source, opening.range, header), true);
+			case "all":
+				await journal.rewrite(rewrittenJournal(source, opening.range, header, shift), true);
+				shift = 0;
+		}
 	};
 
 	/** The lines before the first commit: a copy of what the journal lacks, and a summary. */
 	const firstLines = async (): Promise<readonly LineText[]> => {
 		if (!isRepaired && !options.isNew()) {
+			// They are found at the places that the journal has now.
+			const repairs = await withStorageError(paths.journal, toRepairs);
 			await withStorageError(paths.journal, repairJournal);
-			await projections.repair(await toRepairs(), writer.end);
+			await projections.repair(repairs, writer.end);
 		}
 		isRepaired = true;
 		const isNew = opening.kind !== "opened";
@@ -217,8 +226,8 @@ export function createSessionLog(options: SessionLogOptions): SessionLog {
 
 	return {
 		cursor: writer.cursor,
-		async storeImported() {
-			if (imported.length > 0) await writer.begin();
+		async storeNumbers() {
+			if (imported.length > 0 || history.rewritten !== "nothing") await writer.begin();
 		},
 		commit: writer.commit,
 		commitWithNext: writer.commitWithNext,
@@ -232,10 +241,27 @@ export function createSessionLog(options: SessionLogOptions): SessionLog {
 	};
 }
 
+/** Bytes that are copied at once. */
+const pieceSize = 1024 * 1024;
+
+/** The same records under a new header. */
+async function* underHeader(
+	{ files, path }: JournalSource,
+	{ start, end }: FileRange,
+	header: JournalHeader,
+): AsyncGenerator<Buffer> {
+	yield Buffer.from(`${toHeaderLine(header)}\n`);
+	for (let at = start; at < end; at += pieceSize) {
+		const piece = await files.readRange(path, at, Math.min(pieceSize, end - at));
+		if (piece === null) throw new Error(`${path} is gone while it is read`);
+		yield piece;
+	}
+}
+
 /** The journal under a new header, with the numbers that its events have there. */
 async function* rewrittenJournal(
 	source: JournalSource,
-	range: { readonly start: number; readonly end: number },
+	range: FileRange,
 	header: JournalHeader,
 	shift: number,
 ): AsyncGenerator<Buffer> {
