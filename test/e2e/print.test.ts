@@ -474,15 +474,20 @@ describe("being stopped", () => {
 		expect(stage.sessionIds()).toEqual([]);
 	});
 
-	it("a reader that goes away ends the turn without output, with 141", async () => {
-		const script = Array.from({ length: 20_000 }, (_, n) => `text: part ${n} of a long answer `).join("\n");
-		const stage = createStage({ scripts: [`text: begin\n${script}`] });
-		const command = '{ "$agentwire" --print -p hi --session s; echo "code $?" >&2; } | head -c 100 | wc -c';
-		const { stdout, stderr } = await shell(stage, command);
-		expect(stdout.trim()).toBe("100");
-		expect(stderr).toBe("code 141\n");
-		expect(stage.loggedTypes("s").at(-1)).toBe("TurnEnd");
-	});
+	it.each(["text", "stream-json"])(
+		"a reader of %s that goes away ends the turn without output, with 141",
+		async (format) => {
+			const script = Array.from({ length: 20_000 }, (_, n) => `text: part ${n} of a long answer `).join("\n");
+			const first = `text: begin${"x".repeat(200_000)}\n${toolCall("call-1", "SetTodoList", { todos: [] })}`;
+			const stage = createStage({ scripts: [first, script] });
+			const flags = `--print -p hi --session s --output-format ${format}`;
+			const command = `{ "$agentwire" ${flags}; echo "code $?" >&2; } | head -c 100 | wc -c`;
+			const { stdout, stderr } = await shell(stage, command);
+			expect(stdout.trim()).toBe("100");
+			expect(stderr).toBe("code 141\n");
+			expect(stage.loggedTypes("s").at(-1)).toBe("TurnEnd");
+		},
+	);
 
 	it("a disk that is full ends the turn and is named", async () => {
 		if (!existsSync("/dev/full")) return;

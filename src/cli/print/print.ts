@@ -76,6 +76,8 @@ export async function runPrint(executable: string, options: PrintOptions, instal
 	);
 	const prompts = readPrompts(first, isText, screen.complain);
 	const fail = (failure: PrintFailure): void => {
+		// The reader that has gone ended the turn, and not a person.
+		if (output.gone.aborted) return;
 		printer.fail(failure);
 		closing?.fail(failure);
 	};
