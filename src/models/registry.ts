@@ -7,10 +7,10 @@ import type { ModelSettings, ProviderType } from "./model-settings.ts";
 import {
 	type Acceptance,
 	anthropicAcceptance,
-	chatAcceptance,
 	googleAcceptance,
 	kimiAcceptance,
 	responsesAcceptance,
+	toChatAcceptance,
 } from "./requests/acceptance.ts";
 import { withAcceptedRequests } from "./requests/accepted-requests.ts";
 import { withoutRefusedSignatures } from "./requests/refused-signatures.ts";
@@ -29,7 +29,8 @@ const factories: Readonly<Record<ProviderType, Factory>> = {
 			return upload.ok ? upload : { ok: false, failure: withKeyNote(upload.failure, settings) };
 		},
 	}),
-	openai_legacy: async (settings) => createLazyModel(settings, chatAcceptance, () => loadOpenaiLegacy(settings)),
+	openai_legacy: async (settings) =>
+		createLazyModel(settings, toChatAcceptance(settings.baseUrl), () => loadOpenaiLegacy(settings)),
 	openai_responses: async (settings) =>
 		createLazyModel(settings, responsesAcceptance, () => loadOpenaiResponses(settings)),
 	anthropic: async (settings) => createLazyModel(settings, anthropicAcceptance, () => loadAnthropic(settings)),

@@ -12,15 +12,20 @@ export interface Acceptance {
 const images = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
 const web = new Set(["http:", "https:"]);
 
-export const chatAcceptance: Acceptance = {
-	media: { images, videos: true, protocols: web },
-	mostTools: 128,
-	isReserved: () => false,
-};
+/** Many servers speak this API at other addresses, with limits of their own. */
+export function toChatAcceptance(baseUrl: string): Acceptance {
+	const isOpenai = URL.canParse(baseUrl) && new URL(baseUrl).hostname === "api.openai.com";
+	return {
+		media: { images, videos: true, protocols: web },
+		mostTools: isOpenai ? 128 : null,
+		isReserved: () => false,
+	};
+}
 
 export const responsesAcceptance: Acceptance = {
-	...chatAcceptance,
 	media: { images, videos: false, protocols: web },
+	mostTools: 128,
+	isReserved: () => false,
 };
 
 export const kimiAcceptance: Acceptance = {

@@ -5,6 +5,7 @@ import { createModelSubject } from "../../../test/support/models/model-subject.t
 import { sendJson } from "../../../test/support/models/provider-server.ts";
 import { isRecord } from "../../base/json.ts";
 import type { LogFields } from "../../base/log.ts";
+import { toChatAcceptance } from "./acceptance.ts";
 
 const tested = createModelSubject({ environment: { GOOGLE_API_KEY: "k" } });
 
@@ -27,8 +28,16 @@ function sentNames(): string[] {
 
 describe("more tools than a provider takes", () => {
 	it.each([
+		["https://api.openai.com/v1", 128],
+		["https://models.example.com/v1", null],
+		["", null],
+	])("are more than those of chat completions at %j: %j", (baseUrl, most) => {
+		expect(toChatAcceptance(baseUrl).mostTools).toBe(most);
+	});
+
+	it.each([
 		["kimi", 128],
-		["openai_legacy", 128],
+		["openai_legacy", 130],
 		["openai_responses", 128],
 		["anthropic", 130],
 		["gemini", 130],
