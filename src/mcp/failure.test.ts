@@ -53,6 +53,11 @@ describe("a failure", () => {
 			{ kind: "untaken", reason: "fetch failed: the proxy refuses" },
 		],
 		[
+			"an answer that is too large",
+			new TypeError("terminated", { cause: new NetworkError("size", "the answer has more than 9 MiB") }),
+			{ kind: "answer", reason: "terminated: the answer has more than 9 MiB" },
+		],
+		[
 			"a connection that broke off",
 			new TypeError("fetch failed", { cause: withCode("ECONNRESET") }),
 			{ kind: "lost", reason: "fetch failed: connect ECONNRESET" },

@@ -62,8 +62,10 @@ async function toKind(thrown: unknown): Promise<LinkFailure["kind"]> {
 	if (thrown instanceof SdkHttpError && thrown.code === SdkErrorCode.ClientHttpAuthentication) return "unauthorized";
 	// With 404 a server reports an unknown session; some use 400.
 	if (thrown instanceof SdkHttpError) return thrown.status === 404 || thrown.status === 400 ? "untaken" : "answer";
-	const isUnreached = causes(thrown).some((error) => error instanceof NetworkError);
-	if (isUnreached || codesOf(thrown).some((code) => unreached.has(code))) return "untaken";
+	const ours = causes(thrown).find((error) => error instanceof NetworkError);
+	// The server has handled the request whose answer is too large.
+	if (ours?.kind === "size") return "answer";
+	if (ours !== undefined || codesOf(thrown).some((code) => unreached.has(code))) return "untaken";
 	return thrown instanceof SdkError && thrown.code === SdkErrorCode.InvalidResult ? "answer" : "lost";
 }
 
