@@ -9,6 +9,7 @@ import type { LocalMcpServer, McpServerSettings, RemoteMcpServer } from "../conf
 import type { Processes } from "../processes/port.ts";
 import type { McpAuthorization } from "./authorization.ts";
 import { startChildTransport } from "./child-transport.ts";
+import { boundNotifications } from "./notification-bound.ts";
 import { watchPermissions } from "./permissions.ts";
 import { createRemoteTransport } from "./remote-transport.ts";
 import { boundRequests, excessReason } from "./request-bound.ts";
@@ -118,6 +119,11 @@ export async function openLink(
 		excess = excessReason;
 		void client.close();
 	});
+	boundNotifications(transport, parts.clock, () =>
+		parts.log.warn("An MCP server sends more notifications than are of use: some are ignored.", {
+			server: server.name,
+		}),
+	);
 	return { client, close };
 }
 
