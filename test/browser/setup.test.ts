@@ -2,12 +2,26 @@
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import path from "node:path";
+import type { Page } from "playwright-core";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createStage } from "../support/executable/executable.ts";
 import { startPlatformServer } from "../support/host/platform-server.ts";
 import { hasBrowser, launch, say, serveWeb, watch } from "./browser.ts";
 
 const key = "sk-page-test-0123456789abcdef";
+
+/** The texts of all answers to requests of the page, as they come. */
+function collectAnswers(page: Page): readonly Promise<string>[] {
+	const answers: Promise<string>[] = [];
+	page.on("response", (response) => {
+		if (!response.url().endsWith("/rpc")) return;
+		const answer = response.text();
+		// One that comes after the last look has no text any more when the page is closed.
+		answer.catch(() => {});
+		answers.push(answer);
+	});
+	return answers;
+}
 
 /** A provider that knows one key and lists two models. */
 async function startProvider(): Promise<string> {
@@ -35,10 +49,7 @@ describe.skipIf(!hasBrowser)("the first run", () => {
 		const { address, file } = await serveWithoutModel();
 		const baseUrl = await startProvider();
 		const { page, requests } = await watch(await (await launch()).newContext());
-		const answers: Promise<string>[] = [];
-		page.on("response", (response) => {
-			if (response.url().endsWith("/rpc")) answers.push(response.text());
-		});
+		const answers = collectAnswers(page);
 		await page.goto(address);
 		await page.getByRole("heading", { name: "First, a model" }).waitFor();
 		await page.getByLabel("Provider").selectOption("compatible");
@@ -68,10 +79,7 @@ describe.skipIf(!hasBrowser)("the first run", () => {
 			KIMI_CODE_BASE_URL: `${platform.url}/v1`,
 		});
 		const { page, faults } = await watch(await (await launch()).newContext());
-		const answers: Promise<string>[] = [];
-		page.on("response", (response) => {
-			if (response.url().endsWith("/rpc")) answers.push(response.text());
-		});
+		const answers = collectAnswers(page);
 		await page.goto(address);
 		const signIn = page.locator(".first-run section", { hasText: "With an account" });
 		platform.beforeGrant.push("access_denied");
