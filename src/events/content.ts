@@ -160,6 +160,20 @@ export function mediaPart(kind: MediaKind, url: string): ContentPart {
 	}
 }
 
+export type MediaPart = Exclude<ContentPart, { type: "text" | "think" }>;
+
+/** The medium of a part. */
+export function readMedia(part: MediaPart): { readonly kind: MediaKind; readonly url: string } {
+	switch (part.type) {
+		case "image_url":
+			return { kind: "image", url: part.image_url.url };
+		case "audio_url":
+			return { kind: "audio", url: part.audio_url.url };
+		case "video_url":
+			return { kind: "video", url: part.video_url.url };
+	}
+}
+
 /** Media as the address of a part; `data` is base64. */
 export function toDataUri(mediaType: string, data: string): string {
 	return `data:${mediaType};base64,${data}`;

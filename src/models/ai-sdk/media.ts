@@ -1,8 +1,7 @@
 // Converts images and video, as the provider accepts them, to the form of the packages: base64 data or a URL.
 import type { LanguageModelV3FilePart, LanguageModelV3ToolResultOutput } from "@ai-sdk/provider";
-import { type ContentPart, type MediaKind, readDataUri } from "../../events/content.ts";
+import { type MediaPart, readDataUri, readMedia } from "../../events/content.ts";
 
-export type MediaPart = Exclude<ContentPart, { type: "text" | "think" }>;
 type ResultBlock = Extract<LanguageModelV3ToolResultOutput, { type: "content" }>["value"][number];
 
 /** A media part in a user message. */
@@ -20,15 +19,4 @@ export function toResultMedia(part: MediaPart): ResultBlock {
 	const source = readDataUri(url);
 	if (source === null) return kind === "image" ? { type: "image-url", url } : { type: "file-url", url };
 	return kind === "image" ? { type: "image-data", ...source } : { type: "file-data", ...source };
-}
-
-function readMedia(part: MediaPart): { kind: MediaKind; url: string } {
-	switch (part.type) {
-		case "image_url":
-			return { kind: "image", url: part.image_url.url };
-		case "audio_url":
-			return { kind: "audio", url: part.audio_url.url };
-		case "video_url":
-			return { kind: "video", url: part.video_url.url };
-	}
 }

@@ -6,12 +6,12 @@ import type {
 	LanguageModelV3ToolResultOutput,
 	LanguageModelV3ToolResultPart,
 } from "@ai-sdk/provider";
-import { type ContentPart, joinTexts } from "../../events/content.ts";
+import { type ContentPart, joinTexts, type MediaPart } from "../../events/content.ts";
 import type { HistoryEntry } from "../../events/conversation.ts";
 import type { ModelRequest, ToolSpecification } from "../model.ts";
 import { toCallInput } from "../requests/call-arguments.ts";
 import { type CallIds, createCallIds } from "./call-ids.ts";
-import { type MediaPart, toResultMedia, toUserMedia } from "./media.ts";
+import { toResultMedia, toUserMedia } from "./media.ts";
 import { type ProviderMemory, readExtras, readSeal, toProviderOptions } from "./memory.ts";
 
 type AssistantMessage = Extract<LanguageModelV3Message, { role: "assistant" }>;

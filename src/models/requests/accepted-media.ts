@@ -1,6 +1,6 @@
 // Media as the provider accepts them, in the messages of a request. Tools, servers and clients show what no provider knows, and
 // call it what it is not: a provider refuses the whole request, and every later one of the session, because those repeat it.
-import { type ContentPart, type MediaKind, mediaPart, textPart, toDataUri } from "../../events/content.ts";
+import { type ContentPart, type MediaKind, mediaPart, readMedia, textPart, toDataUri } from "../../events/content.ts";
 import type { HistoryEntry } from "../../events/conversation.ts";
 import { headerLength, mediaTypeOfBytes } from "../../events/media-type.ts";
 import type { Capability } from "../model.ts";
@@ -27,9 +27,8 @@ export function withAcceptedMedia(
 }
 
 function accept(part: ContentPart, rules: MediaRules, capabilities: ReadonlySet<Capability>): ContentPart {
-	const medium = readMedium(part);
-	if (medium === null) return part;
-	const { kind, url } = medium;
+	if (part.type === "text" || part.type === "think") return part;
+	const { kind, url } = readMedia(part);
 	const address = isTaken(kind, rules, capabilities)
 		? toAccepted(kind, url, rules)
 		: refused("this model cannot be given it");
@@ -46,20 +45,6 @@ function isTaken(kind: MediaKind, { videos }: MediaRules, capabilities: Readonly
 			return videos && capabilities.has("video_in");
 		case "audio":
 			return false;
-	}
-}
-
-function readMedium(part: ContentPart): { readonly kind: MediaKind; readonly url: string } | null {
-	switch (part.type) {
-		case "text":
-		case "think":
-			return null;
-		case "image_url":
-			return { kind: "image", url: part.image_url.url };
-		case "audio_url":
-			return { kind: "audio", url: part.audio_url.url };
-		case "video_url":
-			return { kind: "video", url: part.video_url.url };
 	}
 }
 
