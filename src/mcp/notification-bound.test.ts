@@ -1,17 +1,11 @@
-import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { expect, it } from "vitest";
+import { createTransportDouble } from "../../test/support/mcp/transport-double.ts";
 import { boundNotifications } from "./notification-bound.ts";
 
 const jsonrpc = "2.0";
 
 it("passes 200 notifications of work on in a tenth of a second, and everything else", () => {
-	const received: JSONRPCMessage[] = [];
-	const transport: Transport = {
-		start: async () => {},
-		close: async () => {},
-		send: async () => {},
-		onmessage: (message: JSONRPCMessage) => void received.push(message),
-	};
+	const { transport, received } = createTransportDouble();
 	let now = 0;
 	let ignoring = 0;
 	boundNotifications(transport, { monotonic: () => now }, () => {

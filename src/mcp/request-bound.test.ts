@@ -1,17 +1,11 @@
-import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { expect, it } from "vitest";
+import { createTransportDouble } from "../../test/support/mcp/transport-double.ts";
 import { boundRequests } from "./request-bound.ts";
 
 const jsonrpc = "2.0";
 
 function createSubject() {
-	const received: JSONRPCMessage[] = [];
-	const transport: Transport = {
-		start: async () => {},
-		close: async () => {},
-		send: async () => {},
-		onmessage: (message: JSONRPCMessage) => void received.push(message),
-	};
+	const { transport, received } = createTransportDouble();
 	let exceeded = 0;
 	boundRequests(transport, () => {
 		exceeded += 1;
