@@ -215,10 +215,11 @@ export function judge<Scenario>(
 		...checkJournal(after.journal),
 		...checkEffects(ran, after.journal),
 	];
-	for (const life of lives) {
+	for (const [index, life] of lives.entries()) {
+		const lostPower = lives.slice(0, index).some((earlier) => earlier.lostPower);
 		faults.push(...checkRetained(life.before.journal, life.after.journal));
 		if (!isWritten(life)) continue;
-		faults.push(...checkFiles(life.before, life.after), ...checkProjections(life.after.journal, life.after));
+		faults.push(...checkFiles(life.before, life.after, lostPower), ...checkProjections(life.after.journal, life.after));
 	}
 	if (openCalls(after.journal).length > 0) faults.push("calls are left unfinished");
 	if (!dialect.isUsed(lives)) return faults;

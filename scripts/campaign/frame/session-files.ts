@@ -76,16 +76,18 @@ export function readJsonLines(bytes: Buffer): Lines {
 	return { values, unreadable };
 }
 
-/** All lines readable and ended, and what was there before still there, but for a half-written end. */
-export function checkFiles(before: SessionFiles, after: SessionFiles): string[] {
+/**
+ * All lines readable and ended, and what was there before still there, but for a half-written end, and for the header of the
+ * journal where the power was lost before.
+ */
+export function checkFiles(before: SessionFiles, after: SessionFiles, lostPower: boolean): string[] {
 	return (["events", "context", "journal"] as const).flatMap((name) => {
 		const faults: string[] = [];
 		const { unreadable } = readJsonLines(after[name]);
 		if (unreadable > 0) faults.push(`${name}: ${unreadable} lines cannot be read`);
 		if (after[name].length > 0 && after[name].at(-1) !== 10) faults.push(`${name}: the last line is not ended`);
 		const end = name === "journal" ? readJournal(before.journal).end : before[name].lastIndexOf(10) + 1;
-		// After a power loss the journal has another header.
-		const from = (bytes: Buffer) => (name === "journal" ? bytes.subarray(bytes.indexOf(10) + 1) : bytes);
+		const from = (bytes: Buffer) => (name === "journal" && lostPower ? bytes.subarray(bytes.indexOf(10) + 1) : bytes);
 		const whole = from(before[name].subarray(0, end));
 		const places = name === "context" ? [after.context, ...after.rotations] : [from(after[name])];
 		const isThere = places.some((place) => place.subarray(0, whole.length).equals(whole));
