@@ -1,5 +1,7 @@
 // The command `doctor` over a usable stage and over stages that lack something.
+import { once } from "node:events";
 import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { hasBubblewrap } from "../support/executable/bubblewrap.ts";
@@ -140,22 +142,63 @@ describe("agentwire doctor", () => {
 		});
 	});
 
-	it("says that a model cannot be reached", async () => {
+	it("says that a model cannot be reached, and why", async () => {
 		const stage = createStage();
-		writeFileSync(
-			path.join(stage.shareDir, "config.toml"),
-			`default_model = "m"
+		writeModel(stage, "http://127.0.0.1:9/v1");
+		const { of } = await examine(stage);
+		expect(of("model")).toMatchObject({ status: "failed", found: expect.stringContaining("127.0.0.1:9") });
+		expect(of("model")?.found).toMatch(/cannot be reached: bad port/);
+	});
+
+	it.each([
+		["", "The setting providers.p.base_url is empty, which default_model needs."],
+		["example.org/v1", "providers.p.base_url, which serves m, is not an http(s) URL."],
+		["ftp://example.org", "providers.p.base_url, which serves m, is not an http(s) URL."],
+	])("fails where no prompt could reach the model's address %j", async (baseUrl, found) => {
+		const stage = createStage();
+		writeModel(stage, baseUrl);
+		const { code, of } = await examine(stage);
+		expect(of("model")).toMatchObject({ status: "failed", found });
+		expect(code).toBe(1);
+	});
+
+	it("checks the address that a variable gives, with and without a model in the settings", async () => {
+		const server = createServer((_request, response) => response.end("{}")).listen(0, "127.0.0.1");
+		await once(server, "listening");
+		const address = server.address();
+		if (address === null || typeof address === "string") throw new Error("the server has no port");
+		const url = `http://127.0.0.1:${address.port}/v1`;
+		const stage = createStage();
+		const modelOf = async (variables: Readonly<Record<string, string>>) => {
+			const env = { ...stage.environment, ...variables };
+			const { stdout } = await runExecutable(executablePath, ["doctor"], { cwd: stage.workDir, env });
+			return /^.* model .*$/m.exec(stdout)?.[0];
+		};
+		writeModel(stage, "http://127.0.0.1:9/v1");
+		expect(await modelOf({ OPENAI_BASE_URL: url })).toMatch(/^ok .* m \(openai_legacy\): 127\.0\.0\.1:\d+ answers/);
+		writeFileSync(path.join(stage.shareDir, "config.toml"), "");
+		const alone = { KIMI_BASE_URL: url, KIMI_MODEL_NAME: "k3" };
+		expect(await modelOf(alone)).toMatch(/^ok .* k3 \(kimi\): 127\.0\.0\.1:\d+ answers/);
+		expect(await modelOf({ ...alone, KIMI_MODEL_TOP_P: "much" })).toMatch(
+			/^FAILED .*KIMI_MODEL_TOP_P: must be a number/,
+		);
+		server.close();
+	});
+});
+
+/** Settings with one model, `m` of the provider `p`. */
+function writeModel(stage: Stage, baseUrl: string): void {
+	writeFileSync(
+		path.join(stage.shareDir, "config.toml"),
+		`default_model = "m"
 [models.m]
 provider = "p"
 model = "x"
 max_context_size = 1000
 [providers.p]
 type = "openai_legacy"
-base_url = "http://127.0.0.1:9/v1"
+base_url = "${baseUrl}"
 api_key = "k"
 `,
-		);
-		const { of } = await examine(stage);
-		expect(of("model")).toMatchObject({ status: "failed", found: expect.stringContaining("127.0.0.1:9") });
-	});
-});
+	);
+}

@@ -6,6 +6,7 @@ import { redactSecrets } from "../../base/redaction.ts";
 import { oneLine } from "../../base/sentence.ts";
 import { providerKeyVariables } from "../../config/environment-models.ts";
 import { readMcpServers } from "../../config/mcp-servers.ts";
+import { type ModelSelection, selectModel } from "../../config/model-selection.ts";
 import { readText } from "../../config/settings-text.ts";
 import { parseToml } from "../../config/syntax.ts";
 import { unknownKeys } from "../../config/unknown-keys.ts";
@@ -13,6 +14,7 @@ import type { Files } from "../../files/port.ts";
 import { othersMode, privateBelow } from "../../files/private-paths.ts";
 import { whyUnwritable } from "../../files/writable-directory.ts";
 import { findRuleFiles, projectPermissionsFile, readRuleFiles } from "../../kernel/compose/permissions.ts";
+import { toNetworkFailure } from "../../network/network-error.ts";
 import type { Fetch } from "../../network/network-settings.ts";
 import type { Processes } from "../../processes/port.ts";
 import type { Installation } from "../installation/installation.ts";
@@ -80,8 +82,14 @@ async function readSettings({ files, shareDir, environment }: CheckPlace): Promi
 	try {
 		return await readStartSettings(file, environment, files);
 	} catch (thrown) {
-		return failed(oneLine(errorText(thrown)), `Mend ${file}; docs/configuration.md lists the settings.`);
+		return failed(onOneLine(thrown), `Mend ${file}; docs/configuration.md lists the settings.`);
 	}
+}
+
+/** The text of an error whose further lines are a problem each. */
+function onOneLine(thrown: unknown): string {
+	const [title = "", ...problems] = errorText(thrown).split("\n");
+	return oneLine([title, problems.map((problem) => problem.trim()).join("; ")].join(" ").trim());
 }
 
 const isFinding = (value: StartSettings | Finding): value is Finding => "found" in value;
@@ -150,7 +158,15 @@ async function checkRules(given: CheckPlace): Promise<Finding> {
 async function checkModel(given: CheckPlace): Promise<Finding> {
 	const settings = await readSettings(given);
 	if (isFinding(settings)) return failed("No model can be used without settings.", "See 'configuration' above.");
-	const { defaultModel, models, providers } = settings.configuration;
+	const { configuration } = settings;
+	const { defaultModel, models, providers } = configuration;
+	let selected: ModelSelection;
+	try {
+		selected = selectModel({ configuration, alias: null, thinking: null, environment: given.environment });
+	} catch (thrown) {
+		return failed(onOneLine(thrown), "Mend or unset that variable; docs/configuration.md lists them.");
+	}
+	if (selected.kind === "model") return await checkServer(selected, given.fetch);
 	if (defaultModel === "" && !settings.isWritten)
 		return failed("No model can be used without settings.", "See 'configuration' above.");
 	if (defaultModel === "" && Object.keys(models).length === 0) {
@@ -163,14 +179,29 @@ async function checkModel(given: CheckPlace): Promise<Finding> {
 		const what = model === undefined ? `models.${defaultModel}` : `providers.${model.provider}`;
 		return failed(`The settings have no [${what}], which default_model needs.`, "Add it to config.toml.");
 	}
-	if (!URL.canParse(provider.baseUrl)) return ok(`${defaultModel} (${provider.type}), whose address is its provider's`);
-	const address = new URL(provider.baseUrl).host;
+	const what = model.model === "" ? `models.${defaultModel}.model` : `providers.${model.provider}.base_url`;
+	return failed(
+		`The setting ${what} is empty, which default_model needs.`,
+		"Write it; docs/providers.md has examples.",
+	);
+}
+
+/** Whether the server of a model answers, whatever it says. */
+async function checkServer(selected: ModelSelection & { kind: "model" }, fetch: Fetch): Promise<Finding> {
+	const { alias, model, provider } = selected;
+	const name = alias ?? model.name;
+	const setting = provider.name === "" ? "KIMI_BASE_URL" : `providers.${provider.name}.base_url`;
+	if (provider.baseUrl === "") return ok(`${name} (${provider.type}), which makes no requests`);
+	const url = URL.canParse(provider.baseUrl) ? new URL(provider.baseUrl) : null;
+	if (url === null || !/^https?:$/.test(url.protocol)) {
+		return failed(`${setting}, which serves ${name}, is not an http(s) URL.`, "Write it as docs/providers.md shows.");
+	}
 	try {
-		const response = await given.fetch(provider.baseUrl, { signal: AbortSignal.timeout(patience) });
+		const response = await fetch(url, { signal: AbortSignal.timeout(patience) });
 		await response.body?.cancel();
-		return ok(`${defaultModel} (${provider.type}): ${address} answers; no prompt was sent`);
+		return ok(`${name} (${provider.type}): ${url.host} answers; no prompt was sent`);
 	} catch (thrown) {
-		const found = `${address}, which serves ${defaultModel}, cannot be reached: ${oneLine(errorText(thrown))}`;
+		const found = `${url.host}, which serves ${name}, cannot be reached: ${oneLine(toNetworkFailure(thrown).message)}`;
 		return failed(found, "Check base_url, the network, and the variables of the proxy.");
 	}
 }
