@@ -40,7 +40,7 @@ describe("toFailure", () => {
 	it("names the missing model", () => {
 		const unset = { code: "model-not-set", message: "LLM is not set" } as const;
 		expect(toFailure(failed({ ...unset, data: { model: "k" } }))?.message).toBe(
-			'LLM not set: the settings have no model "k"',
+			'LLM not set: the settings have no model "k", or its name or its base_url is empty',
 		);
 		expect(toFailure(failed(unset))?.message).toMatch(/^LLM not set: .*default_model.*--model/);
 	});

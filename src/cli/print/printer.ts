@@ -54,7 +54,7 @@ export function toFailure(outcome: TurnOutcome): PrintFailure | null {
 
 function missingModel(data: unknown): string {
 	if (typeof data === "object" && data !== null && "model" in data) {
-		return `the settings have no model ${JSON.stringify(data.model)}`;
+		return `the settings have no model ${JSON.stringify(data.model)}, or its name or its base_url is empty`;
 	}
 	return "the settings name no default_model, and --model was not given; the command 'doctor' says what to do";
 }
