@@ -1,4 +1,5 @@
 // Creates models from settings: one row for each provider type. Adapters are loaded with their first request.
+import type { MediaPart } from "../events/content.ts";
 import { withLengthLimit } from "./answer-length.ts";
 import { changedChunks, chunksOf, openedLater } from "./chunk-streams.ts";
 import { withKeyNote } from "./key-note.ts";
@@ -12,7 +13,9 @@ import {
 	responsesAcceptance,
 	toChatAcceptance,
 } from "./requests/acceptance.ts";
+import { isAcceptedMedium } from "./requests/accepted-media.ts";
 import { withAcceptedRequests } from "./requests/accepted-requests.ts";
+import { withoutRefusedMedia } from "./requests/refused-media.ts";
 import { withoutRefusedSignatures } from "./requests/refused-signatures.ts";
 import { withUniqueCallIds } from "./unique-call-ids.ts";
 import { withWholeCharacters } from "./whole-characters.ts";
@@ -113,7 +116,9 @@ function createLazyModel(settings: ModelSettings, acceptance: Acceptance, load: 
 		}
 	};
 	const opened: Stream = (request, signal) => openedLater(() => open(request, signal));
-	const accepted = withoutRefusedSignatures(withAcceptedRequests(opened, acceptance, settings));
+	const isSent = (part: MediaPart) => isAcceptedMedium(part, acceptance.media, settings.capabilities);
+	const shown = withoutRefusedMedia(withAcceptedRequests(opened, acceptance, settings), isSent, settings);
+	const accepted = withoutRefusedSignatures(shown);
 	const mended = withLengthLimit(withUniqueCallIds(withWholeCharacters(accepted)));
 	const stream: Stream = (request, signal) =>
 		changedChunks(mended(request, signal), (chunk) =>

@@ -1,6 +1,14 @@
 // Media as the provider accepts them, in the messages of a request. Tools, servers and clients show what no provider knows, and
 // call it what it is not: a provider refuses the whole request, and every later one of the session, because those repeat it.
-import { type ContentPart, type MediaKind, mediaPart, readMedia, textPart, toDataUri } from "../../events/content.ts";
+import {
+	type ContentPart,
+	type MediaKind,
+	type MediaPart,
+	mediaPart,
+	readMedia,
+	textPart,
+	toDataUri,
+} from "../../events/content.ts";
 import type { HistoryEntry } from "../../events/conversation.ts";
 import { headerLength, mediaTypeOfBytes } from "../../events/media-type.ts";
 import type { Capability } from "../model.ts";
@@ -24,6 +32,11 @@ export function withAcceptedMedia(
 		const content = message.content.map((part) => accept(part, rules, capabilities));
 		return content.every((part, index) => part === message.content[index]) ? message : { ...message, content };
 	});
+}
+
+/** Whether the provider is sent the medium. */
+export function isAcceptedMedium(part: MediaPart, rules: MediaRules, capabilities: ReadonlySet<Capability>): boolean {
+	return accept(part, rules, capabilities).type !== "text";
 }
 
 function accept(part: ContentPart, rules: MediaRules, capabilities: ReadonlySet<Capability>): ContentPart {
