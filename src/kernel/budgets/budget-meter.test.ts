@@ -35,6 +35,14 @@ describe("a budget meter", () => {
 		]);
 	});
 
+	it("tells times in whole milliseconds", () => {
+		const meter = createMeter({ time: 500 });
+		meter.add("time", 401.138);
+		expect(meter.takeWarnings()).toEqual([{ budget: "time", scope: "turn", used: 0.401, limit: 0.5 }]);
+		meter.add("time", 100.1);
+		expect(meter.exhausted()).toEqual({ budget: "time", scope: "turn", used: 0.501, limit: 0.5 });
+	});
+
 	it("warns when an amount passes the limit at once", () => {
 		const meter = createMeter({ tokens: 10 });
 		meter.add("tokens", 25);

@@ -74,6 +74,8 @@ export class BudgetMeter {
 		const limit = this.#settings.limits[kind];
 		if (limit === null) return null;
 		const unit = kind === "time" ? 1000 : 1;
-		return { budget: kind, scope: this.#settings.scope, used: this.#used[kind] / unit, limit: limit / unit };
+		// A clock counts parts of milliseconds too, which nobody wants to read.
+		const used = Math.round(this.#used[kind]) / unit;
+		return { budget: kind, scope: this.#settings.scope, used, limit: limit / unit };
 	}
 }
