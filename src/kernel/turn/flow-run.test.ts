@@ -21,6 +21,11 @@ describe("a flow that reaches a limit reports which one", () => {
 		expect(await outcomeOf(model, 3)).toEqual({ status: "max-steps", limit: "loop", steps: 2 });
 	});
 
+	it("the Ralph loop, of a model that never says whether it is done", async () => {
+		const model = createScriptedModel(["1", "2", "3", "4"].map((text) => [say(text), done()]));
+		expect(await outcomeOf(model, 3)).toEqual({ status: "max-steps", limit: "loop", steps: 2 });
+	});
+
 	it("the steps of a turn within it", async () => {
 		const model = createScriptedModel(["1", "2", "3", "4", "5"].map((id) => [call(id, "T", `{"n":${id}}`), done()]));
 		expect(await outcomeOf(model, 2)).toEqual({ status: "max-steps", limit: "steps", steps: 5 });

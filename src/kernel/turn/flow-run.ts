@@ -19,7 +19,7 @@ type ToInput = (node: TaskNode | DecisionNode, isRepeated: boolean) => UserInput
 export interface FlowRun {
 	readonly flow: Flow;
 	readonly toInput: ToInput;
-	/** The most nodes to run; repeating the request for a choice does not count. */
+	/** The most nodes to run. A node that is repeated counts each time: a model that never chooses would go on for ever. */
 	readonly moveLimit: number;
 	/** What the limit belongs to. */
 	readonly limit: "flow" | "loop";
@@ -87,7 +87,7 @@ export async function runFlow({ flow, toInput, moveLimit, limit }: FlowRun, run:
 			current = flow.nodes.get(current.next);
 			continue;
 		}
-		if (!isRepeated) moves += 1;
+		moves += 1;
 		if (moves > moveLimit) return { status: "max-steps", limit, steps };
 		const ran = await run.runWithin(toInput(current, isRepeated), agent);
 		steps += ran.steps;
