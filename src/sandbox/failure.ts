@@ -39,14 +39,16 @@ function mentioned(text: string): string[] {
 	return text.match(/\/[^\s'":,;`]+/g) ?? [];
 }
 
-/** A sentence with its full stop; null when nothing looks like the sandbox's doing. */
+/**
+ * A sentence with its full stop; null when nothing looks like the sandbox's doing, and for a command that did not start: its
+ * outcome has the reason.
+ */
 export function explainFailure(
 	outcome: Pick<RunOutcome, "ended" | "output" | "errorOutput">,
 	confinement: Confinement,
 	denials: readonly Denial[],
 ): string | null {
 	const { ended } = outcome;
-	if (ended.kind === "not-started") return `${ended.reason}.`.replace(/\.\.$/, ".");
 	if (ended.kind !== "exited" || ended.exitCode === 0) return null;
 	const text = outcome.output + outcome.errorOutput;
 	const [denial] = denials;

@@ -164,6 +164,13 @@ describe("the reason why a command failed", () => {
 		expect(explainFailure(failed(output, 0), confinement, [])).toBeNull();
 	});
 
+	it("adds nothing about a command that did not start, whose outcome says why", () => {
+		if (confinement === null) throw new Error("there is a confinement");
+		const reason = "The sandbox cannot be applied: /work/link is a link";
+		const outcome = { ended: { kind: "not-started", reason } as const, output: "", errorOutput: "" };
+		expect(explainFailure(outcome, confinement, [])).toBeNull();
+	});
+
 	it("names the host that the proxy refused", () => {
 		if (confinement === null) throw new Error("there is a confinement");
 		const denial = { host: "evil.example", why: "is not among the allowed domains", at: 1 };
