@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -64,6 +64,14 @@ describe("withLock", () => {
 		const clock = createSteppingClock(start);
 		expect(await withLock({ files, clock }, target, async () => "done")).toBe("done");
 		expect(clock.waited).toBe(waited);
+		expect(await readdir(root)).toEqual([]);
+	});
+
+	it("takes over a lock that is a link to nowhere, which exists and cannot be read", async () => {
+		await symlink(path.join(root, "nowhere"), `${target}.lock`);
+		const clock = createSteppingClock(start);
+		expect(await withLock({ files, clock }, target, async () => "done")).toBe("done");
+		expect(clock.waited).toBe(3_000);
 		expect(await readdir(root)).toEqual([]);
 	});
 

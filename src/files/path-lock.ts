@@ -51,9 +51,10 @@ async function acquire({ files, clock }: LockPort, lockPath: string, token: stri
 	while (true) {
 		const content = JSON.stringify({ ...ownProcess(), at: clock.now(), token });
 		if ((await files.create(lockPath, content)) !== null) return;
+		// Null where it was released just now, and for a link that leads nowhere.
 		const held = await readText(files, lockPath);
-		if (held === null) continue;
-		if (isStale(held, clock.now(), times) || clock.monotonic() - started >= times.patience) {
+		const isAbandoned = held !== null && isStale(held, clock.now(), times);
+		if (isAbandoned || clock.monotonic() - started >= times.patience) {
 			// Removed only if it is still the same lock: another waiter may have taken it over.
 			if ((await readText(files, lockPath)) === held) await files.remove(lockPath);
 			continue;

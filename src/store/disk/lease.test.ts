@@ -1,6 +1,6 @@
 // The lease of a session (docs/guarantees.md): the newcomer waits and takes over, the one before stops writing for good.
 import { existsSync } from "node:fs";
-import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, rm, stat, symlink, utimes, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { eventAt, promptRow, readAll } from "../../../test/contracts/store-contract.ts";
@@ -115,6 +115,20 @@ describe("the lease of a session", () => {
 		expect(last.contextRows).toEqual([promptRow]);
 		expect((await readAll(last)).map(({ body }) => body.type)).toEqual(["turn.started", "turn.ended"]);
 		await last.close();
+	});
+
+	it("passes to a newcomer after three seconds where it is a link to nowhere, which exists and cannot be read", async () => {
+		const session = await open();
+		await session.commit({ context: { kind: "append", rows: [promptRow] } });
+		const lease = await leaseFile();
+		await session.close();
+		await symlink(path.join(place.shareDir, "nowhere"), lease);
+		const clock = createSteppingClock(Date.now());
+		const newcomer = await open({ clock });
+		expect(clock.waited).toBeGreaterThanOrEqual(3000);
+		expect(clock.waited).toBeLessThan(3100);
+		await newcomer.commit({ context: { kind: "append", rows: [{ type: "checkpoint", id: 7 }] } });
+		await newcomer.close();
 	});
 
 	it("passes on once the previous owner has finished what it was writing", async () => {

@@ -135,9 +135,9 @@ async function acquire(options: LeaseOptions, token: string, whileHeld: WhileHel
 		const created = await createWithParents(files, leasePath, content);
 		// Whoever takes this process for an ended one, as an earlier version elsewhere may, replaces the file at once.
 		if (created !== null) return hasWholeSeconds(created.modifiedAt) ? null : created.modifiedAt;
+		// Null where it was released just now, and for a link that leads nowhere.
 		const held = await readText(files, leasePath);
-		if (held === null) continue;
-		const holder = toHolder(held);
+		const holder = toHolder(held ?? "");
 		const liveness = holder === null ? null : livenessOf(holder);
 		const isGone = liveness === "ended";
 		const decision = holder === null || liveness === null || isGone ? "wait" : await whileHeld(holder, liveness);
