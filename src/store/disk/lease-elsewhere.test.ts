@@ -58,6 +58,16 @@ describe("a lease that was written elsewhere", () => {
 		await session.close();
 	});
 
+	it("touches no file that a token with path syntax names", async () => {
+		const file = path.join(place.shareDir, "mine.tmp");
+		await writeFile(file, "text");
+		await writeFile(await leaseFile(), JSON.stringify({ ...holder, token: "/../mine" }));
+		const store = openFree(createSteppingClock(Date.now()));
+		const session = await store.openOrCreate(place.workDir, id);
+		expect(await readFile(file, "utf8")).toBe("text");
+		await session.close();
+	});
+
 	it("is waited for as one of a living process, and then taken over", async () => {
 		await writeFile(await leaseFile(), JSON.stringify(holder));
 		const clock = createSteppingClock(Date.now());

@@ -73,8 +73,15 @@ const noLease: Lease = {
 	release: async () => {},
 };
 
+/** It becomes the name of a file: one with path syntax would lead out of the directory of the leases. */
+const tokenPattern = /^[^/\\\0]{1,64}$/;
+
 /** Leases of versions that knew no origin lack it. */
-const holderSchema = v.object({ pid: processIdSchema, origin: storedOriginSchema, token: v.string() });
+const holderSchema = v.object({
+	pid: processIdSchema,
+	origin: storedOriginSchema,
+	token: v.pipe(v.string(), v.regex(tokenPattern)),
+});
 type Holder = v.InferOutput<typeof holderSchema>;
 
 /** Null for a lease without a holder, such as one that is just being written. */
