@@ -19,7 +19,7 @@ it("drops a session that another process has taken over, and loads it anew for w
 		...inner,
 		openOrCreate: async (...place) => withLoss(await inner.openOrCreate(...place)),
 	};
-	const { host } = await createHost({}, { store });
+	const { host } = await createHost({ loaded_sessions: 1 }, { store });
 	const handle = await host.create(plainRequest);
 	await runTurn(handle);
 	const { attachment } = await attachReader(handle.session, { reads: false });
@@ -30,6 +30,8 @@ it("drops a session that another process has taken over, and loads it anew for w
 	const again = await host.acquire(handle.session.id);
 	expect(again.session).not.toBe(handle.session);
 	await runTurn(again);
+	// The release of the one that was lost is not one of this.
 	handle.release();
+	await expect(host.create(plainRequest)).rejects.toMatchObject({ code: "overloaded" });
 	again.release();
 });

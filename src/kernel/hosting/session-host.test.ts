@@ -201,6 +201,18 @@ describe("a host of sessions", () => {
 		expect(opened.isArchived).toBe(true);
 	});
 
+	it("unloads no archived session under whoever reads it when others want to use it", async () => {
+		const { host } = await createHost();
+		const { id } = await used(await host.create(plainRequest));
+		await host.archive(id);
+		const reader = await host.acquire(id, { archived: true });
+		for (const use of [() => host.acquire(id), () => host.archive(id), () => host.fork(id)]) {
+			await expect(use()).rejects.toMatchObject({ code: "session-not-found" });
+		}
+		const other = await host.acquire(id, { archived: true });
+		expect(other.session).toBe(reader.session);
+	});
+
 	it("frees the slot of a session also when it is archived twice", async () => {
 		const { host } = await createHost({ loaded_sessions: 1 });
 		const { id } = await used(await host.create(plainRequest));

@@ -265,9 +265,14 @@ export class SessionHost implements SessionsApi {
 				await work(session);
 				return true;
 			} finally {
-				await this.#cache.remove(id);
+				await this.#removeUnused(id);
 			}
 		});
+	}
+
+	/** Unloads a session again, unless somebody reads it who came before. */
+	async #removeUnused(id: string): Promise<void> {
+		if (!this.#cache.isUsed(id)) await this.#cache.remove(id);
 	}
 
 	/** The work directory of a stored session; one that is in no known one may be in that of the process. */
@@ -292,7 +297,7 @@ export class SessionHost implements SessionsApi {
 		);
 		if (session.isArchived) {
 			if (opening.archived === true) return this.#toReader(id, session, chosen);
-			await this.#cache.remove(id);
+			await this.#removeUnused(id);
 			throw notFound(id);
 		}
 		this.#chosen.set(id, chosen);
@@ -333,7 +338,7 @@ export class SessionHost implements SessionsApi {
 	}
 
 	#toHandle(id: string, session: Session, chosen: ChosenOptions): LoadedSession {
-		this.#cache.acquire(id);
+		const release = this.#cache.acquire(id);
 		return {
 			session,
 			info: toInfo(id, chosen, session),
@@ -352,9 +357,9 @@ export class SessionHost implements SessionsApi {
 				if (!isRunning(session) && running >= runningTurns) throw tooManyTurns(runningTurns);
 				return await this.#asOf(id, () => session.send(start));
 			},
-			release: () => this.#cache.release(id),
+			release,
 			discard: async () => {
-				this.#cache.release(id);
+				release();
 				await this.#cache.serialize(id, async () => {
 					if (this.#loaded(id) !== session) return;
 					// Another client may have found it meanwhile.

@@ -48,8 +48,7 @@ describe("a cache of slots", () => {
 		const { cache, load, unloaded } = createSubject(2);
 		for (const id of ["a", "b", "a"]) {
 			await load(id);
-			cache.acquire(id);
-			cache.release(id);
+			cache.acquire(id)();
 		}
 		await load("c");
 		expect(unloaded).toEqual(["b"]);
@@ -68,12 +67,12 @@ describe("a cache of slots", () => {
 	])("refuses another value while the only one %s, and has a slot for it afterwards", async (_name, use) => {
 		const { cache, load, unloaded } = createSubject(1);
 		const value = await load("a");
-		use(cache, value);
+		const release = use(cache, value);
 		await expect(load("b")).rejects.toThrow("1/1");
 		expect([unloaded, cache.get("b")]).toEqual([[], null]);
 		value.isWorking = false;
 		value.isEvictable = true;
-		if (cache.isUsed("a")) cache.release("a");
+		if (typeof release === "function") release();
 		expect((await load("b")).id).toBe("b");
 	});
 
@@ -107,24 +106,34 @@ describe("a cache of slots", () => {
 
 	it("evicts an idle value after its time since the last release, but no acquired value and none after a stop", async () => {
 		const { cache, clock, load, unloaded, settled } = createSubject(3, 1000);
-		for (const id of ["a", "b"]) {
-			await load(id);
-			cache.acquire(id);
-		}
-		cache.release("a");
+		for (const id of ["a", "b"]) await load(id);
+		const [releaseOne, releaseOther] = [cache.acquire("a"), cache.acquire("b")];
+		releaseOne();
 		clock.advance(900);
-		cache.acquire("a");
-		cache.release("a");
+		cache.acquire("a")();
 		clock.advance(900);
 		await settled();
 		expect(unloaded).toEqual([]);
 		clock.advance(100);
 		await settled();
 		expect(unloaded).toEqual(["a"]);
-		cache.release("b");
+		releaseOther();
 		cache.stop();
 		clock.advance(5000);
 		await settled();
+		expect(unloaded).toEqual(["a"]);
+	});
+
+	it("does not take the release of a removed value for one of the value that was loaded in its place", async () => {
+		const { cache, load, unloaded } = createSubject(1);
+		await load("a");
+		const releaseRemoved = cache.acquire("a");
+		await cache.serialize("a", () => cache.remove("a"));
+		await load("a");
+		cache.acquire("a");
+		releaseRemoved();
+		expect(cache.isUsed("a")).toBe(true);
+		await expect(load("b")).rejects.toThrow("1/1");
 		expect(unloaded).toEqual(["a"]);
 	});
 

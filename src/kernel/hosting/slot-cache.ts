@@ -86,22 +86,21 @@ export class SlotCache<Value> {
 		return slot.value;
 	}
 
-	/** Protects the value from eviction until `release` was called as often. */
-	acquire(id: string): void {
+	/**
+	 * Protects the value from eviction until what it returns was called, once; the last of them allows eviction after a
+	 * while. A value that was removed and loaded again is another one, which it does not concern.
+	 */
+	acquire(id: string): () => void {
 		const slot = this.#slots.get(id);
-		if (slot === undefined) return;
+		if (slot === undefined) return () => {};
 		slot.holders += 1;
 		this.#uses += 1;
 		slot.lastUse = this.#uses;
 		slot.withdrawEviction?.();
-	}
-
-	/** Call it once for each `acquire`; the last one allows eviction after a while. */
-	release(id: string): void {
-		const slot = this.#slots.get(id);
-		if (slot === undefined) return;
-		slot.holders -= 1;
-		if (slot.holders === 0) this.#scheduleEviction(slot);
+		return () => {
+			slot.holders -= 1;
+			if (slot.holders === 0 && this.#slots.get(id) === slot) this.#scheduleEviction(slot);
+		};
 	}
 
 	/** Whether the value is acquired or working. */
