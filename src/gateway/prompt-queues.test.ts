@@ -1,13 +1,18 @@
-import { describe, expect, it } from "vitest";
+import { randomUUID } from "node:crypto";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { describe, expect, it, vi } from "vitest";
 import type { StreamMessage } from "../../test/support/gateway/gateway-client.ts";
 import { isEvent } from "../../test/support/gateway/gateway-client.ts";
 import { createGateway } from "../../test/support/gateway/gateway-subject.ts";
 import { attachReader } from "../../test/support/protocol/event-reader.ts";
+import { createHost } from "../../test/support/sessions/session-host.ts";
 import { createMemoryFiles } from "../../test/support/store/memory-files.ts";
+import { createDeferred } from "../base/deferred.ts";
 import { isRecord } from "../base/json.ts";
 import { silentLog } from "../base/log.ts";
 import type { ClientHook } from "../hooks/hook.ts";
-import { queueLimit } from "./prompt-queues.ts";
+import { plainRequest } from "../kernel/hosting/hosted-options.ts";
+import { PromptQueues, queueLimit, type ShownQueue } from "./prompt-queues.ts";
 import { createQueueStore } from "./queue-store.ts";
 
 /** A hook that nobody answers: a turn waits for it until its client is gone. */
@@ -155,6 +160,51 @@ describe("the queue of prompts", () => {
 		expect(await files.read(file)).not.toBeNull();
 		await call("sessions.delete");
 		expect(await files.read(file)).toBeNull();
+	});
+});
+
+describe("PromptQueues", () => {
+	it("refuses a change with which all prompts of a session would be too long", async () => {
+		const { host } = await createHost();
+		const prompt = (id: string, input: string) => ({ id, input, files: [], at: 0 });
+		const store = {
+			read: async () => [prompt("a", "x"), prompt("b", "x".repeat(20 * 1024 * 1024))],
+			write: async () => {},
+		};
+		const queues = new PromptQueues({ sessions: host, store, newId: () => "q", now: () => 0, log: silentLog });
+		await expect(queues.change("s", "a", "x".repeat(15 * 1024 * 1024))).rejects.toMatchObject({ code: "overloaded" });
+		await queues.change("s", "a", "changed");
+		expect((await queues.list("s")).prompts[0]).toMatchObject({ id: "a", input: "changed" });
+	});
+
+	it("forgets a session that nobody looks at and for which nothing waits", async () => {
+		const { host } = await createHost();
+		const read = vi.fn(async () => []);
+		const store = { read, write: async () => {} };
+		const queues = new PromptQueues({ sessions: host, store, newId: () => "q", now: () => 0, log: silentLog });
+		const shown = createDeferred<ShownQueue>();
+		const stop = queues.watch("s", shown.resolve);
+		expect(await shown.promise).toEqual({ prompts: [], failure: null });
+		stop();
+		await nextTurn();
+		await queues.list("s");
+		expect(read).toHaveBeenCalledTimes(2);
+	});
+
+	it("forgets a session once what waited for it was sent", async () => {
+		const { host } = await createHost();
+		const { session, release } = await host.create(plainRequest);
+		await session.establish();
+		const client = await attachReader(session);
+		release();
+		const read = vi.fn(async () => []);
+		const store = { read, write: async () => {} };
+		const queues = new PromptQueues({ sessions: host, store, newId: randomUUID, now: () => 0, log: silentLog });
+		await queues.add(session.id, "text: one", []);
+		await client.event("turn.ended");
+		await nextTurn();
+		await queues.list(session.id);
+		expect(read).toHaveBeenCalledTimes(2);
 	});
 });
 

@@ -44,12 +44,7 @@ export class PromptQueues {
 
 	/** Calls back with the queue now and after every change, until the result is called. */
 	watch(sessionId: string, show: (queue: ShownQueue) => void): () => void {
-		const queue = this.#of(sessionId);
-		const stop = queue.watch(show);
-		return () => {
-			stop();
-			this.#forget(sessionId, queue);
-		};
+		return this.#of(sessionId).watch(show);
 	}
 
 	list(sessionId: string): Promise<ShownQueue> {
@@ -92,23 +87,19 @@ export class PromptQueues {
 		for (const queue of this.#queues.values()) queue.close();
 	}
 
-	async #use<R>(sessionId: string, work: (queue: SessionQueue) => Promise<R>): Promise<R> {
+	#use<R>(sessionId: string, work: (queue: SessionQueue) => Promise<R>): Promise<R> {
 		const queue = this.#of(sessionId);
-		try {
-			return await queue.inOrder(() => work(queue));
-		} finally {
-			this.#forget(sessionId, queue);
-		}
+		return queue.inOrder(() => work(queue));
 	}
 
 	#of(sessionId: string): SessionQueue {
-		const queue = this.#queues.get(sessionId) ?? new SessionQueue(sessionId, this.#parts);
+		const known = this.#queues.get(sessionId);
+		if (known !== undefined) return known;
+		const queue = new SessionQueue(sessionId, this.#parts, () => {
+			if (this.#queues.get(sessionId) === queue) this.#queues.delete(sessionId);
+		});
 		this.#queues.set(sessionId, queue);
 		return queue;
-	}
-
-	#forget(sessionId: string, queue: SessionQueue): void {
-		if (queue.isIdle && this.#queues.get(sessionId) === queue) this.#queues.delete(sessionId);
 	}
 }
 
@@ -116,6 +107,7 @@ export class PromptQueues {
 class SessionQueue {
 	readonly #sessionId: string;
 	readonly #parts: QueueParts;
+	readonly #onIdle: () => void;
 	readonly #watchers = new Set<(queue: ShownQueue) => void>();
 	#prompts: readonly QueuedPrompt[] = [];
 	#failure: string | null = null;
@@ -126,13 +118,16 @@ class SessionQueue {
 	/** The session, while its turns have to be followed. */
 	#following: { readonly handle: SessionHandle; readonly attachment: Attachment } | null = null;
 
-	constructor(sessionId: string, parts: QueueParts) {
+	/** `onIdle` is called each time that there is nothing to be remembered of it any more. */
+	constructor(sessionId: string, parts: QueueParts, onIdle: () => void) {
 		this.#sessionId = sessionId;
 		this.#parts = parts;
+		this.#onIdle = onIdle;
 	}
 
-	get isIdle(): boolean {
-		return this.#prompts.length === 0 && this.#watchers.size === 0 && this.#pending === 0 && this.#following === null;
+	#reportIdle(): void {
+		const isUsed = this.#watchers.size > 0 || this.#pending > 0 || this.#following !== null;
+		if (this.#prompts.length === 0 && !isUsed) this.#onIdle();
 	}
 
 	shown(): ShownQueue {
@@ -170,6 +165,7 @@ class SessionQueue {
 				return await work();
 			} finally {
 				this.#pending -= 1;
+				this.#reportIdle();
 			}
 		});
 		this.#last = run.catch(() => {});
@@ -184,23 +180,20 @@ class SessionQueue {
 		if (this.#prompts.length >= queueLimit) {
 			throw new KernelError("overloaded", `At most ${queueLimit} prompts wait for a session; remove one.`);
 		}
-		const size = [...this.#prompts, prompt].reduce((sum, each) => sum + sizeOf(each), 0);
-		if (size > queueSize) {
-			throw new KernelError(
-				"overloaded",
-				`The prompts that wait for a session have at most ${queueSize / 1024 / 1024} MiB with their files; remove one.`,
-			);
-		}
+		const prompts = [...this.#prompts, prompt];
+		checkSize(prompts);
 		const isFirst = this.#prompts.length === 0;
 		const { session } = await this.#follow();
-		await this.#replace([...this.#prompts, prompt]);
+		await this.#replace(prompts);
 		if (isFirst && (await session.snapshot()).turnId === null) await this.#sendFirst();
 		return { id: prompt.id };
 	}
 
 	async change(id: string, input: string): Promise<null> {
 		this.#find(id);
-		await this.#replace(this.#prompts.map((each) => (each.id === id ? { ...each, input } : each)));
+		const prompts = this.#prompts.map((each) => (each.id === id ? { ...each, input } : each));
+		checkSize(prompts);
+		await this.#replace(prompts);
 		return null;
 	}
 
@@ -287,6 +280,7 @@ class SessionQueue {
 		} finally {
 			if (this.#following?.attachment === attachment) this.#following = null;
 			handle.release();
+			this.#reportIdle();
 		}
 	}
 
@@ -321,6 +315,15 @@ class SessionQueue {
 	#note(error: unknown): void {
 		this.#parts.log.warn("The prompts that wait for a session cannot be sent.", { session: this.#sessionId, error });
 	}
+}
+
+/** Fails `overloaded` for more than may wait for one session. */
+function checkSize(prompts: readonly QueuedPrompt[]): void {
+	if (prompts.reduce((sum, each) => sum + sizeOf(each), 0) <= queueSize) return;
+	throw new KernelError(
+		"overloaded",
+		`The prompts that wait for a session have at most ${queueSize / 1024 / 1024} MiB with their files; remove one.`,
+	);
 }
 
 function sizeOf({ input, files }: QueuedPrompt): number {
