@@ -314,16 +314,23 @@ class Visits {
 		if (this.#streams.size >= streamLimit) {
 			throw new HttpRefusal(503, `There are ${streamLimit} streams; close one, or carry several sessions in one.`);
 		}
+		const { socket } = request;
+		// The token took a while to be read, and the end of a connection is reported once.
+		if (socket.destroyed || response.destroyed) return;
 		const ending = new AbortController();
+		const end = () => ending.abort();
 		this.#streams.add(ending);
-		const withdrawCheck = this.#tokenWatch.watch(token, scope, () => ending.abort());
+		const withdrawCheck = this.#tokenWatch.watch(token, scope, end);
 		const sink = new ResponseSink(response, ending.signal, this.#rounds);
 		try {
 			beginEvents(response);
-			response.once("close", () => ending.abort());
+			response.once("close", end);
+			// An answer that waits for another one of its connection is not closed with it.
+			socket.once("close", end);
 			await carryEvents(options, { ...this.#options, queues: this.#queues }, sink);
 		} finally {
 			withdrawCheck();
+			socket.off("close", end);
 			this.#streams.delete(ending);
 			sink.flush();
 			response.end();

@@ -43,8 +43,8 @@ export class HttpServer {
 	readonly #connections = new Map<string, Socket>();
 	/** Of HTTPS; whoever has not finished its handshake is not known yet, and may not take the places of others. */
 	readonly #handshakes = new Set<string>();
-	/** The requests that are not answered. */
-	readonly #requests = new Set<IncomingMessage>();
+	/** The requests that are not answered, by their connection: of several that came together only one answer is closed with it. */
+	readonly #requests = new Map<Socket, Set<IncomingMessage>>();
 	readonly #upgraded = new Set<Socket>();
 	#isEnding = false;
 
@@ -116,9 +116,11 @@ export class HttpServer {
 
 	#receive(request: IncomingMessage, response: ServerResponse): void {
 		const { socket } = request;
-		this.#requests.add(request);
+		const requests = this.#requests.get(socket) ?? new Set();
+		this.#requests.set(socket, requests.add(request));
 		response.once("close", () => {
-			this.#requests.delete(request);
+			requests.delete(request);
+			if (requests.size === 0 && this.#requests.get(socket) === requests) this.#requests.delete(socket);
 			if (this.#isEnding && !this.#awaited().has(socket)) socket.destroySoon();
 		});
 		this.#options.onRequest(request, response);
@@ -126,8 +128,8 @@ export class HttpServer {
 
 	/** Where somebody waits for the answer to a whole request, and what is no connection of HTTP any more. */
 	#awaited(): ReadonlySet<Socket> {
-		const whole = [...this.#requests].filter(({ complete }) => complete);
-		return new Set([...this.#upgraded, ...whole.map(({ socket }) => socket)]);
+		const waiting = [...this.#requests].filter(([, requests]) => [...requests].some(({ complete }) => complete));
+		return new Set([...this.#upgraded, ...waiting.map(([socket]) => socket)]);
 	}
 
 	#noteConnection(socket: Socket, isSecure: boolean): void {
@@ -150,6 +152,7 @@ export class HttpServer {
 	#note(name: string, socket: Socket): void {
 		this.#connections.set(name, socket);
 		socket.once("close", () => {
+			this.#requests.delete(socket);
 			// Another connection may have the name by then.
 			if (this.#connections.get(name) !== socket) return;
 			this.#connections.delete(name);

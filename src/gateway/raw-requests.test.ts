@@ -1,11 +1,17 @@
 // What a client could send that speaks no proper HTTP or WebSocket: one request is never taken for two, nothing is held for long, and
 // whoever has no token holds nothing at all.
 import { randomBytes } from "node:crypto";
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import { ServerResponse } from "node:http";
 import { setImmediate as nextTurn } from "node:timers/promises";
+import * as v from "valibot";
 import { describe, expect, it, onTestFinished } from "vitest";
+import type { GatewayClient } from "../../test/support/gateway/gateway-client.ts";
 import { control, createGateway } from "../../test/support/gateway/gateway-subject.ts";
 import { type RawConnection, sendRaw } from "../../test/support/gateway/raw-client.ts";
 import type { HostSettings } from "../../test/support/sessions/session-host.ts";
+import { createDeferred } from "../base/deferred.ts";
+import { isRecord } from "../base/json.ts";
 import { silentLog } from "../base/log.ts";
 
 async function createSubject(settings: HostSettings = {}) {
@@ -23,6 +29,69 @@ async function createSubject(settings: HostSettings = {}) {
 
 const info = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "server.info", params: {} });
 const json = "Content-Type: application/json";
+
+/** The responses that the servers of this process begin until the test ends, as they begin. */
+function watchResponses(): ServerResponse[] {
+	const responses: ServerResponse[] = [];
+	const note = (message: unknown) => {
+		const response = isRecord(message) ? message["response"] : null;
+		if (response instanceof ServerResponse) responses.push(response);
+	};
+	subscribe("http.server.request.start", note);
+	onTestFinished(() => void unsubscribe("http.server.request.start", note));
+	return responses;
+}
+
+/** The names of those that were attached to a session by the time that one more, `later`, is. */
+async function attachedTo(client: GatewayClient, sessionId: string): Promise<unknown> {
+	const stream = await client.stream(`sessions=${sessionId}&client=later`);
+	const { data } = await stream.until(({ name }) => name === "state");
+	const { clients } = v.parse(
+		v.object({ clients: v.array(v.object({ name: v.nullable(v.string()) })) }),
+		data["snapshot"],
+	);
+	return clients.map(({ name }) => name);
+}
+
+describe("streams whose connection is over", () => {
+	it("do not begin when it ended before the token was read", async () => {
+		const { client, tokens, connect, head } = await createSubject();
+		const sessionId = await client.createSession();
+		const responses = watchResponses();
+		const { scopeOf } = tokens;
+		const asked = createDeferred<void>();
+		const goOn = createDeferred<void>();
+		tokens.scopeOf = async (token) => {
+			asked.resolve();
+			await goOn.promise;
+			return await scopeOf(token);
+		};
+		const { socket } = connect(head(`GET /events?sessions=${sessionId}&client=gone HTTP/1.1`));
+		await asked.promise;
+		const [response] = responses;
+		const closed = new Promise((resolve) => response?.once("close", resolve));
+		socket.destroy();
+		await closed;
+		goOn.resolve();
+		expect(await attachedTo(client, sessionId)).toEqual([]);
+	});
+
+	it("end also behind one that was requested before on the same connection", async () => {
+		const { client, connect, head } = await createSubject();
+		const sessionId = await client.createSession();
+		const responses = watchResponses();
+		const get = (name: string) => head(`GET /events?sessions=${sessionId}&client=${name} HTTP/1.1`);
+		const { socket, until } = connect(get("first") + get("second"));
+		await until((text) => text.includes("event: queue"));
+		expect(await attachedTo(client, sessionId)).toEqual(["first", "second"]);
+		const [first] = responses;
+		const closed = new Promise((resolve) => first?.once("close", resolve));
+		socket.destroy();
+		await closed;
+		await nextTurn();
+		expect(await attachedTo(client, sessionId)).toEqual(["later"]);
+	});
+});
 
 describe("requests as bytes", () => {
 	it("are answered in their order when several come at once", async () => {

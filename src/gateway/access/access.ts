@@ -22,7 +22,7 @@ export interface AccessSettings {
 	/** The values of `Host` that are accepted, in lower case, with the port where it is not the usual one; null for any. */
 	readonly hosts: ReadonlySet<string> | null;
 	readonly tokens: Pick<Tokens, "scopeOf">;
-	/** Milliseconds since the epoch. */
+	/** Milliseconds of a clock that nobody sets. */
 	now(): number;
 }
 

@@ -76,5 +76,5 @@ export async function openGateway(
 		await host.stop();
 		await gateway.close();
 	};
-	return { gateway, host, clock, valid, files: queueFiles, port: gateway.port, close };
+	return { gateway, host, clock, valid, tokens, files: queueFiles, port: gateway.port, close };
 }
