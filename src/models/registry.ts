@@ -5,14 +5,7 @@ import { changedChunks, chunksOf, openedLater } from "./chunk-streams.ts";
 import { withKeyNote } from "./key-note.ts";
 import { type Model, type ModelRequest, modelFailure } from "./model.ts";
 import type { ModelSettings, ProviderType } from "./model-settings.ts";
-import {
-	type Acceptance,
-	anthropicAcceptance,
-	googleAcceptance,
-	kimiAcceptance,
-	responsesAcceptance,
-	toChatAcceptance,
-} from "./requests/acceptance.ts";
+import { acceptanceOf } from "./requests/acceptance.ts";
 import { isAcceptedMedium } from "./requests/accepted-media.ts";
 import { withAcceptedRequests } from "./requests/accepted-requests.ts";
 import { withoutRefusedMedia } from "./requests/refused-media.ts";
@@ -25,24 +18,22 @@ type Factory = (settings: ModelSettings) => Promise<Model>;
 
 const factories: Readonly<Record<ProviderType, Factory>> = {
 	kimi: async (settings) => ({
-		...createLazyModel(settings, kimiAcceptance, () => loadKimi(settings)),
+		...createLazyModel(settings, () => loadKimi(settings)),
 		async uploadVideo(video, signal) {
 			const { uploadVideo } = await import("./openai-compatible/kimi-files.ts");
 			const upload = await uploadVideo(settings, video, signal);
 			return upload.ok ? upload : { ok: false, failure: withKeyNote(upload.failure, settings) };
 		},
 	}),
-	openai_legacy: async (settings) =>
-		createLazyModel(settings, toChatAcceptance(settings.baseUrl), () => loadOpenaiLegacy(settings)),
-	openai_responses: async (settings) =>
-		createLazyModel(settings, responsesAcceptance, () => loadOpenaiResponses(settings)),
-	anthropic: async (settings) => createLazyModel(settings, anthropicAcceptance, () => loadAnthropic(settings)),
-	google_genai: async (settings) => createLazyModel(settings, googleAcceptance, () => loadGemini(settings)),
-	gemini: async (settings) => createLazyModel(settings, googleAcceptance, () => loadGemini(settings)),
-	vertexai: async (settings) => createLazyModel(settings, googleAcceptance, () => loadVertex(settings)),
+	openai_legacy: async (settings) => createLazyModel(settings, () => loadOpenaiLegacy(settings)),
+	openai_responses: async (settings) => createLazyModel(settings, () => loadOpenaiResponses(settings)),
+	anthropic: async (settings) => createLazyModel(settings, () => loadAnthropic(settings)),
+	google_genai: async (settings) => createLazyModel(settings, () => loadGemini(settings)),
+	gemini: async (settings) => createLazyModel(settings, () => loadGemini(settings)),
+	vertexai: async (settings) => createLazyModel(settings, () => loadVertex(settings)),
 	_echo: async (settings) => (await import("./scripted/echo.ts")).createEchoModel(settings),
 	_scripted_echo: createScripted,
-	_chaos: async (settings) => createLazyModel(settings, kimiAcceptance, () => loadChaos(settings)),
+	_chaos: async (settings) => createLazyModel(settings, () => loadChaos(settings)),
 };
 
 /**
@@ -107,7 +98,7 @@ async function loadAnthropic(settings: ModelSettings): Promise<Stream> {
 }
 
 /** A model whose adapter is loaded on first use. */
-function createLazyModel(settings: ModelSettings, acceptance: Acceptance, load: () => Promise<Stream>): Model {
+function createLazyModel(settings: ModelSettings, load: () => Promise<Stream>): Model {
 	const open = async (request: ModelRequest, signal: AbortSignal) => {
 		try {
 			return (await load())(request, signal);
@@ -116,6 +107,7 @@ function createLazyModel(settings: ModelSettings, acceptance: Acceptance, load: 
 		}
 	};
 	const opened: Stream = (request, signal) => openedLater(() => open(request, signal));
+	const acceptance = acceptanceOf(settings.providerType, settings.baseUrl);
 	const isSent = (part: MediaPart) => isAcceptedMedium(part, acceptance.media, settings.capabilities);
 	const shown = withoutRefusedMedia(withAcceptedRequests(opened, acceptance, settings), isSent, settings);
 	const accepted = withoutRefusedSignatures(shown);

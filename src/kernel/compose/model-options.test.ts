@@ -39,7 +39,9 @@ it("says what a model accepts, and whether it thinks", async () => {
 		{ image: false, audio: false, video: false },
 		{ image: false, audio: false, video: true },
 	]);
-	expect(listModelOptions(await configure("kimi"), {})[0]?.accepts.audio).toBe(true);
+	for (const type of ["kimi", "gemini"] as const) {
+		expect(listModelOptions(await configure(type), {})[0]?.accepts.audio).toBe(true);
+	}
 });
 
 it("leaves out a model whose provider cannot be reached", async () => {

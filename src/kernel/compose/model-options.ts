@@ -1,24 +1,10 @@
 // The models of the settings for a person to choose from, as front ends get them. Loaded when a client asks.
 import type { Configuration } from "../../config/configuration.ts";
 import { type Environment, type SelectedModel, selectModel } from "../../config/model-selection.ts";
-import type { ProviderType } from "../../config/schema.ts";
+import { acceptanceOf } from "../../models/requests/acceptance.ts";
 import { thinkingBudgets } from "../../models/thinking-budgets.ts";
 import type { ModelOption } from "../api.ts";
 import { shownName } from "./models.ts";
-
-/** Whether the adapter passes audio on; no setting says what a model makes of it. */
-const passesAudio: Readonly<Record<ProviderType, boolean>> = {
-	kimi: true,
-	openai_legacy: true,
-	openai_responses: false,
-	anthropic: false,
-	google_genai: false,
-	gemini: false,
-	vertexai: false,
-	_echo: true,
-	_scripted_echo: true,
-	_chaos: true,
-};
 
 /** The models of the settings, in their order, as variables of the environment change them. */
 export function listModelOptions(settings: Configuration, environment: Environment): readonly ModelOption[] {
@@ -36,7 +22,7 @@ export function listModelOptions(settings: Configuration, environment: Environme
 			...(budgets === null ? {} : { thinkingBudgets: budgets }),
 			accepts: {
 				image: model.capabilities.has("image_in"),
-				audio: passesAudio[selection.provider.type],
+				audio: acceptanceOf(selection.provider.type, selection.provider.baseUrl).media.audio,
 				video: model.capabilities.has("video_in"),
 			},
 			price,

@@ -15,7 +15,14 @@ export interface ChatFlavour {
 	readonly emptyContentWithCalls: "omitted" | "null";
 	/** Whether tool messages carry the tool's name. */
 	readonly namesToolMessages: boolean;
+	/** The block of content for audio at this address, which may be a data URI. */
+	audio(url: string): BodyFields;
 	tool(tool: ToolSpecification): BodyFields;
 	/** The body fields that only this provider has. */
 	extras(settings: ChatSettings, request: ModelRequest): BodyFields;
+}
+
+/** As servers of chat completions take audio that is not the `input_audio` of OpenAI. */
+export function audioAtUrl(url: string): BodyFields {
+	return { type: "audio_url", audio_url: { url } };
 }

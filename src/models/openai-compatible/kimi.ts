@@ -3,7 +3,7 @@
 import { completionCap } from "../completion-cap.ts";
 import type { ModelRequest, ToolSpecification } from "../model.ts";
 import { samplingOf } from "../model-settings.ts";
-import type { BodyFields, ChatFlavour, ChatSettings } from "./flavour.ts";
+import { audioAtUrl, type BodyFields, type ChatFlavour, type ChatSettings } from "./flavour.ts";
 import { fillTypes } from "./tool-schema.ts";
 
 export const kimiFlavour: ChatFlavour = {
@@ -11,6 +11,7 @@ export const kimiFlavour: ChatFlavour = {
 	absentReasoning,
 	emptyContentWithCalls: "omitted",
 	namesToolMessages: true,
+	audio: audioAtUrl,
 	tool,
 	extras,
 };

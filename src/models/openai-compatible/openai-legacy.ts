@@ -1,17 +1,33 @@
 // The flavour of chat completions of OpenAI and most compatible servers (provider type `openai_legacy`).
 
+import { readDataUri } from "../../events/content.ts";
 import type { ModelRequest, ToolSpecification } from "../model.ts";
 import { samplingOf } from "../model-settings.ts";
-import type { BodyFields, ChatFlavour, ChatSettings } from "./flavour.ts";
+import { audioAtUrl, type BodyFields, type ChatFlavour, type ChatSettings } from "./flavour.ts";
 
 export const openaiLegacyFlavour: ChatFlavour = {
 	reasoningKey: ({ reasoningKey }) => (reasoningKey === "" ? null : (reasoningKey ?? "reasoning_content")),
 	absentReasoning: () => null,
 	emptyContentWithCalls: "null",
 	namesToolMessages: false,
+	audio,
 	tool,
 	extras,
 };
+
+/** The formats of the API by MIME type. */
+const audioFormats: ReadonlyMap<string, string> = new Map([
+	...["audio/wav", "audio/x-wav", "audio/wave", "audio/vnd.wave"].map((type) => [type, "wav"] as const),
+	...["audio/mpeg", "audio/mp3"].map((type) => [type, "mp3"] as const),
+]);
+
+/** Other servers of this API take more than data in these two formats. */
+function audio(url: string): BodyFields {
+	const source = readDataUri(url);
+	const format = source === null ? undefined : audioFormats.get(source.mediaType);
+	if (source === null || format === undefined) return audioAtUrl(url);
+	return { type: "input_audio", input_audio: { data: source.data, format } };
+}
 
 function tool(specification: ToolSpecification): BodyFields {
 	const { name, description, parameters } = specification;

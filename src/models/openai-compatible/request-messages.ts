@@ -16,7 +16,7 @@ export function toRequestMessages(request: ModelRequest, settings: ChatSettings,
 	if (request.systemPrompt !== "") messages.push({ role: "system", content: request.systemPrompt });
 
 	const sendToolMedia = () => {
-		if (toolMedia.length > 0) messages.push({ role: "user", content: toContent(toolMedia) });
+		if (toolMedia.length > 0) messages.push({ role: "user", content: toContent(toolMedia, flavour) });
 		toolMedia = [];
 	};
 
@@ -32,7 +32,7 @@ export function toRequestMessages(request: ModelRequest, settings: ChatSettings,
 				break;
 			}
 			case "user":
-				messages.push({ role: "user", content: toContent([...toolMedia, ...message.content]) });
+				messages.push({ role: "user", content: toContent([...toolMedia, ...message.content], flavour) });
 				toolMedia = [];
 				break;
 			case "assistant":
@@ -87,21 +87,21 @@ function toRequestToolCall(call: ToolCall): BodyFields {
 }
 
 /** A plain string where possible: every server accepts it. Reasoning is not content. */
-function toContent(parts: readonly ContentPart[]): string | BodyFields[] {
+function toContent(parts: readonly ContentPart[], flavour: ChatFlavour): string | BodyFields[] {
 	const [first, ...rest] = parts.filter((part) => part.type !== "think");
 	if (first === undefined) return "";
 	if (first.type === "text" && rest.length === 0) return first.text;
-	return [first, ...rest].map(toContentBlock);
+	return [first, ...rest].map((part) => toContentBlock(part, flavour));
 }
 
-function toContentBlock(part: Exclude<ContentPart, { type: "think" }>): BodyFields {
+function toContentBlock(part: Exclude<ContentPart, { type: "think" }>, flavour: ChatFlavour): BodyFields {
 	switch (part.type) {
 		case "text":
 			return { type: "text", text: part.text };
 		case "image_url":
 			return { type: "image_url", image_url: { url: part.image_url.url } };
 		case "audio_url":
-			return { type: "audio_url", audio_url: { url: part.audio_url.url } };
+			return flavour.audio(part.audio_url.url);
 		case "video_url":
 			return { type: "video_url", video_url: { url: part.video_url.url } };
 	}

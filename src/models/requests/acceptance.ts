@@ -1,4 +1,5 @@
 // What the API of each provider accepts in a request, where they differ.
+import type { ProviderType } from "../model-settings.ts";
 import type { MediaRules } from "./accepted-media.ts";
 
 export interface Acceptance {
@@ -13,41 +14,60 @@ const images = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
 const web = new Set(["http:", "https:"]);
 
 /** Many servers speak this API at other addresses, with limits of their own. */
-export function toChatAcceptance(baseUrl: string): Acceptance {
+function toChatAcceptance(baseUrl: string): Acceptance {
 	const isOpenai = URL.canParse(baseUrl) && new URL(baseUrl).hostname === "api.openai.com";
 	return {
-		media: { images, videos: true, protocols: web },
+		media: { images, videos: true, audio: true, protocols: web },
 		mostTools: isOpenai ? 128 : null,
 		isReserved: () => false,
 	};
 }
 
-export const responsesAcceptance: Acceptance = {
-	media: { images, videos: false, protocols: web },
+const responsesAcceptance: Acceptance = {
+	media: { images, videos: false, audio: false, protocols: web },
 	mostTools: 128,
 	isReserved: () => false,
 };
 
-export const kimiAcceptance: Acceptance = {
+const kimiAcceptance: Acceptance = {
 	// `ms:` is a file that was uploaded.
-	media: { images, videos: true, protocols: new Set([...web, "ms:"]) },
+	media: { images, videos: true, audio: true, protocols: new Set([...web, "ms:"]) },
 	mostTools: 128,
 	// A function built into the platform.
 	isReserved: (name) => name.startsWith("$"),
 };
 
-export const anthropicAcceptance: Acceptance = {
-	media: { images, videos: false, protocols: new Set(["https:"]) },
+const anthropicAcceptance: Acceptance = {
+	media: { images, videos: false, audio: false, protocols: new Set(["https:"]) },
 	mostTools: null,
 	isReserved: () => false,
 };
 
-export const googleAcceptance: Acceptance = {
+const googleAcceptance: Acceptance = {
 	media: {
 		images: new Set(["image/png", "image/jpeg", "image/webp", "image/heic", "image/heif"]),
 		videos: true,
+		audio: true,
 		protocols: web,
 	},
 	mostTools: null,
 	isReserved: () => false,
 };
+
+const acceptances: Readonly<Record<ProviderType, (baseUrl: string) => Acceptance>> = {
+	kimi: () => kimiAcceptance,
+	openai_legacy: toChatAcceptance,
+	openai_responses: () => responsesAcceptance,
+	anthropic: () => anthropicAcceptance,
+	google_genai: () => googleAcceptance,
+	gemini: () => googleAcceptance,
+	vertexai: () => googleAcceptance,
+	_echo: () => kimiAcceptance,
+	_scripted_echo: () => kimiAcceptance,
+	_chaos: () => kimiAcceptance,
+};
+
+/** What a provider of this type accepts at this address. */
+export function acceptanceOf(type: ProviderType, baseUrl: string): Acceptance {
+	return acceptances[type](baseUrl);
+}

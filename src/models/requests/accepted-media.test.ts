@@ -112,12 +112,52 @@ describe.each(types)("images for %s", (providerType) => {
 		await ask(sendJson(400, {}, {}), blind, shown(image(`data:image/png;base64,${data.png}`)));
 		twice("[image left out: this model cannot be given it]")(JSON.stringify(server().requests[0]?.body));
 	});
+});
 
-	it("leave audio out", async () => {
-		const audio: ContentPart = { type: "audio_url", audio_url: { url: "data:audio/wav;base64,UklGRg==", id: null } };
-		const body = await bodyOf(providerType, audio);
+describe("audio", () => {
+	const wav = base64("RIFF\x10\0\0\0WAVEfmt ");
+	const audio = (url: string): ContentPart => ({ type: "audio_url", audio_url: { url, id: null } });
+
+	it.each([
+		["kimi", { type: "audio_url", audio_url: { url: `data:audio/wav;base64,${wav}` } }],
+		["openai_legacy", { type: "input_audio", input_audio: { data: wav, format: "wav" } }],
+		["gemini", { inlineData: { mimeType: "audio/wav", data: wav } }],
+		["vertexai", { inlineData: { mimeType: "audio/wav", data: wav } }],
+	] as const)("is sent to %s", async (providerType, sent) => {
+		const body = await bodyOf(providerType, audio(`data:audio/wav;base64,${wav}`));
+		twice(JSON.stringify(sent))(body);
+	});
+
+	it.each(["openai_responses", "anthropic"] as const)("is left out for %s", async (providerType) => {
+		const body = await bodyOf(providerType, audio(`data:audio/wav;base64,${wav}`));
 		twice("[audio left out: this model cannot be given it]")(body);
-		expect(body).not.toContain("UklGRg");
+		expect(body).not.toContain(wav);
+	});
+
+	it.each([
+		["MP3", "data:audio/mp3;base64,SUQz", { type: "input_audio", input_audio: { data: "SUQz", format: "mp3" } }],
+		[
+			"FLAC",
+			"data:audio/flac;base64,ZkxhQw==",
+			{ type: "audio_url", audio_url: { url: "data:audio/flac;base64,ZkxhQw==" } },
+		],
+		["an address", "https://h/a.mp3", { type: "audio_url", audio_url: { url: "https://h/a.mp3" } }],
+	])("is sent to servers of chat completions as they take it: %s", async (_name, url, sent) => {
+		twice(JSON.stringify(sent))(await bodyOf("openai_legacy", audio(url)));
+	});
+
+	it("in a container that videos have as well is what it is called", async () => {
+		twice(JSON.stringify({ inlineData: { mimeType: "audio/mp4", data: data.mp4 } }))(
+			await bodyOf("gemini", audio(`data:audio/mp4;base64,${data.mp4}`)),
+		);
+	});
+
+	it.each([
+		["a video", `data:video/mp4;base64,${data.mp4}`],
+		["data without a type", `data:;base64,${wav}`],
+		["nothing", "data:audio/wav;base64,"],
+	])("is left out when it is %s", async (_name, url) => {
+		twice("[audio left out: its data is no audio]")(await bodyOf("kimi", audio(url)));
 	});
 });
 

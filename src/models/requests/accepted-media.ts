@@ -18,6 +18,8 @@ export interface MediaRules {
 	readonly images: ReadonlySet<string>;
 	/** Whether it has models that take videos. */
 	readonly videos: boolean;
+	/** Whether it has models that take audio. No capability of a model says whether it is one of them. */
+	readonly audio: boolean;
 	/** Protocols of addresses that the provider reads, with their colon. */
 	readonly protocols: ReadonlySet<string>;
 }
@@ -50,14 +52,14 @@ function accept(part: ContentPart, rules: MediaRules, capabilities: ReadonlySet<
 }
 
 /** The history may be that of another model. */
-function isTaken(kind: MediaKind, { videos }: MediaRules, capabilities: ReadonlySet<Capability>): boolean {
+function isTaken(kind: MediaKind, { videos, audio }: MediaRules, capabilities: ReadonlySet<Capability>): boolean {
 	switch (kind) {
 		case "image":
 			return capabilities.has("image_in");
 		case "video":
 			return videos && capabilities.has("video_in");
 		case "audio":
-			return false;
+			return audio;
 	}
 }
 
@@ -91,6 +93,8 @@ function toAcceptedData(kind: MediaKind, url: string, { images }: MediaRules): A
 
 /** The MIME type of the data by its bytes, or else the declared one; null when it is none of the kind. */
 function typeOf(kind: MediaKind, declared: string, data: string): string | null {
+	// The bytes of audio are often those of a container for video.
+	if (kind === "audio") return data !== "" && /^audio\/[a-z0-9.+-]+$/.test(declared) ? declared : null;
 	// Four letters of base64 are three bytes.
 	const known = mediaTypeOfBytes(Buffer.from(data.slice(0, Math.ceil(headerLength / 3) * 4), "base64"));
 	if (known !== null) return known;

@@ -5,7 +5,7 @@ import { createModelSubject } from "../../../test/support/models/model-subject.t
 import { sendJson } from "../../../test/support/models/provider-server.ts";
 import { isRecord } from "../../base/json.ts";
 import type { LogFields } from "../../base/log.ts";
-import { toChatAcceptance } from "./acceptance.ts";
+import { acceptanceOf } from "./acceptance.ts";
 
 const tested = createModelSubject({ environment: { GOOGLE_API_KEY: "k" } });
 
@@ -32,7 +32,7 @@ describe("more tools than a provider takes", () => {
 		["https://models.example.com/v1", null],
 		["", null],
 	])("are more than those of chat completions at %j: %j", (baseUrl, most) => {
-		expect(toChatAcceptance(baseUrl).mostTools).toBe(most);
+		expect(acceptanceOf("openai_legacy", baseUrl).mostTools).toBe(most);
 	});
 
 	it.each([

@@ -10,6 +10,7 @@ import {
 } from "../../../test/support/models/model-conversation.ts";
 import { createModelSubject } from "../../../test/support/models/model-subject.ts";
 import { readProviderFixture, sendEvents, sendJson } from "../../../test/support/models/provider-server.ts";
+import type { ContentPart } from "../../events/content.ts";
 import type { HistoryEntry } from "../../events/conversation.ts";
 import type { Model } from "../model.ts";
 import type { ModelSettings } from "../model-settings.ts";
@@ -107,6 +108,15 @@ describe.each(types)("media for %j", (settings, fixture, message) => {
 		expect(await ask(model, shown)).toMatchObject({ failure: { statusCode: 403 } });
 		expect(sent()).toEqual([[first], [first]]);
 	});
+});
+
+it("audio that a model does not take is left out as well", async () => {
+	const model = await tested.create({ providerType: "kimi" });
+	tested.server.answerNext(refusal("Invalid request: invalid part type: audio_url"));
+	tested.server.answerNext(sendEvents(readProviderFixture("kimi-stream.sse")));
+	const audio: ContentPart = { type: "audio_url", audio_url: { url: "data:audio/wav;base64,UklGRg==", id: null } };
+	expect(await ask(model, user(text("listen"), audio))).toMatchObject({ type: "done" });
+	expect(JSON.stringify(tested.server.requests[1]?.body)).toContain("[audio left out: the provider refused it: ");
 });
 
 it("a medium that was not sent is not suspected", async () => {

@@ -7,7 +7,7 @@ import type { Model, ModelChunk, ModelFailure } from "../model.ts";
 import type { ModelSettings } from "../model-settings.ts";
 
 /** What providers speak of in their errors about media. */
-const names = /image|video|media|download|fetch|\bur[il]s?\b/i;
+const names = /image|audio|video|media|download|fetch|\bur[il]s?\b/i;
 
 /** Of a provider's error, in characters. */
 const longestReason = 300;
