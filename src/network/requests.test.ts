@@ -253,6 +253,25 @@ describe("an answer", () => {
 		expect([server.requests.length, server.open()]).toEqual([1, 0]);
 	});
 
+	it("that was read to its end is garbage-collected, even if the reason of a later abort references it", async () => {
+		const server = await startRawServer((socket) => void socket.end(ok));
+		const { fetch } = createSubject();
+		const ask = async () => {
+			const controller = new AbortController();
+			const response = await fetch(server.url, { signal: controller.signal });
+			await response.text();
+			controller.abort({ response });
+			return new WeakRef(response);
+		};
+		const response = await ask();
+		// A reference that was looked up holds until the end of the task.
+		do {
+			await new Promise((done) => setTimeout(done, 5));
+			collectGarbage();
+		} while (response.deref() !== undefined);
+		expect(server.requests).toHaveLength(1);
+	});
+
 	it("can be cancelled by its reader", async () => {
 		const server = await startRawServer((socket) => socket.write("HTTP/1.1 200 OK\r\n\r\nabc"));
 		const response = await createSubject().fetch(server.url);

@@ -35,18 +35,22 @@ export function toBodyStream(
 	toError: (thrown: unknown) => Error,
 	close: () => void,
 ): BodyStream {
-	// Nothing that lives as long as the source references the stream, or it could never be garbage collected.
+	// Nothing that lives as long as the source references the stream, or it could never be garbage collected. When the
+	// source is done with, there is nothing left to release, and the registry forgets it: `close` may reference the signal
+	// of the request, whose reason may reference anything.
 	let queue: Uint8Array[] = [];
 	let queued = 0;
 	let total = 0;
 	let failure: { readonly error: unknown } | null = null;
 	let isEnded = false;
 	let isClosed = false;
+	const registration = {};
 	let wake = () => {};
 
 	const finish = () => {
 		if (isClosed) return;
 		isClosed = true;
+		abandoned.unregister(registration);
 		watch.close();
 		close();
 		wake();
@@ -128,7 +132,7 @@ export function toBodyStream(
 		// Data wait in `queue` instead.
 		{ highWaterMark: 0 },
 	);
-	abandoned.register(stream, finish);
+	if (!isClosed) abandoned.register(stream, finish, registration);
 	registerSource(stream, { take, arrival });
 	return { stream, abort };
 }
