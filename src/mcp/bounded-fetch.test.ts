@@ -28,14 +28,14 @@ const half = "x".repeat(size / 2);
 describe("the limits of an answer", () => {
 	it("pass an answer within them", async () => {
 		expect((await read("application/json", [half, half])).text).toBe(half + half);
-		expect((await read("text/event-stream", [`${half}\n`, half, `${half}\n${half}`, half])).text).toHaveLength(
-			size * 2.5 + 2,
-		);
+		const events = [`data:${half}\n\n`, half, "\r\n\r", `\n${half}\n`, "\n", half];
+		expect((await read("text/event-stream", events)).text).toBe(events.join(""));
 	});
 
 	it.each([
 		["application/json", [half, "\n", half]],
-		["text/event-stream", ["a\n", half, half, "x"]],
+		["text/event-stream", ["a\n\n", half, half, "x"]],
+		["text/event-stream", [`data:${half}\n`, `data:${half}\n`]],
 	])("break off an answer that exceeds them: %s", async (contentType, pieces) => {
 		await expect(read(contentType, pieces)).rejects.toThrow("The answer has more than 1 MiB.");
 	});

@@ -10,6 +10,7 @@ export interface FetchBounds {
 }
 
 const newline = 0x0a;
+const carriageReturn = 0x0d;
 
 export function boundFetch(fetch: FetchLike, { size, silence }: FetchBounds, clock: Clock): FetchLike {
 	return async (url, init) => {
@@ -23,17 +24,34 @@ export function boundFetch(fetch: FetchLike, { size, silence }: FetchBounds, clo
 	};
 }
 
-/** In an event stream the limit applies to each line: an event's data are one. */
-function limitSize(limit: number, byLine: boolean): TransformStream<Uint8Array, Uint8Array> {
+/** In an event stream the limit applies to each event: its reader collects the lines of one until the blank line. */
+function limitSize(limit: number, byEvent: boolean): TransformStream<Uint8Array, Uint8Array> {
 	let length = 0;
+	const measure = byEvent ? createEventMeasure() : (bytes: Uint8Array) => length + bytes.length;
 	return new TransformStream({
 		transform(bytes, controller) {
-			const last = byLine ? bytes.lastIndexOf(newline) : -1;
-			length = last === -1 ? length + bytes.length : bytes.length - last - 1;
+			length = measure(bytes);
 			if (length > limit) controller.error(new Error(`The answer has more than ${limit / 1024 / 1024} MiB.`));
 			else controller.enqueue(bytes);
 		},
 	});
+}
+
+/** Takes the next bytes of a stream; returns the length of the event that has begun, which ends with a blank line. */
+function createEventMeasure(): (bytes: Uint8Array) => number {
+	let length = 0;
+	/** Whether there is nothing on the line so far, but perhaps a carriage return. */
+	let isBlank = true;
+	return (bytes) => {
+		for (const byte of bytes) {
+			length += 1;
+			if (byte === newline) {
+				if (isBlank) length = 0;
+				isBlank = true;
+			} else if (byte !== carriageReturn) isBlank = false;
+		}
+		return length;
+	};
 }
 
 function limitSilence(seconds: number, clock: Clock): TransformStream<Uint8Array, Uint8Array> {

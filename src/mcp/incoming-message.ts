@@ -1,6 +1,6 @@
 // Parses what a server sends into messages of the protocol. The library processes each message recursively and at once,
 // so messages that are too large or too deep for it are rejected here.
-import type { JSONRPCMessage } from "@modelcontextprotocol/client";
+import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { isNestedWithin, isRecord } from "../base/json.ts";
 import { refuseResult } from "./answer-results.ts";
 
@@ -39,6 +39,20 @@ export function readIncoming(text: string): Incoming | null {
 	return {
 		messages: checked.flatMap(({ messages }) => messages),
 		replies: checked.flatMap(({ replies }) => replies),
+	};
+}
+
+/**
+ * Rejects such messages of a transport of the library, which has parsed them. To be called on a transport that is in use.
+ */
+export function boundMessages(transport: Transport): void {
+	const receive = transport.onmessage;
+	transport.onmessage = (message, extra) => {
+		// Only the length of a request counts; most messages are results.
+		const length = "method" in message && isNestedWithin(message, depthLimit) ? JSON.stringify(message).length : 0;
+		const { messages, replies } = check(message, length);
+		for (const admitted of messages) receive?.(admitted, extra);
+		for (const reply of replies) void transport.send(reply).catch(() => {});
 	};
 }
 

@@ -9,6 +9,7 @@ import type { LocalMcpServer, McpServerSettings, RemoteMcpServer } from "../conf
 import type { Processes } from "../processes/port.ts";
 import type { McpAuthorization } from "./authorization.ts";
 import { startChildTransport } from "./child-transport.ts";
+import { boundMessages } from "./incoming-message.ts";
 import { boundNotifications } from "./notification-bound.ts";
 import { watchPermissions } from "./permissions.ts";
 import { createRemoteTransport } from "./remote-transport.ts";
@@ -114,6 +115,7 @@ export async function openLink(
 		throw why === null ? thrown : new Error(why);
 	}
 	isOpen = true;
+	if (server.kind === "remote") boundMessages(transport);
 	boundRequests(transport, () => {
 		parts.log.warn("An MCP server sends too many requests.", { server: server.name });
 		excess = excessReason;

@@ -206,6 +206,44 @@ describe("a remote server", () => {
 		expect(connection.state).toBe("connected");
 	});
 
+	it("that sends messages which nest too deeply or are too long gets errors for them, and the call goes on", async () => {
+		const deep = `${'{"a":'.repeat(200_000)}1${"}".repeat(200_000)}`;
+		const double = createServer();
+		const replies: unknown[] = [];
+		const fetch = async (url: string | URL, init?: RequestInit) => {
+			const sent = typeof init?.body === "string" ? JSON.parse(init.body) : {};
+			if ("error" in sent) replies.push(sent);
+			return await double.fetch(url, init);
+		};
+		const { connection, call } = connect({ ...double, fetch });
+		await connection.connect();
+		double.instead.set(
+			"tools/call",
+			(id) =>
+				new Response(`{"jsonrpc":"2.0","id":${id},"result":{"content":[],"structuredContent":${deep}}}`, {
+					headers: { "content-type": "application/json" },
+				}),
+		);
+		const reason = "its answer nests more than 200 levels deep";
+		expect(await call()).toEqual({ kind: "failed", reason, isUncertain: false });
+		const form = (id: string, params: string) =>
+			`data: {"jsonrpc":"2.0","id":"${id}","method":"elicitation/create","params":${params}}\n\n`;
+		const result = JSON.stringify({ content: [{ type: "text", text: "done" }] });
+		double.instead.set(
+			"tools/call",
+			(id) =>
+				new Response(
+					`${form("a", deep)}${form("b", `{"x":"${"y".repeat(70_000)}"}`)}data: {"jsonrpc":"2.0","id":${id},"result":${result}}\n\n`,
+					{ headers: { "content-type": "text/event-stream" } },
+				),
+		);
+		expect(await call()).toEqual(done);
+		expect(replies).toEqual([
+			{ jsonrpc: "2.0", id: "a", error: { code: -32600, message: "The request nests more than 200 levels deep." } },
+			{ jsonrpc: "2.0", id: "b", error: { code: -32600, message: "The request has more than 65536 characters." } },
+		]);
+	});
+
 	it("that answers with an HTTP error stays connected", async () => {
 		const double = createServer();
 		const { connection, call } = connect(double);
