@@ -13,6 +13,8 @@ import { NotSignedIn } from "./link.ts";
 
 const http = (status: number, text = "") =>
 	new SdkHttpError(SdkErrorCode.ClientHttpNotImplemented, `Error POSTing: ${text}`, { status, statusText: "", text });
+const sse = (code: number | undefined, text: string | undefined) =>
+	new SseError(code, text, new Event("error") as never);
 const withCode = (code: string) => Object.assign(new Error(`connect ${code}`), { code });
 
 describe("a failure", () => {
@@ -85,6 +87,76 @@ describe("a failure", () => {
 		});
 		const { reason } = await toLinkFailure(thrown, "http://h/mcp");
 		expect(reason).toBe("http://h/mcp answered with HTTP 502 Bad Gateway");
+	});
+
+	it.each<[string, unknown, Omit<LinkFailure, "name">]>([
+		[
+			"a redirect",
+			new SdkHttpError(
+				SdkErrorCode.ClientHttpNotImplemented,
+				"Error POSTing to endpoint: Redirect to http://o/mcp not followed (redirectPolicy: 'same-origin')",
+				{ status: 307, statusText: "Temporary Redirect", text: "" },
+			),
+			{
+				kind: "answer",
+				reason: "http://h/mcp answered with HTTP 307 Temporary Redirect: Redirect to http://o/mcp not followed",
+			},
+		],
+		[
+			"content of another type",
+			new SdkError(SdkErrorCode.ClientHttpUnexpectedContent, "Unexpected content type", { contentType: "text/html" }),
+			{
+				kind: "lost",
+				reason:
+					"http://h/mcp answered with content of the type text/html, and not with JSON or a stream of events: it may not be the address of an MCP server",
+			},
+		],
+		[
+			"no content",
+			new SdkError(SdkErrorCode.ClientHttpUnexpectedContent, "Unexpected content type: null", { contentType: null }),
+			{
+				kind: "lost",
+				reason: expect.stringMatching(/^http:\/\/h\/mcp answered without content, and not with JSON or /),
+			},
+		],
+		[
+			"no JSON",
+			new SyntaxError("Unexpected end of JSON input"),
+			{ kind: "lost", reason: "http://h/mcp answered with what is no JSON: Unexpected end of JSON input" },
+		],
+		[
+			"no message",
+			Object.assign(new Error("[]"), { name: "ZodError" }),
+			{ kind: "lost", reason: "http://h/mcp answered with what is no message of the protocol" },
+		],
+		[
+			"an invalid result",
+			new SdkError(
+				SdkErrorCode.InvalidResult,
+				`Invalid result for initialize: ${JSON.stringify([..."abcd"].map((key) => ({ path: [key, 0], message: "no" })))}`,
+			),
+			{ kind: "answer", reason: "Invalid result for initialize: a.0: no; b.0: no; c.0: no; and more" },
+		],
+		[
+			"a message refused beside a stream of events",
+			new Error("Error POSTing to endpoint (HTTP 500): Oh no."),
+			{ kind: "answer", reason: "http://h/mcp answered with HTTP 500: Oh no" },
+		],
+		[
+			"such a message of an unknown session",
+			new Error("Error POSTing to endpoint (HTTP 404): Gone"),
+			{ kind: "untaken", reason: "http://h/mcp answered with HTTP 404: Gone" },
+		],
+		["a refused stream of events", sse(403, "x"), { kind: "lost", reason: "http://h/mcp answered with HTTP 403" }],
+		[
+			"no stream of events",
+			sse(200, "x"),
+			{ kind: "lost", reason: "http://h/mcp answered with HTTP 200, but not with a stream of events" },
+		],
+		["an ended one", sse(undefined, undefined), { kind: "lost", reason: "the stream of events of http://h/mcp ended" }],
+		["a broken one", sse(undefined, "It has more than 9 MiB."), { kind: "lost", reason: "It has more than 9 MiB" }],
+	])("of an answer is in words: %s", async (_, thrown, failure) => {
+		expect(await toLinkFailure(thrown, "http://h/mcp?key=k")).toMatchObject(failure);
 	});
 
 	it("is reported without secrets, on one line, and truncated", async () => {

@@ -3,6 +3,7 @@ import * as v from "valibot";
 import { errorText } from "../base/errors.ts";
 import { redactSecrets } from "../base/redaction.ts";
 import { connectTimeoutCode, NetworkError } from "../network/network-error.ts";
+import { explainAnswer, refusedStatus } from "./failure-text.ts";
 import { NotSignedIn } from "./link.ts";
 import { isBrokenAnswer } from "./remote-transport.ts";
 
@@ -38,7 +39,10 @@ export async function toLinkFailure(thrown: unknown, url: string | null): Promis
 	const kind = await toKind(thrown);
 	return {
 		kind,
-		reason: kind === "unauthorized" ? "it does not accept the sign-in" : await toReason(thrown, url),
+		reason:
+			kind === "unauthorized"
+				? "it does not accept the sign-in"
+				: describe((await explainAnswer(thrown, url)) ?? thrown),
 		name,
 	};
 }
@@ -61,7 +65,8 @@ async function toKind(thrown: unknown): Promise<LinkFailure["kind"]> {
 	// The new tokens were refused like the old ones.
 	if (thrown instanceof SdkHttpError && thrown.code === SdkErrorCode.ClientHttpAuthentication) return "unauthorized";
 	// With 404 a server reports an unknown session; some use 400.
-	if (thrown instanceof SdkHttpError) return thrown.status === 404 || thrown.status === 400 ? "untaken" : "answer";
+	const status = thrown instanceof SdkHttpError ? thrown.status : refusedStatus(thrown);
+	if (status !== null) return status === 404 || status === 400 ? "untaken" : "answer";
 	const ours = causes(thrown).find((error) => error instanceof NetworkError);
 	// The server has handled the request whose answer is too large.
 	if (ours?.kind === "size") return "answer";
@@ -87,17 +92,6 @@ export async function isOfNewEra(thrown: unknown): Promise<boolean> {
 const httpErrorSchema = v.pipe(v.string(), v.parseJson(), v.object({ error: v.object({ code: v.number() }) }));
 
 const reasonLength = 500;
-
-/** The library's own texts have neither the status of an answer nor the address. */
-async function toReason(thrown: unknown, url: string | null): Promise<string> {
-	const { SdkHttpError } = await import("@modelcontextprotocol/client");
-	if (!(thrown instanceof SdkHttpError) || url === null) return describe(thrown);
-	const { origin, pathname } = new URL(url);
-	const { status, statusText, data } = thrown;
-	const answered = `${origin}${pathname} answered with HTTP ${status} ${statusText ?? ""}`.trim();
-	const text = typeof data["text"] === "string" ? data["text"] : "";
-	return describe(new Error(text.trim() === "" ? answered : `${answered}: ${text}`));
-}
 
 /** The texts of an error and its causes, on one line and without secrets. */
 function describe(thrown: unknown): string {

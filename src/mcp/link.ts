@@ -100,19 +100,30 @@ export async function openLink(
 	client.onclose = () => {
 		if (isOpen && closing === null) handlers.lost(excess ?? reason() ?? "the connection broke off");
 	};
+	let ended: Error | null = null;
 	transport.onerror = (error) => {
-		// The answers to all requests would have come on this one stream.
-		if (isOpen && error instanceof library.SseError) void client.close();
+		// The answers to all requests would have come on this one stream. The library would open another one.
+		if (!(error instanceof library.SseError)) return;
+		ended ??= error;
+		void client.close();
 	};
+	const late = new AbortController();
+	const withdraw = parts.clock.after(startPatience, () =>
+		late.abort(new Error(`no answer within ${startPatience / 1000} seconds`)),
+	);
 	try {
-		await orAbort(client.connect(transport, { timeout: startPatience, signal }), signal);
+		// The library's timeout does not include the wait for the stream of events.
+		const either = AbortSignal.any([signal, late.signal]);
+		await orAbort(client.connect(transport, { timeout: startPatience, signal: either }), either);
 		// It may have closed right after its answer.
 		if (client.transport === undefined) throw new Error("the connection broke off");
 	} catch (thrown) {
 		const why = reason();
 		await close();
 		// The library only knows that the program exited, not why.
-		throw why === null ? thrown : new Error(why);
+		throw why === null ? (ended ?? thrown) : new Error(why);
+	} finally {
+		withdraw();
 	}
 	isOpen = true;
 	if (server.kind === "remote") boundMessages(transport);

@@ -396,6 +396,46 @@ describe("a server that requires a sign-in", () => {
 	});
 });
 
+describe("a server whose answers come on a stream of events", () => {
+	const ended = "the stream of events of http://h/mcp ended";
+	/** A fetch of a server that sends these events, accepts every message, and closes its stream after the first one or never. */
+	const serve = (events: string, isClosing: boolean) => {
+		let end = () => {};
+		return async (_url: string | URL, init?: RequestInit) => {
+			if (init?.method === "POST") {
+				if (isClosing) end();
+				return new Response(null, { status: 202 });
+			}
+			const body = new ReadableStream<Uint8Array>({
+				start(controller) {
+					controller.enqueue(new TextEncoder().encode(events));
+					end = () => controller.close();
+				},
+			});
+			return new Response(body, { headers: { "content-type": "text/event-stream" } });
+		};
+	};
+
+	it("fails when the stream ends before the server has said who it is", async () => {
+		const fetch = serve("event: endpoint\ndata: /messages\n\n", true);
+		const { connection } = connect({ ...createServer(), fetch }, { transport: "sse" });
+		await connection.connect();
+		expect([connection.state, connection.failure?.reason]).toEqual(["failed", ended]);
+	});
+
+	it("has ten minutes to say where messages are sent to", async () => {
+		const clock = createFakeClock();
+		const fetch = serve(": hello\n\n", false);
+		const { connection } = connect({ ...createServer(), fetch }, { transport: "sse" }, {}, clock);
+		const connecting = connection.connect();
+		await expect.poll(() => clock.waiting()).toBe(1);
+		clock.advance(600_000);
+		await connecting;
+		expect([connection.state, connection.failure?.reason]).toEqual(["failed", "no answer within 600 seconds"]);
+		expect(clock.waiting()).toBe(0);
+	});
+});
+
 it("a server that sends requests without waiting for answers is disconnected, and its call fails", async () => {
 	const double = createServer();
 	const pings = Array.from({ length: 300 }, (_, id) => ({ jsonrpc: "2.0", id: `p${id}`, method: "ping" }));
