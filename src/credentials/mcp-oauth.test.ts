@@ -181,6 +181,19 @@ describe("signing in", () => {
 		expect(opened).toEqual([]);
 	});
 
+	it("opens no page that others on the network can read or change", async () => {
+		const server = await startMcpOAuthServer({ authorizationEndpoint: "http://auth.example/authorize" });
+		const opened: URL[] = [];
+		const attempt = authorizationWith().authorize(
+			server.url,
+			interaction(async (address) => opened.push(address)),
+		);
+		await expect(attempt).rejects.toThrow(
+			"the page to sign in on, http://auth.example/authorize, does not use https, which it must",
+		);
+		expect(opened).toEqual([]);
+	});
+
 	it("fails when the server cannot be reached, with the cause", async () => {
 		const attempt = authorizationWith().authorize("http://127.0.0.1:1/mcp", interaction());
 		await expect(attempt).rejects.toThrow(/^fetch failed: (connect ECONNREFUSED|bad port)/);
@@ -390,8 +403,21 @@ describe("renewal", () => {
 		server.conduct.tokenStatus = 503;
 		const attempt = request(server, provider);
 		await expect(attempt).rejects.not.toBeInstanceOf(UnauthorizedError);
-		await expect(attempt).rejects.toThrow(/^the tokens could not be renewed: HTTP 503/);
+		const answered = `${server.origin}/token answered with HTTP 503, but not as an authorization server does`;
+		await expect(attempt).rejects.toThrow(`the tokens could not be renewed: ${answered}`);
 		expect(tokenFile()).toBe(before);
+		server.conduct.tokenStatus = null;
+		expect(await request(server, provider)).toBe(200);
+	});
+
+	it("that failed before a request is not tried again when the token is rejected", async () => {
+		const { server, provider } = await signedIn();
+		server.expireTokens();
+		ahead = 3_580_000;
+		server.conduct.tokenStatus = 503;
+		const attempts = server.grants.length;
+		await expect(request(server, provider)).rejects.toThrow("the tokens could not be renewed");
+		expect(server.grants.length).toBe(attempts + 1);
 		server.conduct.tokenStatus = null;
 		expect(await request(server, provider)).toBe(200);
 	});

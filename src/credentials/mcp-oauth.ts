@@ -63,6 +63,8 @@ export function createMcpAuthorization(options: McpAuthorizationOptions): McpAut
 	const createProvider = (url: string): AuthProvider => {
 		/** The token of the last request. */
 		let used: string | null = null;
+		/** Why that token could not be renewed before the request; null when it was not tried. */
+		let failure: unknown = null;
 		/** Renewed tokens that could not be written. */
 		let unpersisted: McpTokens | null = null;
 		const current = async () => unpersisted ?? (await store.read(url));
@@ -106,11 +108,13 @@ export function createMcpAuthorization(options: McpAuthorizationOptions): McpAut
 
 		return {
 			async token() {
+				failure = null;
 				let tokens = await current();
 				if (tokens !== null && isExpired(tokens, clock.now()) && tokens.refresh_token !== undefined) {
 					try {
 						tokens = await renew(tokens.access_token);
 					} catch (thrown) {
+						failure = thrown;
 						// The server decides whether they are still valid for anything.
 						log.warn("The tokens of an MCP server cannot be renewed", { url, error: thrown });
 					}
@@ -119,6 +123,8 @@ export function createMcpAuthorization(options: McpAuthorizationOptions): McpAut
 				return used ?? undefined;
 			},
 			async onUnauthorized() {
+				// An authorization server that just failed would be waited for twice.
+				if (failure !== null) throw failure;
 				await renew(used);
 			},
 		};

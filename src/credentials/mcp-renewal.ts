@@ -1,6 +1,7 @@
 // Renews the tokens of a remote MCP server with the stored data of its authorization server.
 import type { OAuthDiscoveryState } from "@modelcontextprotocol/client";
 import { inTime, type McpNetwork } from "./mcp-request.ts";
+import { McpSignInError } from "./mcp-sign-in-error.ts";
 import type { McpTokens } from "./mcp-token-file.ts";
 
 /** The answer of a token endpoint. */
@@ -13,9 +14,13 @@ export interface GrantedTokens {
 	readonly expires_in?: number | undefined;
 }
 
-/** The part of an answer received at `now` that is stored. Empty values count as missing. */
+/** The part of an answer received at `now` that is stored. Empty values count as missing. Throws for a token that cannot be sent. */
 export function toPersisted(granted: GrantedTokens, now: number) {
 	const { access_token, token_type, refresh_token, scope, expires_in } = granted;
+	if (access_token === "") throw new McpSignInError("the authorization server gave an empty token");
+	if (!/^[\x21-\x7e]+$/.test(access_token)) {
+		throw new McpSignInError("the authorization server gave a token with characters that cannot be sent");
+	}
 	return {
 		access_token,
 		token_type: token_type || "Bearer",

@@ -7,7 +7,7 @@ import type {
 } from "@modelcontextprotocol/client";
 import { type Callback, listenForCallback } from "./mcp-callback.ts";
 import { toKnownServer, toPersisted } from "./mcp-renewal.ts";
-import { failureText, inTime, type McpNetwork } from "./mcp-request.ts";
+import { failureText, inTime, isSecure, type McpNetwork } from "./mcp-request.ts";
 import { McpSignInError } from "./mcp-sign-in-error.ts";
 import type { McpTokens } from "./mcp-token-file.ts";
 
@@ -69,7 +69,6 @@ export async function signIn(
 				fetchFn,
 			}),
 		);
-		if (granted.access_token === "") throw new McpSignInError("the authorization server gave an empty token");
 		return {
 			// If the server does not say what it granted, it has granted what was requested.
 			...toPersisted(
@@ -168,8 +167,12 @@ function createFlow(
 		provider,
 		address() {
 			// The server chose this address, and the opener accepts more than web pages.
-			if (address?.protocol === "https:" || address?.protocol === "http:") return address;
-			throw new McpSignInError("the authorization server names no web page to sign in on");
+			if (address === null || !/^https?:$/.test(address.protocol)) {
+				throw new McpSignInError("the authorization server names no web page to sign in on");
+			}
+			if (isSecure(address)) return address;
+			const page = `${address.origin}${address.pathname}`;
+			throw new McpSignInError(`the page to sign in on, ${page}, does not use https, which it must`);
 		},
 		client() {
 			const { client_id = "", client_secret } = information ?? {};

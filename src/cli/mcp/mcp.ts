@@ -217,7 +217,7 @@ async function authorize(name: string, hostServices: McpServices): Promise<void>
 	} catch (thrown) {
 		if (!(thrown instanceof McpSignInError || thrown instanceof McpConnectionError)) throw thrown;
 		const what = thrown instanceof McpSignInError ? "Signing in" : "Connecting";
-		throw new McpError(`${what} to '${name}' failed: ${thrown.message}.`);
+		throw new McpError(`${what} to '${name}' failed: ${thrown.message.replace(/\.$/, "")}.`);
 	}
 }
 
