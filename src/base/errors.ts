@@ -59,6 +59,20 @@ export function errorText(thrown: unknown): string {
 	}
 }
 
+/**
+ * The text of what `fetch`, or the body of its answer, threw: `fetch` itself says no more than "fetch failed", its cause says
+ * why.
+ */
+export function fetchFailureText(thrown: unknown): string {
+	const cause = fetchFailureCause(thrown);
+	return errorText(cause) || systemErrorCode(cause) || "no reason given";
+}
+
+/** What `fetch` hides in its error. */
+export function fetchFailureCause(thrown: unknown): unknown {
+	return isError(thrown) && thrown.cause !== undefined ? thrown.cause : thrown;
+}
+
 /** Whether the operating system refused something, as opposed to a bug of ours. */
 export function isSystemError(thrown: unknown): thrown is Error {
 	return /^E[A-Z0-9]+$/.test(systemErrorCode(thrown) ?? "");

@@ -116,6 +116,13 @@ describe("a command", () => {
 });
 
 describe("a request", () => {
+	it("that fails says why", async () => {
+		const fetch: Fetch = async () => {
+			throw new TypeError("fetch failed", { cause: new Error("connect ECONNREFUSED 127.0.0.1:7") });
+		};
+		expect(await run(http, { fetch })).toEqual(failing("could not be asked: connect ECONNREFUSED 127.0.0.1:7"));
+	});
+
 	it("has the input as its body, and answers as a command does", async () => {
 		const requests: { readonly url: unknown; readonly init: RequestInit | undefined }[] = [];
 		const fetch: Fetch = async (url, init) => {

@@ -1,7 +1,9 @@
 // Runs a hook that a session was created with: its input as JSON on stdin or in a request, its verdict from the JSON that
 // it answers. Unlike a hook of the settings it has to answer: what is no answer is a failure.
+
 import * as v from "valibot";
 import type { Clock } from "../base/clock.ts";
+import { fetchFailureText } from "../base/errors.ts";
 import { isRecord } from "../base/json.ts";
 import { cut } from "../base/sentence.ts";
 import { hookDenialSchema, type SessionHook, type SessionHookVerdict } from "../events/session-hook.ts";
@@ -115,9 +117,7 @@ async function runRequest(
 	} catch (thrown) {
 		if (signal.aborted) return completed;
 		if (late.signal.aborted) return timedOut(timeout);
-		return failed(
-			`HTTP hook could not be asked: ${cut(thrown instanceof Error ? thrown.message : "unknown", shownText)}`,
-		);
+		return failed(`HTTP hook could not be asked: ${cut(fetchFailureText(thrown), shownText)}`);
 	} finally {
 		withdraw();
 	}

@@ -1,5 +1,5 @@
 // The errors of requests without an answer, with texts for people.
-import { errorText, systemErrorCode } from "../base/errors.ts";
+import { fetchFailureCause, fetchFailureText, systemErrorCode } from "../base/errors.ts";
 
 /**
  * Why a request was not made, or its answer interrupted: unusable settings, a refusing proxy, a forbidden address, or
@@ -41,11 +41,10 @@ const untrustedCodes: ReadonlySet<string> = new Set([
 
 /** The cause of a rejected `fetch`, or of an interrupted body. */
 export function toNetworkFailure(thrown: unknown): NetworkFailure {
-	// fetch hides the cause in "fetch failed"; `cause` has the system's error code.
-	const cause = thrown instanceof Error && thrown.cause !== undefined ? thrown.cause : thrown;
+	const cause = fetchFailureCause(thrown);
 	if (cause instanceof NetworkError) return { kind: cause.kind, message: cause.message };
 	const code = systemErrorCode(cause);
-	const message = errorText(cause) || code || "no reason given";
+	const message = fetchFailureText(thrown);
 	if (code !== null && timeoutCodes.has(code)) return { kind: "timeout", message };
 	if (code === null || !untrustedCodes.has(code)) return { kind: "connection", message };
 	return {

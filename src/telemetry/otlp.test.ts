@@ -26,7 +26,7 @@ const requestTime = 1e9;
 
 type Answer = Parameters<typeof startTraceCollector>[0];
 
-async function createSubject(answer?: Answer, ownClock?: Clock) {
+async function createSubject(answer?: Answer, ownClock?: Clock, fetch = globalThis.fetch) {
 	const clock = createFakeClock();
 	const collector = await startTraceCollector(answer);
 	const warnings: unknown[] = [];
@@ -38,7 +38,7 @@ async function createSubject(answer?: Answer, ownClock?: Clock) {
 		timeout: requestTime,
 		resource: { "service.name": "agentwire" },
 		scope: { name: "agentwire", version: "1" },
-		fetch: globalThis.fetch,
+		fetch,
 		random: () => 0.5,
 		clock: ownClock ?? clock,
 		log: { debug() {}, info() {}, warn: note, error: note },
@@ -198,6 +198,14 @@ describe("exporter of spans", () => {
 			.toBe(2);
 		await exporter.end(1000);
 		expect(exporter.dropped).toBe(0);
+	});
+
+	it("says why a collector cannot be reached", async () => {
+		const refused = new TypeError("fetch failed", { cause: new Error("connect ECONNREFUSED 127.0.0.1:7") });
+		const { exporter, warnings } = await createSubject(undefined, undefined, () => Promise.reject(refused));
+		exporter.add(span(1));
+		await exporter.end(20);
+		expect(warnings).toMatchObject([["Spans could not be sent.", { reason: expect.stringContaining("ECONNREFUSED") }]]);
 	});
 
 	it("does not wait to try again at the end", async () => {

@@ -1,7 +1,7 @@
 // Sends spans to a collector of OpenTelemetry: OTLP over HTTP as JSON, in batches. Nothing ever waits for it: what does not
 // fit into its queue is dropped and counted.
 import type { Clock } from "../base/clock.ts";
-import { errorText } from "../base/errors.ts";
+import { fetchFailureText } from "../base/errors.ts";
 import { isRecord } from "../base/json.ts";
 import type { Log } from "../base/log.ts";
 import { toWellFormed } from "../base/well-formed.ts";
@@ -191,7 +191,7 @@ export class OtlpExporter {
 			if (!retriedStatus.has(response.status)) return { kind: "refused" };
 			return { kind: "again", after: readRetryAfter(response.headers.get("retry-after"), clock.now()) };
 		} catch (thrown) {
-			this.#warn(late.signal.aborted ? `no answer in ${timeout} ms` : errorText(thrown));
+			this.#warn(late.signal.aborted ? `no answer in ${timeout} ms` : fetchFailureText(thrown));
 			return { kind: "again", after: null };
 		} finally {
 			withdraw();

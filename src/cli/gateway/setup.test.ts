@@ -62,6 +62,11 @@ describe("offered", () => {
 		["a redirect", answering(302, {}), "answered with HTTP 302"],
 		["no models", answering(200, { data: [] }), "lists no models"],
 		["no answer", () => Promise.reject(new Error(`lost ${key}`)), "did not answer"],
+		[
+			"no connection",
+			() => Promise.reject(new TypeError("fetch failed", { cause: new Error("connect ECONNREFUSED") })),
+			"did not answer (connect ECONNREFUSED)",
+		],
 	])("says what is wrong with %s, without the key", async (_, fetch, text) => {
 		const { setup } = createSubject(fetch);
 		const failed = setup.offered({ provider: "openai", key });

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import path from "node:path";
 import * as v from "valibot";
 import type { Clock } from "../../base/clock.ts";
-import { errorText, isSystemError, KernelError } from "../../base/errors.ts";
+import { fetchFailureText, isSystemError, KernelError } from "../../base/errors.ts";
 import { redactSecrets } from "../../base/redaction.ts";
 import { type AddedModel, withAddedModel } from "../../config/added-model.ts";
 import type { Configuration } from "../../config/configuration.ts";
@@ -133,7 +133,7 @@ async function listOffered(entry: ProviderEntry, { network }: SetupParts): Promi
 		status = response.status;
 		body = await readBounded(response);
 	} catch (thrown) {
-		throw fail(`did not answer (${errorText(thrown)})`);
+		throw fail(`did not answer (${fetchFailureText(thrown)})`);
 	}
 	if (status === 401 || status === 403) throw fail(`refuses the key (HTTP ${status})`);
 	if (status !== 200) throw fail(`answered with HTTP ${status}`);

@@ -1,7 +1,7 @@
 // SearchWeb: queries the search service of the settings, and shows the results.
 import * as v from "valibot";
 import { withAdmissionNote } from "../../base/client-admission.ts";
-import { errorText } from "../../base/errors.ts";
+import { fetchFailureText } from "../../base/errors.ts";
 import { sentences } from "../../base/sentence.ts";
 import { type ToolReturn, toolError } from "../../events/content.ts";
 import { boolean, integer } from "../argument-schemas.ts";
@@ -175,8 +175,6 @@ export function createSearchWeb({ web, clock }: ToolEnvironment): Tool | null {
 	});
 }
 
-/** `fetch` hides the cause in "fetch failed"; `cause` has the error code. */
 function reason(thrown: unknown): string {
-	const cause = thrown instanceof Error && thrown.cause !== undefined ? thrown.cause : thrown;
-	return (errorText(cause) || "no reason given").replace(/\.$/, "");
+	return fetchFailureText(thrown).replace(/\.$/, "");
 }
