@@ -334,7 +334,13 @@ const storeTable = exactTable({
 	/** Read by the store, not here. */
 	url: v.optional(text, ""),
 	schema: v.optional(
-		v.pipe(text, v.regex(/^[a-z_][a-z0-9_]{0,39}$/, "must be a name of at most 40 letters, digits and underscores")),
+		v.pipe(
+			text,
+			v.regex(
+				/^[a-z_][a-z0-9_]{0,39}$/,
+				"must be a name of at most 40 lower-case letters, digits and underscores, without a digit at its beginning",
+			),
+		),
 		"agentwire",
 	),
 	password_file: v.optional(caFile, ""),
