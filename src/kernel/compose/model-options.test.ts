@@ -33,16 +33,27 @@ it("names a model as the settings do, unless a variable says that it is another 
 });
 
 it("says what a model accepts, and whether it thinks", async () => {
-	const [, named, plain] = listModelOptions(await configure("anthropic"), {});
+	const [, named, plain] = listModelOptions(await configure("vertexai"), {});
 	expect([named?.thinking, plain?.thinking]).toEqual(["optional", "never"]);
 	expect([named?.accepts, plain?.accepts]).toEqual([
-		{ image: false, audio: false, video: false },
-		{ image: false, audio: false, video: true },
+		{ image: false, audio: true, video: false },
+		{ image: false, audio: true, video: true },
 	]);
 	for (const type of ["kimi", "gemini"] as const) {
 		expect(listModelOptions(await configure(type), {})[0]?.accepts.audio).toBe(true);
 	}
 });
+
+it.each(["openai_responses", "anthropic"] as const)(
+	"says that %s takes no audio and video, whatever the model",
+	async (type) => {
+		expect(listModelOptions(await configure(type), {})[2]?.accepts).toEqual({
+			image: false,
+			audio: false,
+			video: false,
+		});
+	},
+);
 
 it("leaves out a model whose provider cannot be reached", async () => {
 	expect(listModelOptions(await configure("anthropic", ""), {})).toEqual([]);

@@ -13,6 +13,7 @@ export function listModelOptions(settings: Configuration, environment: Environme
 		if (selection.kind === "none") return [];
 		const { model } = selection;
 		const budgets = thinkingBudgets(selection.provider.type, model.name);
+		const { media } = acceptanceOf(selection.provider.type, selection.provider.baseUrl);
 		return {
 			alias,
 			name: shownName(alias, model.name, settings),
@@ -22,8 +23,8 @@ export function listModelOptions(settings: Configuration, environment: Environme
 			...(budgets === null ? {} : { thinkingBudgets: budgets }),
 			accepts: {
 				image: model.capabilities.has("image_in"),
-				audio: acceptanceOf(selection.provider.type, selection.provider.baseUrl).media.audio,
-				video: model.capabilities.has("video_in"),
+				audio: media.audio,
+				video: media.videos && model.capabilities.has("video_in"),
 			},
 			price,
 		};
