@@ -524,6 +524,21 @@ export function describeSessions(name: string, reach: ReachSessions, lacks: Sess
 			},
 		);
 
+		unless("context")("add what comes several times at once under one name, or one key, once", async () => {
+			const { sessions } = await createSubject();
+			const { session } = await sessions.create(plainRequest);
+			const addContext = () => session.send({ type: "context.add", text: "It rains.", name: "n" });
+			const notify = (id: string) =>
+				session.send({ type: "notification.add", id, kind: "build.done", input: "all is well", key: "k" });
+			expect(await Promise.all([addContext(), addContext()])).toEqual([{ added: true }, { added: false }]);
+			expect((await session.conversation()).messages).toHaveLength(1);
+			expect(await Promise.all([notify("e1"), notify("e2")])).toEqual([
+				{ added: true, id: "e1" },
+				{ added: false, id: "e1" },
+			]);
+			expect(await session.externalEvents()).toHaveLength(1);
+		});
+
 		it("are forked, whole or cut, loaded or not, and not while they work", async () => {
 			const store = createMemoryStore();
 			const models = { m: { provider: "p", model: "echo", max_context_size: 1_000_000 } };

@@ -63,6 +63,7 @@ export class Notifications {
 	readonly #settings: NotificationSettings;
 	readonly #known = new Map<string, StoredNotification>();
 	readonly #keys = new Set<string>();
+	/** By the id of a notification, and what is done with one after the other: `wire` for deliveries, `add` for additions. */
 	readonly #queue = createKeyedQueue();
 	/** Writes to the store that have not finished. */
 	readonly #persistence = new Set<Promise<void>>();
@@ -90,7 +91,11 @@ export class Notifications {
 	 * Persists a notification from outside of the session. What was added under a key is added once: false then, with the
 	 * id of the first one. Fails `invalid-input` for another body under a known key, `overloaded` when too many wait.
 	 */
-	async add(event: AddedEvent): Promise<{ readonly added: boolean; readonly id: string }> {
+	add(event: AddedEvent): Promise<{ readonly added: boolean; readonly id: string }> {
+		return this.#queue.run("add", () => this.#add(event));
+	}
+
+	async #add(event: AddedEvent): Promise<{ readonly added: boolean; readonly id: string }> {
 		if (!(await this.load())) {
 			throw new KernelError("storage-failed", "The notifications of the session cannot be read; the log says why.");
 		}

@@ -4,6 +4,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { KernelError, toKernelError } from "../../base/errors.ts";
+import { createKeyedQueue } from "../../base/keyed-queue.ts";
 import type { Command, CommandType, CommandValues } from "../../events/command.ts";
 import { textPart } from "../../events/content.ts";
 import type { AgentEvent, Cursor } from "../../events/event.ts";
@@ -65,6 +66,7 @@ export class Session implements SessionApi {
 	};
 	readonly #turns: SessionTurns;
 	readonly #startHooks = new AbortController();
+	readonly #additions = createKeyedQueue();
 	#begun: Promise<void> = Promise.resolve();
 	#closing = false;
 
@@ -382,25 +384,29 @@ export class Session implements SessionApi {
 		return await this.#assembled.title.set(title);
 	}
 
-	async #addToContext(text: string, name: string | null): Promise<{ readonly added: boolean }> {
-		const refuseTurn = () => {
-			if (this.turnId !== null) throw new KernelError("busy", "An agent turn is in progress: wait for its end.");
-		};
-		this.#checkOpen();
-		refuseTurn();
-		const { context } = await this.#assembled.main.load();
-		refuseTurn();
-		const content = [textPart(text)];
-		const known =
-			name === null ? undefined : context.messages.find((each) => each.role === "system" && each.name === name);
-		if (known !== undefined) {
-			if (isDeepStrictEqual(known.content, content)) return { added: false };
-			throw new KernelError("invalid-input", `Another text was added under the name ${name}.`);
-		}
-		const message = { role: "system", content, ...(name === null ? {} : { name }) } as const;
-		await context.append([{ type: "message", message }]);
-		await this.#parts.stored.commit({}, { sync: true });
-		return { added: true };
+	/** One after the other: what comes twice at once under one name is added once. */
+	#addToContext(text: string, name: string | null): Promise<{ readonly added: boolean }> {
+		return this.#additions.run("", async () => {
+			this.#checkOpen();
+			this.#refuseTurn();
+			const { context } = await this.#assembled.main.load();
+			this.#refuseTurn();
+			const content = [textPart(text)];
+			const known =
+				name === null ? undefined : context.messages.find((each) => each.role === "system" && each.name === name);
+			if (known !== undefined) {
+				if (isDeepStrictEqual(known.content, content)) return { added: false };
+				throw new KernelError("invalid-input", `Another text was added under the name ${name}.`);
+			}
+			const message = { role: "system", content, ...(name === null ? {} : { name }) } as const;
+			await context.append([{ type: "message", message }]);
+			await this.#parts.stored.commit({}, { sync: true });
+			return { added: true };
+		});
+	}
+
+	#refuseTurn(): void {
+		if (this.turnId !== null) throw new KernelError("busy", "An agent turn is in progress: wait for its end.");
 	}
 
 	async #stopTask(id: string): Promise<{ readonly stopped: boolean }> {
