@@ -177,6 +177,29 @@ describe("the background tasks of a session", () => {
 			expect((await news()).sort()).toEqual(["task.killed", "task.lost"]);
 		});
 
+		it.each([
+			["is ended with it", false, "The session ended."],
+			["goes on if it may outlive it", true, null],
+		])(
+			"that is being started when its session ends %s, and is followed no longer",
+			async (_name, keeps, killReason) => {
+				const gate = createDeferred<void>();
+				const slowly: StartWorker = async (...worker) => {
+					await gate.promise;
+					return await startWorker(...worker);
+				};
+				const tasks = create({ keepAliveOnExit: keeps }, { startWorker: slowly });
+				const starting = tasks.startCommand(request, "c1");
+				await settle();
+				await tasks.end();
+				gate.resolve();
+				const id = idOf(await starting);
+				expect(await controlOf(id)).toMatchObject({ killReason });
+				expect(workers[0]?.happened).toEqual([...(keeps ? [] : ["nudged"]), "released"]);
+				expect(await activeIds(tasks)).toEqual([]);
+			},
+		);
+
 		it("does not start above the limit, and starts when another one has ended", async () => {
 			const tasks = create({ maxRunningTasks: 2 });
 			const started = await Promise.all([1, 2, 3].map((n) => tasks.startCommand(request, `c${n}`)));

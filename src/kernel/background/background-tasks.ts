@@ -132,6 +132,7 @@ export class BackgroundTasks {
 			const started = await start();
 			if (!started.ok) return started;
 			this.#track(started.active);
+			if (this.#ending !== null) await this.#endLate(started.active);
 			return { ok: true, task: started.task };
 		} finally {
 			this.#starting -= 1;
@@ -200,6 +201,20 @@ export class BackgroundTasks {
 		const rest = [...this.#active.values()];
 		for (const task of rest) task.leave();
 		await this.#areOver(rest, lastPatience);
+	}
+
+	/** Ends a task that was being started when the others were ended. */
+	async #endLate(task: ActiveTask): Promise<void> {
+		const isPersisted = task.canOutlive && this.#settings.settings.keepAliveOnExit;
+		try {
+			if (!isPersisted) await task.stop(endReason);
+		} catch (thrown) {
+			const { id } = task.stored.spec;
+			this.#settings.log.warn("The end of a background task could not be requested.", { task: id, error: thrown });
+		} finally {
+			task.leave();
+		}
+		await this.#areOver([task], lastPatience);
 	}
 
 	async #endThose(isMeant: (task: ActiveTask) => boolean): Promise<void> {
