@@ -202,8 +202,12 @@ export async function openDiskSession(
 			await sessionLog.settled();
 			await leave(becomesLast);
 		} finally {
-			await Promise.all([sessionLog.close(), ...agentLines.map((lines) => lines.close())]);
-			await beginning.lease()?.release();
+			try {
+				await Promise.all([sessionLog.close(), ...agentLines.map((lines) => lines.close())]);
+			} finally {
+				// This process lives on: whoever opens the session next would have to wait, or be refused.
+				await beginning.lease()?.release();
+			}
 		}
 	};
 

@@ -55,6 +55,24 @@ describe("the lease of a session", () => {
 		expect(await readdir(leases)).toEqual([]);
 	});
 
+	it("is released at the end of a session also when a file of it cannot be closed", async () => {
+		const disk = createDiskFiles();
+		const failure = Object.assign(new Error("EIO: i/o error, close"), { code: "EIO" });
+		const files: Files = {
+			...disk,
+			async openAppend(file) {
+				const opened = await disk.openAppend(file);
+				return { ...opened, close: () => opened.close().then(() => Promise.reject(failure)) };
+			},
+		};
+		const log = createMemoryLog();
+		const session = await open({ files, log });
+		await session.commit({ context: { kind: "append", rows: [promptRow] } });
+		await session.close();
+		expect(log.lines).toContainEqual(expect.objectContaining({ message: "closing the session failed" }));
+		expect(await readdir(leases)).toEqual([]);
+	});
+
 	it("is acquired before an existing session is read, and waits for its owner to release it", async () => {
 		await makeSession();
 		const holder = await open();
