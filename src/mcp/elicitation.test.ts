@@ -71,6 +71,33 @@ describe("a form", () => {
 		expect((await fill({ f: field }, [answer])).result).toEqual({ action: "accept", content: { f: value } });
 	});
 
+	it.each<[string, object, string, unknown]>([
+		["by its case", { type: "string", enum: ["a", "A"] }, "A", "A"],
+		["by its label before the value of another", { type: "string", enum: ["1", "2"], enumNames: ["2", "1"] }, "1", "2"],
+		[
+			"by its label before its value in another case",
+			{ type: "string", enum: ["x", "Yes"], enumNames: ["yes"] },
+			"Yes",
+			"Yes",
+		],
+		["of several", { type: "array", items: { enum: ["b", "B"] } }, "B", ["B"]],
+		["with blanks around it", { type: "string", enum: [" a"] }, " a", " a"],
+	])("takes the choice that was chosen %s", async (_, field, answer, value) => {
+		expect((await fill({ f: field }, [answer], ["f"])).result).toEqual({ action: "accept", content: { f: value } });
+	});
+
+	it("distinguishes its own choices from those of the server", async () => {
+		const rsvp = { type: "string", enum: ["Accept", "Decline", "Leave out"] };
+		const { result, labels } = await fill({ one: rsvp, other: rsvp, last: rsvp }, [
+			"Decline",
+			"Leave out",
+			"Leave it out",
+		]);
+		expect(result).toEqual({ action: "accept", content: { one: "Decline", other: "Leave out" } });
+		expect(labels[0]).toEqual(["Accept", "Decline", "Leave out", "Leave it out", "Decline to answer"]);
+		expect((await fill({ one: rsvp }, ["Decline to answer"])).result).toEqual({ action: "decline" });
+	});
+
 	it("omits optional fields, unless they have a default", async () => {
 		const properties = { a: { type: "string" }, b: { type: "string", default: "x" } };
 		const { result, labels } = await fill(properties, ["Leave out", "x"]);

@@ -8,8 +8,21 @@ import type { Asker } from "./running-call.ts";
 /** How often a field is asked again after an invalid answer. */
 const tries = 3;
 
-const refusal = { label: "Decline", description: "Tell the server nothing." };
-const omission = { label: "Leave out", description: "Go on without an answer to this." };
+/** A choice of our own; the other label is for where a choice of the server has the first one. */
+interface OwnChoice {
+	readonly label: string;
+	readonly otherLabel: string;
+	readonly description: string;
+}
+
+const refusal = { label: "Decline", otherLabel: "Decline to answer", description: "Tell the server nothing." };
+const omission = { label: "Leave out", otherLabel: "Leave it out", description: "Go on without an answer to this." };
+
+/** The choice among those of the field. */
+function besides({ label, otherLabel, description }: OwnChoice, { choices }: FormField) {
+	const isTaken = choices.some((choice) => choice.label === label);
+	return { label: isTaken ? otherLabel : label, description };
+}
 
 type Form = NonNullable<ElicitResult["content"]>;
 
@@ -41,13 +54,14 @@ type FieldAnswer =
 
 async function askField(field: FormField, preface: string, asker: Asker, signal: AbortSignal): Promise<FieldAnswer> {
 	let complaint = "";
+	const [omit, refuse] = [besides(omission, field), besides(refusal, field)];
 	for (let count = 0; count < tries; count += 1) {
 		const question = [preface, field.label, complaint].filter((line) => line !== "").join("\n");
 		const outcome = await ask(
 			{
 				question,
 				header: "MCP",
-				options: [...field.choices, ...(field.isOptional ? [omission] : []), refusal],
+				options: [...field.choices, ...(field.isOptional ? [omit] : []), refuse],
 				multi_select: field.isList,
 			},
 			asker,
@@ -55,8 +69,8 @@ async function askField(field: FormField, preface: string, asker: Asker, signal:
 		);
 		if (outcome.kind !== "answered") return toRefusal(outcome);
 		const text = Object.values(outcome.answers)[0] ?? "";
-		if (text === refusal.label) return { kind: "decline" };
-		if (text === omission.label && field.isOptional) return { kind: "value", value: null };
+		if (text === refuse.label) return { kind: "decline" };
+		if (text === omit.label && field.isOptional) return { kind: "value", value: null };
 		const read = field.read(text);
 		if (read.ok) return { kind: "value", value: read.value };
 		complaint = `"${text.slice(0, 100)}" does not fit: ${read.issue}.`;
@@ -66,7 +80,12 @@ async function askField(field: FormField, preface: string, asker: Asker, signal:
 
 async function askConsent(preface: string, asker: Asker, signal: AbortSignal): Promise<ElicitResult> {
 	const consent = { label: "Accept", description: "Let the server go on." };
-	const question = { question: preface, header: "MCP", options: [consent, refusal], multi_select: false };
+	const question = {
+		question: preface,
+		header: "MCP",
+		options: [consent, { label: refusal.label, description: refusal.description }],
+		multi_select: false,
+	};
 	const outcome = await ask(question, asker, signal);
 	if (outcome.kind !== "answered") return { action: toRefusal(outcome).kind };
 	const isAccepted = Object.values(outcome.answers)[0] === consent.label;

@@ -152,10 +152,18 @@ function shown<T extends FieldValue>(choices: readonly Choice<T>[], preferred: T
 	}));
 }
 
+/** The choice with this label, or else this value; case counts where it distinguishes choices. */
 function find<T extends FieldValue>(choices: readonly Choice<T>[], answer: string): Choice<T> | null {
-	const wanted = answer.trim().toLowerCase();
-	const fits = ({ label, value }: Choice<T>) => [label, String(value)].some((each) => each.toLowerCase() === wanted);
-	return choices.find(fits) ?? null;
+	const exact = (text: string) => text.trim();
+	const folded = (text: string) => text.trim().toLowerCase();
+	for (const spell of [exact, folded]) {
+		const wanted = spell(answer);
+		const found =
+			choices.find(({ label }) => spell(label) === wanted) ??
+			choices.find(({ value }) => spell(String(value)) === wanted);
+		if (found !== undefined) return found;
+	}
+	return null;
 }
 
 function oneOf<T extends FieldValue>(choices: readonly Choice<T>[], preferred: T | undefined): Reading {
