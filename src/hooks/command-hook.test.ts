@@ -71,6 +71,19 @@ describe("a command hook", () => {
 		expect(await run(command)).toEqual(decision);
 	});
 
+	it("that says too much to be read is a failure, unless it says what cannot be a decision", async () => {
+		const tooLong = `printf '{"hookSpecificOutput": {"permissionDecision": "deny"}, "more": "'; head -c 2000000 /dev/zero | tr '\\0' x; echo '"}'`;
+		expect(await run(tooLong)).toEqual(allow);
+		const { action, reason } = await run(tooLong, { failClosed: true });
+		expect(action).toBe("block");
+		expect(reason).toContain("wrote more than 1 MiB");
+		expect(await run("head -c 2000000 /dev/zero | tr '\\0' x", { failClosed: true })).toEqual(allow);
+		const late = `head -c 2000000 /dev/zero >&2\n${permission({ permissionDecision: "deny" })}`;
+		expect((await run(late, { failClosed: true })).action).toBe("block");
+		const loud = `${permission({ permissionDecision: "deny" })}\nhead -c 2000000 /dev/zero >&2`;
+		expect(await run(loud, { failClosed: true })).toEqual(deny(""));
+	});
+
 	it("gives a model no longer reason than a tool's output", async () => {
 		const { reason } = await run("head -c 500000 /dev/zero | tr '\\0' r >&2; exit 2");
 		expect(reason).toHaveLength(50_000);

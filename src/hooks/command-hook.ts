@@ -15,7 +15,8 @@ const blockingExitCode = 2;
 
 /**
  * Runs the command with `input` on stdin (agent-kernel §10.2). Exit code 2 blocks with stderr as the reason; exit code
- * 0 blocks when stdout is JSON that denies permission. Everything else allows, or blocks when the hook fails closed.
+ * 0 blocks when stdout is JSON that denies permission, and otherwise allows, unless more was written than is read, and such
+ * JSON may be missing. Everything else allows, or blocks when the hook fails closed.
  */
 export async function runCommandHook(
 	hook: CommandHook,
@@ -44,7 +45,11 @@ function decisionOf(hook: CommandHook, outcome: RunOutcome): HookDecision {
 	switch (ended.kind) {
 		case "exited":
 			if (ended.exitCode === blockingExitCode) return blocked(outcome.errorOutput.trim());
-			if (ended.exitCode === 0) return deniedPermission(outcome.output) ?? allowed;
+			if (ended.exitCode === 0) {
+				const denied = deniedPermission(outcome.output);
+				if (denied !== null) return denied;
+				return mayLackDecision(outcome) ? whenFailed(hook, "wrote more than 1 MiB") : allowed;
+			}
 			return whenFailed(hook, `exited with code ${ended.exitCode}`);
 		case "signalled":
 			return whenFailed(hook, `was ended by ${ended.signal}`);
@@ -59,6 +64,11 @@ function decisionOf(hook: CommandHook, outcome: RunOutcome): HookDecision {
 
 function whenFailed(hook: CommandHook, what: string): HookDecision {
 	return hook.failClosed ? blocked(`The hook \`${hook.command}\` ${what}, and it is set to block then.`) : allowed;
+}
+
+/** Whether stdout may have a decision that was cut off. */
+function mayLackDecision({ truncated, output }: RunOutcome): boolean {
+	return truncated && /^\s*(?:\{|$)/.test(output);
 }
 
 /** The block that JSON on stdout requests; null for any other output. */
