@@ -33,6 +33,13 @@ describe("an identical call repeated", () => {
 		expect(String(outputs[2]).startsWith("Look output")).toBe(true);
 	});
 
+	it("quotes only whole characters of long arguments", async () => {
+		const long: ModelScript = [call("c", "Look", JSON.stringify({ a: `${"x".repeat(293)}😀 and more` })), done()];
+		const { outputs } = await run([...Array.from({ length: 5 }, () => long), end]);
+		expect(String(outputs[4])).toContain("x…");
+		expect(String(outputs[4])).not.toMatch(/\p{Surrogate}/u);
+	});
+
 	it("ends the turn at the twelfth call, with its result in the context", async () => {
 		const { outcome, outputs, rows } = await run(Array.from({ length: 20 }, () => same));
 		expect(outcome).toEqual({ status: "finished", stoppedBy: "repetition" });

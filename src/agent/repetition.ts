@@ -1,5 +1,6 @@
 // Guards against a model that repeats the same call: counts identical calls in a row over the steps of a turn, and
 // reminds the model in the call's own output (agent-kernel §5.4).
+import { cut } from "../base/sentence.ts";
 import { type ToolCall, type ToolReturn, textPart } from "../events/content.ts";
 import { reminderText } from "./marked-text.ts";
 
@@ -74,8 +75,7 @@ function reminder({ function: { name, arguments: text } }: ToolCall, count: numb
 		return "This is the same call as before, with the same arguments, and its result is unlikely to change. Use what you have, or try something else.";
 	}
 	const quoted = text ?? "{}";
-	const shown = quoted.length > quoteLimit ? `${quoted.slice(0, quoteLimit)}…` : quoted;
-	const fact = `\`${name}\` was called ${count} times in a row with these arguments: ${shown}`;
+	const fact = `\`${name}\` was called ${count} times in a row with these arguments: ${cut(quoted, quoteLimit)}`;
 	if (count < urgentCount)
 		return `${fact}\nRepeating it does not help. Change the arguments, use another tool, or go on.`;
 	return `${fact}\nDo not call a tool now. Say what you know and what keeps you from going on. The turn is ended after ${lastCount} such calls.`;

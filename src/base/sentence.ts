@@ -1,4 +1,5 @@
 // Builds one-line texts for people from sentences or from foreign text.
+import { beginning } from "./well-formed.ts";
 
 /** Joins the parts that are not empty on one line, each ended by a full stop. */
 export function sentences(...parts: readonly string[]): string {
@@ -15,5 +16,5 @@ export function oneLine(text: string): string {
 
 /** Foreign text, which may be of any length, with no more than so many characters of it. */
 export function cut(text: string, characters: number): string {
-	return text.length > characters ? `${text.slice(0, characters)}…` : text;
+	return text.length > characters ? `${beginning(text, characters)}…` : text;
 }

@@ -4,3 +4,10 @@
 export function toWellFormed(text: string): string {
 	return text.replaceAll(/\p{Surrogate}/gu, "\ufffd");
 }
+
+/** The longest beginning of at most `length` UTF-16 units that contains only whole characters. */
+export function beginning(text: string, length: number): string {
+	if (text.length <= length) return text;
+	const last = text.charCodeAt(length - 1);
+	return text.slice(0, last >= 0xd800 && last <= 0xdbff ? length - 1 : length);
+}

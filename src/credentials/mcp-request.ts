@@ -1,9 +1,10 @@
 // The requests of a sign-in or a renewal of tokens: their deadline, and the text of their failures.
+
 import type { FetchLike } from "@modelcontextprotocol/client";
 import type { Clock } from "../base/clock.ts";
 import { errorText } from "../base/errors.ts";
 import { redactSecrets } from "../base/redaction.ts";
-import { oneLine } from "../base/sentence.ts";
+import { cut, oneLine } from "../base/sentence.ts";
 
 /** The network and the clock for the deadline. */
 export interface McpNetwork {
@@ -75,7 +76,7 @@ const lengthLimit = 300;
 /** A failure on one line, without secrets, with the cause that failed requests hide. */
 export function failureText(thrown: unknown): string {
 	const text = fullText(thrown);
-	return text.length > lengthLimit ? `${text.slice(0, lengthLimit)}…` : text;
+	return cut(text, lengthLimit);
 }
 
 function fullText(thrown: unknown): string {

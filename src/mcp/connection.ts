@@ -1,8 +1,10 @@
 // A server as sessions share it: connected, lost and reconnected, with its tools as last listed.
+
 import type { ElicitResult, Progress } from "@modelcontextprotocol/client";
 import { unlessAborted } from "../base/abort.ts";
 import { sleep } from "../base/clock.ts";
 import { errorText } from "../base/errors.ts";
+import { beginning } from "../base/well-formed.ts";
 import type { McpServerSettings } from "../config/mcp-servers.ts";
 import { answerForm } from "./elicitation.ts";
 import { isOfNewEra, type LinkFailure, toLinkFailure } from "./failure.ts";
@@ -314,5 +316,5 @@ const toLoss = (reason: string): LinkFailure => ({ kind: "lost", reason, name: "
 
 function describeProgress({ progress, total, message }: Progress): string {
 	const count = total === undefined ? String(progress) : `${progress} of ${total}`;
-	return message === undefined ? count : `${count}, ${message.slice(0, 200)}`;
+	return message === undefined ? count : `${count}, ${beginning(message, 200)}`;
 }

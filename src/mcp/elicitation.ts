@@ -1,5 +1,7 @@
 // Asks the person what a server requests during a call: one question for each field of its form.
+
 import type { ElicitResult } from "@modelcontextprotocol/client";
+import { beginning } from "../base/well-formed.ts";
 import type { Question, QuestionOutcome } from "../tools/operations.ts";
 import { type FormField, readForm } from "./form-field.ts";
 import type { ElicitParams } from "./link.ts";
@@ -73,7 +75,7 @@ async function askField(field: FormField, preface: string, asker: Asker, signal:
 		if (text === omit.label && field.isOptional) return { kind: "value", value: null };
 		const read = field.read(text);
 		if (read.ok) return { kind: "value", value: read.value };
-		complaint = `"${text.slice(0, 100)}" does not fit: ${read.issue}.`;
+		complaint = `"${beginning(text, 100)}" does not fit: ${read.issue}.`;
 	}
 	return { kind: "cancel" };
 }

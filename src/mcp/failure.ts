@@ -1,7 +1,9 @@
 // Classifies failures between a server and us by what may be done about them.
+
 import * as v from "valibot";
 import { errorText } from "../base/errors.ts";
 import { redactSecrets } from "../base/redaction.ts";
+import { beginning } from "../base/well-formed.ts";
 import { connectTimeoutCode, NetworkError } from "../network/network-error.ts";
 import { explainAnswer, refusedStatus } from "./failure-text.ts";
 import { NotSignedIn } from "./link.ts";
@@ -53,7 +55,7 @@ async function describeLack(thrown: unknown): Promise<string | null> {
 	if (!(thrown instanceof InsufficientScopeError)) return null;
 	const lack = "the sign-in lacks a permission for that";
 	if (thrown.requiredScope === undefined) return lack;
-	return `${lack} (${redactSecrets(thrown.requiredScope).slice(0, 200)}), for which a person has to sign in to it again`;
+	return `${lack} (${beginning(redactSecrets(thrown.requiredScope), 200)}), for which a person has to sign in to it again`;
 }
 
 async function toKind(thrown: unknown): Promise<LinkFailure["kind"]> {
@@ -96,7 +98,7 @@ const reasonLength = 500;
 /** The texts of an error and its causes, on one line and without secrets. */
 function describe(thrown: unknown): string {
 	const texts = causes(thrown).map((error) => errorText(error).replace(/\s+/g, " ").trim().replace(/\.$/, ""));
-	return redactSecrets([...new Set(texts)].filter((text) => text !== "").join(": ")).slice(0, reasonLength);
+	return beginning(redactSecrets([...new Set(texts)].filter((text) => text !== "").join(": ")), reasonLength);
 }
 
 function codesOf(thrown: unknown): string[] {

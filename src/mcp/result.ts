@@ -1,6 +1,6 @@
 // Converts the results of servers to tool results (agent-kernel §3.4). All parts share one budget of characters.
 import * as v from "valibot";
-import { toWellFormed } from "../base/well-formed.ts";
+import { beginning, toWellFormed } from "../base/well-formed.ts";
 import {
 	type ContentPart,
 	type MediaKind,
@@ -59,20 +59,13 @@ function keepWithin(pieces: readonly Piece[]): ContentPart[] {
 			left -= piece.length > left ? 0 : piece.length;
 			continue;
 		}
-		const text = cutText(piece.text, left);
+		const text = beginning(piece.text, left);
 		cut += piece.text.length - text.length;
 		left -= text.length;
 		if (text !== "" || piece.text === "") parts.push(textPart(toWellFormed(text)));
 	}
 	if (cut > 0 || dropped > 0) parts.push(textPart(describeLoss(cut, dropped)));
 	return parts;
-}
-
-function cutText(text: string, length: number): string {
-	if (text.length <= length) return text;
-	// Does not split a surrogate pair.
-	const isHalved = /[\ud800-\udbff]/.test(text.charAt(length - 1));
-	return text.slice(0, Math.max(0, isHalved ? length - 1 : length));
 }
 
 function describeLoss(cut: number, dropped: number): string {
@@ -152,7 +145,7 @@ interface Unsupported {
 /** Names content that no part can contain; if it is text, that follows. */
 function unsupported({ what, uri, mimeType, content }: Unsupported): Piece {
 	const words = [what, uri, mimeType === null ? "" : `(${mimeType})`].filter((word) => word !== "").join(" ");
-	const shown = cutText(words, descriptionLength);
+	const shown = beginning(words, descriptionLength);
 	return textPiece(
 		content === undefined
 			? `[Unsupported content: ${shown}]`

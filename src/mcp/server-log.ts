@@ -1,7 +1,10 @@
 // Logs what a server prints outside the protocol, mainly on stderr: by lines, and with limits.
+
 import type { Clock } from "../base/clock.ts";
 import { createLineSplitter, type Line } from "../base/lines.ts";
 import type { Log } from "../base/log.ts";
+import { cut } from "../base/sentence.ts";
+import { beginning } from "../base/well-formed.ts";
 
 export interface ServerLog {
 	/** Logs data from the server's stderr. */
@@ -43,14 +46,14 @@ export function createServerLog(server: string, clock: Clock, log: Log): ServerL
 		return left >= 0;
 	};
 	const note = (source: string, text: string) => {
-		const shown = text.length > shownLength ? `${text.slice(0, shownLength)}…` : text;
+		const shown = cut(text, shownLength);
 		if (isAffordable(shown.length)) log.info("An MCP server says:", { server, source, text: shown });
 	};
 	const take = (line: Line) => {
 		if (line.kind === "oversized") return note("stderr", `[a line of more than ${lineLimit} bytes]`);
 		const text = line.text.trimEnd();
 		if (text === "") return;
-		last = text.slice(0, lastLineLength);
+		last = beginning(text, lastLineLength);
 		note("stderr", text);
 	};
 	return {

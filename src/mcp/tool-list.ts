@@ -1,6 +1,8 @@
 // Parses a server's list of tools one by one: an invalid tool is left out, the others stay.
+
 import * as v from "valibot";
 import { isRecord } from "../base/json.ts";
+import { beginning } from "../base/well-formed.ts";
 import type { McpToolFilter } from "../config/mcp-servers.ts";
 import type { JsonSchema } from "../tools/tool.ts";
 
@@ -48,7 +50,7 @@ export function readTool(value: unknown): ReadTool {
 
 function nameOf(value: unknown): string {
 	const { name } = v.parse(v.fallback(v.object({ name: v.string() }), { name: "" }), value);
-	return name.slice(0, 128);
+	return beginning(name, 128);
 }
 
 export function passes(

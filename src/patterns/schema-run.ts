@@ -1,4 +1,5 @@
 // One validation of a value: the remaining work, the depth, and the faults found.
+import { cut } from "../base/sentence.ts";
 
 /** The place of a value within the whole; null for the whole. */
 export interface Place {
@@ -98,7 +99,7 @@ export class Run {
 }
 
 /** A name in a sentence. */
-export const shorten = (name: string): string => (name.length > longestName ? `${name.slice(0, longestName)}…` : name);
+export const shorten = (name: string): string => cut(name, longestName);
 
 /** As a JSON pointer. */
 export function toPath(place: Place | null): string {

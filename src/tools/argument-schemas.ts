@@ -1,6 +1,8 @@
 // Parts of argument schemas that accept what models write instead of the right type ("5" for 5, "true" for true), and
 // the sentence that reports an invalid argument. tool-definition.ts declares tools.
+
 import * as v from "valibot";
+import { cut } from "../base/sentence.ts";
 
 const integerText = /^\s*[+-]?\d+(\.0*)?\s*$/;
 const trueTexts: ReadonlySet<string> = new Set(["true", "t", "yes", "y", "on", "1"]);
@@ -44,10 +46,6 @@ function innermost(issue: v.BaseIssue<unknown>, outer: PathItems = []): Finding 
 	return inner.reduce<Finding>((best, found) => (found.path.length > best.path.length ? found : best), { issue, path });
 }
 
-function shorten(text: string): string {
-	return text.length <= shownLength ? text : `${text.slice(0, shownLength)}…`;
-}
-
 /** What was expected; the library only hints at some of it. */
 function expectation(issue: v.BaseIssue<unknown>): string {
 	switch (issue.type) {
@@ -68,5 +66,5 @@ export function issueSentence(first: v.BaseIssue<unknown>): string {
 	if (path.length === 0) return "The arguments must be a JSON object.";
 	const name = path.map((item) => String(item.key)).join(".");
 	if (issue.received === "undefined") return `Argument \`${name}\` is required.`;
-	return `Argument \`${name}\` is invalid: expected ${expectation(issue)} but received ${shorten(issue.received)}.`;
+	return `Argument \`${name}\` is invalid: expected ${expectation(issue)} but received ${cut(issue.received, shownLength)}.`;
 }

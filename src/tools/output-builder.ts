@@ -1,7 +1,8 @@
 // Builds the output of a tool within the limits of a model's context, and the result with it.
 import { sentences } from "../base/sentence.ts";
+import { beginning } from "../base/well-formed.ts";
 import { type ToolReturn, toolError, toolSuccess } from "../events/content.ts";
-import { beginning, cutLine } from "./text-limits.ts";
+import { cutLine } from "./text-limits.ts";
 
 /** Maximal characters of one output, and of one line of it. */
 export const outputLimit = 50_000;

@@ -1,11 +1,5 @@
-// Truncates text without splitting a character.
-
-/** The longest beginning of at most `length` UTF-16 units that contains only whole characters. */
-export function beginning(text: string, length: number): string {
-	if (text.length <= length) return text;
-	const last = text.charCodeAt(length - 1);
-	return text.slice(0, last >= 0xd800 && last <= 0xdbff ? length - 1 : length);
-}
+// Truncates lines without splitting a character.
+import { beginning } from "../base/well-formed.ts";
 
 /** The line, truncated if necessary to at most `length` units with the marker at its end. */
 export function cutLine(line: string, length: number, marker: string): string {

@@ -1,6 +1,8 @@
 // Resolves a path in a call: home and work directory, symbolic links, and whether it is inside the workspace. Tools
 // decide whether the file may be accessed.
+
 import path from "node:path";
+import { cut } from "../base/sentence.ts";
 import { type ToolReturn, toolError } from "../events/content.ts";
 import type { FileOperation, Subject } from "../events/subject.ts";
 import type { Files } from "../files/port.ts";
@@ -43,7 +45,7 @@ export function isAbsolutePath(spelled: string): boolean {
 /** Why a path in a call is invalid; null when it is valid. */
 export function refusePath(spelled: string): ToolReturn | null {
 	if (spelled.length > pathLimit)
-		return toolError(`The path is longer than ${pathLimit} characters: ${spelled.slice(0, 100)}…`, "Invalid path");
+		return toolError(`The path is longer than ${pathLimit} characters: ${cut(spelled, 100)}`, "Invalid path");
 	return spelled.includes("\0") ? toolError("A path has no NUL character.", "Invalid path") : null;
 }
 

@@ -2,9 +2,9 @@
 import path from "node:path";
 import { errorText } from "../../base/errors.ts";
 import { createPace } from "../../base/pace.ts";
+import { beginning } from "../../base/well-formed.ts";
 import type { HistoryEntry } from "../../events/conversation.ts";
 import type { Files } from "../../files/port.ts";
-import { beginning } from "../../tools/text-limits.ts";
 import { absolutePath } from "../../tools/workspace-paths.ts";
 import { conversationMarkdown } from "./conversation-markdown.ts";
 import { codeSpan, oneLine } from "./markdown.ts";

@@ -3,6 +3,7 @@
 import { Context, type ContextLog, lastText } from "../../agent/context.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Identifiers } from "../../base/ids.ts";
+import { beginning } from "../../base/well-formed.ts";
 import type { AgentType } from "../../definitions/agent-types.ts";
 import { withRole } from "../../definitions/system-prompt.ts";
 import type { ToolReturn } from "../../events/content.ts";
@@ -142,7 +143,7 @@ export async function runAgent(
 	const either = AbortSignal.any([signal, deadline.signal]);
 	const emitAsParent = createTurnEmit(services, [], turnId, signal);
 
-	const started = { agent_name: type.name, prompt: request.prompt.slice(0, hookText) };
+	const started = { agent_name: type.name, prompt: beginning(request.prompt, hookText) };
 	await hooks.run({ event: "SubagentStart", target: type.name, input: started }, emitAsParent, either);
 	await services.persisted(stored.begin(request.prompt, place.taskId));
 	services.emitter.addAgent(id, stored);
@@ -164,7 +165,7 @@ export async function runAgent(
 		deadline.withdraw();
 		const isWell = outcome.status === "finished" && !isBlocked;
 		if (isWell) {
-			const stopped = { agent_name: type.name, response: report.slice(0, hookText) };
+			const stopped = { agent_name: type.name, response: beginning(report, hookText) };
 			const watch = createToolWatch(hooks, emitAsParent, clock, signal);
 			watch.runConcurrently({ event: "SubagentStop", target: type.name, input: stopped });
 			await watch.end();

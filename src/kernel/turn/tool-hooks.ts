@@ -6,6 +6,7 @@ import { workIsOver } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
 import { sleep } from "../../base/clock.ts";
 import { isRecord } from "../../base/json.ts";
+import { beginning } from "../../base/well-formed.ts";
 import { joinTexts, type ToolCall, type ToolReturn } from "../../events/content.ts";
 import type { HookDecision, HookPoint } from "../../hooks/hook.ts";
 import type { EmitHookEvent, HookRunner } from "./hook-runner.ts";
@@ -49,7 +50,7 @@ export function createToolWatch(
 		run: (point) => hooks.run(point, emit, signal),
 		before: (call, input) => hooks.run(pointOf("PreToolUse", call, input, {}), emit, signal),
 		after: (call, input, result) => {
-			const output = outputText(result).slice(0, outputLimit);
+			const output = beginning(outputText(result), outputLimit);
 			runConcurrently(pointOf("PostToolUse", call, input, { tool_output: output }));
 		},
 		crashed: (call, input, error) => runConcurrently(pointOf("PostToolUseFailure", call, input, { error })),

@@ -1,7 +1,9 @@
 // Converts what a package throws to a failure. Error answers of the provider are handled before the package sees them;
 // what is left are requests that the package refuses to send and events that it cannot parse.
+
 import { errorText } from "../../base/errors.ts";
 import { isRecord } from "../../base/json.ts";
+import { beginning } from "../../base/well-formed.ts";
 import { RequestFailure } from "../http/request-failure.ts";
 import { createFailure, type ModelFailure } from "../model.ts";
 
@@ -10,7 +12,7 @@ const messageLimit = 2000;
 /** Converts anything thrown by a package or by its callbacks. */
 export function toModelFailure(thrown: unknown): ModelFailure {
 	for (const error of withCauses(thrown)) if (error instanceof RequestFailure) return error.failure;
-	const message = errorText(thrown).slice(0, messageLimit);
+	const message = beginning(errorText(thrown), messageLimit);
 	if (!isPackageError(thrown)) return createFailure("defect", message);
 	const status = thrown["statusCode"];
 	// With a success status the body could not be parsed.

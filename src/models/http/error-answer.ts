@@ -1,7 +1,9 @@
 // Interprets the error objects of providers: the kind of failure and the provider's message. Their codes differ between
 // providers and are given as data.
+
 import { isRecord } from "../../base/json.ts";
 import { cut, oneLine } from "../../base/sentence.ts";
+import { beginning } from "../../base/well-formed.ts";
 import { createFailure, type ModelFailure } from "../model.ts";
 import { withAddressNote } from "./address-note.ts";
 import { reportsOverflow } from "./context-overflow.ts";
@@ -48,7 +50,7 @@ export function createErrorReader(rules: ErrorRules): ErrorReader {
 		asked: number | null = null,
 	): ModelFailure => {
 		const { marks } = error;
-		const message = (error.message ?? fallback).slice(0, messageLimit);
+		const message = beginning(error.message ?? fallback, messageLimit);
 		const isSpent = marks.some((mark) => rules.creditMarks.has(mark) || rules.longQuota?.test(mark) === true);
 		const status = answered ?? error.numericCode ?? statusOf(marks, rules);
 		if (isSpent) return createFailure("provider", message, status);

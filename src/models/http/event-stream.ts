@@ -1,7 +1,9 @@
 // One POST answered by server-sent events, or by a plain answer: sends it, with deadlines and abort, and returns events
 // as they are pulled. Adapters interpret error answers and events.
+
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Clock } from "../../base/clock.ts";
+import { beginning } from "../../base/well-formed.ts";
 import { type BodySource, openSource } from "../../network/body-source.ts";
 import { createSilenceWatch } from "../../network/exchanges/silence.ts";
 import { type NetworkFailure, toNetworkFailure } from "../../network/network-error.ts";
@@ -239,7 +241,7 @@ async function readStart(response: Response, exchange: Exchange, timeout: number
 			text += decoder.decode(value, { stream: true });
 		}
 	});
-	return text.slice(0, errorBodyLimit);
+	return beginning(text, errorBodyLimit);
 }
 
 interface Exchange {

@@ -1,8 +1,8 @@
 // ReadFile: shows lines of a text file with their numbers, from its start or its end.
 import * as v from "valibot";
+import { beginning } from "../../base/well-formed.ts";
 import { type ToolReturn, toolError, toolSuccess } from "../../events/content.ts";
 import { integer } from "../argument-schemas.ts";
-import { beginning } from "../text-limits.ts";
 import type { Tool, ToolEnvironment } from "../tool.ts";
 import { cancelledResult, defineTool, freeUnlessRuled, never, settled } from "../tool-definition.ts";
 import { fileSubject, shownPath } from "../workspace-paths.ts";

@@ -1,5 +1,5 @@
 // Reads the lines of a file piece by piece, retaining no more of a line than requested, however long it is.
-import { beginning } from "../text-limits.ts";
+import { beginning } from "../../base/well-formed.ts";
 
 export interface TextLine {
 	/** Without its newline, and without the CR before it. */

@@ -1,6 +1,8 @@
 // Grep: searches in files with ripgrep. grep-output.ts formats its output.
+
 import path from "node:path";
 import * as v from "valibot";
+import { beginning } from "../../base/well-formed.ts";
 import { type ToolReturn, toolError } from "../../events/content.ts";
 import type { RunOutcome } from "../../processes/port.ts";
 import { boolean, integer } from "../argument-schemas.ts";
@@ -183,7 +185,7 @@ function failure(outcome: RunOutcome): ToolReturn | null {
 			return null;
 		case "exited":
 			if (ended.exitCode <= 1) return null;
-			return toolError(`The search failed: ${outcome.errorOutput.trim().slice(0, 2000)}`, failureBrief);
+			return toolError(`The search failed: ${beginning(outcome.errorOutput.trim(), 2000)}`, failureBrief);
 	}
 }
 

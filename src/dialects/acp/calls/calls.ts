@@ -1,5 +1,6 @@
 // The tool calls of a session as its editor sees them: each has an id of its own in the conversation, and is sent once
 // as a whole and then by what changes.
+import { beginning } from "../../../base/well-formed.ts";
 import type { ToolCall as ModelCall, ToolReturn } from "../../../events/content.ts";
 import type { AgentEvent, AgentPathEntry } from "../../../events/event.ts";
 import type { ToolContent, Update } from "../wire-updates.ts";
@@ -176,7 +177,7 @@ export class Calls {
 		const parent = this.#parent(origin);
 		if (parent === null) return [];
 		const { title } = describeCall(call.function.name, json, this.#workDir);
-		parent.steps.push(title.split("\n", 1)[0]?.slice(0, 200) ?? "");
+		parent.steps.push(beginning(title.split("\n", 1)[0] ?? "", 200));
 		if (parent.steps.length > maximumSteps) parent.steps.shift();
 		return [
 			{ sessionUpdate: "tool_call_update", toolCallId: parent.id, content: [codeContent(parent.steps.join("\n"))] },
