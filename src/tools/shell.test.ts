@@ -204,6 +204,22 @@ describe("Shell in the background", () => {
 	});
 });
 
+describe("Shell whose file cannot be looked for", () => {
+	it("looks for it again with the next command", async () => {
+		const { files } = place.environment;
+		let isStuck = true;
+		const status: typeof files.status = (file) =>
+			isStuck
+				? Promise.reject(Object.assign(new Error("ETIMEDOUT: no answer"), { code: "ETIMEDOUT" }))
+				: files.status(file);
+		const tool = createShell({ ...place.environment, files: { ...files, status } });
+		const run = async () => await (await prepareCall(tool, { command: "echo hello" })).execute();
+		expect(await run()).toMatchObject({ is_error: true, message: expect.stringContaining("ETIMEDOUT") });
+		isStuck = false;
+		expect(await run()).toMatchObject({ is_error: false, output: "hello\n" });
+	});
+});
+
 describe("Shell with a sandbox", () => {
 	const explained = "The sandbox has no network.";
 	const sandboxed = (missing: string | null) =>

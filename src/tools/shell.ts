@@ -219,7 +219,11 @@ export function createShell(environment: ToolEnvironment): Tool {
 	const takenPaths = new Set<string>();
 	let shell: Promise<string> | null = null;
 	const shellPath = (): Promise<string> => {
-		shell ??= findShell(environment.files);
+		// A failure is not remembered: what did not answer may answer the next command.
+		shell ??= findShell(environment.files).catch((thrown: unknown) => {
+			shell = null;
+			throw thrown;
+		});
 		return shell;
 	};
 
