@@ -9,7 +9,7 @@ export interface Denial {
 	readonly host: string;
 	/** Follows the name of the host: a clause without full stop. */
 	readonly why: string;
-	/** Milliseconds since the epoch. */
+	/** By the clock that nobody sets, in milliseconds. */
 	readonly at: number;
 }
 

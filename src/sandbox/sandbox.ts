@@ -40,8 +40,8 @@ export interface Sandbox {
 	/** Null when the sandbox is off. Rejects when the proxy cannot be started. */
 	confinementFor(roots: SandboxRoots): Promise<Confinement | null>;
 	/**
-	 * One sentence when a command looks to have failed because of its confinement. `since` is when it started, in
-	 * milliseconds since the epoch: of the proxy's refusals only later ones count.
+	 * One sentence when a command looks to have failed because of its confinement. `since` is when it started, by
+	 * the clock that nobody sets, in milliseconds: of the proxy's refusals only later ones count.
 	 */
 	explainFailure(outcome: RunOutcome, confinement: Confinement, since?: number): string | null;
 	/** Ends the proxy. */

@@ -145,8 +145,8 @@ export interface CommandSandbox {
 	/** Runs commands without it. */
 	readonly outside: Processes;
 	/**
-	 * One sentence when a command that failed looks as if the sandbox was why. `since` is when it was started, in
-	 * milliseconds since the epoch.
+	 * One sentence when a command that failed looks as if the sandbox was why. `since` is when it was started, by the clock
+	 * that nobody sets, in milliseconds.
 	 */
 	explain(outcome: RunOutcome, since: number): Promise<string | null>;
 }
