@@ -20,6 +20,8 @@ export interface FeedSource {
 	read(after: number): AsyncIterable<readonly AgentEvent[]>;
 	/** The number of the last event that was delivered to the clients. */
 	delivered(): number;
+	/** The number of the last event that earlier processes left: those that cannot be read are passed over. */
+	readonly left: number;
 }
 
 export interface FeedOptions {
@@ -187,6 +189,7 @@ export class EventFeed implements AsyncIterable<readonly AgentEvent[]> {
 			}
 		}
 		if (batch.length > 0) yield batch;
+		if (wanted <= this.#source.left) this.#position = Math.max(this.#position, wanted);
 		if (this.#position < wanted) {
 			throw new KernelError("storage-failed", `The session's journal ends at ${this.#position}, not at ${wanted}.`);
 		}

@@ -134,7 +134,7 @@ export function assembleSession(parts: SessionParts): AssembledSession {
 	const isWaiting = parts.whenUnattended === "wait";
 	const clients = new Clients({
 		emitter,
-		source: { read: (after) => stored.events(after), delivered: () => emitter.delivered },
+		source: { read: (after) => stored.events(after), delivered: () => emitter.delivered, left: emitter.delivered },
 		epoch: () => stored.cursor().epoch,
 		stamp: (body) => ({ sessionId: stored.id, turnId: null, agentPath: [], at: clock.now(), body }),
 		onGone: () => interactions.clientGone(),
