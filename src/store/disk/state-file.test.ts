@@ -6,6 +6,7 @@ import {
 	createStoreDirectory,
 	type StoreDirectory,
 } from "../../../test/support/store/store-directory.ts";
+import { createDeferred } from "../../base/deferred.ts";
 import { createDiskFiles } from "../../files/disk-files.ts";
 import { initialState, openStateFile, readPlanSlug } from "./state-file.ts";
 
@@ -32,6 +33,34 @@ describe("state.json", () => {
 			fresh,
 			recovered: async () => null,
 		});
+
+	it("has every change, also one that comes while another is saved", async () => {
+		const disk = createDiskFiles();
+		const gate = createDeferred<void>();
+		const saving = createDeferred<void>();
+		const slow = await openStateFile({
+			files: {
+				...disk,
+				async replace(...call) {
+					saving.resolve();
+					await gate.promise;
+					await disk.replace(...call);
+				},
+			},
+			found: disk,
+			log: createMemoryLog(),
+			directory,
+			fresh: false,
+			recovered: async () => null,
+		});
+		const first = slow.update({ planMode: true });
+		await saving.promise;
+		const second = slow.update({ customTitle: "Mine" });
+		gate.resolve();
+		await Promise.all([first, second]);
+		expect(slow.state()).toEqual({ ...initialState(), planMode: true, customTitle: "Mine" });
+		expect(await read()).toMatchObject({ plan_mode: true, custom_title: "Mine" });
+	});
 
 	it("preserves unknown keys, and the values that other programs write meanwhile", async () => {
 		await put("state.json", { approval: { yolo: true, mood: "calm" }, colour: "red", todos: [] });

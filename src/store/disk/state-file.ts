@@ -252,6 +252,8 @@ export async function openStateFile({
 		log.warn("what the session state says cannot be a path and is dropped", { path: statePath, key });
 	}
 	let current = fresh ? { ...initialState(), ...adopted(found) } : found;
+	/** What was changed since the state was taken that is being saved. */
+	let since: Partial<SessionState> = {};
 	/** What was not saved. */
 	let unsaved: Partial<SessionState> | null = recovered;
 	let last: Promise<unknown> = Promise.resolve();
@@ -261,6 +263,7 @@ export async function openStateFile({
 		const base = found.stored ?? known;
 		const renamed = base.custom_title !== known.custom_title;
 		const state = renamed ? { ...current, customTitle: base.custom_title } : current;
+		since = {};
 		const changed = await pace.run(() => withChange(base, change));
 		const stored = await pace.run(() => toStored(state, changed));
 		if (found.damaged) {
@@ -272,7 +275,7 @@ export async function openStateFile({
 		const text = await pace.run(() => JSON.stringify(stored, null, 2));
 		await files.replace(statePath, text, { sync: true });
 		known = stored;
-		current = { ...state, archivedAt: toState(stored).archivedAt };
+		current = { ...state, archivedAt: toState(stored).archivedAt, ...since };
 		if (found.legacy) await files.remove(path.join(directory, legacyName));
 	};
 
@@ -281,6 +284,7 @@ export async function openStateFile({
 		isStale: () => unsaved !== null,
 		update(change) {
 			current = { ...current, ...change };
+			since = { ...since, ...change };
 			const all = { ...unsaved, ...change };
 			unsaved = all;
 			const next = last.then(async () => {
