@@ -24,8 +24,8 @@ export interface LineFile {
 	/** Repairs the end of the file as an append does before its lines. Fails `storage-failed`. */
 	repairEnd(): Promise<void>;
 	/**
-	 * Takes the last append back, as if it had failed; not for a file that can be made again. Fails `storage-failed`: the next
-	 * append does it then.
+	 * Takes the last append back, as if it had failed; not for a file that can be made again, nor once it was closed. Fails
+	 * `storage-failed`: the next append does it then.
 	 */
 	undo(): Promise<void>;
 	/** Puts what was appended on stable storage. Fails `storage-failed`. */

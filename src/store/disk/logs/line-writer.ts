@@ -166,7 +166,11 @@ class LineWriter implements LineFile {
 	}
 
 	close(): Promise<void> {
-		return this.#inOrder(() => this.#closeHandle());
+		return this.#inOrder(() => {
+			// A session may have any number of subagents, each with two of these that are closed.
+			this.#lastAppended = null;
+			return this.#closeHandle();
+		});
 	}
 
 	#inOrder<T>(work: () => Promise<T>): Promise<T> {
