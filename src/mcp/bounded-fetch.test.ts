@@ -61,6 +61,7 @@ describe("the silence of a stream of events", () => {
 			clock,
 			say: (text: string) => controller?.enqueue(Buffer.from(text)),
 			end: () => controller?.close(),
+			fail: () => controller?.error(new Error("reset")),
 			reader: async () => (await fetch("http://h/")).body?.getReader(),
 		};
 	}
@@ -85,5 +86,16 @@ describe("the silence of a stream of events", () => {
 		end();
 		expect((await stream?.read())?.done).toBe(true);
 		expect(clock.waiting()).toBe(0);
+	});
+
+	it("needs no timer once its reader wants no more, or its connection has broken off", async () => {
+		const left = open(30);
+		await (await left.reader())?.cancel();
+		expect(left.clock.waiting()).toBe(0);
+		const broken = open(30);
+		const stream = await broken.reader();
+		broken.fail();
+		await expect(stream?.read()).rejects.toThrow("reset");
+		expect(broken.clock.waiting()).toBe(0);
 	});
 });

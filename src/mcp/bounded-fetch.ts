@@ -60,12 +60,16 @@ function limitSilence(seconds: number, clock: Clock): TransformStream<Uint8Array
 		withdraw();
 		withdraw = clock.after(seconds * 1000, () => controller.error(new Error(`Nothing came for ${seconds} s.`)));
 	};
-	return new TransformStream({
+	const withdrawTimer = () => withdraw();
+	// A variable, because the types of the platform do not have `cancel` yet: it runs when either side gives the stream up.
+	const transformer = {
 		start: rearm,
-		transform(bytes, controller) {
+		transform(bytes: Uint8Array, controller: TransformStreamDefaultController<Uint8Array>) {
 			rearm(controller);
 			controller.enqueue(bytes);
 		},
-		flush: () => withdraw(),
-	});
+		flush: withdrawTimer,
+		cancel: withdrawTimer,
+	};
+	return new TransformStream(transformer);
 }
