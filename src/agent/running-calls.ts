@@ -116,9 +116,17 @@ function identity(call: ToolCall): string {
  */
 const comparedLength = 64 * 1024;
 
-/** Null when the text is not JSON, too long, or nested too deep to serialize. */
+/**
+ * In numbers that may not be exact once they are read: two of them may look the same, and tools of clients get them as they
+ * are written.
+ */
+const inexactNumber = /\d{16}|\d[eE][+-]?\d{3}/;
+
+/**
+ * Null when the text is not JSON, too long, or nested too deep to serialize, and where numbers count as they are written.
+ */
 function canonicalArguments(text: string | null): string | null {
-	if (text !== null && text.length > comparedLength) return null;
+	if (text !== null && (text.length > comparedLength || inexactNumber.test(text))) return null;
 	const decoded = decodeArguments(text);
 	if (!decoded.ok) return null;
 	try {

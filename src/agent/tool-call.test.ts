@@ -130,6 +130,21 @@ describe("tools in a turn", () => {
 	});
 
 	it.each([
+		["whole numbers beyond those that are exact", "9007199254740992", "9007199254740993"],
+		["long fractions", "0.123456789012345671", "0.123456789012345672"],
+		["numbers beyond all others", "1e400", "1e500"],
+	])("takes no calls for identical whose arguments differ in %s", async (_name, one, other) => {
+		const ran: string[] = [];
+		const execute = async (_signal: AbortSignal, toolCallId: string) => {
+			ran.push(toolCallId);
+			return toolSuccess({ output: "done" });
+		};
+		const model = twoSteps(call("c1", "T", `{"id":${one}}`), call("c2", "T", `{"id":${other}}`));
+		await createTurnSubject(model, [createToolDouble("T", { execute })]).run();
+		expect(ran).toEqual(["c1", "c2"]);
+	});
+
+	it.each([
 		["an unknown tool", call("c1", "X"), "Tool `X` not found", "Tool `X` not found"],
 		["unreadable arguments", call("c1", "T", "{"), /^Error parsing JSON arguments: ./, "Invalid arguments"],
 		[
