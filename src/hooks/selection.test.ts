@@ -108,6 +108,13 @@ describe("selectHooks", () => {
 		expect(await select(hooks, shell)).toEqual([first, hooks[1], hooks[2], hooks[4]]);
 	});
 
+	it("selects, of identical commands, one that blocks on failure", async () => {
+		const closed = command("a", { failClosed: true });
+		expect(await select([command("a"), command("b"), closed, command("a")], shell)).toEqual([closed, command("b")]);
+		const unusable = command("a", { matcher: "(", failClosed: true });
+		expect(await select([command("a"), unusable], shell)).toEqual([unusable]);
+	});
+
 	it("ignores a command that does not match when it removes duplicates", async () => {
 		const second = command("a", { matcher: "Shell" });
 		expect(await select([command("a", { matcher: "Grep" }), second], shell)).toEqual([second]);

@@ -17,15 +17,15 @@ export interface Selection {
 }
 
 /**
- * The hooks of a point in their order; identical commands run once. A hook with an unusable matcher matches nothing,
- * but a command that blocks on failure is selected for every target.
+ * The hooks of a point in their order; identical commands run once, as one that blocks on failure if one of them does. A
+ * hook with an unusable matcher matches nothing, but a command that blocks on failure is selected for every target.
  */
 export async function selectHooks(
 	hooks: readonly Hook[],
 	{ event, target }: HookPoint,
 	matchers: Pick<Matchers, "find">,
 ): Promise<Selection> {
-	const commands = new Set<string>();
+	const commands = new Map<string, { readonly index: number; readonly failClosed: boolean }>();
 	const selected: SelectedHook[] = [];
 	const unusable: { hook: Hook; reason: string }[] = [];
 	const pace = createPace();
@@ -40,8 +40,11 @@ export async function selectHooks(
 			continue;
 		}
 		if (result.ok ? !result.isFound : !hook.failClosed) continue;
-		if (!commands.has(hook.command)) selected.push({ hook, refusal });
-		commands.add(hook.command);
+		const earlier = commands.get(hook.command);
+		if (earlier !== undefined && (earlier.failClosed || !hook.failClosed)) continue;
+		const index = earlier?.index ?? selected.length;
+		selected[index] = { hook, refusal };
+		commands.set(hook.command, { index, failClosed: hook.failClosed });
 	}
 	return { selected, unusable };
 }

@@ -9,10 +9,16 @@ export const hooks: readonly Breakage[] = [
 		replace: "decisions.findLast(",
 	},
 	{
-		name: "identical commands run as often as they are there",
+		name: "a command that is listed twice runs twice when the second is to block if it fails",
 		file: "hooks/selection.ts",
-		find: "if (!commands.has(hook.command)) selected.push({ hook, refusal });",
-		replace: "selected.push({ hook, refusal });",
+		find: "const index = earlier?.index ?? selected.length;",
+		replace: "const index = selected.length;",
+	},
+	{
+		name: "a command that is listed twice fails open although one of the two is to block then",
+		file: "hooks/selection.ts",
+		find: "if (earlier !== undefined && (earlier.failClosed || !hook.failClosed)) continue;",
+		replace: "if (earlier !== undefined) continue;",
 	},
 	{
 		name: "a hook that fails closed allows when its matcher cannot be used",
