@@ -13,6 +13,7 @@ import { createMemoryStore } from "../../store/memory/memory-store.ts";
 import type { StoredSession } from "../../store/session-store.ts";
 import { newRuntime, type TaskRuntime, type TaskSpec } from "../../store/stored-tasks.ts";
 import type { CommandRequest, StartedTask } from "../../tools/operations.ts";
+import type { HeldAgent } from "../subagents/subagents.ts";
 import { type BackgroundTaskSettings, BackgroundTasks } from "./background-tasks.ts";
 import type { StartWorker, WorkerOptions } from "./command-task.ts";
 import { Notifications } from "./notifications.ts";
@@ -257,6 +258,22 @@ describe("the background tasks of a session", () => {
 			await wait();
 			expect(clock.waiting()).toBe(0);
 		});
+	});
+
+	it("a subagent that cannot be started leaves no files, and is free again", async () => {
+		let released = 0;
+		const agent: HeldAgent = {
+			id: "a1",
+			typeName: "coder",
+			isResumed: false,
+			run: () => Promise.reject(new Error("not to be run")),
+			release: () => void released++,
+		};
+		const runAgent = () => Promise.reject(new Error("the disk is full"));
+		const tasks = create({}, { runAgent, subagents: { hold: async () => ({ ok: true, agent }) } });
+		const job = { description: "the job", prompt: "p", type: "coder", model: null, resume: null, timeout: 60 };
+		await expect(tasks.startAgent(job, "c1")).rejects.toThrow("the disk is full");
+		expect([await stored.tasks.list(), released]).toEqual([[], 1]);
 	});
 
 	describe("after a restart", () => {

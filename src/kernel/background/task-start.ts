@@ -73,7 +73,10 @@ export async function startAgent(request: AgentRequest, toolCallId: string, star
 			command: null,
 			agent: { agentId: agent.id, subagentType: agent.typeName, prompt, modelOverride },
 		});
-		const active = await runAgent({ task, agent, request: { ...request, timeout } });
+		const active = await runAgent({ task, agent, request: { ...request, timeout } }).catch(async (thrown: unknown) => {
+			await task.remove();
+			throw thrown;
+		});
 		return { ok: true, active, task: toView(task, { ...newRuntime, status: "running" }) };
 	} catch (thrown) {
 		agent.release();
