@@ -12,7 +12,7 @@ import { startChildTransport } from "./child-transport.ts";
 import { boundMessages } from "./incoming-message.ts";
 import { boundNotifications } from "./notification-bound.ts";
 import { watchPermissions } from "./permissions.ts";
-import { createRemoteTransport } from "./remote-transport.ts";
+import { createRemoteTransport, endGivenUpStreams } from "./remote-transport.ts";
 import { boundRequests, excessReason } from "./request-bound.ts";
 import { createServerLog } from "./server-log.ts";
 
@@ -126,7 +126,10 @@ export async function openLink(
 		withdraw();
 	}
 	isOpen = true;
-	if (server.kind === "remote") boundMessages(transport);
+	if (server.kind === "remote") {
+		boundMessages(transport);
+		endGivenUpStreams(transport, parts.clock);
+	}
 	boundRequests(transport, () => {
 		parts.log.warn("An MCP server sends too many requests.", { server: server.name });
 		excess = excessReason;

@@ -244,6 +244,73 @@ describe("a remote server", () => {
 		]);
 	});
 
+	it.each([
+		["retry: 0\n\n", 1000],
+		["retry: 5000\n\n", 5000],
+		["retry: 9999999999999\n\n", 300_000],
+	])("that ends its stream with %j is asked for another one after %i ms", async (events, wait) => {
+		const clock = createFakeClock();
+		const double = createServer();
+		const headers = { "content-type": "text/event-stream" };
+		double.instead.set("GET", () => new Response(events, { headers }));
+		const { connection } = connect(double, {}, {}, clock);
+		const opened = () => double.seen.filter(({ method }) => method === "GET").length;
+		await connection.connect();
+		await expect.poll(() => [opened(), clock.waiting()]).toEqual([1, 1]);
+		clock.advance(wait - 1);
+		expect([opened(), clock.waiting()]).toEqual([1, 1]);
+		clock.advance(1);
+		await expect.poll(() => [opened(), clock.waiting()]).toEqual([2, 1]);
+		await connection.close();
+	});
+
+	it("has the stream of a call no longer that took too long", async () => {
+		const clock = createFakeClock();
+		const double = createServer();
+		const called = createDeferred<AbortSignal>();
+		const fetch = async (url: string | URL, init?: RequestInit) => {
+			const response = await double.fetch(url, init);
+			if (String(init?.body).includes('"tools/call"') && init?.signal) called.resolve(init.signal);
+			return response;
+		};
+		const { connection, call } = connect({ ...double, fetch }, {}, {}, clock);
+		await connection.connect();
+		const headers = { "content-type": "text/event-stream" };
+		double.instead.set("tools/call", () => new Response(new ReadableStream(), { headers }));
+		const running = call();
+		const signal = await called.promise;
+		expect(signal.aborted).toBe(false);
+		clock.advance(1000);
+		expect(await running).toMatchObject({ kind: "timed-out" });
+		await expect.poll(() => signal.aborted).toBe(true);
+		double.instead.clear();
+		expect(await call()).toEqual(done);
+	});
+
+	it("has thirty seconds to accept the notification of a cancel", async () => {
+		const clock = createFakeClock();
+		const double = createServer();
+		const notified = createDeferred<AbortSignal>();
+		const fetch = async (url: string | URL, init?: RequestInit) => {
+			const body = String(init?.body);
+			const isCancel = body.includes('"notifications/cancelled"');
+			if (isCancel && init?.signal) notified.resolve(init.signal);
+			const isHung = isCancel || body.includes('"tools/call"');
+			return isHung ? await new Promise<Response>(() => {}) : await double.fetch(url, init);
+		};
+		const { connection, call } = connect({ ...double, fetch }, {}, {}, clock);
+		await connection.connect();
+		const running = call();
+		await expect.poll(() => clock.waiting()).toBe(1);
+		clock.advance(1000);
+		expect(await running).toMatchObject({ kind: "timed-out" });
+		const signal = await notified.promise;
+		clock.advance(29_999);
+		expect(signal.aborted).toBe(false);
+		clock.advance(1);
+		expect(signal.aborted).toBe(true);
+	});
+
 	it("that answers with an HTTP error stays connected", async () => {
 		const double = createServer();
 		const { connection, call } = connect(double);
