@@ -88,18 +88,18 @@ describe("an unread body whose connection is closed", () => {
 describe("an answer", () => {
 	const ok = "HTTP/1.1 200 OK\r\n";
 	it.each([
-		["garbage", "oops\r\n\r\n", "Parse Error"],
-		["nothing", "", "socket hang up"],
-		["a truncated head", `${ok}a: b`, "socket hang up"],
-		["an endless head", `${ok}${"a: b\r\n".repeat(10_000)}\r\n`, "Header overflow"],
-		["one long header", `${ok}a: ${"b".repeat(20_000)}\r\n\r\n`, "Header overflow"],
+		["garbage", "oops\r\n\r\n", "the answer is not valid HTTP: "],
+		["nothing", "", "the connection was closed before there was an answer"],
+		["a truncated head", `${ok}a: b`, "the connection was closed before there was an answer"],
+		["an endless head", `${ok}${"a: b\r\n".repeat(10_000)}\r\n`, "the headers of the answer have more than 16 KiB"],
+		["one long header", `${ok}a: ${"b".repeat(20_000)}\r\n\r\n`, "the headers of the answer have more than 16 KiB"],
 		["two different lengths", `${ok}content-length: 1\r\ncontent-length: 2\r\n\r\nab`, "Content-Length"],
 		[
 			"a length and chunked encoding",
 			`${ok}content-length: 1\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n`,
-			"Parse Error",
+			"the answer is not valid HTTP: ",
 		],
-		["a bare line feed", "HTTP/1.1 200 OK\na: b\n\n", "Parse Error"],
+		["a bare line feed", "HTTP/1.1 200 OK\na: b\n\n", "the answer is not valid HTTP: "],
 		["too many heads before it", "HTTP/1.1 103 Early Hints\r\n\r\n".repeat(200), "more than 100 heads"],
 		["another protocol", "HTTP/1.1 101 Switching\r\nconnection: upgrade\r\nupgrade: x\r\n\r\nab", "another protocol"],
 	])("that is %s fails the request", async (_name, bytes, message) => {
@@ -117,19 +117,29 @@ describe("an answer", () => {
 			"abc",
 			"the connection ended before the answer was complete",
 		],
-		["a chunk without a size", `${ok}transfer-encoding: chunked\r\n\r\n3\r\nabc\r\nzz\r\n`, "abc", "Parse Error"],
-		["a chunk too large", `${ok}transfer-encoding: chunked\r\n\r\n3\r\nabc\r\n${"f".repeat(20)}\r\n`, "abc", "Parse"],
+		[
+			"a chunk without a size",
+			`${ok}transfer-encoding: chunked\r\n\r\n3\r\nabc\r\nzz\r\n`,
+			"abc",
+			"the answer is not valid HTTP: ",
+		],
+		[
+			"a chunk too large",
+			`${ok}transfer-encoding: chunked\r\n\r\n3\r\nabc\r\n${"f".repeat(20)}\r\n`,
+			"abc",
+			"the answer is not valid HTTP: ",
+		],
 		[
 			"endless chunk extensions",
 			`${ok}transfer-encoding: chunked\r\n\r\n3\r\nabc\r\n1;${"a".repeat(40_000)}`,
 			"abc",
-			"Parse Error",
+			"the answer is not valid HTTP: ",
 		],
 		[
 			"endless trailers",
 			`${ok}transfer-encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n${"a: b\r\n".repeat(10_000)}`,
 			"abc",
-			"Header overflow",
+			"the headers of the answer have more than 16 KiB",
 		],
 		["invalid gzip", `${ok}content-encoding: gzip\r\ncontent-length: 3\r\n\r\nabc`, "", "incorrect header check"],
 		[

@@ -300,10 +300,16 @@ describe("a proxy", () => {
 	});
 
 	it.each([
-		["http", "http", "closes the connection", "", "socket hang up"],
-		["https", "http", "closes the connection", "", "socket hang up"],
-		["https", "http", "is no proxy", "SSH-2.0-OpenSSH\r\n\r\n", "Parse Error: Expected HTTP/"],
-		["https", "http", "opens a tunnel to nowhere", "HTTP/1.1 200 OK\r\n\r\n", "disconnected before secure TLS"],
+		["http", "http", "closes the connection", "", "the connection was closed before there was an answer"],
+		["https", "http", "closes the connection", "", "the connection was closed before there was an answer"],
+		["https", "http", "is no proxy", "SSH-2.0-OpenSSH\r\n\r\n", "the answer is not valid HTTP: Expected HTTP/"],
+		[
+			"https",
+			"http",
+			"opens a tunnel to nowhere",
+			"HTTP/1.1 200 OK\r\n\r\n",
+			"the connection was closed before TLS was set up",
+		],
 		["https", "https", "does not speak TLS", "HTTP/1.1 400 Bad\r\n\r\n", "the server does not speak TLS at this port"],
 	])("for %s over %s that %s is named with its variable", async (scheme, kind, _name, answer, message) => {
 		const proxy = await startRawServer((socket) => socket.end(answer));

@@ -21,11 +21,29 @@ const tlsReasons: ReadonlyMap<string, string> = new Map([
 	["tlsv1 alert certificate required", noClientCertificate],
 ]);
 
-/** The same error; for one of the TLS library, or of a half answer, an error with its code and a text for people. */
+/** The texts of Node for connections that end too early, which say what it had in mind and not what happened. */
+const endings: ReadonlyMap<string, string> = new Map([
+	// Nobody here has aborted anything.
+	["aborted", "the connection ended before the answer was complete"],
+	["socket hang up", "the connection was closed before there was an answer"],
+	[
+		"Client network socket disconnected before secure TLS connection was established",
+		"the connection was closed before TLS was set up",
+	],
+]);
+/** The texts of its parser of HTTP. */
+const parserText = /^Parse Error: (.*)$/;
+
+/** The same error; for one of the TLS library, or of a bad answer, an error with its code and a text for people. */
 export function readableFailure(error: Error): Error {
-	// The text of Node for an answer that ends too early: nobody here has aborted anything.
-	if (error.message === "aborted" && systemErrorCode(error) === "ECONNRESET") {
-		return withText(error, "the connection ended before the answer was complete");
+	const code = systemErrorCode(error);
+	const ending = code === "ECONNRESET" ? endings.get(error.message) : undefined;
+	if (ending !== undefined) return withText(error, ending);
+	const flaw = parserText.exec(error.message)?.[1];
+	if (flaw !== undefined) {
+		const isLong = code === "HPE_HEADER_OVERFLOW";
+		const text = isLong ? "the headers of the answer have more than 16 KiB" : `the answer is not valid HTTP: ${flaw}`;
+		return withText(error, text);
 	}
 	const written = libraryText.exec(error.message)?.[1];
 	if (written === undefined) return error;
@@ -42,7 +60,8 @@ export function failureToResolve(thrown: unknown, name: string): unknown {
 /** The error of a connection that was to lead through a proxy: it may be the proxy's fault, so the text names it. */
 export function failureThroughProxy(thrown: unknown, variable: string): unknown {
 	if (thrown instanceof NetworkError) return thrown;
-	return withText(thrown, `${errorText(thrown) || "no reason given"} (through the proxy of ${variable})`);
+	const text = errorText(thrown instanceof Error ? readableFailure(thrown) : thrown);
+	return withText(thrown, `${text || "no reason given"} (through the proxy of ${variable})`);
 }
 
 function withText(thrown: unknown, text: string): Error {
