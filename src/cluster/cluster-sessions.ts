@@ -45,8 +45,10 @@ export class ClusterSessions implements SessionsApi {
 
 	async create(options: CreationOptions): Promise<SessionHandle> {
 		const { owner = "", needs = [] } = options.placement ?? {};
-		const { kernel } = await this.#parts.placements.placeNew({ owner, needs });
-		const handle = await kernel.sessions.create(options);
+		const { handle, kernel } = await this.#parts.placements.placeNew({ owner, needs }, async ({ kernel }) => ({
+			handle: await kernel.sessions.create(options),
+			kernel,
+		}));
 		const session = this.#sessionOf(handle.session, {});
 		session.adopt({ handle, kernel });
 		return session.toHandle(handle.info);

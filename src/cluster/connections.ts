@@ -39,6 +39,11 @@ export class WorkerConnections {
 		this.#parts = parts;
 	}
 
+	/** Whether there are no connections any more, because this process ends. */
+	get isClosed(): boolean {
+		return this.#isClosed;
+	}
+
 	/** The kernel of a worker. Fails `closed` when it cannot be reached, `unsupported` for one of another version. */
 	async reach(worker: WorkerPlace): Promise<RemoteKernel> {
 		if (this.#isClosed) throw new KernelError("closed", "The program is ending.");

@@ -31,6 +31,17 @@ export interface Placed {
 	readonly kernel: RemoteKernel;
 }
 
+/** What is done at a worker, and at another one after a failure that may pass. */
+interface Search<T> {
+	find(): Promise<Placed>;
+	work(placed: Placed): Promise<T>;
+	/** Null for a failure before a worker was found. */
+	mayRepeat(thrown: KernelError, placed: Placed | null): boolean;
+	/** The id of the session; null for a new one. */
+	readonly session: string | null;
+	readonly deadline: Deadline;
+}
+
 export class Placements {
 	readonly #parts: PlacementParts;
 	readonly #waiting = new Map<string, () => void>();
@@ -41,10 +52,15 @@ export class Placements {
 	}
 
 	/**
-	 * A worker for a session that is not there yet. Fails `overloaded`, with the reason, when no worker takes it in time.
+	 * Makes a session at a worker that takes it, at another one when that one cannot be reached or refuses because it ends: in either
+	 * case nothing was made. Fails `overloaded`, with the reason, when no worker takes it in time.
 	 */
-	placeNew(needs: Placement): Promise<Placed> {
-		return this.#inTime((deadline) => this.#ask(needs, deadline));
+	placeNew<T>(needs: Placement, make: (placed: Placed) => Promise<T>): Promise<T> {
+		const mayRepeat = ({ code, data }: KernelError, placed: Placed | null) =>
+			placed === null ? code === "closed" : isEnding(data);
+		return this.#inTime((deadline) =>
+			this.#tryAgain({ find: () => this.#ask(needs, deadline), work: make, mayRepeat, session: null, deadline }),
+		);
 	}
 
 	/**
@@ -52,7 +68,10 @@ export class Placements {
 	 * refuses because it ends: so `work` must be one that may be repeated. Fails `session-not-found`, and `overloaded` as `placeNew`.
 	 */
 	atWorker<T>(sessionId: string, work: (placed: Placed) => Promise<T>): Promise<T> {
-		return this.#inTime((deadline) => this.#tryAtWorker(sessionId, work, deadline));
+		return this.#inTime((deadline) => {
+			const find = () => this.#findOrPlace(sessionId, deadline);
+			return this.#tryAgain({ find, work, mayRepeat: isPassing, session: sessionId, deadline });
+		});
 	}
 
 	/** The worker that has the session now; null when none has it. Fails `session-not-found`. */
@@ -62,19 +81,19 @@ export class Placements {
 		return place.worker === null ? null : await this.#reach(place.worker);
 	}
 
-	async #tryAtWorker<T>(sessionId: string, work: (placed: Placed) => Promise<T>, deadline: Deadline): Promise<T> {
-		const { log, clock } = this.#parts;
+	async #tryAgain<T>({ find, work, mayRepeat, session, deadline }: Search<T>): Promise<T> {
+		const { log, clock, connections } = this.#parts;
 		for (;;) {
 			let placed: Placed | null = null;
 			let failure: KernelError;
 			try {
-				placed = await this.#findOrPlace(sessionId, deadline);
+				placed = await find();
 				return await work(placed);
 			} catch (thrown) {
-				if (!(thrown instanceof KernelError) || !isPassing(thrown, placed)) throw thrown;
+				if (!(thrown instanceof KernelError) || connections.isClosed || !mayRepeat(thrown, placed)) throw thrown;
 				failure = thrown;
 			}
-			log.info("A session is looked for again.", { session: sessionId, why: failure.message });
+			log.info("A session is looked for again.", { session, why: failure.message });
 			if (deadline.isOver) throw failure;
 			await sleep(clock, lookInterval, new AbortController().signal);
 		}

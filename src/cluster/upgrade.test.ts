@@ -177,3 +177,58 @@ describe("a worker that ends while a turn runs", () => {
 		await isDrained;
 	});
 });
+
+describe("a worker that ends", () => {
+	/** A front end, and the worker `one` until `end` replaces it with `two`. */
+	async function createEnding() {
+		const { host: one } = await createHost();
+		const { host: two } = await createHost();
+		const cluster = createCluster();
+		let isEnded = false;
+		const end = async () => {
+			if (isEnded) return;
+			isEnded = true;
+			await first.drain(0);
+			await cluster.addWorker("two", two);
+		};
+		const first = await cluster.addWorker("one", one, { prepare: async () => await onPrepare() });
+		let onPrepare = async () => {};
+		const endAtPreparation = () => {
+			onPrepare = end;
+		};
+		return { ...cluster, two, end, endAtPreparation, front: cluster.addFrontEnd(one) };
+	}
+
+	it("creates no session that it has taken, and the next one does", async () => {
+		const { registry, two, front, end } = await createEnding();
+		const answer = registry.answer.bind(registry);
+		registry.answer = async (request) => {
+			const worker = await answer(request);
+			if (worker !== null) await end();
+			return worker;
+		};
+		const handle = await front.create(plainRequest);
+		expect((await two.loaded()).map(({ id }) => id)).toEqual([handle.session.id]);
+	});
+
+	it("creates none whose directory was made ready meanwhile", async () => {
+		const { two, front, endAtPreparation } = await createEnding();
+		endAtPreparation();
+		const handle = await front.create(plainRequest);
+		expect((await two.loaded()).map(({ id }) => id)).toEqual([handle.session.id]);
+	});
+
+	it("leaves a session that it has taken to the next one, when it cannot be reached", async () => {
+		const { registry, two, front, end } = await createEnding();
+		await end();
+		const answer = registry.answer.bind(registry);
+		let isFirst = true;
+		registry.answer = async (request) => {
+			const isGone = isFirst;
+			isFirst = false;
+			return isGone ? { ...noWorker, id: "gone", remoteVersion } : await answer(request);
+		};
+		const handle = await front.create(plainRequest);
+		expect((await two.loaded()).map(({ id }) => id)).toEqual([handle.session.id]);
+	});
+});

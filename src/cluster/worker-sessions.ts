@@ -85,7 +85,7 @@ export class WorkerSessions implements SessionsApi {
 	async create(options: CreationOptions): Promise<SessionHandle> {
 		this.#refuseEnding();
 		await this.#prepare?.(options.workDir ?? null, null);
-		return this.#count(await this.#sessions.create(options));
+		return await this.#unlessEnded(() => this.#sessions.create(options));
 	}
 
 	async acquire(id: string, options: OpeningOptions = {}): Promise<SessionHandle> {
@@ -93,13 +93,7 @@ export class WorkerSessions implements SessionsApi {
 			await this.#refuseEndingUnlessRunning(id);
 			await this.#prepare?.(null, id);
 		}
-		try {
-			return this.#count(await this.#sessions.acquire(id, options));
-		} catch (thrown) {
-			// It has ended meanwhile: another worker can be asked.
-			if (thrown instanceof KernelError && thrown.code === "closed") this.#refuseEnding();
-			throw thrown;
-		}
+		return await this.#unlessEnded(() => this.#sessions.acquire(id, options));
 	}
 
 	fork(id: string, options?: ForkOptions): Promise<string> {
@@ -156,6 +150,16 @@ export class WorkerSessions implements SessionsApi {
 	/** A front end does not end a worker. */
 	async stop(): Promise<void> {
 		throw new KernelError("unsupported", "A worker is not ended by those who use it.");
+	}
+
+	/** When this worker has ended meanwhile, another one can be asked. */
+	async #unlessEnded(open: () => Promise<SessionHandle>): Promise<SessionHandle> {
+		try {
+			return this.#count(await open());
+		} catch (thrown) {
+			if (thrown instanceof KernelError && thrown.code === "closed") this.#refuseEnding();
+			throw thrown;
+		}
 	}
 
 	#count(handle: SessionHandle): SessionHandle {
