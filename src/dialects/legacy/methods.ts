@@ -38,7 +38,10 @@ export class LegacyConnection implements DialectConnection {
 
 	async #run(input: string): Promise<RunResult> {
 		const { session } = this.#kernelApi;
-		this.#attaching ??= this.#attach();
+		this.#attaching ??= this.#attach().catch((thrown: unknown) => {
+			this.#attaching = null;
+			throw thrown;
+		});
 		await this.#attaching;
 		const { ended } = await this.#pump.follow(async () => (await session.send({ type: "turn.start", input })).turnId);
 		return toRunResult(await ended);

@@ -30,8 +30,10 @@ export class AttachedSessions {
 		const known = this.#attached.get(handle.session);
 		if (known !== undefined) return await known;
 		const attached = await this.attach(handle);
-		await attached.recall();
-		attached.sendRecalledCalls();
+		await this.orDetach(handle.session, async () => {
+			await attached.recall();
+			attached.sendRecalledCalls();
+		});
 		attached.begin();
 		return attached;
 	}
