@@ -6,7 +6,7 @@ import { errorText, KernelError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { checkSessionId, toWorkDir } from "../disk/work-dir.ts";
 import type { Placement, SessionStore, StoredSession } from "../session-store.ts";
-import type { Database } from "./database.ts";
+import { type Database, isTransient } from "./database.ts";
 import { readEventPages } from "./event-pages.ts";
 import { openPostgresSession, readOwnContext, type Scratch } from "./postgres-session.ts";
 import { createProcessLease, type ProcessLeaseOptions } from "./process-lease.ts";
@@ -45,6 +45,8 @@ export interface PostgresStore extends SessionStore {
 /** Milliseconds that a newcomer gives the holder to release the session. */
 const patience = 3_000;
 const pollInterval = 50;
+/** Milliseconds after which a session that could not be given back is given back again. */
+const giveBackAgain = 1_000;
 
 function refuseKnown(id: string): KernelError {
 	return new KernelError("busy", `There is a session ${id} already: choose another id.`);
@@ -192,11 +194,30 @@ export function createPostgresStore(options: PostgresStoreOptions): PostgresStor
 		await session.close({ becomesLast: false });
 	};
 
+	/** Gives back a session that was taken and could not be opened: while this process lives, nobody else would take it. */
+	const giveBack = async (id: string, { holder, term }: { readonly holder: string; readonly term: number }) => {
+		try {
+			await database.query(`update ${schema}.session set holder = null where id = $1 and holder = $2 and term = $3`, [
+				id,
+				holder,
+				term,
+			]);
+		} catch (thrown) {
+			log.info("a session that could not be opened was not given back", { id, cause: errorText(thrown) });
+			if (isTransient(thrown)) clock.after(giveBackAgain, () => void giveBack(id, { holder, term }), true);
+		}
+	};
+
 	const openRow = async (id: string, workDir: string): Promise<StoredSession | null> => {
 		const taken = await take(id);
 		if (taken === null) return null;
-		const row = await readSessionRow(database, id);
-		return row === null ? null : await toSession(id, workDir, row, taken);
+		try {
+			const row = await readSessionRow(database, id);
+			return row === null ? null : await toSession(id, workDir, row, taken);
+		} catch (thrown) {
+			await giveBack(id, taken);
+			throw thrown;
+		}
 	};
 
 	return {

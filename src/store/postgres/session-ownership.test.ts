@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, inject, it } from "vitest";
 import { eventAt, promptRow, readAll } from "../../../test/contracts/store-contract.ts";
 import { createPostgresPlace, type PostgresPlace } from "../../../test/support/postgres/postgres-place.ts";
 import { systemClock } from "../../base/clock.ts";
+import { KernelError } from "../../base/errors.ts";
 
 const url = inject("postgresUrl");
 const id = "11111111-2222-4333-8444-555555555555";
@@ -61,6 +62,35 @@ describe.skipIf(url === "")("the ownership of a session in PostgreSQL", () => {
 		expect(await store.processId()).not.toBe(before);
 		const again = await store.openOrCreate(place.workDir, id);
 		expect((await again.commit(step(3)))[0]?.seq).toBe(2);
+	});
+
+	it("is given back by a process that takes the session and cannot read it", async () => {
+		const session = await place.openStore().openOrCreate(place.workDir, id);
+		await session.commit(step(1));
+		await session.close();
+		const database = place.openDatabase();
+		const broken = new KernelError("storage-failed", "The database is away.");
+		const isOfOpening = (text: string) => text.includes("context_row r");
+		let failures = 1;
+		const worker = place.openStore({
+			takeOver: "expired",
+			database: {
+				...database,
+				async query(text, ...more) {
+					const isGivingBack = text.includes("holder = null where") && failures > 0;
+					if (isGivingBack) failures -= 1;
+					if (isGivingBack || isOfOpening(text)) throw broken;
+					return await database.query(text, ...more);
+				},
+			},
+		});
+		await expect(worker.open(place.workDir, id)).rejects.toBe(broken);
+		const other = place.openStore({ takeOver: "expired" });
+		await expect(other.open(place.workDir, id)).rejects.toMatchObject({ code: "busy" });
+		place.passTime();
+		// Long before the lease of the process runs out.
+		const patience = { timeout: 5_000 };
+		await expect.poll(() => other.open(place.workDir, id).catch(() => null), patience).not.toBeNull();
 	});
 
 	it("stays with a process that renews its lease for longer than it lasts", async () => {
