@@ -1,6 +1,7 @@
 // The port to a PostgreSQL database: statements, transactions and notifications over a bounded number of connections. The
 // only module that loads the client library, and only when it is used.
 import type { Client, ClientConfig, Pool, PoolClient } from "pg";
+import { unlessAborted, workIsOver } from "../../base/abort.ts";
 import { type Clock, sleep } from "../../base/clock.ts";
 import { errorText, KernelError, systemErrorCode } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
@@ -263,39 +264,34 @@ export function createDatabase(options: DatabaseOptions): Database {
 		}
 	};
 
-	const stopped = new Promise<void>((resolve) => closing.signal.addEventListener("abort", () => resolve()));
-
 	/** Listens until the connection is lost. */
 	const listenOnce = async (onReady: () => void): Promise<void> => {
 		const client = (await pools()).createClient();
-		let isOver = false;
-		// The library leaves some calls without an answer when the connection ends meanwhile.
-		const over = Promise.race([
-			stopped,
-			new Promise<void>((resolve) => {
-				client.on("error", () => resolve());
-				client.on("end", () => resolve());
-			}),
-		]).then(() => {
-			isOver = true;
-		});
+		const ending = new AbortController();
+		const { signal: over } = ending;
+		const end = () => ending.abort(workIsOver);
+		closing.signal.addEventListener("abort", end);
+		if (closing.signal.aborted) end();
+		client.on("error", end);
+		client.on("end", end);
 		client.on("notification", ({ channel, payload }) => deliver(payload ?? "", channel));
+		// The library leaves some calls without an answer when the connection ends meanwhile.
+		const unlessOver = (work: Promise<unknown>) => unlessAborted(work, over);
 		try {
-			await Promise.race([client.connect(), over]);
+			await unlessOver(client.connect());
 			for (const channel of channels.keys()) {
-				if (!isOver) await Promise.race([client.query(`listen ${quoteName(channel)}`), over]);
+				if (!over.aborted) await unlessOver(client.query(`listen ${quoteName(channel)}`));
 			}
-			if (isOver) return;
+			if (over.aborted) return;
 			listener = client;
 			onReady();
 			deliver(null, null);
-			while (!isOver) {
-				const asking = new AbortController();
-				await Promise.race([over, sleep(clock, pingInterval, asking.signal, true)]);
-				asking.abort();
-				if (!isOver) await Promise.race([client.query("select 1"), over]);
+			while (!over.aborted) {
+				await sleep(clock, pingInterval, over, true);
+				if (!over.aborted) await unlessOver(client.query("select 1"));
 			}
 		} finally {
+			closing.signal.removeEventListener("abort", end);
 			listener = null;
 			void client.end().catch(() => undefined);
 		}

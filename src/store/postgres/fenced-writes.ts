@@ -1,5 +1,6 @@
 // Writes of one session that are no commits: subagents, tasks, notifications. Each statement changes nothing once another
 // process has the session, and may be sent twice.
+import { orAbort } from "../../base/abort.ts";
 import { type Clock, sleep } from "../../base/clock.ts";
 import type { KernelError } from "../../base/errors.ts";
 import { type Database, isTransient } from "./database.ts";
@@ -34,8 +35,10 @@ export function createFencedWrites(options: FencedWritesOptions): FencedWrites {
 	const { schema } = database;
 	const running = new Set<Promise<void>>();
 	let loss: KernelError | null = null;
+	const over = new AbortController();
 	void options.lost.then((reason) => {
 		loss = reason;
+		over.abort(reason);
 	});
 
 	const send = async (statement: string, values: readonly unknown[]): Promise<void> => {
@@ -49,8 +52,7 @@ export function createFencedWrites(options: FencedWritesOptions): FencedWrites {
 			if (loss !== null) throw loss;
 			try {
 				const sent = database.query(text, [sessionId, options.term, options.holder, ...values], { timeout });
-				sent.catch(() => undefined);
-				const rows = await Promise.race([sent, options.lost.then((reason) => Promise.reject<never>(reason))]);
+				const rows = await orAbort(sent, over.signal);
 				if (Number(rows[0]?.["heads"]) > 0) return;
 				await options.onRefused();
 				if (loss !== null) throw loss;

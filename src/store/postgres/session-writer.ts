@@ -1,5 +1,6 @@
 // Writes the commits of one session, in order: each is one statement, which also checks that this process may write.
 // Commits that arrive while one is under way go into the next one together.
+import { orAbort } from "../../base/abort.ts";
 import { type Clock, sleep } from "../../base/clock.ts";
 import { createDeferred, type Deferred } from "../../base/deferred.ts";
 import { errorText, type KernelError } from "../../base/errors.ts";
@@ -116,8 +117,10 @@ export function createSessionWriter(options: WriterOptions): SessionWriter {
 	let running: Promise<void> | null = null;
 	let wake: (() => void) | null = null;
 	let loss: KernelError | null = null;
+	const over = new AbortController();
 	void options.lost.then((reason) => {
 		loss = reason;
+		over.abort(reason);
 	});
 
 	const texts = commitStatements(schema);
@@ -148,10 +151,7 @@ export function createSessionWriter(options: WriterOptions): SessionWriter {
 	};
 
 	/** Whatever the database does then: a connection on which nothing comes back must not hold up the one who waits. */
-	const beforeLoss = <T>(work: Promise<T>): Promise<T> => {
-		work.catch(() => undefined);
-		return Promise.race([work, options.lost.then((reason) => Promise.reject<T>(reason))]);
-	};
+	const beforeLoss = <T>(work: Promise<T>): Promise<T> => orAbort(work, over.signal);
 
 	const store = async (commits: readonly WaitingCommit[]): Promise<void> => {
 		const isNeeded = commits.some(

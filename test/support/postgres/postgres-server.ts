@@ -73,7 +73,7 @@ export async function startPostgres({ isDurable = false } = {}): Promise<Postgre
 		`port = ${port}`,
 		"listen_addresses = '127.0.0.1'",
 		"unix_socket_directories = ''",
-		"max_connections = 300",
+		"max_connections = 500",
 		"shared_buffers = 64MB",
 		"log_min_messages = fatal",
 		...(isDurable ? [] : ["fsync = off", "synchronous_commit = off", "full_page_writes = off"]),
