@@ -3,7 +3,8 @@
 // package.
 
 import type { ServerEvent } from "../http/event-reader.ts";
-import { type PlainAnswer, type ServerEvents, streamServerEvents } from "../http/event-stream.ts";
+import { type ServerEvents, streamServerEvents } from "../http/event-stream.ts";
+import type { PlainAnswer } from "../http/plain-answer.ts";
 import { RequestFailure, requestFailure } from "../http/request-failure.ts";
 import { createFailure, type ModelFailure } from "../model.ts";
 import type { ModelSettings } from "../model-settings.ts";

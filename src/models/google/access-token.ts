@@ -4,7 +4,7 @@ import { orAbort, workIsOver } from "../../base/abort.ts";
 import { errorText, systemErrorCode } from "../../base/errors.ts";
 import { isRecord, parseJsonFile } from "../../base/json.ts";
 import { NetworkError, toNetworkFailure } from "../../network/network-error.ts";
-import { networkFailureKinds } from "../http/event-stream.ts";
+import { networkFailureKinds } from "../http/exchange.ts";
 import { RequestFailure, requestFailure } from "../http/request-failure.ts";
 import type { ContentSettings } from "./request.ts";
 

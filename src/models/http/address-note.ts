@@ -1,7 +1,7 @@
 // Adds to an error which address the request had, where that address may be the fault: a provider's own words do not name it.
 import { sentences } from "../../base/sentence.ts";
 import type { ModelFailure } from "../model.ts";
-import type { PlainAnswer } from "./event-stream.ts";
+import type { PlainAnswer } from "./plain-answer.ts";
 
 /** The failure with the addresses of the request and of a redirect; both without their queries, which may hold keys. */
 export function withAddressNote(failure: ModelFailure, answer: PlainAnswer): ModelFailure {

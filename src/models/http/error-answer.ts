@@ -8,7 +8,7 @@ import { createFailure, type ModelFailure } from "../model.ts";
 import { withAddressNote } from "./address-note.ts";
 import { reportsOverflow } from "./context-overflow.ts";
 import { readErrorDetails } from "./error-details.ts";
-import type { PlainAnswer } from "./event-stream.ts";
+import type { PlainAnswer } from "./plain-answer.ts";
 
 const messageLimit = 2000;
 /** Characters to show of a body in which no message is found. */

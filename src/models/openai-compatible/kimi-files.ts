@@ -1,7 +1,7 @@
 // Uploads videos to Kimi's file store; messages refer to them by id (provider type `kimi`).
 import { type Identifiers, randomIdentifiers } from "../../base/ids.ts";
 import { isRecord } from "../../base/json.ts";
-import { type PlainAnswer, requestPlainAnswer } from "../http/event-stream.ts";
+import { type PlainAnswer, requestPlainAnswer } from "../http/plain-answer.ts";
 import { createFailure, type ModelFailure, type VideoFile, type VideoUpload } from "../model.ts";
 import { toModelFailure, withoutSecrets } from "./chat-completions.ts";
 import { toAnswerFailure } from "./failures.ts";
