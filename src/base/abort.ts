@@ -83,3 +83,6 @@ export async function unlessLate<T>(
 		over.abort(workIsOver);
 	}
 }
+
+/** Of work that nobody ends early. */
+export const never: AbortSignal = new AbortController().signal;

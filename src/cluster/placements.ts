@@ -1,4 +1,5 @@
 // Finds the worker that runs a session: the one that has it, or one that takes it.
+import { never } from "../base/abort.ts";
 import { type Clock, createDeadline, type Deadline, sleep } from "../base/clock.ts";
 import { errorText, KernelError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
@@ -95,7 +96,7 @@ export class Placements {
 			}
 			log.info("A session is looked for again.", { session, why: failure.message });
 			if (deadline.isOver) throw failure;
-			await sleep(clock, lookInterval, new AbortController().signal);
+			await sleep(clock, lookInterval, never);
 		}
 	}
 

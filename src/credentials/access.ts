@@ -1,6 +1,7 @@
 // The access token of a signed-in person: read from its file on every use, and renewed before it expires. Of the
 // processes that share the file one does each renewal, so that no refresh token is used twice or lost.
 import path from "node:path";
+import { never } from "../base/abort.ts";
 import { errorText } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import { type LockTimes, withLock } from "../files/path-lock.ts";
@@ -41,8 +42,6 @@ export const renewalTimes: LockTimes = { staleAfter: 60_000, patience: 40_000 };
 const shortRest = 300;
 /** Milliseconds between a failed attempt and the next, while the token is still valid. */
 const pauseAfterFailure = 60_000;
-
-const never = new AbortController().signal;
 
 /** Whether the token is to be renewed (agent-kernel §2.7). One with unknown expiry never is. */
 export function isDue({ expiresAt, expiresIn }: Tokens, now: number): boolean {

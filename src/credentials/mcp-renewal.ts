@@ -1,5 +1,6 @@
 // Renews the tokens of a remote MCP server with the stored data of its authorization server.
 import type { OAuthDiscoveryState } from "@modelcontextprotocol/client";
+import { never } from "../base/abort.ts";
 import { inTime, type McpNetwork } from "./mcp-request.ts";
 import { McpSignInError } from "./mcp-sign-in-error.ts";
 import type { McpTokens } from "./mcp-token-file.ts";
@@ -90,7 +91,7 @@ export async function renewTokens(
 	const { discoverOAuthServerInfo, refreshAuthorization } = await import("@modelcontextprotocol/client");
 	const { authorization_server: persisted, client, resource: persistedResource, scope, wanted } = tokens;
 	const { client_id, client_secret, auth_method } = client;
-	return await inTime(network, new AbortController().signal, async (fetchFn) => {
+	return await inTime(network, never, async (fetchFn) => {
 		const known: KnownServer =
 			persisted === undefined
 				? toKnownServer(await discoverOAuthServerInfo(url, { fetchFn }))

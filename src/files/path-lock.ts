@@ -2,6 +2,7 @@
 // several processes; it never refuses, because a lost update is better than a program that does not start.
 import { randomBytes } from "node:crypto";
 import * as v from "valibot";
+import { never } from "../base/abort.ts";
 import { type Clock, sleep } from "../base/clock.ts";
 import { livenessOf, ownProcess, processIdSchema, storedOriginSchema } from "./living-process.ts";
 import type { Files } from "./port.ts";
@@ -59,7 +60,7 @@ async function acquire({ files, clock }: LockPort, lockPath: string, token: stri
 			if ((await readText(files, lockPath)) === held) await files.remove(lockPath);
 			continue;
 		}
-		await sleep(clock, pollInterval, new AbortController().signal);
+		await sleep(clock, pollInterval, never);
 	}
 }
 

@@ -2,6 +2,7 @@
 // group.
 import { type ChildProcess, spawn } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
+import { never } from "../base/abort.ts";
 import { type Clock, sleep } from "../base/clock.ts";
 import { errorText, systemErrorCode } from "../base/errors.ts";
 import { createPace } from "../base/pace.ts";
@@ -63,8 +64,6 @@ const pollsPerLook = 5;
 async function isGroupAlive(groupId: number): Promise<boolean> {
 	return signalGroup(groupId, 0) && (await livingMembers(groupId)) !== 0;
 }
-
-const never = new AbortController().signal;
 
 async function waitUntilGone(
 	groupId: number,

@@ -1,6 +1,7 @@
 // Runs commands to their end: deadline, abort, output, and cleanup of all their processes. child-group.ts has the
 // group, output-capture.ts the output, stragglers.ts what escaped.
 import type { Readable } from "node:stream";
+import { never } from "../base/abort.ts";
 import { type Clock, sleep, systemClock } from "../base/clock.ts";
 import { createDeferred } from "../base/deferred.ts";
 import { type Identifiers, randomIdentifiers } from "../base/ids.ts";
@@ -161,7 +162,7 @@ export function createProcesses(options: ProcessesOptions = {}): Processes {
 	};
 
 	const endEverything = async (group: ChildGroup, marker: string, request: RunRequest): Promise<GroupEnd> => {
-		const end = await group.end(clock, grace, request.abortPending ?? new AbortController().signal);
+		const end = await group.end(clock, grace, request.abortPending ?? never);
 		const stubborn = end === "sealed" ? [] : await sweepStragglers(marker, clock);
 		if (end === "alive" || stubborn.length > 0) {
 			log.warn("Processes survived the end of their command", { file: request.file, stragglers: stubborn });
@@ -216,7 +217,7 @@ export function createProcesses(options: ProcessesOptions = {}): Processes {
 		if (bubblewrap === null) return null;
 		const found: Containment = { bubblewrap };
 		const probe = { file: "/bin/sh", arguments: ["-c", "exit 7"], workDir: "/", environment, outputLimit: 0 };
-		const { ended } = await carryOut({ ...probe, timeout: probeTimeout }, new AbortController().signal, found);
+		const { ended } = await carryOut({ ...probe, timeout: probeTimeout }, never, found);
 		if (ended.kind === "exited" && ended.exitCode === 7) return found;
 		log.warn("Commands run without containment: bwrap does not work here", { bubblewrap, ended });
 		return null;

@@ -3,6 +3,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { constants } from "node:os";
 import { Readable, Writable } from "node:stream";
+import { never } from "../base/abort.ts";
 import { type Clock, sleep } from "../base/clock.ts";
 import { createDeferred } from "../base/deferred.ts";
 import { errorText } from "../base/errors.ts";
@@ -112,7 +113,7 @@ async function waitUntilEmpty(init: number, clock: Clock): Promise<boolean> {
 	const deadline = clock.monotonic() + killPatience;
 	while (isLiving(init)) {
 		if (clock.monotonic() >= deadline) return false;
-		await sleep(clock, emptyPollInterval, new AbortController().signal);
+		await sleep(clock, emptyPollInterval, never);
 	}
 	return true;
 }
@@ -207,7 +208,7 @@ export async function startContainedGroup(
 		void exit.promise.then(() => finished.abort());
 		await sleep(clock, grace, AbortSignal.any([finished.signal, abortPending]));
 		while (!(await isFinished(group)) && clock.monotonic() < deadline && !abortPending.aborted) {
-			await sleep(clock, pollInterval, new AbortController().signal);
+			await sleep(clock, pollInterval, never);
 		}
 	};
 	const group: ChildGroup = {

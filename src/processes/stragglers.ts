@@ -1,6 +1,7 @@
 // Finds and kills processes that left their group (setsid, double fork), by the marker in their environment.
 // Works where /proc shows environments (Linux); elsewhere nothing is found. A child that cleared its environment is missed.
 import { readFileSync } from "node:fs";
+import { never } from "../base/abort.ts";
 import { type Clock, sleep } from "../base/clock.ts";
 import { createSharedRun } from "../base/shared-run.ts";
 import { processIds, scanPace } from "./process-table.ts";
@@ -93,7 +94,7 @@ export async function sweepStragglers(marker: string, clock: Clock): Promise<rea
 				// It exited by itself.
 			}
 		}
-		await sleep(clock, roundPause, new AbortController().signal);
+		await sleep(clock, roundPause, never);
 	}
 	return found;
 }

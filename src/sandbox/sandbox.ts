@@ -1,5 +1,6 @@
 // The sandbox of commands as the rest of the program uses it: whether there is one, what it lets a command do, and why one
 // failed.
+import { never } from "../base/abort.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Identifiers } from "../base/ids.ts";
 import type { Log } from "../base/log.ts";
@@ -99,7 +100,7 @@ export function createSandbox(settings: SandboxSettings, place: SandboxPlace): S
 		const narrow = { ...confinement, writable: [], readOnly: [], removed: [] };
 		const { ended } = await place.processes.run(
 			{ ...trial, environment, timeout: trialTimeout, confinement: narrow },
-			new AbortController().signal,
+			never,
 		);
 		if (ended.kind === "exited" && ended.exitCode === 7) return { kind: "active", mode: settings.mode };
 		return { kind: "none", why: whyNone(ended) };

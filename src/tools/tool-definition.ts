@@ -28,9 +28,6 @@ export interface ToolDefinition<Schema extends v.GenericSchema> {
 	prepare(input: v.InferOutput<Schema>, context: ToolCallContext): Preparation | Promise<Preparation>;
 }
 
-/** The signal of a call that nobody can cancel. */
-export const never: AbortSignal = new AbortController().signal;
-
 /** A call that is answered without running anything. */
 export function settled(result: ToolReturn): Preparation {
 	return { kind: "settled", result };

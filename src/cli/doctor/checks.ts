@@ -1,5 +1,6 @@
 // What `doctor` checks, one row each. A check never throws: what it cannot find out is its finding.
 import path from "node:path";
+import { never } from "../../base/abort.ts";
 import { errorText } from "../../base/errors.ts";
 import { silentLog } from "../../base/log.ts";
 import { redactSecrets } from "../../base/redaction.ts";
@@ -226,7 +227,7 @@ async function checkRipgrep({ processes, place, environment, findRipgrep }: Chec
 		timeout: patience,
 		outputLimit: 4096,
 	};
-	const { ended, output } = await processes.run(request, new AbortController().signal);
+	const { ended, output } = await processes.run(request, never);
 	if (ended.kind === "exited" && ended.exitCode === 0) return ok(output.split("\n")[0] ?? "");
 	return warning(`${file} cannot be started, so the tool Grep fails.`, "Install ripgrep so that 'rg' is in PATH.");
 }

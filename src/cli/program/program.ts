@@ -1,6 +1,6 @@
 // Starts the program in each of its modes, and its orderly end.
 import path from "node:path";
-import { unlessLate } from "../../base/abort.ts";
+import { never, unlessLate } from "../../base/abort.ts";
 import { sleep, systemClock } from "../../base/clock.ts";
 import { redactSecrets } from "../../base/redaction.ts";
 import { ConfigurationError, type ConfigurationErrorCategory } from "../../config/configuration-error.ts";
@@ -115,7 +115,7 @@ export async function endProgram(
 ): Promise<number> {
 	endInTime(exitCode, log);
 	const begun = performance.now();
-	await Promise.race([finish(), sleep(systemClock, readingBudget, new AbortController().signal)]);
+	await Promise.race([finish(), sleep(systemClock, readingBudget, never)]);
 	const resumable = session?.hasHistory === true ? session.id : null;
 	const left = Math.max(leastTelemetryTime, telemetryBudget - (performance.now() - begun));
 	await Promise.all([kernel.close(), telemetry?.end(left)]);

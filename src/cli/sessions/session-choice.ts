@@ -1,6 +1,7 @@
 // Chooses the session for a flag without an id: lists those of the work directory for a person to choose from.
 import path from "node:path";
 import { isatty } from "node:tty";
+import { never } from "../../base/abort.ts";
 import { oneLine } from "../../base/sentence.ts";
 import type { SessionSummary } from "../../store/session-store.ts";
 import type { NamedSession, ProgramOptions } from "../arguments/command-line.ts";
@@ -59,7 +60,7 @@ export async function toNamedSession(options: ProgramOptions): Promise<NamedSess
 	if (session.kind !== "asked") return session;
 	requireTerminal(session.flag, isatty(0) && isatty(2));
 	const { workDir, sessions } = await findSessions(options);
-	const { ask, close } = openQuestions(new AbortController().signal);
+	const { ask, close } = openQuestions(never);
 	const id = await chooseSession(session.flag, workDir, sessions, {
 		show: (text) => void process.stderr.write(text),
 		ask,

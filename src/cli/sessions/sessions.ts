@@ -1,4 +1,5 @@
 // The command `sessions`: lists, shows, exports and deletes what is stored. Sessions of kimi-code are only read.
+import { never } from "../../base/abort.ts";
 import { isSystemError, KernelError } from "../../base/errors.ts";
 import { toJsonLine } from "../../base/json.ts";
 import type { ContextRow } from "../../events/conversation.ts";
@@ -99,7 +100,7 @@ async function deleteSession(
 	}
 	if (!yes) {
 		if (!process.stdin.isTTY) throw new UsageError("sessions delete asks on a terminal; elsewhere it needs --yes.");
-		const { ask, close } = openQuestions(new AbortController().signal);
+		const { ask, close } = openQuestions(never);
 		const reply = await ask(`Delete ${id} (${JSON.stringify(title)}) of ${workDir} for good? [y/N] `).finally(close);
 		if (!/^y(es)?$/i.test(reply?.trim() ?? "")) {
 			process.stderr.write("Nothing was deleted.\n");

@@ -1,4 +1,5 @@
 // The sign-in as front ends of many sessions offer it: what `login` and `logout` do, in the running program.
+import { never } from "../../base/abort.ts";
 import { isSystemError, KernelError, type KernelErrorCode, toKernelError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { redactSecrets } from "../../base/redaction.ts";
@@ -13,8 +14,6 @@ export interface AccountSettings extends Omit<SignInSettings, "report" | "signal
 	/** Reads the settings file again: sessions that are created later use it. */
 	reload(): Promise<void>;
 }
-
-const never = new AbortController().signal;
 
 export function createAccount(settings: AccountSettings): Account {
 	const { log, reload } = settings;

@@ -1,4 +1,5 @@
 // Assembles the parts of a session, each from the parts before it: the compiler checks the order.
+import { never } from "../../base/abort.ts";
 import { type AgentEvent, type EventBody, statusChanged } from "../../events/event.ts";
 import type { TaskOperations } from "../../tools/operations.ts";
 import type { Tool } from "../../tools/tool.ts";
@@ -66,8 +67,6 @@ export interface AssembledSession {
 	/** Emits and persists whether plan mode is on. */
 	emitPlanMode(enabled: boolean): Promise<void> | undefined;
 }
-
-const never = new AbortController().signal;
 
 /** What a client that may come can do for the tools. */
 const awaitedClient: ToolClient = { tools: new Map(), capabilities: ["questions", "plan-mode"] };

@@ -1,5 +1,6 @@
 // The turns of one session, one at a time: how they are started, steered and cancelled, and with which options.
 import { setMaxListeners } from "node:events";
+import { never } from "../../base/abort.ts";
 import { createDeferred } from "../../base/deferred.ts";
 import { KernelError } from "../../base/errors.ts";
 import { isRecord } from "../../base/json.ts";
@@ -15,8 +16,6 @@ import type { SessionParts } from "./session-parts.ts";
 
 type CommandOf<T extends Command["type"]> = Extract<Command, { type: T }>;
 type StartOptions = TurnStart & { readonly options: TurnOptions };
-
-const never = new AbortController().signal;
 
 export class SessionTurns {
 	readonly #parts: SessionParts;

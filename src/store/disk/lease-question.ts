@@ -1,11 +1,11 @@
 // Whether the holder of a lease lives that runs elsewhere, where its process id cannot be looked up: a newcomer puts a
 // question next to the lease, an empty file, and the holder removes it when it sees it. Costs nothing while nobody asks.
 import path from "node:path";
+import { never } from "../../base/abort.ts";
 import { type Clock, sleep } from "../../base/clock.ts";
 import type { Files } from "../../files/port.ts";
 
 const pollInterval = 20;
-const never = new AbortController().signal;
 
 /** One of a temporary file: what an asking process leaves that was killed is removed with those. */
 function questionName(token: string): string {

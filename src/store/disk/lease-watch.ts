@@ -1,6 +1,7 @@
 // Watches the leases of sessions while they are held, so that a session learns soon that another process has taken it
 // over, and not at its next write, and answers whoever asks whether this process lives. All leases are files of one directory, and a lease is taken over by replacing its file:
 // as long as no name in the directory has changed, one look at the directory is enough, however many sessions there are.
+import { never } from "../../base/abort.ts";
 import { type Clock, sleep } from "../../base/clock.ts";
 import { createDeferred } from "../../base/deferred.ts";
 import type { KernelError } from "../../base/errors.ts";
@@ -84,8 +85,6 @@ export function createLeaseWatches(options: LeaseWatchOptions): () => LeaseWatch
 		};
 	};
 }
-
-const never = new AbortController().signal;
 
 interface Look {
 	/** Looks at the leases if one of them may have been taken over since the last time. */

@@ -3,6 +3,7 @@
 import { randomBytes } from "node:crypto";
 import path from "node:path";
 import * as v from "valibot";
+import { never } from "../../base/abort.ts";
 import { type Clock, sleep } from "../../base/clock.ts";
 import { createDeferred } from "../../base/deferred.ts";
 import { errorText, KernelError, systemErrorCode } from "../../base/errors.ts";
@@ -153,10 +154,10 @@ async function acquire(options: LeaseOptions, token: string, whileHeld: WhileHel
 		if (isGone || decision === "take" || clock.monotonic() - started >= leasePatience - lastWriteTime) {
 			log.info("the lease of a session is taken over", { path: leasePath, pid: holder?.pid ?? null, liveness });
 			await files.replace(leasePath, content);
-			if (!isGone) await sleep(clock, lastWriteTime, new AbortController().signal);
+			if (!isGone) await sleep(clock, lastWriteTime, never);
 			return null;
 		}
-		await sleep(clock, pollInterval, new AbortController().signal);
+		await sleep(clock, pollInterval, never);
 	}
 }
 

@@ -1,6 +1,6 @@
 // Writes of one session that are no commits: subagents, tasks, notifications. Each statement changes nothing once another
 // process has the session, and may be sent twice.
-import { orAbort } from "../../base/abort.ts";
+import { never, orAbort } from "../../base/abort.ts";
 import { type Clock, sleep } from "../../base/clock.ts";
 import type { KernelError } from "../../base/errors.ts";
 import { type Database, isTransient } from "./database.ts";
@@ -59,7 +59,7 @@ export function createFencedWrites(options: FencedWritesOptions): FencedWrites {
 			} catch (thrown) {
 				if (loss !== null || !isTransient(thrown)) throw loss ?? thrown;
 			}
-			await sleep(clock, retryAfter, new AbortController().signal);
+			await sleep(clock, retryAfter, never);
 		}
 	};
 

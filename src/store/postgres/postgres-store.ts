@@ -1,6 +1,7 @@
 // Finds and opens sessions in a PostgreSQL database, which any number of processes on any number of machines share.
 import { randomUUID } from "node:crypto";
 import path from "node:path";
+import { never } from "../../base/abort.ts";
 import { type Clock, sleep } from "../../base/clock.ts";
 import { errorText, KernelError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
@@ -130,7 +131,7 @@ export function createPostgresStore(options: PostgresStoreOptions): PostgresStor
 			if ("term" in taken) return { holder, term: taken.term };
 			// What this process itself still has open is being closed.
 			if (takeOver === "expired" && taken.holder !== holder) throw refuseHeld(id, taken.holder);
-			await sleep(clock, pollInterval, new AbortController().signal);
+			await sleep(clock, pollInterval, never);
 		}
 	};
 

@@ -1,6 +1,6 @@
 // Writes the commits of one session, in order: each is one statement, which also checks that this process may write.
 // Commits that arrive while one is under way go into the next one together.
-import { orAbort } from "../../base/abort.ts";
+import { never, orAbort } from "../../base/abort.ts";
 import { type Clock, sleep } from "../../base/clock.ts";
 import { createDeferred, type Deferred } from "../../base/deferred.ts";
 import { errorText, type KernelError } from "../../base/errors.ts";
@@ -145,7 +145,7 @@ export function createSessionWriter(options: WriterOptions): SessionWriter {
 				options.log.warn("a commit is sent again", { sessionId, cause: errorText(thrown) });
 			}
 			isRepeated = true;
-			await sleep(clock, wait, new AbortController().signal);
+			await sleep(clock, wait, never);
 			wait = Math.min(2 * wait, longestRetry);
 		}
 	};

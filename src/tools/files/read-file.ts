@@ -1,10 +1,11 @@
 // ReadFile: shows lines of a text file with their numbers, from its start or its end.
 import * as v from "valibot";
+import { never } from "../../base/abort.ts";
 import { beginning } from "../../base/well-formed.ts";
 import { type ToolReturn, toolError, toolSuccess } from "../../events/content.ts";
 import { integer } from "../argument-schemas.ts";
 import type { Tool, ToolEnvironment } from "../tool.ts";
-import { cancelledResult, defineTool, freeUnlessRuled, never, settled } from "../tool-definition.ts";
+import { cancelledResult, defineTool, freeUnlessRuled, settled } from "../tool-definition.ts";
 import { fileSubject, shownPath } from "../workspace-paths.ts";
 import { type FoundFile, findReadableFile } from "./readable-file.ts";
 import { forEachLine } from "./text-lines.ts";

@@ -1,10 +1,11 @@
 // StrReplaceFile: replaces strings in a text file.
 import * as v from "valibot";
+import { never } from "../../base/abort.ts";
 import { toolError } from "../../events/content.ts";
 import { boolean } from "../argument-schemas.ts";
 import { secretKind } from "../secret-refusal.ts";
 import type { Tool, ToolEnvironment } from "../tool.ts";
-import { defineTool, never, settled } from "../tool-definition.ts";
+import { defineTool, settled } from "../tool-definition.ts";
 import { shownPath } from "../workspace-paths.ts";
 import { findForChange, prepareFileChange, reportWhenApproved } from "./file-change.ts";
 import { applyEdits } from "./text-edits.ts";

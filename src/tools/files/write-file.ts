@@ -1,8 +1,9 @@
 // WriteFile: replaces a file's content or appends to it.
 import * as v from "valibot";
+import { never } from "../../base/abort.ts";
 import { toolError } from "../../events/content.ts";
 import type { Tool, ToolEnvironment } from "../tool.ts";
-import { defineTool, never, settled } from "../tool-definition.ts";
+import { defineTool, settled } from "../tool-definition.ts";
 import { shownPath } from "../workspace-paths.ts";
 import { findForChange, hasParentDirectory, prepareFileChange } from "./file-change.ts";
 import { decodeTextFile, encodeTextFile, toLineFeeds } from "./text-file.ts";

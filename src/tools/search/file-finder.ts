@@ -1,6 +1,7 @@
 // Finds files of the work directory for a person who types a part of a path. What version control ignores is left out, as is what
 // no model may read.
 import path from "node:path";
+import { never } from "../../base/abort.ts";
 import { createPace } from "../../base/pace.ts";
 import type { ToolEnvironment } from "../tool.ts";
 import { walkPattern } from "./glob-walk.ts";
@@ -35,8 +36,6 @@ interface FileList {
 	readonly paths: readonly string[];
 	readonly isWhole: boolean;
 }
-
-const never = new AbortController().signal;
 
 export class FileFinder {
 	readonly #place: FinderPlace;
