@@ -1,4 +1,5 @@
 // Waits for work no longer than a signal allows.
+import { setMaxListeners } from "node:events";
 import { type Clock, sleep } from "./clock.ts";
 
 /** The reason of an abort that ends nothing any more. All of them share it: making an error captures the stack. */
@@ -86,3 +87,5 @@ export async function unlessLate<T>(
 
 /** Of work that nobody ends early. */
 export const never: AbortSignal = new AbortController().signal;
+// Any amount of such work runs at once.
+setMaxListeners(0, never);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { collectGarbage } from "../../../test/support/host/garbage.ts";
 import { call, createModelGate, createScriptedModel, done, say } from "../../../test/support/models/scripted-model.ts";
 import { createSessionSubject } from "../../../test/support/sessions/session-subject.ts";
 import { createToolDouble, editNeed } from "../../../test/support/sessions/turn-subject.ts";
@@ -24,6 +25,16 @@ describe("createTurns", () => {
 		]);
 		expect(await turns.run("two")).toMatchObject({ status: "failed", error: { code: "provider-failed" } });
 		expect(types.at(-1)).toBe("turn.ended");
+	});
+
+	it("holds nothing of a turn that is over", async () => {
+		const { session } = await createSessionSubject(createScriptedModel([[say("a"), done()]]));
+		const turns = createTurns(session, () => {}, ready);
+		const outcome = new WeakRef(await turns.run("one"));
+		await turns.run("two");
+		await new Promise(setImmediate);
+		collectGarbage();
+		expect(outcome.deref()).toBeUndefined();
 	});
 
 	it("applies backpressure of the output to the model", async () => {

@@ -62,17 +62,28 @@ export function createTurns(session: SessionApi, take: (event: AgentEvent) => vo
 			await ready();
 		}
 	};
+	/** Settles a turn that cannot end any more; null while it can. */
+	let over: ((turn: Deferred<TurnOutcome>) => void) | null = null;
+	const settleWith = (settle: (turn: Deferred<TurnOutcome>) => void): void => {
+		over = settle;
+		if (current !== null) settle(current);
+	};
 	// A session that stops emits its last turn's end first: after that there is none to come.
-	const over = pump().then((): TurnOutcome => ({ status: "cancelled" }));
-	over.catch(() => {});
+	pump().then(
+		() => settleWith((turn) => turn.resolve({ status: "cancelled" })),
+		(thrown: unknown) => settleWith((turn) => turn.reject(thrown)),
+	);
 
 	return {
 		async run(input, { isOwn } = { isOwn: false }) {
-			const waiter = createDeferred<TurnOutcome>();
-			current = waiter;
+			const turn = createDeferred<TurnOutcome>();
+			// A turn that does not begin is not waited for.
+			turn.promise.catch(() => {});
+			current = turn;
 			await attaching;
 			await session.send({ type: "turn.start", input, isOwn });
-			return await Promise.race([waiter.promise, over]);
+			over?.(turn);
+			return await turn.promise;
 		},
 	};
 }

@@ -2,7 +2,7 @@
 // exits with a code for the outcome (docs/print.md).
 import path from "node:path";
 import { isatty } from "node:tty";
-import { aborted } from "../../base/abort.ts";
+import { aborted, unlessAborted } from "../../base/abort.ts";
 import { systemClock } from "../../base/clock.ts";
 import { errorText, systemErrorCode, toKernelError } from "../../base/errors.ts";
 import { oneLine } from "../../base/sentence.ts";
@@ -110,12 +110,11 @@ async function runPrompts(
 	{ log, session, configuration }: Program,
 	signal: AbortSignal,
 ): Promise<number> {
-	const stopped = aborted(signal).then(() => null);
 	const iterator = prompts[Symbol.asyncIterator]();
 	try {
-		await Promise.race([session.begun, stopped]);
+		await unlessAborted(session.begun, signal);
 		while (!signal.aborted) {
-			const next = await Promise.race([iterator.next(), stopped]);
+			const next = await unlessAborted(iterator.next(), signal);
 			if (next === null || next.done === true) break;
 			const ran = toFailure(await turns.run(next.value));
 			const ceiling = configuration.background.printWaitCeilingS;

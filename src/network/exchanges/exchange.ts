@@ -1,8 +1,10 @@
 // One request and its answer over one connection, with the platform's HTTP client. Whatever bytes arrive, and however
 // the connection ends, the result is an answer, or an error of the request or of the answer's body.
+import { once } from "node:events";
 import { type ClientRequest, type IncomingMessage, type OutgoingHttpHeaders, request as sendHead } from "node:http";
 import type { Socket } from "node:net";
 import type { Readable } from "node:stream";
+import { unlessAborted, workIsOver } from "../../base/abort.ts";
 import { silenceTimeout } from "../network-error.ts";
 import { readableFailure } from "../readable-failure.ts";
 import { type BodyLimits, toBodyStream } from "./body-stream.ts";
@@ -183,14 +185,14 @@ async function sendBody(request: ClientRequest, body: RequestBody): Promise<void
 		return;
 	}
 	const reader = body.getReader();
-	const gone = new Promise<null>((resolve) => request.once("close", () => resolve(null)));
+	const gone = new AbortController();
+	request.once("close", () => gone.abort(workIsOver));
 	try {
 		for (;;) {
-			const read = await Promise.race([reader.read(), gone]);
+			const read = await unlessAborted(reader.read(), gone.signal);
 			if (read === null) return;
 			if (read.done) break;
-			if (!request.write(read.value))
-				await Promise.race([new Promise((resolve) => request.once("drain", resolve)), gone]);
+			if (!request.write(read.value)) await unlessAborted(once(request, "drain"), gone.signal);
 		}
 		request.end();
 	} finally {
