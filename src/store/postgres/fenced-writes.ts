@@ -7,7 +7,7 @@ import { type Database, isTransient } from "./database.ts";
 import { statementTimeouts } from "./statement-timeouts.ts";
 
 export interface FencedWritesOptions {
-	readonly database: Database;
+	readonly database: Pick<Database, "schema" | "query">;
 	readonly clock: Clock;
 	readonly sessionId: string;
 	readonly holder: string;
