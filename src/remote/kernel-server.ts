@@ -1,6 +1,6 @@
 // Serves a kernel to a front end in another process: answers its requests with the kernel API, and gives back what the
 // front end used when the connection is lost. A session goes on without it.
-import { aborted } from "../base/abort.ts";
+import { aborted, never, unlessAborted } from "../base/abort.ts";
 import { KernelError } from "../base/errors.ts";
 import { textSize } from "../base/json.ts";
 import type { Log } from "../base/log.ts";
@@ -63,8 +63,7 @@ export async function serveKernel({ sessions, transport, log, signal }: ServeKer
 		maximumInFlight,
 		log,
 	});
-	const ends = [connection.serve(), aborted(transport.gone), ...(signal === undefined ? [] : [aborted(signal)])];
-	await Promise.race(ends);
+	await unlessAborted(Promise.race([connection.serve(), aborted(transport.gone)]), signal ?? never);
 	server.end();
 	await connection.idle();
 	await closeInTime(transport);

@@ -1,4 +1,5 @@
 // A kernel elsewhere whose other side is slow, silent, hostile or gone: nothing hangs, and nothing is lost or leaks.
+import { getEventListeners } from "node:events";
 import { duplexPair } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { connectRemote, createSocketPair, offerSession } from "../../test/support/host/remote-sessions.ts";
@@ -254,6 +255,16 @@ describe("a kernel elsewhere", () => {
 		expect(
 			await outcome(serveKernel({ sessions: host, transport: createStreamTransport(near, limits), log: silentLog })),
 		).toBe("done");
+	});
+
+	it("does not listen for the end of the program any more once its other side is gone", async () => {
+		const { host } = await createHost();
+		const { transport, client } = createMemoryTransport(100_000, 100_000);
+		const { signal } = new AbortController();
+		const served = serveKernel({ sessions: host, transport, log: silentLog, signal });
+		client.end();
+		await served;
+		expect(getEventListeners(signal, "abort")).toEqual([]);
 	});
 
 	it("does not log what may be keys, when a request is cut", async () => {

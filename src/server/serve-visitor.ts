@@ -1,5 +1,5 @@
 // Serves one of several clients of sessions that this process has anyway: when the client is gone they go on without it.
-import { aborted } from "../base/abort.ts";
+import { aborted, unlessAborted } from "../base/abort.ts";
 import { sleep, systemClock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { Compatibility, HostApi, SharedConnection } from "../dialects/dialect.ts";
@@ -41,8 +41,12 @@ export async function serveVisitor(
 	});
 	const conversation = converse(connection);
 	const left = Promise.race([connection.serve(), aborted(transport.gone)]);
-	const isStopped = await Promise.race([left.then(() => false), aborted(signal).then(() => true)]);
-	if (isStopped) await inTime(Promise.all([conversation.drained(), connection.idle()]).then(() => transport.flush()));
+	const hasLeft = await unlessAborted(
+		left.then(() => true),
+		signal,
+	);
+	if (hasLeft === null)
+		await inTime(Promise.all([conversation.drained(), connection.idle()]).then(() => transport.flush()));
 	conversation.leave();
 	transport.close();
 }
