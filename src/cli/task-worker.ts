@@ -2,7 +2,6 @@
 import { homedir } from "node:os";
 import path from "node:path";
 import { systemClock } from "../base/clock.ts";
-import { createDeferred } from "../base/deferred.ts";
 import { createDiskFiles } from "../files/disk-files.ts";
 import { ownProcess } from "../files/living-process.ts";
 import { privateBelow, privateWithin } from "../files/private-paths.ts";
@@ -49,16 +48,13 @@ export async function runWorker(flags: TaskWorkerFlags): Promise<number> {
 /** A line on stdin nudges; the end of stdin ends the command, unless that may outlive the server. */
 function createLifeline(keep: boolean): Lifeline {
 	const cut = new AbortController();
-	let nudge = createDeferred<void>();
 	handleStopSignals((signal) => cut.abort(`The worker of the command was ended by ${signal}.`));
 	const release = (): void => {
 		if (!keep) cut.abort("The program that had started the command is gone.");
 	};
-	process.stdin.on("data", () => {
-		nudge.resolve();
-		nudge = createDeferred();
-	});
+	// Read from the beginning on: its end ends the command.
+	process.stdin.resume();
 	process.stdin.once("end", release);
 	process.stdin.once("error", release);
-	return { cut: cut.signal, nudged: () => nudge.promise };
+	return { cut: cut.signal, onNudge: (look) => void process.stdin.on("data", look) };
 }

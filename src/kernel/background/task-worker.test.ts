@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { createFakeClock, type FakeClock } from "../../../test/support/host/campaign-clock.ts";
 import { createMemoryFiles, type MemoryFiles } from "../../../test/support/store/memory-files.ts";
 import { createMemoryLog } from "../../../test/support/store/store-directory.ts";
-import { createDeferred, type Deferred } from "../../base/deferred.ts";
+import { createDeferred } from "../../base/deferred.ts";
 import type { Processes, RunOutcome, RunRequest } from "../../processes/port.ts";
 import { runTaskWorker } from "./task-worker.ts";
 
@@ -51,7 +51,7 @@ describe("the worker of a command", () => {
 	let clock: FakeClock;
 	let commands: ReturnType<typeof createCommands>;
 	let cut: AbortController;
-	let nudge: Deferred<void>;
+	let nudge: () => void;
 	const log = createMemoryLog();
 
 	beforeEach(async () => {
@@ -59,7 +59,7 @@ describe("the worker of a command", () => {
 		clock = createFakeClock(startTime);
 		commands = createCommands();
 		cut = new AbortController();
-		nudge = createDeferred();
+		nudge = () => {};
 		log.lines.length = 0;
 		await files.makeDirectory(directory);
 		await put("spec.json", spec);
@@ -75,7 +75,12 @@ describe("the worker of a command", () => {
 			process: { pid: 42, origin },
 			heartbeatInterval: 5000,
 			controlPollInterval: 500,
-			lifeline: { cut: cut.signal, nudged: () => nudge.promise },
+			lifeline: {
+				cut: cut.signal,
+				onNudge(look) {
+					nudge = look;
+				},
+			},
 			clock,
 			log,
 		});
@@ -178,10 +183,27 @@ describe("the worker of a command", () => {
 	it("checks its control file at once when it is nudged, and does not wait for a forced stop", async () => {
 		const { worker, request } = await running();
 		await put("control.json", { kill_requested_at: 1, kill_reason: null, force: true });
-		nudge.resolve();
+		nudge();
 		await worker;
 		expect(await runtime()).toMatchObject({ status: "killed", interrupted: true, failure_reason: expect.any(String) });
 		expect(request.abortPending?.aborted).toBe(true);
+	});
+
+	it("loses no nudge that comes while it reads its control file", async () => {
+		const { worker } = await running();
+		const status = files.status.bind(files);
+		let looks = 0;
+		files.status = async (file) => {
+			if (file === directory) {
+				looks += 1;
+				if (looks === 1) nudge();
+				if (looks === 2) await put("control.json", { kill_requested_at: 1, kill_reason: "enough", force: false });
+			}
+			return await status(file);
+		};
+		nudge();
+		await worker;
+		expect(await runtime()).toMatchObject({ status: "killed", failure_reason: "enough" });
 	});
 
 	it("starts nothing when a stop was already requested", async () => {

@@ -1,6 +1,7 @@
 // The worker process of a background command: runs it to its end, stores its output, and records its state in the
 // task's files. It ends the command when the process that started it exits, unless the command may outlive that.
 import path from "node:path";
+import { workIsOver } from "../../base/abort.ts";
 import { type Clock, sleep } from "../../base/clock.ts";
 import { errorText } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
@@ -15,8 +16,8 @@ import { commandEnvironment } from "../../tools/shell.ts";
 export interface Lifeline {
 	/** Aborts, with the reason for people, when the worker is to end its command. */
 	readonly cut: AbortSignal;
-	/** Resolves when the worker is to read its control file before the next interval. */
-	nudged(): Promise<void>;
+	/** Calls back whenever the worker is to read its control file before the next interval. */
+	onNudge(look: () => void): void;
 }
 
 export interface TaskWorkerOptions {
@@ -140,11 +141,12 @@ class TaskWorker {
 
 	async #watchControl(): Promise<void> {
 		const { clock, controlPollInterval, lifeline } = this.#options;
+		let waiting = new AbortController();
+		lifeline.onNudge(() => waiting.abort(workIsOver));
 		while (!this.#over.signal.aborted) {
-			const waiting = new AbortController();
-			const either = AbortSignal.any([waiting.signal, this.#over.signal]);
-			await Promise.race([sleep(clock, controlPollInterval, either), lifeline.nudged()]);
-			waiting.abort();
+			await sleep(clock, controlPollInterval, AbortSignal.any([waiting.signal, this.#over.signal]));
+			// One that comes during the look may be about what it has read already.
+			waiting = new AbortController();
 			if (!this.#over.signal.aborted) await this.#lookAtControl();
 		}
 	}

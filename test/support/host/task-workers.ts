@@ -1,5 +1,4 @@
 // Workers of background commands for tests: none at all, or the worker's own function in this process.
-import { createDeferred } from "../../../src/base/deferred.ts";
 import { ownProcess } from "../../../src/files/living-process.ts";
 import { runTaskWorker, type TaskWorkerOptions } from "../../../src/kernel/background/task-worker.ts";
 import type { HostServices } from "../../../src/kernel/compose/host-services.ts";
@@ -14,21 +13,23 @@ export function createInProcessWorkers(
 ): HostServices["startWorker"] {
 	return async (directory, { keep, ...options }, environment) => {
 		const cut = new AbortController();
-		let nudge = createDeferred<void>();
+		let nudge = () => {};
 		const gone = runTaskWorker({
 			...hostServices,
 			...options,
 			environment,
 			directory,
 			process: ownProcess(),
-			lifeline: { cut: cut.signal, nudged: () => nudge.promise },
+			lifeline: {
+				cut: cut.signal,
+				onNudge(look) {
+					nudge = look;
+				},
+			},
 		});
 		return {
 			gone,
-			nudge() {
-				nudge.resolve();
-				nudge = createDeferred();
-			},
+			nudge: () => nudge(),
 			release() {
 				if (!keep) cut.abort("The program that had started the command is gone.");
 			},
