@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { matchesPath, parsePathPattern } from "./path-pattern.ts";
+import { foldName, matchesPath, parsePathPattern } from "./path-pattern.ts";
 
 const roots = ["/work", "/more"];
 
@@ -8,6 +8,23 @@ function matches(text: string, path: string): boolean {
 	if (!parsed.ok) throw new Error(parsed.reason);
 	return matchesPath(parsed.pattern, path, roots);
 }
+
+describe("names that some file system treats as one", () => {
+	it.each([
+		["case", ".SSH", ".ssh"],
+		["Unicode form", "cafe\u0301", "caf\u00e9"],
+		["the long s", ".\u017fsh", ".ssh"],
+		["the sign of Kelvin", "\u212aeys", "keys"],
+		["a sharp s", "stra\u00dfe", "STRASSE"],
+		["forms of sigma", "\u03c3\u03c2", "\u03a3\u03a3"],
+		["characters that are not seen", ".s\u200bs\u200dh\ufeff", ".ssh"],
+	])("differ in %s", (_what, one, other) => expect(foldName(one)).toBe(foldName(other)));
+
+	it.each([
+		["another letter", ".ssh", ".sch"],
+		["an accent", "cafe", "caf\u00e9"],
+	])("do not differ in %s", (_what, one, other) => expect(foldName(one)).not.toBe(foldName(other)));
+});
 
 describe("a pattern of paths", () => {
 	it.each([

@@ -16,9 +16,15 @@ export type PathPatternResult =
 	| { readonly ok: true; readonly pattern: PathPattern }
 	| { readonly ok: false; readonly reason: string };
 
-/** Some file systems treat these as one name: they differ in case, or in Unicode form. */
-/** Names with the same form differ at most in case or Unicode form. */
-export const foldName = (text: string): string => text.normalize("NFC").toLowerCase();
+/**
+ * The form that names share which some file system treats as one: they differ in case, in Unicode form, or in characters that
+ * are ignored.
+ */
+export function foldName(text: string): string {
+	const visible = text.replaceAll(/\p{Default_Ignorable_Code_Point}/gu, "");
+	// By way of capitals, which letters share that have several small forms, such as s and the long s.
+	return visible.normalize("NFC").toUpperCase().toLowerCase().normalize("NFC");
+}
 
 /**
  * `/…` is absolute and `~/…` below the home directory, every other path relative to the workspace. Reasons are clauses
