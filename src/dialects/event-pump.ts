@@ -57,6 +57,8 @@ const lostOutcome: TurnOutcome = {
 
 /** Milliseconds of making what is sent for one event, after which other work runs before it is sent. */
 const longPiece = 20;
+/** Ids of side questions that ended before anybody asked for their end. */
+const mostEndedQuestions = 1000;
 
 export class EventPump {
 	readonly #session: SessionApi;
@@ -266,8 +268,14 @@ export class EventPump {
 	#noteSideQuestion(id: string): void {
 		const waiter = this.#sideQuestionWaiters.get(id);
 		this.#sideQuestionWaiters.delete(id);
-		if (waiter === undefined) this.#endedSideQuestions.add(id);
-		else waiter.resolve();
+		if (waiter !== undefined) {
+			waiter.resolve();
+			return;
+		}
+		this.#endedSideQuestions.add(id);
+		// Those of other clients are never asked for.
+		for (const oldest of [...this.#endedSideQuestions].slice(0, -mostEndedQuestions))
+			this.#endedSideQuestions.delete(oldest);
 	}
 
 	#send(outgoing: Outgoing): void {

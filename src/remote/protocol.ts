@@ -1,7 +1,6 @@
 // What a front end and a kernel elsewhere send each other: JSON-RPC requests of the front end, one for each method of the
 // kernel API. What goes on without an end, events above all, is a stream: the front end requests a batch at a time, so
 // that a request for more says that the last batch was consumed, as with a feed in the same process.
-
 import * as v from "valibot";
 import { KernelError, type KernelErrorCode, kernelErrorCodes, toKernelError } from "../base/errors.ts";
 import { isRecord } from "../base/json.ts";

@@ -148,6 +148,19 @@ describe("a released directory", () => {
 		expect(await left.isAsLeft("/d")).toBe(isAsLeft);
 	});
 
+	it("is remembered only if it is one of those released last", async () => {
+		const status = { kind: "directory", size: 0, mode: 0o755, modifiedAt: 5000 } as const;
+		const left = createLeftDirectories({
+			files: { ...createDiskFiles(), status: async () => status },
+			clock: { now: () => 9000, monotonic: () => 9000, after: () => () => {} },
+		});
+		await left.note("/first");
+		await left.note("/second");
+		await left.note("/first");
+		for (let count = 0; count < 9_999; count += 1) await left.note(`/d${count}`);
+		expect([await left.isAsLeft("/first"), await left.isAsLeft("/second")]).toEqual([true, false]);
+	});
+
 	it("may have changed while the process did not come to what it had seen", async () => {
 		let now = 5104;
 		const files = {

@@ -15,6 +15,16 @@ export interface LeftDirectories {
 	isAsLeft(directory: string): Promise<boolean>;
 }
 
+/** Of those released last. */
+const mostDirectories = 10_000;
+
+function remember<Value>(known: Map<string, Value>, directory: string, value: Value): void {
+	known.delete(directory);
+	known.set(directory, value);
+	const [oldest] = known.keys();
+	if (known.size > mostDirectories && oldest !== undefined) known.delete(oldest);
+}
+
 export function createLeftDirectories({
 	files,
 	clock,
@@ -30,11 +40,11 @@ export function createLeftDirectories({
 			const now = clock.now();
 			const modifiedAt = (await files.status(directory))?.modifiedAt;
 			if (modifiedAt === undefined || !showsLaterChanges(modifiedAt, now)) times.delete(directory);
-			else times.set(directory, modifiedAt);
+			else remember(times, directory, modifiedAt);
 		},
 		noteEvents(directory, whole) {
 			if (whole === null || !showsLaterChanges(whole.modifiedAt, clock.now())) events.delete(directory);
-			else events.set(directory, whole);
+			else remember(events, directory, whole);
 		},
 		wholeEvents: (directory) => events.get(directory) ?? null,
 		async isAsLeft(directory) {
