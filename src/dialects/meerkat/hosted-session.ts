@@ -59,6 +59,8 @@ export interface RunStart {
 
 /** Of the slash commands of skills. */
 const skillPrefix = "skill:";
+/** A session runs one turn at a time, and whoever started one takes its end soon. */
+const mostEnds = 16;
 
 export class HostedSession {
 	readonly pump: EventPump;
@@ -120,6 +122,8 @@ export class HostedSession {
 		}));
 		const hosted = new HostedSession(handle, kernelApi, peer, client, remembered);
 		const answers = client.answers();
+		// Before it is attached: an attachment that nobody knows of would send its events for ever.
+		const { slashCommands } = await handle.session.description();
 		const attachment = await handle.session.attach({
 			client: null,
 			tools: declared,
@@ -130,7 +134,6 @@ export class HostedSession {
 		for (const { name, reason } of attachment.tools.rejected)
 			kernelApi.log.warn("A tool of the client was refused.", { tool: name, reason });
 		hosted.pump.carry(attachment);
-		const { slashCommands } = await handle.session.description();
 		hosted.#skills = slashCommands.filter(({ name }) => name.startsWith(skillPrefix)).length;
 		return hosted;
 	}
@@ -197,7 +200,7 @@ export class HostedSession {
 		let events = this.#projection.take(event);
 		this.#remembered.facts = this.#projection.facts();
 		if (body.type === "turn.ended" && event.turnId !== null && event.agentPath.length === 0)
-			this.#ends.set(event.turnId, this.#present());
+			this.#noteEnd(event.turnId);
 		if (body.type === "turn.started" && event.turnId !== null && this.#quietStarts > 0)
 			this.#quietTurns.add(event.turnId);
 		// Hooks of the session come before the beginning of their run.
@@ -248,6 +251,12 @@ export class HostedSession {
 				.take(sessionId, delivered)
 				.map((each) => ({ kind: "notification" as const, method: "session/stream_event", params: each })),
 		];
+	}
+
+	/** Turns of other clients end too, and nobody here takes their ends. */
+	#noteEnd(turnId: string): void {
+		this.#ends.set(turnId, this.#present());
+		for (const oldest of [...this.#ends.keys()].slice(0, -mostEnds)) this.#ends.delete(oldest);
 	}
 
 	#present(): TurnEnd {

@@ -1,5 +1,4 @@
 // One run of a subagent: prepared from a request, emitted on its parent's stream as its own, and ended with a report.
-
 import { Context, type ContextLog, lastText } from "../../agent/context.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Identifiers } from "../../base/ids.ts";
@@ -144,8 +143,13 @@ export async function runAgent(
 	const emitAsParent = createTurnEmit(services, [], turnId, signal);
 
 	const started = { agent_name: type.name, prompt: beginning(request.prompt, hookText) };
-	await hooks.run({ event: "SubagentStart", target: type.name, input: started }, emitAsParent, either);
-	await services.persisted(stored.begin(request.prompt, place.taskId));
+	try {
+		await hooks.run({ event: "SubagentStart", target: type.name, input: started }, emitAsParent, either);
+		await services.persisted(stored.begin(request.prompt, place.taskId));
+	} catch (thrown) {
+		deadline.withdraw();
+		throw thrown;
+	}
 	services.emitter.addAgent(id, stored);
 	services.observation?.addAgent(id, prepared.model?.name ?? "");
 	try {
