@@ -1,5 +1,4 @@
 // One step of a turn: the model call with its retries, the tools it calls, and the rows it adds to the context.
-
 import { inputTokens, joinTexts, type TokenUsage, toParts } from "../events/content.ts";
 import type { ContextRow } from "../events/conversation.ts";
 import { type StatusFields, statusChanged } from "../events/event.ts";

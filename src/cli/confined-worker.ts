@@ -1,5 +1,4 @@
 // How a worker gets the confinement of its command: in a variable of its own environment, which the command does not see.
-
 import { tmpdir } from "node:os";
 import * as v from "valibot";
 import { systemClock } from "../base/clock.ts";

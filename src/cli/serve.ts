@@ -1,5 +1,4 @@
 // Serves on stdio: one session, or as many as a client creates, until the client is gone.
-
 import type { FaultOwner } from "../kernel/api.ts";
 import { nobody } from "../kernel/session/fault-owner.ts";
 import type { Session } from "../kernel/session/session.ts";

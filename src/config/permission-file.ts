@@ -1,5 +1,4 @@
 // Reads a file of permissions alone, such as that of a project.
-
 import { createHash } from "node:crypto";
 import * as v from "valibot";
 import type { Files } from "../files/port.ts";

@@ -1,6 +1,5 @@
 // The schema of the settings file: keys in the file's own snake_case, types, bounds, and the only place with defaults.
 // configuration-reader.ts reads the file, configuration.ts renames its keys for the program.
-
 import { isIP } from "node:net";
 import * as v from "valibot";
 import { contractForm, parseContractVersion } from "../base/contract-version.ts";

@@ -1,5 +1,4 @@
 // The requests of a sign-in or a renewal of tokens: their deadline, and the text of their failures.
-
 import type { FetchLike } from "@modelcontextprotocol/client";
 import type { Clock } from "../base/clock.ts";
 import { errorText } from "../base/errors.ts";

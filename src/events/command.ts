@@ -1,5 +1,4 @@
 // Commands: what a client requests of a session through the kernel API.
-
 import type { UserInput } from "./content.ts";
 import type { EventBodyOf } from "./event.ts";
 import type { Answer, InteractionFailure, SettledBy } from "./interaction.ts";

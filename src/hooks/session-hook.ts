@@ -1,6 +1,5 @@
 // Runs a hook that a session was created with: its input as JSON on stdin or in a request, its verdict from the JSON that
 // it answers. Unlike a hook of the settings it has to answer: what is no answer is a failure.
-
 import * as v from "valibot";
 import type { Clock } from "../base/clock.ts";
 import { fetchFailureText } from "../base/errors.ts";

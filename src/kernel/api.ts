@@ -1,6 +1,5 @@
 // The kernel API: the surface between front ends and kernel, as interfaces. Front ends import nothing else of the kernel:
 // it is one file, whatever its length, so that everything they may rely on can be read in one place.
-
 import type { ModelPrice } from "../config/configuration.ts";
 import type { McpServerSettings } from "../config/mcp-servers.ts";
 import type { Command, CommandType, CommandValues } from "../events/command.ts";

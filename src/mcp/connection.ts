@@ -1,5 +1,4 @@
 // A server as sessions share it: connected, lost and reconnected, with its tools as last listed.
-
 import type { ElicitResult, Progress } from "@modelcontextprotocol/client";
 import { unlessAborted } from "../base/abort.ts";
 import { sleep } from "../base/clock.ts";

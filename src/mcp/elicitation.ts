@@ -1,5 +1,4 @@
 // Asks the person what a server requests during a call: one question for each field of its form.
-
 import type { ElicitResult } from "@modelcontextprotocol/client";
 import { beginning } from "../base/well-formed.ts";
 import type { Question, QuestionOutcome } from "../tools/operations.ts";

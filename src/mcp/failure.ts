@@ -1,5 +1,4 @@
 // Classifies failures between a server and us by what may be done about them.
-
 import * as v from "valibot";
 import { errorText } from "../base/errors.ts";
 import { redactSecrets } from "../base/redaction.ts";

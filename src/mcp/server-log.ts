@@ -1,5 +1,4 @@
 // Logs what a server prints outside the protocol, mainly on stderr: by lines, and with limits.
-
 import type { Clock } from "../base/clock.ts";
 import { createLineSplitter, type Line } from "../base/lines.ts";
 import type { Log } from "../base/log.ts";

@@ -1,5 +1,4 @@
 // Parses a server's list of tools one by one: an invalid tool is left out, the others stay.
-
 import * as v from "valibot";
 import { isRecord } from "../base/json.ts";
 import { beginning } from "../base/well-formed.ts";

@@ -1,6 +1,5 @@
 // Converts events to Kimi messages. One row per event type: its message, or null where the vocabulary has none. The
 // dialect decides which of them a live client gets; record.ts which of them are logged.
-
 import type { AgentPathEntry, EventBody, EventBodyOf, EventType } from "../events/event.ts";
 import type { Interaction } from "../events/interaction.ts";
 import type { Message } from "./message.ts";

@@ -1,5 +1,4 @@
 // Reads numeric ids exactly: numbers beyond 2^53 lose digits when JSON is parsed, so they are read from the text.
-
 import { endOfJsonString } from "../base/json.ts";
 
 /** The ids that fit a 64-bit integer. */

@@ -1,6 +1,5 @@
 // Types of stored background work: tasks, and notifications about them. Implemented on disk by task-files.ts and
 // notification-files.ts, in memory by memory-tasks.ts. Times are milliseconds.
-
 import type { TaskKind, TaskStatus } from "../events/task-status.ts";
 import type { ProcessOrigin } from "../files/living-process.ts";
 

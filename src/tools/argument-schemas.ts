@@ -1,6 +1,5 @@
 // Parts of argument schemas that accept what models write instead of the right type ("5" for 5, "true" for true), and
 // the sentence that reports an invalid argument. tool-definition.ts declares tools.
-
 import * as v from "valibot";
 import { cut } from "../base/sentence.ts";
 

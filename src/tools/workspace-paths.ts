@@ -1,6 +1,5 @@
 // Resolves a path in a call: home and work directory, symbolic links, and whether it is inside the workspace. Tools
 // decide whether the file may be accessed.
-
 import path from "node:path";
 import { cut } from "../base/sentence.ts";
 import { type ToolReturn, toolError } from "../events/content.ts";

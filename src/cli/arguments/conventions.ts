@@ -1,5 +1,4 @@
 // Whose command line is meant where those of kimi-cli and kimi-code differ: by the executable's name, or AGENTWIRE_CLI.
-
 import path from "node:path";
 import { type ContractVersion, contractForm, parseContractVersion } from "../../base/contract-version.ts";
 import { UsageError } from "./usage-error.ts";

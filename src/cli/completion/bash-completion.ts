@@ -1,5 +1,4 @@
 // The completion script for bash, compatible with version 3.2 of macOS.
-
 import type { Offers } from "../arguments/flags.ts";
 import type { CompletionLevel } from "./completion-levels.ts";
 import { alternatives, offered, quote, steps, toIdentifier, valued } from "./completion-patterns.ts";

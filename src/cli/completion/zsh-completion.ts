@@ -1,5 +1,4 @@
 // The completion script for zsh: to be evaluated after compinit, or put into a directory of fpath.
-
 import type { Offers } from "../arguments/flags.ts";
 import type { CompletionLevel } from "./completion-levels.ts";
 import { alternatives, offered, quote, steps, toIdentifier, valued } from "./completion-patterns.ts";

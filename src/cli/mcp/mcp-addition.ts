@@ -1,5 +1,4 @@
 // Checks the arguments of `mcp add` and converts them to an entry of `mcp.json`.
-
 import type { McpAddition } from "../arguments/mcp-options.ts";
 import { McpError } from "./mcp-error.ts";
 

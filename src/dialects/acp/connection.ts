@@ -1,5 +1,4 @@
 // A connection of the Agent Client Protocol: its method table, the handshake, and the sign-in.
-
 import * as v from "valibot";
 import type { Peer } from "../../rpc/connection.ts";
 import type { RpcId } from "../../rpc/envelope.ts";

@@ -1,5 +1,4 @@
 // Kimi Wire, every version: clients declare a version, which does not change what they are sent (wire-protocol §2.2).
-
 import { isRecord } from "../../base/json.ts";
 import { readEnvelope } from "../../rpc/envelope.ts";
 import type { Dialect, SharedConnection } from "../dialect.ts";

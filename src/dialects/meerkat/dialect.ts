@@ -1,5 +1,4 @@
 // Meerkat RPC: many sessions over one connection, in the shapes of its first protocol and of its current contract.
-
 import { type ContractVersion, defaultContract } from "../../base/contract-version.ts";
 import { isRecord } from "../../base/json.ts";
 import { readEnvelope } from "../../rpc/envelope.ts";

@@ -1,5 +1,4 @@
 // A connection in Meerkat RPC: its method table, the handshake, and what the client declared.
-
 import type { ContractVersion } from "../../base/contract-version.ts";
 import { KernelError } from "../../base/errors.ts";
 import type { ModelOption } from "../../kernel/api.ts";

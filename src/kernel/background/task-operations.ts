@@ -1,5 +1,4 @@
 // The operations on background tasks that a session offers its tools.
-
 import { isFinal } from "../../events/task-status.ts";
 import type { StoredTasks } from "../../store/stored-tasks.ts";
 import type { TaskOperations, TaskView } from "../../tools/operations.ts";

@@ -1,5 +1,4 @@
 // Tools that clients provide: checks them when a client attaches, and requests their calls of the client.
-
 import type { Identifiers } from "../../base/ids.ts";
 import { isRecord } from "../../base/json.ts";
 import type { ToolReturn } from "../../events/content.ts";

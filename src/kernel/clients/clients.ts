@@ -1,5 +1,4 @@
 // The clients attached to a session: their tools, hooks and capabilities, and the feeds that deliver events to them.
-
 import type { AgentEvent, Cursor, EventBody } from "../../events/event.ts";
 import type { Interaction } from "../../events/interaction.ts";
 import type { ClientHook } from "../../hooks/hook.ts";

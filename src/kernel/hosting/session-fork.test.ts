@@ -1,5 +1,4 @@
 // The fork of a session: what it has of the session it was copied from, and what it does not.
-
 import { describe, expect, it } from "vitest";
 import { createHost, runTurn } from "../../../test/support/sessions/session-host.ts";
 import { eachOf } from "../../base/batches.ts";

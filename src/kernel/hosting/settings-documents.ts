@@ -1,6 +1,5 @@
 // Settings documents of clients: TOML files near the work directory or in the home directory. The content belongs to
 // the client; this file finds, reads and replaces them.
-
 import path from "node:path";
 import { createBatchedWork } from "../../base/batched-work.ts";
 import type { Clock } from "../../base/clock.ts";

@@ -1,6 +1,5 @@
 // Decides whether a tool may act: by the session's chain of policies, and by asking a person where they say so. Every
 // decision is in the journal before it is delivered, and delivered before it takes effect.
-
 import type { ApprovalOutcome } from "../../agent/dependencies.ts";
 import type { Identifiers } from "../../base/ids.ts";
 import { createKeyedQueue } from "../../base/keyed-queue.ts";

@@ -1,6 +1,5 @@
 // One session: commands in, events out. It owns its stored files while it is loaded. assemble.ts builds its parts,
 // session-turns.ts runs its turns; this file has its other commands and its lifecycle.
-
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { KernelError, toKernelError } from "../../base/errors.ts";

@@ -1,5 +1,4 @@
 // Runs a flow: a nested turn for each node, in the order that the model decides (wire-protocol §4.14).
-
 import { lastText } from "../../agent/context.ts";
 import {
 	type DecisionNode,

@@ -1,6 +1,5 @@
 // Runs the hooks of a session at a point: commands from the settings and hooks of clients, all in parallel, with one
 // decision.
-
 import type { Clock } from "../../base/clock.ts";
 import type { Identifiers } from "../../base/ids.ts";
 import type { Log } from "../../base/log.ts";

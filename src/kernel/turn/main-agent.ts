@@ -1,5 +1,4 @@
 // The session's own agent: its context is restored or created on first use, and what a crash left in it is repaired.
-
 import { Context, type ContextLog } from "../../agent/context.ts";
 import type { ContextRow, HistoryEntry } from "../../events/conversation.ts";
 import type { EventBody } from "../../events/event.ts";

@@ -1,6 +1,5 @@
 // The hooks that a session was created with: which of them run at a point of a run, in which order, and what follows from
 // what they answer.
-
 import type { RunHooks } from "../../agent/dependencies.ts";
 import { isHookFailure } from "../../agent/hook-failure.ts";
 import { withheldResult } from "../../agent/tool-results.ts";

@@ -1,6 +1,5 @@
 // The hooks around tool calls. Hooks before a call are awaited; hooks after it run concurrently with the turn and end,
 // for the client at least, before the turn does.
-
 import type { ToolWatch } from "../../agent/dependencies.ts";
 import { workIsOver } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";

@@ -1,6 +1,5 @@
 // Converts what a package throws to a failure. Error answers of the provider are handled before the package sees them;
 // what is left are requests that the package refuses to send and events that it cannot parse.
-
 import { errorText } from "../../base/errors.ts";
 import { isRecord } from "../../base/json.ts";
 import { beginning } from "../../base/well-formed.ts";

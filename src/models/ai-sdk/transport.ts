@@ -1,7 +1,6 @@
 // The `fetch` that a package is given. It sends the request as corrected by the adapter, with our deadlines and abort,
 // and passes on only the events that the adapter admits. The outcome of the exchange is known here, not from the
 // package.
-
 import type { ServerEvent } from "../http/event-reader.ts";
 import { type ServerEvents, streamServerEvents } from "../http/event-stream.ts";
 import type { PlainAnswer } from "../http/plain-answer.ts";

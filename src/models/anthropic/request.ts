@@ -1,5 +1,4 @@
 // Builds the request of a message: the call of the package, and corrections of what it would send.
-
 import type { LanguageModelV3CallOptions, LanguageModelV3Message, LanguageModelV3Prompt } from "@ai-sdk/provider";
 import type { ProviderMemory } from "../ai-sdk/memory.ts";
 import { toFunctionTools, toPrompt } from "../ai-sdk/prompt.ts";

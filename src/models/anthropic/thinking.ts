@@ -1,5 +1,4 @@
 // The thinking parameters of Claude models: by their version, and by what the conversation allows.
-
 import type { HistoryEntry } from "../../events/conversation.ts";
 import type { ProviderMemory } from "../ai-sdk/memory.ts";
 import { readSeal } from "../ai-sdk/memory.ts";

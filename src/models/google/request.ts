@@ -1,5 +1,4 @@
 // Builds the request of a generation: the call of the package, and corrections of what it would send.
-
 import type { LanguageModelV3CallOptions, LanguageModelV3Message, LanguageModelV3Prompt } from "@ai-sdk/provider";
 import { isRecord } from "../../base/json.ts";
 import type { ProviderMemory } from "../ai-sdk/memory.ts";

@@ -1,6 +1,5 @@
 // Interprets the error objects of providers: the kind of failure and the provider's message. Their codes differ between
 // providers and are given as data.
-
 import { isRecord } from "../../base/json.ts";
 import { cut, oneLine } from "../../base/sentence.ts";
 import { beginning } from "../../base/well-formed.ts";

@@ -1,5 +1,4 @@
 // The Kimi flavour of chat completions (provider type `kimi`).
-
 import { completionCap } from "../completion-cap.ts";
 import type { ModelRequest, ToolSpecification } from "../model.ts";
 import { samplingOf } from "../model-settings.ts";

@@ -1,5 +1,4 @@
 // The flavour of chat completions of OpenAI and most compatible servers (provider type `openai_legacy`).
-
 import { readDataUri } from "../../events/content.ts";
 import type { ModelRequest, ToolSpecification } from "../model.ts";
 import { samplingOf } from "../model-settings.ts";

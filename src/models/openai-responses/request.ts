@@ -1,5 +1,4 @@
 // Builds the request of a response: the call of the package, and corrections of what it would send.
-
 import type { LanguageModelV3CallOptions } from "@ai-sdk/provider";
 import { isRecord } from "../../base/json.ts";
 import type { ProviderMemory } from "../ai-sdk/memory.ts";

@@ -1,5 +1,4 @@
 // Whether a command is what a rule denies or asks about, in whatever form it is written.
-
 import type { CommandPattern, PatternToken } from "./command-pattern.ts";
 import { type Arguments, canonicalFlags, hasOperandList, readArguments } from "./programs/arguments.ts";
 import { canonicalWords } from "./programs/canonical-words.ts";

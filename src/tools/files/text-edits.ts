@@ -1,6 +1,5 @@
 // Applies edits to a text, one after the other: matches are found and counted in linear time, and edits that would make
 // a small text huge are refused. Long work yields to other work.
-
 import { createPace, type Pace } from "../../base/pace.ts";
 import { createTextSearch, type TextSearch } from "../../base/text-search.ts";
 import { type LineEnding, toLineFeeds } from "./text-file.ts";

@@ -1,5 +1,4 @@
 // Grep: searches in files with ripgrep. grep-output.ts formats its output.
-
 import path from "node:path";
 import * as v from "valibot";
 import { beginning } from "../../base/well-formed.ts";

@@ -1,5 +1,4 @@
 // The codec of the contract era, used once a client requests capabilities.
-
 import type { ContractVersion } from "../../../base/contract-version.ts";
 import { isRecord } from "../../../base/json.ts";
 import type { TokenUsage } from "../../../events/content.ts";

@@ -1,6 +1,5 @@
 // Projects events to those of Meerkat RPC, one entry per event type, `ignored` where it has none. `run.ts` has the
 // state of a run; nothing here sends anything.
-
 import { inputText, type UserInput } from "../../../events/content.ts";
 import type { AgentEvent, EventBodyOf, EventType, TurnOutcome } from "../../../events/event.ts";
 import { type HookErrorData, readHookError } from "../../../events/session-hook.ts";

@@ -1,6 +1,5 @@
 // The state of one run of a session: its model calls, their tools and results. It turns the kernel's order of events
 // into the documented one: the results of a call's tools are sent together, when all are complete.
-
 import type { TokenUsage, ToolCall, ToolReturn } from "../../../events/content.ts";
 import type { HookDenial } from "../../../events/session-hook.ts";
 import { toArguments } from "../interactions.ts";

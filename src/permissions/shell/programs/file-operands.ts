@@ -1,5 +1,4 @@
 // Which files known programs read and write by their words.
-
 import type { SimpleCommand, Word } from "../script.ts";
 import { type OptionTable, readAllOptions } from "./options.ts";
 import { nameOf } from "./program-name.ts";

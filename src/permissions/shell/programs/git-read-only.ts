@@ -1,5 +1,4 @@
 // Which commands of `git` are known to change nothing.
-
 import type { Word } from "../script.ts";
 import { type OptionTable, readAllOptions } from "./options.ts";
 

@@ -1,6 +1,5 @@
 // What a rule that allows `git` must name itself. Many of its options name programs, and some verbs that are known to
 // read can write.
-
 import type { Word } from "../script.ts";
 import { isRiskyWord } from "./risk-row.ts";
 

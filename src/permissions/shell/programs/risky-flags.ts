@@ -1,6 +1,5 @@
 // What a rule that allows a program must name itself: options and words with which a program that is known to be harmless
 // runs other programs, writes files or uses another configuration.
-
 import type { SimpleCommand, Word } from "../script.ts";
 import { gitRisk } from "./git-risks.ts";
 import { inlineProgram } from "./inline-program.ts";

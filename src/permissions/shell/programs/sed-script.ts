@@ -1,5 +1,4 @@
 // The scripts among the words of `sed`, and which of them only print, delete and replace.
-
 import type { Word } from "../script.ts";
 import { type ReadArguments, readAllOptions } from "./options.ts";
 

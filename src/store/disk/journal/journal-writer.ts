@@ -1,6 +1,5 @@
 // Appends commits to a session's journal, in order. Commits that arrive while one is being written go into the next
 // append together.
-
 import type { Clock } from "../../../base/clock.ts";
 import { createDeferred, type Deferred } from "../../../base/deferred.ts";
 import type { LineText } from "../../../base/long-text.ts";

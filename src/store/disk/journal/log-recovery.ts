@@ -1,6 +1,5 @@
 // Compares the logs that other programs read, `wire.jsonl` and `context.jsonl`, with the journal when a session is
 // opened: what is missing there is written again, and what another program added or changed is taken over.
-
 import { wholeText } from "../../../base/long-text.ts";
 import type { ContextRow } from "../../../events/conversation.ts";
 import type { AgentEvent } from "../../../events/event.ts";

@@ -1,6 +1,5 @@
 // What a session's files say when it is opened: the journal, or the logs of a session that has none yet, and what other
 // programs did to them since. Nothing is written here.
-
 import type { ContextRow } from "../../../events/conversation.ts";
 import type { AgentEvent } from "../../../events/event.ts";
 import { emptySummary, RunningSummary } from "../../journal-summary.ts";

@@ -1,5 +1,4 @@
 // What is found of a session on disk before anything of it is read.
-
 import type { FoundFiles } from "./found-files.ts";
 
 /** Sizes of the logs in bytes, 0 for missing ones. */
