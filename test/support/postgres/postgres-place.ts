@@ -80,12 +80,7 @@ export async function createPostgresPlace(url: string): Promise<PostgresPlace> {
 			}
 		},
 		async cleanUp() {
-			await Promise.allSettled(
-				closing
-					.reverse()
-					.slice(0, -1)
-					.map((close) => close()),
-			);
+			await Promise.allSettled(closing.reverse().map((close) => close()));
 			await admin.query(`drop schema if exists "${schema}" cascade`);
 			await admin.close();
 		},
