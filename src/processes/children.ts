@@ -42,6 +42,8 @@ const pipeCapacity = 2 * 1024 * 1024;
 
 /** Milliseconds for bwrap to run a trivial command. */
 const probeTimeout = 1000;
+/** How often bwrap may take longer before it counts as not working: at first the machine may be busy. */
+const mostSlowProbes = 3;
 
 type Ended = RunOutcome["ended"];
 
@@ -126,6 +128,7 @@ export function createProcesses(options: ProcessesOptions = {}): Processes {
 	const log = options.log ?? silentLog;
 	const grace = options.grace ?? 300;
 	const drain = options.drain ?? 200;
+	let slowProbes = 0;
 	let containment: Promise<Containment | null> | null = options.contain === "auto" ? null : Promise.resolve(null);
 	const running = new Map<Promise<RunOutcome>, () => void>();
 
@@ -219,6 +222,15 @@ export function createProcesses(options: ProcessesOptions = {}): Processes {
 		const probe = { file: "/bin/sh", arguments: ["-c", "exit 7"], workDir: "/", environment, outputLimit: 0 };
 		const { ended } = await carryOut({ ...probe, timeout: probeTimeout }, never, found);
 		if (ended.kind === "exited" && ended.exitCode === 7) return found;
+		if (ended.kind === "timed-out") {
+			slowProbes += 1;
+			if (slowProbes < mostSlowProbes) {
+				// This command runs without it; the next one tries again.
+				containment = null;
+				log.info("A command runs without containment: bwrap took too long to start", { bubblewrap, slowProbes });
+				return null;
+			}
+		}
 		log.warn("Commands run without containment: bwrap does not work here", { bubblewrap, ended });
 		return null;
 	};

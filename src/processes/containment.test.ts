@@ -117,6 +117,18 @@ describe("without a working bwrap", () => {
 		expect(warnings).toEqual(["Commands run without containment: bwrap does not work here"]);
 	});
 
+	it("tries it again with the next command when it was only slow", async () => {
+		const tried = path.join(directory, "tried");
+		await writeProgram("bwrap", `[ -e ${tried} ] || { touch ${tried}; exec sleep 60; }; exit 1`);
+		const { log, warnings } = keepWarnings();
+		const processes = createProcesses({ contain: "auto", log });
+		const run = () => processes.run(request({ environment: { PATH: `${directory}:${systemPath}` } }), never);
+		expect((await run()).output).toBe("a b\n");
+		expect(warnings).toEqual([]);
+		expect((await run()).output).toBe("a b\n");
+		expect(warnings).toEqual(["Commands run without containment: bwrap does not work here"]);
+	});
+
 	it("logs nothing when bwrap is missing", async () => {
 		const { log, warnings } = keepWarnings();
 		const processes = createProcesses({ contain: "auto", log });
