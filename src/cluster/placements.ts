@@ -84,14 +84,17 @@ export class Placements {
 
 	async #tryAgain<T>({ find, work, mayRepeat, session, deadline }: Search<T>): Promise<T> {
 		const { log, clock, connections } = this.#parts;
+		let failure: KernelError | null = null;
 		for (;;) {
 			let placed: Placed | null = null;
-			let failure: KernelError;
 			try {
 				placed = await find();
 				return await work(placed);
 			} catch (thrown) {
-				if (!(thrown instanceof KernelError) || connections.isClosed || !mayRepeat(thrown, placed)) throw thrown;
+				if (!(thrown instanceof KernelError)) throw thrown;
+				// Why the one that took it could not be used says more than that no other one takes it.
+				if (thrown.code === "overloaded" && failure !== null) throw failure;
+				if (connections.isClosed || !mayRepeat(thrown, placed)) throw thrown;
 				failure = thrown;
 			}
 			log.info("A session is looked for again.", { session, why: failure.message });

@@ -231,4 +231,17 @@ describe("a worker that ends", () => {
 		const handle = await front.create(plainRequest);
 		expect((await two.loaded()).map(({ id }) => id)).toEqual([handle.session.id]);
 	});
+
+	it("that cannot be reached is what a creation fails of, when no other one takes the session", async () => {
+		const { host } = await createHost();
+		const cluster = createCluster();
+		const front = cluster.addFrontEnd(host, 1_500);
+		let isFirst = true;
+		cluster.registry.answer = async () => {
+			const isGone = isFirst;
+			isFirst = false;
+			return isGone ? { ...noWorker, id: "gone", remoteVersion } : null;
+		};
+		await expect(front.create(plainRequest)).rejects.toThrow("gone");
+	});
 });
