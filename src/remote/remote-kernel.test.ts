@@ -1,7 +1,6 @@
 // What a connection adds to the kernel API: it can be lost, and the other side may be another program.
 import { duplexPair } from "node:stream";
 import { describe, expect, it, vi } from "vitest";
-import { collectGarbage } from "../../test/support/host/garbage.ts";
 import { connectionKinds, connectRemote, offerSession } from "../../test/support/host/remote-sessions.ts";
 import { createModelGate, createScriptedModel, done, say } from "../../test/support/models/scripted-model.ts";
 import { attachReader } from "../../test/support/protocol/event-reader.ts";
@@ -19,19 +18,6 @@ import { connectKernel } from "./remote-kernel.ts";
 import { remoteVersion } from "./remote-version.ts";
 
 describe.each(connectionKinds)("a connection to a kernel %s", (_name, createPair) => {
-	it("holds no session that nobody uses", async () => {
-		const { host } = await createHost();
-		const { sessions } = await connectRemote(host, createPair);
-		const { id } = (await sessions.create(plainRequest)).session;
-		const inUse = await sessions.acquire(id);
-		expect((await sessions.acquire(id)).session).toBe(inUse.session);
-		const other = new WeakRef((await sessions.create(plainRequest)).session);
-		await new Promise(setImmediate);
-		collectGarbage();
-		expect(other.deref()).toBeUndefined();
-		expect((await sessions.acquire(id)).session).toBe(inUse.session);
-	});
-
 	it("gives back what the front end used when it is lost; the turn goes on", async () => {
 		const gate = createModelGate();
 		const { session } = await createSessionSubject(createScriptedModel([[say("one"), gate, say("two"), done()]]));

@@ -60,10 +60,7 @@ class RemoteSessions implements SessionsApi {
 	readonly takesEditorFiles = false;
 	readonly #caller: Caller;
 	/** By the id of the session: the name of the loaded session at the other end, and what stands for it here. */
-	readonly #known = new Map<string, { readonly name: string; readonly session: WeakRef<RemoteSession> }>();
-	readonly #unused = new FinalizationRegistry<string>((id) => {
-		if (this.#known.get(id)?.session.deref() === undefined) this.#known.delete(id);
-	});
+	readonly #known = new Map<string, { readonly name: string; readonly session: RemoteSession }>();
 
 	constructor(caller: Caller) {
 		this.#caller = caller;
@@ -141,15 +138,13 @@ class RemoteSessions implements SessionsApi {
 		};
 	}
 
-	/** The same object for the same loaded session, as long as somebody uses it: whoever attached to it must not attach again. */
+	/** The same object for the same loaded session: whoever attached to it must not attach again. */
 	#toSession(acquired: Result<"sessions.acquire">): RemoteSession {
 		const { id, session: name } = acquired;
 		const known = this.#known.get(id);
-		const inUse = known?.name === name ? known.session.deref() : undefined;
-		if (inUse !== undefined) return inUse;
+		if (known?.name === name) return known.session;
 		const session = new RemoteSession(this.#caller, acquired);
-		this.#known.set(id, { name, session: new WeakRef(session) });
-		this.#unused.register(session, id);
+		this.#known.set(id, { name, session });
 		return session;
 	}
 }
