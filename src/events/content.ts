@@ -162,6 +162,10 @@ export function mediaPart(kind: MediaKind, url: string): ContentPart {
 
 export type MediaPart = Exclude<ContentPart, { type: "text" | "think" }>;
 
+export function isMedia(part: ContentPart): part is MediaPart {
+	return part.type !== "text" && part.type !== "think";
+}
+
 /** The medium of a part. */
 export function readMedia(part: MediaPart): { readonly kind: MediaKind; readonly url: string } {
 	switch (part.type) {

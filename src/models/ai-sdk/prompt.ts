@@ -6,7 +6,7 @@ import type {
 	LanguageModelV3ToolResultOutput,
 	LanguageModelV3ToolResultPart,
 } from "@ai-sdk/provider";
-import { type ContentPart, joinTexts, type MediaPart } from "../../events/content.ts";
+import { type ContentPart, isMedia, joinTexts } from "../../events/content.ts";
 import type { HistoryEntry } from "../../events/conversation.ts";
 import type { ModelRequest, ToolSpecification } from "../model.ts";
 import { toCallInput } from "../requests/call-arguments.ts";
@@ -129,10 +129,6 @@ function toOutput(parts: readonly ContentPart[]): LanguageModelV3ToolResultOutpu
 			return part.type === "text" && !isBlank(part.text) ? [{ type: "text" as const, text: part.text }] : [];
 		}),
 	};
-}
-
-function isMedia(part: ContentPart): part is MediaPart {
-	return part.type !== "text" && part.type !== "think";
 }
 
 function isBlank(text: string): boolean {

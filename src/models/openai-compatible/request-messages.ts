@@ -1,5 +1,5 @@
 // Converts the conversation to the messages of a chat completion.
-import { type ContentPart, joinTexts, type ToolCall } from "../../events/content.ts";
+import { type ContentPart, isMedia, joinTexts, type ToolCall } from "../../events/content.ts";
 import type { HistoryEntry } from "../../events/conversation.ts";
 import type { ModelRequest } from "../model.ts";
 import { toCallText } from "../requests/call-arguments.ts";
@@ -105,8 +105,4 @@ function toContentBlock(part: Exclude<ContentPart, { type: "think" }>, flavour: 
 		case "video_url":
 			return { type: "video_url", video_url: { url: part.video_url.url } };
 	}
-}
-
-function isMedia(part: ContentPart): boolean {
-	return part.type !== "text" && part.type !== "think";
 }

@@ -2,6 +2,7 @@
 // call it what it is not: a provider refuses the whole request, and every later one of the session, because those repeat it.
 import {
 	type ContentPart,
+	isMedia,
 	type MediaKind,
 	type MediaPart,
 	mediaPart,
@@ -42,7 +43,7 @@ export function isAcceptedMedium(part: MediaPart, rules: MediaRules, capabilitie
 }
 
 function accept(part: ContentPart, rules: MediaRules, capabilities: ReadonlySet<Capability>): ContentPart {
-	if (part.type === "text" || part.type === "think") return part;
+	if (!isMedia(part)) return part;
 	const { kind, url } = readMedia(part);
 	const address = isTaken(kind, rules, capabilities)
 		? toAccepted(kind, url, rules)

@@ -1,6 +1,6 @@
 // Media that only the provider can judge: at addresses that it cannot read, too large, too many, or damaged. With them every
 // request of the session fails; without them the model reads why it is not shown them.
-import { type ContentPart, type MediaPart, readMedia, textPart } from "../../events/content.ts";
+import { type ContentPart, isMedia, type MediaPart, readMedia, textPart } from "../../events/content.ts";
 import type { HistoryEntry } from "../../events/conversation.ts";
 import { changedChunks, withSecondAttempt } from "../chunk-streams.ts";
 import type { Model, ModelChunk, ModelFailure } from "../model.ts";
@@ -54,10 +54,6 @@ export function withoutRefusedMedia(
 		};
 		return attempt(new Map());
 	};
-}
-
-function isMedia(part: ContentPart): part is MediaPart {
-	return part.type !== "text" && part.type !== "think";
 }
 
 /** Errors in a stream may have no status. */
