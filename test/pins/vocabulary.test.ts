@@ -9,26 +9,15 @@ import { eventDeclarations } from "../../src/events/event.ts";
 import { sinceOf } from "../../src/messages/history.ts";
 import { messageDeclarations } from "../../src/messages/message.ts";
 import { protocolVersion } from "../../src/messages/protocol-version.ts";
-import type { Peer } from "../../src/rpc/connection.ts";
+import { silentPeer } from "../support/protocol/silent-peer.ts";
 import { createSessionSubject } from "../support/sessions/session-subject.ts";
-
-const peer: Peer = {
-	notify() {},
-	notifyLine() {},
-	call() {},
-	callUnanswered() {},
-	isWaiting: () => false,
-	withdraw() {},
-	ready: async () => {},
-	isFull: () => false,
-};
 
 it("pins the methods of each dialect", async () => {
 	const { session } = await createSessionSubject(null);
 	const server = { name: "n", version: "v" };
 	const kernelApi = { session, server, compatibility: noCompatibility, log: silentLog };
 	const methods = [kimiDialect, legacyDialect].map((dialect) =>
-		[...dialect.converse(kernelApi, peer).methods].map(([name, { actsOn }]) => [name, actsOn]),
+		[...dialect.converse(kernelApi, silentPeer).methods].map(([name, { actsOn }]) => [name, actsOn]),
 	);
 	expect(methods).toEqual([
 		[

@@ -6,22 +6,11 @@ import type { Dialect } from "../../../src/dialects/dialect.ts";
 import { kimiDialect } from "../../../src/dialects/kimi/dialect.ts";
 import { legacyDialect } from "../../../src/dialects/legacy/dialect.ts";
 import { meerkatDialect } from "../../../src/dialects/meerkat/dialect.ts";
-import type { Peer } from "../../../src/rpc/connection.ts";
 import { createMemoryStore } from "../../../src/store/memory/memory-store.ts";
+import { silentPeer } from "../protocol/silent-peer.ts";
 import { parseTranscript } from "./transcript-format.ts";
 import { openSession } from "./transcript-memory.ts";
 import { preparePlace } from "./transcript-place.ts";
-
-const silentPeer: Peer = {
-	notify() {},
-	notifyLine() {},
-	call() {},
-	callUnanswered() {},
-	isWaiting: () => false,
-	withdraw() {},
-	ready: async () => {},
-	isFull: () => false,
-};
 
 /** The method names of every dialect that has transcripts. */
 export async function methodNames(): Promise<{

@@ -1,27 +1,16 @@
 import * as v from "valibot";
 import { describe, expect, it, vi } from "vitest";
 import { attachReader } from "../../../../test/support/protocol/event-reader.ts";
+import { silentPeer } from "../../../../test/support/protocol/silent-peer.ts";
 import { createHost } from "../../../../test/support/sessions/session-host.ts";
 import { KernelError } from "../../../base/errors.ts";
 import { randomIdentifiers } from "../../../base/ids.ts";
 import { silentLog } from "../../../base/log.ts";
 import { plainRequest } from "../../../kernel/hosting/hosted-options.ts";
 import { createSettingsDocuments } from "../../../kernel/hosting/settings-documents.ts";
-import type { Peer } from "../../../rpc/connection.ts";
 import { plainCodec } from "../codec.ts";
 import { initializeParamsSchema } from "../wire.ts";
 import { AttachedSessions } from "./attached-sessions.ts";
-
-const peer: Peer = {
-	notify() {},
-	notifyLine() {},
-	call() {},
-	callUnanswered() {},
-	isWaiting: () => false,
-	withdraw() {},
-	ready: async () => {},
-	isFull: () => false,
-};
 
 describe("AttachedSessions", () => {
 	it("attaches anew after the history could not be read", async () => {
@@ -44,7 +33,7 @@ describe("AttachedSessions", () => {
 		};
 		const { clientCapabilities } = v.parse(initializeParamsSchema, { protocolVersion: 1 });
 		const client = { capabilities: clientCapabilities, info: null, createCodec: () => plainCodec };
-		const attached = new AttachedSessions(kernelApi, peer, () => client, new AbortController().signal);
+		const attached = new AttachedSessions(kernelApi, silentPeer, () => client, new AbortController().signal);
 		vi.spyOn(handle.session, "events").mockImplementationOnce(() => {
 			throw new KernelError("storage-failed", "The history is away.");
 		});
