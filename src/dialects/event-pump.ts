@@ -1,6 +1,7 @@
 // Sends the events of an attachment to a peer, for any dialect: projects them, sends them, waits while the outbox is
 // full, and turns the peer's replies into answers.
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { forgetOldest } from "../base/collections.ts";
 import { createDeferred, type Deferred } from "../base/deferred.ts";
 import { toKernelError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
@@ -274,8 +275,7 @@ export class EventPump {
 		}
 		this.#endedSideQuestions.add(id);
 		// Those of other clients are never asked for.
-		for (const oldest of [...this.#endedSideQuestions].slice(0, -mostEndedQuestions))
-			this.#endedSideQuestions.delete(oldest);
+		forgetOldest(this.#endedSideQuestions, mostEndedQuestions);
 	}
 
 	#send(outgoing: Outgoing): void {

@@ -1,5 +1,5 @@
 // Pages of a session's stored events, from its end backwards: what a client shows before the events of its stream.
-import { eachOf } from "../base/batches.ts";
+import { eachOf } from "../base/collections.ts";
 import { textSize } from "../base/json.ts";
 import type { AgentEvent, Cursor } from "../events/event.ts";
 import type { SessionApi } from "../kernel/api.ts";

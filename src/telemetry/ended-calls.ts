@@ -1,4 +1,5 @@
 // The tool calls of turns that have ended: a subagent in the background may begin after the turn of its call has ended.
+import { forgetOldest } from "../base/collections.ts";
 import type { SpanPlace } from "./span.ts";
 
 /** The most calls whose places are known; of more, the oldest are forgotten. */
@@ -11,10 +12,7 @@ export class EndedCalls {
 	/** The calls of an agent whose turn has ended, by their ids. */
 	add(agentKey: string, places: ReadonlyMap<string, SpanPlace>): void {
 		for (const [id, place] of places) this.#places.set(toKey(agentKey, id), place);
-		for (const oldest of this.#places.keys()) {
-			if (this.#places.size <= limit) return;
-			this.#places.delete(oldest);
-		}
+		forgetOldest(this.#places, limit);
 	}
 
 	find(agentKey: string, toolCallId: string): SpanPlace | undefined {

@@ -1,4 +1,6 @@
 // A loaded session on one connection: sends its events to the client, and stores the data about it.
+
+import { forgetOldest } from "../../base/collections.ts";
 import { createDeferred, type Deferred } from "../../base/deferred.ts";
 import type { EventBodyOf, TurnOutcome } from "../../events/event.ts";
 import type { SessionHandle, TurnOptions } from "../../kernel/api.ts";
@@ -256,7 +258,7 @@ export class HostedSession {
 	/** Turns of other clients end too, and nobody here takes their ends. */
 	#noteEnd(turnId: string): void {
 		this.#ends.set(turnId, this.#present());
-		for (const oldest of [...this.#ends.keys()].slice(0, -mostEnds)) this.#ends.delete(oldest);
+		forgetOldest(this.#ends, mostEnds);
 	}
 
 	#present(): TurnEnd {

@@ -1,4 +1,6 @@
 // Subscriptions of a connection to the events of sessions, whoever starts their runs: `session/stream_open`.
+
+import { forgetOldest } from "../../base/collections.ts";
 import type { Identifiers } from "../../base/ids.ts";
 import { cut } from "../../base/sentence.ts";
 import { NamedError } from "./errors.ts";
@@ -88,8 +90,7 @@ export class SessionStreams {
 		if (stream === undefined) return;
 		this.#open.delete(streamId);
 		this.#closed.add(streamId);
-		const [oldest] = this.#closed;
-		if (oldest !== undefined && this.#closed.size > rememberedStreams) this.#closed.delete(oldest);
+		forgetOldest(this.#closed, rememberedStreams);
 		this.#sendEnd({ stream_id: streamId, session_id: stream.sessionId, ended: true, outcome });
 	}
 }

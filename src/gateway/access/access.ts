@@ -1,5 +1,6 @@
 // Who may use the gateway: the checks of a request before anything of it is acted on, in their order. A browser sends
 // requests for any web page that a person visits, so that loopback alone protects nothing.
+import { forgetOldest } from "../../base/collections.ts";
 import type { Scope, Tokens } from "./tokens.ts";
 
 /** What is looked at of a request. */
@@ -89,9 +90,7 @@ export class AccessControl {
 		const recent = (this.#failures.get(address) ?? []).filter((time) => now - time < failureSpan);
 		this.#failures.delete(address);
 		this.#failures.set(address, [...recent, now].slice(-failureLimit));
-		if (this.#failures.size <= rememberedAddresses) return;
-		const [oldest] = this.#failures.keys();
-		if (oldest !== undefined) this.#failures.delete(oldest);
+		forgetOldest(this.#failures, rememberedAddresses);
 	}
 }
 

@@ -1,7 +1,7 @@
 // The fork of a session: what it has of the session it was copied from, and what it does not.
 import { describe, expect, it } from "vitest";
 import { createHost, runTurn } from "../../../test/support/sessions/session-host.ts";
-import { eachOf } from "../../base/batches.ts";
+import { eachOf } from "../../base/collections.ts";
 import type { ContextRow, HistoryEntry } from "../../events/conversation.ts";
 import type { AgentEvent, EventBody } from "../../events/event.ts";
 import { createMemoryStore } from "../../store/memory/memory-store.ts";

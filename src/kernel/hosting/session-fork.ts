@@ -1,6 +1,6 @@
 // The fork of a session: a new one that begins with a copy of what the session has, or of its beginning. Background work,
 // its notifications and files of output stay with the session they belong to.
-import { eachOf } from "../../base/batches.ts";
+import { eachOf } from "../../base/collections.ts";
 import { KernelError } from "../../base/errors.ts";
 import { toParts } from "../../events/content.ts";
 import type { ContextRow, HistoryEntry } from "../../events/conversation.ts";

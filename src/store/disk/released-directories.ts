@@ -1,6 +1,7 @@
 // The session directories that this process has released, so that loading one again need not sweep it, nor read the end of
 // its event log: as long as no name in it has changed, no killed process has left anything there.
 import type { Clock } from "../../base/clock.ts";
+import { forgetOldest } from "../../base/collections.ts";
 import type { FileStatus, Files } from "../../files/port.ts";
 import { showsLaterChanges } from "./file-times.ts";
 
@@ -21,8 +22,7 @@ const mostDirectories = 10_000;
 function remember<Value>(known: Map<string, Value>, directory: string, value: Value): void {
 	known.delete(directory);
 	known.set(directory, value);
-	const [oldest] = known.keys();
-	if (known.size > mostDirectories && oldest !== undefined) known.delete(oldest);
+	forgetOldest(known, mostDirectories);
 }
 
 export function createLeftDirectories({
