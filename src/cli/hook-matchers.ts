@@ -1,5 +1,6 @@
 // Reports unusable matchers of hooks in the settings: such a hook never runs, which nobody would notice.
 import { oneLine } from "../base/sentence.ts";
+import { beginning } from "../base/well-formed.ts";
 import type { Configuration } from "../config/configuration.ts";
 import { compileMatcher } from "../hooks/matchers.ts";
 
@@ -12,7 +13,7 @@ export async function describeUnusableMatchers(hooks: Configuration["hooks"], so
 		const compiled = await compileMatcher(matcher);
 		if (compiled.ok) continue;
 		const consequence = failClosed ? "As it has fail_closed, it blocks everything." : "The hook never runs.";
-		const shown = oneLine(matcher.slice(0, shownLength));
+		const shown = oneLine(beginning(matcher, shownLength));
 		sentences.push(
 			`${source}: hooks[${index}].matcher: \`${shown}\` cannot be used: ${compiled.reason}. ${consequence}`,
 		);

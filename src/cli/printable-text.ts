@@ -1,8 +1,9 @@
 // Texts from outside, formatted for one line of a terminal.
+import { beginning } from "../base/well-formed.ts";
 
 /** The text as a JSON string, cut to at most `limit` characters with an ellipsis. */
 export function quoted(text: string, limit = 80): string {
-	return JSON.stringify(text.length <= limit ? text : `${text.slice(0, limit - 1)}…`);
+	return JSON.stringify(text.length <= limit ? text : `${beginning(text, limit - 1)}…`);
 }
 
 /** The text without terminal control characters; tabs and line ends stay. */
@@ -13,8 +14,7 @@ export function withoutControls(text: string): string {
 /** The text on one line of at most `limit` characters, with an ellipsis where it was truncated. */
 export function onOneLine(text: string, limit: number): string {
 	// Truncated first: outputs may be large.
-	const line = text
-		.slice(0, limit * 8)
+	const line = beginning(text, limit * 8)
 		.replace(/[\p{Cc}\s]+/gu, " ")
 		.trim();
 	const characters = Array.from(line);

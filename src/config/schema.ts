@@ -4,6 +4,7 @@ import { isIP } from "node:net";
 import * as v from "valibot";
 import { contractForm, parseContractVersion } from "../base/contract-version.ts";
 import { isRecord } from "../base/json.ts";
+import { beginning } from "../base/well-formed.ts";
 
 /** What a model can accept or do; the same words as in the file. */
 export const modelCapabilities = ["image_in", "video_in", "thinking", "always_thinking"] as const;
@@ -111,7 +112,7 @@ const capabilityList = v.pipe(
 	v.check(
 		(words) => words.every(isCapability),
 		({ input }) => {
-			const unknown = input.filter((word) => !isCapability(word)).map((word) => JSON.stringify(word.slice(0, 40)));
+			const unknown = input.filter((word) => !isCapability(word)).map((word) => JSON.stringify(beginning(word, 40)));
 			return `has unknown names: ${unknown.join(", ")}; known are ${modelCapabilities.join(", ")}`;
 		},
 	),

@@ -3,6 +3,7 @@ import * as v from "valibot";
 import { withAdmissionNote } from "../base/client-admission.ts";
 import { isRecord } from "../base/json.ts";
 import { redactSecrets } from "../base/redaction.ts";
+import { beginning } from "../base/well-formed.ts";
 import { ask, type PlatformPort, toAddress } from "./exchange.ts";
 import type { Platform } from "./platform.ts";
 import type { Tokens } from "./token-file.ts";
@@ -79,9 +80,7 @@ export function readError(
 	const toText = (value: unknown) => {
 		if (typeof value !== "string" || value.trim() === "") return null;
 		const hidden = secret === "" ? value : value.replaceAll(secret, "[redacted]");
-		return redactSecrets(hidden.trim())
-			.replace(/\p{Cc}+/gu, " ")
-			.slice(0, reasonLimit);
+		return beginning(redactSecrets(hidden.trim()).replace(/\p{Cc}+/gu, " "), reasonLimit);
 	};
 	const { error, error_description, message } = body;
 	// The platform's API has an object where the OAuth standard has a string.

@@ -3,6 +3,7 @@
 import * as v from "valibot";
 import { KernelError } from "../base/errors.ts";
 import { attributeValue } from "../base/markup.ts";
+import { beginning } from "../base/well-formed.ts";
 import { type ContentPart, type MediaKind, mediaPart, toDataUri, toParts, type UserInput } from "../events/content.ts";
 
 /** Files of one prompt, and bytes of all of them. */
@@ -87,7 +88,7 @@ function toText(name: string, type: string, bytes: Buffer): string {
 	return `<file name="${attributeValue(name).replace(/\s+/g, " ")}">\n${text}\n</file>`;
 }
 
-const quoted = (name: string) => JSON.stringify(name.slice(0, 100));
+const quoted = (name: string) => JSON.stringify(beginning(name, 100));
 
 function refuse(text: string): never {
 	throw new KernelError("invalid-input", text);

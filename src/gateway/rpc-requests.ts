@@ -5,6 +5,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Clock } from "../base/clock.ts";
 import { KernelError, toKernelError } from "../base/errors.ts";
 import { isRecord, parseJsonFile } from "../base/json.ts";
+import { beginning } from "../base/well-formed.ts";
 import type { Scope } from "./access/tokens.ts";
 import { envelopeErrors, toErrorObject } from "./errors.ts";
 import type { CallMethod } from "./methods.ts";
@@ -63,7 +64,7 @@ export class RpcRequests {
 		}
 		const { method: name, params = {} } = message;
 		if (typeof name !== "string" || !isMethodName(name)) {
-			const text = `There is no method ${JSON.stringify(String(name).slice(0, 100))}.`;
+			const text = `There is no method ${JSON.stringify(beginning(String(name), 100))}.`;
 			return sendJson(response, 200, toFailure(id, envelopeErrors.unknownMethod, text));
 		}
 		if (methods[name].scope === "control" && scope !== "control") {

@@ -1,4 +1,5 @@
 // The types of hooks and of their decisions.
+import { beginning } from "../base/well-formed.ts";
 import type { HookEvent } from "../events/hook-event.ts";
 
 /** A point at which hooks may run. `target` is the text that matchers are searched in. */
@@ -24,9 +25,7 @@ const cutMark = "\n[... the rest of the reason is left out ...]";
 /** A longer reason is cut, with a note. */
 export function blocked(reason: string): HookDecision {
 	if (reason.length <= longestReason) return { action: "block", reason };
-	// Half a character at the end is left out.
-	const start = reason.slice(0, longestReason - cutMark.length).replace(/[\ud800-\udbff]$/, "");
-	return { action: "block", reason: start + cutMark };
+	return { action: "block", reason: beginning(reason, longestReason - cutMark.length) + cutMark };
 }
 
 interface HookBase {

@@ -3,6 +3,7 @@
 import type { Line } from "../base/lines.ts";
 import type { Log } from "../base/log.ts";
 import type { LineText } from "../base/long-text.ts";
+import { beginning } from "../base/well-formed.ts";
 import {
 	type EnvelopeRules,
 	type ErrorObject,
@@ -213,7 +214,7 @@ export class Connection implements Peer {
 		this.#unusable += 1;
 		if (this.#unusable > maximumLoggedLines) return;
 		const isSecret = this.#settings.rules.linesAreSecret === true;
-		this.#log.warn("An incoming line was not usable.", isSecret ? {} : { line: text.slice(0, 200) });
+		this.#log.warn("An incoming line was not usable.", isSecret ? {} : { line: beginning(text, 200) });
 		if (this.#unusable === maximumLoggedLines) {
 			this.#log.warn("Further lines that are not usable are not logged.", { logged: maximumLoggedLines });
 		}

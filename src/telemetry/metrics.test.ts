@@ -114,6 +114,12 @@ describe("OpenMetrics", () => {
 		expect(toOpenMetrics(counter.lines())).toMatch(/\n# EOF\n$/);
 	});
 
+	it("cuts long labels, but no character of them", () => {
+		const counter = new Counter({ name: "c", help: "C." });
+		counter.add(1, { name: `${"n".repeat(199)}😀` });
+		expect(counter.lines().at(-1)).toBe(`c_total{name="${"n".repeat(199)}"} 1`);
+	});
+
 	it("bounds the sets of labels of a metric", () => {
 		const histogram = new Histogram({ name: "h", help: "H." }, [1]);
 		for (let n = 0; n < seriesLimit + 5; n += 1) histogram.add(1, { name: `t${n}` });

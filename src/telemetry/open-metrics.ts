@@ -1,4 +1,5 @@
 // Counters, gauges and histograms, and their text in the OpenMetrics format.
+import { beginning } from "../base/well-formed.ts";
 
 export const openMetricsType = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
@@ -129,7 +130,7 @@ function toLine(name: string, labels: string, value: number): string {
 
 function toLabelText(labels: Labels): string {
 	return Object.entries(labels)
-		.map(([name, value]) => `${name}="${escaped(value.slice(0, 200))}"`)
+		.map(([name, value]) => `${name}="${escaped(beginning(value, 200))}"`)
 		.join(",");
 }
 

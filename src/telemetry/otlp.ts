@@ -4,7 +4,7 @@ import type { Clock } from "../base/clock.ts";
 import { fetchFailureText } from "../base/errors.ts";
 import { isRecord } from "../base/json.ts";
 import type { Log } from "../base/log.ts";
-import { toWellFormed } from "../base/well-formed.ts";
+import { beginning, toWellFormed } from "../base/well-formed.ts";
 import type { Attributes, AttributeValue, Span } from "./span.ts";
 
 /** Spans of one request, spans that wait at most, and milliseconds until a request is made for fewer. */
@@ -257,7 +257,7 @@ async function readBeginning({ body }: Response): Promise<string> {
 		text += decoder.decode(bytes, { stream: true });
 		if (text.length >= answerLimit) break;
 	}
-	return text.slice(0, answerLimit);
+	return beginning(text, answerLimit);
 }
 
 /** Milliseconds that a server asks to wait; null when it does not say. */
@@ -319,7 +319,7 @@ function toKeyValues(attributes: Attributes): object[] {
 
 /** Half a surrogate pair, as a cut or a model makes one, would make a collector refuse the whole batch. */
 function wellFormed(text: string, limit: number): string {
-	return toWellFormed(text.slice(0, limit));
+	return toWellFormed(beginning(text, limit));
 }
 
 function toValue(value: AttributeValue): object {

@@ -1,4 +1,5 @@
 // Attributes of spans after the GenAI conventions: the model of an agent, and the content of messages where it is asked for.
+import { beginning } from "../base/well-formed.ts";
 import { toParts, type UserInput } from "../events/content.ts";
 import type { EventBodyOf } from "../events/event.ts";
 import type { Attributes } from "./span.ts";
@@ -37,9 +38,9 @@ type ContentPart = EventBodyOf<"content.completed">["part"];
 export function toContentPart(part: ContentPart): object {
 	switch (part.type) {
 		case "text":
-			return { type: "text", content: part.text.slice(0, contentLimit) };
+			return { type: "text", content: beginning(part.text, contentLimit) };
 		case "think":
-			return { type: "reasoning", content: part.think.slice(0, contentLimit) };
+			return { type: "reasoning", content: beginning(part.think, contentLimit) };
 		default:
 			// Images and other media are named, not sent.
 			return { type: part.type };
@@ -51,5 +52,5 @@ export function toInputMessages(input: UserInput): string {
 }
 
 export function toContent(value: unknown): string {
-	return (typeof value === "string" ? value : JSON.stringify(value)).slice(0, contentLimit);
+	return beginning(typeof value === "string" ? value : JSON.stringify(value), contentLimit);
 }

@@ -164,6 +164,25 @@ describe("spans of a turn", () => {
 		});
 	});
 
+	it.each(["", "x"])("cut long content, but no character of it (shifted by %j)", (shift) => {
+		const long = shift + "😀".repeat(50_000);
+		const { take, spans } = createSubject(true);
+		take({ type: "turn.started", input: long });
+		take({ type: "step.started", n: 1 });
+		take({ type: "content.completed", part: { type: "text", text: long } });
+		take(requested("c", "Shell"));
+		take(answered);
+		take({
+			type: "tool.result",
+			toolCallId: "c",
+			result: { is_error: false, output: long, message: "", display: [], extras: null },
+		});
+		take(finished);
+		const content = spans.map(({ attributes }) => Object.values(attributes).join("")).join("");
+		expect(content).toContain("😀".repeat(30_000));
+		expect(content).not.toMatch(/\p{Surrogate}|\\ud83d(?!\\ude00)/u);
+	});
+
 	it("say how long a person was waited for, and what the answer was", () => {
 		const { take, named } = createSubject();
 		take(start);

@@ -1,5 +1,6 @@
 // Folds the events of sessions into spans, as they come: a turn is `invoke_agent`, a subagent's turn is nested in the tool
 // call that started it, a model call is `chat MODEL` and a tool call `execute_tool NAME`.
+import { beginning } from "../base/well-formed.ts";
 import { inputTokens } from "../events/content.ts";
 import type { AgentEvent, EventBodyOf } from "../events/event.ts";
 import { EndedCalls } from "./ended-calls.ts";
@@ -283,7 +284,7 @@ export class SpanFold {
 			"gen_ai.conversation.id": agent.sessionId,
 		});
 		if (this.#settings.hasContent) {
-			span.set({ "gen_ai.tool.call.arguments": (text ?? "").slice(0, contentLimit) });
+			span.set({ "gen_ai.tool.call.arguments": beginning(text ?? "", contentLimit) });
 			agent.call?.parts.push({ type: "tool_call", id: call.id, name, arguments: text });
 		}
 		agent.tools.set(call.id, span);

@@ -1,6 +1,7 @@
 // Notices for people who left: what waits for an answer, and nobody has given one, is reported once.
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
+import { beginning } from "../../base/well-formed.ts";
 import type { Interaction } from "../../events/interaction.ts";
 import type { SessionSnapshot, SessionsApi } from "../../kernel/api.ts";
 
@@ -172,4 +173,4 @@ function toAsked(interaction: Interaction): Pick<Notice, "kind" | "text"> | null
 	}
 }
 
-const shortened = (text: string) => (text.length <= textLimit ? text : `${text.slice(0, textLimit - 1)}…`);
+const shortened = (text: string) => (text.length <= textLimit ? text : `${beginning(text, textLimit - 1)}…`);

@@ -56,6 +56,12 @@ describe("offered", () => {
 		]);
 	});
 
+	it("cuts a long name, but no character of it", async () => {
+		const { setup } = createSubject(answering(200, { data: [{ id: "a", display_name: `${"n".repeat(199)}😀` }] }));
+		const [offered] = await setup.offered({ provider: "moonshot", key });
+		expect(offered?.name).toBe("n".repeat(199));
+	});
+
 	it.each<[string, Fetch, string]>([
 		["a wrong key", answering(401, {}), "refuses the key (HTTP 401)"],
 		["a failure", answering(500, {}), "answered with HTTP 500"],

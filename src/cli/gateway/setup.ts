@@ -5,6 +5,7 @@ import * as v from "valibot";
 import type { Clock } from "../../base/clock.ts";
 import { fetchFailureText, isSystemError, KernelError } from "../../base/errors.ts";
 import { redactSecrets } from "../../base/redaction.ts";
+import { beginning } from "../../base/well-formed.ts";
 import { type AddedModel, withAddedModel } from "../../config/added-model.ts";
 import type { Configuration } from "../../config/configuration.ts";
 import { ConfigurationError } from "../../config/configuration-error.ts";
@@ -172,7 +173,7 @@ function toOffered(value: unknown): OfferedModel[] {
 	if (own === "" || own.length > 200 || /\p{Cc}/u.test(own)) return [];
 	const shown = display_name === "" ? displayName : display_name;
 	const contextSize = context_length ?? max_input_tokens ?? inputTokenLimit;
-	return [{ id: own, name: shown === "" ? own : shown.slice(0, 200), contextSize }];
+	return [{ id: own, name: shown === "" ? own : beginning(shown, 200), contextSize }];
 }
 
 async function addModel(entry: ModelEntry, { files, clock, shareDir, reload }: SetupParts): Promise<string> {

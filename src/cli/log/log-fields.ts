@@ -3,6 +3,7 @@
 import { isError } from "../../base/errors.ts";
 import type { LogFields } from "../../base/log.ts";
 import { isSecretName, redactSecrets } from "../../base/redaction.ts";
+import { beginning } from "../../base/well-formed.ts";
 
 /** Maximal depth: deeper values and cycles are omitted. */
 const deepest = 8;
@@ -101,5 +102,5 @@ function toShown(text: string, room: Room): string {
 	room.characters -= text.length;
 	if (text.length <= limit) return redactSecrets(text);
 	const stub = /\S*$/.exec(text.slice(Math.max(0, limit - longestStub), limit))?.[0] ?? "";
-	return `${redactSecrets(text.slice(0, limit - stub.length))}[cut off, ${text.length} characters in all]`;
+	return `${redactSecrets(beginning(text, limit - stub.length))}[cut off, ${text.length} characters in all]`;
 }

@@ -59,7 +59,8 @@ describe("quoted", () => {
 	it.each([
 		["a\n", 2, '"a\\n"'],
 		["abc", 2, '"a…"'],
-		["🙂🙂", 2, '"\\ud83d…"'],
+		["🙂🙂", 2, '"…"'],
+		["🙂🙂", 3, '"🙂…"'],
 	])("%j within %i", (text, limit, expected) => expect(quoted(text, limit)).toBe(expected));
 });
 
@@ -70,6 +71,7 @@ describe("onOneLine", () => {
 		["abcdefg", 6, "abcde…"],
 		["🙂🙂🙂", 2, "🙂…"],
 		[`${" ".repeat(9)}a`, 1, ""],
+		[`x🙂🙂${" ".repeat(18)}🙂`, 3, "x🙂🙂"],
 		["", 5, ""],
 	])("%j within %i", (text, limit, expected) => expect(onOneLine(text, limit)).toBe(expected));
 

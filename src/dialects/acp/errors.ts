@@ -2,6 +2,7 @@
 // `data.details`, which is what editors show.
 import type { KernelErrorCode } from "../../base/errors.ts";
 import { KernelError, toKernelError } from "../../base/errors.ts";
+import { beginning } from "../../base/well-formed.ts";
 import type { ErrorObject } from "../../rpc/envelope.ts";
 
 export const errorNumbers = {
@@ -74,7 +75,7 @@ export function toErrorObject(thrown: unknown): ErrorObject {
 
 /** What a client has sent, quoted and cut: it may be of any length. */
 export function quoted(given: string): string {
-	const text = JSON.stringify(given.slice(0, 200));
+	const text = JSON.stringify(beginning(given, 200));
 	return given.length > 200 ? `${text}…` : text;
 }
 

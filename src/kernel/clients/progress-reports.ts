@@ -3,6 +3,7 @@
 import { StringDecoder } from "node:string_decoder";
 import type { CallProgress } from "../../agent/dependencies.ts";
 import type { Clock } from "../../base/clock.ts";
+import { beginning } from "../../base/well-formed.ts";
 import type { EventBodyOf } from "../../events/event.ts";
 import type { Emitter, UnfinishedPart, Where } from "./emitter.ts";
 
@@ -150,7 +151,7 @@ class RunningProgress {
 	#take(stream: Stream, text: string): void {
 		const offset = this.#offset;
 		this.#offset += text.length;
-		const cut = beginningOf(text, deliveryLimit - this.#pendingLength);
+		const cut = beginning(text, deliveryLimit - this.#pendingLength);
 		if (cut === "") return;
 		const last = this.#pending.at(-1);
 		if (last !== undefined && continues(last, stream, offset)) {
@@ -203,12 +204,6 @@ class RunningProgress {
 	#toBody({ stream, text, offset }: Piece): EventBodyOf<"tool.progress"> {
 		return { type: "tool.progress", toolCallId: this.#toolCallId, stream, text, offset };
 	}
-}
-
-/** At most so many units, without half a character at its end. */
-function beginningOf(text: string, limit: number): string {
-	if (text.length <= limit) return text;
-	return text.slice(0, isHighSurrogate(text.charCodeAt(limit - 1)) ? limit - 1 : limit);
 }
 
 function isHighSurrogate(unit: number): boolean {

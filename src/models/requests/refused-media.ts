@@ -1,5 +1,6 @@
 // Media that only the provider can judge: at addresses that it cannot read, too large, too many, or damaged. With them every
 // request of the session fails; without them the model reads why it is not shown them.
+import { beginning } from "../../base/well-formed.ts";
 import { type ContentPart, isMedia, type MediaPart, readMedia, textPart } from "../../events/content.ts";
 import type { HistoryEntry } from "../../events/conversation.ts";
 import { changedChunks, withSecondAttempt } from "../chunk-streams.ts";
@@ -48,7 +49,7 @@ export function withoutRefusedMedia(
 			return withSecondAttempt(answer, (failure) => {
 				const suspects = isRefusal(failure) ? suspectsAmong(sent.filter(isSent), failure.message, accepted) : [];
 				if (suspects.length === 0) return null;
-				const reason = failure.message.slice(0, longestReason);
+				const reason = beginning(failure.message, longestReason);
 				return attempt(new Map([...suspected, ...suspects.map((part) => [part, reason] as const)]));
 			});
 		};

@@ -1,6 +1,7 @@
 // Reads the simple commands of a script: their words, assignments and redirections, the programs that they run in turn,
 // and the scripts within words.
 import type { Command, forEachChild, HereDoc, ParsedScript, parse, Redirection, SyntaxNode } from "unbash";
+import { beginning } from "../../base/well-formed.ts";
 import type { Budget } from "./budget.ts";
 import { readBuiltin } from "./builtins.ts";
 import { NumberVariables } from "./number-variables.ts";
@@ -382,7 +383,7 @@ function expressionsOf(node: SyntaxNode): readonly string[] {
 }
 
 function doubtOf(why: string, text: string): Doubt {
-	return { why, text: text.slice(0, 200) };
+	return { why, text: beginning(text, 200) };
 }
 
 function forgetDirectory(reading: MutableReading): void {

@@ -2,6 +2,7 @@
 // asking beats allowing; a script is allowed only if each of its commands is.
 import { posix } from "node:path";
 import { createPace } from "../../base/pace.ts";
+import { beginning } from "../../base/well-formed.ts";
 import { type Budget, BudgetExceeded, createBudget, judgingTime } from "./budget.ts";
 import { Candidates, type Match } from "./command-match.ts";
 import { allows, type CommandPattern, hasHarmlessAssignments } from "./command-pattern.ts";
@@ -154,7 +155,7 @@ function fileVerdict<Rule extends ScriptRule>(decision: "ask" | "deny", use: Fil
 }
 
 function cut(text: string): string {
-	return text.slice(0, 200);
+	return beginning(text, 200);
 }
 
 interface JudgedFiles {

@@ -48,6 +48,17 @@ describe("a script has a doubt", () => {
 });
 
 it.each([
+	["is not read", "#".repeat(20_000)],
+	["is read", "$x "],
+])("the text of a doubt over a script that %s is cut, but no character of it", async (_, script) => {
+	for (const shift of ["", "x"]) {
+		const { doubts } = await readScript(`${shift}${"😀".repeat(150)}${script}`, place);
+		expect(doubts[0]?.text.length).toBeGreaterThan(190);
+		expect(doubts.map(({ text }) => text).join("")).not.toMatch(/\p{Surrogate}/u);
+	}
+});
+
+it.each([
 	"ls >&- x",
 	"ls 2>&1",
 	"ls 2>&1-",

@@ -1,5 +1,6 @@
 // Reads a shell script as the simple commands that it would run, in every branch and every substitution.
 import { createPace } from "../../base/pace.ts";
+import { beginning } from "../../base/well-formed.ts";
 import { createBudget, readingTime } from "./budget.ts";
 import type { ParseShell } from "./command-reader.ts";
 import type { Doubt, ScriptPlace, ScriptReading } from "./script.ts";
@@ -16,14 +17,14 @@ let loaded: Promise<ParseShell> | undefined;
  * never throws.
  */
 export async function readScript(text: string, place: ScriptPlace): Promise<ScriptReading> {
-	const tooLong: Doubt = { why: "the script is too long to be read", text: text.slice(0, 200) };
+	const tooLong: Doubt = { why: "the script is too long to be read", text: beginning(text, 200) };
 	if (text.length > longestScript) return { commands: [], doubts: [tooLong] };
 	loaded ??= import("unbash");
 	let shell: ParseShell;
 	try {
 		shell = await loaded;
 	} catch {
-		return { commands: [], doubts: [{ why: "the parser for scripts cannot be loaded", text: text.slice(0, 200) }] };
+		return { commands: [], doubts: [{ why: "the parser for scripts cannot be loaded", text: beginning(text, 200) }] };
 	}
 	const pace = createPace();
 	const reading = new ScriptReader(shell, place, createBudget(readingTime)).read(text);

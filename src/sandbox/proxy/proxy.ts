@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { createServer, type Socket } from "node:net";
 import type { Clock } from "../../base/clock.ts";
 import { errorText } from "../../base/errors.ts";
+import { beginning } from "../../base/well-formed.ts";
 import type { Sockets } from "../../network/connections/sockets.ts";
 import { isAddress } from "../../network/host.ts";
 import { normalizeHost } from "../../network/host-name.ts";
@@ -41,7 +42,7 @@ interface Refusal {
 
 const isRefusal = (result: Socket | Refusal): result is Refusal => "why" in result;
 
-const printable = (host: string) => JSON.stringify(host.slice(0, 100)).slice(1, -1);
+const printable = (host: string) => JSON.stringify(beginning(host, 100)).slice(1, -1);
 
 function httpAnswer(status: string, text: string): string {
 	const body = `${text}\n`;

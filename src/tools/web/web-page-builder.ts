@@ -1,5 +1,6 @@
 // Builds a document from the tags and texts of a page as they are parsed: only elements with a Markdown equivalent,
 // with limits on their number, the text, and the depth.
+import { beginning } from "../../base/well-formed.ts";
 import type { PageDocument, PageElement } from "./web-page-dom.ts";
 import {
 	type Attributes,
@@ -100,9 +101,9 @@ export function createPageBuilder(document: PageDocument, url: string): PageBuil
 
 	const addPlain = (plain: string): void => {
 		const room = Math.max(0, limits.text - textLength);
-		const fitting = plain.slice(0, room);
+		const fitting = beginning(plain, room);
 		const length = fitting.length + markupCost * (fitting.match(/[<>&]/g)?.length ?? 0);
-		text += length > room ? fitting.slice(0, room / (1 + markupCost)) : fitting;
+		text += length > room ? beginning(fitting, Math.floor(room / (1 + markupCost))) : fitting;
 		textLength += length;
 	};
 

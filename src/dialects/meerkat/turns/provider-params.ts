@@ -1,5 +1,6 @@
 // `provider_params`: how the model draws its answer and whether it reasons, as options of the kernel.
 import * as v from "valibot";
+import { beginning } from "../../../base/well-formed.ts";
 import type { TurnOptions } from "../../../kernel/api.ts";
 import { count, nullish, plainObject } from "../wire/schema.ts";
 
@@ -25,7 +26,7 @@ export const providerTagSchema = v.pipe(
 	v.check(
 		(given) => unknownOfTag(given) === null,
 		({ input }) =>
-			`this server does not support \`${unknownOfTag(input)?.slice(0, 100)}\`; it takes \`thinking_budget_tokens\` for anthropic, \`thinking_budget\` and \`top_p\` for gemini`,
+			`this server does not support \`${beginning(unknownOfTag(input) ?? "", 100)}\`; it takes \`thinking_budget_tokens\` for anthropic, \`thinking_budget\` and \`top_p\` for gemini`,
 	),
 	v.variant("provider", [v.object(tags.anthropic), v.object(tags.gemini)]),
 );
@@ -58,11 +59,8 @@ export type ProviderParams = v.InferOutput<typeof providerParamsSchema>;
 const members = ["temperature", "top_p", "max_output_tokens", "reasoning", "thinking_budget_tokens", "provider_tag"];
 
 function unknownMember(given: Readonly<Record<string, unknown>>, known: readonly string[]): string | null {
-	return (
-		Object.keys(given)
-			.find((name) => !known.includes(name) && given[name] !== null)
-			?.slice(0, 100) ?? null
-	);
+	const unknown = Object.keys(given).find((name) => !known.includes(name) && given[name] !== null);
+	return unknown === undefined ? null : beginning(unknown, 100);
 }
 
 const nothing = {

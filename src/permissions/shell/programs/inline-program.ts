@@ -1,5 +1,6 @@
 // Interpreters whose program is a text among their words or in their input: `perl -e '…'`, `python3 -c '…'`, `node <<EOF`.
 // No rule knows which commands such a text runs.
+import { beginning } from "../../../base/well-formed.ts";
 import type { SimpleCommand, Word } from "../script.ts";
 import { nameOf } from "./program-name.ts";
 import { isRiskyWord, type RiskRow } from "./risk-row.ts";
@@ -138,7 +139,7 @@ export function inlineProgram(
 		: words.findIndex((word) => row.anywhere === true && endsOptions(word));
 	const options = end < 0 ? words : words.slice(0, end);
 	const found = options.find((word) => isInline(word, row));
-	if (found !== undefined) return named.has(found.text) ? null : `${own} ${found.text.slice(0, 40)} ${reason}`;
+	if (found !== undefined) return named.has(found.text) ? null : `${own} ${beginning(found.text, 40)} ${reason}`;
 	if (takesScriptFile.has(name) && takesScriptOfInput(words)) return readsFromInput(own);
 	const [only] = words;
 	if (!readsInput.has(name) || (words.length === 1 && only !== undefined && asksAboutItself.test(only.text))) {
