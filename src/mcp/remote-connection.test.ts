@@ -181,6 +181,47 @@ describe("a remote server", () => {
 		expect(await call()).toEqual(done);
 	});
 
+	it.each<[string, Answer, number]>([
+		["accepts a call as it would a notification", () => new Response(null, { status: 202 }), 202],
+		["answers another request than the call", (id) => json(id + 100, { content: [] }), 200],
+		[
+			"answers no request",
+			() => new Response("[]", { headers: { "content-type": "application/json; charset=utf-8" } }),
+			200,
+		],
+	])("that %s fails at once", async (_, answer, status) => {
+		const double = createServer();
+		const { connection, call } = connect(double);
+		await connection.connect();
+		double.instead.set("tools/call", answer);
+		const reason = `the server answered with HTTP ${status}, but not what was requested`;
+		expect(await call()).toEqual({ kind: "failed", reason, isUncertain: false });
+		expect([calls(double), connection.state]).toEqual([1, "connected"]);
+		double.instead.clear();
+		expect(await call()).toEqual(done);
+	});
+
+	it("that answers another request than the call on its stream breaks its answer off", async () => {
+		const double = createServer();
+		const { connection, call } = connect(double);
+		await connection.connect();
+		const other = (id: number) => `id: 1\ndata: ${JSON.stringify({ jsonrpc: "2.0", id: id + 100, result: {} })}\n\n`;
+		double.instead.set(
+			"tools/call",
+			(id) => new Response(other(id), { headers: { "content-type": "text/event-stream" } }),
+		);
+		expect(await call()).toEqual({ kind: "failed", reason: "the server broke its answer off", isUncertain: true });
+	});
+
+	it("that accepts the first request as it would a notification has failed at once", async () => {
+		const double = createServer();
+		double.instead.set("initialize", () => new Response(null, { status: 202 }));
+		const { connection } = connect(double);
+		await connection.connect();
+		const reason = "the server answered with HTTP 202, but not what was requested";
+		expect([connection.state, connection.failure?.reason]).toEqual(["failed", reason]);
+	});
+
 	it.each(["text", null, 5, [1], true])("that answers with the result %j fails at once", async (result) => {
 		const streamed = (id: number, cut: number) => {
 			const bytes = new TextEncoder().encode(`: é\ndata: ${JSON.stringify({ jsonrpc: "2.0", id, result })}\n\n`);
@@ -285,6 +326,39 @@ describe("a remote server", () => {
 		await expect.poll(() => signal.aborted).toBe(true);
 		double.instead.clear();
 		expect(await call()).toEqual(done);
+	});
+
+	it("has thirty seconds to end the stream of a call that it has answered", async () => {
+		const clock = createFakeClock();
+		const double = createServer();
+		const streams: AbortSignal[] = [];
+		const fetch = async (url: string | URL, init?: RequestInit) => {
+			if (String(init?.body).includes('"tools/call"') && init?.signal) streams.push(init.signal);
+			return await double.fetch(url, init);
+		};
+		const { connection, call } = connect({ ...double, fetch }, {}, {}, clock);
+		await connection.connect();
+		const headers = { "content-type": "text/event-stream" };
+		const answer = (id: number) => `data: ${JSON.stringify({ jsonrpc: "2.0", id, result: done.result })}\n\n`;
+		for (const isClosing of [true, false]) {
+			const answering = (id: number) =>
+				new ReadableStream<Uint8Array>({
+					start(controller) {
+						controller.enqueue(new TextEncoder().encode(answer(id)));
+						if (isClosing) controller.close();
+					},
+				});
+			double.instead.set("tools/call", (id) => new Response(answering(id), { headers }));
+			expect(await call()).toEqual(done);
+		}
+		await expect.poll(() => clock.waiting()).toBe(1);
+		clock.advance(29_999);
+		expect(streams.map(({ aborted }) => aborted)).toEqual([false, false]);
+		clock.advance(1);
+		expect(streams.map(({ aborted }) => aborted)).toEqual([false, true]);
+		double.instead.clear();
+		expect(await call()).toEqual(done);
+		expect([connection.state, clock.waiting()]).toEqual(["connected", 0]);
 	});
 
 	it("has thirty seconds to accept the notification of a cancel", async () => {
@@ -488,6 +562,91 @@ describe("a server whose answers come on a stream of events", () => {
 		const { connection } = connect({ ...createServer(), fetch }, { transport: "sse" });
 		await connection.connect();
 		expect([connection.state, connection.failure?.reason]).toEqual(["failed", ended]);
+	});
+
+	/** A server that answers on its stream, and leaves those messages unaccepted that have this text in them. */
+	const hang = (text: string, isAnswering: boolean) => {
+		const hung = createDeferred<AbortSignal>();
+		let write = (_event: string) => {};
+		const results: Readonly<Record<string, object>> = {
+			initialize: {
+				protocolVersion: "2025-06-18",
+				capabilities: { tools: {} },
+				serverInfo: { name: "n", version: "1" },
+			},
+			"tools/list": { tools: [{ name: "t", inputSchema: { type: "object" } }] },
+			"tools/call": { content: [{ type: "text", text: "done" }] },
+		};
+		const fetch = async (_url: string | URL, init?: RequestInit) => {
+			if (init?.method !== "POST") {
+				const body = new ReadableStream<Uint8Array>({
+					start(controller) {
+						write = (event) => controller.enqueue(new TextEncoder().encode(event));
+						write("event: endpoint\ndata: /messages\n\n");
+					},
+				});
+				return new Response(body, { headers: { "content-type": "text/event-stream" } });
+			}
+			const { id, method } = JSON.parse(String(init.body));
+			const isHung = String(init.body).includes(text);
+			const result = results[method];
+			if (result !== undefined && (!isHung || isAnswering)) {
+				write(`data: ${JSON.stringify({ jsonrpc: "2.0", id, result })}\n\n`);
+			}
+			if (!isHung) return new Response(null, { status: 202 });
+			const { signal } = init;
+			if (signal) hung.resolve(signal);
+			return await new Promise<Response>((_resolve, reject) => {
+				signal?.addEventListener("abort", () => reject(signal.reason));
+			});
+		};
+		return { hung: hung.promise, double: { ...createServer(), fetch } };
+	};
+
+	it("need not accept a call that took too long any more", async () => {
+		const clock = createFakeClock();
+		const { hung, double } = hang('"tools/call"', false);
+		const { connection, call } = connect(double, { transport: "sse" }, {}, clock);
+		await connection.connect();
+		const running = call();
+		const signal = await hung;
+		expect(signal.aborted).toBe(false);
+		clock.advance(1000);
+		expect(await running).toMatchObject({ kind: "timed-out" });
+		await expect.poll(() => signal.aborted).toBe(true);
+		expect(connection.state).toBe("connected");
+	});
+
+	it("need not accept a call that it has answered", async () => {
+		const { hung, double } = hang('"tools/call"', true);
+		const { connection, call } = connect(double, { transport: "sse" });
+		await connection.connect();
+		expect(await call()).toEqual(done);
+		const signal = await hung;
+		await expect.poll(() => signal.aborted).toBe(true);
+		expect(await call()).toEqual(done);
+		expect(connection.state).toBe("connected");
+	});
+
+	it("has thirty seconds to accept the notification of a cancel", async () => {
+		const clock = createFakeClock();
+		const { hung, double } = hang('"notifications/cancelled"', true);
+		const silent = hang('"tools/call"', false);
+		const fetch = async (url: string | URL, init?: RequestInit) => {
+			const isCall = String(init?.body).includes('"tools/call"');
+			return await (isCall ? silent.double : double).fetch(url, init);
+		};
+		const { connection, call } = connect({ ...double, fetch }, { transport: "sse" }, {}, clock);
+		await connection.connect();
+		const running = call();
+		await silent.hung;
+		clock.advance(1000);
+		expect(await running).toMatchObject({ kind: "timed-out" });
+		const signal = await hung;
+		clock.advance(29_999);
+		expect(signal.aborted).toBe(false);
+		clock.advance(1);
+		expect(signal.aborted).toBe(true);
 	});
 
 	it("has ten minutes to say where messages are sent to", async () => {
