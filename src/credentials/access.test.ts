@@ -172,6 +172,18 @@ describe("a renewal", () => {
 		});
 	});
 
+	it("stores no token of another type than Bearer", async () => {
+		const { open, signIn, server, persisted } = await createSubject();
+		await signIn(3000);
+		server.grant = { token_type: "DPoP" };
+		expect(await open().renewed("access-token-1")).toEqual({
+			ok: false,
+			reason:
+				'The sign-in is not renewed any more: the token is of the type "DPoP", and only Bearer tokens can be used.',
+		});
+		expect(await persisted()).toMatchObject({ accessToken: "access-token-1", tokenType: "Bearer" });
+	});
+
 	it("happens at once for a refused token, but not for one that was already renewed", async () => {
 		const { open, signIn, server } = await createSubject();
 		await signIn();

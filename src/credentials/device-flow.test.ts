@@ -261,6 +261,14 @@ describe("waitForTokens", () => {
 		);
 	});
 
+	it("refuses a token of another type than Bearer", async () => {
+		const { server, platform, port } = await createSubject();
+		server.grant = { token_type: "mac" };
+		expect(await failure(waitForTokens(device, port, platform, never))).toBe(
+			'The sign-in server gave no token that can be used: the token is of the type "mac", and only Bearer tokens can be used.',
+		);
+	});
+
 	it("retries after an answer without tokens", async () => {
 		const { server, platform, port } = await createSubject();
 		server.grant = { access_token: "not a token\n" };

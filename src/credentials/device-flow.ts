@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { withAdmissionNote } from "../base/client-admission.ts";
 import { sleep } from "../base/clock.ts";
 import { ask, type PlatformPort, toAddress } from "./exchange.ts";
-import { invalidHost, readError, requestGrant } from "./grant.ts";
+import { invalidHost, readError, requestGrant, unsupportedType } from "./grant.ts";
 import type { Platform } from "./platform.ts";
 import type { Tokens } from "./token-file.ts";
 
@@ -124,6 +124,8 @@ function toRefusal(error: string | null, reason: string): SignInError {
 				"settings",
 				`The sign-in server does not know this program (${reason}). Set oauth_client_id in the [agentwire] table of config.toml to an id that it knows.`,
 			);
+		case unsupportedType:
+			return new SignInError("platform", `The sign-in server gave no token that can be used: ${reason}.`);
 		default:
 			return new SignInError("platform", `The sign-in server refuses: ${reason}.`);
 	}

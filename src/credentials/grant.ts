@@ -7,10 +7,11 @@ import { beginning } from "../base/well-formed.ts";
 import { ask, type PlatformPort, toAddress } from "./exchange.ts";
 import type { Platform } from "./platform.ts";
 import type { Tokens } from "./token-file.ts";
+import { typeFault } from "./token-type.ts";
 
 export type Grant =
 	| { readonly kind: "granted"; readonly tokens: Tokens }
-	/** The platform refuses; `error` is its code, as in the standard. */
+	/** The platform refuses, or gives what cannot be used; `error` is the code, of the standard unless it is ours. */
 	| { readonly kind: "refused"; readonly error: string; readonly reason: string }
 	/** A transient failure; a later attempt may succeed. */
 	| { readonly kind: "failed"; readonly reason: string };
@@ -52,12 +53,17 @@ export async function requestGrant(
 	return isRefusal ? { kind: "refused", error: error ?? "", reason } : { kind: "failed", reason };
 }
 
+/** The code for a token that is not sent as `Bearer`. */
+export const unsupportedType = "unsupported_token_type";
+
 export const invalidHost = "the sign-in server is not an http(s) URL without credentials";
 
 function toGranted(body: unknown, now: number, host: string): Grant {
 	const parsed = v.safeParse(grantSchema, body);
 	if (!parsed.success) return { kind: "failed", reason: `${host} sent no access token` };
 	const { access_token, refresh_token, expires_in, scope, token_type } = parsed.output;
+	const fault = typeFault(token_type);
+	if (fault !== null) return { kind: "refused", error: unsupportedType, reason: fault };
 	return {
 		kind: "granted",
 		tokens: {

@@ -4,6 +4,7 @@ import { never } from "../base/abort.ts";
 import { inTime, type McpNetwork } from "./mcp-request.ts";
 import { McpSignInError } from "./mcp-sign-in-error.ts";
 import type { McpTokens } from "./mcp-token-file.ts";
+import { typeFault } from "./token-type.ts";
 
 /** The answer of a token endpoint. */
 export interface GrantedTokens {
@@ -22,6 +23,8 @@ export function toPersisted(granted: GrantedTokens, now: number) {
 	if (!/^[\x21-\x7e]+$/.test(access_token)) {
 		throw new McpSignInError("the authorization server gave a token with characters that cannot be sent");
 	}
+	const fault = typeFault(token_type);
+	if (fault !== null) throw new McpSignInError(fault);
 	return {
 		access_token,
 		token_type: token_type || "Bearer",

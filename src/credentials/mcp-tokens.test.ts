@@ -67,6 +67,16 @@ describe("the tokens of MCP servers", () => {
 		expect(JSON.stringify(reported)).not.toContain("secret");
 	});
 
+	it("count as missing when they are of another type than Bearer", async () => {
+		const reported: unknown[] = [];
+		const store = createStore({ ...silentLog, warn: (...entry) => reported.push(entry) });
+		await store.write("https://a.example", { ...tokens, token_type: "bearer" });
+		expect(await store.read("https://a.example")).toMatchObject({ token_type: "bearer" });
+		await store.write("https://a.example", { ...tokens, token_type: "DPoP" });
+		expect(await store.read("https://a.example")).toBeNull();
+		expect(JSON.stringify(reported)).toContain('the token is of the type \\"DPoP\\"');
+	});
+
 	describe("of the Rust agent", () => {
 		const foreignFile = () => path.join(shareDir, "credentials", "mcp_auth.json");
 		const write = (content: string) => {
@@ -99,6 +109,14 @@ describe("the tokens of MCP servers", () => {
 				client: { client_id: "rust-client" },
 			});
 			expect(await store.read("https://b.example/mcp")).toBeNull();
+		});
+
+		it("count as missing when they are of another type than Bearer", async () => {
+			servers({ "https://a.example": { ...signIn, token_response: { access_token: "a", token_type: "mac" } } });
+			const reported: unknown[] = [];
+			const store = createStore({ ...silentLog, warn: (...entry) => reported.push(entry) });
+			expect(await store.read("https://a.example")).toBeNull();
+			expect(JSON.stringify(reported)).toContain("only Bearer tokens can be used");
 		});
 
 		it("are accepted without the keys that older versions do not write", async () => {

@@ -9,6 +9,7 @@ import { type LockTimes, withLock } from "../files/path-lock.ts";
 import { withoutSlash } from "./mcp-server-url.ts";
 import { type McpTokenPlace, type McpTokens, tokenFileSchema } from "./mcp-token-file.ts";
 import { createRustAgentTokens } from "./rust-agent-tokens.ts";
+import { typeFault } from "./token-type.ts";
 
 /** The store of the tokens of MCP servers. URLs that differ in a final slash are the same server. */
 export interface McpTokenStore {
@@ -42,6 +43,8 @@ export function createMcpTokenStore({ files, shareDir, log, clock }: McpTokenPla
 				const bytes = await files.read(file);
 				if (bytes === null) return await rustAgent.read(url);
 				const { server_url: _, ...tokens } = v.parse(tokenFileSchema, parseJsonFile(bytes));
+				const fault = typeFault(tokens.token_type);
+				if (fault !== null) throw new Error(fault);
 				return tokens;
 			} catch (thrown) {
 				// The content must not get into the log, and the messages of parsers quote it.

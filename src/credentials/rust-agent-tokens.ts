@@ -7,6 +7,7 @@ import { isRecord, parseJsonFile } from "../base/json.ts";
 import { withLock } from "../files/path-lock.ts";
 import { withoutSlash } from "./mcp-server-url.ts";
 import type { McpTokenPlace, McpTokens } from "./mcp-token-file.ts";
+import { typeFault } from "./token-type.ts";
 
 const text = v.pipe(v.string(), v.nonEmpty());
 
@@ -79,11 +80,13 @@ export function createRustAgentTokens({ files, shareDir, log, clock }: McpTokenP
 	};
 }
 
-/** The authorization server is unknown until the tokens are renewed, which discovers it. */
+/** Throws for a token that cannot be used. The authorization server is unknown until the tokens are renewed, which discovers it. */
 function toTokens(signIn: v.InferOutput<typeof signInSchema>): McpTokens | null {
 	const { client_id, token_response: tokens, granted_scopes: granted, token_received_at: received } = signIn;
 	if (tokens == null) return null;
 	const { access_token, token_type, refresh_token, expires_in } = tokens;
+	const fault = typeFault(token_type ?? "");
+	if (fault !== null) throw new Error(fault);
 	const scope = tokens.scope || (granted ?? []).join(" ");
 	return {
 		access_token,

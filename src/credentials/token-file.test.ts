@@ -70,6 +70,11 @@ describe("the token file", () => {
 		["no tokens", "{}", "it has no access_token that can be used"],
 		["another value than an object", "[]", "it has no access_token that can be used"],
 		["an empty token", '{"access_token":""}', "it has no access_token that can be used"],
+		[
+			"a token of another type than Bearer",
+			'{"access_token":"a","token_type":"mac"}',
+			'the token is of the type "mac", and only Bearer tokens can be used',
+		],
 		["a token with a line end", '{"access_token":"secret\\n"}', "it has no access_token that can be used"],
 	])("is damaged with %s", async (_, content, reason) => {
 		expect(await read(content)).toEqual({ kind: "damaged", reason });

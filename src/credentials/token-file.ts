@@ -4,6 +4,7 @@ import * as v from "valibot";
 import { errorText } from "../base/errors.ts";
 import { parseJsonFile } from "../base/json.ts";
 import type { Files } from "../files/port.ts";
+import { typeFault } from "./token-type.ts";
 
 export interface Tokens {
 	readonly accessToken: string;
@@ -68,6 +69,8 @@ function parseTokens(bytes: Buffer): StoredTokens {
 	const parsed = v.safeParse(fileSchema, value);
 	if (!parsed.success) return { kind: "damaged", reason: "it has no access_token that can be used" };
 	const { access_token, refresh_token, expires_at, scope, token_type, expires_in } = parsed.output;
+	const fault = typeFault(token_type);
+	if (fault !== null) return { kind: "damaged", reason: fault };
 	return {
 		kind: "tokens",
 		tokens: {
