@@ -95,6 +95,25 @@ describe("external events", () => {
 		await second.end();
 	});
 
+	it("before the first turn of a session leave it the prompt that it was created with, also in a later process", async () => {
+		const store = createMemoryStore();
+		const first = await createSpokenServer(["noted", "answer", "more"], store);
+		const deferred = { prompt: "STAGED", initial_turn: "deferred" };
+		const session_id = String(resultOf(await first.ask("session/create", deferred))["session_id"]);
+		await notify(first, session_id);
+		const unknown = { kind: "structured", source_uuid: "none", skill_name: "none" };
+		await first.ask("turn/start", { session_id, prompt: "now", skill_refs: [unknown] });
+		await first.end();
+		const second = await createSpokenServer(["answer"], store);
+		await second.ask("turn/start", { session_id, prompt: "now" });
+		await second.ask("turn/start", { session_id, prompt: "later" });
+		const inputs = [...first.events(), ...second.events()].flatMap(({ type, input }) =>
+			type === "run_started" && isRecord(input) ? [input["content"]] : [],
+		);
+		expect(inputs).toEqual([given, "STAGED\n\nnow", "later"]);
+		await second.end();
+	});
+
 	it("reach the model with their images", async () => {
 		const server = await createSpokenServer(["pong"], createMemoryStore(), { capabilities: { m: ["image_in"] } });
 		const session_id = await begin(server);

@@ -1,7 +1,7 @@
 // What a session gets without a turn: context for its next turns, and events from elsewhere.
 import { KernelError } from "../../base/errors.ts";
 import { isRecord } from "../../base/json.ts";
-import { textPart } from "../../events/content.ts";
+import { textPart, type UserInput } from "../../events/content.ts";
 import type { ExternalEvent, SessionApi } from "../../kernel/api.ts";
 import { NamedError } from "./errors.ts";
 import { type Block, toBlocks, toPart } from "./wire/blocks.ts";
@@ -39,14 +39,23 @@ function inOrder(value: unknown): unknown {
 	return Object.fromEntries(names.map((name) => [name, inOrder(value[name])]));
 }
 
+/** What the text of an event begins with, as the model is given it. */
+const eventHead = "External event via";
+
 /** Events as the model is given them, in one input. */
 export function toEventBlocks(events: readonly ExternalEvent[]): readonly Block[] {
 	return events.flatMap(({ kind, input }) => {
 		const blocks = toBlocks(input);
 		const [first, ...images] = typeof blocks === "string" ? [textPart(blocks)] : blocks;
 		const text = first?.type === "text" ? first.text : "";
-		return [textPart(`External event via ${kind}\n${text}`), ...images];
+		return [textPart(`${eventHead} ${kind}\n${text}`), ...images];
 	});
+}
+
+/** Whether the input of a turn is that of a run of events, and no prompt of a client. */
+export function isOfEvents(input: UserInput): boolean {
+	const first = typeof input === "string" ? undefined : input[0];
+	return first?.type === "text" && first.text.startsWith(`${eventHead} `);
 }
 
 /** `id` is a fresh one, and `now` in milliseconds. */
@@ -58,7 +67,7 @@ export async function addExternalEvent(
 	const texts = (blocks ?? []).flatMap((block) => (block.type === "text" ? [block.text] : []));
 	const images = (blocks ?? []).filter((block) => block.type === "image").map(toPart);
 	const written = JSON.stringify(inOrder(payload ?? null), null, 2);
-	const body = [`External event via ${kind}: ${kind}`, ...texts, `Payload: ${written}`].join("\n");
+	const body = [`${eventHead} ${kind}: ${kind}`, ...texts, `Payload: ${written}`].join("\n");
 	if (body.length > longestEvent) {
 		throw new NamedError(
 			"INVALID_PARAMS",

@@ -1,12 +1,15 @@
 // The data about a session that clients are shown, computed from its stored and its live events.
 import type { TokenUsage } from "../../../events/content.ts";
 import type { AgentEvent, EventBodyOf } from "../../../events/event.ts";
+import { isOfEvents } from "../session-inputs.ts";
 
 export interface SessionFacts {
 	/** Tokens of all model calls, including those of subagents. */
 	readonly usage: TokenUsage;
 	/** Messages of its history, as far as the log shows. */
 	readonly messageCount: number;
+	/** Whether a client has begun a turn with a prompt: events from elsewhere have turns of their own. */
+	readonly hasPrompt: boolean;
 	/** Whether the last message contains tool results, to which others may be added. */
 	readonly endsInResults: boolean;
 	/** Milliseconds since the epoch. */
@@ -19,7 +22,15 @@ export interface SessionFacts {
 export const noUsage: TokenUsage = { input_other: 0, output: 0, input_cache_read: 0, input_cache_creation: 0 };
 
 export function newFacts(now: number): SessionFacts {
-	return { usage: noUsage, messageCount: 0, endsInResults: false, createdAt: now, updatedAt: now, lastText: null };
+	return {
+		usage: noUsage,
+		messageCount: 0,
+		hasPrompt: false,
+		endsInResults: false,
+		createdAt: now,
+		updatedAt: now,
+		lastText: null,
+	};
 }
 
 export function addUsage(one: TokenUsage, other: TokenUsage): TokenUsage {
@@ -46,7 +57,10 @@ export function withEvent(facts: SessionFacts, { body, agentPath, at }: AgentEve
 	switch (body.type) {
 		case "turn.started":
 			// The first message comes after the system prompt.
-			return withMessages(updated, facts.messageCount === 0 ? 2 : 1);
+			return {
+				...withMessages(updated, facts.messageCount === 0 ? 2 : 1),
+				hasPrompt: facts.hasPrompt || !isOfEvents(body.input),
+			};
 		case "step.started":
 			return withMessages(updated, 1);
 		case "tool.result":

@@ -104,7 +104,7 @@ export class TurnMethods {
 			const skills = isContract ? await chooseSkills(params.skill_refs, this.#sessions.kernelApi.sessions) : noSkills;
 			const change = isContract ? toLaterTurns(params) : null;
 			if (change !== null) await handle.session.send({ type: "turn-options.set", options: change });
-			const staged = facts.messageCount === 0 ? handle.info.stagedInput : undefined;
+			const staged = facts.hasPrompt ? undefined : handle.info.stagedInput;
 			const whole = staged === undefined ? prompt : joined(toBlocks(staged), prompt);
 			const { ended } = await startInRoom(() =>
 				attached.start(handle, {
