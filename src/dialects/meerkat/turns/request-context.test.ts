@@ -106,6 +106,20 @@ describe("skills", () => {
 		await server.end();
 	});
 
+	it("of a turn that there is not refuse it: neither is the model another one, nor are waiting events run", async () => {
+		const server = await serve({ models: ["n"] });
+		const session_id = idOf(await server.ask("session/create", { prompt: "one" }));
+		const event = { kind: "generic_json", event_type: "build.done", payload: {} };
+		await server.ask("session/external_event", { session_id, ...event });
+		const skill_refs = [{ kind: "structured", source_uuid: "none", skill_name: "nosuch" }];
+		const refused = await server.ask("turn/start", { session_id, prompt: "two", model: "n", skill_refs });
+		expect(refused["error"]).toMatchObject({ data: { code: "SKILL_NOT_FOUND" } });
+		expect(server.bodies).toHaveLength(1);
+		await server.ask("turn/start", { session_id, prompt: "three" });
+		expect(server.bodies.map(({ model }) => model)).toEqual(["m", "m", "m"]);
+		await server.end();
+	});
+
 	it("that a session begins with end its system prompt for good; one that there is not is reported", async () => {
 		const server = await serve({ texts });
 		const key = await keyOf(server);

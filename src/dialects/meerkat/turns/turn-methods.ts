@@ -84,6 +84,10 @@ export class TurnMethods {
 		try {
 			const attached = await this.#sessions.attach(handle);
 			const { facts } = await this.#sessions.remember(handle);
+			// What can be refused is looked at first: a request that is refused changes nothing, and runs nothing.
+			const model = await this.#wantedModel(params);
+			if (isContract) await checkReasoning(handle.session, params.provider_params, model);
+			const skills = isContract ? await chooseSkills(params.skill_refs, this.#sessions.kernelApi.sessions) : noSkills;
 			const events = await handle.session.externalEvents();
 			if (events.length > 0) {
 				const { ended } = await startInRoom(() =>
@@ -98,10 +102,7 @@ export class TurnMethods {
 				this.#sessions.noteTurn(id, answered);
 				return { handle, ended, isOfEvents: true };
 			}
-			const model = await this.#wantedModel(params);
-			if (isContract) await checkReasoning(handle.session, params.provider_params, model);
 			if (model !== null) await handle.session.send({ type: "model.set", model, thinking: null });
-			const skills = isContract ? await chooseSkills(params.skill_refs, this.#sessions.kernelApi.sessions) : noSkills;
 			const change = isContract ? toLaterTurns(params) : null;
 			if (change !== null) await handle.session.send({ type: "turn-options.set", options: change });
 			const staged = facts.hasPrompt ? undefined : handle.info.stagedInput;
