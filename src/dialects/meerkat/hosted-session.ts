@@ -170,7 +170,13 @@ export class HostedSession {
 
 	/** A server that the client changed: the client hears of it before the next run, and of what came of it. */
 	stageServer(operation: StagedServer["operation"], name: string): void {
-		this.#staged = [...this.#staged.filter((each) => each.name !== name), { operation, name }];
+		this.unstageServer(name);
+		this.#staged.push({ operation, name });
+	}
+
+	/** A server that the client took away again: there is nothing to say of it. */
+	unstageServer(name: string): void {
+		this.#staged = this.#staged.filter((each) => each.name !== name);
 	}
 
 	/** What came of the changed servers, once none of them is connecting any more. */

@@ -44,7 +44,8 @@ export class McpMethods {
 		return this.#sessions.using(id, async (handle) => {
 			await handle.session.changeMcpServers(change);
 			const attached = await this.#sessions.attach(handle);
-			if (change.kind !== "remove" && target !== null) attached.stageServer(change.kind, target);
+			if (change.kind === "remove") attached.unstageServer(change.name);
+			else if (target !== null) attached.stageServer(change.kind, target);
 			return {
 				session_id: id,
 				operation: change.kind,
