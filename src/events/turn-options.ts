@@ -5,7 +5,11 @@ import { tokenUsageSchema, userInputSchema } from "./content.ts";
 
 const text = v.string();
 const names = v.array(text);
-const fraction = v.pipe(v.number(), v.minValue(0));
+const fraction = v.pipe(
+	v.number(),
+	v.check((value) => Number.isFinite(value), "must be finite"),
+	v.minValue(0),
+);
 
 /** The tools that agents may use in a turn, by name, subagents included. */
 export const toolLimitsSchema = v.object({

@@ -114,6 +114,23 @@ describe("external events", () => {
 		await second.end();
 	});
 
+	it("whose payload nests too deeply to be written out are refused by its name", async () => {
+		const server = await createSpokenServer(["pong"], createMemoryStore());
+		const session_id = await begin(server);
+		const nested = (levels: number): unknown => JSON.parse(`${"[".repeat(levels)}${"]".repeat(levels)}`);
+		for (const levels of [101, 5000]) {
+			const { error } = await notify(server, session_id, { payload: nested(levels) });
+			expect(error).toMatchObject({
+				code: -32602,
+				message: "Invalid params: payload: must nest at most 100 levels",
+			});
+		}
+		expect(resultOf(await notify(server, session_id, { payload: nested(100) }))).toMatchObject({
+			outcome_type: "accepted",
+		});
+		await server.end();
+	});
+
 	it("reach the model with their images", async () => {
 		const server = await createSpokenServer(["pong"], createMemoryStore(), { capabilities: { m: ["image_in"] } });
 		const session_id = await begin(server);

@@ -1,10 +1,14 @@
 // `provider_params`: how the model draws its answer and whether it reasons, as options of the kernel.
 import * as v from "valibot";
-import { beginning } from "../../../base/well-formed.ts";
+import { cut } from "../../../base/sentence.ts";
 import type { TurnOptions } from "../../../kernel/api.ts";
 import { count, nullish, plainObject } from "../wire/schema.ts";
 
-const number = v.pipe(v.number(), v.minValue(0));
+const number = v.pipe(
+	v.number(),
+	v.check((value) => Number.isFinite(value), "must be a number that a request can have"),
+	v.minValue(0),
+);
 const maximumTokens = 4_294_967_295;
 
 /** What one provider alone has: the members that an adapter here sends. Others are refused by their names. */
@@ -16,9 +20,11 @@ const tags = {
 const isTagged = (provider: unknown): provider is keyof typeof tags =>
 	provider === "anthropic" || provider === "gemini";
 
+/** The member of a tag that is not supported, as errors show it; null when each one is. */
 function unknownOfTag(given: Readonly<Record<string, unknown>>): string | null {
 	const { provider } = given;
-	return isTagged(provider) ? unknownMember(given, Object.keys(tags[provider])) : `provider: ${String(provider)}`;
+	if (isTagged(provider)) return unknownMember(given, Object.keys(tags[provider]));
+	return typeof provider === "string" ? `provider: ${cut(provider, 100)}` : "provider";
 }
 
 export const providerTagSchema = v.pipe(
@@ -26,7 +32,7 @@ export const providerTagSchema = v.pipe(
 	v.check(
 		(given) => unknownOfTag(given) === null,
 		({ input }) =>
-			`this server does not support \`${beginning(unknownOfTag(input) ?? "", 100)}\`; it takes \`thinking_budget_tokens\` for anthropic, \`thinking_budget\` and \`top_p\` for gemini`,
+			`this server does not support \`${unknownOfTag(input)}\`; it takes \`thinking_budget_tokens\` for anthropic, \`thinking_budget\` and \`top_p\` for gemini`,
 	),
 	v.variant("provider", [v.object(tags.anthropic), v.object(tags.gemini)]),
 );
@@ -59,8 +65,8 @@ export type ProviderParams = v.InferOutput<typeof providerParamsSchema>;
 const members = ["temperature", "top_p", "max_output_tokens", "reasoning", "thinking_budget_tokens", "provider_tag"];
 
 function unknownMember(given: Readonly<Record<string, unknown>>, known: readonly string[]): string | null {
-	const unknown = Object.keys(given).find((name) => !known.includes(name) && given[name] !== null);
-	return unknown === undefined ? null : beginning(unknown, 100);
+	const name = Object.keys(given).find((each) => !known.includes(each) && given[each] !== null);
+	return name === undefined ? null : cut(name, 100);
 }
 
 const nothing = {

@@ -175,15 +175,19 @@ describe("provider params", () => {
 		await server.end();
 	});
 
-	it.each([{ nonsense: 1 }, { set: { temperature: 1 } }, { reasoning: { effort: "high" } }, "clear", 5])(
-		"that are %j are refused",
-		async (provider_params) => {
-			const server = await serve("pong");
-			const { error } = await server.ask("session/create", { prompt: "go", provider_params });
-			expect(error).toMatchObject({ code: -32602, message: expect.stringContaining("provider_params") });
-			await server.end();
-		},
-	);
+	it.each([
+		{ nonsense: 1 },
+		{ set: { temperature: 1 } },
+		{ reasoning: { effort: "high" } },
+		{ provider_tag: { provider: { toString: 1, valueOf: 1 } } },
+		"clear",
+		5,
+	])("that are %j are refused", async (provider_params) => {
+		const server = await serve("pong");
+		const { error } = await server.ask("session/create", { prompt: "go", provider_params });
+		expect(error).toMatchObject({ code: -32602, message: expect.stringContaining("provider_params") });
+		await server.end();
+	});
 });
 
 describe("a tool overlay", () => {

@@ -1,5 +1,6 @@
 // The wire shapes of what a session gets without a turn: context, and events from elsewhere.
 import * as v from "valibot";
+import { isNestedWithin } from "../../../base/json.ts";
 import { blockSchema, textBlockSchema } from "./blocks.ts";
 import { nullish, params, sessionId } from "./schema.ts";
 
@@ -22,11 +23,17 @@ export type InjectContextParams = v.InferOutput<typeof injectContextParamsSchema
 export const injectContextResultSchema = v.object({ status: v.picklist(["applied", "duplicate"]) });
 export type InjectContextResult = v.InferOutput<typeof injectContextResultSchema>;
 
+/** Levels of a payload: the model gets it as indented text. */
+const deepestPayload = 100;
+
 export const externalEventParamsSchema = params({
 	session_id: sessionId,
 	kind: v.literal("generic_json", "must be generic_json: there are no other agents whose responses could be named"),
 	event_type: v.pipe(v.string(), v.minLength(1), v.maxLength(256)),
-	payload: v.unknown(),
+	payload: v.pipe(
+		v.unknown(),
+		v.check((value) => isNestedWithin(value, deepestPayload), `must nest at most ${deepestPayload} levels`),
+	),
 	blocks: nullish(v.pipe(v.array(blockSchema, "must be a list of blocks"), v.maxLength(1000))),
 	idempotency_key: nullish(key),
 });
