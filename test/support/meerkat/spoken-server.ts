@@ -11,6 +11,8 @@ type Fields = Readonly<Record<string, unknown>>;
 export interface SpokenServer {
 	/** Sends a request and gives its answer. */
 	ask(method: string, params?: object): Promise<Fields>;
+	/** Sends all of them at once and gives their answers, in this order. */
+	askAll(requests: readonly (readonly [method: string, params: object])[]): Promise<readonly Fields[]>;
 	/** The events so far of this session, in the contract, without their envelopes. */
 	events(): readonly Fields[];
 	/** The bodies of the requests to the model. */
@@ -47,22 +49,32 @@ export async function createSpokenServer(
 	});
 	const events: Fields[] = [];
 	let requests = 0;
-	const ask = async (method: string, params: object = {}): Promise<Fields> => {
-		requests += 1;
-		const id = `r${requests}`;
-		client.write(`${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`);
-		for (;;) {
+	const askAll: SpokenServer["askAll"] = async (all) => {
+		const ids = all.map(([method, params]) => {
+			requests += 1;
+			const id = `r${requests}`;
+			client.write(`${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`);
+			return id;
+		});
+		const answers = new Map<unknown, Fields>();
+		while (answers.size < ids.length) {
 			const message: unknown = JSON.parse((await client.read()) ?? "null");
 			if (!isRecord(message)) throw new Error("The connection ended.");
-			if (message["id"] === id) return message;
+			if (ids.some((id) => id === message["id"])) answers.set(message["id"], message);
 			const { params: delivered } = message;
 			if (isRecord(delivered) && isRecord(delivered["event"]) && isRecord(delivered["event"]["payload"]))
 				events.push(delivered["event"]["payload"]);
 		}
+		return ids.map((id) => answers.get(id) ?? {});
+	};
+	const ask = async (method: string, params: object = {}): Promise<Fields> => {
+		const [answer] = await askAll([[method, params]]);
+		return answer ?? {};
 	};
 	await ask("capabilities/get");
 	return {
 		ask,
+		askAll,
 		events: () => events,
 		bodies,
 		async end() {

@@ -1,5 +1,6 @@
 // `config/get`, `config/set`, `config/patch`: read and change the configuration of new sessions; existing sessions are
 // unaffected.
+import { isDeepStrictEqual } from "node:util";
 import * as v from "valibot";
 import { errorText } from "../../../base/errors.ts";
 import type { SettingsDocument, SettingsDocuments } from "../../../kernel/api.ts";
@@ -8,7 +9,7 @@ import type { EraCodec } from "../eras/codec.ts";
 import { NamedError } from "../errors.ts";
 import { meerkatProtocol } from "../protocol.ts";
 import { type ConfigView, configName, mergePatch, toConfig, toPersisted, withForeign } from "./config-view.ts";
-import type { ConfigPatchParams, ConfigResult, ConfigSetParams } from "./wire-config.ts";
+import type { ConfigPatchParams, ConfigSetParams } from "./wire-config.ts";
 
 const { methods: shapes } = meerkatProtocol;
 
@@ -17,8 +18,12 @@ export class ConfigMethods {
 	readonly #codec: () => EraCodec;
 	/** Counts the changes, for clients of the contract: those made here, and those of others that were found. */
 	#generation = 0;
-	/** The document as it was last read or written here, as JSON; null before. */
-	#seen: string | null = null;
+	/** The document as it was last read or written here, as values of JSON; null before. */
+	#seen: unknown = null;
+	/** Changes that were requested so far. */
+	#changes = 0;
+	/** Resolves when those are over, successfully or not. */
+	#changed: Promise<unknown> = Promise.resolve();
 
 	constructor(documents: SettingsDocuments, codec: () => EraCodec) {
 		this.#document = documents.find(configName);
@@ -26,15 +31,21 @@ export class ConfigMethods {
 	}
 
 	readonly rows: readonly (readonly [string, Method])[] = [
-		["config/get", defineMethod({ ...shapes["config/get"], handle: async () => this.#shown(await this.read()) })],
+		[
+			"config/get",
+			defineMethod({
+				...shapes["config/get"],
+				handle: async () => this.#codec().config(await this.read(), this.#generation),
+			}),
+		],
 		[
 			"config/set",
 			defineMethod({
 				...shapes["config/set"],
 				handle: async (params) => {
 					const { value, expected } = fromEnvelope(params, "config");
-					const config = await this.#change("set", expected, () => value);
-					return this.#codec().configSet(config, this.#generation);
+					const { config, generation } = await this.#change("set", expected, () => value);
+					return this.#codec().configSet(config, generation);
 				},
 			}),
 		],
@@ -44,17 +55,21 @@ export class ConfigMethods {
 				...shapes["config/patch"],
 				handle: async (params) => {
 					const { value, expected } = fromEnvelope(params, "patch");
-					return this.#shown(await this.#change("patch", expected, (current) => mergePatch(current, value)));
+					const { config, generation } = await this.#change("patch", expected, (current) => mergePatch(current, value));
+					return this.#codec().config(config, generation);
 				},
 			}),
 		],
 	];
 
-	/** The configuration for sessions that are created now. */
+	/** The configuration for sessions that are created now, after all changes that were requested before. */
 	async read(): Promise<ConfigView> {
 		try {
+			await this.#changed;
+			const changes = this.#changes;
 			const document = await this.#document.read();
-			this.#look(document);
+			// One that was read while a change was made may be that of before it.
+			if (changes === this.#changes) this.#look(document);
 			return toConfig(document);
 		} catch (thrown) {
 			throw new NamedError("INTERNAL_ERROR", `Failed to read config: ${whatIsWrong(thrown)}`);
@@ -63,21 +78,21 @@ export class ConfigMethods {
 
 	/** Counts a change of somebody else. */
 	#look(document: unknown): void {
-		const text = JSON.stringify(document);
-		if (this.#seen !== null && this.#seen !== text) this.#generation += 1;
-		this.#seen = text;
+		const seen = toJsonValue(document);
+		if (this.#seen !== null && !isDeepStrictEqual(this.#seen, seen)) this.#generation += 1;
+		this.#seen = seen;
 	}
 
-	#shown(config: ConfigView): ConfigResult {
-		return this.#codec().config(config, this.#generation);
+	#change(verb: "set" | "patch", expected: number | null, change: Change): Promise<Changed> {
+		this.#changes += 1;
+		const changing = this.#update(verb, expected, change);
+		this.#changed = Promise.allSettled([this.#changed, changing]);
+		return changing;
 	}
 
 	/** Fails when the configuration is not of the expected generation any more; null expects none. */
-	async #change(
-		verb: "set" | "patch",
-		expected: number | null,
-		change: (current: unknown) => unknown,
-	): Promise<ConfigView> {
+	async #update(verb: "set" | "patch", expected: number | null, change: Change): Promise<Changed> {
+		let generation = 0;
 		try {
 			const document = await this.#document.update((current) => {
 				this.#look(current);
@@ -85,16 +100,32 @@ export class ConfigMethods {
 					const conflict = `Generation conflict: expected ${expected}, current ${this.#generation}`;
 					throw new NamedError("INVALID_PARAMS", conflict);
 				}
-				return withForeign(current, toPersisted(change(current)));
+				const next = withForeign(current, toPersisted(change(current)));
+				// Counted here: the next change may begin before this one is on the disk.
+				this.#generation += 1;
+				generation = this.#generation;
+				this.#seen = toJsonValue(next);
+				return next;
 			});
-			this.#generation += 1;
-			this.#seen = JSON.stringify(document);
-			return toConfig(document);
+			return { config: toConfig(document), generation };
 		} catch (thrown) {
 			if (thrown instanceof NamedError) throw thrown;
 			throw new NamedError("INVALID_PARAMS", `Failed to ${verb} config: ${whatIsWrong(thrown)}`);
 		}
 	}
+}
+
+type Change = (current: unknown) => unknown;
+
+/** The configuration after a change, and which change it was. */
+interface Changed {
+	readonly config: ConfigView;
+	readonly generation: number;
+}
+
+/** Objects of the parser of the file are of no class; others are. */
+function toJsonValue(document: unknown): unknown {
+	return JSON.parse(JSON.stringify(document));
 }
 
 /** What is given as `name`, with the generation that is expected; or bare, for any generation. */
