@@ -20,7 +20,7 @@ import type {
 } from "../kernel/api.ts";
 import type { RemoteKernel } from "../remote/remote-kernel.ts";
 import type { TaskView } from "../tools/operations.ts";
-import { isEnding } from "./ending.ts";
+import { hasEnded, isEnding } from "./ending.ts";
 import type { Placements } from "./placements.ts";
 
 /** The session at a worker. */
@@ -315,10 +315,11 @@ export class ClusterSession implements SessionApi {
 			try {
 				return await work(used);
 			} catch (thrown) {
-				const ends = thrown instanceof KernelError && isEnding(thrown.data);
-				if (ends) await this.#moveAway(used);
+				const isRefused = thrown instanceof KernelError && isEnding(thrown.data);
+				const isCutOff = thrown instanceof KernelError && hasEnded(thrown.data);
+				if (isRefused || isCutOff) await this.#moveAway(used);
 				else if (!isLoss(thrown, used.kernel)) throw thrown;
-				else if (!mayRepeat) throw unknownOutcome(this.id);
+				if (!isRefused && !mayRepeat) throw unknownOutcome(this.id);
 				if (performance.now() >= deadline) throw thrown;
 			}
 			await sleep(systemClock, retryPause, new AbortController().signal);

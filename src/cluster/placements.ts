@@ -7,7 +7,7 @@ import type { RemoteKernel } from "../remote/remote-kernel.ts";
 import { remoteVersion } from "../remote/remote-version.ts";
 import type { Placement } from "../store/session-store.ts";
 import type { WorkerConnections } from "./connections.ts";
-import { isEnding } from "./ending.ts";
+import { hasEnded, isEnding } from "./ending.ts";
 import { placedChannel, type Registry, type WorkerPlace } from "./registry.ts";
 import { announcesOther } from "./worker-version.ts";
 
@@ -193,7 +193,8 @@ export class Placements {
 function isPassing({ code, data }: KernelError, placed: Placed | null): boolean {
 	if (placed === null) return code === "closed" || isEnding(data);
 	return (
-		(code === "closed" && (placed.kernel.lost.aborted || isEnding(data))) || (code === "busy" && namesHolder(data))
+		(code === "closed" && (placed.kernel.lost.aborted || isEnding(data) || hasEnded(data))) ||
+		(code === "busy" && namesHolder(data))
 	);
 }
 

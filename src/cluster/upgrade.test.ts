@@ -3,6 +3,7 @@ import { createServer, type Socket } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createCluster } from "../../test/support/cluster/cluster.ts";
 import { attachReader } from "../../test/support/protocol/event-reader.ts";
+import { plainAttachment } from "../../test/support/sessions/session-doubles.ts";
 import { createHost, runTurn } from "../../test/support/sessions/session-host.ts";
 import { createDeferred } from "../base/deferred.ts";
 import { plainRequest } from "../kernel/hosting/hosted-options.ts";
@@ -198,6 +199,29 @@ describe("a worker that ends", () => {
 		};
 		return { ...cluster, two, end, endAtPreparation, front: cluster.addFrontEnd(one) };
 	}
+
+	it("answers no request as if a session were closed that goes on at the next one", async () => {
+		const store = createMemoryStore();
+		const cluster = createCluster();
+		const { host: one } = await createHost({}, { store });
+		const { host: two } = await createHost({}, { store });
+		const first = await cluster.addWorker("one", one);
+		const front = cluster.addFrontEnd(one);
+		const handle = await front.create(plainRequest);
+		const { id } = handle.session;
+		await runTurn(handle);
+		cluster.registry.holders.set(id, "one");
+		await cluster.addWorker("two", two);
+		// Its sessions are stopped by now, and its connections still answer.
+		await first.drain(0);
+		const attaching = handle.session.attach(plainAttachment);
+		const titling = handle.session.send({ type: "title.set", title: "t" });
+		const asking = handle.session.send({ type: "side-question.start", question: "q" });
+		await expect(asking).rejects.toThrow("whether it did what was asked");
+		cluster.registry.holders.set(id, "two");
+		await Promise.all([attaching, titling]);
+		expect((await two.loaded()).map((info) => info.id)).toEqual([id]);
+	});
 
 	it("creates no session that it has taken, and the next one does", async () => {
 		const { registry, two, front, end } = await createEnding();

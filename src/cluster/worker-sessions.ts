@@ -14,7 +14,7 @@ import type {
 	StoredId,
 } from "../kernel/api.ts";
 import type { ListQuery, SessionPage } from "../store/session-store.ts";
-import { endingData } from "./ending.ts";
+import { endedData, endingData, isEnding } from "./ending.ts";
 
 /** Milliseconds between two looks whether a turn still runs. */
 const idleInterval = 50;
@@ -61,6 +61,13 @@ export class WorkerSessions implements SessionsApi {
 	/** From now on nothing begins here: whoever wants it begins it at another worker. */
 	refuseTurns(): void {
 		this.#refusesTurns = true;
+	}
+
+	/** What a request fails with: at a worker that ends, a session that is closed goes on at another one. */
+	explain(thrown: unknown): unknown {
+		const isClosed = thrown instanceof KernelError && thrown.code === "closed" && !isEnding(thrown.data);
+		if (!this.#refusesTurns || !isClosed) return thrown;
+		return new KernelError("closed", thrown.message, { data: endedData, cause: thrown });
 	}
 
 	/**

@@ -242,6 +242,7 @@ function listenFor(
 				sessions,
 				transport: createStreamTransport(socket, limits),
 				log,
+				explain: (thrown) => sessions.explain(thrown),
 				signal: AbortSignal.any([sessions.connectionsEnd, isSilent.signal]),
 			});
 		} catch (thrown) {

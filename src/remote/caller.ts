@@ -10,6 +10,7 @@ import type { LineTransport } from "../rpc/transport.ts";
 import { closeInTime } from "./closing.ts";
 import {
 	fromErrorObject,
+	isConnectionEnded,
 	type NotificationName,
 	type NotificationParams,
 	type Params,
@@ -72,10 +73,17 @@ export class Caller {
 		this.#connection.call(String(this.#ids), name, params, (reply) => {
 			this.#waiting.delete(answer);
 			if (reply.kind === "result") answer.resolve(reply.result);
-			else answer.reject(fromErrorObject(reply.error));
+			else answer.reject(this.#toFailure(fromErrorObject(reply.error)));
 		});
 		this.#waiting.add(answer);
 		return answer.promise;
+	}
+
+	/** One that says that the connection ends is its loss: nothing is to be answered any more. */
+	#toFailure(error: KernelError): unknown {
+		if (!isConnectionEnded(error)) return error;
+		this.#lose(error.message);
+		return this.#lost.signal.reason;
 	}
 
 	#lose(reason = "The connection to the kernel is lost."): void {

@@ -10,6 +10,7 @@ import { defineMethod, type Method } from "../rpc/methods.ts";
 import type { LineTransport } from "../rpc/transport.ts";
 import { closeInTime } from "./closing.ts";
 import {
+	connectionEnded,
 	type NotificationName,
 	type NotificationParams,
 	notifications,
@@ -35,6 +36,8 @@ export interface ServeKernelOptions {
 	readonly sessions: SessionsApi;
 	readonly transport: LineTransport;
 	readonly log: Log;
+	/** What a request fails with instead of what it threw; absent for that itself. */
+	readonly explain?: (thrown: unknown) => unknown;
 	/** Aborts to end serving as if the front end were gone; absent for never. */
 	readonly signal?: AbortSignal;
 }
@@ -54,8 +57,8 @@ type Requests = { readonly [N in RequestName]: (params: Params<N>) => Promise<Re
 type Notifications = { readonly [N in NotificationName]: (params: NotificationParams<N>) => void };
 
 /** Serves until the front end is gone; then everything that it used is given back. */
-export async function serveKernel({ sessions, transport, log, signal }: ServeKernelOptions): Promise<void> {
-	const server = new KernelServer(sessions, () => transport.ready());
+export async function serveKernel({ sessions, transport, log, explain, signal }: ServeKernelOptions): Promise<void> {
+	const server = new KernelServer(sessions, () => transport.ready(), explain);
 	const settings = { rules: remoteRules, methods: server.methods };
 	const connection = new Connection(transport, {
 		undecided: () => settings,
@@ -72,6 +75,7 @@ export async function serveKernel({ sessions, transport, log, signal }: ServeKer
 class KernelServer {
 	readonly #sessions: SessionsApi;
 	readonly #ready: () => Promise<void>;
+	readonly #explain: (thrown: unknown) => unknown;
 	readonly #handles = new Map<string, SessionHandle>();
 	/** The loaded sessions that the front end has a handle of or an attachment to, by their names. */
 	readonly #sessionsInUse = new Map<string, SessionApi>();
@@ -190,12 +194,16 @@ class KernelServer {
 
 	readonly methods: ReadonlyMap<string, Method>;
 
-	/** `ready` resolves when the front end has read most of what it was sent. */
-	constructor(sessions: SessionsApi, ready: () => Promise<void>) {
+	/** `ready` resolves when the front end has read most of what it was sent; `explain` is that of the options. */
+	constructor(sessions: SessionsApi, ready: () => Promise<void>, explain: ServeKernelOptions["explain"]) {
 		this.#sessions = sessions;
 		this.#ready = ready;
+		this.#explain = (thrown) => {
+			if (this.#isOver && thrown instanceof KernelError && thrown.code === "closed") return connectionEnded();
+			return explain === undefined ? thrown : explain(thrown);
+		};
 		this.methods = new Map([
-			...namesOf(requests).map((name) => [name, toRequest(name, this.#requests)] as const),
+			...namesOf(requests).map((name) => [name, toRequest(name, this.#requests, this.#explain)] as const),
 			...namesOf(notifications).map((name) => [name, toNotification(name, this.#notifications)] as const),
 		]);
 	}
@@ -283,7 +291,7 @@ class KernelServer {
 	}
 
 	#refuseMore(count: number, what: string): void {
-		if (this.#isOver) throw new KernelError("closed", "The connection is lost.");
+		if (this.#isOver) throw connectionEnded();
 		if (count < maximumOpen) return;
 		throw new KernelError("overloaded", `One front end may have at most ${maximumOpen} ${what}.`);
 	}
@@ -307,9 +315,18 @@ function namesOf<Name extends string>(declared: Readonly<Record<Name, unknown>>)
 	return Object.keys(declared) as Name[];
 }
 
-function toRequest<N extends RequestName>(name: N, handlers: Requests): Method {
+function toRequest<N extends RequestName>(name: N, handlers: Requests, explain: (thrown: unknown) => unknown): Method {
 	const handle: Requests[N] = handlers[name];
-	return defineMethod({ params: requests[name].params, handle });
+	return defineMethod({
+		params: requests[name].params,
+		handle: async (params) => {
+			try {
+				return await handle(params);
+			} catch (thrown) {
+				throw explain(thrown);
+			}
+		},
+	});
 }
 
 function toNotification<N extends NotificationName>(name: N, handlers: Notifications): Method {

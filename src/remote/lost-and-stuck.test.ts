@@ -106,6 +106,34 @@ describe("a kernel elsewhere", () => {
 		far.destroy();
 	}, 20_000);
 
+	it("that ends answers no request as if its own session were closed", async () => {
+		const { host } = await createHost();
+		const { session } = await host.create(plainRequest);
+		const isAsked = createDeferred<void>();
+		const isOpen = createDeferred<void>();
+		const acquire: SessionsApi["acquire"] = async (id) => {
+			isAsked.resolve();
+			await isOpen.promise;
+			return await host.acquire(id);
+		};
+		const [near, far] = await createSocketPair();
+		const end = new AbortController();
+		const served = serveKernel({
+			sessions: { ...offerSession(session), acquire },
+			transport: createStreamTransport(near, limits),
+			log: silentLog,
+			signal: end.signal,
+		});
+		const { sessions, lost } = await connectKernel(createStreamTransport(far, limits), silentLog);
+		// What a failure means is to be read from the connection, in the moment of the failure.
+		const asked = sessions.acquire(session.id).catch((thrown) => ({ code: thrown.code, isLost: lost.aborted }));
+		await isAsked.promise;
+		end.abort();
+		isOpen.resolve();
+		expect(await asked).toEqual({ code: "closed", isLost: true });
+		await served;
+	});
+
 	it("is left by a front end, although the kernel does not read", async () => {
 		const [near, far] = await createSocketPair();
 		near.once("data", (bytes) => {

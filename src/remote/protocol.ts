@@ -156,6 +156,18 @@ function isKernelErrorCode(code: unknown): code is KernelErrorCode {
 	return kernelErrorCodes.some((known) => known === code);
 }
 
+/**
+ * What a request fails with that was under way as the kernel ended the connection: what is true of its sessions then is not
+ * true of them at the next connection.
+ */
+export function connectionEnded(): KernelError {
+	return new KernelError("closed", "The kernel has ended the connection.", { data: { connectionEnded: true } });
+}
+
+export function isConnectionEnded({ code, data }: KernelError): boolean {
+	return code === "closed" && isRecord(data) && data["connectionEnded"] === true;
+}
+
 /** The error that the other side threw. */
 export function fromErrorObject({ message, data }: ErrorObject): KernelError {
 	if (!isRecord(data) || !isKernelErrorCode(data["code"])) return new KernelError("internal", message);
