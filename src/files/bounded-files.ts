@@ -199,7 +199,7 @@ function createBoundPort(files: Files, bound: BoundCalls): Files {
 
 	return {
 		admitting: (admit) => createBoundPort(files.admitting(admit), bound),
-		read: (path) => run("read", path, longPatience, () => files.read(path)),
+		read: (path, limit) => run("read", path, longPatience, () => files.read(path, limit)),
 		readRange: (path, offset, length) => run("read", path, readPatience, () => files.readRange(path, offset, length)),
 		readPieces,
 		status: (path) => run("stat", path, readPatience, () => files.status(path)),

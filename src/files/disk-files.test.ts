@@ -235,6 +235,16 @@ describe("files on disk", () => {
 			expect(await collect(files.readPieces("/proc/kmsg"))).toEqual([]);
 		});
 
+		it("reads no more of a file than a limit, also where its size is not known", async () => {
+			await writeFile(at("four"), "abcd");
+			expect((await files.read(at("four"), 4))?.toString()).toBe("abcd");
+			await expect(files.read(at("four"), 3)).rejects.toMatchObject({ code: "EFBIG" });
+			expect(await files.read(at("none"), 3)).toBeNull();
+			expect((await files.read("/dev/null", 0))?.length).toBe(0);
+			if (process.platform !== "linux") return;
+			await expect(files.read("/proc/self/status", 10)).rejects.toMatchObject({ code: "EFBIG" });
+		});
+
 		it.skipIf(process.platform !== "linux")("refuses a file larger than any memory", async () => {
 			await writeFile(at("sparse"), "");
 			await truncate(at("sparse"), 2 ** 40);

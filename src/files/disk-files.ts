@@ -284,7 +284,7 @@ export function createDiskFiles(privacyOf: PrivacyOf = openToAll): Files {
 function createPort(access: Access): Files {
 	return {
 		admitting: (admit) => createPort({ ...access, admits: [...access.admits, admit] }),
-		read: (target) => withReadable(access, target, (file) => readWhole(file, target)),
+		read: (target, limit) => withReadable(access, target, (file) => readWhole(file, target, limit)),
 		readRange: (target, offset, length) => readRange(access, target, offset, length),
 		readPieces: (target) => readPieces(access, target),
 		async status(target) {

@@ -19,9 +19,9 @@ export function readingPipes(files: Files, paths: ReadonlySet<string>, clock: Cl
 	return {
 		...files,
 		admitting: (admit) => readingPipes(files.admitting(admit), paths, clock),
-		async read(path) {
+		async read(path, most) {
 			const mayBePipe = paths.has(path) && (await files.status(path))?.kind === "other";
-			return (mayBePipe ? await readPipe(path, clock) : null) ?? (await files.read(path));
+			return (mayBePipe ? await readPipe(path, clock) : null) ?? (await files.read(path, most));
 		},
 	};
 }

@@ -53,8 +53,11 @@ export interface Files {
 	 * path.
 	 */
 	admitting(admit: Admit): Files;
-	/** The whole file; null when there is none. */
-	read(path: string): Promise<Buffer | null>;
+	/**
+	 * The whole file; null when there is none. Fails with EFBIG when it has more than `limit` bytes: its status may say
+	 * less a moment before.
+	 */
+	read(path: string, limit?: number): Promise<Buffer | null>;
 	/** At most `length` bytes from `offset`; null when there is no file. */
 	readRange(path: string, offset: number, length: number): Promise<Buffer | null>;
 	/** The bytes in pieces, read lazily; nothing when there is no file. */

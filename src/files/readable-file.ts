@@ -93,12 +93,18 @@ export async function* readOn(file: ReadableFile, target: string): AsyncGenerato
 	}
 }
 
-/** The whole file. */
-export async function readWhole(file: ReadableFile, target: string): Promise<Buffer> {
-	if (file.size > wholeLimit) throw refusal("EFBIG", "too large to be read as a whole", target);
+/** The whole file, of at most `limit` bytes. */
+export async function readWhole(file: ReadableFile, target: string, limit = wholeLimit): Promise<Buffer> {
+	const tooLarge = () => refusal("EFBIG", `it has more than ${limit} bytes`, target);
+	if (file.size > limit) throw tooLarge();
 	if (file.size === 0) {
 		const pieces: Buffer[] = [];
-		for await (const piece of readOn(file, target)) pieces.push(piece);
+		let length = 0;
+		for await (const piece of readOn(file, target)) {
+			length += piece.length;
+			if (length > limit) throw tooLarge();
+			pieces.push(piece);
+		}
 		return Buffer.concat(pieces);
 	}
 	const bytes = Buffer.allocUnsafeSlow(file.size);

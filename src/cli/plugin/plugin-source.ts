@@ -145,7 +145,7 @@ async function openDirectory(directory: string, typed: string, files: Files): Pr
 				path: inner,
 				mode: status?.mode ?? null,
 				size: status?.size ?? 0,
-				read: async () => (await files.read(resolved)) ?? Buffer.alloc(0),
+				read: async () => (await files.read(resolved, sizeLimit)) ?? Buffer.alloc(0),
 			});
 		}
 	};
@@ -163,7 +163,7 @@ async function openZip(location: string, typed: string, files: Files): Promise<S
 			throw thrown;
 		}
 	};
-	const bytes = (await files.read(location)) ?? Buffer.alloc(0);
+	const bytes = (await files.read(location, sizeLimit)) ?? Buffer.alloc(0);
 	const entries = (await explained(() => readZip(bytes))).filter((entry) => !entry.path.startsWith("__MACOSX/"));
 	if (entries.reduce((total, { size }) => total + size, 0) > sizeLimit) throw tooLarge();
 	const top = topDirectory(entries.map((entry) => entry.path));

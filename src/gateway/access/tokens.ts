@@ -62,6 +62,9 @@ export function createTokens(path: string, files: Files, identifiers: Identifier
 
 const digest = (token: string): Buffer => createHash("sha256").update(token, "utf8").digest();
 
+/** Bytes of the file. */
+const sizeLimit = 65_536;
+
 async function readTokens(path: string, files: Files, user: number | null): Promise<TokenFile> {
 	const unusable = (why: string, cause?: unknown) =>
 		new KernelError("storage-failed", `The gateway's tokens in ${path} cannot be used: ${why}.`, { cause });
@@ -75,8 +78,8 @@ async function readTokens(path: string, files: Files, user: number | null): Prom
 		throw unusable("it belongs to another user of this machine; delete it to have one made");
 	}
 	if (status.kind !== "file") throw unusable("it is no file");
-	if (status.size > 65_536) throw unusable("it is larger than 64 KiB");
-	const bytes = await files.read(path);
+	if (status.size > sizeLimit) throw unusable("it is larger than 64 KiB");
+	const bytes = await files.read(path, sizeLimit);
 	let content: unknown;
 	try {
 		content = parseJsonFile(bytes ?? Buffer.alloc(0));

@@ -1,6 +1,7 @@
 // A change of one file, computed before its approval and applied as it was shown: shared by WriteFile and
 // StrReplaceFile. A file that changed in between is left alone.
 import path from "node:path";
+import { systemErrorCode } from "../../base/errors.ts";
 import { createKeyedQueue } from "../../base/keyed-queue.ts";
 import { type ToolReturn, toolError, toolSuccess } from "../../events/content.ts";
 import type { FileOperation } from "../../events/subject.ts";
@@ -9,10 +10,7 @@ import type { Preparation, ToolEnvironment } from "../tool.ts";
 import { cancelledResult, settled } from "../tool-definition.ts";
 import { fileSubject, type Location, locateFile } from "../workspace-paths.ts";
 import { createDiffBlocks } from "./diff-blocks.ts";
-import { readForChange, type WorkspaceContent } from "./workspace-content.ts";
-
-/** Bytes of the largest file that can be changed; it has to fit in memory. */
-const sizeLimit = 64 * 1024 * 1024;
+import { changeLimit, readForChange, type WorkspaceContent } from "./workspace-content.ts";
 
 /** How a tool changes a file: as a whole, or parts of it. */
 export type ChangeOperation = Exclude<FileOperation, "read">;
@@ -85,7 +83,7 @@ async function readChangeable(
 		ok: false,
 		refusal: settled(toolError(message, brief)),
 	});
-	const tooLarge = (size: number) =>
+	const tooLarge = (size: string) =>
 		refuse(`\`${location.spelled}\` is too large to be changed: ${size} bytes.`, failureBrief);
 	const status = await environment.files.status(location.resolved);
 	if (status !== null) {
@@ -95,10 +93,22 @@ async function readChangeable(
 		}
 		// Replacing a file needs no permission on the file itself, so it is checked here.
 		if ((status.mode & 0o222) === 0) return refuse(`\`${location.spelled}\` is read-only.`, failureBrief);
-		if (status.size > sizeLimit) return tooLarge(status.size);
+		if (status.size > changeLimit) return tooLarge(String(status.size));
 	}
-	const { bytes } = await readForChange(location, environment, signal);
-	return bytes !== null && bytes.length > sizeLimit ? tooLarge(bytes.length) : { ok: true, bytes };
+	const content = await unlessTooLarge(readForChange(location, environment, signal));
+	// It has grown since.
+	if (content === "too-large") return tooLarge(`more than ${changeLimit}`);
+	const { bytes } = content;
+	return bytes !== null && bytes.length > changeLimit ? tooLarge(String(bytes.length)) : { ok: true, bytes };
+}
+
+async function unlessTooLarge<T>(work: Promise<T>): Promise<T | "too-large"> {
+	try {
+		return await work;
+	} catch (thrown) {
+		if (systemErrorCode(thrown) === "EFBIG") return "too-large";
+		throw thrown;
+	}
 }
 
 type PlanVerdict =
@@ -177,8 +187,8 @@ export async function prepareFileChange(change: FileChange, session: ToolEnviron
 	/** The file, if it is still as the change was shown; else null. */
 	const readAgain = async (signal: AbortSignal): Promise<WorkspaceContent | null> => {
 		if ((await files.resolve(location.path)) !== location.resolved) return null;
-		const content = await readForChange(location, environment, signal);
-		return isSame(content.bytes, before) ? content : null;
+		const content = await unlessTooLarge(readForChange(location, environment, signal));
+		return content !== "too-large" && isSame(content.bytes, before) ? content : null;
 	};
 
 	return {

@@ -1,4 +1,4 @@
-import { chmod, lstat, mkdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
+import { chmod, lstat, mkdir, readFile, stat, symlink, truncate, writeFile } from "node:fs/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
 	briefOf,
@@ -103,6 +103,20 @@ describe("WriteFile", () => {
 		const other = await prepareCall(write, { path: "b.txt", content: "new" });
 		await writeFile(place.at("work", "b.txt"), "");
 		expect(briefOf(await other.execute())).toBe("Failed to write file");
+	});
+
+	it("refuses a file that grew beyond 64 MiB since its size was looked at", async () => {
+		await writeFile(file, "one\n");
+		const prepared = await prepareCall(write, { path: "a.txt", content: "two\n" });
+		await truncate(file, 64 * 1024 * 1024 + 1);
+		expect((await prepared.execute()).message).toContain("changed since this call was prepared");
+		const { allFiles, files } = place.environment;
+		const { size: _, ...status } = (await files.status(file)) ?? { size: 0, kind: "file", modifiedAt: 0, mode: 0o644 };
+		const small = { ...files, status: async () => ({ ...status, size: 4 }) };
+		const tool = createWriteFile({ ...place.environment, files: small, allFiles });
+		expect((await call(tool, { path: "a.txt", content: "two\n" })).message).toBe(
+			"`a.txt` is too large to be changed: more than 67108864 bytes.",
+		);
 	});
 
 	it("refuses when the path leads elsewhere after the preparation", async () => {

@@ -167,6 +167,17 @@ describe("ReadMediaFile", () => {
 		expect(briefOf(await call(create(), { path: "large.png" }))).toBe("File too large");
 	});
 
+	it("reads no file that grew beyond that since it was looked at", async () => {
+		await write(png, "dot.png");
+		const prepared = await prepareCall(create(), { path: "dot.png" });
+		await truncate(place.at("work", "dot.png"), 100 * 1024 * 1024 + 1);
+		const result = await prepared.execute();
+		expect([briefOf(result), result.message]).toEqual([
+			"Failed to read file",
+			expect.stringContaining("it has more than 104857600 bytes"),
+		]);
+	});
+
 	it.each([
 		["", "Empty file path"],
 		["../outside/dot.png", "Invalid path"],

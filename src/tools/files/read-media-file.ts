@@ -135,7 +135,7 @@ export function createReadMediaFile(environment: ToolEnvironment): Tool | null {
 				description: `Read file ${shownPath(location)}`,
 			};
 			return freeUnlessRuled(need, async (signal) => {
-				const bytes = await files.read(resolved);
+				const bytes = await files.read(resolved, maximumBytes);
 				if (signal.aborted) return cancelledResult();
 				if (bytes === null) return toolError(`\`${spelled}\` does not exist any more.`, "File not found");
 				return kind === "image" ? showImage(absolute, type, bytes) : showVideo(absolute, type, bytes, signal);

@@ -43,14 +43,20 @@ export async function readUnsavedText(
 	return (await readEditorText(location, environment, signal)) || null;
 }
 
-/** The content of a file that is to be changed, whatever it holds: a person is shown the change. */
+/** Bytes of the largest file that can be changed; it has to fit in memory. */
+export const changeLimit = 64 * 1024 * 1024;
+
+/**
+ * The content of a file that is to be changed, whatever it holds: a person is shown the change. Fails with EFBIG for
+ * more of it on disk than can be changed.
+ */
 export async function readForChange(
 	location: Location,
 	environment: ToolEnvironment,
 	signal: AbortSignal,
 ): Promise<WorkspaceContent> {
 	const { resolved } = location;
-	const bytes = await environment.allFiles.read(resolved);
+	const bytes = await environment.allFiles.read(resolved, changeLimit);
 	const onDiskAlone = { bytes, writeInEditor: async () => false };
 	const editor = await editorOf(location, environment);
 	if (editor === null) return onDiskAlone;

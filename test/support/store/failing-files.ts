@@ -131,7 +131,7 @@ export function createFailingFiles(inner: Files, plan: Plan | null = null): Fail
 			const { read, readRange, readPieces } = inner.admitting(admit);
 			return { ...files, read, readRange, readPieces };
 		},
-		read: (path) => inner.read(path),
+		read: (path, limit) => inner.read(path, limit),
 		readRange: (path, offset, length) => inner.readRange(path, offset, length),
 		readPieces: (path) => inner.readPieces(path),
 		status: (path) => inner.status(path),

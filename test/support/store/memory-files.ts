@@ -114,9 +114,9 @@ function createOver(root: DirectoryNode, firstTime: number): MemoryFiles {
 			};
 			return {
 				...port,
-				async read(target) {
+				async read(target, limit) {
 					await judge(target);
-					return await port.read(target);
+					return await port.read(target, limit);
 				},
 				async readRange(target, offset, length) {
 					await judge(target);
@@ -128,8 +128,9 @@ function createOver(root: DirectoryNode, firstTime: number): MemoryFiles {
 				},
 			};
 		},
-		async read(target) {
+		async read(target, limit = Number.POSITIVE_INFINITY) {
 			const file = findFile(target);
+			if (file !== null && file.content.length > limit) throw systemError("EFBIG", target);
 			return file === null ? null : Buffer.from(file.content);
 		},
 		async readRange(target, offset, length) {
