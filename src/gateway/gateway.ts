@@ -153,9 +153,6 @@ class Visits {
 		try {
 			const offered = offeredProtocols(request.headers["sec-websocket-protocol"]);
 			const { scope, token, path, query } = await this.#letIn(request, authorizationOf(offered));
-			if (request.headers.upgrade?.toLowerCase() !== "websocket") {
-				throw new HttpRefusal(400, "A connection can be upgraded to 'websocket' alone.");
-			}
 			const target = readTarget(path, query);
 			if (scope !== "control") throw new HttpRefusal(403, "This token may only observe; /events shows what happens.");
 			const sockets = await this.#loadSockets();

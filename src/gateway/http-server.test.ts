@@ -99,6 +99,30 @@ function ask(port: number): Promise<null> {
 	});
 }
 
+describe("an offer of another protocol than WebSockets", () => {
+	const offer = "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\n";
+
+	it.each([
+		["without a body", `GET /now HTTP/1.1\r\nHost: here\r\n${offer}\r\n`],
+		["with a body", `POST /read HTTP/1.1\r\nHost: here\r\n${offer}Content-Length: 10\r\n\r\n1234567890`],
+		["and of WebSockets", "GET /now HTTP/1.1\r\nHost: here\r\nConnection: Upgrade\r\nUpgrade: h2c, websocket\r\n\r\n"],
+	])("is ignored in a request %s", async (_, bytes) => {
+		const { connect } = await startServer();
+		const connection = connect(bytes);
+		await connection.closed;
+		expect(connection.statuses()).toEqual([200]);
+		expect(connection.text()).toMatch(/\r\n\r\ndone$/);
+	});
+
+	it("is ignored in a request whose body comes late", async () => {
+		const { connect } = await startServer();
+		const connection = connect(`POST /read HTTP/1.1\r\nHost: here\r\n${offer}Content-Length: 10\r\n\r\n12345`);
+		connection.socket.write("67890");
+		await connection.closed;
+		expect(connection.statuses()).toEqual([200]);
+	});
+});
+
 describe("the end of a server", () => {
 	it.each([
 		["silent", ""],
@@ -132,7 +156,7 @@ describe("the end of a server", () => {
 	it.each([
 		["is not answered", "/never", ""],
 		["whose answer nobody reads", "/large", ""],
-		["became something else", "/upgrade", "Connection: Upgrade\r\nUpgrade: other\r\n"],
+		["became something else", "/upgrade", "Connection: Upgrade\r\nUpgrade: WebSocket\r\n"],
 	])("waits for a request that %s, and not for long", async (_, path, headers) => {
 		const { connect, close, request, clock } = await startServer();
 		const came = request(path);

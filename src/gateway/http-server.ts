@@ -1,9 +1,10 @@
 // The servers of this process over HTTP, or over HTTPS with files: how long requests may take, where they listen, and how they end.
-import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
+import { createServer, IncomingMessage, type RequestListener, type Server, ServerResponse } from "node:http";
 import { createServer as createSecureServer } from "node:https";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Clock } from "../base/clock.ts";
+import { runsOnBun } from "../base/program-form.ts";
 
 /** A certificate and its key as PEM texts. */
 export interface TlsFiles {
@@ -25,7 +26,7 @@ export interface HttpServerOptions {
 	readonly connectionLimit: number;
 	readonly clock: Clock;
 	readonly onRequest: RequestListener;
-	/** Takes over a connection that becomes something else than HTTP; absent where none may. */
+	/** Takes over a connection that becomes a WebSocket; absent where none may. */
 	readonly onUpgrade?: (request: IncomingMessage, stream: Duplex, head: Buffer) => void;
 	/** The server failed after it had begun to listen. */
 	readonly onError: (error: Error) => void;
@@ -55,6 +56,7 @@ export class HttpServer {
 			headersTimeout: times.headers,
 			requestTimeout: times.request,
 			connectionsCheckingInterval: timeCheckSpan,
+			...(runsOnBun ? {} : { IncomingMessage: PlainRequest }),
 		};
 		const receive: RequestListener = (request, response) => this.#receive(request, response);
 		if (tls === null) this.#server = createServer(settings, receive);
@@ -74,6 +76,7 @@ export class HttpServer {
 		if (onUpgrade === undefined) return;
 		this.#server.on("upgrade", (request: IncomingMessage, stream: Duplex, head: Buffer) => {
 			const { socket } = request;
+			if (!offersWebSocket(request)) return this.#receive(request, respondOn(socket, request));
 			this.#upgraded.add(socket);
 			socket.once("close", () => this.#upgraded.delete(socket));
 			onUpgrade(request, stream, head);
@@ -116,6 +119,8 @@ export class HttpServer {
 
 	#receive(request: IncomingMessage, response: ServerResponse): void {
 		const { socket } = request;
+		// The parser loses what came together with such a request: nobody is to wait for an answer to that.
+		if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
 		const requests = this.#requests.get(socket) ?? new Set();
 		this.#requests.set(socket, requests.add(request));
 		response.once("close", () => {
@@ -163,3 +168,31 @@ export class HttpServer {
 
 /** The connection over which a socket came, encrypted or not. */
 const nameOf = ({ remoteAddress = "", remotePort = 0 }: Socket): string => `${remoteAddress} ${remotePort}`;
+
+const offersWebSocket = ({ headers }: IncomingMessage): boolean => headers.upgrade?.toLowerCase() === "websocket";
+
+/**
+ * A request in which the offer of any other protocol counts as none, as a server may ignore it (RFC 9110 §7.8): many
+ * clients offer HTTP/2. Without this the server would leave the connection to whoever takes WebSockets, and read no body.
+ */
+class PlainRequest extends IncomingMessage {
+	constructor(socket: Socket) {
+		super(socket);
+		let isOffered: unknown = null;
+		// The parser sets it before it knows the headers.
+		Object.defineProperty(this, "upgrade", {
+			get: () => isOffered === true && offersWebSocket(this),
+			set(value: unknown) {
+				isOffered = value;
+			},
+		});
+	}
+}
+
+/** The answer to a request that the server took for an upgrade, whose body can be read: Bun asks nobody before. */
+function respondOn(socket: Socket, request: IncomingMessage): ServerResponse {
+	const response = new ServerResponse(request);
+	response.assignSocket(socket);
+	response.once("finish", () => socket.end());
+	return response;
+}

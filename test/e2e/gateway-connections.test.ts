@@ -62,6 +62,29 @@ describe("agentwire serve with as many connections as there may be", () => {
 			.toEqual([200]);
 	});
 
+	it("answers requests that offer HTTP/2 as if they did not", async () => {
+		const { port, token } = await startServer([]);
+		const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "sessions.list", params: {} });
+		const head = (text: string, ...headers: readonly string[]) =>
+			[
+				text,
+				`Host: 127.0.0.1:${port}`,
+				`Authorization: Bearer ${token}`,
+				"Connection: Upgrade, HTTP2-Settings",
+				"Upgrade: h2c",
+				"HTTP2-Settings: AAMAAABkAAQCAAAAAAIAAAAA",
+				...headers,
+				"",
+				"",
+			].join("\r\n");
+		const health = connectRaw(port, head("GET /healthz HTTP/1.1"));
+		const length = `Content-Length: ${body.length}`;
+		const call = connectRaw(port, head("POST /rpc HTTP/1.1", "Content-Type: application/json", length) + body);
+		await Promise.all([health.closed, call.closed]);
+		expect([health.statuses(), call.statuses()]).toEqual([[200], [200]]);
+		expect(call.text()).toContain('"result"');
+	});
+
 	it("ends within its time and with code 0, whatever its clients have begun and not finished", async () => {
 		const { server, port, token } = await startServer(["text: done"]);
 		const client = new GatewayClient(port, token);

@@ -58,7 +58,7 @@ describe("a WebSocket", () => {
 			`GET /acp HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nAuthorization: Bearer ${control}\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n`,
 		);
 		const [answer] = await once(socket, "data");
-		expect(String(answer)).toMatch(/^HTTP\/1\.1 400 /);
+		expect(String(answer)).toMatch(/^HTTP\/1\.1 426 /);
 		expect(String(answer)).toContain("x-content-type-options: nosniff");
 	});
 
