@@ -203,7 +203,7 @@ export const importTable: readonly FolderRule[] = [
 			program: ["arguments", "process", "log", "sign-in", "store", "sessions"],
 			cluster: ["arguments", "process", "program"],
 			gateway: ["arguments", "process", "installation", "cluster", "program"],
-			print: ["arguments", "process", "sessions", "installation", "program"],
+			print: ["arguments", "process", "sessions", "installation", "program", "log"],
 		},
 	},
 ];

@@ -1,6 +1,5 @@
 // The process of a background command's worker: its lifeline is stdin, and signals end the command in order.
 import { homedir } from "node:os";
-import path from "node:path";
 import { systemClock } from "../base/clock.ts";
 import { createDiskFiles } from "../files/disk-files.ts";
 import { ownProcess } from "../files/living-process.ts";
@@ -9,7 +8,7 @@ import { type Lifeline, runTaskWorker } from "../kernel/background/task-worker.t
 import { createProcesses } from "../processes/children.ts";
 import type { TaskWorkerFlags } from "./arguments/task-worker-flags.ts";
 import { createConfinedProcesses, readWorkerEnvironment, withOwnProxy } from "./confined-worker.ts";
-import { createLogFile } from "./log/log-file.ts";
+import { createLogFile, logFile } from "./log/log-file.ts";
 import { currentDirectory, shareDirectory, toAbsolutePath } from "./paths.ts";
 import { environmentVariables } from "./process/environment.ts";
 import { handleStopSignals } from "./process/stop-signals.ts";
@@ -19,7 +18,7 @@ export async function runWorker(flags: TaskWorkerFlags): Promise<number> {
 	const place = { currentDir: currentDirectory(), home: homedir() };
 	const { environment, ...given } = readWorkerEnvironment(environmentVariables());
 	const shareDir = shareDirectory(environment, place);
-	const log = createLogFile(path.join(shareDir, "logs", "agentwire.log"), false);
+	const log = createLogFile(logFile(shareDir), false);
 	await log.open();
 	const unconfined = createProcesses({ grace: flags.killGracePeriod, contain: flags.contain, log });
 	const proxy = await withOwnProxy(given, { shareDir, files: createDiskFiles(privateBelow(shareDir)), log });

@@ -5,6 +5,7 @@ import path from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import { createStage, executablePath, runExecutable, type Stage, toolCall } from "../support/executable/executable.ts";
 import { hasTerminal, onTerminal } from "../support/executable/terminal.ts";
+import { fixture, writeServers } from "../support/mcp/mcp-stage.ts";
 
 /** Runs a shell script in the work dir; in it `$agentwire` is the executable and `$node` is Node. */
 function shell(stage: Stage, script: string) {
@@ -46,6 +47,19 @@ describe("text output", () => {
 			["from a file"],
 			["from here\nand on"],
 		]);
+	});
+
+	it("names on stderr the MCP servers that cannot be used, and not on stdout", async () => {
+		const stage = createStage({ scripts: ["text: Done."] });
+		writeServers(stage, { gone: fixture("exit", "3"), good: fixture() });
+		const { code, stdout, stderr } = await shell(stage, '"$agentwire" --quiet --session s -p go');
+		expect([code, stdout]).toEqual([0, "Done.\n"]);
+		const log = path.join(stage.shareDir, "logs", "agentwire.log");
+		expect(stderr.split("\n")[0]).toBe(
+			`The MCP server "gone" cannot be used, and its tools are missing: it did not start, or does not answer. ${log} has the reason.`,
+		);
+		expect(stderr).not.toContain("good");
+		expect(readFileSync(log, "utf8")).toContain("gone");
 	});
 
 	it("is nothing but the last message with --quiet", async () => {

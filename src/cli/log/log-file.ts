@@ -17,6 +17,9 @@ export interface LogFile extends Log {
 	flush(): Promise<void>;
 }
 
+/** The log of all programs that share the directory. */
+export const logFile = (shareDir: string): string => path.join(shareDir, "logs", "agentwire.log");
+
 /** Lines to queue while the writer is not loaded, or cannot be. */
 const waitingLimit = 1000;
 

@@ -25,6 +25,7 @@ import { readMessages, readPrompt } from "./print-input.ts";
 import { closingLine, createRunUsage, kimiCodeForm, resumeLine } from "./print-kimi-code.ts";
 import { createProgress, noProgress, type Progress } from "./print-progress.ts";
 import { createReprPrinter } from "./print-repr.ts";
+import { createServerNotes } from "./print-servers.ts";
 import { createStreamJsonPrinter, messageForm } from "./print-stream-json.ts";
 import { createTextPrinter } from "./print-text.ts";
 import { createTurns, type Turns } from "./print-turns.ts";
@@ -65,9 +66,11 @@ export async function runPrint(executable: string, options: PrintOptions, instal
 	const screen = createScreen(output, taken.environment["TERM"] !== "dumb");
 	const printer = createPrinter(options, screen.write);
 	const closing = createClosing(executable, options, program.session, screen);
+	const servers = createServerNotes(executable, taken.shareDir);
 	const turns = createTurns(
 		program.session,
 		(event) => {
+			if (options.outputFormat === "text") for (const note of servers(event)) screen.complain(note);
 			screen.progress.take(event);
 			printer.take(event);
 			closing?.take(event);

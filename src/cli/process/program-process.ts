@@ -1,13 +1,12 @@
 // The process of the program: its directory, its environment, its log, and its handlers for signals and uncaught
 // errors.
 import { homedir } from "node:os";
-import path from "node:path";
 import type { Files } from "../../files/port.ts";
 import type { FaultOwner } from "../../kernel/api.ts";
 import { nobody } from "../../kernel/session/fault-owner.ts";
 import type { ProgramOptions } from "../arguments/command-line.ts";
 import type { Installation } from "../installation/installation.ts";
-import { createLogFile, type LogFile } from "../log/log-file.ts";
+import { createLogFile, type LogFile, logFile } from "../log/log-file.ts";
 import { currentDirectory, type Place, shareDirectory } from "../paths.ts";
 import { environmentVariables } from "./environment.ts";
 import { replaceStandardError } from "./standard-error.ts";
@@ -45,7 +44,7 @@ export function takeProcess(
 	const place: Place = { currentDir: currentDirectory(), home: homedir() };
 	const environment = environmentVariables();
 	const shareDir = shareDirectory(environment, place);
-	const log = createLogFile(path.join(shareDir, "logs", "agentwire.log"), options.debug);
+	const log = createLogFile(logFile(shareDir), options.debug);
 	handleStopSignals(interruptions.onSignal);
 	guardProcess(interruptions, log);
 	logWarnings(log);

@@ -2,10 +2,11 @@
 // come live, texts are sent as deltas; a history is read from completed texts. Nothing here sends anything.
 import { type ContentPart, type DisplayBlock, toParts, type UserInput } from "../../events/content.ts";
 import type { AgentEvent, EventBodyOf, EventType } from "../../events/event.ts";
+import { ServerReports, type UnusableServer } from "../../events/server-reports.ts";
 import type { ModelPrice } from "../../kernel/api.ts";
 import { Calls } from "./calls/calls.ts";
 import { toBlock } from "./content.ts";
-import { ServerReports } from "./server-reports.ts";
+import { quoted } from "./errors.ts";
 import { Usage } from "./usage.ts";
 import type { ClientCapabilities } from "./wire.ts";
 import type { Update, UpdateName } from "./wire-updates.ts";
@@ -20,6 +21,11 @@ export interface ProjectionSettings {
 }
 
 type Entry<T extends EventType> = (this: Projection, body: EventBodyOf<T>, event: AgentEvent) => readonly Update[];
+
+const whyUnusable: Readonly<Record<UnusableServer["status"], string>> = {
+	failed: "It did not start, or does not answer. Its tools are missing; the log has the reason.",
+	unauthorized: "It wants a sign-in. Its tools are missing until then.",
+};
 
 const nothing: readonly Update[] = [];
 const ignored = () => nothing;
@@ -165,9 +171,10 @@ const entries: { readonly [T in EventType]: Entry<T> } = {
 		this.usage.setContext(body.context_tokens, body.max_context_tokens);
 		if (this.isReplay) return nothing;
 		const reports = body.mcp_status === null ? [] : this.servers.take(body.mcp_status);
-		const reported = reports.flatMap(({ name, title, description }) =>
-			this.report("warning", title, description, `mcp-server-${name}`),
-		);
+		const reported = reports.flatMap(({ name, status }) => {
+			const title = `The MCP server ${quoted(name)} cannot be used`;
+			return this.report("warning", title, whyUnusable[status], `mcp-server-${name}`);
+		});
 		return [...reported, ...this.usage.update()];
 	},
 	"usage.counted": ignored,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { McpStatus } from "../../events/event.ts";
+import type { McpStatus } from "./event.ts";
 import { ServerReports } from "./server-reports.ts";
 
 type Status = McpStatus["servers"][number]["status"];
@@ -13,9 +13,9 @@ describe("the reports about MCP servers", () => {
 	it("name each server that cannot be used, once", () => {
 		const reports = new ServerReports();
 		const now = status(["files", "failed"], ["web", "unauthorized"], ["good", "connected"], ["slow", "connecting"]);
-		expect(reports.take(now).map(({ title }) => title)).toEqual([
-			'The MCP server "files" cannot be used',
-			'The MCP server "web" cannot be used',
+		expect(reports.take(now)).toEqual([
+			{ name: "files", status: "failed" },
+			{ name: "web", status: "unauthorized" },
 		]);
 		expect(reports.take(now)).toEqual([]);
 	});

@@ -1,0 +1,21 @@
+// Notes of print mode on MCP servers that cannot be used: the answer is made without their tools, and does not say so.
+import path from "node:path";
+import type { AgentEvent } from "../../events/event.ts";
+import { ServerReports } from "../../events/server-reports.ts";
+import { logFile } from "../log/log-file.ts";
+import { quoted } from "../printable-text.ts";
+
+/** The lines that are due with each event; most have none. */
+export function createServerNotes(executable: string, shareDir: string): (event: AgentEvent) => readonly string[] {
+	const reports = new ServerReports();
+	const program = path.basename(executable);
+	return ({ body }) => {
+		if (body.type !== "status.changed" || body.mcp_status === null || body.mcp_status.loading) return [];
+		return reports.take(body.mcp_status).map(({ name, status }) => {
+			const missing = `The MCP server ${quoted(name)} cannot be used, and its tools are missing`;
+			return status === "failed"
+				? `${missing}: it did not start, or does not answer. ${logFile(shareDir)} has the reason.`
+				: `${missing}: nobody has signed in to it. Run: ${program} mcp auth ${name}`;
+		});
+	};
+}
