@@ -1,6 +1,6 @@
 // The sessions that one connection uses: who is attached to them, what is known of them, and the order of its requests.
 import { createKeyedQueue } from "../../base/keyed-queue.ts";
-import type { OpeningOptions, SessionApi, SessionHandle } from "../../kernel/api.ts";
+import type { OpeningOptions, SessionApi, SessionHandle, SessionInfo } from "../../kernel/api.ts";
 import type { Peer } from "../../rpc/connection.ts";
 import type { HostApi } from "../dialect.ts";
 import { toNamedError } from "./errors.ts";
@@ -81,7 +81,7 @@ export class ClientSessions {
 		const { session } = handle;
 		const known = this.#attached.get(session);
 		if (known !== undefined) return known;
-		const attaching = this.remember(handle).then((remembered) =>
+		const attaching = this.#readAgain(session).then((remembered) =>
 			HostedSession.attach(handle, this.kernelApi, this.#peer, this.client, remembered),
 		);
 		this.#attached.set(session, attaching);
@@ -96,14 +96,34 @@ export class ClientSessions {
 		this.#remembered.set(id, { facts: newFacts(this.client.now()), sequence: 0 });
 	}
 
-	/** The data about the session; for an existing one read from its log. */
+	/** The data about the session: as its events have made them, or read from its log while they do not come here. */
 	async remember({ session }: SessionHandle): Promise<Remembered> {
-		const known = this.#remembered.get(session.id);
-		if (known !== undefined) return known;
-		const remembered = { facts: await readFacts(session.events(), this.client.now()), sequence: 0 };
-		const meanwhile = this.#remembered.get(session.id) ?? remembered;
-		this.#remembered.set(session.id, meanwhile);
-		return meanwhile;
+		await this.#attached.get(session)?.catch(() => {});
+		const known = this.#attached.has(session) ? this.#remembered.get(session.id) : undefined;
+		return known ?? (await this.#readAgain(session));
+	}
+
+	/** The facts of a session that is not loaded for this, from its log where its events do not come here. */
+	async factsNow(info: SessionInfo): Promise<SessionFacts> {
+		const known = this.#remembered.get(info.id);
+		if (known !== undefined && this.followed().has(info.id)) return known.facts;
+		const facts = await readFacts(this.kernelApi.sessions.storedEvents(info), this.#beginning(info.id));
+		if (known !== undefined) known.facts = facts;
+		return facts;
+	}
+
+	/** The sessions whose events come to this client, by their ids. */
+	followed(): ReadonlySet<string> {
+		return new Set([...this.#attached.keys()].map(({ id }) => id));
+	}
+
+	/** Others may have used the session while its events did not come here. */
+	async #readAgain(session: SessionApi): Promise<Remembered> {
+		const facts = await readFacts(session.events(), this.#beginning(session.id));
+		const remembered = this.#remembered.get(session.id) ?? { facts, sequence: 0 };
+		remembered.facts = facts;
+		this.#remembered.set(session.id, remembered);
+		return remembered;
 	}
 
 	/** Null for a session that this connection has not used. */
@@ -113,6 +133,11 @@ export class ClientSessions {
 
 	factsOf(id: string): SessionFacts {
 		return this.knownFactsOf(id) ?? newFacts(this.client.now());
+	}
+
+	/** When a session of which its log says nothing yet began. */
+	#beginning(id: string): number {
+		return this.knownFactsOf(id)?.createdAt ?? this.client.now();
 	}
 
 	forget(id: string): void {

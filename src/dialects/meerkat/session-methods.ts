@@ -3,9 +3,11 @@ import type { ForkCut, MessageHistory, ModelOption, SessionHandle, SessionInfo }
 import { defineMethod, type Method } from "../../rpc/methods.ts";
 import { type ClientSessions, concerning } from "./client-sessions.ts";
 import type { ConfigView } from "./configuration/config-view.ts";
+import type { ListedSession } from "./eras/codec.ts";
 import { NamedError } from "./errors.ts";
 import { countMessages, toCut, toForkResult, toReplacingCut } from "./forks.ts";
 import { toHistory } from "./history.ts";
+import type { SessionFacts } from "./projection/facts.ts";
 import { meerkatProtocol } from "./protocol.ts";
 import { RealmList } from "./realm/realm-list.ts";
 import { addExternalEvent, injectContext } from "./session-inputs.ts";
@@ -183,21 +185,37 @@ export class SessionMethods {
 		}
 	}
 
-	async #list({ labels, ...page }: SessionListParams): Promise<SessionListResult> {
-		const offset = page.offset ?? 0;
-		const limit = page.limit ?? standardList;
+	async #list({ labels, offset, limit }: SessionListParams): Promise<SessionListResult> {
 		const { client, kernelApi } = this.#sessions;
+		const codec = client.codec();
 		const wanted = Object.entries(labels ?? {});
 		const loaded = (await kernelApi.sessions.loaded()).filter((info) =>
 			wanted.every(([key, value]) => info.labels[key] === value),
 		);
-		const codec = client.codec();
+		// The first protocol shows all, and nothing of them that would have to be read.
+		if (!codec.isContract)
+			return codec.sessionList(loaded.map((info) => ({ info, facts: this.#sessions.factsOf(info.id) })));
+		const first = offset ?? 0;
+		const inPage = (infos: readonly SessionInfo[]) => infos.toReversed().slice(first, first + (limit ?? standardList));
 		// The labels of a session that is not loaded are not known.
-		if (this.#realm === null || !codec.isContract || wanted.length > 0)
-			return codec.sessionList(loaded, (id) => this.#sessions.factsOf(id), { offset, limit });
-		const { infos, read } = await this.#realm.all(loaded);
-		const facts = await read(infos.toReversed().slice(offset, offset + limit));
-		return codec.sessionList(infos, (id) => facts.get(id) ?? this.#sessions.factsOf(id), { offset, limit });
+		if (this.#realm === null || wanted.length > 0) return codec.sessionList(await this.#withFacts(inPage(loaded)));
+		const { infos, read } = await this.#realm.all(loaded, this.#sessions.followed());
+		const page = inPage(infos);
+		return codec.sessionList(await this.#withFacts(page, await read(page)));
+	}
+
+	/** The sessions with their facts, read for those of which nothing is known. */
+	async #withFacts(
+		infos: readonly SessionInfo[],
+		known: ReadonlyMap<string, SessionFacts> = new Map(),
+	): Promise<readonly ListedSession[]> {
+		const listed: ListedSession[] = [];
+		for (const info of infos) {
+			const { id } = info;
+			const facts = known.get(id) ?? this.#sessions.knownFactsOf(id) ?? (await this.#sessions.factsNow(info));
+			listed.push({ info, facts });
+		}
+		return listed;
 	}
 
 	/** Events of the session are sent to this connection from now on, whoever starts its runs. */
@@ -227,16 +245,23 @@ export class SessionMethods {
 	#read(id: string): Promise<SessionReadResult> {
 		const { kernelApi, client } = this.#sessions;
 		return this.#sessions.inLine(id, async () => {
-			let info = (await kernelApi.sessions.loaded()).find((each) => each.id === id);
-			if (info === undefined || this.#sessions.knownFactsOf(id) === null) {
-				const handle = await kernelApi.sessions.acquire(id);
-				info = handle.info;
-				await this.#sessions.remember(handle).finally(() => handle.release());
-			}
+			const known = (await kernelApi.sessions.loaded()).find((each) => each.id === id);
+			const { info, facts } = known === undefined ? await this.#open(id) : await this.#describe(known);
 			const codec = client.codec();
 			const model = codec.isContract ? await this.#modelOf(info) : undefined;
-			return codec.sessionRead({ info, facts: this.#sessions.factsOf(id), model });
+			return codec.sessionRead({ info, facts, model });
 		});
+	}
+
+	async #describe(info: SessionInfo) {
+		return { info, facts: await this.#sessions.factsNow(info) };
+	}
+
+	/** The same of a session that this process has not used yet. */
+	async #open(id: string) {
+		const handle = await this.#sessions.kernelApi.sessions.acquire(id);
+		const { facts } = await this.#sessions.remember(handle).finally(() => handle.release());
+		return { info: handle.info, facts };
 	}
 
 	/** The model of a session in the settings; undefined when they have it no more. */

@@ -18,12 +18,6 @@ export interface EventMark {
 	readonly at: number;
 }
 
-/** A part of a list: at most `limit` entries from `offset` on. */
-export interface Page {
-	readonly offset: number;
-	readonly limit: number;
-}
-
 /** What else is known of a run that ended. */
 export interface EndedRun {
 	readonly calls: readonly CountedCall[];
@@ -32,9 +26,12 @@ export interface EndedRun {
 	readonly skills: number;
 }
 
-export interface ReadSession {
+export interface ListedSession {
 	readonly info: SessionInfo;
 	readonly facts: SessionFacts;
+}
+
+export interface ReadSession extends ListedSession {
 	/** Its model in the settings; undefined when they have it no more. */
 	readonly model: ModelOption | undefined;
 }
@@ -55,8 +52,8 @@ export interface EraCodec {
 	runResult(result: Omit<RunResult, "usage">, ended: EndedRun): RunResult;
 	/** The result of `turn/interrupt`; `isStaged` says that the session has had no run. */
 	interrupt(sessionId: string, isStaged: boolean): InterruptResult;
-	/** The result of `session/list`, which only the contract era pages. */
-	sessionList(sessions: readonly SessionInfo[], factsOf: (id: string) => SessionFacts, page: Page): SessionListResult;
+	/** The result of `session/list`. */
+	sessionList(sessions: readonly ListedSession[]): SessionListResult;
 	/** The result of `session/read`. */
 	sessionRead(session: ReadSession): SessionReadResult;
 	/** The result of `config/get` and `config/patch`; `generation` counts the changes made over this connection. */

@@ -71,11 +71,8 @@ export function createContractCodec(realm: Realm | null) {
 		...common,
 		located,
 		runResult: (result, ended) => ({ ...located(result.session_id), ...toRunResult(result, ended) }),
-		sessionList: (sessions, factsOf, { offset, limit }) => ({
-			sessions: sessions
-				.toReversed()
-				.slice(offset, offset + limit)
-				.map((session) => ({ ...located(session.id), ...toListEntry(session, factsOf(session.id)) })),
+		sessionList: (sessions) => ({
+			sessions: sessions.map(({ info, facts }) => ({ ...located(info.id), ...toListEntry(info, facts) })),
 		}),
 		sessionRead: (session) => ({ ...located(session.info.id), ...toDescription(session) }),
 		config: toEnvelope,

@@ -12,7 +12,7 @@ export const seedCodec = {
 	located: (id) => ({ session_id: id }),
 	runResult: (result, { facts: { usage } }) => ({ ...result, usage: toResultUsage(usage) }),
 	interrupt: () => ({ interrupted: true }),
-	sessionList: (sessions) => ({ sessions: sessions.map(toState) }),
+	sessionList: (sessions) => ({ sessions: sessions.map(({ info }) => toState(info)) }),
 	sessionRead: ({ info }) => toState(info),
 	config: (config) => config,
 	configSet: () => ({ ok: true }),

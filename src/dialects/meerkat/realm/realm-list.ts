@@ -23,21 +23,28 @@ export class RealmList {
 		this.#sessions = sessions;
 	}
 
-	/** All sessions, oldest first: their ids begin with the time. `read` gives the facts of those that are not loaded. */
-	async all(loaded: readonly SessionInfo[]): Promise<{
+	/**
+	 * All sessions, oldest first: their ids begin with the time. `read` gives the facts of those that are not `followed`, in
+	 * which others may do things that this connection does not hear of.
+	 */
+	async all(
+		loaded: readonly SessionInfo[],
+		followed: ReadonlySet<string>,
+	): Promise<{
 		readonly infos: readonly SessionInfo[];
 		read(page: readonly SessionInfo[]): Promise<ReadonlyMap<string, SessionFacts>>;
 	}> {
-		const known = new Set(loaded.map(({ id }) => id));
+		const infos = new Map(loaded.map((info) => [info.id, info]));
 		const left = new Map<string, Left>();
 		for (const { id, workDir, updatedAt, archivedAt } of (await this.#sessions.list({})).sessions) {
-			if (archivedAt !== null || known.has(id)) continue;
-			const info = { id, workDir, model: "", provider: "", isRunning: false, isWaiting: false, labels: {} };
+			if (archivedAt !== null || followed.has(id)) continue;
+			const stored = { id, workDir, model: "", provider: "", isRunning: false, isWaiting: false, labels: {} };
+			const info = infos.get(id) ?? stored;
+			infos.set(id, info);
 			left.set(id, { info, updatedAt });
 		}
-		const infos = [...loaded, ...[...left.values()].map(({ info }) => info)];
 		return {
-			infos: infos.sort((one, other) => (one.id < other.id ? -1 : 1)),
+			infos: [...infos.values()].sort((one, other) => (one.id < other.id ? -1 : 1)),
 			read: (page) => this.#read(page.flatMap(({ id }) => left.get(id) ?? [])),
 		};
 	}
