@@ -79,6 +79,7 @@ export class Projection {
 		if (this.depth > 1) return;
 		this.#turns += 1;
 		this.turnName = turnId ?? `turn-${this.#turns}`;
+		this.calls.beginTurn();
 		this.#step = 0;
 		this.#stepDepth = 0;
 	}

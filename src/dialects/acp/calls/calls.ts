@@ -31,6 +31,8 @@ export class Calls {
 	readonly #showsTerminals: boolean;
 	/** Calls without a result, by agent and id. */
 	readonly #open = new Map<string, Call>();
+	/** How many calls of the turn had the same id; models may use one in several steps. */
+	readonly #uses = new Map<string, number>();
 
 	constructor(workDir: string, showsTerminals: boolean) {
 		this.#workDir = workDir;
@@ -40,6 +42,11 @@ export class Calls {
 	/** The open call of this id; null when there is none. */
 	find(toolCallId: string, agentId: string | null): Call | null {
 		return this.#open.get(keyOf(toolCallId, agentId)) ?? null;
+	}
+
+	/** The calls that follow are of another turn. */
+	beginTurn(): void {
+		this.#uses.clear();
 	}
 
 	/** A call whose arguments are not complete. */
@@ -123,7 +130,9 @@ export class Calls {
 		const { name } = call.function;
 		const agentId = agentOf(origin);
 		const place = origin.turnId ?? (turnName === "" ? "background" : turnName);
-		const id = [place, ...(agentId === null ? [] : [agentId]), call.id].join("/");
+		const key = keyOf(call.id, agentId);
+		const id =
+			this.#open.get(key)?.id ?? this.#name([place, ...(agentId === null ? [] : [agentId]), call.id].join("/"));
 		const description = describeCall(name, json, this.#workDir);
 		const terminalId = this.#showsTerminals && name === shellName ? id : null;
 		const { agentPath } = origin;
@@ -137,8 +146,15 @@ export class Calls {
 			isStarted: false,
 			steps: [],
 		};
-		this.#open.set(keyOf(call.id, agentId), created);
+		this.#open.set(key, created);
 		return this.#whole(created);
+	}
+
+	/** A name that no other call of the conversation has: a later call of the same id is numbered. */
+	#name(id: string): string {
+		const uses = (this.#uses.get(id) ?? 0) + 1;
+		this.#uses.set(id, uses);
+		return uses === 1 ? id : `${id}#${uses}`;
 	}
 
 	#whole({ id, name, agentPath, description, terminalId, isStarted }: Call): Update {
