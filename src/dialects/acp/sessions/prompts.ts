@@ -25,13 +25,17 @@ export class Prompts {
 		return this.#inLine.size + this.#concurrent.size === 0;
 	}
 
-	/** Does the work of a prompt after that of all earlier ones; gives `cancelled` for one that is withdrawn before. */
+	/**
+	 * Does the work of a prompt after that of all earlier ones, and begins it at once without any: requests that follow come
+	 * after it. Gives `cancelled` for one that is withdrawn before.
+	 */
 	async run<T>(
 		work: (prompt: Prompt) => Promise<T>,
 		cancelled: T,
 		begun: (prompt: Prompt) => void = () => {},
 	): Promise<T> {
 		const prompt = createPrompt();
+		const isFirst = !this.isBusy;
 		this.#inLine.add(prompt);
 		begun(prompt);
 		const start = async (): Promise<T> => {
@@ -39,7 +43,7 @@ export class Prompts {
 			prompt.isRunning = true;
 			return await work(prompt);
 		};
-		const done = this.#last.then(start);
+		const done = isFirst ? start() : this.#last.then(start);
 		this.#last = done.then(
 			() => {},
 			() => {},

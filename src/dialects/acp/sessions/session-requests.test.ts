@@ -35,6 +35,16 @@ describe("the requests about sessions", () => {
 		expect((await first.response)["result"]).toEqual({ stopReason: "end_turn" });
 	});
 
+	it("give input to the turn of a prompt that was sent just before", async () => {
+		const sessionId = await editor.open();
+		const turn = editor.prompt(sessionId, "one");
+		const prompt = [{ type: "text", text: "more" }];
+		const steering = editor.begin("_session/steering", { sessionId, prompt });
+		expect((await steering.response)["result"]).toEqual({ outcome: "injected" });
+		editor.model.open();
+		expect((await turn.response)["result"]).toEqual({ stopReason: "end_turn" });
+	});
+
 	it("answer a side question as soon as it is cancelled, and never show its answer", async () => {
 		const sessionId = await editor.open();
 		const turn = editor.prompt(sessionId, "one");

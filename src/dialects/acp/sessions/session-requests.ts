@@ -317,16 +317,19 @@ export class SessionRequests {
 	/** Adds input to the running turn. */
 	async steer({ sessionId, prompt }: PromptParams): Promise<SteeringResult> {
 		const input = toInput(prompt);
-		const handle = await this.#acquire(sessionId);
-		try {
-			await handle.session.send({ type: "turn.steer", input });
-			return { outcome: "injected" };
-		} catch (thrown) {
-			if (thrown instanceof KernelError && thrown.code === "no-turn") return { outcome: "promptRequired" };
-			throw thrown;
-		} finally {
-			handle.release();
-		}
+		// After the prompts that came before: the turn of one of them may be about to begin.
+		return await this.#order.run(sessionId, async () => {
+			const handle = await this.#acquire(sessionId);
+			try {
+				await handle.session.send({ type: "turn.steer", input });
+				return { outcome: "injected" };
+			} catch (thrown) {
+				if (thrown instanceof KernelError && thrown.code === "no-turn") return { outcome: "promptRequired" };
+				throw thrown;
+			} finally {
+				handle.release();
+			}
+		});
 	}
 
 	/** Does something with an attached session, after all earlier requests about it. */
