@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
+import type { ToolCall } from "../../events/content.ts";
 import { type AgentEvent, type EventBody, statusChanged } from "../../events/event.ts";
 import { Projection } from "./projection.ts";
 import { clientCapabilitiesSchema } from "./wire.ts";
@@ -18,7 +19,13 @@ const away = statusChanged({
 
 function project(session: object) {
 	const client = v.parse(clientCapabilitiesSchema, { session });
-	return new Projection({ workDir: "/work", client, isOwnInput: () => true, price: () => null });
+	return new Projection({
+		workDir: "/work",
+		client,
+		isOwnInput: () => true,
+		echoesPrompts: () => false,
+		price: () => null,
+	});
 }
 
 describe("an MCP server that cannot be used", () => {
@@ -39,5 +46,33 @@ describe("an MCP server that cannot be used", () => {
 		const projection = project({ notices: {} });
 		projection.isReplay = true;
 		expect(projection.take(eventOf(away))).toEqual([]);
+	});
+});
+
+describe("calls of one turn whose model gives several the same id", () => {
+	const callWith = (text: string | null): ToolCall => ({
+		...{ type: "function", id: "call_0", function: { name: "Glob", arguments: text }, extras: null },
+	});
+	const begun: EventBody = { type: "tool-call.started", call: callWith(null) };
+	const requested: EventBody = { type: "tool.requested", call: callWith("{}") };
+	const result = { is_error: false, output: "none", message: "", display: [], extras: null };
+	const settled: EventBody = { type: "tool.result", toolCallId: "call_0", result };
+	// A request that is made again begins its calls again.
+	const live = [begun, begun, requested, settled];
+
+	it.each([
+		["live", false, live],
+		["in the history", true, [requested, settled]],
+	])("have ids of their own, %s", (_where, isReplay, bodies) => {
+		const projection = project({});
+		projection.isReplay = isReplay;
+		const idsOf = (turnId: string, ...all: readonly EventBody[]) => {
+			const updates = all.flatMap((body) => projection.take({ ...eventOf(body), turnId }));
+			return [...new Set(updates.flatMap((update) => ("toolCallId" in update ? [update.toolCallId] : [])))];
+		};
+		const started: EventBody = { type: "turn.started", input: "go" };
+		const ended: EventBody = { type: "turn.ended", outcome: null };
+		expect(idsOf("t", started, ...bodies, ...bodies, ended)).toEqual(["t/call_0", "t/call_0#2"]);
+		expect(idsOf("u", started, ...bodies)).toEqual(["u/call_0"]);
 	});
 });

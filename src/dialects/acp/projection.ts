@@ -3,6 +3,7 @@
 import { type ContentPart, type DisplayBlock, toParts, type UserInput } from "../../events/content.ts";
 import type { AgentEvent, EventBodyOf, EventType } from "../../events/event.ts";
 import { ServerReports, type UnusableServer } from "../../events/server-reports.ts";
+import { toSideQuestion } from "../../events/slash-command.ts";
 import type { ModelPrice } from "../../kernel/api.ts";
 import { Calls } from "./calls/calls.ts";
 import { toBlock } from "./content.ts";
@@ -16,6 +17,8 @@ export interface ProjectionSettings {
 	readonly client: ClientCapabilities;
 	/** Whether the client itself sent the input of the turn that begins: it shows that input already. */
 	isOwnInput(turnId: string | null): boolean;
+	/** Whether the client shows its own prompt only when the agent sends it. */
+	echoesPrompts(): boolean;
 	/** The price of the model in use; null where none is configured. */
 	price(): ModelPrice | null;
 }
@@ -242,7 +245,11 @@ const entries: { readonly [T in EventType]: Entry<T> } = {
 	},
 	"hook.triggered": ignored,
 	"hook.resolved": ignored,
-	"side-question.started": ignored,
+	"side-question.started"({ id, question }, { turnId }) {
+		// As a prompt it is the input of a turn.
+		if (turnId !== null || !(this.isReplay || this.settings.echoesPrompts())) return nothing;
+		return this.userChunks(toSideQuestion(question), `${id}-u`);
+	},
 	"side-question.ended"({ id, response, error }, { turnId }) {
 		// As a prompt it has a turn, whose text has the answer.
 		if (turnId !== null) return nothing;

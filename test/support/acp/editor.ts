@@ -1,6 +1,7 @@
 // An editor in memory over a real server of many sessions, whose models are the test's.
 import { isRecord } from "../../../src/base/json.ts";
 import { acpDialect } from "../../../src/dialects/acp/dialect.ts";
+import type { HostDialect } from "../../../src/dialects/dialect.ts";
 import { createMemoryStore } from "../../../src/store/memory/memory-store.ts";
 import { createFakeClock } from "../host/campaign-clock.ts";
 import { createGatedProvider } from "../models/gated-provider.ts";
@@ -11,12 +12,12 @@ export type Fields = Readonly<Record<string, unknown>>;
 
 export type Editor = Awaited<ReturnType<typeof createEditor>>;
 
-/** `limits` are those of the settings. */
-export async function createEditor(limits: object = {}) {
+/** `limits` are those of the settings; `dialect` is the version of the protocol, the first unless said otherwise. */
+export async function createEditor(limits: object = {}, dialect: HostDialect = acpDialect) {
 	const provider = createGatedProvider(false);
 	const server = await createHostedServer({
 		...{ files: createMemoryFiles(), store: createMemoryStore(), clock: createFakeClock(), fetch: provider.fetch },
-		...{ dialect: acpDialect, agentwire: { limits } },
+		...{ dialect, agentwire: { limits } },
 	});
 	/** Everything that came, in its order. */
 	const received: Fields[] = [];

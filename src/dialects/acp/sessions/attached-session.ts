@@ -210,13 +210,18 @@ export class AttachedSession {
 	 * Asks a side question while a turn runs; its answer is in the outbox when `ended` resolves, but for one that was
 	 * dismissed: nothing more is asked of the model for it.
 	 */
-	async askSideQuestion(question: string): Promise<{ readonly ended: Promise<void>; dismiss(): Promise<void> }> {
+	async askSideQuestion(question: string): Promise<{
+		/** Names the question among the messages of the session. */
+		readonly messageId: string;
+		readonly ended: Promise<void>;
+		dismiss(): Promise<void>;
+	}> {
 		const { id } = await this.#session.send({ type: "side-question.start", question });
 		const dismiss = async () => {
 			this.#dismissed.add(id);
 			await this.#session.send({ type: "side-question.cancel", id });
 		};
-		return { ended: this.#pump.sideQuestionEnded(id), dismiss };
+		return { messageId: `${id}-u`, ended: this.#pump.sideQuestionEnded(id), dismiss };
 	}
 
 	/** Sends the title when it has changed. */
@@ -265,6 +270,7 @@ export class AttachedSession {
 			workDir: this.#session.workDir,
 			client: this.#client.capabilities,
 			isOwnInput: (turnId) => !this.#codec.echoesPrompts && this.#isOwn(turnId),
+			echoesPrompts: () => this.#codec.echoesPrompts,
 			price: () => this.choices.model?.price ?? null,
 		});
 	}

@@ -45,6 +45,20 @@ describe("the requests about sessions", () => {
 		expect((await turn.response)["result"]).toEqual({ stopReason: "end_turn" });
 	});
 
+	it("show a side question with its answer when the conversation is loaded", async () => {
+		const sessionId = await editor.open();
+		const turn = editor.prompt(sessionId, "one");
+		const aside = editor.prompt(sessionId, "/btw why");
+		editor.model.open();
+		await Promise.all([turn.response, aside.response]);
+		await editor.request("session/load", { sessionId, cwd: hostedPlace.workDir, mcpServers: [] });
+		const questions = editor.received.flatMap((message) => {
+			const update = updateOf(message);
+			return update?.["sessionUpdate"] === "user_message_chunk" ? [update["content"]] : [];
+		});
+		expect(questions).toEqual(["one", "/btw why"].map((text) => ({ type: "text", text })));
+	});
+
 	it("answer a side question as soon as it is cancelled, and never show its answer", async () => {
 		const sessionId = await editor.open();
 		const turn = editor.prompt(sessionId, "one");

@@ -234,7 +234,11 @@ export class SessionRequests {
 		const running =
 			question === null
 				? prompts.run((prompt) => this.#runTurn(sessionId, input, prompt, begun), cancelled, watch)
-				: prompts.runConcurrently((prompt) => this.#askSideQuestion(sessionId, question, prompt), cancelled, watch);
+				: prompts.runConcurrently(
+						(prompt) => this.#askSideQuestion(sessionId, question, prompt, begun),
+						cancelled,
+						watch,
+					);
 		return await running.finally(() => {
 			if (prompts.isEmpty && this.#prompts.get(sessionId) === prompts) this.#prompts.delete(sessionId);
 		});
@@ -271,8 +275,15 @@ export class SessionRequests {
 	}
 
 	/** Asks a side question; the answer to one that was cancelled is not shown. */
-	async #askSideQuestion(sessionId: string, question: string, prompt: Prompt): Promise<PromptResult> {
-		const { ended, dismiss } = await this.using(sessionId, (attached) => attached.askSideQuestion(question));
+	async #askSideQuestion(
+		sessionId: string,
+		question: string,
+		prompt: Prompt,
+		begun: (messageId: string) => void,
+	): Promise<PromptResult> {
+		const asked = await this.using(sessionId, (attached) => attached.askSideQuestion(question));
+		const { messageId, ended, dismiss } = asked;
+		begun(messageId);
 		void prompt.withdrawn.promise.then(dismiss).catch((thrown: unknown) => {
 			this.#kernelApi.log.debug("A side question was not cancelled.", { session: sessionId, error: thrown });
 		});
