@@ -147,6 +147,16 @@ describe("context and instructions", () => {
 	});
 });
 
+describe("the provider of a turn", () => {
+	it("that the session has already leaves it its model", async () => {
+		const server = await createSpokenServer(["pong"], createMemoryStore(), { models: ["n"] });
+		const session_id = idOf(await server.ask("session/create", { prompt: "go", model: "n" }));
+		await server.ask("turn/start", { session_id, prompt: "go", provider: "p" });
+		expect(server.bodies.map(({ model }) => model)).toEqual(["n", "n"]);
+		await server.end();
+	});
+});
+
 describe("provider params", () => {
 	it("of a creation and of a turn stay until they are cleared", async () => {
 		const server = await serve("pong");

@@ -1,5 +1,6 @@
 // `turn/*`: turns of one session run one after the other, and none waits for another session.
 import { createDeferred } from "../../../base/deferred.ts";
+import type { SessionInfo } from "../../../kernel/api.ts";
 import { defineMethod, type Method, type Respond } from "../../../rpc/methods.ts";
 import { type ClientSessions, concerning } from "../client-sessions.ts";
 import { NamedError } from "../errors.ts";
@@ -85,7 +86,7 @@ export class TurnMethods {
 			const attached = await this.#sessions.attach(handle);
 			const { facts } = await this.#sessions.remember(handle);
 			// What can be refused is looked at first: a request that is refused changes nothing, and runs nothing.
-			const model = await this.#wantedModel(params);
+			const model = await this.#wantedModel(params, handle.info);
 			if (isContract) await checkReasoning(handle.session, params.provider_params, model);
 			const skills = isContract ? await chooseSkills(params.skill_refs, this.#sessions.kernelApi.sessions) : noSkills;
 			const events = await handle.session.externalEvents();
@@ -125,9 +126,10 @@ export class TurnMethods {
 	}
 
 	/** The model that this turn and all later ones shall have; null for the one that the session has. */
-	async #wantedModel({ model, provider }: TurnStartParams): Promise<string | null> {
+	async #wantedModel({ model, provider }: TurnStartParams, current: SessionInfo): Promise<string | null> {
 		const { client, kernelApi } = this.#sessions;
-		if (!client.codec().isContract || (model === null && provider === null)) return null;
+		if (!client.codec().isContract || (model === null && (provider === null || provider === current.provider)))
+			return null;
 		const { options } = await kernelApi.sessions.models();
 		const wanted = options.filter(
 			(option) => (model === null || option.alias === model) && (provider === null || option.provider === provider),
