@@ -49,6 +49,24 @@ describe("an MCP server that cannot be used", () => {
 	});
 });
 
+describe("compactions", () => {
+	it("have ids of their own, also for a client that came back and was sent no history", () => {
+		const idsOf = (turnId: string, projection = project({ compaction: {} })) =>
+			[
+				{ type: "turn.started", input: "go" } as const,
+				...[1, 2].flatMap(() => [{ type: "compaction.started" }, { type: "compaction.ended" }] as const),
+				{ type: "turn.ended", outcome: null } as const,
+			].flatMap((body) =>
+				projection
+					.take({ ...eventOf(body), turnId })
+					.flatMap((update) => ("compactionId" in update ? [update.compactionId] : [])),
+			);
+		const ids = [...idsOf("t"), ...idsOf("u")];
+		expect(ids).toHaveLength(8);
+		expect(new Set(ids).size).toBe(4);
+	});
+});
+
 describe("calls of one turn whose model gives several the same id", () => {
 	const callWith = (text: string | null): ToolCall => ({
 		...{ type: "function", id: "call_0", function: { name: "Glob", arguments: text }, extras: null },

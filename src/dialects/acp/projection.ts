@@ -85,6 +85,7 @@ export class Projection {
 		this.calls.beginTurn();
 		this.#step = 0;
 		this.#stepDepth = 0;
+		this.#compactions = 0;
 	}
 
 	/** Chunks of the answer that follow belong to a new message. */
@@ -97,9 +98,10 @@ export class Projection {
 		return `${this.turnName}-${this.#step}`;
 	}
 
+	/** Also unlike those that a client has from before it came back, of which nothing is known here. */
 	compactionId(begins: boolean): string {
 		if (begins) this.#compactions += 1;
-		return `compaction-${this.#compactions}`;
+		return `${this.turnName}-compaction-${this.#compactions}`;
 	}
 
 	/** What a person wrote, as the messages of that person. */
