@@ -78,6 +78,8 @@ export class HostedSession {
 	readonly #quietTurns = new Set<string>();
 	/** What precedes the run that begins next. */
 	#preface: MeerkatEvent[] = [];
+	/** What the client was to hear with the creation of the session, which had no run. */
+	#announced: readonly MeerkatEvent[] = [];
 	/** Servers that the client changed and that no run has used yet. */
 	#staged: StagedServer[] = [];
 	/** Whether the run that goes on, or begins next, is of what happened elsewhere. */
@@ -146,7 +148,7 @@ export class HostedSession {
 		{ prompt, withEvents, options, preface, isOfEvents }: RunStart,
 	): Promise<{ readonly ended: Promise<RunResult> }> {
 		if (!withEvents) this.#quietStarts += 1;
-		this.#preface = [...this.#staged.map((each) => toToolChange(each, null)), ...preface];
+		this.#preface = [...this.#staged.map((each) => toToolChange(each, null)), ...this.#announced, ...preface];
 		this.#isOfEvents = isOfEvents;
 		const starting = this.pump.follow(async () => {
 			const { turnId } = await handle.startTurn(toInput(prompt), options).catch((thrown: unknown) => {
@@ -154,6 +156,7 @@ export class HostedSession {
 				this.#isOfEvents = false;
 				throw thrown;
 			});
+			this.#announced = [];
 			if (!withEvents) this.#quietTurns.add(turnId);
 			return turnId;
 		});
@@ -166,6 +169,11 @@ export class HostedSession {
 				return this.#toResult(each, this.#takeEnd(turnId));
 			}),
 		};
+	}
+
+	/** Events of a creation without a run: they come before its first one. */
+	announce(events: readonly MeerkatEvent[]): void {
+		this.#announced = events;
 	}
 
 	/** A server that the client changed: the client hears of it before the next run, and of what came of it. */

@@ -146,7 +146,8 @@ export class SessionMethods {
 		if (isContract) await this.#orDiscard(handle, () => checkReasoning(handle.session, params.provider_params));
 		if (params.initial_turn === "deferred") {
 			await this.#orDiscard(handle, async () => {
-				await this.#sessions.attach(handle);
+				const attached = await this.#sessions.attach(handle);
+				attached.announce(preloaded.events);
 				// The client gets its id, so the session has to exist for later requests.
 				await handle.session.establish();
 			});

@@ -136,6 +136,19 @@ describe("skills", () => {
 		await server.end();
 	});
 
+	it("that a session without a run begins with are reported before its first run", async () => {
+		const server = await serve({ texts });
+		const key = await keyOf(server);
+		const unknown = { ...key, skill_name: "nosuch" };
+		const params = { prompt: "", initial_turn: "deferred", preload_skills: [key, unknown] };
+		const session_id = idOf(await server.ask("session/create", params));
+		for (const prompt of ["one", "two"]) await server.ask("turn/start", { session_id, prompt });
+		const types = server.events().map(({ type }) => type);
+		expect(types.slice(0, 3)).toEqual(["skill_resolution_failed", "skills_resolved", "run_started"]);
+		expect(types.filter((type) => type === "skills_resolved")).toHaveLength(1);
+		await server.end();
+	});
+
 	it.each([[{ source_uuid: "x", skill_name: "tidy" }], "tidy", [{ kind: "named", skill_name: "tidy" }]])(
 		"of another form are refused by their name: %j",
 		async (skill_refs) => {
