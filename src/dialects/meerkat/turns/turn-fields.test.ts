@@ -147,6 +147,14 @@ describe("context and instructions", () => {
 	});
 });
 
+it("a run that is stopped by its id may have no param that nobody knows", async () => {
+	const server = await serve("pong");
+	const session_id = idOf(await server.ask("session/create", { prompt: "go" }));
+	const { error } = await server.ask("turn/stop_run", { session_id, run_id: "r", later: true });
+	expect(error).toMatchObject({ code: -32602, message: expect.stringContaining("later: is no param of this method") });
+	await server.end();
+});
+
 describe("the provider of a turn", () => {
 	it("that the session has already leaves it its model", async () => {
 		const server = await createSpokenServer(["pong"], createMemoryStore(), { models: ["n"] });

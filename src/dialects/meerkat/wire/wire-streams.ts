@@ -1,6 +1,6 @@
 // The wire shapes of subscriptions to sessions, and of stopping one run.
 import * as v from "valibot";
-import { nullish, params, sessionId, strictParams } from "./schema.ts";
+import { nullish, sessionId, strictParams } from "./schema.ts";
 
 const uuid = v.pipe(v.string(), v.regex(/^[0-9a-fA-F-]{36}$/, "must be a UUID"));
 export const streamOpenParamsSchema = strictParams({ session_id: sessionId });
@@ -22,7 +22,7 @@ export const streamEndSchema = v.object({
 });
 export type StreamEnd = v.InferOutput<typeof streamEndSchema>;
 
-export const stopRunParamsSchema = params({
+export const stopRunParamsSchema = strictParams({
 	session_id: sessionId,
 	run_id: v.string(),
 	/** Why, for the log. */
