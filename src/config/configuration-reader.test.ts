@@ -664,6 +664,30 @@ describe("a settings file", () => {
 	});
 });
 
+describe("the store", () => {
+	const url = "postgresql://me@db/agentwire";
+
+	it("refuses the address of a database that nothing would use", async () => {
+		expect(await problemsOf({ store: { url } })).toEqual([
+			{
+				key: "store.url",
+				reason:
+					'is not used without a type: add type = "postgres" to store sessions in this database, or type = "disk" to leave them where they are',
+			},
+		]);
+	});
+
+	it.each<[object, string]>([
+		[{ store: { type: "postgres", url } }, "postgres"],
+		[{ store: { type: "disk", url } }, "disk"],
+		[{ store: { url: "" } }, "disk"],
+		[{ store: { password_file: "/run/secret" } }, "disk"],
+		[{}, "disk"],
+	])("of %j is that of its type", async (settings, type) => {
+		expect((await readText(JSON.stringify(settings))).store.type).toBe(type);
+	});
+});
+
 describe("the default file", () => {
 	const readDefault = (log: Log = silentLog) =>
 		readConfiguration({ kind: "default", shareDir: path.join(folder, "share") }, files, log);

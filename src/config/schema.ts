@@ -329,8 +329,8 @@ const sandboxTable = exactTable({
 });
 
 /** Where sessions are stored. Keys that are not known are refused: one that was spelled wrong would leave them elsewhere. */
-const storeTable = exactTable({
-	type: v.optional(oneOf(["disk", "postgres"]), "disk"),
+const storeKeys = exactTable({
+	type: v.exactOptional(oneOf(["disk", "postgres"])),
 	/** Read by the store, not here. */
 	url: v.optional(text, ""),
 	schema: v.optional(
@@ -355,6 +355,19 @@ const storeTable = exactTable({
 	owner: v.optional(text, ""),
 	needs: v.optional(texts, []),
 });
+
+/** With an address and without a type, sessions would be on disk although a database is named. */
+const storeTable = v.pipe(
+	storeKeys,
+	v.forward(
+		v.check(
+			({ type, url }) => type !== undefined || url === "",
+			'is not used without a type: add type = "postgres" to store sessions in this database, or type = "disk" to leave them where they are',
+		),
+		["url"],
+	),
+	v.transform(({ type = "disk", ...others }) => ({ ...others, type })),
+);
 
 /** The whole file. Unknown keys are dropped at every level but in exact tables; `{}` gives the defaults. */
 export const configurationFileSchema = table({
