@@ -4,7 +4,7 @@ import { homedir } from "node:os";
 import path from "node:path";
 import { type Clock, systemClock } from "../../base/clock.ts";
 import { isSystemError } from "../../base/errors.ts";
-import { silentLog } from "../../base/log.ts";
+import { silentLog, undo } from "../../base/log.ts";
 import { redactSecrets } from "../../base/redaction.ts";
 import { oneLine } from "../../base/sentence.ts";
 import {
@@ -201,7 +201,8 @@ async function authorize(name: string, hostServices: McpServices): Promise<void>
 		if (wanted !== null) {
 			await signIn(wanted).catch(async (thrown: unknown) => {
 				// A failure to obtain it must not prevent signing in without it.
-				await authorization.giveUpWanted(server.url);
+				const giveUp = () => authorization.giveUpWanted(server.url);
+				await undo(giveUp, "The missing permissions of an MCP server could not be forgotten.", silentLog);
 				throw thrown;
 			});
 		}

@@ -276,6 +276,40 @@ describe("the background tasks of a session", () => {
 		expect([await stored.tasks.list(), released]).toEqual([[], 1]);
 	});
 
+	it("what cannot be started, and whose files cannot be removed either, says why it was not started", async () => {
+		const stuck = {
+			...stored,
+			tasks: {
+				...stored.tasks,
+				create: async (spec: TaskSpec) => ({
+					...(await stored.tasks.create(spec)),
+					remove: () => Promise.reject(new Error("the disk is gone")),
+				}),
+			},
+		};
+		const agent: HeldAgent = {
+			id: "a1",
+			typeName: "coder",
+			isResumed: false,
+			run: () => Promise.reject(new Error("not to be run")),
+			release() {},
+		};
+		const tasks = create(
+			{},
+			{
+				stored: stuck,
+				startWorker: () => Promise.reject(new Error("no more processes")),
+				runAgent: () => Promise.reject(new Error("the disk is full")),
+				subagents: { hold: async () => ({ ok: true, agent }) },
+			},
+		);
+		const refused = await tasks.startCommand(request, "c1");
+		expect(refused.ok ? "" : refused.result.message).toContain("no more processes");
+		const job = { description: "the job", prompt: "p", type: "coder", model: null, resume: null, timeout: 60 };
+		await expect(tasks.startAgent(job, "c2")).rejects.toThrow("the disk is full");
+		expect(log.lines.filter(({ message }) => message.includes("was not started could not be removed"))).toHaveLength(2);
+	});
+
 	describe("after a restart", () => {
 		it("a task that ended meanwhile raises its notification once", async () => {
 			await leave({ status: "failed", exitCode: 1 });

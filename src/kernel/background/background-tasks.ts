@@ -4,7 +4,6 @@ import { unlessAborted } from "../../base/abort.ts";
 import { sleep } from "../../base/clock.ts";
 import { createDeferred } from "../../base/deferred.ts";
 import { errorText } from "../../base/errors.ts";
-import type { Log } from "../../base/log.ts";
 import { isFinal } from "../../events/task-status.ts";
 import type { StoredTask } from "../../store/stored-tasks.ts";
 import type { AgentRequest, CommandRequest, StartedTask } from "../../tools/operations.ts";
@@ -24,7 +23,6 @@ export interface BackgroundParts extends Pick<StartSettings, "settings" | "start
 export interface BackgroundTaskSettings extends StartSettings {
 	readonly notifications: Pick<Notifications, "load" | "publish">;
 	readonly liveOutput: Pick<LiveOutput, "follow" | "finish">;
-	readonly log: Log;
 }
 
 const endReason = "The session ended.";

@@ -2,10 +2,11 @@
 import type { Clock } from "../../base/clock.ts";
 import { errorText } from "../../base/errors.ts";
 import type { Identifiers } from "../../base/ids.ts";
+import { type Log, undo } from "../../base/log.ts";
 import type { BackgroundSettings } from "../../config/configuration.ts";
 import { type ToolReturn, toolError } from "../../events/content.ts";
 import type { StoredSession } from "../../store/session-store.ts";
-import { newRuntime, type TaskSpec } from "../../store/stored-tasks.ts";
+import { newRuntime, type StoredTask, type TaskSpec } from "../../store/stored-tasks.ts";
 import type { AgentRequest, CommandRequest, TaskView } from "../../tools/operations.ts";
 import type { Subagents } from "../subagents/subagents.ts";
 import type { ActiveTask } from "./active-task.ts";
@@ -22,6 +23,7 @@ export interface StartSettings {
 	readonly subagents: Pick<Subagents, "hold">;
 	readonly clock: Clock;
 	readonly identifiers: Identifiers;
+	readonly log: Log;
 }
 
 export type TaskStart =
@@ -55,7 +57,7 @@ export async function startCommand(
 		});
 		return { ok: true, active: followOwnWorker(task, worker, follow), task: toView(task, runtime) };
 	} catch (thrown) {
-		await task.remove();
+		await removeUnstarted(task, start);
 		return refuseStart(`The command could not be started: ${errorText(thrown)}.`, "Start failed");
 	}
 }
@@ -74,7 +76,7 @@ export async function startAgent(request: AgentRequest, toolCallId: string, star
 			agent: { agentId: agent.id, subagentType: agent.typeName, prompt, modelOverride },
 		});
 		const active = await runAgent({ task, agent, request: { ...request, timeout } }).catch(async (thrown: unknown) => {
-			await task.remove();
+			await removeUnstarted(task, start);
 			throw thrown;
 		});
 		return { ok: true, active, task: toView(task, { ...newRuntime, status: "running" }) };
@@ -82,6 +84,10 @@ export async function startAgent(request: AgentRequest, toolCallId: string, star
 		agent.release();
 		throw thrown;
 	}
+}
+
+async function removeUnstarted(task: StoredTask, { log }: StartSettings): Promise<void> {
+	await undo(() => task.remove(), "The files of a background task that was not started could not be removed.", log);
 }
 
 export function refuseStart(message: string, brief: string): Extract<TaskStart, { ok: false }> {

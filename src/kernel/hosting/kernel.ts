@@ -1,7 +1,7 @@
 // The kernel: creates and opens sessions, owns them while they are loaded, and closes them all at the end.
 import path from "node:path";
 import { errorText, isSystemError, KernelError } from "../../base/errors.ts";
-import type { Log } from "../../base/log.ts";
+import { type Log, undo } from "../../base/log.ts";
 import { createSharedRuns } from "../../base/shared-run.ts";
 import type { Configuration } from "../../config/configuration.ts";
 import type { AgentDefinition } from "../../definitions/agent-definition.ts";
@@ -260,7 +260,8 @@ export class Kernel {
 			if (!stored.existed) refuseForbiddenMode(options, parts);
 			return await this.#start(stored, options, parts);
 		} catch (thrown) {
-			await stored.close({ becomesLast: false });
+			const release = () => stored.close({ becomesLast: false });
+			await undo(release, "A session that could not be loaded was not closed.", this.#parts.hostServices.log);
 			throw thrown;
 		}
 	}

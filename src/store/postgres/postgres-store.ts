@@ -4,7 +4,7 @@ import path from "node:path";
 import { never } from "../../base/abort.ts";
 import { type Clock, sleep } from "../../base/clock.ts";
 import { errorText, KernelError } from "../../base/errors.ts";
-import type { Log } from "../../base/log.ts";
+import { type Log, undo } from "../../base/log.ts";
 import { checkSessionId, toWorkDir } from "../disk/work-dir.ts";
 import type { Placement, SessionStore, StoredSession } from "../session-store.ts";
 import { type Database, isTransient } from "./database.ts";
@@ -189,7 +189,8 @@ export function createPostgresStore(options: PostgresStoreOptions): PostgresStor
 			);
 			if (done === undefined) throw await session.lost;
 		} catch (thrown) {
-			await session.close({ becomesLast: false });
+			const release = () => session.close({ becomesLast: false });
+			await undo(release, "a session that could not be made was not closed", log);
 			throw await abandonStaged(id, session.cursor().epoch, thrown);
 		}
 		await session.close({ becomesLast: false });

@@ -1,7 +1,9 @@
 // What clients request of sessions, whatever the version of the protocol: each request works on the session it names,
 // and none waits for another session.
+
 import { KernelError } from "../../../base/errors.ts";
 import { createKeyedQueue } from "../../../base/keyed-queue.ts";
+import { undo } from "../../../base/log.ts";
 import { inputText, type UserInput } from "../../../events/content.ts";
 import type { TurnOutcome } from "../../../events/event.ts";
 import { readSideQuestion } from "../../../events/slash-command.ts";
@@ -98,7 +100,8 @@ export class SessionRequests {
 		const handle = await advised(() => sessions.create({ ...plainOptions, ...opening, workDir: params.cwd }));
 		const sessionId = handle.session.id;
 		const attached = await this.#attached.attach(handle).catch(async (thrown: unknown) => {
-			await handle.discard();
+			const discard = () => handle.discard();
+			await undo(discard, "A session that nobody could be attached to was not removed.", this.#kernelApi.log);
 			throw thrown;
 		});
 		answer(sessionId, attached.choices);
