@@ -201,7 +201,7 @@ describe("a host of sessions", () => {
 		expect(opened.isArchived).toBe(true);
 	});
 
-	it("unloads no archived session under whoever reads it when others want to use it", async () => {
+	it("unloads no archived session under whoever reads it when others want to use or interrupt it", async () => {
 		const { host } = await createHost();
 		const { id } = await used(await host.create(plainRequest));
 		await host.archive(id);
@@ -209,6 +209,7 @@ describe("a host of sessions", () => {
 		for (const use of [() => host.acquire(id), () => host.archive(id), () => host.fork(id)]) {
 			await expect(use()).rejects.toMatchObject({ code: "session-not-found" });
 		}
+		await expect(host.interrupt(id)).rejects.toMatchObject({ code: "session-not-found" });
 		const other = await host.acquire(id, { archived: true });
 		expect(other.session).toBe(reader.session);
 	});

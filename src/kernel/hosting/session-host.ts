@@ -176,6 +176,8 @@ export class SessionHost implements SessionsApi {
 			if (this.#chosen.has(id) || (await this.#visit(id, async () => {}))) return false;
 			return await this.interrupt(id);
 		}
+		// It is only there to be read.
+		if (session.isArchived) throw notFound(id);
 		if (!isRunning(session)) return false;
 		await session.send({ type: "turn.cancel" });
 		return true;
