@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { foldName, matchesPath, parsePathPattern } from "./path-pattern.ts";
+import { foldName } from "../../files/folded-name.ts";
+import { matchesPath, parsePathPattern } from "./path-pattern.ts";
 
 const roots = ["/work", "/more"];
 

@@ -1,6 +1,7 @@
 // Patterns of paths in rules, with the syntax of .gitignore: a name matches at any depth, a path with a slash is
 // anchored, and what matches a directory covers everything below it.
 import path from "node:path";
+import { foldName } from "../../files/folded-name.ts";
 import { type PatternStep, parseGlobPattern } from "../../patterns/glob-pattern.ts";
 
 export interface PathPattern {
@@ -15,16 +16,6 @@ export interface PathPattern {
 export type PathPatternResult =
 	| { readonly ok: true; readonly pattern: PathPattern }
 	| { readonly ok: false; readonly reason: string };
-
-/**
- * The form that names share which some file system treats as one: they differ in case, in Unicode form, or in characters that
- * are ignored.
- */
-export function foldName(text: string): string {
-	const visible = text.replaceAll(/\p{Default_Ignorable_Code_Point}/gu, "");
-	// By way of capitals, which letters share that have several small forms, such as s and the long s.
-	return visible.normalize("NFC").toUpperCase().toLowerCase().normalize("NFC");
-}
 
 /**
  * `/…` is absolute and `~/…` below the home directory, every other path relative to the workspace. Reasons are clauses

@@ -1,6 +1,8 @@
 // Judges calls by rules: what a call would act on is compared with the patterns of all rules, and the worst decision
 // over everything it would act on wins.
+
 import type { Subject } from "../../events/subject.ts";
+import { foldName } from "../../files/folded-name.ts";
 import { normalizeHost } from "../../network/host-name.ts";
 import { isBroadGrant } from "../former-grants.ts";
 import type { Judge, Proposal } from "../judge.ts";
@@ -9,7 +11,6 @@ import { judgeCommand } from "./command-judge.ts";
 import { judgeEdit, judgeFile } from "./file-judge.ts";
 import { readGrant } from "./grant-rule.ts";
 import { proposeGrants } from "./grants.ts";
-import { foldName } from "./path-pattern.ts";
 import type { RulePattern } from "./pattern.ts";
 import type { Rule } from "./rule.ts";
 import { type JudgePlace, judgeBy, type Law, type Ruling } from "./ruling.ts";

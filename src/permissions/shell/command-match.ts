@@ -2,7 +2,7 @@
 import type { CommandPattern, PatternToken } from "./command-pattern.ts";
 import { type Arguments, canonicalFlags, hasOperandList, readArguments } from "./programs/arguments.ts";
 import { canonicalWords } from "./programs/canonical-words.ts";
-import { nameOf } from "./programs/program-name.ts";
+import { nameOf, writtenName } from "./programs/program-name.ts";
 import type { CommandReading, SimpleCommand } from "./script.ts";
 
 export interface Match {
@@ -81,7 +81,7 @@ export class Candidates {
 			const form = formOf(first.text, name, { wanted, canonical }, pattern.isPrefix, candidate);
 			if (form === null) continue;
 			const isInside = outermost !== command;
-			return { form: isInside ? `inside ${nameOf(outermost.words[0]?.text ?? "")}` : form, text: outermost.text };
+			return { form: isInside ? `inside ${writtenName(outermost.words[0]?.text ?? "")}` : form, text: outermost.text };
 		}
 		return null;
 	}

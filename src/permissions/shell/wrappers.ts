@@ -3,6 +3,7 @@ import { readEnvironment } from "./environment-wrapper.ts";
 import { unwrapGit } from "./git-runs.ts";
 import { unwrapOptionScripts } from "./option-scripts.ts";
 import { readOptions } from "./programs/options.ts";
+import { nameOf } from "./programs/program-name.ts";
 import { type WrapperOptions, wrapperTable } from "./programs/wrapper-table.ts";
 import {
 	doubtOfOptions,
@@ -39,9 +40,9 @@ export function unwrap(command: SimpleCommand, isOneOfAll: boolean): Unwrapped {
 	const [program, ...words] = command.words;
 	if (program?.kind !== "literal") return nothing;
 	const path = program.text;
-	const name = path.slice(path.lastIndexOf("/") + 1);
+	const name = nameOf(path);
 	// Another program may have the name of a wrapper.
-	const isTrusted = path === name || path === `/bin/${name}` || path === `/usr/bin/${name}`;
+	const isTrusted = [name, `/bin/${name}`, `/usr/bin/${name}`].includes(path);
 	const unwrapped = isLoose(name)
 		? both(unwrapLoose(words, isOneOfAll), givesScript.has(name) ? unwrapScripts(words) : nothing)
 		: (unwrapRunner(name, words, isOneOfAll) ?? unwrapProgram(name, words));

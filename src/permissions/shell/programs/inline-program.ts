@@ -2,7 +2,7 @@
 // No rule knows which commands such a text runs.
 import { beginning } from "../../../base/well-formed.ts";
 import type { SimpleCommand, Word } from "../script.ts";
-import { nameOf } from "./program-name.ts";
+import { nameOf, writtenName } from "./program-name.ts";
 import { isRiskyWord, type RiskRow } from "./risk-row.ts";
 import { runsInSed } from "./sed-program.ts";
 
@@ -12,7 +12,7 @@ const reason = "runs a program that no rule can read";
 const makeRuns =
 	/^(?:SHELL|MAKEFLAGS|\.SHELLFLAGS)\s*[:+?!]*=|\$[({](?:shell|eval)\b|^(?:-[A-Za-z]*f)?(?:-|\/dev\/(?:stdin|fd\/.*))$/;
 
-/** Options with the text of a program, or with a program to run. */
+/** Options with the text of a program, or with a program to run; by the names that `nameOf` gives. */
 const interpreters: Readonly<Record<string, RiskRow>> = {
 	perl: { programs: "perl", short: "eE", reason },
 	python: { programs: "python pypy", short: "c", reason },
@@ -25,7 +25,7 @@ const interpreters: Readonly<Record<string, RiskRow>> = {
 	php: { programs: "php", short: "rBRE", long: "run process-begin process-code process-end", reason },
 	lua: { programs: "lua luajit", short: "e", reason },
 	luajit: { programs: "luajit", short: "e", reason },
-	Rscript: { programs: "Rscript", short: "e", reason },
+	rscript: { programs: "Rscript", short: "e", reason },
 	julia: { programs: "julia", short: "eE", long: "eval print", reason },
 	elixir: { programs: "elixir", short: "e", long: "eval rpc-eval", reason },
 	osascript: { programs: "osascript", short: "e", reason },
@@ -50,7 +50,7 @@ const interpreters: Readonly<Record<string, RiskRow>> = {
 	less: { programs: "less", words: /^-?\+/, reason },
 	more: { programs: "more", words: /^\+/, reason },
 	man: { programs: "man", short: "PHB", long: "pager html browser", anywhere: true, reason },
-	R: { programs: "R", short: "e", anywhere: true, reason },
+	r: { programs: "R", short: "e", anywhere: true, reason },
 	ghci: { programs: "ghci", short: "e", anywhere: true, reason },
 	guile: { programs: "guile", short: "c", reason },
 	racket: { programs: "racket", short: "e", long: "eval", anywhere: true, reason },
@@ -105,7 +105,7 @@ const interpreters: Readonly<Record<string, RiskRow>> = {
 };
 
 /** Those that read their program from their input when no word names a file. */
-const readsInput = new Set("perl python pypy ruby node nodejs php lua luajit Rscript julia tclsh".split(" "));
+const readsInput = new Set("perl python pypy ruby node nodejs php lua luajit rscript julia tclsh".split(" "));
 
 /** Names of the input, and of what the shell connects to a program. */
 const isInput = /^(?:-|\/dev\/(?:stdin|fd\/.*)|\/proc\/(?:self|thread-self|\d+)\/fd\/.*|<\(.*)$/s;
@@ -127,6 +127,7 @@ export function inlineProgram(
 	named: ReadonlySet<string>,
 ): string | null {
 	if (program?.kind !== "literal") return null;
+	const shown = writtenName(program.text);
 	const own = nameOf(program.text);
 	// python3.12, lua5.4
 	const name = Object.hasOwn(interpreters, own) ? own : own.replace(/-?\d[\d.]*$/, "");
@@ -139,15 +140,15 @@ export function inlineProgram(
 		: words.findIndex((word) => row.anywhere === true && endsOptions(word));
 	const options = end < 0 ? words : words.slice(0, end);
 	const found = options.find((word) => isInline(word, row));
-	if (found !== undefined) return named.has(found.text) ? null : `${own} ${beginning(found.text, 40)} ${reason}`;
-	if (takesScriptFile.has(name) && takesScriptOfInput(words)) return readsFromInput(own);
+	if (found !== undefined) return named.has(found.text) ? null : `${shown} ${beginning(found.text, 40)} ${reason}`;
+	if (takesScriptFile.has(name) && takesScriptOfInput(words)) return readsFromInput(shown);
 	const [only] = words;
 	if (!readsInput.has(name) || (words.length === 1 && only !== undefined && asksAboutItself.test(only.text))) {
 		return null;
 	}
 	const hasFile = words.some((word) => !isInput.test(word.text) && (/^[^-]/.test(word.text) || word.text === "-m"));
 	const isNamed = options.some((word) => isInput.test(word.text)) || (end >= 0 && isInput.test(words[end]?.text ?? ""));
-	return hasFile && !isNamed ? null : readsFromInput(own);
+	return hasFile && !isNamed ? null : readsFromInput(shown);
 }
 
 function readsFromInput(program: string): string {
