@@ -24,6 +24,7 @@ async function judge(script: string, decision: "allow" | "deny", ...patterns: re
 describe("a rule does not allow", () => {
 	it.each([
 		["a shell of its own for npm", "export npm_config_script_shell=./x; npm test", "npm test"],
+		["a shell of its own for yarn", "export yarn_script_shell=./x; yarn test", "yarn test"],
 		["options of node through npm", "declare -x npm_config_node_options=--require=./x; npm test", "npm test"],
 		["a program of rg after a pattern of two dashes", "rg -e -- --pre ./x .", "rg:*"],
 		["a pager of git after a pattern of two dashes", "git grep -e -- -O./x", "git:*"],

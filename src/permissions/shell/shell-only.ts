@@ -31,10 +31,13 @@ export function isShellOnly(command: SimpleCommand, place: ScriptPlace): boolean
 	}
 }
 
-/** Programs take their settings from variables in capitals, and npm from `npm_config_…`; others are the script's own. */
+/**
+ * Programs take their settings from variables in capitals, npm from `npm_config_…` and yarn from `yarn_…`; others are
+ * the script's own.
+ */
 function isOwnVariable(name: string): boolean {
 	if (/^(?:NODE_ENV|CI|LANG|LC_[A-Z]+|TZ|NO_COLOR|FORCE_COLOR|TERM)$/.test(name)) return true;
-	return /^[a-z_][a-z0-9_]*$/.test(name) && !/_proxy$|^[a-z]+_config_/.test(name) && !riskyVariable(name);
+	return /^[a-z_][a-z0-9_]*$/.test(name) && !/_proxy$|^(?:[a-z]+_config|yarn)_/.test(name) && !riskyVariable(name);
 }
 
 function isBelow(target: SimpleCommand["words"][number] | undefined, cwd: string | null, root: string): boolean {
