@@ -14,6 +14,8 @@ describe("secret files", () => {
 	it.each([
 		["/w/.env", "name"],
 		["/w/.ENV.Local", "name"],
+		["/w/.e\u200bnv", "name"],
+		["/w/id_r\u017fa\ufeff", "name"],
 		["/w/ID_RSA", "name"],
 		["/w/.env.example", null],
 		["/w/.env-sample", null],

@@ -1,6 +1,7 @@
 // Files whose content no model is given: files with the names of secrets, the program's own keys and sign-ins, and the
 // system's files about processes. Paths are judged with every link resolved.
 import path from "node:path";
+import { foldName } from "./folded-name.ts";
 import type { Admit, Files } from "./port.ts";
 import { isTemporaryName } from "./temporaries.ts";
 
@@ -24,8 +25,8 @@ const ownNames: readonly string[] = ["config.toml", "config.json", "mcp.json", "
 /** At any mount point of the process file system. `cmdline` may contain settings from a command line. */
 const processFile = /\/proc\/(?:(?:self|thread-self|\d+)\/(?:task\/\d+\/)?(?:environ|mem|cmdline)|kcore)$/;
 
-/** Some file systems treat these as one name: they differ in case, or in Unicode form. */
-const folded = (name: string) => name.normalize("NFKC").toLowerCase();
+/** More than file systems take for one name: some programs also treat wide and narrow forms of a letter as the same. */
+const folded = (name: string) => foldName(name.normalize("NFKC"));
 
 /** Judges a path by its last name alone; pass the resolved path as well where a link may hide it. */
 export function isSensitiveFile(filePath: string): boolean {
