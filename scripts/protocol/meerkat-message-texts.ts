@@ -41,12 +41,13 @@ export const eventTexts = {
 	"ExtractionSucceeded.origin":
 		"`final_reply` for the answer of the run, `extraction` for one that was requested again.",
 	tool_config_changed:
-		"A server of `mcp/add` or `mcp/reload`: before the next run, that its tools are about to change, and in it, what came of that.",
+		"A server of `mcp/add` or `mcp/reload`: before the next run, that its tools are about to change, and in it, what came of that. Or, before the next run, a tool of the client that the session cannot have.",
 	"ToolConfigChanged.payload": "The change.",
 	"ToolConfigChanged.payload.operation": "What was requested.",
-	"ToolConfigChanged.payload.target": "The server.",
+	"ToolConfigChanged.payload.target": "The server; `callback:<name>` for a tool of the client.",
 	"ToolConfigChanged.payload.status_info": "How far it is.",
-	"ToolConfigChanged.payload.status_info.phase": "`applied` when the server is connected, `failed` when it is not.",
+	"ToolConfigChanged.payload.status_info.phase":
+		"`applied` when the server is connected, `failed` when it is not, and for a tool that was refused.",
 	"ToolConfigChanged.payload.settled": "Whether this is the end of it.",
 	skills_resolved:
 		"Before a run: skills that the request or the creation of the session names, as the model gets them.",

@@ -14,7 +14,7 @@ import { type CallPlace, type InteractionRequest, toRequest } from "./interactio
 import type { SessionFacts } from "./projection/facts.ts";
 import { toOutcome } from "./projection/failures.ts";
 import { createProjection, denialText, noReport, type Projection, type RunReport } from "./projection/projection.ts";
-import { type StagedServer, toToolChange } from "./projection/tool-changes.ts";
+import { type StagedServer, toRefusedTool, toToolChange } from "./projection/tool-changes.ts";
 import type { SessionStreams } from "./session-streams.ts";
 import { type BlocksOrText, toInput } from "./wire/blocks.ts";
 import type { MeerkatEvent } from "./wire/wire-events.ts";
@@ -78,7 +78,7 @@ export class HostedSession {
 	readonly #quietTurns = new Set<string>();
 	/** What precedes the run that begins next. */
 	#preface: MeerkatEvent[] = [];
-	/** What the client was to hear with the creation of the session, which had no run. */
+	/** What the client is to hear before the next run. */
 	#announced: readonly MeerkatEvent[] = [];
 	/** Servers that the client changed and that no run has used yet. */
 	#staged: StagedServer[] = [];
@@ -135,8 +135,10 @@ export class HostedSession {
 			approves: answers.has("approval/request"),
 			hooks: [],
 		});
-		for (const { name, reason } of attachment.tools.rejected)
+		for (const { name, reason } of attachment.tools.rejected) {
 			kernelApi.log.warn("A tool of the client was refused.", { tool: name, reason });
+			hosted.announce([toRefusedTool(name)]);
+		}
 		hosted.pump.carry(attachment);
 		hosted.#skills = slashCommands.filter(({ name }) => name.startsWith(skillPrefix)).length;
 		return hosted;
@@ -171,9 +173,9 @@ export class HostedSession {
 		};
 	}
 
-	/** Events of a creation without a run: they come before its first one. */
+	/** Events that come before the next run. */
 	announce(events: readonly MeerkatEvent[]): void {
-		this.#announced = events;
+		this.#announced = [...this.#announced, ...events];
 	}
 
 	/** A server that the client changed: the client hears of it before the next run, and of what came of it. */

@@ -7,6 +7,11 @@ export interface StagedServer {
 	readonly name: string;
 }
 
+/** Says that a session does without a tool which the client has registered; the log says why. */
+export function toRefusedTool(name: string): MeerkatEvent {
+	return toToolChange({ operation: "add", name: `callback:${name}` }, false);
+}
+
 /** Says that the tools of a session change; `phase` is null before its next turn, else whether the server is there. */
 export function toToolChange({ operation, name }: StagedServer, isConnected: boolean | null): MeerkatEvent {
 	const phase = isConnected === null ? "pending" : isConnected ? "applied" : "failed";
