@@ -4,7 +4,7 @@ import { errorNumbers } from "./errors.ts";
 import { createFields, systemPromptSchema, turnFields } from "./turns/turn-fields.ts";
 import { blocksOrTextSchema } from "./wire/blocks.ts";
 import { toMilliseconds } from "./wire/duration.ts";
-import { count, looseParams, nullish, params, plainObject, sessionId, unsigned } from "./wire/schema.ts";
+import { count, looseParams, namedObject, nullish, params, plainObject, sessionId, unsigned } from "./wire/schema.ts";
 import { accountingSchema, hookPointSchema, terminalCauseSchema, terminalOutcomeSchema } from "./wire/wire-events.ts";
 import { hooksOverrideSchema } from "./wire/wire-hooks.ts";
 
@@ -76,7 +76,7 @@ export const budgetLimitsSchema = params({
 export type BudgetLimits = v.InferOutput<typeof budgetLimitsSchema>;
 
 const environmentSchema = v.pipe(
-	plainObject,
+	namedObject,
 	v.record(
 		v.pipe(v.string(), v.regex(/^[^=\0]+$/, "must be the name of a variable")),
 		v.pipe(v.string(), v.regex(/^[^\0]*$/, "must have no NUL")),
@@ -86,7 +86,7 @@ const environmentSchema = v.pipe(
 
 const labelText = v.pipe(v.string(), v.maxLength(1000));
 export const labelsSchema = v.pipe(
-	plainObject,
+	namedObject,
 	v.record(
 		v.pipe(
 			labelText,

@@ -4,6 +4,16 @@ import { isRecord } from "../../../base/json.ts";
 import { toSessionId } from "./session-id.ts";
 
 export const plainObject = v.custom<Record<string, unknown>>(isRecord, "an object is needed");
+/** Names of members that the library's schema of a record leaves out without a word. */
+const lostNames = ["__proto__", "constructor", "prototype"];
+/** An object whose members have names of the client's choice. */
+export const namedObject = v.pipe(
+	plainObject,
+	v.check(
+		(value) => !lostNames.some((name) => Object.hasOwn(value, name)),
+		`cannot have a member with the name ${lostNames.join(", ")}`,
+	),
+);
 export const nullish = <S extends v.GenericSchema>(schema: S) => v.optional(v.nullable(schema), null);
 export const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 export const unsigned = v.pipe(count, v.maxValue(4_294_967_295));

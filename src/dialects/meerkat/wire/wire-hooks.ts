@@ -8,7 +8,7 @@ import {
 	type SessionHook,
 	sessionHookPoints,
 } from "../../../events/session-hook.ts";
-import { nullish, plainObject } from "./schema.ts";
+import { namedObject, nullish, plainObject } from "./schema.ts";
 
 const text = v.string();
 const textWithoutNul = v.pipe(text, v.regex(/^[^\0]*$/, "must have no NUL"));
@@ -32,7 +32,10 @@ export const hookRuntimes = {
 		command: v.pipe(textWithoutNul, v.minLength(1)),
 		args: v.optional(v.array(textWithoutNul), () => []),
 		env: v.optional(
-			v.record(v.pipe(text, v.regex(/^[^=\0]+$/, "must be the name of a variable")), textWithoutNul),
+			v.pipe(
+				namedObject,
+				v.record(v.pipe(text, v.regex(/^[^=\0]+$/, "must be the name of a variable")), textWithoutNul),
+			),
 			() => ({}),
 		),
 	}),
@@ -40,7 +43,7 @@ export const hookRuntimes = {
 		type: v.literal("http"),
 		url: v.pipe(text, v.url(), v.regex(/^https?:\/\//, "must begin with http:// or https://")),
 		method: v.optional(v.picklist(["POST", "PUT", "PATCH"]), "POST"),
-		headers: v.optional(v.record(text, text), () => ({})),
+		headers: v.optional(v.pipe(namedObject, v.record(text, text)), () => ({})),
 	}),
 };
 

@@ -1,6 +1,6 @@
 // The wire shapes of `mcp/*`: the MCP servers of a session.
 import * as v from "valibot";
-import { nullish, params, plainObject, sessionId, strictParams } from "./schema.ts";
+import { namedObject, nullish, params, plainObject, sessionId, strictParams } from "./schema.ts";
 
 const name = v.pipe(
 	v.string(),
@@ -8,7 +8,7 @@ const name = v.pipe(
 	v.maxLength(200, "server_name has at most 200 characters"),
 );
 const words = v.pipe(v.array(v.string()), v.maxLength(1000));
-const textsByName = v.pipe(plainObject, v.record(v.string(), v.string()), v.maxEntries(1000));
+const textsByName = v.pipe(namedObject, v.record(v.string(), v.string()), v.maxEntries(1000));
 
 /** A program that is started, or the address of a server. */
 export const serverConfigSchema = v.pipe(
