@@ -130,3 +130,59 @@ describe("a command that reads a file whose name is not known", () => {
 		expect(await judge.decide(command("cat sec*/key.txt"))).toMatchObject({ decision: "allow" });
 	});
 });
+
+describe("commands that only read, where some files may not be read", () => {
+	const noSecrets = ["deny", "Read(secrets/**)"] as const;
+
+	it.each([
+		"rg KEY",
+		"rg KEY secrets",
+		"grep -r KEY .",
+		"grep -nR KEY secrets",
+		"grep --recursive KEY .",
+		"grep -d recurse KEY .",
+		"timeout 5 grep -r KEY .",
+		"diff -r . other",
+		"diff secrets other",
+		"git grep KEY",
+		"git show HEAD:secrets/a",
+		"git diff",
+		"git --no-pager blame secrets/a",
+		"git log -p",
+		"git log -S KEY",
+		"git log --patch secrets/a",
+		"git stash list -p",
+		"git status -v",
+		"git cat-file -p HEAD:secrets/a",
+	])("need a rule when they may read them unnamed: %s", async (text) => {
+		const verdicts = [];
+		for (const rules of [[noSecrets], []]) {
+			const judge = await createJudge(rules, true);
+			verdicts.push((await judge.decide(command(text)))?.decision ?? "nothing");
+		}
+		expect(verdicts).toEqual(["nothing", "allow"]);
+	});
+
+	it.each([
+		"ls secrets",
+		"cat README.md",
+		"grep KEY README.md",
+		"git status",
+		"git log --oneline -n 5",
+		"git branch -v",
+		"find . -name x",
+	])("are allowed when what they read is named: %s", async (text) => {
+		const judge = await createJudge([noSecrets], true);
+		expect(await judge.decide(command(text))).toMatchObject({ decision: "allow" });
+	});
+
+	it.each(["rev secrets/a", "cat secrets/a", "grep KEY secrets/a"])("are denied: %s", async (text) => {
+		const judge = await createJudge([noSecrets], true);
+		expect(await judge.decide(command(text))).toMatchObject({ decision: "deny" });
+	});
+
+	it("need none where only writing is denied", async () => {
+		const judge = await createJudge([["deny", "Write(secrets/**)"]], true);
+		expect(await judge.decide(command("rg KEY"))).toMatchObject({ decision: "allow" });
+	});
+});

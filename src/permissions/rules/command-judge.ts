@@ -32,7 +32,11 @@ export async function judgeCommand({ text, cwd }: CommandSubject, law: Law): Pro
 	const hasFileLimits = rules.some(({ decision, pattern }) => decision !== "allow" && pattern.kind === "file");
 	/** A file that is not known may be one that a rule denies or asks about. */
 	const hidesFile = hasFileLimits && [...filesOf(reading.commands)].some((use) => use.path === null);
-	const verdict = await judgeScript({ deny, ask, allow, allowsReadOnly }, { cwd, home: place.home }, reading, (use) =>
+	const limitsReading = rules.some(
+		({ decision, pattern }) => decision !== "allow" && pattern.kind === "file" && pattern.access === "read",
+	);
+	const limits = { deny, ask, allow, allowsReadOnly, limitsReading };
+	const verdict = await judgeScript(limits, { cwd, home: place.home }, reading, (use) =>
 		use.path === null && hidesFile ? "ask" : decisionOf(use, files),
 	);
 	if (verdict.decision === null && hidesFile) return unknownFile;

@@ -11,6 +11,7 @@ import { inlineProgram } from "./programs/inline-program.ts";
 import { nameOf } from "./programs/program-name.ts";
 import { programInVariable } from "./programs/program-variables.ts";
 import { isReadOnly } from "./programs/read-only.ts";
+import { readsUnnamedFiles } from "./programs/unnamed-files.ts";
 import type { CommandReading, ScriptPlace, ScriptReading, SimpleCommand, Word } from "./script.ts";
 import { isShellOnly } from "./shell-only.ts";
 
@@ -24,6 +25,8 @@ export interface ScriptRules<Rule extends ScriptRule> {
 	readonly allow: readonly Rule[];
 	/** Whether commands that are known to change nothing need no rule. */
 	readonly allowsReadOnly: boolean;
+	/** Whether reading some files is denied or asked about: then those need a rule that read files which nobody knows. */
+	readonly limitsReading?: boolean;
 }
 
 export interface FileUse {
@@ -278,7 +281,8 @@ function allowanceOf<Rule extends ScriptRule>(
 ): Allowance<Rule> | null {
 	const rule = rules.allow.find(({ pattern }) => allows(pattern, command));
 	if (rule !== undefined) return { rule, why: "a rule allows each of its commands" };
-	if (rules.allowsReadOnly && hasHarmlessAssignments(command) && isReadOnly(command)) {
+	const isFree = rules.allowsReadOnly && hasHarmlessAssignments(command) && isReadOnly(command);
+	if (isFree && !(rules.limitsReading === true && readsUnnamedFiles(command))) {
 		return { rule: null, why: "its commands are known to change nothing" };
 	}
 	if (inner === null || !inner.isTransparent || !hasHarmlessAssignments(command) || command.isDeclaredHere) return null;

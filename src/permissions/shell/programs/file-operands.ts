@@ -61,6 +61,7 @@ const table: Readonly<Record<string, FileRow>> = {
 	more: reader,
 	most: reader,
 	bat: reader,
+	rev: reader,
 	nl: { operands: "read", valued: "bdfhilnsvw" },
 	head: { operands: "read", valued: "cn", longValued: ["bytes", "lines"] },
 	tail: { operands: "read", valued: "cns", longValued: ["bytes", "lines", "pid", "sleep-interval"] },
