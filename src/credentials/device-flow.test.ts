@@ -246,6 +246,14 @@ describe("waitForTokens", () => {
 		expect(waited()).toBe(60_000);
 	});
 
+	it("ends when the code has expired, also when the server wants to be asked less often", async () => {
+		const { server, platform, port, waited } = await createSubject();
+		expect(await failure(waitForTokens({ ...device, interval: 100_000 }, port, platform, never))).toBe(
+			"Nobody confirmed the code in time. Sign in again for a new one.",
+		);
+		expect([waited(), server.requests]).toEqual([60_000, []]);
+	});
+
 	it("ends when it is aborted, between two requests and within one", async () => {
 		const { server, platform, port } = await createSubject();
 		expect(await failure(waitForTokens(device, port, platform, AbortSignal.abort()))).toBe("The sign-in was stopped.");

@@ -95,7 +95,8 @@ export async function waitForTokens(
 	let { interval } = device;
 	let lastFailure = "";
 	for (;;) {
-		await sleep(clock, interval * 1000, signal);
+		// A server may name an interval that is longer than the code is valid.
+		await sleep(clock, Math.max(0, Math.min(interval * 1000, end - clock.monotonic())), signal);
 		if (signal.aborted) throw stopped();
 		if (clock.monotonic() >= end) throw expired(lastFailure);
 		const grant = await requestGrant(
