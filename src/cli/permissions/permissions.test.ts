@@ -94,7 +94,9 @@ describe("permissions trust", () => {
 });
 
 describe("permissions import", () => {
-	const claude = JSON.stringify({ permissions: { allow: ["Bash(npm test:*)", "Skill(x)"], deny: ["Read(//etc/**)"] } });
+	const claude = JSON.stringify({
+		permissions: { allow: ["Bash(npm test:*)", "Skill(x)"], deny: ["Read(//etc/**)"], defaultMode: "plan" },
+	});
 
 	it("adds what it can to config.toml once, and says what it left out", async () => {
 		const { files, answer, check } = await createSubject({
@@ -103,7 +105,10 @@ describe("permissions import", () => {
 		});
 		const first = await answer({ name: "import", file: "c.json" });
 		expect(first.results).toEqual([`Added to ${settings}:`, "  deny   Read(/etc/**)", "  allow  Bash(npm test:*)"]);
-		expect(first.faults).toEqual([expect.stringContaining('Left out: allow "Skill(x)": it must begin with one of')]);
+		expect(first.faults).toEqual([
+			expect.stringContaining('Left out: allow "Skill(x)": it must begin with one of'),
+			expect.stringContaining("Left out: permissions.defaultMode: it is no rule; forbid_modes"),
+		]);
 		expect((await check("npm test"))[0]).toBe(0);
 		const text = String(await files.read(settings));
 		expect(text.startsWith("default_yolo = false\n\n[[permission.rules]]\n")).toBe(true);

@@ -31,9 +31,15 @@ export async function importRules(typed: string, given: PermissionsPlace): Promi
 			added.length === 0 ? "No rule was added." : `Added to ${target}:`,
 			...added.map(({ decision, pattern }) => `  ${decision.padEnd(5)}  ${pattern}`),
 		],
-		faults: converted.leftOut.map(
-			({ decision, pattern, reason }) => `Left out: ${decision} ${JSON.stringify(pattern)}: ${reason}.`,
-		),
+		faults: [
+			...converted.leftOut.map(
+				({ decision, pattern, reason }) => `Left out: ${decision} ${JSON.stringify(pattern)}: ${reason}.`,
+			),
+			...converted.otherKeys.map(
+				(key) =>
+					`Left out: permissions.${key}: it is no rule; forbid_modes in [permission] forbids modes, and --add-dir adds directories.`,
+			),
+		],
 		code: 0,
 	};
 }

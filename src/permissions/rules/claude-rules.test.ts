@@ -22,7 +22,13 @@ it("converts the permissions of a settings file, denials first", () => {
 			{ decision: "allow", pattern: "mcp__github" },
 		],
 		leftOut: [],
+		otherKeys: [],
 	});
+});
+
+it("names the keys beside the rules, which have no counterpart", () => {
+	const others = { disableBypassPermissionsMode: "disable", additionalDirectories: ["../x"] };
+	expect(convert({ allow: ["Read"], ...others })).toMatchObject({ ok: true, otherKeys: Object.keys(others) });
 });
 
 it("leaves out what has no counterpart, with the reason", () => {

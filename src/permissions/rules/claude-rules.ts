@@ -6,7 +6,7 @@ import { parseRulePattern } from "./pattern.ts";
 
 const list = v.optional(v.array(v.string()), []);
 const settingsSchema = v.object({
-	permissions: v.object({ allow: list, ask: list, deny: list }),
+	permissions: v.looseObject({ allow: list, ask: list, deny: list }),
 });
 
 export interface ConvertedRule {
@@ -20,6 +20,8 @@ export type Conversion =
 			readonly rules: readonly ConvertedRule[];
 			/** The patterns as written, each with the reason why it has no counterpart: a clause without full stop. */
 			readonly leftOut: readonly (ConvertedRule & { readonly reason: string })[];
+			/** What else `permissions` has: modes and directories, which are no rules. */
+			readonly otherKeys: readonly string[];
 	  }
 	| { readonly ok: false; readonly reason: string };
 
@@ -30,7 +32,7 @@ export function convertClaudeRules(value: unknown, home: string): Conversion {
 		const [issue] = parsed.issues;
 		return { ok: false, reason: `${v.getDotPath(issue) ?? "the file"}: ${issue.message}` };
 	}
-	const { deny, ask, allow } = parsed.output.permissions;
+	const { deny, ask, allow, ...others } = parsed.output.permissions;
 	const written = [
 		...deny.map((pattern) => ({ decision: "deny", pattern }) as const),
 		...ask.map((pattern) => ({ decision: "ask", pattern }) as const),
@@ -44,7 +46,7 @@ export function convertClaudeRules(value: unknown, home: string): Conversion {
 		if (read.ok) rules.push({ decision, pattern: converted });
 		else leftOut.push({ decision, pattern, reason: read.reason });
 	}
-	return { ok: true, rules, leftOut };
+	return { ok: true, rules, leftOut, otherKeys: Object.keys(others) };
 }
 
 /** Paths are written differently: `//etc` is `/etc`, and `/src` is below the project. */
