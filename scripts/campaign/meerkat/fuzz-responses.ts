@@ -5,7 +5,8 @@ import { type Expected, errorNumbers } from "./fuzz-oracle.ts";
 
 const eventTypes = new Set([
 	...["run_started", "run_completed", "run_failed", "turn_started", "turn_completed", "text_delta", "text_complete"],
-	...["reasoning_delta", "retrying"],
+	// The last one says which of the client's tools the session does without.
+	...["reasoning_delta", "retrying", "tool_config_changed"],
 ]);
 
 /** `result`, or the name of the error. */
