@@ -1,6 +1,5 @@
 // Judges calls by rules: what a call would act on is compared with the patterns of all rules, and the worst decision
 // over everything it would act on wins.
-
 import type { Subject } from "../../events/subject.ts";
 import { foldName } from "../../files/folded-name.ts";
 import { normalizeHost } from "../../network/host-name.ts";
