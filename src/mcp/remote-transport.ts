@@ -1,7 +1,6 @@
 // The library's MCP transports over HTTP, with what they lack: limits, credentials, an answer to requests that the
 // server does not answer, and the end of messages that nobody waits for.
-import { AsyncLocalStorage } from "node:async_hooks";
-import type { AuthProvider, FetchLike, Transport } from "@modelcontextprotocol/client";
+import type { AuthProvider, FetchLike, JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { workIsOver } from "../base/abort.ts";
 import type { Clock } from "../base/clock.ts";
 import type { RemoteMcpServer } from "../config/mcp-servers.ts";
@@ -44,14 +43,15 @@ export function createRemoteTransport(
 ): RemoteTransport {
 	const url = new URL(server.url);
 	const bounds = { size: messageLimit, silence: server.readTimeout };
+	const exchanges = new Exchanges();
 	const options = {
 		requestInit: { headers: toHeaders(server) },
-		fetch: followExchange(refuseResults(boundFetch(fetch, bounds, clock))),
+		fetch: exchanges.follow(refuseResults(boundFetch(fetch, bounds, clock))),
 		...(signer === null ? {} : { authProvider: signer }),
 	};
 	if (server.transport === "sse") {
 		const transport = new SSEClientTransport(url, options);
-		heedSignals(transport);
+		heedSignals(transport, exchanges);
 		return Object.assign(transport, { takeLeave: async () => {} });
 	}
 	const transport = new StreamableHTTPClientTransport(url, {
@@ -59,7 +59,7 @@ export function createRemoteTransport(
 		reconnectionScheduler: (open, wait) =>
 			clock.after(Math.min(Math.max(wait, shortestWait), longestWait), () => open()),
 	});
-	answerEndedStreams(transport);
+	answerEndedStreams(transport, exchanges);
 	return Object.assign(transport, { takeLeave: () => transport.terminateSession() });
 }
 
@@ -77,34 +77,48 @@ interface Exchange {
 	answer: { readonly status: number; readonly isStream: boolean } | null;
 }
 
-const exchanges = new AsyncLocalStorage<Exchange>();
+/** Those that run, by the text of the message, which the library sends as JSON without more in it. */
+class Exchanges {
+	readonly #running = new Map<unknown, Exchange>();
 
-function followExchange(fetch: FetchLike): FetchLike {
-	return async (url, init) => {
-		const exchange = exchanges.getStore();
-		if (exchange === undefined) return await fetch(url, init);
-		const signals = [init?.signal ?? null, exchange.signal].filter((signal) => signal !== null);
-		const response = await fetch(url, { ...init, signal: AbortSignal.any(signals) });
-		const type = response.headers.get("content-type") ?? "";
-		// To the library an answer with 202 is over, whatever it has.
-		const isStream = response.status !== 202 && type.includes("text/event-stream");
-		exchange.answer = { status: response.status, isStream };
-		return response;
-	};
+	/** Sends a message whose requests belong to the exchange. */
+	async run(message: JSONRPCMessage, exchange: Exchange, send: () => Promise<void>): Promise<void> {
+		const text = JSON.stringify(message);
+		this.#running.set(text, exchange);
+		try {
+			await send();
+		} finally {
+			if (this.#running.get(text) === exchange) this.#running.delete(text);
+		}
+	}
+
+	follow(fetch: FetchLike): FetchLike {
+		return async (url, init) => {
+			const exchange = this.#running.get(init?.body);
+			if (exchange === undefined) return await fetch(url, init);
+			const signals = [init?.signal ?? null, exchange.signal].filter((signal) => signal !== null);
+			const response = await fetch(url, { ...init, signal: AbortSignal.any(signals) });
+			const type = response.headers.get("content-type") ?? "";
+			// To the library an answer with 202 is over, whatever it has.
+			const isStream = response.status !== 202 && type.includes("text/event-stream");
+			exchange.answer = { status: response.status, isStream };
+			return response;
+		};
+	}
 }
 
 /** The library's transport for streams of events takes no heed of the signal of a message. */
-function heedSignals(transport: Transport): void {
+function heedSignals(transport: Transport, exchanges: Exchanges): void {
 	const send = transport.send.bind(transport);
 	transport.send = (message, options) =>
-		exchanges.run({ signal: options?.requestSignal ?? null, answer: null }, () => send(message, options));
+		exchanges.run(message, { signal: options?.requestSignal ?? null, answer: null }, () => send(message, options));
 }
 
 /**
  * When a stream ends, for example with the server, the library would wait for ever for the answer on it. So it would
  * for that to a request which the server has only accepted, or answered with other messages.
  */
-function answerEndedStreams(transport: Transport): void {
+function answerEndedStreams(transport: Transport, exchanges: Exchanges): void {
 	const send = transport.send.bind(transport);
 	transport.send = async (message, options) => {
 		const id = "method" in message && "id" in message ? message.id : null;
@@ -117,7 +131,7 @@ function answerEndedStreams(transport: Transport): void {
 			options?.onRequestStreamEnd?.();
 		};
 		const exchange: Exchange = { signal: null, answer: null };
-		await exchanges.run(exchange, () => send(message, { ...options, onRequestStreamEnd }));
+		await exchanges.run(message, exchange, () => send(message, { ...options, onRequestStreamEnd }));
 		if (exchange.answer === null || exchange.answer.isStream) return;
 		answer({
 			code: -32603,
