@@ -1,14 +1,23 @@
 // The responses to runs that follow each other at once, and to runs that could not be persisted.
 import { expect, it } from "vitest";
 import { createFakeClock } from "../../../test/support/host/campaign-clock.ts";
+import { connectRemote, createSocketPair, offerSession } from "../../../test/support/host/remote-sessions.ts";
 import { createGatedProvider } from "../../../test/support/models/gated-provider.ts";
+import { createModelGate, createScriptedModel, done, say } from "../../../test/support/models/scripted-model.ts";
 import { createHostedServer, type HostedServerOptions } from "../../../test/support/sessions/hosted-server.ts";
+import { createSessionSubject } from "../../../test/support/sessions/session-subject.ts";
 import { storageFailure } from "../../../test/support/store/failing-session.ts";
 import { createMemoryFiles } from "../../../test/support/store/memory-files.ts";
+import { createDeferred } from "../../base/deferred.ts";
 import { isRecord } from "../../base/json.ts";
+import { silentLog } from "../../base/log.ts";
 import type { EventType } from "../../events/event.ts";
+import type { Peer } from "../../rpc/connection.ts";
 import { createMemoryStore } from "../../store/memory/memory-store.ts";
 import type { SessionStore, StoredSession } from "../../store/session-store.ts";
+import { createContractCodec } from "./eras/contract.ts";
+import { type ClientSide, HostedSession } from "./hosted-session.ts";
+import { newFacts } from "./projection/facts.ts";
 
 it("answers each run with its own result, also when the next run ended before the answer is sent", async () => {
 	const provider = createGatedProvider(false);
@@ -135,6 +144,52 @@ it.each<{ readonly blocks: readonly boolean[]; readonly what: string }>([
 	full.isFull = false;
 	expect(await turn("three")).toHaveProperty("result");
 	await end();
+});
+
+it("lets nobody wait for the end of a run that is hidden for good", async () => {
+	const gate = createModelGate();
+	const { session } = await createSessionSubject(createScriptedModel([[gate, say("late"), done()]]));
+	const { sessions, cut } = await connectRemote(offerSession(session), createSocketPair);
+	const handle = await sessions.acquire(session.id);
+	const begun = createDeferred<string>();
+	const peer: Peer = {
+		notify(_method, params) {
+			const [, runId] = /"run_started".*"run_id":"([^"]+)"/.exec(JSON.stringify(params)) ?? [];
+			if (runId !== undefined) begun.resolve(runId);
+		},
+		notifyLine() {},
+		call() {},
+		callUnanswered() {},
+		isWaiting: () => false,
+		withdraw() {},
+		ready: async () => {},
+		isFull: () => false,
+	};
+	const client: ClientSide = {
+		codec: () => createContractCodec(null),
+		answers: () => new Set(),
+		tools: () => [],
+		eventId: () => "e",
+		now: () => 0,
+		streams: { has: () => false, take: () => [] },
+	};
+	const remembered = { facts: newFacts(0), sequence: 0 };
+	const hosted = await HostedSession.attach(handle, { log: silentLog }, peer, client, remembered);
+	const { ended } = await hosted.start(handle, {
+		prompt: "hi",
+		withEvents: true,
+		options: {},
+		preface: [],
+		isOfEvents: false,
+	});
+	const runId = await begun.promise;
+	const stopped = hosted.runEnded(runId);
+	expect(stopped).not.toBeNull();
+	cut();
+	await expect(ended).rejects.toThrow();
+	await stopped;
+	gate.open();
+	await session.stop();
 });
 
 it("does not list a session that could not be persisted as deferred", async () => {

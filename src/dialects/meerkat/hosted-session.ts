@@ -1,7 +1,5 @@
 // A loaded session on one connection: sends its events to the client, and stores the data about it.
-
 import { forgetOldest } from "../../base/collections.ts";
-import { createDeferred, type Deferred } from "../../base/deferred.ts";
 import type { EventBodyOf, TurnOutcome } from "../../events/event.ts";
 import type { SessionHandle, TurnOptions } from "../../kernel/api.ts";
 import type { Peer } from "../../rpc/connection.ts";
@@ -85,7 +83,7 @@ export class HostedSession {
 	/** Whether the run that goes on, or begins next, is of what happened elsewhere. */
 	#isOfEvents = false;
 	/** The run that goes on, as the client knows it. */
-	#run: { readonly id: string; readonly ended: Deferred<void> } | null = null;
+	#run: { readonly id: string; readonly turnId: string } | null = null;
 	/** How many skills the session has. */
 	#skills = 0;
 	/** Requests about calls that were not sent yet. */
@@ -196,9 +194,9 @@ export class HostedSession {
 		return this.#staged.splice(0).map((each) => toToolChange(each, connected.has(each.name)));
 	}
 
-	/** Resolves after the end of the run of this id was sent; null when it does not run. */
-	runEnded(runId: string): Promise<void> | null {
-		return this.#run?.id === runId ? this.#run.ended.promise : null;
+	/** Resolves after the end of the run of this id was sent, or is hidden for good; null when it does not run. */
+	runEnded(runId: string): Promise<unknown> | null {
+		return this.#run?.id === runId ? this.pump.turnEnded(this.#run.turnId) : null;
 	}
 
 	#project(event: Parameters<Projection["take"]>[0]): readonly Outgoing[] {
@@ -232,7 +230,7 @@ export class HostedSession {
 		if (events.some(isEndOfRun)) this.#isOfEvents = false;
 		if (events[0]?.type === "run_started") events = [...this.#preface.splice(0), ...events];
 		const delivered = events.flatMap((each) => this.#toNotifications(each, sessionId, event.at, isQuiet));
-		for (const each of events) this.#followRun(each);
+		for (const each of events) this.#followRun(each, event.turnId);
 		return this.#projection.isAnswering() ? delivered : [...delivered, ...this.#early.splice(0)];
 	}
 
@@ -242,13 +240,10 @@ export class HostedSession {
 		return { runId: this.#run.id, round: Math.max(0, this.#projection.rounds() - 1) };
 	}
 
-	#followRun(event: MeerkatEvent): void {
+	#followRun(event: MeerkatEvent, turnId: string | null): void {
 		if (event.type === "run_started") {
-			this.#run = event.identity === undefined ? null : { id: event.identity.run_id, ended: createDeferred() };
-		} else if (event.type === "run_completed" || event.type === "run_failed") {
-			this.#run?.ended.resolve();
-			this.#run = null;
-		}
+			this.#run = event.identity === undefined || turnId === null ? null : { id: event.identity.run_id, turnId };
+		} else if (isEndOfRun(event)) this.#run = null;
 	}
 
 	/** A quiet event goes to subscriptions alone. */
