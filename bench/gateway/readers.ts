@@ -1,5 +1,4 @@
 // The clients of the gateway's measurement, in a process of their own.
-
 import { inParallel } from "../parallel.ts";
 import { percentile } from "../report.ts";
 import { openStream } from "./measured-stream.ts";

@@ -1,5 +1,4 @@
 // Meerkat RPC, described: both eras in one document.
-
 import { defaultContract } from "../../src/base/contract-version.ts";
 import { configSchema, configViewSchema } from "../../src/dialects/meerkat/configuration/config-view.ts";
 import { createRules } from "../../src/dialects/meerkat/envelope.ts";

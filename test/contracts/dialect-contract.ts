@@ -1,5 +1,4 @@
 // What every dialect does with events, answers and errors, whatever its vocabulary, through the pump that carries them.
-
 import { describe, expect, it, vi } from "vitest";
 import { type KernelErrorCode, kernelErrorCodes } from "../../src/base/errors.ts";
 import { isRecord } from "../../src/base/json.ts";

@@ -1,6 +1,5 @@
 // Frozen: the short texts that clients and tests compare (agent-kernel §5.7 and §15.3, wire-protocol §1.7).
 // When this goes red, a client that compares them breaks: change the code back, not the text here.
-
 import { writeFile } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { missingCapability } from "../../src/agent/capabilities.ts";

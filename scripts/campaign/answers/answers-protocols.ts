@@ -1,5 +1,4 @@
 // What each provider type streams: an answer of given texts, and a recorded stream with everything in it.
-
 import type { ModelSettings } from "../../../src/models/model-settings.ts";
 import { readProviderFixture } from "../../../test/support/models/provider-server.ts";
 

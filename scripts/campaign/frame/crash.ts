@@ -1,7 +1,6 @@
 // The crash campaign stops a server in this process before, half-way through and after effects on its files, by a kill or a
 // power loss; the kill campaign kills the built executable at random moments. Both open the same files again, now and then
 // stop the recovery too, and judge what must hold.
-
 import { rm } from "node:fs/promises";
 import fc from "fast-check";
 import type { Files } from "../../../src/files/port.ts";

@@ -1,5 +1,4 @@
 // Meerkat RPC in the fuzz campaign: a server of many sessions in memory, or `agentwire rpc`, with what the oracle says of it.
-
 import { systemClock } from "../../../src/base/clock.ts";
 import { isRecord } from "../../../src/base/json.ts";
 import { createMemoryStore } from "../../../src/store/memory/memory-store.ts";

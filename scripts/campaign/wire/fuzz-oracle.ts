@@ -1,6 +1,5 @@
 // What the protocol says about any line: written from the reference (wire-protocol §1.3, §2, §7.1, §7.4, §11), apart from
 // the server's own code, so that the two can disagree.
-
 import { readLine } from "../frame/json-cases.ts";
 
 export interface OracleState {

@@ -1,5 +1,4 @@
 // Subscriptions of a connection to the events of sessions, whoever starts their runs: `session/stream_open`.
-
 import { forgetOldest } from "../../base/collections.ts";
 import type { Identifiers } from "../../base/ids.ts";
 import { cut } from "../../base/sentence.ts";

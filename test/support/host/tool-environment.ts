@@ -1,5 +1,4 @@
 // An environment for tools over a temporary directory: real files and children, a todo list in memory.
-
 import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";

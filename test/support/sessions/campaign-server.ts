@@ -1,5 +1,4 @@
 // A whole server in memory for campaigns: session, connection, clock and model, with nothing outside the process.
-
 import { KernelError } from "../../../src/base/errors.ts";
 import { silentLog } from "../../../src/base/log.ts";
 import { noCompatibility } from "../../../src/dialects/dialect.ts";

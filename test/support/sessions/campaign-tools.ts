@@ -1,6 +1,5 @@
 // Tools that do nothing but count: two that need an approval, one that needs none, one that takes its time. And the real
 // ones that talk: questions, plan mode and subagents.
-
 import path from "node:path";
 import * as v from "valibot";
 import type { Clock } from "../../../src/base/clock.ts";

@@ -1,5 +1,4 @@
 // Parts of a session and of its tools that do nothing: no hooks, no plan mode, no subagents, nobody to ask.
-
 import * as v from "valibot";
 import { toConfiguration } from "../../../src/config/configuration.ts";
 import { configurationFileSchema } from "../../../src/config/schema.ts";

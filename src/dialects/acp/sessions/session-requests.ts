@@ -1,6 +1,5 @@
 // What clients request of sessions, whatever the version of the protocol: each request works on the session it names,
 // and none waits for another session.
-
 import { KernelError } from "../../../base/errors.ts";
 import { createKeyedQueue } from "../../../base/keyed-queue.ts";
 import { undo } from "../../../base/log.ts";
