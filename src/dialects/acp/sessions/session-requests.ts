@@ -257,12 +257,15 @@ export class SessionRequests {
 			const handle = await this.#acquire(sessionId);
 			try {
 				const attached = await this.#attached.to(handle);
-				return { handle, attached, ...(await attached.start(handle, input)) };
+				if (!prompt.isCancelled) return { handle, attached, ...(await attached.start(handle, input)) };
+				handle.release();
+				return null;
 			} catch (thrown) {
 				handle.release();
 				throw thrown;
 			}
 		});
+		if (started === null) return cancelled;
 		const { handle, attached, messageId, ended } = started;
 		void started.begun.then(() => begun(messageId));
 		try {
