@@ -77,6 +77,31 @@ describe("messages", () => {
 		]);
 	});
 
+	it("have no blank texts and no empty messages, which some servers refuse", () => {
+		const answer: HistoryEntry = { role: "assistant", content: [text("ok")] };
+		for (const messages of [kimi, openai].map((send) =>
+			send([
+				{ role: "user", content: [text("")] },
+				{ role: "assistant", content: [think("t")] },
+				{ role: "assistant", content: [text("\n")] },
+				{ role: "user", content: [text(" "), image("data:1"), text("")] },
+				answer,
+				{ role: "user", content: [text(""), text("go on")] },
+			]),
+		)) {
+			expect(messages["messages"]).toEqual([
+				{ role: "user", content: [{ type: "image_url", image_url: { url: "data:1" } }] },
+				{ role: "assistant", content: "ok" },
+				{ role: "user", content: "go on" },
+			]);
+		}
+	});
+
+	it("have the last one as it is, which is what the model is to answer", () => {
+		expect(openai([{ role: "user", content: [text(" ")] }])["messages"]).toEqual([{ role: "user", content: " " }]);
+		expect(openai([{ role: "user", content: [] }])["messages"]).toEqual([{ role: "user", content: "" }]);
+	});
+
 	it("have a single text as a string, media as blocks, and no reasoning of other models", () => {
 		expect(openai([{ role: "user", content: [text("a"), think("t")] }])["messages"]).toEqual([
 			{ role: "user", content: "a" },

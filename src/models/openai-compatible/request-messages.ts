@@ -6,7 +6,8 @@ import { toCallText } from "../requests/call-arguments.ts";
 import type { BodyFields, ChatFlavour, ChatSettings } from "./flavour.ts";
 
 /**
- * The system prompt and all messages. Tool messages contain text only: their media go into a user message after the
+ * The system prompt and all messages, without blank texts and what is empty without them: Kimi refuses a request for one
+ * of these anywhere in it. The last message is there in any case. Tool messages contain text only: their media go into a user message after the
  * last tool message, or to the beginning of the user message that follows anyway.
  */
 export function toRequestMessages(request: ModelRequest, settings: ChatSettings, flavour: ChatFlavour): BodyFields[] {
@@ -20,7 +21,7 @@ export function toRequestMessages(request: ModelRequest, settings: ChatSettings,
 		toolMedia = [];
 	};
 
-	for (const message of request.messages) {
+	for (const [index, message] of request.messages.entries()) {
 		switch (message.role) {
 			case "tool": {
 				const id = message.toolCallId ?? "";
@@ -31,14 +32,19 @@ export function toRequestMessages(request: ModelRequest, settings: ChatSettings,
 				if (media.length > 0) toolMedia.push({ type: "text", text: mediaLabel(id, media) }, ...media);
 				break;
 			}
-			case "user":
-				messages.push({ role: "user", content: toContent([...toolMedia, ...message.content], flavour) });
+			case "user": {
+				const content = toContent([...toolMedia, ...message.content], flavour);
 				toolMedia = [];
+				if (content !== "") messages.push({ role: "user", content });
+				else if (index === request.messages.length - 1) {
+					messages.push({ role: "user", content: joinTexts(message.content, "") });
+				}
 				break;
+			}
 			case "assistant":
 				sendToolMedia();
 				for (const call of message.toolCalls ?? []) toolNames.set(call.id, call.function.name);
-				messages.push(toAssistantMessage(message, settings, flavour));
+				if (!isEmpty(message)) messages.push(toAssistantMessage(message, settings, flavour));
 				break;
 			case "system":
 				sendToolMedia();
@@ -69,6 +75,15 @@ function toAssistantMessage(message: HistoryEntry, settings: ChatSettings, flavo
 	};
 }
 
+/** Whether an answer has neither text nor calls. */
+function isEmpty({ content, toolCalls = [] }: HistoryEntry): boolean {
+	return toolCalls.length === 0 && isBlank(joinTexts(content, ""));
+}
+
+function isBlank(text: string): boolean {
+	return text.trim() === "";
+}
+
 function toReasoning(message: HistoryEntry, settings: ChatSettings, flavour: ChatFlavour): BodyFields {
 	const key = flavour.reasoningKey(settings);
 	if (key === null) return {};
@@ -86,9 +101,11 @@ function toRequestToolCall(call: ToolCall): BodyFields {
 	return { id: call.id, type: "function", function: { name, arguments: toCallText(argumentsText) } };
 }
 
-/** A plain string where possible: every server accepts it. Reasoning is not content. */
+/** A plain string where possible: every server accepts it. Reasoning is not content, and blank texts are left out. */
 function toContent(parts: readonly ContentPart[], flavour: ChatFlavour): string | BodyFields[] {
-	const [first, ...rest] = parts.filter((part) => part.type !== "think");
+	const [first, ...rest] = parts
+		.filter((part) => part.type !== "think")
+		.filter((part) => part.type !== "text" || !isBlank(part.text));
 	if (first === undefined) return "";
 	if (first.type === "text" && rest.length === 0) return first.text;
 	return [first, ...rest].map((part) => toContentBlock(part, flavour));
