@@ -1,5 +1,6 @@
 // One session of the cluster, as a front end uses it: the same object whichever worker runs the session. When that worker
 // is lost or ends, the session is used at the next one, and attached clients go on after the last event that they have.
+import { never as neverAborts } from "../base/abort.ts";
 import { sleep, systemClock } from "../base/clock.ts";
 import { KernelError } from "../base/errors.ts";
 import type { Command, CommandType, CommandValues } from "../events/command.ts";
@@ -315,14 +316,14 @@ export class ClusterSession implements SessionApi {
 			try {
 				return await work(used);
 			} catch (thrown) {
-				const isRefused = thrown instanceof KernelError && isEnding(thrown.data);
-				const isCutOff = thrown instanceof KernelError && hasEnded(thrown.data);
-				if (isRefused || isCutOff) await this.#moveAway(used);
+				const data = thrown instanceof KernelError ? thrown.data : null;
+				const isRefused = isEnding(data);
+				if (isRefused || hasEnded(data)) await this.#moveAway(used);
 				else if (!isLoss(thrown, used.kernel)) throw thrown;
 				if (!isRefused && !mayRepeat) throw unknownOutcome(this.id);
 				if (performance.now() >= deadline) throw thrown;
 			}
-			await sleep(systemClock, retryPause, new AbortController().signal);
+			await sleep(systemClock, retryPause, neverAborts);
 		}
 	}
 
