@@ -1,21 +1,21 @@
 // Reads the simple commands of a script: their words, assignments and redirections, the programs that they run in turn,
 // and the scripts within words.
 import type { Command, forEachChild, HereDoc, ParsedScript, parse, Redirection, SyntaxNode } from "unbash";
-import { beginning } from "../../base/well-formed.ts";
 import type { Budget } from "./budget.ts";
 import { readBuiltin } from "./builtins.ts";
 import { NumberVariables } from "./number-variables.ts";
 import { type Directory, type Outcome, pathOf, stays } from "./outcome.ts";
 import type { Run } from "./run.ts";
-import type {
-	Assignment,
-	CommandReading,
-	Doubt,
-	Redirect,
-	ScriptPlace,
-	ScriptReading,
-	SimpleCommand,
-	Word,
+import {
+	type Assignment,
+	type CommandReading,
+	type Doubt,
+	type Redirect,
+	type ScriptPlace,
+	type ScriptReading,
+	type SimpleCommand,
+	shownPiece,
+	type Word,
 } from "./script.ts";
 import { decodeWord } from "./word.ts";
 import { computes, doubtOfPart, nestsDeeply, riskyVariable, setsRisky } from "./word-doubts.ts";
@@ -383,7 +383,7 @@ function expressionsOf(node: SyntaxNode): readonly string[] {
 }
 
 function doubtOf(why: string, text: string): Doubt {
-	return { why, text: beginning(text, 200) };
+	return { why, text: shownPiece(text) };
 }
 
 function forgetDirectory(reading: MutableReading): void {

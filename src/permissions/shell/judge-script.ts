@@ -2,7 +2,6 @@
 // asking beats allowing; a script is allowed only if each of its commands is.
 import { posix } from "node:path";
 import { createPace } from "../../base/pace.ts";
-import { beginning } from "../../base/well-formed.ts";
 import { type Budget, BudgetExceeded, createBudget, judgingTime } from "./budget.ts";
 import { Candidates, type Match } from "./command-match.ts";
 import { allows, type CommandPattern, hasHarmlessAssignments } from "./command-pattern.ts";
@@ -12,7 +11,14 @@ import { nameOf } from "./programs/program-name.ts";
 import { programInVariable } from "./programs/program-variables.ts";
 import { isReadOnly } from "./programs/read-only.ts";
 import { readsUnnamedFiles } from "./programs/unnamed-files.ts";
-import type { CommandReading, ScriptPlace, ScriptReading, SimpleCommand, Word } from "./script.ts";
+import {
+	type CommandReading,
+	type ScriptPlace,
+	type ScriptReading,
+	type SimpleCommand,
+	shownPiece,
+	type Word,
+} from "./script.ts";
 import { isShellOnly } from "./shell-only.ts";
 
 export interface ScriptRule {
@@ -88,7 +94,7 @@ export async function judgeScript<Rule extends ScriptRule>(
 		const elsewhere = findElsewhere(reading.commands, place);
 		if (elsewhere !== null) {
 			const why = "git runs in another directory, where the repository may have programs of its own";
-			return { decision: "ask", why, rule: null, text: cut(elsewhere.text) };
+			return { decision: "ask", why, rule: null, text: shownPiece(elsewhere.text) };
 		}
 		return await judgeAllowed(rules, place, reading, pieces);
 	} catch (error) {
@@ -148,17 +154,13 @@ function verdictOf<Rule extends ScriptRule>(
 	decision: "ask" | "deny",
 	{ rule, match, text }: Found<Rule>,
 ): ScriptVerdict<Rule> {
-	return { decision, why: `a rule matches the command ${match.form}`, rule, text: cut(text) };
+	return { decision, why: `a rule matches the command ${match.form}`, rule, text: shownPiece(text) };
 }
 
 function fileVerdict<Rule extends ScriptRule>(decision: "ask" | "deny", use: FileUse): ScriptVerdict<Rule> {
 	const what = use.operation === "read" ? "reads" : "writes";
 	const file = use.path === null ? "a file whose path is not certain" : use.path;
-	return { decision, why: `it ${what} ${file}`, rule: null, text: cut(use.text) };
-}
-
-function cut(text: string): string {
-	return beginning(text, 200);
+	return { decision, why: `it ${what} ${file}`, rule: null, text: shownPiece(use.text) };
 }
 
 interface JudgedFiles {
@@ -231,7 +233,7 @@ export function findHidden<Rule extends ScriptRule>(
 	for (const { command, inner } of commands) {
 		const exact = rules.allow.find(({ pattern }) => isExact(pattern) && allows(pattern, command));
 		const why = exact === undefined ? (inlineProgram(command, new Set()) ?? programInVariable(command)) : null;
-		if (why !== null) return { why, text: cut(command.text) };
+		if (why !== null) return { why, text: shownPiece(command.text) };
 		const found = findHidden(rules, inner?.commands ?? []);
 		if (found !== null) return found;
 	}
@@ -260,7 +262,7 @@ async function judgeAllowed<Rule extends ScriptRule>(
 		const allowance = allowanceOf(rules, place, reading);
 		if (allowance === null) {
 			if (isShellOnly(reading.command, place) && reading.inner === null) continue;
-			const text = cut(reading.command.text);
+			const text = shownPiece(reading.command.text);
 			return { decision: null, why: "no rule allows the command", rule: null, text };
 		}
 		found.push(allowance);

@@ -1,5 +1,6 @@
 // What a shell script would run, as data: simple commands with their words, assignments and redirections. Rules judge
 // this and never the text, as one text can be written in many ways.
+import { beginning } from "../../base/well-formed.ts";
 
 /** A word after quote removal, with its escapes decoded. */
 export type Word =
@@ -53,8 +54,13 @@ export interface CommandReading {
 export interface Doubt {
 	/** A clause without full stop, such as "the program is a variable". */
 	readonly why: string;
-	/** The piece of the script, cut to 200 characters. */
+	/** As `shownPiece` gives it. */
 	readonly text: string;
+}
+
+/** A piece of a script as doubts and verdicts show it: at most 200 characters. */
+export function shownPiece(text: string): string {
+	return beginning(text, 200);
 }
 
 export interface ScriptReading {
