@@ -1,5 +1,5 @@
 // Assembles the streamed parts of one model answer: its content, and each tool call as soon as it is complete.
-import type { ContentPart, ToolCall } from "../events/content.ts";
+import { type ContentPart, isBlankText, type ToolCall } from "../events/content.ts";
 import { withArguments } from "../events/delta-merger.ts";
 import type { ModelPart } from "../models/model.ts";
 
@@ -65,9 +65,7 @@ export function createAssembly(): Assembly {
 		isEmpty() {
 			if (toolCalls.length > 0) return false;
 			const thinks = content.some((part) => part.type === "think");
-			const speaks = content.some(
-				(part) => part.type !== "think" && !(part.type === "text" && part.text.trim() === ""),
-			);
+			const speaks = content.some((part) => part.type !== "think" && !isBlankText(part));
 			return content.length === 0 || (thinks && !speaks);
 		},
 	};

@@ -166,6 +166,11 @@ export function isMedia(part: ContentPart): part is MediaPart {
 	return part.type !== "text" && part.type !== "think";
 }
 
+/** Whether it is a text with nothing to read, which many providers refuse. */
+export function isBlankText(part: ContentPart): boolean {
+	return part.type === "text" && part.text.trim() === "";
+}
+
 /** The medium of a part. */
 export function readMedia(part: MediaPart): { readonly kind: MediaKind; readonly url: string } {
 	switch (part.type) {

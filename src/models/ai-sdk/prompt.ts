@@ -6,7 +6,7 @@ import type {
 	LanguageModelV3ToolResultOutput,
 	LanguageModelV3ToolResultPart,
 } from "@ai-sdk/provider";
-import { type ContentPart, isMedia, joinTexts } from "../../events/content.ts";
+import { type ContentPart, isBlankText, isMedia, joinTexts } from "../../events/content.ts";
 import type { HistoryEntry } from "../../events/conversation.ts";
 import type { ModelRequest, ToolSpecification } from "../model.ts";
 import { toCallInput } from "../requests/call-arguments.ts";
@@ -83,7 +83,7 @@ function toUserMessage(parts: readonly ContentPart[]): UserMessage {
 	const content: UserMessage["content"] = [];
 	for (const part of parts) {
 		if (part.type === "text") {
-			if (!isBlank(part.text)) content.push({ type: "text", text: part.text });
+			if (!isBlankText(part)) content.push({ type: "text", text: part.text });
 		} else if (part.type !== "think") content.push(toUserMedia(part));
 	}
 	return { role: "user", content };
@@ -94,7 +94,7 @@ function toAssistantMessage(message: HistoryEntry, ids: CallIds, rules: PromptRu
 	const content: AssistantMessage["content"] = [];
 	for (const part of message.content) {
 		if (part.type === "text") {
-			if (!isBlank(part.text)) content.push({ type: "text", text: part.text });
+			if (!isBlankText(part)) content.push({ type: "text", text: part.text });
 		} else if (part.type === "think") {
 			const seal = readSeal(memory, part.encrypted);
 			const options = toProviderOptions(memory, seal?.retained ?? {});
@@ -126,11 +126,7 @@ function toOutput(parts: readonly ContentPart[]): LanguageModelV3ToolResultOutpu
 		type: "content",
 		value: parts.flatMap((part) => {
 			if (isMedia(part)) return [toResultMedia(part)];
-			return part.type === "text" && !isBlank(part.text) ? [{ type: "text" as const, text: part.text }] : [];
+			return part.type === "text" && !isBlankText(part) ? [{ type: "text" as const, text: part.text }] : [];
 		}),
 	};
-}
-
-function isBlank(text: string): boolean {
-	return text.trim() === "";
 }

@@ -1,5 +1,5 @@
 // Converts the conversation to the messages of a chat completion.
-import { type ContentPart, isMedia, joinTexts, type ToolCall } from "../../events/content.ts";
+import { type ContentPart, isBlankText, isMedia, joinTexts, type ToolCall } from "../../events/content.ts";
 import type { HistoryEntry } from "../../events/conversation.ts";
 import type { ModelRequest } from "../model.ts";
 import { toCallText } from "../requests/call-arguments.ts";
@@ -7,8 +7,8 @@ import type { BodyFields, ChatFlavour, ChatSettings } from "./flavour.ts";
 
 /**
  * The system prompt and all messages, without blank texts and what is empty without them: Kimi refuses a request for one
- * of these anywhere in it. The last message is there in any case. Tool messages contain text only: their media go into a user message after the
- * last tool message, or to the beginning of the user message that follows anyway.
+ * of these anywhere in it. The last message is there in any case. Tool messages contain text only: their media go into a
+ * user message after the last tool message, or to the beginning of the user message that follows anyway.
  */
 export function toRequestMessages(request: ModelRequest, settings: ChatSettings, flavour: ChatFlavour): BodyFields[] {
 	const messages: BodyFields[] = [];
@@ -77,11 +77,7 @@ function toAssistantMessage(message: HistoryEntry, settings: ChatSettings, flavo
 
 /** Whether an answer has neither text nor calls. */
 function isEmpty({ content, toolCalls = [] }: HistoryEntry): boolean {
-	return toolCalls.length === 0 && isBlank(joinTexts(content, ""));
-}
-
-function isBlank(text: string): boolean {
-	return text.trim() === "";
+	return toolCalls.length === 0 && content.every((part) => part.type !== "text" || isBlankText(part));
 }
 
 function toReasoning(message: HistoryEntry, settings: ChatSettings, flavour: ChatFlavour): BodyFields {
@@ -103,9 +99,7 @@ function toRequestToolCall(call: ToolCall): BodyFields {
 
 /** A plain string where possible: every server accepts it. Reasoning is not content, and blank texts are left out. */
 function toContent(parts: readonly ContentPart[], flavour: ChatFlavour): string | BodyFields[] {
-	const [first, ...rest] = parts
-		.filter((part) => part.type !== "think")
-		.filter((part) => part.type !== "text" || !isBlank(part.text));
+	const [first, ...rest] = parts.filter((part) => part.type !== "think").filter((part) => !isBlankText(part));
 	if (first === undefined) return "";
 	if (first.type === "text" && rest.length === 0) return first.text;
 	return [first, ...rest].map((part) => toContentBlock(part, flavour));
