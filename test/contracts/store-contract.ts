@@ -415,6 +415,16 @@ export function describeStoreContract(name: string, createSubject: () => Promise
 			expect((await reopen()).state()).toEqual(expected);
 		});
 
+		it("remains archived although it was interrupted before it had a context", async () => {
+			const session = await store.openOrCreate(workDir, id);
+			await session.commit({ events: [eventAt({ type: "step.started", n: 1 })] });
+			await session.commit({ state: { archivedAt: 1_700_000_000.5 } });
+			const again = await reopen();
+			expect(again.state().archivedAt).toBe(1_700_000_000.5);
+			await again.commit({ events: [eventAt({ type: "step.started", n: 2 })] }, { sync: true });
+			expect((await reopen()).state().archivedAt).toBe(1_700_000_000.5);
+		});
+
 		it("starts with an empty context where its file is gone, and with the events and the title that remain", async () => {
 			const session = await store.openOrCreate(workDir, id);
 			await session.commit({ events: [eventAt({ type: "step.started", n: 1 })] });

@@ -3,6 +3,12 @@ import type { Breakage } from "../breakage.ts";
 
 export const store: readonly Breakage[] = [
 	{
+		name: "a session that was interrupted before it had a context is archived no more",
+		file: "store/disk/state-file.ts",
+		find: "...initialState(), customTitle, archivedAt,",
+		replace: "...initialState(), customTitle,",
+	},
+	{
 		name: "the lease is not looked at before a write",
 		file: "store/disk/session-beginning.ts",
 		find: "await begin();\n\t\tawait lease?.check();",

@@ -130,7 +130,7 @@ describe("state.json", () => {
 		});
 	});
 
-	it("uses only the title for a session that starts afresh, and preserves the other keys", async () => {
+	it("uses the title, and no mode, for a session that starts afresh, and preserves the other keys", async () => {
 		await put("state.json", { approval: { yolo: true }, plan_mode: true, custom_title: "Kept", colour: "red" });
 		const state = await open(createMemoryLog(), true);
 		expect(state.state()).toEqual({ ...initialState(), customTitle: "Kept" });

@@ -64,6 +64,11 @@ export function initialState(): SessionState {
 	return toState(defaults());
 }
 
+/** The state of a session that was stopped before it had a context: what clients decided about it; the rest begins afresh. */
+export function withoutContext({ customTitle, archivedAt, creationOptions, forkedFrom }: SessionState): SessionState {
+	return { ...initialState(), customTitle, archivedAt, creationOptions, forkedFrom };
+}
+
 /** Plain file names without extension: others would lead out of the directory of the plans. */
 const slugPattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
 
@@ -125,11 +130,6 @@ function withChange(base: Stored, { archivedAt, creationOptions, forkedFrom }: P
 	const made = creationOptions === undefined ? {} : { made_with: creationOptions };
 	const forked = forkedFrom === undefined ? {} : { forked_from: forkedFrom };
 	return { ...base, ...archive, ...made, ...forked };
-}
-
-/** What a session without a context has of its state: the rest begins afresh. */
-function adopted({ customTitle, creationOptions, forkedFrom }: SessionState): Partial<SessionState> {
-	return { customTitle, creationOptions, forkedFrom };
 }
 
 /** Null when the bytes are not JSON of this shape. */
@@ -217,8 +217,8 @@ export interface StateFileOptions {
 	readonly log: Log;
 	readonly directory: string;
 	/**
-	 * A session that starts afresh adopts only the title and the creation options it finds: it may have been stopped
-	 * before it had a context. Foreign keys are preserved.
+	 * Whether the session starts afresh: it may have been stopped before it had a context. See `withoutContext`. Foreign keys
+	 * are preserved.
 	 */
 	readonly fresh: boolean;
 	/** What the journal has and the file may lack. */
@@ -251,7 +251,7 @@ export async function openStateFile({
 	for (const key of fresh ? [] : droppedKeys(known)) {
 		log.warn("what the session state says cannot be a path and is dropped", { path: statePath, key });
 	}
-	let current = fresh ? { ...initialState(), ...adopted(found) } : found;
+	let current = fresh ? withoutContext(found) : found;
 	/** What was changed since the state was taken that is being saved. */
 	let since: Partial<SessionState> = {};
 	/** What was not saved. */

@@ -4,7 +4,7 @@ import { randomUUID } from "node:crypto";
 import { KernelError } from "../../base/errors.ts";
 import type { ContextRow } from "../../events/conversation.ts";
 import { type AgentEvent, eventDeclarations } from "../../events/event.ts";
-import { initialState } from "../disk/state-file.ts";
+import { initialState, withoutContext } from "../disk/state-file.ts";
 import { checkSessionId, toWorkDir } from "../disk/work-dir.ts";
 import { RunningSummary } from "../journal-summary.ts";
 import { toPage } from "../session-page.ts";
@@ -139,11 +139,7 @@ export function createMemoryStore(): SessionStore {
 		places: Map<string, Map<string, MemorySession>> = workDirs,
 	): StoredSession => {
 		let persisted = found ?? createMemorySession();
-		// A session that starts afresh adopts only the title.
-		if (!persisted.hasContext) {
-			const { customTitle, forkedFrom } = persisted.state;
-			persisted.state = { ...initialState(), customTitle, forkedFrom };
-		}
+		if (!persisted.hasContext) persisted.state = withoutContext(persisted.state);
 		let closed = false;
 		const place = `${workDir}/${id}`;
 		openings.set(place, (openings.get(place) ?? 0) + 1);

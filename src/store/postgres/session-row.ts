@@ -1,7 +1,7 @@
 // The row of a session: reading it, and taking the right to write it.
 import * as v from "valibot";
 import { KernelError } from "../../base/errors.ts";
-import { initialState } from "../disk/state-file.ts";
+import { initialState, withoutContext } from "../disk/state-file.ts";
 import { fromStateRecord } from "../record.ts";
 import type { SessionState } from "../session-store.ts";
 import type { Database } from "./database.ts";
@@ -87,12 +87,11 @@ export async function takeSession(
 	return { holder: found.holder ?? "" };
 }
 
-/** The state in the row. One without a context starts afresh, and has only what was decided when it was made. */
+/** The state in the row. */
 export function toRowState(row: SessionRow): SessionState {
-	const stored = { ...initialState(), ...parseState(row.state) };
-	const { creationOptions, forkedFrom } = stored;
-	const retained = row.has_context ? stored : { ...initialState(), creationOptions, forkedFrom };
-	return { ...retained, customTitle: row.custom_title, archivedAt: row.has_context ? row.archived_at : null };
+	const columns = { customTitle: row.custom_title, archivedAt: row.archived_at };
+	const stored = { ...initialState(), ...parseState(row.state), ...columns };
+	return row.has_context ? stored : withoutContext(stored);
 }
 
 function parseState(text: string | null): Partial<SessionState> {
