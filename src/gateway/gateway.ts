@@ -125,7 +125,7 @@ class Visits {
 	constructor(options: GatewayOptions) {
 		this.#options = options;
 		const { sessions, queues: store, clock, log } = options;
-		this.#queues = new PromptQueues({ sessions, store, newId: randomUUID, now: () => clock.now(), log });
+		this.#queues = new PromptQueues({ sessions, store, newId: randomUUID, clock, log });
 		this.#call = createMethods({ ...options, queues: this.#queues });
 		this.#calls = new RpcRequests({
 			...options,

@@ -4,6 +4,7 @@ import { describe, expect, it, vi } from "vitest";
 import type { StreamMessage } from "../../test/support/gateway/gateway-client.ts";
 import { isEvent } from "../../test/support/gateway/gateway-client.ts";
 import { createGateway } from "../../test/support/gateway/gateway-subject.ts";
+import { createFakeClock } from "../../test/support/host/campaign-clock.ts";
 import { attachReader } from "../../test/support/protocol/event-reader.ts";
 import { createHost } from "../../test/support/sessions/session-host.ts";
 import { createMemoryFiles } from "../../test/support/store/memory-files.ts";
@@ -171,7 +172,13 @@ describe("PromptQueues", () => {
 			read: async () => [prompt("a", "x"), prompt("b", "x".repeat(20 * 1024 * 1024))],
 			write: async () => {},
 		};
-		const queues = new PromptQueues({ sessions: host, store, newId: () => "q", now: () => 0, log: silentLog });
+		const queues = new PromptQueues({
+			sessions: host,
+			store,
+			newId: () => "q",
+			clock: createFakeClock(),
+			log: silentLog,
+		});
 		await expect(queues.change("s", "a", "x".repeat(15 * 1024 * 1024))).rejects.toMatchObject({ code: "overloaded" });
 		await queues.change("s", "a", "changed");
 		expect((await queues.list("s")).prompts[0]).toMatchObject({ id: "a", input: "changed" });
@@ -181,7 +188,13 @@ describe("PromptQueues", () => {
 		const { host } = await createHost();
 		const read = vi.fn(async () => []);
 		const store = { read, write: async () => {} };
-		const queues = new PromptQueues({ sessions: host, store, newId: () => "q", now: () => 0, log: silentLog });
+		const queues = new PromptQueues({
+			sessions: host,
+			store,
+			newId: () => "q",
+			clock: createFakeClock(),
+			log: silentLog,
+		});
 		const shown = createDeferred<ShownQueue>();
 		const stop = queues.watch("s", shown.resolve);
 		expect(await shown.promise).toEqual({ prompts: [], failure: null });
@@ -199,12 +212,89 @@ describe("PromptQueues", () => {
 		release();
 		const read = vi.fn(async () => []);
 		const store = { read, write: async () => {} };
-		const queues = new PromptQueues({ sessions: host, store, newId: randomUUID, now: () => 0, log: silentLog });
+		const queues = new PromptQueues({
+			sessions: host,
+			store,
+			newId: randomUUID,
+			clock: createFakeClock(),
+			log: silentLog,
+		});
 		await queues.add(session.id, "text: one", []);
 		await client.event("turn.ended");
 		await nextTurn();
 		await queues.list(session.id);
 		expect(read).toHaveBeenCalledTimes(2);
+	});
+});
+
+describe("a queue whose session's events cannot be read", () => {
+	/** A turn runs that waits for the client's hook, and a prompt waits for its end. */
+	async function createBroken() {
+		const { host } = await createHost();
+		const handle = await host.create(plainRequest);
+		const { session } = handle;
+		const watching = await attachReader(session);
+		const holding = await attachReader(session, { hooks: [hook] });
+		await handle.startTurn("text: first");
+		await holding.event("interaction.requested");
+
+		let broken = createDeferred<never>();
+		let failures = 0;
+		const attach = session.attach.bind(session);
+		vi.spyOn(session, "attach").mockImplementation(async (options) => {
+			const attachment = await attach(options);
+			const events = attachment.events[Symbol.asyncIterator]();
+			const next = async () => {
+				failures -= 1;
+				if (failures >= 0) throw new Error("the disk does not answer");
+				return await Promise.race([events.next(), broken.promise]);
+			};
+			return { ...attachment, events: { [Symbol.asyncIterator]: () => ({ next }) } };
+		});
+		const clock = createFakeClock();
+		const store = { read: async () => [], write: async () => {} };
+		const queues = new PromptQueues({ sessions: host, store, newId: randomUUID, clock, log: silentLog });
+		await queues.add(session.id, "text: second", []);
+		return {
+			session,
+			holding,
+			watching,
+			queues,
+			/** The events cannot be read any more, nor those of so many later attachments. */
+			breakEvents(later: number) {
+				failures = later;
+				broken.promise.catch(() => {});
+				broken.reject(new Error("the disk does not answer"));
+				broken = createDeferred();
+			},
+			/** Lets the time pass after which the queue tries again. */
+			async tryAgain(milliseconds: number) {
+				while (clock.waiting() === 0) await nextTurn();
+				clock.advance(milliseconds);
+			},
+		};
+	}
+
+	it("sends what waits although the turn finished meanwhile", async () => {
+		const { session, holding, watching, queues, breakEvents, tryAgain } = await createBroken();
+		breakEvents(1);
+		holding.attachment.close();
+		await watching.event("turn.ended");
+		await tryAgain(1000);
+		await tryAgain(2000);
+		expect(await watching.event("turn.started", 2)).toMatchObject({ body: { input: "text: second" } });
+		await watching.event("turn.ended", 2);
+		expect(await queues.list(session.id)).toEqual({ prompts: [], failure: null });
+	});
+
+	it("sends nothing after a turn that was stopped meanwhile", async () => {
+		const { session, queues, breakEvents, tryAgain } = await createBroken();
+		breakEvents(0);
+		await session.send({ type: "turn.cancel" });
+		await session.idle();
+		await tryAgain(1000);
+		expect(await queues.list(session.id)).toMatchObject({ prompts: [{ input: "text: second" }], failure: null });
+		expect(session.turnId).toBeNull();
 	});
 });
 

@@ -1,7 +1,9 @@
 // The prompts that wait for the end of a turn: every client of a session sees and changes the same ones. A turn that
 // finishes is followed by the next one; after a turn that failed or was stopped they wait until a person sends one.
+import type { Clock } from "../base/clock.ts";
 import { KernelError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
+import type { Cursor } from "../events/event.ts";
 import type { Attachment, SessionHandle, SessionsApi } from "../kernel/api.ts";
 import { type PromptFile, withFiles } from "./files.ts";
 import type { QueuedPrompt, QueueStore } from "./queue-store.ts";
@@ -9,6 +11,10 @@ import type { QueuedPrompt, QueueStore } from "./queue-store.ts";
 /** Prompts that wait for one session, and characters of all of them with their files. */
 export const queueLimit = 50;
 const queueSize = 32 * 1024 * 1024;
+
+/** Milliseconds until a session is followed again whose events could not be read: doubled with each failure. */
+const firstPause = 1000;
+const longestPause = 60_000;
 
 /** A prompt as clients are shown it: of its files the names. */
 interface ShownPrompt {
@@ -29,7 +35,7 @@ interface QueueParts {
 	readonly sessions: SessionsApi;
 	readonly store: QueueStore;
 	readonly newId: () => string;
-	readonly now: () => number;
+	readonly clock: Clock;
 	readonly log: Log;
 }
 
@@ -117,6 +123,13 @@ class SessionQueue {
 	#pending = 0;
 	/** The session, while its turns have to be followed. */
 	#following: { readonly handle: SessionHandle; readonly attachment: Attachment } | null = null;
+	/** The last event that was read; null where none after the next attachment has been missed. */
+	#seen: Cursor | null = null;
+	/** Milliseconds. */
+	#pause = firstPause;
+	/** Withdraws the next try to follow the session again; null when none is to come. */
+	#withdraw: (() => void) | null = null;
+	#isClosed = false;
 
 	/** `onIdle` is called each time that there is nothing to be remembered of it any more. */
 	constructor(sessionId: string, parts: QueueParts, onIdle: () => void) {
@@ -176,7 +189,7 @@ class SessionQueue {
 		if (this.#prompts.some((each) => each.id === id)) return { id };
 		// Wrong files are refused now, and not when nobody is there any more.
 		withFiles(input, files);
-		const prompt: QueuedPrompt = { id, input, files: [...files], at: this.#parts.now() };
+		const prompt: QueuedPrompt = { id, input, files: [...files], at: this.#parts.clock.now() };
 		if (this.#prompts.length >= queueLimit) {
 			throw new KernelError("overloaded", `At most ${queueLimit} prompts wait for a session; remove one.`);
 		}
@@ -220,6 +233,8 @@ class SessionQueue {
 	}
 
 	close(): void {
+		this.#isClosed = true;
+		this.#withdraw?.();
 		this.#following?.attachment.close();
 	}
 
@@ -253,8 +268,10 @@ class SessionQueue {
 				approves: false,
 				hooks: null,
 				flow: "droppable",
+				...(this.#seen === null ? {} : { after: this.#seen }),
 			});
 			this.#following = { handle, attachment };
+			this.#seen ??= attachment.snapshot.cursor;
 			void this.#read(attachment, handle);
 		} catch (thrown) {
 			handle.release();
@@ -264,10 +281,15 @@ class SessionQueue {
 	}
 
 	async #read(attachment: Attachment, handle: SessionHandle): Promise<void> {
+		/** What comes again up to this number: which of its turns ended unseen is not known. */
+		let repeated = 0;
 		try {
 			for await (const batch of attachment.events) {
-				for (const { body, agentPath } of batch) {
-					if (body.type !== "turn.ended" || agentPath.length > 0) continue;
+				for (const { body, agentPath, epoch, seq } of batch) {
+					this.#pause = firstPause;
+					if (seq !== undefined) this.#seen = { epoch, seq };
+					if (body.type === "session.reset") repeated = attachment.snapshot.cursor.seq;
+					if (body.type !== "turn.ended" || agentPath.length > 0 || (seq ?? 0) <= repeated) continue;
 					const isFinished = body.outcome?.status === "finished";
 					this.inOrder(async () => {
 						if (isFinished) await this.#sendFirst();
@@ -278,10 +300,31 @@ class SessionQueue {
 		} catch (error) {
 			this.#note(error);
 		} finally {
-			if (this.#following?.attachment === attachment) this.#following = null;
+			const isWanted = this.#following?.attachment === attachment;
+			if (isWanted) this.#following = null;
 			handle.release();
+			if (isWanted) this.#followLater();
 			this.#reportIdle();
 		}
+	}
+
+	/** Follows the session again, for the prompts that wait: a turn may have ended meanwhile. */
+	#followLater(): void {
+		if (this.#isClosed || this.#withdraw !== null) return;
+		const pause = this.#pause;
+		this.#pause = Math.min(pause * 2, longestPause);
+		const follow = async () => {
+			if (this.#prompts.length > 0) await this.#follow();
+		};
+		const tryAgain = () => {
+			this.#withdraw = null;
+			this.inOrder(follow).catch((error) => {
+				this.#note(error);
+				// It is nobody's any more, or another process has it.
+				if (!(error instanceof KernelError) || !["session-not-found", "busy"].includes(error.code)) this.#followLater();
+			});
+		};
+		this.#withdraw = this.#parts.clock.after(pause, tryAgain, true);
 	}
 
 	async #sendFirst(): Promise<void> {
@@ -309,6 +352,7 @@ class SessionQueue {
 		const isLeft = async () => this.#watchers.size === 0 && (await following.handle.session.snapshot()).turnId === null;
 		if (this.#prompts.length > 0 && !(await isLeft())) return;
 		this.#following = null;
+		this.#seen = null;
 		following.attachment.close();
 	}
 

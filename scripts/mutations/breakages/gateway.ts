@@ -3,6 +3,12 @@ import type { Breakage } from "../breakage.ts";
 
 export const gateway: readonly Breakage[] = [
 	{
+		name: "prompts wait for ever once the events of their session could not be read",
+		file: "gateway/prompt-queues.ts",
+		find: "if (isWanted) this.#followLater();",
+		replace: "",
+	},
+	{
 		name: "half a request holds up the end of the gateway",
 		file: "gateway/http-server.ts",
 		find: "if (!awaited.has(socket)) socket.destroy();",
