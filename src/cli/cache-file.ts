@@ -1,5 +1,5 @@
 // Files in the user's cache directory.
-import { mkdirSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 
 /** Replaces a file that only its owner can read. A failure is not reported: without a cache the program is only slower. */
@@ -11,6 +11,16 @@ export function writeCacheFile(file: string, data: string | Buffer): void {
 		renameSync(temporary, file);
 	} catch {
 		// Read-only home or full disk: nothing to report, nothing lost.
+		removeIfThere(temporary);
+	}
+}
+
+/** A disk that is full has room for names: without this each start would leave some. */
+function removeIfThere(file: string): void {
+	try {
+		rmSync(file, { force: true });
+	} catch {
+		// The directory cannot be written: then there is no such file.
 	}
 }
 
