@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { fileFailureText } from "./file-failure.ts";
+import { fileFailureReason, fileFailureText } from "./file-failure.ts";
 
 const failure = (code: string, path?: string) =>
 	Object.assign(new Error(`${code}: refused, open '${path}'`), { code, ...(path === undefined ? {} : { path }) });
@@ -19,4 +19,11 @@ it("leaves other errors alone", () => {
 	expect(fileFailureText(failure("EACCES"))).toBe("EACCES: refused, open 'undefined'");
 	expect(fileFailureText(new Error("no"))).toBe("no");
 	expect(fileFailureText("no")).toBe("no");
+});
+
+it("says why and what to do after words that name the file", () => {
+	const full = "no space is left on the disk (ENOSPC). Free some space there, then try again.";
+	expect(fileFailureReason(failure("ENOSPC"))).toBe(full);
+	expect(fileFailureReason(failure("ENOSPC", "/a"))).toBe(full);
+	expect(fileFailureReason(failure("ELOOP", "/a"))).toBe("ELOOP: refused, open '/a'");
 });

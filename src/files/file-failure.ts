@@ -28,10 +28,19 @@ const reasons: ReadonlyMap<string, Reason> = new Map([
  */
 export function fileFailureText(thrown: unknown): string {
 	const place = isSystemError(thrown) && "path" in thrown && typeof thrown.path === "string" ? thrown.path : null;
+	const reason = knownReason(thrown);
+	return place === null || reason === null ? errorText(thrown) : `${withoutTemporary(place)} cannot be used: ${reason}`;
+}
+
+/** The same after words that already name the file: why, and what to do. */
+export function fileFailureReason(thrown: unknown): string {
+	return knownReason(thrown) ?? errorText(thrown);
+}
+
+function knownReason(thrown: unknown): string | null {
 	const code = systemErrorCode(thrown) ?? "";
 	const reason = reasons.get(code);
-	if (place === null || reason === undefined) return errorText(thrown);
-	return `${withoutTemporary(place)} cannot be used: ${reason.why} (${code}). ${reason.advice}`;
+	return reason === undefined ? null : `${reason.why} (${code}). ${reason.advice}`;
 }
 
 function withoutTemporary(place: string): string {

@@ -138,7 +138,10 @@ describe("a share directory that cannot be written at all", () => {
 		const types = lines.flatMap(({ params }) => params?.type ?? []);
 		expect(types.filter((type) => type !== "TurnEnd")).toEqual([]);
 		expect(lines.slice(1).flatMap(({ error }) => error ?? [])).toEqual(
-			[0, 1].map(() => ({ code: -32603, message: expect.stringContaining(`${shareDir}/kimi.json: EROFS`) })),
+			[0, 1].map(() => ({
+				code: -32603,
+				message: expect.stringContaining(`${shareDir}/kimi.json: the file system is read-only (EROFS)`),
+			})),
 		);
 	});
 });

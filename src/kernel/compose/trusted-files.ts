@@ -1,9 +1,11 @@
 // The permission files of projects that a person trusts, by the hash of their content: a file that was changed is
 // trusted no longer.
+
 import path from "node:path";
 import * as v from "valibot";
 import type { Clock } from "../../base/clock.ts";
-import { errorText, KernelError } from "../../base/errors.ts";
+import { KernelError } from "../../base/errors.ts";
+import { fileFailureReason } from "../../files/file-failure.ts";
 import { withLock } from "../../files/path-lock.ts";
 import type { Files } from "../../files/port.ts";
 
@@ -41,7 +43,7 @@ export async function trustFile(
 			await files.replace(target, `${JSON.stringify(changed, null, "\t")}\n`, { mode: 0o600, sync: true });
 		});
 	} catch (thrown) {
-		throw new KernelError("storage-failed", `Cannot use ${target}: ${errorText(thrown)}`, { cause: thrown });
+		throw new KernelError("storage-failed", `Cannot use ${target}: ${fileFailureReason(thrown)}`, { cause: thrown });
 	}
 }
 

@@ -1,6 +1,7 @@
 // The kernel: creates and opens sessions, owns them while they are loaded, and closes them all at the end.
+
 import path from "node:path";
-import { errorText, isSystemError, KernelError } from "../../base/errors.ts";
+import { isSystemError, KernelError } from "../../base/errors.ts";
 import { type Log, undo } from "../../base/log.ts";
 import { createSharedRuns } from "../../base/shared-run.ts";
 import type { Configuration } from "../../config/configuration.ts";
@@ -8,6 +9,7 @@ import type { AgentDefinition } from "../../definitions/agent-definition.ts";
 import { loadSkillText } from "../../definitions/skill.ts";
 import { discoverSkills, type SkillSet } from "../../definitions/skill-discovery.ts";
 import type { AgentEvent } from "../../events/event.ts";
+import { fileFailureReason } from "../../files/file-failure.ts";
 import type { Files } from "../../files/port.ts";
 import type { ServerPool } from "../../mcp/server-pool.ts";
 import { isBroadGrant } from "../../permissions/former-grants.ts";
@@ -154,7 +156,7 @@ export class Kernel {
 		const directory = path.resolve(named);
 		const { files } = this.#parts.hostServices;
 		const unreadable = (thrown: unknown) => {
-			throw invalidInput(`${what} ${directory} cannot be read: ${errorText(thrown)}`, thrown);
+			throw invalidInput(`${what} ${directory} cannot be read: ${fileFailureReason(thrown)}`, thrown);
 		};
 		const status = await files.status(directory).catch(unreadable);
 		if (status === null) throw invalidInput(`${what} ${directory} does not exist.`);

@@ -191,7 +191,7 @@ describe("a failing disk", () => {
 		expect(failing.effects).toEqual([]);
 		await expect(session.commit({ context: { kind: "append", rows: [promptRow] } })).rejects.toMatchObject({
 			code: "storage-failed",
-			message: expect.stringContaining("kimi.json: EACCES"),
+			message: expect.stringContaining("kimi.json: you have no permission (EACCES)"),
 		});
 		await session.close();
 	});
