@@ -84,7 +84,7 @@ run, no session is created.`,
 	"session/history": `Returns the context of a session as its model has it, or a page of it. The system prompt is first. Messages that a compaction
 replaced are missing.`,
 	"SessionHistoryParams.session_id": "The session.",
-	"SessionHistoryParams.offset": "How many messages to skip, from the first.",
+	"SessionHistoryParams.offset": "How many messages to skip, from the first; null for none.",
 	"SessionHistoryParams.limit": "Maximum number; null for all.",
 	"SessionHistoryResult.session_id": "The session.",
 	"SessionHistoryResult.message_count": "Total number of messages.",

@@ -92,8 +92,8 @@ it("labels and the history of an archived session are there in a later process",
 	await end(second);
 	const third = serve(stage);
 	await ask(third, "hello", "capabilities/get");
-	const history = await answer(third, "history", "session/history", { session_id });
-	expect(history.result).toMatchObject({ session_id, message_count: 3 });
+	const history = await answer(third, "history", "session/history", { session_id, offset: null, limit: null });
+	expect(history.result).toMatchObject({ session_id, message_count: 3, offset: 0, limit: 100 });
 	expect((await answer(third, "again", "session/read", { session_id })).error).toMatchObject({ code: -32001 });
 	await end(third);
 });

@@ -271,7 +271,8 @@ export class SessionMethods {
 		return options.find((option) => option.name === model && option.provider === provider);
 	}
 
-	#history({ session_id: id, offset, limit: wanted }: SessionHistoryParams): Promise<SessionHistory> {
+	#history({ session_id: id, offset: skipped, limit: wanted }: SessionHistoryParams): Promise<SessionHistory> {
+		const offset = skipped ?? 0;
 		const codec = this.#sessions.client.codec();
 		const { isContract } = codec;
 		const limit = wanted ?? (isContract ? standardPage : null);

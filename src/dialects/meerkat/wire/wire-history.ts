@@ -4,8 +4,8 @@ import { count, nullish, params, plainObject, sessionId } from "./schema.ts";
 
 export const sessionHistoryParamsSchema = params({
 	session_id: sessionId,
-	/** Messages to skip, from the first. */
-	offset: v.optional(count, 0),
+	/** Messages to skip, from the first; null for none. */
+	offset: nullish(count),
 	/** The most messages to return; null for all in the first protocol, for 100 in the contract, which allows 1000. */
 	limit: nullish(count),
 });
