@@ -89,6 +89,44 @@ describe("a confinement that cannot be applied", () => {
 	});
 });
 
+describe.runIf(hasSandbox())("variables by which programs load code", () => {
+	/** No program could load it. */
+	const breakLibrary = async () => await writeFile(path.join(work, "libcap.so.2"), "written by a command");
+	const echo = async (environment: Record<string, string>, input?: string) =>
+		await createProcesses({ contain: "off" }).run(
+			{
+				file: "/bin/sh",
+				arguments: ["-c", 'echo "$LD_LIBRARY_PATH|$BASH_ENV"'],
+				workDir: work,
+				environment: { PATH: systemPath, ...environment },
+				outputLimit: 10_000,
+				confinement: confinement(),
+				...(input === undefined ? {} : { input }),
+			},
+			never,
+		);
+
+	it.each([undefined, "input"])(
+		"are given to the command, and not to bwrap, which is not confined: %s",
+		async (input) => {
+			await breakLibrary();
+			// The empty part stands for the work directory, which is bwrap's own too.
+			for (const places of ["/nowhere/it's:", work]) {
+				const { ended, output } = await echo({ LD_LIBRARY_PATH: places, BASH_ENV: "x y" }, input);
+				expect(ended).toEqual({ kind: "exited", exitCode: 0 });
+				expect(output).toBe(`${places}|x y\n`);
+			}
+		},
+	);
+
+	it("lead no shell of ours to what a command wrote", async () => {
+		await writeFile(path.join(work, "start"), "echo written by a command >&2; exit 3");
+		// A variable that not every shell supports makes us use bash.
+		const { ended } = await echo({ "BASH_FUNC_f%%": "() { :; }", BASH_ENV: path.join(work, "start") });
+		expect(ended).toEqual({ kind: "exited", exitCode: 0 });
+	});
+});
+
 describe("the mounts", () => {
 	const argumentsOf = (extra: Partial<Confinement>): string => {
 		const prepared = prepareConfinement(confinement(extra), filterDescriptor);

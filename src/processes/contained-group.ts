@@ -29,6 +29,7 @@ import {
 	ownProcesses,
 	statusDescriptor,
 	toBubblewrapArguments,
+	withoutLoading,
 } from "./containment.ts";
 import type { RunRequest } from "./port.ts";
 import { isLiving, livingMembers } from "./process-table.ts";
@@ -83,7 +84,7 @@ function spawnContained(
 	confined: ConfinedStart | null,
 ): ChildProcess {
 	const { confinement } = request;
-	const environment = childEnvironment(request, marker);
+	const environment = withoutLoading(childEnvironment(request, marker));
 	return spawn(containment.bubblewrap, toBubblewrapArguments(file, request, confined), {
 		cwd: request.workDir,
 		env: confinement === undefined ? environment : { ...environment, ...proxyVariables(confinement) },

@@ -83,17 +83,17 @@ const channelDescriptor = 9;
  * until it is released, so that remaining writers may finish. A shell distinguishes a signal from an exit code above
  * 128 only in the message it prints, and its stderr is the status pipe (the redirections are made in a subshell, so
  * that this holds while it waits). It survives the signals sent to the group; handlers, other than ignored signals, are
- * not inherited.
+ * not inherited. `preparation` is for the command alone.
  */
-const script = `
+const toScript = (preparation: string): string => `
 trap : HUP INT QUIT TERM USR1 USR2 ALRM PIPE
 input=$1
 shift
 echo started >&2
 if [ "$input" = input ]; then
-	(exec "$@" <&3 >&4 2>&5 3<&- 4>&- 5>&- 6>&- 7<&-)
+	(${preparation}exec "$@" <&3 >&4 2>&5 3<&- 4>&- 5>&- 6>&- 7<&-)
 else
-	(exec "$@" </dev/null >&4 2>&5 4>&- 5>&- 6>&- 7<&-)
+	(${preparation}exec "$@" </dev/null >&4 2>&5 4>&- 5>&- 6>&- 7<&-)
 fi
 code=$?
 exec 3<&- 4>&- 5>&-
@@ -123,6 +123,26 @@ function chooseShell(environment: RunRequest["environment"], confined: ConfinedS
 	return (isPlain && closesFew) || !isProgram("/bin/bash") ? "/bin/sh" : "/bin/bash";
 }
 
+/**
+ * Variables that make a program load code before it does anything itself. bwrap is not confined, and what runs inside before
+ * the command has our descriptors. An empty part of `LD_LIBRARY_PATH`, as after `export LD_LIBRARY_PATH=/lib:$LD_LIBRARY_PATH`,
+ * stands for the current directory, where commands may write. So only the command itself gets these.
+ */
+const loadingVariable = /^(?:LD_[A-Z_\d]+|GCONV_PATH|LOCPATH|BASH_ENV)$/;
+
+/** What bwrap gets of the environment of a command. */
+export function withoutLoading(environment: Readonly<Record<string, string>>): Record<string, string> {
+	return Object.fromEntries(Object.entries(environment).filter(([name]) => !loadingVariable.test(name)));
+}
+
+/** Gives the command what bwrap did not get, in the language of the shell. */
+function exportLoading(environment: RunRequest["environment"]): string {
+	return Object.entries(environment)
+		.filter(([name]) => loadingVariable.test(name))
+		.map(([name, value]) => `export ${name}='${value.replaceAll("'", "'\\''")}'; `)
+		.join("");
+}
+
 /** Closes what this process was itself given at its start: an open directory would lead out of the sandbox. */
 function closeInherited({ inherited }: ConfinedStart): string {
 	return inherited.map((descriptor) => `exec ${descriptor}>&-\n`).join("");
@@ -137,6 +157,7 @@ export const ownProcesses = 2;
  */
 export function toBubblewrapArguments(file: string, request: RunRequest, confined: ConfinedStart | null): string[] {
 	const preparation = confined === null ? "" : closeInherited(confined);
+	const script = toScript(exportLoading(request.environment));
 	const hasProxy = confined !== null && request.confinement?.network.kind === "proxy";
 	return [
 		...(confined === null
