@@ -64,6 +64,27 @@ describe.skipIf(!hasSandbox())("a command in the sandbox", () => {
 		expect(existsSync(path.join(stage.workDir, ".git", "hooks", "pre-commit"))).toBe(false);
 	});
 
+	it("cannot have git do outside of the sandbox what it planted, when a subagent begins with the state of the repository", async () => {
+		const stage = createStage({
+			scripts: [
+				shell("sh plant"),
+				toolCall("c2", "Agent", { description: "look", prompt: "Look.", subagent_type: "explore" }),
+				`text: ${"I have looked. ".repeat(30)}`,
+				"text: done",
+			],
+		});
+		const planted = path.join(stage.shareDir, "planted");
+		// What git takes for a repository without a `.git`, and for its settings.
+		const settings = `[core]\nrepositoryformatversion = 0\nbare = false\nworktree = .\nfsmonitor = "touch ${planted}; false"`;
+		const plant = `mkdir objects refs; echo "ref: refs/heads/main" > HEAD; cat > config <<'END'\n${settings}\nEND\n`;
+		writeFileSync(path.join(stage.workDir, "plant"), plant);
+		addSettings(stage, sandbox());
+		const lines = await turn(stage.serve("--wire", "--yolo"));
+		expect(payloads(lines, "ToolResult")).toHaveLength(2);
+		expect(existsSync(path.join(stage.workDir, "config"))).toBe(true);
+		expect(existsSync(planted)).toBe(false);
+	});
+
 	it("in the background is confined as well", async () => {
 		const command = `touch ${outside}; touch inside; sleep 0.1`;
 		const background = shell(command, { run_in_background: true, description: "the job", timeout: 60 });

@@ -60,7 +60,7 @@ export async function composeSession(
 	hostServices: HostServices,
 	links: SessionLinks,
 ): Promise<SessionParts> {
-	const { environment, files: allFiles, processes, network, home, clock, identifiers, random, log } = hostServices;
+	const { environment, files: allFiles, network, home, clock, identifiers, random, log } = hostServices;
 	const permissions = await composePermissions(
 		await links.findRuleFiles(stored.workDir),
 		{
@@ -189,7 +189,8 @@ export async function composeSession(
 				const chosen = { configuration, alias, thinking: wish.thinking, environment };
 				return isKnown ? await composeModel(selectModel(chosen), modelServices) : null;
 			},
-			describeRepository: (signal) => describeRepository(stored.workDir, { environment, processes }, signal),
+			describeRepository: (signal) =>
+				describeRepository(stored.workDir, { environment: commandEnvironment, processes: sandbox.processes }, signal),
 			parallel: agentwire.parallelSubagents,
 		},
 		...(hostServices.observe === undefined
