@@ -5,6 +5,7 @@ import type { ChildProcess } from "node:child_process";
 import { connect, Server, type Socket } from "node:net";
 import { isOneFile } from "../base/program-form.ts";
 import { confinedProxyPort } from "./confinement.ts";
+import { joinSockets } from "./joined-sockets.ts";
 
 /** Connections of one command; more are refused. */
 const connectionLimit = 256;
@@ -25,20 +26,6 @@ server.listen(${confinedProxyPort}, "127.0.0.1", 256, () => process.send("listen
 /** What follows the path of the runtime to run it: the one file takes no program as an argument. */
 export const listenerArguments: readonly [string, string] = isOneFile ? [listenerCommand, ""] : ["-e", listenerProgram];
 
-function join(inside: Socket, socketPath: string): void {
-	const outside = connect({ path: socketPath, allowHalfOpen: true });
-	const end = (): void => {
-		inside.destroy();
-		outside.destroy();
-	};
-	for (const socket of [inside, outside]) {
-		socket.on("error", end);
-		socket.on("close", end);
-	}
-	inside.pipe(outside);
-	outside.pipe(inside);
-}
-
 /** Joins the connections of the command to the proxy; returns what ends that. */
 export function serveConfinedProxy(child: ChildProcess, socketPath: string): () => void {
 	let server: Server | null = null;
@@ -53,7 +40,7 @@ export function serveConfinedProxy(child: ChildProcess, socketPath: string): () 
 				socket.once("close", () => open.delete(socket));
 				// A client may end its half and still wait for an answer.
 				socket.allowHalfOpen = true;
-				join(socket, socketPath);
+				joinSockets(socket, connect({ path: socketPath, allowHalfOpen: true }));
 			});
 		}
 		if (child.connected) child.disconnect();

@@ -1,13 +1,18 @@
-// Reads the beginning of a connection, up to a limit, and gives back what comes after it.
+// Reads the beginning of a connection, up to a limit, and leaves what comes after it.
 import type { Socket } from "node:net";
 
 export interface ByteReader {
+	/** The next byte, which stays the next; null when the connection ends before. */
+	peek(): Promise<number | null>;
 	/** Exactly so many bytes; null when the connection ends before. */
 	take(count: number): Promise<Buffer | null>;
 	/** Up to and with the mark; null when the connection ends, or the limit is reached, before. */
 	takeUntil(mark: string, limit: number): Promise<Buffer | null>;
-	/** Stops reading and puts the rest back into the socket. */
-	release(): void;
+	/**
+	 * Stops reading; what was read and not taken. It cannot be put back into the socket, which may have come to its end
+	 * meanwhile.
+	 */
+	release(): Buffer;
 }
 
 const changes = ["data", "end", "close", "error"] as const;
@@ -44,6 +49,10 @@ export function createByteReader(socket: Socket): ByteReader {
 		return head;
 	};
 	return {
+		async peek() {
+			while (bytes.length === 0) if (!(await more())) return null;
+			return bytes[0] ?? null;
+		},
 		async take(count) {
 			while (bytes.length < count) if (!(await more())) return null;
 			return cut(count);
@@ -59,7 +68,7 @@ export function createByteReader(socket: Socket): ByteReader {
 			socket.pause();
 			socket.off("data", onData);
 			for (const change of changes) if (change !== "data") socket.off(change, onEnd);
-			if (bytes.length > 0) socket.unshift(bytes);
+			return bytes;
 		},
 	};
 }

@@ -154,6 +154,22 @@ describe("requests over HTTP", () => {
 		expect(seen).toEqual(["POST /x?y", "Host", `A.example:${port}`, "Content-Length", "4", "Connection", "close"]);
 	});
 
+	it("reach the host when the client ends its half right after them, and may wait long for the answer", async () => {
+		const server = createServer({ allowHalfOpen: true }, (socket) => {
+			let heard = "";
+			socket.on("data", (bytes) => {
+				heard += bytes.toString("latin1");
+			});
+			socket.on("end", () => socket.end(heard.slice(heard.indexOf("\r\n\r\n") + 4)));
+		});
+		const port = await listen(server);
+		await start(["a.example"]);
+		expect(await converse([`POST http://a.example:${port}/ HTTP/1.1\r\nA: b\r\n\r\nbody`], true)).toBe("body");
+		expect(await converse([`CONNECT a.example:${port} HTTP/1.1\r\n\r\n\r\n\r\nearly`], true)).toMatch(
+			/^HTTP\/1\.1 200 .*\r\n\r\nearly$/,
+		);
+	});
+
 	it.each([
 		["CONNECT evil.example:443 HTTP/1.1\r\n\r\n", "evil.example is not among the allowed domains"],
 		["GET http://evil.example/ HTTP/1.1\r\n\r\n", "evil.example is not among the allowed domains"],

@@ -8,8 +8,9 @@ import { beginning } from "../../base/well-formed.ts";
 import type { Sockets } from "../../network/connections/sockets.ts";
 import { isAddress } from "../../network/host.ts";
 import { normalizeHost } from "../../network/host-name.ts";
+import { joinSockets } from "../../processes/joined-sockets.ts";
 import type { AllowedHosts } from "./allowed-hosts.ts";
-import { createByteReader } from "./byte-reader.ts";
+import { type ByteReader, createByteReader } from "./byte-reader.ts";
 import { parseHttpRequest } from "./http-request.ts";
 import { readSocksRequest, socksVersion, toSocksReply } from "./socks-request.ts";
 
@@ -88,37 +89,23 @@ export async function startProxy(socketPath: string, options: ProxyOptions): Pro
 		}
 	};
 
-	const join = (inside: Socket, outside: Socket): void => {
-		const end = (): void => {
-			inside.destroy();
-			outside.destroy();
-		};
-		for (const socket of [inside, outside]) {
-			socket.setTimeout(idleTimeout, end);
-			socket.on("error", end);
-			socket.once("close", end);
-		}
-		if (inside.destroyed) {
-			end();
-			return;
-		}
-		inside.pipe(outside);
-		outside.pipe(inside);
+	/** `rest` is what the client has sent by now for the host. */
+	const join = (inside: Socket, outside: Socket, rest: Buffer): void => {
+		if (rest.length > 0) outside.write(rest);
+		const withdraw = joinSockets(inside, outside);
+		for (const socket of [inside, outside]) socket.setTimeout(idleTimeout, withdraw);
 	};
 
-	const serveSocks = async (client: Socket): Promise<void> => {
-		const reader = createByteReader(client);
+	const serveSocks = async (client: Socket, reader: ByteReader): Promise<void> => {
 		const target = await readSocksRequest(reader, (bytes) => void client.write(bytes));
 		if (typeof target === "string") return void client.end(toSocksReply(target));
 		const outside = await reach(target.host, target.port);
 		if (isRefusal(outside)) return void client.end(toSocksReply(outside.kind));
 		client.write(toSocksReply("granted"));
-		reader.release();
-		join(client, outside);
+		join(client, outside, reader.release());
 	};
 
-	const serveHttp = async (client: Socket): Promise<void> => {
-		const reader = createByteReader(client);
+	const serveHttp = async (client: Socket, reader: ByteReader): Promise<void> => {
 		const head = await reader.takeUntil("\r\n\r\n", headLimit);
 		const request = head === null ? null : parseHttpRequest(head.toString("latin1"));
 		if (request === null) return void client.end(httpAnswer("400 Bad Request", "This is no request to a proxy."));
@@ -129,8 +116,7 @@ export async function startProxy(socketPath: string, options: ProxyOptions): Pro
 		}
 		if (request.head === null) client.write("HTTP/1.1 200 Connection established\r\n\r\n");
 		else outside.write(request.head, "latin1");
-		reader.release();
-		join(client, outside);
+		join(client, outside, reader.release());
 	};
 
 	const serve = async (client: Socket): Promise<void> => {
@@ -141,16 +127,11 @@ export async function startProxy(socketPath: string, options: ProxyOptions): Pro
 		const withdraw = clock.after(startTimeout, () => client.destroy());
 		client.setTimeout(startTimeout, () => client.destroy());
 		try {
-			const first = createByteReader(client);
-			const begin = await first.take(1);
-			first.release();
-			if (begin === null) {
-				client.destroy();
-				return;
-			}
-			client.unshift(begin);
-			if (begin[0] === socksVersion) await serveSocks(client);
-			else await serveHttp(client);
+			const reader = createByteReader(client);
+			const begin = await reader.peek();
+			if (begin === null) client.destroy();
+			else if (begin === socksVersion) await serveSocks(client, reader);
+			else await serveHttp(client, reader);
 		} catch {
 			client.destroy();
 		} finally {
