@@ -216,6 +216,20 @@ describe.runIf(hasSandbox())("with bwrap, a confined command", () => {
 		expect(await readdir(work, { recursive: true })).toEqual([".git"]);
 	});
 
+	it("has what it created and must not taken away in one step, whatever is in it", async () => {
+		const git = path.join(work, ".git");
+		const removed = [path.join(git, "commondir")];
+		await mkdir(git);
+		await run("echo .. > .git/commondir", { removed });
+		expect(await readdir(git)).toEqual([]);
+		await run("mkdir -p .git/commondir/deep; touch .git/commondir/deep/file", { removed });
+		const [name = "", ...others] = await readdir(git);
+		expect(others).toEqual([]);
+		expect(name).toMatch(/^commondir\.[0-9a-f]{12}$/);
+		// Whoever empties a directory that others still change removes what they let it lead to.
+		expect(await readdir(path.join(git, name, "deep"))).toEqual(["file"]);
+	});
+
 	it("starts although another process makes and removes the same placeholders all the time", async () => {
 		const names = [".idea", ".mcp.json", ".vscode"].map((name) => path.join(work, name));
 		const [first = "", second = "", third = ""] = names;

@@ -1,6 +1,7 @@
 // Confinement with bubblewrap: turns what a command may do into mounts and a filter of system calls. containment.ts adds
 // them to its command line.
-import { accessSync, readdirSync, readFileSync, realpathSync, rmSync, statSync } from "node:fs";
+import { randomBytes } from "node:crypto";
+import { accessSync, readdirSync, readFileSync, realpathSync, renameSync, statSync, unlinkSync } from "node:fs";
 import path from "node:path";
 import { errorText } from "../base/errors.ts";
 import { claimPlaceholder, isPlaceholder, releasePlaceholders } from "./placeholders.ts";
@@ -253,11 +254,16 @@ function toArguments(plan: MountPlan): string[] {
 	return [root, "/", "/", "--dev", "/dev", "--proc", "/proc", ...mounts, ...sealed, "--remount-ro", "/proc"];
 }
 
+/**
+ * Takes away what a command created. A directory is renamed: emptying one takes as long as the command likes, and
+ * others that still run could put links into it meanwhile, which lead to what nobody wants to have removed.
+ */
 function removeCreated(file: string): void {
 	try {
-		rmSync(file, { recursive: true, force: true });
+		if (statusOf(file)?.isDirectory() === true) renameSync(file, `${file}.${randomBytes(6).toString("hex")}`);
+		else unlinkSync(file);
 	} catch {
-		// Something that is no directory is in the place of its parent.
+		// It was not created, or something that is no directory is in the place of its parent.
 	}
 }
 

@@ -124,9 +124,10 @@ function chooseShell(environment: RunRequest["environment"], confined: ConfinedS
 }
 
 /**
- * Variables that make a program load code before it does anything itself. bwrap is not confined, and what runs inside before
- * the command has our descriptors. An empty part of `LD_LIBRARY_PATH`, as after `export LD_LIBRARY_PATH=/lib:$LD_LIBRARY_PATH`,
- * stands for the current directory, where commands may write. So only the command itself gets these.
+ * Variables that make a program load code before it does anything itself. bwrap is not confined, and what runs inside
+ * before the command has our descriptors. An empty part of `LD_LIBRARY_PATH`, as after
+ * `export LD_LIBRARY_PATH=/lib:$LD_LIBRARY_PATH`, stands for the current directory, where commands may write. So only
+ * the command itself gets these.
  */
 const loadingVariable = /^(?:LD_[A-Z_\d]+|GCONV_PATH|LOCPATH|BASH_ENV)$/;
 

@@ -2,8 +2,8 @@
 import type { Duplex } from "node:stream";
 
 /**
- * Passes everything on in both directions, ends of halves included (sockets must allow half-open connections), until both are
- * over. `withdraw` ends both at once, as a failure of one of them does.
+ * Passes everything on in both directions, ends of halves included (sockets must allow half-open connections), until
+ * both are over. Returns what ends both at once, as a failure of one of them does.
  */
 export function joinSockets(one: Duplex, other: Duplex): () => void {
 	const withdraw = (): void => {

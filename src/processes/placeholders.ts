@@ -1,6 +1,15 @@
 // Empty directories that stand where a confined command must create nothing: a mount needs something to be mounted on.
 // They are removed with the last command that needs them; one that a killed process left is recognized and removed later.
-import { lstatSync, lutimesSync, mkdirSync, readdirSync, readFileSync, readlinkSync, rmdirSync } from "node:fs";
+import {
+	lstatSync,
+	lutimesSync,
+	mkdirSync,
+	opendirSync,
+	readdirSync,
+	readFileSync,
+	readlinkSync,
+	rmdirSync,
+} from "node:fs";
 import { systemErrorCode } from "../base/errors.ts";
 
 /**
@@ -12,12 +21,22 @@ const placeholderTimes = { own: 1, shared: 2 } as const;
 /** How many running commands of this process need each placeholder. */
 const users = new Map<string, number>();
 
+/** Looks at one entry only: a command may have set the time of a directory with millions. */
+function isEmpty(directory: string): boolean {
+	const entries = opendirSync(directory);
+	try {
+		return entries.readSync() === null;
+	} finally {
+		entries.closeSync();
+	}
+}
+
 /** Which processes have needed the placeholder; null when the directory is none. */
 function ownersOf(directory: string): keyof typeof placeholderTimes | null {
 	try {
 		const status = lstatSync(directory, { throwIfNoEntry: false });
 		if (status?.isDirectory() !== true || status.mtimeMs > placeholderTimes.shared * 1000) return null;
-		if (readdirSync(directory).length > 0) return null;
+		if (!isEmpty(directory)) return null;
 		if (status.mtimeMs === placeholderTimes.own * 1000) return "own";
 		return status.mtimeMs === placeholderTimes.shared * 1000 ? "shared" : null;
 	} catch {

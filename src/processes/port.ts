@@ -19,7 +19,10 @@ export interface Confinement {
 	readonly scratch: readonly string[];
 	/** Read-only although below a writable directory. What is missing cannot be created. */
 	readonly readOnly: readonly string[];
-	/** Files that are removed once the command is gone, if it created them. For what cannot be a placeholder. */
+	/**
+	 * Files that are removed once the command is gone, if it created them; directories get another name. For what cannot
+	 * be a placeholder.
+	 */
 	readonly removed: readonly string[];
 	/** Readable but not writable, below whatever directory. Missing ones are ignored, and can be created. */
 	readonly visible: readonly string[];
