@@ -287,7 +287,7 @@ class SessionQueue {
 			for await (const batch of attachment.events) {
 				for (const { body, agentPath, epoch, seq } of batch) {
 					this.#pause = firstPause;
-					if (seq !== undefined) this.#seen = { epoch, seq };
+					if (seq !== undefined && epoch !== undefined) this.#seen = { epoch, seq };
 					if (body.type === "session.reset") repeated = attachment.snapshot.cursor.seq;
 					if (body.type !== "turn.ended" || agentPath.length > 0 || (seq ?? 0) <= repeated) continue;
 					const isFinished = body.outcome?.status === "finished";
