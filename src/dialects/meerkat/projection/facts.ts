@@ -10,6 +10,10 @@ export interface SessionFacts {
 	readonly messageCount: number;
 	/** Whether a client has begun a turn with a prompt: events from elsewhere have turns of their own. */
 	readonly hasPrompt: boolean;
+	/** Those of the last step: when it does not complete, the history has none of them unless a call had acted. */
+	readonly stepMessageCount: number;
+	/** Whether a call of the last step has acted. */
+	readonly hasActed: boolean;
 	/** Whether the last message contains tool results, to which others may be added. */
 	readonly endsInResults: boolean;
 	/** Milliseconds since the epoch. */
@@ -25,6 +29,8 @@ export function newFacts(now: number): SessionFacts {
 	return {
 		usage: noUsage,
 		messageCount: 0,
+		stepMessageCount: 0,
+		hasActed: false,
 		hasPrompt: false,
 		endsInResults: false,
 		createdAt: now,
@@ -62,9 +68,16 @@ export function withEvent(facts: SessionFacts, { body, agentPath, at }: AgentEve
 				hasPrompt: facts.hasPrompt || !isOfEvents(body.input),
 			};
 		case "step.started":
-			return withMessages(updated, 1);
+			return withMessages({ ...updated, stepMessageCount: 0, hasActed: false }, 1);
+		case "tool.started":
+			return { ...updated, hasActed: true };
 		case "tool.result":
 			return { ...withMessages(updated, facts.endsInResults ? 0 : 1), endsInResults: true };
+		case "step.interrupted": {
+			// An answer is retained for what its calls did, but not when it was cancelled.
+			const isRetained = facts.hasActed && body.reason === "error";
+			return isRetained ? updated : withMessages(updated, -facts.stepMessageCount);
+		}
 		case "content.completed":
 			return body.part.type === "text" ? { ...updated, lastText: body.part.text } : updated;
 		case "turn.ended":
@@ -75,7 +88,13 @@ export function withEvent(facts: SessionFacts, { body, agentPath, at }: AgentEve
 }
 
 function withMessages(facts: SessionFacts, more: number): SessionFacts {
-	return { ...facts, messageCount: facts.messageCount + more, endsInResults: false };
+	const { messageCount, stepMessageCount } = facts;
+	return {
+		...facts,
+		messageCount: messageCount + more,
+		stepMessageCount: stepMessageCount + more,
+		endsInResults: false,
+	};
 }
 
 /** The facts of an existing session, from its log. */
