@@ -302,6 +302,7 @@ class SessionQueue {
 		} finally {
 			const isWanted = this.#following?.attachment === attachment;
 			if (isWanted) this.#following = null;
+			attachment.close();
 			handle.release();
 			if (isWanted) this.#followLater();
 			this.#reportIdle();
