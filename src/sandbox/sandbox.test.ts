@@ -237,6 +237,18 @@ describe("commands of sandboxed processes", () => {
 		});
 	});
 
+	it("have a sandbox as soon as a trial works, although an earlier one took too long", async () => {
+		const outcomes: RunOutcome["ended"][] = [{ kind: "timed-out" }, { kind: "exited", exitCode: 7 }];
+		const processes: Processes = {
+			run: async () => ({ ...outcome, ended: outcomes.shift() ?? { kind: "aborted" } }),
+			endAll: async () => {},
+		};
+		const sandbox = create({}, processes);
+		expect(await sandbox.status()).toEqual({ kind: "none", why: "a trial command took too long" });
+		const active = { kind: "active", mode: "workspace-write" };
+		expect([await sandbox.status(), await sandbox.status()]).toEqual([active, active]);
+	});
+
 	describe.runIf(hasSandbox())("with bwrap", () => {
 		const run = async (sandbox: Sandbox, script: string, workDir = path.join(base, "work")) => {
 			const sandboxed = createSandboxedProcesses(createProcesses(), sandbox, () => ({ workDir, additionalDirs: [] }));

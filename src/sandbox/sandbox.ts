@@ -36,7 +36,10 @@ export type SandboxStatus =
 	| { readonly kind: "off" };
 
 export interface Sandbox {
-	/** Runs a trial command once, unless the sandbox is off. */
+	/**
+	 * Runs a trial command, unless the sandbox is off. That it works is remembered; that it does not, as on a machine that is
+	 * too busy for the moment, is found out anew each time.
+	 */
 	status(): Promise<SandboxStatus>;
 	/** Null when the sandbox is off. Rejects when the proxy cannot be started. */
 	confinementFor(roots: SandboxRoots): Promise<Confinement | null>;
@@ -60,7 +63,7 @@ export function createSandbox(settings: SandboxSettings, place: SandboxPlace): S
 	const { clock } = place;
 	const denials: Denial[] = [];
 	let proxy: Promise<PrivateProxy> | null = null;
-	let known: SandboxStatus | null = null;
+	let working: SandboxStatus | null = null;
 
 	const startProxy = async (): Promise<PrivateProxy> => {
 		const [{ startPrivateProxy }, { systemSockets }] = await Promise.all([
@@ -108,8 +111,10 @@ export function createSandbox(settings: SandboxSettings, place: SandboxPlace): S
 
 	return {
 		async status() {
-			known ??= await tryOut();
-			return known;
+			if (working !== null) return working;
+			const status = await tryOut();
+			if (status.kind === "active") working = status;
+			return status;
 		},
 		confinementFor,
 		explainFailure: (outcome, confinement, since = 0) =>
