@@ -74,17 +74,32 @@ const startUpFiles: readonly string[] = [
 	...(process.platform === "darwin" ? ["Library/LaunchAgents"] : []),
 ];
 
-/** Below the home directory: keys, sign-ins, histories and profiles of browsers. */
-const credentialFiles: readonly string[] = [
+/**
+ * Below the home directory: keys and sign-ins next to settings that decide what is run, or who may enter. So where they are
+ * missing they must not be created either.
+ */
+const actingCredentials: readonly string[] = [
 	".ssh",
 	".gnupg",
 	".aws",
 	".azure",
-	".oci",
 	".kube",
 	".docker",
-	".netrc",
 	".npmrc",
+	".config/gh",
+	".config/rclone",
+	".claude",
+	".claude.json",
+	".codex",
+	".gemini",
+];
+
+/** The same: keys, sign-ins, histories and profiles of browsers. */
+const credentialFiles: readonly string[] = [
+	".oci",
+	".netrc",
+	".pgpass",
+	".my.cnf",
 	".pypirc",
 	".git-credentials",
 	".password-store",
@@ -95,10 +110,8 @@ const credentialFiles: readonly string[] = [
 	".gem/credentials",
 	".terraform.d/credentials.tfrc.json",
 	".config/gcloud",
-	".config/gh",
 	".config/hub",
 	".config/git/credentials",
-	".config/rclone",
 	".config/op",
 	".config/google-chrome",
 	".config/chromium",
@@ -110,10 +123,6 @@ const credentialFiles: readonly string[] = [
 	".python_history",
 	".node_repl_history",
 	".psql_history",
-	".claude",
-	".claude.json",
-	".codex",
-	".gemini",
 	"Library/Keychains",
 	"Library/Cookies",
 	"Library/Application Support/Google/Chrome",
@@ -178,7 +187,7 @@ export function toConfinement(
 		scratch: isReadOnly ? temporaryDirs : [],
 		readOnly: [
 			...below(protectedNames),
-			...startUpFiles.map(atHome),
+			...[...startUpFiles, ...actingCredentials].map(atHome),
 			...settings.readOnly.map((file) => placed(file, home)),
 		],
 		removed: below(refusedNames),
@@ -190,7 +199,7 @@ export function toConfinement(
 			...(roots.visible ?? []),
 		],
 		hidden: [
-			...credentialFiles.map(atHome),
+			...[...actingCredentials, ...credentialFiles].map(atHome),
 			...shareDirs,
 			...secretFiles,
 			...systemFiles,

@@ -276,6 +276,16 @@ describe("commands of sandboxed processes", () => {
 			expect([await readdir(path.join(base, "work")), await readdir(path.join(base, "temporary"))]).toEqual([[], []]);
 		});
 
+		it("cannot let anybody in, or have programs run, by what is missing in a home directory where they may write", async () => {
+			const home = path.join(base, "home");
+			await rm(path.join(home, ".ssh"), { recursive: true });
+			const script =
+				"mkdir -p .ssh .docker; echo x > .ssh/authorized_keys; echo x > .docker/config.json; echo x > .npmrc; ls -A";
+			const { output } = await run(create(), script, home);
+			expect(output).toContain(".ssh\n");
+			expect(await readdir(home)).toEqual([]);
+		});
+
 		it("stay protected when another command in the same directory ends", async () => {
 			const sandbox = create();
 			const work = path.join(base, "work");
