@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import {
 	chmod,
+	chown,
 	lstat,
 	mkdir,
 	mkdtemp,
@@ -295,6 +296,34 @@ describe("files on disk", () => {
 			expect(await mode("file")).toBe(0o600);
 			await files.replace(at("other"), "x");
 			expect(await mode("other")).toBe(0o666 & ~process.umask());
+		});
+
+		it.runIf(process.getuid?.() === 0)(
+			"retains the user and the group of the replaced file, but of no file of its own",
+			async () => {
+				await writeFile(at("file"), "old");
+				await chown(at("file"), 12_345, 12_346);
+				await chmod(at("file"), 0o2755);
+				await files.replace(at("file"), "new", { withoutLinks: true });
+				expect(await stat(at("file"))).toMatchObject({ uid: 12_345, gid: 12_346, mode: 0o102755 });
+				await files.replace(at("file"), "new", { mode: 0o640 });
+				expect(await stat(at("file"))).toMatchObject({ uid: 0, gid: 0 });
+			},
+		);
+
+		it.runIf(process.getuid?.() === 0)("gives no other group the rights of the replaced file's", async () => {
+			await chown(root, 12_345, 12_345);
+			await writeFile(at("file"), "old");
+			await chown(at("file"), 12_345, 12_346);
+			await chmod(at("file"), 0o664);
+			const script = `
+				import { createDiskFiles } from ${JSON.stringify(path.resolve("src/files/disk-files.ts"))};
+				process.setgroups([]);
+				process.setgid(12_345);
+				process.setuid(12_345);
+				await createDiskFiles().replace(${JSON.stringify(at("file"))}, "new");`;
+			execFileSync(process.execPath, ["--import", "tsx", "--input-type=module", "-e", script], { stdio: "pipe" });
+			expect(await stat(at("file"))).toMatchObject({ uid: 12_345, gid: 12_345, mode: 0o100644 });
 		});
 
 		it("replaces the target of a link, not the link", async () => {

@@ -1,5 +1,5 @@
 // Replaces a file on the disk atomically: writes a temporary file in the same directory and renames it.
-import { constants } from "node:fs";
+import { constants, type Stats } from "node:fs";
 import { chmod, readlink, rm } from "node:fs/promises";
 import path from "node:path";
 import { isSystemError, systemErrorCode } from "../base/errors.ts";
@@ -117,6 +117,23 @@ function modeOfReplacement(
 	return destination === path.resolve(target) ? usual & ~othersMode : usual;
 }
 
+/**
+ * Gives the new file the user and the group of the old one, as far as the system permits that; resolves with the mode
+ * that the file may have then. What a group may do must not become what another group may do.
+ */
+async function takeOver(handle: OpenFile, old: Stats, mode: number): Promise<number> {
+	const { uid, gid } = await handle.status();
+	if (uid === old.uid && gid === old.gid) return mode;
+	const give = (user: number, group: number) =>
+		handle.changeOwner(user, group).then(
+			() => true,
+			() => false,
+		);
+	if (await give(old.uid, old.gid)) return mode;
+	if (gid === old.gid || (await give(-1, old.gid))) return mode;
+	return (mode & ~0o070) | (((mode & 0o007) << 3) & mode);
+}
+
 /** `content` in pieces is never in memory as a whole. Rejects with Node's errors, and then nothing has changed. */
 export async function replaceFile(
 	access: Access,
@@ -163,15 +180,17 @@ async function replaceAt(
 	// Short, because appending to a long target name could exceed the limit.
 	const temporary = path.join(directory, temporaryName());
 	try {
-		// A file that will be private is private from its first byte on.
-		const handle = await openFile(temporary, "wx", mode === null ? newFileMode : mode & 0o777);
+		// A file that will be private is private from its first byte on, and no group but its own ever reads it.
+		const handle = await openFile(temporary, "wx", mode === null ? newFileMode : mode & 0o700);
 		try {
 			const write = (bytes: Uint8Array) => naming(shown, writeWhole(handle, bytes));
 			if (typeof content === "string") await write(Buffer.from(content));
 			else if (content instanceof Uint8Array) await write(content);
 			else for await (const piece of content) await write(piece);
+			const isOurs = options.mode !== undefined || access.privacyOf(path.resolve(target)) === "private";
+			const allowed = old === null || mode === null || isOurs ? mode : await takeOver(handle, old, mode);
 			// No usual umask removes permissions of the owner from the mode used to open it.
-			if (mode !== null && mode !== privateFileMode) await chmod(temporary, mode);
+			if (allowed !== null && allowed !== privateFileMode) await chmod(temporary, allowed);
 			if (options.sync === true) await naming(shown, handle.sync());
 		} finally {
 			await handle.close();

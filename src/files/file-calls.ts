@@ -4,6 +4,7 @@ import {
 	type BigIntStats,
 	close,
 	fchmod,
+	fchown,
 	fdatasync,
 	fstat,
 	fsync,
@@ -85,6 +86,11 @@ export class OpenFile {
 
 	changeMode(mode: number): Promise<void> {
 		return this.#do((done) => fchmod(this.descriptor, mode, done));
+	}
+
+	/** -1 leaves the user, or the group, as it is. */
+	changeOwner(user: number, group: number): Promise<void> {
+		return this.#do((done) => fchown(this.descriptor, user, group, done));
 	}
 
 	/** Waits for the calls that are not answered: the system may give the number to another file from then on. Later calls fail. */

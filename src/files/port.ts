@@ -74,7 +74,8 @@ export interface Files {
 	makeDirectory(path: string, mode?: number): Promise<boolean>;
 	/**
 	 * Writes a temporary file in the same directory and renames it to `path`: readers see the old or the new content,
-	 * never a part.
+	 * never a part. It retains the user and the group of the file replaced, as far as the system permits, unless `mode` is
+	 * given or the file is the program's own.
 	 */
 	replace(path: string, content: string | Uint8Array, options?: ReplaceOptions): Promise<void>;
 	/**
