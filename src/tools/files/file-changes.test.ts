@@ -50,6 +50,21 @@ describe("WriteFile", () => {
 		expect((await stat(file)).mode & 0o777).toBe(0o640);
 	});
 
+	it("puts the new content on stable storage before it takes the place of the old one", async () => {
+		const { allFiles: files } = place.environment;
+		const seen: unknown[] = [];
+		const replace: typeof files.replace = async (target, content, options) => {
+			seen.push(options?.sync);
+			await files.replace(target, content, options);
+		};
+		await writeFile(file, "old");
+		await call(createWriteFile({ ...place.environment, allFiles: { ...files, replace } }), {
+			path: "a.txt",
+			content: "new",
+		});
+		expect([await text(), seen]).toEqual(["new", [true]]);
+	});
+
 	it("creates a file, and appends to it", async () => {
 		expect((await call(write, { path: "a.txt", content: "é" })).message).toContain("Current size: 2 bytes");
 		const result = await call(write, { path: "a.txt", content: "\nb\n", mode: "append" });
