@@ -5,9 +5,10 @@ import { systemClock } from "../base/clock.ts";
 import { randomIdentifiers } from "../base/ids.ts";
 import type { Log } from "../base/log.ts";
 import type { Files } from "../files/port.ts";
+import { splitEnvironment } from "../processes/containment.ts";
 import type { Confinement, Processes } from "../processes/port.ts";
 
-export const confinementVariable = "AGENTWIRE_CONFINEMENT";
+const confinementVariable = "AGENTWIRE_CONFINEMENT";
 
 const paths = v.array(v.string());
 const confinementSchema = v.object({
@@ -25,6 +26,8 @@ const confinementSchema = v.object({
 		]),
 	}),
 	allowedDomains: v.array(v.string()),
+	/** Variables of the command that the worker, which is not confined, must not be started with. */
+	loading: v.record(v.string(), v.string()),
 });
 
 export interface WorkerEnvironment {
@@ -36,11 +39,23 @@ export interface WorkerEnvironment {
 	readonly allowedDomains: readonly string[];
 }
 
+/** What a worker is started with. */
+export function toWorkerEnvironment({
+	environment,
+	confinement,
+	allowedDomains,
+}: WorkerEnvironment): Readonly<Record<string, string>> {
+	if (confinement === null) return environment;
+	const { loading, others } = splitEnvironment(environment);
+	return { ...others, [confinementVariable]: JSON.stringify({ confinement, allowedDomains, loading }) };
+}
+
 /** Throws for a confinement that cannot be read: its command must not run without one. */
 export function readWorkerEnvironment(given: Readonly<Record<string, string>>): WorkerEnvironment {
 	const { [confinementVariable]: text, ...environment } = given;
 	if (text === undefined) return { environment, confinement: null, allowedDomains: [] };
-	return { environment, ...v.parse(confinementSchema, JSON.parse(text)) };
+	const { loading, ...confined } = v.parse(confinementSchema, JSON.parse(text));
+	return { environment: { ...environment, ...loading }, ...confined };
 }
 
 /**

@@ -1,7 +1,7 @@
 // Starts the worker of a background command: this program again, as a process that may outlive it.
 import type { HostServices } from "../kernel/compose/host-services.ts";
 import { type TaskWorkerFlags, toTaskWorkerArguments } from "./arguments/task-worker-flags.ts";
-import { confinementVariable } from "./confined-worker.ts";
+import { toWorkerEnvironment } from "./confined-worker.ts";
 import type { Installation } from "./installation/installation.ts";
 
 /** The domains are those that confined commands may reach. */
@@ -16,10 +16,7 @@ export function createWorkerStarter(
 			file,
 			arguments: [...first, ...toTaskWorkerArguments({ taskDirectory, ...options, contain })],
 			workDir: "/",
-			environment:
-				confinement === null
-					? environment
-					: { ...environment, [confinementVariable]: JSON.stringify({ confinement, allowedDomains }) },
+			environment: toWorkerEnvironment({ environment, confinement, allowedDomains }),
 		});
 		return { gone: worker.gone, nudge: () => worker.send("look"), release: () => worker.release() };
 	};

@@ -27,9 +27,9 @@ import {
 	lifelineDescriptor,
 	outputDescriptor,
 	ownProcesses,
+	splitEnvironment,
 	statusDescriptor,
 	toBubblewrapArguments,
-	withoutLoading,
 } from "./containment.ts";
 import type { RunRequest } from "./port.ts";
 import { isLiving, livingMembers } from "./process-table.ts";
@@ -84,7 +84,7 @@ function spawnContained(
 	confined: ConfinedStart | null,
 ): ChildProcess {
 	const { confinement } = request;
-	const environment = withoutLoading(childEnvironment(request, marker));
+	const environment = splitEnvironment(childEnvironment(request, marker)).others;
 	return spawn(containment.bubblewrap, toBubblewrapArguments(file, request, confined), {
 		cwd: request.workDir,
 		env: confinement === undefined ? environment : { ...environment, ...proxyVariables(confinement) },

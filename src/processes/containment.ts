@@ -107,7 +107,7 @@ read -r release <&7
  * channel from the command. What Node prints about a failure is the reason why the command did not start.
  */
 const proxyScript = `
-(unset NODE_OPTIONS; exec "$1" "$2" "$3" </dev/null >&2) || exit 1
+("$1" "$2" "$3" </dev/null >&2) || exit 1
 shift 3
 unset NODE_CHANNEL_FD NODE_CHANNEL_SERIALIZATION_MODE
 exec ${channelDescriptor}>&-
@@ -129,17 +129,23 @@ function chooseShell(environment: RunRequest["environment"], confined: ConfinedS
  * `export LD_LIBRARY_PATH=/lib:$LD_LIBRARY_PATH`, stands for the current directory, where commands may write. So only
  * the command itself gets these.
  */
-const loadingVariable = /^(?:LD_[A-Z_\d]+|GCONV_PATH|LOCPATH|BASH_ENV)$/;
+const loadingVariable = /^(?:LD_[A-Z_\d]+|GCONV_PATH|LOCPATH|BASH_ENV|NODE_OPTIONS)$/;
 
-/** What bwrap gets of the environment of a command. */
-export function withoutLoading(environment: Readonly<Record<string, string>>): Record<string, string> {
-	return Object.fromEntries(Object.entries(environment).filter(([name]) => !loadingVariable.test(name)));
+/** The variables of a command that only it gets, and those that what prepares it gets as well. */
+export function splitEnvironment(environment: Readonly<Record<string, string>>): {
+	readonly loading: Record<string, string>;
+	readonly others: Record<string, string>;
+} {
+	const entries = Object.entries(environment);
+	return {
+		loading: Object.fromEntries(entries.filter(([name]) => loadingVariable.test(name))),
+		others: Object.fromEntries(entries.filter(([name]) => !loadingVariable.test(name))),
+	};
 }
 
 /** Gives the command what bwrap did not get, in the language of the shell. */
 function exportLoading(environment: RunRequest["environment"]): string {
-	return Object.entries(environment)
-		.filter(([name]) => loadingVariable.test(name))
+	return Object.entries(splitEnvironment(environment).loading)
 		.map(([name, value]) => `export ${name}='${value.replaceAll("'", "'\\''")}'; `)
 		.join("");
 }
