@@ -2,6 +2,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect, it, onTestFinished } from "vitest";
+import { createDeferred } from "../../src/base/deferred.ts";
 import { connectAcp } from "../support/executable/acp-client.ts";
 import { createStage, type Stage, toolCall } from "../support/executable/executable.ts";
 import type { Server, ServerLine } from "../support/executable/running-server.ts";
@@ -117,18 +118,18 @@ it("the official client shows the sign-in page, signs in and out", async () => {
 	const variables = { KIMI_CODE_OAUTH_HOST: platform.url, KIMI_CODE_BASE_URL: `${platform.url}/v1` };
 	const stage = { ...plain, environment: { ...plain.environment, ...variables } };
 	const shown: unknown[] = [];
-	const completed: string[] = [];
+	const completed = createDeferred<string>();
 	const client = connectAcp(stage, {
 		capabilities: { elicitation: { url: {} } },
 		fill(asked) {
 			shown.push(asked);
 			return { action: "accept" };
 		},
-		complete: (elicitationId) => completed.push(elicitationId),
+		complete: completed.resolve,
 	});
 	const { authMethods } = await client.initialize();
 	await client.agent.request("authenticate", { methodId: authMethods?.[0]?.id ?? "" });
-	const elicitationId = completed[0];
+	const elicitationId = await completed.promise;
 	expect(shown).toMatchObject([{ mode: "url", url: `${platform.url}/device?code=ABCD-1234`, elicitationId }]);
 	const sessionId = await client.open();
 	expect(await client.prompt(sessionId, "go")).toBe("end_turn");
