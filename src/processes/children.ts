@@ -8,7 +8,7 @@ import { type Identifiers, randomIdentifiers } from "../base/ids.ts";
 import { type Log, silentLog } from "../base/log.ts";
 import { type ChildGroup, type GroupEnd, type StartedGroup, startGroup, startPace } from "./child-group.ts";
 import { createStdioCapture, openStdio } from "./child-stdio.ts";
-import { type ConfinedStart, prepareConfinement } from "./confinement.ts";
+import { type ConfinedStart, prepareConfinement, replacedMeanwhile } from "./confinement.ts";
 import { startContainedGroup } from "./contained-group.ts";
 import {
 	type Containment,
@@ -111,11 +111,11 @@ const startBackoff = 10;
 
 /**
  * Whether bwrap, before it ran the command, missed something to mount: another process that works in the same directory has
- * just released a placeholder there.
+ * just released a placeholder there; or something was replaced meanwhile.
  */
 function missedMount({ ended }: RunOutcome): boolean {
 	const missing = /\bbwrap: Can't (?:find source path|get type of source|bind mount) /;
-	return ended.kind === "not-started" && missing.test(ended.reason);
+	return ended.kind === "not-started" && (missing.test(ended.reason) || ended.reason.endsWith(replacedMeanwhile));
 }
 
 /**
@@ -207,8 +207,9 @@ export function createProcesses(options: ProcessesOptions = {}): Processes {
 		if (bubblewrap === null) return refuse("there is no bwrap on the PATH, outside of the writable directories");
 		for (let attempt = 1; ; attempt += 1) {
 			const prepared = prepareConfinement(confinement, filterDescriptor);
-			if (!prepared.ok) return refuse(prepared.reason);
-			const outcome = await carryOut(request, signal, { bubblewrap }, prepared.start);
+			const outcome = prepared.ok
+				? await carryOut(request, signal, { bubblewrap }, prepared.start)
+				: refuse(prepared.reason);
 			if (attempt === startAttempts || !missedMount(outcome)) return outcome;
 			await sleep(clock, attempt * startBackoff, signal);
 		}

@@ -230,6 +230,25 @@ describe.runIf(hasSandbox())("with bwrap, a confined command", () => {
 		expect(await readdir(path.join(git, name, "deep"))).toEqual(["file"]);
 	});
 
+	it("sees nothing hidden through what another command that still runs replaces all the time", async () => {
+		const secret = path.join(directory, "secret");
+		await mkdir(secret);
+		await writeFile(path.join(secret, "key"), "the secret");
+		const extra = { visible: [path.join(work, "found")], hidden: [secret] };
+		// It begins where there is nothing to protect yet, so that it may rename what is made there.
+		const exchange = 'my ($a, $b) = ("found", "link"); syscall(RENAME, -100, $a, -100, $b, 2) while -e "on"'.replace(
+			"RENAME",
+			process.arch === "x64" ? "316" : "276",
+		);
+		const first = run(`touch on; mkdir found; ln -s ${secret} link; touch ready; perl -e '${exchange}'`, extra);
+		while (!existsSync(path.join(work, "ready"))) await new Promise((resolve) => setImmediate(resolve));
+		for (let count = 0; count < 60; count += 1)
+			expect((await run("cat found/key", extra)).output).not.toContain("secret");
+		await rm(path.join(work, "on"));
+		expect((await first).ended).toEqual({ kind: "exited", exitCode: 0 });
+		expect((await run("ls", extra)).ended).toEqual({ kind: "exited", exitCode: 0 });
+	});
+
 	it("starts although another process makes and removes the same placeholders all the time", async () => {
 		const names = [".idea", ".mcp.json", ".vscode"].map((name) => path.join(work, name));
 		const [first = "", second = "", third = ""] = names;

@@ -1,7 +1,16 @@
 // Confinement with bubblewrap: turns what a command may do into mounts and a filter of system calls. containment.ts adds
 // them to its command line.
 import { randomBytes } from "node:crypto";
-import { accessSync, readdirSync, readFileSync, realpathSync, renameSync, statSync, unlinkSync } from "node:fs";
+import {
+	accessSync,
+	lstatSync,
+	readdirSync,
+	readFileSync,
+	realpathSync,
+	renameSync,
+	statSync,
+	unlinkSync,
+} from "node:fs";
 import path from "node:path";
 import { errorText } from "../base/errors.ts";
 import { claimPlaceholder, isPlaceholder, releasePlaceholders } from "./placeholders.ts";
@@ -22,6 +31,8 @@ export interface ConfinedStart {
 	readonly filter: Buffer;
 	/** Descriptors that a child of this process would inherit and that the command must not get. */
 	readonly inherited: readonly number[];
+	/** What is to be mounted at each path, by its identity. */
+	readonly mounted: ReadonlyMap<string, string>;
 	/** Directories that exist on the machine only while the command runs. */
 	readonly placeholders: readonly string[];
 	/** Call it at the end of the command, and say whether nothing of it can be left. */
@@ -254,6 +265,45 @@ function toArguments(plan: MountPlan): string[] {
 	return [root, "/", "/", "--dev", "/dev", "--proc", "/proc", ...mounts, ...sealed, "--remount-ro", "/proc"];
 }
 
+/** Distinguishes a file or directory from every other one, links included; null when there is nothing. */
+function identityOf(file: string): string | null {
+	try {
+		const status = lstatSync(file, { bigint: true, throwIfNoEntry: false });
+		return status === undefined || status.isSymbolicLink() ? null : `${status.dev}:${status.ino}`;
+	} catch {
+		return null;
+	}
+}
+
+/**
+ * The identity of what is mounted from the machine. bwrap follows links when it mounts, and a command that still runs may
+ * put one at a path until then, so it is compared with what was mounted.
+ */
+function identitiesOf(plan: MountPlan, placeholders: readonly string[]): ReadonlyMap<string, string> {
+	const identities = new Map<string, string>();
+	for (const [file, kind] of plan.entries()) {
+		// Other commands that need it make and remove a placeholder; every command has it mounted.
+		if (kind === "hidden" || kind === "scratch" || file === "/" || placeholders.includes(file)) continue;
+		const identity = identityOf(file);
+		if (identity === null) throw new Impossible(`${file} ${replacedMeanwhile}`);
+		identities.set(file, identity);
+	}
+	return identities;
+}
+
+/** Follows the path of what another command, or a person, replaced during a start. The start may be repeated. */
+export const replacedMeanwhile = "was replaced while the command was being started";
+
+/**
+ * The first path at which something else was mounted for the process `init` than was to be; null when there is none, and
+ * where the system does not show what that process sees, as for a bwrap with privileges.
+ */
+export function findReplaced({ mounted }: ConfinedStart, init: number): string | null {
+	if (resolved(`/proc/${init}/root/`) === null) return null;
+	for (const [file, identity] of mounted) if (identityOf(`/proc/${init}/root${file}`) !== identity) return file;
+	return null;
+}
+
 /**
  * Takes away what a command created. A directory is renamed: emptying one takes as long as the command likes, and
  * others that still run could put links into it meanwhile, which lead to what nobody wants to have removed.
@@ -295,6 +345,7 @@ export function prepareConfinement(confinement: Confinement, filterDescriptor: n
 				],
 				filter: buildSystemCallFilter(arch, isHost ? "all" : "internet"),
 				inherited: inheritedDescriptors(highestDescriptor),
+				mounted: identitiesOf(plan, placeholders),
 				placeholders,
 				release(isSealed) {
 					for (const file of absent) removeCreated(file);

@@ -3,7 +3,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { constants } from "node:os";
 import { Readable, Writable } from "node:stream";
-import { never } from "../base/abort.ts";
+import { aborted, never } from "../base/abort.ts";
 import { type Clock, sleep } from "../base/clock.ts";
 import { createDeferred } from "../base/deferred.ts";
 import { errorText } from "../base/errors.ts";
@@ -17,7 +17,7 @@ import {
 	startPace,
 } from "./child-group.ts";
 import { serveConfinedProxy } from "./confined-proxy.ts";
-import { type ConfinedStart, proxyVariables } from "./confinement.ts";
+import { type ConfinedStart, findReplaced, proxyVariables, replacedMeanwhile } from "./confinement.ts";
 import {
 	bubblewrapDescriptor,
 	type Containment,
@@ -52,7 +52,7 @@ function signalName(number: number): string | null {
 }
 
 /**
- * Parses the text of the status pipe: `started`, the shell's message if a signal ended the command, and `exit CODE
+ * Parses the text of the status pipe: `mounted` of a confined command, `started`, the shell's message if a signal ended the command, and `exit CODE
  * PROCESSES`. Null as long as the last is missing.
  */
 export function parseStatus(text: string): ContainedEnd | null {
@@ -60,7 +60,7 @@ export function parseStatus(text: string): ContainedEnd | null {
 	if (match?.groups === undefined) return null;
 	const { before = "", code = "", processes = "" } = match.groups;
 	const exitCode = Number(code);
-	const complaint = before.replace(/^started\n/, "").trim();
+	const complaint = before.replace(/^(?:mounted\n)?started\n/, "").trim();
 	const signal = complaint === "" || exitCode <= 128 ? null : signalName(exitCode - 128);
 	return {
 		exit: signal === null ? { kind: "exited", exitCode } : { kind: "signalled", signal },
@@ -71,7 +71,8 @@ export function parseStatus(text: string): ContainedEnd | null {
 /** The end of a namespace whose shell could not report it. */
 function toLostExit(text: string, exitCode: number | null, signal: NodeJS.Signals | null): ChildExit {
 	if (signal !== null) return { kind: "signalled", signal };
-	if (!text.includes("started\n")) return { kind: "not-started", reason: text.trim() || "bwrap ended at once" };
+	if (!text.includes("started\n"))
+		return { kind: "not-started", reason: text.replace(/^mounted\n/, "").trim() || "bwrap ended at once" };
 	const inner = exitCode !== null && exitCode > 128 ? signalName(exitCode - 128) : null;
 	return inner === null ? { kind: "exited", exitCode: exitCode ?? 0 } : { kind: "signalled", signal: inner };
 }
@@ -182,9 +183,21 @@ export async function startContainedGroup(
 	const exit = createDeferred<ChildExit>();
 	let reported: ContainedEnd | null = null;
 	let statusText = "";
+	/** Lets a confined command run once its mounts are what was planned. */
+	const checkMounts = async (start: ConfinedStart): Promise<void> => {
+		await aborted(innerKnown.signal);
+		const replaced = inner === null ? "/" : findReplaced(start, inner);
+		if (replaced === null) lifeline.write("go\n");
+		else exit.resolve({ kind: "not-started", reason: `${replaced} ${replacedMeanwhile}` });
+	};
+	let isMounted = false;
 	const statusEnd = new Promise((resolve) => status.once("close", resolve));
 	collect(status, (text) => {
 		statusText = text;
+		if (confined !== null && !isMounted && /^mounted$/m.test(text)) {
+			isMounted = true;
+			void checkMounts(confined);
+		}
 		reported ??= parseStatus(text);
 		if (reported !== null) exit.resolve(reported.exit);
 	});

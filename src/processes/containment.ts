@@ -150,6 +150,12 @@ function exportLoading(environment: RunRequest["environment"]): string {
 		.join("");
 }
 
+/** Before the command of a confined start: waits until what was mounted has been looked at from outside. */
+const mountedScript = `
+echo mounted >&2
+read -r go <&${lifelineDescriptor} || exit 1
+`;
+
 /** Closes what this process was itself given at its start: an open directory would lead out of the sandbox. */
 function closeInherited({ inherited }: ConfinedStart): string {
 	return inherited.map((descriptor) => `exec ${descriptor}>&-\n`).join("");
@@ -163,7 +169,7 @@ export const ownProcesses = 2;
  * for a confined command, as prepared.
  */
 export function toBubblewrapArguments(file: string, request: RunRequest, confined: ConfinedStart | null): string[] {
-	const preparation = confined === null ? "" : closeInherited(confined);
+	const preparation = confined === null ? "" : closeInherited(confined) + mountedScript;
 	const script = toScript(exportLoading(request.environment));
 	const hasProxy = confined !== null && request.confinement?.network.kind === "proxy";
 	return [
