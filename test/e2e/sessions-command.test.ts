@@ -1,5 +1,5 @@
 // The command `sessions` as people and programs run it, over this program's sessions and those of kimi-code.
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { createStage, executablePath, runExecutable, type Stage, toolCall } from "../support/executable/executable.ts";
@@ -154,5 +154,25 @@ describe("agentwire sessions", () => {
 	])("refuses %j", async (words, reason) => {
 		const { code, stderr } = await createStage().run("sessions", ...words);
 		expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(reason) });
+	});
+});
+
+describe("agentwire store", () => {
+	it("archives what it can, although one session is damaged, and names that one", async () => {
+		const { stage, run } = await createSessions();
+		const [found] = readdirSync(stage.shareDir, { recursive: true, encoding: "utf8" }).filter((file) => {
+			return file.endsWith(path.join("own", "journal.jsonl"));
+		});
+		const journal = path.join(stage.shareDir, found ?? "");
+		expect(await run("--print", "--session", "later", "-p", "And now?")).toMatchObject({ code: 0 });
+		rmSync(journal);
+		mkdirSync(journal);
+		const archived = await run("store", "archive", "--older-than", "0m", "--json");
+		expect(archived.code).toBe(1);
+		const failed = [{ session: "own", reason: expect.stringContaining("Cannot read the session in ") }];
+		expect(JSON.parse(archived.stdout)).toEqual({ archived: ["later"], open: [], failed });
+		const again = await run("store", "archive", "--older-than", "0m");
+		expect(again).toMatchObject({ code: 1, stdout: "Archived: 0.\n" });
+		expect(again.stderr).toMatch(/^Not archived: own: Cannot read the session in .*\n$/);
 	});
 });

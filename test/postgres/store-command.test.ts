@@ -149,10 +149,10 @@ describe.skipIf(url === "")("the command store", { timeout: 90_000 }, () => {
 			["old", sessionId],
 		]);
 		const archived = await run("archive", "--older-than", "30d", "--json");
-		expect(JSON.parse(archived.stdout)).toEqual({ archived: ["old"], open: [sessionId] });
+		expect(JSON.parse(archived.stdout)).toEqual({ archived: ["old"], open: [sessionId], failed: [] });
 		// Archived ones alone, and of those only what was archived long enough ago.
 		const spared = await run("delete", "--older-than", "1d", "--archived", "--json");
-		expect(JSON.parse(spared.stdout)).toEqual({ deleted: [], open: [] });
+		expect(JSON.parse(spared.stdout)).toEqual({ deleted: [], open: [], failed: [] });
 		const deleted = await run("delete", "--older-than", "0m", "--archived");
 		expect(deleted).toMatchObject({ code: 0, stdout: "Deleted: 1.\n" });
 		await rows("update $schema.session set updated_at = now() - interval '100 days' where id = any($1)", [

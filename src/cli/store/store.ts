@@ -10,6 +10,7 @@ import { compareSessions, copySession } from "../../store/session-copy.ts";
 import type { SessionStore, SessionSummary, StoredSession } from "../../store/session-store.ts";
 import type { StoreAction, StoreKind } from "../arguments/store-options.ts";
 import { type CommandStore, findCommandStore, openConfiguredStore } from "./configured-store.ts";
+import { retireSessions } from "./retention.ts";
 
 /** Carries out the command; returns the exit code: 1 when something was not done, or is not as it should be. */
 export async function runStore(action: StoreAction): Promise<number> {
@@ -107,7 +108,7 @@ async function listAll(store: SessionStore): Promise<readonly SessionSummary[]> 
 	return all.reverse();
 }
 
-type CopyOutcome = "copied" | "exists" | "busy" | "differs";
+type CopyOutcome = "copied" | "exists" | "busy" | "differs" | "failed";
 
 async function copy(found: CommandStore, action: Extract<StoreAction, { name: "copy" }>): Promise<number> {
 	const [from, to] = await Promise.all([openFree(action.from, found), openFree(action.to, found)]);
@@ -119,15 +120,17 @@ async function copy(found: CommandStore, action: Extract<StoreAction, { name: "c
 		}
 		for (const summary of all) {
 			const { id, workDir } = summary;
-			const { outcome, events, differences } = await copyOne(from, to, summary);
+			const { outcome, events, differences, reason } = await copyOne(from, to, summary);
 			if (outcome !== "copied") isComplete = false;
 			const words: Readonly<Record<CopyOutcome, string>> = {
 				copied: `copied and compared, ${events} events`,
 				exists: "not copied: the other store has a session of this id",
 				busy: "not copied: another process has it open",
 				differs: `copied, but the copy differs: ${differences.join(" ")}`,
+				failed: `not copied: ${reason}`,
 			};
-			say(action.json, { session: id, work_dir: workDir, outcome, events, differences }, `${id}  ${words[outcome]}`);
+			const row = { session: id, work_dir: workDir, outcome, events, differences, reason };
+			say(action.json, row, `${id}  ${words[outcome]}`);
 		}
 		if (all.length === 0) say(action.json, { sessions: 0 }, "There are no sessions to copy.");
 	} finally {
@@ -136,14 +139,16 @@ async function copy(found: CommandStore, action: Extract<StoreAction, { name: "c
 	return isComplete ? 0 : 1;
 }
 
+/** A session that cannot be copied must not keep the others from it: `reason` says why, and is null for other outcomes. */
 async function copyOne(from: SessionStore, to: SessionStore, { id, workDir }: SessionSummary) {
 	let source: StoredSession | null = null;
 	let isCopying = false;
-	const result = (outcome: CopyOutcome, events = 0, differences: readonly string[] = []) => ({
-		outcome,
-		events,
-		differences,
-	});
+	const result = (
+		outcome: CopyOutcome,
+		events = 0,
+		differences: readonly string[] = [],
+		reason: string | null = null,
+	) => ({ outcome, events, differences, reason });
 	try {
 		source = await from.open(workDir, id);
 		if (source === null) return result("busy");
@@ -157,7 +162,8 @@ async function copyOne(from: SessionStore, to: SessionStore, { id, workDir }: Se
 		}
 		return result(differences.length === 0 ? "copied" : "differs", events, differences);
 	} catch (thrown) {
-		if (!(thrown instanceof KernelError) || thrown.code !== "busy") throw thrown;
+		if (!(thrown instanceof KernelError)) throw thrown;
+		if (thrown.code !== "busy") return result("failed", 0, [], errorText(thrown));
 		return result(isCopying ? "exists" : "busy");
 	} finally {
 		await source?.close({ becomesLast: false });
@@ -170,44 +176,16 @@ async function retire(
 	action: Extract<StoreAction, { name: "archive" | "delete" }>,
 ): Promise<number> {
 	const store = await openFree(found.settings.type, found);
-	const now = systemClock.now();
-	const isOld = ({ updatedAt, archivedAt }: SessionSummary): boolean => {
-		if (action.name === "archive") return archivedAt === null && now - updatedAt >= action.olderThan;
-		if (!action.isArchived) return now - updatedAt >= action.olderThan;
-		return archivedAt !== null && now - archivedAt >= action.olderThan;
-	};
-	const done: string[] = [];
-	const busy: string[] = [];
 	try {
-		for (const { id, workDir } of (await listAll(store)).filter(isOld)) {
-			try {
-				if (action.name === "delete") await store.delete(workDir, id);
-				else await archive(store, workDir, id, now);
-				done.push(id);
-			} catch (thrown) {
-				if (!(thrown instanceof KernelError) || thrown.code !== "busy") throw thrown;
-				busy.push(id);
-			}
+		const { done, open, failed } = await retireSessions(store, await listAll(store), action, systemClock.now());
+		const word = action.name === "archive" ? "Archived" : "Deleted";
+		const left = open.length === 0 ? "" : ` Left alone because they are open: ${open.join(", ")}.`;
+		say(action.json, { [word.toLowerCase()]: done, open, failed }, `${word}: ${done.length}.${left}`);
+		if (!action.json) {
+			for (const { session, reason } of failed) process.stderr.write(`Not ${word.toLowerCase()}: ${session}: ${reason}\n`);
 		}
+		return failed.length === 0 ? 0 : 1;
 	} finally {
 		await store.close();
-	}
-	const word = action.name === "archive" ? "Archived" : "Deleted";
-	const left = busy.length === 0 ? "" : ` Left alone because they are open: ${busy.join(", ")}.`;
-	say(
-		action.json,
-		{ [action.name === "archive" ? "archived" : "deleted"]: done, open: busy },
-		`${word}: ${done.length}.${left}`,
-	);
-	return 0;
-}
-
-async function archive(store: SessionStore, workDir: string, id: string, now: number): Promise<void> {
-	const session = await store.open(workDir, id);
-	if (session === null) return;
-	try {
-		await session.commit({ state: { archivedAt: now / 1000 } }, { sync: true });
-	} finally {
-		await session.close({ becomesLast: false });
 	}
 }
