@@ -12,3 +12,13 @@ export async function readText(files: Files, path: string): Promise<string | nul
 		throw new ConfigurationError("unreadable", path, [{ key: "", reason: errorText(error) }]);
 	}
 }
+
+/**
+ * The text of a file of settings that is written back with a change: as it is, with the mark. Throws ConfigurationError for bytes
+ * that are not UTF-8, which would come back as other characters.
+ */
+export function textToChange(bytes: Buffer, path: string): string {
+	const text = bytes.toString("utf8");
+	if (Buffer.from(text).equals(bytes)) return text;
+	throw new ConfigurationError("syntax", path, [{ key: "", reason: "not UTF-8" }]);
+}

@@ -10,6 +10,7 @@ import { type AddedModel, withAddedModel } from "../../config/added-model.ts";
 import type { Configuration } from "../../config/configuration.ts";
 import { ConfigurationError } from "../../config/configuration-error.ts";
 import type { ModelCapability, ProviderType } from "../../config/schema.ts";
+import { textToChange } from "../../config/settings-text.ts";
 import { toAddress } from "../../credentials/exchange.ts";
 import type { Account } from "../../dialects/dialect.ts";
 import { fileFailureText } from "../../files/file-failure.ts";
@@ -194,12 +195,7 @@ async function addModel(entry: ModelEntry, { files, clock, shareDir, reload }: S
 	try {
 		await files.makeDirectory(shareDir);
 		await withLock({ files, clock }, file, async () => {
-			const bytes = (await files.read(file)) ?? Buffer.alloc(0);
-			const text = bytes.toString("utf8");
-			// Otherwise invalid UTF-8 would be changed when it is written back.
-			if (!Buffer.from(text).equals(bytes)) {
-				throw new ConfigurationError("syntax", file, [{ key: "", reason: "not UTF-8" }]);
-			}
+			const text = textToChange((await files.read(file)) ?? Buffer.alloc(0), file);
 			await files.replace(file, await withAddedModel(text, file, added), { mode: 0o600, sync: true });
 		});
 		await reload();

@@ -83,6 +83,14 @@ describe("mcp.json", () => {
 		expect(content()).toBe("{}");
 	});
 
+	it("is not changed when it is not UTF-8: a value would come back as another one", async () => {
+		const before = Buffer.from('{"mcpServers":{"x":{"command":"caf\xe9"}}}', "latin1");
+		writeFileSync(file, before);
+		await expect(add("new")).rejects.toThrow(`${file} is not UTF-8`);
+		expect(readFileSync(file).equals(before)).toBe(true);
+		expect(Object.keys(await readMcpEntries(place()))).toEqual(["x"]);
+	});
+
 	it.each([
 		["", "is not JSON"],
 		['{\n\t"mcpServers": {]\n}', "is not JSON at line 2, column 17: "],

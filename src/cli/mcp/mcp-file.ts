@@ -38,7 +38,7 @@ export async function editMcpEntries(place: McpFilePlace, edit: (entries: JsonOb
 	const file = mcpFilePath(shareDir);
 	await files.makeDirectory(shareDir);
 	await withLock(place, file, async () => {
-		const root = await readRoot(file, files);
+		const root = await readRoot(file, files, true);
 		const edited = edit(entriesOf(root, file));
 		const next = root !== null && isBare(root) ? edited : { ...root, [serversKey]: edited };
 		const mode = root === null ? { mode: newFileMode } : {};
@@ -46,10 +46,14 @@ export async function editMcpEntries(place: McpFilePlace, edit: (entries: JsonOb
 	});
 }
 
-async function readRoot(file: string, files: Files): Promise<JsonObject | null> {
+async function readRoot(file: string, files: Files, isChanged = false): Promise<JsonObject | null> {
 	const bytes = await files.read(file);
 	if (bytes === null) return null;
-	const parsed = parseJson(bytes.toString("utf8").replace(/^\ufeff/, ""));
+	const text = bytes.toString("utf8");
+	// Values that are not changed would come back as other characters.
+	if (isChanged && !Buffer.from(text).equals(bytes))
+		throw new McpError(`${file} is not UTF-8. Mend it first; it is left as it is.`);
+	const parsed = parseJson(text.replace(/^\ufeff/, ""));
 	if (!parsed.ok) throw new McpError(`${file} is ${parsed.reason}. Mend it first; it is left as it is.`);
 	if (isRecord(parsed.value)) return parsed.value;
 	throw new McpError(`${file} holds no JSON object. Mend it first; it is left as it is.`);

@@ -123,6 +123,14 @@ describe("permissions import", () => {
 		expect(String(await files.read(settings))).toBe(text);
 	});
 
+	it("leaves a file alone that is not UTF-8, which would come back as another one", async () => {
+		const { files, answer } = await createSubject({ "/work/c.json": claude });
+		const before = Buffer.from("# caf\xe9\n", "latin1");
+		await files.replace(settings, before);
+		await expect(answer({ name: "import", file: "c.json" })).rejects.toThrow(/config\.toml.*not UTF-8/s);
+		expect(await files.read(settings)).toEqual(before);
+	});
+
 	it.each([
 		["{", "is not JSON"],
 		["[]", "has no permissions that can be imported"],

@@ -3,6 +3,7 @@ import { systemClock } from "../../base/clock.ts";
 import { errorText, isSystemError } from "../../base/errors.ts";
 import { silentLog } from "../../base/log.ts";
 import { readConfiguration } from "../../config/configuration-reader.ts";
+import { textToChange } from "../../config/settings-text.ts";
 import { parseJson, parseToml } from "../../config/syntax.ts";
 import { toTomlText } from "../../config/toml-text.ts";
 import { withLock } from "../../files/path-lock.ts";
@@ -52,7 +53,7 @@ async function append(
 ): Promise<readonly ConvertedRule[]> {
 	await files.makeDirectory(shareDir);
 	return await withLock({ files, clock: systemClock }, target, async () => {
-		const text = (await files.read(target))?.toString("utf8") ?? "";
+		const text = textToChange((await files.read(target)) ?? Buffer.alloc(0), target);
 		const present =
 			text === ""
 				? []

@@ -3,9 +3,9 @@
 import path from "node:path";
 import { errorText } from "../../base/errors.ts";
 import { silentLog } from "../../base/log.ts";
-import { ConfigurationError } from "../../config/configuration-error.ts";
 import { readConfiguration } from "../../config/configuration-reader.ts";
 import { addManagedProvider, type ManagedEdit, removeManagedProvider } from "../../config/managed-provider.ts";
+import { textToChange } from "../../config/settings-text.ts";
 import { persistTokens, removeTokens } from "../../credentials/access.ts";
 import { requestDeviceCode, SignInError, waitForTokens } from "../../credentials/device-flow.ts";
 import type { PlatformPort } from "../../credentials/exchange.ts";
@@ -83,9 +83,5 @@ async function editSettings(
 }
 
 async function readText(files: Files, file: string): Promise<string> {
-	const bytes = (await files.read(file)) ?? Buffer.alloc(0);
-	const text = bytes.toString("utf8");
-	// Otherwise invalid UTF-8 would be changed when it is written back.
-	if (Buffer.from(text).equals(bytes)) return text;
-	throw new ConfigurationError("syntax", file, [{ key: "", reason: "not UTF-8" }]);
+	return textToChange((await files.read(file)) ?? Buffer.alloc(0), file);
 }

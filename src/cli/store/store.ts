@@ -182,7 +182,8 @@ async function retire(
 		const left = open.length === 0 ? "" : ` Left alone because they are open: ${open.join(", ")}.`;
 		say(action.json, { [word.toLowerCase()]: done, open, failed }, `${word}: ${done.length}.${left}`);
 		if (!action.json) {
-			for (const { session, reason } of failed) process.stderr.write(`Not ${word.toLowerCase()}: ${session}: ${reason}\n`);
+			for (const { session, reason } of failed)
+				process.stderr.write(`Not ${word.toLowerCase()}: ${session}: ${reason}\n`);
 		}
 		return failed.length === 0 ? 0 : 1;
 	} finally {

@@ -31,6 +31,17 @@ describe("a settings document", () => {
 		expect(String(await memory.read("/a/.rkat/config.toml"))).toBe("a = 1\n");
 	});
 
+	it("is read, and not changed, when it is not UTF-8", async () => {
+		const { memory, document } = await createSubject();
+		const before = Buffer.from("a = 1 # caf\xe9\n", "latin1");
+		await memory.makeDirectory("/a/.rkat");
+		await memory.replace("/a/.rkat/config.toml", before);
+		expect(await document.read()).toEqual({ a: 1 });
+		const refused = { code: "storage-failed", message: expect.stringContaining("/a/.rkat/config.toml is not UTF-8") };
+		await expect(document.update((current) => ({ ...current, n: 2 }))).rejects.toMatchObject(refused);
+		expect(await memory.read("/a/.rkat/config.toml")).toEqual(before);
+	});
+
 	it("keeps comments, the form of values, and tables of others", async () => {
 		const before = [
 			"# Ours.",

@@ -55,7 +55,7 @@ function createDocument(name: string, place: Place): SettingsDocument {
 
 	/** The text after all changes that can be applied; null when there is none. */
 	const apply = async (updates: readonly Update[], target: string): Promise<string | null> => {
-		let document = await readDocument(target, files);
+		let document = await readDocument(target, files, true);
 		let isChanged = false;
 		const pace = createPace();
 		for (const update of updates) {
@@ -124,9 +124,13 @@ async function findFile(name: string, { files, workDir, home, only }: Place): Pr
 }
 
 /** Empty when there is no file. */
-async function readDocument(file: string, files: Files): Promise<TomlDocument> {
-	const bytes = await withStorageError(file, () => files.read(file));
-	const text = bytes === null ? "" : bytes.toString("utf8").replace(/^\ufeff/, "");
+async function readDocument(file: string, files: Files, isChanged = false): Promise<TomlDocument> {
+	const bytes = (await withStorageError(file, () => files.read(file))) ?? Buffer.alloc(0);
+	const whole = bytes.toString("utf8");
+	// What is left as it is written would come back as other characters.
+	if (isChanged && !Buffer.from(whole).equals(bytes))
+		throw new KernelError("storage-failed", `${file} is not UTF-8 and is left as it is; mend it and try again.`);
+	const text = whole.replace(/^\ufeff/, "");
 	return { text, data: await parseDocument(text, file) };
 }
 
