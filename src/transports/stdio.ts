@@ -56,10 +56,15 @@ export async function* readInputLines(): AsyncGenerator<Line> {
 	yield* splitter.end();
 }
 
-/** The whole of stdin. Rejects when it cannot be read. */
+/** The whole of stdin. Rejects when it cannot be read, or has more bytes than a line may have; no more of them are read then. */
 export async function readInput(): Promise<string> {
 	const pieces: Buffer[] = [];
-	for await (const bytes of process.stdin) pieces.push(bytes);
+	let length = 0;
+	for await (const bytes of process.stdin) {
+		pieces.push(bytes);
+		length += bytes.length;
+		if (length > lineLimit) throw new Error(`it has more than ${lineLimit / 1_048_576} MiB`);
+	}
 	return Buffer.concat(pieces).toString("utf8");
 }
 

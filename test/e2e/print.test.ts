@@ -112,6 +112,16 @@ describe("an empty prompt on stdin", () => {
 	});
 });
 
+describe("an endless prompt on stdin", () => {
+	it("is refused once it is longer than a prompt may be, and read no further", async () => {
+		const stage = createStage();
+		const ends = { cwd: stage.workDir, env: stage.environment };
+		const done = await runExecutable("/bin/sh", ["-c", `yes | "$0" --print`, executablePath], ends);
+		expect(done).toMatchObject({ code: 2, stdout: "" });
+		expect(done.stderr).toContain("stdin cannot be read: it has more than 100 MiB");
+	});
+});
+
 describe("stream-json output", () => {
 	it("is the conversation, a message a line", async () => {
 		const stage = createStage({ scripts: [`text: I look.\n${shellCall("echo hello")}`, "think: so\ntext: Hello."] });
