@@ -28,6 +28,18 @@ describe("the exit code of permissions", () => {
 		},
 	);
 
+	it("of help is that of a success, and no command line is taken for a wish for help", async () => {
+		const stage = createStage();
+		for (const words of [["--help"], ["list", "--help"], ["trust", "-h"], ["import", "--help"]]) {
+			expect(await run(stage, ...words)).toMatchObject({
+				code: 0,
+				stderr: "",
+				stdout: expect.stringContaining("trust"),
+			});
+		}
+		expect((await run(stage, "check", "--help")).code).toBe(1);
+	});
+
 	it("of a wrong flag before the command is no decision", async () => {
 		expect((await createStage().run("--model", "m", "permissions", "check", "ls")).code).toBe(3);
 		expect((await createStage().run("--unknown", "permissions", "check", "ls")).code).toBe(3);

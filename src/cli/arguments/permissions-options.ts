@@ -18,6 +18,9 @@ export function toPermissionsAction([typed, ...words]: readonly string[]): Permi
 		if (typed === undefined) throw new UsageError(`The command 'permissions' needs one of ${actions.join(", ")}.`);
 		throw new UsageError(`The command 'permissions' does not know '${typed}'; it takes ${actions.join(", ")}.`);
 	}
+	const takesCommand = name === "check" || name === "explain";
+	// A command line may be called so, and code 0 would be the decision that it is allowed.
+	if (!takesCommand && (words.includes("--help") || words.includes("-h"))) return null;
 	switch (name) {
 		case "check":
 		case "explain":
