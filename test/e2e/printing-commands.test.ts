@@ -2,6 +2,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:net";
+import { text } from "node:stream/consumers";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createStage, executablePath, runExecutable } from "../support/executable/executable.ts";
 
@@ -51,5 +52,22 @@ describe("a command that prints", () => {
 			running.kill(signal);
 			expect(await exited).toEqual([code, null]);
 		}
+	});
+
+	it("ends an export that waits for the database, and says so, when it is stopped", async () => {
+		const stage = createStage();
+		const { port, connected } = await createSilentServer();
+		const env = { ...stage.environment, AGENTWIRE_STORE_URL: `postgresql://nobody@127.0.0.1:${port}/none` };
+		const arrival = connected();
+		const running = spawn(executablePath, ["export", "some", "--yes"], { cwd: stage.workDir, env });
+		const exited = once(running, "exit");
+		const complaint = text(running.stderr);
+		await arrival;
+		const stoppedAt = performance.now();
+		running.kill("SIGINT");
+		expect(await exited).toEqual([1, null]);
+		expect(await complaint).toBe("The export was stopped; nothing was written.\n");
+		// The database would be given up after ten seconds.
+		expect(performance.now() - stoppedAt).toBeLessThan(5000);
 	});
 });

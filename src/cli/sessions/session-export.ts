@@ -1,8 +1,9 @@
 // The command `export`: writes a session to one ZIP file, for a backup or for somebody else.
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { orAbort } from "../../base/abort.ts";
 import { systemClock } from "../../base/clock.ts";
-import { errorText, KernelError } from "../../base/errors.ts";
+import { isSystemError, KernelError } from "../../base/errors.ts";
 import { randomIdentifiers } from "../../base/ids.ts";
 import { silentLog } from "../../base/log.ts";
 import { createDiskFiles } from "../../files/disk-files.ts";
@@ -17,6 +18,7 @@ import { copySession } from "../../store/session-copy.ts";
 import type { ExportOptions } from "../arguments/export-options.ts";
 import { UsageError } from "../arguments/usage-error.ts";
 import { type Place, toAbsolutePath } from "../paths.ts";
+import { endInTime } from "../process/process-exit.ts";
 import { handleStopSignals } from "../process/stop-signals.ts";
 import { openQuestions } from "../process/terminal-question.ts";
 import { whileShown } from "../process/waiting-line.ts";
@@ -39,7 +41,11 @@ export async function runExport(executable: string, options: ExportOptions): Pro
 	const command = await findCommandStore();
 	const { place, shareDir } = command;
 	const stopping = new AbortController();
-	handleStopSignals(() => stopping.abort(new ExportFailure("The export was stopped; nothing was written.")));
+	handleStopSignals(() => {
+		// The database, or the disk, may not answer.
+		endInTime(() => 1, null);
+		stopping.abort(new ExportFailure("The export was stopped; nothing was written."));
+	});
 	const hostServices: ExportServices = {
 		executableName: path.basename(executable),
 		files: createDiskFiles(privateBelow(shareDir)).admitting(admitByName),
@@ -61,12 +67,12 @@ async function exportFromDatabase(
 	hostServices: ExportServices,
 	{ settings, files, place }: CommandStore,
 ): Promise<number> {
-	const { currentDir, complain } = hostServices;
+	const { currentDir, complain, signal } = hostServices;
 	const storeDir = path.join(tmpdir(), `agentwire-export-${randomIdentifiers.uuid()}`);
 	const store = await openConfiguredStore(settings, { files, place, log: silentLog });
 	try {
-		const id = options.sessionId ?? (await store.lastSessionId(currentDir));
-		const source = id === null ? null : await store.view(id);
+		const id = options.sessionId ?? (await orAbort(store.lastSessionId(currentDir), signal));
+		const source = id === null ? null : await orAbort(store.view(id), signal);
 		if (source === null) {
 			complain(
 				id === null
@@ -77,13 +83,16 @@ async function exportFromDatabase(
 		}
 		const own = createDiskFiles(privateBelow(storeDir));
 		const disk = { files: own, shareDir: storeDir, log: silentLog, clock: systemClock, protocolVersion };
-		await copySession(source, createDiskStore(disk));
+		await orAbort(copySession(source, createDiskStore(disk)), signal);
 		return await exportSession({ ...options, sessionId: source.id }, { ...hostServices, storeDir });
 	} catch (thrown) {
-		if (!(thrown instanceof KernelError)) throw thrown;
-		complain(`The session could not be exported: ${errorText(thrown)}`);
+		if (thrown instanceof ExportFailure) complain(thrown.message);
+		else if (thrown instanceof KernelError || isSystemError(thrown))
+			complain(`The session could not be exported: ${fileFailureText(thrown)}`);
+		else throw thrown;
 		return 1;
 	} finally {
+		// First: what still reads then fails, and writes nothing more.
 		await store.close();
 		await files.remove(storeDir);
 	}
