@@ -70,4 +70,22 @@ describe("a command that prints", () => {
 		// The database would be given up after ten seconds.
 		expect(performance.now() - stoppedAt).toBeLessThan(5000);
 	});
+
+	it("ends a worker that waits for the database at its start, when it is stopped", async () => {
+		const stage = createStage();
+		const { port, connected } = await createSilentServer();
+		const store = { AGENTWIRE_STORE_URL: `postgresql://nobody@127.0.0.1:${port}/none` };
+		const arrival = connected();
+		const running = spawn(executablePath, ["worker"], {
+			cwd: stage.workDir,
+			env: { ...stage.environment, ...store },
+			stdio: "ignore",
+		});
+		const exited = once(running, "exit");
+		await arrival;
+		const stoppedAt = performance.now();
+		running.kill("SIGTERM");
+		expect(await exited).toEqual([0, null]);
+		expect(performance.now() - stoppedAt).toBeLessThan(5000);
+	});
 });

@@ -42,8 +42,11 @@ export async function runClusterWorker(
 	/** A second signal: nothing is waited for any more. */
 	const hurrying = new AbortController();
 	let faultOwner = (): FaultOwner | null => null;
+	let isWorking = false;
 	const taken = takeProcess(options, installation, {
 		onSignal() {
+			// There are no turns yet, and what the start waits for, such as the database, may not answer.
+			if (!isWorking) endInTime(() => 0, taken.log);
 			if (stopping.signal.aborted) hurrying.abort();
 			stopping.abort();
 		},
@@ -106,6 +109,8 @@ export async function runClusterWorker(
 		return await fail(`The worker could not start at ${places}: ${errorText(thrown)}`);
 	}
 	const id = await sharedStore.processId();
+	// A signal that came before has begun the end already.
+	isWorking = !stopping.signal.aborted;
 	const isAnnounced = await announce(
 		flags.json
 			? `${JSON.stringify({ worker: id, address: worker.address, tags: flags.tags, ...(operations === null ? {} : { operations: operations.url }) })}\n`
@@ -170,7 +175,6 @@ async function startOperations(
 	return { url, close: () => server.close() };
 }
 
-/** Whether it means every address of the machine, which is none that others can use. */
 /** Throws UsageError for connections that others can read and nobody asked for in so many words. */
 function refuseUnencrypted({ listen, operations, tls, allowsUnencrypted }: WorkerFlags): void {
 	if (tls !== null || allowsUnencrypted) return;
