@@ -1,6 +1,8 @@
 // The command `doctor` over a usable stage and over stages that lack something.
+
+import { execFileSync } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
@@ -78,6 +80,18 @@ describe("agentwire doctor", () => {
 		const { code, of } = await examine(stage);
 		expect(of("permissions")).toMatchObject({ status: "warning", advice: `Run: chmod go-rwx ${file}` });
 		expect(code).toBe(0);
+	});
+
+	it("gives a command about files that a shell takes as it is", async () => {
+		const stage = createStage();
+		const shareDir = path.join(stage.workDir, "it's mine");
+		mkdirSync(shareDir);
+		chmodSync(shareDir, 0o755);
+		const env = { ...stage.environment, KIMI_SHARE_DIR: shareDir };
+		const { stdout } = await runExecutable(executablePath, ["doctor"], { cwd: stage.workDir, env });
+		const [, advice = ""] = /Run: (chmod go-rwx .*)/.exec(stdout) ?? [];
+		execFileSync("sh", ["-c", advice]);
+		expect(statSync(shareDir).mode & 0o777).toBe(0o700);
 	});
 
 	it("says what to do without settings, and with unusable ones", async () => {

@@ -22,6 +22,7 @@ import type { Installation } from "../installation/installation.ts";
 import type { RuntimeInfo } from "../installation/runtime.ts";
 import { readStartSettings, type StartSettings } from "../model-source.ts";
 import { managedPermissionsFile, type Place } from "../paths.ts";
+import { shellWord } from "../printable-text.ts";
 import { describeSandbox } from "../sandbox-status.ts";
 import { readStoreStatus } from "../store/store-status.ts";
 
@@ -255,7 +256,7 @@ async function checkSessions({ files, shareDir }: CheckPlace): Promise<Finding> 
 		if (status !== null && status.kind !== "directory")
 			return failed(`${directory} is not a directory.`, "Move the file away.");
 		if (status !== null && (status.mode & 0o300) !== 0o300)
-			return failed(`${directory} cannot be written.`, `Run: chmod u+rwx ${directory}`);
+			return failed(`${directory} cannot be written.`, `Run: chmod u+rwx ${shellWord(directory)}`);
 		const why = await whyUnwritable(directory);
 		if (why !== null) return failed(`${directory} cannot be written: ${why}`, "Mend that, or set KIMI_SHARE_DIR.");
 		return ok(status === null ? `${directory} is created with the first session.` : directory);
@@ -277,5 +278,5 @@ async function checkPermissions({ files, shareDir }: CheckPlace): Promise<Findin
 		if (status !== null && privacyOf(target) !== "open" && (status.mode & othersMode) !== 0) open.push(target);
 	}
 	if (open.length === 0) return ok("Only you can read settings, keys and sessions.");
-	return warning(`Others may read: ${open.join(", ")}`, `Run: chmod go-rwx ${open.join(" ")}`);
+	return warning(`Others may read: ${open.join(", ")}`, `Run: chmod go-rwx ${open.map(shellWord).join(" ")}`);
 }
