@@ -43,6 +43,15 @@ describe("offered", () => {
 		expect(asked[0]?.headers.get(header)).toBe(value);
 	});
 
+	it("shows no password of an address that it refuses", async () => {
+		const { setup } = createSubject();
+		const baseUrl = "https://me:pass/word@1@models.example.com/v1";
+		await expect(setup.offered({ provider: "compatible", baseUrl, key })).rejects.toMatchObject({
+			code: "invalid-input",
+			message: expect.stringMatching(/have no password: https:\/\/\[redacted\]@models\.example\.com\/v1$/),
+		});
+	});
+
 	it("reads the shapes of the providers, and skips what is no model", async () => {
 		const body = {
 			data: [{ id: "a", display_name: "A", max_input_tokens: 200_000 }, { id: "b", context_length: 8192 }, 1, {}],

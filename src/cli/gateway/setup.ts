@@ -115,8 +115,13 @@ function baseOf({ provider, baseUrl }: ProviderEntry): string {
 	if (toAddress(base, "") !== null) return base.replace(/\/+$/, "");
 	throw new KernelError(
 		"invalid-input",
-		`The address of the API must begin with http:// or https:// and have no password: ${base}`,
+		`The address of the API must begin with http:// or https:// and have no password: ${withoutPassword(base)}`,
 	);
+}
+
+/** The address as it may be shown. */
+function withoutPassword(address: string): string {
+	return address.replace(/^([a-z][a-z\d+.-]*:\/\/)?.*@/is, "$1[redacted]@");
 }
 
 async function listOffered(entry: ProviderEntry, { network }: SetupParts): Promise<readonly OfferedModel[]> {
