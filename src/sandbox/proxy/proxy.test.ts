@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../base/clock.ts";
+import { createDeferred } from "../../base/deferred.ts";
 import type { Sockets } from "../../network/connections/sockets.ts";
 import { createAllowedHosts } from "./allowed-hosts.ts";
 import { parseHttpRequest } from "./http-request.ts";
@@ -261,6 +262,27 @@ describe("bounds", () => {
 		await start(["a.example"], publicNames, { startTimeout: 50, idleTimeout: 50 });
 		expect(await converse(["CONNECT a.exam"])).toBe("");
 		expect(await converse([`CONNECT a.example:${port} HTTP/1.1\r\n\r\n`, ""])).toContain("200");
+	});
+
+	it("connect to no host for a client that is gone before its name is resolved, as with the end of the proxy", async () => {
+		const sockets = fakeSockets(publicNames);
+		const asked = createDeferred<void>();
+		const known = createDeferred<void>();
+		const resolved = createDeferred<void>();
+		const resolve: Sockets["resolve"] = async (name) => {
+			asked.resolve();
+			await known.promise;
+			setImmediate(resolved.resolve);
+			return await sockets.resolve(name);
+		};
+		await start(["a.example"], publicNames, { sockets: { ...sockets, resolve } });
+		const ended = converse(["CONNECT a.example:80 HTTP/1.1\r\n\r\n"]);
+		await asked.promise;
+		await proxy?.close();
+		known.resolve();
+		await resolved.promise;
+		expect(sockets.dialed).toEqual([]);
+		expect(await ended).toBe("");
 	});
 
 	it("refuse connections above the limit", async () => {

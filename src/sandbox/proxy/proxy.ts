@@ -63,7 +63,7 @@ export async function startProxy(socketPath: string, options: ProxyOptions): Pro
 		return { kind: "denied", why: `The sandbox does not allow ${host}, which ${why}.` };
 	};
 
-	const reach = async (written: string, port: number): Promise<Socket | Refusal> => {
+	const reach = async (client: Socket, written: string, port: number): Promise<Socket | Refusal> => {
 		const host = normalizeHost(written);
 		if (host === null) return deny(printable(written), "is no valid host");
 		const reason = hosts.checkHost(host);
@@ -72,6 +72,8 @@ export async function startProxy(socketPath: string, options: ProxyOptions): Pro
 			const addresses = isAddress(host)
 				? [{ address: host, family: host.includes(":") ? 6 : 4 }]
 				: await sockets.resolve(host);
+			// Nobody waits for it any more, or the proxy has ended.
+			if (client.destroyed) throw new Error("the request was given up");
 			for (const { address } of addresses) {
 				const forbidden = hosts.checkAddress(address, host);
 				if (forbidden !== null) return deny(host, forbidden);
@@ -99,7 +101,7 @@ export async function startProxy(socketPath: string, options: ProxyOptions): Pro
 	const serveSocks = async (client: Socket, reader: ByteReader): Promise<void> => {
 		const target = await readSocksRequest(reader, (bytes) => void client.write(bytes));
 		if (typeof target === "string") return void client.end(toSocksReply(target));
-		const outside = await reach(target.host, target.port);
+		const outside = await reach(client, target.host, target.port);
 		if (isRefusal(outside)) return void client.end(toSocksReply(outside.kind));
 		client.write(toSocksReply("granted"));
 		join(client, outside, reader.release());
@@ -109,7 +111,7 @@ export async function startProxy(socketPath: string, options: ProxyOptions): Pro
 		const head = await reader.takeUntil("\r\n\r\n", headLimit);
 		const request = head === null ? null : parseHttpRequest(head.toString("latin1"));
 		if (request === null) return void client.end(httpAnswer("400 Bad Request", "This is no request to a proxy."));
-		const outside = await reach(request.host, request.port);
+		const outside = await reach(client, request.host, request.port);
 		if (isRefusal(outside)) {
 			const status = outside.kind === "denied" ? "403 Forbidden" : "502 Bad Gateway";
 			return void client.end(httpAnswer(status, outside.why));
