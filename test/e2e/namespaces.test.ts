@@ -56,12 +56,12 @@ describe.runIf(hasNamespaces)("a session that a process in another namespace has
 		await turn(holder, "first");
 		const archive = async () =>
 			JSON.parse((await stage.run("store", "archive", "--older-than", "0m", "--json")).stdout);
-		expect(await archive()).toEqual({ archived: [], open: [id] });
+		expect(await archive()).toEqual({ archived: [], open: [id], failed: [] });
 		await turn(holder, "second");
 		holder.kill("SIGKILL");
 		await holder.exited;
 		expect(leasesOf(stage)).toHaveLength(1);
-		expect(await archive()).toEqual({ archived: [id], open: [] });
+		expect(await archive()).toEqual({ archived: [id], open: [], failed: [] });
 		expect(leasesOf(stage)).toEqual([]);
 	});
 });
