@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import type { Confinement } from "../processes/port.ts";
 import { readWorkerEnvironment, toWorkerEnvironment } from "./confined-worker.ts";
 
-const nothing = { scratch: [], readOnly: [], removed: [], visible: [], hidden: [] };
+const nothing = { scratch: [], readOnly: [], missingAsFiles: [], removed: [], visible: [], hidden: [] };
 const confinement: Confinement = { writable: ["/work"], ...nothing, network: { kind: "none" } };
 const environment = { PATH: "/bin", LD_LIBRARY_PATH: "/work/lib:", NODE_OPTIONS: "--require /work/x.js" };
 

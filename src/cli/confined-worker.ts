@@ -16,6 +16,7 @@ const confinementSchema = v.object({
 		writable: paths,
 		scratch: paths,
 		readOnly: paths,
+		missingAsFiles: paths,
 		removed: paths,
 		visible: paths,
 		hidden: paths,

@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { chmod, lstat, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -30,7 +30,7 @@ afterEach(async () => {
 });
 
 function confinement(extra: Partial<Confinement> = {}): Confinement {
-	const nothing = { scratch: [], readOnly: [], removed: [], visible: [], hidden: [] };
+	const nothing = { scratch: [], readOnly: [], missingAsFiles: [], removed: [], visible: [], hidden: [] };
 	return { writable: [work], ...nothing, network: { kind: "none" }, ...extra };
 }
 
@@ -154,37 +154,56 @@ describe("the mounts", () => {
 });
 
 describe("placeholders", () => {
-	it("are removed with their last user, and what is not one stays", async () => {
-		const [mine, theirs] = [path.join(work, ".idea"), path.join(work, ".vscode")];
-		await mkdir(theirs);
-		for (const place of [mine, mine, theirs]) expect(claimPlaceholder(place)).toBe(true);
-		expect([isPlaceholder(mine), isPlaceholder(theirs)]).toEqual([true, false]);
-		releasePlaceholders([mine, theirs], true);
-		expect((await readdir(work)).sort()).toEqual([".idea", ".vscode"]);
-		releasePlaceholders([mine], true);
-		expect(await readdir(work)).toEqual([".vscode"]);
+	it.each(["directory", "file"] as const)(
+		"are removed with their last user, and what is not one stays: %s",
+		async (kind) => {
+			const [mine, theirs] = [path.join(work, ".idea"), path.join(work, ".vscode")];
+			if (kind === "file") await writeFile(theirs, "");
+			else await mkdir(theirs);
+			for (const place of [mine, mine, theirs]) expect(claimPlaceholder(place, kind)).toBe(true);
+			expect((await lstat(mine)).isFile()).toBe(kind === "file");
+			expect([isPlaceholder(mine), isPlaceholder(theirs)]).toEqual([true, false]);
+			releasePlaceholders([mine, theirs], true);
+			expect((await readdir(work)).sort()).toEqual([".idea", ".vscode"]);
+			releasePlaceholders([mine], true);
+			expect(await readdir(work)).toEqual([".vscode"]);
+		},
+	);
+
+	it("are no placeholders any more once somebody has written into them", async () => {
+		const [file, directory] = [path.join(work, ".npmrc"), path.join(work, ".idea")];
+		claimPlaceholder(file, "file");
+		claimPlaceholder(directory, "directory");
+		await writeFile(file, "mine");
+		await writeFile(path.join(directory, "mine"), "");
+		expect([isPlaceholder(file), isPlaceholder(directory)]).toEqual([false, false]);
+		releasePlaceholders([file, directory], true);
+		expect((await readdir(work)).sort()).toEqual([".idea", ".npmrc"]);
 	});
 
-	it.runIf(hasSandbox())("stay while they are mounted, if the command may not have ended", async () => {
-		const place = path.join(work, ".idea");
-		claimPlaceholder(place);
-		const mounts = ["--dev-bind", "/", "/", "--ro-bind", place, place];
-		const command = spawn(findBubblewrap(systemPath) ?? "", [
-			...mounts,
-			"--die-with-parent",
-			"sh",
-			"-c",
-			"echo ready; read -r line",
-		]);
-		await once(command.stdout, "data");
-		releasePlaceholders([place], false);
-		expect(await readdir(work)).toEqual([".idea"]);
-		command.stdin.end();
-		await once(command, "close");
-		claimPlaceholder(place);
-		releasePlaceholders([place], false);
-		expect(await readdir(work)).toEqual([]);
-	});
+	it.runIf(hasSandbox()).each(["directory", "file"] as const)(
+		"stay while they are mounted, if the command may not have ended: %s",
+		async (kind) => {
+			const place = path.join(work, ".idea");
+			claimPlaceholder(place, kind);
+			const mounts = ["--dev-bind", "/", "/", "--ro-bind", place, place];
+			const command = spawn(findBubblewrap(systemPath) ?? "", [
+				...mounts,
+				"--die-with-parent",
+				"sh",
+				"-c",
+				"echo ready; read -r line",
+			]);
+			await once(command.stdout, "data");
+			releasePlaceholders([place], false);
+			expect(await readdir(work)).toEqual([".idea"]);
+			command.stdin.end();
+			await once(command, "close");
+			claimPlaceholder(place, kind);
+			releasePlaceholders([place], false);
+			expect(await readdir(work)).toEqual([]);
+		},
+	);
 });
 
 describe.runIf(hasSandbox())("with bwrap, a confined command", () => {
@@ -254,12 +273,12 @@ describe.runIf(hasSandbox())("with bwrap, a confined command", () => {
 		const [first = "", second = "", third = ""] = names;
 		const others = spawn("/bin/bash", [
 			"-c",
-			'while sleep 0.02; do mkdir "$@"; touch -d @1 "$@"; sleep 0.02; rmdir "$@"; done',
+			'while sleep 0.02; do mkdir "$1" "$3"; : > "$2"; touch -d @1 "$@"; sleep 0.02; rmdir "$1" "$3"; rm "$2"; done',
 			...["bash", first, second, third],
 		]);
 		try {
 			for (let round = 0; round < 15; round += 1) {
-				const { ended } = await run("true", { readOnly: names });
+				const { ended } = await run("true", { readOnly: names, missingAsFiles: [second] });
 				expect(ended).toEqual({ kind: "exited", exitCode: 0 });
 			}
 		} finally {
@@ -267,23 +286,27 @@ describe.runIf(hasSandbox())("with bwrap, a confined command", () => {
 		}
 	});
 
-	it("retains its placeholders while a command of another process needs them", async () => {
+	it.each([
+		[".idea", "mkdir .idea/mine"],
+		[".npmrc", "rm .npmrc"],
+	])("retains its placeholder %s while a command of another process needs it", async (name, attempt) => {
 		const [ready, go, result] = ["ready", "go", "result"].map((name) => path.join(work, name));
-		const readOnly = [path.join(work, ".idea")];
+		const readOnly = [path.join(work, name)];
+		const missingAsFiles = readOnly.filter(() => name === ".npmrc");
 		const wait = (file = "") => `while [ ! -e ${JSON.stringify(file)} ]; do sleep 0.01; done`;
-		const script = `touch ready; ${wait(go)}; mkdir .idea/mine; echo $? > result`;
+		const script = `touch ready; ${wait(go)}; ${attempt}; echo $? > result`;
 		const file = path.join(directory, "other.mts");
-		await writeFile(file, serverProgram(script, { readOnly }));
-		const first = run(`ls -A > listed; ${wait(ready)}`, { readOnly });
+		await writeFile(file, serverProgram(script, { readOnly, missingAsFiles }));
+		const first = run(`ls -A > listed; ${wait(ready)}`, { readOnly, missingAsFiles });
 		await expect.poll(() => existsSync(path.join(work, "listed"))).toBe(true);
 		const other = spawn(path.resolve("node_modules/.bin/tsx"), [file]);
 		const otherEnd = once(other, "close");
 		expect((await first).ended).toEqual({ kind: "exited", exitCode: 0 });
-		expect(await readdir(work)).toContain(".idea");
+		expect(await readdir(work)).toContain(name);
 		await writeFile(go ?? "", "");
 		await otherEnd;
 		expect(await readFile(result ?? "", "utf8")).toBe("1\n");
-		expect(await readdir(work)).not.toContain(".idea");
+		expect(await readdir(work)).not.toContain(name);
 	});
 
 	it("does not run before it is begun, nor when it is ended first", async () => {
@@ -340,13 +363,14 @@ describe.runIf(hasSandbox())("with bwrap, a confined command", () => {
 	});
 
 	it("has no placeholder left after its server was killed", async () => {
-		const readOnly = [path.join(work, ".idea")];
+		const missingAsFiles = [path.join(work, ".mcp.json")];
+		const readOnly = [path.join(work, ".idea"), ...missingAsFiles];
 		const onOutput = '() => process.kill(process.pid, "SIGKILL")';
 		const file = path.join(directory, "server.mts");
-		await writeFile(file, serverProgram("ls -A > seen; echo ready; sleep 60", { readOnly }, onOutput));
+		await writeFile(file, serverProgram("ls -A > seen; echo ready; sleep 60", { readOnly, missingAsFiles }, onOutput));
 		const { signal } = spawnSync(path.resolve("node_modules/.bin/tsx"), [file]);
 		expect(signal ?? "SIGKILL").toBe("SIGKILL");
 		await expect.poll(() => readdir(work), { timeout: 10_000 }).toEqual(["seen"]);
-		expect(await readFile(path.join(work, "seen"), "utf8")).toBe(".idea\nseen\n");
+		expect(await readFile(path.join(work, "seen"), "utf8")).toBe(".idea\n.mcp.json\nseen\n");
 	});
 });

@@ -13,7 +13,7 @@ import {
 } from "node:fs";
 import path from "node:path";
 import { errorText } from "../base/errors.ts";
-import { claimPlaceholder, isPlaceholder, releasePlaceholders } from "./placeholders.ts";
+import { claimPlaceholder, isPlaceholder, type PlaceholderKind, releasePlaceholders } from "./placeholders.ts";
 import type { Confinement } from "./port.ts";
 import { findReplaceableLink, isWithin, statusOf } from "./replaceable-links.ts";
 import { buildSystemCallFilter, isFilterArchitecture } from "./seccomp-filter.ts";
@@ -33,7 +33,7 @@ export interface ConfinedStart {
 	readonly inherited: readonly number[];
 	/** What is to be mounted at each path, by its identity. */
 	readonly mounted: ReadonlyMap<string, string>;
-	/** Directories that exist on the machine only while the command runs. */
+	/** Files and directories that exist on the machine only while the command runs. */
 	readonly placeholders: readonly string[];
 	/** Call it at the end of the command, and say whether nothing of it can be left. */
 	release(isSealed: boolean): void;
@@ -128,14 +128,14 @@ function locate(
  * Mounts a protected path on itself, read-only. What is missing gets a placeholder at its first missing part. A link
  * below a writable directory cannot be mounted on, and the command could replace it.
  */
-function protect(plan: MountPlan, file: string, root: string, placeholders: string[]): void {
+function protect(plan: MountPlan, file: string, root: string, kind: PlaceholderKind, placeholders: string[]): void {
 	for (const at of file === root ? [root] : pathsDown(root, file)) {
 		const status = statusOf(at);
 		if (status?.isSymbolicLink() === true) {
 			throw replaceable(at, `${file} cannot be protected`);
 		}
 		if (status === null || isPlaceholder(at)) {
-			if (claimPlaceholder(at)) {
+			if (claimPlaceholder(at, at === file ? kind : "directory")) {
 				placeholders.push(at);
 				plan.set(at, "readOnly");
 			}
@@ -206,7 +206,8 @@ function planMounts(confinement: Confinement, placeholders: string[]): MountPlan
 	}
 	for (const file of confinement.hidden) {
 		const place = resolved(file);
-		if (place === null) continue;
+		// There is nothing to hide in a placeholder of another command, which this one may have to protect as well.
+		if (place === null || isPlaceholder(place)) continue;
 		refuseLink(file, "hidden");
 		plan.set(place, "hidden");
 	}
@@ -219,11 +220,13 @@ function planMounts(confinement: Confinement, placeholders: string[]): MountPlan
 		known.set(file, found);
 		return found;
 	};
+	const asFiles = new Set(confinement.missingAsFiles);
 	for (const file of confinement.readOnly) {
 		const place = locate(path.resolve(file), roots, resolveOnce);
 		if (place === null || isSystem(place.file)) continue;
 		const { kind } = plan.nearest(place.file) ?? {};
-		if (kind === "writable" || kind === "pin") protect(plan, place.file, place.root, placeholders);
+		if (kind !== "writable" && kind !== "pin") continue;
+		protect(plan, place.file, place.root, asFiles.has(file) ? "file" : "directory", placeholders);
 	}
 	// The parents of what is mounted below a writable directory must keep their names, or others could take their place.
 	for (const [file] of plan.entries()) {

@@ -96,6 +96,7 @@ async function makeFixture(): Promise<Fixture> {
 			writable: [work],
 			scratch: [],
 			readOnly: [...guarded.map((file) => path.join(work, file)), at("home/.bashrc")],
+			missingAsFiles: [path.join(work, ".git/config"), path.join(work, ".mcp.json"), at("home/.bashrc")],
 			removed: [path.join(work, ".git/commondir")],
 			visible: [],
 			hidden: [...["home/.netrc", "home/.ssh", "home/.aws", "work/deep/secret"].map(at), "/run"],

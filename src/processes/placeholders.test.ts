@@ -29,7 +29,7 @@ it("claims a directory that another process removes at any moment", async () => 
 	try {
 		await new Promise((resolve) => other.once("message", resolve));
 		for (let round = 0; round < 3000; round += 1) {
-			expect(claimPlaceholder(directory)).toBe(true);
+			expect(claimPlaceholder(directory, "directory")).toBe(true);
 			isPlaceholder(directory);
 		}
 	} finally {

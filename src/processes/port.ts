@@ -19,6 +19,8 @@ export interface Confinement {
 	readonly scratch: readonly string[];
 	/** Read-only although below a writable directory. What is missing cannot be created. */
 	readonly readOnly: readonly string[];
+	/** Those of `readOnly` that are files: where one is missing, programs find an empty one, and else an empty directory. */
+	readonly missingAsFiles: readonly string[];
 	/**
 	 * Files that are removed once the command is gone, if it created them; directories get another name. For what cannot
 	 * be a placeholder.

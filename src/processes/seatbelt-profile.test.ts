@@ -6,6 +6,7 @@ const confinement: Confinement = {
 	writable: ["/work", "/hidden/inner"],
 	scratch: ["/tmp"],
 	readOnly: ["/work/.git/hooks", '/work/a "b"\\c'],
+	missingAsFiles: [],
 	removed: ["/work/.git/commondir"],
 	visible: ["/hidden/skills"],
 	hidden: ["/hidden"],

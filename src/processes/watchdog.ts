@@ -47,7 +47,9 @@ for pause in 0.02 0.05 0.1 0.2 0.4 0.6 0.6; do
 done
 shift
 for placeholder do
-	grep -q -s -F -e " \${placeholder%% *} " /proc/[0-9]*/mountinfo || rmdir -- "\${placeholder#* }" 2>/dev/null
+	grep -q -s -F -e " \${placeholder%% *} " /proc/[0-9]*/mountinfo && continue
+	place=\${placeholder#* }
+	if [ -f "$place" ] && [ ! -L "$place" ] && [ ! -s "$place" ]; then rm -f -- "$place"; else rmdir -- "$place"; fi 2>/dev/null
 done
 `;
 

@@ -23,16 +23,17 @@ export interface PolicyPlace {
 	readonly secretFiles?: readonly string[];
 }
 
+/** Paths that get a placeholder where they are missing. */
+interface ProtectedPaths {
+	readonly files: readonly string[];
+	readonly directories: readonly string[];
+}
+
 /** Below each writable directory: what programs outside of the sandbox run, or let decide what they run. */
-const protectedNames: readonly string[] = [
-	".git/hooks",
-	".git/config",
-	".agentwire",
-	".kimi",
-	".vscode",
-	".idea",
-	".mcp.json",
-];
+const protectedPaths: ProtectedPaths = {
+	files: [".git/config", ".mcp.json"],
+	directories: [".git/hooks", ".agentwire", ".kimi", ".vscode", ".idea"],
+};
 
 /**
  * The same, but only where they exist: one that is created has no effect without a change of what is protected, or
@@ -44,55 +45,60 @@ const protectedWhereFound: readonly string[] = [".git/config.worktree", ".git/mo
 const refusedNames: readonly string[] = [".git/commondir"];
 
 /** Below the home directory, where that can be written. */
-const startUpFiles: readonly string[] = [
-	".bashrc",
-	".bash_profile",
-	".bash_login",
-	".bash_logout",
-	".bash_aliases",
-	".profile",
-	".zshrc",
-	".zshenv",
-	".zprofile",
-	".zlogin",
-	".zlogout",
-	".inputrc",
-	".tmux.conf",
-	".gitconfig",
-	".gitmodules",
-	".ripgreprc",
-	".vimrc",
-	".config/fish",
-	".config/git",
-	".config/nvim",
-	".config/autostart",
-	".config/systemd",
-	".config/environment.d",
-	".local/bin",
-	".local/share/applications",
-	"bin",
-	...(process.platform === "darwin" ? ["Library/LaunchAgents"] : []),
-];
+const startUpPaths: ProtectedPaths = {
+	files: [
+		".bashrc",
+		".bash_profile",
+		".bash_login",
+		".bash_logout",
+		".bash_aliases",
+		".profile",
+		".zshrc",
+		".zshenv",
+		".zprofile",
+		".zlogin",
+		".zlogout",
+		".inputrc",
+		".tmux.conf",
+		".gitconfig",
+		".gitmodules",
+		".ripgreprc",
+		".vimrc",
+	],
+	directories: [
+		".config/fish",
+		".config/git",
+		".config/nvim",
+		".config/autostart",
+		".config/systemd",
+		".config/environment.d",
+		".local/bin",
+		".local/share/applications",
+		"bin",
+		...(process.platform === "darwin" ? ["Library/LaunchAgents"] : []),
+	],
+};
 
 /**
  * Below the home directory: keys and sign-ins next to settings that decide what is run, or who may enter. So where they are
  * missing they must not be created either.
  */
-const actingCredentials: readonly string[] = [
-	".ssh",
-	".gnupg",
-	".aws",
-	".azure",
-	".kube",
-	".docker",
-	".npmrc",
-	".config/gh",
-	".config/rclone",
-	".claude",
-	".claude.json",
-	".codex",
-	".gemini",
-];
+const actingCredentials: ProtectedPaths = {
+	files: [".npmrc", ".claude.json"],
+	directories: [
+		".ssh",
+		".gnupg",
+		".aws",
+		".azure",
+		".kube",
+		".docker",
+		".config/gh",
+		".config/rclone",
+		".claude",
+		".codex",
+		".gemini",
+	],
+};
 
 /** The same: keys, sign-ins, histories and profiles of browsers. */
 const credentialFiles: readonly string[] = [
@@ -182,14 +188,20 @@ export function toConfinement(
 	const chosen = settings.writable.map((file) => placed(file, home));
 	const projects = isReadOnly ? [] : [...ownDirs, ...chosen];
 	const below = (names: readonly string[]) => projects.flatMap((root) => names.map((name) => path.join(root, name)));
+	const protectedFiles = [
+		...below(protectedPaths.files),
+		...[...startUpPaths.files, ...actingCredentials.files].map(atHome),
+	];
 	return {
 		writable: isReadOnly ? [] : [...projects, ...temporaryDirs],
 		scratch: isReadOnly ? temporaryDirs : [],
 		readOnly: [
-			...below(protectedNames),
-			...[...startUpFiles, ...actingCredentials].map(atHome),
+			...protectedFiles,
+			...below(protectedPaths.directories),
+			...[...startUpPaths.directories, ...actingCredentials.directories].map(atHome),
 			...settings.readOnly.map((file) => placed(file, home)),
 		],
+		missingAsFiles: protectedFiles,
 		removed: below(refusedNames),
 		visible: [
 			...visibleSystemFiles,
@@ -199,7 +211,7 @@ export function toConfinement(
 			...(roots.visible ?? []),
 		],
 		hidden: [
-			...[...actingCredentials, ...credentialFiles].map(atHome),
+			...[...actingCredentials.files, ...actingCredentials.directories, ...credentialFiles].map(atHome),
 			...shareDirs,
 			...secretFiles,
 			...systemFiles,

@@ -286,6 +286,16 @@ describe("commands of sandboxed processes", () => {
 			expect(await readdir(home)).toEqual([]);
 		});
 
+		it("find empty files where start-up files are missing in a home directory where they may write", async () => {
+			const home = path.join(base, "home");
+			const script =
+				"cat .gitconfig .npmrc .bashrc && echo readable; echo x > .gitconfig; rm .npmrc; mv .bashrc moved; ls bin && echo listed";
+			const { output } = await run(create(), script, home);
+			expect(output).toMatch(/^readable\n/);
+			expect(output).toMatch(/listed\n$/);
+			expect(await readdir(home)).toEqual([".ssh"]);
+		});
+
 		it("stay protected when another command in the same directory ends", async () => {
 			const sandbox = create();
 			const work = path.join(base, "work");

@@ -100,7 +100,7 @@ export function createSandbox(settings: SandboxSettings, place: SandboxPlace): S
 		const trial = { file: "/bin/sh", arguments: ["-c", "exit 7"], workDir: "/", outputLimit: 1000 };
 		const { environment } = place;
 		// The root directory as a work directory would make everything writable.
-		const narrow = { ...confinement, writable: [], readOnly: [], removed: [] };
+		const narrow = { ...confinement, writable: [], readOnly: [], missingAsFiles: [], removed: [] };
 		const { ended } = await place.processes.run(
 			{ ...trial, environment, timeout: trialTimeout, confinement: narrow },
 			never,

@@ -78,7 +78,7 @@ export const permissions: readonly Breakage[] = [
 	{
 		name: "hidden paths can be read in the sandbox",
 		file: "sandbox/policy.ts",
-		find: "...[...actingCredentials, ...credentialFiles].map(atHome),\n\t\t\t...shareDirs,",
+		find: "...[...actingCredentials.files, ...actingCredentials.directories, ...credentialFiles].map(atHome),\n\t\t\t...shareDirs,",
 		replace: "",
 	},
 	{

@@ -17,6 +17,7 @@ function createLazy(status: SandboxStatus) {
 			writable: [workDir, ...additionalDirs],
 			scratch: [],
 			readOnly: [],
+			missingAsFiles: [],
 			removed: [],
 			visible: [],
 			hidden: [],
