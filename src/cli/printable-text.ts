@@ -6,11 +6,6 @@ export function quoted(text: string, limit = 80): string {
 	return JSON.stringify(text.length <= limit ? text : `${beginning(text, limit - 1)}…`);
 }
 
-/** The text as one word of a shell command that a person may copy. */
-export function shellWord(text: string): string {
-	return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
-}
-
 /** The text without terminal control characters; tabs and line ends stay. */
 export function withoutControls(text: string): string {
 	return text.replace(/[^\P{Cc}\t\n\r]/gu, "");

@@ -2,7 +2,7 @@
 // request, bounded, and nothing of them is stored apart from the session.
 import * as v from "valibot";
 import { KernelError } from "../base/errors.ts";
-import { attributeValue } from "../base/markup.ts";
+import { attributeValue } from "../base/quoting.ts";
 import { beginning } from "../base/well-formed.ts";
 import { type ContentPart, type MediaKind, mediaPart, toDataUri, toParts, type UserInput } from "../events/content.ts";
 

@@ -2,6 +2,7 @@
 // contained-group.ts runs it; the caller decides whether to use it.
 import { accessSync, constants, realpathSync, statSync } from "node:fs";
 import path from "node:path";
+import { shellQuoted } from "../base/quoting.ts";
 import { hasInput } from "./child-group.ts";
 import { listenerArguments } from "./confined-proxy.ts";
 import type { ConfinedStart } from "./confinement.ts";
@@ -146,7 +147,7 @@ export function splitEnvironment(environment: Readonly<Record<string, string>>):
 /** Gives the command what bwrap did not get, in the language of the shell. */
 function exportLoading(environment: RunRequest["environment"]): string {
 	return Object.entries(splitEnvironment(environment).loading)
-		.map(([name, value]) => `export ${name}='${value.replaceAll("'", "'\\''")}'; `)
+		.map(([name, value]) => `export ${name}=${shellQuoted(value)}; `)
 		.join("");
 }
 

@@ -42,7 +42,7 @@ export const permissions: readonly Breakage[] = [
 	{
 		name: "an approval for the session covers the whole program",
 		file: "permissions/rules/command-grants.ts",
-		find: 'tokens.map(quoted).join(" ")}',
+		find: 'tokens.map(shellWord).join(" ")}',
 		replace: 'tokens.slice(0, 1).map(quoted).join(" ")}',
 	},
 	{

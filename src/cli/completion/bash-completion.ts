@@ -1,7 +1,8 @@
 // The completion script for bash, compatible with version 3.2 of macOS.
+import { shellQuoted } from "../../base/quoting.ts";
 import type { Offers } from "../arguments/flags.ts";
 import type { CompletionLevel } from "./completion-levels.ts";
-import { alternatives, offered, quote, steps, toIdentifier, valued } from "./completion-patterns.ts";
+import { alternatives, offered, steps, toIdentifier, valued } from "./completion-patterns.ts";
 
 export function bashCompletion(name: string, levels: readonly CompletionLevel[]): string {
 	const identifier = `_${toIdentifier(name)}_completion`;
@@ -44,11 +45,11 @@ ${offered(levels)
 		esac
 	elif [[ $current == -* ]]; then
 		case "$level" in
-${levels.map((level) => `\t\t\t${quote(level.path.join(" "))}) ${assign(level.flags.flatMap(({ names }) => names))} ;;`).join("\n")}
+${levels.map((level) => `\t\t\t${shellQuoted(level.path.join(" "))}) ${assign(level.flags.flatMap(({ names }) => names))} ;;`).join("\n")}
 		esac
 	else
 		case "$level" in
-${levels.map((level) => `\t\t\t${quote(level.path.join(" "))}) ${assign(level.offers ?? level.words.map((word) => word.name))} ;;`).join("\n")}
+${levels.map((level) => `\t\t\t${shellQuoted(level.path.join(" "))}) ${assign(level.offers ?? level.words.map((word) => word.name))} ;;`).join("\n")}
 		esac
 	fi
 	case "$kind" in
@@ -64,10 +65,10 @@ ${levels.map((level) => `\t\t\t${quote(level.path.join(" "))}) ${assign(level.of
 		esac
 	)
 }
-complete -F ${identifier} ${quote(name)}
+complete -F ${identifier} ${shellQuoted(name)}
 `;
 }
 
 function assign(offers: Offers): string {
-	return typeof offers === "string" ? `kind=${offers}` : `words=${quote(offers.join(" "))}`;
+	return typeof offers === "string" ? `kind=${offers}` : `words=${shellQuoted(offers.join(" "))}`;
 }

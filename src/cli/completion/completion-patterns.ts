@@ -1,4 +1,5 @@
 // Parts shared by the scripts for different shells: words that lead to a deeper level, flags with a value, and quoting.
+import { shellQuoted } from "../../base/quoting.ts";
 import type { CommandFlag } from "../arguments/commands.ts";
 import type { Offers } from "../arguments/flags.ts";
 import type { CompletionLevel } from "./completion-levels.ts";
@@ -39,8 +40,5 @@ export function offered(
 /** The name as part of the name of a function. */
 export const toIdentifier = (name: string): string => name.replace(/[^A-Za-z0-9]/g, "_");
 
-/** The text quoted for bash and zsh. */
-export const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
-
 /** Alternatives of a `case` of bash and zsh. */
-export const alternatives = (keys: readonly string[]): string => keys.map(quote).join(" | ");
+export const alternatives = (keys: readonly string[]): string => keys.map(shellQuoted).join(" | ");

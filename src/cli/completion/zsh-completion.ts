@@ -1,7 +1,8 @@
 // The completion script for zsh: to be evaluated after compinit, or put into a directory of fpath.
+import { shellQuoted } from "../../base/quoting.ts";
 import type { Offers } from "../arguments/flags.ts";
 import type { CompletionLevel } from "./completion-levels.ts";
-import { alternatives, offered, quote, steps, toIdentifier, valued } from "./completion-patterns.ts";
+import { alternatives, offered, steps, toIdentifier, valued } from "./completion-patterns.ts";
 
 export function zshCompletion(name: string, levels: readonly CompletionLevel[]): string {
 	const identifier = `_${toIdentifier(name)}`;
@@ -42,19 +43,19 @@ ${offered(levels)
 		esac
 	elif [[ $current == -* ]]; then
 		case "$level" in
-${levels.map((level) => `\t\t\t(${quote(level.path.join(" "))}) offered=(${level.flags.flatMap(({ names, about }) => names.map((flag) => described(flag, about))).join(" ")}) ;;`).join("\n")}
+${levels.map((level) => `\t\t\t(${shellQuoted(level.path.join(" "))}) offered=(${level.flags.flatMap(({ names, about }) => names.map((flag) => described(flag, about))).join(" ")}) ;;`).join("\n")}
 		esac
 		_describe -o flag offered
 	else
 		case "$level" in
-${levels.map((level) => `\t\t\t(${quote(level.path.join(" "))}) ${level.offers === null ? describe(level) : offer(level.offers)} ;;`).join("\n")}
+${levels.map((level) => `\t\t\t(${shellQuoted(level.path.join(" "))}) ${level.offers === null ? describe(level) : offer(level.offers)} ;;`).join("\n")}
 		esac
 	fi
 }
 if [[ "\${funcstack[1]}" == ${identifier} ]]; then
 	${identifier} "$@"
 else
-	compdef ${identifier} ${quote(name)}
+	compdef ${identifier} ${shellQuoted(name)}
 fi
 `;
 }
@@ -64,9 +65,9 @@ function describe({ words }: CompletionLevel): string {
 	return `offered=(${words.map(({ name, about }) => described(name, about)).join(" ")}); _describe command offered`;
 }
 
-const described = (name: string, about: string): string => quote(`${name}:${about.replaceAll(":", "\\:")}`);
+const described = (name: string, about: string): string => shellQuoted(`${name}:${about.replaceAll(":", "\\:")}`);
 
 function offer(offers: Offers): string {
 	if (offers === "files") return "_files";
-	return offers === "directories" ? "_files -/" : `compadd -- ${offers.map(quote).join(" ")}`;
+	return offers === "directories" ? "_files -/" : `compadd -- ${offers.map(shellQuoted).join(" ")}`;
 }

@@ -3,6 +3,7 @@ import path from "node:path";
 import { never } from "../../base/abort.ts";
 import { errorText } from "../../base/errors.ts";
 import { silentLog } from "../../base/log.ts";
+import { shellWord } from "../../base/quoting.ts";
 import { redactSecrets } from "../../base/redaction.ts";
 import { oneLine } from "../../base/sentence.ts";
 import { providerKeyVariables } from "../../config/environment-models.ts";
@@ -22,7 +23,6 @@ import type { Installation } from "../installation/installation.ts";
 import type { RuntimeInfo } from "../installation/runtime.ts";
 import { readStartSettings, type StartSettings } from "../model-source.ts";
 import { managedPermissionsFile, type Place } from "../paths.ts";
-import { shellWord } from "../printable-text.ts";
 import { describeSandbox } from "../sandbox-status.ts";
 import { readStoreStatus } from "../store/store-status.ts";
 

@@ -1,7 +1,7 @@
 // The content blocks of the Agent Client Protocol: what a prompt consists of, and how the parts of a message are sent.
 import * as v from "valibot";
 import { KernelError } from "../../base/errors.ts";
-import { attributeValue } from "../../base/markup.ts";
+import { attributeValue } from "../../base/quoting.ts";
 import { type ContentPart, mediaPart, readDataUri, toDataUri, type UserInput } from "../../events/content.ts";
 import { meta, nullish } from "./schema.ts";
 

@@ -1,6 +1,6 @@
 // The texts about a background task that has ended: the notification for the client and the message for the model.
 // Pure.
-import { attributeValue } from "../../base/markup.ts";
+import { attributeValue } from "../../base/quoting.ts";
 import { isFinal } from "../../events/task-status.ts";
 import type { Notification, TaskRuntime, TaskSpec } from "../../store/stored-tasks.ts";
 

@@ -1,5 +1,6 @@
 // What an approval of a command line for the session covers: of each simple command the program with its subcommand
 // where the program is known to have some, else exactly its words.
+import { shellWord } from "../../base/quoting.ts";
 import type { Proposal } from "../judge.ts";
 import { type GrantPrefix, grantPrefix } from "../shell/grant-prefix.ts";
 import { filesOf } from "../shell/judge-script.ts";
@@ -48,11 +49,7 @@ function* grantedCommands(
 }
 
 function toPattern({ tokens, isExact }: GrantPrefix): string {
-	return `Shell(${tokens.map(quoted).join(" ")}${isExact ? "" : ":*"})`;
-}
-
-function quoted(word: string): string {
-	return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+	return `Shell(${tokens.map(shellWord).join(" ")}${isExact ? "" : ":*"})`;
 }
 
 /** What is shown must cover the call: otherwise it would be asked about again. */

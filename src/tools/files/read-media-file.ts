@@ -1,7 +1,7 @@
 // ReadMediaFile: shows an image or a video to a model that accepts it.
 import path from "node:path";
 import * as v from "valibot";
-import { attributeValue } from "../../base/markup.ts";
+import { attributeValue } from "../../base/quoting.ts";
 import {
 	type ContentPart,
 	mediaPart,

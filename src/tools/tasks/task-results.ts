@@ -1,4 +1,5 @@
 // Results about background tasks: the lines of one, the block that clients show, and texts that the task tools share.
+import { shellWord } from "../../base/quoting.ts";
 import { type DisplayBlock, type ToolReturn, toolError, toolSuccess } from "../../events/content.ts";
 import type { TaskView } from "../operations.ts";
 
@@ -36,7 +37,7 @@ export function startedResult(task: TaskView): ToolReturn {
 		"next_step: Go on with other work, or end your turn; you are notified when the command is over.",
 		`next_step: TaskOutput with task_id ${id} shows what it has printed so far.`,
 		`next_step: TaskStop with task_id ${id} ends it.`,
-		`human_shell_hint: To watch it in a terminal: tail -f ${quoted(outputPath ?? "")}`,
+		`human_shell_hint: To watch it in a terminal: tail -f ${shellWord(outputPath ?? "")}`,
 	];
 	return toolSuccess({
 		output: lines.join("\n"),
@@ -46,11 +47,6 @@ export function startedResult(task: TaskView): ToolReturn {
 			{ type: "background_task", task_id: id, kind, status, description },
 		],
 	});
-}
-
-/** The word quoted for a shell. */
-function quoted(word: string): string {
-	return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
 /** The refusal when a subagent requests background work. */
