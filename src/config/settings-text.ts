@@ -1,4 +1,5 @@
 // A file that a person writes, as text.
+import { isUtf8 } from "node:buffer";
 import { errorText } from "../base/errors.ts";
 import type { Files } from "../files/port.ts";
 import { ConfigurationError } from "./configuration-error.ts";
@@ -14,11 +15,10 @@ export async function readText(files: Files, path: string): Promise<string | nul
 }
 
 /**
- * The text of a file of settings that is written back with a change: as it is, with the mark. Throws ConfigurationError for bytes
- * that are not UTF-8, which would come back as other characters.
+ * The text of a file of settings that is written back with a change: as it is, with the mark. Throws ConfigurationError for
+ * bytes that are not UTF-8, which would come back as other characters.
  */
 export function textToChange(bytes: Buffer, path: string): string {
-	const text = bytes.toString("utf8");
-	if (Buffer.from(text).equals(bytes)) return text;
+	if (isUtf8(bytes)) return bytes.toString("utf8");
 	throw new ConfigurationError("syntax", path, [{ key: "", reason: "not UTF-8" }]);
 }

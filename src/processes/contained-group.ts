@@ -52,8 +52,8 @@ function signalName(number: number): string | null {
 }
 
 /**
- * Parses the text of the status pipe: `mounted` of a confined command, `started`, the shell's message if a signal ended the command, and `exit CODE
- * PROCESSES`. Null as long as the last is missing.
+ * Parses the text of the status pipe: `mounted` of a confined command, `started`, the shell's message if a signal ended the
+ * command, and `exit CODE PROCESSES`. Null as long as the last is missing.
  */
 export function parseStatus(text: string): ContainedEnd | null {
 	const match = /^(?<before>[\s\S]*?)^exit (?<code>\d+) (?<processes>\d+)\n/m.exec(text);

@@ -1,5 +1,6 @@
-// Empty files and directories that stand where a confined command must create nothing: a mount needs something to be mounted on.
-// They are removed with the last command that needs them; one that a killed process left is recognized and removed later.
+// Empty files and directories that stand where a confined command must create nothing: a mount needs something to be
+// mounted on. They are removed with the last command that needs them; one that a killed process left is recognized and
+// removed later.
 import {
 	lstatSync,
 	lutimesSync,
@@ -62,8 +63,8 @@ export function isPlaceholder(place: string): boolean {
 }
 
 /**
- * Marks the file or directory as a placeholder. Another process may have removed it by now: its mount fails then, and is repeated.
- * That of another user cannot be marked, nor removed.
+ * Marks the file or directory as a placeholder. Another process may have removed it by now: its mount fails then, and is
+ * repeated. That of another user cannot be marked, nor removed.
  */
 function markPlaceholder(place: string, time: number): void {
 	try {
@@ -74,8 +75,8 @@ function markPlaceholder(place: string, time: number): void {
 }
 
 /**
- * Makes the placeholder unless there is something, for one command. False when this user cannot create anything there. One that is
- * there already may be of the other kind.
+ * Makes the placeholder unless there is something, for one command. False when this user cannot create anything there.
+ * One that is there already may be of the other kind.
  */
 export function claimPlaceholder(place: string, kind: PlaceholderKind): boolean {
 	try {

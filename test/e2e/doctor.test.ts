@@ -1,5 +1,4 @@
 // The command `doctor` over a usable stage and over stages that lack something.
-
 import { execFileSync } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";

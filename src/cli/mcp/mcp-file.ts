@@ -1,5 +1,6 @@
 // Reads and edits `mcp.json` of the share directory; an edit leaves everything else unchanged. config/mcp-servers.ts
 // parses its entries.
+import { isUtf8 } from "node:buffer";
 import path from "node:path";
 import type { Clock } from "../../base/clock.ts";
 import { isRecord } from "../../base/json.ts";
@@ -49,11 +50,9 @@ export async function editMcpEntries(place: McpFilePlace, edit: (entries: JsonOb
 async function readRoot(file: string, files: Files, isChanged = false): Promise<JsonObject | null> {
 	const bytes = await files.read(file);
 	if (bytes === null) return null;
-	const text = bytes.toString("utf8");
 	// Values that are not changed would come back as other characters.
-	if (isChanged && !Buffer.from(text).equals(bytes))
-		throw new McpError(`${file} is not UTF-8. Mend it first; it is left as it is.`);
-	const parsed = parseJson(text.replace(/^\ufeff/, ""));
+	if (isChanged && !isUtf8(bytes)) throw new McpError(`${file} is not UTF-8. Mend it first; it is left as it is.`);
+	const parsed = parseJson(bytes.toString("utf8").replace(/^\ufeff/, ""));
 	if (!parsed.ok) throw new McpError(`${file} is ${parsed.reason}. Mend it first; it is left as it is.`);
 	if (isRecord(parsed.value)) return parsed.value;
 	throw new McpError(`${file} holds no JSON object. Mend it first; it is left as it is.`);

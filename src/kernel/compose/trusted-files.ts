@@ -1,6 +1,5 @@
 // The permission files of projects that a person trusts, by the hash of their content: a file that was changed is
 // trusted no longer.
-
 import path from "node:path";
 import * as v from "valibot";
 import type { Clock } from "../../base/clock.ts";

@@ -1,5 +1,4 @@
 // The kernel: creates and opens sessions, owns them while they are loaded, and closes them all at the end.
-
 import path from "node:path";
 import { isSystemError, KernelError } from "../../base/errors.ts";
 import { type Log, undo } from "../../base/log.ts";

@@ -1,5 +1,6 @@
 // Settings documents of clients: TOML files near the work directory or in the home directory. The content belongs to
 // the client; this file finds, reads and replaces them.
+import { isUtf8 } from "node:buffer";
 import path from "node:path";
 import { createBatchedWork } from "../../base/batched-work.ts";
 import type { Clock } from "../../base/clock.ts";
@@ -126,11 +127,10 @@ async function findFile(name: string, { files, workDir, home, only }: Place): Pr
 /** Empty when there is no file. */
 async function readDocument(file: string, files: Files, isChanged = false): Promise<TomlDocument> {
 	const bytes = (await withStorageError(file, () => files.read(file))) ?? Buffer.alloc(0);
-	const whole = bytes.toString("utf8");
 	// What is left as it is written would come back as other characters.
-	if (isChanged && !Buffer.from(whole).equals(bytes))
+	if (isChanged && !isUtf8(bytes))
 		throw new KernelError("storage-failed", `${file} is not UTF-8 and is left as it is; mend it and try again.`);
-	const text = whole.replace(/^\ufeff/, "");
+	const text = bytes.toString("utf8").replace(/^\ufeff/, "");
 	return { text, data: await parseDocument(text, file) };
 }
 
