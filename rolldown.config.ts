@@ -50,7 +50,7 @@ function toGroups(first: string) {
 }
 
 /** The module that replaces every HTTP client but ours. */
-const refusedFetch = entry("src/network/refused-fetch.ts");
+const refusedFetch = entry("src/ports/network/refused-fetch.ts");
 const refusedModule = "\0refused-fetch";
 
 /** Libraries that were given our `fetch` still contain another client: by import, or by `require` in their code. */
@@ -88,7 +88,7 @@ const lateBuiltins: Plugin = {
 };
 
 const oneFile = entry("src/cli/launch-one-file.ts");
-const pageThread = entry("src/tools/web/web-page-thread.ts");
+const pageThread = entry("src/core/tools/web/web-page-thread.ts");
 
 function toOptions(form: ProgramForm, output: OutputOptions): RolldownOptions & { readonly output: OutputOptions } {
 	return {

@@ -12,7 +12,7 @@ const measuring = ["backpressure", "end-in-time", "irregular-files", "shutdown"]
 const long = [
 	"src/cli/plugin/plugin-size.test.ts",
 	"src/kernel/background/notifications-crashes.test.ts",
-	"src/tools/web/web-page-limits.test.ts",
+	"src/core/tools/web/web-page-limits.test.ts",
 	"test/campaign/crash-judge.test.ts",
 	"test/e2e/acp-python.test.ts",
 	"test/e2e/hung-drive.test.ts",
@@ -31,7 +31,7 @@ const long = [
 ];
 
 /** What needs PostgreSQL. */
-const overPostgres = ["src/store/postgres/**/*.test.ts", "test/postgres/**/*.test.ts"];
+const overPostgres = ["src/ports/store/postgres/**/*.test.ts", "test/postgres/**/*.test.ts"];
 
 const build = ["test/support/executable/build.ts"];
 

@@ -4,12 +4,12 @@ import path from "node:path";
 import { systemClock } from "../src/base/clock.ts";
 import { randomIdentifiers } from "../src/base/ids.ts";
 import { silentLog } from "../src/base/log.ts";
-import { createDiskFiles } from "../src/files/disk-files.ts";
-import { createRuleJudge } from "../src/permissions/rules/rule-judge.ts";
-import { readRules } from "../src/permissions/rules/rule-reader.ts";
-import { createProcesses } from "../src/processes/children.ts";
-import type { Confinement } from "../src/processes/port.ts";
-import { createSandbox } from "../src/sandbox/sandbox.ts";
+import { createRuleJudge } from "../src/core/permissions/rules/rule-judge.ts";
+import { readRules } from "../src/core/permissions/rules/rule-reader.ts";
+import { createDiskFiles } from "../src/ports/files/disk-files.ts";
+import { createProcesses } from "../src/ports/processes/children.ts";
+import type { Confinement } from "../src/ports/processes/port.ts";
+import { createSandbox } from "../src/ports/sandbox/sandbox.ts";
 import { median } from "./report.ts";
 
 /** Commands of 200 characters, of the kinds that agents run. */

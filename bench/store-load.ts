@@ -4,12 +4,12 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { systemClock } from "../src/base/clock.ts";
 import { silentLog } from "../src/base/log.ts";
-import { createDiskFiles } from "../src/files/disk-files.ts";
-import { createDiskStore } from "../src/store/disk/disk-store.ts";
-import { createDatabase } from "../src/store/postgres/database.ts";
-import { parseDatabaseUrl } from "../src/store/postgres/database-address.ts";
-import { createPostgresStore } from "../src/store/postgres/postgres-store.ts";
-import type { SessionStore } from "../src/store/session-store.ts";
+import { createDiskFiles } from "../src/ports/files/disk-files.ts";
+import { createDiskStore } from "../src/ports/store/disk/disk-store.ts";
+import { createDatabase } from "../src/ports/store/postgres/database.ts";
+import { parseDatabaseUrl } from "../src/ports/store/postgres/database-address.ts";
+import { createPostgresStore } from "../src/ports/store/postgres/postgres-store.ts";
+import type { SessionStore } from "../src/ports/store/session-store.ts";
 import { percentile } from "./report.ts";
 
 /** Sessions that commit in parallel, and the commits of each. */

@@ -1,4 +1,4 @@
-// The gate before a commit, `--static` for all of it but the tests: format, lint, words, types, imports, generated files, unused code, and every fast test. Writes nothing.
+// The gate before a commit, `--static` for all of it but the tests: format, lint, types, imports, generated files, unused code, and every fast test. Writes nothing.
 // Prints for each red part the command that repairs it.
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
@@ -11,7 +11,6 @@ interface Part {
 
 const parts: readonly Part[] = [
 	{ name: "format and lint", command: ["biome", "check", "--error-on-warnings"], repair: "npm run fix" },
-	{ name: "words", command: ["tsx", "scripts/word-check.ts"], repair: "use the words of docs/glossary.md" },
 	{ name: "types", command: ["tsc", "-p", "."], repair: "fix what the compiler names" },
 	{ name: "types of the page", command: ["tsc", "-p", "web"], repair: "fix what the compiler names" },
 	{ name: "generated files", command: ["tsx", "scripts/generate.ts", "--check"], repair: "npm run generate" },

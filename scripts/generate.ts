@@ -3,7 +3,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
-import { eventDeclarations } from "../src/events/event.ts";
+import { eventDeclarations } from "../src/api/values/event.ts";
 import { toRows } from "../test/support/meerkat/recorded/reasons.ts";
 import { importTable } from "./imports.ts";
 import { descriptions } from "./protocol/descriptions.ts";

@@ -25,9 +25,10 @@ function sourceFiles(sourceRoot: string): string[] {
 }
 
 function checkFile(sourceRoot: string, file: string): ImportViolation[] {
-	const folder = file.split(path.sep)[0] ?? "";
-	const rule = importTable.find((row) => row.folder === folder);
-	if (rule === undefined) return [{ file, imported: "", reason: `the folder ${folder} is not in the import table` }];
+	const rule = ruleOf(file);
+	if (rule === undefined) {
+		return [{ file, imported: "", reason: `the folder ${path.dirname(file)} is not in the import table` }];
+	}
 	const violations: ImportViolation[] = [];
 	const text = readFileSync(path.join(sourceRoot, file), "utf8");
 	for (const [, typeOnly, from, dynamic, bare] of text.matchAll(statement)) {
@@ -35,16 +36,20 @@ function checkFile(sourceRoot: string, file: string): ImportViolation[] {
 		if (!target.startsWith(".")) continue;
 		const resolved = path.relative(sourceRoot, path.resolve(sourceRoot, path.dirname(file), target));
 		if (resolved.startsWith("..")) continue;
-		const targetFolder = resolved.split(path.sep)[0] ?? "";
+		const targetFolder = ruleOf(resolved)?.folder ?? path.dirname(resolved);
 		const reason =
 			reasonAgainst(rule, targetFolder, typeOnly !== undefined) ??
 			roomReason(rule, file, resolved, typeOnly !== undefined) ??
-			dialectReason(file, resolved) ??
 			frontEndReason(file, resolved) ??
 			(path.basename(resolved) === "index.ts" ? "there are no index files" : null);
 		if (reason !== null) violations.push({ file, imported: resolved, reason });
 	}
 	return violations;
+}
+
+/** The row of the folder that a file lies in. */
+function ruleOf(file: string): FolderRule | undefined {
+	return importTable.find(({ folder }) => file.startsWith(folder + path.sep));
 }
 
 function reasonAgainst(rule: FolderRule, target: string, typeOnly: boolean): string | null {
@@ -56,9 +61,10 @@ function reasonAgainst(rule: FolderRule, target: string, typeOnly: boolean): str
 
 /** A room takes values of the rooms that its row names; types of any. */
 function roomReason({ folder, rooms }: FolderRule, file: string, target: string, typeOnly: boolean): string | null {
-	const [targetFolder, targetRoom, targetInner] = target.split(path.sep);
-	if (rooms === undefined || targetFolder !== folder || targetInner === undefined || typeOnly) return null;
-	const [, room = "", inner] = file.split(path.sep);
+	if (rooms === undefined || !target.startsWith(folder + path.sep) || typeOnly) return null;
+	const [targetRoom, targetInner] = path.relative(folder, target).split(path.sep);
+	if (targetInner === undefined) return null;
+	const [room = "", inner] = path.relative(folder, file).split(path.sep);
 	if (inner === undefined || room === targetRoom) return null;
 	const allowed = rooms[room];
 	if (allowed === undefined) return `the room ${folder}/${room} is not in the import table`;
@@ -67,22 +73,13 @@ function roomReason({ folder, rooms }: FolderRule, file: string, target: string,
 		: `${folder}/${room} may import only types from ${folder}/${targetRoom}`;
 }
 
-const frontEnds = ["dialects", "server", path.join("cli", "print")].map((folder) => folder + path.sep);
+const frontEnds = ["frontends", path.join("cli", "print")].map((folder) => folder + path.sep);
 
 /** Front ends know the interfaces of the kernel, never its classes: an implementation may live in another process. */
 function frontEndReason(file: string, target: string): string | null {
 	const isFrontEnd = frontEnds.some((folder) => file.startsWith(folder));
 	if (!isFrontEnd || !target.startsWith(`kernel${path.sep}`) || target === path.join("kernel", "api.ts")) return null;
 	return "front ends may import only kernel/api.ts of the kernel";
-}
-
-/** One dialect never imports another: a file in one of their folders reaches its own and the shared ones only. */
-function dialectReason(file: string, target: string): string | null {
-	const [folder, dialect, inner] = file.split(path.sep);
-	const [targetFolder, targetDialect, targetInner] = target.split(path.sep);
-	if (folder !== "dialects" || targetFolder !== "dialects" || targetInner === undefined) return null;
-	if (inner === undefined) return "shared files of dialects may not import a dialect";
-	return dialect === targetDialect ? null : "one dialect may not import another";
 }
 
 /** Of one folder; the aim is about 20. */

@@ -64,48 +64,49 @@ describe("the import table", () => {
 	});
 
 	it("catches an import upwards", () => {
-		const root = tree({ "events/a.ts": 'import { x } from "../kernel/b.ts";\n' });
+		const root = tree({ "api/values/a.ts": 'import { x } from "../../kernel/b.ts";\n' });
 		expect(findImportViolations(root)).toEqual([
-			{ file: "events/a.ts", imported: "kernel/b.ts", reason: "events may not import kernel" },
+			{ file: "api/values/a.ts", imported: "kernel/b.ts", reason: "api/values may not import kernel" },
 		]);
 	});
 
 	it("catches a lazy import and a value where only types are allowed", () => {
 		const root = tree({
-			"agent/a.ts": 'const x = await import("../rpc/b.ts");\n',
-			"dialects/kimi/a.ts": 'import type { S } from "../../kernel/api.ts";\nimport { k } from "../../kernel/api.ts";\n',
+			"core/agent/a.ts": 'const x = await import("../../ports/rpc/b.ts");\n',
+			"frontends/kimi/a.ts":
+				'import type { S } from "../../kernel/api.ts";\nimport { k } from "../../kernel/api.ts";\n',
 		});
 		expect(
 			findImportViolations(root)
 				.map(({ reason }) => reason)
 				.sort(),
-		).toEqual(["agent may not import rpc", "dialects may import only types from kernel"]);
+		).toEqual(["core/agent may not import ports/rpc", "frontends/kimi may import only types from kernel"]);
 	});
 
 	it("catches one dialect importing another, and shared files importing one", () => {
 		const root = tree({
-			"dialects/legacy/a.ts": 'import { x } from "../kimi/b.ts";\n',
-			"dialects/shared.ts": 'import { x } from "./kimi/b.ts";\n',
+			"frontends/legacy/a.ts": 'import { x } from "../kimi/b.ts";\n',
+			"frontends/shared/a.ts": 'import { x } from "../kimi/b.ts";\n',
 		});
 		expect(
 			findImportViolations(root)
 				.map(({ reason }) => reason)
 				.sort(),
-		).toEqual(["one dialect may not import another", "shared files of dialects may not import a dialect"]);
+		).toEqual(["frontends/legacy may not import frontends/kimi", "frontends/shared may not import frontends/kimi"]);
 	});
 });
 
 it("catches a front end that imports more of the kernel than its interfaces", () => {
 	const root = tree({
-		"dialects/kimi/a.ts": 'import type { SessionApi } from "../../kernel/api.ts";\n',
-		"dialects/kimi/b.ts": 'import type { Session } from "../../kernel/session/session.ts";\n',
-		"server/c.ts": 'import type { Session } from "../kernel/session/session.ts";\n',
+		"frontends/kimi/a.ts": 'import type { SessionApi } from "../../kernel/api.ts";\n',
+		"frontends/kimi/b.ts": 'import type { Session } from "../../kernel/session/session.ts";\n',
+		"frontends/serve/c.ts": 'import type { Session } from "../../kernel/session/session.ts";\n',
 		"cli/print/d.ts": 'import type { Session } from "../../kernel/session/session.ts";\n',
 		"cli/program.ts": 'import type { Session } from "../kernel/session/session.ts";\n',
 	});
 	const found = findImportViolations(root).map(({ file, reason }) => [file, reason]);
 	expect(found.toSorted()).toEqual(
-		["cli/print/d.ts", "dialects/kimi/b.ts", "server/c.ts"].map((file) => [
+		["cli/print/d.ts", "frontends/kimi/b.ts", "frontends/serve/c.ts"].map((file) => [
 			file,
 			"front ends may import only kernel/api.ts of the kernel",
 		]),

@@ -26,12 +26,12 @@ describe("the start of a server", () => {
 			"cli/serve.ts",
 			'import {\n\ta,\n} from "../kernel/a.ts";\nimport type { T } from "../tools/built-in-tools.ts";\nimport "heavy";\n',
 		);
-		write("kernel/a.ts", 'export * from "../mcp/b.ts";\nconst c = await import("../mcp/c.ts");\n');
-		write("mcp/b.ts", 'import path from "node:path";\n');
+		write("kernel/a.ts", 'export * from "../core/mcp/b.ts";\nconst c = await import("../mcp/c.ts");\n');
+		write("core/mcp/b.ts", 'import path from "node:path";\n');
 		const { files, packages } = findStartImports(root);
 		rmSync(root, { recursive: true });
-		expect(files).toEqual(["cli/serve.ts", "kernel/a.ts", "mcp/b.ts"]);
+		expect(files).toEqual(["cli/serve.ts", "core/mcp/b.ts", "kernel/a.ts"]);
 		expect(packages).toEqual(["heavy"]);
-		expect(tooEarly(files)).toEqual(["mcp/b.ts"]);
+		expect(tooEarly(files)).toEqual(["core/mcp/b.ts"]);
 	});
 });

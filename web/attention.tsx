@@ -1,8 +1,8 @@
 // What waits for the person: always in sight above the composer, the oldest first, answered with one key.
 import type { JSX } from "preact";
 import { useLayoutEffect, useState } from "preact/hooks";
-import type { ApprovalInteraction, Interaction } from "../src/events/interaction.ts";
-import type { Subject } from "../src/events/subject.ts";
+import type { ApprovalInteraction, Interaction } from "../src/api/values/interaction.ts";
+import type { Subject } from "../src/api/values/subject.ts";
 import { Diff } from "./diff-view.tsx";
 import { access, attempt, conversation, respond, tick } from "./store.ts";
 

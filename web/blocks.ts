@@ -1,5 +1,5 @@
 // What a conversation consists of: turns of blocks. They change in place while events come.
-import type { DisplayBlock, ToolReturn, UserInput } from "../src/events/content.ts";
+import type { DisplayBlock, ToolReturn, UserInput } from "../src/api/values/content.ts";
 
 export type ToolState = "preparing" | "waiting" | "running" | "done" | "failed" | "refused" | "interrupted" | "unknown";
 export type Tone = "plain" | "warning" | "danger";

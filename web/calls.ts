@@ -1,8 +1,8 @@
 // The calls of a conversation: from the first letter of their arguments to their results. Of a call that began before the events
 // that are known, what happens to it is remembered until its beginning is read.
-import type { DisplayBlock } from "../src/events/content.ts";
-import type { EventBodyOf } from "../src/events/event.ts";
-import type { Interaction } from "../src/events/interaction.ts";
+import type { DisplayBlock } from "../src/api/values/content.ts";
+import type { EventBodyOf } from "../src/api/values/event.ts";
+import type { Interaction } from "../src/api/values/interaction.ts";
 import { type Block, interrupt, putBefore, type ToolBlock, without } from "./blocks.ts";
 import { decisionWords, settledWords } from "./outcome-words.ts";
 import { joined } from "./texts.ts";

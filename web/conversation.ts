@@ -1,9 +1,9 @@
 // What a session's events come to: turns of blocks. Each event is taken once, by its number; volatile text goes where its offset
 // says. The same events always give the same conversation, so that a page that comes late shows what others show, and one that reads
 // what came before shows what it would have shown had it begun there.
-import type { UserInput } from "../src/events/content.ts";
-import type { Interaction } from "../src/events/interaction.ts";
-import type { GatewayEvent } from "../src/gateway/gateway-event.ts";
+import type { UserInput } from "../src/api/values/content.ts";
+import type { Interaction } from "../src/api/values/interaction.ts";
+import type { GatewayEvent } from "../src/frontends/gateway/gateway-event.ts";
 import { type Block, interrupt, type NoteBlock, putBefore, type ToolBlock, type Turn, without } from "./blocks.ts";
 import { Calls } from "./calls.ts";
 import { brokenEnd, endOf } from "./outcome-words.ts";

@@ -2,7 +2,7 @@
 import { signal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
-import type { DisplayBlock } from "../src/events/content.ts";
+import type { DisplayBlock } from "../src/api/values/content.ts";
 import { changedPart, countLines, type DiffLine, diffLines, hunks, type LinePair, pairs } from "./diff.ts";
 import { workDir } from "./store.ts";
 

@@ -1,7 +1,7 @@
 // For somebody without a model: choose a provider and give its key, sign in, or try the demo. Loaded when it is shown.
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import type { Params, Result } from "../src/gateway/protocol.ts";
+import type { Params, Result } from "../src/frontends/gateway/protocol.ts";
 import { access, attempt, models, startDemo } from "./store.ts";
 import { call } from "./wire.ts";
 

@@ -1,6 +1,6 @@
 // Above the conversation: its title, what goes on, and the switches of the session.
 import type { JSX } from "preact";
-import { type SessionMode, sessionModes } from "../src/events/session-mode.ts";
+import { type SessionMode, sessionModes } from "../src/api/values/session-mode.ts";
 import { SessionTitle } from "./session-title.tsx";
 import {
 	access,

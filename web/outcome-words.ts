@@ -1,6 +1,6 @@
 // What people read of decisions and of ends of turns.
-import type { TurnError, TurnOutcome } from "../src/events/event.ts";
-import type { Answer, SettledBy } from "../src/events/interaction.ts";
+import type { TurnError, TurnOutcome } from "../src/api/values/event.ts";
+import type { Answer, SettledBy } from "../src/api/values/interaction.ts";
 import type { TurnEnd } from "./blocks.ts";
 import { shownName } from "./texts.ts";
 

@@ -1,7 +1,7 @@
 // Beside the conversation: what was changed, what is left to do, what runs in the background, what it took.
 import type { JSX } from "preact";
-import type { McpStatus } from "../src/events/event.ts";
-import { isFinal } from "../src/events/task-status.ts";
+import type { McpStatus } from "../src/api/values/event.ts";
+import { isFinal } from "../src/api/values/task-status.ts";
 import { access, attempt, connection, conversation, model, models, stopTask, tasks, tick } from "./store.ts";
 
 export const count = (value: number) =>

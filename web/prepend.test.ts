@@ -1,8 +1,8 @@
 // What came before, put before what is shown: the conversation is then the one of all the events, and what was shown are the same
 // blocks.
 import { describe, expect, it } from "vitest";
-import { type EventBody, statusChanged } from "../src/events/event.ts";
-import type { GatewayEvent } from "../src/gateway/gateway-event.ts";
+import { type EventBody, statusChanged } from "../src/api/values/event.ts";
+import type { GatewayEvent } from "../src/frontends/gateway/gateway-event.ts";
 import type { Block, ToolBlock } from "./blocks.ts";
 import { SessionView } from "./conversation.ts";
 import type { Snapshot } from "./wire.ts";

@@ -1,7 +1,7 @@
 // The prompts that wait for the end of the turn: every window shows them and may change them.
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import type { Result } from "../src/gateway/protocol.ts";
+import type { Result } from "../src/frontends/gateway/protocol.ts";
 import { access, attempt, changeQueued, conversation, queue, removeQueued, sendQueued, tick } from "./store.ts";
 
 type Queued = Result<"queue.list">["prompts"][number];

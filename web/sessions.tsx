@@ -2,7 +2,7 @@
 import { effect, signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import type { SessionSummary } from "../src/store/session-store.ts";
+import type { SessionSummary } from "../src/ports/store/session-store.ts";
 import { access, attempt, busy, create, currentId, open, sessions, workDir } from "./store.ts";
 
 const span = new Intl.RelativeTimeFormat("en", { numeric: "auto", style: "narrow" });

@@ -1,12 +1,12 @@
 // The state of the page: which sessions there are, which one is open, and its conversation, always current over lost connections.
 import { batch, effect, signal } from "@preact/signals";
-import type { Cursor } from "../src/events/event.ts";
-import type { Answer } from "../src/events/interaction.ts";
-import { type SessionMode, sessionModes, toSessionMode } from "../src/events/session-mode.ts";
-import type { PromptFile } from "../src/gateway/files.ts";
-import type { GatewayEvent } from "../src/gateway/gateway-event.ts";
-import type { Result } from "../src/gateway/protocol.ts";
-import type { SessionSummary } from "../src/store/session-store.ts";
+import type { Cursor } from "../src/api/values/event.ts";
+import type { Answer } from "../src/api/values/interaction.ts";
+import { type SessionMode, sessionModes, toSessionMode } from "../src/api/values/session-mode.ts";
+import type { PromptFile } from "../src/frontends/gateway/files.ts";
+import type { GatewayEvent } from "../src/frontends/gateway/gateway-event.ts";
+import type { Result } from "../src/frontends/gateway/protocol.ts";
+import type { SessionSummary } from "../src/ports/store/session-store.ts";
 import { SessionView } from "./conversation.ts";
 import { shownName } from "./texts.ts";
 import { call, readHistory, readStream, type Snapshot, takeToken, WireError, windowName } from "./wire.ts";

@@ -1,5 +1,5 @@
 // Texts that the page makes of what events have.
-import type { UserInput } from "../src/events/content.ts";
+import type { UserInput } from "../src/api/values/content.ts";
 
 /** The text with a piece at its place: what is there already is not added again. */
 export function joined(text: string, piece: string, offset: number | undefined): string {

@@ -1,6 +1,6 @@
 // What a session came to, next to its conversation.
 import { describe, expect, it } from "vitest";
-import { statusChanged } from "../src/events/event.ts";
+import { statusChanged } from "../src/api/values/event.ts";
 import { Totals } from "./totals.ts";
 
 const diff = (path: string, old_text: string, new_text: string) => ({

@@ -1,6 +1,6 @@
 // What a session's events come to next to its conversation: changed files, what is left to do, the context and the tokens.
-import type { DisplayBlock, Todo } from "../src/events/content.ts";
-import type { EventBodyOf, McpStatus } from "../src/events/event.ts";
+import type { DisplayBlock, Todo } from "../src/api/values/content.ts";
+import type { EventBodyOf, McpStatus } from "../src/api/values/event.ts";
 import { countLines, diffLines } from "./diff.ts";
 
 export interface Change {

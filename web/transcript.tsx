@@ -1,7 +1,7 @@
 // The conversation: turns as blocks, boring calls on a line, commands and changes as cards.
 import { Component, type ComponentChildren, type JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
-import type { UserInput } from "../src/events/content.ts";
+import type { UserInput } from "../src/api/values/content.ts";
 import type { Block, TextBlock, ToolBlock, Turn } from "./blocks.ts";
 import { Diff } from "./diff-view.tsx";
 import { Markdown } from "./markdown.tsx";

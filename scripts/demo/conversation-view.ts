@@ -1,8 +1,8 @@
 // Shows the messages of a turn as they come, for somebody who sees them for the first time.
 import * as v from "valibot";
-import type { DisplayBlock } from "../../src/events/content.ts";
-import { type MessageType, messageDeclarations, type PayloadOf } from "../../src/messages/message.ts";
-import { toMessageType } from "../../src/messages/message-names.ts";
+import type { DisplayBlock } from "../../src/api/values/content.ts";
+import { type MessageType, messageDeclarations, type PayloadOf } from "../../src/formats/message.ts";
+import { toMessageType } from "../../src/formats/message-names.ts";
 import { type Terminal, toPrintable } from "./terminal.ts";
 import type { WireMessage } from "./wire-client.ts";
 

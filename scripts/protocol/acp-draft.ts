@@ -1,12 +1,12 @@
 // The Agent Client Protocol, version 2, which is a draft, described as far as it is served here.
-import * as content from "../../src/dialects/acp/content.ts";
-import { acpRules } from "../../src/dialects/acp/envelope.ts";
-import { errorNumbers, unsupportedVersion } from "../../src/dialects/acp/errors.ts";
-import { draftProtocol } from "../../src/dialects/acp/v2/protocol.ts";
-import * as draft from "../../src/dialects/acp/v2/wire.ts";
-import * as draftUpdates from "../../src/dialects/acp/v2/wire-updates.ts";
-import * as wire from "../../src/dialects/acp/wire.ts";
-import * as updates from "../../src/dialects/acp/wire-updates.ts";
+import * as content from "../../src/frontends/acp/content.ts";
+import { acpRules } from "../../src/frontends/acp/envelope.ts";
+import { errorNumbers, unsupportedVersion } from "../../src/frontends/acp/errors.ts";
+import { draftProtocol } from "../../src/frontends/acp/v2/protocol.ts";
+import * as draft from "../../src/frontends/acp/v2/wire.ts";
+import * as draftUpdates from "../../src/frontends/acp/v2/wire-updates.ts";
+import * as wire from "../../src/frontends/acp/wire.ts";
+import * as updates from "../../src/frontends/acp/wire-updates.ts";
 import { carryUpdate } from "./acp.ts";
 import { draftClosing, draftIntroduction, draftTexts } from "./acp-draft-texts.ts";
 import { acpTexts } from "./acp-texts.ts";

@@ -1,10 +1,10 @@
 // The Agent Client Protocol, described as far as it is served here: version 1.
-import * as content from "../../src/dialects/acp/content.ts";
-import { acpRules } from "../../src/dialects/acp/envelope.ts";
-import { errorNumbers } from "../../src/dialects/acp/errors.ts";
-import { acpProtocol } from "../../src/dialects/acp/protocol.ts";
-import * as wire from "../../src/dialects/acp/wire.ts";
-import * as updates from "../../src/dialects/acp/wire-updates.ts";
+import * as content from "../../src/frontends/acp/content.ts";
+import { acpRules } from "../../src/frontends/acp/envelope.ts";
+import { errorNumbers } from "../../src/frontends/acp/errors.ts";
+import { acpProtocol } from "../../src/frontends/acp/protocol.ts";
+import * as wire from "../../src/frontends/acp/wire.ts";
+import * as updates from "../../src/frontends/acp/wire-updates.ts";
 import { acpExamples } from "./acp-examples.ts";
 import { acpClosing, acpIntroduction, acpTexts } from "./acp-texts.ts";
 import type { Carried, ProtocolDescription } from "./description.ts";

@@ -1,7 +1,7 @@
 // Content, display blocks and questions as the documents of several dialects describe them: the shapes and their texts.
 // Each dialect has its own text for a kind of part as a whole.
-import * as content from "../../src/events/content.ts";
-import { questionItemSchema, questionOptionSchema } from "../../src/events/interaction.ts";
+import * as content from "../../src/api/values/content.ts";
+import { questionItemSchema, questionOptionSchema } from "../../src/api/values/interaction.ts";
 import type { Value } from "./description.ts";
 
 type Values = Readonly<Record<string, Value>>;

@@ -1,8 +1,8 @@
 // What the generated documents of a dialect are made of: the declarations that the server uses, and texts for people.
 import type * as v from "valibot";
-import type { ErrorNumbers } from "../../src/dialects/error-numbers.ts";
-import type { Protocol } from "../../src/dialects/protocol.ts";
-import type { EnvelopeRules } from "../../src/rpc/envelope.ts";
+import type { ErrorNumbers } from "../../src/frontends/shared/error-numbers.ts";
+import type { Protocol } from "../../src/frontends/shared/protocol.ts";
+import type { EnvelopeRules } from "../../src/ports/rpc/envelope.ts";
 import type { JsonSchema } from "./json-schema.ts";
 
 /** A shape that other shapes are made of. */

@@ -1,7 +1,7 @@
 // The document of the gateway and its description as OpenAPI, from the declarations that the server uses.
 import type * as v from "valibot";
-import { eventDeclarations } from "../../src/events/event.ts";
-import { envelopeErrors, errorNumbers } from "../../src/gateway/errors.ts";
+import { eventDeclarations } from "../../src/api/values/event.ts";
+import { envelopeErrors, errorNumbers } from "../../src/frontends/gateway/errors.ts";
 import {
 	answerBodySchema,
 	gatewayVersion,
@@ -9,7 +9,7 @@ import {
 	methods,
 	queueSchema,
 	snapshotSchema,
-} from "../../src/gateway/protocol.ts";
+} from "../../src/frontends/gateway/protocol.ts";
 import { shapeName } from "./description.ts";
 import { type Definitions, type JsonSchema, toDefinitions } from "./json-schema.ts";
 
@@ -260,7 +260,7 @@ export function toGatewayDocument(): string {
 	return [
 		"# The gateway's protocol",
 		"",
-		"<!-- Written by `npm run generate` from src/gateway/protocol.ts and src/events/event.ts. -->",
+		"<!-- Written by `npm run generate` from src/frontends/gateway/protocol.ts and src/api/values/event.ts. -->",
 		"",
 		`Version ${gatewayVersion}. [gateway.md](../gateway.md) shows how it is used and what protects it; [schema/gateway.json](../../schema/gateway.json) has the same as OpenAPI 3.1.`,
 		"",

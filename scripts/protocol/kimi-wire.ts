@@ -1,13 +1,14 @@
 // Kimi Wire, described.
-import { envelopeRules } from "../../src/dialects/kimi/envelope.ts";
-import { errorNumbers } from "../../src/dialects/kimi/errors.ts";
-import { kimiProtocol } from "../../src/dialects/kimi/protocol.ts";
-import * as wire from "../../src/dialects/kimi/wire.ts";
-import * as content from "../../src/events/content.ts";
-import { mcpServerStatusSchema, mcpStatusSchema } from "../../src/events/event.ts";
-import { history, sinceOf, undocumented } from "../../src/messages/history.ts";
-import { nestedMessageSchema } from "../../src/messages/message.ts";
-import { protocolVersion } from "../../src/messages/protocol-version.ts";
+
+import * as content from "../../src/api/values/content.ts";
+import { mcpServerStatusSchema, mcpStatusSchema } from "../../src/api/values/event.ts";
+import { history, sinceOf, undocumented } from "../../src/formats/history.ts";
+import { nestedMessageSchema } from "../../src/formats/message.ts";
+import { protocolVersion } from "../../src/formats/protocol-version.ts";
+import { envelopeRules } from "../../src/frontends/kimi/envelope.ts";
+import { errorNumbers } from "../../src/frontends/kimi/errors.ts";
+import { kimiProtocol } from "../../src/frontends/kimi/protocol.ts";
+import * as wire from "../../src/frontends/kimi/wire.ts";
 import { blockValues, partValues, questionValues } from "./content-values.ts";
 import { numberedErrors, type ProtocolDescription, typedMessage } from "./description.ts";
 import { kimiWireTexts } from "./kimi-wire-texts.ts";

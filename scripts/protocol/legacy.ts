@@ -1,8 +1,8 @@
 // The legacy dialect, described.
-import { envelopeRules } from "../../src/dialects/legacy/envelope.ts";
-import { errorNumbers } from "../../src/dialects/legacy/errors.ts";
-import { legacyProtocol } from "../../src/dialects/legacy/protocol.ts";
-import { partSchema, toolResultSchema } from "../../src/dialects/legacy/wire.ts";
+import { envelopeRules } from "../../src/frontends/legacy/envelope.ts";
+import { errorNumbers } from "../../src/frontends/legacy/errors.ts";
+import { legacyProtocol } from "../../src/frontends/legacy/protocol.ts";
+import { partSchema, toolResultSchema } from "../../src/frontends/legacy/wire.ts";
 import { numberedErrors, type ProtocolDescription, typedMessage } from "./description.ts";
 
 const introduction = `

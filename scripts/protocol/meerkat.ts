@@ -1,23 +1,23 @@
 // Meerkat RPC, described: both eras in one document.
 import { defaultContract } from "../../src/base/contract-version.ts";
-import { configSchema, configViewSchema } from "../../src/dialects/meerkat/configuration/config-view.ts";
-import { createRules } from "../../src/dialects/meerkat/envelope.ts";
-import { errorNumbers } from "../../src/dialects/meerkat/errors.ts";
-import { meerkatProtocol } from "../../src/dialects/meerkat/protocol.ts";
-import { providerParamsSchema, providerTagSchema } from "../../src/dialects/meerkat/turns/provider-params.ts";
-import { toolOverlaySchema } from "../../src/dialects/meerkat/turns/turn-fields.ts";
-import { imageBlockSchema, textBlockSchema } from "../../src/dialects/meerkat/wire/blocks.ts";
+import { configSchema, configViewSchema } from "../../src/frontends/meerkat/configuration/config-view.ts";
+import { createRules } from "../../src/frontends/meerkat/envelope.ts";
+import { errorNumbers } from "../../src/frontends/meerkat/errors.ts";
+import { meerkatProtocol } from "../../src/frontends/meerkat/protocol.ts";
+import { providerParamsSchema, providerTagSchema } from "../../src/frontends/meerkat/turns/provider-params.ts";
+import { toolOverlaySchema } from "../../src/frontends/meerkat/turns/turn-fields.ts";
+import { imageBlockSchema, textBlockSchema } from "../../src/frontends/meerkat/wire/blocks.ts";
 import {
 	accountingSchema,
 	countedUsageSchema,
 	eventEnvelopeSchema,
 	eventUsageSchema,
 	seedEvents,
-} from "../../src/dialects/meerkat/wire/wire-events.ts";
-import * as history from "../../src/dialects/meerkat/wire/wire-history.ts";
-import * as hooks from "../../src/dialects/meerkat/wire/wire-hooks.ts";
-import { skillKeySchema, skillRefSchema } from "../../src/dialects/meerkat/wire/wire-skills.ts";
-import * as wire from "../../src/dialects/meerkat/wire.ts";
+} from "../../src/frontends/meerkat/wire/wire-events.ts";
+import * as history from "../../src/frontends/meerkat/wire/wire-history.ts";
+import * as hooks from "../../src/frontends/meerkat/wire/wire-hooks.ts";
+import { skillKeySchema, skillRefSchema } from "../../src/frontends/meerkat/wire/wire-skills.ts";
+import * as wire from "../../src/frontends/meerkat/wire.ts";
 import { blockValues, partValues, questionValues } from "./content-values.ts";
 import type { Carried, ProtocolDescription } from "./description.ts";
 import type { JsonSchema } from "./json-schema.ts";

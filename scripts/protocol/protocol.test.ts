@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
-import { envelopeRules } from "../../src/dialects/kimi/envelope.ts";
-import { history, undocumented } from "../../src/messages/history.ts";
+import { history, undocumented } from "../../src/formats/history.ts";
+import { envelopeRules } from "../../src/frontends/kimi/envelope.ts";
 import { readExamples, toValue } from "../../test/support/protocol/document-examples.ts";
 import { fitting } from "../../test/support/protocol/published-schema.ts";
 import { readTranscripts } from "../../test/support/transcripts/transcript-format.ts";

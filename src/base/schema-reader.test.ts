@@ -1,9 +1,9 @@
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
 import { allSamples, sampleEvents } from "../../test/support/protocol/sample-events.ts";
-import { eventDeclarations } from "../events/event.ts";
-import { messageDeclarations } from "../messages/message.ts";
-import { toMessage, wrapForSubagent } from "../messages/message-conversion.ts";
+import { eventDeclarations } from "../api/values/event.ts";
+import { messageDeclarations } from "../formats/message.ts";
+import { toMessage, wrapForSubagent } from "../formats/message-conversion.ts";
 import { createSchemaReader } from "./schema-reader.ts";
 
 /** A value and everything that becomes of it by one change anywhere in it. */

@@ -2,13 +2,13 @@
 // session's, configured on first use.
 import { systemClock } from "../base/clock.ts";
 import { silentLog } from "../base/log.ts";
-import type { Configuration } from "../config/configuration.ts";
-import type { Files } from "../files/port.ts";
-import { createNetwork, type Network } from "../network/network.ts";
-import type { Fetch } from "../network/network-settings.ts";
-import { createProcesses } from "../processes/children.ts";
-import { createLazyProcesses } from "../processes/lazy-processes.ts";
-import type { Processes } from "../processes/port.ts";
+import type { Files } from "../ports/files/port.ts";
+import { createNetwork, type Network } from "../ports/network/network.ts";
+import type { Fetch } from "../ports/network/network-settings.ts";
+import { createProcesses } from "../ports/processes/children.ts";
+import { createLazyProcesses } from "../ports/processes/lazy-processes.ts";
+import type { Processes } from "../ports/processes/port.ts";
+import type { Configuration } from "../settings/config/configuration.ts";
 import { type Place, toAbsolutePath } from "./paths.ts";
 
 export interface CommandPlace {
@@ -51,7 +51,7 @@ async function readSettings(files: Files, shareDir: string): Promise<Configurati
 	const file = `${shareDir}/config.toml`;
 	try {
 		if ((await files.status(file)) === null) return null;
-		const { readConfiguration } = await import("../config/configuration-reader.ts");
+		const { readConfiguration } = await import("../settings/config/configuration-reader.ts");
 		const { configuration } = await readConfiguration({ kind: "file", path: file }, files, silentLog);
 		return configuration.agentwire;
 	} catch {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { ConfigurationError } from "../config/configuration-error.ts";
-import { noCompatibility } from "../dialects/dialect.ts";
-import { wireVersions } from "../messages/history.ts";
+import { wireVersions } from "../formats/history.ts";
+import { noCompatibility } from "../frontends/shared/dialect.ts";
+import { ConfigurationError } from "../settings/config/configuration-error.ts";
 import { toCompatibility } from "./compatibility.ts";
 
 const nothing = { maxEvents: "", typedParts: false, formerNames: false };

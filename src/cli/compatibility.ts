@@ -1,9 +1,10 @@
 // Reads the compatibility options for older clients: from the settings, or from environment variables that override
 // them.
-import type { AgentwireSettings } from "../config/configuration.ts";
-import { ConfigurationError, type ConfigurationProblem } from "../config/configuration-error.ts";
-import type { Compatibility } from "../dialects/dialect.ts";
-import { type WireVersion, wireVersions } from "../messages/history.ts";
+
+import { type WireVersion, wireVersions } from "../formats/history.ts";
+import type { Compatibility } from "../frontends/shared/dialect.ts";
+import type { AgentwireSettings } from "../settings/config/configuration.ts";
+import { ConfigurationError, type ConfigurationProblem } from "../settings/config/configuration-error.ts";
 
 const truths: ReadonlySet<string> = new Set(["1", "true", "yes", "on"]);
 const falsehoods: ReadonlySet<string> = new Set(["0", "false", "no", "off"]);

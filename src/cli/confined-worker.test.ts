@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { Confinement } from "../processes/port.ts";
+import type { Confinement } from "../ports/processes/port.ts";
 import { readWorkerEnvironment, toWorkerEnvironment } from "./confined-worker.ts";
 
 const nothing = { scratch: [], readOnly: [], missingAsFiles: [], removed: [], visible: [], hidden: [] };

@@ -4,9 +4,9 @@ import * as v from "valibot";
 import { systemClock } from "../base/clock.ts";
 import { randomIdentifiers } from "../base/ids.ts";
 import type { Log } from "../base/log.ts";
-import type { Files } from "../files/port.ts";
-import { splitEnvironment } from "../processes/containment.ts";
-import type { Confinement, Processes } from "../processes/port.ts";
+import type { Files } from "../ports/files/port.ts";
+import { splitEnvironment } from "../ports/processes/containment.ts";
+import type { Confinement, Processes } from "../ports/processes/port.ts";
 
 const confinementVariable = "AGENTWIRE_CONFINEMENT";
 
@@ -69,8 +69,8 @@ export async function withOwnProxy(
 ): Promise<{ readonly confinement: Confinement | null; end(): Promise<void> }> {
 	if (confinement?.network.kind !== "proxy") return { confinement, end: async () => undefined };
 	const [{ startPrivateProxy }, { systemSockets }] = await Promise.all([
-		import("../sandbox/proxy/private-proxy.ts"),
-		import("../network/connections/sockets.ts"),
+		import("../ports/sandbox/proxy/private-proxy.ts"),
+		import("../ports/network/connections/sockets.ts"),
 	]);
 	const { socket, directory, close } = await startPrivateProxy(allowedDomains, {
 		...{ shareDir, temporaryDir: tmpdir(), files, processId: process.pid },

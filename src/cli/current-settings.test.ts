@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
 import { silentLog } from "../base/log.ts";
-import type { Configuration } from "../config/configuration.ts";
-import { readConfiguration } from "../config/configuration-reader.ts";
-import { createDiskFiles } from "../files/disk-files.ts";
+import { createDiskFiles } from "../ports/files/disk-files.ts";
+import type { Configuration } from "../settings/config/configuration.ts";
+import { readConfiguration } from "../settings/config/configuration-reader.ts";
 import { createCurrentSettings } from "./current-settings.ts";
 
 async function configured(fields: object): Promise<Configuration> {

@@ -1,7 +1,7 @@
 // The settings of a running program. A sign-in changes models and providers in the file, which sessions that are composed
 // later use; everything else stays as it was at the start, where it was checked and much of it was applied.
 import { createSharedRun } from "../base/shared-run.ts";
-import type { Configuration } from "../config/configuration.ts";
+import type { Configuration } from "../settings/config/configuration.ts";
 
 export interface CurrentSettings {
 	/** The settings of sessions that are composed now. */

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { Configuration } from "../config/configuration.ts";
+import type { Configuration } from "../settings/config/configuration.ts";
 import { describeUnusableMatchers } from "./hook-matchers.ts";
 
 const hook = (matcher: string, failClosed = false): Configuration["hooks"][number] => ({

@@ -1,8 +1,8 @@
 // Reports unusable matchers of hooks in the settings: such a hook never runs, which nobody would notice.
 import { oneLine } from "../base/sentence.ts";
 import { beginning } from "../base/well-formed.ts";
-import type { Configuration } from "../config/configuration.ts";
-import { compileMatcher } from "../hooks/matchers.ts";
+import { compileMatcher } from "../core/hooks/matchers.ts";
+import type { Configuration } from "../settings/config/configuration.ts";
 
 const shownLength = 200;
 

@@ -1,7 +1,8 @@
 // The `info` command: versions, for clients that check them before they start a server.
-import type { EnvironmentModel } from "../config/environment-models.ts";
-import { protocolVersion } from "../messages/protocol-version.ts";
+
+import { protocolVersion } from "../formats/protocol-version.ts";
 import { remoteVersion } from "../remote/remote-version.ts";
+import type { EnvironmentModel } from "../settings/config/environment-models.ts";
 import { describeRuntime } from "./installation/runtime.ts";
 import type { SandboxInfo } from "./sandbox-status.ts";
 import type { StoreStatus } from "./store/store-status.ts";

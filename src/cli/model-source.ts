@@ -1,12 +1,12 @@
 // Which model a program without a configuration uses, for programs and people that ask before they start a server.
 import { homedir } from "node:os";
 import { silentLog } from "../base/log.ts";
-import type { Configuration } from "../config/configuration.ts";
-import { readConfiguration } from "../config/configuration-reader.ts";
-import { type EnvironmentModel, withEnvironmentModels } from "../config/environment-models.ts";
-import { createDiskFiles } from "../files/disk-files.ts";
-import type { Files } from "../files/port.ts";
-import { privateBelow } from "../files/private-paths.ts";
+import { createDiskFiles } from "../ports/files/disk-files.ts";
+import type { Files } from "../ports/files/port.ts";
+import { privateBelow } from "../ports/files/private-paths.ts";
+import type { Configuration } from "../settings/config/configuration.ts";
+import { readConfiguration } from "../settings/config/configuration-reader.ts";
+import { type EnvironmentModel, withEnvironmentModels } from "../settings/config/environment-models.ts";
 import { currentDirectory, shareDirectory } from "./paths.ts";
 import { environmentVariables } from "./process/environment.ts";
 

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createDiskFiles } from "../files/disk-files.ts";
+import { createDiskFiles } from "../ports/files/disk-files.ts";
 import { UsageError } from "./arguments/usage-error.ts";
 import { checkFile, checkWorkDir, type Place, shareDirectory, toAbsolutePath } from "./paths.ts";
 

@@ -1,7 +1,7 @@
 // Makes typed paths absolute: `~` expanded, `.` and `..` removed, symbolic links unchanged.
 import path from "node:path";
 import { errorText } from "../base/errors.ts";
-import type { FileStatus, Files } from "../files/port.ts";
+import type { FileStatus, Files } from "../ports/files/port.ts";
 import { UsageError } from "./arguments/usage-error.ts";
 
 /** The base of relative paths and the meaning of `~`; both absolute. */

@@ -1,7 +1,7 @@
 // Where this program finds what its sandbox hides and leaves writable.
 import { tmpdir } from "node:os";
 import path from "node:path";
-import type { PolicyPlace } from "../sandbox/policy.ts";
+import type { PolicyPlace } from "../ports/sandbox/policy.ts";
 
 /** `settingsFile` is null for settings given as text. */
 export function sandboxPlace(home: string, shareDir: string, settingsFile: string | null): PolicyPlace {

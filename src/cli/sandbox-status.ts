@@ -3,10 +3,10 @@ import { homedir } from "node:os";
 import { systemClock } from "../base/clock.ts";
 import { randomIdentifiers } from "../base/ids.ts";
 import { silentLog } from "../base/log.ts";
-import { readConfiguration } from "../config/configuration-reader.ts";
-import { createDiskFiles } from "../files/disk-files.ts";
-import type { Files } from "../files/port.ts";
-import { privateBelow } from "../files/private-paths.ts";
+import { createDiskFiles } from "../ports/files/disk-files.ts";
+import type { Files } from "../ports/files/port.ts";
+import { privateBelow } from "../ports/files/private-paths.ts";
+import { readConfiguration } from "../settings/config/configuration-reader.ts";
 import { currentDirectory, shareDirectory } from "./paths.ts";
 import { environmentVariables } from "./process/environment.ts";
 import { sandboxPlace } from "./sandbox-place.ts";
@@ -32,8 +32,8 @@ export async function describeSandbox(given?: Files): Promise<SandboxInfo> {
 		const { configuration } = await readConfiguration({ kind: "file", path: file }, files, silentLog);
 		if (configuration.sandbox.mode === "off") return {};
 		const [{ createSandbox }, { createProcesses }] = await Promise.all([
-			import("../sandbox/sandbox.ts"),
-			import("../processes/children.ts"),
+			import("../ports/sandbox/sandbox.ts"),
+			import("../ports/processes/children.ts"),
 		]);
 		const sandbox = createSandbox(
 			{ ...configuration.sandbox, network: configuration.sandbox.network === "host" ? "host" : "none" },

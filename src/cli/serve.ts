@@ -1,10 +1,11 @@
 // Serves on stdio: one session, or as many as a client creates, until the client is gone.
+
+import type { HostOfferName } from "../frontends/serve/host-dialects.ts";
+import { serve } from "../frontends/serve/serve.ts";
 import type { FaultOwner } from "../kernel/api.ts";
 import { nobody } from "../kernel/session/fault-owner.ts";
 import type { Session } from "../kernel/session/session.ts";
-import type { HostOfferName } from "../server/host-dialects.ts";
-import { serve } from "../server/serve.ts";
-import { isStderrShared } from "../transports/stdio.ts";
+import { isStderrShared } from "../ports/transports/stdio.ts";
 import type { NamedSession, ServeOptions } from "./arguments/command-line.ts";
 import { type AnswerRecord, createAnswerRecord } from "./first-answer/answer-record.ts";
 import type { FirstAnswer } from "./first-answer/early-answer.ts";

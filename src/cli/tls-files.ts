@@ -1,6 +1,6 @@
 // The certificate and the key that flags name.
 import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
-import type { Files } from "../files/port.ts";
+import type { Files } from "../ports/files/port.ts";
 import { UsageError } from "./arguments/usage-error.ts";
 import { checkFile, type Place } from "./paths.ts";
 

@@ -1,10 +1,12 @@
 // One session of the cluster, as a front end uses it: the same object whichever worker runs the session. When that worker
 // is lost or ends, the session is used at the next one, and attached clients go on after the last event that they have.
+
+import type { Command, CommandType, CommandValues } from "../api/values/command.ts";
+import type { AgentEvent, Cursor } from "../api/values/event.ts";
 import { never as neverAborts } from "../base/abort.ts";
 import { sleep, systemClock } from "../base/clock.ts";
 import { KernelError } from "../base/errors.ts";
-import type { Command, CommandType, CommandValues } from "../events/command.ts";
-import type { AgentEvent, Cursor } from "../events/event.ts";
+import type { TaskView } from "../core/tools/operations.ts";
 import type {
 	Attachment,
 	AttachOptions,
@@ -20,7 +22,6 @@ import type {
 	StoredId,
 } from "../kernel/api.ts";
 import type { RemoteKernel } from "../remote/remote-kernel.ts";
-import type { TaskView } from "../tools/operations.ts";
 import { hasEnded, isEnding } from "./ending.ts";
 import type { Placements } from "./placements.ts";
 

@@ -1,6 +1,7 @@
 // The sessions of all workers as one kernel has its own: a front end uses them without knowing which worker runs which.
+
+import type { AgentEvent } from "../api/values/event.ts";
 import { KernelError } from "../base/errors.ts";
-import type { AgentEvent } from "../events/event.ts";
 import type {
 	CreationOptions,
 	ForkOptions,
@@ -12,7 +13,7 @@ import type {
 	SkillInfo,
 	StoredId,
 } from "../kernel/api.ts";
-import type { ListQuery, SessionPage } from "../store/session-store.ts";
+import type { ListQuery, SessionPage } from "../ports/store/session-store.ts";
 import { ClusterSession } from "./cluster-session.ts";
 import type { WorkerConnections } from "./connections.ts";
 import { type Placements, unmet } from "./placements.ts";

@@ -8,7 +8,7 @@ import { type Clock, systemClock } from "../base/clock.ts";
 import { createDeferred } from "../base/deferred.ts";
 import { KernelError } from "../base/errors.ts";
 import { plainRequest } from "../kernel/hosting/hosted-options.ts";
-import { createMemoryStore } from "../store/memory/memory-store.ts";
+import { createMemoryStore } from "../ports/store/memory/memory-store.ts";
 import { pulse } from "./pulse.ts";
 import { readWorkerAddress, showWorkerAddress } from "./worker-address.ts";
 

@@ -2,8 +2,8 @@
 // who looks for a worker. All times are the clock of the database.
 import { randomUUID } from "node:crypto";
 import * as v from "valibot";
-import type { Database, Row } from "../store/postgres/database.ts";
-import type { Placement } from "../store/session-store.ts";
+import type { Database, Row } from "../ports/store/postgres/database.ts";
+import type { Placement } from "../ports/store/session-store.ts";
 import { readTags, versionTag } from "./worker-version.ts";
 
 /** A worker that runs. */

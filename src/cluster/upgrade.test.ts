@@ -7,8 +7,8 @@ import { plainAttachment } from "../../test/support/sessions/session-doubles.ts"
 import { createHost, runTurn } from "../../test/support/sessions/session-host.ts";
 import { createDeferred } from "../base/deferred.ts";
 import { plainRequest } from "../kernel/hosting/hosted-options.ts";
+import { createMemoryStore } from "../ports/store/memory/memory-store.ts";
 import { remoteVersion } from "../remote/remote-version.ts";
-import { createMemoryStore } from "../store/memory/memory-store.ts";
 import { admitFrontEnd, createSecret } from "./handshake.ts";
 import { readTags, versionTag } from "./worker-version.ts";
 

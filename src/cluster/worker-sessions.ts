@@ -1,7 +1,8 @@
 // The sessions of a worker as front ends use them: counted, prepared before they are opened, and refused when the worker ends.
+
+import type { AgentEvent } from "../api/values/event.ts";
 import { type Clock, sleep } from "../base/clock.ts";
 import { KernelError } from "../base/errors.ts";
-import type { AgentEvent } from "../events/event.ts";
 import type {
 	CreationOptions,
 	ForkOptions,
@@ -13,7 +14,7 @@ import type {
 	SkillInfo,
 	StoredId,
 } from "../kernel/api.ts";
-import type { ListQuery, SessionPage } from "../store/session-store.ts";
+import type { ListQuery, SessionPage } from "../ports/store/session-store.ts";
 import { endedData, endingData, isEnding } from "./ending.ts";
 
 /** Milliseconds between two looks whether a turn still runs. */

@@ -1,21 +1,22 @@
 // The kernel API: the surface between front ends and kernel, as interfaces. Front ends import nothing else of the kernel:
 // it is one file, whatever its length, so that everything they may rely on can be read in one place.
-import type { ModelPrice } from "../config/configuration.ts";
-import type { McpServerSettings } from "../config/mcp-servers.ts";
-import type { Command, CommandType, CommandValues } from "../events/command.ts";
-import type { UserInput } from "../events/content.ts";
-import type { HistoryEntry } from "../events/conversation.ts";
-import type { AgentEvent, Cursor } from "../events/event.ts";
-import type { SessionHook } from "../events/session-hook.ts";
-import type { SessionMode } from "../events/session-mode.ts";
-import type { TurnOptions, TurnOptionsChange, TurnStartOptions } from "../events/turn-options.ts";
-import type { EditorFiles } from "../files/editor-files.ts";
-import type { ClientHook, CommandHook } from "../hooks/hook.ts";
-import type { ThinkingBudgets } from "../models/thinking-budgets.ts";
-import type { WhenUnattended } from "../permissions/modes.ts";
-import type { ListQuery, Placement, SessionPage } from "../store/session-store.ts";
-import type { TaskView } from "../tools/operations.ts";
-import type { ClientCapability, JsonSchema } from "../tools/tool.ts";
+
+import type { Command, CommandType, CommandValues } from "../api/values/command.ts";
+import type { UserInput } from "../api/values/content.ts";
+import type { HistoryEntry } from "../api/values/conversation.ts";
+import type { AgentEvent, Cursor } from "../api/values/event.ts";
+import type { SessionHook } from "../api/values/session-hook.ts";
+import type { SessionMode } from "../api/values/session-mode.ts";
+import type { TurnOptions, TurnOptionsChange, TurnStartOptions } from "../api/values/turn-options.ts";
+import type { ClientHook, CommandHook } from "../core/hooks/hook.ts";
+import type { ThinkingBudgets } from "../core/models/thinking-budgets.ts";
+import type { WhenUnattended } from "../core/permissions/modes.ts";
+import type { TaskView } from "../core/tools/operations.ts";
+import type { ClientCapability, JsonSchema } from "../core/tools/tool.ts";
+import type { EditorFiles } from "../ports/files/editor-files.ts";
+import type { ListQuery, Placement, SessionPage } from "../ports/store/session-store.ts";
+import type { ModelPrice } from "../settings/config/configuration.ts";
+import type { McpServerSettings } from "../settings/config/mcp-servers.ts";
 import type { BudgetOptions } from "./budgets/budget-options.ts";
 import type { UnfinishedPart } from "./clients/emitter.ts";
 import type { Flow } from "./clients/event-feed.ts";

@@ -5,8 +5,8 @@ import { aborted } from "../base/abort.ts";
 import { createDeferred, type Deferred } from "../base/deferred.ts";
 import { KernelError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
-import { Connection } from "../rpc/connection.ts";
-import type { LineTransport } from "../rpc/transport.ts";
+import { Connection } from "../ports/rpc/connection.ts";
+import type { LineTransport } from "../ports/rpc/transport.ts";
 import { closeInTime } from "./closing.ts";
 import {
 	fromErrorObject,

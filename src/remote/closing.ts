@@ -1,6 +1,6 @@
 // The end of a connection, which does not wait for a side that does not read.
 import { sleep, systemClock } from "../base/clock.ts";
-import type { LineTransport } from "../rpc/transport.ts";
+import type { LineTransport } from "../ports/rpc/transport.ts";
 
 /** Milliseconds for what was sent last. */
 const patience = 1000;

@@ -1,15 +1,15 @@
 // The schemas of commands and of their values.
 import * as v from "valibot";
-import type { Command, CommandType, CommandValues } from "../events/command.ts";
-import { userInputSchema } from "../events/content.ts";
-import { answerSchema, type InteractionFailure, settledBySchema } from "../events/interaction.ts";
-import { sessionModes } from "../events/session-mode.ts";
+import type { Command, CommandType, CommandValues } from "../api/values/command.ts";
+import { userInputSchema } from "../api/values/content.ts";
+import { answerSchema, type InteractionFailure, settledBySchema } from "../api/values/interaction.ts";
+import { sessionModes } from "../api/values/session-mode.ts";
 import {
 	traceParentSchema,
 	turnKeySchema,
 	turnOptionsChangeSchema,
 	turnOptionsSchema,
-} from "../events/turn-options.ts";
+} from "../api/values/turn-options.ts";
 import { flag, nullableText, objectOf, optional, type SchemaOf, text, texts } from "./object-schemas.ts";
 
 type Failure<Kind extends InteractionFailure["kind"]> = Extract<InteractionFailure, { kind: Kind }>;

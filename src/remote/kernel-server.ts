@@ -5,9 +5,9 @@ import { KernelError } from "../base/errors.ts";
 import { textSize } from "../base/json.ts";
 import type { Log } from "../base/log.ts";
 import type { Attachment, SessionApi, SessionHandle, SessionsApi } from "../kernel/api.ts";
-import { Connection } from "../rpc/connection.ts";
-import { defineMethod, type Method } from "../rpc/methods.ts";
-import type { LineTransport } from "../rpc/transport.ts";
+import { Connection } from "../ports/rpc/connection.ts";
+import { defineMethod, type Method } from "../ports/rpc/methods.ts";
+import type { LineTransport } from "../ports/rpc/transport.ts";
 import { closeInTime } from "./closing.ts";
 import {
 	connectionEnded,

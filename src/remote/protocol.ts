@@ -2,11 +2,11 @@
 // kernel API. What goes on without an end, events above all, is a stream: the front end requests a batch at a time, so
 // that a request for more says that the last batch was consumed, as with a feed in the same process.
 import * as v from "valibot";
+import { userInputSchema } from "../api/values/content.ts";
+import { turnStartOptionsSchema } from "../api/values/turn-options.ts";
 import { KernelError, type KernelErrorCode, kernelErrorCodes, toKernelError } from "../base/errors.ts";
 import { isRecord } from "../base/json.ts";
-import { userInputSchema } from "../events/content.ts";
-import { turnStartOptionsSchema } from "../events/turn-options.ts";
-import type { EnvelopeRules, ErrorObject, ParamsProblem } from "../rpc/envelope.ts";
+import type { EnvelopeRules, ErrorObject, ParamsProblem } from "../ports/rpc/envelope.ts";
 import { commandSchema } from "./commands.ts";
 import {
 	creationOptionsSchema,

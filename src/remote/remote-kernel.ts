@@ -1,7 +1,8 @@
 // The sessions of a kernel in another process, through the same interfaces as those of a kernel in this one.
+
+import type { AgentEvent } from "../api/values/event.ts";
 import { KernelError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
-import type { AgentEvent } from "../events/event.ts";
 import type {
 	CreationOptions,
 	ForkOptions,
@@ -13,8 +14,8 @@ import type {
 	SkillInfo,
 	StoredId,
 } from "../kernel/api.ts";
-import type { LineTransport } from "../rpc/transport.ts";
-import type { ListQuery, SessionPage } from "../store/session-store.ts";
+import type { LineTransport } from "../ports/rpc/transport.ts";
+import type { ListQuery, SessionPage } from "../ports/store/session-store.ts";
 import { Caller } from "./caller.ts";
 import type { Result } from "./protocol.ts";
 import { RemoteSession, readStoredEvents } from "./remote-session.ts";

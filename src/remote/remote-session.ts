@@ -1,11 +1,12 @@
 // A session of a kernel in another process.
 import { randomUUID } from "node:crypto";
 import * as v from "valibot";
+import type { Command, CommandType, CommandValues } from "../api/values/command.ts";
+import type { HistoryEntry } from "../api/values/conversation.ts";
+import type { AgentEvent, Cursor } from "../api/values/event.ts";
 import { unlessAborted } from "../base/abort.ts";
 import { errorText } from "../base/errors.ts";
-import type { Command, CommandType, CommandValues } from "../events/command.ts";
-import type { HistoryEntry } from "../events/conversation.ts";
-import type { AgentEvent, Cursor } from "../events/event.ts";
+import type { TaskView } from "../core/tools/operations.ts";
 import type {
 	Attachment,
 	AttachOptions,
@@ -16,7 +17,6 @@ import type {
 	SessionDescription,
 	SessionSnapshot,
 } from "../kernel/api.ts";
-import type { TaskView } from "../tools/operations.ts";
 import { type Caller, read } from "./caller.ts";
 import { commandValueSchemas } from "./commands.ts";
 import type { SchemaOf } from "./object-schemas.ts";

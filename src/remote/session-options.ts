@@ -1,9 +1,8 @@
 // The schemas of what sessions are created, opened and forked with. Files of an editor are not among it: they do not cross.
 import * as v from "valibot";
-import type { LocalMcpServer, McpOAuthClient, McpServerSettings, RemoteMcpServer } from "../config/mcp-servers.ts";
-import { userInputSchema } from "../events/content.ts";
-import { sessionHooksSchema } from "../events/session-hook.ts";
-import { turnOptionsSchema } from "../events/turn-options.ts";
+import { userInputSchema } from "../api/values/content.ts";
+import { sessionHooksSchema } from "../api/values/session-hook.ts";
+import { turnOptionsSchema } from "../api/values/turn-options.ts";
 import type {
 	CreationOptions,
 	ForkCut,
@@ -13,7 +12,13 @@ import type {
 	PermissionOptions,
 	StartingMode,
 } from "../kernel/api.ts";
-import type { Placement } from "../store/session-store.ts";
+import type { Placement } from "../ports/store/session-store.ts";
+import type {
+	LocalMcpServer,
+	McpOAuthClient,
+	McpServerSettings,
+	RemoteMcpServer,
+} from "../settings/config/mcp-servers.ts";
 import {
 	amount,
 	flag,

@@ -1,7 +1,7 @@
 // The schemas of events, of what a client attaches with, and of what a kernel elsewhere says of its sessions.
 import * as v from "valibot";
-import { contentPartSchema, toolCallSchema, userInputSchema } from "../events/content.ts";
-import type { HistoryEntry } from "../events/conversation.ts";
+import { contentPartSchema, toolCallSchema, userInputSchema } from "../api/values/content.ts";
+import type { HistoryEntry } from "../api/values/conversation.ts";
 import {
 	type AgentEvent,
 	type AgentPathEntry,
@@ -9,11 +9,12 @@ import {
 	type EventBody,
 	type EventOrigin,
 	readEventBody,
-} from "../events/event.ts";
-import { hookEvents } from "../events/hook-event.ts";
-import { sessionModes } from "../events/session-mode.ts";
-import { taskStatuses } from "../events/task-status.ts";
-import type { ClientHook, CommandHook } from "../hooks/hook.ts";
+} from "../api/values/event.ts";
+import { hookEvents } from "../api/values/hook-event.ts";
+import { sessionModes } from "../api/values/session-mode.ts";
+import { taskStatuses } from "../api/values/task-status.ts";
+import type { ClientHook, CommandHook } from "../core/hooks/hook.ts";
+import type { TaskView } from "../core/tools/operations.ts";
 import type {
 	AttachedClient,
 	AttachedTools,
@@ -28,8 +29,7 @@ import type {
 	SessionSnapshot,
 	SkillInfo,
 } from "../kernel/api.ts";
-import type { ListQuery, SessionPage, SessionSummary } from "../store/session-store.ts";
-import type { TaskView } from "../tools/operations.ts";
+import type { ListQuery, SessionPage, SessionSummary } from "../ports/store/session-store.ts";
 import {
 	amount,
 	anyRecord,

@@ -1,9 +1,9 @@
 // A small fixed part of the crash campaign of the Agent Client Protocol, and its judge: it must notice what a process could lose.
 import { describe, expect, it } from "vitest";
-import { acpCrash } from "../../scripts/campaign/acp/crash.ts";
-import { checkLoaded, gather } from "../../scripts/campaign/acp/crash-deliveries.ts";
-import { playCrash, runCrash } from "../../scripts/campaign/frame/crash.ts";
-import { withoutSync } from "../../src/files/unsynced-files.ts";
+import { withoutSync } from "../../src/ports/files/unsynced-files.ts";
+import { acpCrash } from "./acp/crash.ts";
+import { checkLoaded, gather } from "./acp/crash-deliveries.ts";
+import { playCrash, runCrash } from "./frame/crash.ts";
 
 const id = "s";
 const update = (fields: object) => ({ method: "session/update", params: { sessionId: id, update: fields } });

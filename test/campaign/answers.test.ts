@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { runCampaign } from "../../scripts/campaign/answers/answers.ts";
+import { runCampaign } from "./answers/answers.ts";
 
 it("a small answers campaign finds nothing", { timeout: 120_000 }, async () => {
 	const { findings, figures } = await runCampaign({ rounds: 120, seed: 7, points: "all", log: () => {} });

@@ -1,8 +1,8 @@
 // A fixed-seed piece of the clients campaign, and the rules it judges by: they must notice what a client is given wrongly.
 import { describe, expect, it } from "vitest";
-import { type Connect, connectInMemory, createSocketPlace, inMemory } from "../../scripts/campaign/clients/access.ts";
-import { runClients } from "../../scripts/campaign/clients/clients.ts";
-import type { AgentEvent } from "../../src/events/event.ts";
+import type { AgentEvent } from "../../src/api/values/event.ts";
+import { type Connect, connectInMemory, createSocketPlace, inMemory } from "./clients/access.ts";
+import { runClients } from "./clients/clients.ts";
 
 const options = { rounds: 24, seed: 20, points: "all", log: () => {} } as const;
 

@@ -1,11 +1,11 @@
 // The judge of the campaign of many machines: it must notice what was lost, repeated or invented. The campaign itself needs processes.
 import { describe, expect, it } from "vitest";
-import { differs, judgeEffects, judgeTurns } from "../../scripts/campaign/cluster/judge.ts";
-import { makePlan, toPrompt } from "../../scripts/campaign/cluster/plan.ts";
-import { Tally } from "../../scripts/campaign/frame/campaign.ts";
-import { createRandom } from "../../scripts/campaign/random.ts";
-import type { AgentEvent, EventBody } from "../../src/events/event.ts";
-import { toGatewayEvent } from "../../src/gateway/gateway-event.ts";
+import type { AgentEvent, EventBody } from "../../src/api/values/event.ts";
+import { toGatewayEvent } from "../../src/frontends/gateway/gateway-event.ts";
+import { differs, judgeEffects, judgeTurns } from "./cluster/judge.ts";
+import { makePlan, toPrompt } from "./cluster/plan.ts";
+import { Tally } from "./frame/campaign.ts";
+import { createRandom } from "./random.ts";
 
 const id = "session-1";
 const plan = makePlan(createRandom(1), "s1t1");

@@ -1,11 +1,11 @@
 // What the crash campaign judges by: it must notice whatever files may do wrong.
 import { expect, it } from "vitest";
-import { countEffects, MemoryWorld, playCrash, type Stop } from "../../scripts/campaign/frame/crash.ts";
-import { type Lived, playRound, type World } from "../../scripts/campaign/frame/crash-round.ts";
-import { toPart, wireCrash } from "../../scripts/campaign/wire/crash.ts";
-import { recovery, type Scenario, scenarios } from "../../scripts/campaign/wire/crash-scenarios.ts";
-import type { Files } from "../../src/files/port.ts";
-import { withoutSync } from "../../src/files/unsynced-files.ts";
+import type { Files } from "../../src/ports/files/port.ts";
+import { withoutSync } from "../../src/ports/files/unsynced-files.ts";
+import { countEffects, MemoryWorld, playCrash, type Stop } from "./frame/crash.ts";
+import { type Lived, playRound, type World } from "./frame/crash-round.ts";
+import { toPart, wireCrash } from "./wire/crash.ts";
+import { recovery, type Scenario, scenarios } from "./wire/crash-scenarios.ts";
 
 const losingIntents = (files: Files): Files => ({
 	...files,

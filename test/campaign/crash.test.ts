@@ -1,19 +1,19 @@
 // A small fixed part of the crash campaign, and what a failing disk does to a turn: it ends with an error that names the
 // path and the cause, nothing is delivered after the failure, and the server stays usable (docs/guarantees.md).
 import { describe, expect, it } from "vitest";
-import { runCrash } from "../../scripts/campaign/frame/crash.ts";
-import { eventsOf, readJournal } from "../../scripts/campaign/frame/journal-file.ts";
-import { type Happening, liveInMemory, shareDir } from "../../scripts/campaign/frame/memory-life.ts";
-import { toPart, wireCrash } from "../../scripts/campaign/wire/crash.ts";
-import { parseDelivered } from "../../scripts/campaign/wire/crash-client.ts";
-import { committedPart, toPersisted } from "../../scripts/campaign/wire/crash-deliveries.ts";
-import { checkStateHasDelivered } from "../../scripts/campaign/wire/crash-judge.ts";
-import { type LifeScript, scenarios } from "../../scripts/campaign/wire/crash-scenarios.ts";
-import { serveWire } from "../../scripts/campaign/wire/crash-server.ts";
 import { wholeText } from "../../src/base/long-text.ts";
-import { toEventLines } from "../../src/store/disk/logs/event-log.ts";
+import { toEventLines } from "../../src/ports/store/disk/logs/event-log.ts";
 import type { Mishap, Plan } from "../support/store/failing-files.ts";
 import { createMemoryFiles } from "../support/store/memory-files.ts";
+import { runCrash } from "./frame/crash.ts";
+import { eventsOf, readJournal } from "./frame/journal-file.ts";
+import { type Happening, liveInMemory, shareDir } from "./frame/memory-life.ts";
+import { toPart, wireCrash } from "./wire/crash.ts";
+import { parseDelivered } from "./wire/crash-client.ts";
+import { committedPart, toPersisted } from "./wire/crash-deliveries.ts";
+import { checkStateHasDelivered } from "./wire/crash-judge.ts";
+import { type LifeScript, scenarios } from "./wire/crash-scenarios.ts";
+import { serveWire } from "./wire/crash-server.ts";
 
 describe("the crash campaign", () => {
 	it("finds nothing at a sample of its points", async () => {

@@ -1,13 +1,13 @@
 // A fixed-seed piece of the fuzz campaign in memory for every dialect, and its oracle: it must notice what is wrong, and show
 // the smallest case.
 import { describe, expect, it } from "vitest";
-import { acpFuzz } from "../../scripts/campaign/acp/fuzz.ts";
-import { Tally } from "../../scripts/campaign/frame/campaign.ts";
-import { Exchange } from "../../scripts/campaign/frame/exchange.ts";
-import { type FuzzDialect, runFuzz } from "../../scripts/campaign/frame/fuzz.ts";
-import { jsonCases, readLine } from "../../scripts/campaign/frame/json-cases.ts";
-import { meerkatFuzz } from "../../scripts/campaign/meerkat/fuzz.ts";
-import { wireFuzz } from "../../scripts/campaign/wire/fuzz.ts";
+import { acpFuzz } from "./acp/fuzz.ts";
+import { Tally } from "./frame/campaign.ts";
+import { Exchange } from "./frame/exchange.ts";
+import { type FuzzDialect, runFuzz } from "./frame/fuzz.ts";
+import { jsonCases, readLine } from "./frame/json-cases.ts";
+import { meerkatFuzz } from "./meerkat/fuzz.ts";
+import { wireFuzz } from "./wire/fuzz.ts";
 
 const options = { rounds: 1000, processRounds: 0, seed: 20, points: "all", log: () => {} } as const;
 

@@ -1,11 +1,11 @@
 // A fixed-seed piece of the gateway's campaigns, and their oracle: it must notice what a reader was sent wrongly.
 import { describe, expect, it } from "vitest";
-import { playCrash } from "../../scripts/campaign/frame/crash.ts";
-import { gatewayCrash, judgeGateway, runGatewayCrash } from "../../scripts/campaign/gateway/crash.ts";
-import { runFuzz } from "../../scripts/campaign/gateway/fuzz.ts";
-import { runLiveness } from "../../scripts/campaign/gateway/liveness.ts";
-import { Reader } from "../../scripts/campaign/gateway/readers.ts";
-import { withoutSync } from "../../src/files/unsynced-files.ts";
+import { withoutSync } from "../../src/ports/files/unsynced-files.ts";
+import { playCrash } from "./frame/crash.ts";
+import { gatewayCrash, judgeGateway, runGatewayCrash } from "./gateway/crash.ts";
+import { runFuzz } from "./gateway/fuzz.ts";
+import { runLiveness } from "./gateway/liveness.ts";
+import { Reader } from "./gateway/readers.ts";
 
 const options = { seed: 20, points: "all", log: () => {} } as const;
 

@@ -1,12 +1,12 @@
 // The rules of the liveness campaign: they must notice what is delivered wrongly. And a fixed-seed piece of it for each dialect.
 import { describe, expect, it } from "vitest";
-import { acpLiveness } from "../../scripts/campaign/acp/liveness.ts";
-import { runLiveness } from "../../scripts/campaign/frame/liveness.ts";
-import { findTurns, type PlacedFact, type TurnFact } from "../../scripts/campaign/frame/turn-rules.ts";
-import { meerkatLiveness } from "../../scripts/campaign/meerkat/liveness.ts";
-import type { DeliveredEvent } from "../../scripts/campaign/meerkat/liveness-client.ts";
-import { findRuns } from "../../scripts/campaign/meerkat/liveness-runs.ts";
-import { wireLiveness } from "../../scripts/campaign/wire/liveness.ts";
+import { acpLiveness } from "./acp/liveness.ts";
+import { runLiveness } from "./frame/liveness.ts";
+import { findTurns, type PlacedFact, type TurnFact } from "./frame/turn-rules.ts";
+import { meerkatLiveness } from "./meerkat/liveness.ts";
+import type { DeliveredEvent } from "./meerkat/liveness-client.ts";
+import { findRuns } from "./meerkat/liveness-runs.ts";
+import { wireLiveness } from "./wire/liveness.ts";
 
 describe("the liveness campaign", () => {
 	it("ends every request and every turn, whatever client, model and time do", { timeout: 60_000 }, async () => {

@@ -1,13 +1,13 @@
 // A small fixed part of the crash campaign of many sessions, and its judge: it must notice what a process could lose.
 import { describe, expect, it } from "vitest";
-import { countEffects, playCrash, runCrash } from "../../scripts/campaign/frame/crash.ts";
-import { judge, type SessionLife } from "../../scripts/campaign/frame/crash-round.ts";
-import type { SessionFiles } from "../../scripts/campaign/frame/session-files.ts";
-import { meerkatCrash } from "../../scripts/campaign/meerkat/crash.ts";
-import type { SessionPlan } from "../../scripts/campaign/meerkat/crash-client.ts";
-import { gather } from "../../scripts/campaign/meerkat/crash-deliveries.ts";
-import type { Files } from "../../src/files/port.ts";
-import { withoutSync } from "../../src/files/unsynced-files.ts";
+import type { Files } from "../../src/ports/files/port.ts";
+import { withoutSync } from "../../src/ports/files/unsynced-files.ts";
+import { countEffects, playCrash, runCrash } from "./frame/crash.ts";
+import { judge, type SessionLife } from "./frame/crash-round.ts";
+import type { SessionFiles } from "./frame/session-files.ts";
+import { meerkatCrash } from "./meerkat/crash.ts";
+import type { SessionPlan } from "./meerkat/crash-client.ts";
+import { gather } from "./meerkat/crash-deliveries.ts";
 
 const id = "01936f8a-7b2c-7000-8000-000000000001";
 const event = (fields: object) => ({ method: "session/event", params: { session_id: id, event: fields } });

@@ -1,9 +1,9 @@
 // A fixed-seed piece of the oracle campaign, and its parts: what really ran is seen, and what was not predicted is noticed.
 import { describe, expect, it } from "vitest";
-import { judge } from "../../scripts/campaign/oracle/judge.ts";
-import { playOracle } from "../../scripts/campaign/oracle/oracle-child.ts";
-import { createRunner } from "../../scripts/campaign/oracle/runner.ts";
-import type { CommandReading, Word } from "../../src/permissions/shell/script.ts";
+import type { CommandReading, Word } from "../../src/core/permissions/shell/script.ts";
+import { judge } from "./oracle/judge.ts";
+import { playOracle } from "./oracle/oracle-child.ts";
+import { createRunner } from "./oracle/runner.ts";
 
 const runner = createRunner();
 runner?.close();

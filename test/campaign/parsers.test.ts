@@ -1,11 +1,11 @@
 // A fixed-seed piece of the parsers campaign, and what it compares with.
 import { describe, expect, it } from "vitest";
-import { createBash } from "../../scripts/campaign/parsers/bash.ts";
-import { literalOf } from "../../scripts/campaign/parsers/literal.ts";
-import { playParsers } from "../../scripts/campaign/parsers/parsers-child.ts";
-import { createPrinter } from "../../scripts/campaign/parsers/printer.ts";
-import { createTreeSitter } from "../../scripts/campaign/parsers/tree-sitter.ts";
-import { readScript } from "../../src/permissions/shell/read-script.ts";
+import { readScript } from "../../src/core/permissions/shell/read-script.ts";
+import { createBash } from "./parsers/bash.ts";
+import { literalOf } from "./parsers/literal.ts";
+import { playParsers } from "./parsers/parsers-child.ts";
+import { createPrinter } from "./parsers/printer.ts";
+import { createTreeSitter } from "./parsers/tree-sitter.ts";
 
 it("the parsers campaign finds that scripts are read as other parsers read them", async () => {
 	const { findings, outcomes } = await playParsers(20, 0, 300);

@@ -1,10 +1,10 @@
 // The oracle of the wedge campaign must notice what is wrong with a round. The campaign itself runs the built executable: its
 // part of the tests is test/e2e/wedge.test.ts.
 import { describe, expect, it } from "vitest";
-import { type Case, megabyte } from "../../scripts/campaign/wedge/case.ts";
-import { wedgeCases } from "../../scripts/campaign/wedge/cases.ts";
-import { judge } from "../../scripts/campaign/wedge/judge.ts";
-import type { Measured } from "../../scripts/campaign/wedge/round.ts";
+import { type Case, megabyte } from "./wedge/case.ts";
+import { wedgeCases } from "./wedge/cases.ts";
+import { judge } from "./wedge/judge.ts";
+import type { Measured } from "./wedge/round.ts";
 
 const tried: Case = { area: "Glob", name: "stars", reached: /Glob ok/, set: () => ({}) };
 const control = { begun: 100 };

@@ -1,10 +1,10 @@
 // Several clients on one session, wherever the session is: cursors, presence, snapshots, and who settles what
 // (docs/guarantees.md).
 import { describe, expect, it } from "vitest";
+import { textPart, toolSuccess } from "../../src/api/values/content.ts";
+import type { Answer, InteractionFailure } from "../../src/api/values/interaction.ts";
 import { createDeferred } from "../../src/base/deferred.ts";
-import { textPart, toolSuccess } from "../../src/events/content.ts";
-import type { Answer, InteractionFailure } from "../../src/events/interaction.ts";
-import type { ClientHook } from "../../src/hooks/hook.ts";
+import type { ClientHook } from "../../src/core/hooks/hook.ts";
 import type { SessionApi } from "../../src/kernel/api.ts";
 import type { Session } from "../../src/kernel/session/session.ts";
 import { call, createModelGate, createScriptedModel, done, say } from "../support/models/scripted-model.ts";

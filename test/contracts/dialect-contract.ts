@@ -1,12 +1,12 @@
 // What every dialect does with events, answers and errors, whatever its vocabulary, through the pump that carries them.
 import { describe, expect, it, vi } from "vitest";
+import type { AgentPathEntry, EventBody, EventType } from "../../src/api/values/event.ts";
+import type { Interaction } from "../../src/api/values/interaction.ts";
 import { type KernelErrorCode, kernelErrorCodes } from "../../src/base/errors.ts";
 import { isRecord } from "../../src/base/json.ts";
-import type { AgentPathEntry, EventBody, EventType } from "../../src/events/event.ts";
-import type { Interaction } from "../../src/events/interaction.ts";
 import type { Attachment, SessionApi } from "../../src/kernel/api.ts";
-import type { Peer } from "../../src/rpc/connection.ts";
-import type { EnvelopeRules, RpcReply } from "../../src/rpc/envelope.ts";
+import type { Peer } from "../../src/ports/rpc/connection.ts";
+import type { EnvelopeRules, RpcReply } from "../../src/ports/rpc/envelope.ts";
 import { createLiveFeed } from "../support/protocol/live-feed.ts";
 import { allSamples, sampleEvents, sampleInteractions } from "../support/protocol/sample-events.ts";
 import { plainAttachment } from "../support/sessions/session-doubles.ts";

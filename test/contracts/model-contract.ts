@@ -1,6 +1,6 @@
 // What every model implementation promises, whatever provider it uses. Run from a test next to each implementation.
 import { afterEach, describe, expect, it } from "vitest";
-import type { Model } from "../../src/models/model.ts";
+import type { Model } from "../../src/core/models/model.ts";
 import { collectChunks, plainRequest } from "../support/models/model-conversation.ts";
 
 /** `answers` streams parts and ends well, `fails` ends in a failure, `long` streams more than one pull can bring. */

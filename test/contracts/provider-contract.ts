@@ -3,9 +3,9 @@
 import { once } from "node:events";
 import { describe, expect, it } from "vitest";
 import { isRecord } from "../../src/base/json.ts";
-import { type ModelChunk, type ModelFailure, type ModelPart, modelFailure } from "../../src/models/model.ts";
-import type { ModelSettings } from "../../src/models/model-settings.ts";
-import { createModel } from "../../src/models/registry.ts";
+import { type ModelChunk, type ModelFailure, type ModelPart, modelFailure } from "../../src/core/models/model.ts";
+import type { ModelSettings } from "../../src/core/models/model-settings.ts";
+import { createModel } from "../../src/core/models/registry.ts";
 import {
 	assistant,
 	collectChunks,

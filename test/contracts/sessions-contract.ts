@@ -1,13 +1,13 @@
 // The kernel API as every front end has it, wherever the kernel is: sessions are created, acquired, used and listed, and
 // errors say the same.
 import { describe, expect, it, vi } from "vitest";
-import type { HistoryEntry } from "../../src/events/conversation.ts";
-import type { AgentEvent } from "../../src/events/event.ts";
-import { toSessionMode } from "../../src/events/session-mode.ts";
-import type { ClientHook } from "../../src/hooks/hook.ts";
+import type { HistoryEntry } from "../../src/api/values/conversation.ts";
+import type { AgentEvent } from "../../src/api/values/event.ts";
+import { toSessionMode } from "../../src/api/values/session-mode.ts";
+import type { ClientHook } from "../../src/core/hooks/hook.ts";
 import type { Attachment, CreationOptions, SessionApi, SessionsApi } from "../../src/kernel/api.ts";
 import { plainRequest } from "../../src/kernel/hosting/hosted-options.ts";
-import { createMemoryStore } from "../../src/store/memory/memory-store.ts";
+import { createMemoryStore } from "../../src/ports/store/memory/memory-store.ts";
 import { attachReader, readJournal } from "../support/protocol/event-reader.ts";
 import { plainAttachment } from "../support/sessions/session-doubles.ts";
 import { createHost, type HostSettings, runTurn } from "../support/sessions/session-host.ts";

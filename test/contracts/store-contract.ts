@@ -1,16 +1,16 @@
 // What every session store does, whatever it keeps sessions in.
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createDeferred } from "../../src/base/deferred.ts";
-import type { ContextRow } from "../../src/events/conversation.ts";
+import type { ContextRow } from "../../src/api/values/conversation.ts";
 import {
 	type AgentEvent,
 	type AgentPathEntry,
 	type EventBody,
 	eventDeclarations,
 	statusChanged,
-} from "../../src/events/event.ts";
-import { emptySummary } from "../../src/store/journal-summary.ts";
-import type { AgentDescription, SessionStore, StoredSession } from "../../src/store/session-store.ts";
+} from "../../src/api/values/event.ts";
+import { createDeferred } from "../../src/base/deferred.ts";
+import { emptySummary } from "../../src/ports/store/journal-summary.ts";
+import type { AgentDescription, SessionStore, StoredSession } from "../../src/ports/store/session-store.ts";
 import {
 	type Notification,
 	newRuntime,
@@ -18,7 +18,7 @@ import {
 	pendingDelivery,
 	type TaskRuntime,
 	type TaskSpec,
-} from "../../src/store/stored-tasks.ts";
+} from "../../src/ports/store/stored-tasks.ts";
 import { sampleEvents } from "../support/protocol/sample-events.ts";
 
 export interface StoreSubject {

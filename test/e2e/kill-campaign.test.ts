@@ -1,7 +1,7 @@
 // A small part of the kill campaign, always the same: processes are killed at random moments, and what they reported is found.
 import { describe, expect, it } from "vitest";
-import { frontEnd as meerkat } from "../../scripts/campaign/meerkat/front-end.ts";
-import { frontEnd as wire } from "../../scripts/campaign/wire/front-end.ts";
+import { frontEnd as meerkat } from "../campaign/meerkat/front-end.ts";
+import { frontEnd as wire } from "../campaign/wire/front-end.ts";
 
 describe("the kill campaign", () => {
 	it("finds nothing in 5 rounds", { timeout: 120_000 }, async () => {

@@ -1,7 +1,7 @@
 // A small part of the orphans campaign, always the same: nothing a hostile process tree does lets it outlive its end.
 import { existsSync } from "node:fs";
 import { expect, it } from "vitest";
-import { runCampaign } from "../../scripts/campaign/orphans/orphans.ts";
+import { runCampaign } from "../campaign/orphans/orphans.ts";
 
 it.runIf(existsSync("/proc/self"))(
 	"none of four hostile process trees outlives its end",

@@ -4,7 +4,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { outboxLimit } from "../../src/transports/stdio.ts";
+import { outboxLimit } from "../../src/ports/transports/stdio.ts";
 import { createStage, type Stage } from "../support/executable/executable.ts";
 import { isResponse, lastOf, type Server, type ServerLine } from "../support/executable/running-server.ts";
 import { createSession, eventOf } from "../support/meerkat/meerkat-client.ts";

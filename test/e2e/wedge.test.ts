@@ -2,7 +2,7 @@
 // answers take is for the campaign to say, on a machine with nothing else to do.
 import { existsSync } from "node:fs";
 import { expect, it } from "vitest";
-import { runCampaign } from "../../scripts/campaign/wedge/wedge.ts";
+import { runCampaign } from "../campaign/wedge/wedge.ts";
 
 it.runIf(existsSync("/proc/self"))(
 	"four hostile texts neither hang, fill nor end the process",

@@ -2,11 +2,11 @@
 // there, every line of the server's is brought about, and what differs is listed. None is left out.
 import * as v from "valibot";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { questionItemSchema } from "../../src/api/values/interaction.ts";
 import { silentLog } from "../../src/base/log.ts";
-import { questionItemSchema } from "../../src/events/interaction.ts";
-import { serve } from "../../src/server/serve.ts";
-import { createMemoryStore } from "../../src/store/memory/memory-store.ts";
-import { createMemoryTransport } from "../../src/transports/memory.ts";
+import { serve } from "../../src/frontends/serve/serve.ts";
+import { createMemoryStore } from "../../src/ports/store/memory/memory-store.ts";
+import { createMemoryTransport } from "../../src/ports/transports/memory.ts";
 import { differences, readExamples, toValue } from "../support/protocol/document-examples.ts";
 import { parseTranscript } from "../support/transcripts/transcript-format.ts";
 import { createCountingIdentifiers, openSession } from "../support/transcripts/transcript-memory.ts";

@@ -2,8 +2,8 @@
 // When this goes red, clients that compare numbers or texts break: change it only when the protocol says so.
 import { expect, it } from "vitest";
 import { KernelError, type KernelErrorCode, kernelErrorCodes } from "../../src/base/errors.ts";
-import { envelopeRules as kimi } from "../../src/dialects/kimi/envelope.ts";
-import { envelopeRules as legacy } from "../../src/dialects/legacy/envelope.ts";
+import { envelopeRules as kimi } from "../../src/frontends/kimi/envelope.ts";
+import { envelopeRules as legacy } from "../../src/frontends/legacy/envelope.ts";
 
 const table: readonly (readonly [KernelErrorCode, number, string, number, string])[] = [
 	["busy", -32000, "T", -32000, "Run already in progress"],

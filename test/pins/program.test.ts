@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import packageJson from "../../package.json" with { type: "json" };
 import { flags } from "../../src/cli/arguments/flags.ts";
 import { emulatedVersion } from "../../src/cli/version.ts";
-import { protocolVersion } from "../../src/messages/protocol-version.ts";
+import { protocolVersion } from "../../src/formats/protocol-version.ts";
 
 it("pins what the package installs", () => {
 	const { name, type, bin, files, engines } = packageJson;

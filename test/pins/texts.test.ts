@@ -2,7 +2,8 @@
 // When this goes red, a client that compares them breaks: change the code back, not the text here.
 import { writeFile } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { missingCapability } from "../../src/agent/capabilities.ts";
+import { textPart, toolError, toolSuccess } from "../../src/api/values/content.ts";
+import { missingCapability } from "../../src/core/agent/capabilities.ts";
 import {
 	crashedTool,
 	rejectedByPerson,
@@ -10,11 +11,10 @@ import {
 	unfittingArguments,
 	unknownTool,
 	unparsableArguments,
-} from "../../src/agent/tool-results.ts";
-import { textPart, toolError, toolSuccess } from "../../src/events/content.ts";
+} from "../../src/core/agent/tool-results.ts";
+import { createTools } from "../../src/core/tools/built-in-tools.ts";
+import { defaultToolPaths } from "../../src/core/tools/tool-paths.ts";
 import { checkClientTools } from "../../src/kernel/clients/client-tools.ts";
-import { createTools } from "../../src/tools/built-in-tools.ts";
-import { defaultToolPaths } from "../../src/tools/tool-paths.ts";
 import { createToolPlace, resultOf, type ToolPlace } from "../support/host/tool-environment.ts";
 import { createScriptedModel } from "../support/models/scripted-model.ts";
 import { plainAttachment } from "../support/sessions/session-doubles.ts";

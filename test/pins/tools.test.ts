@@ -2,8 +2,8 @@
 // When this goes red, a model is offered other arguments than before: change it only together with the tool, the
 // protocol documents and the CHANGELOG.
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { createTools } from "../../src/tools/built-in-tools.ts";
-import { defaultToolPaths } from "../../src/tools/tool-paths.ts";
+import { createTools } from "../../src/core/tools/built-in-tools.ts";
+import { defaultToolPaths } from "../../src/core/tools/tool-paths.ts";
 import { createToolPlace, type ToolPlace } from "../support/host/tool-environment.ts";
 import { allMedia, noWeb, searchService } from "../support/sessions/session-doubles.ts";
 

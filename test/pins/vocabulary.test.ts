@@ -1,14 +1,14 @@
 // Frozen: methods, message types with kind and version, event types with class, and the version of the protocol.
 // When this goes red, the vocabulary has changed: add what is new here in the same commit, never rename or remove.
 import { expect, it } from "vitest";
+import { eventDeclarations } from "../../src/api/values/event.ts";
 import { silentLog } from "../../src/base/log.ts";
-import { noCompatibility } from "../../src/dialects/dialect.ts";
-import { kimiDialect } from "../../src/dialects/kimi/dialect.ts";
-import { legacyDialect } from "../../src/dialects/legacy/dialect.ts";
-import { eventDeclarations } from "../../src/events/event.ts";
-import { sinceOf } from "../../src/messages/history.ts";
-import { messageDeclarations } from "../../src/messages/message.ts";
-import { protocolVersion } from "../../src/messages/protocol-version.ts";
+import { sinceOf } from "../../src/formats/history.ts";
+import { messageDeclarations } from "../../src/formats/message.ts";
+import { protocolVersion } from "../../src/formats/protocol-version.ts";
+import { kimiDialect } from "../../src/frontends/kimi/dialect.ts";
+import { legacyDialect } from "../../src/frontends/legacy/dialect.ts";
+import { noCompatibility } from "../../src/frontends/shared/dialect.ts";
 import { silentPeer } from "../support/protocol/silent-peer.ts";
 import { createSessionSubject } from "../support/sessions/session-subject.ts";
 

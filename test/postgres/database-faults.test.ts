@@ -2,12 +2,12 @@
 // stored once, in order, by one writer at a time.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
-import { type DatabaseAddress, parseDatabaseUrl } from "../../src/store/postgres/database-address.ts";
-import { migrations } from "../../src/store/postgres/migrations.ts";
-import type { PostgresStore } from "../../src/store/postgres/postgres-store.ts";
-import { migrate } from "../../src/store/postgres/schema-version.ts";
-import { checkStore } from "../../src/store/postgres/store-check.ts";
-import type { StoredSession } from "../../src/store/session-store.ts";
+import { type DatabaseAddress, parseDatabaseUrl } from "../../src/ports/store/postgres/database-address.ts";
+import { migrations } from "../../src/ports/store/postgres/migrations.ts";
+import type { PostgresStore } from "../../src/ports/store/postgres/postgres-store.ts";
+import { migrate } from "../../src/ports/store/postgres/schema-version.ts";
+import { checkStore } from "../../src/ports/store/postgres/store-check.ts";
+import type { StoredSession } from "../../src/ports/store/session-store.ts";
 import { eventAt, readAll } from "../contracts/store-contract.ts";
 import { createFaultProxy, type FaultProxy } from "../support/postgres/fault-proxy.ts";
 import { createPostgresPlace, type PostgresPlace } from "../support/postgres/postgres-place.ts";

@@ -1,8 +1,8 @@
 // The tables of events and contexts divided by session, as docs/scale.md offers it for one large database.
 import { afterEach, beforeEach, describe, expect, inject, it } from "vitest";
-import type { ContextRow } from "../../src/events/conversation.ts";
-import { migrate } from "../../src/store/postgres/schema-version.ts";
-import { checkStore } from "../../src/store/postgres/store-check.ts";
+import type { ContextRow } from "../../src/api/values/conversation.ts";
+import { migrate } from "../../src/ports/store/postgres/schema-version.ts";
+import { checkStore } from "../../src/ports/store/postgres/store-check.ts";
 import { eventAt, promptRow, readAll } from "../contracts/store-contract.ts";
 import { createPostgresPlace, type PostgresPlace } from "../support/postgres/postgres-place.ts";
 

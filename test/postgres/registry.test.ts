@@ -1,7 +1,7 @@
 // Requests for workers in the tables of the store, when those who made or took them are gone.
 import { afterEach, beforeEach, describe, expect, inject, it } from "vitest";
 import { DatabaseRegistry } from "../../src/cluster/registry.ts";
-import type { Database } from "../../src/store/postgres/database.ts";
+import type { Database } from "../../src/ports/store/postgres/database.ts";
 import { createPostgresPlace, type PostgresPlace } from "../support/postgres/postgres-place.ts";
 
 const url = inject("postgresUrl");

@@ -5,8 +5,8 @@ import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterEach, beforeAll, beforeEach, describe, expect, inject, it } from "vitest";
 import { runTurn } from "../../examples/durable/run-turn.mjs";
+import { migrations } from "../../src/ports/store/postgres/migrations.ts";
 import { remoteVersion } from "../../src/remote/remote-version.ts";
-import { migrations } from "../../src/store/postgres/migrations.ts";
 import {
 	type ClusterPrograms,
 	createClusterPrograms,

@@ -6,7 +6,7 @@ import { WorkerConnections } from "../../cluster/connections.ts";
 import { Placements } from "../../cluster/placements.ts";
 import { DatabaseRegistry } from "../../cluster/registry.ts";
 import type { SessionsApi } from "../../kernel/api.ts";
-import type { PostgresStore } from "../../store/postgres/postgres-store.ts";
+import type { PostgresStore } from "../../ports/store/postgres/postgres-store.ts";
 import { workerLimits } from "./worker-limits.ts";
 
 /** `local` are the sessions of this process, which reads the store and knows settings and skills. */

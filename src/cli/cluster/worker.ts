@@ -9,12 +9,12 @@ import { randomIdentifiers } from "../../base/ids.ts";
 import { DatabaseRegistry } from "../../cluster/registry.ts";
 import { startWorker, type Worker } from "../../cluster/worker.ts";
 import { showWorkerAddress, type WorkerAddress } from "../../cluster/worker-address.ts";
-import { createDiskFiles } from "../../files/disk-files.ts";
-import { privateBelow } from "../../files/private-paths.ts";
-import { isLoopback, isWildcard } from "../../gateway/access/access.ts";
-import { createTokens, tokenFile } from "../../gateway/access/tokens.ts";
+import { isLoopback, isWildcard } from "../../frontends/gateway/access/access.ts";
+import { createTokens, tokenFile } from "../../frontends/gateway/access/tokens.ts";
 import type { FaultOwner } from "../../kernel/api.ts";
 import { nobody } from "../../kernel/session/fault-owner.ts";
+import { createDiskFiles } from "../../ports/files/disk-files.ts";
+import { privateBelow } from "../../ports/files/private-paths.ts";
 import type { ProgramOptions } from "../arguments/command-line.ts";
 import { findNamedProgram } from "../arguments/named-program.ts";
 import { UsageError } from "../arguments/usage-error.ts";
@@ -147,9 +147,9 @@ async function startOperations(
 	{ shareDir, log }: ProgramProcess,
 ): Promise<OperationsServer> {
 	const [{ startOperationsServer }, { createReadiness }, { openMetricsType }] = await Promise.all([
-		import("../../gateway/operations-server.ts"),
-		import("../../telemetry/readiness.ts"),
-		import("../../telemetry/open-metrics.ts"),
+		import("../../frontends/gateway/operations-server.ts"),
+		import("../../host/telemetry/readiness.ts"),
+		import("../../host/telemetry/open-metrics.ts"),
 	]);
 	const files = createDiskFiles(privateBelow(shareDir));
 	const tokens = createTokens(path.join(shareDir, tokenFile), files, randomIdentifiers, process.getuid?.() ?? null);

@@ -1,6 +1,6 @@
 // The command of `--prepare`: makes a work directory ready on this machine before a session there is created or opened.
 import { KernelError } from "../../base/errors.ts";
-import { createProcesses } from "../../processes/children.ts";
+import { createProcesses } from "../../ports/processes/children.ts";
 import type { NamedProgram } from "../arguments/named-program.ts";
 import type { ProgramProcess } from "../process/program-process.ts";
 

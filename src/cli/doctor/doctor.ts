@@ -2,7 +2,7 @@
 // sends no prompt and changes nothing.
 import { homedir } from "node:os";
 import { toJsonLine } from "../../base/json.ts";
-import { createDiskFiles } from "../../files/disk-files.ts";
+import { createDiskFiles } from "../../ports/files/disk-files.ts";
 import { createCommandFetch, createCommandProcesses } from "../command-services.ts";
 import type { Installation } from "../installation/installation.ts";
 import { describeRuntime } from "../installation/runtime.ts";

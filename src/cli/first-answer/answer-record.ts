@@ -1,8 +1,8 @@
 // Remembers the first answer of a server, with the files that it was made from.
 import type { Line } from "../../base/lines.ts";
 import type { Log } from "../../base/log.ts";
-import type { Files } from "../../files/port.ts";
-import type { LineTransport } from "../../rpc/transport.ts";
+import type { Files } from "../../ports/files/port.ts";
+import type { LineTransport } from "../../ports/rpc/transport.ts";
 import type { FirstAnswer } from "./early-answer.ts";
 import { type FileUse, markFiles } from "./file-marks.ts";
 import {

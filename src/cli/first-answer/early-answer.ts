@@ -2,16 +2,16 @@
 // from has changed. The program then starts as always, handles the request itself, and its own answer is not sent.
 import path from "node:path";
 import type { LineText } from "../../base/long-text.ts";
-import type { LineTransport } from "../../rpc/transport.ts";
-import type { Outbox } from "../../transports/outbox.ts";
-import { createPeekedInput } from "../../transports/peeked-input.ts";
+import type { LineTransport } from "../../ports/rpc/transport.ts";
+import type { Outbox } from "../../ports/transports/outbox.ts";
+import { createPeekedInput } from "../../ports/transports/peeked-input.ts";
 import {
 	createStdioTransport,
 	isServedByPipes,
 	isStderrShared,
 	openLineOutput,
 	openStdin,
-} from "../../transports/stdio.ts";
+} from "../../ports/transports/stdio.ts";
 import { makeThreadPool } from "../process/thread-pool.ts";
 import { areUnchanged } from "./file-marks.ts";
 import { answerBeginning, type RememberedAnswers, readHandshake, readRemembered } from "./remembered-answers.ts";

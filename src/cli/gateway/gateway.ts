@@ -6,19 +6,19 @@ import { systemClock } from "../../base/clock.ts";
 import { errorText } from "../../base/errors.ts";
 import { randomIdentifiers } from "../../base/ids.ts";
 import type { Log } from "../../base/log.ts";
-import { createDiskFiles } from "../../files/disk-files.ts";
-import type { Files } from "../../files/port.ts";
-import { privateBelow } from "../../files/private-paths.ts";
-import { isLoopback, isWildcard } from "../../gateway/access/access.ts";
-import { createTokens, tokenFile } from "../../gateway/access/tokens.ts";
-import { type Gateway, type GatewayOptions, startGateway } from "../../gateway/gateway.ts";
-import type { Operations } from "../../gateway/operations.ts";
-import { readPage } from "../../gateway/page.ts";
-import { createQueueStore } from "../../gateway/queue-store.ts";
-import type { Setup } from "../../gateway/setup.ts";
-import type { Converse } from "../../gateway/sockets/sockets.ts";
+import { isLoopback, isWildcard } from "../../frontends/gateway/access/access.ts";
+import { createTokens, tokenFile } from "../../frontends/gateway/access/tokens.ts";
+import { type Gateway, type GatewayOptions, startGateway } from "../../frontends/gateway/gateway.ts";
+import type { Operations } from "../../frontends/gateway/operations.ts";
+import { readPage } from "../../frontends/gateway/page.ts";
+import { createQueueStore } from "../../frontends/gateway/queue-store.ts";
+import type { Setup } from "../../frontends/gateway/setup.ts";
+import type { Converse } from "../../frontends/gateway/sockets/sockets.ts";
 import type { FaultOwner, SessionsApi } from "../../kernel/api.ts";
 import { nobody } from "../../kernel/session/fault-owner.ts";
+import { createDiskFiles } from "../../ports/files/disk-files.ts";
+import type { Files } from "../../ports/files/port.ts";
+import { privateBelow } from "../../ports/files/private-paths.ts";
 import type { ProgramOptions } from "../arguments/command-line.ts";
 import type { GatewayFlags } from "../arguments/gateway-options.ts";
 import { findNamedProgram, type NamedProgram } from "../arguments/named-program.ts";
@@ -178,7 +178,7 @@ async function startNotices(
 	if (command === null) return () => {};
 	const [{ Notices }, { createProcesses }] = await Promise.all([
 		import("./notices.ts"),
-		import("../../processes/children.ts"),
+		import("../../ports/processes/children.ts"),
 	]);
 	const parts = { processes: createProcesses({ log }), workDir: shareDir, environment, log, signal };
 	const notices = new Notices({
@@ -205,7 +205,7 @@ function createConverse(
 		log,
 	};
 	return async (visit, transport, signal) => {
-		const { serveVisitor } = await import("../../server/serve-visitor.ts");
+		const { serveVisitor } = await import("../../frontends/serve/serve-visitor.ts");
 		await serveVisitor(visit, parts, transport, signal);
 	};
 }
@@ -215,8 +215,8 @@ async function createOperations({ kernel, telemetry }: StartedKernel): Promise<{
 	if (telemetry === null) return {};
 	const { metrics } = telemetry;
 	const [{ createReadiness }, { openMetricsType }] = await Promise.all([
-		import("../../telemetry/readiness.ts"),
-		import("../../telemetry/open-metrics.ts"),
+		import("../../host/telemetry/readiness.ts"),
+		import("../../host/telemetry/open-metrics.ts"),
 	]);
 	return {
 		operations: {

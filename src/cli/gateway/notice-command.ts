@@ -1,6 +1,6 @@
 // The command of `--notify`: started for each notice, without a shell, with what waits on stdin and in its environment.
 import type { Log } from "../../base/log.ts";
-import type { Processes } from "../../processes/port.ts";
+import type { Processes } from "../../ports/processes/port.ts";
 import type { NamedProgram } from "../arguments/named-program.ts";
 import type { Notice } from "./notices.ts";
 

@@ -1,8 +1,9 @@
 // Notices for people who left: what waits for an answer, and nobody has given one, is reported once.
+
+import type { Interaction } from "../../api/values/interaction.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import { beginning } from "../../base/well-formed.ts";
-import type { Interaction } from "../../events/interaction.ts";
 import type { SessionSnapshot, SessionsApi } from "../../kernel/api.ts";
 
 /** Milliseconds between two looks, and that an answer may take before somebody is informed. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createFakeClock } from "../../../test/support/host/campaign-clock.ts";
 import { createMemoryFiles } from "../../../test/support/store/memory-files.ts";
-import type { Fetch } from "../../network/network-settings.ts";
+import type { Fetch } from "../../ports/network/network-settings.ts";
 import { createSetup } from "./setup.ts";
 
 const key = "sk-setup-0123456789";

@@ -1,7 +1,7 @@
 // Why a gateway could not start, and what to do about it.
 import { isError, systemErrorCode } from "../../base/errors.ts";
-import { fileFailureText } from "../../files/file-failure.ts";
-import { isAddress } from "../../network/host.ts";
+import { fileFailureText } from "../../ports/files/file-failure.ts";
+import { isAddress } from "../../ports/network/host.ts";
 import type { GatewayFlags } from "../arguments/gateway-options.ts";
 
 export function describeStartFailure(

@@ -10,6 +10,6 @@ export function createPackageInstallation(directory: string): Installation {
 		pageDir: path.join(directory, "dist", "web"),
 		pageThread: path.join(directory, "dist", "web-page-thread.cjs"),
 		documentsDir: () => directory,
-		findRipgrep: async () => (await import("../../tools/search/ripgrep.ts")).findRipgrep(),
+		findRipgrep: async () => (await import("../../core/tools/search/ripgrep.ts")).findRipgrep(),
 	};
 }

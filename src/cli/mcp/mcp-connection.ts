@@ -2,12 +2,12 @@
 import type { AuthProvider } from "@modelcontextprotocol/client";
 import { createDeferred } from "../../base/deferred.ts";
 import { silentLog } from "../../base/log.ts";
-import type { McpServerSettings } from "../../config/mcp-servers.ts";
-import { failureText } from "../../credentials/mcp-request.ts";
-import type { McpChallenge } from "../../credentials/mcp-sign-in.ts";
-import type { McpAuthorization } from "../../mcp/authorization.ts";
-import type { LinkParts } from "../../mcp/link.ts";
-import type { ListedTool } from "../../mcp/tool-list.ts";
+import type { McpAuthorization } from "../../core/mcp/authorization.ts";
+import type { LinkParts } from "../../core/mcp/link.ts";
+import type { ListedTool } from "../../core/mcp/tool-list.ts";
+import type { McpServerSettings } from "../../settings/config/mcp-servers.ts";
+import { failureText } from "../../settings/credentials/mcp-request.ts";
+import type { McpChallenge } from "../../settings/credentials/mcp-sign-in.ts";
 import type { Place } from "../paths.ts";
 import { productVersion } from "../version.ts";
 
@@ -39,7 +39,7 @@ export async function listMcpTools(
 	server: McpServerSettings,
 	settings: ConnectSettings,
 ): Promise<readonly ListedTool[]> {
-	const { ServerConnection } = await import("../../mcp/connection.ts");
+	const { ServerConnection } = await import("../../core/mcp/connection.ts");
 	const { environment, place } = settings;
 	const authorization = watchAuthorization(settings.authorization);
 	const parts = { ...settings, authorization, log: silentLog, version: productVersion };

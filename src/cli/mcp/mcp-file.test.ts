@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../base/clock.ts";
-import { createDiskFiles } from "../../files/disk-files.ts";
+import { createDiskFiles } from "../../ports/files/disk-files.ts";
 import { McpError } from "./mcp-error.ts";
 import { editMcpEntries, readMcpEntries } from "./mcp-file.ts";
 

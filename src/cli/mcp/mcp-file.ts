@@ -1,13 +1,13 @@
-// Reads and edits `mcp.json` of the share directory; an edit leaves everything else unchanged. config/mcp-servers.ts
+// Reads and edits `mcp.json` of the share directory; an edit leaves everything else unchanged. settings/config/mcp-servers.ts
 // parses its entries.
 import { isUtf8 } from "node:buffer";
 import path from "node:path";
 import type { Clock } from "../../base/clock.ts";
 import { isRecord } from "../../base/json.ts";
-import { isMcpEntry } from "../../config/mcp-servers.ts";
-import { parseJson } from "../../config/syntax.ts";
-import { withLock } from "../../files/path-lock.ts";
-import type { Files } from "../../files/port.ts";
+import { withLock } from "../../ports/files/path-lock.ts";
+import type { Files } from "../../ports/files/port.ts";
+import { isMcpEntry } from "../../settings/config/mcp-servers.ts";
+import { parseJson } from "../../settings/config/syntax.ts";
 import { McpError } from "./mcp-error.ts";
 
 type JsonObject = Readonly<Record<string, unknown>>;

@@ -11,9 +11,9 @@ import { startMcpOAuthServer } from "../../../test/support/mcp/mcp-oauth-server.
 import { createMemoryFiles } from "../../../test/support/store/memory-files.ts";
 import { type Clock, systemClock } from "../../base/clock.ts";
 import { silentLog } from "../../base/log.ts";
-import { createMcpAuthorization } from "../../credentials/mcp-oauth.ts";
-import type { Files } from "../../files/port.ts";
-import { createProcesses } from "../../processes/children.ts";
+import type { Files } from "../../ports/files/port.ts";
+import { createProcesses } from "../../ports/processes/children.ts";
+import { createMcpAuthorization } from "../../settings/credentials/mcp-oauth.ts";
 import type { McpAction } from "../arguments/mcp-options.ts";
 import { carryOut } from "./mcp.ts";
 

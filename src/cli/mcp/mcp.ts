@@ -7,22 +7,22 @@ import { isSystemError } from "../../base/errors.ts";
 import { silentLog, undo } from "../../base/log.ts";
 import { redactSecrets } from "../../base/redaction.ts";
 import { oneLine } from "../../base/sentence.ts";
+import type { ListedTool } from "../../core/mcp/tool-list.ts";
+import { createDiskFiles } from "../../ports/files/disk-files.ts";
+import { fileFailureText } from "../../ports/files/file-failure.ts";
+import type { Files } from "../../ports/files/port.ts";
+import { privateBelow } from "../../ports/files/private-paths.ts";
+import type { Fetch } from "../../ports/network/network-settings.ts";
+import type { Processes } from "../../ports/processes/port.ts";
 import {
 	type McpEntryReading,
 	type McpServerSettings,
 	type RemoteMcpServer,
 	readMcpEntry,
-} from "../../config/mcp-servers.ts";
-import { createMcpAuthorization, type McpAuthorization } from "../../credentials/mcp-oauth.ts";
-import type { McpChallenge } from "../../credentials/mcp-sign-in.ts";
-import { McpSignInError } from "../../credentials/mcp-sign-in-error.ts";
-import { createDiskFiles } from "../../files/disk-files.ts";
-import { fileFailureText } from "../../files/file-failure.ts";
-import type { Files } from "../../files/port.ts";
-import { privateBelow } from "../../files/private-paths.ts";
-import type { ListedTool } from "../../mcp/tool-list.ts";
-import type { Fetch } from "../../network/network-settings.ts";
-import type { Processes } from "../../processes/port.ts";
+} from "../../settings/config/mcp-servers.ts";
+import { createMcpAuthorization, type McpAuthorization } from "../../settings/credentials/mcp-oauth.ts";
+import type { McpChallenge } from "../../settings/credentials/mcp-sign-in.ts";
+import { McpSignInError } from "../../settings/credentials/mcp-sign-in-error.ts";
 import type { McpAction } from "../arguments/mcp-options.ts";
 import { createCommandFetch, createCommandProcesses } from "../command-services.ts";
 import { currentDirectory, type Place, shareDirectory } from "../paths.ts";

@@ -1,5 +1,5 @@
 // What the actions of the `permissions` command work with, and what they answer.
-import type { Files } from "../../files/port.ts";
+import type { Files } from "../../ports/files/port.ts";
 import type { Place } from "../paths.ts";
 
 /** What the command says, in lines, and its exit code. */

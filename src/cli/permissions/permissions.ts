@@ -4,12 +4,11 @@ import { homedir } from "node:os";
 import { systemClock } from "../../base/clock.ts";
 import { isSystemError, KernelError } from "../../base/errors.ts";
 import { silentLog } from "../../base/log.ts";
-import { ConfigurationError } from "../../config/configuration-error.ts";
-import { readConfiguration } from "../../config/configuration-reader.ts";
-import { readPermissionFile } from "../../config/permission-file.ts";
-import { createDiskFiles } from "../../files/disk-files.ts";
-import { fileFailureText } from "../../files/file-failure.ts";
-import { privateBelow } from "../../files/private-paths.ts";
+import type { Decision, Verdict } from "../../core/permissions/policy.ts";
+import { describePlace, type Rule } from "../../core/permissions/rules/rule.ts";
+import { createRuleJudge } from "../../core/permissions/rules/rule-judge.ts";
+import { readScript } from "../../core/permissions/shell/read-script.ts";
+import type { CommandReading, Word } from "../../core/permissions/shell/script.ts";
 import {
 	findRuleFiles,
 	projectOf,
@@ -18,11 +17,12 @@ import {
 	readRuleFiles,
 } from "../../kernel/compose/permissions.ts";
 import { trustFile } from "../../kernel/compose/trusted-files.ts";
-import type { Decision, Verdict } from "../../permissions/policy.ts";
-import { describePlace, type Rule } from "../../permissions/rules/rule.ts";
-import { createRuleJudge } from "../../permissions/rules/rule-judge.ts";
-import { readScript } from "../../permissions/shell/read-script.ts";
-import type { CommandReading, Word } from "../../permissions/shell/script.ts";
+import { createDiskFiles } from "../../ports/files/disk-files.ts";
+import { fileFailureText } from "../../ports/files/file-failure.ts";
+import { privateBelow } from "../../ports/files/private-paths.ts";
+import { ConfigurationError } from "../../settings/config/configuration-error.ts";
+import { readConfiguration } from "../../settings/config/configuration-reader.ts";
+import { readPermissionFile } from "../../settings/config/permission-file.ts";
 import type { PermissionsAction } from "../arguments/permissions-options.ts";
 import { permissionsFailureCode } from "../arguments/usage-error.ts";
 import { currentDirectory, managedPermissionsFile, type Place, shareDirectory } from "../paths.ts";

@@ -2,12 +2,12 @@
 import { systemClock } from "../../base/clock.ts";
 import { errorText, isSystemError } from "../../base/errors.ts";
 import { silentLog } from "../../base/log.ts";
-import { readConfiguration } from "../../config/configuration-reader.ts";
-import { textToChange } from "../../config/settings-text.ts";
-import { parseJson, parseToml } from "../../config/syntax.ts";
-import { toTomlText } from "../../config/toml-text.ts";
-import { withLock } from "../../files/path-lock.ts";
-import { type ConvertedRule, convertClaudeRules } from "../../permissions/rules/claude-rules.ts";
+import { type ConvertedRule, convertClaudeRules } from "../../core/permissions/rules/claude-rules.ts";
+import { withLock } from "../../ports/files/path-lock.ts";
+import { readConfiguration } from "../../settings/config/configuration-reader.ts";
+import { textToChange } from "../../settings/config/settings-text.ts";
+import { parseJson, parseToml } from "../../settings/config/syntax.ts";
+import { toTomlText } from "../../settings/config/toml-text.ts";
 import { toAbsolutePath } from "../paths.ts";
 import { type PermissionsAnswer, PermissionsError, type PermissionsPlace } from "./permissions-answer.ts";
 

@@ -10,9 +10,9 @@ import {
 	manifestName,
 	type Plugin,
 	readPlugin,
-} from "../../definitions/plugin.ts";
-import type { Files } from "../../files/port.ts";
-import { isTemporaryName, temporaryName } from "../../files/temporaries.ts";
+} from "../../core/definitions/plugin.ts";
+import type { Files } from "../../ports/files/port.ts";
+import { isTemporaryName, temporaryName } from "../../ports/files/temporaries.ts";
 import { openSource, PluginError, type SourceSettings, writeTree } from "./plugin-source.ts";
 
 export interface InstallSettings extends SourceSettings {

@@ -7,8 +7,8 @@ import { type Zippable, zipSync } from "fflate";
 import { expect, it, onTestFinished } from "vitest";
 import { noProcesses } from "../../../test/support/sessions/session-doubles.ts";
 import { createFailingFiles } from "../../../test/support/store/failing-files.ts";
-import { createDiskFiles } from "../../files/disk-files.ts";
-import type { Files } from "../../files/port.ts";
+import { createDiskFiles } from "../../ports/files/disk-files.ts";
+import type { Files } from "../../ports/files/port.ts";
 import { answerPlugin } from "./plugin.ts";
 import { PluginError } from "./plugin-source.ts";
 

@@ -1,9 +1,9 @@
 // Reads the files of a plugin from a directory, a zip file or a fresh clone, as one list that can be checked before
 // anything is written.
 import path from "node:path";
-import { manifestName } from "../../definitions/plugin.ts";
-import type { Files } from "../../files/port.ts";
-import type { Processes } from "../../processes/port.ts";
+import { manifestName } from "../../core/definitions/plugin.ts";
+import type { Files } from "../../ports/files/port.ts";
+import type { Processes } from "../../ports/processes/port.ts";
 import { type Place, toAbsolutePath } from "../paths.ts";
 import { quoted } from "../printable-text.ts";
 

@@ -6,16 +6,22 @@ import { isSystemError } from "../../base/errors.ts";
 import { silentLog } from "../../base/log.ts";
 import { redactSecrets } from "../../base/redaction.ts";
 import { oneLine } from "../../base/sentence.ts";
-import { ConfigurationError } from "../../config/configuration-error.ts";
-import { readConfiguration } from "../../config/configuration-reader.ts";
-import { selectDefaultProvider } from "../../config/model-selection.ts";
-import { type FoundPlugin, findPlugins, type HostValues, manifestName, type Plugin } from "../../definitions/plugin.ts";
-import { createDiskFiles } from "../../files/disk-files.ts";
-import { fileFailureText } from "../../files/file-failure.ts";
-import type { Files } from "../../files/port.ts";
-import { privateBelow } from "../../files/private-paths.ts";
-import { temporaryName } from "../../files/temporaries.ts";
-import { createProcesses } from "../../processes/children.ts";
+import {
+	type FoundPlugin,
+	findPlugins,
+	type HostValues,
+	manifestName,
+	type Plugin,
+} from "../../core/definitions/plugin.ts";
+import { createDiskFiles } from "../../ports/files/disk-files.ts";
+import { fileFailureText } from "../../ports/files/file-failure.ts";
+import type { Files } from "../../ports/files/port.ts";
+import { privateBelow } from "../../ports/files/private-paths.ts";
+import { temporaryName } from "../../ports/files/temporaries.ts";
+import { createProcesses } from "../../ports/processes/children.ts";
+import { ConfigurationError } from "../../settings/config/configuration-error.ts";
+import { readConfiguration } from "../../settings/config/configuration-reader.ts";
+import { selectDefaultProvider } from "../../settings/config/model-selection.ts";
 import type { PluginAction } from "../arguments/plugin-options.ts";
 import { currentDirectory, type Place, shareDirectory } from "../paths.ts";
 import { environmentVariables } from "../process/environment.ts";

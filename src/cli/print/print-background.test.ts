@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { createFakeClock } from "../../../test/support/host/campaign-clock.ts";
+import type { TurnOutcome } from "../../api/values/event.ts";
 import { createDeferred } from "../../base/deferred.ts";
-import type { TurnOutcome } from "../../events/event.ts";
-import type { TaskView } from "../../tools/operations.ts";
+import type { TaskView } from "../../core/tools/operations.ts";
 import { awaitBackgroundWork } from "./print-background.ts";
 
 const task = (id: string, timeout: number | null): TaskView => ({

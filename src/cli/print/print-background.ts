@@ -1,8 +1,8 @@
 // Waits for background tasks in a print run: nobody would see their results once the program has exited, so the agent
 // continues whenever a task ends, until none is left or the time is up (agent-kernel §1.9).
 import type { Clock } from "../../base/clock.ts";
+import type { TaskView } from "../../core/tools/operations.ts";
 import type { SessionApi } from "../../kernel/api.ts";
-import type { TaskView } from "../../tools/operations.ts";
 import type { Turns } from "./print-turns.ts";
 import { type PrintFailure, toFailure } from "./printer.ts";
 

@@ -13,7 +13,7 @@ import {
 	turnEnds,
 	turnIsCancelled,
 } from "../../../test/support/protocol/printed-events.ts";
-import type { EventBody } from "../../events/event.ts";
+import type { EventBody } from "../../api/values/event.ts";
 import { createFinalPrinter } from "./print-final.ts";
 
 const play = (...events: readonly PlayedEvent[]) => ({

@@ -1,7 +1,8 @@
 // Print mode with only the last message of each turn, as text or as JSON.
+
+import type { EventBody } from "../../api/values/event.ts";
 import { toJsonLine } from "../../base/json.ts";
 import { oneLine } from "../../base/sentence.ts";
-import type { EventBody } from "../../events/event.ts";
 import type { PrintFormat } from "../arguments/flags.ts";
 import { withoutControls } from "../printable-text.ts";
 import type { Printer, PrintFailure, Write } from "./printer.ts";

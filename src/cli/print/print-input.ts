@@ -1,8 +1,8 @@
 // Reads print mode's input: one prompt as text, or a stream of user messages, one JSON object a line.
 import * as v from "valibot";
+import { type UserInput, userInputSchema } from "../../api/values/content.ts";
 import { errorText } from "../../base/errors.ts";
 import type { Line } from "../../base/lines.ts";
-import { type UserInput, userInputSchema } from "../../events/content.ts";
 import { UsageError } from "../arguments/usage-error.ts";
 
 /**

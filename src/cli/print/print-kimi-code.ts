@@ -1,8 +1,9 @@
 // The lines of kimi-code's stream: what was said as text alone, results as text, and lines of the role "meta" about the
 // run, the last two of which say how it ended and how to continue the session.
+
+import type { ContentPart, TokenUsage, ToolReturn } from "../../api/values/content.ts";
+import type { AgentEvent, EventBodyOf, TurnOutcome } from "../../api/values/event.ts";
 import { toJsonLine } from "../../base/json.ts";
-import type { ContentPart, TokenUsage, ToolReturn } from "../../events/content.ts";
-import type { AgentEvent, EventBodyOf, TurnOutcome } from "../../events/event.ts";
 import { toPrefixedId } from "../sessions/session-prefix.ts";
 import type { StreamForm } from "./print-stream-json.ts";
 import type { PrintFailure } from "./printer.ts";

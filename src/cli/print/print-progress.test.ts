@@ -12,8 +12,8 @@ import {
 	turnBegins,
 	turnEnds,
 } from "../../../test/support/protocol/printed-events.ts";
-import { toolSuccess } from "../../events/content.ts";
-import type { AgentPathEntry, EventBody } from "../../events/event.ts";
+import { toolSuccess } from "../../api/values/content.ts";
+import type { AgentPathEntry, EventBody } from "../../api/values/event.ts";
 import { createProgress } from "./print-progress.ts";
 
 const erase = "\r\u001b[K";

@@ -1,6 +1,7 @@
 // The progress line of print mode: the turn's activity, its step and its seconds, on a terminal's last line.
+
+import type { AgentEvent, EventBody } from "../../api/values/event.ts";
 import type { Clock } from "../../base/clock.ts";
-import type { AgentEvent, EventBody } from "../../events/event.ts";
 import { onOneLine } from "../printable-text.ts";
 import { callLine } from "./print-text.ts";
 

@@ -1,8 +1,8 @@
 // The expected text is what Python prints for the same objects: pydantic's classes by `rich.print`, cut at any character.
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { type ToolReturn, toolSuccess } from "../../events/content.ts";
-import { type EventBody, statusChanged } from "../../events/event.ts";
+import { type ToolReturn, toolSuccess } from "../../api/values/content.ts";
+import { type EventBody, statusChanged } from "../../api/values/event.ts";
 import { createReprPrinter } from "./print-repr.ts";
 import { floatText, quote } from "./python-text.ts";
 

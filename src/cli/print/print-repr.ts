@@ -1,9 +1,10 @@
 // Print mode for bridges of kimi-cli, which parse what it prints: every message as Python shows its object. Deltas are
 // merged there, so that the durable events, which have the merged form, are what is printed.
+
+import type { AgentEvent } from "../../api/values/event.ts";
 import { isRecord } from "../../base/json.ts";
-import type { AgentEvent } from "../../events/event.ts";
-import type { Message } from "../../messages/message.ts";
-import { toMessage, wrapForSubagent } from "../../messages/message-conversion.ts";
+import type { Message } from "../../formats/message.ts";
+import { toMessage, wrapForSubagent } from "../../formats/message-conversion.ts";
 import type { Printer, Write } from "./printer.ts";
 import { floatText, foldText, layOut, type PythonValue, quote } from "./python-text.ts";
 import { membersOf, resultClass } from "./repr-results.ts";

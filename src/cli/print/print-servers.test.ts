@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import type { AgentEvent, McpStatus } from "../../events/event.ts";
-import { statusChanged } from "../../events/event.ts";
+import type { AgentEvent, McpStatus } from "../../api/values/event.ts";
+import { statusChanged } from "../../api/values/event.ts";
 import { createServerNotes } from "./print-servers.ts";
 
 const event = (

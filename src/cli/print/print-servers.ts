@@ -1,8 +1,8 @@
 // Notes of print mode on MCP servers that cannot be used: the answer is made without their tools, and does not say so.
 import path from "node:path";
-import type { AgentEvent } from "../../events/event.ts";
-import { ServerReports } from "../../events/server-reports.ts";
-import { logFile } from "../log/log-file.ts";
+import type { AgentEvent } from "../../api/values/event.ts";
+import { ServerReports } from "../../api/values/server-reports.ts";
+import { logFile } from "../../host/log/log-file.ts";
 import { quoted } from "../printable-text.ts";
 
 /** The lines that are due with each event; most have none. */

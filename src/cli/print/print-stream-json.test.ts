@@ -20,8 +20,8 @@ import {
 	turnIsCancelled,
 } from "../../../test/support/protocol/printed-events.ts";
 import { allSamples, sampleEvents } from "../../../test/support/protocol/sample-events.ts";
-import { toolError, toolSuccess } from "../../events/content.ts";
-import { type EventType, statusChanged } from "../../events/event.ts";
+import { toolError, toolSuccess } from "../../api/values/content.ts";
+import { type EventType, statusChanged } from "../../api/values/event.ts";
 import { createStreamJsonPrinter, messageForm } from "./print-stream-json.ts";
 import type { Write } from "./printer.ts";
 

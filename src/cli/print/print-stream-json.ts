@@ -1,16 +1,17 @@
 // Print mode for programs: the conversation as the model has it, one message a line, and notices in between.
-import { type Assembly, createAssembly } from "../../agent/assembly.ts";
-import { toToolMessage } from "../../agent/tool-results.ts";
+
+import type { ContentPart, ToolCall, ToolReturn } from "../../api/values/content.ts";
+import type { HistoryEntry } from "../../api/values/conversation.ts";
+import type { EventBody, EventBodyOf, EventType } from "../../api/values/event.ts";
 import { toJsonLine } from "../../base/json.ts";
 import type { LineText } from "../../base/long-text.ts";
 import { oneLine } from "../../base/sentence.ts";
-import type { ContentPart, ToolCall, ToolReturn } from "../../events/content.ts";
-import type { HistoryEntry } from "../../events/conversation.ts";
-import type { EventBody, EventBodyOf, EventType } from "../../events/event.ts";
-import type { Message } from "../../messages/message.ts";
-import { toMessage } from "../../messages/message-conversion.ts";
-import type { ModelPart } from "../../models/model.ts";
-import { toLine } from "../../store/context-row.ts";
+import { type Assembly, createAssembly } from "../../core/agent/assembly.ts";
+import { toToolMessage } from "../../core/agent/tool-results.ts";
+import type { ModelPart } from "../../core/models/model.ts";
+import type { Message } from "../../formats/message.ts";
+import { toMessage } from "../../formats/message-conversion.ts";
+import { toLine } from "../../ports/store/context-row.ts";
 import type { Printer, PrintFailure, Write } from "./printer.ts";
 
 /** The lines of one family of programs, without their newlines; null where it has none. */

@@ -18,8 +18,8 @@ import {
 	turnEnds,
 } from "../../../test/support/protocol/printed-events.ts";
 import { allSamples } from "../../../test/support/protocol/sample-events.ts";
-import { toolError, toolSuccess } from "../../events/content.ts";
-import type { EventBody } from "../../events/event.ts";
+import { toolError, toolSuccess } from "../../api/values/content.ts";
+import type { EventBody } from "../../api/values/event.ts";
 import { createTextPrinter } from "./print-text.ts";
 
 const play = (...events: readonly PlayedEvent[]) => playEvents(createTextPrinter, ...events).written.join("");

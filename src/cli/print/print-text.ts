@@ -1,6 +1,6 @@
 // Print mode for people: the answer as it streams, and one line for each call, result and notice.
-import type { ContentPart, ToolCall, ToolReturn } from "../../events/content.ts";
-import type { AgentPathEntry, EventBodyOf, EventType } from "../../events/event.ts";
+import type { ContentPart, ToolCall, ToolReturn } from "../../api/values/content.ts";
+import type { AgentPathEntry, EventBodyOf, EventType } from "../../api/values/event.ts";
 import { onOneLine, withoutControls } from "../printable-text.ts";
 import type { Printer, Write } from "./printer.ts";
 

@@ -3,7 +3,7 @@ import { collectGarbage } from "../../../test/support/host/garbage.ts";
 import { call, createModelGate, createScriptedModel, done, say } from "../../../test/support/models/scripted-model.ts";
 import { createSessionSubject } from "../../../test/support/sessions/session-subject.ts";
 import { createToolDouble, editNeed } from "../../../test/support/sessions/turn-subject.ts";
-import { modelFailure } from "../../models/model.ts";
+import { modelFailure } from "../../core/models/model.ts";
 import { createTurns } from "./print-turns.ts";
 
 const ready = () => Promise.resolve();

@@ -1,8 +1,9 @@
 // The turns of a print run: starts them one after the other as the session's client, and passes their events on.
+
+import type { UserInput } from "../../api/values/content.ts";
+import type { AgentEvent, TurnOutcome } from "../../api/values/event.ts";
+import type { Answer, Interaction, InteractionFailure } from "../../api/values/interaction.ts";
 import { createDeferred, type Deferred } from "../../base/deferred.ts";
-import type { UserInput } from "../../events/content.ts";
-import type { AgentEvent, TurnOutcome } from "../../events/event.ts";
-import type { Answer, Interaction, InteractionFailure } from "../../events/interaction.ts";
 import type { AttachOptions, SessionApi } from "../../kernel/api.ts";
 
 /** Whether the program itself wrote the input. */

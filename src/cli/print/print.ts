@@ -2,15 +2,15 @@
 // exits with a code for the outcome (docs/print.md).
 import path from "node:path";
 import { isatty } from "node:tty";
+import type { UserInput } from "../../api/values/content.ts";
+import type { AgentEvent } from "../../api/values/event.ts";
 import { aborted, unlessAborted } from "../../base/abort.ts";
 import { systemClock } from "../../base/clock.ts";
 import { errorText, systemErrorCode, toKernelError } from "../../base/errors.ts";
 import { oneLine } from "../../base/sentence.ts";
-import type { UserInput } from "../../events/content.ts";
-import type { AgentEvent } from "../../events/event.ts";
 import type { SessionApi } from "../../kernel/api.ts";
-import type { Outbox } from "../../transports/outbox.ts";
-import { createTextOutput, isStderrShared, readInput, readInputLines } from "../../transports/stdio.ts";
+import type { Outbox } from "../../ports/transports/outbox.ts";
+import { createTextOutput, isStderrShared, readInput, readInputLines } from "../../ports/transports/stdio.ts";
 import type { PrintOptions } from "../arguments/command-line.ts";
 import type { Installation } from "../installation/installation.ts";
 import { endInTime, exitSoon } from "../process/process-exit.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { TurnOutcome } from "../../events/event.ts";
+import type { TurnOutcome } from "../../api/values/event.ts";
 import { onOneLine, quoted, withEscapes, withoutControls } from "../printable-text.ts";
 import { toFailure } from "./printer.ts";
 

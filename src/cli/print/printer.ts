@@ -1,5 +1,5 @@
 // The contract of print mode's formats, and the reasons why a run failed.
-import type { AgentEvent, TurnOutcome } from "../../events/event.ts";
+import type { AgentEvent, TurnOutcome } from "../../api/values/event.ts";
 
 /** Turns events into text on stdout. One per format. */
 export interface Printer {

@@ -1,5 +1,5 @@
 // The Python classes of the results of tools, which bridges of kimi-cli see the names of.
-import type { ToolReturn } from "../../events/content.ts";
+import type { ToolReturn } from "../../api/values/content.ts";
 
 /** Tools whose successful results are of the plain class; those of all others, of MCP servers too, are `ToolOk`. */
 const plainSuccess: ReadonlySet<string> = new Set([

@@ -1,5 +1,5 @@
 // Opens web pages in the person's browser, which outlives this process.
-import { startDetached } from "../../processes/detached-process.ts";
+import { startDetached } from "../../ports/processes/detached-process.ts";
 
 const openers: Readonly<Partial<Record<NodeJS.Platform, string>>> = { darwin: "open", linux: "xdg-open" };
 

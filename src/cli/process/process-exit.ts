@@ -1,6 +1,6 @@
 // Exits the process in time, whatever still runs. `process.exit` waits for Node's thread pool: a read that never ends,
 // or a name that no server resolves, would keep a finished process alive.
-import type { LogFile } from "../log/log-file.ts";
+import type { LogFile } from "../../host/log/log-file.ts";
 
 /** Milliseconds between the end of the work and the end of the process. */
 const shutdownBudget = 1750;
@@ -47,7 +47,7 @@ let isEnding = false;
 export function endInTime(exitCode: () => number, log: LogFile | null): void {
 	if (isEnding) return;
 	isEnding = true;
-	void import("../../processes/last-resort.ts").then(({ killSelfAfter }) => killSelfAfter(lastResort));
+	void import("../../ports/processes/last-resort.ts").then(({ killSelfAfter }) => killSelfAfter(lastResort));
 	setTimeout(async () => {
 		log?.error("The end took too long; what was left is given up.", { budget: shutdownBudget });
 		await Promise.race([log?.flush(), pause(lastWords)]);

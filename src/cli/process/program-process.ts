@@ -1,12 +1,12 @@
 // The process of the program: its directory, its environment, its log, and its handlers for signals and uncaught
 // errors.
 import { homedir } from "node:os";
-import type { Files } from "../../files/port.ts";
+import { createLogFile, type LogFile, logFile } from "../../host/log/log-file.ts";
 import type { FaultOwner } from "../../kernel/api.ts";
 import { nobody } from "../../kernel/session/fault-owner.ts";
+import type { Files } from "../../ports/files/port.ts";
 import type { ProgramOptions } from "../arguments/command-line.ts";
 import type { Installation } from "../installation/installation.ts";
-import { createLogFile, type LogFile, logFile } from "../log/log-file.ts";
 import { currentDirectory, type Place, shareDirectory } from "../paths.ts";
 import { environmentVariables } from "./environment.ts";
 import { replaceStandardError } from "./standard-error.ts";

@@ -1,12 +1,12 @@
 // Opens the host of many sessions over a started kernel: its sessions, its dialects, the account.
 import { systemClock } from "../../base/clock.ts";
-import type { Account } from "../../dialects/dialect.ts";
-import type { Admit, Files } from "../../files/port.ts";
+import type { Account } from "../../frontends/shared/dialect.ts";
+import type { LogFile } from "../../host/log/log-file.ts";
 import type { HostServices } from "../../kernel/compose/host-services.ts";
 import type { SessionOptions } from "../../kernel/compose/session-options.ts";
 import type { Kernel } from "../../kernel/hosting/kernel.ts";
+import type { Admit, Files } from "../../ports/files/port.ts";
 import type { CurrentSettings } from "../current-settings.ts";
-import type { LogFile } from "../log/log-file.ts";
 import type { AccountSettings } from "../sign-in/account.ts";
 import { productVersion } from "../version.ts";
 import type { RealmPlace, SettingsSource } from "./source.ts";
@@ -47,7 +47,9 @@ export function createHostOpener(opening: HostOpening): OpenHostWith {
 			import("../../kernel/hosting/settings-documents.ts"),
 			name === null
 				? []
-				: import("../../server/host-dialects.ts").then(({ hostOffers }) => hostOffers[name]({ contract, realm })),
+				: import("../../frontends/serve/host-dialects.ts").then(({ hostOffers }) =>
+						hostOffers[name]({ contract, realm }),
+					),
 		]);
 		const sessions = new SessionHost({
 			...hostOptions,

@@ -3,15 +3,15 @@ import { type as osType } from "node:os";
 import path from "node:path";
 import { systemClock } from "../../base/clock.ts";
 import { randomIdentifiers } from "../../base/ids.ts";
-import type { Configuration } from "../../config/configuration.ts";
-import type { Files } from "../../files/port.ts";
+import { createPageReader } from "../../core/tools/web/page-reader.ts";
+import type { LogFile } from "../../host/log/log-file.ts";
+import type { Telemetry } from "../../host/telemetry/telemetry.ts";
 import type { HostServices } from "../../kernel/compose/host-services.ts";
-import { createNetwork } from "../../network/network.ts";
-import { createLazyProcesses } from "../../processes/lazy-processes.ts";
-import { createLazySandbox } from "../../sandbox/lazy-sandbox.ts";
-import type { Telemetry } from "../../telemetry/telemetry.ts";
-import { createPageReader } from "../../tools/web/page-reader.ts";
-import type { LogFile } from "../log/log-file.ts";
+import type { Files } from "../../ports/files/port.ts";
+import { createNetwork } from "../../ports/network/network.ts";
+import { createLazyProcesses } from "../../ports/processes/lazy-processes.ts";
+import { createLazySandbox } from "../../ports/sandbox/lazy-sandbox.ts";
+import type { Configuration } from "../../settings/config/configuration.ts";
 import { managedPermissionsFile, toAbsolutePath } from "../paths.ts";
 import type { ProgramProcess } from "../process/program-process.ts";
 import { writeNotice } from "../process/standard-error.ts";
@@ -44,8 +44,8 @@ export async function createHostServices(
 	const createProgramSandbox = (settings: Configuration["sandbox"]) =>
 		createLazySandbox(async () => {
 			const [{ createSandbox }, { createProcesses }] = await Promise.all([
-				import("../../sandbox/sandbox.ts"),
-				import("../../processes/children.ts"),
+				import("../../ports/sandbox/sandbox.ts"),
+				import("../../ports/processes/children.ts"),
 			]);
 			return createSandbox(settings, {
 				...sandboxPlace(place.home, shareDir, configurationFile),
@@ -78,7 +78,7 @@ export async function createHostServices(
 		files,
 		ownFiles: watch(own),
 		processes: createLazyProcesses(async () => {
-			const { createProcesses } = await import("../../processes/children.ts");
+			const { createProcesses } = await import("../../ports/processes/children.ts");
 			return createProcesses({ openSink: (file) => openOutput(own, file), contain, log });
 		}),
 		...(sandbox.mode === "off" ? {} : { sandbox: createProgramSandbox(sandbox) }),
@@ -112,7 +112,7 @@ async function openTelemetry(
 	{ fetch }: HostServices["network"],
 	log: LogFile,
 ): Promise<Telemetry> {
-	const { startTelemetry } = await import("../../telemetry/telemetry.ts");
+	const { startTelemetry } = await import("../../host/telemetry/telemetry.ts");
 	return startTelemetry({
 		environment,
 		service: { name: productName, version: productVersion },

@@ -2,35 +2,35 @@
 import { uptime } from "node:os";
 import path from "node:path";
 import { systemClock } from "../../base/clock.ts";
-import type { Configuration, StoreSettings } from "../../config/configuration.ts";
-import { readConfiguration } from "../../config/configuration-reader.ts";
-import { withEnvironmentModels } from "../../config/environment-models.ts";
-import { readMcpServers } from "../../config/mcp-servers.ts";
-import type { AgentDefinition } from "../../definitions/agent-definition.ts";
-import { boundFiles } from "../../files/bounded-files.ts";
-import { createDiskFiles } from "../../files/disk-files.ts";
-import { readingPipes } from "../../files/pipes.ts";
-import type { Admit, Files } from "../../files/port.ts";
-import { privateBelow } from "../../files/private-paths.ts";
-import { admitByName } from "../../files/secret-paths.ts";
-import { withoutSync } from "../../files/unsynced-files.ts";
-import { isPlainMatcher } from "../../hooks/matchers.ts";
+import type { AgentDefinition } from "../../core/definitions/agent-definition.ts";
+import { isPlainMatcher } from "../../core/hooks/matchers.ts";
+import { servesPlanMode } from "../../core/tools/tool-paths.ts";
+import { protocolVersion } from "../../formats/protocol-version.ts";
+import type { LogFile } from "../../host/log/log-file.ts";
 import { builtInAgents } from "../../kernel/compose/built-in-agents.ts";
 import type { HostServices } from "../../kernel/compose/host-services.ts";
 import { findRuleFiles, readRuleFiles } from "../../kernel/compose/permissions.ts";
 import { secretsOf } from "../../kernel/compose/secrets.ts";
 import type { SessionOptions } from "../../kernel/compose/session-options.ts";
 import { Kernel } from "../../kernel/hosting/kernel.ts";
-import { protocolVersion } from "../../messages/protocol-version.ts";
-import { createDiskStore } from "../../store/disk/disk-store.ts";
-import type { PostgresStore } from "../../store/postgres/postgres-store.ts";
-import type { SessionStore } from "../../store/session-store.ts";
-import { servesPlanMode } from "../../tools/tool-paths.ts";
+import { boundFiles } from "../../ports/files/bounded-files.ts";
+import { createDiskFiles } from "../../ports/files/disk-files.ts";
+import { readingPipes } from "../../ports/files/pipes.ts";
+import type { Admit, Files } from "../../ports/files/port.ts";
+import { privateBelow } from "../../ports/files/private-paths.ts";
+import { admitByName } from "../../ports/files/secret-paths.ts";
+import { withoutSync } from "../../ports/files/unsynced-files.ts";
+import { createDiskStore } from "../../ports/store/disk/disk-store.ts";
+import type { PostgresStore } from "../../ports/store/postgres/postgres-store.ts";
+import type { SessionStore } from "../../ports/store/session-store.ts";
+import type { Configuration, StoreSettings } from "../../settings/config/configuration.ts";
+import { readConfiguration } from "../../settings/config/configuration-reader.ts";
+import { withEnvironmentModels } from "../../settings/config/environment-models.ts";
+import { readMcpServers } from "../../settings/config/mcp-servers.ts";
 import type { ProgramOptions, RealmOptions } from "../arguments/command-line.ts";
 import { UsageError } from "../arguments/usage-error.ts";
 import { toCompatibility } from "../compatibility.ts";
 import { createCurrentSettings } from "../current-settings.ts";
-import type { LogFile } from "../log/log-file.ts";
 import { checkDirectory, checkFile, checkWorkDir } from "../paths.ts";
 import type { ProgramProcess } from "../process/program-process.ts";
 import { writeNotice } from "../process/standard-error.ts";
@@ -197,7 +197,7 @@ async function openStore(
 		return { store: sharedStore, sharedStore };
 	}
 	if (realm?.backend === "memory") {
-		const { createMemoryStore } = await import("../../store/memory/memory-store.ts");
+		const { createMemoryStore } = await import("../../ports/store/memory/memory-store.ts");
 		return { store: createMemoryStore(), sharedStore: null };
 	}
 	const store = createDiskStore({

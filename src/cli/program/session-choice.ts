@@ -2,7 +2,7 @@
 import type { SessionOptions } from "../../kernel/compose/session-options.ts";
 import type { Kernel } from "../../kernel/hosting/kernel.ts";
 import type { Session } from "../../kernel/session/session.ts";
-import { isSessionId } from "../../store/disk/work-dir.ts";
+import { isSessionId } from "../../ports/store/disk/work-dir.ts";
 import type { NamedSession } from "../arguments/command-line.ts";
 import { UsageError } from "../arguments/usage-error.ts";
 import { withoutPrefix } from "../sessions/session-prefix.ts";

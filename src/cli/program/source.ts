@@ -1,7 +1,7 @@
 // Where settings and sessions are, as the command line says.
 import path from "node:path";
 import { randomIdentifiers } from "../../base/ids.ts";
-import type { Files } from "../../files/port.ts";
+import type { Files } from "../../ports/files/port.ts";
 import type { ProgramOptions } from "../arguments/command-line.ts";
 import type { RealmChoice } from "../arguments/realm.ts";
 import { checkFile, type Place, toAbsolutePath } from "../paths.ts";

@@ -1,16 +1,16 @@
 // What a start leads to: the composed kernel, and how a host of many sessions is opened over it.
 import type { ContractVersion } from "../../base/contract-version.ts";
-import type { Configuration } from "../../config/configuration.ts";
-import type { Compatibility } from "../../dialects/dialect.ts";
+import type { HostOfferName } from "../../frontends/serve/host-dialects.ts";
+import type { HostOffer } from "../../frontends/serve/serve.ts";
+import type { Compatibility } from "../../frontends/shared/dialect.ts";
+import type { LogFile } from "../../host/log/log-file.ts";
+import type { Telemetry } from "../../host/telemetry/telemetry.ts";
 import type { FaultOwner } from "../../kernel/api.ts";
 import type { Kernel } from "../../kernel/hosting/kernel.ts";
 import type { SessionHostParts } from "../../kernel/hosting/session-host.ts";
-import type { HostOfferName } from "../../server/host-dialects.ts";
-import type { HostOffer } from "../../server/serve.ts";
-import type { PostgresStore } from "../../store/postgres/postgres-store.ts";
-import type { Telemetry } from "../../telemetry/telemetry.ts";
+import type { PostgresStore } from "../../ports/store/postgres/postgres-store.ts";
+import type { Configuration } from "../../settings/config/configuration.ts";
 import type { SetupParts } from "../gateway/setup.ts";
-import type { LogFile } from "../log/log-file.ts";
 
 /** A host of many sessions. */
 export interface OpenHost extends HostOffer {

@@ -2,8 +2,8 @@
 // own and moves, so that whatever is unknown or damaged in a file is passed over.
 import path from "node:path";
 import { isRecord } from "../../base/json.ts";
-import type { Files } from "../../files/port.ts";
-import { toTitle, untitled } from "../../store/title.ts";
+import type { Files } from "../../ports/files/port.ts";
+import { toTitle, untitled } from "../../ports/store/title.ts";
 import { toPrefixedId } from "./session-prefix.ts";
 import type { ReadMessage, SessionRow } from "./session-table.ts";
 

@@ -5,8 +5,8 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import packageJson from "../../../package.json" with { type: "json" };
 import { createFailingFiles } from "../../../test/support/store/failing-files.ts";
 import { type PlacedSession, placeFixture } from "../../../test/support/store/session-fixtures.ts";
-import { createDiskFiles } from "../../files/disk-files.ts";
-import type { Files } from "../../files/port.ts";
+import { createDiskFiles } from "../../ports/files/disk-files.ts";
+import type { Files } from "../../ports/files/port.ts";
 import { UsageError } from "../arguments/usage-error.ts";
 import { type ExportServices, exportSession } from "./session-export.ts";
 

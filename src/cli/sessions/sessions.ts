@@ -1,12 +1,13 @@
 // The command `sessions`: lists, shows, exports and deletes what is stored. Sessions of kimi-code are only read.
+
+import type { ContextRow } from "../../api/values/conversation.ts";
 import { never } from "../../base/abort.ts";
 import { isSystemError, KernelError } from "../../base/errors.ts";
 import { toJsonLine } from "../../base/json.ts";
-import type { ContextRow } from "../../events/conversation.ts";
-import { fileFailureText } from "../../files/file-failure.ts";
-import type { Files } from "../../files/port.ts";
-import { isSessionId } from "../../store/disk/work-dir.ts";
-import type { SessionStore } from "../../store/session-store.ts";
+import { fileFailureText } from "../../ports/files/file-failure.ts";
+import type { Files } from "../../ports/files/port.ts";
+import { isSessionId } from "../../ports/store/disk/work-dir.ts";
+import type { SessionStore } from "../../ports/store/session-store.ts";
 import type { SessionsAction } from "../arguments/sessions-options.ts";
 import { UsageError } from "../arguments/usage-error.ts";
 import { checkWorkDir, type Place, toAbsolutePath } from "../paths.ts";

@@ -8,18 +8,18 @@ import { createHostServices } from "../../../test/support/host/host-services.ts"
 import { plainNetwork } from "../../../test/support/host/network.ts";
 import { type PlatformServer, startPlatformServer } from "../../../test/support/host/platform-server.ts";
 import { createMemoryLog } from "../../../test/support/store/store-directory.ts";
+import type { AgentEvent } from "../../api/values/event.ts";
 import { systemClock } from "../../base/clock.ts";
 import { randomIdentifiers } from "../../base/ids.ts";
-import { readConfiguration } from "../../config/configuration-reader.ts";
-import type { AgentEvent } from "../../events/event.ts";
-import { createDiskFiles } from "../../files/disk-files.ts";
-import type { Files } from "../../files/port.ts";
 import type { SessionHandle } from "../../kernel/api.ts";
 import { plainSessionOptions } from "../../kernel/compose/session-options.ts";
 import { plainRequest } from "../../kernel/hosting/hosted-options.ts";
 import { Kernel } from "../../kernel/hosting/kernel.ts";
 import { SessionHost } from "../../kernel/hosting/session-host.ts";
-import { createMemoryStore } from "../../store/memory/memory-store.ts";
+import { createDiskFiles } from "../../ports/files/disk-files.ts";
+import type { Files } from "../../ports/files/port.ts";
+import { createMemoryStore } from "../../ports/store/memory/memory-store.ts";
+import { readConfiguration } from "../../settings/config/configuration-reader.ts";
 import { createCurrentSettings } from "../current-settings.ts";
 import { createAccount } from "./account.ts";
 

@@ -3,10 +3,10 @@ import { never } from "../../base/abort.ts";
 import { isSystemError, KernelError, type KernelErrorCode, toKernelError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { redactSecrets } from "../../base/redaction.ts";
-import { ConfigurationError } from "../../config/configuration-error.ts";
-import { SignInError, type SignInFault } from "../../credentials/device-flow.ts";
-import type { Account } from "../../dialects/dialect.ts";
-import { fileFailureText } from "../../files/file-failure.ts";
+import type { Account } from "../../frontends/shared/dialect.ts";
+import { fileFailureText } from "../../ports/files/file-failure.ts";
+import { ConfigurationError } from "../../settings/config/configuration-error.ts";
+import { SignInError, type SignInFault } from "../../settings/credentials/device-flow.ts";
 import { type SignInSettings, signIn, signOut } from "./sign-in.ts";
 
 export interface AccountSettings extends Omit<SignInSettings, "report" | "signal"> {

@@ -3,17 +3,17 @@
 import path from "node:path";
 import { errorText } from "../../base/errors.ts";
 import { silentLog } from "../../base/log.ts";
-import { readConfiguration } from "../../config/configuration-reader.ts";
-import { addManagedProvider, type ManagedEdit, removeManagedProvider } from "../../config/managed-provider.ts";
-import { textToChange } from "../../config/settings-text.ts";
-import { persistTokens, removeTokens } from "../../credentials/access.ts";
-import { requestDeviceCode, SignInError, waitForTokens } from "../../credentials/device-flow.ts";
-import type { PlatformPort } from "../../credentials/exchange.ts";
-import { listModels } from "../../credentials/model-list.ts";
-import { platformKey, platformName, toPlatform } from "../../credentials/platform.ts";
-import { tokenFile } from "../../credentials/token-file.ts";
-import { withLock } from "../../files/path-lock.ts";
-import type { Files } from "../../files/port.ts";
+import { withLock } from "../../ports/files/path-lock.ts";
+import type { Files } from "../../ports/files/port.ts";
+import { readConfiguration } from "../../settings/config/configuration-reader.ts";
+import { addManagedProvider, type ManagedEdit, removeManagedProvider } from "../../settings/config/managed-provider.ts";
+import { textToChange } from "../../settings/config/settings-text.ts";
+import { persistTokens, removeTokens } from "../../settings/credentials/access.ts";
+import { requestDeviceCode, SignInError, waitForTokens } from "../../settings/credentials/device-flow.ts";
+import type { PlatformPort } from "../../settings/credentials/exchange.ts";
+import { listModels } from "../../settings/credentials/model-list.ts";
+import { platformKey, platformName, toPlatform } from "../../settings/credentials/platform.ts";
+import { tokenFile } from "../../settings/credentials/token-file.ts";
 import type { ReportSignIn } from "./sign-in-events.ts";
 
 export interface SignInSettings extends PlatformPort {

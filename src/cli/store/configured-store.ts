@@ -3,15 +3,15 @@ import { homedir } from "node:os";
 import { systemClock } from "../../base/clock.ts";
 import { errorText, KernelError } from "../../base/errors.ts";
 import { type Log, silentLog } from "../../base/log.ts";
-import type { StoreSettings } from "../../config/configuration.ts";
-import { createDiskFiles } from "../../files/disk-files.ts";
-import type { Files } from "../../files/port.ts";
-import { privateBelow } from "../../files/private-paths.ts";
-import { protocolVersion } from "../../messages/protocol-version.ts";
-import { createDiskStore } from "../../store/disk/disk-store.ts";
-import type { Database } from "../../store/postgres/database.ts";
-import type { PostgresStore } from "../../store/postgres/postgres-store.ts";
-import type { SessionStore } from "../../store/session-store.ts";
+import { protocolVersion } from "../../formats/protocol-version.ts";
+import { createDiskFiles } from "../../ports/files/disk-files.ts";
+import type { Files } from "../../ports/files/port.ts";
+import { privateBelow } from "../../ports/files/private-paths.ts";
+import { createDiskStore } from "../../ports/store/disk/disk-store.ts";
+import type { Database } from "../../ports/store/postgres/database.ts";
+import type { PostgresStore } from "../../ports/store/postgres/postgres-store.ts";
+import type { SessionStore } from "../../ports/store/session-store.ts";
+import type { StoreSettings } from "../../settings/config/configuration.ts";
 import { readStartSettings } from "../model-source.ts";
 import { currentDirectory, type Place, shareDirectory, toAbsolutePath } from "../paths.ts";
 import { environmentVariables } from "../process/environment.ts";
@@ -46,8 +46,8 @@ export async function openConfiguredDatabase(settings: StoreSettings, given: Sto
 		);
 	}
 	const [{ createDatabase }, { parseDatabaseUrl }] = await Promise.all([
-		import("../../store/postgres/database.ts"),
-		import("../../store/postgres/database-address.ts"),
+		import("../../ports/store/postgres/database.ts"),
+		import("../../ports/store/postgres/database-address.ts"),
 	]);
 	const authority = tls.caFile === null ? null : await readNamed("tls.ca_file", tls.caFile, given);
 	return createDatabase({
@@ -69,7 +69,7 @@ export async function openConfiguredStore(
 	given: StorePlace,
 	takeOver: "patient" | "expired" = "patient",
 ): Promise<PostgresStore> {
-	const { createPostgresStore } = await import("../../store/postgres/postgres-store.ts");
+	const { createPostgresStore } = await import("../../ports/store/postgres/postgres-store.ts");
 	const { owner, needs } = settings;
 	return createPostgresStore({
 		database: await openConfiguredDatabase(settings, given),

@@ -1,6 +1,6 @@
 // What becomes of old sessions: each is archived or deleted by itself, whatever happens to the others.
 import { errorText, KernelError } from "../../base/errors.ts";
-import type { SessionStore, SessionSummary } from "../../store/session-store.ts";
+import type { SessionStore, SessionSummary } from "../../ports/store/session-store.ts";
 import type { StoreAction } from "../arguments/store-options.ts";
 
 export interface Retirement {

@@ -2,7 +2,7 @@
 import { unlessLate } from "../../base/abort.ts";
 import { systemClock } from "../../base/clock.ts";
 import { errorText } from "../../base/errors.ts";
-import type { Files } from "../../files/port.ts";
+import type { Files } from "../../ports/files/port.ts";
 import { findCommandStore } from "./configured-store.ts";
 
 /** Milliseconds to wait for the database. */
@@ -27,7 +27,7 @@ export async function readStoreStatus(files?: Files): Promise<StoreStatus> {
 		const { settings, openDatabase } = await findCommandStore(files);
 		if (settings.type === "disk") return disk;
 		known = { type: "postgres", database: null };
-		const { schemaVersion } = await import("../../store/postgres/schema-version.ts");
+		const { schemaVersion } = await import("../../ports/store/postgres/schema-version.ts");
 		const database = await openDatabase();
 		known = { type: "postgres", database: database.name };
 		const reading = schemaVersion(database);

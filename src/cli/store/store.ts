@@ -3,11 +3,11 @@ import { systemClock } from "../../base/clock.ts";
 import { errorText, KernelError } from "../../base/errors.ts";
 import { toJsonLine } from "../../base/json.ts";
 import { silentLog } from "../../base/log.ts";
-import { protocolVersion } from "../../messages/protocol-version.ts";
-import { createDiskStore } from "../../store/disk/disk-store.ts";
-import type { StoreCheck } from "../../store/postgres/store-check.ts";
-import { compareSessions, copySession } from "../../store/session-copy.ts";
-import type { SessionStore, SessionSummary, StoredSession } from "../../store/session-store.ts";
+import { protocolVersion } from "../../formats/protocol-version.ts";
+import { createDiskStore } from "../../ports/store/disk/disk-store.ts";
+import type { StoreCheck } from "../../ports/store/postgres/store-check.ts";
+import { compareSessions, copySession } from "../../ports/store/session-copy.ts";
+import type { SessionStore, SessionSummary, StoredSession } from "../../ports/store/session-store.ts";
 import type { StoreAction, StoreKind } from "../arguments/store-options.ts";
 import { type CommandStore, findCommandStore, openConfiguredStore } from "./configured-store.ts";
 import { retireSessions } from "./retention.ts";
@@ -41,7 +41,7 @@ function say(json: boolean, value: object, text: string): void {
 async function migrate(found: CommandStore, json: boolean): Promise<number> {
 	const database = await found.openDatabase();
 	try {
-		const { migrate: run } = await import("../../store/postgres/schema-version.ts");
+		const { migrate: run } = await import("../../ports/store/postgres/schema-version.ts");
 		const { from, to } = await run(database);
 		const text =
 			from === to ? `The tables have version ${to} already.` : `The tables have version ${to} now, after ${from}.`;
@@ -60,7 +60,7 @@ async function check(found: CommandStore, json: boolean): Promise<number> {
 	}
 	const database = await found.openDatabase();
 	try {
-		const { checkStore } = await import("../../store/postgres/store-check.ts");
+		const { checkStore } = await import("../../ports/store/postgres/store-check.ts");
 		const result = await checkStore(database);
 		const processes = result.processes.map(({ leaseSeconds, ...each }) => ({ ...each, lease_seconds: leaseSeconds }));
 		say(json, { store: "postgres", ...result, processes }, checkText(result));

@@ -1,5 +1,5 @@
 // A background task that is still running: a command in a worker process, or a subagent in this one.
-import type { StoredTask, TaskRuntime } from "../../store/stored-tasks.ts";
+import type { StoredTask, TaskRuntime } from "../../ports/store/stored-tasks.ts";
 
 export interface ActiveTask {
 	readonly stored: StoredTask;

@@ -19,10 +19,10 @@ import {
 } from "../../../test/support/sessions/subagent-subject.ts";
 import { createToolDouble } from "../../../test/support/sessions/turn-subject.ts";
 import { createSessionDouble } from "../../../test/support/store/failing-session.ts";
-import type { EventBody, EventType } from "../../events/event.ts";
-import type { ClientHook } from "../../hooks/hook.ts";
-import { type Model, type ModelRequest, modelFailure } from "../../models/model.ts";
-import { createMemoryStore } from "../../store/memory/memory-store.ts";
+import type { EventBody, EventType } from "../../api/values/event.ts";
+import type { ClientHook } from "../../core/hooks/hook.ts";
+import { type Model, type ModelRequest, modelFailure } from "../../core/models/model.ts";
+import { createMemoryStore } from "../../ports/store/memory/memory-store.ts";
 
 const report: ModelScript = [say(longReport), done()];
 const touch: ModelScript = [say("I touch it."), call("c1", "E", '{"x":1}'), done()];

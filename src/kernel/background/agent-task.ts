@@ -1,14 +1,14 @@
 // A background subagent: a subagent run with a task state, an output that people can read, and its own end. It ends
 // with this process.
 import { setMaxListeners } from "node:events";
+import type { AgentEvent, EventBody } from "../../api/values/event.ts";
 import type { Clock } from "../../base/clock.ts";
 import { errorText } from "../../base/errors.ts";
 import { createKeyedQueue } from "../../base/keyed-queue.ts";
 import type { Log } from "../../base/log.ts";
-import type { AgentEvent, EventBody } from "../../events/event.ts";
-import type { StoredSession } from "../../store/session-store.ts";
-import { newRuntime, type StoredTask, type TaskRuntime } from "../../store/stored-tasks.ts";
-import type { AgentRequest } from "../../tools/operations.ts";
+import type { AgentRequest } from "../../core/tools/operations.ts";
+import type { StoredSession } from "../../ports/store/session-store.ts";
+import { newRuntime, type StoredTask, type TaskRuntime } from "../../ports/store/stored-tasks.ts";
 import type { FinishedRun } from "../subagents/subagent-run.ts";
 import type { HeldAgent } from "../subagents/subagents.ts";
 import type { AgentServices } from "../turn/turn-dependencies.ts";

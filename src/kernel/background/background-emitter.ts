@@ -1,9 +1,10 @@
 // Emits the events of a background subagent: they are persisted in its own log and delivered to no client, but its
 // interactions are requested of clients like any other, whether or not a turn runs.
+
+import type { AgentEvent, EventBody } from "../../api/values/event.ts";
+import type { Interaction } from "../../api/values/interaction.ts";
 import type { Clock } from "../../base/clock.ts";
-import type { AgentEvent, EventBody } from "../../events/event.ts";
-import type { Interaction } from "../../events/interaction.ts";
-import type { StoredSession } from "../../store/session-store.ts";
+import type { StoredSession } from "../../ports/store/session-store.ts";
 import { Emitter } from "../clients/emitter.ts";
 import type { AgentServices } from "../turn/turn-dependencies.ts";
 

@@ -7,12 +7,12 @@ import { backgroundSettings } from "../../../test/support/sessions/session-doubl
 import { createMemoryFiles } from "../../../test/support/store/memory-files.ts";
 import { createMemoryLog } from "../../../test/support/store/store-directory.ts";
 import { createDeferred, type Deferred } from "../../base/deferred.ts";
-import { ownOrigin } from "../../files/living-process.ts";
-import { createTaskFiles } from "../../store/disk/background/task-files.ts";
-import { createMemoryStore } from "../../store/memory/memory-store.ts";
-import type { StoredSession } from "../../store/session-store.ts";
-import { newRuntime, type TaskRuntime, type TaskSpec } from "../../store/stored-tasks.ts";
-import type { CommandRequest, StartedTask } from "../../tools/operations.ts";
+import type { CommandRequest, StartedTask } from "../../core/tools/operations.ts";
+import { ownOrigin } from "../../ports/files/living-process.ts";
+import { createTaskFiles } from "../../ports/store/disk/background/task-files.ts";
+import { createMemoryStore } from "../../ports/store/memory/memory-store.ts";
+import type { StoredSession } from "../../ports/store/session-store.ts";
+import { newRuntime, type TaskRuntime, type TaskSpec } from "../../ports/store/stored-tasks.ts";
 import type { HeldAgent } from "../subagents/subagents.ts";
 import { type BackgroundTaskSettings, BackgroundTasks } from "./background-tasks.ts";
 import type { StartWorker, WorkerOptions } from "./command-task.ts";

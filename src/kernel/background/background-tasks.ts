@@ -1,12 +1,13 @@
 // The background tasks of a session: starts them within a limit, follows them to their end, finds them after a restart,
 // and ends them with the session. Whatever ends a task also publishes its notification.
+
+import { isFinal } from "../../api/values/task-status.ts";
 import { unlessAborted } from "../../base/abort.ts";
 import { sleep } from "../../base/clock.ts";
 import { createDeferred } from "../../base/deferred.ts";
 import { errorText } from "../../base/errors.ts";
-import { isFinal } from "../../events/task-status.ts";
-import type { StoredTask } from "../../store/stored-tasks.ts";
-import type { AgentRequest, CommandRequest, StartedTask } from "../../tools/operations.ts";
+import type { AgentRequest, CommandRequest, StartedTask } from "../../core/tools/operations.ts";
+import type { StoredTask } from "../../ports/store/stored-tasks.ts";
 import type { ActiveTask } from "./active-task.ts";
 import { conclude, type FollowSettings, followFoundWorker } from "./command-task.ts";
 import type { LiveOutput } from "./live-output.ts";

@@ -1,10 +1,11 @@
 // A background command as the kernel follows it: through a worker that this process started, or one found after a
 // restart.
+
+import { isFinal } from "../../api/values/task-status.ts";
 import { aborted } from "../../base/abort.ts";
 import { type Clock, sleep } from "../../base/clock.ts";
-import { isFinal } from "../../events/task-status.ts";
-import { livenessOf } from "../../files/living-process.ts";
-import type { StoredTask, TaskRuntime } from "../../store/stored-tasks.ts";
+import { livenessOf } from "../../ports/files/living-process.ts";
+import type { StoredTask, TaskRuntime } from "../../ports/store/stored-tasks.ts";
 import type { ActiveTask } from "./active-task.ts";
 
 /** Options of a worker; times in milliseconds. */

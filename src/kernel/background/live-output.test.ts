@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { createFakeClock, type FakeClock } from "../../../test/support/host/campaign-clock.ts";
 import { createMemoryLog } from "../../../test/support/store/store-directory.ts";
-import type { EventBodyOf } from "../../events/event.ts";
-import { createMemoryStore } from "../../store/memory/memory-store.ts";
-import type { StoredTask, TaskSpec } from "../../store/stored-tasks.ts";
+import type { EventBodyOf } from "../../api/values/event.ts";
+import { createMemoryStore } from "../../ports/store/memory/memory-store.ts";
+import type { StoredTask, TaskSpec } from "../../ports/store/stored-tasks.ts";
 import { ProgressReports } from "../clients/progress-reports.ts";
 import { LiveOutput } from "./live-output.ts";
 

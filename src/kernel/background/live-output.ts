@@ -3,7 +3,7 @@
 import { type Clock, sleep } from "../../base/clock.ts";
 import { errorText } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
-import type { StoredTask } from "../../store/stored-tasks.ts";
+import type { StoredTask } from "../../ports/store/stored-tasks.ts";
 import type { ProgressReports, SkippingProgress } from "../clients/progress-reports.ts";
 
 /** Milliseconds between two reads of an output. */

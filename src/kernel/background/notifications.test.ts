@@ -2,12 +2,12 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { createFakeClock, type FakeClock } from "../../../test/support/host/campaign-clock.ts";
 import { createMemoryLog } from "../../../test/support/store/store-directory.ts";
+import { textPart } from "../../api/values/content.ts";
+import type { HistoryEntry } from "../../api/values/conversation.ts";
+import type { EventBody } from "../../api/values/event.ts";
 import { createDeferred } from "../../base/deferred.ts";
-import { textPart } from "../../events/content.ts";
-import type { HistoryEntry } from "../../events/conversation.ts";
-import type { EventBody } from "../../events/event.ts";
-import { createMemoryStore } from "../../store/memory/memory-store.ts";
-import type { Notification, StoredNotifications } from "../../store/stored-tasks.ts";
+import { createMemoryStore } from "../../ports/store/memory/memory-store.ts";
+import type { Notification, StoredNotifications } from "../../ports/store/stored-tasks.ts";
 import { Notifications } from "./notifications.ts";
 
 const about = (id: string, now: number, changes: Partial<Notification> = {}): Notification => ({

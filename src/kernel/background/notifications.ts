@@ -2,23 +2,23 @@
 // model at its next step. A delivery is recorded after it happened, so that a crash may repeat it but never lose it.
 import { isDeepStrictEqual } from "node:util";
 import * as v from "valibot";
+import type { Command } from "../../api/values/command.ts";
+import { inputText, type UserInput, userInputSchema } from "../../api/values/content.ts";
+import type { HistoryEntry } from "../../api/values/conversation.ts";
+import type { EventBody } from "../../api/values/event.ts";
 import type { Clock } from "../../base/clock.ts";
 import { errorText, KernelError } from "../../base/errors.ts";
 import type { Identifiers } from "../../base/ids.ts";
 import { createKeyedQueue } from "../../base/keyed-queue.ts";
 import type { Log } from "../../base/log.ts";
-import type { Command } from "../../events/command.ts";
-import { inputText, type UserInput, userInputSchema } from "../../events/content.ts";
-import type { HistoryEntry } from "../../events/conversation.ts";
-import type { EventBody } from "../../events/event.ts";
-import type { HookPoint } from "../../hooks/hook.ts";
-import { newDelivery } from "../../store/disk/background/notification-files.ts";
+import type { HookPoint } from "../../core/hooks/hook.ts";
+import { newDelivery } from "../../ports/store/disk/background/notification-files.ts";
 import {
 	type Notification,
 	pendingDelivery,
 	type StoredNotification,
 	type StoredNotifications,
-} from "../../store/stored-tasks.ts";
+} from "../../ports/store/stored-tasks.ts";
 import type { EmitInTurn } from "../turn/turn-emitter.ts";
 import { notificationIdOf, toNoticeText } from "./task-notification.ts";
 

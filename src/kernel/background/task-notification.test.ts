@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { newRuntime, type TaskRuntime, type TaskSpec } from "../../store/stored-tasks.ts";
+import { newRuntime, type TaskRuntime, type TaskSpec } from "../../ports/store/stored-tasks.ts";
 import {
 	lastLines,
 	notificationIdOf,

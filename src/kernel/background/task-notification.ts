@@ -1,8 +1,9 @@
 // The texts about a background task that has ended: the notification for the client and the message for the model.
 // Pure.
+
+import { isFinal } from "../../api/values/task-status.ts";
 import { attributeValue } from "../../base/quoting.ts";
-import { isFinal } from "../../events/task-status.ts";
-import type { Notification, TaskRuntime, TaskSpec } from "../../store/stored-tasks.ts";
+import type { Notification, TaskRuntime, TaskSpec } from "../../ports/store/stored-tasks.ts";
 
 /** Why a task ended; null while it runs. */
 export type TerminalReason = "completed" | "failed" | "timed_out" | "killed" | "lost";

@@ -1,7 +1,7 @@
 // The operations on background tasks that a session offers its tools.
-import { isFinal } from "../../events/task-status.ts";
-import type { StoredTasks } from "../../store/stored-tasks.ts";
-import type { TaskOperations, TaskView } from "../../tools/operations.ts";
+import { isFinal } from "../../api/values/task-status.ts";
+import type { TaskOperations, TaskView } from "../../core/tools/operations.ts";
+import type { StoredTasks } from "../../ports/store/stored-tasks.ts";
 import type { BackgroundTasks } from "./background-tasks.ts";
 import { toView, toViews } from "./task-view.ts";
 

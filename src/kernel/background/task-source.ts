@@ -1,6 +1,7 @@
 // Describes the background task that a notification is about, for the model.
-import type { Configuration } from "../../config/configuration.ts";
-import type { Notification, StoredTasks } from "../../store/stored-tasks.ts";
+
+import type { Notification, StoredTasks } from "../../ports/store/stored-tasks.ts";
+import type { Configuration } from "../../settings/config/configuration.ts";
 import { lastLines, taskSource, toTaskBlock } from "./task-notification.ts";
 
 /** The state of the task and the end of its output; null for a notification about something else. */

@@ -1,13 +1,14 @@
 // Starts a background task: creates its files, then starts its worker or its subagent run. The caller follows the task.
+
+import { type ToolReturn, toolError } from "../../api/values/content.ts";
 import type { Clock } from "../../base/clock.ts";
 import { errorText } from "../../base/errors.ts";
 import type { Identifiers } from "../../base/ids.ts";
 import { type Log, undo } from "../../base/log.ts";
-import type { BackgroundSettings } from "../../config/configuration.ts";
-import { type ToolReturn, toolError } from "../../events/content.ts";
-import type { StoredSession } from "../../store/session-store.ts";
-import { newRuntime, type StoredTask, type TaskSpec } from "../../store/stored-tasks.ts";
-import type { AgentRequest, CommandRequest, TaskView } from "../../tools/operations.ts";
+import type { AgentRequest, CommandRequest, TaskView } from "../../core/tools/operations.ts";
+import type { StoredSession } from "../../ports/store/session-store.ts";
+import { newRuntime, type StoredTask, type TaskSpec } from "../../ports/store/stored-tasks.ts";
+import type { BackgroundSettings } from "../../settings/config/configuration.ts";
 import type { Subagents } from "../subagents/subagents.ts";
 import type { ActiveTask } from "./active-task.ts";
 import type { AgentWork } from "./agent-task.ts";

@@ -1,9 +1,9 @@
 // Background tasks as tools see them.
 import path from "node:path";
-import { reminderText } from "../../agent/marked-text.ts";
-import { outputName } from "../../store/disk/background/task-files.ts";
-import type { StoredTask, TaskRuntime } from "../../store/stored-tasks.ts";
-import type { TaskView } from "../../tools/operations.ts";
+import { reminderText } from "../../core/agent/marked-text.ts";
+import type { TaskView } from "../../core/tools/operations.ts";
+import { outputName } from "../../ports/store/disk/background/task-files.ts";
+import type { StoredTask, TaskRuntime } from "../../ports/store/stored-tasks.ts";
 
 export function toView({ spec, directory }: StoredTask, runtime: TaskRuntime): TaskView {
 	return {

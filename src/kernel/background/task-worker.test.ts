@@ -5,7 +5,7 @@ import { createFakeClock, type FakeClock } from "../../../test/support/host/camp
 import { createMemoryFiles, type MemoryFiles } from "../../../test/support/store/memory-files.ts";
 import { createMemoryLog } from "../../../test/support/store/store-directory.ts";
 import { createDeferred } from "../../base/deferred.ts";
-import type { Processes, RunOutcome, RunRequest } from "../../processes/port.ts";
+import type { Processes, RunOutcome, RunRequest } from "../../ports/processes/port.ts";
 import { runTaskWorker } from "./task-worker.ts";
 
 const directory = "/s/tasks/bash-00000001";

@@ -5,12 +5,12 @@ import { workIsOver } from "../../base/abort.ts";
 import { type Clock, sleep } from "../../base/clock.ts";
 import { errorText } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
-import type { ProcessOrigin } from "../../files/living-process.ts";
-import type { Files } from "../../files/port.ts";
-import type { Processes, RunOutcome } from "../../processes/port.ts";
-import { openTaskDirectory, outputName } from "../../store/disk/background/task-files.ts";
-import { newRuntime, type StoredTask, type TaskRuntime, type TaskSpec } from "../../store/stored-tasks.ts";
-import { commandEnvironment } from "../../tools/shell.ts";
+import { commandEnvironment } from "../../core/tools/shell.ts";
+import type { ProcessOrigin } from "../../ports/files/living-process.ts";
+import type { Files } from "../../ports/files/port.ts";
+import type { Processes, RunOutcome } from "../../ports/processes/port.ts";
+import { openTaskDirectory, outputName } from "../../ports/store/disk/background/task-files.ts";
+import { newRuntime, type StoredTask, type TaskRuntime, type TaskSpec } from "../../ports/store/stored-tasks.ts";
 
 /** The worker's connection to the process that started it. */
 export interface Lifeline {

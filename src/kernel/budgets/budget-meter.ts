@@ -1,5 +1,5 @@
 // Meters the budgets of one scope, a session or a turn: when a warning is due and when a budget is exhausted.
-import { type BudgetKind, budgetKinds, type EventBodyOf } from "../../events/event.ts";
+import { type BudgetKind, budgetKinds, type EventBodyOf } from "../../api/values/event.ts";
 
 /** Tokens and tool calls are counts, time is in milliseconds. */
 export type Amounts = Readonly<Record<BudgetKind, number>>;

@@ -1,5 +1,5 @@
 // Composes the budgets of a session from the settings and from the options it is opened with.
-import type { BudgetSettings } from "../../config/configuration.ts";
+import type { BudgetSettings } from "../../settings/config/configuration.ts";
 import type { BudgetLimits } from "./budgets.ts";
 
 /** Budgets under the names of the settings; times in seconds. */

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { createFakeClock } from "../../../test/support/host/campaign-clock.ts";
+import type { TurnError } from "../../api/values/event.ts";
 import { silentLog } from "../../base/log.ts";
-import type { TurnError } from "../../events/event.ts";
-import { emptySummary } from "../../store/journal-summary.ts";
+import { emptySummary } from "../../ports/store/journal-summary.ts";
 import { Budgets } from "./budgets.ts";
 
 describe("the time budget of a turn", () => {

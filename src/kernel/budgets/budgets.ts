@@ -1,13 +1,14 @@
 // The budgets of a session and of its running turn: meters consumption, gives warnings, ends a turn whose time is over,
 // and records what the session has consumed (docs/budgets.md).
-import type { Budget } from "../../agent/dependencies.ts";
+
+import { inputTokens, type TokenUsage } from "../../api/values/content.ts";
+import type { BudgetKind, EventBody, TurnError } from "../../api/values/event.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
-import { inputTokens, type TokenUsage } from "../../events/content.ts";
-import type { BudgetKind, EventBody, TurnError } from "../../events/event.ts";
-import { changedChunks } from "../../models/chunk-streams.ts";
-import type { Model } from "../../models/model.ts";
-import type { StoredSession } from "../../store/session-store.ts";
+import type { Budget } from "../../core/agent/dependencies.ts";
+import { changedChunks } from "../../core/models/chunk-streams.ts";
+import type { Model } from "../../core/models/model.ts";
+import type { StoredSession } from "../../ports/store/session-store.ts";
 import { BudgetMeter, type BudgetState, type Limits } from "./budget-meter.ts";
 
 /** The limits of a session, those of each of its turns, and the share of each at which a warning is due. */

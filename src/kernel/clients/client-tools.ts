@@ -1,10 +1,11 @@
 // Tools that clients provide: checks them when a client attaches, and requests their calls of the client.
+
+import type { ToolReturn } from "../../api/values/content.ts";
+import type { ClientToolInteraction } from "../../api/values/interaction.ts";
 import type { Identifiers } from "../../base/ids.ts";
 import { isRecord } from "../../base/json.ts";
-import type { ToolReturn } from "../../events/content.ts";
-import type { ClientToolInteraction } from "../../events/interaction.ts";
-import { createSchemaCompiler } from "../../tools/json-schema.ts";
-import type { Tool } from "../../tools/tool.ts";
+import { createSchemaCompiler } from "../../core/tools/json-schema.ts";
+import type { Tool } from "../../core/tools/tool.ts";
 import type { ClientToolDeclaration } from "../api.ts";
 import type { InteractionTable } from "../interactions/interaction-table.ts";
 import type { Emitter, Where } from "./emitter.ts";

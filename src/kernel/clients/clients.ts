@@ -1,8 +1,8 @@
 // The clients attached to a session: their tools, hooks and capabilities, and the feeds that deliver events to them.
-import type { AgentEvent, Cursor, EventBody } from "../../events/event.ts";
-import type { Interaction } from "../../events/interaction.ts";
-import type { ClientHook } from "../../hooks/hook.ts";
-import type { ClientCapability, Tool } from "../../tools/tool.ts";
+import type { AgentEvent, Cursor, EventBody } from "../../api/values/event.ts";
+import type { Interaction } from "../../api/values/interaction.ts";
+import type { ClientHook } from "../../core/hooks/hook.ts";
+import type { ClientCapability, Tool } from "../../core/tools/tool.ts";
 import type { AttachedClient, Attachment, AttachOptions, SessionSnapshot } from "../api.ts";
 import type { HookClients } from "../turn/hook-runner.ts";
 import type { ToolClient } from "../turn/tool-box.ts";

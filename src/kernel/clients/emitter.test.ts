@@ -2,9 +2,9 @@ import { describe, expect, it } from "vitest";
 import { createFakeClock } from "../../../test/support/host/campaign-clock.ts";
 import { createLiveFeed } from "../../../test/support/protocol/live-feed.ts";
 import { createSessionDouble, storageFailure } from "../../../test/support/store/failing-session.ts";
+import { textPart } from "../../api/values/content.ts";
+import type { AgentEvent, EventBody } from "../../api/values/event.ts";
 import { createDeferred } from "../../base/deferred.ts";
-import { textPart } from "../../events/content.ts";
-import type { AgentEvent, EventBody } from "../../events/event.ts";
 import { Emitter, type Persistence } from "./emitter.ts";
 
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve));

@@ -1,8 +1,7 @@
 // Emits all events of a session: each event is persisted first if it is durable, then delivered to every attached
 // client, in the order of emission.
-import { unlessAborted } from "../../base/abort.ts";
-import type { Clock } from "../../base/clock.ts";
-import { createDeltaMerger, type DeltaMerger } from "../../events/delta-merger.ts";
+
+import { createDeltaMerger, type DeltaMerger } from "../../api/values/delta-merger.ts";
 import {
 	type AgentEvent,
 	type AgentPathEntry,
@@ -10,8 +9,10 @@ import {
 	type EventBodyOf,
 	type EventOrigin,
 	eventDeclarations,
-} from "../../events/event.ts";
-import type { Batch, StoredAgent, StoredSession } from "../../store/session-store.ts";
+} from "../../api/values/event.ts";
+import { unlessAborted } from "../../base/abort.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { Batch, StoredAgent, StoredSession } from "../../ports/store/session-store.ts";
 import type { EventFeed } from "./event-feed.ts";
 
 /** What is persisted together with an event, and how durably. */

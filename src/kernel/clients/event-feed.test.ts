@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createLiveFeed } from "../../../test/support/protocol/live-feed.ts";
-import { textPart, toolSuccess } from "../../events/content.ts";
-import type { AgentEvent, EventBody } from "../../events/event.ts";
+import { textPart, toolSuccess } from "../../api/values/content.ts";
+import type { AgentEvent, EventBody } from "../../api/values/event.ts";
 import { EventFeed, type Flow } from "./event-feed.ts";
 
 const event = (n: number): AgentEvent => ({

@@ -1,10 +1,11 @@
 // The queue of events for one attached client. A blocking feed is bounded by the emitters, which wait for its reader; a
 // droppable one never makes them wait: beyond its bound it loses volatile events first, then everything, and reads the
 // durable events back from the journal at the reader's own pace.
+
+import type { AgentEvent } from "../../api/values/event.ts";
 import { createDeferred, type Deferred } from "../../base/deferred.ts";
 import { KernelError } from "../../base/errors.ts";
 import { textSize } from "../../base/json.ts";
-import type { AgentEvent } from "../../events/event.ts";
 
 /** Events queued for a client before emitters have to wait, or events are dropped. */
 const limit = 256;

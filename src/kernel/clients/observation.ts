@@ -1,5 +1,5 @@
 // What observes the events of all sessions of a process, such as traces and metrics, with the model of each agent.
-import type { AgentEvent } from "../../events/event.ts";
+import type { AgentEvent } from "../../api/values/event.ts";
 
 /** The model of an agent. */
 export interface ObservedModel {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createFakeClock } from "../../../test/support/host/campaign-clock.ts";
-import type { EventBodyOf } from "../../events/event.ts";
+import type { EventBodyOf } from "../../api/values/event.ts";
 import { ProgressReports } from "./progress-reports.ts";
 
 type Progress = EventBodyOf<"tool.progress">;

@@ -1,10 +1,10 @@
 // The live output of running tool calls: coalesced, bounded, and delivered to the clients that want it. Nothing is
 // persisted, and nothing waits for it.
 import { StringDecoder } from "node:string_decoder";
-import type { CallProgress } from "../../agent/dependencies.ts";
+import type { EventBodyOf } from "../../api/values/event.ts";
 import type { Clock } from "../../base/clock.ts";
 import { beginning } from "../../base/well-formed.ts";
-import type { EventBodyOf } from "../../events/event.ts";
+import type { CallProgress } from "../../core/agent/dependencies.ts";
 import type { Emitter, UnfinishedPart, Where } from "./emitter.ts";
 
 /** Milliseconds between two deliveries of a call's progress. */

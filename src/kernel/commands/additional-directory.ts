@@ -1,7 +1,7 @@
 // `/add-dir`: checks whether a directory can be added to the workspace, and writes the message about it for the model.
 import { errorText } from "../../base/errors.ts";
-import type { Files } from "../../files/port.ts";
-import { absolutePath, contains } from "../../tools/workspace-paths.ts";
+import { absolutePath, contains } from "../../core/tools/workspace-paths.ts";
+import type { Files } from "../../ports/files/port.ts";
 
 export interface WorkspacePlace {
 	readonly files: Files;

@@ -1,7 +1,7 @@
 // `/yolo` and `/afk`: switch automatic approval, and whether anybody is at the keyboard.
-import { userRow } from "../../agent/context.ts";
-import { reminderText } from "../../agent/marked-text.ts";
-import { backReminder } from "../../definitions/away-reminders.ts";
+import { userRow } from "../../core/agent/context.ts";
+import { reminderText } from "../../core/agent/marked-text.ts";
+import { backReminder } from "../../core/definitions/away-reminders.ts";
 import type { ApprovalMode } from "../interactions/approval-mode.ts";
 import { answering, type SlashCommand } from "./command.ts";
 

@@ -1,8 +1,9 @@
 // The contract of a slash command, and what it may use of the turn it runs in.
-import type { CompactionOutcome } from "../../agent/compaction.ts";
-import type { CompactionTrigger } from "../../agent/dependencies.ts";
-import type { UserInput } from "../../events/content.ts";
-import type { EventBody, TurnOutcome } from "../../events/event.ts";
+
+import type { UserInput } from "../../api/values/content.ts";
+import type { EventBody, TurnOutcome } from "../../api/values/event.ts";
+import type { CompactionOutcome } from "../../core/agent/compaction.ts";
+import type { CompactionTrigger } from "../../core/agent/dependencies.ts";
 import type { SideAnswer } from "../turn/side-question-answer.ts";
 import type { Agent } from "../turn/turn-dependencies.ts";
 

@@ -1,6 +1,7 @@
 // `/compact` and `/clear`: free space in the context of the session's own agent.
-import { modelNotSet } from "../../agent/turn.ts";
-import { statusChanged } from "../../events/event.ts";
+
+import { statusChanged } from "../../api/values/event.ts";
+import { modelNotSet } from "../../core/agent/turn.ts";
 import type { Agent } from "../turn/turn-dependencies.ts";
 import { type CommandRun, finished, type SlashCommand } from "./command.ts";
 

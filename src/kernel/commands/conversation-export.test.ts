@@ -2,8 +2,8 @@ import { symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createToolPlace, type ToolPlace } from "../../../test/support/host/tool-environment.ts";
-import { type ContentPart, type ToolCall, textPart } from "../../events/content.ts";
-import type { HistoryEntry, MessageRole } from "../../events/conversation.ts";
+import { type ContentPart, type ToolCall, textPart } from "../../api/values/content.ts";
+import type { HistoryEntry, MessageRole } from "../../api/values/conversation.ts";
 import { type ExportedConversation, type ExportPlace, exportConversation, toMarkdown } from "./conversation-export.ts";
 
 function say(role: MessageRole, ...parts: readonly (string | ContentPart)[]): HistoryEntry {

@@ -1,11 +1,11 @@
 // `/export`: writes the conversation of a session to a Markdown file for people.
 import path from "node:path";
+import type { HistoryEntry } from "../../api/values/conversation.ts";
 import { errorText } from "../../base/errors.ts";
 import { createPace } from "../../base/pace.ts";
 import { beginning } from "../../base/well-formed.ts";
-import type { HistoryEntry } from "../../events/conversation.ts";
-import type { Files } from "../../files/port.ts";
-import { absolutePath } from "../../tools/workspace-paths.ts";
+import { absolutePath } from "../../core/tools/workspace-paths.ts";
+import type { Files } from "../../ports/files/port.ts";
 import { conversationMarkdown } from "./conversation-markdown.ts";
 import { codeSpan, oneLine } from "./markdown.ts";
 

@@ -1,8 +1,8 @@
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createToolPlace, type ToolPlace } from "../../../test/support/host/tool-environment.ts";
-import { textPart } from "../../events/content.ts";
-import type { HistoryEntry } from "../../events/conversation.ts";
+import { textPart } from "../../api/values/content.ts";
+import type { HistoryEntry } from "../../api/values/conversation.ts";
 import { type ImportPlace, importedContext, readImport } from "./conversation-import.ts";
 
 const limit = 10 * 1024 * 1024;

@@ -1,14 +1,14 @@
 // `/import`: adds a text file or the conversation of another session to the context.
 import path from "node:path";
+import type { HistoryEntry } from "../../api/values/conversation.ts";
 import { errorText } from "../../base/errors.ts";
 import { createPace } from "../../base/pace.ts";
-import type { HistoryEntry } from "../../events/conversation.ts";
-import type { Files } from "../../files/port.ts";
-import { isSensitiveFile } from "../../files/secret-paths.ts";
-import { isSessionId } from "../../store/disk/work-dir.ts";
-import { detectFileKind } from "../../tools/files/file-kinds.ts";
-import { decodeTextFile } from "../../tools/files/text-file.ts";
-import { absolutePath } from "../../tools/workspace-paths.ts";
+import { detectFileKind } from "../../core/tools/files/file-kinds.ts";
+import { decodeTextFile } from "../../core/tools/files/text-file.ts";
+import { absolutePath } from "../../core/tools/workspace-paths.ts";
+import type { Files } from "../../ports/files/port.ts";
+import { isSensitiveFile } from "../../ports/files/secret-paths.ts";
+import { isSessionId } from "../../ports/store/disk/work-dir.ts";
 import { conversationMarkdown } from "./conversation-markdown.ts";
 import { oneLine } from "./markdown.ts";
 

@@ -1,7 +1,7 @@
 // Formats a conversation as Markdown for people: messages, tool calls and their results.
-import { type ContentPart, joinTexts, type ToolCall } from "../../events/content.ts";
-import type { HistoryEntry } from "../../events/conversation.ts";
-import { cutLine } from "../../tools/text-limits.ts";
+import { type ContentPart, joinTexts, type ToolCall } from "../../api/values/content.ts";
+import type { HistoryEntry } from "../../api/values/conversation.ts";
+import { cutLine } from "../../core/tools/text-limits.ts";
 import { closed, codeBlock, codeSpan, quote } from "./markdown.ts";
 
 /** Lines shown of the start and the end of a tool's result, and the length at which a line is truncated. */

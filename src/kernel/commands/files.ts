@@ -1,10 +1,11 @@
 // `/add-dir`, `/export` and `/import`: add files and texts to a session, and export its conversation.
-import { estimateTokens, userRow } from "../../agent/context.ts";
+
+import type { ContextRow, HistoryEntry } from "../../api/values/conversation.ts";
 import type { Clock } from "../../base/clock.ts";
-import { listDirectoryTree } from "../../definitions/directory-listing.ts";
-import type { ContextRow, HistoryEntry } from "../../events/conversation.ts";
-import type { Files } from "../../files/port.ts";
-import type { StoredSession } from "../../store/session-store.ts";
+import { estimateTokens, userRow } from "../../core/agent/context.ts";
+import { listDirectoryTree } from "../../core/definitions/directory-listing.ts";
+import type { Files } from "../../ports/files/port.ts";
+import type { StoredSession } from "../../ports/store/session-store.ts";
 import { additionalDirectoryMessage, checkAdditionalDirectory } from "./additional-directory.ts";
 import { answering, type CommandRun, finished, type SlashCommand } from "./command.ts";
 

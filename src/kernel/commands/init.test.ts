@@ -3,7 +3,7 @@ import { call, createScriptedModel, done, say } from "../../../test/support/mode
 import { createSessionSubject } from "../../../test/support/sessions/session-subject.ts";
 import { createToolDouble } from "../../../test/support/sessions/turn-subject.ts";
 import { createMemoryFiles } from "../../../test/support/store/memory-files.ts";
-import { toolSuccess } from "../../events/content.ts";
+import { toolSuccess } from "../../api/values/content.ts";
 
 const file = "/home/me/project/AGENTS.md";
 

@@ -1,8 +1,8 @@
 // `/init`: runs an agent with an empty context to study the project and write AGENTS.md.
 import path from "node:path";
-import { Context, type ContextLog, userRow } from "../../agent/context.ts";
-import { systemText } from "../../agent/marked-text.ts";
-import type { Files } from "../../files/port.ts";
+import { Context, type ContextLog, userRow } from "../../core/agent/context.ts";
+import { systemText } from "../../core/agent/marked-text.ts";
+import type { Files } from "../../ports/files/port.ts";
 import { noReminders } from "../turn/reminders.ts";
 import { finished, type SlashCommand } from "./command.ts";
 

@@ -1,6 +1,7 @@
 // `/plan`: switches plan mode, shows its plan, clears it.
+
+import { statusChanged } from "../../api/values/event.ts";
 import { errorText } from "../../base/errors.ts";
-import { statusChanged } from "../../events/event.ts";
 import type { PlanMode } from "../plan/plan-mode.ts";
 import { type CommandRun, finished, type SlashCommand } from "./command.ts";
 

@@ -1,9 +1,10 @@
 // `/btw` while no turn runs: answers a side question in a turn of its own. The answer is emitted twice: as a text, for
 // clients without side questions, and in the event that ends the question.
+
+import type { TurnOutcome } from "../../api/values/event.ts";
+import { sideQuestionName } from "../../api/values/slash-command.ts";
 import { toKernelError } from "../../base/errors.ts";
 import type { Identifiers } from "../../base/ids.ts";
-import type { TurnOutcome } from "../../events/event.ts";
-import { sideQuestionName } from "../../events/slash-command.ts";
 import { type SideAnswer, toEnd, unaskedText } from "../turn/side-question-answer.ts";
 import { type CommandRun, finished, type SlashCommand } from "./command.ts";
 

@@ -1,6 +1,6 @@
 // `/skill:NAME` and `/flow:NAME`: the slash commands by which a person uses a skill.
-import { loadSkillText, type Skill, skillPrompt } from "../../definitions/skill.ts";
-import type { Files } from "../../files/port.ts";
+import { loadSkillText, type Skill, skillPrompt } from "../../core/definitions/skill.ts";
+import type { Files } from "../../ports/files/port.ts";
 import { runFlow, skillFlow } from "../turn/flow-run.ts";
 import { finished, type SlashCommand } from "./command.ts";
 

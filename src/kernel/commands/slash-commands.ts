@@ -1,7 +1,8 @@
 // The slash commands of a session: prompts that the kernel answers itself, in the order in which clients list them.
+
+import { parseSlashCommand } from "../../api/values/slash-command.ts";
 import type { Identifiers } from "../../base/ids.ts";
-import type { Skill } from "../../definitions/skill.ts";
-import { parseSlashCommand } from "../../events/slash-command.ts";
+import type { Skill } from "../../core/definitions/skill.ts";
 import type { ApprovalMode } from "../interactions/approval-mode.ts";
 import type { PlanMode } from "../plan/plan-mode.ts";
 import { createApprovalCommands } from "./approval.ts";

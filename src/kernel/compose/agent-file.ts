@@ -1,7 +1,7 @@
 // Loads an agent file, checked against the tools of this program and rendered once in the work dir. Imported only when
 // such a file is given.
-import { type AgentDefinition, loadAgentDefinition } from "../../definitions/agent-definition.ts";
-import { defaultToolPaths, isForSubagents, toolAvailability } from "../../tools/tool-paths.ts";
+import { type AgentDefinition, loadAgentDefinition } from "../../core/definitions/agent-definition.ts";
+import { defaultToolPaths, isForSubagents, toolAvailability } from "../../core/tools/tool-paths.ts";
 import type { HostServices } from "./host-services.ts";
 import { gatherPromptVariables } from "./prompt-environment.ts";
 

@@ -1,5 +1,5 @@
 // Restricts an agent to fewer tools than its definition gives it, or replaces its system prompt.
-import type { AgentDefinition } from "../../definitions/agent-definition.ts";
+import type { AgentDefinition } from "../../core/definitions/agent-definition.ts";
 
 /** The tools that an agent retains: none, those that run no commands, those alone that do, or all. */
 export const toolScopes = ["none", "without-commands", "commands", "all"] as const;

@@ -1,7 +1,7 @@
 // The agents that need no agent file.
-import type { AgentDefinition } from "../../definitions/agent-definition.ts";
-import { agentTypes } from "../../definitions/agent-types.ts";
-import { defaultToolPaths } from "../../tools/tool-paths.ts";
+import type { AgentDefinition } from "../../core/definitions/agent-definition.ts";
+import { agentTypes } from "../../core/definitions/agent-types.ts";
+import { defaultToolPaths } from "../../core/tools/tool-paths.ts";
 import type { BuiltInAgentName } from "./agent-names.ts";
 
 const defaultAgent: AgentDefinition = {

@@ -2,9 +2,9 @@ import * as v from "valibot";
 import { describe, expect, it } from "vitest";
 import { noProcesses } from "../../../test/support/sessions/session-doubles.ts";
 import { silentLog } from "../../base/log.ts";
-import { toConfiguration } from "../../config/configuration.ts";
-import { configurationFileSchema } from "../../config/schema.ts";
-import type { Sandbox, SandboxStatus } from "../../sandbox/sandbox.ts";
+import type { Sandbox, SandboxStatus } from "../../ports/sandbox/sandbox.ts";
+import { toConfiguration } from "../../settings/config/configuration.ts";
+import { configurationFileSchema } from "../../settings/config/schema.ts";
 import { composeSandbox, providerKeys } from "./command-sandbox.ts";
 
 const settingsOf = (table: object) => toConfiguration(v.parse(configurationFileSchema, table));

@@ -1,11 +1,11 @@
 // The sandbox of a session's commands: what runs in it, what runs without it, and what that means for permissions.
 import path from "node:path";
-import type { Configuration } from "../../config/configuration.ts";
-import type { Policy } from "../../permissions/policy.ts";
-import { autoAllowPolicy, outsidePolicy } from "../../permissions/sandbox-policy.ts";
-import type { Confinement, Processes } from "../../processes/port.ts";
-import type { Sandbox } from "../../sandbox/sandbox.ts";
-import type { CommandSandbox } from "../../tools/tool.ts";
+import type { Policy } from "../../core/permissions/policy.ts";
+import { autoAllowPolicy, outsidePolicy } from "../../core/permissions/sandbox-policy.ts";
+import type { CommandSandbox } from "../../core/tools/tool.ts";
+import type { Confinement, Processes } from "../../ports/processes/port.ts";
+import type { Sandbox } from "../../ports/sandbox/sandbox.ts";
+import type { Configuration } from "../../settings/config/configuration.ts";
 import type { SandboxDescription } from "../api.ts";
 import type { HostServices } from "./host-services.ts";
 
@@ -56,7 +56,7 @@ async function within(
 	{ processes, shareDir }: Pick<HostServices, "processes" | "shareDir">,
 	{ workDir, additionalDirs }: SessionRoots,
 ): Promise<SessionSandbox> {
-	const { createSandboxedProcesses } = await import("../../sandbox/sandboxed-processes.ts");
+	const { createSandboxedProcesses } = await import("../../ports/sandbox/sandboxed-processes.ts");
 	const roots = () => ({ workDir, additionalDirs: additionalDirs() });
 	const pluginRoots = () => ({ ...roots(), visible: [path.join(shareDir, "plugins")] });
 	const confinement = () => sandbox.confinementFor(roots());
@@ -112,7 +112,7 @@ export async function processesOfServers(
 		log.warn("MCP servers run without the sandbox that the settings ask for.", { status });
 		return processes;
 	}
-	const { createSandboxedProcesses } = await import("../../sandbox/sandboxed-processes.ts");
+	const { createSandboxedProcesses } = await import("../../ports/sandbox/sandboxed-processes.ts");
 	return createSandboxedProcesses(processes, sandbox, ({ workDir }) => ({ workDir, additionalDirs: [] }));
 }
 

@@ -1,18 +1,19 @@
 // Composes the parts of a session that come from outside of it: from its options, the settings and the host services.
-import type { Configuration, ServiceSettings } from "../../config/configuration.ts";
-import { selectDefaultProvider, selectModel } from "../../config/model-selection.ts";
-import type { SkillPlace, SkillSet } from "../../definitions/skill-discovery.ts";
-import { renderSystemPrompt, withRole } from "../../definitions/system-prompt.ts";
-import type { ContextRow } from "../../events/conversation.ts";
-import { guardEditor } from "../../files/editor-files.ts";
-import type { Files } from "../../files/port.ts";
-import type { ServerPool } from "../../mcp/server-pool.ts";
-import type { WhenUnattended } from "../../permissions/modes.ts";
-import { toCommandEnvironment } from "../../sandbox/environment.ts";
-import type { StoredSession } from "../../store/session-store.ts";
-import type { FileFinder, FinderPlace } from "../../tools/search/file-finder.ts";
-import type { ToolEnvironment, WebService } from "../../tools/tool.ts";
-import { isBuiltInToolName, servesPlanMode } from "../../tools/tool-paths.ts";
+
+import type { ContextRow } from "../../api/values/conversation.ts";
+import type { SkillPlace, SkillSet } from "../../core/definitions/skill-discovery.ts";
+import { renderSystemPrompt, withRole } from "../../core/definitions/system-prompt.ts";
+import type { ServerPool } from "../../core/mcp/server-pool.ts";
+import type { WhenUnattended } from "../../core/permissions/modes.ts";
+import type { FileFinder, FinderPlace } from "../../core/tools/search/file-finder.ts";
+import type { ToolEnvironment, WebService } from "../../core/tools/tool.ts";
+import { isBuiltInToolName, servesPlanMode } from "../../core/tools/tool-paths.ts";
+import { guardEditor } from "../../ports/files/editor-files.ts";
+import type { Files } from "../../ports/files/port.ts";
+import { toCommandEnvironment } from "../../ports/sandbox/environment.ts";
+import type { StoredSession } from "../../ports/store/session-store.ts";
+import type { Configuration, ServiceSettings } from "../../settings/config/configuration.ts";
+import { selectDefaultProvider, selectModel } from "../../settings/config/model-selection.ts";
 import { composeBudgets } from "../budgets/budget-options.ts";
 import type { SessionOperations } from "../session/operations.ts";
 import type { ModelChange } from "../session/session-model.ts";
@@ -158,7 +159,7 @@ export async function composeSession(
 		},
 	});
 	const composeTools = async (toolPaths: readonly string[], operations: SessionOperations) => {
-		const { createTools } = await import("../../tools/built-in-tools.ts");
+		const { createTools } = await import("../../core/tools/built-in-tools.ts");
 		return [...createTools(toolPaths, toolEnvironment(operations)), ...pluginTools];
 	};
 	return {
@@ -287,7 +288,7 @@ export async function composeSession(
 function createFileSearch(place: FinderPlace): SessionParts["findFiles"] {
 	let finder: Promise<FileFinder> | null = null;
 	return async (query) => {
-		finder ??= import("../../tools/search/file-finder.ts").then(({ FileFinder }) => new FileFinder(place));
+		finder ??= import("../../core/tools/search/file-finder.ts").then(({ FileFinder }) => new FileFinder(place));
 		return await (await finder).find(query);
 	};
 }
@@ -319,7 +320,7 @@ function composeServers(
 	links: SessionLinks,
 ): LoadServers {
 	return async ({ questions, isTaken }, servers) => {
-		const [{ ServerSet }, pool] = await Promise.all([import("../../mcp/server-set.ts"), links.serverPool()]);
+		const [{ ServerSet }, pool] = await Promise.all([import("../../core/mcp/server-set.ts"), links.serverPool()]);
 		return new ServerSet({
 			servers,
 			acquire: (server) => pool.acquire(server, { workDir, environment }),

@@ -2,11 +2,11 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Identifiers } from "../../base/ids.ts";
 import type { Log } from "../../base/log.ts";
-import type { Files } from "../../files/port.ts";
-import type { Network } from "../../network/network.ts";
-import type { Confinement, Processes } from "../../processes/port.ts";
-import type { LazySandbox } from "../../sandbox/lazy-sandbox.ts";
-import type { ReadPage } from "../../tools/web/page-reader.ts";
+import type { ReadPage } from "../../core/tools/web/page-reader.ts";
+import type { Files } from "../../ports/files/port.ts";
+import type { Network } from "../../ports/network/network.ts";
+import type { Confinement, Processes } from "../../ports/processes/port.ts";
+import type { LazySandbox } from "../../ports/sandbox/lazy-sandbox.ts";
 import type { StartWorker } from "../background/command-task.ts";
 import type { Observe } from "../clients/observation.ts";
 

@@ -8,7 +8,7 @@ import { createSessionSubject } from "../../../test/support/sessions/session-sub
 import { createMemoryFiles } from "../../../test/support/store/memory-files.ts";
 import { createDeferred } from "../../base/deferred.ts";
 import { silentLog } from "../../base/log.ts";
-import { tokenFile, writeTokens } from "../../credentials/token-file.ts";
+import { tokenFile, writeTokens } from "../../settings/credentials/token-file.ts";
 import { createKeyRing, type KeyHolder, type SessionKeys } from "./key-ring.ts";
 
 const oauth = { storage: "file", key: "oauth/kimi-code" } as const;

@@ -3,13 +3,13 @@
 import { unlessAborted } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
-import type { OauthReference } from "../../config/configuration.ts";
-import type { Access, AccessAnswer } from "../../credentials/access.ts";
-import { type PlatformSettings, toPlatform } from "../../credentials/platform.ts";
-import { tokenFileOf } from "../../credentials/token-file.ts";
-import type { Files } from "../../files/port.ts";
-import type { KeySource } from "../../models/signed-in-model.ts";
-import type { Fetch } from "../../network/network-settings.ts";
+import type { KeySource } from "../../core/models/signed-in-model.ts";
+import type { Files } from "../../ports/files/port.ts";
+import type { Fetch } from "../../ports/network/network-settings.ts";
+import type { OauthReference } from "../../settings/config/configuration.ts";
+import type { Access, AccessAnswer } from "../../settings/credentials/access.ts";
+import { type PlatformSettings, toPlatform } from "../../settings/credentials/platform.ts";
+import { tokenFileOf } from "../../settings/credentials/token-file.ts";
 
 /** The key settings of a provider or a service. */
 export interface KeyHolder {
@@ -124,7 +124,7 @@ export function createKeyRing(settings: KeyRingSettings): KeyRing {
 
 /** The sign-in code is loaded on first use. */
 async function loadAccess(settings: KeyRingSettings, file: string): Promise<Access> {
-	const { createAccess } = await import("../../credentials/access.ts");
+	const { createAccess } = await import("../../settings/credentials/access.ts");
 	const { environment, platform } = settings;
 	return createAccess({ ...settings, file, platform: toPlatform(environment, platform) });
 }

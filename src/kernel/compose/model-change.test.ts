@@ -4,8 +4,8 @@ import { createFakeClock } from "../../../test/support/host/campaign-clock.ts";
 import { createHostServices } from "../../../test/support/host/host-services.ts";
 import { createHost } from "../../../test/support/sessions/session-host.ts";
 import { createMemoryFiles } from "../../../test/support/store/memory-files.ts";
-import type { Configuration, ProviderSettings } from "../../config/configuration.ts";
-import type { ProviderType } from "../../config/schema.ts";
+import type { Configuration, ProviderSettings } from "../../settings/config/configuration.ts";
+import type { ProviderType } from "../../settings/config/schema.ts";
 import { changeModel } from "./model-change.ts";
 import type { ModelServices } from "./models.ts";
 

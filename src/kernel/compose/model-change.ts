@@ -1,8 +1,8 @@
 // Another choice of a session's model: checks that it can be used, and makes the model. Loaded with the first choice.
 import { KernelError } from "../../base/errors.ts";
-import type { Configuration } from "../../config/configuration.ts";
-import type { ModelSelection, SelectedProvider } from "../../config/model-selection.ts";
-import type { ProviderType } from "../../config/schema.ts";
+import type { Configuration } from "../../settings/config/configuration.ts";
+import type { ModelSelection, SelectedProvider } from "../../settings/config/model-selection.ts";
+import type { ProviderType } from "../../settings/config/schema.ts";
 import type { ChosenModel, ModelChange } from "../session/session-model.ts";
 import { withModelError } from "./model-errors.ts";
 import { whetherItThinks } from "./model-options.ts";

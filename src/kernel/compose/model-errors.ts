@@ -1,7 +1,7 @@
 // Settings that make no model are not a bug: the error goes to the client that requested the model.
 import { KernelError } from "../../base/errors.ts";
-import { ConfigurationError } from "../../config/configuration-error.ts";
-import { ModelConfigurationError } from "../../models/model-settings.ts";
+import { ModelConfigurationError } from "../../core/models/model-settings.ts";
+import { ConfigurationError } from "../../settings/config/configuration-error.ts";
 
 export async function withModelError<T>(work: () => Promise<T>): Promise<T> {
 	try {

@@ -1,9 +1,9 @@
 // What front ends see of models: the settings as variables of the environment change them.
 import { expect, it } from "vitest";
 import { createHost } from "../../../test/support/sessions/session-host.ts";
-import type { Configuration } from "../../config/configuration.ts";
-import { selectModel } from "../../config/model-selection.ts";
-import type { ProviderType } from "../../config/schema.ts";
+import type { Configuration } from "../../settings/config/configuration.ts";
+import { selectModel } from "../../settings/config/model-selection.ts";
+import type { ProviderType } from "../../settings/config/schema.ts";
 import { listModelOptions } from "./model-options.ts";
 import { toChoice } from "./models.ts";
 

@@ -1,8 +1,9 @@
 // The models of the settings for a person to choose from, as front ends get them. Loaded when a client asks.
-import type { Configuration } from "../../config/configuration.ts";
-import { type Environment, type SelectedModel, selectModel } from "../../config/model-selection.ts";
-import { acceptanceOf } from "../../models/requests/acceptance.ts";
-import { thinkingBudgets } from "../../models/thinking-budgets.ts";
+
+import { acceptanceOf } from "../../core/models/requests/acceptance.ts";
+import { thinkingBudgets } from "../../core/models/thinking-budgets.ts";
+import type { Configuration } from "../../settings/config/configuration.ts";
+import { type Environment, type SelectedModel, selectModel } from "../../settings/config/model-selection.ts";
 import type { ModelOption } from "../api.ts";
 import { shownName } from "./models.ts";
 

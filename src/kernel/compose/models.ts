@@ -1,11 +1,12 @@
 // The model of a session: which one the settings, the options and the environment choose, and the model made of that.
-import type { Configuration } from "../../config/configuration.ts";
-import { listModel, type UnlistedModel } from "../../config/model-lookup.ts";
-import { type ModelSelection, selectModel } from "../../config/model-selection.ts";
-import type { Model } from "../../models/model.ts";
-import { type ModelSettings, standardTimeouts } from "../../models/model-settings.ts";
-import { createModel } from "../../models/registry.ts";
-import { createSignedInModel } from "../../models/signed-in-model.ts";
+
+import type { Model } from "../../core/models/model.ts";
+import { type ModelSettings, standardTimeouts } from "../../core/models/model-settings.ts";
+import { createModel } from "../../core/models/registry.ts";
+import { createSignedInModel } from "../../core/models/signed-in-model.ts";
+import type { Configuration } from "../../settings/config/configuration.ts";
+import { listModel, type UnlistedModel } from "../../settings/config/model-lookup.ts";
+import { type ModelSelection, selectModel } from "../../settings/config/model-selection.ts";
 import type { ModelChoice } from "../api.ts";
 import type { ChosenModel } from "../session/session-model.ts";
 import type { HostServices } from "./host-services.ts";

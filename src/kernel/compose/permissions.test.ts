@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { createMemoryFiles } from "../../../test/support/store/memory-files.ts";
+import type { Subject } from "../../api/values/subject.ts";
 import { systemClock } from "../../base/clock.ts";
 import { silentLog } from "../../base/log.ts";
-import { toPermissionSettings } from "../../config/configuration.ts";
-import { readPermissionFile } from "../../config/permission-file.ts";
-import type { Subject } from "../../events/subject.ts";
+import { toPermissionSettings } from "../../settings/config/configuration.ts";
+import { readPermissionFile } from "../../settings/config/permission-file.ts";
 import { composePermissions, findRuleFiles } from "./permissions.ts";
 import { trustFile } from "./trusted-files.ts";
 

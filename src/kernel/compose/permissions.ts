@@ -1,13 +1,13 @@
 // The rules that a session is judged by: those of whoever manages the machine, of the person, and of the project.
 import path from "node:path";
-import type { PermissionSettings } from "../../config/configuration.ts";
-import { ConfigurationError } from "../../config/configuration-error.ts";
-import { readPermissionFile } from "../../config/permission-file.ts";
-import { projectDirectories } from "../../definitions/project-root.ts";
-import type { Admit, Files } from "../../files/port.ts";
-import { SecretFileError, type SecretPaths } from "../../files/secret-paths.ts";
-import { createLazyJudge, type Judge } from "../../permissions/judge.ts";
-import type { Rule, RuleScope } from "../../permissions/rules/rule.ts";
+import { projectDirectories } from "../../core/definitions/project-root.ts";
+import { createLazyJudge, type Judge } from "../../core/permissions/judge.ts";
+import type { Rule, RuleScope } from "../../core/permissions/rules/rule.ts";
+import type { Admit, Files } from "../../ports/files/port.ts";
+import { SecretFileError, type SecretPaths } from "../../ports/files/secret-paths.ts";
+import type { PermissionSettings } from "../../settings/config/configuration.ts";
+import { ConfigurationError } from "../../settings/config/configuration-error.ts";
+import { readPermissionFile } from "../../settings/config/permission-file.ts";
 import type { HostServices } from "./host-services.ts";
 import { isTrusted } from "./trusted-files.ts";
 
@@ -77,7 +77,7 @@ export async function findRuleFiles(
 /** The rules of the files that are in force. Throws ConfigurationError for a pattern that is unsound, with its line. */
 export async function readRuleFiles(ruleFiles: readonly RuleFile[], home: string): Promise<readonly Rule[]> {
 	if (ruleFiles.every(({ settings }) => settings.rules.length === 0)) return [];
-	const { readRules } = await import("../../permissions/rules/rule-reader.ts");
+	const { readRules } = await import("../../core/permissions/rules/rule-reader.ts");
 	const all: Rule[] = [];
 	for (const { scope, file, settings, isTrusted: trusted, base } of ruleFiles) {
 		const { rules, problems } = await readRules(settings.rules, { scope, file, base, home });
@@ -128,7 +128,7 @@ export async function composePermissions(
 	const roots = () => Promise.all([session.workDir, ...session.additionalDirs()].map((root) => files.resolve(root)));
 	const judge = createLazyJudge(
 		async () => {
-			const { createRuleJudge } = await import("../../permissions/rules/rule-judge.ts");
+			const { createRuleJudge } = await import("../../core/permissions/rules/rule-judge.ts");
 			const resolve = (name: string) => files.resolve(name);
 			return createRuleJudge({ rules, grants: session.grants, allowsReadOnly, place: { roots, home, resolve } });
 		},
@@ -157,7 +157,7 @@ async function createReadRule(
 		({ decision, pattern }) => decision === "deny" && pattern.kind === "file" && pattern.access === "read",
 	);
 	if (denied.length === 0) return (secrets) => secrets;
-	const { judgeFile } = await import("../../permissions/rules/file-judge.ts");
+	const { judgeFile } = await import("../../core/permissions/rules/file-judge.ts");
 	const isDenied = async (resolved: string) => judgeFile("read", [resolved], await roots(), denied) !== null;
 	const admitting =
 		(admit: Admit): Admit =>

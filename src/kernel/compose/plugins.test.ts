@@ -4,7 +4,7 @@ import { call } from "../../../test/support/host/tool-environment.ts";
 import { noProcesses } from "../../../test/support/sessions/session-doubles.ts";
 import { createMemoryFiles, type MemoryFiles } from "../../../test/support/store/memory-files.ts";
 import { type Log, silentLog } from "../../base/log.ts";
-import type { Processes, RunRequest } from "../../processes/port.ts";
+import type { Processes, RunRequest } from "../../ports/processes/port.ts";
 import { loadPluginTools } from "./plugins.ts";
 
 let files: MemoryFiles;

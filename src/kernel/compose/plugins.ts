@@ -1,8 +1,8 @@
 // Loads the tools of the installed plugins, for all agents of a session.
-import { chooseInjected, discoverPlugins, type HostValues } from "../../definitions/plugin.ts";
-import { createSchemaCompiler } from "../../tools/json-schema.ts";
-import type { Tool } from "../../tools/tool.ts";
-import { isBuiltInToolName } from "../../tools/tool-paths.ts";
+import { chooseInjected, discoverPlugins, type HostValues } from "../../core/definitions/plugin.ts";
+import { createSchemaCompiler } from "../../core/tools/json-schema.ts";
+import type { Tool } from "../../core/tools/tool.ts";
+import { isBuiltInToolName } from "../../core/tools/tool-paths.ts";
 import type { HostServices } from "./host-services.ts";
 
 /** Tools of all plugins together; every model request contains all of them. */
@@ -19,7 +19,7 @@ export async function loadPluginTools(
 	const { log } = hostServices;
 	const plugins = await discoverPlugins(hostServices);
 	if (plugins.length === 0) return [];
-	const { createPluginTool } = await import("../../tools/plugin-tool.ts");
+	const { createPluginTool } = await import("../../core/tools/plugin-tool.ts");
 	const compile = createSchemaCompiler("the plugins");
 	const tools = new Map<string, Tool>();
 	const all = plugins.flatMap((plugin) => plugin.tools.map((declared) => ({ plugin, declared })));

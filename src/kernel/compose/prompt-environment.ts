@@ -1,8 +1,8 @@
 // Gathers what prompts say about the machine and the work dir from the host services.
 import path from "node:path";
-import { loadPromptVariables, type PromptVariables } from "../../definitions/prompt-variables.ts";
-import type { Skill } from "../../definitions/skill.ts";
-import { findShell } from "../../tools/shell.ts";
+import { loadPromptVariables, type PromptVariables } from "../../core/definitions/prompt-variables.ts";
+import type { Skill } from "../../core/definitions/skill.ts";
+import { findShell } from "../../core/tools/shell.ts";
 import type { HostServices } from "./host-services.ts";
 
 /** Reads the current listings and instructions. Does not fail when something cannot be read. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Processes, RunRequest } from "../../processes/port.ts";
+import type { Processes, RunRequest } from "../../ports/processes/port.ts";
 import { describeRepository } from "./repository.ts";
 
 const live = new AbortController().signal;

@@ -1,5 +1,5 @@
 // Describes the state of a git repository in a few lines, for agents that begin by exploring.
-import type { Processes } from "../../processes/port.ts";
+import type { Processes } from "../../ports/processes/port.ts";
 
 interface Place {
 	readonly environment: Readonly<Record<string, string>>;

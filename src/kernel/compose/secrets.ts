@@ -1,7 +1,7 @@
 // The program's own files that no model may read: its share directories, its settings file, its plugins.
 import path from "node:path";
-import { discoverPlugins } from "../../definitions/plugin.ts";
-import { createSecretPaths, type SecretPaths } from "../../files/secret-paths.ts";
+import { discoverPlugins } from "../../core/definitions/plugin.ts";
+import { createSecretPaths, type SecretPaths } from "../../ports/files/secret-paths.ts";
 import type { HostServices } from "./host-services.ts";
 
 /** `~/.kimi` counts as well as the share directory: other versions store their secrets there. */

@@ -1,9 +1,10 @@
 // The options that a session is opened with, whoever opens it: the command line, or a client that has many.
-import type { McpServerSettings } from "../../config/mcp-servers.ts";
-import type { AgentDefinition } from "../../definitions/agent-definition.ts";
-import type { SessionHook } from "../../events/session-hook.ts";
-import type { TurnOptions } from "../../events/turn-options.ts";
-import type { EditorFiles } from "../../files/editor-files.ts";
+
+import type { SessionHook } from "../../api/values/session-hook.ts";
+import type { TurnOptions } from "../../api/values/turn-options.ts";
+import type { AgentDefinition } from "../../core/definitions/agent-definition.ts";
+import type { EditorFiles } from "../../ports/files/editor-files.ts";
+import type { McpServerSettings } from "../../settings/config/mcp-servers.ts";
 import type { PermissionOptions, StartingMode } from "../api.ts";
 import type { BudgetOptions } from "../budgets/budget-options.ts";
 import type { ModelWish } from "./models.ts";

@@ -4,9 +4,9 @@ import path from "node:path";
 import * as v from "valibot";
 import type { Clock } from "../../base/clock.ts";
 import { KernelError } from "../../base/errors.ts";
-import { fileFailureReason } from "../../files/file-failure.ts";
-import { withLock } from "../../files/path-lock.ts";
-import type { Files } from "../../files/port.ts";
+import { fileFailureReason } from "../../ports/files/file-failure.ts";
+import { withLock } from "../../ports/files/path-lock.ts";
+import type { Files } from "../../ports/files/port.ts";
 
 interface TrustPlace {
 	readonly files: Files;

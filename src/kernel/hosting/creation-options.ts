@@ -2,10 +2,10 @@
 // Options that are null are not stored, nor what the state of the session has itself (grants, directories) and what may
 // contain keys (the environment, MCP servers). Of the mode it counts later only what was given: the state has the rest.
 import * as v from "valibot";
+import { userInputSchema } from "../../api/values/content.ts";
+import { sessionHooksSchema } from "../../api/values/session-hook.ts";
+import { turnOptionsSchema } from "../../api/values/turn-options.ts";
 import { isRecord } from "../../base/json.ts";
-import { userInputSchema } from "../../events/content.ts";
-import { sessionHooksSchema } from "../../events/session-hook.ts";
-import { turnOptionsSchema } from "../../events/turn-options.ts";
 import type { CreationOptions } from "../api.ts";
 import { type ToolScope, toolScopes } from "../compose/agent-restriction.ts";
 import type { ModelChange } from "../session/session-model.ts";

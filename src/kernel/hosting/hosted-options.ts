@@ -1,15 +1,16 @@
 // The options that a hosted session is opened with: a client's request, or its persisted creation options, merged with
 // the options common to all sessions of the process.
+
+import type { UserInput } from "../../api/values/content.ts";
+import type { AnswerForm } from "../../api/values/turn-options.ts";
 import { KernelError } from "../../base/errors.ts";
 import { isRecord } from "../../base/json.ts";
 import type { Log } from "../../base/log.ts";
-import type { Configuration } from "../../config/configuration.ts";
-import { type FoundModel, findModel } from "../../config/model-lookup.ts";
-import type { AgentDefinition } from "../../definitions/agent-definition.ts";
-import type { UserInput } from "../../events/content.ts";
-import type { AnswerForm } from "../../events/turn-options.ts";
-import { compileJsonSchema } from "../../tools/json-schema.ts";
-import { servesPlanMode } from "../../tools/tool-paths.ts";
+import type { AgentDefinition } from "../../core/definitions/agent-definition.ts";
+import { compileJsonSchema } from "../../core/tools/json-schema.ts";
+import { servesPlanMode } from "../../core/tools/tool-paths.ts";
+import type { Configuration } from "../../settings/config/configuration.ts";
+import { type FoundModel, findModel } from "../../settings/config/model-lookup.ts";
 import type { CreationOptions, ModelList, OpeningOptions } from "../api.ts";
 import { narrowAgent } from "../compose/agent-restriction.ts";
 import { builtInAgents } from "../compose/built-in-agents.ts";
@@ -84,7 +85,7 @@ async function checkDirectories(
 
 async function checkGrants(grants: readonly string[]): Promise<void> {
 	if (grants.length === 0) return;
-	const { parseRulePattern } = await import("../../permissions/rules/pattern.ts");
+	const { parseRulePattern } = await import("../../core/permissions/rules/pattern.ts");
 	for (const grant of grants) {
 		// The home directory plays no part in whether it is sound.
 		const parsed = parseRulePattern(grant, "/");

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { readJournal } from "../../../test/support/protocol/event-reader.ts";
 import { createHost, runTurn } from "../../../test/support/sessions/session-host.ts";
-import type { AgentEvent, EventBody } from "../../events/event.ts";
-import { createMemoryStore } from "../../store/memory/memory-store.ts";
+import type { AgentEvent, EventBody } from "../../api/values/event.ts";
+import { createMemoryStore } from "../../ports/store/memory/memory-store.ts";
 import { plainRequest } from "./hosted-options.ts";
 import { SessionHost } from "./session-host.ts";
 

@@ -4,13 +4,13 @@ import { createFakeClock } from "../../../test/support/host/campaign-clock.ts";
 import { createHostServices } from "../../../test/support/host/host-services.ts";
 import { createMemoryFiles } from "../../../test/support/store/memory-files.ts";
 import { silentLog } from "../../base/log.ts";
-import { readConfiguration } from "../../config/configuration-reader.ts";
-import { parseMcpServers } from "../../config/mcp-servers.ts";
-import { createMemoryStore } from "../../store/memory/memory-store.ts";
+import { createMemoryStore } from "../../ports/store/memory/memory-store.ts";
+import { readConfiguration } from "../../settings/config/configuration-reader.ts";
+import { parseMcpServers } from "../../settings/config/mcp-servers.ts";
 import { plainSessionOptions } from "../compose/session-options.ts";
 import { Kernel } from "./kernel.ts";
 
-vi.mock("../../mcp/server-pool.ts", () => {
+vi.mock("../../core/mcp/server-pool.ts", () => {
 	throw new Error("too many open files");
 });
 

@@ -4,9 +4,9 @@ import { createFakeClock } from "../../../test/support/host/campaign-clock.ts";
 import { createHostServices } from "../../../test/support/host/host-services.ts";
 import { createMemoryFiles, type MemoryFiles } from "../../../test/support/store/memory-files.ts";
 import { silentLog } from "../../base/log.ts";
-import { readConfiguration } from "../../config/configuration-reader.ts";
-import type { Admit, Files } from "../../files/port.ts";
-import { createMemoryStore } from "../../store/memory/memory-store.ts";
+import type { Admit, Files } from "../../ports/files/port.ts";
+import { createMemoryStore } from "../../ports/store/memory/memory-store.ts";
+import { readConfiguration } from "../../settings/config/configuration-reader.ts";
 import { plainSessionOptions } from "../compose/session-options.ts";
 import { Kernel } from "./kernel.ts";
 

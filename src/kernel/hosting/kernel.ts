@@ -1,17 +1,16 @@
 // The kernel: creates and opens sessions, owns them while they are loaded, and closes them all at the end.
 import path from "node:path";
+import type { AgentEvent } from "../../api/values/event.ts";
 import { isSystemError, KernelError } from "../../base/errors.ts";
 import { type Log, undo } from "../../base/log.ts";
 import { createSharedRuns } from "../../base/shared-run.ts";
-import type { Configuration } from "../../config/configuration.ts";
-import type { AgentDefinition } from "../../definitions/agent-definition.ts";
-import { loadSkillText } from "../../definitions/skill.ts";
-import { discoverSkills, type SkillSet } from "../../definitions/skill-discovery.ts";
-import type { AgentEvent } from "../../events/event.ts";
-import { fileFailureReason } from "../../files/file-failure.ts";
-import type { Files } from "../../files/port.ts";
-import type { ServerPool } from "../../mcp/server-pool.ts";
-import { isBroadGrant } from "../../permissions/former-grants.ts";
+import type { AgentDefinition } from "../../core/definitions/agent-definition.ts";
+import { loadSkillText } from "../../core/definitions/skill.ts";
+import { discoverSkills, type SkillSet } from "../../core/definitions/skill-discovery.ts";
+import type { ServerPool } from "../../core/mcp/server-pool.ts";
+import { isBroadGrant } from "../../core/permissions/former-grants.ts";
+import { fileFailureReason } from "../../ports/files/file-failure.ts";
+import type { Files } from "../../ports/files/port.ts";
 import type {
 	ListQuery,
 	Placement,
@@ -19,7 +18,8 @@ import type {
 	SessionState,
 	SessionStore,
 	StoredSession,
-} from "../../store/session-store.ts";
+} from "../../ports/store/session-store.ts";
+import type { Configuration } from "../../settings/config/configuration.ts";
 import type { ForkOptions, StoredId } from "../api.ts";
 import { checkAdditionalDirectory } from "../commands/additional-directory.ts";
 import { builtInAgentNames } from "../compose/agent-names.ts";
@@ -137,7 +137,7 @@ export class Kernel {
 		const files = hostServices.files.admitting(secretsOf(hostServices).admit);
 		const [{ loadAgent }, { AgentFileError }] = await Promise.all([
 			import("../compose/agent-file.ts"),
-			import("../../definitions/agent-file-error.ts"),
+			import("../../core/definitions/agent-file-error.ts"),
 		]);
 		try {
 			return await loadAgent(named, workDir, { ...hostServices, files });
@@ -316,8 +316,8 @@ function refuseForbiddenMode({ mode = {} }: SessionOptions, { forbiddenModes }: 
 /** Loaded lazily, on first use. */
 async function createServerPool({ hostServices, configuration }: KernelParts): Promise<ServerPool> {
 	const [{ ServerPool }, { createMcpAuthorization }] = await Promise.all([
-		import("../../mcp/server-pool.ts"),
-		import("../../credentials/mcp-oauth.ts"),
+		import("../../core/mcp/server-pool.ts"),
+		import("../../settings/credentials/mcp-oauth.ts"),
 	]);
 	const { network, clock, log, version } = hostServices;
 	return new ServerPool({

@@ -3,8 +3,8 @@ import { attachReader } from "../../../test/support/protocol/event-reader.ts";
 import { createHost, runTurn } from "../../../test/support/sessions/session-host.ts";
 import { createDeferred } from "../../base/deferred.ts";
 import { KernelError } from "../../base/errors.ts";
-import { createMemoryStore } from "../../store/memory/memory-store.ts";
-import type { SessionStore, StoredSession } from "../../store/session-store.ts";
+import { createMemoryStore } from "../../ports/store/memory/memory-store.ts";
+import type { SessionStore, StoredSession } from "../../ports/store/session-store.ts";
 import { plainRequest } from "./hosted-options.ts";
 
 it("drops a session that another process has taken over, and loads it anew for whoever acquires it", async () => {

@@ -1,12 +1,13 @@
 // The fork of a session: a new one that begins with a copy of what the session has, or of its beginning. Background work,
 // its notifications and files of output stay with the session they belong to.
+
+import { toParts } from "../../api/values/content.ts";
+import type { ContextRow, HistoryEntry } from "../../api/values/conversation.ts";
+import type { AgentEvent } from "../../api/values/event.ts";
 import { eachOf } from "../../base/collections.ts";
 import { KernelError } from "../../base/errors.ts";
-import { toParts } from "../../events/content.ts";
-import type { ContextRow, HistoryEntry } from "../../events/conversation.ts";
-import type { AgentEvent } from "../../events/event.ts";
-import type { SessionState, StoredSession } from "../../store/session-store.ts";
-import { toTitle } from "../../store/title.ts";
+import type { SessionState, StoredSession } from "../../ports/store/session-store.ts";
+import { toTitle } from "../../ports/store/title.ts";
 import type { ForkOptions } from "../api.ts";
 import type { ForkSource } from "../session/fork-source.ts";
 import { readCreationOptions } from "./creation-options.ts";

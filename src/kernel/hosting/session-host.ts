@@ -1,12 +1,13 @@
 // Hosts many sessions in one process: creates and opens them as clients request, and unloads those that nobody uses
 // until they are used again. The slot cache decides which are loaded; this file defines what a hosted session is opened
 // with and does. It is one class because every operation depends on what the others have left chosen, loading or gone.
+
+import type { AgentEvent } from "../../api/values/event.ts";
 import type { Clock } from "../../base/clock.ts";
 import { KernelError } from "../../base/errors.ts";
 import type { Identifiers } from "../../base/ids.ts";
 import { timeOrderedUuid } from "../../base/time-id.ts";
-import type { AgentEvent } from "../../events/event.ts";
-import type { ListQuery, SessionPage, SessionState } from "../../store/session-store.ts";
+import type { ListQuery, SessionPage, SessionState } from "../../ports/store/session-store.ts";
 import type {
 	CreationOptions,
 	FaultOwner,

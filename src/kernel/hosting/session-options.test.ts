@@ -3,9 +3,9 @@
 import { describe, expect, it } from "vitest";
 import { noProcesses } from "../../../test/support/sessions/session-doubles.ts";
 import { createHost, type HostSettings, runTurn } from "../../../test/support/sessions/session-host.ts";
-import type { McpServerSettings } from "../../config/mcp-servers.ts";
-import type { Processes } from "../../processes/port.ts";
-import { createMemoryStore } from "../../store/memory/memory-store.ts";
+import type { Processes } from "../../ports/processes/port.ts";
+import { createMemoryStore } from "../../ports/store/memory/memory-store.ts";
+import type { McpServerSettings } from "../../settings/config/mcp-servers.ts";
 import type { CreationOptions, OpeningOptions, SessionHandle } from "../api.ts";
 import { chooseOptions, choosePlainOptions, plainRequest } from "./hosted-options.ts";
 import { SessionHost } from "./session-host.ts";

@@ -7,11 +7,16 @@ import type { Clock } from "../../base/clock.ts";
 import { KernelError } from "../../base/errors.ts";
 import { isRecord } from "../../base/json.ts";
 import { createPace } from "../../base/pace.ts";
-import { parseToml, settingsLimit } from "../../config/syntax.ts";
-import { applyTomlChanges, findTomlChanges, isTomlTable, type TomlDocument } from "../../config/toml-changes.ts";
-import { toTomlText } from "../../config/toml-text.ts";
-import { withLock } from "../../files/path-lock.ts";
-import type { Files } from "../../files/port.ts";
+import { withLock } from "../../ports/files/path-lock.ts";
+import type { Files } from "../../ports/files/port.ts";
+import { parseToml, settingsLimit } from "../../settings/config/syntax.ts";
+import {
+	applyTomlChanges,
+	findTomlChanges,
+	isTomlTable,
+	type TomlDocument,
+} from "../../settings/config/toml-changes.ts";
+import { toTomlText } from "../../settings/config/toml-text.ts";
 import type { SettingsDocument, SettingsDocuments } from "../api.ts";
 
 interface Place {

@@ -5,9 +5,9 @@ import { createHostServices } from "../../../test/support/host/host-services.ts"
 import { createMemoryFiles } from "../../../test/support/store/memory-files.ts";
 import { createDeferred } from "../../base/deferred.ts";
 import { silentLog } from "../../base/log.ts";
-import { readConfiguration } from "../../config/configuration-reader.ts";
-import type { Files } from "../../files/port.ts";
-import { createMemoryStore } from "../../store/memory/memory-store.ts";
+import type { Files } from "../../ports/files/port.ts";
+import { createMemoryStore } from "../../ports/store/memory/memory-store.ts";
+import { readConfiguration } from "../../settings/config/configuration-reader.ts";
 import { plainSessionOptions } from "../compose/session-options.ts";
 import { Kernel } from "./kernel.ts";
 

@@ -1,7 +1,7 @@
 // Who decides instead of the person: yolo approves everything, afk means that nobody is at the keyboard. Flags and
 // settings switch either on for this run; commands persist it in the session's state. Settings can forbid both.
 import { KernelError } from "../../base/errors.ts";
-import type { SessionState, StoredSession } from "../../store/session-store.ts";
+import type { SessionState, StoredSession } from "../../ports/store/session-store.ts";
 import type { ApprovalState } from "./approval-state.ts";
 
 /** The error for a choice of a mode that the file forbids. */

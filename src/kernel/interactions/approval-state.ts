@@ -1,7 +1,7 @@
 // What a session may do without asking, as it is stored: always whole, so that each change is made to what the one
 // before it has left. Modes and approvals for the session change it at any time, a background agent's among them.
 import { createKeyedQueue } from "../../base/keyed-queue.ts";
-import type { SessionState, StoredSession } from "../../store/session-store.ts";
+import type { SessionState, StoredSession } from "../../ports/store/session-store.ts";
 
 type ApprovalFields = SessionState["approval"];
 

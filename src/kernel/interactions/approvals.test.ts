@@ -4,10 +4,10 @@ import { call, createScriptedModel, done, say } from "../../../test/support/mode
 import { createSessionSubject } from "../../../test/support/sessions/session-subject.ts";
 import { createToolDouble } from "../../../test/support/sessions/turn-subject.ts";
 import { createSessionDouble } from "../../../test/support/store/failing-session.ts";
-import type { EventType } from "../../events/event.ts";
-import type { Subject } from "../../events/subject.ts";
-import type { Policy, Verdict } from "../../permissions/policy.ts";
-import type { StoredSession } from "../../store/session-store.ts";
+import type { EventType } from "../../api/values/event.ts";
+import type { Subject } from "../../api/values/subject.ts";
+import type { Policy, Verdict } from "../../core/permissions/policy.ts";
+import type { StoredSession } from "../../ports/store/session-store.ts";
 import type { SessionParts } from "../session/session-parts.ts";
 
 const subjects: readonly Subject[] = [{ kind: "command", text: "make", cwd: "/home/me/project" }];

@@ -1,16 +1,17 @@
 // Decides whether a tool may act: by the session's chain of policies, and by asking a person where they say so. Every
 // decision is in the journal before it is delivered, and delivered before it takes effect.
-import type { ApprovalOutcome } from "../../agent/dependencies.ts";
+
+import type { ToolCall } from "../../api/values/content.ts";
+import type { AgentPathEntry, EventBody } from "../../api/values/event.ts";
+import type { ApprovalInteraction } from "../../api/values/interaction.ts";
 import type { Identifiers } from "../../base/ids.ts";
 import { createKeyedQueue } from "../../base/keyed-queue.ts";
-import type { ToolCall } from "../../events/content.ts";
-import type { AgentPathEntry, EventBody } from "../../events/event.ts";
-import type { ApprovalInteraction } from "../../events/interaction.ts";
-import { isBroadGrant } from "../../permissions/former-grants.ts";
-import type { Judge, Proposal } from "../../permissions/judge.ts";
-import { type Settled, settle, type WhenUnattended } from "../../permissions/modes.ts";
-import { isOpen, type Policy, type Verdict, worstVerdict } from "../../permissions/policy.ts";
-import type { ApprovalNeed } from "../../tools/tool.ts";
+import type { ApprovalOutcome } from "../../core/agent/dependencies.ts";
+import { isBroadGrant } from "../../core/permissions/former-grants.ts";
+import type { Judge, Proposal } from "../../core/permissions/judge.ts";
+import { type Settled, settle, type WhenUnattended } from "../../core/permissions/modes.ts";
+import { isOpen, type Policy, type Verdict, worstVerdict } from "../../core/permissions/policy.ts";
+import type { ApprovalNeed } from "../../core/tools/tool.ts";
 import type { Persistence } from "../clients/emitter.ts";
 import type { ApprovalMode } from "./approval-mode.ts";
 import type { ApprovalState } from "./approval-state.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { createFakeClock } from "../../../test/support/host/campaign-clock.ts";
 import { sampleInteractions } from "../../../test/support/protocol/sample-events.ts";
-import { toolError, toolSuccess } from "../../events/content.ts";
-import type { Interaction, InteractionKind } from "../../events/interaction.ts";
+import { toolError, toolSuccess } from "../../api/values/content.ts";
+import type { Interaction, InteractionKind } from "../../api/values/interaction.ts";
 import { type InteractionDeadlines, InteractionTable } from "./interaction-table.ts";
 
 const none: InteractionDeadlines = { approval: 0, question: 0, "client-tool": 0 };

@@ -1,15 +1,16 @@
 // All open interactions of a session in one table keyed by interaction id. The first settlement wins; later ones change
 // nothing. One row per kind defines its fallback answer (docs/guarantees.md).
-import type { Clock } from "../../base/clock.ts";
-import { toolError } from "../../events/content.ts";
-import type { AgentEvent } from "../../events/event.ts";
+
+import { toolError } from "../../api/values/content.ts";
+import type { AgentEvent } from "../../api/values/event.ts";
 import type {
 	AnswerTo,
 	Interaction,
 	InteractionFailure,
 	InteractionKind,
 	SettledBy,
-} from "../../events/interaction.ts";
+} from "../../api/values/interaction.ts";
+import type { Clock } from "../../base/clock.ts";
 
 /** Who answered: a client, or the kernel because of an approval for the session. */
 export type AnsweredBy = Extract<SettledBy, { kind: "client" | "session-grant" }>;

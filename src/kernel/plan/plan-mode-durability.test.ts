@@ -1,7 +1,7 @@
 // Plan mode that was set to on is on when the session is opened again, even before its first turn.
 import { describe, expect, it } from "vitest";
 import { createCampaignServer } from "../../../test/support/sessions/campaign-server.ts";
-import { createMemoryStore } from "../../store/memory/memory-store.ts";
+import { createMemoryStore } from "../../ports/store/memory/memory-store.ts";
 
 describe("plan mode of a session without a turn", () => {
 	it("is on again when the session is reopened", async () => {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { createMemoryFiles, type MemoryFiles } from "../../../test/support/store/memory-files.ts";
+import type { ContextRow, HistoryEntry } from "../../api/values/conversation.ts";
 import type { Identifiers } from "../../base/ids.ts";
-import type { ContextRow, HistoryEntry } from "../../events/conversation.ts";
-import { createMemoryStore } from "../../store/memory/memory-store.ts";
-import type { SessionStore } from "../../store/session-store.ts";
+import { createMemoryStore } from "../../ports/store/memory/memory-store.ts";
+import type { SessionStore } from "../../ports/store/session-store.ts";
 import { PlanMode } from "./plan-mode.ts";
 
 const sessionId = "5ac1e9f4-0000-4000-8000-000000000001";

@@ -1,12 +1,12 @@
 // Plan mode of one session: whether it is on, where its plan is written, and its reminders to the model.
 import path from "node:path";
+import type { HistoryEntry } from "../../api/values/conversation.ts";
 import { KernelError } from "../../base/errors.ts";
 import type { Identifiers } from "../../base/ids.ts";
 import { createKeyedQueue } from "../../base/keyed-queue.ts";
-import { enterReminder, fullReminder, shortReminder } from "../../definitions/plan-reminders.ts";
-import type { HistoryEntry } from "../../events/conversation.ts";
-import type { Files } from "../../files/port.ts";
-import type { SessionState, StoredSession } from "../../store/session-store.ts";
+import { enterReminder, fullReminder, shortReminder } from "../../core/definitions/plan-reminders.ts";
+import type { Files } from "../../ports/files/port.ts";
+import type { SessionState, StoredSession } from "../../ports/store/session-store.ts";
 import type { Reminders } from "../turn/reminders.ts";
 import { planSlug } from "./plan-slug.ts";
 

@@ -1,8 +1,9 @@
 // Assembles the parts of a session, each from the parts before it: the compiler checks the order.
+
+import { type AgentEvent, type EventBody, statusChanged } from "../../api/values/event.ts";
 import { never } from "../../base/abort.ts";
-import { type AgentEvent, type EventBody, statusChanged } from "../../events/event.ts";
-import type { TaskOperations } from "../../tools/operations.ts";
-import type { Tool } from "../../tools/tool.ts";
+import type { TaskOperations } from "../../core/tools/operations.ts";
+import type { Tool } from "../../core/tools/tool.ts";
 import { startAgentTask } from "../background/agent-task.ts";
 import { BackgroundTasks } from "../background/background-tasks.ts";
 import { LiveOutput } from "../background/live-output.ts";

@@ -1,6 +1,6 @@
 // What a fork of a session begins with.
-import type { ContextRow } from "../../events/conversation.ts";
-import type { SessionState, StoredSession } from "../../store/session-store.ts";
+import type { ContextRow } from "../../api/values/conversation.ts";
+import type { SessionState, StoredSession } from "../../ports/store/session-store.ts";
 
 /** What a session has at one moment at which no turn runs. */
 export interface ForkSource {

@@ -1,8 +1,9 @@
 // What the session offers its tools: questions, plan mode, subagents, background work, media, messages to an agent's own past.
+
+import type { EventBody } from "../../api/values/event.ts";
 import type { Identifiers } from "../../base/ids.ts";
-import { planInstructions } from "../../definitions/plan-reminders.ts";
-import type { EventBody } from "../../events/event.ts";
-import type { Model } from "../../models/model.ts";
+import { planInstructions } from "../../core/definitions/plan-reminders.ts";
+import type { Model } from "../../core/models/model.ts";
 import type {
 	AgentOperations,
 	MailOperations,
@@ -10,8 +11,8 @@ import type {
 	PlanOperations,
 	QuestionOperations,
 	TaskOperations,
-} from "../../tools/operations.ts";
-import type { ClientCapability } from "../../tools/tool.ts";
+} from "../../core/tools/operations.ts";
+import type { ClientCapability } from "../../core/tools/tool.ts";
 import type { ApprovalMode } from "../interactions/approval-mode.ts";
 import type { InteractionTable } from "../interactions/interaction-table.ts";
 import type { PlanMode } from "../plan/plan-mode.ts";

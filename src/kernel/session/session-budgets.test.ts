@@ -14,9 +14,9 @@ import { type ClientDouble, createSessionSubject } from "../../../test/support/s
 import { createSubagentSubject, longReport } from "../../../test/support/sessions/subagent-subject.ts";
 import { createToolDouble, editNeed } from "../../../test/support/sessions/turn-subject.ts";
 import { createSessionDouble, type SessionDouble } from "../../../test/support/store/failing-session.ts";
-import type { EventBody } from "../../events/event.ts";
-import type { Model } from "../../models/model.ts";
-import { createMemoryStore } from "../../store/memory/memory-store.ts";
+import type { EventBody } from "../../api/values/event.ts";
+import type { Model } from "../../core/models/model.ts";
+import { createMemoryStore } from "../../ports/store/memory/memory-store.ts";
 import type { BudgetLimits } from "../budgets/budgets.ts";
 
 type Scopes = { readonly [S in "session" | "turn"]?: Partial<BudgetLimits["turn"]> };

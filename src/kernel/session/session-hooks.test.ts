@@ -6,11 +6,11 @@ import { createQuietParts } from "../../../test/support/sessions/session-doubles
 import { createSessionSubject, type SessionSubject } from "../../../test/support/sessions/session-subject.ts";
 import { createToolDouble, editNeed } from "../../../test/support/sessions/turn-subject.ts";
 import { createSessionDouble, storageFailure } from "../../../test/support/store/failing-session.ts";
-import type { HookEvent } from "../../events/hook-event.ts";
-import type { ClientHook } from "../../hooks/hook.ts";
-import type { ModelRequest } from "../../models/model.ts";
-import { createAskUserQuestion } from "../../tools/ask-user-question.ts";
-import { createEnterPlanMode, createExitPlanMode } from "../../tools/plan-mode.ts";
+import type { HookEvent } from "../../api/values/hook-event.ts";
+import type { ClientHook } from "../../core/hooks/hook.ts";
+import type { ModelRequest } from "../../core/models/model.ts";
+import { createAskUserQuestion } from "../../core/tools/ask-user-question.ts";
+import { createEnterPlanMode, createExitPlanMode } from "../../core/tools/plan-mode.ts";
 
 const on = (event: HookEvent, timeout = 30): ClientHook => ({
 	kind: "client",

@@ -9,10 +9,10 @@ import {
 } from "../../../test/support/sessions/session-subject.ts";
 import { createToolDouble } from "../../../test/support/sessions/turn-subject.ts";
 import { createSessionDouble } from "../../../test/support/store/failing-session.ts";
+import type { UserInput } from "../../api/values/content.ts";
 import { KernelError } from "../../base/errors.ts";
-import type { UserInput } from "../../events/content.ts";
-import type { Model } from "../../models/model.ts";
-import { createAgent } from "../../tools/agent.ts";
+import type { Model } from "../../core/models/model.ts";
+import { createAgent } from "../../core/tools/agent.ts";
 import type { ModelChange, PreparedChange } from "./session-model.ts";
 import type { SessionParts } from "./session-parts.ts";
 

@@ -2,8 +2,8 @@
 import { isDeepStrictEqual } from "node:util";
 import { KernelError } from "../../base/errors.ts";
 import { createKeyedQueue } from "../../base/keyed-queue.ts";
-import type { Model } from "../../models/model.ts";
-import type { StoredSession } from "../../store/session-store.ts";
+import type { Model } from "../../core/models/model.ts";
+import type { StoredSession } from "../../ports/store/session-store.ts";
 import type { ModelChoice } from "../api.ts";
 
 /** A model, and the choice that gave it. */

@@ -10,9 +10,9 @@ import {
 } from "../../../test/support/sessions/session-subject.ts";
 import { createToolDouble, editNeed } from "../../../test/support/sessions/turn-subject.ts";
 import { createSessionDouble, storageFailure } from "../../../test/support/store/failing-session.ts";
-import type { EventBody } from "../../events/event.ts";
-import { type SessionMode, sessionModes, toSessionMode } from "../../events/session-mode.ts";
-import { createEnterPlanMode } from "../../tools/plan-mode.ts";
+import type { EventBody } from "../../api/values/event.ts";
+import { type SessionMode, sessionModes, toSessionMode } from "../../api/values/session-mode.ts";
+import { createEnterPlanMode } from "../../core/tools/plan-mode.ts";
 
 const set = ({ session }: SessionSubject, mode: SessionMode) => session.send({ type: "mode.set", mode });
 const start = ({ session }: SessionSubject, input = "hi") => session.send({ type: "turn.start", input });

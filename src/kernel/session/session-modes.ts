@@ -1,10 +1,11 @@
 // The mode of a session: sets all its switches at once, and reports every change of it, whatever switched it.
-import { userRow } from "../../agent/context.ts";
-import { reminderText } from "../../agent/marked-text.ts";
+
+import { type SessionMode, sessionModes, toSessionMode } from "../../api/values/session-mode.ts";
 import type { KernelError } from "../../base/errors.ts";
 import { createKeyedQueue } from "../../base/keyed-queue.ts";
-import { backReminder } from "../../definitions/away-reminders.ts";
-import { type SessionMode, sessionModes, toSessionMode } from "../../events/session-mode.ts";
+import { userRow } from "../../core/agent/context.ts";
+import { reminderText } from "../../core/agent/marked-text.ts";
+import { backReminder } from "../../core/definitions/away-reminders.ts";
 import { type ApprovalMode, forbiddenMode } from "../interactions/approval-mode.ts";
 import type { PlanMode } from "../plan/plan-mode.ts";
 import type { MainAgent } from "../turn/main-agent.ts";

@@ -1,20 +1,21 @@
 // The parts that a session is made of: models, tools, limits, and what it shares with other sessions. Types only.
-import type { TurnLimits } from "../../agent/dependencies.ts";
+
+import type { ContextRow } from "../../api/values/conversation.ts";
+import type { TurnOptions } from "../../api/values/turn-options.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Identifiers } from "../../base/ids.ts";
 import type { Log } from "../../base/log.ts";
-import type { McpServerSettings } from "../../config/mcp-servers.ts";
-import type { AgentType } from "../../definitions/agent-types.ts";
-import type { Skill } from "../../definitions/skill.ts";
-import type { ContextRow } from "../../events/conversation.ts";
-import type { TurnOptions } from "../../events/turn-options.ts";
-import type { CommandHook } from "../../hooks/hook.ts";
-import type { Judge } from "../../permissions/judge.ts";
-import type { WhenUnattended } from "../../permissions/modes.ts";
-import type { Policy } from "../../permissions/policy.ts";
-import type { StoredSession } from "../../store/session-store.ts";
-import type { FoundFiles } from "../../tools/search/file-finder.ts";
-import type { Tool } from "../../tools/tool.ts";
+import type { TurnLimits } from "../../core/agent/dependencies.ts";
+import type { AgentType } from "../../core/definitions/agent-types.ts";
+import type { Skill } from "../../core/definitions/skill.ts";
+import type { CommandHook } from "../../core/hooks/hook.ts";
+import type { Judge } from "../../core/permissions/judge.ts";
+import type { WhenUnattended } from "../../core/permissions/modes.ts";
+import type { Policy } from "../../core/permissions/policy.ts";
+import type { FoundFiles } from "../../core/tools/search/file-finder.ts";
+import type { Tool } from "../../core/tools/tool.ts";
+import type { StoredSession } from "../../ports/store/session-store.ts";
+import type { McpServerSettings } from "../../settings/config/mcp-servers.ts";
 import type { ModelOption, SandboxDescription } from "../api.ts";
 import type { BackgroundParts } from "../background/background-tasks.ts";
 import type { BudgetLimits } from "../budgets/budgets.ts";

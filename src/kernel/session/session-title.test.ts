@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createMemoryStore } from "../../store/memory/memory-store.ts";
+import { createMemoryStore } from "../../ports/store/memory/memory-store.ts";
 import { SessionTitle } from "./session-title.ts";
 
 async function createSubject() {

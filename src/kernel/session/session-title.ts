@@ -1,8 +1,8 @@
 // The title of a session: the one that somebody gave it, or the beginning of its first answered input.
-import type { UserInput } from "../../events/content.ts";
-import type { EventBody } from "../../events/event.ts";
-import type { SessionState, StoredSession } from "../../store/session-store.ts";
-import { toGivenTitle, toTitle } from "../../store/title.ts";
+import type { UserInput } from "../../api/values/content.ts";
+import type { EventBody } from "../../api/values/event.ts";
+import type { SessionState, StoredSession } from "../../ports/store/session-store.ts";
+import { toGivenTitle, toTitle } from "../../ports/store/title.ts";
 
 export interface TitleParts {
 	readonly stored: Pick<StoredSession, "state" | "commit">;

@@ -1,12 +1,12 @@
 // The turns of one session, one at a time: how they are started, steered and cancelled, and with which options.
 import { setMaxListeners } from "node:events";
+import type { Command, CommandValues } from "../../api/values/command.ts";
+import type { UserInput } from "../../api/values/content.ts";
+import type { TurnOptions } from "../../api/values/turn-options.ts";
 import { never } from "../../base/abort.ts";
 import { createDeferred } from "../../base/deferred.ts";
 import { KernelError } from "../../base/errors.ts";
 import { isRecord } from "../../base/json.ts";
-import type { Command, CommandValues } from "../../events/command.ts";
-import type { UserInput } from "../../events/content.ts";
-import type { TurnOptions } from "../../events/turn-options.ts";
 import { KeyedTurns } from "../turn/keyed-turns.ts";
 import { type RunningTurn, runMainTurn, type TurnStart } from "../turn/main-turn.ts";
 import { createSteerQueue } from "../turn/steers.ts";

@@ -4,11 +4,11 @@ import { createScriptedModel, done, say } from "../../../test/support/models/scr
 import { createSessionSubject } from "../../../test/support/sessions/session-subject.ts";
 import { createToolDouble } from "../../../test/support/sessions/turn-subject.ts";
 import { createSessionDouble } from "../../../test/support/store/failing-session.ts";
+import type { ContextRow } from "../../api/values/conversation.ts";
 import type { LogFields } from "../../base/log.ts";
 import { silentLog } from "../../base/log.ts";
-import type { ContextRow } from "../../events/conversation.ts";
-import type { Model } from "../../models/model.ts";
-import type { Batch, CommitOptions } from "../../store/session-store.ts";
+import type { Model } from "../../core/models/model.ts";
+import type { Batch, CommitOptions } from "../../ports/store/session-store.ts";
 
 function createColdModel(warmUp: () => Promise<void> = async () => {}) {
 	const calls: string[] = [];

@@ -2,13 +2,13 @@
 // session-turns.ts runs its turns; this file has its other commands and its lifecycle.
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
+import type { Command, CommandType, CommandValues } from "../../api/values/command.ts";
+import { textPart } from "../../api/values/content.ts";
+import type { AgentEvent, Cursor } from "../../api/values/event.ts";
+import { isFinal } from "../../api/values/task-status.ts";
 import { KernelError, toKernelError } from "../../base/errors.ts";
 import { createKeyedQueue } from "../../base/keyed-queue.ts";
-import type { Command, CommandType, CommandValues } from "../../events/command.ts";
-import { textPart } from "../../events/content.ts";
-import type { AgentEvent, Cursor } from "../../events/event.ts";
-import { isFinal } from "../../events/task-status.ts";
-import type { TaskView } from "../../tools/operations.ts";
+import type { TaskView } from "../../core/tools/operations.ts";
 import type {
 	Attachment,
 	AttachOptions,

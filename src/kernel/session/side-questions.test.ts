@@ -12,8 +12,8 @@ import { plainAttachment } from "../../../test/support/sessions/session-doubles.
 import { createSessionSubject } from "../../../test/support/sessions/session-subject.ts";
 import { createToolDouble } from "../../../test/support/sessions/turn-subject.ts";
 import { createMemoryLog } from "../../../test/support/store/store-directory.ts";
-import type { Model } from "../../models/model.ts";
-import { modelFailure } from "../../models/model.ts";
+import type { Model } from "../../core/models/model.ts";
+import { modelFailure } from "../../core/models/model.ts";
 
 const ask = (question: string) => ({ type: "side-question.start", question }) as const;
 const start = (input: string) => ({ type: "turn.start", input }) as const;

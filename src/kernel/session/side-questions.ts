@@ -1,11 +1,11 @@
 // Side questions while a turn runs: answered concurrently, outside any turn, without effect on the running one. Without
 // a running turn they are a slash command (commands/side-question.ts).
 import { setMaxListeners } from "node:events";
+import type { EventBody } from "../../api/values/event.ts";
+import { toSideQuestion } from "../../api/values/slash-command.ts";
 import { toKernelError } from "../../base/errors.ts";
 import type { Identifiers } from "../../base/ids.ts";
 import type { Log } from "../../base/log.ts";
-import type { EventBody } from "../../events/event.ts";
-import { toSideQuestion } from "../../events/slash-command.ts";
 import type { AgentBudget } from "../budgets/budgets.ts";
 import type { HookRunner } from "../turn/hook-runner.ts";
 import { showPrompt } from "../turn/prompt-hooks.ts";

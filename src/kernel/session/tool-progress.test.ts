@@ -12,10 +12,10 @@ import {
 } from "../../../test/support/sessions/subagent-subject.ts";
 import { createToolDouble, editNeed, type ToolDouble } from "../../../test/support/sessions/turn-subject.ts";
 import { createSessionDouble } from "../../../test/support/store/failing-session.ts";
+import type { EventBody, EventBodyOf } from "../../api/values/event.ts";
 import { createDeferred } from "../../base/deferred.ts";
-import type { EventBody, EventBodyOf } from "../../events/event.ts";
-import { createShell } from "../../tools/shell.ts";
-import type { ToolProgress } from "../../tools/tool.ts";
+import { createShell } from "../../core/tools/shell.ts";
+import type { ToolProgress } from "../../core/tools/tool.ts";
 
 const start = { type: "turn.start", input: "hi" } as const;
 const oneCall = (argumentsText = "{}", name = "T") =>

@@ -1,12 +1,13 @@
 // The MCP servers of a session: loaded when the first client is served, reported in turns, released at the end. The
-// connections, and what the servers offer, are in src/mcp/.
+// connections, and what the servers offer, are in src/core/mcp/.
+
+import { type EventBody, type McpStatus, statusChanged } from "../../api/values/event.ts";
 import type { Clock } from "../../base/clock.ts";
 import { KernelError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
-import type { McpServerSettings } from "../../config/mcp-servers.ts";
-import { type EventBody, type McpStatus, statusChanged } from "../../events/event.ts";
-import type { ServerSet, ServerSetSettings } from "../../mcp/server-set.ts";
-import type { Tool } from "../../tools/tool.ts";
+import type { ServerSet, ServerSetSettings } from "../../core/mcp/server-set.ts";
+import type { Tool } from "../../core/tools/tool.ts";
+import type { McpServerSettings } from "../../settings/config/mcp-servers.ts";
 import type { McpServersChange } from "../api.ts";
 
 /** What a session's servers need of the session. */

@@ -7,8 +7,8 @@ import {
 	createSubagentSubject,
 } from "../../../test/support/sessions/subagent-subject.ts";
 import { createToolDouble } from "../../../test/support/sessions/turn-subject.ts";
+import { toolSuccess } from "../../api/values/content.ts";
 import { createDeferred } from "../../base/deferred.ts";
-import { toolSuccess } from "../../events/content.ts";
 
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
 

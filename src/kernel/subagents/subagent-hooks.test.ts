@@ -16,12 +16,12 @@ import {
 	type SubagentOptions,
 } from "../../../test/support/sessions/subagent-subject.ts";
 import { createSessionDouble } from "../../../test/support/store/failing-session.ts";
-import type { ToolReturn } from "../../events/content.ts";
-import type { HookEvent } from "../../events/hook-event.ts";
-import type { Interaction } from "../../events/interaction.ts";
-import type { ClientHook } from "../../hooks/hook.ts";
-import { type Model, type ModelRequest, modelFailure } from "../../models/model.ts";
-import type { Processes } from "../../processes/port.ts";
+import type { ToolReturn } from "../../api/values/content.ts";
+import type { HookEvent } from "../../api/values/hook-event.ts";
+import type { Interaction } from "../../api/values/interaction.ts";
+import type { ClientHook } from "../../core/hooks/hook.ts";
+import { type Model, type ModelRequest, modelFailure } from "../../core/models/model.ts";
+import type { Processes } from "../../ports/processes/port.ts";
 
 type HookInteraction = Extract<Interaction, { kind: "hook" }>;
 

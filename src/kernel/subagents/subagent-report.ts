@@ -1,9 +1,9 @@
 // The result of a subagent's run for the agent that called it: its report, or why there is none.
-import { type ToolReturn, toolError, toolSuccess } from "../../events/content.ts";
-import type { TurnOutcome } from "../../events/event.ts";
-import { changedChunks } from "../../models/chunk-streams.ts";
-import type { Model } from "../../models/model.ts";
-import type { AgentRequest } from "../../tools/operations.ts";
+import { type ToolReturn, toolError, toolSuccess } from "../../api/values/content.ts";
+import type { TurnOutcome } from "../../api/values/event.ts";
+import { changedChunks } from "../../core/models/chunk-streams.ts";
+import type { Model } from "../../core/models/model.ts";
+import type { AgentRequest } from "../../core/tools/operations.ts";
 
 /** A subagent as its report names it. */
 export interface ReportedAgent {

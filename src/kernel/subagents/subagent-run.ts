@@ -1,17 +1,18 @@
 // One run of a subagent: prepared from a request, emitted on its parent's stream as its own, and ended with a report.
-import { Context, type ContextLog, lastText } from "../../agent/context.ts";
+
+import type { ToolReturn } from "../../api/values/content.ts";
+import type { AgentPathEntry } from "../../api/values/event.ts";
+import type { ToolLimits } from "../../api/values/turn-options.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Identifiers } from "../../base/ids.ts";
 import { beginning } from "../../base/well-formed.ts";
-import type { AgentType } from "../../definitions/agent-types.ts";
-import { withRole } from "../../definitions/system-prompt.ts";
-import type { ToolReturn } from "../../events/content.ts";
-import type { AgentPathEntry } from "../../events/event.ts";
-import type { ToolLimits } from "../../events/turn-options.ts";
-import type { Model } from "../../models/model.ts";
-import type { StoredAgent, StoredSession } from "../../store/session-store.ts";
-import type { AgentRequest, MailOperations } from "../../tools/operations.ts";
-import type { Tool } from "../../tools/tool.ts";
+import { Context, type ContextLog, lastText } from "../../core/agent/context.ts";
+import type { AgentType } from "../../core/definitions/agent-types.ts";
+import { withRole } from "../../core/definitions/system-prompt.ts";
+import type { Model } from "../../core/models/model.ts";
+import type { AgentRequest, MailOperations } from "../../core/tools/operations.ts";
+import type { Tool } from "../../core/tools/tool.ts";
+import type { StoredAgent, StoredSession } from "../../ports/store/session-store.ts";
 import type { ChosenModel } from "../session/session-model.ts";
 import type { HookRunner } from "../turn/hook-runner.ts";
 import { createMailbox, mailboxOf } from "../turn/mailbox.ts";

@@ -1,10 +1,11 @@
 // One turn of a subagent, emitted from beginning to end on its parent's stream, with the hooks around it.
-import { runTurn } from "../../agent/turn.ts";
+
+import { textPart } from "../../api/values/content.ts";
+import type { TurnOutcome } from "../../api/values/event.ts";
 import { unlessLate } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
 import { KernelError } from "../../base/errors.ts";
-import { textPart } from "../../events/content.ts";
-import type { TurnOutcome } from "../../events/event.ts";
+import { runTurn } from "../../core/agent/turn.ts";
 import type { HookRunner } from "../turn/hook-runner.ts";
 import { askToStop, type BlockedPrompt, showPrompt } from "../turn/prompt-hooks.ts";
 import { createSteerQueue } from "../turn/steers.ts";

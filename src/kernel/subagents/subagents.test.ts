@@ -21,10 +21,10 @@ import {
 } from "../../../test/support/sessions/subagent-subject.ts";
 import { createToolDouble } from "../../../test/support/sessions/turn-subject.ts";
 import { createSessionDouble, storageFailure } from "../../../test/support/store/failing-session.ts";
-import type { ToolReturn } from "../../events/content.ts";
-import { type ModelChunk, type ModelRequest, modelFailure } from "../../models/model.ts";
-import type { AgentDescription, StoredAgent } from "../../store/session-store.ts";
-import type { MediaOperations } from "../../tools/operations.ts";
+import type { ToolReturn } from "../../api/values/content.ts";
+import { type ModelChunk, type ModelRequest, modelFailure } from "../../core/models/model.ts";
+import type { MediaOperations } from "../../core/tools/operations.ts";
+import type { AgentDescription, StoredAgent } from "../../ports/store/session-store.ts";
 
 const report: ModelScript = [say(longReport), done()];
 const approval = { kind: "approval", decision: "approve", feedback: "" } as const;

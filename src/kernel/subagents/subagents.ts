@@ -1,6 +1,6 @@
 // The subagents of a session: decides who may run, how many concurrently, and that no subagent has two runs at once.
-import { type ToolReturn, toolError } from "../../events/content.ts";
-import type { AgentOperations, AgentRequest } from "../../tools/operations.ts";
+import { type ToolReturn, toolError } from "../../api/values/content.ts";
+import type { AgentOperations, AgentRequest } from "../../core/tools/operations.ts";
 import type { AgentServices } from "../turn/turn-dependencies.ts";
 import { cutOff, type ReportedAgent } from "./subagent-report.ts";
 import {

@@ -1,10 +1,11 @@
 // Builds what a slash command may use of the turn it runs in.
-import { compact } from "../../agent/compaction.ts";
-import type { TurnDependencies } from "../../agent/dependencies.ts";
-import { beyondStepBudget } from "../../agent/retries.ts";
-import { runTurn } from "../../agent/turn.ts";
-import { textPart, type UserInput } from "../../events/content.ts";
-import type { EventBody } from "../../events/event.ts";
+
+import { textPart, type UserInput } from "../../api/values/content.ts";
+import type { EventBody } from "../../api/values/event.ts";
+import { compact } from "../../core/agent/compaction.ts";
+import type { TurnDependencies } from "../../core/agent/dependencies.ts";
+import { beyondStepBudget } from "../../core/agent/retries.ts";
+import { runTurn } from "../../core/agent/turn.ts";
 import type { CommandRun, NestedRun } from "../commands/command.ts";
 import { answerSideQuestion } from "./side-question-answer.ts";
 import { createSteerQueue } from "./steers.ts";

@@ -1,5 +1,8 @@
 // Runs a flow: a nested turn for each node, in the order that the model decides (wire-protocol §4.14).
-import { lastText } from "../../agent/context.ts";
+
+import { textPart, toParts, type UserInput } from "../../api/values/content.ts";
+import type { TurnOutcome } from "../../api/values/event.ts";
+import { lastText } from "../../core/agent/context.ts";
 import {
 	type DecisionNode,
 	decisionPrompt,
@@ -7,9 +10,7 @@ import {
 	type FlowNode,
 	readChoice,
 	type TaskNode,
-} from "../../definitions/flows/flow.ts";
-import { textPart, toParts, type UserInput } from "../../events/content.ts";
-import type { TurnOutcome } from "../../events/event.ts";
+} from "../../core/definitions/flows/flow.ts";
 import type { CommandRun } from "../commands/command.ts";
 
 /** The input of the agent at a node; `isRepeated` when its last answer chose none of the edges. */

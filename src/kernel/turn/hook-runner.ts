@@ -1,12 +1,13 @@
 // Runs the hooks of a session at a point: commands from the settings and hooks of clients, all in parallel, with one
 // decision.
+
+import type { EventBody } from "../../api/values/event.ts";
+import type { SessionHook } from "../../api/values/session-hook.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Identifiers } from "../../base/ids.ts";
 import type { Log } from "../../base/log.ts";
 import { cut } from "../../base/sentence.ts";
-import type { EventBody } from "../../events/event.ts";
-import type { SessionHook } from "../../events/session-hook.ts";
-import { runCommandHook } from "../../hooks/command-hook.ts";
+import { runCommandHook } from "../../core/hooks/command-hook.ts";
 import {
 	allowed,
 	blocked,
@@ -15,11 +16,11 @@ import {
 	type Hook,
 	type HookDecision,
 	type HookPoint,
-} from "../../hooks/hook.ts";
-import { Matchers } from "../../hooks/matchers.ts";
-import { combineDecisions, type SelectedHook, selectHooks } from "../../hooks/selection.ts";
-import type { Fetch } from "../../network/network-settings.ts";
-import type { Processes } from "../../processes/port.ts";
+} from "../../core/hooks/hook.ts";
+import { Matchers } from "../../core/hooks/matchers.ts";
+import { combineDecisions, type SelectedHook, selectHooks } from "../../core/hooks/selection.ts";
+import type { Fetch } from "../../ports/network/network-settings.ts";
+import type { Processes } from "../../ports/processes/port.ts";
 import type { InteractionTable } from "../interactions/interaction-table.ts";
 import { SessionHooks } from "./session-hooks.ts";
 import type { EmitInTurn } from "./turn-emitter.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { digestOfInput } from "../../store/input-digest.ts";
-import { turnKeyLimit } from "../../store/session-store.ts";
+import { digestOfInput } from "../../ports/store/input-digest.ts";
+import { turnKeyLimit } from "../../ports/store/session-store.ts";
 import { KeyedTurns } from "./keyed-turns.ts";
 
 const begin = (turnId: string) => async () => ({ turnId });

@@ -1,9 +1,10 @@
 // The turns of a session that were started with a key: whoever repeats a request after a crash gets the turn that the
 // first one started, instead of another turn.
+
+import type { UserInput } from "../../api/values/content.ts";
 import { KernelError } from "../../base/errors.ts";
-import type { UserInput } from "../../events/content.ts";
-import { digestOfInput } from "../../store/input-digest.ts";
-import { type KeyedTurn, turnKeyLimit } from "../../store/session-store.ts";
+import { digestOfInput } from "../../ports/store/input-digest.ts";
+import { type KeyedTurn, turnKeyLimit } from "../../ports/store/session-store.ts";
 
 interface KnownTurn {
 	readonly digest: string;

@@ -1,8 +1,8 @@
 // The mailbox for the one message that an agent may send to its own past in a step (agent-kernel §5.6).
-import type { Mail, Mailbox } from "../../agent/dependencies.ts";
-import type { MailOperations } from "../../tools/operations.ts";
-import type { Tool } from "../../tools/tool.ts";
-import { mailToolName } from "../../tools/tool-paths.ts";
+import type { Mail, Mailbox } from "../../core/agent/dependencies.ts";
+import type { MailOperations } from "../../core/tools/operations.ts";
+import type { Tool } from "../../core/tools/tool.ts";
+import { mailToolName } from "../../core/tools/tool-paths.ts";
 
 export interface OpenMailbox extends Mailbox, MailOperations {
 	/** Accepts messages from now on; the valid checkpoint ids are those below `checkpointCount()`. */

@@ -1,8 +1,9 @@
 // The session's own agent: its context is restored or created on first use, and what a crash left in it is repaired.
-import { Context, type ContextLog } from "../../agent/context.ts";
-import type { ContextRow, HistoryEntry } from "../../events/conversation.ts";
-import type { EventBody } from "../../events/event.ts";
-import type { StoredSession } from "../../store/session-store.ts";
+
+import type { ContextRow, HistoryEntry } from "../../api/values/conversation.ts";
+import type { EventBody } from "../../api/values/event.ts";
+import { Context, type ContextLog } from "../../core/agent/context.ts";
+import type { StoredSession } from "../../ports/store/session-store.ts";
 import type { MessageHistory } from "../api.ts";
 import type { AgentNotice } from "../background/notifications.ts";
 import type { ChosenModel } from "../session/session-model.ts";

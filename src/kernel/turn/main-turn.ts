@@ -1,16 +1,17 @@
 // One turn of a session from its input to its end: the hooks around it, the agent's run, the title, the outcome.
-import { missingCapability } from "../../agent/capabilities.ts";
-import { lastText, userRow } from "../../agent/context.ts";
-import type { TurnDependencies } from "../../agent/dependencies.ts";
-import { formAnswer } from "../../agent/formed-answer.ts";
-import { toHookFailure } from "../../agent/hook-failure.ts";
-import { continueTurn, runTurn } from "../../agent/turn.ts";
+
+import { inputText, textPart, toParts, type UserInput } from "../../api/values/content.ts";
+import type { EventBody, TurnError, TurnOutcome } from "../../api/values/event.ts";
+import type { AnswerForm, TurnOptions } from "../../api/values/turn-options.ts";
 import { unlessLate, workIsOver } from "../../base/abort.ts";
 import { KernelError, toKernelError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
-import { inputText, textPart, toParts, type UserInput } from "../../events/content.ts";
-import type { EventBody, TurnError, TurnOutcome } from "../../events/event.ts";
-import type { AnswerForm, TurnOptions } from "../../events/turn-options.ts";
+import { missingCapability } from "../../core/agent/capabilities.ts";
+import { lastText, userRow } from "../../core/agent/context.ts";
+import type { TurnDependencies } from "../../core/agent/dependencies.ts";
+import { formAnswer } from "../../core/agent/formed-answer.ts";
+import { toHookFailure } from "../../core/agent/hook-failure.ts";
+import { continueTurn, runTurn } from "../../core/agent/turn.ts";
 import type { Notifications } from "../background/notifications.ts";
 import type { Budgets } from "../budgets/budgets.ts";
 import type { SlashCommands } from "../commands/slash-commands.ts";

@@ -1,6 +1,6 @@
 // The hooks around a prompt, for the session's own agent and for subagents: those before may block the prompt, those
 // after may make the agent continue.
-import type { UserInput } from "../../events/content.ts";
+import type { UserInput } from "../../api/values/content.ts";
 import type { EmitHookEvent, HookRunner } from "./hook-runner.ts";
 
 /** A prompt that hooks blocked. */

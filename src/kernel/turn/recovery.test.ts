@@ -2,11 +2,11 @@ import { describe, expect, it } from "vitest";
 import { whatIsIllegal } from "../../../test/support/models/campaign-model.ts";
 import { toolCall } from "../../../test/support/models/model-conversation.ts";
 import { sessionId } from "../../../test/support/store/failing-session.ts";
-import { Context, messageRow, userRow } from "../../agent/context.ts";
-import { toolSuccess } from "../../events/content.ts";
-import type { AgentEvent, EventBody } from "../../events/event.ts";
-import { createMemoryStore } from "../../store/memory/memory-store.ts";
-import type { SessionStore, StoredSession } from "../../store/session-store.ts";
+import { toolSuccess } from "../../api/values/content.ts";
+import type { AgentEvent, EventBody } from "../../api/values/event.ts";
+import { Context, messageRow, userRow } from "../../core/agent/context.ts";
+import { createMemoryStore } from "../../ports/store/memory/memory-store.ts";
+import type { SessionStore, StoredSession } from "../../ports/store/session-store.ts";
 import { createRecovery } from "./recovery.ts";
 
 const open = (store: SessionStore) => store.openOrCreate("/home/me/project", sessionId);

@@ -1,11 +1,12 @@
 // Recovers calls that a crash left started but unfinished: the model is informed that their outcome is unknown, the
 // person once, and nothing is run again (docs/guarantees.md).
-import { type Context, messageRow, userRow } from "../../agent/context.ts";
-import { toToolMessage } from "../../agent/tool-results.ts";
-import { type ContentPart, type ToolCall, type ToolReturn, toolError } from "../../events/content.ts";
-import type { ContextRow, HistoryEntry } from "../../events/conversation.ts";
-import type { AgentEvent, EventBody } from "../../events/event.ts";
-import type { StartedInput, StoredSession, UnfinishedCall } from "../../store/session-store.ts";
+
+import { type ContentPart, type ToolCall, type ToolReturn, toolError } from "../../api/values/content.ts";
+import type { ContextRow, HistoryEntry } from "../../api/values/conversation.ts";
+import type { AgentEvent, EventBody } from "../../api/values/event.ts";
+import { type Context, messageRow, userRow } from "../../core/agent/context.ts";
+import { toToolMessage } from "../../core/agent/tool-results.ts";
+import type { StartedInput, StoredSession, UnfinishedCall } from "../../ports/store/session-store.ts";
 import type { Persistence } from "../clients/emitter.ts";
 
 const outcomeUnknown = toolError(

@@ -1,6 +1,7 @@
 // The reminders that the session's own agent gets at the beginning of a step. Each source says when one is due.
-import { awayReminder } from "../../definitions/away-reminders.ts";
-import type { HistoryEntry } from "../../events/conversation.ts";
+
+import type { HistoryEntry } from "../../api/values/conversation.ts";
+import { awayReminder } from "../../core/definitions/away-reminders.ts";
 import type { ApprovalMode } from "../interactions/approval-mode.ts";
 
 export interface Reminders {

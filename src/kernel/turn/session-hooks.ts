@@ -1,14 +1,8 @@
 // The hooks that a session was created with: which of them run at a point of a run, in which order, and what follows from
 // what they answer.
-import type { RunHooks } from "../../agent/dependencies.ts";
-import { isHookFailure } from "../../agent/hook-failure.ts";
-import { withheldResult } from "../../agent/tool-results.ts";
-import { workIsOver } from "../../base/abort.ts";
-import { sleep } from "../../base/clock.ts";
-import { KernelError } from "../../base/errors.ts";
-import type { Log } from "../../base/log.ts";
-import { inputText, type ToolCall, type ToolReturn, toParts, type UserInput } from "../../events/content.ts";
-import type { TurnError } from "../../events/event.ts";
+
+import { inputText, type ToolCall, type ToolReturn, toParts, type UserInput } from "../../api/values/content.ts";
+import type { TurnError } from "../../api/values/event.ts";
 import {
 	denyingPoints,
 	type HookDenial,
@@ -17,9 +11,16 @@ import {
 	type SessionHook,
 	type SessionHookPoint,
 	type SessionHookVerdict,
-} from "../../events/session-hook.ts";
-import { allowed, blocked, type HookDecision } from "../../hooks/hook.ts";
-import { runSessionHook, type SessionHookPlace } from "../../hooks/session-hook.ts";
+} from "../../api/values/session-hook.ts";
+import { workIsOver } from "../../base/abort.ts";
+import { sleep } from "../../base/clock.ts";
+import { KernelError } from "../../base/errors.ts";
+import type { Log } from "../../base/log.ts";
+import type { RunHooks } from "../../core/agent/dependencies.ts";
+import { isHookFailure } from "../../core/agent/hook-failure.ts";
+import { withheldResult } from "../../core/agent/tool-results.ts";
+import { allowed, blocked, type HookDecision } from "../../core/hooks/hook.ts";
+import { runSessionHook, type SessionHookPlace } from "../../core/hooks/session-hook.ts";
 import type { EmitInTurn } from "./turn-emitter.ts";
 
 export interface SessionHooksSettings {

@@ -1,13 +1,14 @@
 // Answers a side question: one request with the message history so far, without tools; nothing of it enters the
 // context.
-import type { Context } from "../../agent/context.ts";
-import { emptyAnswer, toTurnError } from "../../agent/retries.ts";
-import { askSilently } from "../../agent/silent-call.ts";
-import { modelNotSet } from "../../agent/turn.ts";
-import { joinTexts, textPart } from "../../events/content.ts";
-import type { HistoryEntry } from "../../events/conversation.ts";
-import type { EventBodyOf, TurnError } from "../../events/event.ts";
-import type { Model } from "../../models/model.ts";
+
+import { joinTexts, textPart } from "../../api/values/content.ts";
+import type { HistoryEntry } from "../../api/values/conversation.ts";
+import type { EventBodyOf, TurnError } from "../../api/values/event.ts";
+import type { Context } from "../../core/agent/context.ts";
+import { emptyAnswer, toTurnError } from "../../core/agent/retries.ts";
+import { askSilently } from "../../core/agent/silent-call.ts";
+import { modelNotSet } from "../../core/agent/turn.ts";
+import type { Model } from "../../core/models/model.ts";
 
 /** The agent that answers. */
 export interface SideQuestionAgent {

@@ -1,7 +1,8 @@
 // Input added while a turn runs; it waits in a queue until the turn consumes it between two steps.
-import type { SteerQueue } from "../../agent/dependencies.ts";
+
+import type { UserInput } from "../../api/values/content.ts";
 import { KernelError } from "../../base/errors.ts";
-import type { UserInput } from "../../events/content.ts";
+import type { SteerQueue } from "../../core/agent/dependencies.ts";
 
 export interface OpenSteerQueue extends SteerQueue {
 	/** False when the turn accepts no more. Fails `overloaded` while too many wait. */

@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 import { call, createScriptedModel, done, say } from "../../../test/support/models/scripted-model.ts";
 import { createSessionSubject, type SessionSubject } from "../../../test/support/sessions/session-subject.ts";
 import { createToolDouble } from "../../../test/support/sessions/turn-subject.ts";
+import { toolSuccess } from "../../api/values/content.ts";
 import { createDeferred } from "../../base/deferred.ts";
-import { toolSuccess } from "../../events/content.ts";
 
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
 const never = new Promise<never>(() => {});

@@ -1,7 +1,8 @@
 // The tools of one turn: the built-in ones first, then those of servers, then those of the attached clients.
-import type { ToolBox } from "../../agent/dependencies.ts";
-import type { ToolLimits } from "../../events/turn-options.ts";
-import type { ClientCapability, Tool } from "../../tools/tool.ts";
+
+import type { ToolLimits } from "../../api/values/turn-options.ts";
+import type { ToolBox } from "../../core/agent/dependencies.ts";
+import type { ClientCapability, Tool } from "../../core/tools/tool.ts";
 
 /** What an attached client provides for the tools: its own ones, and the capability to serve some built-in ones. */
 export interface ToolClient {

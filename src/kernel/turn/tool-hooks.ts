@@ -1,13 +1,14 @@
 // The hooks around tool calls. Hooks before a call are awaited; hooks after it run concurrently with the turn and end,
 // for the client at least, before the turn does.
-import type { ToolWatch } from "../../agent/dependencies.ts";
+
+import { joinTexts, type ToolCall, type ToolReturn } from "../../api/values/content.ts";
 import { workIsOver } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
 import { sleep } from "../../base/clock.ts";
 import { isRecord } from "../../base/json.ts";
 import { beginning } from "../../base/well-formed.ts";
-import { joinTexts, type ToolCall, type ToolReturn } from "../../events/content.ts";
-import type { HookDecision, HookPoint } from "../../hooks/hook.ts";
+import type { ToolWatch } from "../../core/agent/dependencies.ts";
+import type { HookDecision, HookPoint } from "../../core/hooks/hook.ts";
 import type { EmitHookEvent, HookRunner } from "./hook-runner.ts";
 
 /** Characters of a result that a hook is shown. */

@@ -1,5 +1,10 @@
 // Builds the dependencies of an agent's turn from the services of its session.
-import type { Context } from "../../agent/context.ts";
+
+import type { ToolCall } from "../../api/values/content.ts";
+import type { AgentPathEntry, EventBody, TurnError } from "../../api/values/event.ts";
+import type { TurnOptions } from "../../api/values/turn-options.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { Context } from "../../core/agent/context.ts";
 import type {
 	Compacting,
 	Mailbox,
@@ -8,13 +13,9 @@ import type {
 	ToolBox,
 	TurnDependencies,
 	TurnLimits,
-} from "../../agent/dependencies.ts";
-import type { Clock } from "../../base/clock.ts";
-import type { ToolCall } from "../../events/content.ts";
-import type { AgentPathEntry, EventBody, TurnError } from "../../events/event.ts";
-import type { TurnOptions } from "../../events/turn-options.ts";
-import type { Model } from "../../models/model.ts";
-import type { StoredSession } from "../../store/session-store.ts";
+} from "../../core/agent/dependencies.ts";
+import type { Model } from "../../core/models/model.ts";
+import type { StoredSession } from "../../ports/store/session-store.ts";
 import type { AgentNotice } from "../background/notifications.ts";
 import type { AgentBudget } from "../budgets/budgets.ts";
 import type { Emitter } from "../clients/emitter.ts";

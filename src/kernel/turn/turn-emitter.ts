@@ -1,5 +1,5 @@
 // How an agent emits its events within a turn.
-import type { AgentPathEntry, EventBody } from "../../events/event.ts";
+import type { AgentPathEntry, EventBody } from "../../api/values/event.ts";
 import type { Emitter, Persistence } from "../clients/emitter.ts";
 
 export type EmitInTurn = (body: EventBody, persistence?: Persistence) => Promise<void> | undefined;

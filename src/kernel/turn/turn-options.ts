@@ -1,5 +1,5 @@
 // The options of a turn, and those of every turn of a session.
-import type { ToolLimits, TurnOptions, TurnOptionsChange } from "../../events/turn-options.ts";
+import type { ToolLimits, TurnOptions, TurnOptionsChange } from "../../api/values/turn-options.ts";
 
 /** The options of a turn: its own, and those of every turn that it does not have. Instructions and limits add up. */
 export function joinTurnOptions(every: TurnOptions, own: TurnOptions): TurnOptions {

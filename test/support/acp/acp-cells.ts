@@ -1,10 +1,10 @@
 // What the golden transcripts of the Agent Client Protocol have to cover: its methods in each state, its updates, requests and
 // errors.
-import { errorNumbers } from "../../../src/dialects/acp/errors.ts";
-import { acpProtocol } from "../../../src/dialects/acp/protocol.ts";
-import { draftProtocol } from "../../../src/dialects/acp/v2/protocol.ts";
-import { updateSchemas as draftUpdateSchemas } from "../../../src/dialects/acp/v2/wire-updates.ts";
-import { notificationSchemas, updateSchemas } from "../../../src/dialects/acp/wire-updates.ts";
+import { errorNumbers } from "../../../src/frontends/acp/errors.ts";
+import { acpProtocol } from "../../../src/frontends/acp/protocol.ts";
+import { draftProtocol } from "../../../src/frontends/acp/v2/protocol.ts";
+import { updateSchemas as draftUpdateSchemas } from "../../../src/frontends/acp/v2/wire-updates.ts";
+import { notificationSchemas, updateSchemas } from "../../../src/frontends/acp/wire-updates.ts";
 
 /** Before a session is open, while none is prompted, and while a prompt is not answered. */
 const states = ["fresh", "idle", "turn"] as const;

@@ -4,11 +4,11 @@ import * as v from "valibot";
 import { acp } from "../../../scripts/protocol/acp.ts";
 import { acpDraft } from "../../../scripts/protocol/acp-draft.ts";
 import { isRecord } from "../../../src/base/json.ts";
-import { acpProtocol } from "../../../src/dialects/acp/protocol.ts";
-import { draftProtocol } from "../../../src/dialects/acp/v2/protocol.ts";
-import { updateSchemas as draftUpdateSchemas } from "../../../src/dialects/acp/v2/wire-updates.ts";
-import { errorDataSchema } from "../../../src/dialects/acp/wire.ts";
-import { notificationSchemas, updateSchemas } from "../../../src/dialects/acp/wire-updates.ts";
+import { acpProtocol } from "../../../src/frontends/acp/protocol.ts";
+import { draftProtocol } from "../../../src/frontends/acp/v2/protocol.ts";
+import { updateSchemas as draftUpdateSchemas } from "../../../src/frontends/acp/v2/wire-updates.ts";
+import { errorDataSchema } from "../../../src/frontends/acp/wire.ts";
+import { notificationSchemas, updateSchemas } from "../../../src/frontends/acp/wire-updates.ts";
 import { prepareSniffers } from "../transcripts/transcript-sniffer.ts";
 
 const text = v.string();

@@ -1,8 +1,8 @@
 // An editor in memory over a real server of many sessions, whose models are the test's.
 import { isRecord } from "../../../src/base/json.ts";
-import { acpDialect } from "../../../src/dialects/acp/dialect.ts";
-import type { HostDialect } from "../../../src/dialects/dialect.ts";
-import { createMemoryStore } from "../../../src/store/memory/memory-store.ts";
+import { acpDialect } from "../../../src/frontends/acp/dialect.ts";
+import type { HostDialect } from "../../../src/frontends/shared/dialect.ts";
+import { createMemoryStore } from "../../../src/ports/store/memory/memory-store.ts";
 import { createFakeClock } from "../host/campaign-clock.ts";
 import { createGatedProvider } from "../models/gated-provider.ts";
 import { createHostedServer, hostedPlace } from "../sessions/hosted-server.ts";

@@ -2,8 +2,8 @@
 import { randomUUID } from "node:crypto";
 import type { Registry, RegistryChannel, SessionPlace, WorkerPlace } from "../../../src/cluster/registry.ts";
 import { placedChannel, workChannel } from "../../../src/cluster/registry.ts";
+import type { Placement } from "../../../src/ports/store/session-store.ts";
 import { remoteVersion } from "../../../src/remote/remote-version.ts";
-import type { Placement } from "../../../src/store/session-store.ts";
 
 interface Request extends Placement {
 	worker: string | null;

@@ -1,6 +1,6 @@
 // Whether this machine can contain processes, for the tests and campaigns that try it for real.
 import { spawnSync } from "node:child_process";
-import { findBubblewrap } from "../../../src/processes/containment.ts";
+import { findBubblewrap } from "../../../src/ports/processes/containment.ts";
 
 export function hasBubblewrap(): boolean {
 	const program = findBubblewrap(process.env["PATH"]);

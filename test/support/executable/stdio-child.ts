@@ -1,6 +1,6 @@
 // A child process over the stdio transport that echoes lines. `FLOOD n` floods, `EXIT` ends it; its IPC channel
 // answers outside of the transport: a sign that its event loop turns.
-import { createStdioTransport, openLineOutput, openStdin, outboxLimit } from "../../../src/transports/stdio.ts";
+import { createStdioTransport, openLineOutput, openStdin, outboxLimit } from "../../../src/ports/transports/stdio.ts";
 
 const transport = createStdioTransport({ input: openStdin(), outbox: openLineOutput(outboxLimit) });
 let flooded = 0;

@@ -2,17 +2,17 @@
 import { systemClock } from "../../../src/base/clock.ts";
 import { randomIdentifiers } from "../../../src/base/ids.ts";
 import { silentLog } from "../../../src/base/log.ts";
-import { noCompatibility } from "../../../src/dialects/dialect.ts";
-import type { Files } from "../../../src/files/port.ts";
-import { tokenCheckSpan } from "../../../src/gateway/access/token-watch.ts";
-import type { Scope } from "../../../src/gateway/access/tokens.ts";
-import { startGateway } from "../../../src/gateway/gateway.ts";
-import type { Operations } from "../../../src/gateway/operations.ts";
-import { createQueueStore } from "../../../src/gateway/queue-store.ts";
-import type { Setup } from "../../../src/gateway/setup.ts";
-import type { Converse } from "../../../src/gateway/sockets/sockets.ts";
+import { tokenCheckSpan } from "../../../src/frontends/gateway/access/token-watch.ts";
+import type { Scope } from "../../../src/frontends/gateway/access/tokens.ts";
+import { startGateway } from "../../../src/frontends/gateway/gateway.ts";
+import type { Operations } from "../../../src/frontends/gateway/operations.ts";
+import { createQueueStore } from "../../../src/frontends/gateway/queue-store.ts";
+import type { Setup } from "../../../src/frontends/gateway/setup.ts";
+import type { Converse } from "../../../src/frontends/gateway/sockets/sockets.ts";
+import { serveVisitor } from "../../../src/frontends/serve/serve-visitor.ts";
+import { noCompatibility } from "../../../src/frontends/shared/dialect.ts";
 import { createSettingsDocuments } from "../../../src/kernel/hosting/settings-documents.ts";
-import { serveVisitor } from "../../../src/server/serve-visitor.ts";
+import type { Files } from "../../../src/ports/files/port.ts";
 import { createHost, type HostSettings } from "../sessions/session-host.ts";
 import { createMemoryFiles } from "../store/memory-files.ts";
 

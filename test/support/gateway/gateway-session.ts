@@ -1,16 +1,16 @@
 // A session as a client of the gateway reaches it: methods by POST, events by a stream. What the gateway does not offer fails.
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { onTestFinished } from "vitest";
+import type { AgentEvent, Cursor } from "../../../src/api/values/event.ts";
 import type { Clock } from "../../../src/base/clock.ts";
 import { createDeferred, type Deferred } from "../../../src/base/deferred.ts";
 import { KernelError, kernelErrorCodes } from "../../../src/base/errors.ts";
 import { isRecord } from "../../../src/base/json.ts";
 import { silentLog } from "../../../src/base/log.ts";
-import type { AgentEvent, Cursor } from "../../../src/events/event.ts";
-import { startGateway } from "../../../src/gateway/gateway.ts";
-import type { GatewayEvent } from "../../../src/gateway/gateway-event.ts";
-import { createQueueStore } from "../../../src/gateway/queue-store.ts";
-import { heartbeat, mergeSpan } from "../../../src/gateway/streams/event-stream.ts";
+import { startGateway } from "../../../src/frontends/gateway/gateway.ts";
+import type { GatewayEvent } from "../../../src/frontends/gateway/gateway-event.ts";
+import { createQueueStore } from "../../../src/frontends/gateway/queue-store.ts";
+import { heartbeat, mergeSpan } from "../../../src/frontends/gateway/streams/event-stream.ts";
 import type { Attachment, AttachOptions, SessionApi, SessionSnapshot, SessionsApi } from "../../../src/kernel/api.ts";
 import { offerSession } from "../host/remote-sessions.ts";
 import { createMemoryFiles } from "../store/memory-files.ts";

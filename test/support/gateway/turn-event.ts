@@ -1,5 +1,5 @@
 // Events as a session gives them to those who follow it.
-import type { AgentEvent, EventBody } from "../../../src/events/event.ts";
+import type { AgentEvent, EventBody } from "../../../src/api/values/event.ts";
 
 /** An event of a turn, of the session's own agent. */
 export const turnEvent = (body: EventBody, more: Partial<AgentEvent> = {}): AgentEvent => ({

@@ -1,5 +1,5 @@
 // What settings are refused with.
-import { ConfigurationError } from "../../../src/config/configuration-error.ts";
+import { ConfigurationError } from "../../../src/settings/config/configuration-error.ts";
 
 /** The error of work that is to end with one about settings; throws when it ends otherwise. */
 export async function configurationFailure(work: Promise<unknown>): Promise<ConfigurationError> {

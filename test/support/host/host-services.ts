@@ -1,8 +1,8 @@
 // What a kernel finds around it in tests: nobody's settings, no children, no network, nothing by chance.
 import { randomIdentifiers } from "../../../src/base/ids.ts";
 import { silentLog } from "../../../src/base/log.ts";
+import { findRipgrep } from "../../../src/core/tools/search/ripgrep.ts";
 import type { HostServices } from "../../../src/kernel/compose/host-services.ts";
-import { findRipgrep } from "../../../src/tools/search/ripgrep.ts";
 import { noProcesses, readPageHere } from "../sessions/session-doubles.ts";
 import { plainNetwork } from "./network.ts";
 import { noWorkers } from "./task-workers.ts";

@@ -4,9 +4,9 @@ import { connect, createServer, type Socket } from "node:net";
 import { type Duplex, duplexPair } from "node:stream";
 import { silentLog } from "../../../src/base/log.ts";
 import type { SessionApi, SessionHandle, SessionsApi } from "../../../src/kernel/api.ts";
+import { createStreamTransport } from "../../../src/ports/transports/stream.ts";
 import { serveKernel } from "../../../src/remote/kernel-server.ts";
 import { connectKernel, type RemoteKernel } from "../../../src/remote/remote-kernel.ts";
-import { createStreamTransport } from "../../../src/transports/stream.ts";
 
 const limits = { lineLimit: 10_000_000, outboxLimit: 262_144 };
 

@@ -1,7 +1,8 @@
 // Workers of background commands for tests: none at all, or the worker's own function in this process.
-import { ownProcess } from "../../../src/files/living-process.ts";
+
 import { runTaskWorker, type TaskWorkerOptions } from "../../../src/kernel/background/task-worker.ts";
 import type { HostServices } from "../../../src/kernel/compose/host-services.ts";
+import { ownProcess } from "../../../src/ports/files/living-process.ts";
 
 export const noWorkers = async (): Promise<never> => {
 	throw new Error("there are no workers here");

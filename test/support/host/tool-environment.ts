@@ -2,13 +2,13 @@
 import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import type { Todo, ToolReturn } from "../../../src/api/values/content.ts";
 import { systemClock } from "../../../src/base/clock.ts";
-import type { Todo, ToolReturn } from "../../../src/events/content.ts";
-import { createDiskFiles } from "../../../src/files/disk-files.ts";
-import { createSecretPaths } from "../../../src/files/secret-paths.ts";
-import { createProcesses } from "../../../src/processes/children.ts";
-import { findRipgrep } from "../../../src/tools/search/ripgrep.ts";
-import type { ApprovalNeed, Refusal, Tool, ToolEnvironment } from "../../../src/tools/tool.ts";
+import { findRipgrep } from "../../../src/core/tools/search/ripgrep.ts";
+import type { ApprovalNeed, Refusal, Tool, ToolEnvironment } from "../../../src/core/tools/tool.ts";
+import { createDiskFiles } from "../../../src/ports/files/disk-files.ts";
+import { createSecretPaths } from "../../../src/ports/files/secret-paths.ts";
+import { createProcesses } from "../../../src/ports/processes/children.ts";
 import { noAgents, nobodyToAsk, noMail, noMedia, noPlanMode, noTasks, noWeb } from "../sessions/session-doubles.ts";
 
 export interface ToolPlace {

@@ -1,6 +1,6 @@
 // A program that speaks the MCP protocol, within the test process: stands where a child process would.
 import { isRecord } from "../../../src/base/json.ts";
-import type { ChildStdio, Processes, RunOutcome, RunRequest } from "../../../src/processes/port.ts";
+import type { ChildStdio, Processes, RunOutcome, RunRequest } from "../../../src/ports/processes/port.ts";
 import { noProcesses } from "../sessions/session-doubles.ts";
 
 export interface ReceivedMessage {

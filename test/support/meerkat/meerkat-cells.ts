@@ -1,6 +1,6 @@
 // What the golden transcripts of Meerkat RPC have to cover: its methods, events, errors and requests, in both eras.
-import { errorNumbers } from "../../../src/dialects/meerkat/errors.ts";
-import { meerkatProtocol } from "../../../src/dialects/meerkat/protocol.ts";
+import { errorNumbers } from "../../../src/frontends/meerkat/errors.ts";
+import { meerkatProtocol } from "../../../src/frontends/meerkat/protocol.ts";
 
 /** What nothing leads to in a conversation alone, and what has the same number in both tables. */
 const unreachable: ReadonlySet<string> = new Set(["SESSION_NOT_RUNNING", "CAPABILITY_UNAVAILABLE", "INTERNAL_ERROR"]);

@@ -2,11 +2,11 @@
 import * as v from "valibot";
 import { meerkat } from "../../../scripts/protocol/meerkat.ts";
 import { isRecord } from "../../../src/base/json.ts";
-import { type Era, errorNumbers } from "../../../src/dialects/meerkat/errors.ts";
-import { meerkatProtocol } from "../../../src/dialects/meerkat/protocol.ts";
-import { contractEvents, eventEnvelopeSchema, seedEvents } from "../../../src/dialects/meerkat/wire/wire-events.ts";
-import { streamEndSchema } from "../../../src/dialects/meerkat/wire/wire-streams.ts";
-import { errorDataSchema } from "../../../src/dialects/meerkat/wire.ts";
+import { type Era, errorNumbers } from "../../../src/frontends/meerkat/errors.ts";
+import { meerkatProtocol } from "../../../src/frontends/meerkat/protocol.ts";
+import { contractEvents, eventEnvelopeSchema, seedEvents } from "../../../src/frontends/meerkat/wire/wire-events.ts";
+import { streamEndSchema } from "../../../src/frontends/meerkat/wire/wire-streams.ts";
+import { errorDataSchema } from "../../../src/frontends/meerkat/wire.ts";
 import { isOwnParse, prepareSniffers } from "../transcripts/transcript-sniffer.ts";
 
 const text = v.string();

@@ -1,7 +1,7 @@
 // A server of Meerkat RPC in memory whose model says given texts, and which remembers what the model was asked.
 import { dirname } from "node:path";
 import { isRecord } from "../../../src/base/json.ts";
-import type { SessionStore } from "../../../src/store/session-store.ts";
+import type { SessionStore } from "../../../src/ports/store/session-store.ts";
 import { createFakeClock } from "../host/campaign-clock.ts";
 import { createHostedServer, type HostedServerOptions } from "../sessions/hosted-server.ts";
 import { createMemoryFiles } from "../store/memory-files.ts";

@@ -1,6 +1,6 @@
 // A model that answers only what a test makes it answer, and that checks the messages of every request.
-import type { HistoryEntry } from "../../../src/events/conversation.ts";
-import { type Model, type ModelChunk, type ModelFailure, modelFailure } from "../../../src/models/model.ts";
+import type { HistoryEntry } from "../../../src/api/values/conversation.ts";
+import { type Model, type ModelChunk, type ModelFailure, modelFailure } from "../../../src/core/models/model.ts";
 
 /** One thing the model does next. `break` ends the stream without a last chunk. */
 export type ModelMove =

@@ -1,8 +1,9 @@
 // A provider of chat completions in memory: every model name has a gate of its own, which says what it answers.
+
+import type { HistoryEntry } from "../../../src/api/values/conversation.ts";
 import { isRecord } from "../../../src/base/json.ts";
-import type { HistoryEntry } from "../../../src/events/conversation.ts";
-import type { ModelChunk } from "../../../src/models/model.ts";
-import type { Fetch } from "../../../src/network/network-settings.ts";
+import type { ModelChunk } from "../../../src/core/models/model.ts";
+import type { Fetch } from "../../../src/ports/network/network-settings.ts";
 import { createGatedModel, type GatedModel } from "./campaign-model.ts";
 
 export interface GatedProvider {

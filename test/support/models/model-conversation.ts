@@ -1,9 +1,10 @@
 // Short forms of what models send and receive: parts of answers, messages, requests, and the scene that the recorded
 // streams of all providers play.
-import { createAssembly } from "../../../src/agent/assembly.ts";
-import type { ContentPart, TokenUsage, ToolCall } from "../../../src/events/content.ts";
-import type { HistoryEntry } from "../../../src/events/conversation.ts";
-import type { ModelChunk, ModelPart, ModelRequest, ToolCallFragment } from "../../../src/models/model.ts";
+
+import type { ContentPart, TokenUsage, ToolCall } from "../../../src/api/values/content.ts";
+import type { HistoryEntry } from "../../../src/api/values/conversation.ts";
+import { createAssembly } from "../../../src/core/agent/assembly.ts";
+import type { ModelChunk, ModelPart, ModelRequest, ToolCallFragment } from "../../../src/core/models/model.ts";
 
 export function text(value: string): ContentPart {
 	return { type: "text", text: value };

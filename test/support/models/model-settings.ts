@@ -1,7 +1,7 @@
 // Settings of a model for tests, and a clock whose deadlines pass when a test says so.
 import type { Clock } from "../../../src/base/clock.ts";
 import { silentLog } from "../../../src/base/log.ts";
-import type { ModelSettings } from "../../../src/models/model-settings.ts";
+import type { ModelSettings } from "../../../src/core/models/model-settings.ts";
 import { plainNetwork } from "../host/network.ts";
 
 export const plainModelSettings: ModelSettings = {

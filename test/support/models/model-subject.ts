@@ -1,9 +1,9 @@
 // The model of a provider, asked against a provider on loopback that every test has for itself.
 import { afterEach, beforeEach } from "vitest";
 import { isRecord } from "../../../src/base/json.ts";
-import type { Model, ModelChunk, ModelRequest } from "../../../src/models/model.ts";
-import type { ModelSettings } from "../../../src/models/model-settings.ts";
-import { createModel } from "../../../src/models/registry.ts";
+import type { Model, ModelChunk, ModelRequest } from "../../../src/core/models/model.ts";
+import type { ModelSettings } from "../../../src/core/models/model-settings.ts";
+import { createModel } from "../../../src/core/models/registry.ts";
 import { collectChunks, plainRequest } from "./model-conversation.ts";
 import { plainModelSettings } from "./model-settings.ts";
 import { type AnswerRequest, type ProviderServer, startProviderServer } from "./provider-server.ts";

@@ -1,6 +1,7 @@
 // A model that says what a test wrote down, stops at gates, and remembers what it was asked.
+
+import { type TokenUsage, textPart } from "../../../src/api/values/content.ts";
 import { createDeferred } from "../../../src/base/deferred.ts";
-import { type TokenUsage, textPart } from "../../../src/events/content.ts";
 import {
 	type Capability,
 	type Model,
@@ -8,7 +9,7 @@ import {
 	type ModelPart,
 	type ModelRequest,
 	modelFailure,
-} from "../../../src/models/model.ts";
+} from "../../../src/core/models/model.ts";
 import { toolCall } from "./model-conversation.ts";
 
 /** Holds a stream until opened; `reached` resolves when the stream has come to it. */

@@ -1,8 +1,8 @@
 // Scripts with the verdict that rules must have over each of them, as tables.
 import { describe, expect, it } from "vitest";
-import { type CommandPattern, parseCommandPattern } from "../../../src/permissions/shell/command-pattern.ts";
-import { judgeScript, type ScriptVerdict } from "../../../src/permissions/shell/judge-script.ts";
-import { readScript } from "../../../src/permissions/shell/read-script.ts";
+import { type CommandPattern, parseCommandPattern } from "../../../src/core/permissions/shell/command-pattern.ts";
+import { judgeScript, type ScriptVerdict } from "../../../src/core/permissions/shell/judge-script.ts";
+import { readScript } from "../../../src/core/permissions/shell/read-script.ts";
 
 export const place = { cwd: "/work", home: "/home/u" };
 

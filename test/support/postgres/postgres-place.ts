@@ -2,13 +2,13 @@
 import { randomBytes } from "node:crypto";
 import type { Clock } from "../../../src/base/clock.ts";
 import { systemClock } from "../../../src/base/clock.ts";
-import { createDatabase, type Database, type DatabaseOptions } from "../../../src/store/postgres/database.ts";
-import { parseDatabaseUrl } from "../../../src/store/postgres/database-address.ts";
+import { createDatabase, type Database, type DatabaseOptions } from "../../../src/ports/store/postgres/database.ts";
+import { parseDatabaseUrl } from "../../../src/ports/store/postgres/database-address.ts";
 import {
 	createPostgresStore,
 	type PostgresStore,
 	type PostgresStoreOptions,
-} from "../../../src/store/postgres/postgres-store.ts";
+} from "../../../src/ports/store/postgres/postgres-store.ts";
 import { createSteppingClock, type SteppingClock } from "../host/stepping-clock.ts";
 import { createMemoryLog } from "../store/store-directory.ts";
 

@@ -1,5 +1,5 @@
 // A client that attaches and reads: everything in order, or nothing until the test asks for it.
-import type { AgentEvent, EventType } from "../../../src/events/event.ts";
+import type { AgentEvent, EventType } from "../../../src/api/values/event.ts";
 import type { Attachment, AttachOptions, SessionApi } from "../../../src/kernel/api.ts";
 import { plainAttachment } from "../sessions/session-doubles.ts";
 

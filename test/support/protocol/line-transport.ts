@@ -2,7 +2,7 @@
 import { createDeferred } from "../../../src/base/deferred.ts";
 import type { Line } from "../../../src/base/lines.ts";
 import { wholeText } from "../../../src/base/long-text.ts";
-import type { LineTransport } from "../../../src/rpc/transport.ts";
+import type { LineTransport } from "../../../src/ports/rpc/transport.ts";
 
 export interface LineHarness {
 	readonly transport: LineTransport;

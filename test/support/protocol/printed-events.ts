@@ -1,7 +1,8 @@
 // Events for the printers of print mode: bodies in short, placed in a turn of the session's own agent or a subagent's.
+
+import { type ToolReturn, textPart } from "../../../src/api/values/content.ts";
+import { type AgentPathEntry, type EventBody, statusChanged } from "../../../src/api/values/event.ts";
 import type { Printer, Write } from "../../../src/cli/print/printer.ts";
-import { type ToolReturn, textPart } from "../../../src/events/content.ts";
-import { type AgentPathEntry, type EventBody, statusChanged } from "../../../src/events/event.ts";
 
 export const text = (words: string): EventBody => ({ type: "content.delta", part: textPart(words) });
 export const thought = (think: string): EventBody => ({

@@ -1,7 +1,7 @@
 // One sample or more of every event type, as the schemas have them after reading.
-import { toolError, toolSuccess } from "../../../src/events/content.ts";
-import { type EventBody, type EventBodyOf, type EventType, statusChanged } from "../../../src/events/event.ts";
-import type { Interaction } from "../../../src/events/interaction.ts";
+import { toolError, toolSuccess } from "../../../src/api/values/content.ts";
+import { type EventBody, type EventBodyOf, type EventType, statusChanged } from "../../../src/api/values/event.ts";
+import type { Interaction } from "../../../src/api/values/interaction.ts";
 
 export const sampleInteractions: readonly Interaction[] = [
 	{

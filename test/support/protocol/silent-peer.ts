@@ -1,5 +1,5 @@
 // The other side of a connection, which takes everything and answers nothing.
-import type { Peer } from "../../../src/rpc/connection.ts";
+import type { Peer } from "../../../src/ports/rpc/connection.ts";
 
 export const silentPeer: Peer = {
 	notify() {},

@@ -1,15 +1,16 @@
 // A whole server in memory for campaigns: session, connection, clock and model, with nothing outside the process.
+
+import type { ContextRow } from "../../../src/api/values/conversation.ts";
 import { KernelError } from "../../../src/base/errors.ts";
 import { silentLog } from "../../../src/base/log.ts";
-import { noCompatibility } from "../../../src/dialects/dialect.ts";
-import type { ContextRow } from "../../../src/events/conversation.ts";
+import type { Tool } from "../../../src/core/tools/tool.ts";
+import { type Serving, serve } from "../../../src/frontends/serve/serve.ts";
+import { noCompatibility } from "../../../src/frontends/shared/dialect.ts";
 import type { InteractionDeadlines } from "../../../src/kernel/interactions/interaction-table.ts";
 import { Session } from "../../../src/kernel/session/session.ts";
-import { type Serving, serve } from "../../../src/server/serve.ts";
-import { createMemoryStore } from "../../../src/store/memory/memory-store.ts";
-import type { SessionStore, StoredAgent, StoredSession } from "../../../src/store/session-store.ts";
-import type { Tool } from "../../../src/tools/tool.ts";
-import { createMemoryTransport, type MemoryClient } from "../../../src/transports/memory.ts";
+import { createMemoryStore } from "../../../src/ports/store/memory/memory-store.ts";
+import type { SessionStore, StoredAgent, StoredSession } from "../../../src/ports/store/session-store.ts";
+import { createMemoryTransport, type MemoryClient } from "../../../src/ports/transports/memory.ts";
 import { createFakeClock, type FakeClock } from "../host/campaign-clock.ts";
 import { createGatedModel, type GatedModel } from "../models/campaign-model.ts";
 import { createMemoryFiles, type MemoryFiles } from "../store/memory-files.ts";

@@ -2,18 +2,18 @@
 // ones that talk: questions, plan mode and subagents.
 import path from "node:path";
 import * as v from "valibot";
+import { type ToolReturn, toolSuccess } from "../../../src/api/values/content.ts";
 import type { Clock } from "../../../src/base/clock.ts";
 import { sleep, systemClock } from "../../../src/base/clock.ts";
 import { isRecord } from "../../../src/base/json.ts";
-import { type ToolReturn, toolSuccess } from "../../../src/events/content.ts";
-import type { Files } from "../../../src/files/port.ts";
+import { createAgent } from "../../../src/core/tools/agent.ts";
+import { createAskUserQuestion } from "../../../src/core/tools/ask-user-question.ts";
+import { createEnterPlanMode, createExitPlanMode } from "../../../src/core/tools/plan-mode.ts";
+import { findRipgrep } from "../../../src/core/tools/search/ripgrep.ts";
+import type { OpenedCall, Tool, ToolEnvironment } from "../../../src/core/tools/tool.ts";
+import { defineTool, readOnly } from "../../../src/core/tools/tool-definition.ts";
 import type { SessionOperations } from "../../../src/kernel/session/operations.ts";
-import { createAgent } from "../../../src/tools/agent.ts";
-import { createAskUserQuestion } from "../../../src/tools/ask-user-question.ts";
-import { createEnterPlanMode, createExitPlanMode } from "../../../src/tools/plan-mode.ts";
-import { findRipgrep } from "../../../src/tools/search/ripgrep.ts";
-import type { OpenedCall, Tool, ToolEnvironment } from "../../../src/tools/tool.ts";
-import { defineTool, readOnly } from "../../../src/tools/tool-definition.ts";
+import type { Files } from "../../../src/ports/files/port.ts";
 import { noProcesses, noSecrets, noWeb } from "./session-doubles.ts";
 
 /** An effect that began. */

@@ -1,9 +1,9 @@
 // A session with a task that has ended, and what must hold of its notification after a crash at any write.
 import { expect } from "vitest";
 import { silentLog } from "../../../src/base/log.ts";
-import type { Files } from "../../../src/files/port.ts";
-import { createDiskStore } from "../../../src/store/disk/disk-store.ts";
-import { newRuntime } from "../../../src/store/stored-tasks.ts";
+import type { Files } from "../../../src/ports/files/port.ts";
+import { createDiskStore } from "../../../src/ports/store/disk/disk-store.ts";
+import { newRuntime } from "../../../src/ports/store/stored-tasks.ts";
 import { createSteppingClock } from "../host/stepping-clock.ts";
 import { createScriptedModel, done, say } from "../models/scripted-model.ts";
 import { createFailingFiles } from "../store/failing-files.ts";

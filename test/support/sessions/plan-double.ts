@@ -1,5 +1,10 @@
 // Plan mode and questions as tools see them, with a person who answers what a test says.
-import type { PlanOperations, Question, QuestionOperations, QuestionOutcome } from "../../../src/tools/operations.ts";
+import type {
+	PlanOperations,
+	Question,
+	QuestionOperations,
+	QuestionOutcome,
+} from "../../../src/core/tools/operations.ts";
 
 export interface PlanDouble {
 	readonly plan: PlanOperations;

@@ -1,16 +1,8 @@
 // Parts of a session and of its tools that do nothing: no hooks, no plan mode, no subagents, nobody to ask.
 import * as v from "valibot";
-import { toConfiguration } from "../../../src/config/configuration.ts";
-import { configurationFileSchema } from "../../../src/config/schema.ts";
-import { toolError } from "../../../src/events/content.ts";
-import type { SecretPaths } from "../../../src/files/secret-paths.ts";
-import type { AttachOptions } from "../../../src/kernel/api.ts";
-import type { ChosenModel } from "../../../src/kernel/session/session-model.ts";
-import type { SessionParts } from "../../../src/kernel/session/session-parts.ts";
-import type { Model } from "../../../src/models/model.ts";
-import { createRuleJudge } from "../../../src/permissions/rules/rule-judge.ts";
-import type { Processes } from "../../../src/processes/port.ts";
-import type { StoredSession } from "../../../src/store/session-store.ts";
+import { toolError } from "../../../src/api/values/content.ts";
+import type { Model } from "../../../src/core/models/model.ts";
+import { createRuleJudge } from "../../../src/core/permissions/rules/rule-judge.ts";
 import type {
 	AgentOperations,
 	MailOperations,
@@ -18,10 +10,18 @@ import type {
 	PlanOperations,
 	QuestionOperations,
 	TaskOperations,
-} from "../../../src/tools/operations.ts";
-import type { WebAccess, WebService } from "../../../src/tools/tool.ts";
-import type { ReadPage } from "../../../src/tools/web/page-reader.ts";
-import { readPageText } from "../../../src/tools/web/web-page.ts";
+} from "../../../src/core/tools/operations.ts";
+import type { WebAccess, WebService } from "../../../src/core/tools/tool.ts";
+import type { ReadPage } from "../../../src/core/tools/web/page-reader.ts";
+import { readPageText } from "../../../src/core/tools/web/web-page.ts";
+import type { AttachOptions } from "../../../src/kernel/api.ts";
+import type { ChosenModel } from "../../../src/kernel/session/session-model.ts";
+import type { SessionParts } from "../../../src/kernel/session/session-parts.ts";
+import type { SecretPaths } from "../../../src/ports/files/secret-paths.ts";
+import type { Processes } from "../../../src/ports/processes/port.ts";
+import type { StoredSession } from "../../../src/ports/store/session-store.ts";
+import { toConfiguration } from "../../../src/settings/config/configuration.ts";
+import { configurationFileSchema } from "../../../src/settings/config/schema.ts";
 import { plainNetwork } from "../host/network.ts";
 import { noWorkers } from "../host/task-workers.ts";
 import { createMemoryFiles } from "../store/memory-files.ts";

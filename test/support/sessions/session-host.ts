@@ -1,14 +1,14 @@
 // A host of many sessions over doubles, whose models answer with the text of the prompt.
 import { randomIdentifiers } from "../../../src/base/ids.ts";
 import { type Log, silentLog } from "../../../src/base/log.ts";
-import { readConfiguration } from "../../../src/config/configuration-reader.ts";
 import type { SessionHandle } from "../../../src/kernel/api.ts";
 import { plainSessionOptions, type SessionOptions } from "../../../src/kernel/compose/session-options.ts";
 import { Kernel } from "../../../src/kernel/hosting/kernel.ts";
 import { SessionHost } from "../../../src/kernel/hosting/session-host.ts";
-import type { Processes } from "../../../src/processes/port.ts";
-import { createMemoryStore } from "../../../src/store/memory/memory-store.ts";
-import type { SessionStore } from "../../../src/store/session-store.ts";
+import type { Processes } from "../../../src/ports/processes/port.ts";
+import { createMemoryStore } from "../../../src/ports/store/memory/memory-store.ts";
+import type { SessionStore } from "../../../src/ports/store/session-store.ts";
+import { readConfiguration } from "../../../src/settings/config/configuration-reader.ts";
 import { createFakeClock } from "../host/campaign-clock.ts";
 import { createHostServices } from "../host/host-services.ts";
 import { createMemoryFiles } from "../store/memory-files.ts";

@@ -1,12 +1,13 @@
 // A session over doubles: scripted model, fake clock, a store in memory.
+
+import type { AgentEvent, EventBody, EventType } from "../../../src/api/values/event.ts";
 import { silentLog } from "../../../src/base/log.ts";
-import type { AgentEvent, EventBody, EventType } from "../../../src/events/event.ts";
+import type { Model } from "../../../src/core/models/model.ts";
+import type { Tool } from "../../../src/core/tools/tool.ts";
 import type { Attachment, AttachOptions } from "../../../src/kernel/api.ts";
 import type { InteractionDeadlines } from "../../../src/kernel/interactions/interaction-table.ts";
 import { Session } from "../../../src/kernel/session/session.ts";
 import type { SessionParts } from "../../../src/kernel/session/session-parts.ts";
-import type { Model } from "../../../src/models/model.ts";
-import type { Tool } from "../../../src/tools/tool.ts";
 import { createFakeClock, type FakeClock } from "../host/campaign-clock.ts";
 import { createSessionDouble, type SessionDouble } from "../store/failing-session.ts";
 import { chosenModel, createQuietParts, plainAttachment } from "./session-doubles.ts";

@@ -1,16 +1,17 @@
 // One turn without a kernel: everything the loop is given is a double, and one list keeps the order of what it does.
-import { Context } from "../../../src/agent/context.ts";
-import type { ApprovalOutcome, TurnDependencies } from "../../../src/agent/dependencies.ts";
-import { runTurn } from "../../../src/agent/turn.ts";
+
+import type { ToolCall, ToolReturn, UserInput } from "../../../src/api/values/content.ts";
+import { toolSuccess } from "../../../src/api/values/content.ts";
+import type { ContextChange, ContextRow } from "../../../src/api/values/conversation.ts";
+import type { EventBody } from "../../../src/api/values/event.ts";
 import { systemClock } from "../../../src/base/clock.ts";
-import type { ToolCall, ToolReturn, UserInput } from "../../../src/events/content.ts";
-import { toolSuccess } from "../../../src/events/content.ts";
-import type { ContextChange, ContextRow } from "../../../src/events/conversation.ts";
-import type { EventBody } from "../../../src/events/event.ts";
-import { allowed } from "../../../src/hooks/hook.ts";
+import { Context } from "../../../src/core/agent/context.ts";
+import type { ApprovalOutcome, TurnDependencies } from "../../../src/core/agent/dependencies.ts";
+import { runTurn } from "../../../src/core/agent/turn.ts";
+import { allowed } from "../../../src/core/hooks/hook.ts";
+import type { Model } from "../../../src/core/models/model.ts";
+import type { ApprovalNeed, OpenedCall, Refusal, Tool, ToolProgress } from "../../../src/core/tools/tool.ts";
 import { createSteerQueue } from "../../../src/kernel/turn/steers.ts";
-import type { Model } from "../../../src/models/model.ts";
-import type { ApprovalNeed, OpenedCall, Refusal, Tool, ToolProgress } from "../../../src/tools/tool.ts";
 
 export interface TurnSubject {
 	readonly events: EventBody[];

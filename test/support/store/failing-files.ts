@@ -1,8 +1,8 @@
 // A file port that counts effects and goes wrong at a chosen one: fails with a system error, or stops for good as a
 // killed process does. Reads are not effects.
 import { dirname, join } from "node:path";
-import type { AppendFile, Files } from "../../../src/files/port.ts";
-import { temporaryName } from "../../../src/files/temporaries.ts";
+import type { AppendFile, Files } from "../../../src/ports/files/port.ts";
+import { temporaryName } from "../../../src/ports/files/temporaries.ts";
 
 export type EffectKind =
 	| "make-directory"

@@ -1,8 +1,8 @@
 // A stored session in memory whose writes can be held and made to fail, and are noted in order.
 import type { Deferred } from "../../../src/base/deferred.ts";
 import { KernelError } from "../../../src/base/errors.ts";
-import { createMemoryStore } from "../../../src/store/memory/memory-store.ts";
-import type { StoredSession } from "../../../src/store/session-store.ts";
+import { createMemoryStore } from "../../../src/ports/store/memory/memory-store.ts";
+import type { StoredSession } from "../../../src/ports/store/session-store.ts";
 
 export interface SessionDouble {
 	readonly stored: StoredSession;

@@ -1,7 +1,7 @@
 // The file port in memory, with what a crash leaves: a copy as a killed process leaves it, and one as a power loss does,
 // where only what was synced is certain.
 import path from "node:path";
-import type { FileStatus, Files, ReplaceOptions } from "../../../src/files/port.ts";
+import type { FileStatus, Files, ReplaceOptions } from "../../../src/ports/files/port.ts";
 
 interface FileNode {
 	readonly kind: "file";

@@ -3,10 +3,10 @@ import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import type { Log, LogFields } from "../../../src/base/log.ts";
-import { createDiskFiles } from "../../../src/files/disk-files.ts";
-import type { AppendFile, Files } from "../../../src/files/port.ts";
-import { createDiskStore, type DiskStoreOptions } from "../../../src/store/disk/disk-store.ts";
-import type { SessionStore } from "../../../src/store/session-store.ts";
+import { createDiskFiles } from "../../../src/ports/files/disk-files.ts";
+import type { AppendFile, Files } from "../../../src/ports/files/port.ts";
+import { createDiskStore, type DiskStoreOptions } from "../../../src/ports/store/disk/disk-store.ts";
+import type { SessionStore } from "../../../src/ports/store/session-store.ts";
 import { createSteppingClock, type SteppingClock } from "../host/stepping-clock.ts";
 
 export interface LoggedLine {

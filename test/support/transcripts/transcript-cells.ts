@@ -1,10 +1,11 @@
 // What the golden transcripts have to cover, taken from the tables of the product where it has them and from the
 // proofs, written from the protocol text, where it does not. The gate compares it with the `covers:` marks.
-import { errorNumbers as kimiErrors } from "../../../src/dialects/kimi/errors.ts";
-import { olderEvents } from "../../../src/dialects/kimi/protocol.ts";
-import { errorNumbers as legacyErrors } from "../../../src/dialects/legacy/errors.ts";
-import { legacyProtocol } from "../../../src/dialects/legacy/protocol.ts";
-import { messageDeclarations } from "../../../src/messages/message.ts";
+
+import { messageDeclarations } from "../../../src/formats/message.ts";
+import { errorNumbers as kimiErrors } from "../../../src/frontends/kimi/errors.ts";
+import { olderEvents } from "../../../src/frontends/kimi/protocol.ts";
+import { errorNumbers as legacyErrors } from "../../../src/frontends/legacy/errors.ts";
+import { legacyProtocol } from "../../../src/frontends/legacy/protocol.ts";
 import { acpCells, acpDraftCells } from "../acp/acp-cells.ts";
 import { meerkatCells } from "../meerkat/meerkat-cells.ts";
 import { proofs } from "./evidence/rules.ts";

@@ -1,7 +1,7 @@
 // A scripted model that stops where its script says `# gate`, until the conversation says `open gate`.
 import { createDeferred, type Deferred } from "../../../src/base/deferred.ts";
-import type { Model, ModelChunk } from "../../../src/models/model.ts";
-import { streamEchoScript } from "../../../src/models/scripted/echo-stream.ts";
+import type { Model, ModelChunk } from "../../../src/core/models/model.ts";
+import { streamEchoScript } from "../../../src/core/models/scripted/echo-stream.ts";
 
 export interface GatedModel {
 	readonly model: Model;

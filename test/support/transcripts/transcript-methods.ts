@@ -1,12 +1,12 @@
 // The methods of the dialects, read off the tables they serve a connection with.
 import { silentLog } from "../../../src/base/log.ts";
-import { acpDialect } from "../../../src/dialects/acp/dialect.ts";
-import { onlyDraftDialect } from "../../../src/dialects/acp/v2/dialect.ts";
-import type { Dialect } from "../../../src/dialects/dialect.ts";
-import { kimiDialect } from "../../../src/dialects/kimi/dialect.ts";
-import { legacyDialect } from "../../../src/dialects/legacy/dialect.ts";
-import { meerkatDialect } from "../../../src/dialects/meerkat/dialect.ts";
-import { createMemoryStore } from "../../../src/store/memory/memory-store.ts";
+import { acpDialect } from "../../../src/frontends/acp/dialect.ts";
+import { onlyDraftDialect } from "../../../src/frontends/acp/v2/dialect.ts";
+import { kimiDialect } from "../../../src/frontends/kimi/dialect.ts";
+import { legacyDialect } from "../../../src/frontends/legacy/dialect.ts";
+import { meerkatDialect } from "../../../src/frontends/meerkat/dialect.ts";
+import type { Dialect } from "../../../src/frontends/shared/dialect.ts";
+import { createMemoryStore } from "../../../src/ports/store/memory/memory-store.ts";
 import { silentPeer } from "../protocol/silent-peer.ts";
 import { parseTranscript } from "./transcript-format.ts";
 import { openSession } from "./transcript-memory.ts";

@@ -1,6 +1,6 @@
 // The course of a transcript: what was going on when each line was sent or delivered.
 import { isRecord } from "../../../../src/base/json.ts";
-import type { Era } from "../../../../src/dialects/meerkat/errors.ts";
+import type { Era } from "../../../../src/frontends/meerkat/errors.ts";
 import type { Transcript } from "../transcript-format.ts";
 import { linesOf } from "./search.ts";
 

@@ -1,6 +1,6 @@
 // What makes a mark of a transcript true, for every kind of mark: a proof for each cell of some, and a rule over the
 // course of the conversation for the others.
-import { errorNumbers as meerkatErrors } from "../../../../src/dialects/meerkat/errors.ts";
+import { errorNumbers as meerkatErrors } from "../../../../src/frontends/meerkat/errors.ts";
 import type { Cover, Transcript } from "../transcript-format.ts";
 import { acpCalls, acpUpdates } from "./acp-course.ts";
 import { acpOutcomeProofs } from "./acp-outcomes.ts";

@@ -1,0 +1,147 @@
+// Which model failures are retried, the backoff before each retry, and what clients and callers learn about them.
+
+import type { TurnError } from "../../api/values/event.ts";
+import { type Clock, sleep } from "../../base/clock.ts";
+import { sentences } from "../../base/sentence.ts";
+import { createFailure, type ModelFailure } from "../models/model.ts";
+
+/** Gateways report with 520 to 524 that a provider does not answer, some providers with 529 that they are overloaded. */
+const retryableStatus: ReadonlySet<number> = new Set([
+	...[408, 429, 500, 502, 503, 504],
+	...[520, 521, 522, 523, 524, 529],
+]);
+
+/** Milliseconds of the longest wait that a provider may request; for longer ones the call fails at once. */
+const longestWait = 60_000;
+
+/** The class that `StepRetry` and `StopFailure` give a failure (agent-kernel §5.5, §10.1). */
+export function errorClass({ kind, statusCode }: ModelFailure): string {
+	switch (kind) {
+		case "connection":
+			return "APIConnectionError";
+		case "timeout":
+			return "APITimeoutError";
+		case "empty":
+			return "APIEmptyResponseError";
+		case "status":
+		case "overflow":
+		case "login":
+			return "APIStatusError";
+		case "provider":
+			return statusCode === null ? "ChatProviderError" : "APIStatusError";
+		case "defect":
+			return "InternalError";
+	}
+}
+
+/** The class of the failure in `StepRetry`; null when a retry makes no sense. */
+export function retryableErrorType(failure: ModelFailure): string | null {
+	return isRetryable(failure) ? errorClass(failure) : null;
+}
+
+function isRetryable({ kind, statusCode }: ModelFailure): boolean {
+	switch (kind) {
+		case "connection":
+		case "timeout":
+		case "empty":
+			return true;
+		case "status":
+			return retryableStatus.has(statusCode ?? 0);
+		case "overflow":
+		case "provider":
+		case "login":
+		case "defect":
+			return false;
+	}
+}
+
+/** Seconds before attempt `failed + 1`: doubling from 0.3 with up to 0.5 of jitter, 5 at most. */
+export function retryDelay(failed: number, random: () => number): number {
+	return Math.min(0.3 * 2 ** (failed - 1) + random() * 0.5, 5);
+}
+
+export interface RetrySettings {
+	readonly limits: { readonly maxAttempts: number };
+	readonly clock: Clock;
+	/** Uniform in [0, 1). */
+	readonly random: () => number;
+}
+
+/** A retry that is about to be waited for. */
+export interface ComingRetry {
+	/** The number of the attempt; the first of all is 1. */
+	readonly attempt: number;
+	/** Seconds. */
+	readonly wait: number;
+	readonly errorType: string;
+	readonly statusCode: number | null;
+}
+
+interface FailedAttempt {
+	readonly kind: "failed";
+	readonly failure: ModelFailure;
+}
+
+/**
+ * Retries until an attempt succeeds, fails permanently, was the last, or the provider requests a wait that is too long.
+ * `announce` is called before each wait.
+ */
+export async function withRetries<T extends { readonly kind: string }>(
+	attempt: () => Promise<T | FailedAttempt>,
+	{ limits, clock, random }: RetrySettings,
+	announce: (retry: ComingRetry) => Promise<void> | undefined,
+	signal: AbortSignal,
+): Promise<T | FailedAttempt | { readonly kind: "cancelled" }> {
+	for (let count = 1; ; count += 1) {
+		const outcome = await attempt();
+		if (!("failure" in outcome)) return outcome;
+		const { failure } = outcome;
+		const errorType = retryableErrorType(failure);
+		if (errorType === null) return outcome;
+		const asked = failure.retryAfter;
+		if (asked !== null && asked > longestWait) return { kind: "failed", failure: withTime(failure, asked, clock) };
+		if (count >= limits.maxAttempts) return outcome;
+		const wait = asked === null ? retryDelay(count, random) : asked / 1000;
+		await announce({ attempt: count + 1, wait, errorType, statusCode: failure.statusCode });
+		await sleep(clock, wait * 1000, signal);
+		if (signal.aborted) return { kind: "cancelled" };
+	}
+}
+
+/** Adds to the message when a retry makes sense. */
+function withTime(failure: ModelFailure, wait: number, clock: Clock): ModelFailure {
+	const latest = 8.64e15;
+	const time = new Date(Math.min(clock.now() + wait, latest)).toISOString().replace(/\.\d+Z$/, "Z");
+	const seconds = Math.ceil(wait / 1000);
+	const duration = seconds < 120 ? `${seconds} s` : `${Math.ceil(seconds / 60)} min`;
+	const advice = `The provider asks to wait ${duration}: try again after ${time}.`;
+	return { ...failure, message: sentences(failure.message, advice) };
+}
+
+export function toTurnError(failure: ModelFailure): TurnError {
+	if (failure.kind === "defect") {
+		return { code: "internal", message: "Internal error; the log has the details.", data: null };
+	}
+	if (failure.kind === "login") return { code: "login-expired", message: failure.message, data: null };
+	const refused = failure.isRefused === true ? { isRefused: true as const } : {};
+	const error = { code: "provider-failed", message: failure.message, data: null, ...refused } as const;
+	return retryableErrorType(failure) === null ? error : { ...error, retryable: true };
+}
+
+/** A step that failed: the error that ends its turn, and the class of that error. */
+export interface StepFailure {
+	readonly kind: "failed";
+	readonly error: TurnError;
+	readonly errorType: string;
+}
+
+export function toStepFailure(failure: ModelFailure): StepFailure {
+	return { kind: "failed", error: toTurnError(failure), errorType: errorClass(failure) };
+}
+
+/** The failure of a step that exceeds a budget. */
+export function beyondStepBudget(error: TurnError): StepFailure {
+	return { kind: "failed", error, errorType: "BudgetExhausted" };
+}
+
+export const emptyAnswer = createFailure("empty", "The model sent an empty answer.");

@@ -1,0 +1,39 @@
+// A model request whose answer only the program reads: nothing of it is emitted while it streams, and it has no tools.
+import type { ContentPart, TokenUsage } from "../../api/values/content.ts";
+import type { HistoryEntry } from "../../api/values/conversation.ts";
+import type { Sampling } from "../../api/values/turn-options.ts";
+import { createFailure, type Model, type ModelFailure } from "../models/model.ts";
+import { createAssembly } from "./assembly.ts";
+import { emptyAnswer } from "./retries.ts";
+
+export interface SilentRequest {
+	readonly systemPrompt: string;
+	readonly messages: readonly HistoryEntry[];
+	readonly cacheKey: string;
+	readonly knownTokens?: number;
+	readonly sampling?: Sampling;
+}
+
+export type SilentAnswer =
+	| { readonly kind: "answered"; readonly content: readonly ContentPart[]; readonly usage: TokenUsage | null }
+	| { readonly kind: "failed"; readonly failure: ModelFailure }
+	| { readonly kind: "cancelled" };
+
+const brokenOff = createFailure("connection", "The model's answer broke off.");
+
+/** Makes the request once; returns the answer without its reasoning. An empty answer is a failure. */
+export async function askSilently(model: Model, request: SilentRequest, signal: AbortSignal): Promise<SilentAnswer> {
+	const assembly = createAssembly();
+	for await (const chunk of model.stream({ ...request, tools: [] }, signal)) {
+		if (signal.aborted) break;
+		if (chunk.type === "failed") return { kind: "failed", failure: chunk.failure };
+		if (chunk.type === "parts") for (const part of chunk.parts) assembly.push(part);
+		else {
+			assembly.end();
+			const content = assembly.content().filter((part) => part.type !== "think");
+			if (assembly.isEmpty() || content.length === 0) return { kind: "failed", failure: emptyAnswer };
+			return { kind: "answered", content, usage: chunk.usage };
+		}
+	}
+	return signal.aborted ? { kind: "cancelled" } : { kind: "failed", failure: brokenOff };
+}

@@ -1,0 +1,183 @@
+// One step of a turn: the model call with its retries, the tools it calls, and the rows it adds to the context.
+import { inputTokens, joinTexts, type TokenUsage, toParts } from "../../api/values/content.ts";
+import type { ContextRow } from "../../api/values/conversation.ts";
+import { type StatusFields, statusChanged } from "../../api/values/event.ts";
+import type { Model, ModelFailure } from "../models/model.ts";
+import { missingCapability } from "./capabilities.ts";
+import { messageRow } from "./context.ts";
+import type { TurnDependencies } from "./dependencies.ts";
+import { callModel, type LostAnswer, type ModelCallOutcome } from "./model-call.ts";
+import type { RepetitionGuard } from "./repetition.ts";
+import { requestBasis, requestMessages } from "./request-basis.ts";
+import { type StepFailure, toStepFailure, withRetries } from "./retries.ts";
+import type { SettledCall } from "./tool-call.ts";
+import { brokenOffCall, toToolMessage } from "./tool-results.ts";
+
+export type StepOutcome =
+	| {
+			readonly kind: "done";
+			/** Whether the model still has to see the results of its tools. */
+			readonly wantsMore: boolean;
+			/** Whether a person's refusal ends the turn. */
+			readonly isRefused: boolean;
+	  }
+	| StepFailure
+	/** The request exceeds the model's context window. */
+	| { readonly kind: "overflow"; readonly failure: ModelFailure }
+	| { readonly kind: "cancelled" };
+
+/** Runs step `n`, once its `step.started` was emitted and its checkpoint created. */
+export async function runStep(
+	n: number,
+	model: Model,
+	dependencies: TurnDependencies,
+	repetition: RepetitionGuard,
+	signal: AbortSignal,
+): Promise<StepOutcome> {
+	const { context, runHooks, sampling } = dependencies;
+	if (runHooks !== undefined) {
+		await runHooks.request({
+			messageCount: context.messages.length,
+			maxTokens: sampling?.maxTokens ?? null,
+			temperature: sampling?.temperature ?? null,
+		});
+		if (signal.aborted) return { kind: "cancelled" };
+	}
+	const answer = await callWithRetries(n, model, dependencies, repetition, signal);
+	if (answer.kind === "cancelled") return answer;
+	if (answer.kind === "failed") {
+		const { failure } = answer;
+		return failure.kind === "overflow" ? { kind: "overflow", failure } : toStepFailure(failure);
+	}
+
+	const { assembly, calls, usage, messageId } = answer;
+	// Running tools may switch it at any moment: what counts is what was emitted.
+	const reportedPlanMode = dependencies.planMode();
+	try {
+		const counted = usage === null ? null : context.append([{ type: "usage", tokenCount: inputTokens(usage) }]);
+		await Promise.all([counted, dependencies.emit(answerStatus(model, usage, messageId, reportedPlanMode))]);
+		if (runHooks !== undefined)
+			await runHooks.answer({ text: joinTexts(assembly.content(), ""), calls: assembly.toolCalls(), usage });
+	} catch (thrown) {
+		await calls.abandon();
+		throw thrown;
+	}
+	if (signal.aborted) {
+		await calls.abandon();
+		return { kind: "cancelled" };
+	}
+	const settled = await settleAll(calls.results(), calls.abandon);
+	const results = settled.filter((call) => call !== null);
+	if (signal.aborted || results.length < settled.length) return { kind: "cancelled" };
+	const planMode = dependencies.planMode();
+	if (planMode !== reportedPlanMode) await dependencies.emit(statusChanged({ plan_mode: planMode }));
+
+	const media = results.flatMap(({ result }) => toParts(result.output));
+	const error = missingCapability(model, media);
+	if (error !== null) return { kind: "failed", error, errorType: "LLMNotSupported" };
+
+	const toolCalls = assembly.toolCalls();
+	const message = { role: "assistant", content: assembly.content() } as const;
+	const rows: ContextRow[] = [messageRow(toolCalls.length === 0 ? message : { ...message, toolCalls })];
+	if (usage !== null) rows.push({ type: "usage", tokenCount: inputTokens(usage) + usage.output });
+	toolCalls.forEach((call, index) => {
+		const result = results[index]?.result;
+		if (result !== undefined) rows.push(messageRow(toToolMessage(call.id, result)));
+	});
+	await context.appendWithNext(rows);
+	await dependencies.commit();
+	if (runHooks !== undefined) await runHooks.stepEnded();
+	const isRefused = !dependencies.isSubagent && isStoppedByRejection(results);
+	return { kind: "done", wantsMore: toolCalls.length > 0 && !isRefused, isRefused };
+}
+
+/** A failure to persist or emit one result aborts the other calls before it is thrown. */
+async function settleAll(
+	results: Promise<readonly (SettledCall | null)[]>,
+	abandon: () => Promise<void>,
+): Promise<readonly (SettledCall | null)[]> {
+	try {
+		return await results;
+	} catch (thrown) {
+		await abandon();
+		throw thrown;
+	}
+}
+
+/** A refusal without feedback stops the turn, unless another one of the step has feedback. */
+function isStoppedByRejection(results: readonly SettledCall[]): boolean {
+	const rejections = results.map(({ rejection }) => rejection);
+	return rejections.includes("plain") && !rejections.includes("with-feedback");
+}
+
+type FailedCall = Extract<ModelCallOutcome, { kind: "failed" }>;
+
+async function callWithRetries(
+	n: number,
+	model: Model,
+	dependencies: TurnDependencies,
+	repetition: RepetitionGuard,
+	signal: AbortSignal,
+): Promise<Exclude<ModelCallOutcome, FailedCall> | Pick<FailedCall, "kind" | "failure">> {
+	const { context, limits, emit } = dependencies;
+	const tools = await dependencies.tools.specifications();
+	const attempt = async (): Promise<ModelCallOutcome> => {
+		const request = {
+			...requestBasis(dependencies),
+			tools,
+			messages: requestMessages(dependencies),
+			...(context.tokenCount > 0 ? { knownTokens: context.tokenCount } : {}),
+		};
+		const outcome = await callModel(model, request, dependencies, repetition, signal);
+		// Stored together with the event that makes the answer void, or that ends the step.
+		if (outcome.kind === "failed" && outcome.lost.acted.length > 0)
+			await context.appendWithNext(toLostRows(outcome.lost, model));
+		return outcome;
+	};
+	return await withRetries(
+		attempt,
+		dependencies,
+		({ attempt, wait, errorType, statusCode }) =>
+			emit({
+				type: "step.retrying",
+				n,
+				next_attempt: attempt,
+				max_attempts: limits.maxAttempts,
+				wait_s: wait,
+				error_type: errorType,
+				status_code: statusCode,
+			}),
+		signal,
+	);
+}
+
+/**
+ * What the model learns of the calls of a failed attempt that began to change something: otherwise it would request them
+ * again. Of what it said only its reasoning is retained, which some providers require back with the calls.
+ */
+function toLostRows({ content, acted }: LostAnswer, model: Model): ContextRow[] {
+	const reasoning = content.filter((part) => part.type === "think");
+	const results = acted.map(({ call, result }) => toToolMessage(call.id, result ?? brokenOffCall));
+	const accepted = results.map((message) =>
+		missingCapability(model, message.content) === null
+			? message
+			: { ...message, content: message.content.filter((part) => part.type === "text") },
+	);
+	return [
+		{ role: "assistant", content: reasoning, toolCalls: acted.map(({ call }) => call) } as const,
+		...accepted,
+	].map(messageRow);
+}
+
+/** The status after an answer: context counts only when the provider reported usage (wire-protocol §3.3). */
+function answerStatus(model: Model, usage: TokenUsage | null, messageId: string | null, planMode: boolean) {
+	const fields: Partial<StatusFields> = { token_usage: usage, message_id: messageId, plan_mode: planMode };
+	if (usage === null) return statusChanged(fields);
+	const tokens = inputTokens(usage);
+	return statusChanged({
+		...fields,
+		context_usage: tokens / model.maxContextSize,
+		context_tokens: tokens,
+		max_context_tokens: model.maxContextSize,
+	});
+}

@@ -1,0 +1,71 @@
+// Frontmatter: the keys between `---` lines at the start of a Markdown file. A parser of our own reads plain ones, to
+// avoid loading the YAML library; the library reads the others, and both agree on plain ones.
+import { isRecord } from "../../base/json.ts";
+import { parseYaml } from "./yaml-text.ts";
+
+/** A Markdown text split at its frontmatter. */
+export interface FrontmatterText {
+	/** The text between the lines; null when the Markdown begins without them. */
+	readonly source: string | null;
+	readonly body: string;
+}
+
+const opening = /^---[ \t]*(?:\r?\n|$)/;
+const closing = /(?:^|\r?\n)---[ \t]*\r?(?:\n|$)/;
+
+/** Splits a text; null when the frontmatter is not closed. */
+export function splitFrontmatter(text: string): FrontmatterText | null {
+	const start = opening.exec(text)?.[0];
+	if (start === undefined) return { source: null, body: text };
+	const rest = text.slice(start.length);
+	const end = closing.exec(rest);
+	if (end === null) return null;
+	return { source: rest.slice(0, end.index), body: rest.slice(end.index + end[0].length) };
+}
+
+export type Frontmatter =
+	| { readonly ok: true; readonly fields: ReadonlyMap<string, unknown> }
+	/** A clause without full stop. */
+	| { readonly ok: false; readonly reason: string };
+
+/** Characters of the longest frontmatter. */
+const lengthLimit = 64 * 1024;
+
+/** Parses the keys. Every scalar is a text as written; an absent value is an empty text. */
+export async function parseFrontmatter(source: string): Promise<Frontmatter> {
+	if (source.length > lengthLimit) {
+		return { ok: false, reason: `its frontmatter is longer than ${lengthLimit} characters` };
+	}
+	const plain = parsePlainFrontmatter(source);
+	if (plain !== null) return { ok: true, fields: plain };
+	const document = await parseYaml(source, "texts");
+	if ("reason" in document) return { ok: false, reason: document.reason };
+	const content = document.content ?? {};
+	if (!isRecord(content)) return { ok: false, reason: "its frontmatter is not a map of keys" };
+	return { ok: true, fields: new Map(Object.entries(content)) };
+}
+
+const linePattern = /^([A-Za-z][\w-]*):(?: +(.*))?$/;
+const blankLine = /^ *(?:#.*)?$/;
+const quotedText = /^(?:"([^"\\]*)"|'([^']*)')$/;
+// Blank space that parsers disagree on, and characters that YAML refuses.
+const odd = /[^\S ]|[^\x20-\x7e\xa1-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u;
+// Signs with a meaning in YAML at the beginning of a value, and within it.
+const marked = /^[-?:,[\]{}#&*!|>'"%@`]|:(?: |$)| #/;
+
+/** The keys, if every line is a key with a plain or simply quoted value; null when the YAML library is required. */
+export function parsePlainFrontmatter(source: string): ReadonlyMap<string, string> | null {
+	const fields = new Map<string, string>();
+	for (const line of source.split(/\r?\n/)) {
+		if (odd.test(line)) return null;
+		if (blankLine.test(line)) continue;
+		const [whole, key, rest = ""] = linePattern.exec(line) ?? [];
+		if (whole === undefined || key === undefined || fields.has(key)) return null;
+		const value = rest.trim();
+		const [, double, single] = quotedText.exec(value) ?? [];
+		const quoted = double ?? single;
+		if (quoted === undefined && marked.test(value)) return null;
+		fields.set(key, quoted ?? value);
+	}
+	return fields;
+}

@@ -1,0 +1,38 @@
+// Parses YAML to plain values. The library is loaded on first use.
+import { errorText } from "../../base/errors.ts";
+
+// The library takes quadratic time for many errors, and for maps with many keys. The limit counts tokens as the
+// library's own lexer splits them: words, signs, blanks and line ends.
+const lengthLimit = 256 * 1024;
+const tokenLimit = 5000;
+
+/**
+ * Parses one document. `typed` has numbers, booleans, null and merged maps; in `texts` every scalar is a text as
+ * written, an absent one empty. A reason is a clause without full stop.
+ */
+export async function parseYaml(
+	source: string,
+	scalars: "typed" | "texts",
+): Promise<{ readonly content: unknown } | { readonly reason: string }> {
+	if (source.length > lengthLimit) return { reason: `Too much YAML: it has more than ${lengthLimit} characters` };
+	const { Lexer, parseDocument } = await import("yaml");
+	let tokens = 0;
+	for (const _ of new Lexer().lex(source)) {
+		tokens += 1;
+		if (tokens > tokenLimit) {
+			return { reason: `Too much YAML: it has more than ${tokenLimit} words, signs and line ends` };
+		}
+	}
+	// The library recurses as deep as the values.
+	const firstLine = (message: string) =>
+		message.split("\n")[0]?.replace(/:$/, "").replace("Maximum call stack size exceeded", "values nest too deeply") ??
+		"";
+	try {
+		const document = parseDocument(source, scalars === "typed" ? { merge: true } : { schema: "failsafe" });
+		const [error] = document.errors;
+		if (error !== undefined) return { reason: `Invalid YAML: ${firstLine(error.message)}` };
+		return { content: document.toJS() };
+	} catch (thrown) {
+		return { reason: `Invalid YAML: ${firstLine(errorText(thrown))}` };
+	}
+}

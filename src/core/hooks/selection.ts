@@ -1,0 +1,55 @@
+// Selects the hooks that run at a point, and combines their decisions.
+import { createPace } from "../../base/pace.ts";
+import { allowed, type Hook, type HookDecision, type HookPoint } from "./hook.ts";
+import type { Matchers } from "./matchers.ts";
+
+/** A hook to run. */
+export interface SelectedHook {
+	readonly hook: Hook;
+	/** Why its matcher is unusable, as a clause: then it cannot be run, but must not be skipped either. */
+	readonly refusal: string | null;
+}
+
+export interface Selection {
+	readonly selected: readonly SelectedHook[];
+	/** Hooks that are left out because of unusable matchers, with the reason. */
+	readonly unusable: readonly { readonly hook: Hook; readonly reason: string }[];
+}
+
+/**
+ * The hooks of a point in their order; identical commands run once, as one that blocks on failure if one of them does. A
+ * hook with an unusable matcher matches nothing, but a command that blocks on failure is selected for every target.
+ */
+export async function selectHooks(
+	hooks: readonly Hook[],
+	{ event, target }: HookPoint,
+	matchers: Pick<Matchers, "find">,
+): Promise<Selection> {
+	const commands = new Map<string, { readonly index: number; readonly failClosed: boolean }>();
+	const selected: SelectedHook[] = [];
+	const unusable: { hook: Hook; reason: string }[] = [];
+	const pace = createPace();
+	for (const hook of hooks) {
+		if (hook.event !== event) continue;
+		const result = await matchers.find(hook.matcher, target);
+		await pace.rest();
+		if (!result.ok) unusable.push({ hook, reason: result.reason });
+		const refusal = result.ok ? null : result.reason;
+		if (hook.kind === "client") {
+			if (result.ok && result.isFound) selected.push({ hook, refusal });
+			continue;
+		}
+		if (result.ok ? !result.isFound : !hook.failClosed) continue;
+		const earlier = commands.get(hook.command);
+		if (earlier !== undefined && (earlier.failClosed || !hook.failClosed)) continue;
+		const index = earlier?.index ?? selected.length;
+		selected[index] = { hook, refusal };
+		commands.set(hook.command, { index, failClosed: hook.failClosed });
+	}
+	return { selected, unusable };
+}
+
+/** The first blocking decision, in the order of the hooks, or allow. */
+export function combineDecisions(decisions: readonly HookDecision[]): HookDecision {
+	return decisions.find(({ action }) => action === "block") ?? allowed;
+}

@@ -1,0 +1,120 @@
+// Classifies failures between a server and us by what may be done about them.
+import * as v from "valibot";
+import { errorText } from "../../base/errors.ts";
+import { redactSecrets } from "../../base/redaction.ts";
+import { beginning } from "../../base/well-formed.ts";
+import { connectTimeoutCode, NetworkError } from "../../ports/network/network-error.ts";
+import { explainAnswer, refusedStatus } from "./failure-text.ts";
+import { NotSignedIn } from "./link.ts";
+import { isBrokenAnswer } from "./remote-transport.ts";
+
+export interface LinkFailure {
+	/**
+	 * `answer`: the server reported it, or its answer is invalid; `untaken`: the request cannot have had an effect,
+	 * because no server, or none that knows our session, has received it; `unauthorized`: a person has to sign in;
+	 * `lost`: the connection broke, with an unknown effect.
+	 */
+	readonly kind: "answer" | "untaken" | "unauthorized" | "lost";
+	/** A clause. */
+	readonly reason: string;
+	/** The kind of error, for people. */
+	readonly name: string;
+}
+
+/** System errors from before anything is sent. */
+const unreached: ReadonlySet<string> = new Set([
+	"ECONNREFUSED",
+	"ENOTFOUND",
+	"EAI_AGAIN",
+	"EHOSTUNREACH",
+	"ENETUNREACH",
+	connectTimeoutCode,
+]);
+
+/** `url` is that of a server over HTTP. */
+export async function toLinkFailure(thrown: unknown, url: string | null): Promise<LinkFailure> {
+	const name = thrown instanceof Error ? thrown.name : "Error";
+	if (thrown instanceof NotSignedIn) return { kind: "unauthorized", reason: "nobody has signed in to it", name };
+	const lack = await describeLack(thrown);
+	if (lack !== null) return { kind: "answer", reason: lack, name };
+	const kind = await toKind(thrown);
+	return {
+		kind,
+		reason:
+			kind === "unauthorized"
+				? "it does not accept the sign-in"
+				: describe((await explainAnswer(thrown, url)) ?? thrown),
+		name,
+	};
+}
+
+/** The text of a refusal for lack of a permission; null for other errors. */
+async function describeLack(thrown: unknown): Promise<string | null> {
+	const { InsufficientScopeError } = await import("@modelcontextprotocol/client");
+	if (!(thrown instanceof InsufficientScopeError)) return null;
+	const lack = "the sign-in lacks a permission for that";
+	if (thrown.requiredScope === undefined) return lack;
+	return `${lack} (${beginning(redactSecrets(thrown.requiredScope), 200)}), for which a person has to sign in to it again`;
+}
+
+async function toKind(thrown: unknown): Promise<LinkFailure["kind"]> {
+	const { ProtocolError, SdkError, SdkErrorCode, SdkHttpError, UnauthorizedError } = await import(
+		"@modelcontextprotocol/client"
+	);
+	if (thrown instanceof UnauthorizedError) return "unauthorized";
+	if (thrown instanceof ProtocolError) return isBrokenAnswer(thrown.code, thrown.message) ? "lost" : "answer";
+	// The new tokens were refused like the old ones.
+	if (thrown instanceof SdkHttpError && thrown.code === SdkErrorCode.ClientHttpAuthentication) return "unauthorized";
+	// With 404 a server reports an unknown session; some use 400.
+	const status = thrown instanceof SdkHttpError ? thrown.status : refusedStatus(thrown);
+	if (status !== null) return status === 404 || status === 400 ? "untaken" : "answer";
+	const ours = causes(thrown).find((error) => error instanceof NetworkError);
+	// The server has handled the request whose answer is too large.
+	if (ours?.kind === "size") return "answer";
+	if (ours !== undefined || codesOf(thrown).some((code) => unreached.has(code))) return "untaken";
+	return thrown instanceof SdkError && thrown.code === SdkErrorCode.InvalidResult ? "answer" : "lost";
+}
+
+/** Errors of a server that does not support the old handshake: no such method, version, or headers. */
+const newEraCodes: ReadonlySet<number> = new Set([-32601, -32022, -32020]);
+
+/** Whether a server that got the old handshake requires the new one. */
+export async function isOfNewEra(thrown: unknown): Promise<boolean> {
+	const { ProtocolError, SdkHttpError } = await import("@modelcontextprotocol/client");
+	if (thrown instanceof ProtocolError) return newEraCodes.has(thrown.code);
+	if (thrown instanceof SdkHttpError) {
+		const answer = v.safeParse(httpErrorSchema, thrown.data["text"]);
+		return answer.success && newEraCodes.has(answer.output.error.code);
+	}
+	return thrown instanceof Error && thrown.message.includes("protocol version is not supported");
+}
+
+/** A protocol error in the text of an HTTP answer. */
+const httpErrorSchema = v.pipe(v.string(), v.parseJson(), v.object({ error: v.object({ code: v.number() }) }));
+
+const reasonLength = 500;
+
+/** The texts of an error and its causes, on one line and without secrets. */
+function describe(thrown: unknown): string {
+	const texts = causes(thrown).map((error) => errorText(error).replace(/\s+/g, " ").trim().replace(/\.$/, ""));
+	return beginning(redactSecrets([...new Set(texts)].filter((text) => text !== "").join(": ")), reasonLength);
+}
+
+function codesOf(thrown: unknown): string[] {
+	return causes(thrown).flatMap((error) => {
+		if (!(error instanceof Error) || !("code" in error)) return [];
+		return typeof error.code === "string" ? [error.code] : [];
+	});
+}
+
+/** The error and its causes; of several parallel causes only the first. */
+function causes(thrown: unknown): unknown[] {
+	const found: unknown[] = [];
+	let next = thrown;
+	while (next !== undefined && next !== null && found.length < 5) {
+		found.push(next);
+		if (next instanceof AggregateError) next = next.errors[0];
+		else next = next instanceof Error ? next.cause : undefined;
+	}
+	return found;
+}

@@ -1,0 +1,182 @@
+// One life of a connection to a server: a transport, and the library's client over it. A lost link is replaced by a new
+// one.
+import path from "node:path";
+import type { Client, ElicitRequest, ElicitResult, FetchLike, Transport } from "@modelcontextprotocol/client";
+import { orAbort } from "../../base/abort.ts";
+import { type Clock, sleep } from "../../base/clock.ts";
+import type { Log } from "../../base/log.ts";
+import type { Processes } from "../../ports/processes/port.ts";
+import type { LocalMcpServer, McpServerSettings, RemoteMcpServer } from "../../settings/config/mcp-servers.ts";
+import type { McpAuthorization } from "./authorization.ts";
+import { startChildTransport } from "./child-transport.ts";
+import { boundMessages } from "./incoming-message.ts";
+import { boundNotifications } from "./notification-bound.ts";
+import { watchPermissions } from "./permissions.ts";
+import { createRemoteTransport, endGivenUpStreams } from "./remote-transport.ts";
+import { boundRequests, excessReason } from "./request-bound.ts";
+import { createServerLog } from "./server-log.ts";
+
+export type ElicitParams = ElicitRequest["params"];
+
+/** What links share. */
+export interface LinkParts {
+	readonly processes: Processes;
+	readonly authorization: McpAuthorization;
+	readonly fetch: FetchLike;
+	readonly clock: Clock;
+	readonly log: Log;
+	/** The program's version, sent to servers. */
+	readonly version: string;
+}
+
+/** The place in which a server is used. */
+export interface ServerPlace {
+	/** Absolute. */
+	readonly workDir: string;
+	readonly environment: Readonly<Record<string, string>>;
+}
+
+/** The server's own events. */
+export interface LinkHandlers {
+	toolsChanged(): void;
+	elicit(params: ElicitParams, signal: AbortSignal): Promise<ElicitResult>;
+	/** The link ended though nobody closed it; `reason` is a clause. */
+	lost(reason: string): void;
+}
+
+/** The protocol version: before 2026-07-28, or from it on. Servers of both eras get the old handshake first. */
+export type Era = "old" | "new";
+
+export interface Link {
+	readonly client: Client;
+	/** Ends it, and the program that it started. Idempotent. */
+	close(): Promise<void>;
+}
+
+/** Nobody has signed in to the server. */
+export class NotSignedIn extends Error {
+	override readonly name = "NotSignedIn";
+}
+
+/** Milliseconds for the first answer: programs may have to be downloaded before they run. */
+const startPatience = 600_000;
+/** Milliseconds for ending the session on a server that has sessions. */
+const farewellPatience = 200;
+
+/** Connects. Rejects with the error of the library or the transport, with nothing left running. */
+export async function openLink(
+	server: McpServerSettings,
+	place: ServerPlace,
+	parts: LinkParts,
+	handlers: LinkHandlers,
+	{ era, signal }: { readonly era: Era; readonly signal: AbortSignal },
+): Promise<Link> {
+	const { library, transport, reason, takeLeave } = await (server.kind === "local"
+		? prepareLocal(server, place, parts)
+		: prepareRemote(server, parts));
+	const client = new library.Client(
+		{ name: "agentwire", version: parts.version },
+		{
+			versionNegotiation: { mode: era === "old" ? "legacy" : "auto" },
+			capabilities: { elicitation: { form: {} } },
+			listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: () => handlers.toolsChanged() } },
+		},
+	);
+	client.setRequestHandler("elicitation/create", ({ params }, { mcpReq }) => handlers.elicit(params, mcpReq.signal));
+	client.onerror = (error) => parts.log.debug("An MCP connection complains.", { server: server.name, error });
+	let isOpen = false;
+	let excess: string | null = null;
+	let closing: Promise<void> | null = null;
+	const close = () => {
+		closing ??= (async () => {
+			const late = new AbortController();
+			if (isOpen) await Promise.race([takeLeave(), sleep(parts.clock, farewellPatience, late.signal)]);
+			late.abort();
+			await client.close();
+			await transport.close();
+		})();
+		return closing;
+	};
+	client.onclose = () => {
+		if (isOpen && closing === null) handlers.lost(excess ?? reason() ?? "the connection broke off");
+	};
+	let ended: Error | null = null;
+	transport.onerror = (error) => {
+		// The answers to all requests would have come on this one stream. The library would open another one.
+		if (!(error instanceof library.SseError)) return;
+		ended ??= error;
+		void client.close();
+	};
+	const late = new AbortController();
+	const withdraw = parts.clock.after(startPatience, () =>
+		late.abort(new Error(`no answer within ${startPatience / 1000} seconds`)),
+	);
+	try {
+		// The library's timeout does not include the wait for the stream of events.
+		const either = AbortSignal.any([signal, late.signal]);
+		await orAbort(client.connect(transport, { timeout: startPatience, signal: either }), either);
+		// It may have closed right after its answer.
+		if (client.transport === undefined) throw new Error("the connection broke off");
+	} catch (thrown) {
+		const why = reason();
+		await close();
+		// The library only knows that the program exited, not why.
+		throw why === null ? (ended ?? thrown) : new Error(why);
+	} finally {
+		withdraw();
+	}
+	isOpen = true;
+	if (server.kind === "remote") {
+		boundMessages(transport);
+		endGivenUpStreams(transport, parts.clock);
+	}
+	boundRequests(transport, () => {
+		parts.log.warn("An MCP server sends too many requests.", { server: server.name });
+		excess = excessReason;
+		void client.close();
+	});
+	boundNotifications(transport, parts.clock, () =>
+		parts.log.warn("An MCP server sends more notifications than are of use: some are ignored.", {
+			server: server.name,
+		}),
+	);
+	return { client, close };
+}
+
+interface Prepared {
+	readonly library: typeof import("@modelcontextprotocol/client");
+	readonly transport: Transport;
+	/** Why the transport is closed, as a clause, if that is known. */
+	reason(): string | null;
+	/** Never rejects. */
+	takeLeave(): Promise<void>;
+}
+
+async function prepareLocal(server: LocalMcpServer, place: ServerPlace, parts: LinkParts): Promise<Prepared> {
+	const { processes, clock, log } = parts;
+	// The program starts while the library is being loaded.
+	const transport = startChildTransport({
+		request: {
+			file: server.command,
+			arguments: server.arguments,
+			workDir: server.workDir === null ? place.workDir : path.resolve(place.workDir, server.workDir),
+			environment: { ...place.environment, ...server.environment },
+		},
+		processes,
+		clock,
+		log: createServerLog(server.name, clock, log),
+	});
+	const library = await import("@modelcontextprotocol/client");
+	return { library, transport, reason: () => transport.reason(), takeLeave: async () => {} };
+}
+
+async function prepareRemote(server: RemoteMcpServer, parts: LinkParts): Promise<Prepared> {
+	const isSigned = server.authorization.kind === "oauth";
+	const signer = isSigned ? await parts.authorization.provider(server.url) : null;
+	if (isSigned && signer === null) throw new NotSignedIn();
+	const library = await import("@modelcontextprotocol/client");
+	const { authorization, clock } = parts;
+	const fetch = isSigned ? watchPermissions(parts.fetch, library, authorization, server.url) : parts.fetch;
+	const transport = createRemoteTransport(library, { server, signer, fetch, clock });
+	return { library, transport, reason: () => null, takeLeave: () => transport.takeLeave().catch(() => {}) };
+}

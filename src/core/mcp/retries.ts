@@ -1,0 +1,31 @@
+// Decides when connecting to a server is retried automatically: at once, and then with growing delays.
+import type { Clock } from "../../base/clock.ts";
+import type { LinkFailure } from "./failure.ts";
+
+export interface Retries {
+	isDue(): boolean;
+	/** Connecting failed. */
+	missed(failure: LinkFailure): void;
+	connected(): void;
+}
+
+/** Milliseconds after the second failure in a row; doubled by every further one. */
+const firstDelay = 15_000;
+const longestDelay = 600_000;
+
+export function createRetries(clock: Clock): Retries {
+	let misses = 0;
+	let dueFrom = 0;
+	return {
+		isDue: () => clock.monotonic() >= dueFrom,
+		missed({ kind }) {
+			// Starting a program is expensive; whether somebody has signed in meanwhile is a cheap check.
+			misses = kind === "unauthorized" ? 0 : misses + 1;
+			const delay = misses <= 1 ? 0 : Math.min(firstDelay * 2 ** (misses - 2), longestDelay);
+			dueFrom = clock.monotonic() + delay;
+		},
+		connected() {
+			misses = 0;
+		},
+	};
+}

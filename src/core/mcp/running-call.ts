@@ -1,0 +1,70 @@
+// A running call: whom it may ask, its deadline, and why it was aborted.
+import type { Clock } from "../../base/clock.ts";
+import type { QuestionOperations } from "../tools/operations.ts";
+
+/** The person to ask when a server requests something during a call. */
+export interface Asker {
+	readonly questions: QuestionOperations;
+	readonly toolCallId: string;
+}
+
+export interface RunningCall {
+	readonly asker: Asker;
+	/** Aborts when the caller aborts, or at the deadline. */
+	readonly signal: AbortSignal;
+	/** Whether the deadline has passed. */
+	isLate(): boolean;
+	/** The last progress that the server reported; empty before that. */
+	progress: string;
+	/** Stops the clock during the work: a person who is asked may take any time. */
+	untimed<T>(work: () => Promise<T>): Promise<T>;
+	/** The call has ended. */
+	end(): void;
+}
+
+/** `timeout` in milliseconds. */
+export function startCall(asker: Asker, timeout: number, clock: Clock, outer: AbortSignal): RunningCall {
+	const controller = new AbortController();
+	let left = timeout;
+	let since = 0;
+	let late = false;
+	let stops = 0;
+	let withdraw = () => {};
+	const abort = () => controller.abort("the call was cancelled");
+	const run = () => {
+		since = clock.monotonic();
+		withdraw = clock.after(left, () => {
+			late = true;
+			controller.abort("the call took too long");
+		});
+	};
+	outer.addEventListener("abort", abort, { once: true });
+	if (outer.aborted) abort();
+	run();
+	return {
+		asker,
+		signal: controller.signal,
+		isLate: () => late,
+		progress: "",
+		async untimed(work) {
+			stops += 1;
+			if (stops === 1) {
+				withdraw();
+				left = Math.max(0, left - (clock.monotonic() - since));
+			}
+			try {
+				return await work();
+			} finally {
+				stops -= 1;
+				if (stops === 0 && !controller.signal.aborted) run();
+			}
+		},
+		end() {
+			withdraw();
+			withdraw = () => {};
+			// Work that is still untimed must not start the clock again.
+			stops += 1;
+			outer.removeEventListener("abort", abort);
+		},
+	};
+}

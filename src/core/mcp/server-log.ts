@@ -1,0 +1,68 @@
+// Logs what a server prints outside the protocol, mainly on stderr: by lines, and with limits.
+import type { Clock } from "../../base/clock.ts";
+import { createLineSplitter, type Line } from "../../base/lines.ts";
+import type { Log } from "../../base/log.ts";
+import { cut } from "../../base/sentence.ts";
+import { beginning } from "../../base/well-formed.ts";
+
+export interface ServerLog {
+	/** Logs data from the server's stderr. */
+	hear(bytes: Buffer): void;
+	/** Logs a line from another source. */
+	note(source: string, text: string): void;
+	/**
+	 * Ends the log. Returns the last line of stderr, which may contain the reason of an exit; empty when there is none.
+	 */
+	end(): string;
+}
+
+/** Bytes of a line of stderr; a longer one is left out. */
+const lineLimit = 64 * 1024;
+/** Characters of a line to log. */
+const shownLength = 1000;
+const lastLineLength = 300;
+/** Characters to log in one period of as many milliseconds; the rest is counted. */
+const periodBudget = 64 * 1024;
+const period = 60_000;
+
+export function createServerLog(server: string, clock: Clock, log: Log): ServerLog {
+	const splitter = createLineSplitter(lineLimit);
+	let last = "";
+	let periodEnd = 0;
+	let left = 0;
+	let dropped = 0;
+
+	const isAffordable = (length: number): boolean => {
+		const now = clock.monotonic();
+		if (now >= periodEnd) {
+			if (dropped > 0) log.info("An MCP server said too much: the log lacks some of it.", { server, lines: dropped });
+			periodEnd = now + period;
+			left = periodBudget;
+			dropped = 0;
+		}
+		left -= length;
+		if (left < 0) dropped += 1;
+		return left >= 0;
+	};
+	const note = (source: string, text: string) => {
+		const shown = cut(text, shownLength);
+		if (isAffordable(shown.length)) log.info("An MCP server says:", { server, source, text: shown });
+	};
+	const take = (line: Line) => {
+		if (line.kind === "oversized") return note("stderr", `[a line of more than ${lineLimit} bytes]`);
+		const text = line.text.trimEnd();
+		if (text === "") return;
+		last = beginning(text, lastLineLength);
+		note("stderr", text);
+	};
+	return {
+		note,
+		hear: (bytes) => {
+			for (const line of splitter.push(bytes)) take(line);
+		},
+		end() {
+			for (const line of splitter.end()) take(line);
+			return last;
+		},
+	};
+}

@@ -1,0 +1,53 @@
+// The connections of a kernel: one for each server, place and environment, however many sessions use it.
+import type { McpServerSettings } from "../../settings/config/mcp-servers.ts";
+import { ServerConnection } from "./connection.ts";
+import type { LinkParts, ServerPlace } from "./link.ts";
+import type { ServerLease } from "./server-set.ts";
+
+interface Shared {
+	readonly connection: ServerConnection;
+	holders: number;
+}
+
+export class ServerPool {
+	readonly #parts: LinkParts;
+	readonly #shared = new Map<string, Shared>();
+	readonly #closing = new Set<Promise<void>>();
+
+	constructor(parts: LinkParts) {
+		this.#parts = parts;
+	}
+
+	/** A lease on the connection. It is closed with the last lease. */
+	acquire(server: McpServerSettings, place: ServerPlace): ServerLease {
+		const key = JSON.stringify([server, place]);
+		const shared = this.#shared.get(key) ?? {
+			connection: new ServerConnection(server, place, this.#parts),
+			holders: 0,
+		};
+		this.#shared.set(key, shared);
+		shared.holders += 1;
+		let isHeld = true;
+		return {
+			connection: shared.connection,
+			release: () => {
+				if (!isHeld) return;
+				isHeld = false;
+				shared.holders -= 1;
+				if (shared.holders === 0) this.#end(key, shared);
+			},
+		};
+	}
+
+	/** Closes all connections, leased or not; resolves once they are closed. */
+	async close(): Promise<void> {
+		for (const [key, shared] of this.#shared) this.#end(key, shared);
+		await Promise.all(this.#closing);
+	}
+
+	#end(key: string, { connection }: Shared): void {
+		this.#shared.delete(key);
+		const closing = connection.close().finally(() => this.#closing.delete(closing));
+		this.#closing.add(closing);
+	}
+}

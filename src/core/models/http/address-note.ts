@@ -1,0 +1,36 @@
+// Adds to an error which address the request had, where that address may be the fault: a provider's own words do not name it.
+import { sentences } from "../../../base/sentence.ts";
+import type { ModelFailure } from "../model.ts";
+import type { PlainAnswer } from "./plain-answer.ts";
+
+/** The failure with the addresses of the request and of a redirect; both without their queries, which may hold keys. */
+export function withAddressNote(failure: ModelFailure, answer: PlainAnswer): ModelFailure {
+	if (!isAddressSuspect(failure, answer)) return failure;
+	const target = isRedirect(answer.status) ? toTarget(answer) : null;
+	const redirect = target === null ? "" : `The redirect to ${shown(target)} is not followed.`;
+	const note = `The request was made to ${shown(answer.url)}: see whether that is right, and correct base_url of the provider in the configuration if it is not.`;
+	return { ...failure, message: sentences(failure.message, redirect, note) };
+}
+
+/** Statuses of pages that say nothing of the address. */
+const otherStatuses: ReadonlySet<number> = new Set([401, 403, 407, 408, 413, 429]);
+
+function isAddressSuspect({ message }: ModelFailure, { status, contentType }: PlainAnswer): boolean {
+	// Models that do not exist have the same status as routes.
+	if (status === 404 || status === 405) return !/\bmodels?\b/i.test(message);
+	const isPage = /\bhtml\b/i.test(contentType) && status < 500 && !otherStatuses.has(status);
+	return isRedirect(status) || isPage;
+}
+
+function isRedirect(status: number): boolean {
+	return status >= 300 && status < 400;
+}
+
+function toTarget({ url, headers }: PlainAnswer): URL | null {
+	const location = headers.get("location");
+	return location !== null && URL.canParse(location, url.href) ? new URL(location, url.href) : null;
+}
+
+function shown({ origin, pathname }: URL): string {
+	return `${origin}${pathname}`;
+}

@@ -1,0 +1,28 @@
+// Reads the details that Google's APIs add to an error: reasons and exceeded quotas as codes, and the wait before a
+// retry.
+import { isRecord } from "../../../base/json.ts";
+import { isPlausible } from "./retry-after.ts";
+
+export interface ErrorDetails {
+	readonly marks: readonly string[];
+	/** Milliseconds; null when none is given. */
+	readonly retryAfter: number | null;
+}
+
+/** Reads the `details` of an error; empty when they are not a list. */
+export function readErrorDetails(details: unknown): ErrorDetails {
+	const records = Array.isArray(details) ? details.filter(isRecord) : [];
+	const marks = records.flatMap(({ reason, violations }) => [
+		reason,
+		...(Array.isArray(violations) ? violations.filter(isRecord).map(({ quotaId }) => quotaId) : []),
+	]);
+	const waits = records.map(({ retryDelay }) => toMilliseconds(retryDelay)).filter((wait) => wait !== null);
+	return { marks: marks.filter((mark) => typeof mark === "string"), retryAfter: waits[0] ?? null };
+}
+
+/** A duration such as `34s` or `0.5s`. */
+function toMilliseconds(duration: unknown): number | null {
+	const seconds = typeof duration === "string" ? /^(\d+(?:\.\d+)?)s$/.exec(duration)?.[1] : undefined;
+	const wait = Math.ceil(Number(seconds) * 1000);
+	return isPlausible(wait) ? wait : null;
+}

@@ -1,0 +1,30 @@
+// Adds to a refusal which key it concerns: the provider's message does not name the setting to correct.
+import { withAdmissionNote } from "../../base/client-admission.ts";
+import { sentences } from "../../base/sentence.ts";
+import type { ModelFailure } from "./model.ts";
+import type { ModelSettings } from "./model-settings.ts";
+
+type KeySettings = Pick<ModelSettings, "apiKey" | "keyHolder" | "providerType">;
+
+/**
+ * Adds the provider's name in the settings and the source of its key to an authorization failure, and a note that
+ * Kimi's platform may have refused the client instead.
+ */
+export function withKeyNote(failure: ModelFailure, settings: KeySettings): ModelFailure {
+	const { kind, statusCode, message } = failure;
+	if (kind !== "status" || (statusCode !== 401 && statusCode !== 403)) return failure;
+	const named = keyNote(settings);
+	const reported = named === null ? message : sentences(message, named);
+	const noted = settings.providerType === "kimi" ? withAdmissionNote(statusCode, reported) : reported;
+	return { ...failure, message: noted === message ? message : sentences(noted) };
+}
+
+function keyNote({ apiKey, keyHolder, providerType }: KeySettings): string | null {
+	// Vertex AI is asked with a token, where there is no key.
+	if (keyHolder === null || (providerType === "vertexai" && apiKey === "")) return null;
+	const { provider, setting } = keyHolder;
+	const whose = provider === "" ? "the provider" : `the provider ${JSON.stringify(provider)}`;
+	return apiKey === ""
+		? `There is no key for ${whose}: put it into ${setting}.`
+		: `The key for ${whose} is that of ${setting}.`;
+}

@@ -1,0 +1,53 @@
+// The flavour of chat completions of OpenAI and most compatible servers (provider type `openai_legacy`).
+import { readDataUri } from "../../../api/values/content.ts";
+import type { ModelRequest, ToolSpecification } from "../model.ts";
+import { samplingOf } from "../model-settings.ts";
+import { audioAtUrl, type BodyFields, type ChatFlavour, type ChatSettings } from "./flavour.ts";
+
+export const openaiLegacyFlavour: ChatFlavour = {
+	reasoningKey: ({ reasoningKey }) => (reasoningKey === "" ? null : (reasoningKey ?? "reasoning_content")),
+	absentReasoning: () => null,
+	emptyContentWithCalls: "null",
+	namesToolMessages: false,
+	audio,
+	tool,
+	extras,
+};
+
+/** The formats of the API by MIME type. */
+const audioFormats: ReadonlyMap<string, string> = new Map([
+	...["audio/wav", "audio/x-wav", "audio/wave", "audio/vnd.wave"].map((type) => [type, "wav"] as const),
+	...["audio/mpeg", "audio/mp3"].map((type) => [type, "mp3"] as const),
+]);
+
+/** Other servers of this API take more than data in these two formats. */
+function audio(url: string): BodyFields {
+	const source = readDataUri(url);
+	const format = source === null ? undefined : audioFormats.get(source.mediaType);
+	if (source === null || format === undefined) return audioAtUrl(url);
+	return { type: "input_audio", input_audio: { data: source.data, format } };
+}
+
+function tool(specification: ToolSpecification): BodyFields {
+	const { name, description, parameters } = specification;
+	return { type: "function", function: { name, description, parameters } };
+}
+
+function extras(settings: ChatSettings, request: ModelRequest): BodyFields {
+	const cap = samplingOf(request, settings).maxCompletionTokens;
+	const effort = reasoningEffort(settings, request);
+	return {
+		...(cap === null || cap <= 0 ? {} : { max_completion_tokens: cap }),
+		...(effort === null ? {} : { reasoning_effort: effort }),
+	};
+}
+
+// Some gateways require an effort once a message contains reasoning.
+function reasoningEffort(settings: ChatSettings, request: ModelRequest): string | null {
+	if (settings.thinking === "on") return "high";
+	if (settings.thinking === "off" || settings.reasoningKey === "") return null;
+	const hasReasoning = request.messages.some(
+		({ role, content }) => role === "assistant" && content.some((part) => part.type === "think"),
+	);
+	return hasReasoning ? "medium" : null;
+}

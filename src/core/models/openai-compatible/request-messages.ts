@@ -1,0 +1,119 @@
+// Converts the conversation to the messages of a chat completion.
+import { type ContentPart, isBlankText, isMedia, joinTexts, type ToolCall } from "../../../api/values/content.ts";
+import type { HistoryEntry } from "../../../api/values/conversation.ts";
+import type { ModelRequest } from "../model.ts";
+import { toCallText } from "../requests/call-arguments.ts";
+import type { BodyFields, ChatFlavour, ChatSettings } from "./flavour.ts";
+
+/**
+ * The system prompt and all messages, without blank texts and what is empty without them: Kimi refuses a request for one
+ * of these anywhere in it. The last message is there in any case. Tool messages contain text only: their media go into a
+ * user message after the last tool message, or to the beginning of the user message that follows anyway.
+ */
+export function toRequestMessages(request: ModelRequest, settings: ChatSettings, flavour: ChatFlavour): BodyFields[] {
+	const messages: BodyFields[] = [];
+	const toolNames = new Map<string, string>();
+	let toolMedia: ContentPart[] = [];
+	if (request.systemPrompt !== "") messages.push({ role: "system", content: request.systemPrompt });
+
+	const sendToolMedia = () => {
+		if (toolMedia.length > 0) messages.push({ role: "user", content: toContent(toolMedia, flavour) });
+		toolMedia = [];
+	};
+
+	for (const [index, message] of request.messages.entries()) {
+		switch (message.role) {
+			case "tool": {
+				const id = message.toolCallId ?? "";
+				const name = message.name ?? toolNames.get(id);
+				const named = flavour.namesToolMessages && name !== undefined ? { name } : {};
+				messages.push({ role: "tool", tool_call_id: id, ...named, content: joinTexts(message.content, "\n") });
+				const media = message.content.filter(isMedia);
+				if (media.length > 0) toolMedia.push({ type: "text", text: mediaLabel(id, media) }, ...media);
+				break;
+			}
+			case "user": {
+				const content = toContent([...toolMedia, ...message.content], flavour);
+				toolMedia = [];
+				if (content !== "") messages.push({ role: "user", content });
+				else if (index === request.messages.length - 1) {
+					messages.push({ role: "user", content: joinTexts(message.content, "") });
+				}
+				break;
+			}
+			case "assistant":
+				sendToolMedia();
+				for (const call of message.toolCalls ?? []) toolNames.set(call.id, call.function.name);
+				if (!isEmpty(message)) messages.push(toAssistantMessage(message, settings, flavour));
+				break;
+			case "system":
+				sendToolMedia();
+				messages.push({ role: "system", content: joinTexts(message.content, "\n") });
+				break;
+		}
+	}
+	sendToolMedia();
+	return messages;
+}
+
+function mediaLabel(toolCallId: string, media: readonly ContentPart[]): string {
+	const what = media.every((part) => part.type === "image_url") ? "Image" : "Media";
+	return `${what} returned by ${toolCallId}:`;
+}
+
+function toAssistantMessage(message: HistoryEntry, settings: ChatSettings, flavour: ChatFlavour): BodyFields {
+	const text = joinTexts(message.content, "");
+	const toolCalls = message.toolCalls ?? [];
+	const reasoning = toReasoning(message, settings, flavour);
+	if (toolCalls.length === 0) return { role: "assistant", ...reasoning, content: text };
+	const empty = flavour.emptyContentWithCalls === "omitted" ? {} : { content: null };
+	return {
+		role: "assistant",
+		...reasoning,
+		...(text === "" ? empty : { content: text }),
+		tool_calls: toolCalls.map(toRequestToolCall),
+	};
+}
+
+/** Whether an answer has neither text nor calls. */
+function isEmpty({ content, toolCalls = [] }: HistoryEntry): boolean {
+	return toolCalls.length === 0 && content.every((part) => part.type !== "text" || isBlankText(part));
+}
+
+function toReasoning(message: HistoryEntry, settings: ChatSettings, flavour: ChatFlavour): BodyFields {
+	const key = flavour.reasoningKey(settings);
+	if (key === null) return {};
+	const reasoning = message.content.flatMap((part) => (part.type === "think" ? [part.think] : []));
+	const text = reasoning.join("");
+	if (text !== "") return { [key]: text };
+	const fallback = (message.toolCalls ?? []).length > 0 ? flavour.absentReasoning(settings) : null;
+	if (fallback !== null) return { [key]: fallback };
+	return reasoning.length > 0 ? { [key]: "" } : {};
+}
+
+function toRequestToolCall(call: ToolCall): BodyFields {
+	const { name, arguments: argumentsText } = call.function;
+	// Servers parse the arguments of earlier calls, and refuse the whole request when they cannot.
+	return { id: call.id, type: "function", function: { name, arguments: toCallText(argumentsText) } };
+}
+
+/** A plain string where possible: every server accepts it. Reasoning is not content, and blank texts are left out. */
+function toContent(parts: readonly ContentPart[], flavour: ChatFlavour): string | BodyFields[] {
+	const [first, ...rest] = parts.filter((part) => part.type !== "think").filter((part) => !isBlankText(part));
+	if (first === undefined) return "";
+	if (first.type === "text" && rest.length === 0) return first.text;
+	return [first, ...rest].map((part) => toContentBlock(part, flavour));
+}
+
+function toContentBlock(part: Exclude<ContentPart, { type: "think" }>, flavour: ChatFlavour): BodyFields {
+	switch (part.type) {
+		case "text":
+			return { type: "text", text: part.text };
+		case "image_url":
+			return { type: "image_url", image_url: { url: part.image_url.url } };
+		case "audio_url":
+			return flavour.audio(part.audio_url.url);
+		case "video_url":
+			return { type: "video_url", video_url: { url: part.video_url.url } };
+	}
+}

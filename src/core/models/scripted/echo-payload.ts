@@ -1,0 +1,96 @@
+// Parses the payloads of script lines: quoted text, values, mappings; defines the error of an invalid payload.
+import { isRecord } from "../../../base/json.ts";
+import { createFailure, type ModelFailure } from "../model.ts";
+
+/** A script that cannot be streamed, or one that asks for a failure; `failure` is what the request ends with. */
+export class EchoScriptError extends Error {
+	override readonly name = "EchoScriptError";
+	readonly failure: ModelFailure;
+
+	constructor(kind: ModelFailure["kind"], message: string, statusCode: number | null = null) {
+		super(message);
+		this.failure = createFailure(kind, message, statusCode);
+	}
+}
+
+/** The position of a payload, for error messages. */
+export interface LinePosition {
+	readonly kind: string;
+	/** The physical line, from 1. */
+	readonly line: number;
+}
+
+export function payloadFault(position: LinePosition, problem: string): EchoScriptError {
+	return new EchoScriptError("provider", `Invalid echo ${position.kind} at line ${position.line}: ${problem}`);
+}
+
+/** The text without one pair of matching quotes around it. Nothing is unescaped. */
+export function stripQuotes(text: string): string {
+	const first = text.charAt(0);
+	if (text.length < 2 || (first !== '"' && first !== "'") || !text.endsWith(first)) return text;
+	return text.slice(1, -1);
+}
+
+/** JSON if it parses, null for nothing, `null` and `none`, else the text without its quotes. */
+export function toValue(payload: string): unknown {
+	const text = payload.trim();
+	const word = text.toLowerCase();
+	if (word === "" || word === "null" || word === "none") return null;
+	const decoded = decodeJson(text);
+	return decoded === undefined ? stripQuotes(text) : decoded;
+}
+
+/** A JSON object, or `key=value` tokens apart by spaces or commas. Throws EchoScriptError for anything else. */
+export function parseMapping(payload: string, position: LinePosition): Record<string, unknown> {
+	const decoded = decodeJson(payload);
+	if (decoded !== undefined && !isRecord(decoded)) throw payloadFault(position, "the payload must be an object");
+	const mapping = decoded ?? parseTokens(payload, position);
+	if (Object.keys(mapping).length === 0) throw payloadFault(position, "the payload is empty");
+	return mapping;
+}
+
+function parseTokens(payload: string, position: LinePosition): Record<string, unknown> {
+	const tokens = payload.split(/[\s,]+/).filter((token) => token !== "");
+	return Object.fromEntries(
+		tokens.map((token) => {
+			const equals = token.indexOf("=");
+			if (equals < 1) throw payloadFault(position, `expected key=value, found ${toPythonLiteral(token)}`);
+			return [token.slice(0, equals), toValue(token.slice(equals + 1))];
+		}),
+	);
+}
+
+function decodeJson(text: string): unknown {
+	try {
+		return JSON.parse(text);
+	} catch {
+		return undefined;
+	}
+}
+
+const unprintable = /[\p{C}\p{Z}]/u;
+const namedEscapes: ReadonlyMap<string, string> = new Map([
+	["\\", "\\\\"],
+	["\n", "\\n"],
+	["\r", "\\r"],
+	["\t", "\\t"],
+]);
+
+/** The text as Python's `repr` writes it, which is how clients know the messages that quote a line. */
+export function toPythonLiteral(text: string): string {
+	const quote = text.includes("'") && !text.includes('"') ? '"' : "'";
+	let literal = quote;
+	for (const character of text) {
+		const escaped = character === quote ? `\\${quote}` : namedEscapes.get(character);
+		if (escaped !== undefined) literal += escaped;
+		else if (character !== " " && unprintable.test(character)) literal += numericEscape(character);
+		else literal += character;
+	}
+	return literal + quote;
+}
+
+function numericEscape(character: string): string {
+	const digits = (character.codePointAt(0) ?? 0).toString(16);
+	if (digits.length <= 2) return `\\x${digits.padStart(2, "0")}`;
+	return digits.length <= 4 ? `\\u${digits.padStart(4, "0")}` : `\\U${digits.padStart(8, "0")}`;
+}

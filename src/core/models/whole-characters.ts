@@ -1,0 +1,80 @@
+// Gives parts whole characters only. Some servers cut their deltas in the middle of a surrogate pair, and models write halves
+// that belong to none: a strict client refuses a line of JSON that has one, and so does a provider.
+import { toWellFormed } from "../../base/well-formed.ts";
+import { changedChunks } from "./chunk-streams.ts";
+import type { Model, ModelPart } from "./model.ts";
+
+/** What parts continue: those of one kind, one right after the other. */
+type Kind = "text" | "think" | "arguments";
+
+/** The same stream. The first half of a pair waits for the next part of its kind; a half without the other is U+FFFD. */
+export function withWholeCharacters(stream: Model["stream"]): Model["stream"] {
+	return (request, signal) => {
+		const whole = createCharacters();
+		return changedChunks(stream(request, signal), (chunk) =>
+			chunk.type === "parts" ? { type: "parts", parts: chunk.parts.flatMap(whole) } : chunk,
+		);
+	};
+}
+
+function createCharacters(): (part: ModelPart) => readonly ModelPart[] {
+	/** The first half of a pair, and what it is part of. */
+	let waiting: { readonly kind: Kind; readonly half: string } | null = null;
+
+	/** What there is to say now: empty when all of it waits. */
+	const take = (kind: Kind, text: string): string => {
+		const joined = (waiting?.kind === kind ? waiting.half : "") + text;
+		waiting = /[\ud800-\udbff]$/.test(joined) ? { kind, half: joined.slice(-1) } : null;
+		const said = waiting === null ? joined : joined.slice(0, -1);
+		return toWellFormed(said);
+	};
+	/** What another kind of part leaves without its other half. */
+	const left = (kind: Kind | null): ModelPart[] => {
+		if (waiting === null || waiting.kind === kind) return [];
+		const lost = toPart(waiting.kind, "\ufffd");
+		waiting = null;
+		return [lost];
+	};
+
+	return (part) => {
+		switch (part.type) {
+			case "text":
+			case "think": {
+				const given = part.type === "text" ? part.text : part.think;
+				if (given === "") return [part];
+				const before = left(part.type);
+				const said = take(part.type, given);
+				if (said === given) return before.length === 0 ? [part] : [...before, part];
+				const rest = part.type === "text" ? { ...part, text: said } : { ...part, think: said };
+				return said === "" ? before : [...before, rest];
+			}
+			case "function": {
+				const before = left(null);
+				const { arguments: given } = part.function;
+				const said = given === null ? null : take("arguments", given) || null;
+				return [...before, said === given ? part : { ...part, function: { ...part.function, arguments: said } }];
+			}
+			case "tool_call_part": {
+				if (part.arguments_part === null) return [part];
+				const said = take("arguments", part.arguments_part);
+				if (said === part.arguments_part) return [part];
+				return said === "" ? [] : [{ ...part, arguments_part: said }];
+			}
+			case "image_url":
+			case "audio_url":
+			case "video_url":
+				return [...left(null), part];
+		}
+	};
+}
+
+function toPart(kind: Kind, text: string): ModelPart {
+	switch (kind) {
+		case "text":
+			return { type: "text", text };
+		case "think":
+			return { type: "think", think: text, encrypted: null };
+		case "arguments":
+			return { type: "tool_call_part", arguments_part: text };
+	}
+}

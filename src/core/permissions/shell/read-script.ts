@@ -1,0 +1,32 @@
+// Reads a shell script as the simple commands that it would run, in every branch and every substitution.
+import { createPace } from "../../../base/pace.ts";
+import { createBudget, readingTime } from "./budget.ts";
+import type { ParseShell } from "./command-reader.ts";
+import { type Doubt, type ScriptPlace, type ScriptReading, shownPiece } from "./script.ts";
+import { ScriptReader } from "./script-reader.ts";
+
+/** Characters; longer scripts are not read. */
+const longestScript = 16_384;
+
+/** The parser takes its time to load, and most sessions never need it. */
+let loaded: Promise<ParseShell> | undefined;
+
+/**
+ * Reads a script for `bash`. What cannot be read is a doubt, next to all the commands that were found nevertheless; it
+ * never throws.
+ */
+export async function readScript(text: string, place: ScriptPlace): Promise<ScriptReading> {
+	const tooLong: Doubt = { why: "the script is too long to be read", text: shownPiece(text) };
+	if (text.length > longestScript) return { commands: [], doubts: [tooLong] };
+	loaded ??= import("unbash");
+	let shell: ParseShell;
+	try {
+		shell = await loaded;
+	} catch {
+		return { commands: [], doubts: [{ why: "the parser for scripts cannot be loaded", text: shownPiece(text) }] };
+	}
+	const pace = createPace();
+	const reading = new ScriptReader(shell, place, createBudget(readingTime)).read(text);
+	await pace.rest();
+	return reading;
+}

@@ -1,0 +1,69 @@
+// Parts of argument schemas that accept what models write instead of the right type ("5" for 5, "true" for true), and
+// the sentence that reports an invalid argument. tool-definition.ts declares tools.
+import * as v from "valibot";
+import { cut } from "../../base/sentence.ts";
+
+const integerText = /^\s*[+-]?\d+(\.0*)?\s*$/;
+const trueTexts: ReadonlySet<string> = new Set(["true", "t", "yes", "y", "on", "1"]);
+const falseTexts: ReadonlySet<string> = new Set(["false", "f", "no", "n", "off", "0"]);
+const shownLength = 80;
+
+function toInteger(value: unknown): unknown {
+	if (typeof value === "boolean") return value ? 1 : 0;
+	return typeof value === "string" && integerText.test(value) ? Number(value) : value;
+}
+
+function toBoolean(value: unknown): unknown {
+	if (value === 1 || value === 0) return value === 1;
+	if (typeof value !== "string") return value;
+	const word = value.toLowerCase();
+	if (trueTexts.has(word)) return true;
+	return falseTexts.has(word) ? false : value;
+}
+
+/** An integer; also its text, an integral fraction, or a boolean for 0 and 1. */
+export function integer() {
+	return v.pipe(v.unknown(), v.transform(toInteger), v.number(), v.integer());
+}
+
+/** A boolean; also 0, 1 and the usual words for it. */
+export function boolean() {
+	return v.pipe(v.unknown(), v.transform(toBoolean), v.boolean());
+}
+
+type PathItems = readonly { readonly key?: unknown }[];
+
+interface Finding {
+	readonly issue: v.BaseIssue<unknown>;
+	readonly path: PathItems;
+}
+
+/** The innermost reason: of several alternatives, the one that matched furthest into the value. */
+function innermost(issue: v.BaseIssue<unknown>, outer: PathItems = []): Finding {
+	const path = [...outer, ...(issue.path ?? [])];
+	const inner = (issue.issues ?? []).map((candidate) => innermost(candidate, path));
+	return inner.reduce<Finding>((best, found) => (found.path.length > best.path.length ? found : best), { issue, path });
+}
+
+/** What was expected; the library only hints at some of it. */
+function expectation(issue: v.BaseIssue<unknown>): string {
+	switch (issue.type) {
+		case "integer":
+			return "integer";
+		case "min_length":
+			return `a length ${issue.expected}`;
+		case "not_value":
+			return `anything but ${issue.received}`;
+		default:
+			return issue.expected ?? "another value";
+	}
+}
+
+/** One sentence with the argument's name and what is wrong with it. */
+export function issueSentence(first: v.BaseIssue<unknown>): string {
+	const { issue, path } = innermost(first);
+	if (path.length === 0) return "The arguments must be a JSON object.";
+	const name = path.map((item) => String(item.key)).join(".");
+	if (issue.received === "undefined") return `Argument \`${name}\` is required.`;
+	return `Argument \`${name}\` is invalid: expected ${expectation(issue)} but received ${cut(issue.received, shownLength)}.`;
+}

@@ -1,0 +1,195 @@
+// ReadFile: shows lines of a text file with their numbers, from its start or its end.
+import * as v from "valibot";
+import { type ToolReturn, toolError, toolSuccess } from "../../../api/values/content.ts";
+import { never } from "../../../base/abort.ts";
+import { beginning } from "../../../base/well-formed.ts";
+import { integer } from "../argument-schemas.ts";
+import type { Tool, ToolEnvironment } from "../tool.ts";
+import { cancelledResult, defineTool, freeUnlessRuled, settled } from "../tool-definition.ts";
+import { fileSubject, shownPath } from "../workspace-paths.ts";
+import { type FoundFile, findReadableFile } from "./readable-file.ts";
+import { forEachLine } from "./text-lines.ts";
+import { readEditorText, readUnsavedText } from "./workspace-content.ts";
+
+const maximumLines = 1000;
+const maximumLineLength = 2000;
+const maximumBytes = 100 * 1024;
+const cutMarker = "...";
+
+const description = `Read lines of a text file.
+
+- Each line is shown with its number and a TAB in front; neither is part of the file.
+- One call shows at most ${maximumLines} lines and ${maximumBytes / 1024} KiB; of a line, at most ${maximumLineLength} characters. Read on with \`line_offset\`.
+- A negative \`line_offset\` reads from the end: -50 starts 50 lines before it.
+- A path outside of the working directory must be absolute.
+- Files that hold secrets, and files that are not text, are refused. For directories use Shell or Glob, for searching use Grep.
+- Several files can be read with several calls at once.`;
+
+const schema = v.object({
+	path: v.pipe(v.string(), v.description("The file to read; relative to the working directory or absolute.")),
+	line_offset: v.optional(
+		v.pipe(
+			integer(),
+			v.minValue(-maximumLines),
+			v.notValue(0),
+			v.description(`The first line to show, counted from 1; negative counts from the end, at least -${maximumLines}.`),
+		),
+		1,
+	),
+	n_lines: v.optional(
+		v.pipe(
+			integer(),
+			v.minValue(1),
+			v.description(`How many lines to show; never more than ${maximumLines} in one call.`),
+		),
+		maximumLines,
+	),
+});
+
+interface ShownLine {
+	readonly number: number;
+	readonly text: string;
+	readonly isCut: boolean;
+	/** With the newline, when there is one. */
+	readonly bytes: number;
+	readonly isEnded: boolean;
+}
+
+interface Reading {
+	readonly lines: readonly ShownLine[];
+	readonly totalLines: number;
+	readonly stoppedBy: "lines" | "bytes" | null;
+}
+
+/** The first lines from `offset` within the limits. The line that crosses the byte limit is the last one. */
+function collectForward(offset: number, count: number) {
+	const lines: ShownLine[] = [];
+	let bytes = 0;
+	return {
+		take(line: ShownLine): void {
+			if (line.number < offset || lines.length >= count || bytes >= maximumBytes) return;
+			lines.push(line);
+			bytes += line.bytes;
+		},
+		finish(totalLines: number): Reading {
+			const isAtEnd = lines.length === 0 || lines.at(-1)?.number === totalLines;
+			const stoppedBy = isAtEnd
+				? null
+				: bytes >= maximumBytes
+					? "bytes"
+					: lines.length >= maximumLines
+						? "lines"
+						: null;
+			return { lines, totalLines, stoppedBy };
+		},
+	};
+}
+
+/** Of the last `span` lines the first `count`, without leading ones that exceed the limits. */
+function collectTail(span: number, count: number) {
+	let last: ShownLine[] = [];
+	return {
+		take(line: ShownLine): void {
+			last.push(line);
+			if (last.length >= 2 * span) last = last.slice(-span);
+		},
+		finish(totalLines: number): Reading {
+			const lines = last.slice(-span).slice(0, count);
+			let bytes = lines.reduce((sum, line) => sum + line.bytes, 0);
+			let dropped = 0;
+			for (const line of lines.slice(0, -1)) {
+				if (bytes <= maximumBytes) break;
+				bytes -= line.bytes;
+				dropped += 1;
+			}
+			return { lines: lines.slice(dropped), totalLines, stoppedBy: dropped > 0 ? "bytes" : null };
+		},
+	};
+}
+
+function toResult({ lines, totalLines, stoppedBy }: Reading): ToolReturn {
+	const first = lines[0];
+	const message = [
+		first === undefined
+			? "No lines read from file."
+			: `${lines.length} lines read from file starting from line ${first.number}.`,
+		`Total lines in file: ${totalLines}.`,
+	];
+	if (stoppedBy === "lines") message.push(`Max ${maximumLines} lines reached.`);
+	else if (stoppedBy === "bytes") message.push(`Max ${maximumBytes} bytes reached.`);
+	if (first === undefined || lines.at(-1)?.number === totalLines) message.push("End of file reached.");
+	const cut = lines.filter((line) => line.isCut).map((line) => line.number);
+	if (cut.length > 0) message.push(`Lines too long to be shown whole: ${cut.join(", ")}.`);
+	const output = lines
+		.map(({ number, text, isEnded }) => `${String(number).padStart(6)}\t${text}${isEnded ? "\n" : ""}`)
+		.join("");
+	return toolSuccess({ output, message: message.join(" ") });
+}
+
+/** Why the file found there is not shown as text, or null. */
+function refusal({ location: { spelled }, kind }: FoundFile): ToolReturn | null {
+	switch (kind) {
+		case "text":
+			return null;
+		case "image":
+			return toolError(`\`${spelled}\` is an image, not text.`, "Unsupported file type");
+		case "video":
+			return toolError(`\`${spelled}\` is a video, not text.`, "Unsupported file type");
+		case "unknown":
+			return toolError(
+				`\`${spelled}\` is not a text file. Shell commands may be able to inspect it.`,
+				"File not readable",
+			);
+	}
+}
+
+/** Bytes of a text that are read at once. */
+const pieceLength = 64 * 1024;
+
+async function* piecesOf(text: string): AsyncIterable<Buffer> {
+	const bytes = Buffer.from(text);
+	for (let start = 0; start < bytes.length; start += pieceLength) yield bytes.subarray(start, start + pieceLength);
+}
+
+export function createReadFile(environment: ToolEnvironment): Tool {
+	return defineTool({
+		name: "ReadFile",
+		description,
+		schema,
+		failureBrief: "Failed to read file",
+		async prepare({ path, line_offset: offset, n_lines: wanted }, { signal: preparing = never }) {
+			const found = await findReadableFile(path, environment, (location) =>
+				readUnsavedText(location, environment, preparing),
+			);
+			if (!found.ok) return settled(found.refusal);
+			const refused = refusal(found.file);
+			if (refused !== null) return settled(refused);
+			const { location } = found.file;
+			const need = {
+				action: "read file",
+				subject: fileSubject(location, "read"),
+				description: `Read file ${shownPath(location)}`,
+			};
+			return freeUnlessRuled(need, async (signal) => {
+				const count = Math.min(wanted, maximumLines);
+				const collected = offset > 0 ? collectForward(offset, count) : collectTail(-offset, count);
+				let totalLines = 0;
+				const text = await readEditorText(location, environment, signal);
+				const pieces = text === null ? environment.files.readPieces(location.resolved) : piecesOf(text);
+				await forEachLine(pieces, maximumLineLength, signal, (line) => {
+					totalLines += 1;
+					const { isCut, isEnded } = line;
+					const text = isCut ? beginning(line.text, maximumLineLength - cutMarker.length) + cutMarker : line.text;
+					collected.take({
+						number: totalLines,
+						text,
+						isCut,
+						bytes: Buffer.byteLength(text) + (isEnded ? 1 : 0),
+						isEnded,
+					});
+				});
+				return signal.aborted ? cancelledResult() : toResult(collected.finish(totalLines));
+			});
+		},
+	});
+}

@@ -1,0 +1,116 @@
+// Converts ripgrep's output to result lines: relative paths, without secrets, sorted, one page. Expects `--null` (a NUL
+// after each path) and, for content, `--line-number`. It may be megabytes, so the work yields to other work.
+import path from "node:path";
+import { createPace } from "../../../base/pace.ts";
+import { isSensitiveFile, type SecretPaths } from "../../../ports/files/secret-paths.ts";
+
+export type GrepMode = "files" | "content" | "counts";
+
+/** The results of one file: a path, or its lines without the path. */
+export interface GrepEntry {
+	/** As ripgrep printed it. */
+	readonly path: string;
+	readonly lines: readonly string[];
+}
+
+const groupSeparator = "--";
+
+/** The entries in the order of their first appearance. A last line that was truncated by a full buffer is dropped. */
+export async function parseGrepOutput(output: string, mode: GrepMode, isCut: boolean): Promise<GrepEntry[]> {
+	if (mode === "files") {
+		const paths = output.split("\0");
+		// After the last NUL there is nothing, or an incomplete path.
+		return paths.slice(0, -1).map((found) => ({ path: found, lines: [] }));
+	}
+	const entries = new Map<string, string[]>();
+	let current: string[] | null = null;
+	let separated = false;
+	const pace = createPace();
+	for (let start = 0; start < output.length; ) {
+		await pace.rest();
+		const newline = output.indexOf("\n", start);
+		if (newline === -1 && isCut) break;
+		const line = output.slice(start, newline === -1 ? output.length : newline);
+		start += line.length + 1;
+		const end = line.indexOf("\0");
+		if (end === -1) {
+			separated ||= line === groupSeparator;
+			continue;
+		}
+		const found = line.slice(0, end);
+		const known = entries.get(found);
+		const list: string[] = known ?? [];
+		if (known === undefined) entries.set(found, list);
+		// Groups of one file stay separate; separators between files are added when the pages are built.
+		if (separated && current === list) list.push(groupSeparator);
+		list.push(line.slice(end + 1));
+		current = list;
+		separated = false;
+	}
+	return [...entries].map(([found, content]) => ({ path: found, lines: content }));
+}
+
+/** The entries that may be shown. */
+export interface RetainedEntries {
+	readonly entries: readonly GrepEntry[];
+	/** Whether there was more than the limit. */
+	readonly isCut: boolean;
+}
+
+/**
+ * Removes the files that contain secrets, and what exceeds `limit` bytes of the rest. Nothing about the removed part is
+ * reported, not even that there was one: whether a pattern matches in it would be an answer.
+ */
+export async function withoutSecrets(
+	entries: readonly GrepEntry[],
+	secrets: Pick<SecretPaths, "kindOf">,
+	limit: number,
+): Promise<RetainedEntries> {
+	const retained: GrepEntry[] = [];
+	let length = 0;
+	for (const entry of entries) {
+		// A path with a line break is split; its file is unknown.
+		if (!path.isAbsolute(entry.path) || isSensitiveFile(entry.path)) continue;
+		if ((await secrets.kindOf(entry.path)) !== null) continue;
+		length += Buffer.byteLength(entry.path) + entry.lines.reduce((sum, line) => sum + Buffer.byteLength(line) + 1, 0);
+		if (length > limit && retained.length > 0) return { entries: retained, isCut: true };
+		retained.push(entry);
+	}
+	return { entries: retained, isCut: length > limit };
+}
+
+function toContentLine(relative: string, line: string, withLineNumber: boolean): string {
+	const [, number = "", separator = ":", text = line] = /^(\d+)([:-])(.*?)\r?$/s.exec(line) ?? [];
+	return [relative, ...(withLineNumber ? [number] : []), text].join(separator);
+}
+
+/** The entries as lines of output, with paths relative to `base`. */
+export async function toResultLines(
+	entries: readonly GrepEntry[],
+	base: string,
+	mode: GrepMode,
+	options: { readonly withLineNumbers: boolean; readonly withContext: boolean },
+): Promise<string[]> {
+	const lines: string[] = [];
+	const pace = createPace();
+	for (const entry of entries) {
+		await pace.rest();
+		const relative = path.relative(base, entry.path) || path.basename(entry.path);
+		if (mode === "files") {
+			lines.push(relative);
+			continue;
+		}
+		if (mode === "content" && options.withContext && lines.length > 0) lines.push(groupSeparator);
+		for (const line of entry.lines) {
+			await pace.rest();
+			if (mode === "counts") lines.push(`${relative}:${line}`);
+			else lines.push(line === groupSeparator ? line : toContentLine(relative, line, options.withLineNumbers));
+		}
+	}
+	return lines;
+}
+
+/** The sum of the counts of all files. */
+export function totalCount(entries: readonly GrepEntry[]): number {
+	return entries.flatMap((entry) => entry.lines).reduce((sum, line) => sum + (Number.parseInt(line, 10) || 0), 0);
+}

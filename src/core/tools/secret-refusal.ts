@@ -1,0 +1,32 @@
+// The refusals that a model gets instead of a file with secrets.
+import { type ToolReturn, toolError } from "../../api/values/content.ts";
+import { isSensitiveFile, type SecretKind, whyNotRead } from "../../ports/files/secret-paths.ts";
+import type { ToolEnvironment } from "./tool.ts";
+import type { Location } from "./workspace-paths.ts";
+
+const whatToDo: Readonly<Record<SecretKind, string>> = {
+	name: "",
+	rule: "",
+	own: " Ask the user for what you need of it. StrReplaceFile and WriteFile can change it, which the user is asked to approve.",
+	process: " Ask the user for what you need of it.",
+};
+
+/** Which kind of secret a file is, by its name and by its resolved path. */
+export async function secretKind(
+	{ path, resolved }: Pick<Location, "path" | "resolved">,
+	{ secrets }: Pick<ToolEnvironment, "secrets">,
+): Promise<SecretKind | null> {
+	return (await secrets.kindOf(resolved)) ?? (isSensitiveFile(path) ? "name" : null);
+}
+
+/** The refusal to read the file; null when it may be read. */
+export async function findSecret(
+	location: Pick<Location, "spelled" | "path" | "resolved">,
+	environment: Pick<ToolEnvironment, "secrets">,
+): Promise<ToolReturn | null> {
+	const kind = await secretKind(location, environment);
+	if (kind === null) return null;
+	const { spelled, path, resolved } = location;
+	const led = isSensitiveFile(path) || path === resolved ? "" : ` leads to \`${resolved}\`, which`;
+	return toolError(`\`${spelled}\`${led} ${whyNotRead[kind]}.${whatToDo[kind]}`, "Sensitive file");
+}

@@ -1,0 +1,114 @@
+// Declares a tool from a schema and a function: checks arguments, shows them as JSON Schema, turns file system errors
+// into results.
+import * as v from "valibot";
+import { type ToolReturn, toolError } from "../../api/values/content.ts";
+import type { Subject } from "../../api/values/subject.ts";
+import { isSystemError } from "../../base/errors.ts";
+import { issueSentence } from "./argument-schemas.ts";
+import type {
+	ApprovalNeed,
+	ClientCapability,
+	JsonSchema,
+	OpenedCall,
+	Preparation,
+	Refusal,
+	Tool,
+	ToolCallContext,
+} from "./tool.ts";
+
+export interface ToolDefinition<Schema extends v.GenericSchema> {
+	readonly name: string;
+	readonly description: string;
+	/** What a client must be able to do before a model is offered the tool. */
+	readonly needs?: readonly ClientCapability[];
+	readonly schema: Schema;
+	/** The brief of a file system failure; without it such a failure is a bug. */
+	readonly failureBrief?: string;
+	/** Reads and checks, changes nothing; see `Tool.open`. */
+	prepare(input: v.InferOutput<Schema>, context: ToolCallContext): Preparation | Promise<Preparation>;
+}
+
+/** A call that is answered without running anything. */
+export function settled(result: ToolReturn): Preparation {
+	return { kind: "settled", result };
+}
+
+type Execute = (signal: AbortSignal) => Promise<ToolReturn | Refusal>;
+
+/** A call that changes nothing outside the kernel and reads nothing that a rule could speak of. */
+export function readOnly(execute: Execute): Preparation {
+	return { kind: "ready", approval: null, hasEffect: false, target: null, execute };
+}
+
+/** A call that changes nothing and is allowed unless a rule about its subject says otherwise. */
+export function freeUnlessRuled(
+	need: { readonly action: string; readonly subject: Subject; readonly description: string },
+	execute: Execute,
+): Preparation {
+	const { action, subject, description } = need;
+	const approval: ApprovalNeed = { byDefault: "allow", action, subjects: [subject], description, display: [] };
+	return { kind: "ready", approval, hasEffect: false, target: null, execute };
+}
+
+/** The result of a call that was cancelled while it ran. */
+export function cancelledResult(): ToolReturn {
+	return toolError("The call was cancelled.", "Cancelled");
+}
+
+/** JSON Schema as models are shown it: without `$schema`; members with a default are optional. */
+async function toParameters(schema: v.GenericSchema): Promise<JsonSchema> {
+	const { toJsonSchema } = await import("@valibot/to-json-schema");
+	// For a coercing schema the output is what a model should write.
+	const { $schema, additionalProperties, required, ...parameters } = toJsonSchema(schema, {
+		typeMode: "output",
+		ignoreActions: ["check"],
+	});
+	// Older drafts do not allow an empty list here.
+	return required === undefined || required.length === 0 ? parameters : { ...parameters, required };
+}
+
+/** What was made of schemas: every session has tools of its own, and nearly all of them the same schemas. */
+const knownParameters = new WeakMap<v.GenericSchema, Promise<JsonSchema>>();
+
+export function defineTool<Schema extends v.GenericSchema>(definition: ToolDefinition<Schema>): Tool {
+	const guard = async <T>(work: () => T | Promise<T>, toValue: (result: ToolReturn) => T): Promise<T> => {
+		try {
+			return await work();
+		} catch (thrown) {
+			if (definition.failureBrief === undefined || !isSystemError(thrown)) throw thrown;
+			return toValue(toolError(`${definition.failureBrief}: ${thrown.message}.`, definition.failureBrief));
+		}
+	};
+
+	return {
+		name: definition.name,
+		needs: definition.needs ?? [],
+		description: definition.description,
+		parameters() {
+			const { schema } = definition;
+			const known = knownParameters.get(schema);
+			if (known !== undefined) return known;
+			const parameters = toParameters(schema);
+			knownParameters.set(schema, parameters);
+			parameters.catch(() => knownParameters.delete(schema));
+			return parameters;
+		},
+		async open(value, context): Promise<OpenedCall> {
+			const parsed = v.safeParse(definition.schema, value);
+			if (!parsed.success) return { ok: false, issue: issueSentence(parsed.issues[0]) };
+			const preparation = await guard(() => definition.prepare(parsed.output, context), settled);
+			if (preparation.kind === "settled") return { ok: true, preparation };
+			return {
+				ok: true,
+				preparation: {
+					...preparation,
+					execute: (signal, progress) =>
+						guard<ToolReturn | Refusal>(
+							() => preparation.execute(signal, progress),
+							(result) => result,
+						),
+				},
+			};
+		},
+	};
+}

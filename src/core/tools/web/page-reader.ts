@@ -1,0 +1,52 @@
+// Reads web pages in a thread, one at a time: a hostile page may take any time and memory, and no session should wait
+// for it.
+import { createKeyedQueue } from "../../../base/keyed-queue.ts";
+import type { PageSource, PageText } from "./page-text.ts";
+
+export type ReadPageOutcome =
+	/** Null when there is no text in it. */
+	| { readonly kind: "read"; readonly page: PageText | null }
+	/** A clause without full stop. */
+	| { readonly kind: "failed"; readonly reason: string }
+	| { readonly kind: "cancelled" };
+
+export type ReadPage = (source: PageSource, signal: AbortSignal) => Promise<ReadPageOutcome>;
+
+export interface PageReaderLimits {
+	/** Milliseconds for one page. */
+	readonly time: number;
+	/** Megabytes. */
+	readonly memory: number;
+}
+
+const standardLimits: PageReaderLimits = { time: 10_000, memory: 160 };
+
+/** `file` is the program of the thread: `web-page-thread.ts`, built. */
+export function createPageReader(file: string, limits: PageReaderLimits = standardLimits): ReadPage {
+	const queue = createKeyedQueue();
+	return (source, signal) =>
+		queue.run("", async () => {
+			const { runThread } = await import("../../../ports/processes/thread.ts");
+			const outcome = await runThread(file, source, limits, signal);
+			switch (outcome.kind) {
+				case "done":
+					return { kind: "read", page: toPageText(outcome.value) };
+				case "timed-out":
+					return { kind: "failed", reason: `it takes longer than ${limits.time / 1000} s to read` };
+				case "out-of-memory":
+					return { kind: "failed", reason: `it takes more than ${limits.memory} MB to read` };
+				case "failed":
+					return { kind: "failed", reason: `it could not be read: ${outcome.error.message}` };
+				case "aborted":
+					return { kind: "cancelled" };
+			}
+		});
+}
+
+/** The message of the thread. */
+function toPageText(value: unknown): PageText | null {
+	if (typeof value !== "object" || value === null || !("title" in value) || !("markdown" in value)) return null;
+	const { title, markdown } = value;
+	if (typeof markdown !== "string") return null;
+	return { title: typeof title === "string" ? title : null, markdown };
+}

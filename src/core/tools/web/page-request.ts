@@ -1,0 +1,132 @@
+// Requests one page: redirects are followed by hand, bodies and times are bounded, and refusals become texts.
+import type { Clock } from "../../../base/clock.ts";
+import { type NetworkFailure, toNetworkFailure } from "../../../ports/network/network-error.ts";
+import type { Fetch } from "../../../ports/network/network-settings.ts";
+import { readAtMost } from "./response-body.ts";
+
+export interface PageLimits {
+	/** Milliseconds for everything, redirects included. */
+	readonly total: number;
+	/** Redirects to follow. */
+	readonly redirects: number;
+	/** Bytes of a body, unpacked. */
+	readonly bytes: number;
+	/** Why an address that a page redirects to must not be fetched: a sentence; null when it may be. */
+	refuses?(url: URL): Promise<string | null>;
+}
+
+export type PageAnswer =
+	| {
+			readonly kind: "answered";
+			/** Every address requested; the last one answered. */
+			readonly path: readonly URL[];
+			readonly status: number;
+			readonly statusText: string;
+			/** As the server spelled it; null when it said nothing. */
+			readonly contentType: string | null;
+			readonly body: Uint8Array;
+	  }
+	/** `brief` is for people. */
+	| { readonly kind: "failed"; readonly message: string; readonly brief: string }
+	| { readonly kind: "cancelled" };
+
+/** Some servers answer only browsers. */
+const headers = {
+	"user-agent": "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/143.0.0.0 Safari/537.36",
+	accept: "text/html,application/xhtml+xml,text/markdown,text/plain,application/json;q=0.9,*/*;q=0.8",
+	"accept-language": "en-US,en;q=0.9,*;q=0.5",
+};
+
+/** A valid address; otherwise a sentence about what is wrong with it. */
+export function readAddress(text: string, base?: URL): URL | string {
+	const url = URL.canParse(text, base?.href) ? new URL(text, base) : null;
+	if (url === null) return `${JSON.stringify(text)} is not a URL; it must begin with http:// or https://.`;
+	if (!/^https?:$/.test(url.protocol)) return `Only http and https can be fetched, not ${url.protocol}//.`;
+	if (url.username !== "" || url.password !== "") return "A URL with a user name or a password in it is not fetched.";
+	return url;
+}
+
+/** Never rejects. */
+export async function getPage(
+	fetch: Fetch,
+	start: URL,
+	limits: PageLimits,
+	clock: Clock,
+	signal: AbortSignal,
+): Promise<PageAnswer> {
+	const deadline = new AbortController();
+	const withdraw = clock.after(limits.total, () => deadline.abort());
+	try {
+		return await follow(fetch, start, limits, AbortSignal.any([signal, deadline.signal]));
+	} catch (thrown) {
+		if (signal.aborted) return { kind: "cancelled" };
+		if (deadline.signal.aborted) return timedOut(`The page was not there within ${limits.total / 1000} s.`);
+		return toFailure(toNetworkFailure(thrown));
+	} finally {
+		withdraw();
+		// The rest is not awaited.
+		deadline.abort();
+	}
+}
+
+async function follow(fetch: Fetch, start: URL, limits: PageLimits, signal: AbortSignal): Promise<PageAnswer> {
+	const path = [start];
+	for (let url = start; ; ) {
+		const response = await fetch(url, { headers, redirect: "manual", signal });
+		const location = isRedirect(response.status) ? response.headers.get("location") : null;
+		if (location === null) return await readPage(response, path, limits);
+		await response.body?.cancel();
+		const next = readAddress(location, url);
+		if (typeof next === "string")
+			return failed(`${url.href} redirects to what cannot be fetched. ${next}`, "Bad redirect");
+		if (path.length > limits.redirects) {
+			return failed(`The page redirects more than ${limits.redirects} times.`, "Too many redirects");
+		}
+		const refusal = (await limits.refuses?.(next)) ?? null;
+		if (refusal !== null) return failed(`The page redirects to ${next.href}. ${refusal}`, "Rejected by a rule");
+		path.push(next);
+		url = next;
+	}
+}
+
+async function readPage(response: Response, path: readonly URL[], limits: PageLimits): Promise<PageAnswer> {
+	const { status, statusText } = response;
+	const announced = Number(response.headers.get("content-length") ?? 0);
+	const body = announced > limits.bytes ? null : await readAtMost(response, limits.bytes);
+	if (body !== null) {
+		return { kind: "answered", path, status, statusText, contentType: response.headers.get("content-type"), body };
+	}
+	await response.body?.cancel().catch(() => {});
+	const limit = `${Math.floor(limits.bytes / 1024 / 1024)} MiB`;
+	return failed(`The page is longer than ${limit}, and is not fetched for that.`, "Page too large");
+}
+
+function isRedirect(status: number): boolean {
+	return [301, 302, 303, 307, 308].includes(status);
+}
+
+function toFailure({ kind, message }: NetworkFailure): PageAnswer {
+	switch (kind) {
+		case "address":
+			return failed(
+				`It is not fetched: ${message}. Only what is on the public internet is fetched; the person can allow more with agentwire.fetch_allow in the settings.`,
+				"Address not allowed",
+			);
+		case "timeout":
+			return timedOut(`The server did not answer in time: ${message}.`);
+		case "size":
+			return failed(`The page is not fetched: ${message}.`, "Page too large");
+		case "connection":
+		case "proxy":
+		case "configuration":
+			return failed(`The page could not be fetched: ${message.replace(/\.$/, "")}.`, "Network error");
+	}
+}
+
+function timedOut(message: string): PageAnswer {
+	return failed(message, "Request timed out");
+}
+
+function failed(message: string, brief: string): PageAnswer {
+	return { kind: "failed", message, brief };
+}

@@ -1,0 +1,242 @@
+// The tool calls of a session as its editor sees them: each has an id of its own in the conversation, and is sent once
+// as a whole and then by what changes.
+
+import type { ToolCall as ModelCall, ToolReturn } from "../../../api/values/content.ts";
+import type { AgentEvent, AgentPathEntry } from "../../../api/values/event.ts";
+import { beginning } from "../../../base/well-formed.ts";
+import type { ToolContent, Update } from "../wire-updates.ts";
+import { codeContent, resultContent, textContent } from "./call-content.ts";
+import { type CallDescription, describeCall, shellName } from "./call-description.ts";
+
+export interface Call {
+	/** The id in the conversation. */
+	readonly id: string;
+	readonly name: string;
+	readonly agentPath: readonly AgentPathEntry[];
+	description: CallDescription;
+	/** The id of the terminal that shows its output; null for none. */
+	readonly terminalId: string | null;
+	hasOutput: boolean;
+	isStarted: boolean;
+	/** What the subagent that it runs has called last. */
+	readonly steps: string[];
+}
+
+/** Lines about a subagent's work. */
+const maximumSteps = 10;
+
+type Origin = Pick<AgentEvent, "agentPath" | "turnId">;
+
+export class Calls {
+	readonly #workDir: string;
+	readonly #showsTerminals: boolean;
+	/** Calls without a result, by agent and id. */
+	readonly #open = new Map<string, Call>();
+	/** How many calls of the turn had the same id; models may use one in several steps. */
+	readonly #uses = new Map<string, number>();
+
+	constructor(workDir: string, showsTerminals: boolean) {
+		this.#workDir = workDir;
+		this.#showsTerminals = showsTerminals;
+	}
+
+	/** The open call of this id; null when there is none. */
+	find(toolCallId: string, agentId: string | null): Call | null {
+		return this.#open.get(keyOf(toolCallId, agentId)) ?? null;
+	}
+
+	/** The calls that follow are of another turn. */
+	beginTurn(): void {
+		this.#uses.clear();
+	}
+
+	/** A call whose arguments are not complete. */
+	begin(call: ModelCall, origin: Origin, turnName: string): readonly Update[] {
+		return [this.#create(call, null, origin, turnName)];
+	}
+
+	/** A call whose arguments are complete. */
+	request(call: ModelCall, origin: Origin, turnName: string): readonly Update[] {
+		const known = this.#find(call.id, origin);
+		const json = call.function.arguments ?? "";
+		if (known === null) return [this.#create(call, json, origin, turnName), ...this.#noteStep(call, json, origin)];
+		known.description = describeCall(call.function.name, json, this.#workDir);
+		const { title, kind, locations, rawInput } = known.description;
+		const changes = { title, kind, locations: [...locations], rawInput };
+		return [{ sessionUpdate: "tool_call_update", toolCallId: known.id, ...changes }];
+	}
+
+	start(toolCallId: string, origin: Origin): readonly Update[] {
+		const call = this.#find(toolCallId, origin);
+		if (call === null) return [];
+		call.isStarted = true;
+		return [{ sessionUpdate: "tool_call_update", toolCallId: call.id, status: "in_progress" }];
+	}
+
+	/** Output of a running command, for a client that shows terminals. */
+	progress(toolCallId: string, data: string, origin: Origin): readonly Update[] {
+		const call = this.#find(toolCallId, origin);
+		if (call === null || call.terminalId === null) return [];
+		call.hasOutput = true;
+		return [terminalOutput(call, call.terminalId, data)];
+	}
+
+	settle(toolCallId: string, result: ToolReturn, origin: Origin): readonly Update[] {
+		const call = this.#find(toolCallId, origin);
+		if (call === null) return [];
+		this.#open.delete(keyOf(toolCallId, agentOf(origin)));
+		const status = result.is_error ? "failed" : "completed";
+		const rawOutput = typeof result.output === "string" && result.output !== "" ? { rawOutput: result.output } : {};
+		const update = { sessionUpdate: "tool_call_update", toolCallId: call.id, status, ...rawOutput } as const;
+		const { terminalId } = call;
+		if (terminalId === null) {
+			const content = resultContent(result, call.name === shellName, this.#workDir);
+			return [{ ...update, ...(content.length === 0 ? {} : { content: [...content] }) }];
+		}
+		const text = typeof result.output === "string" ? result.output : "";
+		const missing = call.hasOutput
+			? ""
+			: [text, result.is_error ? result.message : ""].filter((each) => each !== "").join("\n");
+		return [
+			...(missing === "" ? [] : [terminalOutput(call, terminalId, missing)]),
+			{ ...update, _meta: { terminal_exit: { terminal_id: terminalId, ...toExit(result) } } },
+		];
+	}
+
+	/** A call whose outcome a crash has hidden. */
+	lose(toolCallId: string, origin: Origin): readonly Update[] {
+		const call = this.#find(toolCallId, origin);
+		if (call === null) return [];
+		this.#open.delete(keyOf(toolCallId, agentOf(origin)));
+		return [failed(call, [textContent("The program ended while the call ran: its outcome is not known.")])];
+	}
+
+	/** The open calls as a whole, for a client that was not sent what they came from. */
+	current(): readonly Update[] {
+		return [...this.#open.values()].map((call) => this.#whole(call));
+	}
+
+	/** The calls that will have no result. */
+	endAll(): readonly Update[] {
+		const calls = [...this.#open.values()];
+		this.#open.clear();
+		return calls.map((call) => failed(call));
+	}
+
+	#find(toolCallId: string, origin: Origin): Call | null {
+		return this.find(toolCallId, agentOf(origin));
+	}
+
+	#create(call: ModelCall, json: string | null, origin: Origin, turnName: string): Update {
+		const { name } = call.function;
+		const agentId = agentOf(origin);
+		const place = origin.turnId ?? (turnName === "" ? "background" : turnName);
+		const key = keyOf(call.id, agentId);
+		const id =
+			this.#open.get(key)?.id ?? this.#name([place, ...(agentId === null ? [] : [agentId]), call.id].join("/"));
+		const description = describeCall(name, json, this.#workDir);
+		const terminalId = this.#showsTerminals && name === shellName ? id : null;
+		const { agentPath } = origin;
+		const created: Call = {
+			id,
+			name,
+			agentPath,
+			description,
+			terminalId,
+			hasOutput: false,
+			isStarted: false,
+			steps: [],
+		};
+		this.#open.set(key, created);
+		return this.#whole(created);
+	}
+
+	/** A name that no other call of the conversation has: a later call of the same id is numbered. */
+	#name(id: string): string {
+		const uses = (this.#uses.get(id) ?? 0) + 1;
+		this.#uses.set(id, uses);
+		return uses === 1 ? id : `${id}#${uses}`;
+	}
+
+	#whole({ id, name, agentPath, description, terminalId, isStarted }: Call): Update {
+		const { title, kind, locations, rawInput } = description;
+		const notes = { ...this.#parentNote(agentPath), ...terminalNote(terminalId, this.#workDir) };
+		return {
+			sessionUpdate: "tool_call",
+			toolCallId: id,
+			title,
+			name,
+			kind,
+			status: isStarted ? "in_progress" : "pending",
+			...(terminalId === null ? {} : { content: [{ type: "terminal", terminalId }] }),
+			...(locations.length === 0 ? {} : { locations: [...locations] }),
+			...(rawInput === undefined ? {} : { rawInput }),
+			...(Object.keys(notes).length === 0 ? {} : { _meta: notes }),
+		};
+	}
+
+	/** The call that runs the subagent which makes this one. */
+	#parent({ agentPath }: Pick<Origin, "agentPath">): Call | null {
+		const last = agentPath.at(-1);
+		if (last === undefined || last.parentToolCallId === null) return null;
+		return this.find(last.parentToolCallId, agentPath.at(-2)?.agentId ?? null);
+	}
+
+	#parentNote(agentPath: Origin["agentPath"]): object {
+		const last = agentPath.at(-1);
+		if (last === undefined) return {};
+		const parentToolCallId = this.#parent({ agentPath })?.id ?? last.parentToolCallId;
+		return { agentwire: { parentToolCallId, agentId: last.agentId, agent: last.subagentType } };
+	}
+
+	/** The call of a subagent shows what the subagent does. */
+	#noteStep(call: ModelCall, json: string, origin: Origin): readonly Update[] {
+		const parent = this.#parent(origin);
+		if (parent === null) return [];
+		const { title } = describeCall(call.function.name, json, this.#workDir);
+		parent.steps.push(beginning(title.split("\n", 1)[0] ?? "", 200));
+		if (parent.steps.length > maximumSteps) parent.steps.shift();
+		return [
+			{ sessionUpdate: "tool_call_update", toolCallId: parent.id, content: [codeContent(parent.steps.join("\n"))] },
+		];
+	}
+}
+
+const keyOf = (toolCallId: string, agentId: string | null) => JSON.stringify([agentId, toolCallId]);
+
+const agentOf = ({ agentPath }: Origin) => agentPath.at(-1)?.agentId ?? null;
+
+function failed({ id, terminalId }: Call, content: readonly ToolContent[] = []): Update {
+	return {
+		sessionUpdate: "tool_call_update",
+		toolCallId: id,
+		status: "failed",
+		...(content.length === 0 ? {} : { content: [...content] }),
+		...(terminalId === null
+			? {}
+			: { _meta: { terminal_exit: { terminal_id: terminalId, exit_code: null, signal: null } } }),
+	};
+}
+
+function terminalNote(terminalId: string | null, cwd: string): object {
+	return terminalId === null ? {} : { terminal_info: { terminal_id: terminalId, cwd } };
+}
+
+function terminalOutput({ id }: Call, terminalId: string, data: string): Update {
+	return {
+		sessionUpdate: "tool_call_update",
+		toolCallId: id,
+		_meta: { terminal_output: { terminal_id: terminalId, data } },
+	};
+}
+
+/** How a command ended, as far as its result says. */
+function toExit({ is_error, message }: ToolReturn): {
+	readonly exit_code: number | null;
+	readonly signal: string | null;
+} {
+	if (!is_error) return { exit_code: 0, signal: null };
+	const [, code] = /\bexit code: (\d+)/.exec(message) ?? [];
+	const [, signal] = /\bsignal (SIG[A-Z0-9]+)/.exec(message) ?? [];
+	return { exit_code: code === undefined ? null : Number(code), signal: signal ?? null };
+}

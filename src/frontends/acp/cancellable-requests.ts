@@ -1,0 +1,35 @@
+// The requests of a client that it can withdraw by `$/cancel_request`; each is still answered.
+import type { RpcId } from "../../ports/rpc/envelope.ts";
+
+export class CancellableRequests {
+	/** By id as text with its type: `1` and `"1"` are different ids. */
+	readonly #running = new Map<string, AbortController>();
+	#isOver = false;
+
+	/** Does the work of a request; the signal aborts when the client withdraws it. */
+	async run<T>(id: RpcId | null, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+		const controller = new AbortController();
+		if (this.#isOver) controller.abort();
+		if (id === null) return await work(controller.signal);
+		const key = keyOf(id);
+		this.#running.set(key, controller);
+		try {
+			return await work(controller.signal);
+		} finally {
+			if (this.#running.get(key) === controller) this.#running.delete(key);
+		}
+	}
+
+	/** Ignores the id of a request that is answered or cannot be withdrawn. */
+	cancel(id: string | number): void {
+		this.#running.get(keyOf(id))?.abort();
+	}
+
+	/** Also whatever begins later. */
+	cancelAll(): void {
+		this.#isOver = true;
+		for (const controller of this.#running.values()) controller.abort();
+	}
+}
+
+const keyOf = (id: RpcId) => (typeof id === "string" ? `"${id}"` : String(id));

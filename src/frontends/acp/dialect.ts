@@ -1,0 +1,13 @@
+// The Agent Client Protocol, version 1: many sessions over one connection, for editors.
+import { readEnvelope } from "../../ports/rpc/envelope.ts";
+import type { HostDialect, SharedConnection } from "../shared/dialect.ts";
+import { AcpConnection } from "./connection.ts";
+import { acpRules } from "./envelope.ts";
+
+export const acpDialect = {
+	name: "acp",
+	rules: acpRules,
+	/** It is offered alone, so that whatever is sent is meant for it. */
+	claims: (value) => readEnvelope(value, acpRules).kind === "request",
+	converse: (kernelApi, peer): SharedConnection => new AcpConnection(kernelApi, peer),
+} satisfies HostDialect;

@@ -1,0 +1,93 @@
+// The errors of the Agent Client Protocol: the numbers of the kernel's codes, with the text for people as
+// `data.details`, which is what editors show.
+import type { KernelErrorCode } from "../../base/errors.ts";
+import { KernelError, toKernelError } from "../../base/errors.ts";
+import { beginning } from "../../base/well-formed.ts";
+import type { ErrorObject } from "../../ports/rpc/envelope.ts";
+
+export const errorNumbers = {
+	parseError: -32700,
+	invalidRequest: -32600,
+	methodNotFound: -32601,
+	invalidParams: -32602,
+	internal: -32603,
+	authRequired: -32000,
+	notFound: -32002,
+	cancelled: -32800,
+} as const;
+
+/** Of version 2 alone. */
+export const unsupportedVersion = -32022;
+
+const numbers: { readonly [C in KernelErrorCode]: number } = {
+	busy: errorNumbers.invalidRequest,
+	"no-turn": errorNumbers.invalidRequest,
+	unsupported: errorNumbers.invalidRequest,
+	"invalid-input": errorNumbers.invalidParams,
+	"model-not-set": errorNumbers.authRequired,
+	"capability-missing": errorNumbers.invalidParams,
+	"provider-failed": errorNumbers.internal,
+	"login-expired": errorNumbers.authRequired,
+	"session-not-found": errorNumbers.notFound,
+	"budget-exhausted": errorNumbers.internal,
+	"hook-failed": errorNumbers.internal,
+	"storage-failed": errorNumbers.internal,
+	overloaded: errorNumbers.internal,
+	closed: errorNumbers.internal,
+	internal: errorNumbers.internal,
+};
+
+/** A request that its sender withdrew. */
+export class RequestCancelledError extends Error {
+	override readonly name = "RequestCancelledError";
+
+	constructor() {
+		super("The request was cancelled.");
+	}
+}
+
+/** A client that asks for a version which is not served. */
+export class VersionError extends Error {
+	override readonly name = "VersionError";
+	readonly requested: number;
+	readonly supported: readonly number[];
+
+	constructor(requested: number, supported: readonly number[]) {
+		super(`Version ${requested} of the protocol is not served here; served: ${supported.join(", ")}.`);
+		this.requested = requested;
+		this.supported = supported;
+	}
+}
+
+export function errorObject(code: number, message: string, details: string = message): ErrorObject {
+	return { code, message, data: { details } };
+}
+
+export function toErrorObject(thrown: unknown): ErrorObject {
+	if (thrown instanceof RequestCancelledError) return errorObject(errorNumbers.cancelled, thrown.message);
+	if (thrown instanceof VersionError) {
+		const { message, requested, supported } = thrown;
+		return { code: unsupportedVersion, message, data: { requested, supported } };
+	}
+	const { code, message } = toKernelError(thrown);
+	return errorObject(numbers[code], message);
+}
+
+/** What a client has sent, quoted and cut: it may be of any length. */
+export function quoted(given: string): string {
+	const text = JSON.stringify(beginning(given, 200));
+	return given.length > 200 ? `${text}…` : text;
+}
+
+/** The session may be of another program, or deleted: the list says which there are. */
+export function unknownSession(id: string): KernelError {
+	const text = `There is no session ${quoted(id)}. session/list says which there are; session/new creates one.`;
+	return new KernelError("session-not-found", text);
+}
+
+/** The text of `model-not-set` with what to do about it. */
+export function withAdvice(thrown: unknown, advice: string): unknown {
+	const error = toKernelError(thrown);
+	if (error.code !== "model-not-set" && error.code !== "login-expired") return thrown;
+	return new KernelError(error.code, `${error.message.replace(/\.?$/, ".")} ${advice}`, { cause: thrown });
+}

@@ -1,0 +1,291 @@
+// Projects the events of a session to the updates of the Agent Client Protocol, one entry per event type. While events
+// come live, texts are sent as deltas; a history is read from completed texts. Nothing here sends anything.
+import { type ContentPart, type DisplayBlock, toParts, type UserInput } from "../../api/values/content.ts";
+import type { AgentEvent, EventBodyOf, EventType } from "../../api/values/event.ts";
+import { ServerReports, type UnusableServer } from "../../api/values/server-reports.ts";
+import { toSideQuestion } from "../../api/values/slash-command.ts";
+import type { ModelPrice } from "../../kernel/api.ts";
+import { Calls } from "./calls/calls.ts";
+import { toBlock } from "./content.ts";
+import { quoted } from "./errors.ts";
+import { Usage } from "./usage.ts";
+import type { ClientCapabilities } from "./wire.ts";
+import type { Update, UpdateName } from "./wire-updates.ts";
+
+export interface ProjectionSettings {
+	readonly workDir: string;
+	readonly client: ClientCapabilities;
+	/** Whether the client itself sent the input of the turn that begins: it shows that input already. */
+	isOwnInput(turnId: string | null): boolean;
+	/** Whether the client shows its own prompt only when the agent sends it. */
+	echoesPrompts(): boolean;
+	/** The price of the model in use; null where none is configured. */
+	price(): ModelPrice | null;
+}
+
+type Entry<T extends EventType> = (this: Projection, body: EventBodyOf<T>, event: AgentEvent) => readonly Update[];
+
+const whyUnusable: Readonly<Record<UnusableServer["status"], string>> = {
+	failed: "It did not start, or does not answer. Its tools are missing; the log has the reason.",
+	unauthorized: "It wants a sign-in. Its tools are missing until then.",
+};
+
+const nothing: readonly Update[] = [];
+const ignored = () => nothing;
+
+export class Projection {
+	readonly settings: ProjectionSettings;
+	readonly calls: Calls;
+	readonly usage: Usage;
+	readonly servers = new ServerReports();
+	/** Whether events come from the history. */
+	isReplay = false;
+	/** The plan that was shown last. */
+	plan = "";
+	/** Names the running turn in ids; events of earlier programs do not name it. */
+	turnName = "";
+	/** How many turns have begun within each other. */
+	depth = 0;
+	#turns = 0;
+	#step = 0;
+	/** How many turns had begun within each other when the last step began. */
+	#stepDepth = 0;
+	#compactions = 0;
+
+	constructor(settings: ProjectionSettings) {
+		this.settings = settings;
+		this.calls = new Calls(settings.workDir, settings.client._meta.terminal_output);
+		this.usage = new Usage(settings.price);
+	}
+
+	take(event: AgentEvent): readonly Update[] {
+		return entryOf(event.body.type).call(this, event.body, event);
+	}
+
+	/** What began and will not end: the program ended before it. */
+	endUnfinished(): readonly Update[] {
+		this.depth = 0;
+		return this.calls.endAll();
+	}
+
+	/**
+	 * Whether a turn that begins follows one that never ended. A turn within another one has its id, and begins while that
+	 * one has no step of its own.
+	 */
+	isAfterLostTurn(turnId: string | null): boolean {
+		if (this.depth === 0) return false;
+		return turnId === null ? this.#stepDepth === this.depth : turnId !== this.turnName;
+	}
+
+	beginTurn(turnId: string | null): void {
+		this.depth += 1;
+		if (this.depth > 1) return;
+		this.#turns += 1;
+		this.turnName = turnId ?? `turn-${this.#turns}`;
+		this.calls.beginTurn();
+		this.#step = 0;
+		this.#stepDepth = 0;
+		this.#compactions = 0;
+	}
+
+	/** Chunks of the answer that follow belong to a new message. */
+	beginStep(): void {
+		this.#step += 1;
+		this.#stepDepth = this.depth;
+	}
+
+	get messageId(): string {
+		return `${this.turnName}-${this.#step}`;
+	}
+
+	/** Also unlike those that a client has from before it came back, of which nothing is known here. */
+	compactionId(begins: boolean): string {
+		if (begins) this.#compactions += 1;
+		return `${this.turnName}-compaction-${this.#compactions}`;
+	}
+
+	/** What a person wrote, as the messages of that person. */
+	userChunks(input: UserInput, messageId: string): readonly Update[] {
+		return toParts(input).map((part) => ({ sessionUpdate: "user_message_chunk", content: toBlock(part), messageId }));
+	}
+
+	answerChunk(part: ContentPart): readonly Update[] {
+		const { messageId } = this;
+		if (part.type !== "think") return [{ sessionUpdate: "agent_message_chunk", content: toBlock(part), messageId }];
+		// Reasoning may be withheld, with a signature alone.
+		if (part.think === "") return nothing;
+		return [{ sessionUpdate: "agent_thought_chunk", content: toBlock(part), messageId }];
+	}
+
+	/** Something that is no part of the conversation; for clients without notices nothing. */
+	notice(severity: "info" | "warning", title: string, description = ""): readonly Update[] {
+		if (!this.settings.client.session.notices || this.isReplay) return nothing;
+		return [{ sessionUpdate: "notice", severity, title, ...(description === "" ? {} : { description }) }];
+	}
+
+	/** Something that a person has to see; for clients without notices a message of its own. */
+	report(severity: "info" | "warning", title: string, text: string, messageId: string): readonly Update[] {
+		if (this.settings.client.session.notices) return this.notice(severity, title, text);
+		const content = { type: "text", text: `${title}\n\n${text}\n` } as const;
+		return [{ sessionUpdate: "agent_message_chunk", content, messageId }];
+	}
+}
+
+const entries: { readonly [T in EventType]: Entry<T> } = {
+	"turn.started"({ input }, { turnId, agentPath }) {
+		if (agentPath.length > 0) return nothing;
+		const lost = this.isAfterLostTurn(turnId) ? this.endUnfinished() : nothing;
+		this.beginTurn(turnId);
+		// The input of a nested turn is the program's own.
+		if (this.depth > 1) return nothing;
+		if (!this.isReplay && this.settings.isOwnInput(turnId)) return lost;
+		return [...lost, ...this.userChunks(input, `${this.turnName}-u`)];
+	},
+	"turn.ended"(_body, { agentPath }) {
+		if (agentPath.length > 0) return nothing;
+		this.depth = Math.max(0, this.depth - 1);
+		return this.depth > 0 ? nothing : this.calls.endAll();
+	},
+	"step.started"(_body, { agentPath }) {
+		if (agentPath.length === 0) this.beginStep();
+		return nothing;
+	},
+	"step.interrupted"(_body, { agentPath }) {
+		return agentPath.length === 0 ? this.calls.endAll() : nothing;
+	},
+	"step.retrying"({ next_attempt, max_attempts, wait_s, error_type, status_code }) {
+		const status = status_code === null ? "" : ` (HTTP ${status_code})`;
+		return this.notice(
+			"warning",
+			`The model did not answer: ${error_type}${status}`,
+			`Attempt ${next_attempt} of ${max_attempts} follows in ${wait_s.toFixed(1)} s.`,
+		);
+	},
+	"compaction.started"(_body, { agentPath }) {
+		return agentPath.length > 0 ? nothing : compaction(this, "in_progress");
+	},
+	"compaction.ended"(_body, { agentPath }) {
+		return agentPath.length > 0 ? nothing : compaction(this, "completed");
+	},
+	"mcp.loading-started"() {
+		return this.notice("info", "Connecting to MCP servers");
+	},
+	"mcp.loading-ended": ignored,
+	"status.changed"(body, { agentPath }) {
+		if (body.token_usage !== null) this.usage.count(body.token_usage);
+		if (agentPath.length > 0) return nothing;
+		this.usage.setContext(body.context_tokens, body.max_context_tokens);
+		if (this.isReplay) return nothing;
+		const reports = body.mcp_status === null ? [] : this.servers.take(body.mcp_status);
+		const reported = reports.flatMap(({ name, status }) => {
+			const title = `The MCP server ${quoted(name)} cannot be used`;
+			return this.report("warning", title, whyUnusable[status], `mcp-server-${name}`);
+		});
+		return [...reported, ...this.usage.update()];
+	},
+	"usage.counted": ignored,
+	"budget.warning"({ budget, scope, used, limit }) {
+		const of = scope === "session" ? "the session" : "this turn";
+		return this.notice("warning", `Most of the budget of ${of} is used`, `${budget}: ${used} of ${limit}`);
+	},
+	"notification.raised"({ id, title, body }) {
+		return this.report("info", title, body, `notification-${id}`);
+	},
+	"content.delta"({ part }, { agentPath }) {
+		return agentPath.length > 0 ? nothing : this.answerChunk(part);
+	},
+	"content.completed"({ part }, { agentPath }) {
+		return agentPath.length > 0 || !this.isReplay ? nothing : this.answerChunk(part);
+	},
+	"tool-call.started"({ call }, event) {
+		return event.agentPath.length > 0 ? nothing : this.calls.begin(call, event, this.turnName);
+	},
+	"tool-call.delta": ignored,
+	"tool.requested"({ call }, event) {
+		return this.calls.request(call, event, this.turnName);
+	},
+	"tool-call.fragment": ignored,
+	"permission.decided": ignored,
+	"session-hook.started": ignored,
+	"session-hook.ended": ignored,
+	"tool.started"({ toolCallId }, event) {
+		return this.calls.start(toolCallId, event);
+	},
+	"tool.progress"({ toolCallId, text }, event) {
+		return this.calls.progress(toolCallId, text, event);
+	},
+	"tool.ended": ignored,
+	"tool.result"({ toolCallId, result }, event) {
+		const settled = this.calls.settle(toolCallId, result, event);
+		const plans = event.agentPath.length > 0 ? [] : result.display.filter(isTodo).map(({ items }) => toPlan(items));
+		return [...settled, ...plans];
+	},
+	"tool.outcome-unknown"({ toolCallId }, event) {
+		return this.calls.lose(toolCallId, event);
+	},
+	"recovery.reported": ignored,
+	// These two are requests, not updates.
+	"interaction.requested": ignored,
+	"interaction.resolved": ignored,
+	"client.attached": ignored,
+	"client.detached": ignored,
+	"session.reset": ignored,
+	// They change what the session's choices are, which the session sends itself.
+	"mode.changed": ignored,
+	"model.changed": ignored,
+	"title.changed": ignored,
+	"steer.consumed"({ input }, { agentPath }) {
+		if (agentPath.length > 0) return nothing;
+		// The answer goes on after it.
+		const { messageId } = this;
+		this.beginStep();
+		return this.userChunks(input, `${messageId}-u`);
+	},
+	"plan.displayed"({ content }) {
+		this.plan = content;
+		return nothing;
+	},
+	"hook.triggered": ignored,
+	"hook.resolved": ignored,
+	"side-question.started"({ id, question }, { turnId }) {
+		// As a prompt it is the input of a turn.
+		if (turnId !== null || !(this.isReplay || this.settings.echoesPrompts())) return nothing;
+		return this.userChunks(toSideQuestion(question), `${id}-u`);
+	},
+	"side-question.ended"({ id, response, error }, { turnId }) {
+		// As a prompt it has a turn, whose text has the answer.
+		if (turnId !== null) return nothing;
+		const text = response ?? error ?? "";
+		return [{ sessionUpdate: "agent_message_chunk", content: { type: "text", text }, messageId: id }];
+	},
+};
+
+/** The entry of a type takes the body of that type; indexing by the type loses that. */
+function entryOf(type: EventType): Entry<EventType> {
+	return entries[type] as Entry<EventType>;
+}
+
+/** For clients that do not know compactions, a call of its own. */
+function compaction(projection: Projection, status: "in_progress" | "completed"): readonly Update[] {
+	const begins = status === "in_progress";
+	const compactionId = projection.compactionId(begins);
+	if (projection.settings.client.session.compaction)
+		return [{ sessionUpdate: "compaction_update", compactionId, status }];
+	const _meta = { contextCompaction: { version: 1 } };
+	const title = "Compact conversation";
+	const sessionUpdate: UpdateName = begins ? "tool_call" : "tool_call_update";
+	return [{ sessionUpdate, toolCallId: compactionId, title, kind: "think", status, _meta }];
+}
+
+type TodoBlock = Extract<DisplayBlock, { items: unknown }>;
+
+const isTodo = (block: DisplayBlock): block is TodoBlock => block.type === "todo" && "items" in block;
+
+function toPlan(items: TodoBlock["items"]): Update {
+	const entries = items.map(({ title, status }) => ({
+		content: title,
+		priority: "medium" as const,
+		status: status === "done" ? ("completed" as const) : status,
+	}));
+	return { sessionUpdate: "plan", entries };
+}

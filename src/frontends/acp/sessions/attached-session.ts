@@ -1,0 +1,368 @@
+// A loaded session on one connection: replays its history, sends its events as updates, and runs its prompts.
+
+import type { UserInput } from "../../../api/values/content.ts";
+import type { AgentEvent, Cursor, TurnOutcome } from "../../../api/values/event.ts";
+import { toSessionMode } from "../../../api/values/session-mode.ts";
+import { createDeferred, type Deferred } from "../../../base/deferred.ts";
+import type { Attachment, AttachOptions, SessionApi, SessionDescription, SessionHandle } from "../../../kernel/api.ts";
+import type { Peer } from "../../../ports/rpc/connection.ts";
+import type { HostApi } from "../../shared/dialect.ts";
+import { EventPump, type Outgoing } from "../../shared/event-pump.ts";
+import type { Codec } from "../codec.ts";
+import { RequestCancelledError } from "../errors.ts";
+import { toRequest } from "../interactions/requests.ts";
+import { Projection } from "../projection.ts";
+import { createUpdateLines, type UpdateLines } from "../update-lines.ts";
+import type { ClientCapabilities, InitializeParams } from "../wire.ts";
+import type { Update } from "../wire-updates.ts";
+import { Choices } from "./choices.ts";
+
+export interface AttachedClient {
+	readonly capabilities: ClientCapabilities;
+	readonly info: InitializeParams["clientInfo"];
+	/** Creates the codec of a session. */
+	createCodec(): Codec;
+}
+
+/** A turn that was started, and may fail before it begins. */
+export interface StartedTurn {
+	/** Names the prompt among the messages of the session. */
+	readonly messageId: string;
+	/** Resolves when the beginning of the turn is about to be sent. */
+	readonly begun: Promise<void>;
+	/** Resolves once all its updates are in the outbox. */
+	readonly ended: Promise<TurnOutcome>;
+}
+
+type CommandsUpdate = Extract<Update, { sessionUpdate: "available_commands_update" }>;
+
+export class AttachedSession {
+	readonly choices: Choices;
+	/** Resolves when the session's events began to be sent. */
+	readonly begun: Promise<void>;
+	readonly #begin = createDeferred<void>();
+	readonly #session: SessionApi;
+	readonly #peer: Peer;
+	readonly #clock: HostApi["clock"];
+	readonly #client: AttachedClient;
+	readonly #pump: EventPump;
+	readonly #toLine: UpdateLines;
+	/** The turns that began with a prompt of this client. */
+	readonly #ownTurns = new Set<string>();
+	/** By turn: resolved when its beginning was sent. */
+	readonly #beginnings = new Map<string, Deferred<void>>();
+	/** Side questions that were cancelled: nobody waits for their answers. */
+	readonly #dismissed = new Set<string>();
+	#attachment: Attachment;
+	#projection: Projection;
+	#codec: Codec;
+	/** Prompts of this client whose turns are about to begin. */
+	#starting = 0;
+	#title: string | null;
+	/** Whether the open calls are known from the history alone. */
+	#owesCalls = false;
+
+	private constructor(
+		session: SessionApi,
+		attachment: Attachment,
+		description: SessionDescription,
+		client: AttachedClient,
+		kernelApi: HostApi,
+		peer: Peer,
+	) {
+		const { snapshot } = attachment;
+		this.choices = new Choices(session, description, client.capabilities.session.configOptions.boolean, {
+			mode: toSessionMode(snapshot),
+			model: snapshot.model,
+		});
+		this.begun = this.#begin.promise;
+		this.#session = session;
+		this.#peer = peer;
+		this.#clock = kernelApi.clock;
+		this.#client = client;
+		this.#attachment = attachment;
+		this.#projection = this.#newProjection();
+		this.#codec = client.createCodec();
+		this.#toLine = createUpdateLines(session.id);
+		this.#title = snapshot.title;
+		this.#pump = new EventPump(session, peer, (event) => this.#project(event), kernelApi.log);
+	}
+
+	/** Attaches the client. Nothing is sent to it before `begin`. */
+	static async attach(
+		{ session }: Pick<SessionHandle, "session">,
+		kernelApi: HostApi,
+		peer: Peer,
+		client: AttachedClient,
+	): Promise<AttachedSession> {
+		const description = await session.description();
+		const attachment = await session.attach(toAttachOptions(client));
+		return new AttachedSession(session, attachment, description, client, kernelApi, peer);
+	}
+
+	/**
+	 * Attaches the client anew, as one that has nothing of the session yet; a prompt that runs goes on. `work` is done
+	 * before events of the new attachment are sent, after all of the earlier one.
+	 */
+	async renew(work: () => Promise<void>): Promise<void> {
+		const shown = createDeferred<void>();
+		const attach = () => this.#session.attach({ ...toAttachOptions(this.#client), replaces: this.#attachment.id });
+		await this.#pump.replace(attach, async (attachment) => {
+			const { snapshot } = attachment;
+			this.#attachment = attachment;
+			this.#projection = this.#newProjection();
+			this.#codec = this.#client.createCodec();
+			this.#title = snapshot.title;
+			this.choices.noteMode(toSessionMode(snapshot));
+			if (snapshot.model !== null) this.choices.noteModel(snapshot.model);
+			await work().then(shown.resolve, shown.reject);
+		});
+		await shown.promise;
+	}
+
+	/**
+	 * Sends the conversation so far. Fails when the signal aborts; what was not sent is known all the same, because a turn
+	 * of the session may go on.
+	 */
+	async replay(signal: AbortSignal): Promise<void> {
+		const { cursor, unfinished, turnId } = this.#attachment.snapshot;
+		this.#projection.isReplay = true;
+		for await (const events of this.#storedUntil(cursor)) {
+			for (const event of events) {
+				const updates = this.#projection.take(event);
+				if (updates.length === 0 || signal.aborted) continue;
+				this.#sendAll(updates);
+				if (this.#peer.isFull()) await this.#peer.ready();
+			}
+		}
+		this.#projection.isReplay = false;
+		if (signal.aborted) throw new RequestCancelledError();
+		// No turn runs: what is open was cut off.
+		if (turnId === null) this.#sendAll(this.#projection.endUnfinished());
+		const now = { sessionId: this.#session.id, turnId, at: this.#clock.now() };
+		for (const part of unfinished) this.#sendAll(this.#projection.take({ ...now, ...part }));
+		this.#sendAll(this.#projection.usage.update());
+	}
+
+	/** Sends whether a turn runs, as of the moment the client attached. */
+	sendState(): void {
+		const { turnId, openInteractions } = this.#attachment.snapshot;
+		const running = openInteractions.length > 0 ? "requires_action" : "running";
+		this.#notifyAll(this.#codec.encodeState(turnId === null ? "idle" : running));
+	}
+
+	/**
+	 * Learns from the history what the session has cost, and of what its running turn consists; sends nothing of it. The
+	 * updates that follow name the calls and messages of that turn.
+	 */
+	async recall(): Promise<void> {
+		const { cursor, unfinished, turnId } = this.#attachment.snapshot;
+		const price = this.choices.model?.price ?? null;
+		if (price === null && turnId === null) return;
+		this.#projection.isReplay = true;
+		for await (const events of this.#storedUntil(cursor)) for (const event of events) this.#projection.take(event);
+		this.#projection.isReplay = false;
+		if (turnId === null) this.#projection.endUnfinished();
+		const now = { sessionId: this.#session.id, turnId, at: this.#clock.now() };
+		for (const part of unfinished) this.#projection.take({ ...now, ...part });
+		this.#owesCalls = true;
+	}
+
+	/** Sends the calls that are open after the history was recalled: the client may not have been sent them. */
+	sendRecalledCalls(): void {
+		if (this.#owesCalls) this.#sendAll(this.#projection.calls.current());
+		this.#owesCalls = false;
+	}
+
+	/** Sends the session's events from now on. */
+	begin(): void {
+		this.#pump.carry(this.#attachment);
+		this.#begin.resolve();
+	}
+
+	/** The commands that a prompt can invoke. */
+	async commands(): Promise<CommandsUpdate["availableCommands"]> {
+		const { slashCommands } = await this.#session.description();
+		return slashCommands.map(({ name, description }) => ({ name, description, input: { hint: "optional" } }));
+	}
+
+	async sendCommands(): Promise<void> {
+		this.#sendAll([{ sessionUpdate: "available_commands_update", availableCommands: await this.commands() }]);
+	}
+
+	/** Starts a turn. */
+	async start(handle: SessionHandle, input: UserInput): Promise<StartedTurn> {
+		this.#starting += 1;
+		try {
+			const { turnId, ended: outcome } = await this.#pump.follow(async () => (await handle.startTurn(input)).turnId);
+			const begun = this.#beginningOf(turnId);
+			const ended = outcome.finally(() => {
+				this.#ownTurns.delete(turnId);
+				this.#beginnings.delete(turnId);
+			});
+			this.#ownTurns.add(turnId);
+			return { messageId: `${turnId}-u`, begun: begun.promise, ended };
+		} finally {
+			this.#starting -= 1;
+		}
+	}
+
+	/**
+	 * Asks a side question while a turn runs; its answer is in the outbox when `ended` resolves, but for one that was
+	 * dismissed: nothing more is asked of the model for it.
+	 */
+	async askSideQuestion(question: string): Promise<{
+		/** Names the question among the messages of the session. */
+		readonly messageId: string;
+		readonly ended: Promise<void>;
+		dismiss(): Promise<void>;
+	}> {
+		const { id } = await this.#session.send({ type: "side-question.start", question });
+		const dismiss = async () => {
+			this.#dismissed.add(id);
+			await this.#session.send({ type: "side-question.cancel", id });
+		};
+		return { messageId: `${id}-u`, ended: this.#pump.sideQuestionEnded(id), dismiss };
+	}
+
+	/** Sends the title when it has changed. */
+	async sendTitle(): Promise<void> {
+		const { title } = await this.#session.snapshot();
+		if (title === null || title === this.#title) return;
+		this.#title = title;
+		const updatedAt = new Date(this.#clock.now()).toISOString();
+		this.#sendAll([{ sessionUpdate: "session_info_update", title, updatedAt }]);
+	}
+
+	sendNotice(title: string, description: string): void {
+		this.#sendAll(this.#projection.notice("warning", title, description));
+	}
+
+	/** Resolves when the events of now were sent: what a request has changed is shown before its answer. */
+	shown(): Promise<void> {
+		return this.#attachment.drained();
+	}
+
+	/** Resolves when the session's events have ended and were sent. */
+	drained(): Promise<void> {
+		return this.#pump.drained();
+	}
+
+	/** The client leaves the session, which goes on. */
+	detach(): void {
+		this.#attachment.close();
+	}
+
+	/** The stored events up to a cursor. */
+	async *#storedUntil({ seq: last }: Cursor): AsyncGenerator<readonly AgentEvent[]> {
+		for await (const events of this.#session.events()) {
+			if ((events.at(-1)?.seq ?? 0) <= last) {
+				yield events;
+				continue;
+			}
+			const wanted = events.filter(({ seq = 0 }) => seq <= last);
+			yield wanted;
+			if (wanted.length < events.length) return;
+		}
+	}
+
+	#newProjection(): Projection {
+		return new Projection({
+			workDir: this.#session.workDir,
+			client: this.#client.capabilities,
+			isOwnInput: (turnId) => !this.#codec.echoesPrompts && this.#isOwn(turnId),
+			echoesPrompts: () => this.#codec.echoesPrompts,
+			price: () => this.choices.model?.price ?? null,
+		});
+	}
+
+	#isOwn(turnId: string | null): boolean {
+		return this.#starting > 0 || (turnId !== null && this.#ownTurns.has(turnId));
+	}
+
+	#beginningOf(turnId: string): Deferred<void> {
+		const beginning = this.#beginnings.get(turnId) ?? createDeferred<void>();
+		this.#beginnings.set(turnId, beginning);
+		return beginning;
+	}
+
+	#project(event: AgentEvent): readonly Outgoing[] | string {
+		const { body, turnId } = event;
+		if (body.type === "turn.started" && turnId !== null && this.#isOwn(turnId)) this.#beginningOf(turnId).resolve();
+		const updates = this.#toUpdates(event);
+		const sent = this.#codec.encodeEvent(event, updates);
+		if (body.type === "content.delta" && updates[0] !== undefined) {
+			const line = sent.length === 1 && sent[0] === updates[0] ? this.#toLine(updates[0]) : null;
+			if (line !== null) return line;
+		}
+		return [...sent.map((update) => this.#toOutgoing(update)), ...this.#toRequests(event)];
+	}
+
+	#toUpdates(event: AgentEvent): readonly Update[] {
+		const { body } = event;
+		switch (body.type) {
+			case "mode.changed":
+				this.choices.noteMode(body.mode);
+				return [{ sessionUpdate: "current_mode_update", currentModeId: body.mode }, this.#optionsUpdate()];
+			case "model.changed":
+				this.choices.noteModel(body.model);
+				return [this.#optionsUpdate()];
+			case "title.changed":
+				this.#title = body.title;
+				return [
+					{ sessionUpdate: "session_info_update", title: body.title, updatedAt: new Date(event.at).toISOString() },
+				];
+			case "side-question.ended":
+				return this.#dismissed.delete(body.id) ? [] : this.#projection.take(event);
+			default:
+				return this.#projection.take(event);
+		}
+	}
+
+	#toRequests({ body }: AgentEvent): readonly Outgoing[] {
+		if (body.type === "interaction.resolved") {
+			const notice = (requestId: string) => ({ method: "$/cancel_request", params: { requestId } });
+			return [{ kind: "settled", interactionId: body.interactionId, notice }];
+		}
+		if (body.type !== "interaction.requested") return [];
+		const { id: sessionId, workDir } = this.#session;
+		const place = { sessionId, workDir, projection: this.#projection, codec: this.#codec };
+		const request = toRequest(body.interaction, place);
+		return request === null ? [] : [request];
+	}
+
+	#optionsUpdate(): Update {
+		return { sessionUpdate: "config_option_update", configOptions: this.choices.options() };
+	}
+
+	#sendAll(updates: readonly Update[]): void {
+		for (const update of updates) {
+			const line = this.#toLine(update);
+			if (line === null) this.#notifyAll(this.#codec.encode(update));
+			else this.#peer.notifyLine(line);
+		}
+	}
+
+	#notifyAll(updates: readonly object[]): void {
+		for (const update of updates) {
+			const { method, params } = this.#toOutgoing(update);
+			this.#peer.notify(method, params);
+		}
+	}
+
+	/** `update` is in the shape of the client's version. */
+	#toOutgoing(update: object) {
+		const params = { sessionId: this.#session.id, update };
+		return { kind: "notification", method: "session/update", params } as const;
+	}
+}
+
+function toAttachOptions({ capabilities, info }: AttachedClient): AttachOptions {
+	return {
+		client: info === null ? null : { name: info.name, version: info.version },
+		tools: [],
+		capabilities: ["questions", "plan-mode"],
+		hooks: [],
+		wantsProgress: capabilities._meta.terminal_output,
+	};
+}

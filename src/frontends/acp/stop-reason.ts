@@ -1,0 +1,26 @@
+// Why a turn ended, in the words of the protocol.
+
+import type { TurnOutcome } from "../../api/values/event.ts";
+import { isRecord } from "../../base/json.ts";
+import type { StopReason } from "./wire.ts";
+
+/**
+ * Null for a turn that failed. `refusal` is the provider's alone: clients drop the prompt of such a turn, and everything
+ * after it. A person's refusal of a call is none.
+ */
+export function stopReasonOf(outcome: TurnOutcome): StopReason | null {
+	switch (outcome.status) {
+		case "finished":
+			return "end_turn";
+		case "cancelled":
+			return "cancelled";
+		case "max-steps":
+			return "max_turn_requests";
+		case "failed": {
+			const { code, data, isRefused } = outcome.error;
+			if (isRefused === true) return "refusal";
+			if (code !== "budget-exhausted") return null;
+			return isRecord(data) && data["budget"] === "tokens" ? "max_tokens" : "max_turn_requests";
+		}
+	}
+}

@@ -1,0 +1,217 @@
+// A connection of the Agent Client Protocol, version 2: its method table and the handshake.
+import * as v from "valibot";
+import type { Peer } from "../../../ports/rpc/connection.ts";
+import type { RpcId } from "../../../ports/rpc/envelope.ts";
+import { defineMethod, type Method, type MethodTable, type Respond } from "../../../ports/rpc/methods.ts";
+import type { DialectConnection, HostApi } from "../../shared/dialect.ts";
+import { CancellableRequests } from "../cancellable-requests.ts";
+import { RequestCancelledError, VersionError } from "../errors.ts";
+import type { AttachedClient } from "../sessions/attached-session.ts";
+import type { Choices } from "../sessions/choices.ts";
+import { SessionRequests } from "../sessions/session-requests.ts";
+import { SignIn, signInMethods } from "../sign-in.ts";
+import type { ClientCapabilities, PromptParams } from "../wire.ts";
+import * as first from "../wire.ts";
+import { createCodec, encodeOption } from "./codec.ts";
+import { draftProtocol } from "./protocol.ts";
+import * as wire from "./wire.ts";
+
+const { methods: shapes } = draftProtocol;
+
+/** What a client of this version can do, in the words of version 1. */
+function toCapabilities({ auth, elicitation }: wire.InitializeParams["capabilities"]): ClientCapabilities {
+	return v.parse(first.clientCapabilitiesSchema, {
+		session: { compaction: {}, notices: {}, configOptions: { boolean: {} } },
+		auth: { terminal: auth.terminal },
+		elicitation: { ...(elicitation.form ? { form: {} } : {}), ...(elicitation.url ? { url: {} } : {}) },
+		_meta: { terminal_output: true },
+	});
+}
+
+const unknownClient: AttachedClient = {
+	capabilities: toCapabilities(
+		v.parse(wire.initializeParamsSchema, { protocolVersion: wire.draftVersion }).capabilities,
+	),
+	info: null,
+	createCodec,
+};
+
+export class DraftConnection implements DialectConnection {
+	readonly methods: MethodTable;
+	readonly #kernelApi: HostApi;
+	readonly #sessions: SessionRequests;
+	readonly #signIn: SignIn;
+	readonly #requests = new CancellableRequests();
+	#client = unknownClient;
+
+	constructor(kernelApi: HostApi, peer: Peer) {
+		this.#kernelApi = kernelApi;
+		const client = () => this.#client;
+		this.#sessions = new SessionRequests(kernelApi, peer, client, this.#requests);
+		this.#signIn = new SignIn(kernelApi, peer, client);
+		this.methods = new Map<string, Method>([...this.#rows(), ...this.#sessionRows()]);
+	}
+
+	abortPending(): void {
+		this.#requests.cancelAll();
+	}
+
+	drained(): Promise<void> {
+		return this.#sessions.drained();
+	}
+
+	#rows(): readonly (readonly [string, Method])[] {
+		return [
+			["initialize", defineMethod({ ...shapes.initialize, handle: (params) => this.#initialize(params) })],
+			[
+				"auth/login",
+				defineMethod({
+					...shapes["auth/login"],
+					handle: ({ methodId }, _, id) => this.#requests.run(id, (signal) => this.#login(methodId, id, signal)),
+				}),
+			],
+			["auth/logout", defineMethod({ ...shapes["auth/logout"], handle: () => this.#signIn.signOut() })],
+			[
+				"$/cancel_request",
+				defineMethod({
+					...shapes["$/cancel_request"],
+					handle: async ({ requestId }) => {
+						if (requestId !== null) this.#requests.cancel(requestId);
+					},
+				}),
+			],
+		];
+	}
+
+	#sessionRows(): readonly (readonly [string, Method])[] {
+		const sessions = this.#sessions;
+		return [
+			[
+				"session/new",
+				defineMethod({
+					...shapes["session/new"],
+					handle: (params, respond) =>
+						sessions.create(params, (sessionId, choices) => respond({ sessionId, ...toResult(choices) })),
+				}),
+			],
+			[
+				"session/resume",
+				defineMethod({
+					...shapes["session/resume"],
+					handle: ({ replayFrom, ...params }, respond, id) =>
+						sessions.open(params, replayFrom !== null, (_, choices) => respond(toResult(choices)), id),
+				}),
+			],
+			["session/list", defineMethod({ ...shapes["session/list"], handle: (params) => sessions.list(params) })],
+			[
+				"session/delete",
+				defineMethod({
+					...shapes["session/delete"],
+					handle: async ({ sessionId }) => {
+						await sessions.delete(sessionId);
+						return {};
+					},
+				}),
+			],
+			[
+				"session/close",
+				defineMethod({
+					...shapes["session/close"],
+					handle: async ({ sessionId }) => {
+						await sessions.close(sessionId);
+						return {};
+					},
+				}),
+			],
+			[
+				"session/fork",
+				defineMethod({
+					...shapes["session/fork"],
+					handle: (params, respond, id) =>
+						sessions.fork(params, (sessionId, choices) => respond({ sessionId, ...toResult(choices) }), id),
+				}),
+			],
+			[
+				"session/prompt",
+				defineMethod({
+					...shapes["session/prompt"],
+					handle: (params, respond, id) => this.#requests.run(id, (signal) => this.#prompt(params, respond, signal)),
+				}),
+			],
+			[
+				"session/cancel",
+				defineMethod({
+					...shapes["session/cancel"],
+					handle: ({ sessionId }) => sessions.cancel(sessionId),
+				}),
+			],
+			[
+				"session/set_config_option",
+				defineMethod({
+					...shapes["session/set_config_option"],
+					handle: ({ sessionId, configId, value }) =>
+						sessions.using(sessionId, async ({ choices }) => {
+							await choices.set(configId, value);
+							return toResult(choices);
+						}),
+				}),
+			],
+		];
+	}
+
+	async #initialize({ protocolVersion, capabilities, info }: wire.InitializeParams): Promise<wire.InitializeResult> {
+		if (protocolVersion < wire.draftVersion) throw new VersionError(protocolVersion, [wire.draftVersion]);
+		this.#client = { ...unknownClient, capabilities: toCapabilities(capabilities), info };
+		const { server, sessions } = this.#kernelApi;
+		const { options, chosen } = await sessions.models();
+		const { image, audio } = options.find(({ alias }) => alias === chosen)?.accepts ?? { image: true, audio: false };
+		return {
+			protocolVersion: wire.draftVersion,
+			info: { name: server.name, title: server.name, version: server.version },
+			capabilities: {
+				session: {
+					prompt: { ...(image ? { image: {} } : {}), ...(audio ? { audio: {} } : {}), embeddedContext: {} },
+					mcp: { stdio: {}, http: {} },
+					delete: {},
+					fork: {},
+					additionalDirectories: {},
+				},
+				auth: {},
+			},
+			authMethods: signInMethods(this.#client.capabilities).map(encodeAuthMethod),
+		};
+	}
+
+	async #login(methodId: string, id: RpcId | null, signal: AbortSignal): Promise<object> {
+		await this.#signIn.run(methodId, id, signal);
+		return {};
+	}
+
+	/** Answered once the prompt is part of the conversation; how it ends is the state of the session. */
+	async #prompt(
+		params: PromptParams,
+		respond: Respond<{ readonly messageId: string }>,
+		signal: AbortSignal,
+	): Promise<void> {
+		let isBegun = false;
+		const begun = (messageId: string) => {
+			isBegun = true;
+			respond({ messageId });
+		};
+		try {
+			await this.#sessions.prompt(params, signal, begun);
+		} catch (thrown) {
+			if (!isBegun) throw thrown;
+			return;
+		}
+		if (!isBegun) throw new RequestCancelledError();
+	}
+}
+
+function encodeAuthMethod({ id: methodId, name, description, type, args = [] }: first.AuthMethod): wire.AuthMethod {
+	return type === undefined
+		? { type: "agent", methodId, name, description }
+		: { type, methodId, name, description, args };
+}
+
+const toResult = (choices: Choices): wire.ChoicesResult => ({ configOptions: choices.options().map(encodeOption) });

@@ -1,0 +1,93 @@
+// The tokens of the gateway: a file that its owner alone can read, read anew for every request, so that a token that was
+// replaced is refused from then on.
+import { createHash, timingSafeEqual } from "node:crypto";
+import { dirname } from "node:path";
+import * as v from "valibot";
+import { KernelError } from "../../../base/errors.ts";
+import type { Identifiers } from "../../../base/ids.ts";
+import { parseJsonFile } from "../../../base/json.ts";
+import { createSharedRun } from "../../../base/shared-run.ts";
+import type { Files } from "../../../ports/files/port.ts";
+
+/** What a token allows: everything, or to look. It is stored with the token; a client cannot claim it. */
+export const scopes = ["control", "observe"] as const;
+export type Scope = (typeof scopes)[number];
+
+/** The file in the share directory. */
+export const tokenFile = "gateway.json";
+
+const fileSchema = v.object({
+	tokens: v.pipe(
+		v.array(v.object({ token: v.pipe(v.string(), v.minLength(32), v.maxLength(256)), scope: v.picklist(scopes) })),
+		v.maxLength(100),
+	),
+});
+type TokenFile = v.InferOutput<typeof fileSchema>;
+
+/** Hexadecimal digits of a token: 256 bits. */
+const tokenLength = 64;
+
+export interface Tokens {
+	/** The scope of a token; null for one that is not valid now. Fails `storage-failed` for a file that is not usable. */
+	scopeOf(token: string): Promise<Scope | null>;
+	/** The first token of this scope; null without one. */
+	find(scope: Scope): Promise<string | null>;
+	/** Creates the file with a token of each scope, unless there is one. `renew` replaces it: earlier tokens end. */
+	prepare(renew: boolean): Promise<void>;
+}
+
+/** `user` is the number of the user who runs this; null where users have none. */
+export function createTokens(path: string, files: Files, identifiers: Identifiers, user: number | null): Tokens {
+	// Requests that come together would fill the threads of the file system, each with the same few reads.
+	const read = createSharedRun(() => readTokens(path, files, user));
+	return {
+		async scopeOf(token) {
+			const given = digest(token);
+			// Every token is compared, so that the time says nothing of where one was found.
+			const found = (await read()).tokens.filter((each) => timingSafeEqual(digest(each.token), given));
+			return found[0]?.scope ?? null;
+		},
+		find: async (scope) => (await read()).tokens.find((each) => each.scope === scope)?.token ?? null,
+		async prepare(renew) {
+			if (!renew && (await files.status(path)) !== null) {
+				await read();
+				return;
+			}
+			const content: TokenFile = { tokens: scopes.map((scope) => ({ token: identifiers.hex(tokenLength), scope })) };
+			await files.makeDirectory(dirname(path));
+			await files.replace(path, `${JSON.stringify(content, null, "\t")}\n`, { mode: 0o600, sync: true });
+		},
+	};
+}
+
+const digest = (token: string): Buffer => createHash("sha256").update(token, "utf8").digest();
+
+/** Bytes of the file. */
+const sizeLimit = 65_536;
+
+async function readTokens(path: string, files: Files, user: number | null): Promise<TokenFile> {
+	const unusable = (why: string, cause?: unknown) =>
+		new KernelError("storage-failed", `The gateway's tokens in ${path} cannot be used: ${why}.`, { cause });
+	const status = await files.status(path);
+	if (status === null) throw unusable("there is no such file; start the gateway again to have one made");
+	if (process.platform !== "win32" && (status.mode & 0o077) !== 0) {
+		throw unusable(`others on this machine may read or change it; run: chmod 600 ${path}`);
+	}
+	// Its owner may change it, whatever its mode is. This is of use to a user who may read everything.
+	if (user !== null && status.owner !== undefined && status.owner !== user) {
+		throw unusable("it belongs to another user of this machine; delete it to have one made");
+	}
+	if (status.kind !== "file") throw unusable("it is no file");
+	if (status.size > sizeLimit) throw unusable("it is larger than 64 KiB");
+	const bytes = await files.read(path, sizeLimit);
+	let content: unknown;
+	try {
+		content = parseJsonFile(bytes ?? Buffer.alloc(0));
+	} catch (thrown) {
+		// The reason quotes the text, which may be a token.
+		throw unusable("it is no JSON; delete it to have one made", thrown);
+	}
+	const parsed = v.safeParse(fileSchema, content);
+	if (!parsed.success) throw unusable("it does not have the form that the gateway writes; delete it to have one made");
+	return parsed.output;
+}

@@ -1,0 +1,36 @@
+// The errors of the gateway: JSON-RPC numbers for the kernel's codes. `data.code` has the code itself, which is what a
+// client goes by.
+import { type KernelErrorCode, toKernelError } from "../../base/errors.ts";
+import type { ErrorObject } from "../../ports/rpc/envelope.ts";
+
+export const envelopeErrors = {
+	parse: -32700,
+	invalidRequest: -32600,
+	unknownMethod: -32601,
+	invalidParams: -32602,
+	forbidden: -32003,
+} as const;
+
+export const errorNumbers: { readonly [C in KernelErrorCode]: number } = {
+	internal: -32603,
+	"invalid-input": -32602,
+	busy: -32010,
+	"no-turn": -32011,
+	unsupported: -32012,
+	"model-not-set": -32013,
+	"capability-missing": -32014,
+	"provider-failed": -32015,
+	"login-expired": -32016,
+	"budget-exhausted": -32017,
+	"session-not-found": -32018,
+	"storage-failed": -32019,
+	overloaded: -32020,
+	closed: -32021,
+	"hook-failed": -32022,
+};
+
+/** The error object for anything thrown. */
+export function toErrorObject(thrown: unknown): ErrorObject {
+	const { code, message, data } = toKernelError(thrown);
+	return { code: errorNumbers[code], message, data: { code, details: data } };
+}

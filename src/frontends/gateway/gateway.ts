@@ -1,0 +1,353 @@
+// The gateway: the sessions of a host over HTTP, for several clients at once. Requests come by POST, events as
+// server-sent events; who may do what is decided before anything of a request is acted on.
+import { randomUUID } from "node:crypto";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Duplex } from "node:stream";
+import type { Clock } from "../../base/clock.ts";
+import { toKernelError } from "../../base/errors.ts";
+import { parseJsonFile } from "../../base/json.ts";
+import type { Log } from "../../base/log.ts";
+import type { SessionsApi } from "../../kernel/api.ts";
+import { AccessControl, hostNames } from "./access/access.ts";
+import { TokenWatch } from "./access/token-watch.ts";
+import type { Scope, Tokens } from "./access/tokens.ts";
+import { readHistory } from "./history.ts";
+import { HttpServer, type TlsFiles } from "./http-server.ts";
+import { type CallMethod, createMethods, type ListWorkers, readParams, withSession } from "./methods.ts";
+import { type Operations, sendHealth, sendText, toHealthPath } from "./operations.ts";
+import { type PageFiles, sendPageFile } from "./page.ts";
+import { PromptQueues } from "./prompt-queues.ts";
+import { answerBodySchema } from "./protocol.ts";
+import type { QueueStore } from "./queue-store.ts";
+import { Bodies, beginEvents, HttpRefusal, sendJson, sendRefusal, toStatus } from "./replies.ts";
+import { decoded, readPageRequest, readStreamOptions, toFacts } from "./requests.ts";
+import { type RequestTrace, RpcRequests } from "./rpc-requests.ts";
+import type { Setup } from "./setup.ts";
+import { authorizationOf, offeredProtocols, readTarget } from "./sockets/handshake.ts";
+import type { Converse, Sockets } from "./sockets/sockets.ts";
+import { ResponseSink } from "./streams/event-sink.ts";
+import { carryEvents } from "./streams/event-stream.ts";
+import { WriteRounds } from "./streams/write-rounds.ts";
+
+/** Connections, and streams of events among them. */
+export const connectionLimit = 1024;
+export const streamLimit = 512;
+/** Milliseconds for a client to send its headers, and its whole request. */
+const headersTime = 10_000;
+const requestTime = 120_000;
+/** Milliseconds at the end for the answers to requests that were taken, and for WebSockets to say farewell. */
+const lastAnswerTime = 500;
+
+export interface GatewayOptions {
+	readonly sessions: SessionsApi;
+	/** The workers that run them; absent where this process does. */
+	readonly workers?: ListWorkers;
+	readonly server: { readonly name: string; readonly version: string };
+	/** A literal address. */
+	readonly address: string;
+	/** 0 for any that is free. */
+	readonly port: number;
+	/** Further names by which clients reach it, such as that of a proxy. */
+	readonly names: readonly string[];
+	/** PEM texts; null for plain HTTP. */
+	readonly tls: TlsFiles | null;
+	readonly tokens: Tokens;
+	/** The prompts that wait. */
+	readonly queues: QueueStore;
+	/** How somebody without a model gets one; null where that is not possible. */
+	readonly setup: Setup | null;
+	/** The web page; null to serve none. */
+	readonly page: PageFiles | null;
+	/** Speaks the protocols of clients that come by WebSocket. */
+	readonly converse: Converse;
+	/** What operators are shown; absent for nothing. */
+	readonly operations?: Operations;
+	/** Begins the trace of a request, with the header `traceparent` that it came with; absent for none. */
+	readonly trace?: (method: string, parent: string | null) => RequestTrace;
+	readonly clock: Clock;
+	readonly log: Log;
+}
+
+export interface Gateway {
+	readonly port: number;
+	/** Ends the streams and takes no more requests; resolves when those that were taken whole are answered, or soon after. */
+	close(): Promise<void>;
+}
+
+/** A request that was let in. */
+interface Visit {
+	readonly request: IncomingMessage;
+	readonly response: ServerResponse;
+	readonly scope: Scope;
+	readonly token: string;
+	/** After the question mark, as sent. */
+	readonly query: string;
+}
+
+/** Starts to listen. Fails with the error of the system when the address cannot be used. */
+export async function startGateway(options: GatewayOptions): Promise<Gateway> {
+	const visits = new Visits(options);
+	const server = new HttpServer({
+		tls: options.tls,
+		times: { headers: headersTime, request: requestTime },
+		connectionLimit,
+		clock: options.clock,
+		onRequest: (request, response) => void visits.receive(request, response),
+		onUpgrade: (request, stream, head) => void visits.upgrade(request, stream, head),
+		onError: (error) => options.log.error("The gateway's server failed.", { error }),
+	});
+	const port = await server.listen(options.port, options.address);
+	visits.open(hostNames(options.address, port, options.names, options.tls !== null));
+	return {
+		port,
+		async close() {
+			visits.close();
+			await server.close(lastAnswerTime);
+		},
+	};
+}
+
+class Visits {
+	readonly #options: GatewayOptions;
+	readonly #call: CallMethod;
+	readonly #queues: PromptQueues;
+	readonly #bodies = new Bodies();
+	readonly #calls: RpcRequests;
+	readonly #tokenWatch: TokenWatch;
+	/** One for each open stream. */
+	readonly #streams = new Set<AbortController>();
+	readonly #rounds = new WriteRounds();
+	#access: AccessControl | null = null;
+	/** Loaded when the first client wants one. */
+	#sockets: Promise<Sockets> | null = null;
+	#isClosed = false;
+
+	constructor(options: GatewayOptions) {
+		this.#options = options;
+		const { sessions, queues: store, clock, log } = options;
+		this.#queues = new PromptQueues({ sessions, store, newId: randomUUID, clock, log });
+		this.#call = createMethods({ ...options, queues: this.#queues });
+		this.#calls = new RpcRequests({
+			...options,
+			call: this.#call,
+			noteFailure: (thrown) => this.#noteInternal(thrown),
+		});
+		this.#tokenWatch = new TokenWatch(options.tokens, options.clock);
+	}
+
+	open(hosts: ReadonlySet<string>): void {
+		const { tokens, clock } = this.#options;
+		this.#access = new AccessControl({ hosts, tokens, now: () => clock.monotonic() });
+	}
+
+	close(): void {
+		this.#isClosed = true;
+		this.#queues.close();
+		for (const stream of this.#streams) stream.abort();
+		void this.#sockets?.then((sockets) => sockets.close());
+	}
+
+	/** Serves a client that wants a WebSocket, or refuses it, whatever happens. */
+	async upgrade(request: IncomingMessage, stream: Duplex, head: Buffer): Promise<void> {
+		stream.on("error", () => {});
+		try {
+			const offered = offeredProtocols(request.headers["sec-websocket-protocol"]);
+			const { scope, token, path, query } = await this.#letIn(request, authorizationOf(offered));
+			const target = readTarget(path, query);
+			if (scope !== "control") throw new HttpRefusal(403, "This token may only observe; /events shows what happens.");
+			const sockets = await this.#loadSockets();
+			await sockets.serve(target, token, request, stream, head);
+		} catch (thrown) {
+			if (thrown instanceof HttpRefusal) return sendRefusal(stream, thrown);
+			this.#noteInternal(thrown);
+			const error = toKernelError(thrown);
+			sendRefusal(stream, new HttpRefusal(toStatus(error), error.message));
+		}
+	}
+
+	async #loadSockets(): Promise<Sockets> {
+		this.#sockets ??= import("./sockets/sockets.ts").then(
+			({ Sockets }) =>
+				new Sockets({
+					...this.#options,
+					// Only those that may control are let in.
+					watchToken: (token, onRevoked) => this.#tokenWatch.watch(token, "control", onRevoked),
+				}),
+		);
+		const sockets = await this.#sockets;
+		if (this.#isClosed) sockets.close();
+		return sockets;
+	}
+
+	/** Answers a request, whatever happens. */
+	async receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
+		// A connection that breaks ends its stream; there is nothing else to do about it.
+		response.on("error", () => {});
+		try {
+			const { operations } = this.#options;
+			if (operations !== undefined && toHealthPath(request) !== null) {
+				return await this.#answerHealth(request, response, operations);
+			}
+			if (this.#sendPage(request, response)) return;
+			const visit = await this.#admit(request, response);
+			await this.#route(visit);
+		} catch (thrown) {
+			this.#refuse(response, thrown);
+		} finally {
+			// What was not read of a refused request would keep its connection from being used again.
+			if (!request.complete) request.resume();
+		}
+	}
+
+	/** Whether it works, for whoever reaches the server by its name. */
+	async #answerHealth(request: IncomingMessage, response: ServerResponse, operations: Operations): Promise<void> {
+		const misplaced = this.#access?.checkPlace(toFacts(request)) ?? null;
+		if (misplaced !== null) throw new HttpRefusal(misplaced.status, misplaced.text);
+		const isWell = toHealthPath(request) === "/healthz" || (!this.#isClosed && (await operations.isReady()));
+		sendHealth(request, response, isWell);
+	}
+
+	async #answerMetrics({ response }: Visit): Promise<void> {
+		const { operations } = this.#options;
+		if (operations === undefined) throw new HttpRefusal(404, "This server has no metrics.");
+		const streams = this.#streams.size;
+		const sockets = (await this.#sockets)?.count ?? 0;
+		const { type, text } = await operations.metrics({ streams, clients: streams + sockets });
+		sendText(response, 200, type, text);
+	}
+
+	/** The page is for everybody who reaches the server by its name: it shows nothing without a token. */
+	#sendPage(request: IncomingMessage, response: ServerResponse): boolean {
+		const { page } = this.#options;
+		if (page === null || this.#access === null || this.#access.checkPlace(toFacts(request)) !== null) return false;
+		return sendPageFile(page, request, response);
+	}
+
+	async #admit(request: IncomingMessage, response: ServerResponse): Promise<Visit & { readonly path: string }> {
+		return { ...(await this.#letIn(request, null)), request, response };
+	}
+
+	/** Whom a request comes from and what for; `offered` is an authorization that it has elsewhere than in the header. */
+	async #letIn(
+		request: IncomingMessage,
+		offered: string | null,
+	): Promise<Pick<Visit, "scope" | "token" | "query"> & { readonly path: string }> {
+		const [path = "", ...query] = (request.url ?? "").split("?");
+		if (this.#access === null) throw new HttpRefusal(503, "The server is starting.");
+		const facts = toFacts(request);
+		const access = await this.#access.check({ ...facts, authorization: facts.authorization ?? offered });
+		if (access.kind === "refused") {
+			throw new HttpRefusal(access.status, access.text, {
+				...(access.status === 401 ? { "www-authenticate": "Bearer" } : {}),
+				// Whoever was not let in holds no connection, however slowly the rest of the request comes.
+				connection: "close",
+			});
+		}
+		const { scope, token } = access;
+		return { scope, token, path, query: query.join("?") };
+	}
+
+	async #route(visit: Visit & { readonly path: string }): Promise<void> {
+		const { path, request } = visit;
+		const [, sessionId] = /^\/sessions\/([^/]+)\/history$/.exec(path) ?? [];
+		const [, interactionId] = /^\/interactions\/([^/]+)$/.exec(path) ?? [];
+		if (path === "/rpc") return await this.#only("POST", request, () => this.#answerCall(visit));
+		if (path === "/metrics") return await this.#only("GET", request, () => this.#answerMetrics(visit));
+		if (path === "/events") return await this.#only("GET", request, () => this.#stream(visit));
+		if (sessionId !== undefined) {
+			return await this.#only("GET", request, () => this.#answerHistory(visit, decoded(sessionId)));
+		}
+		if (interactionId !== undefined) {
+			return await this.#only("POST", request, () => this.#answerInteraction(visit, decoded(interactionId)));
+		}
+		if (path === "/acp" || path === "/wire") {
+			throw new HttpRefusal(426, "This path is for WebSockets.", { upgrade: "websocket", connection: "Upgrade" });
+		}
+		throw new HttpRefusal(
+			404,
+			"There is nothing at this path; there are /rpc, /events, /sessions/ID/history, /interactions/ID, /metrics, /healthz and /readyz, and for WebSockets /acp and /wire.",
+		);
+	}
+
+	async #only(method: "GET" | "POST", request: IncomingMessage, answer: () => Promise<void>): Promise<void> {
+		if (request.method === method) return await answer();
+		throw new HttpRefusal(405, `This path takes ${method} alone.`, { allow: method });
+	}
+
+	#answerCall({ request, response, scope, token }: Visit): Promise<void> {
+		return this.#bodies.use(request, (body) => this.#calls.answer({ request, response, scope, token, body }));
+	}
+
+	async #answerHistory({ response, query }: Visit, sessionId: string): Promise<void> {
+		const page = readPageRequest(query);
+		const { sessions } = this.#options;
+		const history = await withSession(sessions, sessionId, { archived: true }, ({ session }) =>
+			readHistory(session, page),
+		);
+		sendJson(response, 200, history);
+	}
+
+	#answerInteraction({ request, response, scope }: Visit, interactionId: string): Promise<void> {
+		if (scope !== "control") throw new HttpRefusal(403, "This token may only observe.");
+		return this.#bodies.use(request, async (bytes) => {
+			let body: unknown;
+			try {
+				body = parseJsonFile(bytes);
+			} catch {
+				throw new HttpRefusal(400, "The body is no JSON.");
+			}
+			const answer = readParams(answerBodySchema, body, "An answer");
+			sendJson(
+				response,
+				200,
+				await this.#call("interaction.respond", { ...answer, interactionId }, { scope, turnKey: null, trace: null }),
+			);
+		});
+	}
+
+	async #stream({ request, response, scope, token, query }: Visit): Promise<void> {
+		const { "last-event-id": last } = request.headers;
+		const options = readStreamOptions(query, typeof last === "string" ? last : null, scope);
+		if (this.#streams.size >= streamLimit) {
+			throw new HttpRefusal(503, `There are ${streamLimit} streams; close one, or carry several sessions in one.`);
+		}
+		const { socket } = request;
+		// The token took a while to be read, and the end of a connection is reported once.
+		if (socket.destroyed || response.destroyed) return;
+		const ending = new AbortController();
+		const end = () => ending.abort();
+		this.#streams.add(ending);
+		const withdrawCheck = this.#tokenWatch.watch(token, scope, end);
+		const sink = new ResponseSink(response, ending.signal, this.#rounds);
+		try {
+			beginEvents(response);
+			response.once("close", end);
+			// An answer that waits for another one of its connection is not closed with it.
+			socket.once("close", end);
+			await carryEvents(options, { ...this.#options, queues: this.#queues }, sink);
+		} finally {
+			withdrawCheck();
+			socket.off("close", end);
+			this.#streams.delete(ending);
+			sink.flush();
+			response.end();
+			// Somebody who does not read would hold the rest for ever.
+			if (ending.signal.aborted) response.destroy();
+		}
+	}
+
+	#refuse(response: ServerResponse, thrown: unknown): void {
+		if (thrown instanceof HttpRefusal) {
+			sendJson(response, thrown.status, { error: thrown.message }, thrown.headers);
+			return;
+		}
+		this.#noteInternal(thrown);
+		const error = toKernelError(thrown);
+		sendJson(response, toStatus(error), { error: error.message, code: error.code });
+	}
+
+	#noteInternal(thrown: unknown): void {
+		if (toKernelError(thrown).code === "internal")
+			this.#options.log.error("A request to the gateway failed.", { error: thrown });
+	}
+}

@@ -1,0 +1,41 @@
+// Pages of a session's stored events, from its end backwards: what a client shows before the events of its stream.
+
+import type { AgentEvent, Cursor } from "../../api/values/event.ts";
+import { eachOf } from "../../base/collections.ts";
+import { textSize } from "../../base/json.ts";
+import type { SessionApi } from "../../kernel/api.ts";
+import { type GatewayEvent, toGatewayEvent } from "./gateway-event.ts";
+import type { PageRequest } from "./requests.ts";
+
+/** Characters of a page; a single event may be larger. */
+const pageSize = 8 * 1024 * 1024;
+
+export interface HistoryPage {
+	readonly sessionId: string;
+	/** The last stored event at this moment. */
+	readonly cursor: Cursor;
+	/** In their order. */
+	readonly events: readonly GatewayEvent[];
+	/** The `before` of the page that comes before; null at the beginning. */
+	readonly before: number | null;
+}
+
+export async function readHistory(session: SessionApi, { before, limit }: PageRequest): Promise<HistoryPage> {
+	const { cursor } = await session.snapshot();
+	const end = Math.min(before ?? cursor.seq + 1, cursor.seq + 1);
+	const start = Math.max(0, end - 1 - limit);
+	const page: AgentEvent[] = [];
+	let size = 0;
+	for await (const event of eachOf(session.events({ epoch: cursor.epoch, seq: start }))) {
+		if ((event.seq ?? 0) >= end) break;
+		page.push(event);
+		size += textSize(event.body);
+		// What is nearer to the end is shown first.
+		while (size > pageSize && page.length > 1) {
+			const [oldest] = page.splice(0, 1);
+			size -= textSize(oldest?.body);
+		}
+	}
+	const first = page[0]?.seq ?? 1;
+	return { sessionId: session.id, cursor, events: page.map(toGatewayEvent), before: first > 1 ? first : null };
+}

@@ -1,0 +1,84 @@
+// Health and metrics of a process that serves no clients over HTTP: a server of its own for operators.
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Clock } from "../../base/clock.ts";
+import { toKernelError } from "../../base/errors.ts";
+import type { Log } from "../../base/log.ts";
+import { AccessControl } from "./access/access.ts";
+import type { Tokens } from "./access/tokens.ts";
+import { HttpServer, type TlsFiles } from "./http-server.ts";
+import { type Operations, sendHealth, sendText, toHealthPath } from "./operations.ts";
+import { HttpRefusal, sendJson, toStatus } from "./replies.ts";
+import { toFacts } from "./requests.ts";
+
+/** Connections, and milliseconds for the headers of a request and for all of it. */
+const connectionLimit = 64;
+const requestTime = 10_000;
+
+export interface OperationsServerOptions {
+	readonly host: string;
+	/** 0 for any that is free. */
+	readonly port: number;
+	/** PEM texts; null for plain HTTP. */
+	readonly tls: TlsFiles | null;
+	readonly tokens: Pick<Tokens, "scopeOf">;
+	readonly operations: Pick<Operations, "isReady"> & {
+		/** The metrics as text, with its media type. */
+		metrics(): Promise<{ readonly type: string; readonly text: string }>;
+	};
+	readonly clock: Clock;
+	readonly log: Log;
+}
+
+export interface OperationsServer {
+	readonly port: number;
+	/** Cuts its connections; resolves once they are gone. */
+	close(): Promise<void>;
+}
+
+/** Starts to listen. Fails with the error of the system when the address cannot be used. */
+export async function startOperationsServer(options: OperationsServerOptions): Promise<OperationsServer> {
+	const { host, port, tls, tokens, operations, clock, log } = options;
+	// It answers nobody without a token but with one word, so that the name by which it is reached does not matter.
+	const access = new AccessControl({ hosts: null, tokens, now: () => clock.monotonic() });
+	const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+		const health = toHealthPath(request);
+		if (health !== null) {
+			sendHealth(request, response, health === "/healthz" || (await operations.isReady()));
+			return;
+		}
+		if (request.url?.split("?")[0] !== "/metrics") {
+			throw new HttpRefusal(404, "There is nothing at this path; there are /metrics, /healthz and /readyz.");
+		}
+		if (request.method !== "GET") throw new HttpRefusal(405, "This path takes GET alone.", { allow: "GET" });
+		const found = await access.check(toFacts(request));
+		if (found.kind === "refused") {
+			const challenge = found.status === 401 ? { "www-authenticate": "Bearer" } : {};
+			throw new HttpRefusal(found.status, found.text, { ...challenge, connection: "close" });
+		}
+		const { type, text } = await operations.metrics();
+		sendText(response, 200, type, text);
+	};
+	const listener = (request: IncomingMessage, response: ServerResponse): void => {
+		response.on("error", () => {});
+		// Nothing here has a body.
+		request.resume();
+		answer(request, response).catch((thrown: unknown) => {
+			if (thrown instanceof HttpRefusal) {
+				sendJson(response, thrown.status, { error: thrown.message }, thrown.headers);
+				return;
+			}
+			const error = toKernelError(thrown);
+			if (error.code === "internal") log.error("A request of an operator failed.", { error: thrown });
+			sendJson(response, toStatus(error), { error: error.message, code: error.code });
+		});
+	};
+	const server = new HttpServer({
+		tls,
+		times: { headers: requestTime, request: requestTime },
+		connectionLimit,
+		clock,
+		onRequest: listener,
+		onError: (error) => log.error("The server of operators failed.", { error }),
+	});
+	return { port: await server.listen(port, host), close: () => server.close(0) };
+}

@@ -1,0 +1,58 @@
+// Requests that a client may send again because an answer was lost: the same key gets the same answer, and the work is
+// done once.
+import { createHash } from "node:crypto";
+import { KernelError } from "../../base/errors.ts";
+
+/** Answers that are remembered, and for how many milliseconds. */
+export const rememberedAnswers = 1000;
+export const answerLife = 600_000;
+
+interface Remembered {
+	/** Of the request: a key is for one request. */
+	readonly digest: string;
+	readonly answer: Promise<unknown>;
+	readonly at: number;
+}
+
+export class RepeatedRequests {
+	readonly #now: () => number;
+	/** By key, the oldest first. */
+	readonly #answers = new Map<string, Remembered>();
+
+	/** `now` is in milliseconds. */
+	constructor(now: () => number) {
+		this.#now = now;
+	}
+
+	/**
+	 * Does the work, or gives the answer that it has for this key. What failed is not remembered: nothing was done. Fails
+	 * `invalid-input` for a key that came with another request.
+	 */
+	async once(key: string, request: string, work: () => Promise<unknown>): Promise<unknown> {
+		this.#forgetOld();
+		const digest = createHash("sha256").update(request, "utf8").digest("hex");
+		const earlier = this.#answers.get(key);
+		if (earlier === undefined) {
+			const answer = work();
+			const remembered = { digest, answer, at: this.#now() };
+			this.#answers.set(key, remembered);
+			answer.catch(() => {
+				if (this.#answers.get(key) === remembered) this.#answers.delete(key);
+			});
+			return await answer;
+		}
+		if (earlier.digest === digest) return await earlier.answer;
+		throw new KernelError(
+			"invalid-input",
+			"This Idempotency-Key came with another request before; each request needs a key of its own.",
+		);
+	}
+
+	#forgetOld(): void {
+		for (const [key, { at }] of this.#answers) {
+			const isFull = this.#answers.size >= rememberedAnswers;
+			if (!isFull && this.#now() - at < answerLife) return;
+			this.#answers.delete(key);
+		}
+	}
+}

@@ -1,0 +1,151 @@
+// Answers over HTTP, with the headers that every one of them has, and the bodies of requests, bounded.
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
+import type { Duplex } from "node:stream";
+import type { KernelError } from "../../base/errors.ts";
+
+/** Bytes of the body of one request, and of all that are being read or worked on at once. */
+export const bodyLimit = 32 * 1024 * 1024;
+export const bodiesLimit = 256 * 1024 * 1024;
+
+/** With these, a browser runs only our own scripts with an answer, shows it in no other site's page and stores it nowhere. */
+export const protectingHeaders = {
+	"cache-control": "no-store",
+	"content-security-policy":
+		"default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data: blob:; frame-ancestors 'none'; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'",
+	"cross-origin-opener-policy": "same-origin",
+	"cross-origin-resource-policy": "same-origin",
+	"referrer-policy": "no-referrer",
+	"x-content-type-options": "nosniff",
+	"x-frame-options": "DENY",
+} as const;
+
+/** Why a request is not answered with a result: the status of HTTP with a text for people. */
+export class HttpRefusal extends Error {
+	override readonly name = "HttpRefusal";
+	readonly status: number;
+	readonly headers: Readonly<Record<string, string>>;
+
+	constructor(status: number, message: string, headers: Readonly<Record<string, string>> = {}) {
+		super(message);
+		this.status = status;
+		this.headers = headers;
+	}
+}
+
+export function sendJson(
+	response: ServerResponse,
+	status: number,
+	body: unknown,
+	more: Readonly<Record<string, string>> = {},
+): void {
+	if (response.headersSent || response.destroyed) return;
+	const bytes = Buffer.from(`${JSON.stringify(body)}\n`, "utf8");
+	response.writeHead(status, {
+		...protectingHeaders,
+		"content-type": "application/json; charset=utf-8",
+		"content-length": bytes.length,
+		...more,
+	});
+	response.end(bytes);
+}
+
+/** Answers a request for another protocol, whose connection is no more than bytes, and closes it. */
+export function sendRefusal(socket: Duplex, { status, message, headers: more }: HttpRefusal): void {
+	const bytes = Buffer.from(`${JSON.stringify({ error: message })}\n`, "utf8");
+	const all = {
+		...protectingHeaders,
+		"content-type": "application/json; charset=utf-8",
+		"content-length": String(bytes.length),
+		connection: "close",
+		...more,
+	};
+	const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
+	socket.end(
+		Buffer.concat([Buffer.from(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\n${lines.join("")}\r\n`), bytes]),
+	);
+	// Somebody who goes on sending would hold the connection.
+	socket.resume();
+}
+
+/** Begins an answer of server-sent events, which goes on until one side closes it. */
+export function beginEvents(response: ServerResponse): void {
+	response.writeHead(200, {
+		...protectingHeaders,
+		"content-type": "text/event-stream; charset=utf-8",
+		"x-accel-buffering": "no",
+	});
+	response.flushHeaders();
+}
+
+/** The bodies that are in memory at this moment. */
+export class Bodies {
+	#bytes = 0;
+
+	/** Reads the body, gives it to the work, and counts it until that is done. Fails with an HttpRefusal. */
+	async use<R>(request: IncomingMessage, work: (body: Buffer) => Promise<R>): Promise<R> {
+		const type = request.headers["content-type"] ?? "";
+		// Another type could be sent by a form of any web page, without asking first.
+		if (!/^application\/json\s*(?:;|$)/i.test(type)) {
+			throw new HttpRefusal(415, "The content type must be application/json.");
+		}
+		if (request.headers["content-encoding"] !== undefined) {
+			throw new HttpRefusal(415, "The body must not be compressed.");
+		}
+		if (Number(request.headers["content-length"] ?? 0) > bodyLimit) throw tooLarge();
+		const pieces: Buffer[] = [];
+		let size = 0;
+		try {
+			for await (const piece of piecesOf(request)) {
+				size += piece.length;
+				this.#bytes += piece.length;
+				if (size > bodyLimit) throw tooLarge();
+				if (this.#bytes > bodiesLimit) {
+					throw new HttpRefusal(503, "Too much is being sent at once; try again.", { "retry-after": "1" });
+				}
+				pieces.push(piece);
+			}
+			return await work(Buffer.concat(pieces));
+		} finally {
+			this.#bytes -= size;
+		}
+	}
+}
+
+async function* piecesOf(request: IncomingMessage): AsyncGenerator<Buffer> {
+	try {
+		for await (const piece of request) if (Buffer.isBuffer(piece)) yield piece;
+	} catch {
+		// The connection broke, or was cut: there is nobody to answer, and it is no fault of the server.
+		throw new HttpRefusal(400, "The body is not whole.", { connection: "close" });
+	}
+}
+
+function tooLarge(): HttpRefusal {
+	return new HttpRefusal(413, `A body has at most ${bodyLimit / 1024 / 1024} MiB.`, { connection: "close" });
+}
+
+/** The status for an error of the kernel where it answers a request that is no JSON-RPC. */
+export function toStatus(error: KernelError): number {
+	switch (error.code) {
+		case "invalid-input":
+		case "capability-missing":
+		case "unsupported":
+			return 400;
+		case "session-not-found":
+			return 404;
+		case "busy":
+		case "no-turn":
+		case "model-not-set":
+			return 409;
+		case "overloaded":
+		case "closed":
+			return 503;
+		case "provider-failed":
+		case "login-expired":
+		case "budget-exhausted":
+		case "hook-failed":
+		case "storage-failed":
+		case "internal":
+			return 500;
+	}
+}

@@ -1,0 +1,220 @@
+// Clients that speak a whole protocol over a WebSocket. They are let in as requests are, and their sessions go on without
+// them.
+import type { IncomingMessage } from "node:http";
+import type { Duplex } from "node:stream";
+import { type WebSocket, WebSocketServer } from "ws";
+import type { Clock } from "../../../base/clock.ts";
+import type { Log } from "../../../base/log.ts";
+import type { SessionApi, SessionHandle, SessionsApi } from "../../../kernel/api.ts";
+import type { LineTransport } from "../../../ports/rpc/transport.ts";
+import { createMessageTransport, type MessageSocket } from "../../../ports/transports/messages.ts";
+import { HttpRefusal } from "../replies.ts";
+import { answeredProtocol, type SocketTarget } from "./handshake.ts";
+
+/** Sockets that may be open. */
+export const socketLimit = 64;
+/** Bytes of one message. */
+export const messageLimit = 32 * 1024 * 1024;
+/** Characters that wait for a client before the model waits for it, and before nothing more is read of it. */
+const outboxLimit = 256 * 1024;
+const replyLimit = 16 * 1024 * 1024;
+/** Milliseconds between two questions whether the client is there; one that gives no sign of life twice is cut. */
+export const socketBeat = 15_000;
+const silentBeats = 2;
+/** Milliseconds for a client to agree to the end of its socket. */
+const farewell = 1000;
+
+/** Why the server ends a socket: the codes of RFC 6455, and of our own from 4000. */
+export const closeCodes = {
+	over: 1000,
+	stopping: 1001,
+	notText: 1003,
+	failed: 1011,
+	revoked: 4401,
+	silent: 4408,
+} as const;
+
+/** What a client is served: the Agent Client Protocol with all sessions, or Kimi Wire with one. */
+export type SocketVisit = { readonly dialect: "acp" } | { readonly dialect: "kimi"; readonly session: SessionApi };
+
+/**
+ * Speaks a protocol over a transport until the client is gone, or the signal aborts because the program ends, and closes it.
+ */
+export type Converse = (visit: SocketVisit, transport: LineTransport, signal: AbortSignal) => Promise<void>;
+
+export interface SocketParts {
+	readonly sessions: SessionsApi;
+	readonly converse: Converse;
+	readonly clock: Clock;
+	readonly log: Log;
+	/** Calls back when the token is not valid any more, until it is withdrawn. */
+	watchToken(token: string, onRevoked: () => void): () => void;
+}
+
+export class Sockets {
+	readonly #parts: SocketParts;
+	readonly #server = new WebSocketServer({
+		noServer: true,
+		clientTracking: false,
+		maxPayload: messageLimit,
+		perMessageDeflate: false,
+		handleProtocols: answeredProtocol,
+	});
+	/** One for each socket, which aborts when the program ends. */
+	readonly #open = new Set<AbortController>();
+	#isStopping = false;
+
+	constructor(parts: SocketParts) {
+		this.#parts = parts;
+	}
+
+	/** Serves a client that was let in until it is gone. Fails with what is to be answered instead of a socket. */
+	async serve(
+		target: SocketTarget,
+		token: string,
+		request: IncomingMessage,
+		stream: Duplex,
+		head: Buffer,
+	): Promise<void> {
+		if (this.#isStopping) throw new HttpRefusal(503, "The server is stopping.");
+		if (this.#open.size >= socketLimit) {
+			throw new HttpRefusal(503, `There are ${socketLimit} sockets; close one.`, { "retry-after": "5" });
+		}
+		const stopping = new AbortController();
+		this.#open.add(stopping);
+		let handle: SessionHandle | null = null;
+		try {
+			handle = target.kind === "wire" ? await this.#parts.sessions.acquire(target.sessionId) : null;
+			if (stream.destroyed) return;
+			const socket = await this.#shakeHands(request, stream, head);
+			if (socket === null) return;
+			const client = new Client(socket, request, this.#parts, stopping.signal);
+			const withdraw = this.#parts.watchToken(token, () =>
+				client.cut(closeCodes.revoked, "The token is not valid any more."),
+			);
+			try {
+				const visit: SocketVisit = handle === null ? { dialect: "acp" } : { dialect: "kimi", session: handle.session };
+				const transport = createMessageTransport(client, { outboxLimit, replyLimit });
+				await this.#parts.converse(visit, transport, stopping.signal);
+			} catch (error) {
+				// It was answered as a socket: what follows is no HTTP.
+				this.#parts.log.error("A socket could not be served.", { error });
+				client.cut(closeCodes.failed, "The server has a fault, which it has logged.");
+			} finally {
+				withdraw();
+				client.close();
+			}
+		} finally {
+			handle?.release();
+			this.#open.delete(stopping);
+		}
+	}
+
+	/** The clients that are there. */
+	get count(): number {
+		return this.#open.size;
+	}
+
+	/** The sessions are stopped: clients are sent what they are owed, and then the end. */
+	close(): void {
+		this.#isStopping = true;
+		for (const stopping of this.#open) stopping.abort();
+	}
+
+	/** Null for a request that is no handshake of the protocol, which it is answered. */
+	#shakeHands(request: IncomingMessage, stream: Duplex, head: Buffer): Promise<WebSocket | null> {
+		return new Promise((resolve) => {
+			stream.once("close", () => resolve(null));
+			this.#server.handleUpgrade(request, stream, head, (socket) => {
+				// What came with the handshake waits until somebody takes it.
+				socket.pause();
+				resolve(socket);
+			});
+		});
+	}
+}
+
+/** One socket as a transport sees it, and its end, whoever brings it about. */
+class Client implements MessageSocket {
+	readonly #socket: WebSocket;
+	readonly #parts: SocketParts;
+	readonly #stopping: AbortSignal;
+	#isOver = false;
+	#onEnd = () => {};
+	/** What was passed on so far: a client that reads, however slowly, is there. */
+	#sent = 0;
+	#withdrawBeat = () => {};
+
+	constructor(socket: WebSocket, request: IncomingMessage, parts: SocketParts, stopping: AbortSignal) {
+		this.#socket = socket;
+		this.#stopping = stopping;
+		this.#parts = parts;
+		socket.on("error", (error) => parts.log.debug("A socket broke.", { error }));
+		socket.on("close", () => this.#end());
+		this.#watch(request);
+	}
+
+	send(piece: string, isLast: boolean, done: (error?: Error | null) => void): void {
+		if (this.#isOver) return;
+		this.#socket.send(piece, { fin: isLast }, (error) => {
+			this.#sent += 1;
+			done(error);
+		});
+	}
+
+	receive(onMessage: (text: string) => void, onEnd: () => void): void {
+		this.#onEnd = onEnd;
+		if (this.#isOver) onEnd();
+		this.#socket.on("message", (data, isBinary) => {
+			if (this.#isOver) return;
+			if (isBinary) this.cut(closeCodes.notText, "Messages are texts of JSON.");
+			else onMessage(data.toString());
+		});
+		this.#socket.resume();
+	}
+
+	pause(): void {
+		this.#socket.pause();
+	}
+
+	resume(): void {
+		this.#socket.resume();
+	}
+
+	close(): void {
+		if (this.#stopping.aborted) this.cut(closeCodes.stopping, "The server is stopping.");
+		else this.cut(closeCodes.over, "");
+	}
+
+	/** Says why, and ends it, in a second at most. Only the first call has an effect. */
+	cut(code: number, why: string): void {
+		if (this.#isOver) return;
+		this.#end();
+		// What is still in its way would keep the answer to the end from being read.
+		this.#socket.resume();
+		this.#socket.close(code, why);
+		const withdraw = this.#parts.clock.after(farewell, () => this.#socket.terminate());
+		this.#socket.once("close", withdraw);
+	}
+
+	#end(): void {
+		if (this.#isOver) return;
+		this.#isOver = true;
+		this.#withdrawBeat();
+		this.#onEnd();
+	}
+
+	#watch({ socket }: IncomingMessage): void {
+		let seen = -1;
+		let silent = 0;
+		const beat = () => {
+			const now = socket.bytesRead + this.#sent;
+			silent = now === seen ? silent + 1 : 0;
+			seen = now;
+			if (silent >= silentBeats) return this.cut(closeCodes.silent, "There was no sign of life.");
+			this.#socket.ping();
+			this.#withdrawBeat = this.#parts.clock.after(socketBeat, beat, true);
+		};
+		this.#withdrawBeat = this.#parts.clock.after(socketBeat, beat, true);
+	}
+}

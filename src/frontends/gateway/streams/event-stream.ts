@@ -1,0 +1,181 @@
+// One `GET /events`: the events of some sessions as server-sent events. A stream never makes a session wait: beyond what
+// the kernel queues for it, it loses volatile events, and reads the durable ones back from the journal.
+
+import { type AgentEvent, type EventBodyOf, type EventType, eventDeclarations } from "../../../api/values/event.ts";
+import type { Clock } from "../../../base/clock.ts";
+import type { Log } from "../../../base/log.ts";
+import type { Attachment, SessionHandle, SessionsApi } from "../../../kernel/api.ts";
+import { toErrorObject } from "../errors.ts";
+import { toGatewayEvent } from "../gateway-event.ts";
+import type { PromptQueues } from "../prompt-queues.ts";
+import { type Grade, type Subscription, toShownSnapshot } from "../protocol.ts";
+import { mergeEvents } from "./delta-merging.ts";
+import type { EventSink } from "./event-sink.ts";
+
+/** Milliseconds between two signs of life; a client that misses two connects again. */
+export const heartbeat = 15_000;
+/** Milliseconds between two writes of volatile events: what is added to a text meanwhile becomes one event. */
+export const mergeSpan = 25;
+/** Volatile events that wait for that at most. */
+const mergeLimit = 256;
+
+export interface StreamOptions {
+	readonly subscriptions: readonly Subscription[];
+	readonly grade: Grade;
+	/** Whether it answers requests: as long as it is open they wait for it. */
+	readonly answers: boolean;
+	/** What other clients are shown it as; null for no name. */
+	readonly clientName: string | null;
+}
+
+export interface StreamParts {
+	readonly sessions: SessionsApi;
+	readonly clock: Clock;
+	readonly log: Log;
+	readonly queues: Pick<PromptQueues, "watch">;
+}
+
+/** What a stream of this grade leaves out: the completed text follows. */
+const outputTypes: ReadonlySet<EventType> = new Set([
+	"content.delta",
+	"tool-call.started",
+	"tool-call.delta",
+	"tool.progress",
+]);
+
+/** Carries the sessions until the client is gone, or until none of them is left. */
+export async function carryEvents(options: StreamOptions, parts: StreamParts, sink: EventSink): Promise<void> {
+	let withdraw = () => {};
+	const beat = () => {
+		// A client that does not read shall not be owed signs of life without an end.
+		if (!sink.isFull()) sink.write(": ping\n\n");
+		withdraw = parts.clock.after(heartbeat, beat, true);
+	};
+	withdraw = parts.clock.after(heartbeat, beat, true);
+	try {
+		await Promise.all(options.subscriptions.map((subscription) => carrySession(subscription, options, parts, sink)));
+	} finally {
+		withdraw();
+	}
+}
+
+async function carrySession(
+	{ sessionId, after }: Subscription,
+	{ grade, answers, clientName }: StreamOptions,
+	{ sessions, clock, log, queues }: StreamParts,
+	sink: EventSink,
+): Promise<void> {
+	const say = (name: string, data: object) => sink.write(toMessage(name, { sessionId, ...data }));
+	let handle: SessionHandle | null = null;
+	let attachment: Attachment | null = null;
+	let unwatch = () => {};
+	const detach = () => attachment?.close();
+	try {
+		handle = await sessions.acquire(sessionId, { archived: true });
+		attachment = await handle.session.attach({
+			client: clientName === null ? null : { name: clientName, version: null },
+			tools: [],
+			capabilities: answers ? ["questions", "plan-mode"] : [],
+			approves: answers,
+			// It has none of its own, and shows what those of the settings decide.
+			hooks: [],
+			flow: "droppable",
+			wantsProgress: grade === "delta",
+			...(after === null ? {} : { after }),
+		});
+		if (sink.gone.aborted) return;
+		sink.gone.addEventListener("abort", detach);
+		say("state", { clientId: attachment.id, snapshot: toShownSnapshot(attachment.snapshot) });
+		unwatch = queues.watch(sessionId, (queue) => say("queue", queue));
+		const writer = new EventWriter(sink, clock);
+		for await (const batch of attachment.events) {
+			for (const event of batch) if (grade === "delta" || !outputTypes.has(event.body.type)) writer.add(event);
+			writer.settle();
+			if (sink.isFull()) await sink.drained();
+		}
+		writer.flush();
+		if (!sink.gone.aborted) say("closed", {});
+	} catch (thrown) {
+		log.debug("A session cannot be streamed.", { session: sessionId, error: thrown });
+		if (!sink.gone.aborted) say("failed", { error: toErrorObject(thrown) });
+	} finally {
+		sink.gone.removeEventListener("abort", detach);
+		unwatch();
+		attachment?.close();
+		handle?.release();
+	}
+}
+
+/** Writes the events of one session in their order: the first volatile one at once, those that follow soon merged. */
+export class EventWriter {
+	readonly #sink: Pick<EventSink, "write">;
+	readonly #clock: Clock;
+	#waiting: AgentEvent[] = [];
+	#withdraw: (() => void) | null = null;
+	#writtenAt = Number.NEGATIVE_INFINITY;
+
+	constructor(sink: Pick<EventSink, "write">, clock: Clock) {
+		this.#sink = sink;
+		this.#clock = clock;
+	}
+
+	add(event: AgentEvent): void {
+		if (eventDeclarations[event.body.type].class === "durable" || event.body.type === "session.reset") {
+			this.flush();
+			this.#sink.write(toEventMessage(event));
+			return;
+		}
+		const last = this.#waiting.at(-1);
+		const merged = last === undefined ? null : mergeEvents(last, event);
+		if (merged === null) this.#waiting.push(event);
+		else this.#waiting[this.#waiting.length - 1] = merged;
+		if (this.#waiting.length >= mergeLimit) this.flush();
+	}
+
+	/** Call it when nothing else is there at this moment: what waits is written now, or soon after the last time. */
+	settle(): void {
+		if (this.#waiting.length === 0 || this.#withdraw !== null) return;
+		const since = this.#clock.monotonic() - this.#writtenAt;
+		if (since >= mergeSpan) this.flush();
+		else this.#withdraw = this.#clock.after(mergeSpan - since, () => this.flush());
+	}
+
+	flush(): void {
+		this.#withdraw?.();
+		this.#withdraw = null;
+		const waiting = this.#waiting;
+		this.#waiting = [];
+		if (waiting.length === 0) return;
+		this.#writtenAt = this.#clock.monotonic();
+		this.#sink.write(waiting.map(toEventMessage).join(""));
+	}
+}
+
+/** Nearly all events are deltas of a text: the same as for any other event, at a fraction of its cost. */
+function toDeltaMessage(
+	{ sessionId, turnId, agentPath, at }: AgentEvent,
+	{ part, offset }: EventBodyOf<"content.delta">,
+): string {
+	const path = agentPath.length === 0 ? "[]" : JSON.stringify(agentPath);
+	const place = offset === undefined ? "" : `,"offset":${offset}`;
+	const origin = `"sessionId":${JSON.stringify(sessionId)},"turnId":${JSON.stringify(turnId)},"agentPath":${path},"at":${at}`;
+	return `event: v\ndata: {${origin},"type":"content.delta","part":${JSON.stringify(part)}${place}}\n\n`;
+}
+
+/** The name says what it is: `e` is durable and has an id, the cursor after it; `v` is volatile. */
+function toEventMessage(event: AgentEvent): string {
+	const { body } = event;
+	if (body.type === "content.delta" && event.seq === undefined) return toDeltaMessage(event, body);
+	if (body.type === "session.reset") {
+		return toMessage("reset", { sessionId: event.sessionId, epoch: event.epoch ?? null });
+	}
+	const { seq, epoch } = event;
+	const data = toGatewayEvent(event);
+	if (seq === undefined || epoch === undefined) return toMessage("v", data);
+	return `id: ${encodeURIComponent(event.sessionId)}@${epoch}:${seq}\n${toMessage("e", data)}`;
+}
+
+/** JSON has no line breaks outside of its strings, and in them they are escaped. */
+function toMessage(name: string, data: object): string {
+	return `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
+}

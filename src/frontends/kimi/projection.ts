@@ -1,0 +1,115 @@
+// Projects events to the messages of Kimi Wire: one entry per event type. Of the session's own agent the client gets
+// deltas but not their merged form; of a subagent the merged form alone (wire-protocol §4.7). older-clients.ts adapts
+// them to older clients.
+import * as v from "valibot";
+import type { AgentEvent, EventType } from "../../api/values/event.ts";
+import type { Answer, Interaction } from "../../api/values/interaction.ts";
+import { toInteractionMessage } from "../../formats/message-conversion.ts";
+import type { Outgoing } from "../shared/event-pump.ts";
+import { type Audience, toDelivered } from "./older-clients.ts";
+import { approvalResultSchema, hookResultSchema, questionResultSchema, toolCallResultSchema } from "./wire.ts";
+
+type Entry = (event: AgentEvent, audience: Audience) => readonly Outgoing[];
+
+const nothing: readonly Outgoing[] = [];
+
+/** Sent as the event it is. */
+const delivered: Entry = (event, audience) => {
+	const message = toDelivered(event, audience);
+	return message === null ? nothing : [{ kind: "notification", method: "event", params: message }];
+};
+const withheld: Entry = () => nothing;
+const deliveredOfRoot: Entry = (event, audience) =>
+	event.agentPath.length === 0 ? delivered(event, audience) : nothing;
+const deliveredOfSubagents: Entry = (event, audience) =>
+	event.agentPath.length === 0 ? nothing : delivered(event, audience);
+
+const entries: { readonly [T in EventType]: Entry } = {
+	"turn.started": delivered,
+	"turn.ended": delivered,
+	"step.started": delivered,
+	"step.interrupted": delivered,
+	"step.retrying": delivered,
+	"compaction.started": delivered,
+	"compaction.ended": delivered,
+	"mcp.loading-started": delivered,
+	"mcp.loading-ended": delivered,
+	"status.changed": delivered,
+	"usage.counted": withheld,
+	"budget.warning": delivered,
+	"notification.raised": delivered,
+	"content.delta": deliveredOfRoot,
+	"content.completed": deliveredOfSubagents,
+	"tool-call.started": deliveredOfRoot,
+	"tool-call.delta": deliveredOfRoot,
+	"tool.requested": deliveredOfSubagents,
+	"tool-call.fragment": deliveredOfSubagents,
+	"permission.decided": withheld,
+	"session-hook.started": withheld,
+	"session-hook.ended": withheld,
+	"tool.started": withheld,
+	"tool.progress": withheld,
+	"tool.ended": withheld,
+	"tool.outcome-unknown": withheld,
+	"recovery.reported": withheld,
+	"tool.result": delivered,
+	"interaction.requested": ({ body }) =>
+		body.type === "interaction.requested" ? [toRequest(body.interaction)] : nothing,
+	"interaction.resolved": (event, audience) => {
+		if (event.body.type !== "interaction.resolved") return nothing;
+		// Never wrapped, like the request it settles.
+		return [
+			{ kind: "settled", interactionId: event.body.interactionId },
+			...delivered({ ...event, agentPath: [] }, audience),
+		];
+	},
+	"mode.changed": withheld,
+	"model.changed": withheld,
+	"title.changed": withheld,
+	"client.attached": withheld,
+	"client.detached": withheld,
+	"session.reset": withheld,
+	"steer.consumed": delivered,
+	"plan.displayed": delivered,
+	"hook.triggered": delivered,
+	"hook.resolved": delivered,
+	"side-question.started": delivered,
+	"side-question.ended": delivered,
+};
+
+export function project(event: AgentEvent, audience: Audience): readonly Outgoing[] {
+	return entries[event.body.type](event, audience);
+}
+
+/** Requests are never wrapped; their JSON-RPC id is the id in their payload (wire-protocol §1.4, §3.6). */
+function toRequest(interaction: Interaction): Outgoing {
+	const { type, payload } = toInteractionMessage(interaction);
+	return {
+		kind: "interaction",
+		interactionId: interaction.id,
+		id: interaction.kind === "client-tool" ? interaction.toolCallId : interaction.id,
+		method: "request",
+		params: (id) => ({ type, payload: { ...payload, id } }),
+		readResult: (result) => readers[interaction.kind](result),
+	};
+}
+
+const readers: { readonly [K in Interaction["kind"]]: (result: unknown) => Answer | null } = {
+	approval: (result) => {
+		const parsed = v.safeParse(approvalResultSchema, result);
+		if (!parsed.success) return null;
+		return { kind: "approval", decision: parsed.output.response, feedback: parsed.output.feedback };
+	},
+	"client-tool": (result) => {
+		const parsed = v.safeParse(toolCallResultSchema, result);
+		return parsed.success ? { kind: "client-tool", result: parsed.output.return_value } : null;
+	},
+	hook: (result) => {
+		const parsed = v.safeParse(hookResultSchema, result);
+		return parsed.success ? { kind: "hook", action: parsed.output.action, reason: parsed.output.reason } : null;
+	},
+	question: (result) => {
+		const parsed = v.safeParse(questionResultSchema, result);
+		return parsed.success ? { kind: "question", answers: parsed.output.answers } : null;
+	},
+};

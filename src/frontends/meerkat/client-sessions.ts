@@ -1,0 +1,170 @@
+// The sessions that one connection uses: who is attached to them, what is known of them, and the order of its requests.
+import { createKeyedQueue } from "../../base/keyed-queue.ts";
+import type { OpeningOptions, SessionApi, SessionHandle, SessionInfo } from "../../kernel/api.ts";
+import type { Peer } from "../../ports/rpc/connection.ts";
+import type { HostApi } from "../shared/dialect.ts";
+import { toNamedError } from "./errors.ts";
+import { type ClientSide, HostedSession, type Remembered } from "./hosted-session.ts";
+import { newFacts, readFacts, type SessionFacts } from "./projection/facts.ts";
+import { type WaitingTurns, waitingTurnsOf } from "./turns/turn-slots.ts";
+
+export class ClientSessions {
+	readonly kernelApi: HostApi;
+	readonly client: ClientSide;
+	/** Turns that wait for others, those of other connections among them. */
+	readonly waiting: WaitingTurns;
+	readonly #peer: Peer;
+	/** Sessions whose events this client gets while they are loaded. */
+	readonly #attached = new Map<SessionApi, Promise<HostedSession>>();
+	readonly #remembered = new Map<string, Remembered>();
+	/** The turns of each session that have begun, until their requests are answered. */
+	readonly #turns = new Map<string, Set<Promise<void>>>();
+	/** Requests about one session are ordered as they arrived: a turn has begun before its interrupt is handled. */
+	readonly #lines = createKeyedQueue();
+
+	constructor(kernelApi: HostApi, peer: Peer, client: ClientSide) {
+		this.kernelApi = kernelApi;
+		this.client = client;
+		this.waiting = waitingTurnsOf(kernelApi.sessions);
+		this.#peer = peer;
+	}
+
+	/** Resolves when every delivered event was sent; call it after the sessions were stopped. */
+	async drained(): Promise<void> {
+		await Promise.all([...this.#attached.values()].map(async (attached) => (await attached).pump.drained()));
+	}
+
+	/** Does something after all earlier requests about the session. */
+	inLine<T>(id: string, work: () => Promise<T>): Promise<T> {
+		return concerning(id, () => this.inOrder(id, work));
+	}
+
+	/** The same, with its errors as they are. */
+	inOrder<T>(id: string, work: () => Promise<T>): Promise<T> {
+		return this.#lines.run(id, work);
+	}
+
+	/** The same with a session that is loaded until it is done. */
+	using<T>(id: string, work: (handle: SessionHandle) => Promise<T>, opening: OpeningOptions = {}): Promise<T> {
+		return this.inLine(id, async () => {
+			const handle = await this.kernelApi.sessions.acquire(id, opening);
+			return await work(handle).finally(() => handle.release());
+		});
+	}
+
+	/** The same once every turn is over that was requested before, and any turn of another client. */
+	async whenOver<T>(id: string, work: (handle: SessionHandle) => Promise<T>): Promise<T> {
+		return await concerning(id, () => this.waiting.queue.run(id, () => this.whenIdle(id, () => this.using(id, work))));
+	}
+
+	/** Begins something that a turn of another client may hold up, at its end then. */
+	async whenIdle<T>(id: string, begin: () => Promise<T>): Promise<T> {
+		for (;;) {
+			try {
+				return await begin();
+			} catch (thrown) {
+				if (toNamedError(thrown, id).code !== "SESSION_BUSY") throw thrown;
+			}
+			const handle = await this.kernelApi.sessions.acquire(id);
+			try {
+				const { pump } = await this.attach(handle);
+				const { ended } = await pump.follow(async () => (await handle.session.snapshot()).turnId);
+				await ended;
+			} finally {
+				handle.release();
+			}
+		}
+	}
+
+	/** Sends the session's events to this client from now on. */
+	attach(handle: SessionHandle): Promise<HostedSession> {
+		const { session } = handle;
+		const known = this.#attached.get(session);
+		if (known !== undefined) return known;
+		const attaching = this.#readAgain(session).then((remembered) =>
+			HostedSession.attach(handle, this.kernelApi, this.#peer, this.client, remembered),
+		);
+		this.#attached.set(session, attaching);
+		const forget = () => void this.#attached.delete(session);
+		// Its events end when it is unloaded.
+		attaching.then((hosted) => hosted.pump.drained().then(forget), forget);
+		return attaching;
+	}
+
+	/** A session that was created. */
+	noteNew(id: string): void {
+		this.#remembered.set(id, { facts: newFacts(this.client.now()), sequence: 0 });
+	}
+
+	/** The data about the session: as its events have made them, or read from its log while they do not come here. */
+	async remember({ session }: SessionHandle): Promise<Remembered> {
+		await this.#attached.get(session)?.catch(() => {});
+		const known = this.#attached.has(session) ? this.#remembered.get(session.id) : undefined;
+		return known ?? (await this.#readAgain(session));
+	}
+
+	/** The facts of a session that is not loaded for this, from its log where its events do not come here. */
+	async factsNow(info: SessionInfo): Promise<SessionFacts> {
+		const known = this.#remembered.get(info.id);
+		if (known !== undefined && this.followed().has(info.id)) return known.facts;
+		const facts = await readFacts(this.kernelApi.sessions.storedEvents(info), this.#beginning(info.id));
+		if (known !== undefined) known.facts = facts;
+		return facts;
+	}
+
+	/** The sessions whose events come to this client, by their ids. */
+	followed(): ReadonlySet<string> {
+		return new Set([...this.#attached.keys()].map(({ id }) => id));
+	}
+
+	/** Others may have used the session while its events did not come here. */
+	async #readAgain(session: SessionApi): Promise<Remembered> {
+		const facts = await readFacts(session.events(), this.#beginning(session.id));
+		const remembered = this.#remembered.get(session.id) ?? { facts, sequence: 0 };
+		remembered.facts = facts;
+		this.#remembered.set(session.id, remembered);
+		return remembered;
+	}
+
+	/** Null for a session that this connection has not used. */
+	knownFactsOf(id: string): SessionFacts | null {
+		return this.#remembered.get(id)?.facts ?? null;
+	}
+
+	factsOf(id: string): SessionFacts {
+		return this.knownFactsOf(id) ?? newFacts(this.client.now());
+	}
+
+	/** When a session of which its log says nothing yet began. */
+	#beginning(id: string): number {
+		return this.knownFactsOf(id)?.createdAt ?? this.client.now();
+	}
+
+	forget(id: string): void {
+		this.#remembered.delete(id);
+	}
+
+	/** A turn has begun, whose request is not answered yet. */
+	noteTurn(id: string, answered: Promise<void>): void {
+		const turns = this.#turns.get(id) ?? new Set();
+		this.#turns.set(id, turns.add(answered));
+		void answered.then(() => {
+			turns.delete(answered);
+			if (turns.size === 0 && this.#turns.get(id) === turns) this.#turns.delete(id);
+		});
+	}
+
+	/** Resolves when the requests of the turns are answered that have begun. */
+	turnsAnswered(id: string): Promise<unknown> {
+		return Promise.all([...(this.#turns.get(id) ?? [])]);
+	}
+}
+
+/** Adds the session to whatever is thrown. */
+export async function concerning<T>(id: string, work: () => Promise<T>): Promise<T> {
+	try {
+		return await work();
+	} catch (thrown) {
+		throw toNamedError(thrown, id);
+	}
+}

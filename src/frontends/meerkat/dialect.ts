@@ -1,0 +1,33 @@
+// Meerkat RPC: many sessions over one connection, in the shapes of its first protocol and of its current contract.
+import { type ContractVersion, defaultContract } from "../../base/contract-version.ts";
+import { isRecord } from "../../base/json.ts";
+import { readEnvelope } from "../../ports/rpc/envelope.ts";
+import type { HostDialect } from "../shared/dialect.ts";
+import { createRules } from "./envelope.ts";
+import { MeerkatConnection } from "./methods.ts";
+import type { Realm } from "./realm/realm.ts";
+
+const rules = createRules(() => "seed");
+
+/** Keys of a handshake that belongs to another protocol. */
+const foreignKeys = ["protocol_version", "client", "external_tools", "capabilities", "hooks"];
+
+/** The dialect, which announces this version of the contract to clients. */
+export function createMeerkatDialect(contract: ContractVersion, realm: Realm | null = null): HostDialect {
+	return {
+		name: "meerkat",
+		rules,
+		/** All its methods except the handshake have a slash in their names. */
+		claims(value) {
+			const incoming = readEnvelope(value, rules);
+			if (incoming.kind !== "request") return false;
+			const { method, params } = incoming;
+			if (method !== "initialize") return method.includes("/");
+			return !(isRecord(params) && foreignKeys.some((key) => key in params));
+		},
+		converse: (kernelApi, peer) => new MeerkatConnection(kernelApi, peer, contract, realm),
+	};
+}
+
+/** The dialect in the version that is spoken unless another is asked for. */
+export const meerkatDialect = createMeerkatDialect(defaultContract);

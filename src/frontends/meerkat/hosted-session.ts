@@ -1,0 +1,345 @@
+// A loaded session on one connection: sends its events to the client, and stores the data about it.
+
+import type { EventBodyOf, TurnOutcome } from "../../api/values/event.ts";
+import { forgetOldest } from "../../base/collections.ts";
+import type { SessionHandle, TurnOptions } from "../../kernel/api.ts";
+import type { Peer } from "../../ports/rpc/connection.ts";
+import type { HostApi } from "../shared/dialect.ts";
+import { toThrown } from "../shared/error-numbers.ts";
+import { EventPump, type Outgoing } from "../shared/event-pump.ts";
+import type { EraCodec } from "./eras/codec.ts";
+import { NamedError, toNamedError } from "./errors.ts";
+import { type CallPlace, type InteractionRequest, toRequest } from "./interactions.ts";
+import type { SessionFacts } from "./projection/facts.ts";
+import { toOutcome } from "./projection/failures.ts";
+import { createProjection, denialText, noReport, type Projection, type RunReport } from "./projection/projection.ts";
+import { type StagedServer, toRefusedTool, toToolChange } from "./projection/tool-changes.ts";
+import type { SessionStreams } from "./session-streams.ts";
+import { type BlocksOrText, toInput } from "./wire/blocks.ts";
+import type { MeerkatEvent } from "./wire/wire-events.ts";
+import type { RequestMethod, RunResult, ToolDeclaration } from "./wire.ts";
+
+/** What the client declared, and what depends on it. */
+export interface ClientSide {
+	/** The codec of its era. */
+	codec(): EraCodec;
+	/** The requests that it answers. */
+	answers(): ReadonlySet<RequestMethod>;
+	tools(): readonly ToolDeclaration[];
+	/** A fresh id of an event. */
+	eventId(): string;
+	now(): number;
+	/** Its subscriptions to sessions. */
+	readonly streams: Pick<SessionStreams, "has" | "take">;
+}
+
+/** What survives the unloading of a session. */
+export interface Remembered {
+	facts: SessionFacts;
+	/** Events sent so far. */
+	sequence: number;
+}
+
+/** The data about a turn at its end. */
+interface TurnEnd {
+	readonly report: RunReport;
+	readonly facts: SessionFacts;
+}
+
+/** How a run begins. */
+export interface RunStart {
+	readonly prompt: BlocksOrText;
+	/** Whether the client wants its events. */
+	readonly withEvents: boolean;
+	readonly options: TurnOptions;
+	/** Events before the run. */
+	readonly preface: readonly MeerkatEvent[];
+	/** Whether its input is no prompt, but what happened elsewhere. */
+	readonly isOfEvents: boolean;
+}
+
+/** Of the slash commands of skills. */
+const skillPrefix = "skill:";
+/** A session runs one turn at a time, and whoever started one takes its end soon. */
+const mostEnds = 16;
+
+export class HostedSession {
+	readonly pump: EventPump;
+	readonly #handle: Pick<SessionHandle, "session" | "info">;
+	readonly #client: ClientSide;
+	readonly #remembered: Remembered;
+	readonly #projection: Projection;
+	/** The end of each turn, until its request is answered: the next turn may already run. */
+	readonly #ends = new Map<string, TurnEnd>();
+	/** Turns that are being started whose events the client does not want: a turn that begins meanwhile is one of them. */
+	#quietStarts = 0;
+	/** The turns whose events the client does not want. */
+	readonly #quietTurns = new Set<string>();
+	/** What precedes the run that begins next. */
+	#preface: MeerkatEvent[] = [];
+	/** What the client is to hear before the next run. */
+	#announced: readonly MeerkatEvent[] = [];
+	/** Servers that the client changed and that no run has used yet. */
+	#staged: StagedServer[] = [];
+	/** Whether the run that goes on, or begins next, is of what happened elsewhere. */
+	#isOfEvents = false;
+	/** The run that goes on, as the client knows it. */
+	#run: { readonly id: string; readonly turnId: string } | null = null;
+	/** How many skills the session has. */
+	#skills = 0;
+	/** Requests about calls that were not sent yet. */
+	#early: InteractionRequest[] = [];
+
+	private constructor(
+		handle: SessionHandle,
+		kernelApi: Pick<HostApi, "log">,
+		peer: Peer,
+		client: ClientSide,
+		remembered: Remembered,
+	) {
+		const { session, info } = handle;
+		this.#handle = handle;
+		this.#client = client;
+		this.#remembered = remembered;
+		this.#projection = createProjection({
+			sessionId: session.id,
+			model: { provider: info.provider, model: info.model },
+			facts: remembered.facts,
+			describe: (outcome) => outcomeText(outcome, info.provider),
+		});
+		this.pump = new EventPump(session, peer, (event) => this.#project(event), kernelApi.log);
+	}
+
+	/** Attaches to the session; its events go to the client from now on. */
+	static async attach(
+		handle: SessionHandle,
+		kernelApi: Pick<HostApi, "log">,
+		peer: Peer,
+		client: ClientSide,
+		remembered: Remembered,
+	): Promise<HostedSession> {
+		const declared = client.tools().map(({ name, description, input_schema }) => ({
+			name,
+			description,
+			parameters: input_schema,
+		}));
+		const hosted = new HostedSession(handle, kernelApi, peer, client, remembered);
+		const answers = client.answers();
+		// Before it is attached: an attachment that nobody knows of would send its events for ever.
+		const { slashCommands } = await handle.session.description();
+		const attachment = await handle.session.attach({
+			client: null,
+			tools: declared,
+			capabilities: answers.has("question/request") ? ["questions"] : [],
+			approves: answers.has("approval/request"),
+			hooks: [],
+		});
+		for (const { name, reason } of attachment.tools.rejected) {
+			kernelApi.log.warn("A tool of the client was refused.", { tool: name, reason });
+			hosted.announce([toRefusedTool(name)]);
+		}
+		hosted.pump.carry(attachment);
+		hosted.#skills = slashCommands.filter(({ name }) => name.startsWith(skillPrefix)).length;
+		return hosted;
+	}
+
+	/** Starts a turn; all its events, if the client wants them, are in the outbox when `ended` resolves. */
+	async start(
+		handle: SessionHandle,
+		{ prompt, withEvents, options, preface, isOfEvents }: RunStart,
+	): Promise<{ readonly ended: Promise<RunResult> }> {
+		if (!withEvents) this.#quietStarts += 1;
+		this.#preface = [...this.#staged.map((each) => toToolChange(each, null)), ...this.#announced, ...preface];
+		this.#isOfEvents = isOfEvents;
+		const starting = this.pump.follow(async () => {
+			const { turnId } = await handle.startTurn(toInput(prompt), options).catch((thrown: unknown) => {
+				this.#preface = [];
+				this.#isOfEvents = false;
+				throw thrown;
+			});
+			this.#announced = [];
+			if (!withEvents) this.#quietTurns.add(turnId);
+			return turnId;
+		});
+		const { turnId, ended } = await starting.finally(() => {
+			if (!withEvents) this.#quietStarts -= 1;
+		});
+		return {
+			ended: ended.then((each) => {
+				this.#quietTurns.delete(turnId);
+				return this.#toResult(each, this.#takeEnd(turnId));
+			}),
+		};
+	}
+
+	/** Events that come before the next run. */
+	announce(events: readonly MeerkatEvent[]): void {
+		this.#announced = [...this.#announced, ...events];
+	}
+
+	/** A server that the client changed: the client hears of it before the next run, and of what came of it. */
+	stageServer(operation: StagedServer["operation"], name: string): void {
+		this.unstageServer(name);
+		this.#staged.push({ operation, name });
+	}
+
+	/** A server that the client took away again: there is nothing to say of it. */
+	unstageServer(name: string): void {
+		this.#staged = this.#staged.filter((each) => each.name !== name);
+	}
+
+	/** What came of the changed servers, once none of them is connecting any more. */
+	#settleServers({ mcp_status: status }: EventBodyOf<"status.changed">): readonly MeerkatEvent[] {
+		if (status === null || status.loading || this.#staged.length === 0) return [];
+		const connected = new Set(status.servers.flatMap((server) => (server.status === "connected" ? [server.name] : [])));
+		return this.#staged.splice(0).map((each) => toToolChange(each, connected.has(each.name)));
+	}
+
+	/** Resolves after the end of the run of this id was sent, or is hidden for good; null when it does not run. */
+	runEnded(runId: string): Promise<unknown> | null {
+		return this.#run?.id === runId ? this.pump.turnEnded(this.#run.turnId) : null;
+	}
+
+	#project(event: Parameters<Projection["take"]>[0]): readonly Outgoing[] {
+		const { body } = event;
+		const sessionId = this.#handle.session.id;
+		if (body.type === "interaction.resolved") {
+			this.#early = this.#early.filter(({ interactionId }) => interactionId !== body.interactionId);
+			return [{ kind: "settled", interactionId: body.interactionId }];
+		}
+		if (body.type === "interaction.requested") {
+			const request = toRequest(body.interaction, sessionId, this.#client.answers(), this.#callPlace());
+			if (request === null) return [];
+			if (!this.#projection.isAnswering()) return [request];
+			this.#early.push(request);
+			return [];
+		}
+		let events = this.#projection.take(event);
+		this.#remembered.facts = this.#projection.facts();
+		if (body.type === "turn.ended" && event.turnId !== null && event.agentPath.length === 0)
+			this.#noteEnd(event.turnId);
+		if (body.type === "turn.started" && event.turnId !== null && this.#quietStarts > 0)
+			this.#quietTurns.add(event.turnId);
+		// Hooks of the session come before the beginning of their run.
+		if (body.type === "session-hook.started" && event.turnId !== null && this.#quietStarts > 0)
+			this.#quietTurns.add(event.turnId);
+		const isQuiet = event.turnId !== null && this.#quietTurns.has(event.turnId);
+		if (isQuiet && body.type === "turn.ended" && event.agentPath.length === 0) this.#quietTurns.delete(event.turnId);
+		// The first event of a run is its beginning.
+		if (body.type === "status.changed") events = [...events, ...this.#settleServers(body)];
+		if (this.#isOfEvents) events = events.map(withoutInteraction);
+		if (events.some(isEndOfRun)) this.#isOfEvents = false;
+		if (events[0]?.type === "run_started") events = [...this.#preface.splice(0), ...events];
+		const delivered = events.flatMap((each) => this.#toNotifications(each, sessionId, event.at, isQuiet));
+		for (const each of events) this.#followRun(each, event.turnId);
+		return this.#projection.isAnswering() ? delivered : [...delivered, ...this.#early.splice(0)];
+	}
+
+	/** Where the run is that calls a tool; null in the first protocol, whose calls have no key. */
+	#callPlace(): CallPlace | null {
+		if (!this.#client.codec().isContract || this.#run === null) return null;
+		return { runId: this.#run.id, round: Math.max(0, this.#projection.rounds() - 1) };
+	}
+
+	#followRun(event: MeerkatEvent, turnId: string | null): void {
+		if (event.type === "run_started") {
+			this.#run = event.identity === undefined || turnId === null ? null : { id: event.identity.run_id, turnId };
+		} else if (isEndOfRun(event)) this.#run = null;
+	}
+
+	/** A quiet event goes to subscriptions alone. */
+	#toNotifications(event: MeerkatEvent, sessionId: string, at: number, isQuiet: boolean): readonly Outgoing[] {
+		const { streams } = this.#client;
+		if (isQuiet && !streams.has(sessionId)) return [];
+		const delivered = this.#client.codec().event(event, sessionId, {
+			eventId: () => this.#client.eventId(),
+			sequence: this.#remembered.sequence + 1,
+			at,
+		});
+		if (delivered === null) return [];
+		this.#remembered.sequence += 1;
+		const params = { session_id: sessionId, event: delivered };
+		return [
+			...(isQuiet ? [] : [{ kind: "notification" as const, method: "session/event", params }]),
+			...streams
+				.take(sessionId, delivered)
+				.map((each) => ({ kind: "notification" as const, method: "session/stream_event", params: each })),
+		];
+	}
+
+	/** Turns of other clients end too, and nobody here takes their ends. */
+	#noteEnd(turnId: string): void {
+		this.#ends.set(turnId, this.#present());
+		forgetOldest(this.#ends, mostEnds);
+	}
+
+	#present(): TurnEnd {
+		return { report: this.#projection.report(), facts: this.#projection.facts() };
+	}
+
+	/** A turn that could not begin has no entry: it did nothing. */
+	#takeEnd(turnId: string): TurnEnd {
+		const end = this.#ends.get(turnId) ?? { report: noReport, facts: this.#projection.facts() };
+		this.#ends.delete(turnId);
+		return end;
+	}
+
+	#toResult(outcome: TurnOutcome, { report, facts }: TurnEnd): RunResult {
+		const { session, info } = this.#handle;
+		const { text, turns, toolCalls, calls, denial, formed } = report;
+		if (denial !== null) {
+			const text = denialText(denial);
+			throw new NamedError("HOOK_DENIED", text, { session_id: session.id, ...this.#toErrorData(report, text) });
+		}
+		switch (outcome.status) {
+			case "finished":
+			case "max-steps":
+				return {
+					...this.#client
+						.codec()
+						.runResult(
+							{ session_id: session.id, text, turns, tool_calls: toolCalls },
+							{ calls, facts, skills: this.#skills },
+						),
+					...toOutput(formed),
+				};
+			case "cancelled":
+				throw new NamedError("REQUEST_CANCELLED", outcomeText(outcome, info.provider), { session_id: session.id });
+			case "failed": {
+				const { code, details } = toNamedError(toThrown(outcome.error), session.id);
+				const text = outcomeText(outcome, info.provider);
+				throw new NamedError(report.cause === "hook_denied" ? "HOOK_DENIED" : code, text, {
+					...details,
+					...this.#toErrorData(report, text),
+				});
+			}
+		}
+	}
+
+	/** Why a run failed, as the contract has it. */
+	#toErrorData({ cause }: RunReport, detail: string): Readonly<Record<string, unknown>> {
+		if (cause === null || !this.#client.codec().isContract) return {};
+		return { error: { kind: cause, outcome: toOutcome(cause), detail, terminal: true } };
+	}
+}
+
+const isEndOfRun = ({ type }: MeerkatEvent) => type === "run_completed" || type === "run_failed";
+
+/** A run that no prompt began has no interaction. */
+function withoutInteraction(event: MeerkatEvent): MeerkatEvent {
+	if (event.type !== "run_started" && event.type !== "run_completed" && event.type !== "run_failed") return event;
+	return event.identity === undefined ? event : { ...event, identity: { run_id: event.identity.run_id } };
+}
+
+function toOutput(formed: RunReport["formed"]): Pick<RunResult, "structured_output" | "extraction_error"> {
+	if (formed === null) return {};
+	if (formed.kind === "formed") return { structured_output: formed.value };
+	const { lastAnswer, attempts, reason } = formed;
+	return { extraction_error: { last_output: lastAnswer, attempts, reason } };
+}
+
+function outcomeText(outcome: Extract<TurnOutcome, { status: "cancelled" | "failed" }>, provider: string): string {
+	if (outcome.status === "cancelled") return "Run was cancelled";
+	const { code, message } = outcome.error;
+	return code === "provider-failed" || code === "login-expired" ? `LLM error (${provider}): ${message}` : message;
+}

@@ -1,0 +1,107 @@
+// The data about a session that clients are shown, computed from its stored and its live events.
+import type { TokenUsage } from "../../../api/values/content.ts";
+import type { AgentEvent, EventBodyOf } from "../../../api/values/event.ts";
+import { isOfEvents } from "../session-inputs.ts";
+
+export interface SessionFacts {
+	/** Tokens of all model calls, including those of subagents. */
+	readonly usage: TokenUsage;
+	/** Messages of its history, as far as the log shows. */
+	readonly messageCount: number;
+	/** Whether a client has begun a turn with a prompt: events from elsewhere have turns of their own. */
+	readonly hasPrompt: boolean;
+	/** Those of the last step: when it does not complete, the history has none of them unless a call had acted. */
+	readonly stepMessageCount: number;
+	/** Whether a call of the last step has acted. */
+	readonly hasActed: boolean;
+	/** Whether the last message contains tool results, to which others may be added. */
+	readonly endsInResults: boolean;
+	/** Milliseconds since the epoch. */
+	readonly createdAt: number;
+	readonly updatedAt: number;
+	/** The last answer with text; null before there is one. */
+	readonly lastText: string | null;
+}
+
+export const noUsage: TokenUsage = { input_other: 0, output: 0, input_cache_read: 0, input_cache_creation: 0 };
+
+export function newFacts(now: number): SessionFacts {
+	return {
+		usage: noUsage,
+		messageCount: 0,
+		stepMessageCount: 0,
+		hasActed: false,
+		hasPrompt: false,
+		endsInResults: false,
+		createdAt: now,
+		updatedAt: now,
+		lastText: null,
+	};
+}
+
+export function addUsage(one: TokenUsage, other: TokenUsage): TokenUsage {
+	return {
+		input_other: one.input_other + other.input_other,
+		output: one.output + other.output,
+		input_cache_read: one.input_cache_read + other.input_cache_read,
+		input_cache_creation: one.input_cache_creation + other.input_cache_creation,
+	};
+}
+
+/** The usage of the requests for the form of an answer, which are no steps. */
+export function formUsage({ outcome }: EventBodyOf<"turn.ended">): readonly TokenUsage[] {
+	return outcome?.status === "finished" ? (outcome.formed?.usage ?? []) : [];
+}
+
+/** The facts after one more event. */
+export function withEvent(facts: SessionFacts, { body, agentPath, at }: AgentEvent): SessionFacts {
+	const updated = { ...facts, updatedAt: at };
+	if (body.type === "status.changed") {
+		return body.token_usage === null ? facts : { ...updated, usage: addUsage(facts.usage, body.token_usage) };
+	}
+	if (agentPath.length > 0) return facts;
+	switch (body.type) {
+		case "turn.started":
+			// The first message comes after the system prompt.
+			return {
+				...withMessages(updated, facts.messageCount === 0 ? 2 : 1),
+				hasPrompt: facts.hasPrompt || !isOfEvents(body.input),
+			};
+		case "step.started":
+			return withMessages({ ...updated, stepMessageCount: 0, hasActed: false }, 1);
+		case "tool.started":
+			return { ...updated, hasActed: true };
+		case "tool.result":
+			return { ...withMessages(updated, facts.endsInResults ? 0 : 1), endsInResults: true };
+		case "step.interrupted": {
+			// An answer is retained for what its calls did, but not when it was cancelled.
+			const isRetained = facts.hasActed && body.reason === "error";
+			return isRetained ? updated : withMessages(updated, -facts.stepMessageCount);
+		}
+		case "content.completed":
+			return body.part.type === "text" ? { ...updated, lastText: body.part.text } : updated;
+		case "turn.ended":
+			return { ...updated, usage: formUsage(body).reduce(addUsage, facts.usage) };
+		default:
+			return facts;
+	}
+}
+
+function withMessages(facts: SessionFacts, more: number): SessionFacts {
+	const { messageCount, stepMessageCount } = facts;
+	return {
+		...facts,
+		messageCount: messageCount + more,
+		stepMessageCount: stepMessageCount + more,
+		endsInResults: false,
+	};
+}
+
+/** The facts of an existing session, from its log. */
+export async function readFacts(events: AsyncIterable<readonly AgentEvent[]>, now: number): Promise<SessionFacts> {
+	let facts: SessionFacts | null = null;
+	for await (const batch of events) {
+		for (const event of batch) facts = withEvent(facts ?? newFacts(event.at), event);
+	}
+	return facts ?? newFacts(now);
+}

@@ -1,0 +1,37 @@
+// Whether a server is ready: whether what it needs answers in time.
+import type { Clock } from "../../base/clock.ts";
+
+/** Milliseconds for the answer, and for which the last answer counts: whoever asks need not be known to the server. */
+export const readinessTime = 1000;
+
+/**
+ * Calls `check` once for all who ask concurrently; ready is what resolves within a second. While a check hangs
+ * no other one is begun.
+ */
+export function createReadiness(check: () => Promise<unknown>, clock: Clock): () => Promise<boolean> {
+	let running: Promise<boolean> | null = null;
+	let last: { readonly isReady: boolean; readonly at: number } | null = null;
+	const begin = (): Promise<boolean> => {
+		const checking = check().then(
+			() => true,
+			() => false,
+		);
+		running = checking.then((isReady) => {
+			running = null;
+			last = { isReady, at: clock.monotonic() };
+			return isReady;
+		});
+		return running;
+	};
+	return async () => {
+		if (last !== null && running === null && clock.monotonic() - last.at < readinessTime) return last.isReady;
+		const checking = running ?? begin();
+		return await new Promise<boolean>((resolve) => {
+			const withdraw = clock.after(readinessTime, () => resolve(false), true);
+			void checking.then((isReady) => {
+				withdraw();
+				resolve(isReady);
+			});
+		});
+	};
+}

@@ -1,0 +1,30 @@
+// What all operations on the disk share: how the files of a port are opened and created, and what Node's errors mean.
+import { systemErrorCode } from "../../base/errors.ts";
+import type { Admit } from "./port.ts";
+import type { Closing, PrivacyOf } from "./private-paths.ts";
+
+export const newFileMode = 0o666;
+export const privateFileMode = 0o600;
+
+/** How the files of one port are opened and created. */
+export interface Access {
+	readonly privacyOf: PrivacyOf;
+	readonly closing: Closing;
+	/** All of them check what is read. */
+	readonly admits: readonly Admit[];
+}
+
+/** Whether the error means that the name, or a directory on the way to it, is missing. */
+function isMissing(thrown: unknown): boolean {
+	const code = systemErrorCode(thrown);
+	return code === "ENOENT" || code === "ENOTDIR";
+}
+
+export async function orNullWhenMissing<T>(work: Promise<T>): Promise<T | null> {
+	try {
+		return await work;
+	} catch (thrown) {
+		if (isMissing(thrown)) return null;
+		throw thrown;
+	}
+}

@@ -1,0 +1,50 @@
+// Words for people about what the file system refused.
+import path from "node:path";
+import { errorText, isSystemError, systemErrorCode } from "../../base/errors.ts";
+import { isTemporaryName } from "./temporaries.ts";
+
+interface Reason {
+	readonly why: string;
+	readonly advice: string;
+}
+
+const full = "Free some space there, then try again.";
+const permission = "See to it that you may read and write it, for example with chmod or chown, then try again.";
+
+/** By the code of the system's error. Others say enough themselves. */
+const reasons: ReadonlyMap<string, Reason> = new Map([
+	["ENOSPC", { why: "no space is left on the disk", advice: full }],
+	["EDQUOT", { why: "your quota of the disk is exhausted", advice: full }],
+	["EROFS", { why: "the file system is read-only", advice: "Make it writable, then try again." }],
+	["EACCES", { why: "you have no permission", advice: permission }],
+	["EPERM", { why: "it is not permitted", advice: permission }],
+	["EMFILE", { why: "too many files are open", advice: "Raise the limit (ulimit -n), then try again." }],
+	["EIO", { why: "the disk reports an error", advice: "Check the disk, then try again." }],
+]);
+
+/**
+ * The text of anything thrown. For an error of the file system: which file could not be used, why, and what to do.
+ * Instead of a temporary file the directory is named that it was to be in.
+ */
+export function fileFailureText(thrown: unknown): string {
+	const place = isSystemError(thrown) && "path" in thrown && typeof thrown.path === "string" ? thrown.path : null;
+	const reason = knownReason(thrown);
+	return place === null || reason === null ? errorText(thrown) : `${withoutTemporary(place)} cannot be used: ${reason}`;
+}
+
+/** The same after words that already name the file: why, and what to do. */
+export function fileFailureReason(thrown: unknown): string {
+	return knownReason(thrown) ?? errorText(thrown);
+}
+
+function knownReason(thrown: unknown): string | null {
+	const code = systemErrorCode(thrown) ?? "";
+	const reason = reasons.get(code);
+	return reason === undefined ? null : `${reason.why} (${code}). ${reason.advice}`;
+}
+
+function withoutTemporary(place: string): string {
+	const names = place.split(path.sep);
+	const temporary = names.findIndex(isTemporaryName);
+	return temporary === -1 ? place : names.slice(0, temporary).join(path.sep) || path.sep;
+}

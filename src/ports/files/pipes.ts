@@ -1,0 +1,101 @@
+// Reads pipes that a person names, as shells create them for `<(command)`, without blocking a thread.
+import { closeSync, constants, open, readSync } from "node:fs";
+import { stat } from "node:fs/promises";
+import { Socket } from "node:net";
+import { promisify } from "node:util";
+import type { Clock } from "../../base/clock.ts";
+import { systemErrorCode } from "../../base/errors.ts";
+import { runsOnBun } from "../../base/program-form.ts";
+import type { Files } from "./port.ts";
+
+/** The most bytes to read from a pipe. */
+const limit = 16 * 1024 * 1024;
+
+/** Milliseconds to wait for each of its chunks, and for its end. */
+const patience = 30_000;
+
+/** The same port, except that `read` of these paths supports pipes. */
+export function readingPipes(files: Files, paths: ReadonlySet<string>, clock: Clock): Files {
+	return {
+		...files,
+		admitting: (admit) => readingPipes(files.admitting(admit), paths, clock),
+		async read(path, most) {
+			const mayBePipe = paths.has(path) && (await files.status(path))?.kind === "other";
+			return (mayBePipe ? await readPipe(path, clock) : null) ?? (await files.read(path, most));
+		},
+	};
+}
+
+/** The whole content of a pipe; null when the path is not one. */
+async function readPipe(path: string, clock: Clock): Promise<Buffer | null> {
+	// A device is not even opened.
+	if (!(await stat(path)).isFIFO()) return null;
+	const descriptor = await promisify(open)(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
+	if (runsOnBun) return await poll(descriptor, path, clock);
+	return await drain(new Socket({ fd: descriptor, readable: true, writable: false }), path, clock);
+}
+
+/** Milliseconds between two looks. */
+const pollInterval = 10;
+
+/** Under Bun a socket takes a pipe that nobody has opened for writing yet for one that has ended. */
+async function poll(descriptor: number, path: string, clock: Clock): Promise<Buffer> {
+	const pieces: Buffer[] = [];
+	let size = 0;
+	let waited = 0;
+	try {
+		for (;;) {
+			const piece = readPiece(descriptor);
+			if (piece !== null && piece.length > 0) {
+				pieces.push(piece);
+				size += piece.length;
+				waited = 0;
+				if (size > limit) throw pipeError("EFBIG", `more than ${limit} bytes`, path);
+			} else if (piece !== null && size > 0) {
+				return Buffer.concat(pieces);
+			} else if (waited >= patience) {
+				throw pipeError("ETIMEDOUT", `nothing has come for ${patience / 1000} s`, path);
+			} else {
+				waited += pollInterval;
+				await new Promise<void>((resolve) => clock.after(pollInterval, resolve));
+			}
+		}
+	} finally {
+		closeSync(descriptor);
+	}
+}
+
+/** What there is; null when whoever writes has not written yet, empty when there is nobody. */
+function readPiece(descriptor: number): Buffer | null {
+	const piece = Buffer.allocUnsafe(65_536);
+	try {
+		return piece.subarray(0, readSync(descriptor, piece));
+	} catch (thrown) {
+		if (systemErrorCode(thrown) === "EAGAIN") return null;
+		throw thrown;
+	}
+}
+
+function pipeError(code: string, reason: string, path: string): Error {
+	return Object.assign(new Error(`${code}: ${reason}, read '${path}'`), { code, path });
+}
+
+function drain(pipe: Socket, path: string, clock: Clock): Promise<Buffer> {
+	return new Promise((resolve, reject) => {
+		const pieces: Buffer[] = [];
+		let size = 0;
+		const fail = (code: string, reason: string) => pipe.destroy(pipeError(code, reason, path));
+		const wait = () => clock.after(patience, () => fail("ETIMEDOUT", `nothing has come for ${patience / 1000} s`));
+		let withdraw = wait();
+		pipe.on("data", (piece: Buffer) => {
+			withdraw();
+			withdraw = wait();
+			pieces.push(piece);
+			size += piece.length;
+			if (size > limit) fail("EFBIG", `more than ${limit} bytes`);
+		});
+		pipe.once("error", reject);
+		pipe.once("end", () => resolve(Buffer.concat(pieces)));
+		pipe.once("close", () => withdraw());
+	});
+}

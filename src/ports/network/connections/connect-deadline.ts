@@ -1,0 +1,45 @@
+// The deadline for establishing a connection, over all its steps.
+import type { Socket } from "node:net";
+import { orAbort } from "../../../base/abort.ts";
+import type { Clock } from "../../../base/clock.ts";
+import { connectTimeout } from "../network-error.ts";
+
+export interface ConnectDeadline {
+	/** Resolves like the work, unless the deadline passes first. */
+	within<T>(work: Promise<T>): Promise<T>;
+	/** Runs a step on a socket, which is destroyed when the step fails or the deadline passes. */
+	on<T>(socket: Socket, step: () => Promise<T>): Promise<T>;
+	/** The connection is established, or was abandoned. */
+	withdraw(): void;
+}
+
+/** `host` is for the error. An abort ends the time at once, with the reason of its signal. */
+export function startConnectDeadline(
+	clock: Clock,
+	milliseconds: number,
+	host: string,
+	abort: AbortSignal | null,
+): ConnectDeadline {
+	const deadline = new AbortController();
+	const { signal } = deadline;
+	const withdrawTimer = clock.after(milliseconds, () => deadline.abort(connectTimeout(host, milliseconds)));
+	const giveUp = () => deadline.abort(abort?.reason);
+	abort?.addEventListener("abort", giveUp, { once: true });
+	if (abort?.aborted === true) giveUp();
+
+	return {
+		within: (work) => orAbort(work, signal),
+		withdraw() {
+			withdrawTimer();
+			abort?.removeEventListener("abort", giveUp);
+		},
+		async on(socket, step) {
+			try {
+				return await orAbort(step(), signal);
+			} catch (thrown) {
+				socket.destroy();
+				throw thrown;
+			}
+		},
+	};
+}

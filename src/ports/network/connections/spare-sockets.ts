@@ -1,0 +1,53 @@
+// Connections opened ahead of their request, one per origin.
+import type { Socket } from "node:net";
+import type { Clock } from "../../../base/clock.ts";
+
+export interface SpareSockets {
+	/** Opens a connection for the next request to the origin, unless there is one. Rejects when that fails. */
+	add(origin: string, open: () => Promise<Socket>): Promise<void>;
+	/** The connection for a request, even if it is still being opened; null when there is no usable one. */
+	take(origin: string): Promise<Socket | null> | null;
+}
+
+/** Milliseconds after which servers tend to close a connection without traffic. */
+export const idleLifetime = 55_000;
+
+interface Spare {
+	readonly opening: Promise<Socket>;
+	readonly since: number;
+}
+
+export function createSpareSockets(clock: Clock): SpareSockets {
+	const spares = new Map<string, Spare>();
+	return {
+		async add(origin, open) {
+			if (spares.has(origin)) return;
+			const spare = { opening: open(), since: clock.monotonic() };
+			spares.set(origin, spare);
+			const forget = () => {
+				if (spares.get(origin) === spare) spares.delete(origin);
+			};
+			try {
+				const socket = await spare.opening;
+				// It must not keep the process alive before it is used.
+				if (spares.get(origin) === spare) socket.unref();
+				socket.once("close", forget);
+			} catch (thrown) {
+				forget();
+				throw thrown;
+			}
+		},
+		take(origin) {
+			const spare = spares.get(origin);
+			if (spare === undefined) return null;
+			spares.delete(origin);
+			return spare.opening.then((socket) => {
+				const isFresh = clock.monotonic() - spare.since < idleLifetime;
+				// Bytes that nobody requested would be taken for the answer.
+				if (isFresh && socket.readyState === "open" && socket.readableLength === 0) return socket.ref();
+				socket.destroy();
+				return null;
+			});
+		},
+	};
+}

@@ -1,0 +1,65 @@
+// The errors of requests without an answer, with texts for people.
+import { fetchFailureCause, fetchFailureText, systemErrorCode } from "../../base/errors.ts";
+
+/**
+ * Why a request was not made, or its answer interrupted: unusable settings, a refusing proxy, a forbidden address, or
+ * an answer over the limit.
+ */
+export type NetworkErrorKind = "configuration" | "proxy" | "address" | "size";
+
+/**
+ * A request that ended for a reason of our own. The errors of `fetch` and of an answer's body have it as their cause.
+ */
+export class NetworkError extends Error {
+	override readonly name = "NetworkError";
+	readonly kind: NetworkErrorKind;
+
+	constructor(kind: NetworkErrorKind, message: string) {
+		super(message);
+		this.kind = kind;
+	}
+}
+
+export interface NetworkFailure {
+	readonly kind: NetworkErrorKind | "timeout" | "connection";
+	readonly message: string;
+}
+
+/** The code of a connection that was not established in time: nothing can have been sent. */
+export const connectTimeoutCode = "CONNECT_TIMEOUT";
+
+const timeoutCodes: ReadonlySet<string> = new Set(["ETIMEDOUT", connectTimeoutCode]);
+
+const untrustedCodes: ReadonlySet<string> = new Set([
+	"CERT_UNTRUSTED",
+	"DEPTH_ZERO_SELF_SIGNED_CERT",
+	"SELF_SIGNED_CERT_IN_CHAIN",
+	"UNABLE_TO_GET_ISSUER_CERT",
+	"UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
+	"UNABLE_TO_VERIFY_LEAF_SIGNATURE",
+]);
+
+/** The cause of a rejected `fetch`, or of an interrupted body. */
+export function toNetworkFailure(thrown: unknown): NetworkFailure {
+	const cause = fetchFailureCause(thrown);
+	if (cause instanceof NetworkError) return { kind: cause.kind, message: cause.message };
+	const code = systemErrorCode(cause);
+	const message = fetchFailureText(thrown);
+	if (code !== null && timeoutCodes.has(code)) return { kind: "timeout", message };
+	if (code === null || !untrustedCodes.has(code)) return { kind: "connection", message };
+	return {
+		kind: "connection",
+		message: `${message}. If you trust this server, name the file of its certificate authority in agentwire.ca_file.`,
+	};
+}
+
+/** The error of a connection that was not established in time. */
+export function connectTimeout(host: string, milliseconds: number): Error {
+	const error = new Error(`no connection to ${host} within ${milliseconds / 1000} s`);
+	return Object.assign(error, { code: connectTimeoutCode });
+}
+
+/** The error of a server that sends nothing for so long. */
+export function silenceTimeout(milliseconds: number): Error {
+	return Object.assign(new Error(`nothing came for ${milliseconds / 1000} s`), { code: "ETIMEDOUT" });
+}

@@ -1,0 +1,149 @@
+// Captures a child's output with bounded memory: the first bytes are stored, the rest is counted and, on request,
+// spilled to a file. The bytes of several sources are interleaved line by line.
+import { StringDecoder } from "node:string_decoder";
+import { errorText } from "../../base/errors.ts";
+import type { Log } from "../../base/log.ts";
+import type { OpenOutputSink, OutputSink } from "./port.ts";
+import { createWriteQueue } from "./write-queue.ts";
+
+export interface OutputCaptureOptions {
+	/** Bytes to store in memory, of all sources together. */
+	readonly limit: number;
+	/** Stores the bytes of the source `error` separately. */
+	readonly separate: boolean;
+	/** Where all output goes once it exceeds the limit; null for nowhere. */
+	readonly spill: { readonly path: string; readonly limit: number; readonly open: OpenOutputSink } | null;
+	readonly log: Log;
+}
+
+export type OutputSource = "output" | "error";
+
+export interface CapturedOutput {
+	readonly output: string;
+	readonly errorOutput: string;
+	readonly outputBytes: number;
+	readonly truncated: boolean;
+	readonly spilledTo: string | null;
+}
+
+export interface OutputCapture {
+	/** Adds bytes of a source. A returned promise must be awaited before the next call. */
+	push(source: OutputSource, bytes: Buffer): Promise<void> | null;
+	/** Ends all sources and closes the spill file. */
+	finish(): Promise<CapturedOutput>;
+}
+
+const newline = 0x0a;
+/** An unfinished line longer than this is passed on in parts. */
+const lineBuffer = 16 * 1024;
+
+/** The length of the bytes without an incomplete UTF-8 character at their end. */
+function wholeCharacters(bytes: Buffer): number {
+	for (let back = 1; back <= Math.min(3, bytes.length); back += 1) {
+		const byte = bytes[bytes.length - back] ?? 0;
+		if ((byte & 0xc0) === 0x80) continue;
+		const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
+		return length > back ? bytes.length - back : bytes.length;
+	}
+	return bytes.length;
+}
+
+/** Writes the merged bytes to the spill file, from the first byte on. */
+function createSpill(spill: NonNullable<OutputCaptureOptions["spill"]>, log: Log) {
+	const decoder = new StringDecoder("utf8");
+	let sink: OutputSink | null = null;
+	let taken = 0;
+	const writing = createWriteQueue((thrown) =>
+		log.warn("Output could not be spilled", { path: spill.path, cause: errorText(thrown) }),
+	);
+
+	return {
+		write(bytes: Buffer): Promise<void> | null {
+			const room = Math.max(0, spill.limit - taken);
+			const text = decoder.write(bytes.subarray(0, room));
+			taken += bytes.length;
+			if (writing.hasFailed || text === "") return null;
+			return writing.run(async () => {
+				sink ??= await spill.open(spill.path);
+				await sink.append(text);
+			});
+		},
+		/** The path of the file, or null when it could not be written. */
+		async close(): Promise<string | null> {
+			const rest = decoder.end();
+			await writing.run(async () => {
+				if (rest !== "") await sink?.append(rest);
+			});
+			await sink?.close().catch(() => undefined);
+			return writing.hasFailed || sink === null ? null : spill.path;
+		},
+	};
+}
+
+export function createOutputCapture(options: OutputCaptureOptions): OutputCapture {
+	const unfinished: Record<OutputSource, Buffer[]> = { output: [], error: [] };
+	const unfinishedLength: Record<OutputSource, number> = { output: 0, error: 0 };
+	const retained: Record<OutputSource, Buffer[]> = { output: [], error: [] };
+	let early: Buffer[] = [];
+	let retainedLength = 0;
+	let total = 0;
+	let passed = 0;
+	let spill: ReturnType<typeof createSpill> | null = null;
+
+	const keep = (source: OutputSource, bytes: Buffer): void => {
+		const room = options.limit - retainedLength;
+		if (room <= 0) return;
+		const cut = bytes.length <= room ? bytes : bytes.subarray(0, wholeCharacters(bytes.subarray(0, room)));
+		// Once something was dropped, nothing later may be stored: the stored part is the beginning.
+		retainedLength = bytes.length <= room ? retainedLength + bytes.length : options.limit;
+		retained[options.separate ? source : "output"].push(cut);
+	};
+
+	/** Adds bytes that end a line, or as much of a line as is buffered. */
+	const pass = (source: OutputSource, bytes: Buffer): Promise<void> | null => {
+		keep(source, bytes);
+		passed += bytes.length;
+		if (options.spill === null) return null;
+		if (spill !== null) return spill.write(bytes);
+		early.push(bytes);
+		if (passed <= options.limit) return null;
+		spill = createSpill(options.spill, options.log);
+		const first = Buffer.concat(early);
+		early = [];
+		return spill.write(first);
+	};
+
+	const take = (source: OutputSource, length: number): Buffer => {
+		const joined = Buffer.concat(unfinished[source]);
+		const rest = joined.subarray(length);
+		unfinished[source] = rest.length === 0 ? [] : [rest];
+		unfinishedLength[source] = rest.length;
+		return joined.subarray(0, length);
+	};
+
+	return {
+		push(source, bytes) {
+			total += bytes.length;
+			const before = unfinishedLength[source];
+			const lineEnd = bytes.lastIndexOf(newline);
+			unfinished[source].push(bytes);
+			unfinishedLength[source] += bytes.length;
+			if (lineEnd !== -1) return pass(source, take(source, before + lineEnd + 1));
+			if (unfinishedLength[source] <= lineBuffer) return null;
+			return pass(source, take(source, wholeCharacters(Buffer.concat(unfinished[source]))));
+		},
+		async finish() {
+			for (const source of ["output", "error"] as const) {
+				if (unfinishedLength[source] > 0) await pass(source, take(source, unfinishedLength[source]));
+			}
+			const spilledTo = spill === null ? null : await spill.close();
+			return {
+				output: Buffer.concat(retained.output).toString("utf8"),
+				errorOutput: Buffer.concat(retained.error).toString("utf8"),
+				outputBytes: total,
+				truncated: total > options.limit,
+				spilledTo,
+			};
+		},
+	};
+}

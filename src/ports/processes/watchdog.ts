@@ -1,0 +1,103 @@
+// The watchdog of one command: a small shell, outside of the command's group, that ends the command when this process
+// dies suddenly, as by SIGKILL. child-group.ts and stragglers.ts handle ordinary ends.
+import { type ChildProcess, spawn } from "node:child_process";
+import { Writable } from "node:stream";
+import { type Clock, sleep } from "../../base/clock.ts";
+import { errorText } from "../../base/errors.ts";
+import type { Log } from "../../base/log.ts";
+import { toMountSpelling } from "./placeholders.ts";
+
+export interface Watchdog {
+	/** Sets the process group to kill, and the placeholders of a confined command to remove after it. */
+	watch(groupId: number, placeholders?: readonly string[]): void;
+	/** Dismisses it; resolves once it has exited. */
+	dismiss(clock: Clock): Promise<void>;
+}
+
+/**
+ * Reads orders from descriptor 3 until `done` or the end of the pipe, which only the other process holds open. In the
+ * latter case it kills the group and all processes with the marker ($1), repeatedly for about two seconds: a process in
+ * a fork or exec cannot be found yet. Without /proc it kills only the group. At last it removes placeholders (in the
+ * kernel's spelling and in ours) that nothing is mounted on any more.
+ */
+const script = `
+group=
+while IFS=" " read -r word value <&3; do
+	case $word in
+		group) group=$value ;;
+		placeholder) set -- "$@" "$value" ;;
+		done) exit 0 ;;
+	esac
+done
+for pause in 0.02 0.05 0.1 0.2 0.4 0.6 0.6; do
+	if [ -n "$group" ]; then
+		kill -s KILL -- "-$group" 2>/dev/null || group=
+	fi
+	tries=0
+	while [ -d /proc/self ] && [ "$tries" -lt 20 ]; do
+		tries=$((tries + 1))
+		found=$(grep -l -F -e "$1" /proc/[0-9]*/environ 2>/dev/null)
+		[ -n "$found" ] || break
+		for file in $found; do
+			process=\${file#/proc/}
+			kill -s KILL "\${process%/environ}" 2>/dev/null
+		done
+	done
+	sleep "$pause" 2>/dev/null || sleep 1
+done
+shift
+for placeholder do
+	grep -q -s -F -e " \${placeholder%% *} " /proc/[0-9]*/mountinfo && continue
+	place=\${placeholder#* }
+	if [ -f "$place" ] && [ ! -L "$place" ] && [ ! -s "$place" ]; then rm -f -- "$place"; else rmdir -- "$place"; fi 2>/dev/null
+done
+`;
+
+/** Milliseconds to wait for a dismissed watchdog. */
+const patience = 200;
+
+const noWatchdog: Watchdog = { watch: () => undefined, dismiss: async () => undefined };
+
+function spawnWatchdog(marker: string): ChildProcess {
+	return spawn("/bin/sh", ["-c", script, "agentwire-watchdog", marker], {
+		cwd: "/",
+		// It must not inherit the marker itself, nor the markers of runs that this process is part of.
+		env: { PATH: "/usr/local/bin:/usr/bin:/bin", LC_ALL: "C" },
+		detached: true,
+		stdio: ["ignore", "ignore", "ignore", "pipe"],
+		windowsHide: true,
+	});
+}
+
+/** Starts a watchdog for the command with the marker. If the system refuses, that is logged and there is none. */
+export function startWatchdog(marker: string, log: Log): Watchdog {
+	let child: ChildProcess;
+	try {
+		child = spawnWatchdog(marker);
+	} catch (thrown) {
+		log.warn("A command runs without watchdog", { cause: errorText(thrown) });
+		return noWatchdog;
+	}
+	child.once("error", (error) => log.warn("A command runs without watchdog", { cause: errorText(error) }));
+	const orders = child.stdio[3];
+	if (!(orders instanceof Writable)) return noWatchdog;
+	orders.on("error", () => undefined);
+	const gone = new Promise<void>((resolve) => {
+		child.once("exit", () => resolve());
+		child.once("error", () => resolve());
+	});
+	return {
+		watch(groupId, placeholders = []) {
+			// A line cannot hold the others, which a later command in their directory removes.
+			const lines = placeholders.filter((file) => !file.includes("\n"));
+			const orderLines = lines.map((file) => `placeholder ${toMountSpelling(file)} ${file}\n`);
+			orders.write(`group ${groupId}\n${orderLines.join("")}`);
+		},
+		async dismiss(clock) {
+			orders.end("done\n");
+			const late = new AbortController();
+			await Promise.race([gone, sleep(clock, patience, late.signal)]);
+			late.abort();
+		},
+	};
+}

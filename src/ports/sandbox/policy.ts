@@ -1,0 +1,223 @@
+// What a sandboxed command may do: the confinement that follows from the settings and from where a session works.
+import path from "node:path";
+import type { SandboxSettings } from "../../settings/config/configuration.ts";
+import type { ConfinedNetwork, Confinement } from "../processes/port.ts";
+
+/** Where commands of one session work. */
+export interface SandboxRoots {
+	/** Absolute. */
+	readonly workDir: string;
+	readonly additionalDirs: readonly string[];
+	/** Read-only, although in a hidden directory: a plugin's own directory for its tools, say. */
+	readonly visible?: readonly string[];
+}
+
+/** What the policy knows of the machine. */
+export interface PolicyPlace {
+	readonly home: string;
+	/** Directories with the program's settings, sign-ins and sessions. */
+	readonly shareDirs: readonly string[];
+	/** Directories for temporary files. */
+	readonly temporaryDirs: readonly string[];
+	/** Further files that hold keys, such as a settings file elsewhere. */
+	readonly secretFiles?: readonly string[];
+}
+
+/** Paths that get a placeholder where they are missing. */
+interface ProtectedPaths {
+	readonly files: readonly string[];
+	readonly directories: readonly string[];
+}
+
+/** Below each writable directory: what programs outside of the sandbox run, or let decide what they run. */
+const protectedPaths: ProtectedPaths = {
+	files: [".git/config", ".mcp.json"],
+	directories: [".git/hooks", ".agentwire", ".kimi", ".vscode", ".idea"],
+};
+
+/**
+ * The same, but only where they exist: one that is created has no effect without a change of what is protected, or
+ * none that a new repository in any other directory would not have.
+ */
+const protectedWhereFound: readonly string[] = [".git/config.worktree", ".git/modules", ".git/worktrees", ".envrc"];
+
+/** With it, git takes settings and hooks from another directory. A placeholder there would break git itself. */
+const refusedNames: readonly string[] = [".git/commondir"];
+
+/** Below the home directory, where that can be written. */
+const startUpPaths: ProtectedPaths = {
+	files: [
+		".bashrc",
+		".bash_profile",
+		".bash_login",
+		".bash_logout",
+		".bash_aliases",
+		".profile",
+		".zshrc",
+		".zshenv",
+		".zprofile",
+		".zlogin",
+		".zlogout",
+		".inputrc",
+		".tmux.conf",
+		".gitconfig",
+		".gitmodules",
+		".ripgreprc",
+		".vimrc",
+	],
+	directories: [
+		".config/fish",
+		".config/git",
+		".config/nvim",
+		".config/autostart",
+		".config/systemd",
+		".config/environment.d",
+		".local/bin",
+		".local/share/applications",
+		"bin",
+		...(process.platform === "darwin" ? ["Library/LaunchAgents"] : []),
+	],
+};
+
+/**
+ * Below the home directory: keys and sign-ins next to settings that decide what is run, or who may enter. So where they are
+ * missing they must not be created either.
+ */
+const actingCredentials: ProtectedPaths = {
+	files: [".npmrc", ".claude.json"],
+	directories: [
+		".ssh",
+		".gnupg",
+		".aws",
+		".azure",
+		".kube",
+		".docker",
+		".config/gh",
+		".config/rclone",
+		".claude",
+		".codex",
+		".gemini",
+	],
+};
+
+/** The same: keys, sign-ins, histories and profiles of browsers. */
+const credentialFiles: readonly string[] = [
+	".oci",
+	".netrc",
+	".pgpass",
+	".my.cnf",
+	".pypirc",
+	".git-credentials",
+	".password-store",
+	".vault-token",
+	".databrickscfg",
+	".cargo/credentials",
+	".cargo/credentials.toml",
+	".gem/credentials",
+	".terraform.d/credentials.tfrc.json",
+	".config/gcloud",
+	".config/hub",
+	".config/git/credentials",
+	".config/op",
+	".config/google-chrome",
+	".config/chromium",
+	".config/BraveSoftware",
+	".mozilla",
+	".local/share/keyrings",
+	".bash_history",
+	".zsh_history",
+	".python_history",
+	".node_repl_history",
+	".psql_history",
+	"Library/Keychains",
+	"Library/Cookies",
+	"Library/Application Support/Google/Chrome",
+];
+
+/** Of the machine. Services listen below `/run`, and keep their secrets there. */
+const systemFiles: readonly string[] = [
+	"/etc/shadow",
+	"/etc/shadow-",
+	"/etc/gshadow",
+	"/etc/gshadow-",
+	"/etc/sudoers",
+	"/etc/sudoers.d",
+	"/etc/ssl/private",
+	"/etc/ssh/ssh_host_rsa_key",
+	"/etc/ssh/ssh_host_ecdsa_key",
+	"/etc/ssh/ssh_host_ed25519_key",
+	"/run",
+	"/var/run",
+	"/var/lib/docker",
+	"/var/lib/containerd",
+	"/var/lib/kubelet",
+];
+
+/** In a directory for temporary files: where sockets of X servers and terminals are. */
+const socketDirectories: readonly string[] = [".X11-unix", ".ICE-unix", ".font-unix", ".XIM-unix"];
+
+/** Below `/run`, but programs and settings that commands need. */
+const visibleSystemFiles: readonly string[] = [
+	"/run/current-system",
+	"/run/booted-system",
+	"/run/wrappers",
+	"/run/opengl-driver",
+	"/run/systemd/resolve/stub-resolv.conf",
+	"/run/systemd/resolve/resolv.conf",
+	"/run/resolvconf",
+	"/run/NetworkManager/resolv.conf",
+];
+
+/** `~` at the beginning is the home directory. */
+function placed(file: string, home: string): string {
+	return file === "~" || file.startsWith("~/") ? path.join(home, file.slice(1)) : file;
+}
+
+/** Null when the settings turn the sandbox off. */
+export function toConfinement(
+	settings: SandboxSettings,
+	place: PolicyPlace,
+	roots: SandboxRoots,
+	network: ConfinedNetwork,
+): Confinement | null {
+	if (settings.mode === "off") return null;
+	const { home, shareDirs, temporaryDirs, secretFiles = [] } = place;
+	const atHome = (file: string) => path.join(home, file);
+	const ownDirs = [roots.workDir, ...roots.additionalDirs];
+	const isReadOnly = settings.mode === "read-only";
+	const chosen = settings.writable.map((file) => placed(file, home));
+	const projects = isReadOnly ? [] : [...ownDirs, ...chosen];
+	const below = (names: readonly string[]) => projects.flatMap((root) => names.map((name) => path.join(root, name)));
+	const protectedFiles = [
+		...below(protectedPaths.files),
+		...[...startUpPaths.files, ...actingCredentials.files].map(atHome),
+	];
+	return {
+		writable: isReadOnly ? [] : [...projects, ...temporaryDirs],
+		scratch: isReadOnly ? temporaryDirs : [],
+		readOnly: [
+			...protectedFiles,
+			...below(protectedPaths.directories),
+			...[...startUpPaths.directories, ...actingCredentials.directories].map(atHome),
+			...settings.readOnly.map((file) => placed(file, home)),
+		],
+		missingAsFiles: protectedFiles,
+		removed: below(refusedNames),
+		visible: [
+			...visibleSystemFiles,
+			...shareDirs.map((directory) => path.join(directory, "skills")),
+			...(isReadOnly ? ownDirs : []),
+			...below(protectedWhereFound),
+			...(roots.visible ?? []),
+		],
+		hidden: [
+			...[...actingCredentials.files, ...actingCredentials.directories, ...credentialFiles].map(atHome),
+			...shareDirs,
+			...secretFiles,
+			...systemFiles,
+			...temporaryDirs.flatMap((directory) => socketDirectories.map((name) => path.join(directory, name))),
+			...settings.hidden.map((file) => placed(file, home)),
+		],
+		network,
+	};
+}

@@ -1,0 +1,158 @@
+// The proxy of sandboxed commands: HTTP and SOCKS 5 on one Unix socket. It connects to allowed hosts only, and only to
+// the addresses that were checked.
+import { once } from "node:events";
+import { createServer, type Socket } from "node:net";
+import type { Clock } from "../../../base/clock.ts";
+import { errorText } from "../../../base/errors.ts";
+import { beginning } from "../../../base/well-formed.ts";
+import type { Sockets } from "../../network/connections/sockets.ts";
+import { isAddress } from "../../network/host.ts";
+import { normalizeHost } from "../../network/host-name.ts";
+import { joinSockets } from "../../processes/joined-sockets.ts";
+import type { AllowedHosts } from "./allowed-hosts.ts";
+import { type ByteReader, createByteReader } from "./byte-reader.ts";
+import { parseHttpRequest } from "./http-request.ts";
+import { readSocksRequest, socksVersion, toSocksReply } from "./socks-request.ts";
+
+export interface ProxyOptions {
+	readonly hosts: AllowedHosts;
+	readonly sockets: Sockets;
+	readonly clock: Clock;
+	/** Called with each host that was refused, and why: a clause that follows "which". */
+	onDenied(host: string, why: string): void;
+	/** Milliseconds for the beginning of a connection and for connecting. Default 30 seconds. */
+	readonly startTimeout?: number;
+	/** Milliseconds without traffic after which a connection is ended. Default 10 minutes. */
+	readonly idleTimeout?: number;
+	/** Connections at a time; more are refused. Default 512. */
+	readonly connectionLimit?: number;
+}
+
+export interface HostProxy {
+	close(): Promise<void>;
+}
+
+/** Bytes of the head of a request. */
+const headLimit = 32 * 1024;
+
+/** Why there is no connection to a host. `denied`: by the rules. */
+interface Refusal {
+	readonly kind: "denied" | "failed";
+	readonly why: string;
+}
+
+const isRefusal = (result: Socket | Refusal): result is Refusal => "why" in result;
+
+const printable = (host: string) => JSON.stringify(beginning(host, 100)).slice(1, -1);
+
+function httpAnswer(status: string, text: string): string {
+	const body = `${text}\n`;
+	const headers = `Content-Type: text/plain\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n`;
+	return `HTTP/1.1 ${status}\r\n${headers}\r\n${body}`;
+}
+
+/** Listens at the path, in a directory that only this user can enter. Rejects when that is impossible. */
+export async function startProxy(socketPath: string, options: ProxyOptions): Promise<HostProxy> {
+	const { hosts, sockets, clock, onDenied } = options;
+	const startTimeout = options.startTimeout ?? 30_000;
+	const idleTimeout = options.idleTimeout ?? 600_000;
+	const open = new Set<Socket>();
+
+	const deny = (host: string, why: string): Refusal => {
+		onDenied(host, why);
+		return { kind: "denied", why: `The sandbox does not allow ${host}, which ${why}.` };
+	};
+
+	const reach = async (client: Socket, written: string, port: number): Promise<Socket | Refusal> => {
+		const host = normalizeHost(written);
+		if (host === null) return deny(printable(written), "is no valid host");
+		const reason = hosts.checkHost(host);
+		if (reason !== null) return deny(host, reason);
+		try {
+			const addresses = isAddress(host)
+				? [{ address: host, family: host.includes(":") ? 6 : 4 }]
+				: await sockets.resolve(host);
+			// Nobody waits for it any more, or the proxy has ended.
+			if (client.destroyed) throw new Error("the request was given up");
+			for (const { address } of addresses) {
+				const forbidden = hosts.checkAddress(address, host);
+				if (forbidden !== null) return deny(host, forbidden);
+			}
+			const socket = sockets.dial(host, addresses, port);
+			open.add(socket);
+			socket.once("close", () => open.delete(socket));
+			socket.on("error", () => undefined);
+			socket.setTimeout(startTimeout, () => socket.destroy(new Error("it took too long")));
+			await once(socket, "connect");
+			socket.allowHalfOpen = true;
+			return socket;
+		} catch (thrown) {
+			return { kind: "failed", why: `There is no connection to ${host}: ${errorText(thrown)}.` };
+		}
+	};
+
+	/** `rest` is what the client has sent by now for the host. */
+	const join = (inside: Socket, outside: Socket, rest: Buffer): void => {
+		if (rest.length > 0) outside.write(rest);
+		const withdraw = joinSockets(inside, outside);
+		for (const socket of [inside, outside]) socket.setTimeout(idleTimeout, withdraw);
+	};
+
+	const serveSocks = async (client: Socket, reader: ByteReader): Promise<void> => {
+		const target = await readSocksRequest(reader, (bytes) => void client.write(bytes));
+		if (typeof target === "string") return void client.end(toSocksReply(target));
+		const outside = await reach(client, target.host, target.port);
+		if (isRefusal(outside)) return void client.end(toSocksReply(outside.kind));
+		client.write(toSocksReply("granted"));
+		join(client, outside, reader.release());
+	};
+
+	const serveHttp = async (client: Socket, reader: ByteReader): Promise<void> => {
+		const head = await reader.takeUntil("\r\n\r\n", headLimit);
+		const request = head === null ? null : parseHttpRequest(head.toString("latin1"));
+		if (request === null) return void client.end(httpAnswer("400 Bad Request", "This is no request to a proxy."));
+		const outside = await reach(client, request.host, request.port);
+		if (isRefusal(outside)) {
+			const status = outside.kind === "denied" ? "403 Forbidden" : "502 Bad Gateway";
+			return void client.end(httpAnswer(status, outside.why));
+		}
+		if (request.head === null) client.write("HTTP/1.1 200 Connection established\r\n\r\n");
+		else outside.write(request.head, "latin1");
+		join(client, outside, reader.release());
+	};
+
+	const serve = async (client: Socket): Promise<void> => {
+		open.add(client);
+		client.once("close", () => open.delete(client));
+		client.on("error", () => client.destroy());
+		// Slow or silent beginnings end as a whole, not only pauses in them.
+		const withdraw = clock.after(startTimeout, () => client.destroy());
+		client.setTimeout(startTimeout, () => client.destroy());
+		try {
+			const reader = createByteReader(client);
+			const begin = await reader.peek();
+			if (begin === null) client.destroy();
+			else if (begin === socksVersion) await serveSocks(client, reader);
+			else await serveHttp(client, reader);
+		} catch {
+			client.destroy();
+		} finally {
+			withdraw();
+		}
+	};
+
+	const server = createServer({ allowHalfOpen: true, pauseOnConnect: true }, (client) => void serve(client));
+	server.maxConnections = options.connectionLimit ?? 512;
+	server.listen(socketPath);
+	await once(server, "listening");
+	server.on("error", () => undefined);
+	// It must not hold a process that has nothing else to do.
+	server.unref();
+	return {
+		async close() {
+			const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+			for (const socket of open) socket.destroy();
+			await closed;
+		},
+	};
+}

@@ -1,0 +1,147 @@
+// The sandbox of commands as the rest of the program uses it: whether there is one, what it lets a command do, and why one
+// failed.
+import { never } from "../../base/abort.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { Identifiers } from "../../base/ids.ts";
+import type { Log } from "../../base/log.ts";
+import { createSharedRun } from "../../base/shared-run.ts";
+import type { SandboxSettings } from "../../settings/config/configuration.ts";
+import type { Files } from "../files/port.ts";
+import type { Sockets } from "../network/connections/sockets.ts";
+import type { Confinement, Processes, RunOutcome } from "../processes/port.ts";
+import { type Denial, explainFailure } from "./failure.ts";
+import { type PolicyPlace, type SandboxRoots, toConfinement } from "./policy.ts";
+import type { PrivateProxy } from "./proxy/private-proxy.ts";
+
+/** What the sandbox needs of the process that it is part of. */
+export interface SandboxPlace extends PolicyPlace {
+	/** The program's own environment: names the search path for bwrap. */
+	readonly environment: Readonly<Record<string, string>>;
+	readonly files: Pick<Files, "list" | "makeDirectory" | "remove" | "status">;
+	/** The id of this process. */
+	readonly processId: number;
+	/** Runs the trial command; without the sandbox's own additions. */
+	readonly processes: Processes;
+	readonly clock: Clock;
+	readonly identifiers: Identifiers;
+	readonly log: Log;
+	/** Defaults to the system's own. */
+	readonly sockets?: Sockets;
+}
+
+export type SandboxStatus =
+	| { readonly kind: "active"; readonly mode: "workspace-write" | "read-only" }
+	/** The settings ask for a sandbox, and there can be none; a clause without full stop. Commands do not start. */
+	| { readonly kind: "none"; readonly why: string }
+	| { readonly kind: "off" };
+
+export interface Sandbox {
+	/**
+	 * Runs a trial command, unless the sandbox is off. That it works is remembered; that it does not, as on a machine that is
+	 * too busy for the moment, is found out anew each time.
+	 */
+	status(): Promise<SandboxStatus>;
+	/** Null when the sandbox is off. Rejects when the proxy cannot be started. */
+	confinementFor(roots: SandboxRoots): Promise<Confinement | null>;
+	/**
+	 * One sentence when a command looks to have failed because of its confinement. `since` is when it started, by
+	 * the clock that nobody sets, in milliseconds: of the proxy's refusals only later ones count.
+	 */
+	explainFailure(outcome: RunOutcome, confinement: Confinement, since?: number): string | null;
+	/** Ends the proxy. */
+	close(): Promise<void>;
+}
+
+/** Refusals of the proxy to store. */
+const denialLimit = 100;
+
+/** Milliseconds for the trial command. */
+const trialTimeout = 5000;
+
+/** Starts nothing before its first use. */
+export function createSandbox(settings: SandboxSettings, place: SandboxPlace): Sandbox {
+	const { clock } = place;
+	const denials: Denial[] = [];
+	let proxy: Promise<PrivateProxy> | null = null;
+	let working: SandboxStatus | null = null;
+
+	const startProxy = async (): Promise<PrivateProxy> => {
+		const [{ startPrivateProxy }, { systemSockets }] = await Promise.all([
+			import("./proxy/private-proxy.ts"),
+			import("../network/connections/sockets.ts"),
+		]);
+		const [temporaryDir = "/tmp"] = place.temporaryDirs;
+		const [shareDir = temporaryDir] = place.shareDirs;
+		const proxyPlace = { ...place, shareDir, temporaryDir, sockets: place.sockets ?? systemSockets };
+		return await startPrivateProxy(settings.allowedDomains, proxyPlace, (host, why) => {
+			denials.push({ host, why, at: clock.monotonic() });
+			if (denials.length > denialLimit) denials.shift();
+		});
+	};
+
+	const confinementFor = async (roots: SandboxRoots): Promise<Confinement | null> => {
+		if (settings.mode === "off" || settings.network !== "proxy") {
+			const kind = settings.network === "host" ? "host" : "none";
+			return toConfinement(settings, place, roots, { kind });
+		}
+		proxy ??= startProxy().catch((thrown: unknown) => {
+			proxy = null;
+			throw thrown;
+		});
+		const { socket, directory } = await proxy;
+		const secretFiles = [...(place.secretFiles ?? []), directory];
+		return toConfinement(settings, { ...place, secretFiles }, roots, { kind: "proxy", socket });
+	};
+
+	const tryOut = createSharedRun(async (): Promise<SandboxStatus> => {
+		if (settings.mode === "off") return { kind: "off" };
+		const confinement = await confinementFor({ workDir: "/", additionalDirs: [] });
+		if (confinement === null) return { kind: "off" };
+		const trial = { file: "/bin/sh", arguments: ["-c", "exit 7"], workDir: "/", outputLimit: 1000 };
+		const { environment } = place;
+		// The root directory as a work directory would make everything writable.
+		const narrow = { ...confinement, writable: [], readOnly: [], missingAsFiles: [], removed: [] };
+		const { ended } = await place.processes.run(
+			{ ...trial, environment, timeout: trialTimeout, confinement: narrow },
+			never,
+		);
+		if (ended.kind === "exited" && ended.exitCode === 7) return { kind: "active", mode: settings.mode };
+		return { kind: "none", why: whyNone(ended) };
+	});
+
+	return {
+		async status() {
+			if (working !== null) return working;
+			const status = await tryOut();
+			if (status.kind === "active") working = status;
+			return status;
+		},
+		confinementFor,
+		explainFailure: (outcome, confinement, since = 0) =>
+			explainFailure(
+				outcome,
+				confinement,
+				confinement.network.kind === "proxy" ? denials.filter(({ at }) => at >= since) : [],
+			),
+		async close() {
+			const running = await proxy?.catch(() => null);
+			proxy = null;
+			await running?.close();
+		},
+	};
+}
+
+function whyNone(ended: RunOutcome["ended"]): string {
+	switch (ended.kind) {
+		case "not-started":
+			return ended.reason.replace(/^The sandbox cannot be applied: /, "").replace(/\.$/, "");
+		case "timed-out":
+			return "a trial command took too long";
+		case "exited":
+			return `a trial command ended with exit code ${ended.exitCode}`;
+		case "signalled":
+			return `a trial command was ended by ${ended.signal}`;
+		case "aborted":
+			return "a trial command was aborted";
+	}
+}

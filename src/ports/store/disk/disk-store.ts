@@ -1,0 +1,311 @@
+// Finds and opens sessions on disk in the Kimi layout: `<share dir>/sessions/<md5 of the work dir>/<session id>/`.
+import path from "node:path";
+import type { ContextRow } from "../../../api/values/conversation.ts";
+import type { Clock } from "../../../base/clock.ts";
+import { errorText, KernelError, toKernelError } from "../../../base/errors.ts";
+import type { Log } from "../../../base/log.ts";
+import type { Files } from "../../files/port.ts";
+import { emptySummary } from "../journal-summary.ts";
+import { toPage } from "../session-page.ts";
+import { refusePlacement, type SessionStore, type SessionSummary, type StoredSession } from "../session-store.ts";
+import { openDiskSession } from "./disk-session.ts";
+import { readJournalEvents } from "./journal/journal-file.ts";
+import { type JournalSource, newEpoch, openJournal, readJournalContext } from "./journal/journal-opening.ts";
+import { type Lease, type LeaseHolder, takeFreeLease, takeLease } from "./lease.ts";
+import { createLeaseWatches } from "./lease-watch.ts";
+import { readContext } from "./logs/context-log.ts";
+import type { FoundSession } from "./logs/found-session.ts";
+import { createDirectorySync } from "./name-sync.ts";
+import { createLeftDirectories, type LeftDirectories } from "./released-directories.ts";
+import { sweepAll } from "./session-beginning.ts";
+import {
+	findSession,
+	findUnlessThere,
+	hasContext,
+	isFound,
+	readSummary,
+	type SessionPaths,
+	toDeletedDirectory,
+	toLeasesDirectory,
+	toSessionPaths,
+	toStagedDirectory,
+} from "./session-directory.ts";
+import { createSessionIndex } from "./session-index.ts";
+import { initialState } from "./state-file.ts";
+import { checkSessionId, isSessionId, toDirectoryName, toWorkDir } from "./work-dir.ts";
+
+export interface DiskStoreOptions {
+	readonly files: Files;
+	/** Absolute; need not exist. */
+	readonly shareDir: string;
+	readonly log: Log;
+	readonly clock: Clock;
+	/** Written into the header of new event logs, such as `1.10`. */
+	readonly protocolVersion: string;
+	/**
+	 * What happens to a session that another process holds: it is waited for and then taken over, or, with "expired", the
+	 * opening fails `busy` unless the other process is dead.
+	 */
+	readonly takeOver?: "patient" | "expired";
+	/**
+	 * When the machine was started, in milliseconds: a session that was not closed and not written since may have lost its last
+	 * events, and gets another epoch. Absent for one that never stopped.
+	 */
+	readonly bootedAt?: number;
+}
+
+/**
+ * A session whose files cannot be read. It can be opened, so that the server starts; the first write reports the error,
+ * and nothing ever overwrites what could not be read.
+ */
+function createBarredSession(id: string, workDir: string, directory: string, error: KernelError): StoredSession {
+	const refuse = () => Promise.reject(error);
+	const epoch = newEpoch();
+	async function* events() {}
+	return {
+		id,
+		workDir,
+		directory,
+		existed: false,
+		contextRows: [],
+		summary: emptySummary,
+		cursor: () => ({ epoch, seq: 0 }),
+		state: initialState,
+		commit: refuse,
+		lost: new Promise(() => {}),
+		createAgent: refuse,
+		openAgent: async () => null,
+		tasks: { any: async () => false, create: refuse, list: async () => [], find: async () => null },
+		notifications: { any: async () => false, list: async () => [], add: refuse, setDelivery: refuse },
+		events,
+		markStarted: refuse,
+		establish: refuse,
+		close: async () => {},
+	};
+}
+
+function refuseHeld(id: string, { pid, name }: LeaseHolder): KernelError {
+	return new KernelError("busy", `The session ${id} is open in another process, ${name}.`, { data: { holder: pid } });
+}
+
+/** For sessions that are written once. */
+const nothingLeft: LeftDirectories = {
+	note: async () => {},
+	noteEvents() {},
+	wholeEvents: () => null,
+	isAsLeft: async () => false,
+};
+
+/** The context of a session whose file of it is missing. */
+async function readWholeContext(source: JournalSource): Promise<readonly ContextRow[]> {
+	const journal = await openJournal(source);
+	return journal.kind === "opened" ? readJournalContext(source, journal.range) : [];
+}
+
+const oldSuffix = ".jsonl";
+
+/** Milliseconds after which a temporary file in a shared directory counts as abandoned. */
+const sharedAge = 60_000;
+
+/** The store below a share directory. Nothing is read or created before a session is opened. */
+export function createDiskStore(options: DiskStoreOptions): SessionStore {
+	const { files, shareDir, log } = options;
+	const index = createSessionIndex(options);
+	const left = createLeftDirectories(options);
+	const syncDirectory = createDirectorySync(files);
+	const createWatch = createLeaseWatches({ files, clock: options.clock, directory: toLeasesDirectory(shareDir) });
+	let swept: Promise<void> | null = null;
+	/** Once per process: what is left later, the next process removes. */
+	const sweepShared = (): Promise<void> => {
+		swept ??= (async () => {
+			await sweepAll([shareDir, toLeasesDirectory(shareDir)], options, options.clock.now() - sharedAge);
+			if ((await files.status(toStagedDirectory(shareDir)).catch(() => null)) !== null) {
+				const { sweepStaged } = await import("./session-staging.ts");
+				await sweepStaged(options, options.clock.now() - sharedAge).catch(() => undefined);
+			}
+			if ((await files.status(toDeletedDirectory(shareDir)).catch(() => null)) === null) return;
+			const { removeDeleted } = await import("./session-deletion.ts");
+			await removeDeleted(files, shareDir, log).catch(() => undefined);
+		})();
+		return swept;
+	};
+	const parentOf = (workDir: string): string => path.join(shareDir, "sessions", toDirectoryName(workDir));
+	const pathsOf = (workDir: string, id: string) => toSessionPaths(shareDir, toDirectoryName(workDir), id);
+
+	const optionsOf = (workDir: string, id: string) => {
+		const paths = pathsOf(workDir, id);
+		return { ...options, index, left, syncDirectory, createWatch, sweepShared, workDir, id, paths };
+	};
+	/** Takes the lease of a session of which a file was seen, and goes on with what is found there then. */
+	const withLease = async <T>(
+		{ id, paths }: ReturnType<typeof optionsOf>,
+		work: (found: FoundSession, lease: Lease) => Promise<T>,
+	): Promise<T> => {
+		const place = { ...options, path: paths.lease, directory: paths.directory };
+		const lease =
+			options.takeOver === "expired"
+				? await takeFreeLease(place, (holder) => refuseHeld(id, holder))
+				: await takeLease(place);
+		try {
+			// Looked at again: the holder before may have written until it released the lease, or deleted the session.
+			return await work(await findSession(files, paths), lease);
+		} catch (thrown) {
+			await lease.release().catch(() => undefined);
+			throw thrown;
+		}
+	};
+
+	const reading = async <T>(paths: SessionPaths, work: () => Promise<T>): Promise<T> => {
+		try {
+			return await work();
+		} catch (thrown) {
+			if (thrown instanceof KernelError && thrown.code === "busy") throw thrown;
+			const text = `Cannot read the session in ${paths.directory}: ${errorText(thrown)}`;
+			throw new KernelError("storage-failed", text, { cause: thrown });
+		}
+	};
+
+	const listIds = async (parent: string): Promise<string[]> => {
+		const ids = new Set<string>();
+		if ((await files.status(parent)) === null) return [];
+		for (const { name, kind } of await files.list(parent)) {
+			if (kind === "directory") ids.add(name);
+			if (kind === "file" && name.endsWith(oldSuffix)) ids.add(name.slice(0, -oldSuffix.length));
+		}
+		return [...ids].filter(isSessionId).sort();
+	};
+
+	/** The sessions of these directories that are not empty. */
+	const summaries = async (workDirs: readonly string[]): Promise<SessionSummary[]> => {
+		const found: SessionSummary[] = [];
+		for (const workDir of new Set(workDirs.map(toWorkDir))) {
+			for (const id of await listIds(parentOf(workDir))) {
+				try {
+					const { empty, ...summary } = await readSummary(files, pathsOf(workDir, id));
+					if (!empty) found.push({ id, workDir, ...summary });
+				} catch (thrown) {
+					log.warn("a session could not be listed", { id, cause: errorText(thrown) });
+				}
+			}
+		}
+		return found;
+	};
+
+	return {
+		async openOrCreate(spelled, id, placement) {
+			refusePlacement(placement);
+			const workDir = toWorkDir(spelled);
+			checkSessionId(id);
+			const own = optionsOf(workDir, id);
+			const { paths } = own;
+			try {
+				return await reading(paths, async () => {
+					const unused = await findUnlessThere(files, paths);
+					if (unused !== null) return openDiskSession(own, unused, null);
+					return withLease(own, (found, lease) => openDiskSession(own, found, lease));
+				});
+			} catch (thrown) {
+				const error = toKernelError(thrown);
+				log.error("the session could not be read", { directory: paths.directory, cause: error.message });
+				return createBarredSession(id, workDir, paths.directory, error);
+			}
+		},
+		async create(spelled, id, fill) {
+			const workDir = toWorkDir(spelled);
+			checkSessionId(id);
+			const { stageSession, toStagedPaths } = await import("./session-staging.ts");
+			const staged = toStagedPaths(shareDir);
+			const sessionOptions = {
+				...options,
+				index,
+				left: nothingLeft,
+				syncDirectory,
+				createWatch,
+				sweepShared,
+				workDir,
+				id,
+				paths: staged,
+			};
+			await stageSession(
+				{
+					files,
+					clock: options.clock,
+					log,
+					id,
+					paths: pathsOf(workDir, id),
+					staged,
+					open: async () => openDiskSession(sessionOptions, await findSession(files, staged), null),
+					register: () => index.register(workDir),
+				},
+				fill,
+			);
+		},
+		async open(spelled, id) {
+			const workDir = toWorkDir(spelled);
+			checkSessionId(id);
+			const own = optionsOf(workDir, id);
+			const { paths } = own;
+			return reading(paths, async () => {
+				if (!(await isFound(paths, await findSession(files, paths)))) return null;
+				return withLease(own, async (found, lease) => {
+					if (await isFound(paths, found)) return openDiskSession(own, found, lease);
+					await lease.release();
+					return null;
+				});
+			});
+		},
+		async readContext(spelled, id) {
+			const workDir = toWorkDir(spelled);
+			checkSessionId(id);
+			const paths = pathsOf(workDir, id);
+			return reading(paths, async () => {
+				const { contextPath } = await findSession(files, paths);
+				if (contextPath !== null) return (await readContext(files, contextPath, log))();
+				return (await hasContext(files, paths))
+					? readWholeContext({ files, log, path: paths.journal, sessionId: id })
+					: null;
+			});
+		},
+		async *readEvents(spelled, id) {
+			checkSessionId(id);
+			const { journal } = pathsOf(toWorkDir(spelled), id);
+			const source = { files, log, path: journal, sessionId: id };
+			const opened = await openJournal(source);
+			if (opened.kind !== "opened") return;
+			const origin = { sessionId: id, epoch: opened.header.epoch };
+			yield* readJournalEvents(files, journal, opened.range, origin, 0, () =>
+				log.warn("a line of the journal could not be read", { path: journal }),
+			);
+		},
+		async workDirOf(id) {
+			checkSessionId(id);
+			for (const workDir of await index.workDirs()) {
+				const paths = pathsOf(workDir, id);
+				if (await isFound(paths, await findSession(files, paths))) return workDir;
+			}
+			return null;
+		},
+		async lastSessionId(spelled) {
+			const workDir = toWorkDir(spelled);
+			const id = await index.lastSessionId(workDir);
+			// Where the index was lost, the sessions of the directory are there all the same.
+			if (id === undefined) {
+				const open = (await summaries([workDir])).filter(({ archivedAt }) => archivedAt === null);
+				return toPage(open, { limit: 1 }).sessions[0]?.id ?? null;
+			}
+			if (id === null || !isSessionId(id)) return null;
+			return (await hasContext(files, pathsOf(workDir, id))) ? id : null;
+		},
+		async delete(spelled, id) {
+			const workDir = toWorkDir(spelled);
+			checkSessionId(id);
+			const { deleteDiskSession } = await import("./session-deletion.ts");
+			await deleteDiskSession({ ...options, index, workDir, id, paths: pathsOf(workDir, id) });
+		},
+		async list(query) {
+			const chosen = query.workDir === undefined ? await index.workDirs() : [toWorkDir(query.workDir)];
+			return toPage(await summaries(chosen), query);
+		},
+		close: () => index.settle(),
+	};
+}

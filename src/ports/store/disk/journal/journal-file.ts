@@ -1,0 +1,259 @@
+// Reads a session's journal, `journal.jsonl`: whole groups of records, events from a number on, and the last summary,
+// found from the end.
+import { KernelError } from "../../../../base/errors.ts";
+import { createLineSplitter, type Line } from "../../../../base/lines.ts";
+import type { FileReader } from "../../../files/port.ts";
+import type { RecordOrigin } from "../../record.ts";
+import { lineLimit, parseLine } from "../logs/json-lines.ts";
+import {
+	fromHeaderLine,
+	fromRecordLine,
+	hasMore,
+	type JournalHeader,
+	journalVersion,
+	type ReadRecord,
+	type SummaryRecord,
+} from "./journal-record.ts";
+
+const newline = 0x0a;
+const pieceLength = 64 * 1024;
+const longestHeader = 4096;
+
+/** A part of a file, in bytes. */
+export interface FileRange {
+	readonly start: number;
+	readonly end: number;
+}
+
+export interface RawLine {
+	readonly start: number;
+	/** Where the next line begins. */
+	readonly end: number;
+	/** Without its newline; null for a line that is too long to be read. */
+	readonly bytes: Buffer | null;
+}
+
+async function* readBytes(files: FileReader, path: string, { start, end }: FileRange): AsyncGenerator<Buffer> {
+	if (start === 0) {
+		let left = end;
+		if (left <= 0) return;
+		for await (const piece of files.readPieces(path)) {
+			yield piece.subarray(0, left);
+			left -= piece.length;
+			if (left <= 0) return;
+		}
+		return;
+	}
+	for (let at = start; at < end; ) {
+		const piece = await files.readRange(path, at, Math.min(pieceLength, end - at));
+		if (piece === null || piece.length === 0) return;
+		yield piece;
+		at += piece.length;
+	}
+}
+
+/**
+ * The lines in a part of a file, with their places, those of one piece together; a last one may lack its newline. Their
+ * bytes are valid until the next batch is requested.
+ */
+async function* readRawBatches(files: FileReader, path: string, range: FileRange): AsyncGenerator<readonly RawLine[]> {
+	let start = range.start;
+	let length = 0;
+	let pieces: Buffer[] = [];
+	const take = (bytes: Buffer): void => {
+		length += bytes.length;
+		if (length <= lineLimit) pieces.push(bytes);
+		else pieces = [];
+	};
+	const complete = (hasNewline: boolean): RawLine => {
+		const [only] = pieces;
+		const joined = only !== undefined && pieces.length === 1 ? only : Buffer.concat(pieces, length);
+		const bytes = length <= lineLimit ? joined : null;
+		const end = start + length + (hasNewline ? 1 : 0);
+		const line = { start, end, bytes };
+		start = end;
+		length = 0;
+		pieces = [];
+		return line;
+	};
+	for await (const piece of readBytes(files, path, range)) {
+		const lines: RawLine[] = [];
+		let from = 0;
+		for (let at = piece.indexOf(newline); at !== -1; at = piece.indexOf(newline, from)) {
+			take(piece.subarray(from, at));
+			lines.push(complete(true));
+			from = at + 1;
+		}
+		take(piece.subarray(from));
+		yield lines;
+	}
+	if (length > 0) yield [complete(false)];
+}
+
+/** The lines in a part of a file, with their places; a last one may lack its newline. */
+export async function* readRawLines(files: FileReader, path: string, range: FileRange): AsyncGenerator<RawLine> {
+	for await (const lines of readRawBatches(files, path, range)) yield* lines;
+}
+
+/** The JSON object of a line; null when it has none. */
+export function parseRawLine({ bytes }: RawLine): Record<string, unknown> | null {
+	return bytes === null ? null : parseLine(bytes.toString("utf8"));
+}
+
+function isBlank({ bytes }: RawLine): boolean {
+	return bytes !== null && bytes.toString("latin1", 0, 64).trim() === "" && bytes.toString("utf8").trim() === "";
+}
+
+/** The header of a journal and where its records begin; null for a file without a readable header. */
+export async function readHeader(
+	files: FileReader,
+	path: string,
+): Promise<{ readonly header: JournalHeader; readonly end: number } | null> {
+	const bytes = (await files.readRange(path, 0, longestHeader)) ?? Buffer.alloc(0);
+	const at = bytes.indexOf(newline);
+	const found = at === -1 ? null : fromHeaderLine(parseLine(bytes.toString("utf8", 0, at)));
+	if (found === null) return null;
+	const { version, ...header } = found;
+	if (version !== journalVersion) {
+		throw new KernelError(
+			"storage-failed",
+			`${path} was written by a newer version of the program (format ${version}). Open the session with that version.`,
+		);
+	}
+	return { header, end: at + 1 };
+}
+
+/** A record of a group that is there to its end. */
+export interface PlacedRecord {
+	readonly record: ReadRecord;
+	/** Where the line of the record begins. */
+	readonly start: number;
+	/** Where its group ends. */
+	readonly groupEnd: number;
+}
+
+/** The records of all whole groups in a part of the journal. */
+export async function* readRecords(
+	files: FileReader,
+	path: string,
+	range: FileRange,
+	origin: RecordOrigin,
+): AsyncGenerator<PlacedRecord> {
+	let open: { readonly record: ReadRecord; readonly start: number }[] = [];
+	for await (const lines of readRawBatches(files, path, range)) {
+		for (const raw of lines) {
+			if (isBlank(raw)) continue;
+			const line = parseRawLine(raw);
+			// A last line without its newline that cannot be read is half-written.
+			const isTorn = line === null && raw.bytes !== null && raw.end - raw.start === raw.bytes.length;
+			if (isTorn) return;
+			open.push({ record: fromRecordLine(line, origin), start: raw.start });
+			if (hasMore(line) || (line === null && open.length > 1)) continue;
+			for (const { record, start } of open) yield { record, start, groupEnd: raw.end };
+			open = [];
+		}
+	}
+}
+
+const eventLine = '{"seq":';
+const zero = 0x30;
+
+/** The number of an event's line, read from its first characters; null for another record. */
+function numberOf(text: string): number | null {
+	if (!text.startsWith(eventLine)) return null;
+	let seq: number | null = null;
+	for (let at = eventLine.length; at < text.length; at += 1) {
+		const digit = text.charCodeAt(at) - zero;
+		if (digit < 0 || digit > 9) break;
+		seq = (seq ?? 0) * 10 + digit;
+	}
+	return seq !== null && Number.isSafeInteger(seq) ? seq : null;
+}
+
+type StoredEvent = Extract<ReadRecord, { kind: "event" }>["event"];
+
+/**
+ * Lines whose events are given together: what is made of them lives until the next ones are, and of more, much would
+ * outlive the young generation of the heap.
+ */
+const readAtOnce = 128;
+
+/** The events in a part of the journal after a number, some of them together. */
+export async function* readJournalEvents(
+	files: FileReader,
+	path: string,
+	range: FileRange,
+	origin: RecordOrigin,
+	after: number,
+	onUnreadable: () => void,
+): AsyncGenerator<readonly StoredEvent[]> {
+	const toEvent = (line: Line): StoredEvent | null => {
+		const text = line.kind === "line" ? line.text : null;
+		const seq = text === null ? null : numberOf(text);
+		if (text === null || seq === null) {
+			if (text === null || (!text.startsWith("{") && text.trim() !== "")) onUnreadable();
+			return null;
+		}
+		if (seq <= after) return null;
+		const record = fromRecordLine(parseLine(text), origin);
+		if (record.kind === "event") return record.event;
+		onUnreadable();
+		return null;
+	};
+	function* inGroups(lines: readonly Line[]): Generator<readonly StoredEvent[]> {
+		for (let start = 0; start < lines.length; start += readAtOnce) {
+			const group = lines.slice(start, start + readAtOnce);
+			const events = group.map(toEvent).filter((event) => event !== null);
+			if (events.length > 0) yield events;
+		}
+	}
+	const splitter = createLineSplitter(lineLimit);
+	for await (const piece of readBytes(files, path, range)) yield* inGroups(splitter.push(piece));
+	yield* inGroups(splitter.end());
+}
+
+const summaryMark = Buffer.from('\n{"summary":');
+
+/** The last readable summary of the journal and where its line begins; null when there is none. */
+export async function findLastSummary(
+	files: FileReader,
+	path: string,
+	range: FileRange,
+	origin: RecordOrigin,
+): Promise<{ readonly summary: SummaryRecord; readonly start: number } | null> {
+	// The newline before the line belongs to the mark; the header's own is before the first record.
+	const first = range.start - 1;
+	for (let end = range.end; end > first; ) {
+		const start = Math.max(first, end - pieceLength);
+		// What begins in this piece may end in the next one.
+		const length = Math.min(range.end, end + summaryMark.length - 1) - start;
+		const bytes = (await files.readRange(path, start, length)) ?? Buffer.alloc(0);
+		for (
+			let at = bytes.lastIndexOf(summaryMark);
+			at !== -1;
+			at = at === 0 ? -1 : bytes.lastIndexOf(summaryMark, at - 1)
+		) {
+			const from = at + 1;
+			const to = bytes.indexOf(newline, from);
+			// A journal of many summaries that cannot be read is read once: only the last line of a piece is read again.
+			const line =
+				to === -1
+					? await readFirstLine(files, path, { start: start + from, end: range.end })
+					: parseLine(bytes.toString("utf8", from, to));
+			const record = fromRecordLine(line, origin);
+			if (record.kind === "summary") return { summary: record.summary, start: start + from };
+		}
+		end = start;
+	}
+	return null;
+}
+
+/** The JSON object of the first line in a part of a file; null when it has none. */
+async function readFirstLine(
+	files: FileReader,
+	path: string,
+	range: FileRange,
+): Promise<Record<string, unknown> | null> {
+	for await (const raw of readRawLines(files, path, range)) return parseRawLine(raw);
+	return null;
+}

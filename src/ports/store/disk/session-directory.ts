@@ -1,0 +1,293 @@
+// The paths of one session's files, a summary of their content, and the removal of empty sessions.
+import path from "node:path";
+import type { Log } from "../../../base/log.ts";
+import type { FileReader, Files } from "../../files/port.ts";
+import { isTemporaryName } from "../../files/temporaries.ts";
+import { fromLine } from "../context-row.ts";
+import { toTitle, untitled } from "../title.ts";
+import { readHeader, readRecords } from "./journal/journal-file.ts";
+import type { ReadRecord } from "./journal/journal-record.ts";
+import { readEventLines } from "./logs/event-log.ts";
+import { createFoundFiles, type FoundFiles } from "./logs/found-files.ts";
+import { type FoundSession, logBytes } from "./logs/found-session.ts";
+import { readLines } from "./logs/json-lines.ts";
+import { toMilliseconds } from "./logs/seconds.ts";
+import { readListedState, stateName } from "./state-file.ts";
+
+export interface SessionPaths {
+	readonly shareDir: string;
+	readonly directory: string;
+	readonly journal: string;
+	readonly context: string;
+	readonly events: string;
+	/** Written by versions before the journal. */
+	readonly calls: string;
+	readonly state: string;
+	/** The context of a session in the layout before session directories; moved at the first write. */
+	readonly oldContext: string;
+	/** Outside the directory: the lease of the process that writes the session. */
+	readonly lease: string;
+}
+
+/** The paths of a session; `workDirName` is the directory name of its work dir. */
+export function toSessionPaths(shareDir: string, workDirName: string, id: string): SessionPaths {
+	const parent = path.join(shareDir, "sessions", workDirName);
+	const directory = path.join(parent, id);
+	return {
+		shareDir,
+		directory,
+		journal: path.join(directory, "journal.jsonl"),
+		context: path.join(directory, "context.jsonl"),
+		events: path.join(directory, "wire.jsonl"),
+		calls: path.join(directory, "calls.jsonl"),
+		state: path.join(directory, stateName),
+		oldContext: path.join(parent, `${id}.jsonl`),
+		lease: path.join(toLeasesDirectory(shareDir), `${workDirName}-${id}.json`),
+	};
+}
+
+/** The directory of the leases of all sessions. */
+export function toLeasesDirectory(shareDir: string): string {
+	return path.join(shareDir, "leases");
+}
+
+/**
+ * Where the directories of deleted sessions go before their files are removed, one after the other: what is left there
+ * when the process is killed is no session. On the same file system as the sessions.
+ */
+export function toDeletedDirectory(shareDir: string): string {
+	return path.join(shareDir, "sessions", "deleted");
+}
+
+/** The directory name under which sessions are that are not there yet: no work directory has such a name. */
+export const stagedName = "staged";
+
+/** Where the sessions are written that come to be as a whole. On the same file system as the sessions. */
+export function toStagedDirectory(shareDir: string): string {
+	return path.join(shareDir, "sessions", stagedName);
+}
+
+async function fileSize(files: FileReader, file: string): Promise<number | null> {
+	const status = await files.status(file);
+	return status?.kind === "file" ? status.size : null;
+}
+
+/** Whether any file of the session exists. */
+export function isThere(found: FoundSession): boolean {
+	return found.contextPath !== null || logBytes(found) > 0 || found.hasState;
+}
+
+/** Whether it is found by its id: its first turn is delivered as soon as a log has it, before there is a context. */
+export async function isFound(paths: SessionPaths, found: FoundSession): Promise<boolean> {
+	if (found.contextPath !== null || found.eventsSize > 0) return true;
+	if (found.journalSize === 0) return false;
+	const isEnough = ({ hasContext, hasEvents }: JournalStart) => hasContext || hasEvents;
+	return isEnough(await readJournalStart(found.files, paths.journal, isEnough));
+}
+
+/** Whether it has a context, also when the file of that is missing. */
+export async function hasContext(files: Files, paths: SessionPaths): Promise<boolean> {
+	const found = await findSession(files, paths);
+	if (found.contextPath !== null || found.journalSize === 0) return found.contextPath !== null;
+	return (await readJournalStart(found.files, paths.journal, (start) => start.hasContext)).hasContext;
+}
+
+/** Whether its journal says that it was established although nothing had happened in it. */
+export async function isEstablishedByJournal(
+	{ journal }: SessionPaths,
+	{ files, journalSize }: FoundSession,
+): Promise<boolean> {
+	if (journalSize === 0) return false;
+	return (await readJournalStart(files, journal, (start) => start.isEstablished)).isEstablished;
+}
+
+/** Whether the session was created for later and is still unused, as far as its other logs say. */
+export function isUnused({ contextPath, contextSize, eventsSize, callsSize }: FoundSession): boolean {
+	return contextPath !== null && contextSize + eventsSize + callsSize === 0;
+}
+
+export function findSession(files: FileReader, paths: SessionPaths): Promise<FoundSession> {
+	return findIn(createFoundFiles(files), paths);
+}
+
+/**
+ * The same, for a session that is there only if somebody has created it: null, after one look at most times, when a file of
+ * it is there. It is to be found again then, once it is certain that nobody writes it.
+ */
+export async function findUnlessThere(files: FileReader, paths: SessionPaths): Promise<FoundSession | null> {
+	const found = createFoundFiles(files);
+	const journalSize = await fileSize(found, paths.journal);
+	if (journalSize !== null && journalSize > 0) return null;
+	if ((await files.status(paths.directory)) === null) found.noteMissing(paths.directory);
+	const session = await findIn(found, paths);
+	return isThere(session) ? null : session;
+}
+
+async function findIn(files: FoundFiles, paths: SessionPaths): Promise<FoundSession> {
+	const { context, oldContext, events, calls, state, journal } = paths;
+	const [contextSize, eventsSize, callsSize, stateSize, journalSize] = await Promise.all(
+		[context, events, calls, state, journal].map((file) => fileSize(files, file)),
+	);
+	const oldSize = isPresent(contextSize) ? null : await fileSize(files, oldContext);
+	return {
+		files,
+		contextPath: isPresent(contextSize) ? context : isPresent(oldSize) ? oldContext : null,
+		journalSize: journalSize ?? 0,
+		contextSize: contextSize ?? oldSize ?? 0,
+		eventsSize: eventsSize ?? 0,
+		callsSize: callsSize ?? 0,
+		hasState: isPresent(stateSize),
+	};
+}
+
+/** Bytes of a line of the log that is no header, and of a row of the context that is no system prompt. */
+const probedHeader = 64 * 1024;
+const probedPrompt = 8 * 1024 * 1024;
+
+async function hasRecords(files: Files, file: string): Promise<boolean> {
+	for await (const { kind } of readEventLines(files, file, { limit: probedHeader })) {
+		if (kind !== "header") return true;
+	}
+	return false;
+}
+
+async function hasMessages(files: Files, file: string): Promise<boolean> {
+	for await (const line of readLines(files, file, { limit: probedPrompt })) {
+		const row = fromLine(line);
+		if (row === null || row.type === "message") return true;
+	}
+	return false;
+}
+
+/**
+ * Whether a session has no title, no event and no message. Unreadable files and long lines count as content, so that
+ * little is read: the end of the process waits for this.
+ */
+export async function isEmptySession(files: Files, paths: SessionPaths): Promise<boolean> {
+	const { title, damaged } = await readListedState(files, paths.directory);
+	if (title !== null || damaged || (await hasRecords(files, paths.events))) return false;
+	// The journal has what the event log lacks: events of other kinds, and all when that is missing.
+	if ((await files.status(paths.journal)) !== null) {
+		const start = await readJournalStart(files, paths.journal, (known) => known.hasEvents || known.hasMessages);
+		if (start.hasEvents || start.hasMessages) return false;
+	}
+	return !(await hasMessages(files, await contextPathOf(files, paths)));
+}
+
+function isPresent(size: number | null | undefined): boolean {
+	return size !== null && size !== undefined;
+}
+
+export interface StoredSummary {
+	/** No title, no event, no message. Unreadable files count as content. */
+	readonly empty: boolean;
+	readonly title: string;
+	/** When one of its logs was last written, in milliseconds since the epoch. */
+	readonly updatedAt: number;
+	/** In milliseconds since the epoch; null for a session that is not archived. */
+	readonly archivedAt: number | null;
+}
+
+async function readPromptTitle(files: Files, file: string): Promise<string | null> {
+	for await (const line of readEventLines(files, file)) {
+		if (line.kind !== "record" || line.record.agentPath.length > 0) continue;
+		const { body } = line.record;
+		const title = body.type === "turn.started" ? toTitle(body.input) : null;
+		if (title !== null) return title;
+	}
+	return null;
+}
+
+/** What the beginning of a journal says. */
+interface JournalStart {
+	/** Whether it has a context without rows: it was established, or its context was cleared. */
+	readonly isEstablished: boolean;
+	readonly hasContext: boolean;
+	readonly hasEvents: boolean;
+	readonly hasMessages: boolean;
+	/** Of the first prompt; null without one. */
+	readonly title: string | null;
+}
+
+const nothingInJournal: JournalStart = {
+	isEstablished: false,
+	hasContext: false,
+	hasEvents: false,
+	hasMessages: false,
+	title: null,
+};
+
+/** Reads until `isEnough` of it is known. What cannot be read counts as content. */
+async function readJournalStart(
+	files: FileReader,
+	file: string,
+	isEnough: (start: JournalStart) => boolean,
+): Promise<JournalStart> {
+	let start = nothingInJournal;
+	const found = await readHeader(files, file);
+	if (found === null) return { ...start, hasContext: true, hasEvents: true };
+	const range = { start: found.end, end: Number.POSITIVE_INFINITY };
+	for await (const { record } of readRecords(files, file, range, { sessionId: "", epoch: found.header.epoch })) {
+		start = withRecord(start, record);
+		if (isEnough(start)) break;
+	}
+	return start;
+}
+
+function withRecord(start: JournalStart, record: ReadRecord): JournalStart {
+	switch (record.kind) {
+		case "unreadable":
+			return { ...start, hasEvents: true };
+		case "context": {
+			const { rows } = record.change;
+			const isEstablished = start.isEstablished || rows.length === 0;
+			const hasMessages = start.hasMessages || rows.some((row) => row.type === "message");
+			return { ...start, isEstablished, hasContext: true, hasMessages };
+		}
+		case "event": {
+			const { body, agentPath } = record.event;
+			const title = body.type === "turn.started" && agentPath.length === 0 ? toTitle(body.input) : null;
+			return { ...start, hasEvents: true, title: start.title ?? title };
+		}
+		case "state":
+		case "summary":
+			return start;
+	}
+}
+
+/** The title that the journal's first prompt gives; null when there is none. */
+async function readJournalTitle(files: Files, { journal }: SessionPaths): Promise<string | null> {
+	if ((await files.status(journal)) === null) return null;
+	return (await readJournalStart(files, journal, ({ title }) => title !== null)).title;
+}
+
+/** The data for a list of sessions; read from the disk each time, because other programs write there too. */
+export async function readSummary(files: Files, paths: SessionPaths): Promise<StoredSummary> {
+	const state = await readListedState(files, paths.directory);
+	const journalTime = await files.status(paths.journal);
+	const title = state.title ?? (await readPromptTitle(files, paths.events)) ?? (await readJournalTitle(files, paths));
+	const contextPath = await contextPathOf(files, paths);
+	const times = await Promise.all([contextPath, paths.events].map((file) => files.status(file)));
+	return {
+		empty: title === null && (await isEmptySession(files, paths)),
+		title: title ?? untitled,
+		updatedAt: Math.max(0, ...[...times, journalTime].map((status) => status?.modifiedAt ?? 0)),
+		archivedAt: toMilliseconds(state.archivedAt),
+	};
+}
+
+async function contextPathOf(files: Files, { context, oldContext }: SessionPaths): Promise<string> {
+	return (await files.status(context)) === null ? oldContext : context;
+}
+
+/** Removes the files of an empty session, and its directory unless others have files there. */
+export async function removeSession(files: Files, paths: SessionPaths, log: Log): Promise<void> {
+	const { journal, context, events, calls, state, oldContext, directory } = paths;
+	for (const file of [journal, context, events, calls, state, oldContext]) {
+		if ((await files.status(file)) !== null) await files.remove(file);
+	}
+	if ((await files.status(directory)) === null) return;
+	const foreign = (await files.list(directory)).filter(({ name }) => !isTemporaryName(name));
+	if (foreign.length === 0) await files.remove(directory);
+	else log.info("an empty session keeps its directory", { directory, entries: foreign.map((entry) => entry.name) });
+}

@@ -1,0 +1,46 @@
+// Normalises work directories and derives the directory name of their sessions, so that other readers find them.
+import { createHash } from "node:crypto";
+import path from "node:path";
+import { KernelError } from "../../../base/errors.ts";
+
+/**
+ * The spelling that is hashed and listed: absolute, without `.`, `..`, duplicate and trailing separators. Symbolic
+ * links are not resolved, because clients hash the path that they were given. Throws `invalid-input` for a relative
+ * path.
+ */
+export function toWorkDir(spelled: string): string {
+	if (!isWorkDir(spelled)) {
+		throw new KernelError("invalid-input", `The work directory is not an absolute path: ${JSON.stringify(spelled)}`);
+	}
+	return path.resolve(spelled);
+}
+
+/** Whether it is a valid work directory, or root of the workspace: an absolute path. */
+export function isWorkDir(spelled: string): boolean {
+	return path.isAbsolute(spelled) && !spelled.includes("\0");
+}
+
+/** The directory name of a work dir under `sessions/`: the MD5 of its UTF-8 bytes, in lower-case hexadecimal. */
+export function toDirectoryName(workDir: string): string {
+	return createHash("md5").update(workDir, "utf8").digest("hex");
+}
+
+const longestId = 200;
+
+/** Throws `invalid-input` for an id that is not a plain directory name. */
+export function checkSessionId(id: string): void {
+	const reason = unfitReason(id);
+	if (reason !== null) throw new KernelError("invalid-input", `The session id ${reason}: ${JSON.stringify(id)}`);
+}
+
+/** Whether the id is a plain directory name. */
+export function isSessionId(id: string): boolean {
+	return unfitReason(id) === null;
+}
+
+function unfitReason(id: string): string | null {
+	if (id === "") return "is empty";
+	if (id === "." || id === "..") return "names a directory";
+	if (/[/\\\0]/.test(id)) return "contains a separator";
+	return Buffer.byteLength(id) > longestId ? `is longer than ${longestId} bytes` : null;
+}

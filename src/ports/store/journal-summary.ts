@@ -1,0 +1,159 @@
+// What a session's history says that opening it needs: consumption, calls without an end, and what an interrupted step
+// had produced. Computed event by event, so that a store may keep it up to date or compute it from a part of the history.
+import type { ContextChange, ContextRow } from "../../api/values/conversation.ts";
+import type { AgentEvent } from "../../api/values/event.ts";
+import { digestOfInput } from "./input-digest.ts";
+import type { JournalSummary, KeyedTurn, SessionUse, StartedInput, UnfinishedCall } from "./session-store.ts";
+import { nothingUsed, turnKeyLimit } from "./session-store.ts";
+
+/** The summary of an empty history. */
+export const emptySummary: JournalSummary = {
+	used: nothingUsed,
+	unfinishedCalls: [],
+	unretained: [],
+	isInStep: false,
+	openTurn: null,
+	startedInputs: [],
+	keyedTurns: [],
+};
+
+export class RunningSummary {
+	#used: SessionUse;
+	readonly #unfinishedCalls: UnfinishedCall[];
+	#unretained: AgentEvent[];
+	#isInStep: boolean;
+	#openTurn: string | null;
+	#startedInputs: readonly StartedInput[];
+	#keyedTurns: readonly KeyedTurn[];
+
+	constructor(before: JournalSummary = emptySummary) {
+		this.#used = before.used;
+		this.#unfinishedCalls = [...before.unfinishedCalls];
+		this.#unretained = [...before.unretained];
+		this.#isInStep = before.isInStep;
+		this.#openTurn = before.openTurn;
+		this.#startedInputs = before.startedInputs;
+		this.#keyedTurns = before.keyedTurns;
+	}
+
+	get current(): JournalSummary {
+		return {
+			used: this.#used,
+			unfinishedCalls: [...this.#unfinishedCalls],
+			unretained: [...this.#unretained],
+			isInStep: this.#isInStep,
+			openTurn: this.#openTurn,
+			startedInputs: this.#startedInputs,
+			keyedTurns: this.#keyedTurns,
+		};
+	}
+
+	/** Takes a durable event into account. */
+	addEvent(event: AgentEvent): void {
+		this.#countUse(event);
+		this.#trackCall(event);
+		if (event.agentPath.length > 0) return;
+		this.#trackStep(event);
+		this.#trackTurn(event);
+	}
+
+	/** Takes a change of the context into account: the answer of a step enters it whole. */
+	addContext(change: ContextChange): void {
+		if (change.kind === "replace" || change.rows.some(isAnswer)) this.leaveStep();
+	}
+
+	/** Nothing of the step is missing in the context any more. */
+	leaveStep(): void {
+		this.#isInStep = false;
+		this.#unretained = [];
+	}
+
+	#enterStep(): void {
+		this.#isInStep = true;
+		this.#unretained = [];
+	}
+
+	#countUse({ body }: AgentEvent): void {
+		if (body.type !== "usage.counted") return;
+		this.#used = { tokens: body.tokens, milliseconds: body.milliseconds, toolCalls: body.tool_calls };
+	}
+
+	/** Ids may repeat in later steps, so an end settles the oldest open call of its id. */
+	#trackCall({ body }: AgentEvent): void {
+		const calls = this.#unfinishedCalls;
+		switch (body.type) {
+			case "tool.started": {
+				const { toolCallId, name, arguments: text } = body;
+				if (body.has_effect) calls.push({ toolCallId, name, arguments: text, isRecovered: false });
+				return;
+			}
+			case "tool.outcome-unknown": {
+				const index = calls.findIndex(({ toolCallId, isRecovered }) => toolCallId === body.toolCallId && !isRecovered);
+				const call = calls[index];
+				if (call !== undefined) calls[index] = { ...call, isRecovered: true };
+				return;
+			}
+			case "recovery.reported": {
+				const others = calls.filter(({ isRecovered }) => !isRecovered);
+				calls.splice(0, calls.length, ...others);
+				return;
+			}
+			case "tool.ended":
+			case "tool.result": {
+				const index = calls.findIndex(({ toolCallId }) => toolCallId === body.toolCallId);
+				if (index !== -1) calls.splice(index, 1);
+				return;
+			}
+			default:
+		}
+	}
+
+	#trackTurn({ turnId, body }: AgentEvent): void {
+		if (turnId === null) return;
+		if (body.type === "turn.started") {
+			this.#openTurn = turnId;
+			const { key, input, enters_context: entersContext } = body;
+			if (entersContext === true) this.#startedInputs = [...this.#startedInputs, { turnId, input }];
+			if (key === undefined) return;
+			const keyed = { key, turnId, digest: digestOfInput(input) };
+			this.#keyedTurns = [...this.#keyedTurns, keyed].slice(-turnKeyLimit);
+		}
+		if (body.type === "turn.ended") {
+			this.#startedInputs = this.#startedInputs.filter((each) => each.turnId !== turnId);
+			// A turn within a turn ends without an outcome.
+			if (body.outcome !== null) this.#openTurn = null;
+		}
+	}
+
+	#trackStep(event: AgentEvent): void {
+		switch (event.body.type) {
+			case "step.started":
+				// What it begins with is in the context before it.
+				this.#startedInputs = [];
+				this.#enterStep();
+				return;
+			// The answer so far is void.
+			case "step.retrying":
+				this.#enterStep();
+				return;
+			case "step.interrupted":
+			case "turn.ended":
+				this.leaveStep();
+				return;
+			// What was said before it was the report of an earlier crash, not the model's answer.
+			case "recovery.reported":
+				this.#unretained = [];
+				return;
+			case "content.completed":
+			case "tool.requested":
+			case "tool.result":
+				if (this.#isInStep) this.#unretained.push(event);
+				return;
+			default:
+		}
+	}
+}
+
+function isAnswer(row: ContextRow): boolean {
+	return row.type === "message" && row.message.role === "assistant";
+}

@@ -1,0 +1,312 @@
+// Sessions in memory: the counterpart of the store on disk, for tests and for servers that must leave no trace. The
+// stored data outlive the session object, so that a session can be opened again from the same store.
+import { randomUUID } from "node:crypto";
+import type { ContextRow } from "../../../api/values/conversation.ts";
+import { type AgentEvent, eventDeclarations } from "../../../api/values/event.ts";
+import { KernelError } from "../../../base/errors.ts";
+import { initialState, withoutContext } from "../disk/state-file.ts";
+import { checkSessionId, toWorkDir } from "../disk/work-dir.ts";
+import { RunningSummary } from "../journal-summary.ts";
+import { toPage } from "../session-page.ts";
+import {
+	type AgentDescription,
+	type Batch,
+	refusePlacement,
+	type SessionState,
+	type SessionStore,
+	type SessionSummary,
+	type StoredAgent,
+	type StoredSession,
+} from "../session-store.ts";
+import { toTitle, untitled } from "../title.ts";
+import { createMemoryBackground, type MemoryBackground, openMemoryBackground } from "./memory-tasks.ts";
+
+interface MemoryAgent {
+	readonly description: AgentDescription;
+	context: readonly ContextRow[];
+}
+
+/** Events that are read back at once. */
+const batchLength = 256;
+
+/** `write` applies a change while the session is open. */
+function openMemoryAgent(
+	agents: Map<string, MemoryAgent>,
+	description: AgentDescription,
+	write: (change: () => void) => Promise<void>,
+): StoredAgent {
+	const persisted = agents.get(description.id) ?? { description, context: [] };
+	agents.set(description.id, persisted);
+	return {
+		description,
+		contextRows: persisted.context,
+		begin: () => write(() => {}),
+		setStatus: () => write(() => {}),
+		changeContext: ({ kind, rows }) =>
+			write(() => {
+				persisted.context = kind === "append" ? [...persisted.context, ...rows] : rows;
+			}),
+		appendEvents: () => write(() => {}),
+		appendOutput: () => write(() => {}),
+	};
+}
+
+interface MemorySession {
+	context: ContextRow[];
+	/** Whether anything was ever appended to the context: then opening finds the session. */
+	hasContext: boolean;
+	/** Whether it exists although nothing has happened in it. */
+	isEstablished: boolean;
+	/** The durable events: the one with number n is at n - 1. */
+	readonly events: AgentEvent[];
+	readonly epoch: string;
+	readonly summary: RunningSummary;
+	readonly agents: Map<string, MemoryAgent>;
+	readonly background: MemoryBackground;
+	state: SessionState;
+	/** Milliseconds since the epoch; no two sessions of a store have the same. */
+	writtenAt: number;
+}
+
+function createMemorySession(): MemorySession {
+	return {
+		context: [],
+		hasContext: false,
+		isEstablished: false,
+		events: [],
+		epoch: randomUUID(),
+		summary: new RunningSummary(),
+		agents: new Map(),
+		background: createMemoryBackground(),
+		state: initialState(),
+		writtenAt: 0,
+	};
+}
+
+/** Whether it is found by its id. */
+function isFound(persisted: MemorySession): boolean {
+	return persisted.hasContext || persisted.events.length > 0;
+}
+
+function isFoundIn(sessions: ReadonlyMap<string, MemorySession>, id: string): boolean {
+	const persisted = sessions.get(id);
+	return persisted !== undefined && isFound(persisted);
+}
+
+function isEmpty(persisted: MemorySession): boolean {
+	return (
+		persisted.state.customTitle === null &&
+		persisted.events.length === 0 &&
+		!persisted.context.some((row) => row.type === "message")
+	);
+}
+
+function titleOf(persisted: MemorySession): string {
+	if (persisted.state.customTitle !== null) return persisted.state.customTitle;
+	for (const { body, agentPath } of persisted.events) {
+		if (body.type !== "turn.started" || agentPath.length > 0) continue;
+		const title = toTitle(body.input);
+		if (title !== null) return title;
+	}
+	return untitled;
+}
+
+function toSummary(workDir: string, id: string, persisted: MemorySession): SessionSummary {
+	const { state, writtenAt: updatedAt } = persisted;
+	const archivedAt = state.archivedAt === null ? null : state.archivedAt * 1000;
+	return { id, workDir, title: titleOf(persisted), updatedAt, archivedAt };
+}
+
+/** The rows after an append: a system prompt for a context that has rows but no prompt goes before them. */
+function withRows(context: readonly ContextRow[], rows: readonly ContextRow[]): ContextRow[] {
+	const [first, ...others] = rows;
+	const lacksPrompt = context.length > 0 && !context.some((row) => row.type === "system-prompt");
+	return lacksPrompt && first?.type === "system-prompt" ? [first, ...context, ...others] : [...context, ...rows];
+}
+
+/** An empty store; `directory` of its sessions is null. */
+export function createMemoryStore(): SessionStore {
+	const workDirs = new Map<string, Map<string, MemorySession>>();
+	const lastSessions = new Map<string, string>();
+	/** How often each session is open. */
+	const openings = new Map<string, number>();
+	let writtenLast = 0;
+
+	const openMemory = (
+		workDir: string,
+		id: string,
+		found: MemorySession | null,
+		places: Map<string, Map<string, MemorySession>> = workDirs,
+	): StoredSession => {
+		let persisted = found ?? createMemorySession();
+		if (!persisted.hasContext) persisted.state = withoutContext(persisted.state);
+		let closed = false;
+		const place = `${workDir}/${id}`;
+		openings.set(place, (openings.get(place) ?? 0) + 1);
+
+		const write = async (change: () => void): Promise<void> => {
+			if (closed) throw new KernelError("closed", "The session is closed.");
+			const sessions = places.get(workDir) ?? new Map<string, MemorySession>();
+			places.set(workDir, sessions);
+			persisted = sessions.get(id) ?? persisted;
+			sessions.set(id, persisted);
+			change();
+		};
+
+		const add = (event: AgentEvent): AgentEvent => {
+			if (eventDeclarations[event.body.type].class === "volatile") return event;
+			const { epoch, events, summary } = persisted;
+			const numbered = { ...event, seq: events.length + 1, epoch };
+			// A copy, as in a file: later changes to the event object must not change the history.
+			events.push(structuredClone(numbered));
+			summary.addEvent(numbered);
+			return numbered;
+		};
+
+		const apply = ({ events = [], context, state }: Batch): readonly AgentEvent[] => {
+			writtenLast = Math.max(Date.now(), writtenLast + 1);
+			persisted.writtenAt = writtenLast;
+			const numbered = events.map(add);
+			if (context !== undefined) {
+				const { kind, rows } = context;
+				persisted.context = kind === "append" ? withRows(persisted.context, rows) : [...rows];
+				persisted.hasContext ||= rows.length > 0;
+				persisted.summary.addContext(context);
+			}
+			if (state !== undefined) persisted.state = { ...persisted.state, ...state };
+			return numbered;
+		};
+
+		async function* read(events: readonly AgentEvent[]): AsyncGenerator<readonly AgentEvent[]> {
+			for (let start = 0; start < events.length; start += batchLength) yield events.slice(start, start + batchLength);
+		}
+
+		return {
+			id,
+			workDir,
+			directory: null,
+			existed: persisted.hasContext,
+			contextRows: persisted.context,
+			summary: persisted.summary.current,
+			cursor: () => ({ epoch: persisted.epoch, seq: persisted.events.length }),
+			state: () => persisted.state,
+			async commit(batch) {
+				let numbered: readonly AgentEvent[] = [];
+				await write(() => {
+					numbered = apply(batch);
+				});
+				return numbered;
+			},
+			events: (after = 0) => read(persisted.events.slice(after)),
+			// Nothing outside this process knows of it.
+			lost: new Promise(() => {}),
+			createAgent: async (description) => openMemoryAgent(persisted.agents, description, write),
+			async openAgent(agentId) {
+				const agent = persisted.agents.get(agentId);
+				return agent === undefined ? null : openMemoryAgent(persisted.agents, agent.description, write);
+			},
+			...openMemoryBackground(persisted.background, write),
+			async markStarted() {
+				if (closed) throw new KernelError("closed", "The session is closed.");
+				lastSessions.set(workDir, id);
+			},
+			establish: () =>
+				write(() => {
+					persisted.hasContext = true;
+					persisted.isEstablished = true;
+				}),
+			async close({ becomesLast = true } = {}) {
+				if (closed) return;
+				closed = true;
+				openings.set(place, (openings.get(place) ?? 1) - 1);
+				if (!isEmpty(persisted)) {
+					if (becomesLast) lastSessions.set(workDir, id);
+					return;
+				}
+				if (persisted.isEstablished) return;
+				places.get(workDir)?.delete(id);
+				if (lastSessions.get(workDir) === id) lastSessions.delete(workDir);
+			},
+		};
+	};
+
+	const create = async (workDir: string, id: string, fill: (session: StoredSession) => Promise<void>) => {
+		const refuseKnown = () => {
+			if (find(workDir, id) === null) return;
+			throw new KernelError("busy", `There is a session ${id} already: choose another id.`);
+		};
+		refuseKnown();
+		// Written where nobody finds it.
+		const staged = new Map<string, Map<string, MemorySession>>();
+		const session = openMemory(workDir, id, null, staged);
+		try {
+			await fill(session);
+			await session.establish();
+		} finally {
+			await session.close({ becomesLast: false });
+		}
+		refuseKnown();
+		const sessions = workDirs.get(workDir) ?? new Map<string, MemorySession>();
+		for (const [key, written] of staged.get(workDir) ?? []) sessions.set(key, written);
+		workDirs.set(workDir, sessions);
+	};
+
+	const find = (workDir: string, id: string): MemorySession | null => workDirs.get(workDir)?.get(id) ?? null;
+
+	return {
+		async openOrCreate(spelled, id, placement) {
+			refusePlacement(placement);
+			const workDir = toWorkDir(spelled);
+			checkSessionId(id);
+			return openMemory(workDir, id, find(workDir, id));
+		},
+		async create(spelled, id, fill) {
+			checkSessionId(id);
+			await create(toWorkDir(spelled), id, fill);
+		},
+		async open(spelled, id) {
+			const workDir = toWorkDir(spelled);
+			checkSessionId(id);
+			const persisted = find(workDir, id);
+			return persisted !== null && isFound(persisted) ? openMemory(workDir, id, persisted) : null;
+		},
+		async readContext(spelled, id) {
+			const workDir = toWorkDir(spelled);
+			checkSessionId(id);
+			const persisted = find(workDir, id);
+			return persisted?.hasContext === true ? persisted.context : null;
+		},
+		async *readEvents(spelled, id) {
+			checkSessionId(id);
+			yield structuredClone(find(toWorkDir(spelled), id)?.events ?? []);
+		},
+		async workDirOf(id) {
+			checkSessionId(id);
+			const found = [...workDirs].find(([, sessions]) => isFoundIn(sessions, id));
+			return found?.[0] ?? null;
+		},
+		async lastSessionId(spelled) {
+			const workDir = toWorkDir(spelled);
+			const id = lastSessions.get(workDir);
+			return id !== undefined && find(workDir, id)?.hasContext === true ? id : null;
+		},
+		async delete(spelled, id) {
+			const workDir = toWorkDir(spelled);
+			checkSessionId(id);
+			if ((openings.get(`${workDir}/${id}`) ?? 0) > 0)
+				throw new KernelError("busy", `The session ${id} cannot be deleted, because it is open: close it first.`);
+			workDirs.get(workDir)?.delete(id);
+			if (lastSessions.get(workDir) === id) lastSessions.delete(workDir);
+		},
+		async list(query) {
+			const chosen = query.workDir === undefined ? [...workDirs.keys()] : [toWorkDir(query.workDir)];
+			const summaries = chosen.flatMap((workDir) =>
+				[...(workDirs.get(workDir) ?? [])]
+					.filter(([, session]) => !isEmpty(session))
+					.map(([id, session]) => toSummary(workDir, id, session)),
+			);
+			return toPage(summaries, query);
+		},
+		async close() {},
+	};
+}

@@ -1,0 +1,56 @@
+// Reads the rows of a context from the database, and removes those that were replaced.
+import * as v from "valibot";
+import type { ContextRow } from "../../../api/values/conversation.ts";
+import type { Log } from "../../../base/log.ts";
+import { createPace } from "../../../base/pace.ts";
+import { fromLine } from "../context-row.ts";
+import { parseLine } from "../disk/logs/json-lines.ts";
+import type { Database, Row } from "./database.ts";
+
+const rowSchema = v.object({ n: v.pipe(v.unknown(), v.transform(Number), v.integer()), body: v.string() });
+const pace = createPace();
+
+/** The rows, in their order, and the place of the last one; invalid ones are skipped and logged. */
+export async function toContextRows(
+	found: readonly Row[],
+	log: Log,
+	sessionId: string,
+): Promise<{ readonly rows: readonly ContextRow[]; readonly last: number }> {
+	const rows: ContextRow[] = [];
+	let [skipped, last] = [0, 0];
+	for (const each of found) {
+		const yielding = pace.rest();
+		if (yielding !== undefined) await yielding;
+		const { n, body } = v.parse(rowSchema, each);
+		const row = fromLine(parseLine(body));
+		if (row === null) skipped += 1;
+		else rows.push(row);
+		last = Math.max(last, n);
+	}
+	if (skipped > 0) log.warn("rows of a context could not be read", { sessionId, skipped });
+	return { rows, last };
+}
+
+/** Rows that are removed with one statement. */
+const removedTogether = 1_000;
+
+/** Removes the rows of contexts that were replaced, which nobody reads any more. */
+export async function removeOldRows(
+	{ query, schema }: Database,
+	sessionId: string,
+	agentId: string,
+	generation: number,
+): Promise<void> {
+	let removed: number;
+	do {
+		const rows = await query(
+			// The conditions twice: of a table with partitions, the places of rows are unique in each of them only.
+			`delete from ${schema}.context_row where session_id = $1 and agent_id = $2 and generation < $3 and ctid = any (array(
+				select ctid from ${schema}.context_row
+				where session_id = $1 and agent_id = $2 and generation < $3 limit ${removedTogether}
+			)) returning 1`,
+			[sessionId, agentId, generation],
+		);
+		removed = rows.length;
+	} while (removed === removedTogether);
+}

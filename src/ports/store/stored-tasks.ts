@@ -1,0 +1,150 @@
+// Types of stored background work: tasks, and notifications about them. Implemented on disk by task-files.ts and
+// notification-files.ts, in memory by memory-tasks.ts. Times are milliseconds.
+import type { TaskKind, TaskStatus } from "../../api/values/task-status.ts";
+import type { ProcessOrigin } from "../files/living-process.ts";
+
+/** The specification of a task; never changes. */
+export interface TaskSpec {
+	readonly id: string;
+	readonly kind: TaskKind;
+	readonly sessionId: string;
+	readonly description: string;
+	readonly toolCallId: string;
+	readonly createdAt: number;
+	/** Seconds; null for none. */
+	readonly timeout: number | null;
+	/** Null for agents. */
+	readonly command: { readonly text: string; readonly shellPath: string; readonly workDir: string } | null;
+	/** Null for commands. */
+	readonly agent: {
+		readonly agentId: string;
+		readonly subagentType: string;
+		readonly prompt: string;
+		readonly modelOverride: string | null;
+	} | null;
+}
+
+/** The state of a task. */
+export interface TaskRuntime {
+	readonly status: TaskStatus;
+	readonly workerPid: number | null;
+	/** Where that process id counts; null in what earlier versions stored. */
+	readonly workerOrigin: ProcessOrigin | null;
+	/** The command's process and its group. */
+	readonly childPid: number | null;
+	readonly startedAt: number | null;
+	/** The time of its worker's last heartbeat. */
+	readonly heartbeatAt: number | null;
+	readonly updatedAt: number | null;
+	readonly finishedAt: number | null;
+	readonly exitCode: number | null;
+	/** Whether it was ended on request. */
+	readonly interrupted: boolean;
+	readonly timedOut: boolean;
+	/** Why it failed; for a task that waits for an approval, what it wants to do. */
+	readonly failureReason: string | null;
+}
+
+export const newRuntime: TaskRuntime = {
+	status: "created",
+	workerPid: null,
+	workerOrigin: null,
+	childPid: null,
+	startedAt: null,
+	heartbeatAt: null,
+	updatedAt: null,
+	finishedAt: null,
+	exitCode: null,
+	interrupted: false,
+	timedOut: false,
+	failureReason: null,
+};
+
+/** For a task whose state cannot be read: how it ended will never be known. */
+export const unreadableRuntime: TaskRuntime = {
+	...newRuntime,
+	status: "lost",
+	failureReason: "The stored state of the task cannot be read.",
+};
+
+/** Requests to a task's worker. */
+export interface TaskControl {
+	readonly killRequestedAt: number | null;
+	readonly killReason: string | null;
+	/** Whether to kill without grace. */
+	readonly force: boolean;
+}
+
+export const noControl: TaskControl = { killRequestedAt: null, killReason: null, force: false };
+
+/** One task. What can change is read each time: another process may write it. */
+export interface StoredTask {
+	readonly spec: TaskSpec;
+	/** Null for sessions in memory. */
+	readonly directory: string | null;
+	/** `unreadableRuntime` when it is damaged. */
+	runtime(): Promise<TaskRuntime>;
+	setRuntime(runtime: TaskRuntime): Promise<void>;
+	control(): Promise<TaskControl>;
+	setControl(control: TaskControl): Promise<void>;
+	/** Notes that the output was read when it had this many bytes. */
+	noteSeen(outputSize: number): Promise<void>;
+	appendOutput(text: string): Promise<void>;
+	/** The last bytes of the output, and its total size. */
+	outputTail(limit: number): Promise<{ readonly bytes: Buffer; readonly size: number }>;
+	/** Removes the task, which has never run. */
+	remove(): Promise<void>;
+}
+
+export interface StoredTasks {
+	/** Whether there may be any; a cheap check. */
+	any(): Promise<boolean>;
+	create(spec: TaskSpec): Promise<StoredTask>;
+	/** The readable ones, oldest first; damaged ones are skipped and logged. */
+	list(): Promise<readonly StoredTask[]>;
+	/** The task of this id; null when there is no readable one. */
+	find(id: string): Promise<StoredTask | null>;
+}
+
+/** A notification for the person and the model. */
+export interface Notification {
+	readonly id: string;
+	readonly category: string;
+	readonly type: string;
+	readonly sourceKind: string;
+	readonly sourceId: string;
+	readonly title: string;
+	readonly body: string;
+	readonly severity: string;
+	readonly createdAt: number;
+	readonly payload: Readonly<Record<string, unknown>>;
+	readonly targets: readonly string[];
+	/** Only one notification per key is stored; null for one that may repeat. */
+	readonly dedupeKey: string | null;
+}
+
+export interface SinkDelivery {
+	readonly status: "pending" | "claimed" | "acked";
+	readonly claimedAt: number | null;
+	readonly ackedAt: number | null;
+}
+
+/** The delivery of a notification, by sink. */
+export type Delivery = Readonly<Record<string, SinkDelivery>>;
+
+export const pendingDelivery: SinkDelivery = { status: "pending", claimedAt: null, ackedAt: null };
+
+export interface StoredNotification {
+	readonly notification: Notification;
+	readonly delivery: Delivery;
+}
+
+export interface StoredNotifications {
+	/** Whether there may be any; a cheap check. */
+	any(): Promise<boolean>;
+	/** The readable ones, oldest first; damaged ones are skipped and logged. */
+	list(): Promise<readonly StoredNotification[]>;
+	/** Stores a new one. */
+	add(persisted: StoredNotification): Promise<void>;
+	setDelivery(id: string, delivery: Delivery): Promise<void>;
+}

@@ -1,0 +1,68 @@
+// Hands on the lines that arrive one after the other, and lets other work run in between: a few thousand bytes may be
+// thousands of lines.
+import type { Line } from "../../base/lines.ts";
+import type { Pace } from "../../base/pace.ts";
+
+export interface Arrivals {
+	/** Hands the lines on after those before them: at once, as long as that takes little time. */
+	add(lines: readonly Line[]): void;
+	/** Whether lines wait for other work. */
+	isWaiting(): boolean;
+	/** Calls `onEnd` after the last line. Only the first call has an effect. */
+	end(): void;
+	/** Drops what waits. */
+	drop(): void;
+}
+
+/** `onIdle` is called when nothing waits any more. */
+export function createArrivals(
+	pace: Pace,
+	handlers: { onLine(line: Line): void; onIdle(): void; onEnd(): void },
+): Arrivals {
+	let lines: Line[] = [];
+	let next = 0;
+	let turn: Promise<void> | null = null;
+	let state: "open" | "ending" | "ended" = "open";
+
+	const finish = (): void => {
+		if (state !== "ending" || turn !== null) return;
+		state = "ended";
+		handlers.onEnd();
+	};
+	const proceed = (): void => {
+		for (let line = lines[next]; line !== undefined; line = lines[next]) {
+			const rest = pace.rest();
+			if (rest !== undefined) {
+				turn = rest.then(goOn);
+				return;
+			}
+			next += 1;
+			handlers.onLine(line);
+		}
+		lines = [];
+		next = 0;
+	};
+	const goOn = (): void => {
+		turn = null;
+		proceed();
+		if (turn === null) handlers.onIdle();
+		finish();
+	};
+
+	return {
+		add(more) {
+			lines = next === lines.length ? [...more] : [...lines.slice(next), ...more];
+			next = 0;
+			if (turn === null) proceed();
+		},
+		isWaiting: () => turn !== null,
+		end() {
+			if (state === "open") state = "ending";
+			finish();
+		},
+		drop() {
+			lines = [];
+			next = 0;
+		},
+	};
+}

@@ -1,0 +1,109 @@
+// A line transport in memory: a server end, and a client end for tests and embedders.
+import { createDeferred, type Deferred } from "../../base/deferred.ts";
+import { createLineSplitter, type Line } from "../../base/lines.ts";
+import type { LineTransport } from "../rpc/transport.ts";
+import { createOutbox } from "./outbox.ts";
+
+/** The far end of a memory transport. */
+export interface MemoryClient {
+	/** Sends bytes or text unchanged; the sender adds the newlines. */
+	write(bytes: string | Buffer): void;
+	/** Ends the server's input. */
+	end(): void;
+	/** The next line the server sent; null once it closed. */
+	read(): Promise<string | null>;
+	/** While paused nothing is read from the server's outbox. */
+	pause(): void;
+	resume(): void;
+	/** Makes everything the server sends fail from now on. */
+	disconnect(): void;
+}
+
+/** `lineLimit` and `outboxLimit` are bytes, as for stdio. */
+export function createMemoryTransport(
+	lineLimit: number,
+	outboxLimit: number,
+): { transport: LineTransport; client: MemoryClient } {
+	const splitter = createLineSplitter(lineLimit);
+	const early: Line[] = [];
+	let deliver: ((line: Line) => void) | null = null;
+	let deliverEnd: (() => void) | null = null;
+	let ended = false;
+	let closed = false;
+	let paused = false;
+	let held: { text: string; done: () => void }[] = [];
+	const arrived: string[] = [];
+	/** The beginning of an incomplete line. */
+	let unfinished = "";
+	let reader: Deferred<string | null> | null = null;
+
+	const pass = (lines: readonly Line[]) => {
+		for (const line of lines) {
+			if (deliver === null) early.push(line);
+			else deliver(line);
+		}
+	};
+	const arrive = (text: string, done: () => void) => {
+		const lines = (unfinished + text).split("\n");
+		unfinished = lines.pop() ?? "";
+		arrived.push(...lines);
+		const line = reader === null ? undefined : arrived.shift();
+		if (line !== undefined) {
+			reader?.resolve(line);
+			reader = null;
+		}
+		done();
+	};
+	const outbox = createOutbox((text, done) => {
+		if (paused) held.push({ text, done });
+		else setImmediate(() => arrive(text, done));
+	}, outboxLimit);
+	const close = () => {
+		closed = true;
+		reader?.resolve(null);
+		reader = null;
+	};
+	outbox.gone.addEventListener("abort", close);
+
+	return {
+		transport: {
+			receive(onLine, onEnd) {
+				deliver = onLine;
+				deliverEnd = onEnd;
+				for (const line of early.splice(0)) onLine(line);
+				if (ended) onEnd();
+			},
+			send: outbox.send,
+			ready: outbox.ready,
+			isFull: outbox.isFull,
+			flush: outbox.flush,
+			gone: outbox.gone,
+			close,
+		},
+		client: {
+			write: (bytes) => pass(splitter.push(typeof bytes === "string" ? Buffer.from(bytes) : bytes)),
+			end() {
+				if (ended) return;
+				ended = true;
+				pass(splitter.end());
+				deliverEnd?.();
+			},
+			async read() {
+				const line = arrived.shift();
+				if (line !== undefined) return line;
+				if (closed) return null;
+				reader ??= createDeferred();
+				return reader.promise;
+			},
+			pause() {
+				paused = true;
+			},
+			resume() {
+				paused = false;
+				for (const { text, done } of held.splice(0)) arrive(text, done);
+				held = [];
+			},
+			disconnect: () => outbox.abandon(new Error("disconnected")),
+		},
+	};
+}

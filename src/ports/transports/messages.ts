@@ -1,0 +1,81 @@
+// A line transport over a socket of messages, such as a WebSocket: each message is a line, without a newline.
+import { createPace } from "../../base/pace.ts";
+import type { LineTransport } from "../rpc/transport.ts";
+import { createArrivals } from "./arrivals.ts";
+import { createOutbox, type WriteText } from "./outbox.ts";
+
+/** A socket whose messages are texts, bounded in length by whoever made it. */
+export interface MessageSocket {
+	/** Sends a piece of a message, which the last one ends. `done` is called when it was passed on, or failed. */
+	send(piece: string, isLast: boolean, done: (error?: Error | null) => void): void;
+	/** Calls back with each message, those that came before included, then once when no more can come and nothing can be sent. Called once. */
+	receive(onMessage: (text: string) => void, onEnd: () => void): void;
+	/** Stops taking messages off the network, and goes on. */
+	pause(): void;
+	resume(): void;
+	/** Ends it in order: what was sent before still arrives. May be called again. */
+	close(): void;
+}
+
+export interface MessageLimits {
+	/** Characters queued for a slow reader before producers have to wait. */
+	readonly outboxLimit: number;
+	/** Characters queued at which no more messages are taken: only a client that reads no answers gets there. */
+	readonly replyLimit: number;
+}
+
+export function createMessageTransport(
+	socket: MessageSocket,
+	{ outboxLimit, replyLimit }: MessageLimits,
+): LineTransport {
+	const outbox = createOutbox(toMessages(socket), outboxLimit);
+	let isClosed = false;
+	const takeMore = () => {
+		if (outbox.queued() < replyLimit) socket.resume();
+		else void outbox.ready().then(() => socket.resume());
+	};
+	let drop = () => {};
+	return {
+		receive(onLine, onEnd) {
+			const arrivals = createArrivals(createPace(), { onLine, onIdle: takeMore, onEnd });
+			drop = () => arrivals.drop();
+			socket.receive(
+				(text) => {
+					if (isClosed) return;
+					arrivals.add([{ kind: "line", text }]);
+					if (!arrivals.isWaiting() && outbox.queued() < replyLimit) return;
+					socket.pause();
+					if (!arrivals.isWaiting()) takeMore();
+				},
+				() => {
+					outbox.abandon(new Error("the socket was closed"));
+					arrivals.end();
+				},
+			);
+		},
+		send: outbox.send,
+		ready: outbox.ready,
+		isFull: outbox.isFull,
+		flush: outbox.flush,
+		gone: outbox.gone,
+		close() {
+			isClosed = true;
+			drop();
+			socket.close();
+		},
+	};
+}
+
+/** The outbox joins short lines, and gives a long one in pieces; JSON has no newline of its own. */
+function toMessages(socket: MessageSocket): WriteText {
+	return (text, done) => {
+		const pieces = text.split("\n");
+		const rest = pieces.pop() ?? "";
+		const nothing = () => {};
+		pieces.forEach((piece, index) => {
+			socket.send(piece, true, rest === "" && index === pieces.length - 1 ? done : nothing);
+		});
+		if (rest !== "") socket.send(rest, false, done);
+		else if (pieces.length === 0) done();
+	};
+}

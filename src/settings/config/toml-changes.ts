@@ -1,0 +1,103 @@
+// Changes to the values of a TOML text: everything else in it stays as it is written, comments included.
+import { isDeepStrictEqual } from "node:util";
+import { isRecord } from "../../base/json.ts";
+import { parseToml } from "./syntax.ts";
+import { removeTomlKey, setTomlKey } from "./toml-edits.ts";
+import type { TomlTable, TomlValue } from "./toml-text.ts";
+
+type Content = Readonly<Record<string, unknown>>;
+
+export interface TomlChange {
+	readonly path: readonly string[];
+	/** Null removes the key and everything below it. */
+	readonly value: TomlValue;
+}
+
+/** A text, and what it says. */
+export interface TomlDocument {
+	readonly text: string;
+	readonly data: Content;
+}
+
+/**
+ * Makes the changes in the text, and parses it again: only they may result. Null when they cannot be made in their places,
+ * as in a table in one line.
+ */
+export async function applyTomlChanges(
+	{ text, data }: TomlDocument,
+	changes: readonly TomlChange[],
+): Promise<TomlDocument | null> {
+	let edited = text;
+	let expected: unknown = data;
+	for (const { path, value } of changes) {
+		// An equal value keeps its spelling.
+		if (isDeepStrictEqual(plain(valueAt(expected, path)), value)) continue;
+		edited = value === null ? removeTomlKey(edited, path) : setTomlKey(edited, path, value);
+		expected = withValue(expected, path, value);
+	}
+	const result = await parseToml(edited.replace(/^\ufeff/, ""));
+	if (!result.ok || !isDeepStrictEqual(plain(result.value), plain(expected))) return null;
+	return { text: edited, data: isRecord(result.value) ? result.value : {} };
+}
+
+/** What makes one document of another; null when a value would have to be written that has no form here, as a time. */
+export function findTomlChanges(
+	before: Content,
+	after: Content,
+	above: readonly string[] = [],
+): readonly TomlChange[] | null {
+	const changes: TomlChange[] = [];
+	for (const key of Object.keys(before)) {
+		if (!Object.hasOwn(after, key)) changes.push({ path: [...above, key], value: null });
+	}
+	for (const [key, value] of Object.entries(after)) {
+		const path = [...above, key];
+		const old = Object.hasOwn(before, key) ? before[key] : undefined;
+		if (isDeepStrictEqual(plain(old), plain(value))) continue;
+		const own = isTable(value) && isTable(old) ? findTomlChanges(old, value, path) : toChanges(path, value);
+		if (own === null) return null;
+		changes.push(...own);
+	}
+	return changes;
+}
+
+/** A value that is new, or of another kind. */
+function toChanges(path: readonly string[], value: unknown): readonly TomlChange[] | null {
+	if (isTable(value)) return findTomlChanges({}, value, path);
+	return isTomlValue(value) ? [{ path, value }] : null;
+}
+
+/** Times are objects as well. */
+const isTable = (value: unknown): value is Content => isRecord(value) && !(value instanceof Date);
+
+/** Whether a value can be written: a time that was read cannot. */
+function isTomlValue(value: unknown): value is TomlValue {
+	if (Array.isArray(value)) return value.every(isTomlValue);
+	if (typeof value === "object" && value !== null) return isTomlTable(value);
+	return ["boolean", "number", "string"].includes(typeof value);
+}
+
+/** Whether all of a document can be written. */
+export function isTomlTable(value: unknown): value is TomlTable {
+	return isTable(value) && Object.values(value).every(isTomlValue);
+}
+
+function valueAt(data: unknown, path: readonly string[]): unknown {
+	return path.reduce((inner, key) => (isRecord(inner) ? inner[key] : undefined), data);
+}
+
+function withValue(data: unknown, [key, ...rest]: readonly string[], value: TomlValue): unknown {
+	if (key === undefined) return value;
+	const table = isRecord(data) ? data : {};
+	const { [key]: old, ...others } = table;
+	const changed = withValue(old, rest, value);
+	return changed === null || (value === null && old === undefined) ? others : { ...others, [key]: changed };
+}
+
+/** Drops what no reader can see: empty tables and prototypes. */
+function plain(value: unknown): unknown {
+	if (Array.isArray(value)) return value.map(plain);
+	if (!isTable(value)) return value;
+	const entries = Object.entries(value).map(([key, inner]) => [key, plain(inner)] as const);
+	return Object.fromEntries(entries.filter(([, inner]) => !isTable(inner) || Object.keys(inner).length > 0));
+}

@@ -1,0 +1,53 @@
+// Serializes plain data as TOML 0.4, the oldest dialect that readers of the settings file know: no dotted keys, no
+// mixed lists. Our own, so that a first start need not load a TOML library.
+import { toWellFormed } from "../../base/well-formed.ts";
+
+export type TomlValue = null | boolean | number | string | readonly TomlValue[] | TomlTable;
+export type TomlTable = { readonly [key: string]: TomlValue };
+
+function quoted(text: string): string {
+	// JSON's escapes are valid in TOML, except for the delete character and lone surrogates.
+	return JSON.stringify(toWellFormed(text)).replaceAll("\u007f", "\\u007F");
+}
+
+/** The key in TOML syntax, quoted where necessary. */
+export const toTomlKey = (key: string) => (/^[A-Za-z0-9_-]+$/.test(key) ? key : quoted(key));
+
+const isTable = (value: TomlValue): value is TomlTable =>
+	typeof value === "object" && value !== null && !Array.isArray(value);
+const isTableList = (value: TomlValue): value is readonly TomlTable[] =>
+	Array.isArray(value) && value.length > 0 && value.every(isTable);
+
+/** The value on one line. Nulls in tables are left out. */
+export function toTomlInline(value: TomlValue): string {
+	if (typeof value === "string") return quoted(value);
+	if (Array.isArray(value)) return `[${value.map(toTomlInline).join(", ")}]`;
+	if (isTable(value)) {
+		const pairs = Object.entries(value).filter(([, entry]) => entry !== null);
+		return `{ ${pairs.map(([key, entry]) => `${toTomlKey(key)} = ${toTomlInline(entry)}`).join(", ")} }`;
+	}
+	return String(value);
+}
+
+function tableLines(table: TomlTable, path: string): string[] {
+	const entries = Object.entries(table).filter(([, value]) => value !== null);
+	const scalars = entries.filter(([, value]) => !isTable(value) && !isTableList(value));
+	const lines = scalars.map(([key, value]) => `${toTomlKey(key)} = ${toTomlInline(value)}`);
+	const under = (key: string) => (path === "" ? toTomlKey(key) : `${path}.${toTomlKey(key)}`);
+	for (const [key, value] of entries) {
+		if (isTable(value)) {
+			const inner = tableLines(value, under(key));
+			// A table that holds only tables needs no heading of its own.
+			const needsHeading = inner[0] !== "";
+			lines.push(...(needsHeading ? ["", `[${under(key)}]`, ...inner] : inner));
+		} else if (isTableList(value)) {
+			for (const item of value) lines.push("", `[[${under(key)}]]`, ...tableLines(item, under(key)));
+		}
+	}
+	return lines;
+}
+
+/** The table as a TOML document. Nulls are left out; scalars come before tables. */
+export function toTomlText(table: TomlTable): string {
+	return `${tableLines(table, "").join("\n")}\n`;
+}

@@ -1,0 +1,180 @@
+// The access token of a signed-in person: read from its file on every use, and renewed before it expires. Of the
+// processes that share the file one does each renewal, so that no refresh token is used twice or lost.
+import path from "node:path";
+import { never } from "../../base/abort.ts";
+import { errorText } from "../../base/errors.ts";
+import type { Log } from "../../base/log.ts";
+import { type LockTimes, withLock } from "../../ports/files/path-lock.ts";
+import type { Files } from "../../ports/files/port.ts";
+import type { PlatformPort } from "./exchange.ts";
+import { requestGrant } from "./grant.ts";
+import type { Platform } from "./platform.ts";
+import { readTokens, type StoredTokens, type Tokens, writeTokens } from "./token-file.ts";
+
+export type AccessAnswer =
+	| { readonly ok: true; readonly key: string }
+	/** A sentence for people. */
+	| { readonly ok: false; readonly reason: string };
+
+export interface Access {
+	/** The stored token; an expired one is renewed first if possible. Never rejects. */
+	current(): Promise<AccessAnswer>;
+	/** Another token than the refused one: renewed, unless another process has already done so. Never rejects. */
+	renewed(refused: string): Promise<AccessAnswer>;
+	/** Renews a token that has half its lifetime, or five minutes, left. Never rejects. */
+	renewIfDue(): Promise<void>;
+	/** Resolves when no renewal is under way. */
+	settled(): Promise<void>;
+}
+
+export interface AccessSettings extends PlatformPort {
+	readonly files: Files;
+	readonly log: Log;
+	readonly platform: Platform;
+	/** The file of the tokens. */
+	readonly file: string;
+}
+
+/** A renewal waits for the platform; a second process must not use the same refresh token meanwhile. */
+export const renewalTimes: LockTimes = { staleAfter: 60_000, patience: 40_000 };
+
+/** Seconds of remaining lifetime at which any token is renewed. */
+const shortRest = 300;
+/** Milliseconds between a failed attempt and the next, while the token is still valid. */
+const pauseAfterFailure = 60_000;
+
+/** Whether the token is to be renewed (agent-kernel §2.7). One with unknown expiry never is. */
+export function isDue({ expiresAt, expiresIn }: Tokens, now: number): boolean {
+	return expiresAt !== 0 && expiresAt - now / 1000 < Math.max(shortRest, expiresIn / 2);
+}
+
+export function createAccess(settings: AccessSettings): Access {
+	const { files, clock, log, platform, file } = settings;
+	const running = new Map<string, Promise<AccessAnswer>>();
+	let pausedUntil = 0;
+	/** A refresh token that the platform refuses. */
+	let dead: { readonly refreshToken: string; readonly reason: string } | null = null;
+	/** Tokens that could not be written, and the refresh token in the file that they replace. */
+	let unsaved: { readonly replaced: string; readonly tokens: Tokens } | null = null;
+
+	const load = async (): Promise<StoredTokens> => {
+		const stored = await readTokens(files, file);
+		if (unsaved === null) return stored;
+		const isReplaced = stored.kind === "tokens" && stored.tokens.refreshToken === unsaved.replaced;
+		if (isReplaced || stored.kind === "damaged") {
+			return { kind: "tokens", tokens: unsaved.tokens };
+		}
+		// Another process has signed in or out.
+		unsaved = null;
+		return stored;
+	};
+
+	/** The platform accepts only these from now on, so they are used even if they cannot be written. */
+	const persist = async (tokens: Tokens, replaced: string) => {
+		try {
+			await writeTokens(files, file, tokens);
+			unsaved = null;
+		} catch (thrown) {
+			unsaved = { replaced, tokens };
+			log.error("A renewed sign-in could not be stored; this will be retried.", {
+				path: file,
+				reason: errorText(thrown),
+			});
+		}
+	};
+
+	const exclusively = <T>(work: () => Promise<T>) => withLock(settings, file, work, renewalTimes);
+
+	const renew = async (old: string): Promise<AccessAnswer> => {
+		const stored = await load();
+		if (stored.kind !== "tokens") return toAbsence(stored);
+		const { accessToken, refreshToken } = stored.tokens;
+		if (accessToken !== old) return { ok: true, key: accessToken };
+		if (refreshToken === "") return { ok: false, reason: "The sign-in cannot be renewed." };
+		if (dead?.refreshToken === refreshToken) return { ok: false, reason: dead.reason };
+		const proof = { type: "refresh_token", name: "refresh_token", value: refreshToken } as const;
+		const grant = await requestGrant(settings, platform, proof, never);
+		if (grant.kind === "granted") {
+			// A platform that returns no new refresh token continues to accept the old one.
+			await persist({ ...grant.tokens, refreshToken: grant.tokens.refreshToken || refreshToken }, refreshToken);
+			log.info("A sign-in was renewed.", { path: file });
+			return { ok: true, key: grant.tokens.accessToken };
+		}
+		log.warn("A sign-in could not be renewed.", { path: file, reason: grant.reason });
+		if (grant.kind === "failed") {
+			pausedUntil = clock.monotonic() + pauseAfterFailure;
+			return { ok: false, reason: `The sign-in could not be renewed: ${grant.reason}.` };
+		}
+		// A program that does not use our lock may have renewed it meanwhile.
+		const since = await load();
+		if (since.kind === "tokens" && since.tokens.accessToken !== old) return { ok: true, key: since.tokens.accessToken };
+		dead = { refreshToken, reason: `The sign-in is not renewed any more: ${grant.reason}.` };
+		return { ok: false, reason: dead.reason };
+	};
+
+	/** Concurrent requests to replace the same token share one renewal. */
+	const renewOnce = (old: string): Promise<AccessAnswer> => {
+		const known = running.get(old);
+		if (known !== undefined) return known;
+		const renewal = exclusively(() => renew(old)).finally(() => running.delete(old));
+		running.set(old, renewal);
+		return renewal;
+	};
+
+	const saveLate = async () => {
+		await exclusively(async () => {
+			await load();
+			if (unsaved !== null) await persist(unsaved.tokens, unsaved.replaced);
+		});
+	};
+
+	return {
+		async current() {
+			const stored = await load();
+			if (stored.kind !== "tokens") return toAbsence(stored);
+			const { accessToken, expiresAt } = stored.tokens;
+			const hasEnded = expiresAt !== 0 && expiresAt * 1000 <= clock.now();
+			if (hasEnded && clock.monotonic() >= pausedUntil) {
+				const renewal = await renewOnce(accessToken);
+				if (renewal.ok) return renewal;
+			}
+			// The provider decides whether it is still valid: the local clock may be wrong.
+			return { ok: true, key: accessToken };
+		},
+		renewed: renewOnce,
+		async renewIfDue() {
+			if (unsaved !== null) await saveLate();
+			if (clock.monotonic() < pausedUntil) return;
+			const stored = await load();
+			if (stored.kind !== "tokens" || !isDue(stored.tokens, clock.now())) return;
+			if (stored.tokens.refreshToken === "" || stored.tokens.refreshToken === dead?.refreshToken) return;
+			await renewOnce(stored.tokens.accessToken);
+		},
+		async settled() {
+			while (running.size > 0) await Promise.all(running.values());
+		},
+	};
+
+	function toAbsence(stored: Exclude<StoredTokens, { kind: "tokens" }>): AccessAnswer {
+		if (stored.kind === "absent") return { ok: false, reason: "Nobody is signed in." };
+		return { ok: false, reason: `The sign-in stored in ${file} cannot be used: ${stored.reason}.` };
+	}
+}
+
+/** Stores the tokens of a new sign-in. Rejects with the system's error. */
+export async function persistTokens(
+	port: Pick<AccessSettings, "files" | "clock" | "file">,
+	tokens: Tokens,
+): Promise<void> {
+	const { files, file } = port;
+	await files.makeDirectory(path.dirname(file), 0o700);
+	await withLock(port, file, () => writeTokens(files, file, tokens), renewalTimes);
+}
+
+/** Removes the tokens, after a renewal under way, which would write them again. */
+export async function removeTokens(port: Pick<AccessSettings, "files" | "clock" | "file">): Promise<boolean> {
+	const { files, file } = port;
+	if ((await files.status(file)) === null) return false;
+	await withLock(port, file, () => files.remove(file), renewalTimes);
+	return true;
+}

@@ -1,0 +1,143 @@
+// Signs in on a device without a browser (RFC 8628): shows a code to the person, then polls until it was confirmed.
+import * as v from "valibot";
+import { withAdmissionNote } from "../../base/client-admission.ts";
+import { sleep } from "../../base/clock.ts";
+import { ask, type PlatformPort, toAddress } from "./exchange.ts";
+import { invalidHost, readError, requestGrant, unsupportedType } from "./grant.ts";
+import type { Platform } from "./platform.ts";
+import type { Tokens } from "./token-file.ts";
+
+/** Whose a failed sign-in is: the person did not confirm it, the platform does not give it, or settings prevent it. */
+export type SignInFault = "person" | "platform" | "settings";
+
+/** Why a sign-in failed; the message is for people. */
+export class SignInError extends Error {
+	override readonly name = "SignInError";
+	readonly fault: SignInFault;
+
+	constructor(fault: SignInFault, message: string) {
+		super(message);
+		this.fault = fault;
+	}
+}
+
+/** A code that a person has to confirm on the platform. */
+export interface DeviceCode {
+	/** Known only to the program and the platform. */
+	readonly secret: string;
+	/** The code that the person sees in both places. */
+	readonly userCode: string;
+	readonly verificationUrl: string;
+	/** Seconds from when it was issued. */
+	readonly expiresIn: number;
+	/** Seconds between two polls. */
+	readonly interval: number;
+}
+
+const standardInterval = 5;
+const standardLifetime = 900;
+
+const url = v.pipe(v.string(), v.url(), v.regex(/^https?:/i));
+const shownText = v.pipe(v.string(), v.nonEmpty(), v.regex(/^[^\p{Cc}]*$/u));
+const duration = (standard: number) => v.fallback(v.pipe(v.number(), v.gtValue(0)), standard);
+
+const deviceSchema = v.object({
+	device_code: v.pipe(v.string(), v.nonEmpty()),
+	user_code: shownText,
+	verification_uri: v.fallback(v.nullable(url), null),
+	verification_uri_complete: v.fallback(v.nullable(url), null),
+	expires_in: duration(standardLifetime),
+	interval: duration(standardInterval),
+});
+
+/** Requests a code. Throws SignInError. */
+export async function requestDeviceCode(
+	port: PlatformPort,
+	platform: Platform,
+	signal: AbortSignal,
+): Promise<DeviceCode> {
+	const address = toAddress(platform.oauthHost, "/api/oauth/device_authorization");
+	if (address === null) throw new SignInError("settings", `Cannot sign in: ${invalidHost}.`);
+	const answer = await ask(port, { url: address, form: { client_id: platform.clientId } }, signal);
+	if (signal.aborted) throw stopped();
+	if (answer.kind === "unreachable") {
+		throw new SignInError("platform", `The sign-in server cannot be reached: ${answer.reason}.`);
+	}
+	const { status, body } = answer;
+	if (status !== 200) {
+		const { error, description } = readError(body, "");
+		const reason = description ?? error ?? `${address.host} answered with HTTP ${status}`;
+		throw toRefusal(error, withAdmissionNote(status, reason));
+	}
+	const parsed = v.safeParse(deviceSchema, body);
+	const verificationUrl = parsed.success
+		? (parsed.output.verification_uri_complete ?? parsed.output.verification_uri)
+		: null;
+	if (!parsed.success || verificationUrl === null) {
+		throw new SignInError("platform", `The sign-in server ${address.host} did not send a code to sign in with.`);
+	}
+	const { device_code, user_code, expires_in, interval } = parsed.output;
+	return { secret: device_code, userCode: user_code, verificationUrl, expiresIn: expires_in, interval };
+}
+
+/**
+ * Polls for the tokens until the person has confirmed. Transient errors (no connection, a server error) are retried.
+ * Throws SignInError when the person refuses, the code expires, or the signal aborts.
+ */
+export async function waitForTokens(
+	device: DeviceCode,
+	port: PlatformPort,
+	platform: Platform,
+	signal: AbortSignal,
+): Promise<Tokens> {
+	const { clock } = port;
+	const end = clock.monotonic() + device.expiresIn * 1000;
+	let { interval } = device;
+	let lastFailure = "";
+	for (;;) {
+		// A server may name an interval that is longer than the code is valid.
+		await sleep(clock, Math.max(0, Math.min(interval * 1000, end - clock.monotonic())), signal);
+		if (signal.aborted) throw stopped();
+		if (clock.monotonic() >= end) throw expired(lastFailure);
+		const grant = await requestGrant(
+			port,
+			platform,
+			{ type: "urn:ietf:params:oauth:grant-type:device_code", name: "device_code", value: device.secret },
+			signal,
+		);
+		if (grant.kind === "granted") return grant.tokens;
+		if (signal.aborted) throw stopped();
+		lastFailure = grant.kind === "failed" ? grant.reason : "";
+		if (grant.kind === "failed" || grant.error === "authorization_pending") continue;
+		if (grant.error === "slow_down") interval += standardInterval;
+		else if (grant.error === "expired_token") throw expired("");
+		else throw toRefusal(grant.error, grant.reason);
+	}
+}
+
+function toRefusal(error: string | null, reason: string): SignInError {
+	switch (error) {
+		case "access_denied":
+			return new SignInError("person", "The sign-in was refused in the browser.");
+		case "invalid_client":
+		case "unauthorized_client":
+			return new SignInError(
+				"settings",
+				`The sign-in server does not know this program (${reason}). Set oauth_client_id in the [agentwire] table of config.toml to an id that it knows.`,
+			);
+		case unsupportedType:
+			return new SignInError("platform", `The sign-in server gave no token that can be used: ${reason}.`);
+		default:
+			return new SignInError("platform", `The sign-in server refuses: ${reason}.`);
+	}
+}
+
+function expired(lastFailure: string): SignInError {
+	const why = lastFailure === "" ? "" : ` Asked last, the sign-in server could not say: ${lastFailure}.`;
+	return new SignInError("person", `Nobody confirmed the code in time.${why} Sign in again for a new one.`);
+}
+
+/** The signal aborted. */
+export function stopped(): SignInError {
+	return new SignInError("person", "The sign-in was stopped.");
+}

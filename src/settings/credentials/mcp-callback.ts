@@ -1,0 +1,91 @@
+// The loopback server of a sign-in: the browser is redirected to it with the authorization server's answer in the URL.
+// mcp-oauth.ts interprets the answer.
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { Clock } from "../../base/clock.ts";
+import { createDeferred } from "../../base/deferred.ts";
+import { McpSignInError } from "./mcp-sign-in-error.ts";
+
+export interface CallbackOptions {
+	/** The state that the answer must contain; only the authorization server and the browser know it. */
+	readonly state: string;
+	/** Null for any free port. */
+	readonly port: number | null;
+	/** Stops waiting. */
+	readonly signal: AbortSignal;
+	readonly clock: Clock;
+}
+
+export interface Callback {
+	/** The URL to redirect the browser to. */
+	readonly redirectUrl: string;
+	/** The parameters of the answer. Rejects with McpSignInError when none arrives in time. */
+	readonly answer: Promise<URLSearchParams>;
+	close(): void;
+}
+
+/** Milliseconds that the person has. */
+const patience = 5 * 60_000;
+const callbackPath = "/callback";
+
+/** Listens on 127.0.0.1. */
+export async function listenForCallback({ state, port, signal, clock }: CallbackOptions): Promise<Callback> {
+	const answer = createDeferred<URLSearchParams>();
+	// It may reject before anybody awaits it.
+	answer.promise.catch(() => undefined);
+	const server = createServer((request, response) => {
+		const parameters = readAnswer(request);
+		if (parameters === null) return sendPage(response, 404, "There is nothing here.");
+		if (parameters.get("state") !== state) {
+			return sendPage(response, 400, "This is not the answer to the sign-in that is waited for.");
+		}
+		const isGranted = parameters.has("code");
+		// Only after the page was sent: the process may exit at once.
+		response.once("close", () => answer.resolve(parameters));
+		sendPage(response, 200, isGranted ? "Permission was given." : "Permission was not given.");
+	});
+	const stop = () => answer.reject(new McpSignInError("it was interrupted"));
+	const withdraw = clock.after(patience, () => {
+		answer.reject(new McpSignInError(`nobody signed in within ${patience / 60_000} minutes`));
+	});
+	signal.addEventListener("abort", stop, { once: true });
+	if (signal.aborted) stop();
+	const close = () => {
+		withdraw();
+		signal.removeEventListener("abort", stop);
+		server.close();
+		server.closeAllConnections();
+	};
+	try {
+		const taken = await new Promise<number>((resolve, reject) => {
+			server.once("error", reject);
+			server.listen(port ?? 0, "127.0.0.1", () => {
+				const address = server.address();
+				if (typeof address === "object" && address !== null) resolve(address.port);
+			});
+		});
+		return { redirectUrl: `http://127.0.0.1:${taken}${callbackPath}`, answer: answer.promise, close };
+	} catch (thrown) {
+		close();
+		throw thrown;
+	}
+}
+
+/** Null when the request is not the answer. */
+function readAnswer({ method, url = "" }: IncomingMessage): URLSearchParams | null {
+	const start = `${callbackPath}?`;
+	return method === "GET" && url.startsWith(start) ? new URLSearchParams(url.slice(start.length)) : null;
+}
+
+function sendPage(response: ServerResponse, status: number, text: string): void {
+	response.writeHead(status, {
+		"content-type": "text/html; charset=utf-8",
+		"cache-control": "no-store",
+		"content-security-policy": "default-src 'none'",
+		// The address of the page contains the code.
+		"referrer-policy": "no-referrer",
+		connection: "close",
+	});
+	response.end(
+		`<!doctype html><html lang="en"><title>agentwire</title><p>${text} You can close this page.</p></html>\n`,
+	);
+}
