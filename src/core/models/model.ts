@@ -47,12 +47,29 @@ export interface ModelFailure {
 	readonly retryAfter: number | null;
 	/** The provider will not answer this prompt: its content filter, or a refusal. */
 	readonly isRefused?: true;
+	/** A `provider` failure that the provider reports as its own and that may not happen again: worth another try. */
+	readonly isTransient?: true;
+}
+
+/**
+ * Why an answer that arrived in full is not the model's last word: it reached the limit of tokens (`truncated`), or the
+ * provider paused it and wants it back to go on (`paused`). `reason` is the provider's literal, such as `max_tokens`.
+ */
+export interface AnswerEnd {
+	readonly kind: "truncated" | "paused";
+	readonly reason: string;
 }
 
 /** What a stream yields: pieces in batches as they arrive, then exactly one `done` or `failed`. */
 export type ModelChunk =
 	| { readonly type: "parts"; readonly parts: readonly ModelPart[] }
-	| { readonly type: "done"; readonly usage: TokenUsage | null; readonly messageId: string | null }
+	| {
+			readonly type: "done";
+			readonly usage: TokenUsage | null;
+			readonly messageId: string | null;
+			/** Absent when the model had finished. */
+			readonly end?: AnswerEnd;
+	  }
 	| { readonly type: "failed"; readonly failure: ModelFailure };
 
 /** A video to upload. */
