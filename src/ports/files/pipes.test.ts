@@ -15,8 +15,8 @@ const loader = fileURLToPath(import.meta.resolve("tsx"));
  */
 async function read(file: string, named: readonly string[], clock = "systemClock"): Promise<string> {
 	const code = `
-		const { createDiskFiles } = await import("./src/files/disk-files.ts");
-		const { readingPipes } = await import("./src/files/pipes.ts");
+		const { createDiskFiles } = await import("./src/ports/files/disk-files.ts");
+		const { readingPipes } = await import("./src/ports/files/pipes.ts");
 		const { systemClock } = await import("./src/base/clock.ts");
 		const hasty = { now: Date.now, after: (_time, callback) => { const timer = setTimeout(callback, 50); return () => clearTimeout(timer); } };
 		const files = readingPipes(createDiskFiles(), new Set(${JSON.stringify(named)}), ${clock});
