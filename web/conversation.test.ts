@@ -1,7 +1,7 @@
 // What the page makes of events: whoever comes late, or comes back, shows what those show who were there.
 import { describe, expect, it } from "vitest";
 import type { EventBody } from "../src/api/values/event.ts";
-import type { GatewayEvent } from "../src/frontends/gateway/gateway-event.ts";
+import type { GatewayEvent } from "../src/frontends/shared/public-event.ts";
 import type { Block } from "./blocks.ts";
 import { SessionView } from "./conversation.ts";
 import type { Snapshot } from "./wire.ts";

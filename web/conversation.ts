@@ -3,7 +3,7 @@
 // what came before shows what it would have shown had it begun there.
 import type { UserInput } from "../src/api/values/content.ts";
 import type { Interaction } from "../src/api/values/interaction.ts";
-import type { GatewayEvent } from "../src/frontends/gateway/gateway-event.ts";
+import type { GatewayEvent } from "../src/frontends/shared/public-event.ts";
 import { type Block, interrupt, type NoteBlock, putBefore, type ToolBlock, type Turn, without } from "./blocks.ts";
 import { Calls } from "./calls.ts";
 import { brokenEnd, endOf } from "./outcome-words.ts";

@@ -2,7 +2,7 @@
 // blocks.
 import { describe, expect, it } from "vitest";
 import { type EventBody, statusChanged } from "../src/api/values/event.ts";
-import type { GatewayEvent } from "../src/frontends/gateway/gateway-event.ts";
+import type { GatewayEvent } from "../src/frontends/shared/public-event.ts";
 import type { Block, ToolBlock } from "./blocks.ts";
 import { SessionView } from "./conversation.ts";
 import type { Snapshot } from "./wire.ts";

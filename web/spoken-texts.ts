@@ -1,6 +1,6 @@
 // What agents say and think: each text grows while it is streamed, and is complete once its event has come.
 import type { EventBodyOf } from "../src/api/values/event.ts";
-import type { GatewayEvent } from "../src/frontends/gateway/gateway-event.ts";
+import type { GatewayEvent } from "../src/frontends/shared/public-event.ts";
 import type { Block, TextBlock } from "./blocks.ts";
 import { joined } from "./texts.ts";
 import type { EventOf } from "./wire.ts";

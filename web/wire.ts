@@ -1,8 +1,8 @@
 // The page's side of the gateway: methods by POST, events by one stream that is read with `fetch`, so that the token travels in a
 // header and never in an address.
 import type { Cursor } from "../src/api/values/event.ts";
-import type { GatewayEvent } from "../src/frontends/gateway/gateway-event.ts";
-import type { HistoryPage } from "../src/frontends/gateway/history.ts";
+import type { GatewayEvent } from "../src/frontends/shared/public-event.ts";
+import type { HistoryPage } from "../src/frontends/shared/history.ts";
 import type { MethodName, Params, Result } from "../src/frontends/gateway/protocol.ts";
 
 /** The state of a session, with its events as this page knows them. */

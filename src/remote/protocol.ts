@@ -7,13 +7,13 @@ import { turnStartOptionsSchema } from "../api/values/turn-options.ts";
 import { KernelError, type KernelErrorCode, kernelErrorCodes, toKernelError } from "../base/errors.ts";
 import { isRecord } from "../base/json.ts";
 import type { EnvelopeRules, ErrorObject, ParamsProblem } from "../ports/rpc/envelope.ts";
-import { commandSchema } from "./commands.ts";
+import { commandSchema } from "../api/commands.ts";
 import {
 	creationOptionsSchema,
 	forkOptionsSchema,
 	mcpServersChangeSchema,
 	openingOptionsSchema,
-} from "./session-options.ts";
+} from "../api/options.ts";
 import {
 	attachedToolsSchema,
 	attachOptionsSchema,
@@ -26,7 +26,7 @@ import {
 	skillSchema,
 	snapshotSchema,
 	taskSchema,
-} from "./values.ts";
+} from "../api/schemas.ts";
 
 const text = v.string();
 const none = v.object({});

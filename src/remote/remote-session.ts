@@ -18,10 +18,10 @@ import type {
 	SessionSnapshot,
 } from "../kernel/api.ts";
 import { type Caller, read } from "./caller.ts";
-import { commandValueSchemas } from "./commands.ts";
-import type { SchemaOf } from "./object-schemas.ts";
+import { commandValueSchemas } from "../api/commands.ts";
+import type { SchemaOf } from "../api/object-schemas.ts";
 import type { Result } from "./protocol.ts";
-import { eventSchema, historyEntrySchema } from "./values.ts";
+import { eventSchema, historyEntrySchema } from "../api/schemas.ts";
 
 const eventsSchema: SchemaOf<readonly AgentEvent[]> = v.array(eventSchema);
 const messagesSchema: SchemaOf<readonly HistoryEntry[]> = v.array(historyEntrySchema);

@@ -1,7 +1,7 @@
 // The judge of the campaign of many machines: it must notice what was lost, repeated or invented. The campaign itself needs processes.
 import { describe, expect, it } from "vitest";
 import type { AgentEvent, EventBody } from "../../src/api/values/event.ts";
-import { toGatewayEvent } from "../../src/frontends/gateway/gateway-event.ts";
+import { toGatewayEvent } from "../../src/frontends/shared/public-event.ts";
 import { differs, judgeEffects, judgeTurns } from "./cluster/judge.ts";
 import { makePlan, toPrompt } from "./cluster/plan.ts";
 import { Tally } from "./frame/campaign.ts";

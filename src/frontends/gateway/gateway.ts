@@ -11,7 +11,7 @@ import type { SessionsApi } from "../../kernel/api.ts";
 import { AccessControl, hostNames } from "./access/access.ts";
 import { TokenWatch } from "./access/token-watch.ts";
 import type { Scope, Tokens } from "./access/tokens.ts";
-import { readHistory } from "./history.ts";
+import { readHistory } from "../shared/history.ts";
 import { HttpServer, type TlsFiles } from "./http-server.ts";
 import { type CallMethod, createMethods, type ListWorkers, readParams, withSession } from "./methods.ts";
 import { type Operations, sendHealth, sendText, toHealthPath } from "./operations.ts";

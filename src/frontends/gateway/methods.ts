@@ -6,7 +6,7 @@ import { KernelError } from "../../base/errors.ts";
 import { isRecord } from "../../base/json.ts";
 import type { CreationOptions, OpeningOptions, SessionHandle, SessionsApi, StartingMode } from "../../kernel/api.ts";
 import type { Scope } from "./access/tokens.ts";
-import { withFiles } from "./files.ts";
+import { withFiles } from "../shared/prompt-files.ts";
 import type { PromptQueues } from "./prompt-queues.ts";
 import {
 	gatewayVersion,

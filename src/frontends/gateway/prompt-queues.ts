@@ -6,7 +6,7 @@ import type { Clock } from "../../base/clock.ts";
 import { KernelError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import type { Attachment, SessionHandle, SessionsApi } from "../../kernel/api.ts";
-import { type PromptFile, withFiles } from "./files.ts";
+import { type PromptFile, withFiles } from "../shared/prompt-files.ts";
 import type { QueuedPrompt, QueueStore } from "./queue-store.ts";
 
 /** Prompts that wait for one session, and characters of all of them with their files. */

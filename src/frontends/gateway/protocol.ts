@@ -13,10 +13,10 @@ import {
 	modelListSchema,
 	sessionPageSchema,
 	taskSchema,
-} from "../../remote/values.ts";
+} from "../../api/schemas.ts";
 import { type Scope, scopes } from "./access/tokens.ts";
-import { promptFileSchema } from "./files.ts";
-import { toGatewayEvent } from "./gateway-event.ts";
+import { promptFileSchema } from "../shared/prompt-files.ts";
+import { toGatewayEvent } from "../shared/public-event.ts";
 import type { ShownQueue } from "./prompt-queues.ts";
 import { modelSchema, providerSchema, signInSchema } from "./setup.ts";
 

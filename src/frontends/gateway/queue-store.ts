@@ -4,7 +4,7 @@ import * as v from "valibot";
 import { parseJsonFile } from "../../base/json.ts";
 import type { Log } from "../../base/log.ts";
 import type { Files } from "../../ports/files/port.ts";
-import { promptFileSchema } from "./files.ts";
+import { promptFileSchema } from "../shared/prompt-files.ts";
 
 export const queuedPromptSchema = v.strictObject({
 	id: v.string(),

@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import { isDeepStrictEqual } from "node:util";
 import type { AgentEvent } from "../../../src/api/values/event.ts";
 import { isRecord } from "../../../src/base/json.ts";
-import { toGatewayEvent } from "../../../src/frontends/gateway/gateway-event.ts";
+import { toGatewayEvent } from "../../../src/frontends/shared/public-event.ts";
 import { checkStore } from "../../../src/ports/store/postgres/store-check.ts";
 import { fromEventRecord } from "../../../src/ports/store/record.ts";
 import type { Tally } from "../frame/campaign.ts";

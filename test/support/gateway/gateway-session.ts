@@ -8,7 +8,7 @@ import { KernelError, kernelErrorCodes } from "../../../src/base/errors.ts";
 import { isRecord } from "../../../src/base/json.ts";
 import { silentLog } from "../../../src/base/log.ts";
 import { startGateway } from "../../../src/frontends/gateway/gateway.ts";
-import type { GatewayEvent } from "../../../src/frontends/gateway/gateway-event.ts";
+import type { GatewayEvent } from "../../../src/frontends/shared/public-event.ts";
 import { createQueueStore } from "../../../src/frontends/gateway/queue-store.ts";
 import { heartbeat, mergeSpan } from "../../../src/frontends/gateway/streams/event-stream.ts";
 import type { Attachment, AttachOptions, SessionApi, SessionSnapshot, SessionsApi } from "../../../src/kernel/api.ts";

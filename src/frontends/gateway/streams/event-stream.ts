@@ -6,7 +6,7 @@ import type { Clock } from "../../../base/clock.ts";
 import type { Log } from "../../../base/log.ts";
 import type { Attachment, SessionHandle, SessionsApi } from "../../../kernel/api.ts";
 import { toErrorObject } from "../errors.ts";
-import { toGatewayEvent } from "../gateway-event.ts";
+import { toGatewayEvent } from "../../shared/public-event.ts";
 import type { PromptQueues } from "../prompt-queues.ts";
 import { type Grade, type Subscription, toShownSnapshot } from "../protocol.ts";
 import { mergeEvents } from "./delta-merging.ts";

@@ -1,8 +1,8 @@
 // The schemas of what sessions are created, opened and forked with. Files of an editor are not among it: they do not cross.
 import * as v from "valibot";
-import { userInputSchema } from "../api/values/content.ts";
-import { sessionHooksSchema } from "../api/values/session-hook.ts";
-import { turnOptionsSchema } from "../api/values/turn-options.ts";
+import { userInputSchema } from "./values/content.ts";
+import { sessionHooksSchema } from "./values/session-hook.ts";
+import { turnOptionsSchema } from "./values/turn-options.ts";
 import type {
 	CreationOptions,
 	ForkCut,
@@ -31,7 +31,7 @@ import {
 	texts,
 	textsByName,
 } from "./object-schemas.ts";
-import { historyEntrySchema } from "./values.ts";
+import { historyEntrySchema } from "./schemas.ts";
 
 const anyServer = {
 	name: text,

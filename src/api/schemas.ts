@@ -1,7 +1,7 @@
 // The schemas of events, of what a client attaches with, and of what a kernel elsewhere says of its sessions.
 import * as v from "valibot";
-import { contentPartSchema, toolCallSchema, userInputSchema } from "../api/values/content.ts";
-import type { HistoryEntry } from "../api/values/conversation.ts";
+import { contentPartSchema, toolCallSchema, userInputSchema } from "./values/content.ts";
+import type { HistoryEntry } from "./values/conversation.ts";
 import {
 	type AgentEvent,
 	type AgentPathEntry,
@@ -9,10 +9,10 @@ import {
 	type EventBody,
 	type EventOrigin,
 	readEventBody,
-} from "../api/values/event.ts";
-import { hookEvents } from "../api/values/hook-event.ts";
-import { sessionModes } from "../api/values/session-mode.ts";
-import { taskStatuses } from "../api/values/task-status.ts";
+} from "./values/event.ts";
+import { hookEvents } from "./values/hook-event.ts";
+import { sessionModes } from "./values/session-mode.ts";
+import { taskStatuses } from "./values/task-status.ts";
 import type { ClientHook, CommandHook } from "../core/hooks/hook.ts";
 import type { TaskView } from "../core/tools/operations.ts";
 import type {

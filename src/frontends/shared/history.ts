@@ -4,8 +4,8 @@ import type { AgentEvent, Cursor } from "../../api/values/event.ts";
 import { eachOf } from "../../base/collections.ts";
 import { textSize } from "../../base/json.ts";
 import type { SessionApi } from "../../kernel/api.ts";
-import { type GatewayEvent, toGatewayEvent } from "./gateway-event.ts";
-import type { PageRequest } from "./requests.ts";
+import { type GatewayEvent, toGatewayEvent } from "./public-event.ts";
+import type { PageRequest } from "../gateway/requests.ts";
 
 /** Characters of a page; a single event may be larger. */
 const pageSize = 8 * 1024 * 1024;

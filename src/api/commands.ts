@@ -1,15 +1,15 @@
 // The schemas of commands and of their values.
 import * as v from "valibot";
-import type { Command, CommandType, CommandValues } from "../api/values/command.ts";
-import { userInputSchema } from "../api/values/content.ts";
-import { answerSchema, type InteractionFailure, settledBySchema } from "../api/values/interaction.ts";
-import { sessionModes } from "../api/values/session-mode.ts";
+import type { Command, CommandType, CommandValues } from "./values/command.ts";
+import { userInputSchema } from "./values/content.ts";
+import { answerSchema, type InteractionFailure, settledBySchema } from "./values/interaction.ts";
+import { sessionModes } from "./values/session-mode.ts";
 import {
 	traceParentSchema,
 	turnKeySchema,
 	turnOptionsChangeSchema,
 	turnOptionsSchema,
-} from "../api/values/turn-options.ts";
+} from "./values/turn-options.ts";
 import { flag, nullableText, objectOf, optional, type SchemaOf, text, texts } from "./object-schemas.ts";
 
 type Failure<Kind extends InteractionFailure["kind"]> = Extract<InteractionFailure, { kind: Kind }>;

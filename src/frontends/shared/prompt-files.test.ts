@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { fileLimit, filesSize, textFileSize, withFiles } from "./files.ts";
+import { fileLimit, filesSize, textFileSize, withFiles } from "./prompt-files.ts";
 
 const base64 = (content: string | Buffer) => Buffer.from(content).toString("base64");
 const png = base64(Buffer.from("\x89PNG\r\n\x1a\nrest", "latin1"));
