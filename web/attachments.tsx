@@ -1,6 +1,6 @@
 // Files that go with a prompt: read in the browser, bounded as the gateway bounds them, and shown before they are sent.
 import type { JSX } from "preact";
-import type { PromptFile } from "../src/frontends/shared/prompt-files.ts";
+import type { PromptFile } from "../src/api/values/prompt-file.ts";
 
 /** As the gateway bounds a prompt. */
 const fileLimit = 20;

@@ -1,7 +1,7 @@
 // Where the person writes: sends, steers, queues, stops, completes commands and files, and attaches files.
 import type { JSX } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import type { PromptFile } from "../src/frontends/shared/prompt-files.ts";
+import type { PromptFile } from "../src/api/values/prompt-file.ts";
 import { Attachments, readFiles } from "./attachments.tsx";
 import { listId, type Suggestion, Suggestions, useCompletion } from "./completion.tsx";
 import { PromptQueue } from "./prompt-queue.tsx";

@@ -1,15 +1,15 @@
 // What the page makes of events: whoever comes late, or comes back, shows what those show who were there.
 import { describe, expect, it } from "vitest";
 import type { EventBody } from "../src/api/values/event.ts";
-import type { GatewayEvent } from "../src/frontends/shared/public-event.ts";
+import type { PublicEvent } from "../src/frontends/shared/public-event.ts";
 import type { Block } from "./blocks.ts";
 import { SessionView } from "./conversation.ts";
 import type { Snapshot } from "./wire.ts";
 
 let seq = 0;
 const place = { sessionId: "s", turnId: "t", agentPath: [], at: 1 };
-const durable = (body: EventBody): GatewayEvent => ({ ...place, seq: ++seq, epoch: "e", ...body });
-const volatile = (body: EventBody): GatewayEvent => ({ ...place, ...body });
+const durable = (body: EventBody): PublicEvent => ({ ...place, seq: ++seq, epoch: "e", ...body });
+const volatile = (body: EventBody): PublicEvent => ({ ...place, ...body });
 const textDelta = (text: string, offset: number) =>
 	volatile({ type: "content.delta", part: { type: "text", text }, offset });
 const completed = (text: string): EventBody => ({ type: "content.completed", part: { type: "text", text } });

@@ -3,7 +3,7 @@
 // what came before shows what it would have shown had it begun there.
 import type { UserInput } from "../src/api/values/content.ts";
 import type { Interaction } from "../src/api/values/interaction.ts";
-import type { GatewayEvent } from "../src/frontends/shared/public-event.ts";
+import type { PublicEvent } from "../src/frontends/shared/public-event.ts";
 import { type Block, interrupt, type NoteBlock, putBefore, type ToolBlock, type Turn, without } from "./blocks.ts";
 import { Calls } from "./calls.ts";
 import { brokenEnd, endOf } from "./outcome-words.ts";
@@ -42,7 +42,7 @@ export class SessionView {
 	}
 
 	/** Takes an event; false for one that was taken before. */
-	take(event: GatewayEvent): boolean {
+	take(event: PublicEvent): boolean {
 		if (event.seq !== undefined) {
 			if (event.seq <= this.last && event.epoch === this.epoch) return false;
 			this.last = event.seq;
@@ -70,7 +70,7 @@ export class SessionView {
 	}
 
 	/** Puts the events before these that are known, whose blocks and turns stay the same objects. */
-	prepend(events: readonly GatewayEvent[]): void {
+	prepend(events: readonly PublicEvent[]): void {
 		const earlier = new SessionView(this.#windowName, this.#nextKey);
 		for (const event of events) earlier.take(event);
 		for (const event of this.#unasked) earlier.#resolve(event);
@@ -140,19 +140,19 @@ export class SessionView {
 	}
 
 	/** Where the blocks of the agent that speaks go. */
-	#place(event: GatewayEvent): Block[] {
+	#place(event: PublicEvent): Block[] {
 		return this.#host(event)?.children ?? this.#turn().blocks;
 	}
 
 	/** The call that the agent of the event works for, of the agents on this path; undefined for the session's own agent. */
-	#host(event: GatewayEvent, path = event.agentPath): ToolBlock | undefined {
+	#host(event: PublicEvent, path = event.agentPath): ToolBlock | undefined {
 		const at = path.findLastIndex((entry) => entry.parentToolCallId !== null);
 		const parent = path[at]?.parentToolCallId ?? null;
 		if (parent === null) return undefined;
 		return this.#calls.host(() => this.#host(event, path.slice(0, at))?.children ?? this.#turn().blocks, parent);
 	}
 
-	#note(event: GatewayEvent, text: string, tone: NoteBlock["tone"] = "plain", kind: NoteBlock["kind"] = "note"): void {
+	#note(event: PublicEvent, text: string, tone: NoteBlock["tone"] = "plain", kind: NoteBlock["kind"] = "note"): void {
 		this.#place(event).push({ kind, key: this.#nextKey(), tone, text });
 	}
 
@@ -161,7 +161,7 @@ export class SessionView {
 		return this.#calls.begin(() => this.#place(event), id, called.name, called.arguments);
 	}
 
-	#apply(event: GatewayEvent): void {
+	#apply(event: PublicEvent): void {
 		switch (event.type) {
 			case "turn.started":
 				if (event.agentPath.length > 0) return;

@@ -2,12 +2,12 @@
 // blocks.
 import { describe, expect, it } from "vitest";
 import { type EventBody, statusChanged } from "../src/api/values/event.ts";
-import type { GatewayEvent } from "../src/frontends/shared/public-event.ts";
+import type { PublicEvent } from "../src/frontends/shared/public-event.ts";
 import type { Block, ToolBlock } from "./blocks.ts";
 import { SessionView } from "./conversation.ts";
 import type { Snapshot } from "./wire.ts";
 
-type Path = GatewayEvent["agentPath"];
+type Path = PublicEvent["agentPath"];
 const own: Path = [];
 const subagent: Path = [{ parentToolCallId: "agent", agentId: "one", subagentType: "explore" }];
 const nested: Path = [...subagent, { parentToolCallId: "inner", agentId: "two", subagentType: "explore" }];
@@ -114,12 +114,12 @@ const log: readonly (readonly [Path, EventBody])[] = [
 	[own, statusChanged({ token_usage: usage, context_usage: 0.3 })],
 	[own, { type: "turn.ended", outcome: { status: "finished" } }],
 ];
-const events: readonly GatewayEvent[] = log.map(([agentPath, body], index) => ({
+const events: readonly PublicEvent[] = log.map(([agentPath, body], index) => ({
 	...{ sessionId: "s", turnId: "t", agentPath, at: index, seq: index + 1, epoch: "e" },
 	...body,
 }));
 
-function fold(some: readonly GatewayEvent[]): SessionView {
+function fold(some: readonly PublicEvent[]): SessionView {
 	const view = new SessionView("window amber");
 	for (const event of some) view.take(event);
 	return view;

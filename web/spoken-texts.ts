@@ -1,12 +1,12 @@
 // What agents say and think: each text grows while it is streamed, and is complete once its event has come.
 import type { EventBodyOf } from "../src/api/values/event.ts";
-import type { GatewayEvent } from "../src/frontends/shared/public-event.ts";
+import type { PublicEvent } from "../src/frontends/shared/public-event.ts";
 import type { Block, TextBlock } from "./blocks.ts";
 import { joined } from "./texts.ts";
 import type { EventOf } from "./wire.ts";
 
 /** Which agent's texts an event belongs to. */
-export const laneOf = (event: Pick<GatewayEvent, "agentPath">): string => event.agentPath.at(-1)?.agentId ?? "";
+export const laneOf = (event: Pick<PublicEvent, "agentPath">): string => event.agentPath.at(-1)?.agentId ?? "";
 
 type Spoken = Extract<EventBodyOf<"content.completed">["part"], { type: "text" | "think" }>;
 const textOf = (part: Spoken): string => (part.type === "text" ? part.text : part.think);

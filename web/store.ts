@@ -2,10 +2,10 @@
 import { batch, effect, signal } from "@preact/signals";
 import type { Cursor } from "../src/api/values/event.ts";
 import type { Answer } from "../src/api/values/interaction.ts";
+import type { PromptFile } from "../src/api/values/prompt-file.ts";
 import { type SessionMode, sessionModes, toSessionMode } from "../src/api/values/session-mode.ts";
-import type { PromptFile } from "../src/frontends/shared/prompt-files.ts";
-import type { GatewayEvent } from "../src/frontends/shared/public-event.ts";
 import type { Result } from "../src/frontends/gateway/protocol.ts";
+import type { PublicEvent } from "../src/frontends/shared/public-event.ts";
 import type { SessionSummary } from "../src/ports/store/session-store.ts";
 import { SessionView } from "./conversation.ts";
 import { shownName } from "./texts.ts";
@@ -160,7 +160,7 @@ async function follow(sessionId: string, signal: AbortSignal): Promise<void> {
 					showSnapshot(pending);
 					settle();
 				} else if (name === "e" || name === "v") {
-					const event = data as GatewayEvent;
+					const event = data as PublicEvent;
 					take(event);
 					settle();
 					if (event.seq !== undefined) after = { epoch: event.epoch ?? "", seq: event.seq };
@@ -202,7 +202,7 @@ function begin(before: number | null): void {
 	hasEarlier.value = before !== null;
 }
 
-function take(event: GatewayEvent): void {
+function take(event: PublicEvent): void {
 	const waited = conversation.openInteractions.size;
 	if (!conversation.take(event)) return;
 	const waits = conversation.openInteractions.size;

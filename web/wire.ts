@@ -1,22 +1,22 @@
 // The page's side of the gateway: methods by POST, events by one stream that is read with `fetch`, so that the token travels in a
 // header and never in an address.
 import type { Cursor } from "../src/api/values/event.ts";
-import type { GatewayEvent } from "../src/frontends/shared/public-event.ts";
-import type { HistoryPage } from "../src/frontends/shared/history.ts";
+import type { HistoryPage } from "../src/frontends/gateway/history.ts";
 import type { MethodName, Params, Result } from "../src/frontends/gateway/protocol.ts";
+import type { PublicEvent } from "../src/frontends/shared/public-event.ts";
 
 /** The state of a session, with its events as this page knows them. */
 export type Snapshot = Omit<Result<"session.snapshot">, "openInteractions" | "unfinished"> & {
-	readonly openInteractions: readonly GatewayEvent[];
+	readonly openInteractions: readonly PublicEvent[];
 	readonly unfinished: readonly UnfinishedEvent[];
 };
 
 /** What there is of a text or a call so far, as the event that it will become. */
-export type UnfinishedEvent = Unplaced<GatewayEvent>;
+export type UnfinishedEvent = Unplaced<PublicEvent>;
 type Unplaced<Event> = Event extends unknown ? Omit<Event, "sessionId" | "turnId" | "at"> : never;
 
 /** An event of one type, with its origin. */
-export type EventOf<T extends GatewayEvent["type"]> = Extract<GatewayEvent, { type: T }>;
+export type EventOf<T extends PublicEvent["type"]> = Extract<PublicEvent, { type: T }>;
 
 const storageKey = "agentwire.token";
 

@@ -1,18 +1,15 @@
 // The document of the gateway and its description as OpenAPI, from the declarations that the server uses.
 import type * as v from "valibot";
+import { operationTexts } from "../../src/api/operations.texts.ts";
+import { publicVersion, snapshotSchema } from "../../src/api/operations.ts";
 import { eventDeclarations } from "../../src/api/values/event.ts";
-import { envelopeErrors, errorNumbers } from "../../src/frontends/gateway/errors.ts";
-import {
-	answerBodySchema,
-	gatewayVersion,
-	methodNames,
-	methods,
-	queueSchema,
-	snapshotSchema,
-} from "../../src/frontends/gateway/protocol.ts";
+import { ownMethodTexts } from "../../src/frontends/gateway/protocol.texts.ts";
+import { answerBodySchema, methodNames, methods, queueSchema } from "../../src/frontends/gateway/protocol.ts";
+import { envelopeErrors, errorNumbers } from "../../src/frontends/shared/public-errors.ts";
 import { shapeName } from "./description.ts";
 import { type Definitions, type JsonSchema, toDefinitions } from "./json-schema.ts";
 
+const about = { ...operationTexts, ...ownMethodTexts };
 const paramsOf = (name: string) => `${shapeName(name)}Params`;
 const resultOf = (name: string) => `${shapeName(name)}Result`;
 const eventOf = (type: string) => `${shapeName(type)}Event`;
@@ -82,7 +79,7 @@ function toSocket(summary: string, parameters: readonly object[]): object {
 export function toOpenApi(): object {
 	const document = {
 		openapi: "3.1.0",
-		info: { title: "agentwire gateway", version: `${gatewayVersion}` },
+		info: { title: "agentwire gateway", version: `${publicVersion}` },
 		security: [{ token: [] }],
 		paths: {
 			"/rpc": {
@@ -101,7 +98,7 @@ export function toOpenApi(): object {
 						content: jsonBody({
 							oneOf: methodNames.map((name) => ({
 								type: "object",
-								description: methods[name].about,
+								description: about[name],
 								properties: {
 									jsonrpc: { const: "2.0" },
 									id: { type: ["string", "number"] },
@@ -231,12 +228,12 @@ const cell = (text: string) => text.replaceAll("|", "\\|");
 export function toGatewayDocument(): string {
 	const all = definitions();
 	const methodRows = methodNames.map(
-		(name) => `| [\`${name}\`](#${name.replaceAll(".", "")}) | ${methods[name].scope} | ${cell(methods[name].about)} |`,
+		(name) => `| [\`${name}\`](#${name.replaceAll(".", "")}) | ${methods[name].scope} | ${cell(about[name])} |`,
 	);
 	const sections = methodNames.flatMap((name) => [
 		`### ${name}`,
 		"",
-		methods[name].about,
+		about[name],
 		"",
 		"```",
 		`params  ${toNotation(all[paramsOf(name)], all)}`,
@@ -262,7 +259,7 @@ export function toGatewayDocument(): string {
 		"",
 		"<!-- Written by `npm run generate` from src/frontends/gateway/protocol.ts and src/api/values/event.ts. -->",
 		"",
-		`Version ${gatewayVersion}. [gateway.md](../gateway.md) shows how it is used and what protects it; [schema/gateway.json](../../schema/gateway.json) has the same as OpenAPI 3.1.`,
+		`Version ${publicVersion}. [gateway.md](../gateway.md) shows how it is used and what protects it; [schema/gateway.json](../../schema/gateway.json) has the same as OpenAPI 3.1.`,
 		"",
 		"## Methods",
 		"",

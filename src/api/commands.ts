@@ -1,16 +1,11 @@
 // The schemas of commands and of their values.
 import * as v from "valibot";
+import { flag, nullableText, objectOf, optional, type SchemaOf, text, texts } from "./object-schemas.ts";
 import type { Command, CommandType, CommandValues } from "./values/command.ts";
 import { userInputSchema } from "./values/content.ts";
 import { answerSchema, type InteractionFailure, settledBySchema } from "./values/interaction.ts";
 import { sessionModes } from "./values/session-mode.ts";
-import {
-	traceParentSchema,
-	turnKeySchema,
-	turnOptionsChangeSchema,
-	turnOptionsSchema,
-} from "./values/turn-options.ts";
-import { flag, nullableText, objectOf, optional, type SchemaOf, text, texts } from "./object-schemas.ts";
+import { traceParentSchema, turnKeySchema, turnOptionsChangeSchema, turnOptionsSchema } from "./values/turn-options.ts";
 
 type Failure<Kind extends InteractionFailure["kind"]> = Extract<InteractionFailure, { kind: Kind }>;
 const failureSchema: SchemaOf<InteractionFailure> = v.union([

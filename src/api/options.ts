@@ -1,8 +1,5 @@
 // The schemas of what sessions are created, opened and forked with. Files of an editor are not among it: they do not cross.
 import * as v from "valibot";
-import { userInputSchema } from "./values/content.ts";
-import { sessionHooksSchema } from "./values/session-hook.ts";
-import { turnOptionsSchema } from "./values/turn-options.ts";
 import type {
 	CreationOptions,
 	ForkCut,
@@ -32,6 +29,9 @@ import {
 	textsByName,
 } from "./object-schemas.ts";
 import { historyEntrySchema } from "./schemas.ts";
+import { userInputSchema } from "./values/content.ts";
+import { sessionHooksSchema } from "./values/session-hook.ts";
+import { turnOptionsSchema } from "./values/turn-options.ts";
 
 const anyServer = {
 	name: text,
@@ -76,8 +76,20 @@ export const mcpServersChangeSchema: SchemaOf<McpServersChange> = v.union([
 	v.object({ kind: v.literal("reload"), name: nullableText }),
 ]);
 
+const budget = optional(v.nullable(v.pipe(amount, v.minValue(0))));
+/** The limits that a client may set for a session or its turns; null or absent means no limit. */
+export const budgetEntries = {
+	sessionTokens: budget,
+	sessionSeconds: budget,
+	sessionToolCalls: budget,
+	turnTokens: budget,
+	turnSeconds: budget,
+	turnToolCalls: budget,
+};
+
 const toolScope = v.picklist(["none", "without-commands", "commands", "all"]);
-const opening = {
+/** What a session is opened with, each time again. */
+export const openingEntries = {
 	mcpServers: optional(v.array(mcpServerSchema)),
 	addedMcpServers: optional(v.array(mcpServerSchema)),
 	environment: optional(textsByName),
@@ -85,7 +97,7 @@ const opening = {
 	defaultTools: optional(toolScope),
 	archived: optional(flag),
 };
-export const openingOptionsSchema = objectOf<Omit<OpeningOptions, "editorFiles">>(opening);
+export const openingOptionsSchema = objectOf<Omit<OpeningOptions, "editorFiles">>(openingEntries);
 
 export const forkOptionsSchema = objectOf<ForkOptions>({
 	cut: optional(objectOf<ForkCut>({ messages: amount, replacement: optional(historyEntrySchema) })),
@@ -94,7 +106,7 @@ export const forkOptionsSchema = objectOf<ForkOptions>({
 });
 
 export const creationOptionsSchema = objectOf<Omit<CreationOptions, "editorFiles">>({
-	...opening,
+	...openingEntries,
 	workDir: optional(text),
 	placement: optional(objectOf<Placement>({ owner: text, needs: texts })),
 	agent: optional(text),

@@ -1,18 +1,5 @@
 // The schemas of events, of what a client attaches with, and of what a kernel elsewhere says of its sessions.
 import * as v from "valibot";
-import { contentPartSchema, toolCallSchema, userInputSchema } from "./values/content.ts";
-import type { HistoryEntry } from "./values/conversation.ts";
-import {
-	type AgentEvent,
-	type AgentPathEntry,
-	type Cursor,
-	type EventBody,
-	type EventOrigin,
-	readEventBody,
-} from "./values/event.ts";
-import { hookEvents } from "./values/hook-event.ts";
-import { sessionModes } from "./values/session-mode.ts";
-import { taskStatuses } from "./values/task-status.ts";
 import type { ClientHook, CommandHook } from "../core/hooks/hook.ts";
 import type { TaskView } from "../core/tools/operations.ts";
 import type {
@@ -43,6 +30,19 @@ import {
 	texts,
 	textsByName,
 } from "./object-schemas.ts";
+import { contentPartSchema, toolCallSchema, userInputSchema } from "./values/content.ts";
+import type { HistoryEntry } from "./values/conversation.ts";
+import {
+	type AgentEvent,
+	type AgentPathEntry,
+	type Cursor,
+	type EventBody,
+	type EventOrigin,
+	readEventBody,
+} from "./values/event.ts";
+import { hookEvents } from "./values/hook-event.ts";
+import { sessionModes } from "./values/session-mode.ts";
+import { taskStatuses } from "./values/task-status.ts";
 
 export const cursorSchema = objectOf<Cursor>({ epoch: text, seq: amount });
 
@@ -87,9 +87,15 @@ const commandHookSchema = objectOf<CommandHook>({
 
 const clientSchema = v.object({ name: text, version: nullableText });
 
+export const clientToolSchema = objectOf<ClientToolDeclaration>({
+	name: text,
+	description: text,
+	parameters: anyRecord,
+});
+
 export const attachOptionsSchema = objectOf<AttachOptions>({
 	client: v.nullable(clientSchema),
-	tools: v.array(objectOf<ClientToolDeclaration>({ name: text, description: text, parameters: anyRecord })),
+	tools: v.array(clientToolSchema),
 	capabilities: v.array(v.picklist(["questions", "plan-mode"])),
 	approves: optional(flag),
 	hooks: v.nullable(v.array(clientHookSchema)),

@@ -43,8 +43,10 @@ export async function runServer(
 		serveClient(executable, program, offer, options, { early, record }, stopping.signal, (toOwner) => {
 			faultOwner = toOwner;
 		});
-	if (options.mode === "rpc" || options.mode === "acp") {
-		const started = await startHost(executable, options, taken, stopping.signal);
+	if (options.mode === "rpc" || options.mode === "acp" || options.mode === "stdio") {
+		// The library answers what waits when it likes.
+		const expectsClients = options.mode === "stdio";
+		const started = await startHost(executable, options, taken, stopping.signal, { expectsClients });
 		if (started === null) return 0;
 		if ("exitCode" in started) return started.exitCode;
 		return await serveFrom({ ...started, session: null });
@@ -58,6 +60,7 @@ export async function runServer(
 /** What clients of many sessions are offered; null for nothing. */
 function toOffer({ mode, acpProtocol }: ServeOptions): HostOfferName | null {
 	if (mode === "wire") return null;
+	if (mode === "stdio") return "stdio";
 	return mode === "acp" ? `acp-${acpProtocol}` : "meerkat";
 }
 

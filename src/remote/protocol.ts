@@ -2,11 +2,6 @@
 // kernel API. What goes on without an end, events above all, is a stream: the front end requests a batch at a time, so
 // that a request for more says that the last batch was consumed, as with a feed in the same process.
 import * as v from "valibot";
-import { userInputSchema } from "../api/values/content.ts";
-import { turnStartOptionsSchema } from "../api/values/turn-options.ts";
-import { KernelError, type KernelErrorCode, kernelErrorCodes, toKernelError } from "../base/errors.ts";
-import { isRecord } from "../base/json.ts";
-import type { EnvelopeRules, ErrorObject, ParamsProblem } from "../ports/rpc/envelope.ts";
 import { commandSchema } from "../api/commands.ts";
 import {
 	creationOptionsSchema,
@@ -27,6 +22,11 @@ import {
 	snapshotSchema,
 	taskSchema,
 } from "../api/schemas.ts";
+import { userInputSchema } from "../api/values/content.ts";
+import { turnStartOptionsSchema } from "../api/values/turn-options.ts";
+import { KernelError, type KernelErrorCode, kernelErrorCodes, toKernelError } from "../base/errors.ts";
+import { isRecord } from "../base/json.ts";
+import type { EnvelopeRules, ErrorObject, ParamsProblem } from "../ports/rpc/envelope.ts";
 
 const text = v.string();
 const none = v.object({});

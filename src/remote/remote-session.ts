@@ -1,6 +1,9 @@
 // A session of a kernel in another process.
 import { randomUUID } from "node:crypto";
 import * as v from "valibot";
+import { commandValueSchemas } from "../api/commands.ts";
+import type { SchemaOf } from "../api/object-schemas.ts";
+import { eventSchema, historyEntrySchema } from "../api/schemas.ts";
 import type { Command, CommandType, CommandValues } from "../api/values/command.ts";
 import type { HistoryEntry } from "../api/values/conversation.ts";
 import type { AgentEvent, Cursor } from "../api/values/event.ts";
@@ -18,10 +21,7 @@ import type {
 	SessionSnapshot,
 } from "../kernel/api.ts";
 import { type Caller, read } from "./caller.ts";
-import { commandValueSchemas } from "../api/commands.ts";
-import type { SchemaOf } from "../api/object-schemas.ts";
 import type { Result } from "./protocol.ts";
-import { eventSchema, historyEntrySchema } from "../api/schemas.ts";
 
 const eventsSchema: SchemaOf<readonly AgentEvent[]> = v.array(eventSchema);
 const messagesSchema: SchemaOf<readonly HistoryEntry[]> = v.array(historyEntrySchema);

@@ -1,7 +1,7 @@
 // The judge of the campaign of many machines: it must notice what was lost, repeated or invented. The campaign itself needs processes.
 import { describe, expect, it } from "vitest";
 import type { AgentEvent, EventBody } from "../../src/api/values/event.ts";
-import { toGatewayEvent } from "../../src/frontends/shared/public-event.ts";
+import { toPublicEvent } from "../../src/frontends/shared/public-event.ts";
 import { differs, judgeEffects, judgeTurns } from "./cluster/judge.ts";
 import { makePlan, toPrompt } from "./cluster/plan.ts";
 import { Tally } from "./frame/campaign.ts";
@@ -26,7 +26,7 @@ const journal = bodies.map(
 const without = (type: EventBody["type"]) => journal.filter(({ body }) => body.type !== type);
 const twice = (type: EventBody["type"]) =>
 	journal.flatMap((event) => (event.body.type === type ? [event, event] : event));
-const delivered = (events: readonly AgentEvent[]) => events.map((event) => ({ ...toGatewayEvent(event) }));
+const delivered = (events: readonly AgentEvent[]) => events.map((event) => ({ ...toPublicEvent(event) }));
 
 describe("the judge of many machines", () => {
 	const turns = (events: readonly AgentEvent[], turnId = "t") => {

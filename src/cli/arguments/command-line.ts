@@ -86,9 +86,9 @@ export interface RealmOptions {
 export interface ServeOptions extends ProgramOptions, RealmOptions {
 	/**
 	 * "wire" restricts the dialects to those of one session, "rpc" to Meerkat RPC and "acp" to the Agent Client Protocol,
-	 * of many sessions each; null means that none was asked for.
+	 * of many sessions each, "stdio" to the public operations; null means that none was asked for.
 	 */
-	readonly mode: "wire" | "rpc" | "acp" | null;
+	readonly mode: "wire" | "rpc" | "acp" | "stdio" | null;
 	/** The version of the Agent Client Protocol; `auto` for the one that the client asks for. */
 	readonly acpProtocol: AcpProtocol;
 	/** The version of Meerkat's contract; null for that of the settings. */
@@ -161,11 +161,12 @@ function parseCommand(
 	if (call.kind === "worker") {
 		return { kind: "worker", options: toOptionsOfMany("worker", others), flags: call.flags };
 	}
-	return toHost(call.kind, `the command '${call.kind}'`, others, conventions);
+	const name = call.kind === "stdio" ? "serve --stdio" : call.kind;
+	return toHost(call.kind, `the command '${name}'`, others, conventions);
 }
 
 /** The ways to serve many sessions. */
-type HostMode = "rpc" | "acp";
+type HostMode = "rpc" | "acp" | "stdio";
 
 const aboutOne: readonly FlagKey[] = ["session", "continue", "print", "quiet", "wire", "ui"];
 /** Flags of each that are about one session, or about another way to be driven. */
@@ -173,6 +174,7 @@ export const notForMany: Readonly<Record<HostMode | "serve", readonly FlagKey[]>
 	rpc: [...aboutOne, "acp", "acp-protocol", "prompt"],
 	acp: [...aboutOne, "contract", "prompt", ...realmFlags],
 	serve: [...aboutOne, "acp", "acp-protocol", "contract", "prompt", ...realmFlags],
+	stdio: [...aboutOne, "acp", "acp-protocol", "contract", "prompt", ...realmFlags],
 };
 
 /** `what` names what asked for it. */

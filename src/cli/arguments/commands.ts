@@ -27,7 +27,7 @@ export type CommandCall =
 	| { readonly kind: "permissions"; readonly action: PermissionsAction }
 	| { readonly kind: "login" | "logout"; readonly json: boolean }
 	/** The program's flags, as typed after the name. */
-	| { readonly kind: "rpc" | "acp"; readonly words: readonly string[] }
+	| { readonly kind: "rpc" | "acp" | "stdio"; readonly words: readonly string[] }
 	| { readonly kind: "gateway"; readonly words: readonly string[]; readonly flags: GatewayFlags }
 	| { readonly kind: "worker"; readonly words: readonly string[]; readonly flags: WorkerFlags };
 
@@ -78,6 +78,9 @@ export const commandNames = [
 export type CommandName = (typeof commandNames)[number];
 
 const eventLines = { names: ["--json"], value: null, about: "One line of JSON for each thing that happens." } as const;
+
+/** Serves over stdin and stdout instead of HTTP. */
+const stdioFlag = "--stdio";
 
 export const commands: Readonly<Record<CommandName, Command>> = {
 	info: {
@@ -303,17 +306,23 @@ It takes the flags of the program that say nothing of one session; see the help 
 	serve: {
 		about: "Serve several clients over HTTP.",
 		purpose: `Serve the sessions of all directories over HTTP, to several clients at once: requests by POST, events as server-sent
-events. Clients need a token of gateway.json in the share directory. It takes the flags of the program that say nothing
-of one session as well; see the help of the program.`,
+events. Clients need a token from gateway.json in the share directory. With --stdio, serve the program that started this
+one instead, over stdin and stdout: this is what the client library uses. Also accepts the global flags that are not
+session-specific.`,
 		forms: [
+			{ words: "--stdio [flags]" },
 			{
 				words:
 					"[--port N] [--host ADDRESS] [--allow-remote] [--allow-host NAME]... [--tls-cert FILE --tls-key FILE] [--new-token] [--notify CMD] [--json] [flags]",
 			},
 		],
-		flags: gatewayFlags,
+		flags: [
+			{ names: ["--stdio"], value: null, about: "Serve over stdin and stdout instead of HTTP." },
+			...gatewayFlags,
+		],
 		parse(words) {
 			if (asksForHelp(words)) return null;
+			if (words.includes(stdioFlag)) return { kind: "stdio", words: words.filter((word) => word !== stdioFlag) };
 			const { gateway, others } = splitGatewayFlags(words, false);
 			return { kind: "gateway", words: others, flags: gateway };
 		},

@@ -3,8 +3,8 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { type DialectSubject, describeDialectContract } from "../../../test/contracts/dialect-contract.ts";
 import { overGateway } from "../../../test/support/gateway/gateway-session.ts";
 import { sampleEvents } from "../../../test/support/protocol/sample-events.ts";
-import { errorNumbers, toErrorObject } from "./errors.ts";
-import { readParams } from "./methods.ts";
+import { errorNumbers, toErrorObject } from "../shared/public-errors.ts";
+import { readParams } from "../shared/public-operations.ts";
 import { methods } from "./protocol.ts";
 
 /** The vocabulary is the kernel's own, whoever the event is of. */

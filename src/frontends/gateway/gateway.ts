@@ -3,21 +3,23 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
+import type { Scope } from "../../api/operations.ts";
 import type { Clock } from "../../base/clock.ts";
 import { toKernelError } from "../../base/errors.ts";
 import { parseJsonFile } from "../../base/json.ts";
 import type { Log } from "../../base/log.ts";
 import type { SessionsApi } from "../../kernel/api.ts";
+import { readParams, withSession } from "../shared/public-operations.ts";
 import { AccessControl, hostNames } from "./access/access.ts";
 import { TokenWatch } from "./access/token-watch.ts";
-import type { Scope, Tokens } from "./access/tokens.ts";
-import { readHistory } from "../shared/history.ts";
+import type { Tokens } from "./access/tokens.ts";
+import { readHistory } from "./history.ts";
 import { HttpServer, type TlsFiles } from "./http-server.ts";
-import { type CallMethod, createMethods, type ListWorkers, readParams, withSession } from "./methods.ts";
+import { type CallMethod, createMethods, type ListWorkers } from "./methods.ts";
 import { type Operations, sendHealth, sendText, toHealthPath } from "./operations.ts";
 import { type PageFiles, sendPageFile } from "./page.ts";
 import { PromptQueues } from "./prompt-queues.ts";
-import { answerBodySchema } from "./protocol.ts";
+import { answerBodySchema, attachOperation } from "./protocol.ts";
 import type { QueueStore } from "./queue-store.ts";
 import { Bodies, beginEvents, HttpRefusal, sendJson, sendRefusal, toStatus } from "./replies.ts";
 import { decoded, readPageRequest, readStreamOptions, toFacts } from "./requests.ts";
@@ -26,7 +28,7 @@ import type { Setup } from "./setup.ts";
 import { authorizationOf, offeredProtocols, readTarget } from "./sockets/handshake.ts";
 import type { Converse, Sockets } from "./sockets/sockets.ts";
 import { ResponseSink } from "./streams/event-sink.ts";
-import { carryEvents } from "./streams/event-stream.ts";
+import { carryEvents, type StreamOptions } from "./streams/event-stream.ts";
 import { WriteRounds } from "./streams/write-rounds.ts";
 
 /** Connections, and streams of events among them. */
@@ -253,7 +255,9 @@ class Visits {
 		const [, interactionId] = /^\/interactions\/([^/]+)$/.exec(path) ?? [];
 		if (path === "/rpc") return await this.#only("POST", request, () => this.#answerCall(visit));
 		if (path === "/metrics") return await this.#only("GET", request, () => this.#answerMetrics(visit));
-		if (path === "/events") return await this.#only("GET", request, () => this.#stream(visit));
+		if (path === "/events" && request.method === "POST") return await this.#streamBody(visit);
+		if (path === "/events")
+			return await this.#only("GET", request, () => this.#stream(visit, this.#streamOptions(visit)));
 		if (sessionId !== undefined) {
 			return await this.#only("GET", request, () => this.#answerHistory(visit, decoded(sessionId)));
 		}
@@ -290,13 +294,7 @@ class Visits {
 	#answerInteraction({ request, response, scope }: Visit, interactionId: string): Promise<void> {
 		if (scope !== "control") throw new HttpRefusal(403, "This token may only observe.");
 		return this.#bodies.use(request, async (bytes) => {
-			let body: unknown;
-			try {
-				body = parseJsonFile(bytes);
-			} catch {
-				throw new HttpRefusal(400, "The body is no JSON.");
-			}
-			const answer = readParams(answerBodySchema, body, "An answer");
+			const answer = readParams(answerBodySchema, parseBody(bytes), "An answer");
 			sendJson(
 				response,
 				200,
@@ -305,9 +303,20 @@ class Visits {
 		});
 	}
 
-	async #stream({ request, response, scope, token, query }: Visit): Promise<void> {
+	#streamOptions({ request, scope, query }: Visit): StreamOptions {
 		const { "last-event-id": last } = request.headers;
-		const options = readStreamOptions(query, typeof last === "string" ? last : null, scope);
+		return readStreamOptions(query, typeof last === "string" ? last : null, scope);
+	}
+
+	/** `POST /events`: one session, attached to with what `session.attach` takes. */
+	async #streamBody(visit: Visit): Promise<void> {
+		const params = await this.#bodies.use(visit.request, async (bytes) =>
+			readParams(attachOperation.params, parseBody(bytes), "session.attach"),
+		);
+		await this.#stream(visit, { attachments: [params], scope: visit.scope });
+	}
+
+	async #stream({ request, response, scope, token }: Visit, options: StreamOptions): Promise<void> {
 		if (this.#streams.size >= streamLimit) {
 			throw new HttpRefusal(503, `There are ${streamLimit} streams; close one, or carry several sessions in one.`);
 		}
@@ -349,5 +358,13 @@ class Visits {
 	#noteInternal(thrown: unknown): void {
 		if (toKernelError(thrown).code === "internal")
 			this.#options.log.error("A request to the gateway failed.", { error: thrown });
+	}
+}
+
+function parseBody(bytes: Buffer): unknown {
+	try {
+		return parseJsonFile(bytes);
+	} catch {
+		throw new HttpRefusal(400, "The body is not JSON.");
 	}
 }

@@ -9,7 +9,7 @@ import { createDeferred } from "../../base/deferred.ts";
 import { HttpServer } from "./http-server.ts";
 
 const patience = 500;
-const fixture = (name: string) => readFileSync(new URL(`../../test/fixtures/tls/${name}`, import.meta.url), "utf8");
+const fixture = (name: string) => readFileSync(new URL(`../../../test/fixtures/tls/${name}`, import.meta.url), "utf8");
 const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: here\r\n\r\n`;
 const post = "POST /read HTTP/1.1\r\nHost: here\r\nContent-Length: 10\r\n\r\n";
 /** What a client sends that begins to speak TLS: the head of a record, and the rest never comes. */

@@ -2,11 +2,12 @@
 // finishes is followed by the next one; after a turn that failed or was stopped they wait until a person sends one.
 
 import type { Cursor } from "../../api/values/event.ts";
+import type { PromptFile } from "../../api/values/prompt-file.ts";
 import type { Clock } from "../../base/clock.ts";
 import { KernelError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import type { Attachment, SessionHandle, SessionsApi } from "../../kernel/api.ts";
-import { type PromptFile, withFiles } from "../shared/prompt-files.ts";
+import { withFiles } from "../shared/prompt-files.ts";
 import type { QueuedPrompt, QueueStore } from "./queue-store.ts";
 
 /** Prompts that wait for one session, and characters of all of them with their files. */

@@ -1,10 +1,10 @@
 // The prompts that wait, on disk: one file for each session that has any, so that a restart loses none.
 import path from "node:path";
 import * as v from "valibot";
+import { promptFileSchema } from "../../api/values/prompt-file.ts";
 import { parseJsonFile } from "../../base/json.ts";
 import type { Log } from "../../base/log.ts";
 import type { Files } from "../../ports/files/port.ts";
-import { promptFileSchema } from "../shared/prompt-files.ts";
 
 export const queuedPromptSchema = v.strictObject({
 	id: v.string(),

@@ -5,9 +5,9 @@ const read = (query: string, last: string | null = null) => readStreamOptions(qu
 
 describe("readStreamOptions", () => {
 	it("reads sessions with and without cursors", () => {
-		expect(read("sessions=a@e1:7,b%2C%40c,d@e2:0").subscriptions).toEqual([
+		expect(read("sessions=a@e1:7,b%2C%40c,d@e2:0").attachments).toMatchObject([
 			{ sessionId: "a", after: { epoch: "e1", seq: 7 } },
-			{ sessionId: "b,@c", after: null },
+			{ sessionId: "b,@c" },
 			{ sessionId: "d", after: { epoch: "e2", seq: 0 } },
 		]);
 	});
@@ -15,24 +15,22 @@ describe("readStreamOptions", () => {
 	it("reads a cursor whose signs are encoded, as makers of queries do", () => {
 		const made = new URLSearchParams({ sessions: "a@e1:7" }).toString();
 		expect(made).toContain("%40");
-		expect(read(made).subscriptions).toEqual([{ sessionId: "a", after: { epoch: "e1", seq: 7 } }]);
+		expect(read(made).attachments).toMatchObject([{ sessionId: "a", after: { epoch: "e1", seq: 7 } }]);
 	});
 
 	it("takes the cursor of the last event that a client had", () => {
-		expect(read("sessions=a@e:1,b", "a@e:9").subscriptions).toEqual([
+		expect(read("sessions=a@e:1,b", "a@e:9").attachments).toMatchObject([
 			{ sessionId: "a", after: { epoch: "e", seq: 9 } },
-			{ sessionId: "b", after: null },
+			{ sessionId: "b" },
 		]);
 	});
 
 	it("answers requests unless the token or the client says otherwise", () => {
-		expect(read("sessions=a")).toMatchObject({ answers: true, grade: "delta", clientName: null });
-		expect(read("sessions=a&role=observe&grade=block&client=My%20phone")).toMatchObject({
-			answers: false,
-			grade: "block",
-			clientName: "My phone",
-		});
-		expect(readStreamOptions("sessions=a", null, "observe").answers).toBe(false);
+		expect(read("sessions=a").attachments).toEqual([{ sessionId: "a", answers: true, grade: "delta" }]);
+		expect(read("sessions=a&role=observe&grade=block&client=My%20phone").attachments).toEqual([
+			{ sessionId: "a", answers: false, grade: "block", client: { name: "My phone", version: null } },
+		]);
+		expect(readStreamOptions("sessions=a", null, "observe").attachments[0]?.answers).toBe(false);
 		expect(() => readStreamOptions("sessions=a&role=control", null, "observe")).toThrow("may only observe");
 	});
 

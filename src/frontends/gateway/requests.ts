@@ -1,9 +1,8 @@
 // What the parts of a request's address mean, as data: sessions with cursors, and pages of a history.
 import type { IncomingMessage } from "node:http";
+import { type Grade, grades, type OperationParams, type Scope } from "../../api/operations.ts";
 import { KernelError } from "../../base/errors.ts";
 import type { RequestFacts } from "./access/access.ts";
-import type { Scope } from "./access/tokens.ts";
-import { type Grade, grades, type Subscription } from "./protocol.ts";
 import type { StreamOptions } from "./streams/event-stream.ts";
 
 /** Sessions of one stream. */
@@ -42,12 +41,12 @@ export function readStreamOptions(query: string, lastEventId: string | null, sco
 	if (role === "control" && scope !== "control") refuse("This token may only observe.");
 	const client = decoded(values.get("client") ?? "");
 	if (client.length > 100) refuse("The name of a client has at most 100 characters.");
-	return {
-		subscriptions,
+	const common = {
 		grade: readGrade(values.get("grade")),
 		answers: role === "control",
-		clientName: client === "" ? null : client,
+		...(client === "" ? {} : { client: { name: client, version: null } }),
 	};
+	return { attachments: subscriptions.map((each) => ({ ...each, ...common })), scope };
 }
 
 function readGrade(value: string | undefined): Grade {
@@ -55,13 +54,16 @@ function readGrade(value: string | undefined): Grade {
 	return grades.find((each) => each === value) ?? refuse(`The parameter 'grade' is ${grades.join(" or ")}.`);
 }
 
+/** A session and the cursor that its events follow. */
+type Subscription = Pick<OperationParams<"session.attach">, "sessionId" | "after">;
+
 function readSubscription(text: string): Subscription {
 	const at = text.lastIndexOf("@");
 	if (at === -1) {
 		// Makers of queries encode the `@` as well.
 		const whole = decoded(text);
 		const [, sessionId, epoch, seq] = /^(.+)@([^:@]{1,200}):(\d{1,15})$/s.exec(whole) ?? [];
-		if (sessionId === undefined || epoch === undefined) return { sessionId: whole, after: null };
+		if (sessionId === undefined || epoch === undefined) return { sessionId: whole };
 		return { sessionId, after: { epoch, seq: Number(seq) } };
 	}
 	const [, epoch, seq] = /^([^:@]{1,200}):(\d{1,15})$/.exec(decoded(text.slice(at + 1))) ?? [];

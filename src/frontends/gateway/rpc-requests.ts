@@ -2,12 +2,12 @@
 // request at all.
 import { createHash } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Scope } from "../../api/operations.ts";
 import type { Clock } from "../../base/clock.ts";
 import { KernelError, toKernelError } from "../../base/errors.ts";
 import { isRecord, parseJsonFile } from "../../base/json.ts";
 import { beginning } from "../../base/well-formed.ts";
-import type { Scope } from "./access/tokens.ts";
-import { envelopeErrors, toErrorObject } from "./errors.ts";
+import { envelopeErrors, toErrorObject } from "../shared/public-errors.ts";
 import type { CallMethod } from "./methods.ts";
 import { isMethodName, type MethodName, methods } from "./protocol.ts";
 import { RepeatedRequests } from "./repeated-requests.ts";

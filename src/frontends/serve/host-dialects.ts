@@ -18,6 +18,7 @@ const acpDraft = () => import("../acp/v2/dialect.ts");
 
 /** What can be offered, the dialects of each in the order in which they may claim the first message. */
 export const hostOffers = {
+	stdio: async () => [(await import("../stdio/dialect.ts")).stdioDialect],
 	meerkat: async ({ contract, realm }) => [
 		(await import("../meerkat/dialect.ts")).createMeerkatDialect(contract, realm),
 	],

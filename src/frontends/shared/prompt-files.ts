@@ -1,6 +1,5 @@
 // Files that come with a prompt: images, sound and video as the model is shown them, and texts. They are a part of the
 // request, bounded, and nothing of them is stored apart from the session.
-import * as v from "valibot";
 import {
 	type ContentPart,
 	type MediaKind,
@@ -9,6 +8,7 @@ import {
 	toParts,
 	type UserInput,
 } from "../../api/values/content.ts";
+import type { PromptFile } from "../../api/values/prompt-file.ts";
 import { KernelError } from "../../base/errors.ts";
 import { attributeValue } from "../../base/quoting.ts";
 import { beginning } from "../../base/well-formed.ts";
@@ -18,14 +18,6 @@ export const fileLimit = 20;
 export const filesSize = 20 * 1024 * 1024;
 /** Bytes of a text, all of which the model is shown. */
 export const textFileSize = 1024 * 1024;
-
-/** A file with its content as base64. */
-export const promptFileSchema = v.strictObject({
-	name: v.pipe(v.string(), v.minLength(1), v.maxLength(255)),
-	type: v.pipe(v.string(), v.maxLength(255)),
-	data: v.string(),
-});
-export type PromptFile = v.InferOutput<typeof promptFileSchema>;
 
 /** What models take, by the media type, and how such a file begins, in hexadecimal digits; null where that says nothing. */
 const mediaKinds: ReadonlyMap<string, { readonly kind: MediaKind; readonly magic: RegExp | null }> = new Map([

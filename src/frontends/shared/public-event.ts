@@ -2,8 +2,8 @@
 import type { AgentEvent, EventBody } from "../../api/values/event.ts";
 
 /** An event as clients of the gateway receive it: its origin, and the members of its body. */
-export type GatewayEvent = Omit<AgentEvent, "body" | "isFromLog"> & EventBody;
+export type PublicEvent = Omit<AgentEvent, "body" | "isFromLog"> & EventBody;
 
-export function toGatewayEvent({ body, isFromLog: _, ...origin }: AgentEvent): GatewayEvent {
+export function toPublicEvent({ body, isFromLog: _, ...origin }: AgentEvent): PublicEvent {
 	return { ...origin, ...body };
 }

@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import { isDeepStrictEqual } from "node:util";
 import type { AgentEvent } from "../../../src/api/values/event.ts";
 import { isRecord } from "../../../src/base/json.ts";
-import { toGatewayEvent } from "../../../src/frontends/shared/public-event.ts";
+import { toPublicEvent } from "../../../src/frontends/shared/public-event.ts";
 import { checkStore } from "../../../src/ports/store/postgres/store-check.ts";
 import { fromEventRecord } from "../../../src/ports/store/record.ts";
 import type { Tally } from "../frame/campaign.ts";
@@ -149,7 +149,7 @@ async function judgeHistories(stage: Stage, { id }: SessionLoad, journal: readon
 
 export function differs(own: readonly Fields[], journal: readonly AgentEvent[]): string | null {
 	for (const [index, event] of journal.entries()) {
-		const stored = JSON.parse(JSON.stringify(toGatewayEvent(event)));
+		const stored = JSON.parse(JSON.stringify(toPublicEvent(event)));
 		const delivered = own[index];
 		if (delivered === undefined) return `event ${String(event.seq)} of ${journal.at(-1)?.seq} is missing`;
 		if (!isDeepStrictEqual(delivered, stored))

@@ -1,9 +1,10 @@
 // A gateway over sessions in memory, with a valid token of each scope.
+
+import type { Scope } from "../../../src/api/operations.ts";
 import { systemClock } from "../../../src/base/clock.ts";
 import { randomIdentifiers } from "../../../src/base/ids.ts";
 import { silentLog } from "../../../src/base/log.ts";
 import { tokenCheckSpan } from "../../../src/frontends/gateway/access/token-watch.ts";
-import type { Scope } from "../../../src/frontends/gateway/access/tokens.ts";
 import { startGateway } from "../../../src/frontends/gateway/gateway.ts";
 import type { Operations } from "../../../src/frontends/gateway/operations.ts";
 import { createQueueStore } from "../../../src/frontends/gateway/queue-store.ts";

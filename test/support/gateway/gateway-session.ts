@@ -8,9 +8,9 @@ import { KernelError, kernelErrorCodes } from "../../../src/base/errors.ts";
 import { isRecord } from "../../../src/base/json.ts";
 import { silentLog } from "../../../src/base/log.ts";
 import { startGateway } from "../../../src/frontends/gateway/gateway.ts";
-import type { GatewayEvent } from "../../../src/frontends/shared/public-event.ts";
 import { createQueueStore } from "../../../src/frontends/gateway/queue-store.ts";
 import { heartbeat, mergeSpan } from "../../../src/frontends/gateway/streams/event-stream.ts";
+import type { PublicEvent } from "../../../src/frontends/shared/public-event.ts";
 import type { Attachment, AttachOptions, SessionApi, SessionSnapshot, SessionsApi } from "../../../src/kernel/api.ts";
 import { offerSession } from "../host/remote-sessions.ts";
 import { createMemoryFiles } from "../store/memory-files.ts";
@@ -136,7 +136,7 @@ export async function serveFor(
 			do {
 				const place: string = before === null ? "" : `&before=${before}`;
 				const { body } = await client.send({ path: `/sessions/${sessionId}/history?limit=1000${place}` });
-				const page = body as { events: GatewayEvent[]; before: number | null };
+				const page = body as { events: PublicEvent[]; before: number | null };
 				pages.unshift(page.events.filter(({ seq = 0 }) => seq > last).map(toEvent));
 				before = page.before;
 			} while (before !== null);
@@ -211,8 +211,8 @@ function toSnapshot(given: unknown): SessionSnapshot {
 		SessionSnapshot,
 		"openInteractions" | "unfinished"
 	> & {
-		openInteractions: GatewayEvent[];
-		unfinished: GatewayEvent[];
+		openInteractions: PublicEvent[];
+		unfinished: PublicEvent[];
 	};
 	return {
 		...others,
@@ -223,7 +223,7 @@ function toSnapshot(given: unknown): SessionSnapshot {
 	};
 }
 
-function toEvent({ sessionId, turnId, agentPath, at, seq, epoch, ...body }: GatewayEvent): AgentEvent {
+function toEvent({ sessionId, turnId, agentPath, at, seq, epoch, ...body }: PublicEvent): AgentEvent {
 	const place = seq === undefined ? {} : { seq };
 	const history = epoch === undefined ? {} : { epoch };
 	return { sessionId, turnId, agentPath, at, ...place, ...history, body: body as AgentEvent["body"] };
@@ -247,7 +247,7 @@ async function* eventsOf(stream: Stream): AsyncGenerator<readonly AgentEvent[]> 
 }
 
 function eventOf({ name, data }: StreamMessage): AgentEvent | null {
-	if (name === "e" || name === "v") return toEvent(data as unknown as GatewayEvent);
+	if (name === "e" || name === "v") return toEvent(data as unknown as PublicEvent);
 	if (name !== "reset") return null;
 	return { sessionId: String(data["sessionId"]), turnId: null, agentPath: [], at: 0, body: { type: "session.reset" } };
 }

@@ -1,7 +1,9 @@
 // Who may use the gateway: the checks of a request before anything of it is acted on, in their order. A browser sends
 // requests for any web page that a person visits, so that loopback alone protects nothing.
+
+import type { Scope } from "../../../api/operations.ts";
 import { forgetOldest } from "../../../base/collections.ts";
-import type { Scope, Tokens } from "./tokens.ts";
+import type { Tokens } from "./tokens.ts";
 
 /** What is looked at of a request. */
 export interface RequestFacts {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createFakeClock } from "../../../../test/support/host/campaign-clock.ts";
+import type { Scope } from "../../../api/operations.ts";
 import { TokenWatch, tokenCheckSpan } from "./token-watch.ts";
-import type { Scope } from "./tokens.ts";
 
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
 

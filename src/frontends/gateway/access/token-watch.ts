@@ -1,6 +1,8 @@
 // Ends what was opened with a token that is not valid any more: streams and sockets, of which many may have the same token.
+
+import type { Scope } from "../../../api/operations.ts";
 import type { Clock } from "../../../base/clock.ts";
-import type { Scope, Tokens } from "./tokens.ts";
+import type { Tokens } from "./tokens.ts";
 
 /** Milliseconds between two looks at the tokens of what is open. */
 export const tokenCheckSpan = 5_000;

@@ -3,15 +3,12 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { dirname } from "node:path";
 import * as v from "valibot";
+import { type Scope, scopes } from "../../../api/operations.ts";
 import { KernelError } from "../../../base/errors.ts";
 import type { Identifiers } from "../../../base/ids.ts";
 import { parseJsonFile } from "../../../base/json.ts";
 import { createSharedRun } from "../../../base/shared-run.ts";
 import type { Files } from "../../../ports/files/port.ts";
-
-/** What a token allows: everything, or to look. It is stored with the token; a client cannot claim it. */
-export const scopes = ["control", "observe"] as const;
-export type Scope = (typeof scopes)[number];
 
 /** The file in the share directory. */
 export const tokenFile = "gateway.json";

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { turnEvent } from "../../../../test/support/gateway/turn-event.ts";
 import { createFakeClock } from "../../../../test/support/host/campaign-clock.ts";
 import type { AgentEvent, EventBodyOf } from "../../../api/values/event.ts";
-import { toGatewayEvent } from "../../shared/public-event.ts";
+import { toPublicEvent } from "../../shared/public-event.ts";
 import { EventWriter, mergeSpan } from "./event-stream.ts";
 
 function createSubject() {
@@ -63,6 +63,6 @@ describe("EventWriter", () => {
 		const event = { ...turnEvent(body), ...more };
 		writer.add(event);
 		writer.flush();
-		expect(written).toEqual([`event: v\ndata: ${JSON.stringify(toGatewayEvent(event))}\n\n`]);
+		expect(written).toEqual([`event: v\ndata: ${JSON.stringify(toPublicEvent(event))}\n\n`]);
 	});
 });

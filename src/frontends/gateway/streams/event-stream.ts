@@ -1,14 +1,15 @@
 // One `GET /events`: the events of some sessions as server-sent events. A stream never makes a session wait: beyond what
 // the kernel queues for it, it loses volatile events, and reads the durable ones back from the journal.
 
-import { type AgentEvent, type EventBodyOf, type EventType, eventDeclarations } from "../../../api/values/event.ts";
+import type { OperationParams, Scope } from "../../../api/operations.ts";
+import type { AgentEvent, EventBodyOf } from "../../../api/values/event.ts";
 import type { Clock } from "../../../base/clock.ts";
 import type { Log } from "../../../base/log.ts";
-import type { Attachment, SessionHandle, SessionsApi } from "../../../kernel/api.ts";
-import { toErrorObject } from "../errors.ts";
-import { toGatewayEvent } from "../../shared/public-event.ts";
+import type { SessionsApi } from "../../../kernel/api.ts";
+import { toErrorObject } from "../../shared/public-errors.ts";
+import { toPublicEvent } from "../../shared/public-event.ts";
+import { attachPublic, isMilestone, type PublicAttachment } from "../../shared/public-operations.ts";
 import type { PromptQueues } from "../prompt-queues.ts";
-import { type Grade, type Subscription, toShownSnapshot } from "../protocol.ts";
 import { mergeEvents } from "./delta-merging.ts";
 import type { EventSink } from "./event-sink.ts";
 
@@ -20,12 +21,9 @@ export const mergeSpan = 25;
 const mergeLimit = 256;
 
 export interface StreamOptions {
-	readonly subscriptions: readonly Subscription[];
-	readonly grade: Grade;
-	/** Whether it answers requests: as long as it is open they wait for it. */
-	readonly answers: boolean;
-	/** What other clients are shown it as; null for no name. */
-	readonly clientName: string | null;
+	/** What it attaches to each of its sessions with. */
+	readonly attachments: readonly OperationParams<"session.attach">[];
+	readonly scope: Scope;
 }
 
 export interface StreamParts {
@@ -34,14 +32,6 @@ export interface StreamParts {
 	readonly log: Log;
 	readonly queues: Pick<PromptQueues, "watch">;
 }
-
-/** What a stream of this grade leaves out: the completed text follows. */
-const outputTypes: ReadonlySet<EventType> = new Set([
-	"content.delta",
-	"tool-call.started",
-	"tool-call.delta",
-	"tool.progress",
-]);
 
 /** Carries the sessions until the client is gone, or until none of them is left. */
 export async function carryEvents(options: StreamOptions, parts: StreamParts, sink: EventSink): Promise<void> {
@@ -53,43 +43,32 @@ export async function carryEvents(options: StreamOptions, parts: StreamParts, si
 	};
 	withdraw = parts.clock.after(heartbeat, beat, true);
 	try {
-		await Promise.all(options.subscriptions.map((subscription) => carrySession(subscription, options, parts, sink)));
+		await Promise.all(options.attachments.map((params) => carrySession(params, options.scope, parts, sink)));
 	} finally {
 		withdraw();
 	}
 }
 
 async function carrySession(
-	{ sessionId, after }: Subscription,
-	{ grade, answers, clientName }: StreamOptions,
+	params: OperationParams<"session.attach">,
+	scope: Scope,
 	{ sessions, clock, log, queues }: StreamParts,
 	sink: EventSink,
 ): Promise<void> {
+	const { sessionId } = params;
 	const say = (name: string, data: object) => sink.write(toMessage(name, { sessionId, ...data }));
-	let handle: SessionHandle | null = null;
-	let attachment: Attachment | null = null;
+	let attachment: PublicAttachment | null = null;
 	let unwatch = () => {};
 	const detach = () => attachment?.close();
 	try {
-		handle = await sessions.acquire(sessionId, { archived: true });
-		attachment = await handle.session.attach({
-			client: clientName === null ? null : { name: clientName, version: null },
-			tools: [],
-			capabilities: answers ? ["questions", "plan-mode"] : [],
-			approves: answers,
-			// It has none of its own, and shows what those of the settings decide.
-			hooks: [],
-			flow: "droppable",
-			wantsProgress: grade === "delta",
-			...(after === null ? {} : { after }),
-		});
+		attachment = await attachPublic(sessions, params, scope);
 		if (sink.gone.aborted) return;
 		sink.gone.addEventListener("abort", detach);
-		say("state", { clientId: attachment.id, snapshot: toShownSnapshot(attachment.snapshot) });
+		say("state", attachment.state);
 		unwatch = queues.watch(sessionId, (queue) => say("queue", queue));
 		const writer = new EventWriter(sink, clock);
 		for await (const batch of attachment.events) {
-			for (const event of batch) if (grade === "delta" || !outputTypes.has(event.body.type)) writer.add(event);
+			for (const event of batch) if (attachment.wants(event.body.type)) writer.add(event);
 			writer.settle();
 			if (sink.isFull()) await sink.drained();
 		}
@@ -102,7 +81,6 @@ async function carrySession(
 		sink.gone.removeEventListener("abort", detach);
 		unwatch();
 		attachment?.close();
-		handle?.release();
 	}
 }
 
@@ -120,7 +98,7 @@ export class EventWriter {
 	}
 
 	add(event: AgentEvent): void {
-		if (eventDeclarations[event.body.type].class === "durable" || event.body.type === "session.reset") {
+		if (isMilestone(event)) {
 			this.flush();
 			this.#sink.write(toEventMessage(event));
 			return;
@@ -170,7 +148,7 @@ function toEventMessage(event: AgentEvent): string {
 		return toMessage("reset", { sessionId: event.sessionId, epoch: event.epoch ?? null });
 	}
 	const { seq, epoch } = event;
-	const data = toGatewayEvent(event);
+	const data = toPublicEvent(event);
 	if (seq === undefined || epoch === undefined) return toMessage("v", data);
 	return `id: ${encodeURIComponent(event.sessionId)}@${epoch}:${seq}\n${toMessage("e", data)}`;
 }

@@ -4,8 +4,8 @@ import type { AgentEvent, Cursor } from "../../api/values/event.ts";
 import { eachOf } from "../../base/collections.ts";
 import { textSize } from "../../base/json.ts";
 import type { SessionApi } from "../../kernel/api.ts";
-import { type GatewayEvent, toGatewayEvent } from "./public-event.ts";
-import type { PageRequest } from "../gateway/requests.ts";
+import { type PublicEvent, toPublicEvent } from "../shared/public-event.ts";
+import type { PageRequest } from "./requests.ts";
 
 /** Characters of a page; a single event may be larger. */
 const pageSize = 8 * 1024 * 1024;
@@ -15,7 +15,7 @@ export interface HistoryPage {
 	/** The last stored event at this moment. */
 	readonly cursor: Cursor;
 	/** In their order. */
-	readonly events: readonly GatewayEvent[];
+	readonly events: readonly PublicEvent[];
 	/** The `before` of the page that comes before; null at the beginning. */
 	readonly before: number | null;
 }
@@ -37,5 +37,5 @@ export async function readHistory(session: SessionApi, { before, limit }: PageRe
 		}
 	}
 	const first = page[0]?.seq ?? 1;
-	return { sessionId: session.id, cursor, events: page.map(toGatewayEvent), before: first > 1 ? first : null };
+	return { sessionId: session.id, cursor, events: page.map(toPublicEvent), before: first > 1 ? first : null };
 }

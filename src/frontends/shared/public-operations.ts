@@ -1,0 +1,327 @@
+// Performs the public operations of api/operations.ts over the sessions of a kernel, for every transport that offers them.
+// A session is held for the time of a request alone: one that runs is not unloaded, and an attachment holds its own.
+import * as v from "valibot";
+import {
+	type Grade,
+	type OperationName,
+	type OperationParams,
+	type OperationResult,
+	operations,
+	publicVersion,
+	type Scope,
+} from "../../api/operations.ts";
+import { type AgentEvent, type EventType, eventDeclarations } from "../../api/values/event.ts";
+import type { SessionMode } from "../../api/values/session-mode.ts";
+import { eachOf } from "../../base/collections.ts";
+import { KernelError } from "../../base/errors.ts";
+import { isRecord, textSize } from "../../base/json.ts";
+import type {
+	Attachment,
+	CreationOptions,
+	OpeningOptions,
+	SessionHandle,
+	SessionSnapshot,
+	SessionsApi,
+	StartingMode,
+} from "../../kernel/api.ts";
+import { withFiles } from "./prompt-files.ts";
+import { type PublicEvent, toPublicEvent } from "./public-event.ts";
+
+/** Operations whose answer is one value; streams are attached to instead. */
+export type CallableName = Exclude<OperationName, "session.attach">;
+
+/** Where a request came from, besides its params. */
+export interface CallOrigin {
+	readonly scope: Scope;
+	/** Names the turn that the request starts, where the transport has a key for repeated requests; null for none. */
+	readonly turnKey: string | null;
+	/** The place in a trace for the turn that it starts; null for none. */
+	readonly trace: string | null;
+}
+
+export type OperationHandlers = {
+	readonly [N in CallableName]: (params: OperationParams<N>, origin: CallOrigin) => Promise<OperationResult<N>>;
+};
+
+/** A client's attachment, with its events in their public form. */
+export interface PublicAttachment {
+	readonly state: OperationResult<"session.attach">;
+	readonly events: AsyncIterable<readonly AgentEvent[]>;
+	/** Whether the client asked for an event of this type. */
+	wants(type: EventType): boolean;
+	/** Detaches and lets the session go. Idempotent. */
+	close(): void;
+}
+
+export interface OperationParts {
+	readonly sessions: SessionsApi;
+	readonly server: { readonly name: string; readonly version: string };
+}
+
+/** Events of one page of a history by default, and their characters after which it ends; a single event may be larger. */
+const pageLength = 200;
+const pageSize = 8 * 1024 * 1024;
+/** Seconds that a client's hook may take by default. */
+const hookTime = 30;
+
+/** An archived session can be looked at. */
+const toLookAt: OpeningOptions = { archived: true };
+
+/** Acquires a session for the time of `work`. */
+export async function withSession<R>(
+	sessions: SessionsApi,
+	id: string,
+	options: OpeningOptions,
+	work: (handle: SessionHandle) => Promise<R>,
+): Promise<R> {
+	const handle = await sessions.acquire(id, options);
+	try {
+		return await work(handle);
+	} finally {
+		handle.release();
+	}
+}
+
+export function createOperationHandlers({ sessions, server }: OperationParts): OperationHandlers {
+	const look = <R>(id: string, work: (handle: SessionHandle) => Promise<R>) =>
+		withSession(sessions, id, toLookAt, work);
+	const use = <R>(id: string, work: (handle: SessionHandle) => Promise<R>) => withSession(sessions, id, {}, work);
+	return {
+		"server.info": async (_, { scope }) => ({ ...server, protocol: publicVersion, scope }),
+		"models.list": () => sessions.models(),
+		"skills.list": async () => [...(await sessions.skills())],
+		"sessions.list": (query) => sessions.list(query),
+		"sessions.loaded": async () => [...(await sessions.loaded())],
+		"sessions.create": (params) => createSession(sessions, toCreationOptions(params)),
+		"sessions.fork": async ({ sessionId, messages }) => {
+			const id = await sessions.fork(sessionId, messages === undefined ? {} : { cut: { messages } });
+			return await look(id, async ({ session }) => ({ sessionId: session.id, workDir: session.workDir }));
+		},
+		"sessions.rename": ({ sessionId, title }) =>
+			look(sessionId, ({ session }) => session.send({ type: "title.set", title })),
+		"sessions.archive": ({ sessionId }) => nothing(sessions.archive(sessionId)),
+		"sessions.delete": ({ sessionId }) => nothing(sessions.delete(sessionId)),
+		"session.snapshot": ({ sessionId }) =>
+			look(sessionId, async ({ session }) => toShownSnapshot(await session.snapshot())),
+		"session.description": ({ sessionId }) => look(sessionId, ({ session }) => session.description()),
+		"session.history": ({ sessionId, after, limit = pageLength }) =>
+			look(sessionId, async ({ session }) => {
+				const start = after ?? { ...(await session.snapshot()).cursor, seq: 0 };
+				const events: PublicEvent[] = [];
+				let cursor = start;
+				let size = 0;
+				for await (const event of eachOf(session.events(start))) {
+					if (events.length >= limit || size >= pageSize) return { events, cursor, isEnd: false };
+					events.push(toPublicEvent(event));
+					size += textSize(event.body);
+					cursor = { epoch: event.epoch ?? cursor.epoch, seq: event.seq ?? cursor.seq };
+				}
+				return { events, cursor, isEnd: true };
+			}),
+		"session.background-tasks": ({ sessionId }) =>
+			look(sessionId, async ({ session }) => [...(await session.backgroundTasks())]),
+		"session.change-mcp-servers": ({ sessionId, change }) =>
+			use(sessionId, ({ session }) => nothing(session.changeMcpServers(change))),
+		"background-task.stop": ({ sessionId, id }) =>
+			look(sessionId, ({ session }) => session.send({ type: "task.stop", id })),
+		"files.find": ({ sessionId, query }) =>
+			look(sessionId, async ({ session }) => {
+				const { paths, isPartial } = await session.send({ type: "files.find", query });
+				return { paths: [...paths], isPartial };
+			}),
+		"turn.start": async ({ sessionId, input, files, options = {}, key: named }, { turnKey, trace }) => {
+			const whole = withFiles(input, files);
+			const key = named ?? turnKey;
+			const extra = { ...(key === null ? {} : { key }), ...(trace === null ? {} : { trace }) };
+			return await use(sessionId, (handle) => handle.startTurn(whole, { ...options, ...extra }));
+		},
+		"turn.steer": async ({ sessionId, input, files }) => {
+			const whole = withFiles(input, files);
+			return await use(sessionId, ({ session }) => session.send({ type: "turn.steer", input: whole }));
+		},
+		"turn.cancel": ({ sessionId }) => use(sessionId, ({ session }) => session.send({ type: "turn.cancel" })),
+		"turn-options.set": ({ sessionId, options }) =>
+			use(sessionId, ({ session }) => session.send({ type: "turn-options.set", options })),
+		"mode.set": ({ sessionId, mode }) => use(sessionId, ({ session }) => session.send({ type: "mode.set", mode })),
+		"model.set": ({ sessionId, model, thinking }) =>
+			use(sessionId, ({ session }) => session.send({ type: "model.set", model, thinking })),
+		"context.add": ({ sessionId, text, name }) =>
+			use(sessionId, ({ session }) => session.send({ type: "context.add", text, name })),
+		"side-question.start": ({ sessionId, question }) =>
+			use(sessionId, ({ session }) => session.send({ type: "side-question.start", question })),
+		"side-question.cancel": ({ sessionId, id }) =>
+			use(sessionId, ({ session }) => session.send({ type: "side-question.cancel", id })),
+		"interaction.respond": ({ sessionId, ...response }) =>
+			use(sessionId, ({ session }) => session.send({ type: "interaction.respond", ...response })),
+	};
+}
+
+/** What `block` leaves out: the completed text follows. */
+const outputTypes: ReadonlySet<EventType> = new Set([
+	"content.delta",
+	"tool-call.started",
+	"tool-call.delta",
+	"tool.progress",
+]);
+
+/** Whether a client of this grade is sent an event of this type. */
+export function isWanted(grade: Grade, type: EventType): boolean {
+	return grade === "delta" || !outputTypes.has(type);
+}
+
+/** Attaches a client to a session. Never makes the session wait for it. */
+export async function attachPublic(
+	sessions: SessionsApi,
+	params: OperationParams<"session.attach">,
+	scope: Scope,
+): Promise<PublicAttachment> {
+	const { sessionId, after, client, answers = false, grade = "delta", tools = [], hooks = [], replaces } = params;
+	if (scope !== "control" && (answers || tools.length > 0 || hooks.length > 0)) {
+		throw new KernelError("invalid-input", "This token may only observe: attach without answers, tools and hooks.");
+	}
+	const handle = await sessions.acquire(sessionId, toLookAt);
+	let attachment: Attachment;
+	try {
+		attachment = await handle.session.attach({
+			client: client ?? null,
+			tools,
+			capabilities: answers ? ["questions", "plan-mode"] : [],
+			approves: answers,
+			hooks: hooks.map(({ id, event, matcher = "", timeout = hookTime }) => ({
+				kind: "client",
+				subscriptionId: id,
+				event,
+				matcher,
+				timeout,
+			})),
+			flow: "droppable",
+			wantsProgress: grade === "delta",
+			...(after === undefined ? {} : { after }),
+			...(replaces === undefined ? {} : { replaces }),
+		});
+	} catch (thrown) {
+		handle.release();
+		throw thrown;
+	}
+	let isClosed = false;
+	const { id, snapshot, tools: offered, events } = attachment;
+	const { accepted, rejected } = offered;
+	return {
+		state: {
+			clientId: id,
+			snapshot: toShownSnapshot(snapshot),
+			tools: { accepted: [...accepted], rejected: [...rejected] },
+		},
+		events,
+		wants: (type) => isWanted(grade, type),
+		close() {
+			if (isClosed) return;
+			isClosed = true;
+			attachment.close();
+			handle.release();
+		},
+	};
+}
+
+/** Whether the event is stored, or says that the stored ones follow anew. */
+export function isMilestone({ body }: AgentEvent): boolean {
+	return eventDeclarations[body.type].class === "durable" || body.type === "session.reset";
+}
+
+/** Creates a session that later requests find, although nothing has happened in it yet. */
+export async function createSession(
+	sessions: SessionsApi,
+	options: CreationOptions,
+): Promise<OperationResult<"sessions.create">> {
+	const handle = await sessions.create(options);
+	try {
+		await handle.session.establish();
+		return { sessionId: handle.session.id, workDir: handle.session.workDir };
+	} finally {
+		handle.release();
+	}
+}
+
+/** The params of a method or a body, checked. Fails `invalid-input`, naming the place of what is wrong. */
+export function readParams<T>(schema: v.GenericSchema<unknown, T>, params: unknown, what: string): T {
+	if (!isRecord(params)) throw new KernelError("invalid-input", `${what} takes an object.`);
+	const parsed = v.safeParse(schema, params);
+	if (parsed.success) return parsed.output;
+	const [issue] = parsed.issues;
+	const place = v.getDotPath(issue);
+	const isUnknown = issue.type === "strict_object" && issue.expected === "never";
+	if (isUnknown) throw new KernelError("invalid-input", `${what} takes no member '${place}'.`);
+	if (issue.received === "undefined") throw new KernelError("invalid-input", `${what} needs '${place}'.`);
+	const expected = issue.expected === null ? "" : `; expected ${issue.expected}`;
+	throw new KernelError("invalid-input", `${what} cannot take what '${place}' is${expected}.`);
+}
+
+/** Calls an operation with params as they came. Fails with a KernelError. */
+export async function callOperation<N extends CallableName>(
+	handlers: OperationHandlers,
+	name: N,
+	params: unknown,
+	origin: CallOrigin,
+): Promise<unknown> {
+	const schema: v.GenericSchema<unknown, OperationParams<N>> = operations[name].params;
+	return await handlers[name](readParams(schema, params, name), origin);
+}
+
+export function isCallable(name: string): name is CallableName {
+	return Object.hasOwn(operations, name) && name !== "session.attach";
+}
+
+export async function nothing(work: Promise<void>): Promise<null> {
+	await work;
+	return null;
+}
+
+const startingModes: Readonly<Record<SessionMode, StartingMode>> = {
+	default: { planMode: false, approvesEverything: false, isAway: false },
+	plan: { planMode: true },
+	auto: { isAway: true },
+	yolo: { approvesEverything: true },
+};
+
+const noBudgets: CreationOptions["budgets"] = {
+	sessionTokens: null,
+	sessionSeconds: null,
+	sessionToolCalls: null,
+	turnTokens: null,
+	turnSeconds: null,
+	turnToolCalls: null,
+};
+
+export function toCreationOptions(params: OperationParams<"sessions.create">): CreationOptions {
+	const { mode, grants, whenUnattended, owner, needs, budgets, ...others } = params;
+	const isPlaced = owner !== undefined || needs !== undefined;
+	const permissions = {
+		...(grants === undefined ? {} : { grants }),
+		...(whenUnattended === undefined ? {} : { whenUnattended }),
+	};
+	return {
+		model: null,
+		provider: null,
+		maxAnswerTokens: null,
+		maxSteps: null,
+		systemPrompt: null,
+		tools: "all",
+		...others,
+		...(isPlaced ? { placement: { owner: owner ?? "", needs: needs ?? [] } } : {}),
+		...(mode === undefined ? {} : { mode: startingModes[mode] }),
+		...(Object.keys(permissions).length === 0 ? {} : { permissions }),
+		budgets: { ...noBudgets, ...budgets },
+	};
+}
+
+/** The snapshot in its public form. */
+export function toShownSnapshot(snapshot: SessionSnapshot): OperationResult<"session.snapshot"> {
+	// Only one dialect lets a client choose it.
+	const { thinkingBudget: _, ...shown } = snapshot;
+	return {
+		...shown,
+		openInteractions: snapshot.openInteractions.map(toPublicEvent),
+		unfinished: snapshot.unfinished.map(({ body, ...origin }) => ({ ...origin, ...body })),
+		clients: [...snapshot.clients],
+	};
+}
