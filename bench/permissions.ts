@@ -35,7 +35,12 @@ async function timeDecisions(): Promise<readonly number[]> {
 		...{ match: [], notMatch: [], line: null },
 	}));
 	const { rules } = await readRules(declarations, { scope: "user", file: null, base: null, home: "/home/me" });
-	const place = { home: "/home/me", roots: async () => ["/work"], resolve: async (file: string) => file };
+	const place = {
+		home: "/home/me",
+		roots: async () => ["/work"],
+		resolve: async (file: string) => file,
+		repositoryProgram: async () => null,
+	};
 	const judge = createRuleJudge({ rules, grants: () => [], allowsReadOnly: true, place });
 	const times: number[] = [];
 	for (let round = -1; round < decisions / commands.length; round += 1) {

@@ -1,6 +1,6 @@
 // A program that a flag names: its file, or a JSON list of it and its arguments. It is started without a shell.
 import { errorText } from "../../base/errors.ts";
-import { findProgram } from "../../ports/processes/containment.ts";
+import { findProgram } from "../../ports/processes/search-path.ts";
 import type { ProgramProcess } from "../process/program-process.ts";
 import { UsageError } from "./usage-error.ts";
 

@@ -1,5 +1,7 @@
 // What the actions of the `permissions` command work with, and what they answer.
+
 import type { Files } from "../../ports/files/port.ts";
+import type { GitPlace } from "../../ports/processes/git/git.ts";
 import type { Place } from "../paths.ts";
 
 /** What the command says, in lines, and its exit code. */
@@ -14,6 +16,8 @@ export interface PermissionsPlace {
 	readonly files: Files;
 	readonly shareDir: string;
 	readonly place: Place;
+	/** For git, which is asked what a repository would have it run. */
+	readonly git: GitPlace;
 	/** The file of whoever manages the machine; null for none. */
 	readonly managedFile: string | null;
 }

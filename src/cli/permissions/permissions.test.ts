@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createMemoryFiles } from "../../../test/support/store/memory-files.ts";
+import { createProcesses } from "../../ports/processes/children.ts";
 import type { PermissionsAction } from "../arguments/permissions-options.ts";
 import { answerPermissions } from "./permissions.ts";
 
@@ -18,8 +19,9 @@ async function createSubject(texts: Readonly<Record<string, string>> = {}) {
 		await files.replace(path, text);
 	}
 	const place = { currentDir: "/work", home: "/home/me" };
+	const git = { environment: {}, processes: createProcesses() };
 	const answer = (action: PermissionsAction) =>
-		answerPermissions(action, { files, shareDir: "/share", place, managedFile: null });
+		answerPermissions(action, { files, shareDir: "/share", place, git, managedFile: null });
 	const check = async (command: string) => {
 		const { results, code } = await answer({ name: "check", command });
 		return [code, results.join("\n")] as const;

@@ -10,6 +10,7 @@ import { createRuleJudge } from "../../core/permissions/rules/rule-judge.ts";
 import { readScript } from "../../core/permissions/shell/read-script.ts";
 import type { CommandReading, Word } from "../../core/permissions/shell/script.ts";
 import {
+	createRepositoryCheck,
 	findRuleFiles,
 	projectOf,
 	projectPermissionsFile,
@@ -20,6 +21,7 @@ import { trustFile } from "../../kernel/compose/trusted-files.ts";
 import { createDiskFiles } from "../../ports/files/disk-files.ts";
 import { fileFailureText } from "../../ports/files/file-failure.ts";
 import { privateBelow } from "../../ports/files/private-paths.ts";
+import { createProcesses } from "../../ports/processes/children.ts";
 import { ConfigurationError } from "../../settings/config/configuration-error.ts";
 import { readConfiguration } from "../../settings/config/configuration-reader.ts";
 import { readPermissionFile } from "../../settings/config/permission-file.ts";
@@ -36,10 +38,17 @@ const codes: Readonly<Record<Decision, number>> = { allow: 0, ask: 1, deny: 2 };
 /** Carries out the command for the current directory; returns the exit code. */
 export async function runPermissions(action: PermissionsAction): Promise<number> {
 	const place: Place = { currentDir: currentDirectory(), home: homedir() };
-	const shareDir = shareDirectory(environmentVariables(), place);
+	const environment = environmentVariables();
+	const shareDir = shareDirectory(environment, place);
 	const files = createDiskFiles(privateBelow(shareDir));
 	try {
-		const given = { files, shareDir, place, managedFile: managedPermissionsFile };
+		const given = {
+			files,
+			shareDir,
+			place,
+			git: { environment, processes: createProcesses() },
+			managedFile: managedPermissionsFile,
+		};
 		const { results, faults, code } = await answerPermissions(action, given);
 		process.stdout.write(toText(results));
 		process.stderr.write(toText(faults));
@@ -100,13 +109,18 @@ async function readAll({ files, shareDir, place, managedFile }: PermissionsPlace
 
 async function check(text: string, given: PermissionsPlace, isExplained: boolean): Promise<PermissionsAnswer> {
 	const { ruleFiles, rules } = await readAll(given);
-	const { files, place } = given;
+	const { files, place, git } = given;
 	const { home, currentDir: cwd } = place;
 	const judge = createRuleJudge({
 		rules,
 		grants: () => [],
 		allowsReadOnly: ruleFiles.some(({ isTrusted, settings }) => isTrusted && settings.allowReadOnly),
-		place: { home, roots: async () => [await files.resolve(cwd)], resolve: (name) => files.resolve(name) },
+		place: {
+			home,
+			roots: async () => [await files.resolve(cwd)],
+			resolve: (name) => files.resolve(name),
+			repositoryProgram: createRepositoryCheck(git),
+		},
 	});
 	const subjects = [{ kind: "command", text, cwd }] as const;
 	const request = { action: "run command", subjects, byDefault: "ask" } as const;

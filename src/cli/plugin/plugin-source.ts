@@ -3,6 +3,7 @@
 import path from "node:path";
 import { manifestName } from "../../core/definitions/plugin.ts";
 import type { Files } from "../../ports/files/port.ts";
+import { runGit } from "../../ports/processes/git/git.ts";
 import type { Processes } from "../../ports/processes/port.ts";
 import { type Place, toAbsolutePath } from "../paths.ts";
 import { quoted } from "../printable-text.ts";
@@ -185,18 +186,20 @@ function topDirectory(paths: readonly string[]): string {
 }
 
 async function clone(url: string, directory: string, settings: SourceSettings): Promise<void> {
-	const { ended, output } = await settings.processes.run(
+	const outcome = await runGit(
 		{
-			file: "git",
-			arguments: ["clone", "--quiet", "--depth", "1", "--", url, directory],
-			workDir: path.dirname(directory),
-			// There is nobody at the terminal of a clone: a question would wait for ever.
-			environment: { ...settings.environment, GIT_TERMINAL_PROMPT: "0" },
+			words: ["clone", "--quiet", "--depth", "1", "--", url, directory],
+			// The settings of a repository around the directory are none of the clone's.
+			workDir: "/",
+			transports: "file:git:http:https:ssh",
 			timeout: cloneTimeout,
 			outputLimit: cloneOutputLimit,
 		},
+		settings,
 		settings.signal,
 	);
+	if (outcome === null) throw new PluginError("git could not be started: there is none on the PATH.");
+	const { ended, output } = outcome;
 	switch (ended.kind) {
 		case "exited":
 			if (ended.exitCode === 0) return;

@@ -258,7 +258,10 @@ describe("plugin install from a git URL", () => {
 			const { requests, processes } = ran({ kind: "exited", exitCode: 128 }, "fatal: no such repository\n");
 			expect(await refusal(install(url, { processes }))).toContain("fatal: no such repository");
 			expect(requests).toMatchObject([
-				{ file: "git", arguments: ["clone", "--quiet", "--depth", "1", "--", url, expect.any(String)] },
+				{
+					file: expect.stringMatching(/^\/.*\/git$/),
+					arguments: ["clone", "--quiet", "--depth", "1", "--", url, expect.any(String)],
+				},
 			]);
 			expect(requests[0]?.environment["GIT_TERMINAL_PROMPT"]).toBe("0");
 		},

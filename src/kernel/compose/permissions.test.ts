@@ -3,6 +3,7 @@ import { createMemoryFiles } from "../../../test/support/store/memory-files.ts";
 import type { Subject } from "../../api/values/subject.ts";
 import { systemClock } from "../../base/clock.ts";
 import { silentLog } from "../../base/log.ts";
+import { createProcesses } from "../../ports/processes/children.ts";
 import { toPermissionSettings } from "../../settings/config/configuration.ts";
 import { readPermissionFile } from "../../settings/config/permission-file.ts";
 import { composePermissions, findRuleFiles } from "./permissions.ts";
@@ -31,6 +32,8 @@ async function createSubject(texts: Readonly<Record<string, string>>) {
 		settingsFile: "/share/config.toml",
 		managedPermissionsFile: managed,
 		log: silentLog,
+		environment: {},
+		processes: createProcesses(),
 	};
 	const workDir = "/project/inner";
 	const compose = async () =>

@@ -1,10 +1,12 @@
 // The rules that a session is judged by: those of whoever manages the machine, of the person, and of the project.
 import path from "node:path";
+import { never } from "../../base/abort.ts";
 import { projectDirectories } from "../../core/definitions/project-root.ts";
 import { createLazyJudge, type Judge } from "../../core/permissions/judge.ts";
 import type { Rule, RuleScope } from "../../core/permissions/rules/rule.ts";
 import type { Admit, Files } from "../../ports/files/port.ts";
 import { SecretFileError, type SecretPaths } from "../../ports/files/secret-paths.ts";
+import type { GitPlace } from "../../ports/processes/git/git.ts";
 import type { PermissionSettings } from "../../settings/config/configuration.ts";
 import { ConfigurationError } from "../../settings/config/configuration-error.ts";
 import { readPermissionFile } from "../../settings/config/permission-file.ts";
@@ -99,6 +101,14 @@ export async function readRuleFiles(ruleFiles: readonly RuleFile[], home: string
 	return all;
 }
 
+/** Whether git would run a program of a repository. */
+export function createRepositoryCheck(place: GitPlace): (directory: string) => Promise<string | null> {
+	return async (directory) => {
+		const { repositoryProgram } = await import("../../ports/processes/git/repository-programs.ts");
+		return await repositoryProgram(directory, place, never);
+	};
+}
+
 export interface SessionPermissions {
 	readonly judge: Judge;
 	/** The modes that may not be switched on, each with the file that forbids it. */
@@ -114,7 +124,12 @@ export async function composePermissions(
 		readonly additionalDirs: () => readonly string[];
 		readonly grants: () => readonly string[];
 	},
-	{ ownFiles: files, home, log }: Pick<HostServices, "ownFiles" | "home" | "log">,
+	{
+		ownFiles: files,
+		home,
+		log,
+		...gitPlace
+	}: Pick<HostServices, "ownFiles" | "home" | "log" | "environment" | "processes">,
 ): Promise<SessionPermissions> {
 	for (const { file, isTrusted: trusted, settings: found } of ruleFiles) {
 		if (trusted || found.rules.every(({ decision }) => decision !== "allow")) continue;
@@ -130,7 +145,8 @@ export async function composePermissions(
 		async () => {
 			const { createRuleJudge } = await import("../../core/permissions/rules/rule-judge.ts");
 			const resolve = (name: string) => files.resolve(name);
-			return createRuleJudge({ rules, grants: session.grants, allowsReadOnly, place: { roots, home, resolve } });
+			const place = { roots, home, resolve, repositoryProgram: createRepositoryCheck(gitPlace) };
+			return createRuleJudge({ rules, grants: session.grants, allowsReadOnly, place });
 		},
 		() => rules.length > 0 || allowsReadOnly || session.grants().length > 0,
 	);

@@ -1,17 +1,12 @@
 // Describes the state of a git repository in a few lines, for agents that begin by exploring.
-import type { Processes } from "../../ports/processes/port.ts";
-
-interface Place {
-	readonly environment: Readonly<Record<string, string>>;
-	readonly processes: Processes;
-}
+import { type GitPlace, runGit } from "../../ports/processes/git/git.ts";
 
 /** The most lines of changed files, and of commits, to show. */
 const lineLimit = 20;
 const timeout = 5000;
 
 /** Branch, changes and last commits; empty where there is no repository, or no git. */
-export async function describeRepository(workDir: string, place: Place, signal: AbortSignal): Promise<string> {
+export async function describeRepository(workDir: string, place: GitPlace, signal: AbortSignal): Promise<string> {
 	const status = await git(["status", "--short", "--branch"], workDir, place, signal);
 	if (status === null) return "";
 	const commits = (await git(["log", "--oneline", "-n", "5"], workDir, place, signal)) ?? "";
@@ -21,22 +16,11 @@ export async function describeRepository(workDir: string, place: Place, signal: 
 async function git(
 	words: readonly string[],
 	workDir: string,
-	{ environment, processes }: Place,
+	place: GitPlace,
 	signal: AbortSignal,
 ): Promise<string | null> {
-	const outcome = await processes.run(
-		{
-			file: "git",
-			arguments: ["--no-optional-locks", ...words],
-			workDir,
-			environment: { ...environment, GIT_TERMINAL_PROMPT: "0" },
-			timeout,
-			outputLimit: 65_536,
-			separateStderr: true,
-		},
-		signal,
-	);
-	return outcome.ended.kind === "exited" && outcome.ended.exitCode === 0 ? outcome.output.trim() : null;
+	const outcome = await runGit({ words, workDir, timeout, outputLimit: 65_536, separateStderr: true }, place, signal);
+	return outcome?.ended.kind === "exited" && outcome.ended.exitCode === 0 ? outcome.output.trim() : null;
 }
 
 function firstLines(text: string): string {

@@ -8,8 +8,9 @@ import { hasBubblewrap } from "../../../test/support/executable/bubblewrap.ts";
 import { type Log, silentLog } from "../../base/log.ts";
 import { createProcesses } from "./children.ts";
 import { parseStatus } from "./contained-group.ts";
-import { findBubblewrap, findContainable, findProgram, toBubblewrapArguments } from "./containment.ts";
+import { findBubblewrap, findContainable, toBubblewrapArguments } from "./containment.ts";
 import type { RunRequest } from "./port.ts";
+import { findProgram } from "./search-path.ts";
 
 const never = new AbortController().signal;
 const systemPath = "/usr/local/bin:/usr/bin:/bin";

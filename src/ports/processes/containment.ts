@@ -8,20 +8,12 @@ import { listenerArguments } from "./confined-proxy.ts";
 import type { ConfinedStart } from "./confinement.ts";
 import type { Confinement, RunRequest } from "./port.ts";
 import { isWithin } from "./replaceable-links.ts";
+import { findProgram, isProgram } from "./search-path.ts";
 
 /** A way to contain commands that is known to work. */
 export interface Containment {
 	/** The path of bwrap. */
 	readonly bubblewrap: string;
-}
-
-function isProgram(file: string): boolean {
-	try {
-		accessSync(file, constants.X_OK);
-		return statSync(file).isFile();
-	} catch {
-		return false;
-	}
 }
 
 function isDirectory(directory: string): boolean {
@@ -31,13 +23,6 @@ function isDirectory(directory: string): boolean {
 	} catch {
 		return false;
 	}
-}
-
-/** Finds a program by the rules of exec: a name with a slash is a path, any other is looked up. Null when absent. */
-export function findProgram(name: string, searchPath: string | undefined, workDir: string): string | null {
-	if (name.includes("\0") || name === "") return null;
-	const directories = name.includes("/") ? [workDir] : (searchPath?.split(":") ?? []);
-	return directories.map((directory) => path.resolve(workDir, directory, name)).find(isProgram) ?? null;
 }
 
 /** The path of bwrap. Only absolute directories count, so that a file in a work directory is never used. */

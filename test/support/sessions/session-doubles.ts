@@ -96,7 +96,12 @@ export function createQuietParts(
 			rules: [],
 			grants: () => stored.state().approval.autoApproveActions,
 			allowsReadOnly: false,
-			place: { home: "/home/me", roots: async () => [stored.workDir], resolve: async (path) => path },
+			place: {
+				home: "/home/me",
+				roots: async () => [stored.workDir],
+				resolve: async (path) => path,
+				repositoryProgram: async () => null,
+			},
 		}),
 		policies: [],
 		sandbox: null,

@@ -24,6 +24,7 @@ async function createJudge(rules: readonly (readonly [Decision, string])[], allo
 			roots: async () => ["/work"],
 			// A link in the work directory that leads out of it.
 			resolve: async (path) => path.replace("/work/link", "/etc"),
+			repositoryProgram: async (directory) => (directory === "/work/hostile" ? "the repository names `x`" : null),
 		},
 	});
 }
@@ -184,5 +185,33 @@ describe("commands that only read, where some files may not be read", () => {
 	it("need none where only writing is denied", async () => {
 		const judge = await createJudge([["deny", "Write(secrets/**)"]], true);
 		expect(await judge.decide(command("rg KEY"))).toMatchObject({ decision: "allow" });
+	});
+});
+
+describe("commands that only read", () => {
+	const cd = ["allow", "Bash(cd:*)"] as const;
+
+	it.each([
+		["git status", "allow"],
+		["ls hostile", "allow"],
+		["cd hostile && git status", "ask"],
+		["cd hostile && timeout 5 git log", "ask"],
+		['cd "$X" && git status', "ask"],
+	])("are allowed unless a repository names a program for them: %s", async (text, decision) => {
+		const judge = await createJudge([cd], true);
+		expect((await judge.decide(command(text)))?.decision).toBe(decision);
+	});
+
+	it("say which program git would run, and are allowed by a rule of their own", async () => {
+		const request = {
+			...command(""),
+			subjects: [{ kind: "command", text: "git diff", cwd: "/work/hostile" }] as const,
+		};
+		expect(await (await createJudge([], true)).decide(request)).toEqual({
+			decision: "ask",
+			by: "default",
+			reason: "No rule allows it, and the repository names `x`.",
+		});
+		expect((await (await createJudge([git], true)).decide(request))?.decision).toBe("allow");
 	});
 });

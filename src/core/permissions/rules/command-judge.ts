@@ -3,11 +3,12 @@ import path from "node:path";
 import type { Subject } from "../../../api/values/subject.ts";
 import type { CommandPattern } from "../shell/command-pattern.ts";
 import { type FileUse, filesOf, findHidden, judgeScript, type ScriptVerdict } from "../shell/judge-script.ts";
+import { nameOf } from "../shell/programs/program-name.ts";
 import { readScript } from "../shell/read-script.ts";
-import type { ScriptReading } from "../shell/script.ts";
+import type { CommandReading, ScriptReading } from "../shell/script.ts";
 import { judgeFile } from "./file-judge.ts";
 import { type Rule, ruleSentence } from "./rule.ts";
-import { type Law, type Ruling, rulingOf } from "./ruling.ts";
+import { type JudgePlace, type Law, type Ruling, rulingOf } from "./ruling.ts";
 
 export type CommandSubject = Extract<Subject, { kind: "command" }>;
 
@@ -19,15 +20,17 @@ interface CommandRule {
 
 /** Null when no rule has anything to say about it. */
 export async function judgeCommand({ text, cwd }: CommandSubject, law: Law): Promise<Ruling | null> {
-	const { rules, allowsReadOnly, place } = law;
+	const { rules, place } = law;
 	const rulesOf = (decision: Rule["decision"]): readonly CommandRule[] =>
 		rules.flatMap((rule) =>
 			rule.decision === decision && rule.pattern.kind === "command" ? [{ pattern: rule.pattern.command, rule }] : [],
 		);
 	const [deny, ask, allow] = [rulesOf("deny"), rulesOf("ask"), rulesOf("allow")];
 	const hasFileRules = rules.some(({ pattern }) => pattern.kind === "file");
-	if (deny.length + ask.length + allow.length === 0 && !hasFileRules && !allowsReadOnly) return null;
+	if (deny.length + ask.length + allow.length === 0 && !hasFileRules && !law.allowsReadOnly) return null;
 	const reading = await readScript(text, { cwd, home: place.home });
+	const program = law.allowsReadOnly ? await gitProgram(reading.commands, place) : null;
+	const allowsReadOnly = law.allowsReadOnly && program === null;
 	const files = await judgeFiles(reading, law);
 	const hasFileLimits = rules.some(({ decision, pattern }) => decision !== "allow" && pattern.kind === "file");
 	/** A file that is not known may be one that a rule denies or asks about. */
@@ -40,6 +43,7 @@ export async function judgeCommand({ text, cwd }: CommandSubject, law: Law): Pro
 		use.path === null && hidesFile ? "ask" : decisionOf(use, files),
 	);
 	if (verdict.decision === null && hidesFile) return unknownFile;
+	if (verdict.decision === null && program !== null) return open(`No rule allows it, and ${program}.`);
 	return toRuling(verdict, files, {
 		isDoubtful: reading.doubts.length > 0 || hidesFile || findHidden({ deny, allow }, reading.commands) !== null,
 		hasLimits: deny.length + ask.length > 0 || hasFileLimits,
@@ -51,6 +55,24 @@ const unknownFile: Ruling = {
 	by: "rule",
 	reason: "It cannot be judged by rules, because it uses a file whose name is not known.",
 };
+
+/** Why git would run a program of a repository for one of the commands, as a clause; null when it would not. */
+async function gitProgram(commands: readonly CommandReading[], place: JudgePlace): Promise<string | null> {
+	const directories = new Set<string | null>();
+	const collect = (readings: readonly CommandReading[]) => {
+		for (const { command, inner } of readings) {
+			const [program] = command.words;
+			if (program !== undefined && nameOf(program.text) === "git") directories.add(command.cwd);
+			if (inner !== null) collect(inner.commands);
+		}
+	};
+	collect(commands);
+	for (const directory of directories) {
+		const why = directory === null ? "git would run in an unknown directory" : await place.repositoryProgram(directory);
+		if (why !== null) return why;
+	}
+	return null;
+}
 
 type JudgedFiles = ReadonlyMap<string, Ruling | null>;
 

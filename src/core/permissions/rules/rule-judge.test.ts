@@ -25,7 +25,12 @@ async function createJudge({ rules = [], grants = [] }: Given) {
 		rules: read.rules,
 		grants: () => grants,
 		allowsReadOnly: false,
-		place: { home: "/home/me", roots: async () => ["/work"], resolve: async (path) => path },
+		place: {
+			home: "/home/me",
+			roots: async () => ["/work"],
+			resolve: async (path) => path,
+			repositoryProgram: async () => null,
+		},
 	});
 }
 

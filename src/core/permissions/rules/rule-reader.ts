@@ -57,7 +57,12 @@ async function failingExamples(
 		rules: [{ ...rule, base: null }],
 		grants: () => [],
 		allowsReadOnly: false,
-		place: { home, roots: async () => [exampleRoot], resolve: async (path) => path },
+		place: {
+			home,
+			roots: async () => [exampleRoot],
+			resolve: async (path) => path,
+			repositoryProgram: async () => null,
+		},
 	});
 	const isDecided = async (example: string): Promise<boolean> => {
 		const subjects = [exampleSubject(rule, example, home)];

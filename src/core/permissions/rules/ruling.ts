@@ -9,6 +9,8 @@ export interface JudgePlace {
 	readonly home: string;
 	/** Resolves every link of an absolute path, which need not exist. */
 	resolve(path: string): Promise<string>;
+	/** A clause that says why git would run a program of the repository there; null when it would not. */
+	repositoryProgram(directory: string): Promise<string | null>;
 }
 
 /** What the rules say about one subject. */

@@ -1,0 +1,160 @@
+// The one way in which we run git by ourselves. A repository's configuration can name programs for almost everything that
+// git does, and nobody was asked about those: each such key is overridden.
+import { existsSync } from "node:fs";
+import path from "node:path";
+import type { Processes, RunOutcome, RunRequest } from "../port.ts";
+import { isWithin } from "../replaceable-links.ts";
+import { findTrustedProgram, withTrustedPath } from "../search-path.ts";
+
+export interface GitPlace {
+	readonly environment: Readonly<Record<string, string>>;
+	readonly processes: Pick<Processes, "run">;
+}
+
+export interface GitRequest extends Pick<RunRequest, "timeout" | "outputLimit" | "separateStderr"> {
+	readonly words: readonly string[];
+	/** Absolute. */
+	readonly workDir: string;
+	/** The transports that it may use, such as `https:ssh`; none when absent. */
+	readonly transports?: string;
+}
+
+/** A key of git's configuration, with the value that runs nothing. */
+type Override = readonly [key: string, value: string];
+
+/** Apply in every repository. `core.fsmonitor` and its like are set for all versions of git, known to it or not. */
+const always: readonly Override[] = [
+	["safe.bareRepository", "explicit"],
+	["core.fsmonitor", "false"],
+	["core.hooksPath", "/dev/null"],
+	["core.pager", "cat"],
+	["core.editor", "false"],
+	["sequence.editor", "false"],
+	["core.alternateRefsCommand", "false"],
+	["diff.external", "false"],
+	["diff.ignoreSubmodules", "all"],
+	["diff.submodule", "short"],
+	["status.submoduleSummary", "false"],
+	["submodule.recurse", "false"],
+	["fetch.recurseSubmodules", "false"],
+	["log.showSignature", "false"],
+	["interactive.diffFilter", ""],
+	["maintenance.auto", "false"],
+	["gc.auto", "0"],
+];
+
+/** How git connects, for calls that must not. */
+const ofTransports: readonly Override[] = [
+	["core.sshCommand", "false"],
+	["core.gitProxy", "false"],
+	["core.askPass", ""],
+	["credential.helper", ""],
+];
+
+/** Keys whose middle part anybody can choose, with the value for each. */
+const patterns: readonly (readonly [pattern: RegExp, value: string])[] = [
+	[/^filter\..*\.(?:clean|smudge|process)$/is, ""],
+	[/^filter\..*\.required$/is, "false"],
+	[/^diff\..*\.textconv$/is, "cat"],
+	[/^diff\..*\.command$/is, "false"],
+	[/^merge\..*\.driver$/is, "false"],
+	[/^(?:diff|merge)tool\..*\.(?:cmd|path)$/is, "false"],
+	[/^gpg\.(?:.*\.)?(?:program|defaultkeycommand)$/is, "false"],
+	[/^(?:pager|alias|man|browser|tar)\./is, "false"],
+	[/^submodule\..*\.update$/is, "none"],
+	[/^credential\..*\.helper$/is, ""],
+	[/^remote\..*\.(?:uploadpack|receivepack|vcs|promisor)$/is, "false"],
+];
+
+/**
+ * Options without which a verb would start programs by its own tables. What a repository sets for one of its submodules
+ * outranks the setting for all, and git runs there without our overrides.
+ */
+const guardsOf: Readonly<Record<string, readonly string[]>> = {
+	status: ["--ignore-submodules=all"],
+	diff: ["--ignore-submodules=all", "--no-ext-diff", "--no-textconv"],
+	log: ["--ignore-submodules=all", "--no-ext-diff", "--no-textconv"],
+	show: ["--ignore-submodules=all", "--no-ext-diff", "--no-textconv"],
+};
+
+/** Variables by which the caller's environment would choose another repository, configuration or program. */
+const ownVariable = /^(?:GIT_|SSH_ASKPASS$|PAGER$|EDITOR$|VISUAL$)/;
+
+/** The user's own ways to sign in to a server. */
+const connectionVariable =
+	/^(?:GIT_SSH|GIT_SSH_COMMAND|GIT_SSH_VARIANT|GIT_ASKPASS|SSH_ASKPASS|GIT_(?:SSL|HTTP|PROXY)_\w+)$/;
+
+/** Verbs that need no overrides for keys with names of the repository's choice. */
+const readsNoContent: ReadonlySet<string> = new Set(["config", "ls-files"]);
+
+const scan = { outputLimit: 1_048_576, timeout: 5000, separateStderr: true };
+
+/**
+ * Runs git without anything that the repository of `workDir` names: an absolute git from outside of the project, no
+ * hooks, filters, monitors, pagers, signatures or submodules, and no writes to the index. Null where there is no such git
+ * or its configuration cannot be read.
+ */
+export async function runGit(request: GitRequest, place: GitPlace, signal: AbortSignal): Promise<RunOutcome | null> {
+	const { words, workDir, transports, ...bounds } = request;
+	const projects = projectsOf(workDir, place.environment["HOME"]);
+	const file = findTrustedProgram("git", place.environment, projects);
+	if (file === null) return null;
+	const start = (overrides: readonly Override[], more: Pick<RunRequest, "arguments" | "outputLimit">) => {
+		const environment = toEnvironment(place.environment, projects, overrides, transports);
+		return place.processes.run({ ...more, file, workDir, environment }, signal);
+	};
+	// The user's own settings decide how to connect.
+	if (transports !== undefined) return await start(always, { ...bounds, arguments: words });
+	const [verb = "", ...rest] = words;
+	const overrides = [...always, ...ofTransports];
+	if (!readsNoContent.has(verb)) {
+		const listed = await start(always, { ...scan, arguments: ["config", "--list", "--name-only", "-z"] });
+		if (listed.ended.kind !== "exited" || listed.ended.exitCode !== 0 || listed.truncated) return null;
+		overrides.push(...overridesOf(listed.output.split("\0")));
+	}
+	const guards = Object.hasOwn(guardsOf, verb) ? (guardsOf[verb] ?? []) : [];
+	return await start(overrides, { ...bounds, arguments: [verb, ...guards, ...rest] });
+}
+
+function overridesOf(keys: readonly string[]): readonly Override[] {
+	return [...new Set(keys)].flatMap((key) => {
+		const found = patterns.find(([pattern]) => pattern.test(key));
+		return found === undefined ? [] : [[key, found[1]] as const];
+	});
+}
+
+function toEnvironment(
+	environment: Readonly<Record<string, string>>,
+	projects: readonly string[],
+	overrides: readonly Override[],
+	transports: string | undefined,
+): Record<string, string> {
+	const isKept = ([name]: [string, string]) =>
+		!ownVariable.test(name) || (transports !== undefined && connectionVariable.test(name));
+	return {
+		...Object.fromEntries(Object.entries(withTrustedPath(environment, projects)).filter(isKept)),
+		GIT_TERMINAL_PROMPT: "0",
+		GIT_OPTIONAL_LOCKS: "0",
+		GIT_PAGER: "cat",
+		GIT_EDITOR: "false",
+		// A partial clone fetches what it lacks from wherever its configuration says.
+		...(transports === undefined ? { GIT_NO_LAZY_FETCH: "1" } : {}),
+		GIT_ALLOW_PROTOCOL: transports ?? "none",
+		GIT_CONFIG_COUNT: String(overrides.length),
+		...Object.fromEntries(
+			overrides.flatMap(([key, value], index) => [
+				[`GIT_CONFIG_KEY_${index}`, key],
+				[`GIT_CONFIG_VALUE_${index}`, value],
+			]),
+		),
+	};
+}
+
+/** The directory and every repository around it, below the home directory: what is there is the project's. */
+function projectsOf(workDir: string, home = "/"): readonly string[] {
+	const found: string[] = [];
+	for (let directory = path.resolve(workDir); !isWithin(home, directory); directory = path.dirname(directory)) {
+		if (directory === path.resolve(workDir) || existsSync(path.join(directory, ".git"))) found.push(directory);
+	}
+	return found;
+}
