@@ -188,17 +188,65 @@ describe("StrReplaceFile", () => {
 		expect(await text()).toBe("beta\none\ntwo");
 	});
 
-	it("applies edits in order and counts matches in the original", async () => {
+	it("applies edits to each other's results and counts what they replace", async () => {
 		await writeFile(file, "one one two");
 		const edits = [
 			{ old: "one", new: "1", replace_all: true },
-			{ old: "absent", new: "x" },
-			{ old: "1 1 two", new: "$& done" },
+			{ old: "1 1 two", new: "$& done, done" },
+			{ old: "done", new: "made", replace_all: true },
 		];
 		expect((await call(edit, { path: "a.txt", edit: edits })).message).toBe(
-			"File successfully edited. Applied 3 edit(s) with 2 total replacement(s).",
+			"File successfully edited. Applied 3 edit(s) with 5 total replacement(s).",
 		);
-		expect(await text()).toBe("$& done");
+		expect(await text()).toBe("$& made, made");
+	});
+
+	it.each([
+		[
+			"matches nothing",
+			[
+				{ old: "one", new: "1" },
+				{ old: "absent\n\tlines", new: "x" },
+			],
+			"`old` of edit 2 (`absent...`) was not found, so nothing was changed. Read the file again, and copy the text exactly, with its white space.",
+		],
+		[
+			"was changed by an earlier one",
+			[
+				{ old: "one", new: "1" },
+				{ old: "one two", new: "x" },
+			],
+			"`old` of edit 2 (`one two`) is no longer in the text after the edits before it, so nothing was changed. Each edit applies to the result of the one before: merge them, or change their order.",
+		],
+		[
+			"matches twice because of an earlier one",
+			[
+				{ old: "one", new: "two" },
+				{ old: "two", new: "2" },
+			],
+			"`old` of edit 2 (`two`) was found 2 times in the result of the edits before it, so nothing was changed. Make it longer until it is unique, or set `replace_all`.",
+		],
+		[
+			"changes nothing",
+			[
+				{ old: "one", new: "1" },
+				{ old: "two", new: "two" },
+			],
+			"`old` of edit 2 (`two`) is the same as `new`, so nothing was changed.",
+		],
+		["is missing", [], "The list of edits is empty."],
+		[
+			"takes the first one back",
+			[
+				{ old: "one", new: "1" },
+				{ old: "1", new: "one" },
+			],
+			"No replacements were made: the edits together leave the text as it is.",
+		],
+	])("writes nothing when one of several edits %s", async (_name, edits, message) => {
+		await writeFile(file, "one two");
+		expect(await call(edit, { path: "a.txt", edit: edits })).toMatchObject({ is_error: true, message });
+		expect(await text()).toBe("one two");
 	});
 
 	it("refuses an ambiguous match with its count", async () => {
@@ -213,6 +261,7 @@ describe("StrReplaceFile", () => {
 		["the edit has CR LF", "one\r\ntwo\r\n", { old: "one\r\ntwo", new: "1\r\n2" }, "1\r\n2\r\n"],
 		["line endings are mixed", "one\r\ntwo\nthree", { old: "one\ntwo", new: "1\n2" }, "1\r\n2\nthree"],
 		["lines end with LF", "one\ntwo\n", { old: "two", new: "2" }, "one\n2\n"],
+		["lines end with LF and the edit has CR LF", "one\ntwo\n", { old: "one\r\ntwo", new: "1\r\n2" }, "1\n2\n"],
 	])("preserves line endings when %s", async (_name, before, change, after) => {
 		await writeFile(file, before);
 		await call(edit, { path: "a.txt", edit: change });

@@ -58,9 +58,9 @@ describe("applyEdits", () => {
 			[replaceAll(`${"a".repeat(50_000)}b${"a".repeat(50_000)}`, ""), replaceAll("a".repeat(250), "b")],
 		],
 		[
-			"a thousand edits without a match",
-			"b".repeat(1_000_000),
-			Array.from({ length: 1000 }, () => replaceAll("a", "")),
+			"a thousand edits of one character in a long text",
+			`${"b".repeat(1_000_000)}a`,
+			Array.from({ length: 1000 }, (_, index) => (index % 2 === 0 ? replaceAll("a", "c") : replaceAll("c", "a"))),
 		],
 	])("yields to other work in the edit of %s", async (_name, text, edits) => {
 		expect(await shortestPause(() => applyEdits(text, edits, "lf"))).toBeLessThan(longestPause);

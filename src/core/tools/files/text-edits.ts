@@ -1,7 +1,8 @@
-// Applies edits to a text, one after the other: matches are found and counted in linear time, and edits that would make
-// a small text huge are refused. Long work yields to other work.
+// Applies edits to a text, one after the other, all of them or none: matches are found and counted in linear time, and
+// edits that would make a small text huge are refused. Long work yields to other work.
 import { createPace, type Pace } from "../../../base/pace.ts";
 import { createTextSearch, type TextSearch } from "../../../base/text-search.ts";
+import { cutLine } from "../text-limits.ts";
 import { type LineEnding, toLineFeeds } from "./text-file.ts";
 
 export interface TextEdit {
@@ -24,13 +25,14 @@ export type EditedText =
 	/** A sentence or two. */
 	| { readonly ok: false; readonly message: string };
 
-/** Applies the edits in order. Replacements are counted in the text as it was at first. */
+/** Applies each edit to the result of the one before it. An edit that does not match refuses them all. */
 export async function applyEdits(
 	original: string,
 	edits: readonly TextEdit[],
 	lineEnding: LineEnding,
 ): Promise<EditedText> {
 	const refuse = (message: string): EditedText => ({ ok: false, message });
+	if (edits.length === 0) return refuse("The list of edits is empty.");
 	const fitting = Math.floor(searchLimit / Math.max(1, original.length));
 	if (edits.length > fitting) {
 		return refuse(
@@ -44,7 +46,10 @@ export async function applyEdits(
 	for (const [index, given] of edits.entries()) {
 		const place = edits.length === 1 ? "The edit" : `Edit ${index + 1}`;
 		const name = edits.length === 1 ? "`old`" : `\`old\` of edit ${index + 1}`;
-		if (given.old === "") return refuse(`${name} is empty; to write a whole file use WriteFile.`);
+		const quoted = `${name} (${quotedBeginning(given.old)})`;
+		if (given.old === "")
+			return refuse(`${name} is empty, so nothing was changed. To write a whole file use WriteFile.`);
+		if (given.old === given.new) return refuse(`${quoted} is the same as \`new\`, so nothing was changed.`);
 		searched += text.length;
 		if (searched > searchLimit) {
 			return refuse(
@@ -54,9 +59,18 @@ export async function applyEdits(
 		const edit = adaptEdit(given, text, lineEnding);
 		const search = createTextSearch(edit.old);
 		const count = await countOccurrences(text, edit.old, search, pace);
-		if (count > 1 && !edit.replace_all) {
+		if (count === 0) {
+			const wasThere = text !== original && search(original, 0) !== -1;
 			return refuse(
-				`${name} was found ${count} times, so nothing was replaced. Make it longer until it is unique, or set \`replace_all\`.`,
+				wasThere
+					? `${quoted} is no longer in the text after the edits before it, so nothing was changed. Each edit applies to the result of the one before: merge them, or change their order.`
+					: `${quoted} was not found, so nothing was changed. Read the file again, and copy the text exactly, with its white space.`,
+			);
+		}
+		if (count > 1 && !edit.replace_all) {
+			const after = text === original ? "" : " in the result of the edits before it";
+			return refuse(
+				`${quoted} was found ${count} times${after}, so nothing was changed. Make it longer until it is unique, or set \`replace_all\`.`,
 			);
 		}
 		const length = text.length + count * (edit.new.length - edit.old.length);
@@ -65,20 +79,31 @@ export async function applyEdits(
 				`${place} would make the text ${length} characters long, which is ${length - original.length} more than it has; one call may add ${growthLimit}. Nothing was changed: use several calls, or WriteFile.`,
 			);
 		}
-		const atFirst = text === original ? count : await countOccurrences(original, edit.old, search, pace);
-		if (count > 0) text = await replaceOccurrences(text, edit, search, pace);
-		replacements += edit.replace_all ? atFirst : Math.min(1, atFirst);
+		text = await replaceOccurrences(text, edit, search, pace);
+		replacements += count;
 	}
 	if (text !== original) return { ok: true, text, replacements };
-	return refuse("No replacements were made: the text to replace was not found, or is the same as the new text.");
+	return refuse("No replacements were made: the edits together leave the text as it is.");
 }
 
-/** The edit with the line endings of the text. */
+/** Characters of an edit's text that its error shows. */
+const quotedLength = 60;
+
+function quotedBeginning(text: string): string {
+	const [first = "", ...rest] = text.trim().split("\n", 2);
+	const shown = cutLine(first.trimEnd(), quotedLength, "...");
+	return `\`${rest.length > 0 && !shown.endsWith("...") ? `${shown}...` : shown}\``;
+}
+
+/** The edit with the line endings of the text, unless it is in the text as it stands. */
 function adaptEdit(edit: TextEdit, text: string, lineEnding: LineEnding): TextEdit {
-	if (lineEnding === "crlf") return { ...edit, old: toLineFeeds(edit.old), new: toLineFeeds(edit.new) };
-	if (lineEnding === "lf" || createTextSearch(edit.old)(text, 0) !== -1) return edit;
-	const withReturns = (piece: string) => toLineFeeds(piece).replaceAll("\n", "\r\n");
-	return { ...edit, old: withReturns(edit.old), new: withReturns(edit.new) };
+	const withFeeds = { ...edit, old: toLineFeeds(edit.old), new: toLineFeeds(edit.new) };
+	if (lineEnding === "crlf") return withFeeds;
+	const isFound = (old: string) => createTextSearch(old)(text, 0) !== -1;
+	if (isFound(edit.old)) return edit;
+	if (lineEnding === "lf" || isFound(withFeeds.old)) return withFeeds;
+	const withReturns = (piece: string) => piece.replaceAll("\n", "\r\n");
+	return { ...edit, old: withReturns(withFeeds.old), new: withReturns(withFeeds.new) };
 }
 
 async function countOccurrences(text: string, piece: string, search: TextSearch, pace: Pace): Promise<number> {
