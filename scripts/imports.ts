@@ -222,6 +222,12 @@ export const importTable: readonly FolderRule[] = [
 		mayImport: ["ports/files"],
 	},
 	{
+		folder: "host",
+		floor: 6,
+		owns: "createHost: a running kernel over this machine",
+		mayImport: "anything",
+	},
+	{
 		folder: "cli",
 		floor: 9,
 		owns: "arguments, environment, subcommands",

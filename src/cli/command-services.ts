@@ -2,6 +2,7 @@
 // session's, configured on first use.
 import { systemClock } from "../base/clock.ts";
 import { silentLog } from "../base/log.ts";
+import { type Place, toAbsolutePath } from "../host/place.ts";
 import type { Files } from "../ports/files/port.ts";
 import { createNetwork, type Network } from "../ports/network/network.ts";
 import type { Fetch } from "../ports/network/network-settings.ts";
@@ -9,7 +10,6 @@ import { createProcesses } from "../ports/processes/children.ts";
 import { createLazyProcesses } from "../ports/processes/lazy-processes.ts";
 import type { Processes } from "../ports/processes/port.ts";
 import type { Configuration } from "../settings/config/configuration.ts";
-import { type Place, toAbsolutePath } from "./paths.ts";
 
 export interface CommandPlace {
 	readonly environment: Readonly<Record<string, string>>;

@@ -2,7 +2,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { KernelError } from "../base/errors.ts";
-import type { Installation } from "./installation/installation.ts";
+import type { Installation } from "../host/installation.ts";
 
 /** The pages next to the directory `docs`. */
 const otherPages = ["README.md", "CHANGELOG.md"];

@@ -1,12 +1,13 @@
 // The `info` command: versions, for clients that check them before they start a server.
 
 import { protocolVersion } from "../formats/protocol-version.ts";
+import { productName, productVersion } from "../host/product.ts";
 import { remoteVersion } from "../remote/remote-version.ts";
 import type { EnvironmentModel } from "../settings/config/environment-models.ts";
 import { describeRuntime } from "./installation/runtime.ts";
 import type { SandboxInfo } from "./sandbox-status.ts";
 import type { StoreStatus } from "./store/store-status.ts";
-import { agentSpecVersions, emulatedVersion, productName, productVersion } from "./version.ts";
+import { agentSpecVersions, emulatedVersion } from "./version.ts";
 
 /**
  * What `info` prints, with its newline: one line of JSON, or one labelled line for each value. The JSON has the status of

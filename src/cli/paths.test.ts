@@ -2,9 +2,10 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type Place, toAbsolutePath } from "../host/place.ts";
 import { createDiskFiles } from "../ports/files/disk-files.ts";
 import { UsageError } from "./arguments/usage-error.ts";
-import { checkFile, checkWorkDir, type Place, shareDirectory, toAbsolutePath } from "./paths.ts";
+import { checkFile, checkWorkDir, shareDirectory } from "./paths.ts";
 
 const files = createDiskFiles();
 let place: Place;

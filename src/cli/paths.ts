@@ -1,14 +1,9 @@
 // Makes typed paths absolute: `~` expanded, `.` and `..` removed, symbolic links unchanged.
 import path from "node:path";
 import { errorText } from "../base/errors.ts";
+import { type Place, toAbsolutePath } from "../host/place.ts";
 import type { FileStatus, Files } from "../ports/files/port.ts";
 import { UsageError } from "./arguments/usage-error.ts";
-
-/** The base of relative paths and the meaning of `~`; both absolute. */
-export interface Place {
-	readonly currentDir: string;
-	readonly home: string;
-}
 
 /** Node throws when the directory was deleted; its last path still lets absolute paths be used and errors name it. */
 export function currentDirectory(): string {
@@ -21,22 +16,10 @@ export function currentDirectory(): string {
 	}
 }
 
-/** Absolute and normalised. Session directories are named after this form of a work dir, so links stay. */
-export function toAbsolutePath(typed: string, place: Place): string {
-	const expanded = typed === "~" || typed.startsWith("~/") ? place.home + typed.slice(1) : typed;
-	return path.resolve(place.currentDir, expanded);
-}
-
 /** The directory of settings, sessions and logs: `KIMI_SHARE_DIR` if set and not empty, else `~/.kimi`. */
 export function shareDirectory(environment: Readonly<Record<string, string | undefined>>, place: Place): string {
 	return toAbsolutePath(environment["KIMI_SHARE_DIR"] || "~/.kimi", place);
 }
-
-/** The file of rules of whoever manages the machine: only they can write it. */
-export const managedPermissionsFile =
-	process.platform === "darwin"
-		? "/Library/Application Support/agentwire/permissions.toml"
-		: "/etc/agentwire/permissions.toml";
 
 /** The absolute path of an existing work dir; null means the current directory. Throws UsageError. */
 export async function checkWorkDir(typed: string | null, place: Place, files: Files): Promise<string> {

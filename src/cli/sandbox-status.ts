@@ -3,13 +3,13 @@ import { homedir } from "node:os";
 import { systemClock } from "../base/clock.ts";
 import { randomIdentifiers } from "../base/ids.ts";
 import { silentLog } from "../base/log.ts";
+import { sandboxPlace } from "../host/sandbox-place.ts";
 import { createDiskFiles } from "../ports/files/disk-files.ts";
 import type { Files } from "../ports/files/port.ts";
 import { privateBelow } from "../ports/files/private-paths.ts";
 import { readConfiguration } from "../settings/config/configuration-reader.ts";
 import { currentDirectory, shareDirectory } from "./paths.ts";
 import { environmentVariables } from "./process/environment.ts";
-import { sandboxPlace } from "./sandbox-place.ts";
 
 export interface SandboxInfo {
 	/** Absent when the settings ask for none. */

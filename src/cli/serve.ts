@@ -2,6 +2,8 @@
 
 import type { HostOfferName } from "../frontends/serve/host-dialects.ts";
 import { serve } from "../frontends/serve/serve.ts";
+import type { Installation } from "../host/installation.ts";
+import { productName, productVersion } from "../host/product.ts";
 import type { FaultOwner } from "../kernel/api.ts";
 import { nobody } from "../kernel/session/fault-owner.ts";
 import type { Session } from "../kernel/session/session.ts";
@@ -9,13 +11,11 @@ import { isStderrShared } from "../ports/transports/stdio.ts";
 import type { NamedSession, ServeOptions } from "./arguments/command-line.ts";
 import { type AnswerRecord, createAnswerRecord } from "./first-answer/answer-record.ts";
 import type { FirstAnswer } from "./first-answer/early-answer.ts";
-import type { Installation } from "./installation/installation.ts";
 import { endInTime } from "./process/process-exit.ts";
 import { takeProcess } from "./process/program-process.ts";
 import { divertNotices } from "./process/standard-error.ts";
 import { endProgram, startHost, startProgram } from "./program/program.ts";
 import type { StartedKernel } from "./program/started-kernel.ts";
-import { productName, productVersion } from "./version.ts";
 
 /** Serves until the client is gone; returns the exit code. `early` has its stdin and stdout. Throws UsageError. */
 export async function runServer(

@@ -1,15 +1,16 @@
 // The process of a background command's worker: its lifeline is stdin, and signals end the command in order.
 import { homedir } from "node:os";
 import { systemClock } from "../base/clock.ts";
+import { createConfinedProcesses, readWorkerEnvironment, withOwnProxy } from "../host/confined-worker.ts";
 import { createLogFile, logFile } from "../host/log/log-file.ts";
+import { toAbsolutePath } from "../host/place.ts";
+import type { TaskWorkerFlags } from "../host/task-worker-arguments.ts";
 import { type Lifeline, runTaskWorker } from "../kernel/background/task-worker.ts";
 import { createDiskFiles } from "../ports/files/disk-files.ts";
 import { ownProcess } from "../ports/files/living-process.ts";
 import { privateBelow, privateWithin } from "../ports/files/private-paths.ts";
 import { createProcesses } from "../ports/processes/children.ts";
-import type { TaskWorkerFlags } from "./arguments/task-worker-flags.ts";
-import { createConfinedProcesses, readWorkerEnvironment, withOwnProxy } from "./confined-worker.ts";
-import { currentDirectory, shareDirectory, toAbsolutePath } from "./paths.ts";
+import { currentDirectory, shareDirectory } from "./paths.ts";
 import { environmentVariables } from "./process/environment.ts";
 import { handleStopSignals } from "./process/stop-signals.ts";
 

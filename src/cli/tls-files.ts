@@ -1,8 +1,9 @@
 // The certificate and the key that flags name.
 import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
+import type { Place } from "../host/place.ts";
 import type { Files } from "../ports/files/port.ts";
 import { UsageError } from "./arguments/usage-error.ts";
-import { checkFile, type Place } from "./paths.ts";
+import { checkFile } from "./paths.ts";
 
 /** Their texts in PEM; null without any. Throws UsageError for files that are not there, or are no certificate and its key. */
 export async function readTls(

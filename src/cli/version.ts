@@ -1,10 +1,8 @@
 // The names and versions that the program reports.
 import path from "node:path";
-import packageJson from "../../package.json" with { type: "json" };
+import { productName, productVersion } from "../host/product.ts";
 import { isCalledKimi } from "./arguments/executable-name.ts";
 
-export const productName = packageJson.name;
-export const productVersion = packageJson.version;
 /** The release of `kimi` that this version is compatible with. */
 export const emulatedVersion = "1.49.0";
 export const agentSpecVersions: readonly string[] = ["1"];

@@ -1,10 +1,10 @@
 // Every command line that the program accepts or refuses, in one file as in its parser: the modes share most flags, so a
 // case of one mode is read with those of the others.
 import { describe, expect, it } from "vitest";
+import { toTaskWorkerArguments } from "../../host/task-worker-arguments.ts";
 import { type CommandLine, type PrintOptions, parseCommandLine, type ServeOptions } from "./command-line.ts";
 import { toHelpfulCommand } from "./commands.ts";
 import { flags } from "./flags.ts";
-import { toTaskWorkerArguments } from "./task-worker-flags.ts";
 import { UsageError, usageErrorText } from "./usage-error.ts";
 
 const defaults: ServeOptions = {

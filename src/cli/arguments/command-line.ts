@@ -1,6 +1,7 @@
 // The command line as data: which command, with which options, or a usage error that names the flag at fault.
 // Looks at no file and no environment.
 import { type ContractVersion, contractForm, parseContractVersion } from "../../base/contract-version.ts";
+import { type TaskWorkerFlags, taskWorkerCommand } from "../../host/task-worker-arguments.ts";
 import { type BuiltInAgentName, builtInAgentNames } from "../../kernel/compose/agent-names.ts";
 import { type CommandCall, type CommandName, commandNames, commands, isCommandName } from "./commands.ts";
 import { type Conventions, type Family, plainConventions } from "./conventions.ts";
@@ -16,7 +17,7 @@ import {
 import type { GatewayFlags } from "./gateway-options.ts";
 import { type GivenFlag, type GivenFlags, splitFlags } from "./given-flags.ts";
 import { type RealmChoice, realmFlags, toRealm } from "./realm.ts";
-import { parseTaskWorker, type TaskWorkerFlags, taskWorkerCommand } from "./task-worker-flags.ts";
+import { parseTaskWorker } from "./task-worker-flags.ts";
 import { UsageError } from "./usage-error.ts";
 import type { WorkerFlags } from "./worker-options.ts";
 

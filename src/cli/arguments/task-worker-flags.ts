@@ -1,33 +1,8 @@
-// The command line of a background command's worker: written by the server that starts it, parsed by the worker.
+// Parses the command line of a background command's worker.
+import { type TaskWorkerFlags, taskWorkerCommand } from "../../host/task-worker-arguments.ts";
 import { UsageError } from "./usage-error.ts";
 
-/** The command by which the program runs itself as a worker. */
-export const taskWorkerCommand = "__background-task-worker";
-
-/** Intervals and the grace period in milliseconds. */
-export interface TaskWorkerFlags {
-	readonly taskDirectory: string;
-	readonly heartbeatInterval: number;
-	readonly controlPollInterval: number;
-	readonly killGracePeriod: number;
-	/** Whether the command continues after the process that started the worker exits. */
-	readonly keep: boolean;
-	readonly contain: "auto" | "off";
-}
-
 const defaults = { heartbeatInterval: 5000, controlPollInterval: 500, killGracePeriod: 2000 };
-
-export function toTaskWorkerArguments(flags: TaskWorkerFlags): string[] {
-	return [
-		taskWorkerCommand,
-		...["--task-dir", flags.taskDirectory],
-		...["--heartbeat-interval-ms", String(flags.heartbeatInterval)],
-		...["--control-poll-interval-ms", String(flags.controlPollInterval)],
-		...["--kill-grace-period-ms", String(flags.killGracePeriod)],
-		...(flags.keep ? ["--keep"] : []),
-		...(flags.contain === "auto" ? ["--contain"] : []),
-	];
-}
 
 /** Parses the words after the command. Throws UsageError. */
 export function parseTaskWorker(words: readonly string[]): TaskWorkerFlags {

@@ -6,6 +6,8 @@ import { silentLog } from "../../base/log.ts";
 import { shellWord } from "../../base/quoting.ts";
 import { redactSecrets } from "../../base/redaction.ts";
 import { oneLine } from "../../base/sentence.ts";
+import type { Installation } from "../../host/installation.ts";
+import { managedPermissionsFile, type Place } from "../../host/place.ts";
 import { findRuleFiles, projectPermissionsFile, readRuleFiles } from "../../kernel/compose/permissions.ts";
 import type { Files } from "../../ports/files/port.ts";
 import { othersMode, privateBelow } from "../../ports/files/private-paths.ts";
@@ -19,10 +21,8 @@ import { type ModelSelection, selectModel } from "../../settings/config/model-se
 import { readText } from "../../settings/config/settings-text.ts";
 import { parseToml } from "../../settings/config/syntax.ts";
 import { unknownKeys } from "../../settings/config/unknown-keys.ts";
-import type { Installation } from "../installation/installation.ts";
 import type { RuntimeInfo } from "../installation/runtime.ts";
 import { readStartSettings, type StartSettings } from "../model-source.ts";
-import { managedPermissionsFile, type Place } from "../paths.ts";
 import { describeSandbox } from "../sandbox-status.ts";
 import { readStoreStatus } from "../store/store-status.ts";
 

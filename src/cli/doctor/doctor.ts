@@ -2,11 +2,12 @@
 // sends no prompt and changes nothing.
 import { homedir } from "node:os";
 import { toJsonLine } from "../../base/json.ts";
+import type { Installation } from "../../host/installation.ts";
+import type { Place } from "../../host/place.ts";
 import { createDiskFiles } from "../../ports/files/disk-files.ts";
 import { createCommandFetch, createCommandProcesses } from "../command-services.ts";
-import type { Installation } from "../installation/installation.ts";
 import { describeRuntime } from "../installation/runtime.ts";
-import { currentDirectory, type Place, shareDirectory } from "../paths.ts";
+import { currentDirectory, shareDirectory } from "../paths.ts";
 import { withEscapes } from "../printable-text.ts";
 import { environmentVariables } from "../process/environment.ts";
 import { whileShown } from "../process/waiting-line.ts";

@@ -2,8 +2,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import path from "node:path";
+import type { Installation } from "../../host/installation.ts";
 import { createEmbeddedCopies, type EmbeddedCopies, type EmbeddedFile } from "./embedded-copies.ts";
-import type { Installation } from "./installation.ts";
 
 /** How the build names embedded directories: the word, a dash and a checksum of the content. */
 export type EmbeddedName = "skills" | "ripgrep" | "gateway-page" | "documents";

@@ -1,6 +1,6 @@
 // The program as a package: its files lie next to each other, and Node runs them.
 import path from "node:path";
-import type { Installation } from "./installation.ts";
+import type { Installation } from "../../host/installation.ts";
 
 /** `directory` is that of the package. */
 export function createPackageInstallation(directory: string): Installation {

@@ -5,11 +5,11 @@ import { silentLog } from "../../base/log.ts";
 import type { McpAuthorization } from "../../core/mcp/authorization.ts";
 import type { LinkParts } from "../../core/mcp/link.ts";
 import type { ListedTool } from "../../core/mcp/tool-list.ts";
+import type { Place } from "../../host/place.ts";
+import { productVersion } from "../../host/product.ts";
 import type { McpServerSettings } from "../../settings/config/mcp-servers.ts";
 import { failureText } from "../../settings/credentials/mcp-request.ts";
 import type { McpChallenge } from "../../settings/credentials/mcp-sign-in.ts";
-import type { Place } from "../paths.ts";
-import { productVersion } from "../version.ts";
 
 /** The connection could not be made. The message has no secrets in it and is on one line. */
 export class McpConnectionError extends Error {

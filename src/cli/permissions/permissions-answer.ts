@@ -1,8 +1,8 @@
 // What the actions of the `permissions` command work with, and what they answer.
 
+import type { Place } from "../../host/place.ts";
 import type { Files } from "../../ports/files/port.ts";
 import type { GitPlace } from "../../ports/processes/git/git.ts";
-import type { Place } from "../paths.ts";
 
 /** What the command says, in lines, and its exit code. */
 export interface PermissionsAnswer {

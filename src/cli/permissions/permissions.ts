@@ -9,6 +9,7 @@ import { describePlace, type Rule } from "../../core/permissions/rules/rule.ts";
 import { createRuleJudge } from "../../core/permissions/rules/rule-judge.ts";
 import { readScript } from "../../core/permissions/shell/read-script.ts";
 import type { CommandReading, Word } from "../../core/permissions/shell/script.ts";
+import { managedPermissionsFile, type Place } from "../../host/place.ts";
 import {
 	createRepositoryCheck,
 	findRuleFiles,
@@ -27,7 +28,7 @@ import { readConfiguration } from "../../settings/config/configuration-reader.ts
 import { readPermissionFile } from "../../settings/config/permission-file.ts";
 import type { PermissionsAction } from "../arguments/permissions-options.ts";
 import { permissionsFailureCode } from "../arguments/usage-error.ts";
-import { currentDirectory, managedPermissionsFile, type Place, shareDirectory } from "../paths.ts";
+import { currentDirectory, shareDirectory } from "../paths.ts";
 import { withEscapes } from "../printable-text.ts";
 import { environmentVariables } from "../process/environment.ts";
 import { type PermissionsAnswer, PermissionsError, type PermissionsPlace } from "./permissions-answer.ts";

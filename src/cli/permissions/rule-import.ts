@@ -3,12 +3,12 @@ import { systemClock } from "../../base/clock.ts";
 import { errorText, isSystemError } from "../../base/errors.ts";
 import { silentLog } from "../../base/log.ts";
 import { type ConvertedRule, convertClaudeRules } from "../../core/permissions/rules/claude-rules.ts";
+import { toAbsolutePath } from "../../host/place.ts";
 import { withLock } from "../../ports/files/path-lock.ts";
 import { readConfiguration } from "../../settings/config/configuration-reader.ts";
 import { textToChange } from "../../settings/config/settings-text.ts";
 import { parseJson, parseToml } from "../../settings/config/syntax.ts";
 import { toTomlText } from "../../settings/config/toml-text.ts";
-import { toAbsolutePath } from "../paths.ts";
 import { type PermissionsAnswer, PermissionsError, type PermissionsPlace } from "./permissions-answer.ts";
 
 /** Throws PermissionsError, and ConfigurationError for a config.toml that is invalid. */

@@ -2,10 +2,10 @@
 // anything is written.
 import path from "node:path";
 import { manifestName } from "../../core/definitions/plugin.ts";
+import { type Place, toAbsolutePath } from "../../host/place.ts";
 import type { Files } from "../../ports/files/port.ts";
 import { runGit } from "../../ports/processes/git/git.ts";
 import type { Processes } from "../../ports/processes/port.ts";
-import { type Place, toAbsolutePath } from "../paths.ts";
 import { quoted } from "../printable-text.ts";
 
 /** Something about a plugin that the person has to know and can change. The message is a sentence. */

@@ -13,6 +13,8 @@ import {
 	manifestName,
 	type Plugin,
 } from "../../core/definitions/plugin.ts";
+import type { Place } from "../../host/place.ts";
+import { productName, productVersion } from "../../host/product.ts";
 import { createDiskFiles } from "../../ports/files/disk-files.ts";
 import { fileFailureText } from "../../ports/files/file-failure.ts";
 import type { Files } from "../../ports/files/port.ts";
@@ -23,12 +25,11 @@ import { ConfigurationError } from "../../settings/config/configuration-error.ts
 import { readConfiguration } from "../../settings/config/configuration-reader.ts";
 import { selectDefaultProvider } from "../../settings/config/model-selection.ts";
 import type { PluginAction } from "../arguments/plugin-options.ts";
-import { currentDirectory, type Place, shareDirectory } from "../paths.ts";
+import { currentDirectory, shareDirectory } from "../paths.ts";
 import { environmentVariables } from "../process/environment.ts";
 import { endInTime } from "../process/process-exit.ts";
 import { handleStopSignals } from "../process/stop-signals.ts";
 import { whileShown } from "../process/waiting-line.ts";
-import { productName, productVersion } from "../version.ts";
 import { type InstallSettings, installPlugin } from "./plugin-installation.ts";
 import { PluginError } from "./plugin-source.ts";
 

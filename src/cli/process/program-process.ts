@@ -1,13 +1,14 @@
 // The process of the program: its directory, its environment, its log, and its handlers for signals and uncaught
 // errors.
 import { homedir } from "node:os";
+import type { Installation } from "../../host/installation.ts";
 import { createLogFile, type LogFile, logFile } from "../../host/log/log-file.ts";
+import type { Place } from "../../host/place.ts";
 import type { FaultOwner } from "../../kernel/api.ts";
 import { nobody } from "../../kernel/session/fault-owner.ts";
 import type { Files } from "../../ports/files/port.ts";
 import type { ProgramOptions } from "../arguments/command-line.ts";
-import type { Installation } from "../installation/installation.ts";
-import { currentDirectory, type Place, shareDirectory } from "../paths.ts";
+import { currentDirectory, shareDirectory } from "../paths.ts";
 import { environmentVariables } from "./environment.ts";
 import { replaceStandardError } from "./standard-error.ts";
 import { handleStopSignals, type StopSignal } from "./stop-signals.ts";

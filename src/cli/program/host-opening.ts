@@ -1,37 +1,30 @@
 // Opens the host of many sessions over a started kernel: its sessions, its dialects, the account.
 import { systemClock } from "../../base/clock.ts";
 import type { Account } from "../../frontends/shared/dialect.ts";
+import type { ComposedHost } from "../../host/create-host.ts";
 import type { LogFile } from "../../host/log/log-file.ts";
+import { productVersion } from "../../host/product.ts";
 import type { HostServices } from "../../kernel/compose/host-services.ts";
 import type { SessionOptions } from "../../kernel/compose/session-options.ts";
-import type { Kernel } from "../../kernel/hosting/kernel.ts";
-import type { Admit, Files } from "../../ports/files/port.ts";
-import type { CurrentSettings } from "../current-settings.ts";
 import type { AccountSettings } from "../sign-in/account.ts";
-import { productVersion } from "../version.ts";
 import type { RealmPlace, SettingsSource } from "./source.ts";
 import type { OpenHostWith } from "./started-kernel.ts";
 
 export interface HostOpening {
-	readonly kernel: Kernel;
-	readonly settings: CurrentSettings;
+	readonly host: ComposedHost;
 	readonly source: SettingsSource;
 	readonly realm: RealmPlace | null;
 	/** The directory in place of the home directory for settings of other programs; null for that. */
 	readonly userConfigRoot: string | null;
 	readonly workDir: string;
 	readonly sessionOptions: SessionOptions;
-	readonly hostServices: HostServices;
-	/** For what is the program's own. */
-	readonly own: Files;
-	/** Which files may be shown to a model. */
-	readonly admit: Admit;
 	readonly log: LogFile;
 }
 
 export function createHostOpener(opening: HostOpening): OpenHostWith {
-	const { kernel, settings, source, realm, userConfigRoot, workDir, sessionOptions, own, admit, log } = opening;
-	const { environment, shareDir, home, network, clock, identifiers, files } = opening.hostServices;
+	const { host, source, realm, userConfigRoot, workDir, sessionOptions, log } = opening;
+	const { settings, own, admit } = host;
+	const { environment, shareDir, home, network, clock, identifiers, files } = host.hostServices;
 	const account = createProgramAccount(source, {
 		environment,
 		files: own,
@@ -42,8 +35,8 @@ export function createHostOpener(opening: HostOpening): OpenHostWith {
 	});
 	return async (name, asked, hostOptions = {}) => {
 		const contract = asked ?? settings.current().agentwire.contract;
-		const [{ SessionHost }, { createSettingsDocuments }, dialects] = await Promise.all([
-			import("../../kernel/hosting/session-host.ts"),
+		const [sessions, { createSettingsDocuments }, dialects] = await Promise.all([
+			host.openSessions(sessionOptions, hostOptions),
 			import("../../kernel/hosting/settings-documents.ts"),
 			name === null
 				? []
@@ -51,19 +44,6 @@ export function createHostOpener(opening: HostOpening): OpenHostWith {
 						hostOffers[name]({ contract, realm }),
 					),
 		]);
-		const sessions = new SessionHost({
-			...hostOptions,
-			kernel,
-			get configuration() {
-				return settings.current();
-			},
-			environment,
-			workDir,
-			options: sessionOptions,
-			clock,
-			identifiers,
-			log,
-		});
 		const documents = createSettingsDocuments({
 			files: files.admitting(admit),
 			clock,

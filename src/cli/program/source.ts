@@ -1,10 +1,11 @@
 // Where settings and sessions are, as the command line says.
 import path from "node:path";
 import { randomIdentifiers } from "../../base/ids.ts";
+import { type Place, toAbsolutePath } from "../../host/place.ts";
 import type { Files } from "../../ports/files/port.ts";
 import type { ProgramOptions } from "../arguments/command-line.ts";
 import type { RealmChoice } from "../arguments/realm.ts";
-import { checkFile, type Place, toAbsolutePath } from "../paths.ts";
+import { checkFile } from "../paths.ts";
 
 /** Where the settings are read from. */
 export type SettingsSource = Awaited<ReturnType<typeof toSource>>;

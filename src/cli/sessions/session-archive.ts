@@ -4,11 +4,11 @@ import { systemClock } from "../../base/clock.ts";
 import { errorText } from "../../base/errors.ts";
 import { silentLog } from "../../base/log.ts";
 import { protocolVersion } from "../../formats/protocol-version.ts";
+import type { Place } from "../../host/place.ts";
+import { productVersion } from "../../host/product.ts";
 import type { Files } from "../../ports/files/port.ts";
 import { createDiskStore } from "../../ports/store/disk/disk-store.ts";
 import { type FileListing, listFiles, listSessionFiles, type StoredFile } from "../../ports/store/disk/stored-files.ts";
-import type { Place } from "../paths.ts";
-import { productVersion } from "../version.ts";
 import { withoutPrefix } from "./session-prefix.ts";
 import { type ArchiveEntry, archiveLimit, entryLimit } from "./zip-archive.ts";
 

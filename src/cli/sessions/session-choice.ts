@@ -9,7 +9,7 @@ import { requireTerminal } from "../arguments/server-start.ts";
 import { UsageError } from "../arguments/usage-error.ts";
 import { checkWorkDir } from "../paths.ts";
 import { openQuestions } from "../process/terminal-question.ts";
-import { findCommandStore } from "../store/configured-store.ts";
+import { findCommandStore } from "../store/command-store.ts";
 
 /** The most sessions to show; older ones can still be opened by id. */
 const listLimit = 50;

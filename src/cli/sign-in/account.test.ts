@@ -11,6 +11,7 @@ import { createMemoryLog } from "../../../test/support/store/store-directory.ts"
 import type { AgentEvent } from "../../api/values/event.ts";
 import { systemClock } from "../../base/clock.ts";
 import { randomIdentifiers } from "../../base/ids.ts";
+import { createCurrentSettings } from "../../host/current-settings.ts";
 import type { SessionHandle } from "../../kernel/api.ts";
 import { plainSessionOptions } from "../../kernel/compose/session-options.ts";
 import { plainRequest } from "../../kernel/hosting/hosted-options.ts";
@@ -20,7 +21,6 @@ import { createDiskFiles } from "../../ports/files/disk-files.ts";
 import type { Files } from "../../ports/files/port.ts";
 import { createMemoryStore } from "../../ports/store/memory/memory-store.ts";
 import { readConfiguration } from "../../settings/config/configuration-reader.ts";
-import { createCurrentSettings } from "../current-settings.ts";
 import { createAccount } from "./account.ts";
 
 const never = new AbortController().signal;

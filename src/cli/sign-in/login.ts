@@ -3,6 +3,7 @@ import { homedir } from "node:os";
 import { systemClock } from "../../base/clock.ts";
 import { isSystemError } from "../../base/errors.ts";
 import { redactSecrets } from "../../base/redaction.ts";
+import { productVersion } from "../../host/product.ts";
 import { createDiskFiles } from "../../ports/files/disk-files.ts";
 import { fileFailureText } from "../../ports/files/file-failure.ts";
 import { privateBelow } from "../../ports/files/private-paths.ts";
@@ -13,7 +14,6 @@ import { currentDirectory, shareDirectory } from "../paths.ts";
 import { environmentVariables } from "../process/environment.ts";
 import { handleStopSignals } from "../process/stop-signals.ts";
 import { whileShown } from "../process/waiting-line.ts";
-import { productVersion } from "../version.ts";
 import { type SignInSettings, signIn, signOut } from "./sign-in.ts";
 import { type SignInEvent, toEventLine, toEventText } from "./sign-in-events.ts";
 

@@ -3,7 +3,7 @@ import { unlessLate } from "../../base/abort.ts";
 import { systemClock } from "../../base/clock.ts";
 import { errorText } from "../../base/errors.ts";
 import type { Files } from "../../ports/files/port.ts";
-import { findCommandStore } from "./configured-store.ts";
+import { findCommandStore } from "./command-store.ts";
 
 /** Milliseconds to wait for the database. */
 const patience = 5000;

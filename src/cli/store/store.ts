@@ -4,12 +4,13 @@ import { errorText, KernelError } from "../../base/errors.ts";
 import { toJsonLine } from "../../base/json.ts";
 import { silentLog } from "../../base/log.ts";
 import { protocolVersion } from "../../formats/protocol-version.ts";
+import { openConfiguredStore } from "../../host/configured-store.ts";
 import { createDiskStore } from "../../ports/store/disk/disk-store.ts";
 import type { StoreCheck } from "../../ports/store/postgres/store-check.ts";
 import { compareSessions, copySession } from "../../ports/store/session-copy.ts";
 import type { SessionStore, SessionSummary, StoredSession } from "../../ports/store/session-store.ts";
 import type { StoreAction, StoreKind } from "../arguments/store-options.ts";
-import { type CommandStore, findCommandStore, openConfiguredStore } from "./configured-store.ts";
+import { type CommandStore, findCommandStore } from "./command-store.ts";
 import { retireSessions } from "./retention.ts";
 
 /** Carries out the command; returns the exit code: 1 when something was not done, or is not as it should be. */

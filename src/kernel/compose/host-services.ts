@@ -2,6 +2,7 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Identifiers } from "../../base/ids.ts";
 import type { Log } from "../../base/log.ts";
+import type { Model } from "../../core/models/model.ts";
 import type { ReadPage } from "../../core/tools/web/page-reader.ts";
 import type { Files } from "../../ports/files/port.ts";
 import type { Network } from "../../ports/network/network.ts";
@@ -51,6 +52,8 @@ export interface HostServices {
 		]
 	) => ReturnType<StartWorker>;
 	readonly network: Network;
+	/** Models that the embedding program implements, by alias; absent for none. */
+	readonly models?: ReadonlyMap<string, Model>;
 	/** Converts HTML to text. */
 	readonly readPage: ReadPage;
 	/** ripgrep: a file to start, or a name for PATH. */

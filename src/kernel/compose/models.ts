@@ -77,6 +77,8 @@ export async function composeModel(
 	maxAnswerTokens?: number,
 ): Promise<Model | null> {
 	if (selection.kind === "none") return null;
+	const own = selection.alias === null ? undefined : hostServices.models?.get(selection.alias);
+	if (own !== undefined) return own;
 	const { environment, files, network, home, clock, trace, log, version } = hostServices;
 	const { provider, model, sampling, thinking } = selection;
 	const cap = maxAnswerTokens ?? sampling.maxCompletionTokens;

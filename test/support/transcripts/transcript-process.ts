@@ -4,7 +4,7 @@ import { copyFileSync, existsSync } from "node:fs";
 import path from "node:path";
 import { createDeferred, type Deferred } from "../../../src/base/deferred.ts";
 import { createLineSplitter } from "../../../src/base/lines.ts";
-import { productVersion } from "../../../src/cli/version.ts";
+import { productVersion } from "../../../src/host/product.ts";
 import { executablePath, sharedCodeCache } from "../executable/executable.ts";
 import type { ServerKind, Transcript } from "./transcript-format.ts";
 import { preparePlace, sessionId, type TranscriptPlace } from "./transcript-place.ts";

@@ -1,8 +1,8 @@
 // Starts the worker of a background command: this program again, as a process that may outlive it.
 import type { HostServices } from "../kernel/compose/host-services.ts";
-import { type TaskWorkerFlags, toTaskWorkerArguments } from "./arguments/task-worker-flags.ts";
 import { toWorkerEnvironment } from "./confined-worker.ts";
-import type { Installation } from "./installation/installation.ts";
+import type { Installation } from "./installation.ts";
+import { type TaskWorkerFlags, toTaskWorkerArguments } from "./task-worker-arguments.ts";
 
 /** The domains are those that confined commands may reach. */
 export function createWorkerStarter(

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { StoreSettings } from "../../settings/config/configuration.ts";
+import type { StoreSettings } from "../settings/config/configuration.ts";
 import { withStoreEnvironment } from "./store-environment.ts";
 
 const settings: StoreSettings = {

@@ -1,5 +1,5 @@
 // What the environment says about the store of sessions.
-import type { StoreSettings } from "../../settings/config/configuration.ts";
+import type { StoreSettings } from "../settings/config/configuration.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

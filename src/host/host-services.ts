@@ -1,27 +1,40 @@
 // What the kernel gets from this machine: files, processes, network, sandbox, clock.
 import { type as osType } from "node:os";
 import path from "node:path";
-import { systemClock } from "../../base/clock.ts";
-import { randomIdentifiers } from "../../base/ids.ts";
-import { createPageReader } from "../../core/tools/web/page-reader.ts";
-import type { LogFile } from "../../host/log/log-file.ts";
-import type { Telemetry } from "../../host/telemetry/telemetry.ts";
-import type { HostServices } from "../../kernel/compose/host-services.ts";
-import type { Files } from "../../ports/files/port.ts";
-import { createNetwork } from "../../ports/network/network.ts";
-import { createLazyProcesses } from "../../ports/processes/lazy-processes.ts";
-import { createLazySandbox } from "../../ports/sandbox/lazy-sandbox.ts";
-import type { Configuration } from "../../settings/config/configuration.ts";
-import { managedPermissionsFile, toAbsolutePath } from "../paths.ts";
-import type { ProgramProcess } from "../process/program-process.ts";
-import { writeNotice } from "../process/standard-error.ts";
-import { sandboxPlace } from "../sandbox-place.ts";
-import { productName, productVersion } from "../version.ts";
-import { createWorkerStarter } from "../worker-start.ts";
+import { systemClock } from "../base/clock.ts";
+import { randomIdentifiers } from "../base/ids.ts";
+import type { Log } from "../base/log.ts";
+import { createPageReader } from "../core/tools/web/page-reader.ts";
+import type { HostServices } from "../kernel/compose/host-services.ts";
+import type { Files } from "../ports/files/port.ts";
+import { createNetwork } from "../ports/network/network.ts";
+import { createLazyProcesses } from "../ports/processes/lazy-processes.ts";
+import { createLazySandbox } from "../ports/sandbox/lazy-sandbox.ts";
+import type { Configuration } from "../settings/config/configuration.ts";
+import type { Installation } from "./installation.ts";
+import { managedPermissionsFile, type Place, toAbsolutePath } from "./place.ts";
+import { productName, productVersion } from "./product.ts";
+import { sandboxPlace } from "./sandbox-place.ts";
+import type { Telemetry } from "./telemetry/telemetry.ts";
+import { createWorkerStarter } from "./worker-start.ts";
+
+/** What a host is started in: by the command line with what the process has, by an embedder as it likes. */
+export interface HostSurroundings {
+	readonly place: Place;
+	readonly environment: Readonly<Record<string, string>>;
+	/** The directory of sessions, settings and logs. */
+	readonly shareDir: string;
+	readonly installation: Installation;
+	readonly log: Log;
+	/** The command that signs a person in to a provider, as typed. */
+	readonly loginCommand: string;
+	/** Shows a text to whoever started it. */
+	notice(text: string): void;
+	/** Sees which files the start reads; returns the same ones. */
+	watch(files: Files): Files;
+}
 
 export interface HostServicesSettings {
-	/** The name that the program was started by. */
-	readonly executable: string;
 	readonly configuration: Configuration;
 	/** Null for settings that are in no file. */
 	readonly configurationFile: string | null;
@@ -33,19 +46,21 @@ export interface HostServicesSettings {
 	readonly own: Files;
 	/** Whether what happens is counted in any case. */
 	readonly hasMetrics: boolean;
+	/** Models that the embedding program implements. */
+	readonly models?: HostServices["models"];
 }
 
 export async function createHostServices(
-	{ executable, configuration, configurationFile, secretFiles, files, own, hasMetrics }: HostServicesSettings,
-	{ place, environment, shareDir, installation, log, watch }: ProgramProcess,
+	{ configuration, configurationFile, secretFiles, files, own, hasMetrics, models }: HostServicesSettings,
+	{ place, environment, shareDir, installation, log, loginCommand, notice, watch }: HostSurroundings,
 ): Promise<{ readonly hostServices: HostServices; readonly telemetry: Telemetry | null }> {
 	const { sandbox } = configuration;
 	const { caFile, contain } = configuration.agentwire;
 	const createProgramSandbox = (settings: Configuration["sandbox"]) =>
 		createLazySandbox(async () => {
 			const [{ createSandbox }, { createProcesses }] = await Promise.all([
-				import("../../ports/sandbox/sandbox.ts"),
-				import("../../ports/processes/children.ts"),
+				import("../ports/sandbox/sandbox.ts"),
+				import("../ports/processes/children.ts"),
 			]);
 			return createSandbox(settings, {
 				...sandboxPlace(place.home, shareDir, configurationFile),
@@ -78,7 +93,7 @@ export async function createHostServices(
 		files,
 		ownFiles: watch(own),
 		processes: createLazyProcesses(async () => {
-			const { createProcesses } = await import("../../ports/processes/children.ts");
+			const { createProcesses } = await import("../ports/processes/children.ts");
 			return createProcesses({ openSink: (file) => openOutput(own, file), contain, log });
 		}),
 		...(sandbox.mode === "off" ? {} : { sandbox: createProgramSandbox(sandbox) }),
@@ -94,9 +109,10 @@ export async function createHostServices(
 		identifiers: randomIdentifiers,
 		random: Math.random,
 		log,
-		trace: (line) => writeNotice(`${line}\n`),
+		trace: (line) => notice(`${line}\n`),
 		version: productVersion,
-		loginCommand: `${path.basename(executable)} login`,
+		loginCommand,
+		...(models === undefined ? {} : { models }),
 	};
 	return { hostServices, telemetry };
 }
@@ -110,9 +126,9 @@ function namesCollector(environment: HostServices["environment"]): boolean {
 async function openTelemetry(
 	environment: HostServices["environment"],
 	{ fetch }: HostServices["network"],
-	log: LogFile,
+	log: Log,
 ): Promise<Telemetry> {
-	const { startTelemetry } = await import("../../host/telemetry/telemetry.ts");
+	const { startTelemetry } = await import("./telemetry/telemetry.ts");
 	return startTelemetry({
 		environment,
 		service: { name: productName, version: productVersion },

@@ -1,0 +1,60 @@
+// The store of a command that is no server: what its settings ask for, or the one on disk.
+import { homedir } from "node:os";
+import { systemClock } from "../../base/clock.ts";
+import { errorText, KernelError } from "../../base/errors.ts";
+import { silentLog } from "../../base/log.ts";
+import { protocolVersion } from "../../formats/protocol-version.ts";
+import { openConfiguredDatabase, openConfiguredStore } from "../../host/configured-store.ts";
+import type { Place } from "../../host/place.ts";
+import { withStoreEnvironment } from "../../host/store-environment.ts";
+import { createDiskFiles } from "../../ports/files/disk-files.ts";
+import type { Files } from "../../ports/files/port.ts";
+import { privateBelow } from "../../ports/files/private-paths.ts";
+import { createDiskStore } from "../../ports/store/disk/disk-store.ts";
+import type { Database } from "../../ports/store/postgres/database.ts";
+import type { SessionStore } from "../../ports/store/session-store.ts";
+import type { StoreSettings } from "../../settings/config/configuration.ts";
+import { readStartSettings } from "../model-source.ts";
+import { currentDirectory, shareDirectory } from "../paths.ts";
+import { environmentVariables } from "../process/environment.ts";
+
+/** What a command that is no server finds: its settings, and the store that they ask for. */
+export interface CommandStore {
+	readonly settings: StoreSettings;
+	readonly files: Files;
+	readonly shareDir: string;
+	readonly place: Place;
+	readonly environment: Readonly<Record<string, string>>;
+	/** The one on disk, whatever the settings ask for. */
+	readonly disk: SessionStore;
+	openStore(): Promise<SessionStore>;
+	openDatabase(): Promise<Database>;
+}
+
+/**
+ * Without `given`, files of the share directory that others may read are restricted where they are read. Fails `invalid-input`
+ * for settings that cannot be read.
+ */
+export async function findCommandStore(given?: Files): Promise<CommandStore> {
+	const place: Place = { currentDir: currentDirectory(), home: homedir() };
+	const environment = environmentVariables();
+	const shareDir = shareDirectory(environment, place);
+	const files = given ?? createDiskFiles(privateBelow(shareDir));
+	const file = `${shareDir}/config.toml`;
+	const { configuration } = await readStartSettings(file, environment, files).catch((thrown: unknown) => {
+		throw new KernelError("invalid-input", errorText(thrown), { cause: thrown });
+	});
+	const settings = withStoreEnvironment(configuration.store, environment);
+	const disk = createDiskStore({ files, shareDir, log: silentLog, clock: systemClock, protocolVersion });
+	const opening = { files, place, log: silentLog };
+	return {
+		settings,
+		files,
+		shareDir,
+		place,
+		environment,
+		disk,
+		openStore: async () => (settings.type === "disk" ? disk : await openConfiguredStore(settings, opening)),
+		openDatabase: () => openConfiguredDatabase(settings, opening),
+	};
+}

@@ -1,0 +1,5 @@
+// The name and version that the program reports.
+import packageJson from "../../package.json" with { type: "json" };
+
+export const productName = packageJson.name;
+export const productVersion = packageJson.version;
