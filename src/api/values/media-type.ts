@@ -19,6 +19,7 @@ const signatures: readonly Signature[] = [
 	{ type: "image/x-icon", bytes: "\0\0\x01\0" },
 	{ type: "video/x-flv", bytes: "FLV\x01" },
 	{ type: "video/x-ms-asf", bytes: "\x30\x26\xb2\x75\x8e\x66\xcf\x11" },
+	{ type: "video/mpeg", bytes: "\0\0\x01\xba" },
 	{ type: "video/x-matroska", bytes: "\x1a\x45\xdf\xa3" },
 ];
 
@@ -38,11 +39,19 @@ const brandTypes: ReadonlyMap<string, string> = new Map([
 	["3g2a", "video/3gpp2"],
 ]);
 
+/** Packets of an MPEG transport stream begin with the same byte, the first of them here. */
+const packetLength = 188;
+
+function isTransportStream(text: string): boolean {
+	return text.length > 2 * packetLength && [0, 1, 2].every((index) => text.charAt(index * packetLength) === "G");
+}
+
 /** The MIME type of the image or the video that begins with these bytes; null for everything else. */
 export function mediaTypeOfBytes(header: Buffer): string | null {
 	const text = header.subarray(0, headerLength).toString("latin1");
 	if (text.startsWith("RIFF")) return containerTypes[text.slice(8, 12)] ?? null;
 	if (text.slice(4, 8) === "ftyp") return brandTypes.get(text.slice(8, 12)) ?? null;
+	if (isTransportStream(text)) return "video/mp2t";
 	const found = signatures.find(({ bytes }) => text.startsWith(bytes));
 	// Two letters are too little: a bitmap also has zeros in its reserved fields.
 	if (found?.bytes === "BM" && text.slice(6, 10) !== "\0\0\0\0") return null;

@@ -74,7 +74,7 @@ describe("ReadFile", () => {
 		const read = createReadFile(place.environment);
 		expect((await call(read, { path: "new.txt" })).output).toBe("     1\tunsaved\n");
 		expect((await call(read, { path: "empty.txt" })).message).toContain("does not exist");
-		expect((await call(read, { path: "new.png" })).message).toContain("is an image");
+		expect((await call(read, { path: "new.png" })).output).toBe("     1\ttext");
 		expect((await call(read, { path: "other.txt" })).message).toContain("does not exist");
 	});
 
@@ -95,6 +95,16 @@ describe("ReadFile", () => {
 		await symlink(place.at("work", ".env"), file);
 		expect((await prepared.execute()).is_error).toBe(true);
 		expect(asked).toEqual([]);
+	});
+
+	it("reads the disk where the file is not UTF-8, as changes do", async () => {
+		const file = place.at("work", "a.txt");
+		await writeFile(file, Buffer.from("caf\xe9 = 1\n", "latin1"));
+		buffers.set(file, "caf\ufffd = 1\n");
+		expect((await call(createReadFile(place.environment), { path: "a.txt" })).output).toBe("     1\tcafé = 1\n");
+		await call(createStringReplaceFile(place.environment), { path: "a.txt", edit: { old: "café", new: "thé" } });
+		expect((await readFile(file)).toString("latin1")).toBe("th\xe9 = 1\n");
+		expect(asked.filter((each) => each.startsWith("write"))).toEqual([]);
 	});
 
 	it("is told of a cancellation", async () => {

@@ -3,14 +3,13 @@
 import path from "node:path";
 import { type ToolReturn, toolError, toolSuccess } from "../../../api/values/content.ts";
 import type { FileOperation } from "../../../api/values/subject.ts";
-import { systemErrorCode } from "../../../base/errors.ts";
 import { createKeyedQueue } from "../../../base/keyed-queue.ts";
 import { secretKind } from "../secret-refusal.ts";
 import type { Preparation, ToolEnvironment } from "../tool.ts";
 import { cancelledResult, settled } from "../tool-definition.ts";
 import { fileSubject, type Location, locateFile } from "../workspace-paths.ts";
 import { createDiffBlocks } from "./diff-blocks.ts";
-import { changeLimit, readForChange, type WorkspaceContent } from "./workspace-content.ts";
+import { changeLimit, readForChange, unlessTooLarge, type WorkspaceContent } from "./workspace-content.ts";
 
 /** How a tool changes a file: as a whole, or parts of it. */
 export type ChangeOperation = Exclude<FileOperation, "read">;
@@ -100,15 +99,6 @@ async function readChangeable(
 	if (content === "too-large") return tooLarge(`more than ${changeLimit}`);
 	const { bytes } = content;
 	return bytes !== null && bytes.length > changeLimit ? tooLarge(String(bytes.length)) : { ok: true, bytes };
-}
-
-async function unlessTooLarge<T>(work: Promise<T>): Promise<T | "too-large"> {
-	try {
-		return await work;
-	} catch (thrown) {
-		if (systemErrorCode(thrown) === "EFBIG") return "too-large";
-		throw thrown;
-	}
 }
 
 type PlanVerdict =

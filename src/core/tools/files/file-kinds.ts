@@ -1,13 +1,16 @@
-// Classifies files as text, image, video or other by suffix and first bytes. Reads no files.
+// Tells text, images and videos by their first bytes, whatever the suffix says. Reads no files.
 import { isUtf8 } from "node:buffer";
 import path from "node:path";
-import { headerLength, mediaTypeOfBytes } from "../../../api/values/media-type.ts";
+import { mediaTypeOfBytes } from "../../../api/values/media-type.ts";
+import { hasControls, markedEncoding } from "./encoding-guess.ts";
+import { decodeStrictly } from "./encodings.ts";
 
 export type FileKind = "text" | "image" | "video" | "unknown";
 
-/** Some systems classify these as media: SVG is markup, the others are TypeScript and not MPEG streams. */
-const textSuffixes: ReadonlySet<string> = new Set([".svg", ".ts", ".tsx", ".mts", ".cts"]);
+/** Bytes from the start of a file that suffice. */
+export const kindLength = 8 * 1024;
 
+/** The media whose bytes vary too much to be told by them; only binary content is taken for them. */
 const mediaTypes: ReadonlyMap<string, string> = new Map([
 	[".png", "image/png"],
 	...[".jpg", ".jpeg", ".jpe"].map((suffix) => [suffix, "image/jpeg"] as const),
@@ -39,25 +42,6 @@ const mediaTypes: ReadonlyMap<string, string> = new Map([
 	[".ogv", "video/ogg"],
 ]);
 
-const unreadableSuffixes: ReadonlySet<string> = new Set([
-	// office
-	...[".pdf", ".doc", ".docx", ".dot", ".dotx", ".xls", ".xlsx", ".xlsb", ".xlsm", ".ppt", ".pptx", ".pps", ".ppsx"],
-	...[".odt", ".ods", ".odp", ".odg", ".rtf", ".epub", ".pages", ".numbers", ".key"],
-	// archives
-	...[".zip", ".tar", ".gz", ".tgz", ".bz2", ".tbz2", ".xz", ".txz", ".zst", ".lz", ".lz4", ".7z", ".rar", ".cab"],
-	...[".jar", ".war", ".ear", ".apk", ".ipa", ".deb", ".rpm", ".whl", ".br"],
-	// audio
-	...[".mp3", ".wav", ".flac", ".ogg", ".oga", ".opus", ".aac", ".m4a", ".wma", ".aif", ".aiff", ".mid", ".midi"],
-	// fonts
-	...[".ttf", ".otf", ".ttc", ".woff", ".woff2", ".eot"],
-	// binaries
-	...[".exe", ".dll", ".so", ".dylib", ".bin", ".o", ".obj", ".a", ".lib", ".class", ".pyc", ".pyo", ".wasm", ".node"],
-	// disk images
-	...[".iso", ".img", ".dmg", ".vhd", ".vhdx", ".vmdk", ".qcow2"],
-	// databases
-	...[".db", ".sqlite", ".sqlite3", ".mdb", ".accdb", ".parquet"],
-]);
-
 function typeBySuffix(filePath: string): string | null {
 	return mediaTypes.get(path.extname(filePath).toLowerCase()) ?? null;
 }
@@ -66,28 +50,32 @@ function kindOfType(type: string): "image" | "video" {
 	return type.startsWith("image/") ? "image" : "video";
 }
 
-/** The MIME type of an image or a video, by its content, else by its suffix; null when both are unknown. */
+/** The MIME type of an image or a video that is no text, by its content, else by its suffix; null when both are unknown. */
 export function mediaType(filePath: string, header: Buffer): string | null {
 	return mediaTypeOfBytes(header) ?? typeBySuffix(filePath);
 }
 
-/** Whether the bytes are text, whatever the suffix. */
-export function isText(header: Buffer): boolean {
-	if (mediaTypeOfBytes(header) !== null || header.includes(0)) return false;
-	// Its last character may be truncated.
-	return [0, 1, 2, 3].some((cut) => isUtf8(header.subarray(0, Math.max(0, header.length - cut))));
+/** Whether the first bytes of a file are those of a text. */
+function isText(header: Buffer): boolean {
+	const marked = markedEncoding(header);
+	if (marked !== null) {
+		// A file may be longer, so the last character may be a part of one.
+		const text = decodeStrictly(header, marked) ?? decodeStrictly(header.subarray(0, -2), marked);
+		return text?.includes("\0") === false;
+	}
+	if (header.includes(0) || header.subarray(0, 5).toString("latin1") === "%PDF-") return false;
+	if ([0, 1, 2, 3].some((cut) => isUtf8(header.subarray(0, Math.max(0, header.length - cut))))) return true;
+	return mediaTypeOfBytes(header) === null && !hasControls(header);
 }
 
-/** The kind of a file; `unknown` where suffix and bytes contradict each other, and for binary content. */
+/** Whether the bytes of a file are text, in whatever encoding. */
+export function isTextContent(bytes: Buffer): boolean {
+	return isText(bytes.subarray(0, kindLength));
+}
+
+/** The kind of a file by its first bytes; the suffix only tells media that these do not. */
 export function detectFileKind(filePath: string, header: Buffer): FileKind {
-	const suffix = path.extname(filePath).toLowerCase();
-	const isTextSuffix = textSuffixes.has(suffix);
-	const typed = typeBySuffix(filePath);
-	const bySuffix = isTextSuffix ? "text" : typed === null ? null : kindOfType(typed);
-	const found = mediaTypeOfBytes(header);
-	if (found !== null) return bySuffix === null || bySuffix === kindOfType(found) ? kindOfType(found) : "unknown";
-	if (bySuffix === "image" || bySuffix === "video") return bySuffix;
-	if (header.subarray(0, headerLength).includes(0)) return "unknown";
-	if (bySuffix === "text") return "text";
-	return unreadableSuffixes.has(suffix) ? "unknown" : "text";
+	if (isText(header)) return "text";
+	const type = mediaType(filePath, header);
+	return type === null ? "unknown" : kindOfType(type);
 }

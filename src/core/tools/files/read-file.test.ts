@@ -146,10 +146,10 @@ describe("ReadFile", () => {
 		await symlink(place.at("outside"), place.at("work", "link"));
 		await symlink(place.at("work", ".env"), place.at("work", "harmless.txt"));
 		await write("KEY=1", ".env");
-		await write("x", "picture.png");
+		await write(Buffer.from([0x89, 0, 1]), "picture.png");
 		await write(Buffer.from([0x1a, 0x45, 0xdf, 0xa3, 0, 0]), "clip");
 		await write("a\0b", "zeros.txt");
-		await write("PK", "archive.zip");
+		await write("PK\x03\x04\x14\0", "archive.zip");
 		expect(briefOf(await call(readFile, { path }))).toBe(brief);
 	});
 

@@ -7,8 +7,11 @@ import { integer } from "../argument-schemas.ts";
 import type { Tool, ToolEnvironment } from "../tool.ts";
 import { cancelledResult, defineTool, freeUnlessRuled, settled } from "../tool-definition.ts";
 import { fileSubject, shownPath } from "../workspace-paths.ts";
+import { guessOfSample, markedEncoding, sampleLength, sampleStart } from "./encoding-guess.ts";
+import { createDecoder, type Decoder } from "./encodings.ts";
 import { type FoundFile, findReadableFile } from "./readable-file.ts";
-import { forEachLine } from "./text-lines.ts";
+import { encodingNote, unknownEncodingNote } from "./text-file.ts";
+import { forEachLine, type TextLine } from "./text-lines.ts";
 import { readEditorText, readUnsavedText } from "./workspace-content.ts";
 
 const maximumLines = 1000;
@@ -61,6 +64,11 @@ interface Reading {
 	readonly stoppedBy: "lines" | "bytes" | null;
 }
 
+function toShown({ text: line, isCut, isEnded }: TextLine, number: number): ShownLine {
+	const text = isCut ? beginning(line, maximumLineLength - cutMarker.length) + cutMarker : line;
+	return { number, text, isCut, bytes: Buffer.byteLength(text) + (isEnded ? 1 : 0), isEnded };
+}
+
 /** The first lines from `offset` within the limits. The line that crosses the byte limit is the last one. */
 function collectForward(offset: number, count: number) {
 	const lines: ShownLine[] = [];
@@ -107,7 +115,7 @@ function collectTail(span: number, count: number) {
 	};
 }
 
-function toResult({ lines, totalLines, stoppedBy }: Reading): ToolReturn {
+function toResult({ lines, totalLines, stoppedBy }: Reading, note: string): ToolReturn {
 	const first = lines[0];
 	const message = [
 		first === undefined
@@ -120,6 +128,7 @@ function toResult({ lines, totalLines, stoppedBy }: Reading): ToolReturn {
 	if (first === undefined || lines.at(-1)?.number === totalLines) message.push("End of file reached.");
 	const cut = lines.filter((line) => line.isCut).map((line) => line.number);
 	if (cut.length > 0) message.push(`Lines too long to be shown whole: ${cut.join(", ")}.`);
+	if (note !== "") message.push(note);
 	const output = lines
 		.map(({ number, text, isEnded }) => `${String(number).padStart(6)}\t${text}${isEnded ? "\n" : ""}`)
 		.join("");
@@ -151,6 +160,41 @@ async function* piecesOf(text: string): AsyncIterable<Buffer> {
 	for (let start = 0; start < bytes.length; start += pieceLength) yield bytes.subarray(start, start + pieceLength);
 }
 
+/** Reads the lines in the file's encoding, which is only looked for where it is not UTF-8. */
+async function readLines(
+	path: string,
+	read: (pieces: AsyncIterable<Buffer>, decoder: Decoder) => Promise<Reading>,
+	{ files }: ToolEnvironment,
+): Promise<{ readonly reading: Reading; readonly note: string }> {
+	let passed = 0;
+	/** Where the first byte is that is not ASCII. */
+	let first: number | null = null;
+	const watched = async function* () {
+		for await (const piece of files.readPieces(path)) {
+			const found = first === null ? piece.findIndex((byte) => byte >= 0x80) : -1;
+			if (found !== -1) first = passed + found;
+			passed += piece.length;
+			yield piece;
+		}
+	};
+	try {
+		return { reading: await read(watched(), new TextDecoder("utf-8", { fatal: true })), note: "" };
+	} catch (thrown) {
+		if (!(thrown instanceof TypeError)) throw thrown;
+	}
+	const start = sampleStart(first ?? 0);
+	const sample = (await files.readRange(path, start, sampleLength)) ?? Buffer.alloc(0);
+	const encoding = (start === 0 ? markedEncoding(sample) : null) ?? guessOfSample(sample);
+	const decoder = encoding === null ? null : createDecoder(encoding, false);
+	return {
+		reading: await read(files.readPieces(path), decoder ?? new TextDecoder("utf-8")),
+		note:
+			encoding === null || decoder === null
+				? unknownEncodingNote
+				: encodingNote(encoding, start === 0 && markedEncoding(sample) !== null),
+	};
+}
+
 export function createReadFile(environment: ToolEnvironment): Tool {
 	return defineTool({
 		name: "ReadFile",
@@ -172,23 +216,22 @@ export function createReadFile(environment: ToolEnvironment): Tool {
 			};
 			return freeUnlessRuled(need, async (signal) => {
 				const count = Math.min(wanted, maximumLines);
-				const collected = offset > 0 ? collectForward(offset, count) : collectTail(-offset, count);
-				let totalLines = 0;
+				const read = async (pieces: AsyncIterable<Buffer>, decoder: Decoder): Promise<Reading> => {
+					const collected = offset > 0 ? collectForward(offset, count) : collectTail(-offset, count);
+					let totalLines = 0;
+					const take = (line: TextLine): void => {
+						totalLines += 1;
+						collected.take(toShown(line, totalLines));
+					};
+					await forEachLine(pieces, maximumLineLength, signal, take, decoder);
+					return collected.finish(totalLines);
+				};
 				const text = await readEditorText(location, environment, signal);
-				const pieces = text === null ? environment.files.readPieces(location.resolved) : piecesOf(text);
-				await forEachLine(pieces, maximumLineLength, signal, (line) => {
-					totalLines += 1;
-					const { isCut, isEnded } = line;
-					const text = isCut ? beginning(line.text, maximumLineLength - cutMarker.length) + cutMarker : line.text;
-					collected.take({
-						number: totalLines,
-						text,
-						isCut,
-						bytes: Buffer.byteLength(text) + (isEnded ? 1 : 0),
-						isEnded,
-					});
-				});
-				return signal.aborted ? cancelledResult() : toResult(collected.finish(totalLines));
+				const { reading, note } =
+					text === null
+						? await readLines(location.resolved, read, environment)
+						: { reading: await read(piecesOf(text), new TextDecoder("utf-8")), note: "" };
+				return signal.aborted ? cancelledResult() : toResult(reading, note);
 			});
 		},
 	});

@@ -75,6 +75,8 @@ describe("ReadMediaFile", () => {
 		["dot.gif", gif, "image/gif", "5x7"],
 		["photo.jpg", jpeg, "image/jpeg", "2x3"],
 		["no-suffix", png, "image/png", "1x1"],
+		["renamed.mp4", png, "image/png", "1x1"],
+		["renamed.ts", png, "image/png", "1x1"],
 		["photo.png", jpeg, "image/jpeg", "2x3"],
 		["small.webp", webp, "image/webp", "4x2"],
 		["cut.png", png.subarray(0, 12), "image/png", null],
@@ -190,7 +192,7 @@ describe("ReadMediaFile", () => {
 		["notes.txt", "Unsupported file type"],
 		["drawing.svg", "Unsupported file type"],
 		["text.png", "Unsupported file type"],
-		["contradiction.mp4", "File not readable"],
+		["pointer.png", "Unsupported file type"],
 		["paper.pdf", "File not readable"],
 	])("refuses %j: %s", async (path, brief) => {
 		await symlink(place.at("outside"), place.at("work", "link"));
@@ -201,7 +203,7 @@ describe("ReadMediaFile", () => {
 		await write("text", "notes.txt");
 		await write("<svg/>", "drawing.svg");
 		await write(`${"ä".repeat(300)}`, "text.png");
-		await write(png, "contradiction.mp4");
+		await write("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n", "pointer.png");
 		await write("%PDF-1.7 \0", "paper.pdf");
 		await writeFile(place.at("outside", "dot.png"), png);
 		expect(briefOf(await call(create(), { path }))).toBe(brief);
@@ -214,6 +216,13 @@ describe("ReadMediaFile", () => {
 		await write(png, "dot.png");
 		await write(mp4, "clip.mp4");
 		expect(briefOf(await call(create(media), { path }))).toBe("Unsupported media type");
+	});
+
+	it("says how to get a file that Git LFS has not fetched", async () => {
+		await write("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n", "dot.png");
+		expect((await call(create(), { path: "dot.png" })).message).toBe(
+			"`dot.png` is a Git LFS pointer; `git lfs pull` fetches the file itself.",
+		);
 	});
 
 	it("reports a file that disappeared before the read", async () => {

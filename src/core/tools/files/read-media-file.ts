@@ -15,7 +15,7 @@ import type { MediaOperations } from "../operations.ts";
 import type { Tool, ToolEnvironment } from "../tool.ts";
 import { cancelledResult, defineTool, freeUnlessRuled, settled } from "../tool-definition.ts";
 import { fileSubject, shownPath } from "../workspace-paths.ts";
-import { isText, mediaType } from "./file-kinds.ts";
+import { mediaType } from "./file-kinds.ts";
 import { readPixelSize } from "./pixel-size.ts";
 import { type FoundFile, findReadableFile } from "./readable-file.ts";
 
@@ -42,6 +42,9 @@ const schema = v.object({
 	path: v.pipe(v.string(), v.description("The file to look at; relative to the working directory or absolute.")),
 });
 
+/** How a file begins that Git LFS has put in the place of a large one. */
+const largeFilePointer = "version https://git-lfs.github.com/spec/";
+
 type Medium = { readonly ok: true; readonly kind: MediaKind; readonly type: string };
 
 /** The file's kind of media, or why it is not shown. */
@@ -51,8 +54,13 @@ function checkMedium(
 ): Medium | { readonly ok: false; readonly refusal: ToolReturn } {
 	const { spelled, path: absolute } = location;
 	const refuse = (message: string, brief: string) => ({ ok: false as const, refusal: toolError(message, brief) });
+	if (size === 0) return refuse(`\`${spelled}\` is empty.`, "Empty file");
 	if (kind === "text") {
-		return refuse(`\`${spelled}\` is a text file: read it with ReadFile.`, "Unsupported file type");
+		const pointer = header.subarray(0, largeFilePointer.length).toString("latin1") === largeFilePointer;
+		const what = pointer
+			? "is a Git LFS pointer; `git lfs pull` fetches the file itself."
+			: "holds text: read it with ReadFile.";
+		return refuse(`\`${spelled}\` ${what}`, "Unsupported file type");
 	}
 	const type = mediaType(absolute, header);
 	if (kind === "unknown" || type === null) {
@@ -64,16 +72,11 @@ function checkMedium(
 	if (kind === "image" ? !media.takesImages : !media.takesVideos) {
 		return refuse(`\`${spelled}\` is ${named(kind)}, which the model cannot take in.`, "Unsupported media type");
 	}
-	if (size === 0) return refuse(`\`${spelled}\` is empty.`, "Empty file");
 	if (size > maximumBytes) {
 		return refuse(
 			`\`${spelled}\` has ${size} bytes; at most ${maximumBytes} can be shown. Make it smaller first.`,
 			"File too large",
 		);
-	}
-	// A provider that detects it would refuse this request and every later one, because those repeat it.
-	if (isText(header)) {
-		return refuse(`\`${spelled}\` is called ${named(kind)}, but holds text.`, "Unsupported file type");
 	}
 	return { ok: true, kind, type };
 }

@@ -1,10 +1,9 @@
 // Finds the file that a tool is to read: resolves the path, checks that it may be read, and detects its kind.
 import { type ToolReturn, toolError } from "../../../api/values/content.ts";
-import { headerLength } from "../../../api/values/media-type.ts";
 import { findSecret } from "../secret-refusal.ts";
 import type { ToolEnvironment } from "../tool.ts";
 import { type Location, locateFile } from "../workspace-paths.ts";
-import { detectFileKind, type FileKind } from "./file-kinds.ts";
+import { detectFileKind, type FileKind, kindLength } from "./file-kinds.ts";
 
 export interface FoundFile {
 	readonly location: Location;
@@ -39,12 +38,12 @@ export async function findReadableFile(
 	if (status === null) {
 		const unsaved = await readUnsaved(location);
 		if (unsaved === null) return refuse(`\`${spelled}\` does not exist.`, "File not found");
-		const header = Buffer.from(unsaved.slice(0, headerLength));
+		const header = Buffer.from(unsaved.slice(0, kindLength));
 		const size = Buffer.byteLength(unsaved);
 		return { ok: true, file: { location, kind: detectFileKind(resolved, header), size, header } };
 	}
 	if (status.kind !== "file") return refuse(`\`${spelled}\` is not a file.`, "Invalid path");
 	// A permission rule may deny the file: that is decided later, and its first bytes are shown to nobody.
-	const header = (await environment.allFiles.readRange(resolved, 0, headerLength)) ?? Buffer.alloc(0);
+	const header = (await environment.allFiles.readRange(resolved, 0, kindLength)) ?? Buffer.alloc(0);
 	return { ok: true, file: { location, kind: detectFileKind(resolved, header), size: status.size, header } };
 }

@@ -2,6 +2,7 @@
 import * as v from "valibot";
 import { toolError } from "../../../api/values/content.ts";
 import { never } from "../../../base/abort.ts";
+import { sentences } from "../../../base/sentence.ts";
 import { boolean } from "../argument-schemas.ts";
 import { secretKind } from "../secret-refusal.ts";
 import type { Tool, ToolEnvironment } from "../tool.ts";
@@ -9,7 +10,7 @@ import { defineTool, settled } from "../tool-definition.ts";
 import { shownPath } from "../workspace-paths.ts";
 import { findForChange, prepareFileChange, reportWhenApproved } from "./file-change.ts";
 import { applyEdits } from "./text-edits.ts";
-import { decodeTextFile, encodeTextFile } from "./text-file.ts";
+import { decodeTextFile, encodeTextFile, encodingNote, undecodableReason } from "./text-file.ts";
 
 const failureBrief = "Failed to edit file";
 
@@ -55,7 +56,7 @@ export function createStringReplaceFile(environment: ToolEnvironment): Tool {
 				);
 			}
 			const old = await decodeTextFile(before);
-			if (old === null) return settled(toolError(`\`${path}\` is not UTF-8 text.`, failureBrief));
+			if (old === null) return settled(toolError(undecodableReason(path, before), failureBrief));
 			const edits = Array.isArray(edit) ? edit : [edit];
 			const edited = await applyEdits(old.text, edits, old.lineEnding);
 			if (!edited.ok) {
@@ -68,15 +69,20 @@ export function createStringReplaceFile(environment: ToolEnvironment): Tool {
 					? reportWhenApproved(location, "edit", `Edit file ${shownPath(location)}`, result, environment)
 					: settled(result);
 			}
+			const after = await encodeTextFile(edited.text, old);
+			if (!after.ok) return settled(toolError(after.reason, failureBrief));
 			return prepareFileChange(
 				{
 					location,
 					before,
-					after: await encodeTextFile(edited.text, old),
+					after: after.bytes,
 					shown: { before: old.text, after: edited.text },
 					description: `Edit file ${shownPath(location)}`,
 					failureBrief,
-					message: `File successfully edited. Applied ${edits.length} edit(s) with ${edited.replacements} total replacement(s).`,
+					message: sentences(
+						`File successfully edited. Applied ${edits.length} edit(s) with ${edited.replacements} total replacement(s).`,
+						encodingNote(old.encoding, old.hasByteOrderMark),
+					),
 					operation: "edit",
 					isFree: isPlanFile,
 				},

@@ -1,12 +1,15 @@
-// Separates a file's text from its stored form: byte order mark and line endings, which an edit must preserve.
-import { isUtf8 } from "node:buffer";
+// Separates a file's text from its stored form: encoding, byte order mark and line endings, which an edit must preserve.
 import { createPace } from "../../../base/pace.ts";
+import { guessEncoding } from "./encoding-guess.ts";
+import { decodeStrictly, type Encoding, encodePiece, encodingNames } from "./encodings.ts";
+import { isTextContent } from "./file-kinds.ts";
 
 export type LineEnding = "lf" | "crlf" | "mixed";
 
 export interface TextFile {
 	/** Without byte order mark; in a file that ends every line with CR LF, lines end with LF here. */
 	readonly text: string;
+	readonly encoding: Encoding;
 	readonly hasByteOrderMark: boolean;
 	readonly lineEnding: LineEnding;
 }
@@ -48,21 +51,74 @@ async function mapPieces<Piece>(text: string, map: (piece: string) => Piece): Pr
 	return pieces;
 }
 
-/** Null when the bytes are not valid UTF-8. */
+/** Null for bytes that are not text, or in an encoding that is not certain. */
 export async function decodeTextFile(bytes: Buffer): Promise<TextFile | null> {
-	if (!isUtf8(bytes)) return null;
-	const decoded = bytes.toString("utf8");
-	const hasByteOrderMark = decoded.startsWith(byteOrderMark);
-	const text = hasByteOrderMark ? decoded.slice(1) : decoded;
+	const encoding = guessEncoding(bytes);
+	if (encoding === null) return null;
+	const decoded = encoding === "utf-8" ? bytes.toString("utf8") : decodeStrictly(bytes, encoding);
+	if (decoded === null) return null;
+	const hasByteOrderMark = encoding.startsWith("utf-16") || decoded.startsWith(byteOrderMark);
+	const text = decoded.startsWith(byteOrderMark) ? decoded.slice(1) : decoded;
 	const lineEnding = await detectLineEnding(text);
 	const plain = lineEnding === "crlf" ? (await mapPieces(text, toLineFeeds)).join("") : text;
-	return { text: plain, hasByteOrderMark, lineEnding };
+	const file = { text: plain, encoding, hasByteOrderMark, lineEnding };
+	if (encoding === "utf-8") return file;
+	// What an edit leaves alone has to keep its bytes.
+	const again = text.includes("\0") ? null : await encodeTextFile(plain, file);
+	return again?.ok === true && again.bytes.equals(bytes) ? file : null;
 }
 
+/** Why a file that `decodeTextFile` does not take is not changed; a sentence. */
+export function undecodableReason(spelled: string, bytes: Buffer): string {
+	return isTextContent(bytes)
+		? `\`${spelled}\` is neither UTF-8 nor in another encoding that can be told for certain, and must not be converted unnoticed. Convert it first with Shell, for example with \`iconv -f ENCODING -t UTF-8\`, or remove it.`
+		: `\`${spelled}\` is not a text file.`;
+}
+
+export type EncodedTextFile =
+	| { readonly ok: true; readonly bytes: Buffer }
+	/** A sentence. */
+	| { readonly ok: false; readonly reason: string };
+
 /** The bytes of a text from `decodeTextFile` in the form of the old file; null for a file that is new. */
-export async function encodeTextFile(text: string, form: Omit<TextFile, "text"> | null): Promise<Buffer> {
-	const isMarked = form?.hasByteOrderMark === true && !text.startsWith(byteOrderMark);
-	const mark = Buffer.from(isMarked ? byteOrderMark : "");
-	const encode = (piece: string) => Buffer.from(form?.lineEnding === "crlf" ? piece.replaceAll("\n", "\r\n") : piece);
-	return Buffer.concat([mark, ...(await mapPieces(text, encode))]);
+export async function encodeTextFile(text: string, form: TextForm | null): Promise<EncodedTextFile> {
+	const encoding = form?.encoding ?? "utf-8";
+	const pieces: Buffer[] = [];
+	for (const piece of await mapPieces(formed(text, form), (each) => encodePiece(withReturns(each, form), encoding))) {
+		if (!piece.ok) {
+			const code = (piece.character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
+			const reason = `The file is in ${encodingNames[encoding]}, which has no character \`${piece.character}\` (U+${code}). Nothing was changed: write other characters, or convert the file to UTF-8 first.`;
+			return { ok: false, reason };
+		}
+		pieces.push(piece.bytes);
+	}
+	return { ok: true, bytes: Buffer.concat(pieces) };
+}
+
+/** The same in UTF-8, whatever the file is in. */
+export async function encodeAsUtf8(text: string, form: Omit<TextForm, "encoding">): Promise<Buffer> {
+	return Buffer.concat(await mapPieces(formed(text, form), (piece) => Buffer.from(withReturns(piece, form))));
+}
+
+/** How a text is stored. */
+export type TextForm = Omit<TextFile, "text">;
+
+function formed(text: string, form: Omit<TextForm, "encoding"> | null): string {
+	return form?.hasByteOrderMark === true && !text.startsWith(byteOrderMark) ? byteOrderMark + text : text;
+}
+
+function withReturns(piece: string, form: Omit<TextForm, "encoding"> | null): string {
+	return form?.lineEnding === "crlf" ? piece.replaceAll("\n", "\r\n") : piece;
+}
+
+export const unknownEncodingNote =
+	"The file is not UTF-8 and its encoding cannot be told, so other characters than ASCII may be wrong or missing. It cannot be edited unless it is converted first.";
+
+/** What a message says of a file in another encoding than UTF-8; else nothing. */
+export function encodingNote(encoding: Encoding, hasByteOrderMark: boolean): string {
+	if (encoding === "utf-8") return "";
+	const name = encodingNames[encoding];
+	return hasByteOrderMark
+		? `The file is in ${name} with a byte order mark, and is written back in it.`
+		: `The file is not UTF-8; it was read as ${name}, a guess, and is written back in it.`;
 }

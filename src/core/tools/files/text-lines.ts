@@ -1,5 +1,6 @@
 // Reads the lines of a file piece by piece, retaining no more of a line than requested, however long it is.
 import { beginning } from "../../../base/well-formed.ts";
+import type { Decoder } from "./encodings.ts";
 
 export interface TextLine {
 	/** Without its newline, and without the CR before it. */
@@ -11,16 +12,16 @@ export interface TextLine {
 }
 
 /**
- * Calls back for every line, in order. `retainedLength` is in UTF-16 units. Invalid UTF-8 is replaced, a byte order
- * mark dropped. Stops between pieces when the signal aborts.
+ * Calls back for every line, in order. `retainedLength` is in UTF-16 units. A byte order mark is dropped. Stops between
+ * pieces when the signal aborts. By default, invalid UTF-8 is replaced.
  */
 export async function forEachLine(
 	pieces: AsyncIterable<Buffer>,
 	retainedLength: number,
 	signal: AbortSignal,
 	take: (line: TextLine) => void,
+	decoder: Decoder = new TextDecoder("utf-8"),
 ): Promise<void> {
-	const decoder = new TextDecoder("utf-8");
 	let line = "";
 	let isCut = false;
 	let isOpen = false;

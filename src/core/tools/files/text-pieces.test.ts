@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { isSensitiveFile } from "../../../ports/files/secret-paths.ts";
 import { createOutputBuilder } from "../output-builder.ts";
 import { detectFileKind } from "./file-kinds.ts";
-import { decodeTextFile, encodeTextFile } from "./text-file.ts";
+import { decodeTextFile, encodeAsUtf8, encodeTextFile } from "./text-file.ts";
 import { forEachLine, type TextLine } from "./text-lines.ts";
 
 describe("createOutputBuilder", () => {
@@ -62,11 +62,26 @@ describe("detectFileKind", () => {
 	it.each([
 		["a.txt", Buffer.from("text"), "text"],
 		["a", Buffer.alloc(0), "text"],
-		["a.png", Buffer.from("not really"), "image"],
+		["a.png", Buffer.from("not really"), "text"],
+		["a.png", Buffer.from("version https://git-lfs.github.com/spec/v1\n"), "text"],
+		["a.png", Buffer.from([0x89, 0, 1]), "image"],
+		["a.gif", Buffer.from("GIF89a is a format\n"), "text"],
+		["a.dot", Buffer.from("digraph { a -> b }\n"), "text"],
+		["a.obj", Buffer.from("v 0.0 1.0 0.0\n"), "text"],
+		["a.key", Buffer.from("-----BEGIN PUBLIC KEY-----\n"), "text"],
+		[
+			"a.ts",
+			Buffer.concat([0, 1, 2].map(() => Buffer.concat([Buffer.from("G@\0"), Buffer.alloc(185, 0xff)]))),
+			"video",
+		],
+		["a.csv", Buffer.from("\xff\xfea\0,\0b\0", "latin1"), "text"],
+		["a.csv", Buffer.from("name;gr\xf6\xdfe\n", "latin1"), "text"],
+		["a", Buffer.from("%PDF-1.4\n%\xe2\xe3\xcf\xd3\n", "latin1"), "unknown"],
+		["a", Buffer.from("\x1f\x8b\x08\x08\x5c\xd8", "latin1"), "unknown"],
 		["a", png, "image"],
 		["a.PNG", png, "image"],
-		["a.mp4", png, "unknown"],
-		["a.ts", png, "unknown"],
+		["a.mp4", png, "image"],
+		["a.ts", png, "image"],
 		["a.ts", Buffer.from("const a = 1;"), "text"],
 		["a.svg", Buffer.from("<svg/>"), "text"],
 		["a.svg", Buffer.from("<\0"), "unknown"],
@@ -78,8 +93,8 @@ describe("detectFileKind", () => {
 		["a", Buffer.from("BM", "latin1"), "text"],
 		["a.md", Buffer.from("BMW drives"), "text"],
 		["a", Buffer.from("BM\x10\0\0\0\0\0\0\0\x36", "latin1"), "image"],
-		["a.zip", Buffer.from("x"), "unknown"],
-		["a.sqlite", Buffer.from("x"), "unknown"],
+		["a.zip", Buffer.from("PK\x03\x04\x14\0", "latin1"), "unknown"],
+		["a.sqlite", Buffer.from("SQLite format 3\0", "latin1"), "unknown"],
 	])("%s", (path, header, kind) => {
 		expect(detectFileKind(path, header)).toBe(kind);
 	});
@@ -90,7 +105,8 @@ describe("text files", () => {
 		"are encoded unchanged: %j",
 		async (text) => {
 			const decoded = await decodeTextFile(Buffer.from(text));
-			expect(decoded === null ? null : (await encodeTextFile(decoded.text, decoded)).toString("utf8")).toBe(text);
+			const encoded = decoded === null ? null : await encodeTextFile(decoded.text, decoded);
+			expect(encoded?.ok === true && encoded.bytes.toString("utf8")).toBe(text);
 		},
 	);
 
@@ -104,7 +120,7 @@ describe("text files", () => {
 		]) {
 			const decoded = await decodeTextFile(Buffer.from(text));
 			const encoded = decoded === null ? null : await encodeTextFile(decoded.text, decoded);
-			expect(encoded?.equals(Buffer.from(text))).toBe(true);
+			expect(encoded?.ok === true && encoded.bytes.equals(Buffer.from(text))).toBe(true);
 		}
 	});
 
@@ -113,13 +129,14 @@ describe("text files", () => {
 		const timer = setInterval(() => {
 			turns.count += 1;
 		}, 1);
-		await encodeTextFile("\n".repeat(4_000_000), { lineEnding: "crlf", hasByteOrderMark: false });
+		await encodeAsUtf8("\n".repeat(4_000_000), { lineEnding: "crlf", hasByteOrderMark: false });
 		clearInterval(timer);
 		expect(turns.count).toBeGreaterThan(1);
 	});
 
-	it("are not decoded from invalid bytes", async () => {
-		expect(await decodeTextFile(Buffer.from([0x61, 0xc3]))).toBeNull();
+	it("are not decoded where the encoding cannot be told", async () => {
+		const text = "Grüße aus Köln, schöne Wörter und größere Höhen\n";
+		expect(await decodeTextFile(Buffer.concat([Buffer.from(text), Buffer.from([0x61, 0xff, 0x0a])]))).toBeNull();
 	});
 });
 

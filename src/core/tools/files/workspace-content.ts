@@ -1,10 +1,24 @@
 // The text files of the workspace as a client's editor has them: what it has not saved yet is read, and it writes changes
 // itself. Everything else is read and written on disk.
+import { isUtf8 } from "node:buffer";
+import { systemErrorCode } from "../../../base/errors.ts";
 import type { Editor } from "../../../ports/files/editor-files.ts";
 import { secretKind } from "../secret-refusal.ts";
 import type { ToolEnvironment } from "../tool.ts";
 import type { Location } from "../workspace-paths.ts";
-import { decodeTextFile, encodeTextFile, type TextFile } from "./text-file.ts";
+import { decodeTextFile, encodeAsUtf8, type TextFile } from "./text-file.ts";
+
+/** Bytes of the largest file that can be changed; it has to fit in memory. */
+export const changeLimit = 64 * 1024 * 1024;
+
+export async function unlessTooLarge<T>(work: Promise<T>): Promise<T | "too-large"> {
+	try {
+		return await work;
+	} catch (thrown) {
+		if (systemErrorCode(thrown) === "EFBIG") return "too-large";
+		throw thrown;
+	}
+}
 
 /** What a change is made to. */
 export interface WorkspaceContent {
@@ -31,7 +45,11 @@ export async function readEditorText(
 	const editor = await editorOf(location, environment);
 	// Since the call was allowed, a link to another file may have taken its place: that is checked where files are opened.
 	if (editor === null || (await environment.files.resolve(location.resolved)) !== location.resolved) return null;
-	return await editor.read(location.resolved, signal);
+	const text = await editor.read(location.resolved, signal);
+	if (text === null) return null;
+	// Editors guess encodings, each in its own way, and changes of such files are made on disk.
+	const stored = await unlessTooLarge(environment.files.read(location.resolved, changeLimit));
+	return stored === null || stored === "too-large" || isUtf8(stored) ? text : null;
 }
 
 /** The editor's text of a file that is not on disk; editors may show an empty one for any path. */
@@ -42,9 +60,6 @@ export async function readUnsavedText(
 ): Promise<string | null> {
 	return (await readEditorText(location, environment, signal)) || null;
 }
-
-/** Bytes of the largest file that can be changed; it has to fit in memory. */
-export const changeLimit = 64 * 1024 * 1024;
 
 /**
  * The content of a file that is to be changed, whatever it holds: a person is shown the change. Fails with EFBIG for
@@ -61,7 +76,7 @@ export async function readForChange(
 	const editor = await editorOf(location, environment);
 	if (editor === null) return onDiskAlone;
 	const stored = bytes === null ? null : await decodeTextFile(bytes);
-	if (bytes !== null && stored === null) return onDiskAlone;
+	if (bytes !== null && stored?.encoding !== "utf-8") return onDiskAlone;
 	const text = await editor.read(resolved, signal);
 	if (text === null || (text === "" && bytes === null)) {
 		return { bytes, writeInEditor: (after, until) => editor.write(resolved, after.toString("utf8"), until) };
@@ -70,7 +85,7 @@ export async function readForChange(
 	if (shown === null) return onDiskAlone;
 	const omits = findOmissions(stored, shown);
 	return {
-		bytes: await encodeTextFile(shown.text, {
+		bytes: await encodeAsUtf8(shown.text, {
 			hasByteOrderMark: omits.mark || shown.hasByteOrderMark,
 			lineEnding: omits.returns ? "crlf" : shown.lineEnding,
 		}),
@@ -95,7 +110,7 @@ function findOmissions(stored: TextFile | null, shown: TextFile): Omissions {
 async function toEditorText(after: Buffer, omits: Omissions): Promise<string> {
 	const form = await decodeTextFile(after);
 	if (form === null) return after.toString("utf8");
-	const whole = await encodeTextFile(form.text, {
+	const whole = await encodeAsUtf8(form.text, {
 		hasByteOrderMark: form.hasByteOrderMark && !omits.mark,
 		lineEnding: omits.returns ? "lf" : form.lineEnding,
 	});

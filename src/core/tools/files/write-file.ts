@@ -2,11 +2,13 @@
 import * as v from "valibot";
 import { toolError } from "../../../api/values/content.ts";
 import { never } from "../../../base/abort.ts";
+import { sentences } from "../../../base/sentence.ts";
 import type { Tool, ToolEnvironment } from "../tool.ts";
 import { defineTool, settled } from "../tool-definition.ts";
 import { shownPath } from "../workspace-paths.ts";
 import { findForChange, hasParentDirectory, prepareFileChange } from "./file-change.ts";
-import { decodeTextFile, encodeTextFile, toLineFeeds } from "./text-file.ts";
+import { isTextContent } from "./file-kinds.ts";
+import { decodeTextFile, encodeTextFile, encodingNote, toLineFeeds, undecodableReason } from "./text-file.ts";
 
 const failureBrief = "Failed to write file";
 
@@ -15,7 +17,7 @@ const description = `Create a file, replace all of its content, or add to its en
 - Use \`overwrite\` (the default) to create a file or to replace everything in it, \`append\` to add after what is there.
 - The directory that holds the file must exist.
 - A path outside of the working directory must be absolute.
-- Line endings and byte order mark of an existing file are preserved.
+- Encoding, byte order mark and line endings of an existing file are preserved.
 - Long content can be written in several calls: \`overwrite\` first, then \`append\`.
 - To change parts of a file, StrReplaceFile is the better choice.`;
 
@@ -49,13 +51,16 @@ export function createWriteFile(environment: ToolEnvironment): Tool {
 				);
 			}
 			const old = before === null ? null : await decodeTextFile(before);
-			if (before !== null && old === null && mode === "append") {
-				return settled(toolError(`\`${path}\` is not UTF-8 text, so no text can be appended to it.`, failureBrief));
+			// What is no text can be replaced by one, as a whole.
+			if (before !== null && old === null && (mode === "append" || isTextContent(before))) {
+				return settled(toolError(undecodableReason(path, before), failureBrief));
 			}
 			const oldText = old?.text ?? before?.toString("utf8") ?? "";
 			const added = adapted(content, old?.lineEnding === "crlf");
 			const newText = mode === "append" ? oldText + added : added;
-			const after = await encodeTextFile(newText, old);
+			const encoded = await encodeTextFile(newText, old);
+			if (!encoded.ok) return settled(toolError(encoded.reason, failureBrief));
+			const after = encoded.bytes;
 			const done = mode === "append" ? "appended to" : "overwritten";
 			return prepareFileChange(
 				{
@@ -65,7 +70,10 @@ export function createWriteFile(environment: ToolEnvironment): Tool {
 					shown: { before: oldText, after: newText },
 					description: `Write file ${shownPath(location)}`,
 					failureBrief,
-					message: `File successfully ${done}. Current size: ${after.length} bytes.`,
+					message: sentences(
+						`File successfully ${done}. Current size: ${after.length} bytes.`,
+						old === null ? "" : encodingNote(old.encoding, old.hasByteOrderMark),
+					),
 					operation: "write",
 					isFree: isPlanFile,
 				},

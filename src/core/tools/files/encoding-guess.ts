@@ -1,0 +1,196 @@
+// Guesses the encoding of text by its bytes. What could as well be something else is not guessed: a wrong guess shows a
+// model, and writes, other characters than the file has.
+import { isUtf8 } from "node:buffer";
+import { decodeStrictly, type Encoding } from "./encodings.ts";
+
+/** Bytes that are judged. */
+export const sampleLength = 256 * 1024;
+/** Those before the first one that is not ASCII, which belong to its word. */
+const contextLength = 16;
+
+/** Where the bytes to judge begin, by the place of the first one that is not ASCII. */
+export function sampleStart(first: number): number {
+	return Math.max(0, first - contextLength);
+}
+
+/** The encoding of a file; null when it is not text, or in an encoding that cannot be told. */
+export function guessEncoding(bytes: Buffer): Encoding | null {
+	const marked = markedEncoding(bytes);
+	if (marked !== null) return marked;
+	if (isUtf8(bytes)) return "utf-8";
+	const start = sampleStart(bytes.findIndex((byte) => byte >= 0x80));
+	return guessOfSample(bytes.subarray(start, start + sampleLength));
+}
+
+/** The encoding that a byte order mark names. The mark of UTF-32, which begins like one of UTF-16, names none. */
+export function markedEncoding(bytes: Buffer): "utf-16le" | "utf-16be" | null {
+	if (bytes[0] === 0xfe && bytes[1] === 0xff) return "utf-16be";
+	if (bytes[0] !== 0xff || bytes[1] !== 0xfe) return null;
+	return bytes.length >= 4 && bytes[2] === 0 && bytes[3] === 0 ? null : "utf-16le";
+}
+
+/** Whether there are bytes that no text has in an encoding other than UTF-16. */
+export function hasControls(bytes: Buffer): boolean {
+	// Backspace to carriage return, the end of a DOS file, and escape sequences of terminals.
+	return bytes.some((byte) => byte < 0x20 && !(byte >= 0x08 && byte <= 0x0d) && byte !== 0x1a && byte !== 0x1b);
+}
+
+/** Guesses from a part that begins with a whole character and may end with a part of one. */
+export function guessOfSample(sample: Buffer): Encoding | null {
+	if (hasControls(sample)) return null;
+	const end = Math.max(sample.lastIndexOf(0x0a), sample.lastIndexOf(0x20)) + 1;
+	const whole = sample.length < sampleLength || end === 0 ? sample : sample.subarray(0, end);
+	if (isDamagedUtf8(whole)) return null;
+	const counts = countBytes(whole);
+	return japaneseOf(whole, counts) ?? pairedOf(whole, counts) ?? singleByteOf(whole, counts);
+}
+
+/** Whether most of what is not ASCII is UTF-8, as in a log with a broken line. */
+function isDamagedUtf8(bytes: Buffer): boolean {
+	const text = bytes.toString("utf8");
+	const broken = text.match(/\ufffd/g)?.length ?? 0;
+	const whole = text.match(/[\u0080-\ufffc\u{10000}-\u{10ffff}]/gu)?.length ?? 0;
+	return whole >= broken;
+}
+
+interface Counts {
+	/** Bytes from 0x80 on. */
+	readonly high: number;
+	/** Those from 0x80 to 0x9f. */
+	readonly controls: number;
+	/** Runs of high bytes. */
+	readonly runs: number;
+	/** Runs of at most two, as Western words have them. */
+	readonly shortRuns: number;
+	/** Letters of Western words, and signs that stand beside words. */
+	readonly western: number;
+	/** Signs that stand between letters, where Western texts have none. */
+	readonly misplaced: number;
+	/** Pairs of high bytes from the start of a run, by their first byte. */
+	readonly leads: readonly number[];
+	readonly pairs: number;
+	/** Runs of an odd length, or with bytes that no pair has. */
+	readonly unpaired: number;
+	readonly values: readonly number[];
+}
+
+/** Letters of Windows-1252: of Latin-1 all from 0xc0 on but the two signs, and some before. One that no text has is none. */
+function isWesternLetter(byte: number): boolean {
+	return (byte >= 0xc0 && byte !== 0xd7 && byte !== 0xf7 && byte !== 0xff) || windowsLetters.has(byte);
+}
+
+function isLetter(byte: number): boolean {
+	return (byte >= 0x41 && byte <= 0x5a) || (byte >= 0x61 && byte <= 0x7a) || isWesternLetter(byte);
+}
+
+const windowsLetters: ReadonlySet<number> = new Set([0x83, 0x8a, 0x8c, 0x8e, 0x9a, 0x9c, 0x9e, 0x9f]);
+/** Signs that stand within words: apostrophes, the soft hyphen, the middle dot, ordinals, dashes. */
+const innerSigns: ReadonlySet<number> = new Set([0x91, 0x92, 0x96, 0x97, 0xad, 0xb4, 0xb5, 0xb7, 0xba, 0xaa]);
+
+function countBytes(bytes: Buffer): Counts {
+	const leads = new Array<number>(0x100).fill(0);
+	const values = new Array<number>(0x100).fill(0);
+	const counts = { high: 0, controls: 0, runs: 0, shortRuns: 0, western: 0, misplaced: 0, pairs: 0, unpaired: 0 };
+	for (let start = 0; start < bytes.length; start += 1) {
+		if ((bytes[start] ?? 0) < 0x80) continue;
+		let end = start;
+		let isPaired = true;
+		for (let byte = bytes[end] ?? 0; byte >= 0x80; byte = bytes[end] ?? 0) {
+			const before = bytes[end - 1] ?? 0;
+			const after = bytes[end + 1] ?? 0;
+			values[byte] = (values[byte] ?? 0) + 1;
+			if (byte < 0xa0) counts.controls += 1;
+			if (byte < 0xa1 || byte === 0xff) isPaired = false;
+			const isSign = innerSigns.has(byte) || !isLetter(before) || !isLetter(after);
+			if (byte !== 0xff && (isWesternLetter(byte) || isSign)) counts.western += 1;
+			else counts.misplaced += 1;
+			end += 1;
+		}
+		const length = end - start;
+		counts.high += length;
+		counts.runs += 1;
+		if (length <= 2) counts.shortRuns += 1;
+		if (length % 2 === 1 || !isPaired) counts.unpaired += 1;
+		for (let at = start; at + 1 < end; at += 2) {
+			const lead = bytes[at] ?? 0;
+			leads[lead] = (leads[lead] ?? 0) + 1;
+			counts.pairs += 1;
+		}
+		start = end;
+	}
+	return { ...counts, leads, values };
+}
+
+function sumOf(counts: readonly number[], first: number, last: number): number {
+	return counts.slice(first, last + 1).reduce((sum, count) => sum + count, 0);
+}
+
+/** The share of Japanese characters that are kana: ordinary texts have more than half, lists of names less. */
+const kanaShare = 0.15;
+
+function japaneseOf(bytes: Buffer, { unpaired, leads, pairs }: Counts): Encoding | null {
+	if (unpaired === 0) {
+		const kana = sumOf(leads, 0xa4, 0xa5);
+		return kana >= 2 && kana >= pairs * kanaShare && decodeStrictly(bytes, "euc-jp") !== null ? "euc-jp" : null;
+	}
+	const text = decodeStrictly(bytes, "shift_jis");
+	if (text === null) return null;
+	const kana = text.match(/[\u3041-\u3096\u30a1-\u30fc]/g)?.length ?? 0;
+	const narrow = text.match(/[\uff61-\uff9f]/g)?.length ?? 0;
+	const wide = text.match(/[\u3000-\u303f\u4e00-\u9fff\uff01-\uff60]/g)?.length ?? 0;
+	return kana >= 2 && kana >= (kana + narrow + wide) * kanaShare ? "shift_jis" : null;
+}
+
+/** Chinese and Korean: characters of two bytes. */
+function pairedOf(bytes: Buffer, { unpaired, leads, pairs, runs, shortRuns }: Counts): Encoding | null {
+	if (unpaired > 0) return traditionalOf(bytes);
+	if (pairs < 2 || shortRuns * 2 > runs) return null;
+	const hangul = sumOf(leads, 0xb0, 0xc8);
+	const later = sumOf(leads, 0xc9, 0xd7);
+	const signs = sumOf(leads, 0xa1, 0xa3);
+	if (hangul + later + signs < pairs * 0.8) return null;
+	// The common Chinese characters go on where the Korean syllables end.
+	if (later >= (hangul + later) * 0.1) return decodeStrictly(bytes, "gbk") === null ? null : "gbk";
+	return pairs >= 6 && later === 0 && decodeStrictly(bytes, "euc-kr") !== null ? "euc-kr" : null;
+}
+
+/** Big5 has the common characters at first bytes from 0xa4 to 0xc6, half of them with a second byte of ASCII. */
+function traditionalOf(bytes: Buffer): Encoding | null {
+	const text = decodeStrictly(bytes, "big5");
+	if (text === null) return null;
+	let common = 0;
+	let all = 0;
+	let ascii = 0;
+	for (let at = 0; at < bytes.length; at += 1) {
+		const lead = bytes[at] ?? 0;
+		if (lead < 0x80) continue;
+		all += 1;
+		if (lead >= 0xa1 && lead <= 0xc6) common += 1;
+		at += 1;
+		if ((bytes[at] ?? 0) < 0x80) ascii += 1;
+	}
+	return all >= 4 && common >= all * 0.85 && ascii >= all * 0.2 && ascii <= all * 0.8 ? "big5" : null;
+}
+
+/** The most frequent Russian letters. */
+const russianLetters = "оеаинт";
+const russianShare = 0.38;
+
+function singleByteOf(
+	bytes: Buffer,
+	{ high, controls, runs, shortRuns, western, misplaced, values }: Counts,
+): Encoding | null {
+	if (shortRuns >= runs * 0.6) {
+		if (misplaced > 0 && misplaced * 10 >= western) return null;
+		if (controls === 0) return "iso-8859-1";
+		return decodeStrictly(bytes, "windows-1252") === null ? null : "windows-1252";
+	}
+	if (high < 12) return null;
+	for (const encoding of ["windows-1251", "koi8-r"] as const) {
+		const text = decodeStrictly(bytes, encoding);
+		if (text === null) continue;
+		const found = text.match(new RegExp(`[${russianLetters}]`, "g"))?.length ?? 0;
+		if (found >= sumOf(values, 0x80, 0xff) * russianShare) return encoding;
+	}
+	return null;
+}

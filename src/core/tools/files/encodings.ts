@@ -1,0 +1,142 @@
+// Text encodings other than UTF-8: decodes with the platform's tables, and encodes with tables that are derived from them, so
+// that what a file does not hold cannot be written to it in another encoding.
+
+export type Encoding =
+	| "utf-8"
+	| "utf-16le"
+	| "utf-16be"
+	| "iso-8859-1"
+	| "windows-1252"
+	| "windows-1251"
+	| "koi8-r"
+	| "shift_jis"
+	| "euc-jp"
+	| "gbk"
+	| "big5"
+	| "euc-kr";
+
+export const encodingNames: Readonly<Record<Encoding, string>> = {
+	"utf-8": "UTF-8",
+	"utf-16le": "UTF-16 LE",
+	"utf-16be": "UTF-16 BE",
+	"iso-8859-1": "ISO-8859-1 (Latin-1)",
+	"windows-1252": "Windows-1252",
+	"windows-1251": "Windows-1251",
+	"koi8-r": "KOI8-R",
+	shift_jis: "Shift_JIS",
+	"euc-jp": "EUC-JP",
+	gbk: "GBK",
+	big5: "Big5",
+	"euc-kr": "EUC-KR",
+};
+
+/** Bytes 0x80 to 0x9f of Windows-1252, which Node 20 takes for Latin-1; a space where there is no character. */
+const windowsSigns = "€ ‚ƒ„…†‡ˆ‰Š‹Œ Ž  ‘’“”•–—˜™š›œ žŸ";
+
+export interface Decoder {
+	/** Throws a `TypeError` for bytes that the encoding does not have, if the decoder is strict. */
+	decode(bytes?: Uint8Array, options?: { readonly stream?: boolean }): string;
+}
+
+/** A decoder that leaves out the byte order mark; null where the platform lacks the encoding. */
+export function createDecoder(encoding: Encoding, isStrict: boolean): Decoder | null {
+	if (encoding === "iso-8859-1") return { decode: decodeLatin };
+	if (encoding === "windows-1252") return { decode: (bytes) => decodeWindows(bytes, isStrict) };
+	try {
+		return new TextDecoder(encoding, { fatal: isStrict });
+	} catch (thrown) {
+		if (thrown instanceof RangeError) return null;
+		throw thrown;
+	}
+}
+
+function decodeLatin(bytes: Uint8Array = new Uint8Array()): string {
+	return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
+}
+
+function decodeWindows(bytes: Uint8Array | undefined, isStrict: boolean): string {
+	return decodeLatin(bytes).replaceAll(/[\x80-\x9f]/g, (sign) => {
+		const found = windowsSigns.charAt(sign.charCodeAt(0) - 0x80);
+		if (found !== " ") return found;
+		if (isStrict) throw new TypeError("Windows-1252 has no such byte");
+		return "\ufffd";
+	});
+}
+
+/** The text of bytes in this encoding without byte order mark; null when they are not in it. */
+export function decodeStrictly(bytes: Uint8Array, encoding: Encoding): string | null {
+	try {
+		return createDecoder(encoding, true)?.decode(bytes) ?? null;
+	} catch (thrown) {
+		if (thrown instanceof TypeError) return null;
+		throw thrown;
+	}
+}
+
+export type EncodedPiece =
+	| { readonly ok: true; readonly bytes: Buffer }
+	/** A character that the encoding lacks. */
+	| { readonly ok: false; readonly character: string };
+
+/** Whole characters in this encoding, without byte order mark. */
+export function encodePiece(text: string, encoding: Encoding): EncodedPiece {
+	switch (encoding) {
+		case "utf-8":
+			return { ok: true, bytes: Buffer.from(text) };
+		case "utf-16le":
+			return { ok: true, bytes: Buffer.from(text, "utf16le") };
+		case "utf-16be":
+			return { ok: true, bytes: Buffer.from(text, "utf16le").swap16() };
+		default:
+			return encodeByTable(text, tableOf(encoding));
+	}
+}
+
+function encodeByTable(text: string, table: ReadonlyMap<string, number>): EncodedPiece {
+	const bytes = Buffer.allocUnsafe(text.length * 3);
+	let length = 0;
+	for (const character of text) {
+		const code = table.get(character);
+		if (code === undefined) return { ok: false, character };
+		const size = code > 0xffff ? 3 : code > 0xff ? 2 : 1;
+		length = bytes.writeUIntBE(code, length, size);
+	}
+	return { ok: true, bytes: bytes.subarray(0, length) };
+}
+
+type TableEncoding = Exclude<Encoding, "utf-8" | "utf-16le" | "utf-16be">;
+
+/** Made once an encoding is written, in some 50 ms. */
+const tables = new Map<TableEncoding, ReadonlyMap<string, number>>();
+
+function tableOf(encoding: TableEncoding): ReadonlyMap<string, number> {
+	let table = tables.get(encoding);
+	if (table === undefined) {
+		table = createTable(encoding);
+		tables.set(encoding, table);
+	}
+	return table;
+}
+
+/** Every character with its bytes as a number. Of several codes the first counts, which is that of the standards. */
+function createTable(encoding: TableEncoding): ReadonlyMap<string, number> {
+	const table = new Map<string, number>();
+	const leads: number[] = [];
+	const add = (code: number, ...bytes: number[]): boolean => {
+		const text = decodeStrictly(Uint8Array.from(bytes), encoding);
+		if (text === null || [...text].length !== 1) return false;
+		if (!table.has(text)) table.set(text, code);
+		return true;
+	};
+	for (let byte = 0; byte < 0x100; byte += 1) if (!add(byte, byte)) leads.push(byte);
+	for (const lead of leads) {
+		// Shift_JIS has these characters twice; Windows and the web write the later ones.
+		if (encoding === "shift_jis" && (lead === 0xed || lead === 0xee)) continue;
+		for (let trail = 0x40; trail < 0x100; trail += 1) add(lead * 0x100 + trail, lead, trail);
+	}
+	if (encoding !== "euc-jp") return table;
+	for (let middle = 0xa1; middle < 0xff; middle += 1) {
+		for (let trail = 0xa1; trail < 0xff; trail += 1) add(0x8f0000 + middle * 0x100 + trail, 0x8f, middle, trail);
+	}
+	return table;
+}
