@@ -43,7 +43,7 @@ export async function editMcpEntries(place: McpFilePlace, edit: (entries: JsonOb
 		const edited = edit(entriesOf(root, file));
 		const next = root !== null && isBare(root) ? edited : { ...root, [serversKey]: edited };
 		const mode = root === null ? { mode: newFileMode } : {};
-		await files.replace(file, `${JSON.stringify(next, null, 2)}\n`, { ...mode, sync: true });
+		await files.replace(file, `${JSON.stringify(next, null, 2)}\n`, { ...mode, inPlaceIfNeeded: true, sync: true });
 	});
 }
 

@@ -70,7 +70,7 @@ async function append(
 				`${target} has its rules in a form that cannot be added to. Write them as [[permission.rules]], or add these yourself:\n${blocks}`,
 			);
 		}
-		await files.replace(target, changed, { sync: true });
+		await files.replace(target, changed, { inPlaceIfNeeded: true, sync: true });
 		return added;
 	});
 }

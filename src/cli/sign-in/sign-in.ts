@@ -73,7 +73,7 @@ async function editSettings(
 		return await withLock({ files, clock }, file, async () => {
 			const text = await readText(files, file);
 			const edited = await edit(text, file);
-			if (edited.text !== text) await files.replace(file, edited.text, { sync: true });
+			if (edited.text !== text) await files.replace(file, edited.text, { inPlaceIfNeeded: true, sync: true });
 			return edited;
 		});
 	} catch (thrown) {

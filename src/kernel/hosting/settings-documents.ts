@@ -82,7 +82,8 @@ function createDocument(name: string, place: Place): SettingsDocument {
 		await withStorageError(target, () => files.makeDirectory(path.dirname(target)));
 		await withLock(place, target, async () => {
 			const text = await apply(updates, target);
-			if (text !== null) await withStorageError(target, () => files.replace(target, text, { sync: true }));
+			if (text !== null)
+				await withStorageError(target, () => files.replace(target, text, { inPlaceIfNeeded: true, sync: true }));
 		});
 	});
 

@@ -1,10 +1,12 @@
-// Replaces a file on the disk atomically: writes a temporary file in the same directory and renames it.
+// Replaces a file on the disk atomically: writes a temporary file in the same directory and renames it. Where that cannot
+// work and is permitted, the file itself is written.
 import { constants, type Stats } from "node:fs";
 import { chmod, readlink, rm } from "node:fs/promises";
 import path from "node:path";
 import { isSystemError, systemErrorCode } from "../../base/errors.ts";
 import { type Access, newFileMode, orNullWhenMissing, privateFileMode } from "./disk-access.ts";
 import { linkStatusOf, type OpenFile, openFile, renameFile, resolvedPathOf, statusOf } from "./file-calls.ts";
+import { preventsRename, writeInPlace } from "./in-place.ts";
 import type { ReplaceOptions } from "./port.ts";
 import { othersMode } from "./private-paths.ts";
 import { temporaryName } from "./temporaries.ts";
@@ -164,6 +166,14 @@ export async function replaceFile(
 
 type Content = string | Uint8Array | AsyncIterable<Uint8Array>;
 
+function isWhole(content: Content): content is string | Uint8Array {
+	return typeof content === "string" || content instanceof Uint8Array;
+}
+
+function toBytes(content: string | Uint8Array): Uint8Array {
+	return typeof content === "string" ? Buffer.from(content) : content;
+}
+
 /** `check` throws when the file must not be put at the destination after all. */
 async function replaceAt(
 	destination: string,
@@ -176,16 +186,23 @@ async function replaceAt(
 	const directory = path.dirname(destination);
 	const shown = options.withoutLinks === true ? path.resolve(target) : destination;
 	const old = await orNullWhenMissing(statusOf(destination));
+	const inPlace = async (thrown: unknown): Promise<void> => {
+		if (options.inPlaceIfNeeded !== true || old?.isFile() !== true || !isWhole(content)) throw thrown;
+		if (thrown !== null && !preventsRename(thrown)) throw thrown;
+		await check();
+		await naming(shown, writeInPlace(destination, toBytes(content), options.sync === true));
+	};
 	const mode = modeOfReplacement(access, target, shown, old?.mode ?? null, options.mode);
 	// Short, because appending to a long target name could exceed the limit.
 	const temporary = path.join(directory, temporaryName());
+	let isCreated = false;
 	try {
 		// A file that will be private is private from its first byte on, and no group but its own ever reads it.
 		const handle = await openFile(temporary, "wx", mode === null ? newFileMode : mode & 0o700);
+		isCreated = true;
 		try {
 			const write = (bytes: Uint8Array) => naming(shown, writeWhole(handle, bytes));
-			if (typeof content === "string") await write(Buffer.from(content));
-			else if (content instanceof Uint8Array) await write(content);
+			if (isWhole(content)) await write(toBytes(content));
 			else for await (const piece of content) await write(piece);
 			const isOurs = options.mode !== undefined || access.privacyOf(path.resolve(target)) === "private";
 			const allowed = old === null || mode === null || isOurs ? mode : await takeOver(handle, old, mode);
@@ -196,8 +213,12 @@ async function replaceAt(
 			await handle.close();
 		}
 		await check();
-		await renameFile(temporary, destination);
+		if (options.inPlaceIfNeeded === true && old !== null && old.nlink > 1) await inPlace(null);
+		else await renameFile(temporary, destination).catch(inPlace);
+		// Where the file was written itself, its new content was in the temporary file as well until here.
+		if (options.inPlaceIfNeeded === true) await rm(temporary, { force: true });
 	} catch (thrown) {
+		if (!isCreated) return await inPlace(thrown);
 		// The first failure is the one to report; a disk that cannot write may well be unable to remove.
 		await rm(temporary, { force: true }).catch(() => undefined);
 		throw thrown;

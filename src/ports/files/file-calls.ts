@@ -49,10 +49,10 @@ export class OpenFile {
 		});
 	}
 
-	/** Writes at the current position; resolves with how many bytes were taken, which may be fewer than given. */
-	write(bytes: Uint8Array, offset: number, length: number): Promise<number> {
+	/** Resolves with how many bytes were taken, which may be fewer than given. Null is the current position. */
+	write(bytes: Uint8Array, offset: number, length: number, position: number | null = null): Promise<number> {
 		return this.#run((resolve, reject) => {
-			write(this.descriptor, bytes, offset, length, null, (error, count) =>
+			write(this.descriptor, bytes, offset, length, position, (error, count) =>
 				error === null ? resolve(count) : reject(error),
 			);
 		});

@@ -36,6 +36,11 @@ export interface ReplaceOptions {
 	readonly sync?: boolean;
 	/** The path is resolved already: a link that was put on it since fails the replacement with `ELOOP`. */
 	readonly withoutLinks?: boolean;
+	/**
+	 * Writes the file itself where a rename cannot work (a file that is mounted, a directory that may not be written) or
+	 * would cut its hard links. Only then may a crash leave a part of the content. Not for content in pieces.
+	 */
+	readonly inPlaceIfNeeded?: boolean;
 }
 
 /**

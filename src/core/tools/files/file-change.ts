@@ -207,7 +207,7 @@ export async function prepareFileChange(change: FileChange, session: ToolEnviron
 				if (change.isFree) await files.makeDirectory(path.dirname(location.resolved));
 				if (!(await content.writeInEditor(after, signal))) {
 					if (signal.aborted) return cancelledResult();
-					await files.replace(location.resolved, after, { withoutLinks: true, sync: true });
+					await files.replace(location.resolved, after, { withoutLinks: true, inPlaceIfNeeded: true, sync: true });
 				}
 				return toolSuccess({ message: change.message, display });
 			}),
