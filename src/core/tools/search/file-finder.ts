@@ -4,7 +4,7 @@ import path from "node:path";
 import { never } from "../../../base/abort.ts";
 import { createPace } from "../../../base/pace.ts";
 import type { ToolEnvironment } from "../tool.ts";
-import { walkPattern } from "./glob-walk.ts";
+import { walkPatterns } from "./glob-walk.ts";
 
 export interface FoundFiles {
 	/** Relative to the work directory, the best first; directories end with a slash. */
@@ -92,7 +92,7 @@ async function listFiles(place: FinderPlace): Promise<FileList> {
 }
 
 async function walkFiles({ files, workDir, clock }: FinderPlace): Promise<FileList> {
-	const walked = await walkPattern(files, workDir, [{ kind: "any-depth" }], {
+	const walked = await walkPatterns(files, workDir, [[{ kind: "any-depth" }]], {
 		includeDirectories: false,
 		retained: walkedEntries,
 		bounds: { entries: walkedEntries, time: listTime },

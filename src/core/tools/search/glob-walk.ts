@@ -1,4 +1,4 @@
-// Walks directories along the steps of a pattern (glob-pattern.ts), and returns the first matches.
+// Walks directories along the steps of patterns (glob-pattern.ts), and returns the first matches.
 import path from "node:path";
 import type { Clock } from "../../../base/clock.ts";
 import { systemErrorCode } from "../../../base/errors.ts";
@@ -49,15 +49,18 @@ export interface WalkResult {
 	readonly isBarred: boolean;
 }
 
-/** Collects the paths below `root` that match the steps. Ends early at its limits and when aborted. */
-export async function walkPattern(
+/** Collects the paths below `root` that match any of the patterns. Ends early at its limits and when aborted. */
+export async function walkPatterns(
 	files: Files,
 	root: string,
-	steps: readonly PatternStep[],
+	patterns: readonly (readonly PatternStep[])[],
 	options: WalkOptions,
 ): Promise<WalkResult> {
 	const { bounds, clock, signal } = options;
 	const found = new FirstPaths(options.retained);
+	/** What one pattern has found, another one may find again. */
+	const known = patterns.length > 1 ? new Set<string>() : null;
+	let steps: readonly PatternStep[] = [];
 	/** Places already visited: several `**` reach one place in many ways. */
 	const seen = new Set<string>();
 	const deadline = clock.monotonic() + bounds.time;
@@ -81,7 +84,9 @@ export async function walkPattern(
 		return true;
 	};
 	const add = (relative: string, isDirectory: boolean): void => {
-		if (!isDirectory || options.includeDirectories) found.add(relative);
+		if ((isDirectory && !options.includeDirectories) || known?.has(relative) === true) return;
+		known?.add(relative);
+		found.add(relative);
 	};
 	/** Counts an entry; whether to continue the walk. */
 	const goOn = async (): Promise<boolean> => {
@@ -140,7 +145,10 @@ export async function walkPattern(
 			await walk(child, true, index);
 		}
 	};
-	await walk("", true, 0);
+	for (steps of patterns) {
+		seen.clear();
+		await walk("", true, 0);
+	}
 	return { paths: found.sorted(), count: found.count, cutBy, isBarred };
 }
 

@@ -53,6 +53,58 @@ describe("Glob", () => {
 		expect(await call(glob, { pattern: "*.py" })).toMatchObject({ is_error: false, output: "" });
 	});
 
+	it.each([
+		["src/*.{ts,tsx}", ["src/a.ts", "src/b.tsx"]],
+		["src/*.{t,j}s", ["src/a.ts", "src/c.js"]],
+		["{src,test}/**/*.ts", ["src/a.ts", "src/deep/d.ts", "test/e.ts"]],
+		["src/{deep/,}*.ts", ["src/a.ts", "src/deep/d.ts"]],
+		["src/**/*.{ts,{j,t}sx}", ["src/a.ts", "src/b.tsx", "src/deep/d.ts"]],
+		["{src/*,src/a.*}", ["src/a.ts", "src/b.tsx", "src/c.js", "src/deep"]],
+		["{{tool.name}}/*.ts", ["{{tool.name}}/g.ts"]],
+		["src\\{a,b\\}/*", ["src{a,b}/h.ts"]],
+		["app/[slug]/page.tsx", ["app/[slug]/page.tsx"]],
+		["app/[slug]/**", ["app/[slug]", "app/[slug]/page.tsx"]],
+		["app/[[]slug]/*", ["app/[slug]/page.tsx"]],
+		["app/\\[slug\\]/*", ["app/[slug]/page.tsx"]],
+		["app/[...all]/*.tsx", ["app/[...all]/page.tsx"]],
+		["app/[[...any]]/page.tsx", ["app/[[...any]]/page.tsx"]],
+		["app/(group)/*.tsx", ["app/(group)/page.tsx"]],
+		["app/**/[slug]*.tsx", ["app/(group)/deep/[slug].test.tsx"]],
+		["app/{[slug],(group)}/page.tsx", ["app/(group)/page.tsx", "app/[slug]/page.tsx"]],
+		["app/@modal/(.)photo/*", ["app/@modal/(.)photo/page.tsx"]],
+		["app/[l-s]/page.tsx", ["app/n/page.tsx"]],
+	])("finds what %s spells", async (pattern, paths) => {
+		await touch(
+			"src/a.ts",
+			"src/b.tsx",
+			"src/c.js",
+			"src/deep/d.ts",
+			"test/e.ts",
+			"{{tool.name}}/g.ts",
+			"src{a,b}/h.ts",
+		);
+		for (const directory of ["[slug]", "[...all]", "[[...any]]", "(group)", "@modal/(.)photo", "n"]) {
+			await touch(`app/${directory}/page.tsx`);
+		}
+		await touch("app/(group)/deep/[slug].test.tsx");
+		expect(await find(pattern)).toEqual(paths);
+	});
+
+	it.each([
+		["!src/**", "A pattern cannot exclude files with `!`. Leave out what is found too much."],
+		["src/@(a|b).ts", "Glob does not know `@(a|b)`. List the choices in braces, as in `{a,b}`."],
+		["src/!(a).ts", "Glob does not know `!(a)`. List the choices in braces, as in `{a,b}`."],
+		["src/f{1..3}.ts", "Glob does not know the range `{1..3}`. List its members, as in `{1,2,3}`."],
+		["src/**.ts", "`**` in `**.ts` does not stand alone between slashes. For all directories write `**/*.ts`."],
+		[
+			"src\\main\\*.ts",
+			"The pattern has a backslash before `m`. Separate names with `/`; a backslash only makes `[`, `{`, `*` and `?` literal.",
+		],
+		[`src/${"{a,b}".repeat(8)}`, "The braces of the pattern stand for more than 200 patterns."],
+	])("says of %s why it cannot be used", async (pattern, message) => {
+		expect(await call(glob, { pattern })).toMatchObject({ is_error: true, message });
+	});
+
 	it("finds each path once, however many ways lead to it", async () => {
 		await touch("a/b/c/d.ts");
 		expect(await find("a/**/**/*.ts")).toEqual(["a/b/c/d.ts"]);
@@ -86,6 +138,7 @@ describe("Glob", () => {
 		const result = await call(glob, { pattern: "**/*.ts" });
 		expect(briefOf(result)).toBe("Unsafe pattern");
 		expect(result.output).toBe("b.ts\nsrc/");
+		expect(briefOf(await call(glob, { pattern: "{src,**}/*.ts" }))).toBe("Unsafe pattern");
 	});
 
 	it.each([

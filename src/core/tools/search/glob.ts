@@ -1,19 +1,20 @@
-// Glob: finds files by name. glob-pattern.ts matches patterns, glob-walk.ts walks directories.
+// Glob: finds files by name. glob-alternatives.ts reads patterns, glob-walk.ts walks directories.
 import * as v from "valibot";
 import { type ToolReturn, toolError, toolSuccess } from "../../../api/values/content.ts";
-import { parseGlobPattern } from "../../patterns/glob-pattern.ts";
 import { boolean } from "../argument-schemas.ts";
 import type { Tool, ToolEnvironment } from "../tool.ts";
 import { cancelledResult, defineTool, freeUnlessRuled, settled } from "../tool-definition.ts";
 import { absolutePath, isAbsolutePath, isSearchable, refusePath, searchSubject } from "../workspace-paths.ts";
-import { listDirectory, standardBounds, type WalkBounds, type WalkResult, walkPattern } from "./glob-walk.ts";
+import { parseGlobAlternatives } from "./glob-alternatives.ts";
+import { listDirectory, standardBounds, type WalkBounds, type WalkResult, walkPatterns } from "./glob-walk.ts";
 
 const maximumMatches = 1000;
 const listingLength = 200;
 
 const description = `Find files and directories by a pattern.
 
-- \`*\` and \`?\` match within a name, \`[...]\` one character of a set, \`**\` any number of directories. Upper and lower case differ. Hidden files are found.
+- \`*\` and \`?\` match within a name, \`[...]\` one character of a set, \`{a,b}\` either of several texts, \`**\` any number of directories. Upper and lower case differ. Hidden files are found.
+- Names with brackets are found as they are spelled, as in \`app/[slug]/page.tsx\`.
 - A pattern must not begin with \`**\`, which would go through everything: begin with a directory, as in \`src/**/*.ts\`, or give \`directory\`.
 - Paths are relative to the directory, sorted, at most ${maximumMatches}.
 - Directories with very many files, such as installed packages, are better left out.`;
@@ -92,16 +93,17 @@ export function createGlob(environment: ToolEnvironment, bounds: WalkBounds = st
 		schema,
 		failureBrief,
 		async prepare({ pattern, directory, include_dirs: includeDirectories }) {
-			const parsed = parseGlobPattern(pattern);
+			const parsed = parseGlobAlternatives(pattern);
 			if (!parsed.ok) return settled(toolError(parsed.reason, failureBrief));
-			if (pattern.startsWith("**")) return settled(await unsafePattern(pattern, environment));
+			if (parsed.alternatives.some(([first]) => first?.kind === "any-depth"))
+				return settled(await unsafePattern(pattern, environment));
 			const found = await findDirectory(directory, environment);
 			if ("refusal" in found) return settled(found.refusal);
 			const named = directory === null ? found.root : absolutePath(directory, environment);
 			const subject = await searchSubject(named, found.root, environment);
 			const need = { action: "search files", subject, description: `List \`${pattern}\` in \`${found.root}\`` };
 			return freeUnlessRuled(need, async (signal) => {
-				const result = await walkPattern(environment.files, found.root, parsed.steps, {
+				const result = await walkPatterns(environment.files, found.root, parsed.alternatives, {
 					includeDirectories,
 					retained: maximumMatches,
 					bounds,
