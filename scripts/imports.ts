@@ -63,7 +63,7 @@ export const importTable: readonly FolderRule[] = [
 		floor: 2,
 		owns: "the tool contract and the built-in tools",
 		mayImport: ["api/values", "core/patterns", "ports/processes", "ports/files", "ports/network"],
-		rooms: { files: [], search: [], tasks: [], web: [] },
+		rooms: { files: [], search: ["files"], tasks: [], web: [] },
 	},
 	{
 		folder: "core/permissions",

@@ -1,8 +1,10 @@
 // Converts ripgrep's output to result lines: relative paths, without secrets, sorted, one page. Expects `--null` (a NUL
-// after each path) and, for content, `--line-number`. It may be megabytes, so the work yields to other work.
+// after each path) and, for content, `--line-number` and `--column`. It may be megabytes, so the work yields to other work.
 import path from "node:path";
 import { createPace } from "../../../base/pace.ts";
+import { beginning, ending } from "../../../base/well-formed.ts";
 import { isSensitiveFile, type SecretPaths } from "../../../ports/files/secret-paths.ts";
+import { lineLimit } from "../output-builder.ts";
 
 export type GrepMode = "files" | "content" | "counts";
 
@@ -79,9 +81,51 @@ export async function withoutSecrets(
 	return { entries: retained, isCut: length > limit };
 }
 
+/** A line of content as ripgrep prints it: a match with number and column, or a line around one with its number. */
+interface ContentLine {
+	readonly number: number;
+	/** The byte at which the match begins, counted from 0; null for a line around one. */
+	readonly column: number | null;
+	readonly text: string;
+	/** Where the text begins in what ripgrep prints. */
+	readonly start: number;
+}
+
+export function contentLine(line: string): ContentLine | null {
+	const [prefix, number, column] = /^(\d+)(?::(\d+):|-)/.exec(line) ?? [];
+	if (prefix === undefined) return null;
+	const text = line.slice(prefix.length).replace(/\r$/, "");
+	return {
+		number: Number(number),
+		column: column === undefined ? null : Number(column) - 1,
+		text,
+		start: prefix.length,
+	};
+}
+
+/** Characters of a long line that are shown before its match, and in all. */
+const shownBefore = 300;
+const shownLength = 1000;
+const cutMark = "[...]";
+
 function toContentLine(relative: string, line: string, withLineNumber: boolean): string {
-	const [, number = "", separator = ":", text = line] = /^(\d+)([:-])(.*?)\r?$/s.exec(line) ?? [];
-	return [relative, ...(withLineNumber ? [number] : []), text].join(separator);
+	const parts = contentLine(line);
+	if (parts === null) return `${relative}:${line}`;
+	const separator = parts.column === null ? "-" : ":";
+	const prefix = [relative, ...(withLineNumber ? [parts.number] : []), ""].join(separator);
+	const { text, column } = parts;
+	return (
+		prefix + (text.length <= Math.max(shownLength, lineLimit - prefix.length) ? text : surroundings(text, column ?? 0))
+	);
+}
+
+/** The part of a long line around the byte at which its match begins. */
+function surroundings(text: string, column: number): string {
+	const at = Buffer.from(text).subarray(0, column).toString("utf8").length;
+	const start = Math.max(0, Math.min(at - shownBefore, text.length - shownLength));
+	const end = start + shownLength;
+	const shown = ending(beginning(text, end), shownLength);
+	return `${start > 0 ? cutMark : ""}${shown}${end < text.length ? cutMark : ""}`;
 }
 
 /** The entries as lines of output, with paths relative to `base`. */

@@ -128,6 +128,60 @@ describe("Grep", () => {
 		expect(await outputOf({ pattern: "needle", glob: "*", include_ignored: true })).not.toContain(".git/x");
 	});
 
+	it.each(["*.ts", "**/*.ts", "dist/**", "{dist,src}/**", "*", "**/a.*"])(
+		"does not bring ignored files back with the glob %s",
+		async (glob) => {
+			await mkdir(place.at("work", ".git"));
+			await write(".gitignore", "dist/**\nnode_modules\nlocal.ts\n");
+			await write("src/kept.ts", "needle");
+			for (const name of ["dist/a.ts", "node_modules/b/a.ts", "local.ts"]) await write(name, "needle");
+			for (const mode of ["files_with_matches", "content", "count_matches"]) {
+				const found = await outputOf({ pattern: "needle", glob, output_mode: mode });
+				expect(found.filter((each) => each !== "" && !each.startsWith("src/kept.ts"))).toEqual([]);
+			}
+			const all = await outputOf({ pattern: "needle", glob: "dist/**", include_ignored: true });
+			expect(all).toEqual(["dist/a.ts"]);
+		},
+	);
+
+	it("takes a glob with braces, and with brackets as they are spelled", async () => {
+		await write("app/[slug]/page.tsx", "needle", 2);
+		await write("app/other.ts", "needle", 1);
+		await write("app/third.js", "needle");
+		expect(await outputOf({ pattern: "needle", glob: "app/[slug]/**" })).toEqual(["app/[slug]/page.tsx"]);
+		expect(await outputOf({ pattern: "needle", glob: "*.{ts,tsx}" })).toEqual(["app/other.ts", "app/[slug]/page.tsx"]);
+		expect(await outputOf({ pattern: "needle", glob: "!*.{ts,tsx}" })).toEqual(["app/third.js"]);
+	});
+
+	it("shows a match in a very long line with its surroundings", async () => {
+		await write(
+			"a.min.js",
+			`${"ä😀".repeat(2000)}before\n${"é😀".repeat(5000)}needle${"ü😀".repeat(5000)}\n${"z".repeat(2500)}\n`,
+		);
+		const [before, match, after] = await outputOf({ pattern: "needle", output_mode: "content", "-C": 1 });
+		expect(match).toMatch(/^a\.min\.js:2:\[\.\.\.\](é|😀)[é😀]{150,300}needle[ü😀]+\[\.\.\.\]$/u);
+		expect(match?.length).toBeLessThan(1100);
+		expect(before).toMatch(/^a\.min\.js-1-[ä😀]+\[\.\.\.\]$/u);
+		expect(after).toBe(`a.min.js-3-${"z".repeat(1000)}[...]`);
+		const [start] = await outputOf({ pattern: "before", output_mode: "content", "-n": false });
+		expect(start).toMatch(/^a\.min\.js:\[\.\.\.\][ä😀]+before$/u);
+	});
+
+	it("shows lines in the encoding of their file", async () => {
+		await writeFile(place.at("work", "latin.txt"), Buffer.from("# gr\xfc\xdfe\nneedle = caf\xe9\r\n", "latin1"));
+		await writeFile(place.at("work", "wide.txt"), Buffer.from("\ufeffneedle = größe\r\n", "utf16le"));
+		const result = await call(grep, { pattern: "needle", output_mode: "content", "-B": 1 });
+		expect(result.output).toBe("latin.txt-1-# grüße\nlatin.txt:2:needle = café\n--\nwide.txt:1:needle = größe");
+		expect(result.message).toBe("Files that are not UTF-8 are shown in an encoding that was guessed.");
+	});
+
+	it("says of a binary file that it matches", async () => {
+		await write("a.dat", "needle\0");
+		expect((await call(grep, { pattern: "needle", path: "a.dat", output_mode: "content" })).message).toBe(
+			"The file matches, but is binary, so its lines are not shown.",
+		);
+	});
+
 	it("omits files that may contain secrets", async () => {
 		await write(".env", "needle=1");
 		expect(await call(grep, { pattern: "needle", output_mode: "content" })).toMatchObject({

@@ -10,6 +10,7 @@ import { findSecret } from "../secret-refusal.ts";
 import type { Tool, ToolEnvironment } from "../tool.ts";
 import { cancelledResult, defineTool, freeUnlessRuled, settled } from "../tool-definition.ts";
 import { absolutePath, contains, refusePath, searchSubject } from "../workspace-paths.ts";
+import { inOwnEncodings } from "./grep-encodings.ts";
 import {
 	type GrepEntry,
 	type GrepMode,
@@ -101,8 +102,28 @@ function toMode(outputMode: string): GrepMode {
 const modeArguments: Readonly<Record<GrepMode, readonly string[]>> = {
 	files: ["--files-with-matches", `--max-columns=${maximumColumns}`],
 	counts: ["--count-matches", "--with-filename", `--max-columns=${maximumColumns}`],
-	content: ["--line-number", "--with-filename", "--no-heading"],
+	content: ["--line-number", "--column", "--with-filename", "--no-heading"],
 };
+
+/** Ways to search for which files are found whatever the ignore files say. */
+function bringsBackIgnored({ glob, include_ignored: includesIgnored }: Input): boolean {
+	return glob !== null && !glob.startsWith("!") && !includesIgnored;
+}
+
+/** What is never searched. The last glob that matches wins, so these come after the one of the call. */
+function excluding(target: string): string[] {
+	return [
+		...versionControlDirectories.map((name) => `--glob=!${name}`),
+		// From the root there is a way to what the system shows of processes.
+		...(target === path.sep ? ["--glob=!/proc"] : []),
+	];
+}
+
+/** The glob, and the same for a name with brackets as it is spelled. */
+function globArguments(glob: string | null): string[] {
+	if (glob === null) return [];
+	return [`--glob=${glob}`, ...(/(?<!\\)\[/.test(glob) ? [`--glob=${glob.replaceAll("[", "[[]")}`] : [])];
+}
 
 function toArguments(input: Input, mode: GrepMode, target: string): string[] {
 	const context = mode === "content" ? (["-B", "-A", "-C"] as const) : [];
@@ -113,12 +134,9 @@ function toArguments(input: Input, mode: GrepMode, target: string): string[] {
 		...(input["-i"] ? ["--ignore-case"] : []),
 		...(input.multiline ? ["--multiline", "--multiline-dotall"] : []),
 		...(input.include_ignored ? ["--no-ignore"] : []),
-		...(input.glob === null ? [] : [`--glob=${input.glob}`]),
+		...globArguments(input.glob),
 		...(input.type === null ? [] : [`--type=${input.type}`]),
-		// The last glob that matches wins, so these come after the one of the call.
-		...versionControlDirectories.map((name) => `--glob=!${name}`),
-		// From the root there is a way to what the system shows of processes.
-		...(target === path.sep ? ["--glob=!/proc"] : []),
+		...excluding(target),
 		...[`--regexp=${input.pattern}`, "--", target],
 	];
 }
@@ -150,6 +168,20 @@ async function runRipgrep(
 		outcome.ended.exitCode > 1 &&
 		/resource temporarily unavailable/i.test(outcome.errorOutput);
 	return lacksThreads ? run(["--threads=1"]) : outcome;
+}
+
+interface Filtered {
+	readonly entries: readonly GrepEntry[];
+	readonly isPartial: boolean;
+}
+
+/** Without the ignored files: for ripgrep, a glob takes precedence over the files that say what is ignored. */
+async function withoutIgnored(entries: readonly GrepEntry[], list: () => Promise<RunOutcome>): Promise<Filtered> {
+	if (entries.length === 0) return { entries, isPartial: false };
+	const { output, truncated, ended } = await list();
+	const listed = new Set(output.split("\0"));
+	const isWhole = !truncated && ended.kind === "exited" && ended.exitCode <= 1;
+	return { entries: entries.filter((entry) => listed.has(entry.path)), isPartial: !isWhole };
 }
 
 /** Newest first; what is gone meanwhile comes last. */
@@ -194,12 +226,18 @@ async function toResult(
 	mode: GrepMode,
 	{ target, resolved }: SearchedPlace,
 	environment: ToolEnvironment,
+	list: () => Promise<RunOutcome>,
 ): Promise<ToolReturn> {
 	const failed = failure(outcome);
 	if (failed !== null) return failed;
 	const isPartial = outcome.truncated || outcome.ended.kind === "timed-out";
 	const parsed = await parseGrepOutput(outcome.output, mode, isPartial);
-	const { entries, isCut } = await withoutSecrets(parsed, environment.secrets.forMany(), resultLimit);
+	const searched = bringsBackIgnored(input)
+		? await withoutIgnored(parsed, list)
+		: { entries: parsed, isPartial: false };
+	const { entries: found, isCut } = await withoutSecrets(searched.entries, environment.secrets.forMany(), resultLimit);
+	const { entries, isChanged: isDecoded } =
+		mode === "content" ? await inOwnEncodings(found, environment) : { entries: found, isChanged: false };
 	if (outcome.ended.kind === "timed-out" && entries.length === 0) {
 		return toolError(
 			`The search found nothing in ${timeout / 1000} s and was ended. Search in fewer files.`,
@@ -223,7 +261,14 @@ async function toResult(
 	const next = input.offset + shown.length;
 
 	const notes = [
-		...(all.length === 0 ? ["No matches found."] : []),
+		...(all.length > 0
+			? []
+			: [
+					!isDirectory && outcome.output.startsWith(`${resolved}: binary file matches`)
+						? "The file matches, but is binary, so its lines are not shown."
+						: "No matches found.",
+				]),
+		...(isDecoded ? ["Files that are not UTF-8 are shown in an encoding that was guessed."] : []),
 		...(mode === "files" && all.length > 0 ? [`Found ${all.length} ${all.length === 1 ? "file" : "files"}.`] : []),
 		...(mode === "counts" && all.length > 0
 			? [`Found ${totalCount(sorted)} matches in ${sorted.length} ${sorted.length === 1 ? "file" : "files"}.`]
@@ -235,7 +280,7 @@ async function toResult(
 		...(outcome.ended.kind === "timed-out"
 			? [`The search was ended after ${timeout / 1000} s; results are partial.`]
 			: []),
-		...(isCut || outcome.truncated ? ["There was too much output; results are partial."] : []),
+		...(isCut || outcome.truncated || searched.isPartial ? ["There was too much output; results are partial."] : []),
 	];
 	const builder = createOutputBuilder();
 	builder.write(shown.join("\n"));
@@ -293,11 +338,13 @@ export function createGrep(environment: ToolEnvironment): Tool {
 				const refused = await refuseSearch(input.path, { target, resolved }, environment);
 				if (refused !== null) return refused;
 				const ripgrep = await environment.findRipgrep();
-				const outcome = await runRipgrep(ripgrep, toArguments(input, mode, resolved), resolved, environment, signal);
+				const run = (commandLine: readonly string[]) => runRipgrep(ripgrep, commandLine, resolved, environment, signal);
+				const outcome = await run(toArguments(input, mode, resolved));
 				if ((await environment.files.resolve(target)) !== resolved) {
 					return toolError(`\`${input.path}\` was replaced while it was searched. Search again.`, failureBrief);
 				}
-				return toResult(outcome, input, mode, { target, resolved }, environment);
+				const list = ["--no-config", "--hidden", "--null", "--files", ...excluding(resolved), "--", resolved];
+				return toResult(outcome, input, mode, { target, resolved }, environment, () => run(list));
 			});
 		},
 	});
