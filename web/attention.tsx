@@ -1,10 +1,12 @@
 // What waits for the person: always in sight above the composer, the oldest first, answered with one key.
-import type { JSX } from "preact";
-import { useLayoutEffect, useState } from "preact/hooks";
+import type { JSX, RefObject } from "preact";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { ApprovalInteraction, Interaction } from "../src/api/values/interaction.ts";
 import type { Subject } from "../src/api/values/subject.ts";
+import { hidesText } from "../src/base/text/visible-text.ts";
 import { Diff } from "./diff-view.tsx";
 import { access, attempt, conversation, respond, tick } from "./store.ts";
+import { HiddenWarning, Visible } from "./visible.tsx";
 
 type Question = Extract<Interaction, { kind: "question" }>;
 
@@ -48,47 +50,72 @@ function Approval({ ask }: { ask: ApprovalInteraction }): JSX.Element {
 	const [why, setWhy] = useState("");
 	const grants = ask.grants ?? null;
 	const canGrant = grants === null || grants.length > 0;
+	const commands = (ask.subjects ?? []).flatMap((subject) => (subject.kind === "command" ? [subject.text] : []));
+	const bar = useRef<HTMLDivElement>(null);
+	const box = useRef<HTMLDivElement>(null);
+	const reason = useRef<HTMLInputElement>(null);
+	const rest = useRest(box, commands.length > 0);
 	const answer = (decision: "approve" | "approve_for_session" | "reject", feedback = "") =>
 		attempt(() => respond(ask.id, { kind: "approval", decision, feedback }));
 	// Together with what is drawn: a key that is pressed as soon as the question is seen counts.
 	useLayoutEffect(() => {
 		const onKey = (event: KeyboardEvent) => {
-			const target = event.target;
-			const isTyping = target instanceof HTMLTextAreaElement || target instanceof HTMLInputElement;
-			if ((isTyping && target.value !== "") || event.ctrlKey || event.metaKey || event.altKey) return;
+			const { target } = event;
+			const field = target instanceof HTMLElement && isField(target) ? target : null;
+			if (field !== null && event.key === "Escape" && !event.defaultPrevented && field.closest("dialog") === null) {
+				setExplaining(false);
+				return bar.current?.focus();
+			}
+			// What is typed into a field is a text and no decision, also while the field is empty.
+			if (field !== null || isExplaining || event.repeat || event.ctrlKey || event.metaKey || event.altKey) return;
 			if (!["1", "2", "3", "4"].includes(event.key) || access.value !== "control") return;
 			event.preventDefault();
-			if (event.key === "1") answer("approve");
-			if (event.key === "2" && canGrant) answer("approve_for_session");
+			if (event.key === "1" && rest === 0) answer("approve");
+			if (event.key === "2" && rest === 0 && canGrant) answer("approve_for_session");
 			if (event.key === "3") answer("reject");
 			if (event.key === "4") setExplaining(true);
 		};
 		addEventListener("keydown", onKey);
 		return () => removeEventListener("keydown", onKey);
 	});
-	const commands = (ask.subjects ?? []).flatMap((subject) => (subject.kind === "command" ? [subject.text] : []));
+	useLayoutEffect(() => {
+		if (isExplaining) reason.current?.focus();
+	}, [isExplaining]);
+	const mayAllow = access.value === "control" && rest === 0;
 	const from = ask.subagentType ?? ask.sourceDescription;
 	return (
-		<div class="approval">
+		<div class="approval" ref={bar} tabIndex={-1}>
 			<h2>
-				{ask.sender} wants to act{from === null ? "" : ` (${from})`}
+				<Visible text={ask.sender} /> wants to act{from === null ? "" : ` (${from})`}
 			</h2>
-			<div class="shown">
+			{commands.some(hidesText) ? <HiddenWarning /> : null}
+			<div class="shown" ref={box}>
 				{commands.map((text) => (
 					<pre class="command" tabIndex={0}>
-						{text}
+						<Visible text={text} />
 					</pre>
 				))}
 				{ask.display.map((block, index) => (
 					<Diff key={index} block={block} />
 				))}
 				{commands.length === 0 && !ask.display.some(({ type }) => type === "diff") ? (
-					<p class="mono">{ask.description}</p>
+					<p class="mono">
+						<Visible text={ask.description} />
+					</p>
 				) : null}
 			</div>
+			{rest === 0 ? null : (
+				<button type="button" class="more" onClick={() => box.current?.scrollBy(0, box.current.clientHeight * 0.9)}>
+					{rest} more {rest === 1 ? "line" : "lines"}: read to the end before you allow it
+				</button>
+			)}
 			<p class="quiet">
-				{(ask.subjects ?? []).map(where).join("; ")}
-				{ask.reason === undefined ? "" : ` — asks because ${ask.reason}`}
+				<Visible
+					text={
+						(ask.subjects ?? []).map(where).join("; ") +
+						(ask.reason === undefined ? "" : ` — asks because ${ask.reason}`)
+					}
+				/>
 			</p>
 			{isExplaining ? (
 				<form
@@ -101,19 +128,27 @@ function Approval({ ask }: { ask: ApprovalInteraction }): JSX.Element {
 						aria-label="Why you reject it"
 						placeholder="What should it do instead?"
 						value={why}
-						autoFocus
+						ref={reason}
 						onInput={(event) => setWhy(event.currentTarget.value)}
 					/>
 					<button type="submit">Reject</button>
 				</form>
 			) : (
 				<div class="answers">
-					<button type="button" class="main" disabled={access.value !== "control"} onClick={() => answer("approve")}>
+					<button type="button" class="main" disabled={!mayAllow} onClick={() => answer("approve")}>
 						Allow <kbd>1</kbd>
 					</button>
 					{canGrant ? (
-						<button type="button" disabled={access.value !== "control"} onClick={() => answer("approve_for_session")}>
-							Allow {grants === null ? "such calls" : <code>{grants.join(", ")}</code>} in this session <kbd>2</kbd>
+						<button type="button" disabled={!mayAllow} onClick={() => answer("approve_for_session")}>
+							Allow{" "}
+							{grants === null ? (
+								"such calls"
+							) : (
+								<code>
+									<Visible text={grants.join(", ")} />
+								</code>
+							)}{" "}
+							in this session <kbd>2</kbd>
 						</button>
 					) : null}
 					<button type="button" disabled={access.value !== "control"} onClick={() => answer("reject")}>
@@ -122,10 +157,38 @@ function Approval({ ask }: { ask: ApprovalInteraction }): JSX.Element {
 					<button type="button" disabled={access.value !== "control"} onClick={() => setExplaining(true)}>
 						Reject and say why <kbd>4</kbd>
 					</button>
+					<span class="quiet hint">
+						<kbd>Esc</kbd> leaves the field, then the keys answer
+					</span>
 				</div>
 			)}
 		</div>
 	);
+}
+
+/** Whether keys write into it, or choose in it. */
+function isField(target: HTMLElement): boolean {
+	return target.isContentEditable || target.matches("input, textarea, select");
+}
+
+/** The lines below what is in sight; 0 once the end was seen, or where that does not matter. */
+function useRest(box: RefObject<HTMLElement | null>, matters: boolean): number {
+	const [rest, setRest] = useState(0);
+	const isSeen = useRef(!matters);
+	useLayoutEffect(() => {
+		const shown = box.current;
+		if (shown === null || isSeen.current) return;
+		const measure = () => {
+			const below = shown.scrollHeight - shown.clientHeight - shown.scrollTop;
+			if (below < 4 && shown.clientHeight > 0) isSeen.current = true;
+			const lineHeight = Number.parseFloat(getComputedStyle(shown.querySelector("pre") ?? shown).lineHeight) || 20;
+			setRest(isSeen.current ? 0 : Math.ceil(below / lineHeight));
+		};
+		measure();
+		shown.addEventListener("scroll", measure);
+		return () => shown.removeEventListener("scroll", measure);
+	}, [box]);
+	return rest;
 }
 
 function QuestionForm({ ask }: { ask: Question }): JSX.Element {

@@ -21,7 +21,7 @@ export function Composer(): JSX.Element {
 	const field = useRef<HTMLTextAreaElement>(null);
 	const picker = useRef<HTMLInputElement>(null);
 	const moved = useRef<number | null>(null);
-	const escaped = useRef(0);
+	const escaped = useRef(Number.NEGATIVE_INFINITY);
 	const isRunning = conversation.isRunning;
 	const mayControl = access.value === "control";
 	const completion = useCompletion(text, caret);

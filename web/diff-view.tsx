@@ -3,8 +3,10 @@ import { signal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import type { DisplayBlock } from "../src/api/values/content.ts";
+import { hidesContent, hidesText } from "../src/base/text/visible-text.ts";
 import { changedPart, countLines, type DiffLine, diffLines, hunks, type LinePair, pairs } from "./diff.ts";
 import { workDir } from "./store.ts";
+import { HiddenWarning, Visible } from "./visible.tsx";
 
 const storageKey = "agentwire.diff";
 const wide = matchMedia("(min-width: 1100px)");
@@ -42,6 +44,13 @@ export function Diff({ block }: { block: DisplayBlock }): JSX.Element | null {
 		[block],
 	);
 	const parts = useMemo(() => hunks(lines), [lines]);
+	const hides = useMemo(
+		() =>
+			block.type === "diff" &&
+			"old_text" in block &&
+			(hidesText(block.path) || [block.old_text, block.new_text].some(hidesContent)),
+		[block],
+	);
 	if (block.type !== "diff" || !("old_text" in block)) return null;
 	const { added, removed } = countLines(lines);
 	const isLarge = parts.reduce((sum, part) => sum + part.length, 0) > 80;
@@ -52,7 +61,7 @@ export function Diff({ block }: { block: DisplayBlock }): JSX.Element | null {
 			<div class="path">
 				<span>
 					<span class="mono" title={block.path}>
-						{withinProject(block.path)}
+						<Visible text={withinProject(block.path)} />
 					</span>{" "}
 					<span class="plus">+{added}</span> <span class="minus">−{removed}</span>
 				</span>
@@ -62,6 +71,7 @@ export function Diff({ block }: { block: DisplayBlock }): JSX.Element | null {
 					</button>
 				) : null}
 			</div>
+			{hides ? <HiddenWarning /> : null}
 			{(isLarge && !opened ? parts.slice(0, 1) : parts).map((part, index) => (
 				<div key={index} class="hunk" tabIndex={0} role="region" aria-label={`Change of ${block.path}`}>
 					<table>
@@ -127,10 +137,11 @@ function Pair({ left, right }: LinePair): JSX.Element {
 
 function marked(line: DiffLine, other: DiffLine | null): ComponentChildren {
 	const part = line.kind === "same" || other === null ? null : changedPart(line.text, other.text);
-	if (part === null) return line.text;
+	const visible = (text: string) => <Visible text={text} isLine />;
+	if (part === null) return visible(line.text);
 	return [
-		line.text.slice(0, part.start),
-		<mark>{line.text.slice(part.start, part.end)}</mark>,
-		line.text.slice(part.end),
+		visible(line.text.slice(0, part.start)),
+		<mark>{visible(line.text.slice(part.start, part.end))}</mark>,
+		visible(line.text.slice(part.end)),
 	];
 }

@@ -10,8 +10,12 @@ export interface DiffLine {
 
 /** The lines of two texts, by their longest common part; of very long ones only the ends that are alike. */
 export function diffLines(before: string, after: string, oldStart = 1, newStart = 1): DiffLine[] {
-	const old = before === "" ? [] : before.replace(/\n$/, "").split("\n");
-	const fresh = after === "" ? [] : after.replace(/\n$/, "").split("\n");
+	// Line ends with a carriage return are only worth showing where they change.
+	const isUniform = [before, after].every((text) => !/(?:^|[^\r])\n/.test(text));
+	const linesOf = (text: string) =>
+		text === "" ? [] : text.replace(isUniform ? /\r?\n$/ : /\n$/, "").split(isUniform ? "\r\n" : "\n");
+	const old = linesOf(before);
+	const fresh = linesOf(after);
 	let head = 0;
 	while (head < old.length && head < fresh.length && old[head] === fresh[head]) head += 1;
 	let tail = 0;

@@ -1,6 +1,7 @@
 // Everything that can be reached, by a few letters: sessions, and what can be done. Loaded when it is opened for the first time.
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { visibleText } from "../src/base/text/visible-text.ts";
 import { switchDiffs } from "./diff-view.tsx";
 import { modeNames } from "./header.tsx";
 import { chooseTheme, nextTheme } from "./sessions.tsx";
@@ -100,7 +101,7 @@ export function Palette({ onClose, onKeys, onDetails }: PaletteProps): JSX.Eleme
 
 function sessionEntries(): Entry[] {
 	return (sessions.value ?? []).map((row) => ({
-		label: row.title === "" ? "Untitled" : row.title,
+		label: row.title === "" ? "Untitled" : visibleText(row.title),
 		about: row.workDir,
 		run: () => open(row.id),
 	}));

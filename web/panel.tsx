@@ -3,6 +3,7 @@ import type { JSX } from "preact";
 import type { McpStatus } from "../src/api/values/event.ts";
 import { isFinal } from "../src/api/values/task-status.ts";
 import { access, attempt, connection, conversation, model, models, stopTask, tasks, tick } from "./store.ts";
+import { Visible } from "./visible.tsx";
 
 export const count = (value: number) =>
 	value < 1000
@@ -60,7 +61,7 @@ export function Panel(): JSX.Element {
 					{tasks.value.map((task) => (
 						<li key={task.id}>
 							<span>
-								{task.description} <span class="quiet">{task.status.replaceAll("_", " ")}</span>
+								<Visible text={task.description} /> <span class="quiet">{task.status.replaceAll("_", " ")}</span>
 							</span>
 							{isFinal(task.status) ? null : (
 								<button

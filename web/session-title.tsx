@@ -1,11 +1,13 @@
 // The title of the open session: clicked, it can be changed, and every window shows the new one.
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
+import { visibleText } from "../src/base/text/visible-text.ts";
 import { access, attempt, rename, title } from "./store.ts";
 
 export function SessionTitle(): JSX.Element {
 	const [isEdited, setEdited] = useState(false);
-	const shown = title.value === null || title.value === "" ? "New session" : title.value;
+	const given = title.value === null || title.value === "" ? "New session" : title.value;
+	const shown = visibleText(given);
 	if (access.value !== "control") return <h1>{shown}</h1>;
 	if (!isEdited) {
 		return (
@@ -18,14 +20,14 @@ export function SessionTitle(): JSX.Element {
 	}
 	const settle = (text: string) => {
 		setEdited(false);
-		if (text.trim() !== "" && text !== shown) attempt(() => rename(text.trim()));
+		if (text.trim() !== "" && text !== given) attempt(() => rename(text.trim()));
 	};
 	return (
 		<input
 			class="rename"
 			aria-label="Title"
 			maxLength={200}
-			defaultValue={shown}
+			defaultValue={given}
 			ref={(input) => input?.focus()}
 			onBlur={(event) => settle(event.currentTarget.value)}
 			onKeyDown={(event) => {

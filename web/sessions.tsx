@@ -4,6 +4,7 @@ import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { SessionSummary } from "../src/ports/store/session-store.ts";
 import { access, attempt, busy, create, currentId, open, sessions, workDir } from "./store.ts";
+import { Visible } from "./visible.tsx";
 
 const span = new Intl.RelativeTimeFormat("en", { numeric: "auto", style: "narrow" });
 function since(time: number): string {
@@ -67,7 +68,7 @@ export function Sessions(): JSX.Element {
 									aria-current={row.id === currentId.value ? "page" : undefined}
 									onClick={() => open(row.id)}
 								>
-									<span class="title">{row.title === "" ? "Untitled" : row.title}</span>
+									<span class="title">{row.title === "" ? "Untitled" : <Visible text={row.title} />}</span>
 									<time class={busy.value.get(row.id)} title={new Date(row.updatedAt).toLocaleString()}>
 										{stateOf(row)}
 									</time>

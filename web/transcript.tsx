@@ -7,6 +7,7 @@ import { Diff } from "./diff-view.tsx";
 import { Markdown } from "./markdown.tsx";
 import { tick } from "./store.ts";
 import { attachedFile, briefArguments, headline, readArguments } from "./texts.ts";
+import { Visible } from "./visible.tsx";
 
 const stateWords: Readonly<Record<ToolBlock["state"], string>> = {
 	preparing: "preparing",
@@ -125,7 +126,9 @@ function Looked({ calls, revision }: { calls: readonly ToolBlock[] } & Revised):
 		<details class="line" data-block="calls">
 			<summary>
 				Looked at {calls.length} things{" "}
-				<span class="quiet">{last === undefined ? "" : headline(last.name, readArguments(last.arguments))}</span>
+				<span class="quiet">
+					{last === undefined ? "" : <Visible text={headline(last.name, readArguments(last.arguments))} />}
+				</span>
 			</summary>
 			<div class="lane">
 				{calls.map((call) => (
@@ -249,7 +252,7 @@ function ToolView({ block, revision }: { block: ToolBlock } & Revised): JSX.Elem
 		return (
 			<div class="line" data-block="call">
 				<button type="button" class="fold" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-					<b>{block.name}</b> <span class="mono">{about === block.name ? "" : about}</span>
+					<b>{block.name}</b> <span class="mono">{about === block.name ? "" : <Visible text={about} />}</span>
 				</button>
 				{isOpen ? <pre tabIndex={0}>{output}</pre> : null}
 			</div>
@@ -262,10 +265,15 @@ function ToolView({ block, revision }: { block: ToolBlock } & Revised): JSX.Elem
 			<header>
 				{command === null ? (
 					<span>
-						<b>{block.name}</b> <span class="mono">{about === block.name ? briefArguments(given) : about}</span>
+						<b>{block.name}</b>{" "}
+						<span class="mono">
+							<Visible text={about === block.name ? briefArguments(given) : about} />
+						</span>
 					</span>
 				) : (
-					<code class="command">{command}</code>
+					<code class="command">
+						<Visible text={command} />
+					</code>
 				)}
 				{state}
 			</header>

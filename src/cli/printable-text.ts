@@ -1,4 +1,5 @@
 // Texts from outside, formatted for one line of a terminal.
+import { visibleText } from "../base/text/visible-text.ts";
 import { beginning } from "../base/well-formed.ts";
 
 /** The text as a JSON string, cut to at most `limit` characters with an ellipsis. */
@@ -14,16 +15,16 @@ export function withoutControls(text: string): string {
 /** The text on one line of at most `limit` characters, with an ellipsis where it was truncated. */
 export function onOneLine(text: string, limit: number): string {
 	// Truncated first: outputs may be large.
-	const line = beginning(text, limit * 8)
-		.replace(/[\p{Cc}\s]+/gu, " ")
-		.trim();
+	const line = visibleText(
+		beginning(text, limit * 8)
+			.replace(/[\p{Cc}\s]+/gu, " ")
+			.trim(),
+	);
 	const characters = Array.from(line);
 	return characters.length <= limit ? line : `${characters.slice(0, limit - 1).join("")}…`;
 }
 
 /** The text with everything that a terminal would not show, or would obey, written as an escape such as `\u{1b}`. */
 export function withEscapes(text: string): string {
-	return text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, (character) => {
-		return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
-	});
+	return visibleText(text).replace(/[\t\n]/g, (character) => `\\u{${character.charCodeAt(0).toString(16)}}`);
 }

@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { createStage, toolCall } from "../support/executable/executable.ts";
 import { startPlatformServer } from "../support/host/platform-server.ts";
 import { writeServers } from "../support/mcp/mcp-stage.ts";
-import { beginSession, hasBrowser, launch, say, serveWeb, type Watched, watch } from "./browser.ts";
+import { beginSession, decide, hasBrowser, launch, say, serveWeb, type Watched, watch } from "./browser.ts";
 
 const corpus = [
 	"<img src=http://evil.test/x onerror=alert(1)>",
@@ -88,9 +88,9 @@ describe.skipIf(!hasBrowser)("the page under attack", () => {
 		await beginSession(page, address);
 		await say(page, corpus);
 		await page.locator(".attention pre.command").waitFor();
-		await page.keyboard.press("1");
+		await decide(page, "1");
 		await page.locator(".attention .diff").waitFor();
-		await page.keyboard.press("1");
+		await decide(page, "1");
 		await page.getByRole("button", { name: "Dismiss" }).click();
 		await page.getByText("All done.").waitFor();
 		await page.reload();
@@ -153,9 +153,9 @@ describe.skipIf(!hasBrowser)("the page under attack", () => {
 		await page.getByLabel("Prompt that waits").fill(`${corpus} changed`);
 		await page.keyboard.press("Enter");
 		await queue.getByText("changed").waitFor();
-		await page.keyboard.press("1");
+		await decide(page, "1");
 		await page.locator(".attention", { hasText: "asks because" }).waitFor();
-		await page.keyboard.press("1");
+		await decide(page, "1");
 		await page.locator(".decision", { hasText: "Denied" }).first().waitFor();
 		await page.locator(".note", { hasText: "Stopped by a hook" }).waitFor();
 		await page.locator(".panel .tasks li", { hasText: "onerror" }).first().waitFor();

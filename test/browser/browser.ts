@@ -73,3 +73,9 @@ export async function say(page: Page, text: string): Promise<void> {
 	await page.getByLabel("Message to the agent").fill(text);
 	await page.keyboard.press("Enter");
 }
+
+/** Answers what waits with a key, out of whatever field has the focus. */
+export async function decide(page: Page, key: "1" | "2" | "3" | "4"): Promise<void> {
+	await page.keyboard.press("Escape");
+	await page.keyboard.press(key);
+}

@@ -4,7 +4,7 @@ import path from "node:path";
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import { createStage, toolCall } from "../support/executable/executable.ts";
-import { beginSession, hasBrowser, launch, say, serveWeb, watch } from "./browser.ts";
+import { beginSession, decide, hasBrowser, launch, say, serveWeb, watch } from "./browser.ts";
 
 const wantsToTouch = (id: string) => toolCall(id, "Shell", { command: `touch ${id}` });
 
@@ -148,7 +148,7 @@ describe.skipIf(!hasBrowser)("the composer", () => {
 		await page.getByRole("heading", { name: "Shell wants to act" }).waitFor();
 		await say(page, "then this");
 		await page.getByRole("region", { name: "Prompts that wait" }).getByText("then this").waitFor();
-		await page.keyboard.press("1");
+		await decide(page, "1");
 		await page.getByText("Second done.").waitFor();
 		expect(await page.locator(".prompt").allInnerTexts()).toEqual(["make it", "then this"]);
 	});
@@ -165,7 +165,7 @@ describe.skipIf(!hasBrowser)("the composer", () => {
 		await beginSession(page, address);
 		await say(page, "sleep");
 		await page.getByRole("heading", { name: "Shell wants to act" }).waitFor();
-		await page.keyboard.press("1");
+		await decide(page, "1");
 		await page.getByRole("button", { name: "Stop a long nap" }).click();
 		await page.getByRole("button", { name: "Stop a long nap" }).waitFor({ state: "detached" });
 		await page.locator(".attention pre.command", { hasText: "touch never" }).waitFor();

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { createStage, toolCall } from "../support/executable/executable.ts";
 import { GatewayClient, isEvent } from "../support/gateway/gateway-client.ts";
 import { readTokens } from "../support/gateway/token-file.ts";
-import { beginSession, hasBrowser, launch, say, serveWeb, watch } from "./browser.ts";
+import { beginSession, decide, hasBrowser, launch, say, serveWeb, watch } from "./browser.ts";
 
 describe.skipIf(!hasBrowser)("the page", () => {
 	it("begins a session, streams an answer, shows a call and settles its approval by a key", async () => {
@@ -23,13 +23,73 @@ describe.skipIf(!hasBrowser)("the page", () => {
 		await page.getByRole("heading", { name: "Shell wants to act" }).waitFor();
 		expect(await page.locator("strong", { hasText: "it" }).count()).toBeGreaterThan(0);
 		expect(existsSync(path.join(stage.workDir, "made"))).toBe(false);
-		await page.keyboard.press("1");
+		await decide(page, "1");
 		await page.getByText("All done.").waitFor();
 		await page.getByText(/Allowed once in this window/).waitFor();
 		await page.getByText("hello-output", { exact: true }).waitFor();
 		expect(existsSync(path.join(stage.workDir, "made"))).toBe(true);
 		expect(faults).toEqual([]);
 		expect(requests.filter((each) => !each.startsWith(url) || each.includes("token"))).toEqual([]);
+	});
+
+	it("decides nothing by what is typed into a field, empty or not", async () => {
+		const stage = createStage({ scripts: [toolCall("c", "Shell", { command: "touch made" })] });
+		const { address } = await serveWeb(stage);
+		const { page } = await watch(await (await launch()).newContext());
+		await beginSession(page, address);
+		await say(page, "make it");
+		await page.getByRole("heading", { name: "Shell wants to act" }).waitFor();
+		const list = "1. look\n2. think\n3. stop\n4. say why";
+		const field = page.getByLabel("Message to the agent");
+		for (const [index, line] of list.split("\n").entries()) {
+			if (index > 0) await page.keyboard.press("Shift+Enter");
+			await page.keyboard.type(line);
+		}
+		expect(await field.inputValue()).toBe(list);
+		await field.fill("");
+		for (const key of ["1", "2", "3", "4"] as const) {
+			await page.keyboard.press(key);
+			await page.keyboard.press("Backspace");
+		}
+		await page.getByRole("heading", { name: "Shell wants to act" }).waitFor();
+		await page.getByRole("button", { name: "Reject and say why" }).click();
+		await page.keyboard.type("1");
+		await page.keyboard.press("Backspace");
+		expect(existsSync(path.join(stage.workDir, "made"))).toBe(false);
+		await page.keyboard.press("Escape");
+		await page.keyboard.press("3");
+		await page.locator(".card.refused").waitFor();
+		expect(existsSync(path.join(stage.workDir, "made"))).toBe(false);
+	});
+
+	it("shows what a command hides, and lets it be allowed only once its end was seen", async () => {
+		const command = `touch made #\u202e${"\n".repeat(40)}${Array.from({ length: 60 }, (_, n) => `echo line ${n}`).join("\n")}\ntouch end`;
+		const stage = createStage({ scripts: [toolCall("c", "Shell", { command }), "text: All done."] });
+		const { address } = await serveWeb(stage);
+		const { page } = await watch(await (await launch()).newContext());
+		await beginSession(page, address);
+		await say(page, "make it");
+		const bar = page.getByRole("region", { name: "Waits for you" });
+		await bar.getByText("invisible or change how the text reads").waitFor();
+		expect(await bar.locator("pre .escape").allInnerTexts()).toEqual([
+			"\\u{202e}",
+			expect.stringContaining("\\u{a}×40"),
+		]);
+		const allow = bar.getByRole("button", { name: /^Allow 1/ });
+		const more = bar.getByRole("button", { name: /^\d+ more lines?:/ });
+		await more.waitFor();
+		expect(await allow.isDisabled()).toBe(true);
+		await decide(page, "1");
+		await decide(page, "2");
+		expect(existsSync(path.join(stage.workDir, "made"))).toBe(false);
+		await more.click();
+		await bar.locator(".shown").hover();
+		await page.mouse.wheel(0, 10_000);
+		await more.waitFor({ state: "detached" });
+		expect(await allow.isEnabled()).toBe(true);
+		await decide(page, "1");
+		await page.getByText("All done.").waitFor();
+		expect(existsSync(path.join(stage.workDir, "end"))).toBe(true);
 	});
 
 	it("works from another machine without HTTPS, where browsers offer less", async () => {
@@ -114,7 +174,7 @@ describe.skipIf(!hasBrowser)("the page", () => {
 		await later.locator(".session-row button").first().click();
 		await later.getByRole("heading", { name: "Shell wants to act" }).waitFor();
 		expect(existsSync(path.join(stage.workDir, "made"))).toBe(false);
-		await later.keyboard.press("1");
+		await decide(later, "1");
 		await later.getByText("All done.").waitFor();
 		expect(existsSync(path.join(stage.workDir, "made"))).toBe(true);
 	});
@@ -126,7 +186,7 @@ describe.skipIf(!hasBrowser)("the page", () => {
 		await beginSession(page, address);
 		await say(page, "make it");
 		await page.getByRole("heading", { name: "Shell wants to act" }).waitFor();
-		await page.keyboard.press("4");
+		await decide(page, "4");
 		await page.getByLabel("Why you reject it").fill("not in this directory");
 		await page.keyboard.press("Enter");
 		await page.getByText(/Rejected in this window: “not in this directory”/).waitFor();
@@ -144,7 +204,7 @@ describe.skipIf(!hasBrowser)("the page", () => {
 		await say(page, "translate");
 		await page.locator(".attention .removed", { hasText: "two" }).waitFor();
 		await page.locator(".attention .added", { hasText: "zwei" }).waitFor();
-		await page.keyboard.press("1");
+		await decide(page, "1");
 		await page.getByText("All done.").waitFor();
 		expect(await page.locator(".panel .change").innerText()).toMatch(/a\.txt\s+\+1 −1/);
 	});

@@ -4,7 +4,7 @@ import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { createStage, toolCall } from "../support/executable/executable.ts";
-import { beginSession, hasBrowser, launch, say, serveWeb, watch } from "./browser.ts";
+import { beginSession, decide, hasBrowser, launch, say, serveWeb, watch } from "./browser.ts";
 
 const wide = { viewport: { width: 1440, height: 900 } };
 
@@ -93,7 +93,7 @@ describe.skipIf(!hasBrowser)("reviewing", () => {
 		await other.locator(".prompt", { hasText: "make it" }).waitFor();
 		expect(await other.getByLabel("Message to the agent").isDisabled()).toBe(true);
 		expect(await other.getByRole("button", { name: "New session" }).isDisabled()).toBe(true);
-		await other.keyboard.press("1");
+		await decide(other, "1");
 		await page.getByRole("button", { name: /^Allow\s+1/ }).click();
 		await other.getByText(/Allowed once by window/).waitFor();
 	});

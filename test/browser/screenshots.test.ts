@@ -13,7 +13,7 @@ import { readTokens } from "../support/gateway/token-file.ts";
 import { startPlatformServer } from "../support/host/platform-server.ts";
 import { fixture, writeServers } from "../support/mcp/mcp-stage.ts";
 import { createHeldStage } from "../support/models/held-provider.ts";
-import { beginSession, hasBrowser, launch, say, serveWeb, watch } from "./browser.ts";
+import { beginSession, decide, hasBrowser, launch, say, serveWeb, watch } from "./browser.ts";
 
 const wanted = process.env["AGENTWIRE_IMAGES"] ?? null;
 const images = wanted === "docs" ? fileURLToPath(new URL("../../docs/images", import.meta.url)) : wanted;
@@ -113,10 +113,10 @@ describe.skipIf(!hasBrowser)("the page, to look at", () => {
 		await say(page, "A test of this project fails. Find out why and fix the code.");
 		await page.locator(".attention pre.command").waitFor();
 		await show("approval");
-		await page.keyboard.press("1");
+		await decide(page, "1");
 		await page.locator(".attention .diff").waitFor();
 		await show("change");
-		await page.keyboard.press("1");
+		await decide(page, "1");
 		await page.getByLabel("Euro").check();
 		await show("question");
 		await page.getByRole("button", { name: "Answer" }).click();
@@ -172,7 +172,7 @@ describe.skipIf(!hasBrowser)("the page, to look at", () => {
 		const { serious, show } = createShow(page, colorScheme);
 		const allow = async (text: string) => {
 			await page.locator(".attention", { hasText: text }).waitFor();
-			await page.keyboard.press("1");
+			await decide(page, "1");
 		};
 		await beginSession(page, address);
 		await say(page, "Move the basket.");
@@ -278,7 +278,7 @@ describe.skipIf(!hasBrowser)("the page, to look at", () => {
 				log.scrollTop = 0;
 			});
 			await show("long-text");
-			await page.keyboard.press("4");
+			await decide(page, "4");
 			await page.getByLabel("Why you reject it").waitFor();
 			await show("explaining");
 			await page.getByLabel("Why you reject it").fill(`not with ${word}`);
@@ -296,9 +296,9 @@ describe.skipIf(!hasBrowser)("the page, to look at", () => {
 				if (route.request().postData()?.includes("interaction.respond") === true) answering.resolve(route);
 				else await route.fallback();
 			});
-			await page.keyboard.press("1");
+			await decide(page, "1");
 			const own = await answering.promise;
-			await other.keyboard.press("1");
+			await decide(other, "1");
 			await other.locator(".attention form").waitFor();
 			await own.fallback();
 			await page.locator(".fault", { hasText: "Settled by another window" }).waitFor();

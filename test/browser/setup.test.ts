@@ -6,7 +6,7 @@ import type { Page } from "playwright-core";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createStage } from "../support/executable/executable.ts";
 import { startPlatformServer } from "../support/host/platform-server.ts";
-import { hasBrowser, launch, say, serveWeb, watch } from "./browser.ts";
+import { decide, hasBrowser, launch, say, serveWeb, watch } from "./browser.ts";
 
 const key = "sk-page-test-0123456789abcdef";
 
@@ -114,11 +114,11 @@ describe.skipIf(!hasBrowser)("the first run", () => {
 		await page.goto(address);
 		await page.getByRole("button", { name: "Try the demo" }).click();
 		await page.locator(".attention pre.command", { hasText: "node --test" }).waitFor();
-		await page.keyboard.press("1");
+		await decide(page, "1");
 		await page.locator(".attention .added", { hasText: "let index = 0;" }).waitFor();
-		await page.keyboard.press("1");
+		await decide(page, "1");
 		await page.locator(".attention pre.command", { hasText: "node --test" }).waitFor();
-		await page.keyboard.press("1");
+		await decide(page, "1");
 		await page.getByRole("radio").nth(1).check();
 		await page.getByRole("button", { name: "Answer" }).click();
 		await page.getByText("It is fixed in basket.js").waitFor();

@@ -8,7 +8,7 @@ import { createStage, type Stage, toolCall } from "../support/executable/executa
 import { GatewayClient } from "../support/gateway/gateway-client.ts";
 import { connectSocket } from "../support/gateway/socket-client.ts";
 import { fixture, writeServers } from "../support/mcp/mcp-stage.ts";
-import { beginSession, hasBrowser, launch, say, serveWeb, watch } from "./browser.ts";
+import { beginSession, decide, hasBrowser, launch, say, serveWeb, watch } from "./browser.ts";
 
 const wide = { viewport: { width: 1440, height: 900 } };
 
@@ -95,7 +95,7 @@ describe.skipIf(!hasBrowser)("the states of a session", () => {
 		await servers.locator("li", { hasText: "good" }).getByText("10 tools").waitFor();
 		await servers.locator("li", { hasText: "broken" }).getByText("failed").waitFor();
 		await page.locator(".attention").getByText("echo of the tool server good").waitFor();
-		await page.keyboard.press("1");
+		await decide(page, "1");
 		await page.getByText("All done.").waitFor();
 		await page.getByText("hello-tool").first().waitFor();
 	});
@@ -199,7 +199,7 @@ describe.skipIf(!hasBrowser)("the states of a session", () => {
 		await page.getByLabel("Title").fill("Another title");
 		await page.getByLabel("Title").press("Enter");
 		await held.promise;
-		await page.keyboard.press("1");
+		await decide(page, "1");
 		await state("running").waitFor();
 		const late = page.waitForEvent("requestfinished", (request) => /sessions.loaded/.test(request.postData() ?? ""));
 		released.resolve();
@@ -241,7 +241,7 @@ describe.skipIf(!hasBrowser)("the states of a session", () => {
 		await say(page, "run it");
 		await page.locator(".attention pre.command").waitFor();
 		await page.locator(".session-row time", { hasText: "waits for you" }).waitFor();
-		await page.keyboard.press("1");
+		await decide(page, "1");
 		await page.locator(".session-row time", { hasText: "running" }).waitFor();
 		await page.locator(".card.running pre.output", { hasText: "begun" }).waitFor();
 		await page.getByRole("button", { name: "Stop" }).click();

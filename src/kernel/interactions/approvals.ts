@@ -1,11 +1,12 @@
 // Decides whether a tool may act: by the session's chain of policies, and by asking a person where they say so. Every
 // decision is in the journal before it is delivered, and delivered before it takes effect.
 
-import type { ToolCall } from "../../api/values/content.ts";
+import type { DisplayBlock, ToolCall } from "../../api/values/content.ts";
 import type { AgentPathEntry, EventBody } from "../../api/values/event.ts";
 import type { ApprovalInteraction } from "../../api/values/interaction.ts";
 import type { Identifiers } from "../../base/ids.ts";
 import { createKeyedQueue } from "../../base/keyed-queue.ts";
+import { hiddenWarning, hidesContent, hidesText, visibleText } from "../../base/text/visible-text.ts";
 import type { ApprovalOutcome } from "../../core/agent/dependencies.ts";
 import { isBroadGrant } from "../../core/permissions/former-grants.ts";
 import type { Judge, Proposal } from "../../core/permissions/judge.ts";
@@ -108,7 +109,7 @@ export class Approvals {
 			toolCallId: call.id,
 			sender: call.function.name,
 			action: need.action,
-			description: [need.description, ...notes].join("\n"),
+			description: [visibleText(need.description), ...notes.map(visibleText)].join("\n"),
 			sourceKind: source.kind,
 			sourceId: source.id,
 			agentId: source.path.at(-1)?.agentId ?? null,
@@ -144,12 +145,13 @@ export class Approvals {
 	}
 
 	/** What a person should know besides what the call would do. */
-	#notes({ action }: ApprovalNeed, reason: string | null, proposal: Proposal): readonly string[] {
+	#notes(need: ApprovalNeed, reason: string | null, proposal: Proposal): readonly string[] {
 		return [
+			...(hides(need) ? [hiddenWarning] : []),
 			...(reason === null ? [] : [reason]),
-			...(this.#dropped.has(action)
+			...(this.#dropped.has(need.action)
 				? [
-						`The session had an approval of every call of the kind "${action}". It was dropped, because it covered more than was shown.`,
+						`The session had an approval of every call of the kind "${need.action}". It was dropped, because it covered more than was shown.`,
 					]
 				: []),
 			proposal.kind === "grants"
@@ -173,4 +175,11 @@ export class Approvals {
 			);
 		}
 	}
+}
+
+/** Whether what a person is shown hides something. */
+function hides({ description, display }: ApprovalNeed): boolean {
+	const isHiding = (block: DisplayBlock) =>
+		block.type === "diff" && "old_text" in block && [block.path, block.old_text, block.new_text].some(hidesContent);
+	return hidesText(description) || display.some(isHiding);
 }
