@@ -10,7 +10,8 @@ import {
 import { toolError, toolSuccess } from "../../api/values/content.ts";
 import { createDeferred } from "../../base/deferred.ts";
 import { KernelError } from "../../base/errors.ts";
-import type { ApprovalNeed } from "../tools/tool.ts";
+import { allowed } from "../hooks/hook.ts";
+import type { ApprovalNeed, Tool } from "../tools/tool.ts";
 
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
 
@@ -92,6 +93,41 @@ describe("tools in a turn", () => {
 			{ role: "tool", toolCallId: "c1", content: [{ type: "text", text: "slow" }] },
 			{ role: "tool", toolCallId: "c2", content: [{ type: "text", text: "quick" }] },
 		]);
+	});
+
+	it("gives a tool, its hooks and its client arguments that fit its schema", async () => {
+		const opened: unknown[] = [];
+		const seen: unknown[] = [];
+		const tool: Tool = {
+			...createToolDouble("T"),
+			parameters: async () => ({
+				type: "object",
+				properties: { names: { type: "array" }, note: { type: "string" } },
+			}),
+			async open(value, { rawArguments }) {
+				opened.push(value, rawArguments);
+				return { ok: true, preparation: { kind: "settled", result: toolSuccess({}) } };
+			},
+		};
+		const subject = createTurnSubject(
+			twoSteps(call("c1", "T", '{"names":"[1]","note":null}'), call("c2", "T", '{ "names": [12345678901234567890] }')),
+			[tool],
+			{
+				watch: {
+					async before(_call, input) {
+						seen.push(input);
+						return allowed;
+					},
+					after() {},
+					crashed() {},
+				},
+			},
+		);
+		await subject.run();
+		// What fits is passed on as the model wrote it.
+		const second = [{ names: [12345678901234567000] }, '{ "names": [12345678901234567890] }'];
+		expect(opened).toEqual([{ names: [1] }, '{"names":[1]}', ...second]);
+		expect(seen).toEqual([{ names: [1] }, second[0]]);
 	});
 
 	it("starts a complete call while the model still streams", async () => {

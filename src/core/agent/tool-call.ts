@@ -6,6 +6,7 @@ import { unlessAborted } from "../../base/abort.ts";
 import { errorText, KernelError } from "../../base/errors.ts";
 import type { KeyedQueue } from "../../base/keyed-queue.ts";
 import { otherWork } from "../../base/pace.ts";
+import { fitArguments } from "../tools/fitted-arguments.ts";
 import type { ApprovalNeed, Preparation, Refusal, Tool } from "../tools/tool.ts";
 import type { TurnDependencies } from "./dependencies.ts";
 import {
@@ -58,24 +59,42 @@ export async function runToolCall(
 	const decoded = decodeArguments(call.function.arguments);
 	if (isLong) await otherWork();
 	if (!decoded.ok) return settled(unparsableArguments(decoded.reason));
-	const verdict = await dependencies.watch.before(call, decoded.value);
+	const value = fitArguments(decoded.value, await tool.parameters());
+	const verdict = await dependencies.watch.before(call, value);
 	if (signal.aborted) return null;
 	if (verdict.action === "block") return settled(blockedByHook(verdict.reason));
 	const { runHooks } = dependencies;
 	if (runHooks !== undefined) {
-		const own = await runHooks.before(call, decoded.value);
+		const own = await runHooks.before(call, value);
 		if (signal.aborted) return null;
 		if (own.action === "block") return settled(blockedByHook(own.reason));
 	}
 	const spent = dependencies.budget.takeToolCall();
 	if (spent !== null) return settled(beyondBudget(spent.message));
-	const allowed = await runAllowed(tool, decoded.value, call, dependencies, place, signal);
+	const allowed = await runAllowed(
+		tool,
+		{ value, text: textOf(call, decoded.value, value) },
+		call,
+		dependencies,
+		place,
+		signal,
+	);
 	if (allowed === null) return null;
 	const { rejection, crash } = allowed;
 	const result = runHooks === undefined ? allowed.result : await runHooks.after(call, allowed.result);
-	if (crash === null) dependencies.watch.after(call, decoded.value, result);
-	else dependencies.watch.crashed(call, decoded.value, crash);
+	if (crash === null) dependencies.watch.after(call, value, result);
+	else dependencies.watch.crashed(call, value, crash);
 	return { result, rejection };
+}
+
+/** Arguments that fit the tool, also as JSON text: as the model wrote them, unless they had to be changed. */
+interface FittedArguments {
+	readonly value: unknown;
+	readonly text: string | null;
+}
+
+function textOf(call: ToolCall, decoded: unknown, value: unknown): string | null {
+	return value === decoded ? call.function.arguments : JSON.stringify(value);
 }
 
 /** A settled call, and the reason when the tool itself crashed. */
@@ -86,14 +105,14 @@ interface RanCall extends SettledCall {
 /** Runs a call that no hook forbade. */
 async function runAllowed(
 	tool: Tool,
-	value: unknown,
+	fitted: FittedArguments,
 	call: ToolCall,
 	dependencies: CallDependencies,
 	place: PlaceInAnswer,
 	signal: AbortSignal,
 ): Promise<RanCall | null> {
 	// It changes nothing, so it need not be awaited after an abort.
-	const prepare = () => unlessAborted(prepareCall(tool, value, call, signal), signal);
+	const prepare = () => unlessAborted(prepareCall(tool, fitted, call, signal), signal);
 	const preparation = await prepare();
 	place.isPrepared();
 	if (preparation === null || signal.aborted) return null;
@@ -131,11 +150,11 @@ type Crash = { readonly kind: "crash"; readonly reason: string };
 /** Opens the call; invalid arguments become results. */
 async function prepareCall(
 	tool: Tool,
-	value: unknown,
+	{ value, text }: FittedArguments,
 	call: ToolCall,
 	signal: AbortSignal,
 ): Promise<Preparation | Crash> {
-	const context = { toolCallId: call.id, rawArguments: call.function.arguments, signal };
+	const context = { toolCallId: call.id, rawArguments: text, signal };
 	const opened = await attempt(() => tool.open(value, context));
 	if (!opened.ok) return crashOf(opened.thrown);
 	return opened.value.ok

@@ -71,7 +71,7 @@ export interface Refusal {
 /** What a call knows besides its arguments. */
 export interface ToolCallContext {
 	readonly toolCallId: string;
-	/** The arguments as the model wrote them: JSON text or null. */
+	/** The arguments as the model wrote them, unless they were fitted to the schema: JSON text or null. */
 	readonly rawArguments: string | null;
 	/** Ends what the preparation waits for when the turn is cancelled; absent when nobody can cancel it. */
 	readonly signal?: AbortSignal;

@@ -1,0 +1,100 @@
+// Fits the arguments of a call to the tool's JSON Schema where models get the form wrong and the meaning is clear: null for
+// an optional argument, and a value written as JSON text where the schema takes no text.
+import { isRecord } from "../../base/json.ts";
+import type { JsonSchema } from "./tool.ts";
+
+/** Schemas and values may nest without end; deeper than this nothing is fitted. */
+const deepest = 16;
+
+/** The value itself when nothing had to change. */
+export function fitArguments(value: unknown, schema: JsonSchema): unknown {
+	return fitValue(value, schema, schema, 0);
+}
+
+function fitValue(given: unknown, written: unknown, root: JsonSchema, depth: number): unknown {
+	if (depth > deepest) return given;
+	const schemas = alternatives(written, root, 0);
+	// A schema that says nothing of types takes anything.
+	if (schemas.length === 0 || schemas.some((schema) => typesOf(schema) === null)) return given;
+	const types = new Set(schemas.flatMap((schema) => typesOf(schema) ?? []));
+	const value = typeof given === "string" && !types.has("string") ? fromText(given, types) : given;
+	const fitting = schemas.filter((schema) => typesOf(schema)?.includes(typeOf(value)) === true);
+	// Of several forms it is not known which one is meant.
+	const [schema] = fitting;
+	if (schema === undefined || fitting.length > 1) return value;
+	if (Array.isArray(value)) return fitItems(value, schema, root, depth);
+	return isRecord(value) ? fitMembers(value, schema, root, depth) : value;
+}
+
+function fitItems(items: readonly unknown[], { items: schema }: JsonSchema, root: JsonSchema, depth: number): unknown {
+	const fitted = items.map((item) => fitValue(item, schema, root, depth + 1));
+	return fitted.some((item, index) => item !== items[index]) ? fitted : items;
+}
+
+function fitMembers(value: Readonly<Record<string, unknown>>, schema: JsonSchema, root: JsonSchema, depth: number) {
+	const { properties, required } = schema;
+	if (!isRecord(properties)) return value;
+	const isRequired = (name: string) => Array.isArray(required) && required.includes(name);
+	const entries = Object.entries(value).flatMap(([name, inner]): [string, unknown][] => {
+		if (!Object.hasOwn(properties, name)) return [[name, inner]];
+		const member = properties[name];
+		if (inner === null && !isRequired(name) && !takesNull(member, root)) return [];
+		return [[name, fitValue(inner, member, root, depth + 1)]];
+	});
+	const isChanged =
+		entries.length < Object.keys(value).length || entries.some(([name, inner]) => inner !== value[name]);
+	return isChanged ? Object.fromEntries(entries) : value;
+}
+
+function takesNull(written: unknown, root: JsonSchema): boolean {
+	const schemas = alternatives(written, root, 0);
+	return schemas.length === 0 || schemas.some((schema) => typesOf(schema)?.includes("null") !== false);
+}
+
+/** The JSON value in the text, if it is one that the schema takes; else the text. */
+function fromText(text: string, types: ReadonlySet<string>): unknown {
+	let parsed: unknown;
+	try {
+		parsed = JSON.parse(text);
+	} catch {
+		return text;
+	}
+	const type = typeOf(parsed);
+	return types.has(type) || (type === "integer" && types.has("number")) ? parsed : text;
+}
+
+function typeOf(value: unknown): string {
+	if (value === null) return "null";
+	if (Array.isArray(value)) return "array";
+	return Number.isInteger(value) ? "integer" : typeof value;
+}
+
+/** The types that a schema names, or that follow from its members; null when it names none. */
+function typesOf({ type, properties, enum: values, const: constant }: JsonSchema): readonly string[] | null {
+	if (typeof type === "string") return [type];
+	if (Array.isArray(type)) return type.filter((each) => typeof each === "string");
+	if (Array.isArray(values)) return values.map(typeOf);
+	if (constant !== undefined) return [typeOf(constant)];
+	return isRecord(properties) ? ["object"] : null;
+}
+
+/** The schemas that the value may match: references and `anyOf` are resolved. Empty for what cannot be understood. */
+function alternatives(written: unknown, root: JsonSchema, depth: number): readonly JsonSchema[] {
+	if (!isRecord(written) || depth > deepest) return [];
+	const { $ref: reference, anyOf, oneOf, allOf } = written;
+	if (typeof reference === "string") return alternatives(resolve(reference, root), root, depth + 1);
+	const choices = anyOf ?? oneOf ?? (Array.isArray(allOf) && allOf.length === 1 ? allOf : undefined);
+	if (!Array.isArray(choices)) return [written];
+	const each = choices.map((choice) => alternatives(choice, root, depth + 1));
+	return each.some((schemas) => schemas.length === 0) ? [] : each.flat();
+}
+
+/** What a reference within the same schema points to, such as `#/$defs/item`. */
+function resolve(reference: string, root: JsonSchema): unknown {
+	if (!reference.startsWith("#")) return undefined;
+	const names = reference.slice(1).split("/").slice(1);
+	return names.reduce<unknown>((found, name) => {
+		const key = name.replaceAll("~1", "/").replaceAll("~0", "~");
+		return isRecord(found) && Object.hasOwn(found, key) ? found[key] : undefined;
+	}, root);
+}
