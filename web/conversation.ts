@@ -3,6 +3,7 @@
 // what came before shows what it would have shown had it begun there.
 import type { UserInput } from "../src/api/values/content.ts";
 import type { Interaction } from "../src/api/values/interaction.ts";
+import { retryText } from "../src/api/values/retry-text.ts";
 import type { PublicEvent } from "../src/frontends/shared/public-event.ts";
 import { type Block, interrupt, type NoteBlock, putBefore, type ToolBlock, type Turn, without } from "./blocks.ts";
 import { Calls } from "./calls.ts";
@@ -184,11 +185,7 @@ export class SessionView {
 				return;
 			case "step.retrying":
 				this.activity = `retrying in ${Math.ceil(event.wait_s)} s`;
-				this.#note(
-					event,
-					`The model did not answer (${event.error_type}${event.status_code === null ? "" : `, status ${event.status_code}`}); attempt ${event.next_attempt} of ${event.max_attempts} in ${Math.ceil(event.wait_s)} s.`,
-					"warning",
-				);
+				this.#note(event, `${retryText(event)}.`, "warning");
 				return;
 			case "compaction.started":
 				this.activity = "summarising the context";

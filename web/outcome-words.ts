@@ -15,6 +15,12 @@ export function endOf(outcome: TurnOutcome): TurnEnd | null {
 			return null;
 		case "cancelled":
 			return { text: "Interrupted.", tone: "plain", help: null };
+		case "truncated":
+			return {
+				text: `The answer is incomplete: it reached a token limit (${outcome.reason}).`,
+				tone: "warning",
+				help: "Ask it to go on.",
+			};
 		case "max-steps": {
 			const text = `Stopped after ${outcome.steps} steps, the limit.`;
 			return { text, tone: "warning", help: "Ask it to go on." };

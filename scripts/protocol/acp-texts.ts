@@ -142,7 +142,7 @@ withdrawn, which is the same as \`session/cancel\`.`,
 	"SessionPromptParams.sessionId": "The session, which is loaded if necessary.",
 	"SessionPromptParams.prompt": "What the person says, one block or more.",
 	"SessionPromptResult.stopReason": `Why the turn is over: \`end_turn\` when the agent has answered, also after a person has rejected a call; \`max_tokens\` when the
-[budget](../budgets.md) of tokens is used up; \`max_turn_requests\` when another budget is, or the steps of a turn; \`cancelled\`. A turn that
+answer reached a token limit or the [budget](../budgets.md) of tokens is used up; \`max_turn_requests\` when another budget is, or the steps of a turn; \`cancelled\`. A turn that
 fails is answered with an error.`,
 	"session/cancel":
 		"Cancels the prompts of a session: the one that runs, and those that wait. See [Cancellation](#cancellation).",

@@ -65,6 +65,7 @@ const events = {
 	"StepRetry.wait_s": "Seconds until the next attempt.",
 	"StepRetry.error_type": "What kind of failure it was.",
 	"StepRetry.status_code": "The HTTP status, if there was one.",
+	"StepRetry.reason": "Why the attempt failed, for people. Absent in recordings of earlier versions.",
 	CompactionBegin: "The context is being compacted: a summary replaces its older part.",
 	CompactionEnd: "The compaction is over, successfully or not.",
 	MCPLoadingBegin: "The turn waits for MCP servers that are still connecting.",

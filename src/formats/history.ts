@@ -124,6 +124,7 @@ export const undocumented: readonly string[] = [
 	"Notification",
 	"BackgroundTaskBlock",
 	"StatusUpdate.mcp_status",
+	"StepRetry.reason",
 	"QuestionItem.body",
 	"QuestionItem.other_label",
 	"QuestionItem.other_description",

@@ -34,7 +34,8 @@ const nullable = <S extends v.GenericSchema>(schema: S) => v.optional(v.nullable
 
 /**
  * How a turn ended. `finished` may say what stopped it before the model was done: a person's refusal, or the guard
- * against repeated calls. `max-steps` names the limit (the steps of a turn, the nodes of a skill's flow, or the
+ * against repeated calls. `truncated`: the last answer reached a token limit; `reason` is the provider's word for it,
+ * such as `max_tokens`. `max-steps` names the limit (the steps of a turn, the nodes of a skill's flow, or the
  * repetitions of a prompt) and the total of steps. `failed` has a kernel error code and its text.
  */
 export const turnOutcomeSchema = v.variant("status", [
@@ -44,6 +45,7 @@ export const turnOutcomeSchema = v.variant("status", [
 		/** Of a turn whose last answer must have a form. */
 		formed: v.exactOptional(formedAnswerSchema),
 	}),
+	v.object({ status: v.literal("truncated"), reason: v.string() }),
 	v.object({ status: v.literal("cancelled") }),
 	v.object({ status: v.literal("max-steps"), limit: v.picklist(["steps", "flow", "loop"]), steps: integer }),
 	v.object({
@@ -124,6 +126,8 @@ export const eventDeclarations = {
 		wait_s: v.number(),
 		error_type: v.string(),
 		status_code: nullable(integer),
+		/** For people, on one line, such as `HTTP 529: overloaded`; absent in records of earlier versions. */
+		reason: v.exactOptional(v.string()),
 	}),
 	"compaction.started": declareEvent("durable", "The context is being summarised.", {}),
 	"compaction.ended": declareEvent("durable", "The summarising ended, successfully or not.", {}),
@@ -155,7 +159,7 @@ export const eventDeclarations = {
 	),
 	"notification.raised": declareEvent(
 		"durable",
-		"A background task ended, or something that happened elsewhere was added.",
+		"A background task ended, the model is slow to answer, or something that happened elsewhere was added.",
 		{
 			id: v.string(),
 			category: v.string(),

@@ -1,6 +1,6 @@
 // Print mode with only the last message of each turn, as text or as JSON.
 
-import type { EventBody } from "../../api/values/event.ts";
+import type { EventBody, TurnOutcome } from "../../api/values/event.ts";
 import { toJsonLine } from "../../base/json.ts";
 import { oneLine } from "../../base/sentence.ts";
 import type { PrintFormat } from "../arguments/flags.ts";
@@ -23,6 +23,9 @@ const forms: { readonly [F in PrintFormat]: FinalForm } = {
 	},
 };
 
+/** How a turn ends that has a last message. */
+const hasAnswer: ReadonlySet<TurnOutcome["status"] | undefined> = new Set(["finished", "truncated"]);
+
 export function createFinalPrinter(format: PrintFormat, write: Write): Printer {
 	const form = forms[format];
 	/** The text of the latest message so far. */
@@ -31,7 +34,7 @@ export function createFinalPrinter(format: PrintFormat, write: Write): Printer {
 	const take = (body: EventBody): void => {
 		if (body.type === "content.delta" && body.part.type === "text") pieces.push(body.part.text);
 		if (body.type === "turn.started" || body.type === "step.started" || body.type === "step.retrying") pieces = [];
-		if (body.type !== "turn.ended" || body.outcome?.status !== "finished") return;
+		if (body.type !== "turn.ended" || !hasAnswer.has(body.outcome?.status)) return;
 		const text = form.message(pieces.join(""));
 		if (text !== "") write(text);
 	};

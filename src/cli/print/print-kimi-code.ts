@@ -3,6 +3,7 @@
 
 import type { ContentPart, TokenUsage, ToolReturn } from "../../api/values/content.ts";
 import type { AgentEvent, EventBodyOf, TurnOutcome } from "../../api/values/event.ts";
+import { retryCause } from "../../api/values/retry-text.ts";
 import { toJsonLine } from "../../base/json.ts";
 import { toPrefixedId } from "../sessions/session-prefix.ts";
 import type { StreamForm } from "./print-stream-json.ts";
@@ -38,15 +39,15 @@ function toResultText({ output, message }: ToolReturn): string {
 	return output === "" ? message : output;
 }
 
-function toRetryRow({ next_attempt, max_attempts, wait_s, error_type, status_code }: EventBodyOf<"step.retrying">) {
-	const status = status_code === null ? "" : ` with status ${status_code}`;
+function toRetryRow(body: EventBodyOf<"step.retrying">) {
+	const { next_attempt, max_attempts, wait_s, error_type, status_code } = body;
 	return {
 		failed_attempt: next_attempt - 1,
 		next_attempt,
 		max_attempts,
 		delay_ms: Math.round(wait_s * 1000),
 		error_name: error_type,
-		error_message: `The request to the model failed${status}.`,
+		error_message: retryCause(body),
 		...(status_code === null ? {} : { status_code }),
 	};
 }
@@ -80,6 +81,7 @@ export const runStatuses: Readonly<Record<TurnOutcome["status"], string>> = {
 	failed: "failed",
 	cancelled: "cancelled",
 	"max-steps": "max_steps",
+	truncated: "truncated",
 };
 
 /** The closing line: how the run ended, with its newline. */

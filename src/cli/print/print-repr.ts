@@ -1,7 +1,7 @@
 // Print mode for bridges of kimi-cli, which parse what it prints: every message as Python shows its object. Deltas are
 // merged there, so that the durable events, which have the merged form, are what is printed.
 
-import type { AgentEvent } from "../../api/values/event.ts";
+import type { AgentEvent, EventBodyOf } from "../../api/values/event.ts";
 import { isRecord } from "../../base/json.ts";
 import type { Message } from "../../formats/message.ts";
 import { toMessage, wrapForSubagent } from "../../formats/message-conversion.ts";
@@ -38,7 +38,7 @@ export function createReprPrinter(write: Write): Printer {
 				if (agentPath.length === 0) write(`${body.response ?? `Error: ${body.error ?? ""}`}\n`);
 				return;
 			}
-			const message = toMessage(body);
+			const message = toMessage(body.type === "step.retrying" ? withoutReason(body) : body);
 			if (message === null) return;
 			if (body.type === "turn.started" && agentPath.length === 0 && typeof body.input === "string") {
 				write(foldText(body.input));
@@ -47,6 +47,11 @@ export function createReprPrinter(write: Write): Printer {
 		},
 		fail: ({ message }) => write(foldText(message)),
 	};
+}
+
+/** The object there has no reason. */
+function withoutReason({ reason: _, ...body }: EventBodyOf<"step.retrying">): EventBodyOf<"step.retrying"> {
+	return body;
 }
 
 const partNames: Readonly<Record<string, string>> = {

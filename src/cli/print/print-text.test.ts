@@ -92,7 +92,7 @@ describe("createTextPrinter", () => {
 
 	it("reports that a retried answer starts anew", () => {
 		expect(play(step(1), text("half an ans"), retry, text("whole"), turnEnds)).toBe(
-			"half an ans\n* The model failed (APIStatusError 503); attempt 2 of 3 starts its answer anew in 0.5 s.\nwhole\n",
+			"half an ans\n* Retrying in 0.5 s (attempt 2 of 3): HTTP 503\nwhole\n",
 		);
 	});
 
@@ -137,8 +137,8 @@ describe("createTextPrinter", () => {
 	it("accepts every event type, and ends the last line after a turn", () => {
 		expect(play(...allSamples, turnEnds)).toBe(
 			[
-				"* The model failed (APIStatusError 429); attempt 2 of 3 starts its answer anew in 0.5 s.",
-				"* The model failed (APIConnectionError); attempt 2 of 3 starts its answer anew in 0.5 s.",
+				"* Retrying in 0.5 s (attempt 2 of 3): HTTP 429: Too many requests.",
+				"* Retrying in 0.5 s (attempt 2 of 3): APIConnectionError",
 				"* The context is being summarised.",
 				"* The turn has used 8 of its 10 tool calls.",
 				"* success: t: b",

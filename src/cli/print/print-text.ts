@@ -1,6 +1,7 @@
 // Print mode for people: the answer as it streams, and one line for each call, result and notice.
 import type { ContentPart, ToolCall, ToolReturn } from "../../api/values/content.ts";
 import type { AgentPathEntry, EventBodyOf, EventType } from "../../api/values/event.ts";
+import { retryText } from "../../api/values/retry-text.ts";
 import { onOneLine, withoutControls } from "../printable-text.ts";
 import type { Printer, Write } from "./printer.ts";
 
@@ -11,7 +12,12 @@ const lineLimit = 160;
 type Row<T extends EventType> = (body: EventBodyOf<T>, who: string) => void;
 
 /** Only actions of subagents are shown: their texts go to the agent that called them. */
-const shownOfSubagents: ReadonlySet<EventType> = new Set(["tool.requested", "tool.result", "step.retrying"]);
+const shownOfSubagents: ReadonlySet<EventType> = new Set([
+	"tool.requested",
+	"tool.result",
+	"step.retrying",
+	"notification.raised",
+]);
 
 export function createTextPrinter(write: Write): Printer {
 	let isMidLine = false;
@@ -40,9 +46,7 @@ export function createTextPrinter(write: Write): Printer {
 		"step.started": endLine,
 		"step.interrupted": endLine,
 		"step.retrying": (body, who) => {
-			const why = body.status_code === null ? body.error_type : `${body.error_type} ${body.status_code}`;
-			const attempt = `attempt ${body.next_attempt} of ${body.max_attempts}`;
-			line(`* ${who}The model failed (${why}); ${attempt} starts its answer anew in ${body.wait_s.toFixed(1)} s.`);
+			line(`* ${who}${withoutControls(retryText(body))}`);
 		},
 		"compaction.started": () => line("* The context is being summarised."),
 		"compaction.ended": nothing,
@@ -51,8 +55,8 @@ export function createTextPrinter(write: Write): Printer {
 		"status.changed": nothing,
 		"usage.counted": nothing,
 		"budget.warning": (body) => line(`* ${warning(body)}`),
-		"notification.raised": ({ severity, title, body }) =>
-			line(`* ${severity}: ${onOneLine(body === "" ? title : `${title}: ${body}`, lineLimit)}`),
+		"notification.raised": ({ severity, title, body }, who) =>
+			line(`* ${who}${severity}: ${onOneLine(body === "" ? title : `${title}: ${body}`, lineLimit)}`),
 		"content.delta": ({ part }) => {
 			if (part.type === "text") say(withoutControls(part.text));
 			else if (part.type !== "think") line(`[${mediaNames[part.type]}]`);

@@ -81,7 +81,9 @@ export async function runPrint(executable: string, options: PrintOptions, instal
 	const fail = (failure: PrintFailure): void => {
 		// The reader that has gone ended the turn, and not a person.
 		if (output.gone.aborted) return;
-		printer.fail(failure);
+		// The answer itself was printed, and is all that belongs on stdout.
+		if (failure.status === "truncated" && closing === null) screen.complain(failure.message);
+		else printer.fail(failure);
 		closing?.fail(failure);
 	};
 	const work = runPrompts(prompts, isText, turns, fail, program, early.signal);

@@ -1,5 +1,6 @@
 // The contract of print mode's formats, and the reasons why a run failed.
 import type { AgentEvent, TurnOutcome } from "../../api/values/event.ts";
+import { truncationText } from "../../api/values/truncation.ts";
 
 /** Turns events into text on stdout. One per format. */
 export interface Printer {
@@ -14,7 +15,7 @@ export type Write = (text: string) => void;
 export interface PrintFailure {
 	/** A sentence for people. Scripts know the first words of some of them from `kimi`. */
 	readonly message: string;
-	/** What went wrong, in a word for programs: a kernel error code, or `cancelled`, `max-steps`, `background-timeout`. */
+	/** What went wrong, in a word for programs: a kernel error code, or `cancelled`, `max-steps`, `truncated`, `background-timeout`. */
 	readonly code: string;
 	readonly status: Exclude<TurnOutcome["status"], "finished">;
 	readonly exitCode: number;
@@ -36,6 +37,8 @@ export function toFailure(outcome: TurnOutcome): PrintFailure | null {
 			return null;
 		case "cancelled":
 			return { message: "Interrupted by user", code: "cancelled", status: "cancelled", exitCode: 1 };
+		case "truncated":
+			return { message: truncationText(outcome.reason), code: "truncated", status: "truncated", exitCode: 1 };
 		case "max-steps":
 			return {
 				message: `Max number of steps reached: ${outcome.steps}. ${limitReasons[outcome.limit]}`,

@@ -11,7 +11,7 @@ import {
 import { createToolDouble, createTurnSubject } from "../../../test/support/sessions/turn-subject.ts";
 import { toolSuccess } from "../../api/values/content.ts";
 import type { ContextRow, HistoryEntry } from "../../api/values/conversation.ts";
-import { modelFailure } from "../models/model.ts";
+import { type ModelChunk, modelFailure } from "../models/model.ts";
 import { Context, type ContextLog, messageRow } from "./context.ts";
 import type { TurnDependencies } from "./dependencies.ts";
 import { resultSizeOf, textSizeOf } from "./shortening.ts";
@@ -277,6 +277,7 @@ describe("a request that exceeds the context window of the model", () => {
 			wait_s: 0,
 			error_type: "APIStatusError",
 			status_code: 400,
+			reason: "HTTP 400: prompt is too long",
 		});
 		const [first, summary, second] = subject.model.requests;
 		expect(first?.messages).toHaveLength(6);
@@ -386,5 +387,55 @@ describe("a request that exceeds the context window of the model", () => {
 		subject.controller.abort();
 		expect(await running).toEqual({ status: "cancelled" });
 		expect(subject.model.requests).toHaveLength(1);
+	});
+});
+
+describe("a compaction that does not come to its end", () => {
+	it.each(["truncated", "paused"] as const)("is a failure when the summary is %s: the context stays", async (kind) => {
+		const end: ModelChunk = { type: "done", usage: null, messageId: null, end: { kind, reason: "length" } };
+		const subject = createSubject([[say("half a summ"), end]], 900);
+		expect(await subject.run("third wish")).toMatchObject({
+			status: "failed",
+			error: { message: expect.stringMatching(/^The summary is incomplete.*\(length\)/) },
+		});
+		expect([subject.retained, subject.context.messages.slice(0, history.length)]).toEqual([[], history]);
+	});
+
+	it("leaves the context as it was when it is cancelled right after its begin", async () => {
+		const subject = createSubject([[say("the summary"), done()]], 900, {
+			async emit({ type }) {
+				if (type === "compaction.started") subject.controller.abort();
+			},
+		});
+		expect(await subject.run("third wish")).toEqual({ status: "cancelled" });
+		expect([subject.retained, subject.context.messages.slice(0, history.length)]).toEqual([[], history]);
+	});
+
+	it("puts the context back when it is cancelled while the context is written", async () => {
+		const replaced: ContextRow[][] = [];
+		const rows: ContextRow[] = [...history.map(messageRow), { type: "usage", tokenCount: 900 }];
+		const log: ContextLog = {
+			async change({ kind, rows: changed }) {
+				if (kind !== "replace") return;
+				replaced.push([...changed]);
+				subject.controller.abort();
+			},
+		};
+		const context = new Context(log, rows, "Be brief.");
+		const subject = createSubject([[say("the summary"), done()]], 900, { context });
+		expect(await subject.run("third wish")).toEqual({ status: "cancelled" });
+		expect(replaced).toHaveLength(2);
+		expect([context.messages.slice(0, history.length), context.tokenCount]).toEqual([history, 900]);
+	});
+
+	it("says that it tries again, and why", async () => {
+		const busy = modelFailure("status", "overloaded", 529);
+		const clock = createSteppingClock(0);
+		const subject = createSubject([[busy], [say("the summary"), done()], [say("ok"), done()]], 900, { clock });
+		await subject.run("third wish");
+		expect(subject.events.find(({ type }) => type === "notification.raised")).toMatchObject({
+			title: "Retrying in 0.5 s (attempt 2 of 3)",
+			body: "HTTP 529: overloaded",
+		});
 	});
 });

@@ -1,13 +1,14 @@
 // Compaction: replaces the older part of a context by a summary that the model writes (agent-kernel §5.9).
 import { type ContentPart, textPart } from "../../api/values/content.ts";
-import type { HistoryEntry } from "../../api/values/conversation.ts";
-import type { Model } from "../models/model.ts";
+import type { ContextRow, HistoryEntry } from "../../api/values/conversation.ts";
+import { createFailure, type Model } from "../models/model.ts";
 import { estimateTokens, messageRow } from "./context.ts";
 import type { CompactionTrigger, TurnDependencies } from "./dependencies.ts";
 import { systemText } from "./marked-text.ts";
+import { createPatience, retryNotice } from "./patience.ts";
 import { type StepFailure, toStepFailure, withRetries } from "./retries.ts";
 import { resultSizeOf, shortenedParts, shortestRoom, textSizeOf, withShortenedResults } from "./shortening.ts";
-import { askSilently, type SilentAnswer } from "./silent-call.ts";
+import { askSilently, incompleteText, type SilentAnswer } from "./silent-call.ts";
 
 export type CompactionOutcome =
 	| { readonly kind: "done" }
@@ -94,7 +95,7 @@ async function replaceOlder(
 	dependencies: Dependencies,
 	signal: AbortSignal,
 ): Promise<CompactionOutcome> {
-	const { context, compaction, commit } = dependencies;
+	const { context, compaction } = dependencies;
 	const { older, preserved } = split(context.messages);
 	const summary = older.length === 0 ? noSummary : await summarise(model, older, focus, dependencies, signal);
 	if (summary.kind !== "done") return summary;
@@ -103,13 +104,28 @@ async function replaceOlder(
 	const room = model.maxContextSize - summary.tokens;
 	const fitting =
 		estimateTokens(appended) < room ? appended : withShortenedResults(appended, (room * charactersPerToken) / 2);
-	await context.replace([
+	const rows: readonly ContextRow[] = [
 		{ type: "checkpoint", id: 0 },
 		...[...summary.messages, ...fitting].map(messageRow),
 		{ type: "usage", tokenCount: summary.tokens + estimateTokens(fitting) },
-	]);
+	];
+	return await replaceUnlessCancelled(rows, dependencies, signal);
+}
+
+/** Replaces the context, or leaves it as it is: a cancel that comes while it is written is honored as well. */
+async function replaceUnlessCancelled(
+	rows: readonly ContextRow[],
+	{ context, commit }: Pick<Dependencies, "context" | "commit">,
+	signal: AbortSignal,
+): Promise<CompactionOutcome> {
+	if (signal.aborted) return { kind: "cancelled" };
+	const before = context.rows.filter(({ type }) => type !== "system-prompt");
+	await context.replace(rows);
 	await commit();
-	return { kind: "done" };
+	if (!signal.aborted) return { kind: "done" };
+	await context.replace(before);
+	await commit();
+	return { kind: "cancelled" };
 }
 
 /**
@@ -118,8 +134,10 @@ async function replaceOlder(
  */
 export function shortenResults(
 	model: Model,
-	{ context, commit, emit }: Pick<Dependencies, "context" | "commit" | "emit">,
+	dependencies: Pick<Dependencies, "context" | "commit" | "emit">,
+	signal: AbortSignal,
 ): (() => Promise<CompactionOutcome>) | null {
+	const { context, emit } = dependencies;
 	const size = resultSizeOf(context.messages);
 	if (size < shortestRoom) return null;
 	return async () => {
@@ -128,14 +146,14 @@ export function shortenResults(
 			context.messages,
 			Math.min(size, model.maxContextSize * charactersPerToken) / 2,
 		);
-		await context.replace([
+		const rows: readonly ContextRow[] = [
 			{ type: "checkpoint", id: 0 },
 			...messages.map(messageRow),
 			{ type: "usage", tokenCount: estimateTokens(messages) },
-		]);
-		await commit();
+		];
+		const outcome = await replaceUnlessCancelled(rows, dependencies, signal);
 		await emit({ type: "compaction.ended" });
-		return { kind: "done" };
+		return outcome;
 	};
 }
 
@@ -168,7 +186,8 @@ async function summarise(
 	dependencies: Dependencies,
 	signal: AbortSignal,
 ): Promise<Summary | Exclude<CompactionOutcome, { kind: "done" }>> {
-	const { context, cacheKey } = dependencies;
+	const { context, cacheKey, emit } = dependencies;
+	const patience = createPatience(model, dependencies);
 	const history = toMaterial(older);
 	const size = textSizeOf(history);
 	const ask = (room: number) => {
@@ -184,9 +203,9 @@ async function summarise(
 			...(isMeaningful ? { knownTokens: context.tokenCount } : {}),
 		};
 		return withRetries(
-			() => askSilently(model, request, signal),
-			dependencies,
-			() => undefined,
+			async () => completeOnly(await askSilently(patience.model, request, signal)),
+			{ ...dependencies, isSpent: patience.isSpent },
+			(retry) => emit(retryNotice(retry, dependencies.clock)),
 			signal,
 		);
 	};
@@ -202,6 +221,13 @@ async function summarise(
 	if (answer.kind === "failed") return toStepFailure(answer.failure);
 	const message: HistoryEntry = { role: "user", content: [textPart(prefix), ...answer.content] };
 	return { kind: "done", messages: [message], tokens: answer.usage?.output ?? estimateTokens([message]) };
+}
+
+/** Half a summary would lose the rest of the conversation. */
+function completeOnly(answer: SilentAnswer): SilentAnswer {
+	if (answer.kind !== "answered" || answer.end === null) return answer;
+	const message = `The summary is incomplete, so the conversation was left as it is. ${incompleteText(answer.end)}`;
+	return { kind: "failed", failure: createFailure("provider", message) };
 }
 
 const isOverflow = (answer: SilentAnswer) => answer.kind === "failed" && answer.failure.kind === "overflow";

@@ -7,6 +7,7 @@ import type { AnswerForm, FormedAnswer } from "../../api/values/turn-options.ts"
 import { type CompiledSchema, compileJsonSchema } from "../tools/json-schema.ts";
 import { lastText } from "./context.ts";
 import type { TurnDependencies } from "./dependencies.ts";
+import { createPatience, retryNotice } from "./patience.ts";
 import { requestBasis, requestMessages } from "./request-basis.ts";
 import { toTurnError, withRetries } from "./retries.ts";
 import { askSilently } from "./silent-call.ts";
@@ -46,11 +47,12 @@ export async function formAnswer(
 		const spent = budget.exhausted();
 		if (spent !== null) return { kind: "failed", error: spent };
 		exchange.push(demand(schema, reading.reason));
+		const patience = createPatience(model, dependencies);
 		const messages = [...requestMessages(dependencies), ...exchange];
 		const asked = await withRetries(
-			() => askSilently(model, { ...requestBasis(dependencies), messages }, signal),
-			dependencies,
-			() => undefined,
+			() => askSilently(patience.model, { ...requestBasis(dependencies), messages }, signal),
+			{ ...dependencies, isSpent: patience.isSpent },
+			(retry) => dependencies.emit(retryNotice(retry, dependencies.clock)),
 			signal,
 		);
 		if (asked.kind === "cancelled") return asked;

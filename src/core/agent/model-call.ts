@@ -1,12 +1,21 @@
 // One attempt at a model call: emits the answer as it streams and starts each tool call once it is complete.
-import type { ContentPart, TokenUsage } from "../../api/values/content.ts";
+import { decodeArguments } from "../../api/values/call-arguments.ts";
+import type { ContentPart, TokenUsage, ToolCall } from "../../api/values/content.ts";
 import type { EventBody } from "../../api/values/event.ts";
-import { createFailure, type Model, type ModelFailure, type ModelPart, type ModelRequest } from "../models/model.ts";
+import {
+	type AnswerEnd,
+	createFailure,
+	type Model,
+	type ModelFailure,
+	type ModelPart,
+	type ModelRequest,
+} from "../models/model.ts";
 import { type Assembly, createAssembly } from "./assembly.ts";
 import type { TurnDependencies } from "./dependencies.ts";
 import type { RepetitionGuard } from "./repetition.ts";
 import { emptyAnswer } from "./retries.ts";
 import { type ActedCall, createRunningCalls, type RunningCalls } from "./running-calls.ts";
+import { incompleteCall } from "./tool-results.ts";
 
 export type ModelCallOutcome =
 	/** Complete, except for its last tool call, which the caller starts after emitting the status. */
@@ -16,6 +25,10 @@ export type ModelCallOutcome =
 			readonly calls: RunningCalls;
 			readonly usage: TokenUsage | null;
 			readonly messageId: string | null;
+			/** Null when the model had finished. */
+			readonly end: AnswerEnd | null;
+			/** Whether it ends within its last call, which is not run: its result says so. */
+			readonly isCutOff: boolean;
 	  }
 	/** The calls it started have ended. Of those that acted, `lost` has what the next attempt must know. */
 	| { readonly kind: "failed"; readonly failure: ModelFailure; readonly lost: LostAnswer }
@@ -48,9 +61,12 @@ export async function callModel(
 			if (chunk.type === "failed") return await fail(chunk.failure);
 			if (chunk.type === "done") {
 				const last = assembly.end();
-				if (assembly.isEmpty()) return await fail(emptyAnswer);
-				const { usage, messageId } = chunk;
-				return { kind: "answered", assembly, calls: withLastCall(calls, last), usage, messageId };
+				const { usage, messageId, end = null } = chunk;
+				// A limit that leaves no room for an answer will not do so the next time.
+				if (assembly.isEmpty() && end?.kind !== "truncated") return await fail(emptyAnswer);
+				const isCutOff = last !== null && end?.kind === "truncated" && !isComplete(last);
+				const ending = withLastCall(calls, last, isCutOff);
+				return { kind: "answered", assembly, calls: ending, usage, messageId, end, isCutOff };
 			}
 			// What came together is persisted together: waiting for one part after the other takes far longer.
 			let waiting: Promise<void>[] = [];
@@ -80,13 +96,18 @@ function allOf(promises: readonly Promise<void>[]): Promise<unknown> | undefined
 	return promises.length > 1 ? Promise.all(promises) : promises[0];
 }
 
+/** Whether the arguments of a truncated answer's last call are all there: half of them are no JSON object. */
+function isComplete({ function: { arguments: text } }: ToolCall): boolean {
+	return text !== null && text.trim() !== "" && decodeArguments(text).ok;
+}
+
 /** Defers the last call until its results are requested, after the status of the answer was emitted. */
-function withLastCall(calls: RunningCalls, last: Parameters<RunningCalls["start"]>[0] | null): RunningCalls {
+function withLastCall(calls: RunningCalls, last: ToolCall | null, isIncomplete: boolean): RunningCalls {
 	let waiting = last;
 	return {
 		...calls,
 		results: () => {
-			if (waiting !== null) calls.start(waiting);
+			if (waiting !== null) calls.start(waiting, isIncomplete ? incompleteCall : null);
 			waiting = null;
 			return calls.results();
 		},

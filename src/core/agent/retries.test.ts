@@ -1,15 +1,25 @@
 import { describe, expect, it } from "vitest";
 import { createFakeClock } from "../../../test/support/host/campaign-clock.ts";
+import { createSteppingClock } from "../../../test/support/host/stepping-clock.ts";
 import { createFailure, type ModelFailure } from "../models/model.ts";
-import { errorClass, retryableErrorType, retryDelay, toTurnError, withRetries } from "./retries.ts";
+import {
+	type ComingRetry,
+	emptyAnswer,
+	errorClass,
+	retryableErrorType,
+	retryDelay,
+	retryReason,
+	toTurnError,
+	withRetries,
+} from "./retries.ts";
 
 const failure = (kind: ModelFailure["kind"], statusCode: number | null = null) => createFailure(kind, "m", statusCode);
 
 describe("retries", () => {
-	it.each([408, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529])("retries %i", (status) =>
+	it.each([408, 409, 429, 500, 502, 503, 504, 507, 520, 524, 529, 530])("retries %i", (status) =>
 		expect(retryableErrorType(failure("status", status))).toBe("APIStatusError"),
 	);
-	it.each([400, 401, 403, 404, 409, 422, 501, null])("does not retry %s", (status) =>
+	it.each([400, 401, 402, 403, 404, 422, 451, 501, 505, null])("does not retry %s", (status) =>
 		expect(retryableErrorType(failure("status", status))).toBeNull(),
 	);
 	it("names the failures that are not retried", () => {
@@ -39,13 +49,48 @@ describe("retries", () => {
 		expect(retryableErrorType(failure("provider", 429))).toBeNull();
 	});
 
-	it("doubles the wait each time, with jitter, up to five seconds", () => {
-		expect([1, 2, 3, 4, 5, 6, 60].map((failed) => retryDelay(failed, () => 0))).toEqual([
-			0.3, 0.6, 1.2, 2.4, 4.8, 5, 5,
-		]);
-		expect(retryDelay(1, () => 0.5)).toBeCloseTo(0.55);
-		expect(retryDelay(5, () => 0.99)).toBe(5);
+	it("doubles the wait each time, with jitter, up to a minute", () => {
+		const waits = [1, 2, 3, 4, 5, 6, 7, 8, 60].map((failed) => retryDelay(failed, () => 0));
+		expect(waits).toEqual([0.5, 1, 2, 4, 8, 16, 32, 60, 60]);
+		expect(retryDelay(1, () => 0.5)).toBeCloseTo(0.75);
+		expect(retryDelay(8, () => 0.99)).toBe(60);
 	});
+
+	it("waits for more than a minute over eight attempts, the default", async () => {
+		const clock = createSteppingClock(0);
+		const busy = { kind: "failed", failure: createFailure("status", "overloaded", 529) } as const;
+		const reasons: string[] = [];
+		const settings = { limits: { maxAttempts: 8 }, clock, random: () => 0 };
+		const signal = new AbortController().signal;
+		const announce = async ({ reason }: ComingRetry) => void reasons.push(reason);
+		expect(await withRetries(async () => busy, settings, announce, signal)).toEqual(busy);
+		expect(clock.waited).toBeGreaterThanOrEqual(60_000);
+		expect(reasons).toEqual(Array.from({ length: 7 }, () => "HTTP 529: overloaded"));
+	});
+
+	it("asks three times at most for an answer that is empty", async () => {
+		const clock = createSteppingClock(0);
+		const empty = { kind: "failed", failure: emptyAnswer } as const;
+		let count = 0;
+		const attempt = async () => {
+			count += 1;
+			return empty;
+		};
+		const settings = { limits: { maxAttempts: 8 }, clock, random: () => 0 };
+		await withRetries(attempt, settings, async () => {}, new AbortController().signal);
+		expect(count).toBe(3);
+	});
+
+	it("retries a transient failure of the provider", () => {
+		const fault = { ...failure("provider"), isTransient: true } as const;
+		expect([retryableErrorType(fault), toTurnError(fault).retryable]).toEqual(["ChatProviderError", true]);
+	});
+
+	it.each([
+		[failure("status", 503), "HTTP 503: m"],
+		[createFailure("status", "HTTP 503 Service Unavailable", 503), "HTTP 503 Service Unavailable"],
+		[createFailure("connection", "reset\nby peer"), "reset by peer"],
+	])("gives %j as a reason on one line", (fault, reason) => expect(retryReason(fault)).toBe(reason));
 
 	it.each([
 		[failure("connection"), true],
@@ -98,7 +143,7 @@ describe("a provider that requests a wait", () => {
 		[1500, 1.5],
 		[12_000, 12],
 		[60_000, 60],
-		[null, 0.3],
+		[null, 0.5],
 	])("of %s ms is waited for", async (asked, wait) => {
 		expect(await tryAll([busy(asked), answered])).toEqual({ outcome: answered, waits: [wait], attempts: 2 });
 	});

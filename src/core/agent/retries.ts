@@ -2,14 +2,13 @@
 
 import type { TurnError } from "../../api/values/event.ts";
 import { type Clock, sleep } from "../../base/clock.ts";
-import { sentences } from "../../base/sentence.ts";
+import { cut, oneLine, sentences } from "../../base/sentence.ts";
 import { createFailure, type ModelFailure } from "../models/model.ts";
 
-/** Gateways report with 520 to 524 that a provider does not answer, some providers with 529 that they are overloaded. */
-const retryableStatus: ReadonlySet<number> = new Set([
-	...[408, 429, 500, 502, 503, 504],
-	...[520, 521, 522, 523, 524, 529],
-]);
+/** Request timeout, conflict and too many requests; other 4xx are the fault of the request. */
+const retryableStatuses: ReadonlySet<number> = new Set([408, 409, 429]);
+/** Not implemented, and HTTP version not supported: no server error goes away more slowly. */
+const permanentStatuses: ReadonlySet<number> = new Set([501, 505]);
 
 /** Milliseconds of the longest wait that a provider may request; for longer ones the call fails at once. */
 const longestWait = 60_000;
@@ -39,25 +38,44 @@ export function retryableErrorType(failure: ModelFailure): string | null {
 	return isRetryable(failure) ? errorClass(failure) : null;
 }
 
-function isRetryable({ kind, statusCode }: ModelFailure): boolean {
+function isRetryable({ kind, statusCode, isTransient }: ModelFailure): boolean {
 	switch (kind) {
 		case "connection":
 		case "timeout":
 		case "empty":
 			return true;
 		case "status":
-			return retryableStatus.has(statusCode ?? 0);
-		case "overflow":
+			return isRetryableStatus(statusCode ?? 0);
 		case "provider":
+			return isTransient === true;
+		case "overflow":
 		case "login":
 		case "defect":
 			return false;
 	}
 }
 
-/** Seconds before attempt `failed + 1`: doubling from 0.3 with up to 0.5 of jitter, 5 at most. */
+function isRetryableStatus(status: number): boolean {
+	return retryableStatuses.has(status) || (status >= 500 && !permanentStatuses.has(status));
+}
+
+/**
+ * Seconds before attempt `failed + 1`: doubling from 0.5 with up to 0.5 of jitter, 60 at most. The default of 8 attempts
+ * waits for a little more than a minute in total.
+ */
 export function retryDelay(failed: number, random: () => number): number {
-	return Math.min(0.3 * 2 ** (failed - 1) + random() * 0.5, 5);
+	return Math.min(0.5 * 2 ** (failed - 1) + random() * 0.5, 60);
+}
+
+/** An empty answer is no overload: waiting longer makes no difference. */
+const mostEmptyAnswers = 3;
+
+const reasonLength = 200;
+
+/** Why an attempt failed, on one line for people. */
+export function retryReason({ message, statusCode }: ModelFailure): string {
+	const text = cut(oneLine(message).trim(), reasonLength);
+	return statusCode === null || text.includes(`HTTP ${statusCode}`) ? text : `HTTP ${statusCode}: ${text}`;
 }
 
 export interface RetrySettings {
@@ -65,6 +83,8 @@ export interface RetrySettings {
 	readonly clock: Clock;
 	/** Uniform in [0, 1). */
 	readonly random: () => number;
+	/** Whether the provider has been silent for as long as it may, over all attempts. Default: never. */
+	isSpent?(): boolean;
 }
 
 /** A retry that is about to be waited for. */
@@ -73,8 +93,10 @@ export interface ComingRetry {
 	readonly attempt: number;
 	/** Seconds. */
 	readonly wait: number;
+	readonly maxAttempts: number;
 	readonly errorType: string;
 	readonly statusCode: number | null;
+	readonly reason: string;
 }
 
 interface FailedAttempt {
@@ -88,7 +110,7 @@ interface FailedAttempt {
  */
 export async function withRetries<T extends { readonly kind: string }>(
 	attempt: () => Promise<T | FailedAttempt>,
-	{ limits, clock, random }: RetrySettings,
+	{ limits, clock, random, isSpent = () => false }: RetrySettings,
 	announce: (retry: ComingRetry) => Promise<void> | undefined,
 	signal: AbortSignal,
 ): Promise<T | FailedAttempt | { readonly kind: "cancelled" }> {
@@ -100,9 +122,12 @@ export async function withRetries<T extends { readonly kind: string }>(
 		if (errorType === null) return outcome;
 		const asked = failure.retryAfter;
 		if (asked !== null && asked > longestWait) return { kind: "failed", failure: withTime(failure, asked, clock) };
-		if (count >= limits.maxAttempts) return outcome;
+		const maxAttempts = failure.kind === "empty" ? Math.min(limits.maxAttempts, mostEmptyAnswers) : limits.maxAttempts;
+		if (count >= maxAttempts || isSpent()) return outcome;
 		const wait = asked === null ? retryDelay(count, random) : asked / 1000;
-		await announce({ attempt: count + 1, wait, errorType, statusCode: failure.statusCode });
+		const { statusCode } = failure;
+		const reason = retryReason(failure);
+		await announce({ attempt: count + 1, maxAttempts, wait, errorType, statusCode, reason });
 		await sleep(clock, wait * 1000, signal);
 		if (signal.aborted) return { kind: "cancelled" };
 	}

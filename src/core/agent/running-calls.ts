@@ -14,9 +14,10 @@ const patience = 1200;
 
 export interface RunningCalls {
 	/**
-	 * Starts a call, or joins it to an identical one of this answer: the same tool with the same arguments runs once.
+	 * Starts a call, or joins it to an identical one of this answer: the same tool with the same arguments runs once. With a
+	 * result it is settled without being run.
 	 */
-	start(call: ToolCall): void;
+	start(call: ToolCall, result?: ToolReturn | null): void;
 	/** Waits for all; results in the order of the calls. Null for an aborted call. */
 	results(): Promise<readonly (SettledCall | null)[]>;
 	/** Aborts every call and waits a limited time for the end of its effects. Nothing is emitted about them. */
@@ -86,11 +87,12 @@ export function createRunningCalls(
 	};
 
 	return {
-		start(call) {
+		start(call, result = null) {
 			const key = identity(call);
 			// Every call counts, also one that shares the result of another.
 			const count = repetition.note(key);
-			const execution = executions.get(key) ?? run(call);
+			const execution =
+				result === null ? (executions.get(key) ?? run(call)) : Promise.resolve({ result, rejection: null });
 			executions.set(key, execution);
 			const outcome = delivered(call, count, execution);
 			// Awaited in `results` or `abandon`; until then a failure must not count as unhandled.

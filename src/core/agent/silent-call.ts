@@ -1,8 +1,9 @@
 // A model request whose answer only the program reads: nothing of it is emitted while it streams, and it has no tools.
 import type { ContentPart, TokenUsage } from "../../api/values/content.ts";
 import type { HistoryEntry } from "../../api/values/conversation.ts";
+import { truncationText } from "../../api/values/truncation.ts";
 import type { Sampling } from "../../api/values/turn-options.ts";
-import { createFailure, type Model, type ModelFailure } from "../models/model.ts";
+import { type AnswerEnd, createFailure, type Model, type ModelFailure } from "../models/model.ts";
 import { createAssembly } from "./assembly.ts";
 import { emptyAnswer } from "./retries.ts";
 
@@ -15,7 +16,13 @@ export interface SilentRequest {
 }
 
 export type SilentAnswer =
-	| { readonly kind: "answered"; readonly content: readonly ContentPart[]; readonly usage: TokenUsage | null }
+	| {
+			readonly kind: "answered";
+			readonly content: readonly ContentPart[];
+			readonly usage: TokenUsage | null;
+			/** Why the answer is incomplete; null when it is not. */
+			readonly end: AnswerEnd | null;
+	  }
 	| { readonly kind: "failed"; readonly failure: ModelFailure }
 	| { readonly kind: "cancelled" };
 
@@ -32,8 +39,15 @@ export async function askSilently(model: Model, request: SilentRequest, signal: 
 			assembly.end();
 			const content = assembly.content().filter((part) => part.type !== "think");
 			if (assembly.isEmpty() || content.length === 0) return { kind: "failed", failure: emptyAnswer };
-			return { kind: "answered", content, usage: chunk.usage };
+			return { kind: "answered", content, usage: chunk.usage, end: chunk.end ?? null };
 		}
 	}
 	return signal.aborted ? { kind: "cancelled" } : { kind: "failed", failure: brokenOff };
+}
+
+/** What people read of an incomplete answer. */
+export function incompleteText({ kind, reason }: AnswerEnd): string {
+	return kind === "truncated"
+		? truncationText(reason)
+		: `The answer is incomplete: the provider paused it (${reason}).`;
 }

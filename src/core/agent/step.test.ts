@@ -11,11 +11,13 @@ import {
 import { createToolDouble, createTurnSubject, editNeed } from "../../../test/support/sessions/turn-subject.ts";
 import { toolSuccess } from "../../api/values/content.ts";
 import type { ContextRow } from "../../api/values/conversation.ts";
+import type { EventBody } from "../../api/values/event.ts";
 import { createDeferred } from "../../base/deferred.ts";
 import { modelFailure } from "../models/model.ts";
 
 const usage = { input_other: 80, output: 7, input_cache_read: 15, input_cache_creation: 5 };
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
+const lastType = ({ events }: { readonly events: readonly EventBody[] }) => events.at(-1)?.type;
 
 describe("retries of a turn", () => {
 	it("emits each retry, waits by the clock, and begins no new step", async () => {
@@ -27,28 +29,31 @@ describe("retries of a turn", () => {
 		]);
 		const subject = createTurnSubject(model, [], { clock });
 		const running = subject.run();
-		while (clock.waiting() === 0) await settled();
+		while (lastType(subject) !== "step.retrying") await settled();
 		expect(subject.events.at(-1)).toEqual({
 			type: "step.retrying",
 			n: 1,
 			next_attempt: 2,
 			max_attempts: 3,
-			wait_s: 0.3,
+			wait_s: 0.5,
 			error_type: "APIStatusError",
 			status_code: 503,
+			reason: "HTTP 503: busy",
 		});
-		clock.advance(299);
+		await settled();
+		clock.advance(499);
 		await settled();
 		expect(model.requests).toHaveLength(1);
 		clock.advance(1);
-		while (clock.waiting() === 0) await settled();
+		while (model.requests.length < 2 || lastType(subject) !== "step.retrying") await settled();
 		expect(subject.events.at(-1)).toMatchObject({
 			next_attempt: 3,
-			wait_s: 0.6,
+			wait_s: 1,
 			error_type: "APIConnectionError",
 			status_code: null,
 		});
-		clock.advance(600);
+		await settled();
+		clock.advance(1000);
 		expect(await running).toEqual({ status: "finished" });
 		expect(subject.events.filter((body) => body.type === "step.started")).toHaveLength(1);
 		expect(model.requests[2]).toEqual(model.requests[0]);
@@ -128,7 +133,8 @@ describe("retries of a turn", () => {
 		await gate.reached;
 		await executing.promise;
 		gate.open();
-		while (!order.includes("step.retrying") || clock.waiting() === 0) await settled();
+		while (!order.includes("step.retrying")) await settled();
+		await settled();
 		clock.advance(1000);
 		await running;
 		expect(order.slice(-4)).toEqual(["effect over", "step.retrying", "content.delta", "status.changed"]);
@@ -199,7 +205,8 @@ describe("calls of a failed attempt that changed something", () => {
 		await gate.reached;
 		await executing.promise;
 		gate.open();
-		while (clock.waiting() === 0) await settled();
+		while (lastType(subject) !== "step.retrying") await settled();
+		await settled();
 		clock.advance(1000);
 		await running;
 		expect(model.requests[1]?.messages.at(-1)).toMatchObject({
@@ -283,7 +290,8 @@ describe("cancelling a turn", () => {
 		const clock = createFakeClock();
 		const subject = createTurnSubject(createScriptedModel([[modelFailure("timeout", "slow")]]), [], { clock });
 		const running = subject.run();
-		while (clock.waiting() === 0) await settled();
+		while (lastType(subject) !== "step.retrying") await settled();
+		await settled();
 		subject.controller.abort();
 		expect(await running).toEqual({ status: "cancelled" });
 		expect(clock.waiting()).toBe(0);

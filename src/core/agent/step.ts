@@ -7,6 +7,7 @@ import { missingCapability } from "./capabilities.ts";
 import { messageRow } from "./context.ts";
 import type { TurnDependencies } from "./dependencies.ts";
 import { callModel, type LostAnswer, type ModelCallOutcome } from "./model-call.ts";
+import { createPatience } from "./patience.ts";
 import type { RepetitionGuard } from "./repetition.ts";
 import { requestBasis, requestMessages } from "./request-basis.ts";
 import { type StepFailure, toStepFailure, withRetries } from "./retries.ts";
@@ -20,6 +21,8 @@ export type StepOutcome =
 			readonly wantsMore: boolean;
 			/** Whether a person's refusal ends the turn. */
 			readonly isRefused: boolean;
+			/** The provider's reason when the answer was truncated and none of its calls could be run; else null. */
+			readonly truncated: string | null;
 	  }
 	| StepFailure
 	/** The request exceeds the model's context window. */
@@ -50,7 +53,7 @@ export async function runStep(
 		return failure.kind === "overflow" ? { kind: "overflow", failure } : toStepFailure(failure);
 	}
 
-	const { assembly, calls, usage, messageId } = answer;
+	const { assembly, calls, usage, messageId, end, isCutOff } = answer;
 	// Running tools may switch it at any moment: what counts is what was emitted.
 	const reportedPlanMode = dependencies.planMode();
 	try {
@@ -78,7 +81,10 @@ export async function runStep(
 
 	const toolCalls = assembly.toolCalls();
 	const message = { role: "assistant", content: assembly.content() } as const;
-	const rows: ContextRow[] = [messageRow(toolCalls.length === 0 ? message : { ...message, toolCalls })];
+	// Providers take no message that says nothing.
+	const rows: ContextRow[] = assembly.isEmpty()
+		? []
+		: [messageRow(toolCalls.length === 0 ? message : { ...message, toolCalls })];
 	if (usage !== null) rows.push({ type: "usage", tokenCount: inputTokens(usage) + usage.output });
 	toolCalls.forEach((call, index) => {
 		const result = results[index]?.result;
@@ -88,7 +94,9 @@ export async function runStep(
 	await dependencies.commit();
 	if (runHooks !== undefined) await runHooks.stepEnded();
 	const isRefused = !dependencies.isSubagent && isStoppedByRejection(results);
-	return { kind: "done", wantsMore: toolCalls.length > 0 && !isRefused, isRefused };
+	const wantsMore = (toolCalls.length > 0 || end?.kind === "paused") && !isRefused;
+	const hasRun = toolCalls.length > (isCutOff ? 1 : 0);
+	return { kind: "done", wantsMore, isRefused, truncated: end?.kind === "truncated" && !hasRun ? end.reason : null };
 }
 
 /** A failure to persist or emit one result aborts the other calls before it is thrown. */
@@ -119,7 +127,8 @@ async function callWithRetries(
 	repetition: RepetitionGuard,
 	signal: AbortSignal,
 ): Promise<Exclude<ModelCallOutcome, FailedCall> | Pick<FailedCall, "kind" | "failure">> {
-	const { context, limits, emit } = dependencies;
+	const { context, emit } = dependencies;
+	const patience = createPatience(model, dependencies);
 	const tools = await dependencies.tools.specifications();
 	const attempt = async (): Promise<ModelCallOutcome> => {
 		const request = {
@@ -128,7 +137,7 @@ async function callWithRetries(
 			messages: requestMessages(dependencies),
 			...(context.tokenCount > 0 ? { knownTokens: context.tokenCount } : {}),
 		};
-		const outcome = await callModel(model, request, dependencies, repetition, signal);
+		const outcome = await callModel(patience.model, request, dependencies, repetition, signal);
 		// Stored together with the event that makes the answer void, or that ends the step.
 		if (outcome.kind === "failed" && outcome.lost.acted.length > 0)
 			await context.appendWithNext(toLostRows(outcome.lost, model));
@@ -136,16 +145,17 @@ async function callWithRetries(
 	};
 	return await withRetries(
 		attempt,
-		dependencies,
-		({ attempt, wait, errorType, statusCode }) =>
+		{ ...dependencies, isSpent: patience.isSpent },
+		({ attempt, maxAttempts, wait, errorType, statusCode, reason }) =>
 			emit({
 				type: "step.retrying",
 				n,
 				next_attempt: attempt,
-				max_attempts: limits.maxAttempts,
+				max_attempts: maxAttempts,
 				wait_s: wait,
 				error_type: errorType,
 				status_code: statusCode,
+				reason,
 			}),
 		signal,
 	);

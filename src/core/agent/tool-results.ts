@@ -84,6 +84,12 @@ export const brokenOffCall = toolError(
 	"Broken off",
 );
 
+/** The result of a call whose arguments a truncated answer does not have in full. */
+export const incompleteCall = toolError(
+	"The call was not run: your answer reached its token limit before the arguments were complete. Make the call again with shorter arguments, or split the work into several calls.",
+	"Cut off by the token limit",
+);
+
 /** The result of a call that exceeds a budget. */
 export function beyondBudget(reason: string): ToolReturn {
 	return toolError(`The tool was not run. ${reason}`, "Budget used up");

@@ -11,7 +11,7 @@ import type { Mail, TurnDependencies } from "./dependencies.ts";
 import { toHookFailure } from "./hook-failure.ts";
 import { reminderText, systemText } from "./marked-text.ts";
 import { createRepetitionGuard, type RepetitionGuard } from "./repetition.ts";
-import { beyondStepBudget, errorClass, toStepFailure } from "./retries.ts";
+import { beyondStepBudget, errorClass, retryReason, toStepFailure } from "./retries.ts";
 import { runStep, type StepOutcome } from "./step.ts";
 
 /**
@@ -52,6 +52,7 @@ export async function continueTurn(dependencies: TurnDependencies, signal: Abort
 async function runSteps(model: Model, dependencies: TurnDependencies, signal: AbortSignal): Promise<TurnOutcome> {
 	const { maxSteps } = dependencies.limits;
 	const repetition = createRepetitionGuard();
+	let wasTruncated = false;
 	for (let n = 1; n <= maxSteps; n += 1) {
 		if (signal.aborted) return { status: "cancelled" };
 		const spent = dependencies.budget.exhausted();
@@ -75,9 +76,13 @@ async function runSteps(model: Model, dependencies: TurnDependencies, signal: Ab
 		}
 		const steered = await consumeSteers(model, dependencies);
 		if (steered.error !== null) return failed(steered.error);
-		const goesOn = isSentBack || (step.wantsMore && !isRepeating);
+		// An answer that ends within a call may do better the next time, once it was told so.
+		const isStuck = wasTruncated && step.truncated !== null;
+		wasTruncated = step.truncated !== null;
+		const goesOn = isSentBack || (step.wantsMore && !isRepeating && !isStuck);
 		if (goesOn || steered.any || !dependencies.steers.isEmpty()) continue;
 		if (step.isRefused) return { status: "finished", stoppedBy: "refusal" };
+		if (step.truncated !== null) return { status: "truncated", reason: step.truncated };
 		return isRepeating ? { status: "finished", stoppedBy: "repetition" } : { status: "finished" };
 	}
 	return { status: "max-steps", limit: "steps", steps: maxSteps };
@@ -116,7 +121,8 @@ async function takeStep(
 	let step = await take(isCompactionDue(model, dependencies) ? compactAll : null);
 	for (let count = 0; step.kind === "overflow"; count += 1) {
 		const { failure } = step;
-		const makeRoom = count === 0 ? compactAll : count <= shortenings ? shortenResults(model, dependencies) : null;
+		const makeRoom =
+			count === 0 ? compactAll : count <= shortenings ? shortenResults(model, dependencies, signal) : null;
 		if (makeRoom === null) return toStepFailure(failure);
 		// The partial answer is void; attempts are counted anew.
 		await dependencies.emit({
@@ -127,6 +133,7 @@ async function takeStep(
 			wait_s: 0,
 			error_type: errorClass(failure),
 			status_code: failure.statusCode,
+			reason: retryReason(failure),
 		});
 		step = await take(makeRoom);
 	}

@@ -2,6 +2,7 @@
 // come live, texts are sent as deltas; a history is read from completed texts. Nothing here sends anything.
 import { type ContentPart, type DisplayBlock, toParts, type UserInput } from "../../api/values/content.ts";
 import type { AgentEvent, EventBodyOf, EventType } from "../../api/values/event.ts";
+import { retryCause, retryTitle } from "../../api/values/retry-text.ts";
 import { ServerReports, type UnusableServer } from "../../api/values/server-reports.ts";
 import { toSideQuestion } from "../../api/values/slash-command.ts";
 import type { ModelPrice } from "../../kernel/api.ts";
@@ -153,13 +154,9 @@ const entries: { readonly [T in EventType]: Entry<T> } = {
 	"step.interrupted"(_body, { agentPath }) {
 		return agentPath.length === 0 ? this.calls.endAll() : nothing;
 	},
-	"step.retrying"({ next_attempt, max_attempts, wait_s, error_type, status_code }) {
-		const status = status_code === null ? "" : ` (HTTP ${status_code})`;
-		return this.notice(
-			"warning",
-			`The model did not answer: ${error_type}${status}`,
-			`Attempt ${next_attempt} of ${max_attempts} follows in ${wait_s.toFixed(1)} s.`,
-		);
+	"step.retrying"(body) {
+		const { wait_s, next_attempt, max_attempts } = body;
+		return this.notice("warning", retryTitle(wait_s, next_attempt, max_attempts), retryCause(body));
 	},
 	"compaction.started"(_body, { agentPath }) {
 		return agentPath.length > 0 ? nothing : compaction(this, "in_progress");

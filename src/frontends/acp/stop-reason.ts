@@ -12,6 +12,8 @@ export function stopReasonOf(outcome: TurnOutcome): StopReason | null {
 	switch (outcome.status) {
 		case "finished":
 			return "end_turn";
+		case "truncated":
+			return "max_tokens";
 		case "cancelled":
 			return "cancelled";
 		case "max-steps":

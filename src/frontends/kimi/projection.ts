@@ -2,8 +2,10 @@
 // deltas but not their merged form; of a subagent the merged form alone (wire-protocol §4.7). older-clients.ts adapts
 // them to older clients.
 import * as v from "valibot";
+import { textPart } from "../../api/values/content.ts";
 import type { AgentEvent, EventType } from "../../api/values/event.ts";
 import type { Answer, Interaction } from "../../api/values/interaction.ts";
+import { truncationText } from "../../api/values/truncation.ts";
 import { toInteractionMessage } from "../../formats/message-conversion.ts";
 import type { Outgoing } from "../shared/event-pump.ts";
 import { type Audience, toDelivered } from "./older-clients.ts";
@@ -24,9 +26,17 @@ const deliveredOfRoot: Entry = (event, audience) =>
 const deliveredOfSubagents: Entry = (event, audience) =>
 	event.agentPath.length === 0 ? nothing : delivered(event, audience);
 
+/** The protocol has no word for a truncated answer: a text says so. */
+const truncationNote: Entry = (event, audience) => {
+	const { body } = event;
+	if (body.type !== "turn.ended" || body.outcome?.status !== "truncated") return nothing;
+	const part = textPart(`\n\n[${truncationText(body.outcome.reason)}]`);
+	return delivered({ ...event, body: { type: "content.completed", part } }, audience);
+};
+
 const entries: { readonly [T in EventType]: Entry } = {
 	"turn.started": delivered,
-	"turn.ended": delivered,
+	"turn.ended": (event, audience) => [...truncationNote(event, audience), ...delivered(event, audience)],
 	"step.started": delivered,
 	"step.interrupted": delivered,
 	"step.retrying": delivered,

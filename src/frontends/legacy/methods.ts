@@ -73,6 +73,9 @@ function toRunResult(outcome: TurnOutcome): RunResult {
 		case "finished":
 		case "cancelled":
 			return { status: outcome.status };
+		case "truncated":
+			// The protocol has no word for it: a text before the end of the turn says so.
+			return { status: "finished" };
 		case "max-steps":
 			return { status: "max_steps_reached", steps: outcome.steps };
 		case "failed":

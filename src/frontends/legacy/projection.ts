@@ -1,8 +1,9 @@
 // Projects events to the messages of the legacy dialect: one entry per event type, `ignored` where it has none.
 import * as v from "valibot";
-import { joinTexts, type ToolReturn } from "../../api/values/content.ts";
+import { joinTexts, type ToolReturn, textPart } from "../../api/values/content.ts";
 import type { AgentEvent, AgentPathEntry, EventBodyOf, EventType } from "../../api/values/event.ts";
 import type { ApprovalInteraction } from "../../api/values/interaction.ts";
+import { truncationText } from "../../api/values/truncation.ts";
 import { isRecord } from "../../base/json.ts";
 import type { Outgoing } from "../shared/event-pump.ts";
 import { approvalResultSchema, type LegacyEvent } from "./wire.ts";
@@ -21,7 +22,11 @@ const merged: ReadonlySet<EventType> = new Set<EventType>([
 
 const entries: { readonly [T in EventType]: Entry<T> } = {
 	"turn.started": ignored,
-	"turn.ended": ignored,
+	// The protocol has no word for a truncated answer.
+	"turn.ended": ({ outcome }) =>
+		outcome?.status === "truncated"
+			? { type: "content_part", payload: textPart(`\n\n[${truncationText(outcome.reason)}]`) }
+			: null,
 	"step.started": ({ n }) => ({ type: "step_begin", payload: { n } }),
 	"step.interrupted": () => ({ type: "step_interrupted" }),
 	"step.retrying": ignored,

@@ -293,6 +293,7 @@ export class HostedSession {
 		}
 		switch (outcome.status) {
 			case "finished":
+			case "truncated":
 			case "max-steps":
 				return {
 					...this.#client

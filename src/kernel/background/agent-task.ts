@@ -2,6 +2,7 @@
 // with this process.
 import { setMaxListeners } from "node:events";
 import type { AgentEvent, EventBody } from "../../api/values/event.ts";
+import { truncationText } from "../../api/values/truncation.ts";
 import type { Clock } from "../../base/clock.ts";
 import { errorText } from "../../base/errors.ts";
 import { createKeyedQueue } from "../../base/keyed-queue.ts";
@@ -115,6 +116,8 @@ export async function startAgentTask(work: AgentWork, settings: AgentTaskSetting
 
 function toFinal({ outcome, report, isTimedOut, result }: FinishedRun, stopReason: string): Partial<TaskRuntime> {
 	if (outcome.status === "finished" && report !== "") return { status: "completed", failureReason: null };
+	if (outcome.status === "truncated" && report !== "")
+		return { status: "failed", failureReason: truncationText(outcome.reason) };
 	if (outcome.status === "cancelled" && !isTimedOut) {
 		return { status: "killed", interrupted: true, failureReason: stopReason };
 	}
@@ -122,7 +125,8 @@ function toFinal({ outcome, report, isTimedOut, result }: FinishedRun, stopReaso
 }
 
 function toLastOutput({ outcome, report, result }: FinishedRun): string {
-	return outcome.status === "finished" && report !== "" ? `[summary]\n${report}\n` : `[ended] ${result.message}\n`;
+	const hasReport = (outcome.status === "finished" || outcome.status === "truncated") && report !== "";
+	return hasReport ? `[summary]\n${report}\n` : `[ended] ${result.message}\n`;
 }
 
 /** The line of task output for an event; empty for most events. */

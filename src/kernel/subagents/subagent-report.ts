@@ -41,6 +41,7 @@ export function toResult(request: AgentRequest, agent: ReportedAgent, run: Ended
 			);
 		case "failed":
 			return toolError(`The subagent ${id} failed: ${outcome.error.message}`, failureBrief(outcome.error.code, run));
+		case "truncated":
 		case "finished":
 			break;
 	}
@@ -48,18 +49,25 @@ export function toResult(request: AgentRequest, agent: ReportedAgent, run: Ended
 		const reason = run.blockedFor === "" ? "." : `: ${run.blockedFor}`;
 		return toolError(`A hook blocked the prompt of the subagent ${id}, which was not run${reason}`, "Hook blocked");
 	}
+	if (outcome.status === "truncated" && report === "")
+		return toolError(`The subagent ${id} has no report. ${cutReport(id, outcome.reason)}`, "Truncated answer");
 	if (report === "") return toolError(`The subagent ${id} ended without a report.`, "Empty agent output");
 	const lines = [
 		`agent_id: ${id}`,
 		`resumed: ${isResumed}`,
 		...(isResumed && request.type !== typeName ? [`requested_subagent_type: ${request.type}`] : []),
 		`actual_subagent_type: ${typeName}`,
-		"status: completed",
+		`status: ${outcome.status === "truncated" ? "truncated" : "completed"}`,
 		"",
 		"[summary]",
 		report,
+		...(outcome.status === "truncated" ? ["", cutReport(id, outcome.reason)] : []),
 	];
 	return toolSuccess({ output: lines.join("\n") });
+}
+
+function cutReport(id: string, reason: string): string {
+	return `[The last answer of the subagent reached a token limit (${reason}) and is incomplete. Resume ${id} to let it go on.]`;
 }
 
 function failureBrief(code: string, { statusCode }: EndedRun): string {

@@ -1,7 +1,7 @@
 // One run of a subagent: prepared from a request, emitted on its parent's stream as its own, and ended with a report.
 
 import type { ToolReturn } from "../../api/values/content.ts";
-import type { AgentPathEntry } from "../../api/values/event.ts";
+import type { AgentPathEntry, TurnOutcome } from "../../api/values/event.ts";
 import type { ToolLimits } from "../../api/values/turn-options.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Identifiers } from "../../base/ids.ts";
@@ -162,13 +162,13 @@ export async function runAgent(
 		const first = await runSubagentTurn({ text: prompt, isOwn: false }, agent, turn);
 		const isBlocked = first.blocked !== null;
 		let { outcome } = first;
-		let report = outcome.status === "finished" && !isBlocked ? lastText(agent.context) : "";
+		let report = hasAnswer(outcome) && !isBlocked ? lastText(agent.context) : "";
 		if (outcome.status === "finished" && !isBlocked && report.length < shortReport) {
 			({ outcome } = await runSubagentTurn({ text: continuation, isOwn: true }, agent, turn));
-			report = (outcome.status === "finished" && lastText(agent.context)) || report;
+			report = (hasAnswer(outcome) && lastText(agent.context)) || report;
 		}
 		deadline.withdraw();
-		const isWell = outcome.status === "finished" && !isBlocked;
+		const isWell = hasAnswer(outcome) && !isBlocked;
 		if (isWell) {
 			const stopped = { agent_name: type.name, response: beginning(report, hookText) };
 			const watch = createToolWatch(hooks, emitAsParent, clock, signal);
@@ -191,6 +191,11 @@ export async function runAgent(
 		services.emitter.removeAgent(id);
 		services.observation?.removeAgent(id);
 	}
+}
+
+/** Whether the run ended with an answer of the model, complete or not. */
+function hasAnswer({ status }: TurnOutcome): boolean {
+	return status === "finished" || status === "truncated";
 }
 
 /** Aborts after so many seconds, unless withdrawn; never for null. */

@@ -253,7 +253,8 @@ async function runMarked(
 	let outcome = entersContext
 		? await runTurn(input, dependencies, signal, { isStored: true })
 		: await runInput(input, found, run, isOwn ? 0 : settings.loopIterations);
-	if (outcome.status === "max-steps") return await completed(outcome, dependencies, runHooks);
+	if (outcome.status === "max-steps" || outcome.status === "truncated")
+		return await completed(outcome, dependencies, runHooks);
 	if (outcome.status !== "finished") return outcome;
 	const reason = await askToStop(hooks, emit, signal);
 	if (signal.aborted) return { status: "cancelled" };

@@ -6,7 +6,7 @@ import type { HistoryEntry } from "../../api/values/conversation.ts";
 import type { EventBodyOf, TurnError } from "../../api/values/event.ts";
 import type { Context } from "../../core/agent/context.ts";
 import { emptyAnswer, toTurnError } from "../../core/agent/retries.ts";
-import { askSilently } from "../../core/agent/silent-call.ts";
+import { askSilently, incompleteText } from "../../core/agent/silent-call.ts";
 import { modelNotSet } from "../../core/agent/turn.ts";
 import type { Model } from "../../core/models/model.ts";
 
@@ -47,7 +47,10 @@ export async function answerSideQuestion(
 	if (answer.kind === "cancelled") return answer;
 	if (answer.kind === "failed") return { kind: "failed", error: toTurnError(answer.failure) };
 	const response = joinTexts(answer.content, "").trim();
-	return response === "" ? { kind: "failed", error: toTurnError(emptyAnswer) } : { kind: "answered", response };
+	const note = answer.end === null ? "" : `\n\n[${incompleteText(answer.end)}]`;
+	return response === ""
+		? { kind: "failed", error: toTurnError(emptyAnswer) }
+		: { kind: "answered", response: response + note };
 }
 
 /** What people read when the question is empty. */

@@ -48,7 +48,7 @@ const defaults: Configuration = {
 	providers: {},
 	loopControl: {
 		maxStepsPerTurn: 1000,
-		maxRetriesPerStep: 3,
+		maxRetriesPerStep: 8,
 		maxRalphIterations: 0,
 		reservedContextSize: 50000,
 		compactionTriggerRatio: 0.85,

@@ -163,7 +163,7 @@ const loopControlTable = v.pipe(
 		max_steps_per_turn: nullable(integer(1)),
 		/** The old name; the new one overrides it. */
 		max_steps_per_run: nullable(integer(1)),
-		max_retries_per_step: v.optional(integer(1), 3),
+		max_retries_per_step: v.optional(integer(1), 8),
 		max_ralph_iterations: v.optional(integer(-1), 0),
 		reserved_context_size: v.optional(integer(1000), 50_000),
 		compaction_trigger_ratio: v.optional(decimal(0.5, 0.99), 0.85),

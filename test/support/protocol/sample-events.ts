@@ -80,6 +80,7 @@ export const sampleEvents: { readonly [T in EventType]: readonly EventBodyOf<T>[
 			wait_s: 0.5,
 			error_type: "APIStatusError",
 			status_code: 429,
+			reason: "HTTP 429: Too many requests.",
 		},
 		{
 			type: "step.retrying",

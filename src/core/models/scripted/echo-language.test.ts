@@ -50,6 +50,7 @@ describe("lines", () => {
 				text("step1"),
 				call({ id: "tc-1", arguments: '{"command":"echo ok"}' }),
 			],
+			end: null,
 		} satisfies EchoScript);
 	});
 
@@ -225,9 +226,20 @@ describe("errors", () => {
 		expect(failureOf(`text: never told\nerror: ${payload}\ntext: x`)).toEqual({ ...expected, retryAfter: null });
 	});
 
+	it("simulates a refusal, and a failure that may not happen again", () => {
+		expect(failureOf("error: refused no")).toEqual({ ...providerFailure("no"), isRefused: true });
+		expect(failureOf("error: transient later")).toEqual({ ...providerFailure("later"), isTransient: true });
+	});
+
+	it("says why the answer ended", () => {
+		expect(parseEchoScript("text: a\nend: truncated length").end).toEqual({ kind: "truncated", reason: "length" });
+		expect(parseEchoScript("text: a\nend: paused").end).toEqual({ kind: "paused", reason: "pause_turn" });
+		expect(failureOf("end: later").message).toContain("expected truncated or paused");
+	});
+
 	it.each(["", "teapot", "4x9 no"])("refuses %j as an error", (payload) => {
 		expect(failureOf(`# one\nerror: ${payload}`)).toEqual(
-			providerFailure("Invalid echo error at line 2: expected an HTTP code, connection or timeout"),
+			providerFailure("Invalid echo error at line 2: expected an HTTP code, connection, timeout, refused or transient"),
 		);
 	});
 

@@ -3,7 +3,7 @@
 
 import type { TokenUsage } from "../../../api/values/content.ts";
 import { isRecord } from "../../../base/json.ts";
-import type { ModelPart } from "../model.ts";
+import type { AnswerEnd, ModelPart } from "../model.ts";
 import {
 	EchoScriptError,
 	type LinePosition,
@@ -19,12 +19,15 @@ export interface EchoScript {
 	readonly parts: readonly ModelPart[];
 	readonly usage: TokenUsage | null;
 	readonly messageId: string | null;
+	/** Null when the model had finished. */
+	readonly end: AnswerEnd | null;
 }
 
 interface Draft {
 	readonly parts: ModelPart[];
 	usage: TokenUsage | null;
 	messageId: string | null;
+	end: AnswerEnd | null;
 }
 
 type ReadLine = (draft: Draft, payload: string, position: LinePosition) => void;
@@ -37,7 +40,7 @@ const lineEnds = /\r\n|[\n\r\v\f\u001c\u001d\u001e\u0085\u2028\u2029]/;
  * Parses a script. Throws EchoScriptError at the first faulty line or `error` line, and when nothing would be streamed.
  */
 export function parseEchoScript(script: string): EchoScript {
-	const draft: Draft = { parts: [], usage: null, messageId: null };
+	const draft: Draft = { parts: [], usage: null, messageId: null, end: null };
 	let number = 0;
 	for (const rawLine of script.split(lineEnds)) {
 		number += 1;
@@ -101,6 +104,12 @@ const lineKinds: ReadonlyMap<string, ReadLine> = new Map<string, ReadLine>([
 		"tool_call_part",
 		(draft, payload, position) => {
 			draft.parts.push({ type: "tool_call_part", arguments_part: parseFragment(payload, position) });
+		},
+	],
+	[
+		"end",
+		(draft, payload, position) => {
+			draft.end = parseEnd(payload, position);
 		},
 	],
 	[
@@ -169,11 +178,22 @@ function parseFragment(payload: string, position: LinePosition): string | null {
 	);
 }
 
+function parseEnd(payload: string, position: LinePosition): AnswerEnd {
+	const [kind, reason = ""] = payload.trim().split(/\s+/);
+	if (kind === "truncated") return { kind, reason: reason || "max_tokens" };
+	if (kind === "paused") return { kind, reason: reason || "pause_turn" };
+	throw payloadFault(position, "expected truncated or paused");
+}
+
 function simulatedError(payload: string, position: LinePosition): EchoScriptError {
 	const [, word = "", message = ""] = /^(\S*)\s*(.*)$/.exec(payload.trim()) ?? [];
 	const kind = word.toLowerCase();
 	if (kind === "connection") return new EchoScriptError("connection", message || "Simulated connection error");
 	if (kind === "timeout") return new EchoScriptError("timeout", message || "Simulated timeout error");
 	if (/^\d+$/.test(word)) return new EchoScriptError("status", message || `Simulated ${word} error`, Number(word));
-	return payloadFault(position, "expected an HTTP code, connection or timeout");
+	if (kind === "refused")
+		return new EchoScriptError("provider", message || "Simulated refusal", null, { isRefused: true });
+	if (kind === "transient")
+		return new EchoScriptError("provider", message || "Simulated transient error", null, { isTransient: true });
+	return payloadFault(position, "expected an HTTP code, connection, timeout, refused or transient");
 }

@@ -7,9 +7,14 @@ export class EchoScriptError extends Error {
 	override readonly name = "EchoScriptError";
 	readonly failure: ModelFailure;
 
-	constructor(kind: ModelFailure["kind"], message: string, statusCode: number | null = null) {
+	constructor(
+		kind: ModelFailure["kind"],
+		message: string,
+		statusCode: number | null = null,
+		more: Pick<ModelFailure, "isRefused" | "isTransient"> = {},
+	) {
 		super(message);
-		this.failure = createFailure(kind, message, statusCode);
+		this.failure = { ...createFailure(kind, message, statusCode), ...more };
 	}
 }
 

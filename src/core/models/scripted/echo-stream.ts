@@ -14,12 +14,12 @@ export async function* streamEchoScript(script: string, signal: AbortSignal): As
 		yield read;
 		return;
 	}
-	const { parts, usage, messageId } = read.script;
+	const { parts, usage, messageId, end } = read.script;
 	for (let start = 0; start < parts.length; start += batchSize) {
 		yield { type: "parts", parts: parts.slice(start, start + batchSize) };
 		if (signal.aborted) return;
 	}
-	yield { type: "done", usage, messageId };
+	yield { type: "done", usage, messageId, ...(end === null ? {} : { end }) };
 }
 
 type ReadScript = { readonly type: "script"; readonly script: EchoScript } | Extract<ModelChunk, { type: "failed" }>;

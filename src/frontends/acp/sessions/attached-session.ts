@@ -234,8 +234,8 @@ export class AttachedSession {
 		this.#sendAll([{ sessionUpdate: "session_info_update", title, updatedAt }]);
 	}
 
-	sendNotice(title: string, description: string): void {
-		this.#sendAll(this.#projection.notice("warning", title, description));
+	sendReport(title: string, text: string): void {
+		this.#sendAll(this.#projection.report("warning", title, text, `${this.#projection.messageId}-end`));
 	}
 
 	/** Resolves when the events of now were sent: what a request has changed is shown before its answer. */

@@ -407,6 +407,6 @@ function toStopReason(outcome: TurnOutcome, { isCancelled }: Prompt, attached: A
 	if (isCancelled) return "cancelled";
 	if (reason === null) throw withAdvice(toThrown(outcome.error), signInAdvice);
 	const title = reason === "refusal" ? "The provider refused to answer" : "The budget is used up";
-	attached.sendNotice(title, outcome.error.message);
+	attached.sendReport(title, outcome.error.message);
 	return reason;
 }

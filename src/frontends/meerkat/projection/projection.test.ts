@@ -156,10 +156,10 @@ describe("the events of a run", () => {
 			type: "retrying",
 			attempt: 1,
 			max_attempts: 2,
-			error: "APIStatusError (HTTP 503)",
+			error: "HTTP 503",
 			delay_ms: 512,
 			retry: {
-				failure: { provider: "p", kind: "retryable_provider_error", message: "APIStatusError (HTTP 503)" },
+				failure: { provider: "p", kind: "retryable_provider_error", message: "HTTP 503" },
 				plan: {
 					attempt: 1,
 					max_retries: 2,

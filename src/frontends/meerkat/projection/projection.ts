@@ -2,6 +2,7 @@
 // state of a run; nothing here sends anything.
 import { inputText, type UserInput } from "../../../api/values/content.ts";
 import type { AgentEvent, EventBodyOf, EventType, TurnOutcome } from "../../../api/values/event.ts";
+import { retryCause } from "../../../api/values/retry-text.ts";
 import { type HookErrorData, readHookError } from "../../../api/values/session-hook.ts";
 import type { FormedAnswer } from "../../../api/values/turn-options.ts";
 import { type BlocksOrText, toBlocks } from "../wire/blocks.ts";
@@ -47,7 +48,7 @@ export interface ProjectionSettings {
 	readonly model: ModelName;
 	readonly facts: SessionFacts;
 	/** The error text of a failed run. */
-	describe(outcome: Exclude<TurnOutcome, { status: "finished" | "max-steps" }>): string;
+	describe(outcome: Exclude<TurnOutcome, { status: "finished" | "truncated" | "max-steps" }>): string;
 }
 
 /** The state of the entries. */
@@ -93,11 +94,12 @@ const entries: { readonly [T in EventType]: Entry<T> } = {
 	"turn.ended": ({ outcome }, event, state) => (outcome === null ? nothing : endRun(outcome, event, state)),
 	"step.started": ({ n }, { turnId }, { run }) => run?.beginCall(toAnswerId(turnId, n)) ?? nothing,
 	"step.interrupted": ignored,
-	"step.retrying": ({ next_attempt, max_attempts, wait_s, error_type, status_code }, _event, { run, model }) => {
+	"step.retrying": (body, _event, { run, model }) => {
+		const { next_attempt, max_attempts, wait_s, status_code } = body;
 		const attempt = next_attempt - 1;
 		const retries = max_attempts - 1;
 		const delay = Math.round(wait_s * 1000);
-		const message = status_code === null ? error_type : `${error_type} (HTTP ${status_code})`;
+		const message = retryCause(body);
 		return [
 			...(run?.retry() ?? []),
 			{
@@ -294,6 +296,7 @@ function failureOf(
 		case "cancelled":
 			return { ...cancelled, error: describe(outcome) };
 		case "finished":
+		case "truncated":
 		case "max-steps":
 			return null;
 	}

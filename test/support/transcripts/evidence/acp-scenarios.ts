@@ -169,6 +169,10 @@ export const acpScenarioProofs = {
 	"retry-untold": lines`→ "method":"session/prompt"
 		no ← "notice"
 		← "agent_message_chunk"`,
+	truncated: lines`← "agent_message_chunk" & first half
+		← "stopReason":"max_tokens"`,
+	refused: lines`← "agent_message_chunk" & The content filter stopped the answer.
+		←! "stopReason":"refusal"`,
 	"max-steps": lines`≡ with: max steps 1
 		← "stopReason":"max_turn_requests"`,
 	"budget-of-tokens": lines`≡ "turn_tokens":10

@@ -69,6 +69,10 @@ const cancelProofs = {
 };
 
 const limitProofs = {
+	truncated: lines`← ContentPart & first half
+		← ContentPart & token limit (length)
+		←! TurnEnd
+		←! =finished`,
 	"max-steps": lines`≡ with: max steps 2
 		← StepBegin & "n":2
 		← ToolResult
@@ -106,7 +110,7 @@ const limitProofs = {
 
 const failureProofs = {
 	retry: lines`← StepBegin & "n":1
-		←! StepRetry & "n":1,"next_attempt":2,"max_attempts":3
+		←! StepRetry & "n":1,"next_attempt":2,"max_attempts":8
 		no ← StepBegin
 		← ContentPart
 		no ← StepBegin

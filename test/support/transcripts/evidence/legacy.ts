@@ -31,6 +31,9 @@ export const legacyScenarioProofs = {
 		←! step_begin
 		←! content_part
 		←! =finished`,
+	truncated: lines`← content_part & first half
+		←! content_part & token limit (length)
+		←! =finished`,
 	"max-steps": lines`≡ with: max steps 1
 		← tool_result
 		←! "status":"max_steps_reached","steps":1`,

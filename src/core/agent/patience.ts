@@ -1,0 +1,119 @@
+// Watches for a provider that sends nothing: tells clients how long the model has been silent, and counts the silence over
+// all attempts of one request.
+import type { EventBodyOf } from "../../api/values/event.ts";
+import { retryTitle } from "../../api/values/retry-text.ts";
+import type { Clock } from "../../base/clock.ts";
+import { type Model, type ModelChunk, modelFailure } from "../models/model.ts";
+import type { TurnDependencies } from "./dependencies.ts";
+import type { ComingRetry } from "./retries.ts";
+
+export interface Patience {
+	/** The model; its streams are watched. */
+	readonly model: Model;
+	/** Whether it has been silent for as long as it may: another attempt makes no sense. */
+	isSpent(): boolean;
+}
+
+/** Milliseconds of silence before the first notice; each further one comes after twice the time. */
+const firstNotice = 30_000;
+/** Milliseconds of silence over all attempts; the provider's adapter has the same limit for one. */
+const silenceLimit = 300_000;
+
+export function createPatience(model: Model, { clock, emit }: Pick<TurnDependencies, "clock" | "emit">): Patience {
+	/** The silence in which earlier attempts failed. */
+	let carried = 0;
+	let nextNotice = firstNotice;
+
+	async function* stream(...[request, signal]: Parameters<Model["stream"]>): AsyncGenerator<ModelChunk, void> {
+		const limit = new AbortController();
+		// While there is nothing to carry on, only the adapter knows what the provider sends to keep the connection open.
+		const limited = carried > 0;
+		let since: number | null = null;
+		let announcing: Promise<void> | undefined;
+		let withdraw = () => {};
+		const waited = () => (since === null ? 0 : carried + clock.monotonic() - since);
+		const check = (): void => {
+			const silence = waited();
+			if (limited && silence >= silenceLimit) {
+				limit.abort();
+				return;
+			}
+			if (silence >= nextNotice) {
+				announcing = emit(waitNotice(silence, clock));
+				// Awaited before the next chunk is passed on.
+				announcing?.catch(() => {});
+				while (nextNotice <= silence) nextNotice *= 2;
+			}
+			watch(silence);
+		};
+		const watch = (silence: number): void => {
+			const due = limited ? Math.min(nextNotice, silenceLimit) : nextNotice;
+			withdraw = clock.after(Math.max(due - silence, 1), check, true);
+		};
+		const chunks = model.stream(request, limited ? AbortSignal.any([signal, limit.signal]) : signal);
+		const iterator = chunks[Symbol.asyncIterator]();
+		watch(carried);
+		try {
+			for (;;) {
+				since = clock.monotonic();
+				const taken = await iterator.next();
+				const silence = waited();
+				since = null;
+				await announcing;
+				const isFailed = taken.done !== true && taken.value.type === "failed";
+				carried = isFailed || limit.signal.aborted ? silence : 0;
+				if (limit.signal.aborted && !signal.aborted) {
+					yield modelFailure("timeout", `The provider sent nothing for ${silenceLimit / 1000} s.`);
+					return;
+				}
+				if (taken.done === true) return;
+				if (!isFailed) nextNotice = firstNotice;
+				yield taken.value;
+			}
+		} finally {
+			withdraw();
+			await iterator.return?.();
+		}
+	}
+	return { model: { ...model, stream }, isSpent: () => carried >= silenceLimit };
+}
+
+function waitNotice(silence: number, clock: Clock): EventBodyOf<"notification.raised"> {
+	const seconds = Math.round(silence / 1000);
+	return modelNotice("model.waiting", "Waiting for the model", `Nothing has come for ${seconds} s.`, clock, {
+		waited_s: seconds,
+	});
+}
+
+/** What clients learn of a retry outside the steps of a turn, whose retries have an event of their own. */
+export function retryNotice(retry: ComingRetry, clock: Clock): EventBodyOf<"notification.raised"> {
+	const { attempt, maxAttempts, wait, reason } = retry;
+	return modelNotice("model.retrying", retryTitle(wait, attempt, maxAttempts), reason, clock, {
+		next_attempt: attempt,
+		max_attempts: maxAttempts,
+		wait_s: wait,
+	});
+}
+
+function modelNotice(
+	type: string,
+	title: string,
+	body: string,
+	clock: Clock,
+	payload: Readonly<Record<string, unknown>>,
+): EventBodyOf<"notification.raised"> {
+	const now = clock.now();
+	return {
+		type: "notification.raised",
+		id: `${type}-${now}`,
+		category: "model",
+		notification_type: type,
+		source_kind: "model",
+		source_id: "",
+		title,
+		body,
+		severity: "warning",
+		created_at: now / 1000,
+		payload,
+	};
+}
