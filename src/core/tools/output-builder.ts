@@ -10,7 +10,7 @@ export const outputLimit = 50_000;
 export const lineLimit = 2000;
 
 const marker = "[...truncated]";
-const shortenedSentence = "The output was shortened to fit.";
+export const shortenedSentence = "The output was shortened to fit.";
 
 export interface OutputBuilder {
 	/** Adds text; lines are truncated, and above the total everything is dropped. */

@@ -93,6 +93,21 @@ describe("Shell", () => {
 		expect(briefOf(await call(lost, { command: "true" }))).toBe("Execution failed");
 	});
 
+	it("runs a command that is too long for an argument as any other", async () => {
+		const long = `: '${"x".repeat(150_000)}'`;
+		const place = "echo $0 $# $BASH_SOURCE; readlink /proc/self/fd/0; cat; f() { return 3; }; f";
+		const [short, result] = [
+			await call(shell, { command: place }),
+			await call(shell, { command: `${long}\n${place}` }),
+		];
+		expect(result).toEqual(short);
+		const document = `cat <<'END' | wc -c\n${"é".repeat(100_000)}\nEND\necho "$(printf a)"; exit 4`;
+		expect(await call(shell, { command: document })).toMatchObject({
+			output: "200001\na\n",
+			message: "Command failed with exit code: 4.",
+		});
+	});
+
 	it("stores all of a long output in a file and names it", async () => {
 		const whole = `${Array.from({ length: 100_000 }, (_, index) => index + 1).join("\n")}\n`;
 		const file = place.at("output", "shell-call_1.log");
@@ -101,12 +116,16 @@ describe("Shell", () => {
 			`Command failed with exit code: 1. The output was shortened to fit. All of the output is in \`${file}\`; ReadFile can show it.`,
 		);
 		expect(briefOf(result)).toBe("Failed with exit code: 1\n99996\n99997\n99998\n99999\n100000");
-		expect(String(result.output).length).toBe(50_000);
+		const output = String(result.output);
+		const [head = "", tail = ""] = output.split(/\[\.\.\. \d+ characters in \d+ lines left out \.\.\.\]\n/);
+		expect(whole.startsWith(head) && whole.endsWith(tail)).toBe(true);
+		expect(output.length).toBeLessThanOrEqual(50_000);
+		expect([head.length, tail.length].map((length) => Math.round(length / 1000))).toEqual([12, 37]);
 		expect(await readFile(file, "utf8")).toBe(whole);
 
 		const again = await call(shell, { command: "printf 'x%.0s' $(seq 1 3000)" }, "call/1");
 		const second = place.at("output", "shell-call_1-2.log");
-		expect(again.output).toBe(`${"x".repeat(2000 - "[...truncated]".length)}[...truncated]`);
+		expect(again.output).toBe(`${"x".repeat(950)}[... 1100 characters left out ...]${"x".repeat(950)}`);
 		expect(again.message).toContain(second);
 		expect(await readFile(second, "utf8")).toBe("x".repeat(3000));
 		expect(await readFile(file, "utf8")).toBe(whole);

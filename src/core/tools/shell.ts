@@ -1,12 +1,16 @@
 // Shell: runs a command with bash in the work directory and returns what it printed.
 import path from "node:path";
+import { StringDecoder } from "node:string_decoder";
 import * as v from "valibot";
-import { type ToolReturn, toolError } from "../../api/values/content.ts";
+import { type ToolReturn, toolError, toolSuccess } from "../../api/values/content.ts";
+import { createPace } from "../../base/pace.ts";
+import { sentences } from "../../base/sentence.ts";
 import type { Files } from "../../ports/files/port.ts";
-import type { RunOutcome } from "../../ports/processes/port.ts";
+import type { RunOutcome, RunRequest } from "../../ports/processes/port.ts";
 import { boolean, integer } from "./argument-schemas.ts";
 import type { CommandRequest } from "./operations.ts";
-import { createOutputBuilder, outputLimit } from "./output-builder.ts";
+import { outputLimit, shortenedSentence } from "./output-builder.ts";
+import { createOutputView, type OutputView } from "./shell-output.ts";
 import { noBackgroundWork, startedResult } from "./tasks/task-results.ts";
 import { cutLine } from "./text-limits.ts";
 import type { ApprovalNeed, Preparation, Tool, ToolEnvironment } from "./tool.ts";
@@ -20,14 +24,13 @@ const maximumBackgroundTimeout = 86_400;
 const memoryLimit = 4 * outputLimit;
 /** Bytes of the file with the whole output; a command that prints endlessly must not fill the disk. */
 const fileLimit = 256 * 1024 * 1024;
-const briefLines = 5;
 const briefLineLength = 200;
-/** Bytes from the end of a long output that contain the lines for the brief. */
-const tailLength = 8 * 1024;
+/** Bytes of a command that fit into an argument of a program; Linux allows 128 KiB. */
+const argumentLimit = 100_000;
 
 const description = `Run a command with bash in the working directory.
 
-- Returns stdout and stderr together, line by line as they come. A long output is shortened; all of it is then in a file whose path is given.
+- Returns stdout and stderr together, line by line as they come. Of a long output you get the beginning and the end; all of it is then in a file whose path is given.
 - Every call is a new shell: variables and \`cd\` do not last. Put what belongs together into one command with \`&&\`.
 - There is no input and no terminal. Give options that keep programs from asking or paging.
 - A command that takes longer than \`timeout\` seconds is ended, at most ${maximumTimeout}. Whatever it left running is ended with it.
@@ -79,6 +82,15 @@ export async function findShell(files: Files): Promise<string> {
 	return lastShellPath;
 }
 
+/**
+ * What a shell is started with to run a command. One that is too long for an argument comes over stdin, and is read whole before
+ * it begins; it has the same empty input then as all others.
+ */
+export function shellInvocation(command: string): Pick<RunRequest, "arguments" | "input"> {
+	if (Buffer.byteLength(command) <= argumentLimit) return { arguments: ["-c", command] };
+	return { arguments: ["-c", 'eval "$(cat)" </dev/null'], input: command };
+}
+
 /** The environment of a command: it must not wait for a password that nobody can type. */
 export function commandEnvironment(
 	environment: Readonly<Record<string, string>>,
@@ -102,22 +114,21 @@ async function chooseOutputPath(
 	}
 }
 
-/** The end of the output, even when it exceeded the memory limit. */
-async function outputTail(outcome: RunOutcome, { files }: ToolEnvironment): Promise<string> {
-	if (outcome.spilledTo === null) return outcome.output;
-	const size = (await files.status(outcome.spilledTo))?.size ?? 0;
-	const tail = await files.readRange(outcome.spilledTo, Math.max(0, size - tailLength), tailLength);
-	return tail === null ? outcome.output : tail.toString("utf8");
-}
-
-async function failureBrief(headline: string, outcome: RunOutcome, environment: ToolEnvironment): Promise<string> {
-	const lines = (await outputTail(outcome, environment))
-		.split("\n")
-		.map((line) => line.trim())
-		.filter((line) => line !== "")
-		.slice(-briefLines)
-		.map((line) => cutLine(line, briefLineLength, "..."));
-	return [headline, ...lines].join("\n");
+/** The whole output, also where it exceeded the memory limit, as a model is to see it. */
+async function viewOutput(outcome: RunOutcome, { files }: ToolEnvironment): Promise<OutputView> {
+	const view = createOutputView();
+	if (outcome.spilledTo === null) {
+		view.write(outcome.output);
+		return view;
+	}
+	const decoder = new StringDecoder("utf8");
+	const pace = createPace();
+	for await (const piece of files.readPieces(outcome.spilledTo)) {
+		view.write(decoder.write(piece));
+		await pace.rest();
+	}
+	view.write(decoder.end());
+	return view;
 }
 
 /** Says where the whole output is, and writes it there when it only exceeded the answer's limit. */
@@ -148,22 +159,24 @@ async function toResult(
 	if (ended.kind === "not-started") {
 		return toolError(`The command could not be started: ${ended.reason}.`, "Execution failed");
 	}
-	const builder = createOutputBuilder();
-	builder.write(outcome.output);
-	const isShortened = builder.isTruncated() || outcome.truncated;
-	const rest = isShortened ? await retainWholeOutput(outcome, outputPath, environment) : "";
-	const explained = (result: ToolReturn): ToolReturn =>
-		rest === "" ? result : { ...result, message: `${result.message} ${rest}` };
+	const hasSucceeded = ended.kind === "exited" && ended.exitCode === 0;
+	const view = await viewOutput(outcome, environment);
+	const { text: output, isShortened, lastLines } = view.finish(hasSucceeded ? 1 / 2 : 1 / 4);
+	const isKept = isShortened || outcome.truncated;
+	const rest = isKept ? await retainWholeOutput(outcome, outputPath, environment) : "";
+	const explained = (message: string) => sentences(message, isShortened ? shortenedSentence : "", rest);
 
-	const fail = async (message: string, headline: string) =>
-		explained(builder.failure(message, await failureBrief(headline, outcome, environment)));
+	const fail = (message: string, headline: string) => {
+		const brief = [headline, ...lastLines.map((line) => cutLine(line, briefLineLength, "..."))].join("\n");
+		return toolError(explained(message), brief, { output });
+	};
 	switch (ended.kind) {
 		case "timed-out":
 			return fail(`The command was killed by its timeout of ${timeout} s.`, `Killed by timeout (${timeout}s)`);
 		case "signalled":
 			return fail(`The command was ended by signal ${ended.signal}.`, `Ended by signal ${ended.signal}`);
 		case "exited":
-			if (ended.exitCode === 0) return explained(builder.success("Command executed successfully."));
+			if (hasSucceeded) return toolSuccess({ output, message: explained("Command executed successfully.") });
 			return fail(`Command failed with exit code: ${ended.exitCode}.`, `Failed with exit code: ${ended.exitCode}`);
 	}
 }
@@ -257,7 +270,7 @@ export function createShell(environment: ToolEnvironment): Tool {
 					const outcome = await (outsideSandbox && sandbox !== null ? sandbox.outside : environment.processes).run(
 						{
 							file,
-							arguments: ["-c", command],
+							...shellInvocation(command),
 							workDir: environment.workDir,
 							environment: commandEnvironment(environment.environment, file),
 							timeout: timeout * 1000,

@@ -5,7 +5,7 @@ import { workIsOver } from "../../base/abort.ts";
 import { type Clock, sleep } from "../../base/clock.ts";
 import { errorText } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
-import { commandEnvironment } from "../../core/tools/shell.ts";
+import { commandEnvironment, shellInvocation } from "../../core/tools/shell.ts";
 import type { ProcessOrigin } from "../../ports/files/living-process.ts";
 import type { Files } from "../../ports/files/port.ts";
 import type { Processes, RunOutcome } from "../../ports/processes/port.ts";
@@ -111,7 +111,7 @@ class TaskWorker {
 			const { ended } = await processes.run(
 				{
 					file: shellPath,
-					arguments: ["-c", text],
+					...shellInvocation(text),
 					workDir,
 					environment: commandEnvironment(environment, shellPath),
 					...(timeout === null ? {} : { timeout: timeout * 1000 }),

@@ -4,6 +4,7 @@ import { toolSuccess } from "../../../api/values/content.ts";
 import { isFinal } from "../../../api/values/task-status.ts";
 import { boolean, integer } from "../argument-schemas.ts";
 import type { TaskOutput, TaskView } from "../operations.ts";
+import { withoutRedraws } from "../shell-output.ts";
 import type { Tool, ToolEnvironment } from "../tool.ts";
 import { defineTool, readOnly, settled } from "../tool-definition.ts";
 import { noBackgroundWork, taskLines, taskNotFound } from "./task-results.ts";
@@ -70,6 +71,6 @@ function toText(task: TaskView, output: TaskOutput, retrieval: string): string {
 		`hint: ${toHint(isTruncated, outputPath)}`,
 		"",
 		"[output]",
-		output.text,
+		withoutRedraws(output.text),
 	].join("\n");
 }
