@@ -138,5 +138,31 @@ const program = defineConfig({
 	input: { launch, main, "web-page-thread": pageThread },
 });
 
-// The page is built after the program, whose build empties the directory that both are in.
-export default [program, pageBuild];
+const client = entry("src/client/client.ts");
+
+/** In the library the client is a file of its own, with the real `fetch` and nothing of the kernel. */
+const clientApart: Plugin = {
+	name: "client-apart",
+	resolveId: (source) => (source.endsWith("/client/client.ts") ? { id: "./client.mjs", external: true } : null),
+};
+
+const modules: OutputOptions = {
+	dir: "dist/lib",
+	format: "esm",
+	entryFileNames: "[name].mjs",
+	chunkFileNames: "chunks/[name]-[hash].mjs",
+	cleanDir: false,
+};
+
+/** The library: a kernel in the caller's process, and the client. */
+const library = [
+	{
+		...toOptions("package", modules),
+		input: { index: entry("src/index.ts") },
+		plugins: [otherClients, clientApart],
+	},
+	defineConfig({ platform: "neutral", external: /^node:/, input: { client }, output: { ...modules, minify: true } }),
+];
+
+// The page and the library are built after the program, whose build empties the directory that all are in.
+export default [program, ...library, pageBuild];

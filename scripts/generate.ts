@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 import { eventDeclarations } from "../src/api/values/event.ts";
 import { toRows } from "../test/support/meerkat/recorded/reasons.ts";
 import { importTable } from "./imports.ts";
+import { toClientTypes } from "./protocol/client-types.ts";
 import { descriptions } from "./protocol/descriptions.ts";
 import { toGatewayDocument, toOpenApi } from "./protocol/gateway.ts";
 import { toProtocolSchema } from "./protocol/json-schema.ts";
@@ -27,7 +28,7 @@ function importRows(): string {
 	const rows = importTable.map(({ folder, floor, owns, mayImport, types }) => {
 		const listed = mayImport === "anything" ? "anything" : mayImport.join(", ") || "–";
 		const onlyTypes = types === undefined ? "" : `; types of ${types.join(", ")}`;
-		return `| ${floor} | \`${folder}/\` | ${owns} | ${listed}${onlyTypes} |`;
+		return `| ${floor} | \`${folder === "" ? "index.ts" : `${folder}/`}\` | ${owns} | ${listed}${onlyTypes} |`;
 	});
 	return ["", "| Floor | Folder | Owns | May import |", "| --- | --- | --- | --- |", ...rows, ""].join("\n");
 }
@@ -52,6 +53,8 @@ const documents: readonly { readonly file: string; readonly parts: Readonly<Reco
 	{ file: "docs/meerkat.md", parts: { differences: differenceRows() } },
 ];
 
+const openApi = toOpenApi();
+
 /** What each file is to hold. */
 const wanted: readonly (readonly [file: string, text: string])[] = [
 	...documents.map(({ file, parts }) => {
@@ -66,7 +69,8 @@ const wanted: readonly (readonly [file: string, text: string])[] = [
 			] as const,
 	),
 	["docs/protocol/gateway.md", toGatewayDocument()],
-	["schema/gateway.json", `${JSON.stringify(toOpenApi(), null, "\t")}\n`],
+	["schema/gateway.json", `${JSON.stringify(openApi, null, "\t")}\n`],
+	["src/client/protocol-types.ts", toClientTypes(openApi.components.schemas)],
 ];
 
 const onlyCheck = process.argv.includes("--check");

@@ -41,7 +41,7 @@ function checkFile(sourceRoot: string, file: string): ImportViolation[] {
 			reasonAgainst(rule, targetFolder, typeOnly !== undefined) ??
 			roomReason(rule, file, resolved, typeOnly !== undefined) ??
 			frontEndReason(file, resolved) ??
-			(path.basename(resolved) === "index.ts" ? "there are no index files" : null);
+			(path.basename(resolved) === "index.ts" ? "only the library has an index file" : null);
 		if (reason !== null) violations.push({ file, imported: resolved, reason });
 	}
 	return violations;
@@ -49,7 +49,9 @@ function checkFile(sourceRoot: string, file: string): ImportViolation[] {
 
 /** The row of the folder that a file lies in. */
 function ruleOf(file: string): FolderRule | undefined {
-	return importTable.find(({ folder }) => file.startsWith(folder + path.sep));
+	return importTable.find(({ folder }) =>
+		folder === "" ? !file.includes(path.sep) : file.startsWith(folder + path.sep),
+	);
 }
 
 function reasonAgainst(rule: FolderRule, target: string, typeOnly: boolean): string | null {

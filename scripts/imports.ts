@@ -221,10 +221,17 @@ export const importTable: readonly FolderRule[] = [
 		owns: "the log file",
 		mayImport: ["ports/files"],
 	},
+	{ folder: "client", floor: 1, owns: "the typed client library, safe in browsers", mayImport: [] },
 	{
 		folder: "host",
 		floor: 6,
 		owns: "createHost: a running kernel over this machine",
+		mayImport: "anything",
+	},
+	{
+		folder: "",
+		floor: 9,
+		owns: "index.ts: the library's entry",
 		mayImport: "anything",
 	},
 	{

@@ -20,6 +20,7 @@ export const laws: readonly Law[] = [
 		what: "read arguments, environment and current directory",
 		members: ["argv", "env", "cwd", "chdir"],
 		places: ["cli/"],
+		exceptions: { "index.ts": "the environment of an embedding program is the default for commands of its kernel" },
 	},
 	{
 		what: "touch stdin and stdout while the program serves a client",
@@ -41,13 +42,19 @@ export const laws: readonly Law[] = [
 			"ports/transports/descriptor-input.ts": "stdin is read as a descriptor under Bun",
 		},
 	},
-	{ what: "start child processes", modules: ["node:child_process"], places: ["ports/processes/"] },
+	{
+		what: "start child processes",
+		modules: ["node:child_process"],
+		places: ["ports/processes/"],
+		exceptions: { "client/": "it starts the server, from a program in which there is no kernel" },
+	},
 	{
 		what: "make requests and open sockets",
 		modules: ["node:http", "node:https", "node:http2", "node:net", "node:tls", "node:dns", "node:dgram", "undici"],
 		globals: ["fetch", "WebSocket", "EventSource"],
 		places: ["ports/network/"],
 		exceptions: {
+			"client/": "the client connects to a gateway, from a program in which there is no kernel",
 			"settings/credentials/mcp-callback.ts": "the loopback server that a browser returns to after a sign-in",
 			"settings/config/schema.ts": "recognizes addresses, connects to nothing",
 			"ports/processes/confined-proxy.ts": "connections of a confined command are joined to the proxy's socket",

@@ -1,7 +1,7 @@
 // The document of the gateway and its description as OpenAPI, from the declarations that the server uses.
 import type * as v from "valibot";
 import { operationTexts } from "../../src/api/operations.texts.ts";
-import { publicVersion, snapshotSchema } from "../../src/api/operations.ts";
+import { operations, publicVersion, snapshotSchema } from "../../src/api/operations.ts";
 import { eventDeclarations } from "../../src/api/values/event.ts";
 import { ownMethodTexts } from "../../src/frontends/gateway/protocol.texts.ts";
 import { answerBodySchema, methodNames, methods, queueSchema } from "../../src/frontends/gateway/protocol.ts";
@@ -16,19 +16,30 @@ const eventOf = (type: string) => `${shapeName(type)}Event`;
 
 const sent: Readonly<Record<string, v.GenericSchema>> = {
 	AnswerBody: answerBodySchema,
+	[paramsOf("session.attach")]: operations["session.attach"].params,
 	...Object.fromEntries(methodNames.map((name) => [paramsOf(name), methods[name].params])),
 };
 const received: Readonly<Record<string, v.GenericSchema>> = {
 	Snapshot: snapshotSchema,
+	[resultOf("session.attach")]: operations["session.attach"].result,
 	...Object.fromEntries(methodNames.map((name) => [resultOf(name), methods[name].result])),
 	...Object.fromEntries(Object.entries(eventDeclarations).map(([type, { schema }]) => [eventOf(type), schema])),
 };
+
+const nullableText: JsonSchema = { anyOf: [{ type: "string" }, { type: "null" }] };
 
 /** What every event has besides the members of its type. */
 const origin: Readonly<Record<string, JsonSchema>> = {
 	sessionId: { type: "string" },
 	turnId: { anyOf: [{ type: "string" }, { type: "null" }] },
-	agentPath: { type: "array", items: { type: "object" } },
+	agentPath: {
+		type: "array",
+		items: {
+			type: "object",
+			properties: { parentToolCallId: nullableText, agentId: nullableText, subagentType: nullableText },
+			required: ["parentToolCallId", "agentId", "subagentType"],
+		},
+	},
 	at: { type: "number", description: "Milliseconds since the epoch." },
 	seq: { type: "integer", description: "Of durable events: the position in the history, from 1 without gaps." },
 	epoch: { type: "string", description: "Of durable events: the name of the history." },
@@ -76,7 +87,7 @@ function toSocket(summary: string, parameters: readonly object[]): object {
 }
 
 /** OpenAPI 3.1. */
-export function toOpenApi(): object {
+export function toOpenApi(): { readonly components: { readonly schemas: Definitions } } {
 	const document = {
 		openapi: "3.1.0",
 		info: { title: "agentwire gateway", version: `${publicVersion}` },
@@ -151,6 +162,17 @@ export function toOpenApi(): object {
 									schema: { oneOf: Object.keys(eventDeclarations).map((type) => ref(eventOf(type))) },
 								},
 							},
+						},
+						...refusals,
+					},
+				},
+				post: {
+					summary: about["session.attach"],
+					requestBody: { required: true, content: jsonBody(ref(paramsOf("session.attach"))) },
+					responses: {
+						"200": {
+							description: "A stream without an end of its own; its first event is `state`.",
+							content: { "text/event-stream": { schema: ref(resultOf("session.attach")) } },
 						},
 						...refusals,
 					},

@@ -1,0 +1,154 @@
+// Connects to a gateway: requests by POST, events as server-sent events. Works in browsers too.
+
+import { type ErrorObject, toRefused } from "./error-object.ts";
+import { messageOf, PeerGone, Refused } from "./errors.ts";
+import type { Operations, PublicEvent, SessionAttachParams, SessionAttachResult } from "./protocol-types.ts";
+import type { Attachment, CallName, Transport } from "./transport.ts";
+
+export interface HttpOptions {
+	/** The address of the gateway, such as `http://127.0.0.1:7420`. */
+	readonly url: string;
+	/** A token of the gateway. */
+	readonly token: string;
+	/** In place of the global `fetch`. */
+	readonly fetch?: typeof fetch;
+}
+
+/** Milliseconds without a sign of life after which a stream counts as lost; the gateway pings every 15 s. */
+const silence = 45_000;
+
+class HttpTransport implements Transport {
+	readonly reconnects = true;
+	readonly #options: HttpOptions;
+	readonly #closing = new AbortController();
+	#ids = 0;
+
+	constructor(options: HttpOptions) {
+		this.#options = options;
+	}
+
+	async request<N extends CallName>(name: N, params: Operations[N]["params"]): Promise<Operations[N]["result"]> {
+		this.#ids += 1;
+		const response = await this.#post("/rpc", { jsonrpc: "2.0", id: this.#ids, method: name, params });
+		const text = await response.text().catch((thrown: unknown) => {
+			throw new PeerGone(`The answer of ${this.#options.url} ended early: ${messageOf(thrown)}`);
+		});
+		const answer = parse<Answer<Operations[N]["result"]>>(text);
+		if ("error" in answer) throw toRefused(answer.error);
+		return answer.result;
+	}
+
+	async attach(params: SessionAttachParams): Promise<Attachment> {
+		const leaving = new AbortController();
+		const signal = AbortSignal.any([leaving.signal, this.#closing.signal]);
+		const response = await this.#post("/events", params, signal);
+		const messages = readServerSentEvents(response, signal);
+		const { done, value: first } = await messages.next();
+		if (done === true || first.name !== "state") {
+			leaving.abort();
+			throw done === true ? new PeerGone(`${this.#options.url} ended the stream of events.`) : toFailure(first.data);
+		}
+		const state = parse<SessionAttachResult>(first.data);
+		return { state, events: toBatches(messages), close: () => leaving.abort() };
+	}
+
+	async close(): Promise<void> {
+		this.#closing.abort();
+	}
+
+	async #post(path: string, body: object, signal: AbortSignal = this.#closing.signal): Promise<Response> {
+		const { url, token, fetch: send = fetch } = this.#options;
+		let response: Response;
+		try {
+			response = await send(new URL(path, url), {
+				method: "POST",
+				headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+				body: JSON.stringify(body),
+				signal,
+			});
+		} catch (thrown) {
+			if (this.#closing.signal.aborted) throw new PeerGone("The client was closed.");
+			throw new PeerGone(`${url} could not be reached: ${messageOf(thrown)}`);
+		}
+		if (response.ok) return response;
+		throw toHttpRefusal(response, await response.text().catch(() => ""));
+	}
+}
+
+interface SseMessage {
+	readonly name: string;
+	readonly data: string;
+}
+
+/** What the server sends fits the schemas that the types were generated from. */
+function parse<T>(json: string): T {
+	return JSON.parse(json);
+}
+
+async function* toBatches(messages: AsyncIterable<SseMessage>): AsyncGenerator<readonly PublicEvent[]> {
+	for await (const { name, data } of messages) {
+		if (name === "closed") return;
+		if (name === "failed") throw toFailure(data);
+		if (name === "reset")
+			yield [{ ...parse<ResetData>(data), type: "session.reset", turnId: null, agentPath: [], at: 0 }];
+		if (name === "e" || name === "v") yield [parse<PublicEvent>(data)];
+	}
+}
+
+type Answer<Result> = { readonly result: Result } | { readonly error: ErrorObject };
+
+/** What the gateway says of a request that it does not let in; of another server, its status. */
+function toHttpRefusal({ status, statusText }: Response, text: string): Refused {
+	const own = text.startsWith("{") ? parse<{ readonly error?: string; readonly code?: string }>(text) : {};
+	return new Refused(own.code ?? `http-${status}`, own.error ?? `HTTP ${status} ${statusText}`.trimEnd());
+}
+
+type ResetData = { readonly sessionId: string; readonly epoch: string };
+
+function toFailure(data: string): Refused {
+	return toRefused(parse<{ readonly error: ErrorObject }>(data).error);
+}
+
+async function* readServerSentEvents(response: Response, signal: AbortSignal): AsyncGenerator<SseMessage> {
+	const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+	if (reader === undefined) return;
+	let text = "";
+	try {
+		for (;;) {
+			const { done, value } = await inTime(reader.read());
+			if (done) break;
+			text += value;
+			const blocks = text.split("\n\n");
+			text = blocks.pop() ?? "";
+			for (const block of blocks) {
+				const lines = block.split("\n");
+				const field = (name: string) => lines.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2);
+				const data = field("data");
+				if (data !== undefined) yield { name: field("event") ?? "message", data };
+			}
+		}
+	} catch (thrown) {
+		if (signal.aborted) return;
+		throw thrown instanceof PeerGone ? thrown : new PeerGone(`The stream of events was lost: ${messageOf(thrown)}`);
+	} finally {
+		reader.cancel().catch(() => {});
+	}
+	if (!signal.aborted) throw new PeerGone("The server ended the stream of events.");
+}
+
+async function inTime<T>(work: Promise<T>): Promise<T> {
+	let timer: ReturnType<typeof setTimeout> | undefined;
+	const late = new Promise<never>((_, reject) => {
+		timer = setTimeout(() => reject(new PeerGone("The server was silent for too long.")), silence);
+	});
+	try {
+		return await Promise.race([work, late]);
+	} finally {
+		clearTimeout(timer);
+	}
+}
+
+/** Connects to a gateway. Nothing is sent before the first request. */
+export function connectHttp(options: HttpOptions): Transport {
+	return new HttpTransport(options);
+}

@@ -1,0 +1,134 @@
+// A connection to a kernel: its sessions and models.
+import type {
+	ModelsListResult,
+	Operations,
+	ServerInfoResult,
+	SessionsCreateParams,
+	SessionsListParams,
+	SessionsListResult,
+} from "./protocol-types.ts";
+import { Session, type SessionCallbacks } from "./session.ts";
+import type { CallName, Transport } from "./transport.ts";
+
+export type SessionInfo = SessionsListResult["sessions"][number];
+
+/** Which session: a stored one, a copy of one, or, with neither, a new one. */
+export interface WhichSession {
+	readonly id?: string;
+	readonly fork?: string;
+	/** With `fork`: how many messages the copy begins with; absent for all. */
+	readonly messages?: number;
+}
+
+export type OpenOptions = WhichSession & SessionCallbacks & Omit<SessionsCreateParams, "hooks">;
+
+export interface KernelOptions {
+	/** What other clients and the log see this program as. */
+	readonly client?: { readonly name: string; readonly version: string | null };
+}
+
+export class Kernel {
+	readonly #transport: Transport;
+	readonly #client: { readonly name: string; readonly version: string | null };
+	readonly #sessions = new Set<Session>();
+
+	constructor(transport: Transport, { client = { name: "agentwire-client", version: null } }: KernelOptions = {}) {
+		this.#transport = transport;
+		this.#client = client;
+	}
+
+	/** What serves here. Fails when the server cannot be reached, which makes it a check of the connection. */
+	info(): Promise<ServerInfoResult> {
+		return this.#transport.request("server.info", {});
+	}
+
+	/** The configured models, and which one a new session gets. */
+	models(): Promise<ModelsListResult> {
+		return this.#transport.request("models.list", {});
+	}
+
+	/** Creates a session, or opens the stored one with this `id`, or a copy of the one that `fork` names. */
+	async open(options: OpenOptions = {}): Promise<Session> {
+		const { id, fork, messages, approve, question, tools, hooks, onEvent, ...creation } = options;
+		const place = await this.#find(
+			{
+				...(id === undefined ? {} : { id }),
+				...(fork === undefined ? {} : { fork }),
+				...(messages === undefined ? {} : { messages }),
+			},
+			creation,
+		);
+		const session = new Session({
+			transport: this.#transport,
+			...place,
+			client: this.#client,
+			callbacks: {
+				...(approve === undefined ? {} : { approve }),
+				...(question === undefined ? {} : { question }),
+				...(tools === undefined ? {} : { tools }),
+				...(hooks === undefined ? {} : { hooks }),
+				...(onEvent === undefined ? {} : { onEvent }),
+			},
+			onClosed: (closed) => void this.#sessions.delete(closed),
+		});
+		await session.open();
+		this.#sessions.add(session);
+		return session;
+	}
+
+	/** The stored sessions, the last used first. */
+	async *sessions(query: Pick<SessionsListParams, "workDir"> = {}): AsyncGenerator<SessionInfo> {
+		let after: string | null = null;
+		do {
+			const page: SessionsListResult = await this.#transport.request("sessions.list", {
+				...query,
+				...(after === null ? {} : { after }),
+			});
+			yield* page.sessions;
+			after = page.next;
+		} while (after !== null);
+	}
+
+	/** Cancels the session's turn and hides the session; its files stay. */
+	async archive(id: string): Promise<void> {
+		await this.#transport.request("sessions.archive", { sessionId: id });
+	}
+
+	/** Deletes a session with all its files. Idempotent. */
+	async delete(id: string): Promise<void> {
+		await this.#transport.request("sessions.delete", { sessionId: id });
+	}
+
+	/** Any other operation of the protocol. */
+	call<N extends CallName>(name: N, params: Operations[N]["params"]): Promise<Operations[N]["result"]> {
+		return this.#transport.request(name, params);
+	}
+
+	/** Leaves every session and ends the connection, and the server where the client started it. Idempotent. */
+	async close(): Promise<void> {
+		await Promise.all([...this.#sessions].map((session) => session.close()));
+		await this.#transport.close();
+	}
+
+	async [Symbol.asyncDispose](): Promise<void> {
+		await this.close();
+	}
+
+	async #find(
+		{ id, fork, messages }: WhichSession,
+		creation: SessionsCreateParams,
+	): Promise<{ readonly id: string; readonly workDir: string }> {
+		if (id !== undefined) {
+			const { workDir } = await this.#transport.request("session.snapshot", { sessionId: id });
+			return { id, workDir };
+		}
+		const { sessionId, workDir } =
+			fork === undefined
+				? await this.#transport.request("sessions.create", creation)
+				: await this.#transport.request("sessions.fork", {
+						sessionId: fork,
+						...(messages === undefined ? {} : { messages }),
+					});
+		return { id: sessionId, workDir };
+	}
+}

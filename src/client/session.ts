@@ -1,0 +1,507 @@
+// A session as a program uses it: turns, asks, its own tools and hooks, events.
+import { Approval, type Ask, Question, type Settled } from "./asks.ts";
+import { messageOf, PeerGone, Refused } from "./errors.ts";
+import type { Cursor } from "./events.ts";
+import type {
+	HookResolvedEvent,
+	InteractionRequestedEvent,
+	InteractionRespondParams,
+	ModeSetParams,
+	PublicEvent,
+	SessionAttachParams,
+	SessionSnapshotResult,
+	TurnStartParams,
+} from "./protocol-types.ts";
+import { callTool, type OutputOf, type Schema, type Tool, toJsonSchema, validate } from "./tools.ts";
+import type { Attachment, Transport } from "./transport.ts";
+import { type Outcome, Turn, TurnRecord } from "./turn.ts";
+
+export type HookEvent = NonNullable<SessionAttachParams["hooks"]>[number]["event"];
+
+/** A hook that this program decides, such as one before each tool call. */
+export interface Hook {
+	readonly event: HookEvent;
+	/** A regular expression searched in the target of the event, such as the name of the tool; absent for everything. */
+	readonly matcher?: string;
+	/** Seconds; absent for 30. A hook that is late allows. */
+	readonly timeout?: number;
+	/** Returns nothing to allow, or why it blocks. */
+	run(input: Readonly<Record<string, unknown>>, target: string): HookDecision | Promise<HookDecision>;
+}
+
+/** Nothing, or a block with the reason that the model reads. */
+export type HookDecision = undefined | null | { readonly block: string };
+
+export interface SessionCallbacks {
+	/** Decides approvals. One that throws rejects the call with its message. Without it they wait: see `waiting`. */
+	approve?(ask: Approval): unknown;
+	/** Answers questions. One that throws dismisses them. Without it they wait. */
+	question?(ask: Question): unknown;
+	readonly tools?: readonly Tool[];
+	readonly hooks?: readonly Hook[];
+	/** Receives every event of the session, also between turns. */
+	onEvent?(event: PublicEvent): void;
+}
+
+/** A file that goes with a prompt; `data` is its content, or that as base64. */
+export interface PromptFile {
+	readonly name: string;
+	/** Its media type, such as `image/png`. */
+	readonly type: string;
+	readonly data: Uint8Array | string;
+}
+
+export interface PromptOptions<S extends Schema = Schema> {
+	readonly files?: readonly PromptFile[];
+	/** Names the turn, so that sending the prompt again after a lost connection or a restart does not start another. */
+	readonly key?: string;
+	/** The form of the answer: `result.output` has it. */
+	readonly output?: S;
+	/** How often the model is asked again when its answer does not have that form. Default: 2. */
+	readonly outputRetries?: number;
+	/** Further options of the turn, as in the protocol. */
+	readonly options?: NonNullable<TurnStartParams["options"]>;
+	/** Cancels the turn. */
+	readonly signal?: AbortSignal;
+}
+
+/** Milliseconds between attempts to attach again, and attempts in all. */
+const retryTimes = [200, 500, 1000, 2000, 4000, 8000, 8000, 8000, 8000, 8000];
+
+export interface SessionParts {
+	readonly transport: Transport;
+	readonly id: string;
+	readonly workDir: string;
+	readonly client: { readonly name: string; readonly version: string | null };
+	readonly callbacks: SessionCallbacks;
+	/** Called once, when the session is closed. */
+	onClosed(session: Session): void;
+}
+
+export class Session {
+	readonly id: string;
+	readonly workDir: string;
+	readonly #parts: SessionParts;
+	readonly #tools: ReadonlyMap<string, Tool>;
+	readonly #hooks: ReadonlyMap<string, Hook>;
+	readonly #turns = new Map<string, TurnRecord>();
+	/** By the keys under which they were started. */
+	readonly #starting = new Map<string, TurnRecord>();
+	readonly #schemas = new WeakMap<TurnRecord, Schema>();
+	readonly #asks = new Map<string, Ask>();
+	/** Requests that were begun here, by their ids: what is attached to again shows them again. */
+	readonly #handled = new Map<string, AbortController>();
+	#attachment: Attachment | null = null;
+	#cursor: Cursor | null = null;
+	#gone: PeerGone | null = null;
+	#isClosed = false;
+	#keys = 0;
+
+	constructor(parts: SessionParts) {
+		this.#parts = parts;
+		this.id = parts.id;
+		this.workDir = parts.workDir;
+		const { tools = [], hooks = [] } = parts.callbacks;
+		this.#tools = new Map(tools.map((each) => [each.name, each]));
+		this.#hooks = new Map(hooks.map((each, index) => [`hook-${index + 1}`, each]));
+	}
+
+	/** For the kernel alone: attaches; fails with Refused for a tool that the server does not take. */
+	async open(): Promise<void> {
+		const attachment = await this.#attach();
+		const [refused] = attachment.state.tools.rejected;
+		if (refused !== undefined) {
+			attachment.close();
+			throw new Refused("invalid-input", `The tool ${refused.name} was refused: ${refused.reason}`);
+		}
+		void this.#follow(attachment);
+	}
+
+	/**
+	 * Starts a turn. Iterate it for its events, await it for its result. A prompt that the server refuses, for example `busy`
+	 * while another turn runs, is a result with the outcome `failed`.
+	 */
+	prompt<S extends Schema = Schema>(
+		input: TurnStartParams["input"],
+		{ files = [], key = this.#newKey(), output, outputRetries = 2, options = {}, signal }: PromptOptions<S> = {},
+	): Turn<OutputOf<S>> {
+		const record = new TurnRecord();
+		const turn = new Turn<OutputOf<S>>(record, { cancel: () => this.cancel(), steer: (text) => this.steer(text) });
+		if (output !== undefined) this.#schemas.set(record, output);
+		const form = output === undefined ? {} : { answerForm: { schema: toJsonSchema(output), retries: outputRetries } };
+		void this.#start(record, {
+			sessionId: this.id,
+			input,
+			key,
+			...(files.length === 0 ? {} : { files: files.map(toSentFile) }),
+			options: { ...options, ...form },
+		});
+		if (signal !== undefined) cancelOn(signal, turn);
+		return turn;
+	}
+
+	/** Adds input to the running turn. Fails with Refused, `no-turn`, when none runs. */
+	async steer(text: string): Promise<void> {
+		await this.#parts.transport.request("turn.steer", { sessionId: this.id, input: text });
+	}
+
+	/** Cancels the running turn; false when none ran. */
+	async cancel(): Promise<boolean> {
+		try {
+			await this.#parts.transport.request("turn.cancel", { sessionId: this.id });
+			return true;
+		} catch (thrown) {
+			ignoreOver(thrown);
+			return false;
+		}
+	}
+
+	/** What waits for an answer now. */
+	async waiting(): Promise<readonly Ask[]> {
+		const { openInteractions } = await this.snapshot();
+		return openInteractions.flatMap((event) => this.#toAsk(event as PublicEvent) ?? []);
+	}
+
+	/** The state of the session. */
+	snapshot(): Promise<SessionSnapshotResult> {
+		return this.#parts.transport.request("session.snapshot", { sessionId: this.id });
+	}
+
+	async setMode(mode: ModeSetParams["mode"]): Promise<void> {
+		await this.#parts.transport.request("mode.set", { sessionId: this.id, mode });
+	}
+
+	/** Chooses the model of the next turns by its alias. */
+	async setModel(model: string, { thinking = null }: { readonly thinking?: boolean | null } = {}): Promise<void> {
+		await this.#parts.transport.request("model.set", { sessionId: this.id, model, thinking });
+	}
+
+	async rename(title: string): Promise<void> {
+		await this.#parts.transport.request("sessions.rename", { sessionId: this.id, title });
+	}
+
+	/** The stored events after a cursor, or from the first on, as the server has them at this moment. */
+	async *history({ after }: { readonly after?: Cursor } = {}): AsyncGenerator<PublicEvent> {
+		let from = after;
+		for (;;) {
+			const page = await this.#parts.transport.request("session.history", {
+				sessionId: this.id,
+				...(from === undefined ? {} : { after: from }),
+			});
+			yield* page.events as readonly PublicEvent[];
+			if (page.isEnd) return;
+			from = page.cursor;
+		}
+	}
+
+	/**
+	 * The events after a cursor, or from now on, without an end: durable ones are never missed, also while the connection is
+	 * lost for a time. `cursorOf` gives the cursor of one, to continue after it in any later process.
+	 */
+	async *events({ after }: { readonly after?: Cursor } = {}): AsyncGenerator<PublicEvent> {
+		const { transport } = this.#parts;
+		let from = after;
+		for (;;) {
+			const attachment = await this.#again(() =>
+				transport.attach({ sessionId: this.id, ...(from === undefined ? {} : { after: from }) }),
+			);
+			from ??= attachment.state.snapshot.cursor;
+			try {
+				for await (const batch of attachment.events) {
+					for (const event of batch) {
+						from = cursorOf(event) ?? from;
+						yield event;
+					}
+				}
+				return;
+			} catch (thrown) {
+				if (!(thrown instanceof PeerGone) || !transport.reconnects) throw thrown;
+			} finally {
+				attachment.close();
+			}
+		}
+	}
+
+	/** Leaves the session; it stays stored, and a running turn goes on. Its open asks wait for another client. Idempotent. */
+	async close(): Promise<void> {
+		if (this.#isClosed) return;
+		this.#isClosed = true;
+		this.#attachment?.close();
+		for (const controller of this.#handled.values()) controller.abort();
+		this.lose(new PeerGone("The session was closed by the client."));
+		this.#parts.onClosed(this);
+	}
+
+	async [Symbol.asyncDispose](): Promise<void> {
+		await this.close();
+	}
+
+	/** For the kernel alone: nothing more will come. */
+	lose(error: PeerGone): void {
+		this.#gone ??= error;
+		for (const turn of [...this.#turns.values(), ...this.#starting.values()]) turn.lose(this.#gone);
+		this.#turns.clear();
+		this.#starting.clear();
+	}
+
+	#newKey(): string {
+		this.#keys += 1;
+		return `${this.#attachment?.state.clientId ?? "client"}-${Date.now().toString(36)}-${this.#keys}`;
+	}
+
+	async #start(turn: TurnRecord, params: TurnStartParams & { readonly key: string }): Promise<void> {
+		this.#starting.set(params.key, turn);
+		try {
+			if (this.#gone !== null) throw this.#gone;
+			const { turnId } = await this.#again(() => this.#parts.transport.request("turn.start", params));
+			turn.begin(turnId);
+		} catch (thrown) {
+			this.#starting.delete(params.key);
+			if (thrown instanceof Refused) turn.end(toFailure(thrown), null);
+			else turn.lose(toGone(thrown));
+		}
+	}
+
+	async #attach(): Promise<Attachment> {
+		const { transport, client, callbacks } = this.#parts;
+		const { tools = [] } = callbacks;
+		const before = this.#attachment?.state.clientId;
+		const attachment = await transport.attach({
+			sessionId: this.id,
+			client,
+			answers: true,
+			tools: tools.map(({ name, description, parameters }) => ({ name, description, parameters })),
+			hooks: [...this.#hooks].map(([id, { event, matcher, timeout }]) => ({
+				id,
+				event,
+				...(matcher === undefined ? {} : { matcher }),
+				...(timeout === undefined ? {} : { timeout }),
+			})),
+			...(before === undefined ? {} : { replaces: before }),
+			...(this.#cursor === null ? {} : { after: this.#cursor }),
+		});
+		this.#attachment = attachment;
+		if (this.#cursor === null) {
+			for (const event of attachment.state.snapshot.openInteractions) this.#take(event as PublicEvent);
+		}
+		this.#cursor ??= attachment.state.snapshot.cursor;
+		return attachment;
+	}
+
+	/** Takes the events until the session is closed or lost for good. */
+	async #follow(first: Attachment): Promise<void> {
+		let attachment = first;
+		for (;;) {
+			try {
+				for await (const batch of attachment.events) for (const event of batch) this.#take(event);
+				if (!this.#isClosed) this.lose(new PeerGone("The server closed the session."));
+				return;
+			} catch (thrown) {
+				if (this.#isClosed) return;
+				if (!this.#parts.transport.reconnects) {
+					this.lose(toGone(thrown));
+					return;
+				}
+				try {
+					attachment = await this.#again(() => this.#attach());
+				} catch (final) {
+					this.lose(toGone(final));
+					return;
+				}
+			}
+		}
+	}
+
+	/** Tries again while the server cannot be reached, where the transport can connect again. */
+	async #again<T>(attempt: () => Promise<T>): Promise<T> {
+		for (const wait of this.#parts.transport.reconnects ? retryTimes : []) {
+			try {
+				return await attempt();
+			} catch (thrown) {
+				if (!(thrown instanceof PeerGone) || this.#isClosed) throw thrown;
+				await new Promise((resolve) => setTimeout(resolve, wait));
+			}
+		}
+		return await attempt();
+	}
+
+	#take(event: PublicEvent): void {
+		this.#cursor = cursorOf(event) ?? this.#cursor;
+		const turn = this.#turnOf(event);
+		if (event.type === "interaction.requested") this.#takeRequest(event, turn);
+		else if (event.type === "turn.ended" && event.agentPath.length === 0) void this.#endTurn(event, turn);
+		else turn?.take(event);
+		if (event.type === "interaction.resolved") {
+			this.#asks.delete(event.interactionId);
+			this.#handled.get(event.interactionId)?.abort();
+			this.#handled.delete(event.interactionId);
+		}
+		this.#parts.callbacks.onEvent?.(event);
+	}
+
+	#turnOf(event: PublicEvent): TurnRecord | undefined {
+		const { turnId } = event;
+		if (turnId === null) return undefined;
+		if (event.type === "turn.started" && event.key !== undefined && event.agentPath.length === 0) {
+			const starting = this.#starting.get(event.key);
+			if (starting !== undefined) {
+				this.#starting.delete(event.key);
+				starting.begin(turnId);
+				this.#turns.set(turnId, starting);
+			}
+		}
+		return this.#turns.get(turnId);
+	}
+
+	async #endTurn(event: Extract<PublicEvent, { type: "turn.ended" }>, turn: TurnRecord | undefined): Promise<void> {
+		if (event.turnId === null || turn === undefined) return;
+		this.#turns.delete(event.turnId);
+		const { outcome } = event;
+		const formed = outcome?.status === "finished" ? outcome.formed : undefined;
+		const schema = this.#schemas.get(turn);
+		if (formed?.kind !== "formed" || schema === undefined) {
+			turn.end(outcome, null);
+			return;
+		}
+		try {
+			turn.end(outcome, await validate(schema, formed.value));
+		} catch (thrown) {
+			const message = `The answer does not fit the schema: ${messageOf(thrown)}`;
+			turn.end(toFailure(new Refused("invalid-input", message)), null);
+		}
+	}
+
+	#takeRequest(event: InteractionRequestedEvent, turn: TurnRecord | undefined): void {
+		const { interaction } = event;
+		const { id } = interaction;
+		if (this.#handled.has(id)) return;
+		const controller = new AbortController();
+		this.#handled.set(id, controller);
+		const context = { signal: controller.signal, sessionId: this.id };
+		switch (interaction.kind) {
+			case "approval":
+			case "question": {
+				const ask = this.#toAsk(event);
+				if (ask === null) return;
+				const origin = { agent: null, cursor: cursorOf(event) };
+				if (ask.kind === "approval") turn?.add({ ...origin, type: "approval", ask });
+				else turn?.add({ ...origin, type: "question", ask });
+				void this.#callBack(ask);
+				return;
+			}
+			case "client-tool": {
+				const called = this.#tools.get(interaction.name);
+				if (called === undefined) return;
+				void callTool(called, interaction.arguments, { ...context, callId: interaction.toolCallId }).then(
+					({ isError, output }) =>
+						this.#respond(id, {
+							kind: "client-tool",
+							result: { is_error: isError, output: isError ? "" : output, message: isError ? output : "", display: [] },
+						}),
+				);
+				return;
+			}
+			case "hook": {
+				const hook = this.#hooks.get(interaction.subscriptionId);
+				if (hook === undefined || interaction.clientId !== this.#attachment?.state.clientId) return;
+				void this.#decide(hook, interaction).then((decision) => this.#respond(id, { kind: "hook", ...decision }));
+			}
+		}
+	}
+
+	async #decide(
+		hook: Hook,
+		{ input, target }: { readonly input: Readonly<Record<string, unknown>>; readonly target: string },
+	): Promise<Pick<HookResolvedEvent, "action" | "reason">> {
+		try {
+			const decision = await hook.run(input, target);
+			if (decision?.block === undefined) return { action: "allow", reason: "" };
+			return { action: "block", reason: decision.block };
+		} catch (thrown) {
+			// A hook guards something: one that fails must not let it through.
+			return { action: "block", reason: `The hook failed: ${messageOf(thrown)}` };
+		}
+	}
+
+	async #callBack(ask: Ask): Promise<void> {
+		const { approve, question } = this.#parts.callbacks;
+		try {
+			if (ask.kind === "approval") await approve?.(ask);
+			else await question?.(ask);
+		} catch (thrown) {
+			const answered = ask.kind === "approval" ? ask.reject(messageOf(thrown)) : ask.dismiss();
+			await answered.catch(() => {});
+		}
+	}
+
+	#toAsk(event: PublicEvent): Ask | null {
+		if (event.type !== "interaction.requested") return null;
+		const { interaction } = event;
+		const known = this.#asks.get(interaction.id);
+		if (known !== undefined) return known;
+		const respond = (answer: InteractionRespondParams["answer"]) => this.#respond(interaction.id, answer);
+		if (interaction.kind === "approval") return this.#keep(new Approval(interaction, respond));
+		if (interaction.kind === "question") return this.#keep(new Question(interaction, respond));
+		return null;
+	}
+
+	#keep(ask: Ask): Ask {
+		this.#asks.set(ask.id, ask);
+		return ask;
+	}
+
+	async #respond(interactionId: string, answer: InteractionRespondParams["answer"]): Promise<Settled> {
+		const clientId = this.#attachment?.state.clientId;
+		return await this.#again(() =>
+			this.#parts.transport.request("interaction.respond", {
+				sessionId: this.id,
+				interactionId,
+				answer,
+				...(clientId === undefined ? {} : { clientId }),
+			}),
+		);
+	}
+}
+
+/** The position of a durable event; null for others. */
+export function cursorOf({ epoch, seq }: Pick<PublicEvent, "epoch" | "seq">): Cursor | null {
+	return epoch === undefined || seq === undefined ? null : { epoch, seq };
+}
+
+function toGone(thrown: unknown): PeerGone {
+	return thrown instanceof PeerGone ? thrown : new PeerGone(messageOf(thrown));
+}
+
+function toFailure({ code, message }: Refused): Outcome {
+	// The kernel's own codes, and those of a server that is newer.
+	return { status: "failed", error: { code: code as "internal", message, data: null } };
+}
+
+/** A turn that is over cannot be cancelled, and need not be. */
+function ignoreOver(thrown: unknown): void {
+	if (!(thrown instanceof Refused) || thrown.code !== "no-turn") throw thrown;
+}
+
+function cancelOn<Output>(signal: AbortSignal, turn: Turn<Output>): void {
+	const cancel = () => void turn.cancel().catch(() => {});
+	if (signal.aborted) cancel();
+	signal.addEventListener("abort", cancel, { once: true });
+	const withdraw = () => signal.removeEventListener("abort", cancel);
+	turn.then(withdraw, withdraw);
+}
+
+function toSentFile({ name, type, data }: PromptFile): {
+	readonly name: string;
+	readonly type: string;
+	readonly data: string;
+} {
+	return { name, type, data: typeof data === "string" ? data : toBase64(data) };
+}
+
+function toBase64(bytes: Uint8Array): string {
+	let binary = "";
+	for (let start = 0; start < bytes.length; start += 32_768) {
+		binary += String.fromCharCode(...bytes.subarray(start, start + 32_768));
+	}
+	return btoa(binary);
+}
