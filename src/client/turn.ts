@@ -185,6 +185,11 @@ function toResult(outcome: Outcome | null): Pick<TurnResult, "outcome" | "error"
 	switch (outcome.status) {
 		case "finished":
 			return { outcome: "finished", error: null };
+		case "truncated":
+			return {
+				outcome: "truncated",
+				error: { code: "truncated", message: `The answer is cut off: the model stopped with ${outcome.reason}.` },
+			};
 		case "cancelled":
 			return { outcome: "cancelled", error: null };
 		case "max-steps":
