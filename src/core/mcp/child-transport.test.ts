@@ -68,7 +68,8 @@ describe("the output of a server's program", () => {
 	});
 
 	it("becomes an error for an answer that nests too deeply", async () => {
-		const { run, heard } = await createSubject();
+		const { run, transport, heard } = await createSubject();
+		await transport.send({ jsonrpc: "2.0", id: 7, method: "tools/list" });
 		run.print(`{"jsonrpc":"2.0","id":7,"result":${deep}}\n`);
 		expect(heard).toEqual([
 			{ jsonrpc: "2.0", id: 7, error: { code: -32603, message: "its answer nests more than 200 levels deep" } },
@@ -76,7 +77,8 @@ describe("the output of a server's program", () => {
 	});
 
 	it.each(["text", null, 5, [1], true])("becomes an error for an answer with the result %j", async (result) => {
-		const { run, heard } = await createSubject();
+		const { run, transport, heard } = await createSubject();
+		await transport.send({ jsonrpc: "2.0", id: 7, method: "tools/list" });
 		run.print(`${JSON.stringify({ jsonrpc: "2.0", id: 7, result })}\n`);
 		expect(heard).toEqual([
 			{ jsonrpc: "2.0", id: 7, error: { code: -32603, message: "the result in its answer is no object" } },

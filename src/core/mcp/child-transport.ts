@@ -4,7 +4,8 @@ import { type Clock, sleep } from "../../base/clock.ts";
 import { createLineSplitter, type Line } from "../../base/lines.ts";
 import { createPace } from "../../base/pace.ts";
 import type { ChildInput, Processes, RunOutcome, RunRequest } from "../../ports/processes/port.ts";
-import { readIncoming } from "./incoming-message.ts";
+import { readIncoming } from "./messages/incoming-message.ts";
+import { OpenRequests } from "./messages/open-requests.ts";
 import type { ServerLog } from "./server-log.ts";
 
 /** Bytes of one message. */
@@ -30,6 +31,7 @@ export function startChildTransport({ request, processes, clock, log }: ChildTra
 	const end = new AbortController();
 	/** Aborts when the program has exited. */
 	const goneController = new AbortController();
+	const open = new OpenRequests();
 	let input: ChildInput | null = null;
 	let isClosed = false;
 	let reason: string | null = null;
@@ -48,7 +50,7 @@ export function startChildTransport({ request, processes, clock, log }: ChildTra
 			finish(`it sent a message of more than ${messageLimit / 1024 / 1024} MiB`);
 			return void close();
 		}
-		const incoming = readIncoming(line.text);
+		const incoming = readIncoming(line.text, open);
 		if (incoming === null) return log.note("stdout", line.text);
 		// The program may exit before it gets the reply.
 		for (const reply of incoming.replies) transport.send(reply).catch(() => {});
@@ -117,6 +119,7 @@ export function startChildTransport({ request, processes, clock, log }: ChildTra
 		},
 		async send(message) {
 			if (input === null || isClosed) throw closed();
+			open.sent(message);
 			try {
 				await input.write(`${JSON.stringify(message)}\n`);
 			} catch (thrown) {

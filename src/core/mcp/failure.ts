@@ -6,6 +6,7 @@ import { beginning } from "../../base/well-formed.ts";
 import { connectTimeoutCode, NetworkError } from "../../ports/network/network-error.ts";
 import { explainAnswer, refusedStatus } from "./failure-text.ts";
 import { NotSignedIn } from "./link.ts";
+import { isLostSession } from "./messages/repaired-answers.ts";
 import { isBrokenAnswer } from "./remote-transport.ts";
 
 export interface LinkFailure {
@@ -62,7 +63,10 @@ async function toKind(thrown: unknown): Promise<LinkFailure["kind"]> {
 		"@modelcontextprotocol/client"
 	);
 	if (thrown instanceof UnauthorizedError) return "unauthorized";
-	if (thrown instanceof ProtocolError) return isBrokenAnswer(thrown.code, thrown.message) ? "lost" : "answer";
+	if (thrown instanceof ProtocolError) {
+		if (isLostSession(thrown.message)) return "untaken";
+		return isBrokenAnswer(thrown.code, thrown.message) ? "lost" : "answer";
+	}
 	// The new tokens were refused like the old ones.
 	if (thrown instanceof SdkHttpError && thrown.code === SdkErrorCode.ClientHttpAuthentication) return "unauthorized";
 	// With 404 a server reports an unknown session; some use 400.

@@ -9,11 +9,11 @@ import type { Processes } from "../../ports/processes/port.ts";
 import type { LocalMcpServer, McpServerSettings, RemoteMcpServer } from "../../settings/config/mcp-servers.ts";
 import type { McpAuthorization } from "./authorization.ts";
 import { startChildTransport } from "./child-transport.ts";
-import { boundMessages } from "./incoming-message.ts";
-import { boundNotifications } from "./notification-bound.ts";
+import { boundMessages } from "./messages/incoming-message.ts";
+import { boundNotifications } from "./messages/notification-bound.ts";
+import { boundRequests, excessReason } from "./messages/request-bound.ts";
 import { watchPermissions } from "./permissions.ts";
 import { createRemoteTransport, endGivenUpStreams } from "./remote-transport.ts";
-import { boundRequests, excessReason } from "./request-bound.ts";
 import { createServerLog } from "./server-log.ts";
 
 export type ElicitParams = ElicitRequest["params"];

@@ -35,6 +35,14 @@ const json = (id: number, result: unknown, headers: Record<string, string> = {})
 	new Response(JSON.stringify({ jsonrpc: "2.0", id, result }), {
 		headers: { "content-type": "application/json", ...headers },
 	});
+/** An event on a stream that stays open. */
+const openStream = (message: unknown) => {
+	const data = typeof message === "string" ? message : JSON.stringify(message);
+	const body = new ReadableStream<Uint8Array>({
+		start: (controller) => controller.enqueue(new TextEncoder().encode(`data: ${data}\n\n`)),
+	});
+	return new Response(body, { headers: { "content-type": "text/event-stream" } });
+};
 const refuse = (status: number, text = "") => new Response(text, { status });
 const refused = () => {
 	const cause = Object.assign(new Error("connect ECONNREFUSED 1.2.3.4:80"), { code: "ECONNREFUSED" });
@@ -155,6 +163,49 @@ describe("a remote server", () => {
 		expect([connection.state, double.seen.at(-1)?.session]).toEqual(["connected", "session-2"]);
 	});
 
+	const body = (text: string) => new Response(text, { headers: { "content-type": "application/json" } });
+	it.each<[string, (id: number) => Response]>([
+		["HTTP 401", () => refuse(401, "no such session")],
+		["HTTP 410", () => refuse(410)],
+		["an error", (id) => body(`{"jsonrpc":"2.0","id":${id},"error":{"code":-32001,"message":"Session not found"}}`)],
+		[
+			"an error without an id",
+			() => body('{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"Invalid session"}}'),
+		],
+		["an error that is no message", () => body('{"error":"unknown session"}')],
+		[
+			"an error on a stream",
+			(id) => openStream({ jsonrpc: "2.0", id, error: { code: 0, message: "Session expired" } }),
+		],
+		[
+			"an error about its handshake",
+			(id) => openStream({ jsonrpc: "2.0", id, error: { code: 0, message: "Server not initialized" } }),
+		],
+	])("that reports a lost session with %s gets a new one, and the request again", async (_, answer) => {
+		const double = createServer();
+		const { connection, call } = connect(double);
+		await connection.connect();
+		double.restart();
+		double.instead.set("tools/call", (id) => {
+			double.instead.clear();
+			return answer(id);
+		});
+		expect(await call()).toEqual(done);
+		expect([calls(double), connection.state]).toEqual([2, "connected"]);
+	});
+
+	it("that demands a sign-in with a challenge has forgotten no session", async () => {
+		const double = createServer();
+		const { connection, call } = connect(double);
+		await connection.connect();
+		double.instead.set(
+			"tools/call",
+			() => new Response("", { status: 401, headers: { "www-authenticate": "Bearer" } }),
+		);
+		expect(await call()).toMatchObject({ kind: "failed", isUncertain: false });
+		expect(calls(double)).toBe(1);
+	});
+
 	it("that was unreachable gets the request again, once", async () => {
 		const double = createServer();
 		const { connection, call } = connect(double);
@@ -183,7 +234,6 @@ describe("a remote server", () => {
 
 	it.each<[string, Answer, number]>([
 		["accepts a call as it would a notification", () => new Response(null, { status: 202 }), 202],
-		["answers another request than the call", (id) => json(id + 100, { content: [] }), 200],
 		[
 			"answers no request",
 			() => new Response("[]", { headers: { "content-type": "application/json; charset=utf-8" } }),
@@ -201,16 +251,19 @@ describe("a remote server", () => {
 		expect(await call()).toEqual(done);
 	});
 
-	it("that answers another request than the call on its stream breaks its answer off", async () => {
+	it("that answers another request than the call fails at once, also on a stream that it leaves open", async () => {
 		const double = createServer();
 		const { connection, call } = connect(double);
 		await connection.connect();
-		const other = (id: number) => `id: 1\ndata: ${JSON.stringify({ jsonrpc: "2.0", id: id + 100, result: {} })}\n\n`;
-		double.instead.set(
-			"tools/call",
-			(id) => new Response(other(id), { headers: { "content-type": "text/event-stream" } }),
-		);
-		expect(await call()).toEqual({ kind: "failed", reason: "the server broke its answer off", isUncertain: true });
+		const reason = "it answered with the id 102 instead of 2";
+		double.instead.set("tools/call", (id) => json(id + 100, { content: [] }));
+		expect(await call()).toEqual({ kind: "failed", reason, isUncertain: false });
+		double.instead.set("tools/call", (id) => openStream({ jsonrpc: "2.0", id: id + 99, result: {} }));
+		expect(await call()).toEqual({
+			kind: "failed",
+			reason: "it answered with the id 102 instead of 3",
+			isUncertain: false,
+		});
 	});
 
 	it("that accepts the first request as it would a notification has failed at once", async () => {

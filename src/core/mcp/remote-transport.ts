@@ -1,11 +1,12 @@
 // The library's MCP transports over HTTP, with what they lack: limits, credentials, an answer to requests that the
 // server does not answer, and the end of messages that nobody waits for.
-import type { AuthProvider, FetchLike, JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
+import type { AuthProvider, FetchLike, JSONRPCMessage, RequestId, Transport } from "@modelcontextprotocol/client";
 import { workIsOver } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { RemoteMcpServer } from "../../settings/config/mcp-servers.ts";
-import { refuseResults } from "./answer-results.ts";
 import { boundFetch } from "./bounded-fetch.ts";
+import { OpenRequests } from "./messages/open-requests.ts";
+import { repairResponse } from "./messages/repaired-answers.ts";
 
 type Library = typeof import("@modelcontextprotocol/client");
 
@@ -46,7 +47,7 @@ export function createRemoteTransport(
 	const exchanges = new Exchanges();
 	const options = {
 		requestInit: { headers: toHeaders(server) },
-		fetch: exchanges.follow(refuseResults(boundFetch(fetch, bounds, clock))),
+		fetch: exchanges.follow(boundFetch(fetch, bounds, clock)),
 		...(signer === null ? {} : { authProvider: signer }),
 	};
 	if (server.transport === "sse") {
@@ -71,6 +72,8 @@ function toHeaders({ headers, authorization }: RemoteMcpServer): Record<string, 
 
 /** How one message is sent: the library says neither what it is answered with, nor which message a fetch is for. */
 interface Exchange {
+	/** The id of the request that its answer is for; null when that comes on another stream. */
+	readonly id: RequestId | null;
 	/** Ends its requests; null where the library does. */
 	readonly signal: AbortSignal | null;
 	/** The last answer; null before it. */
@@ -80,10 +83,12 @@ interface Exchange {
 /** Those that run, by the text of the message, which the library sends as JSON without more in it. */
 class Exchanges {
 	readonly #running = new Map<unknown, Exchange>();
+	readonly #open = new OpenRequests();
 
 	/** Sends a message whose requests belong to the exchange. */
 	async run(message: JSONRPCMessage, exchange: Exchange, send: () => Promise<void>): Promise<void> {
 		const text = JSON.stringify(message);
+		this.#open.sent(message);
 		this.#running.set(text, exchange);
 		try {
 			await send();
@@ -95,9 +100,12 @@ class Exchanges {
 	follow(fetch: FetchLike): FetchLike {
 		return async (url, init) => {
 			const exchange = this.#running.get(init?.body);
-			if (exchange === undefined) return await fetch(url, init);
+			const hasSession = new Headers(init?.headers).has("mcp-session-id");
+			if (exchange === undefined) return repairResponse(await fetch(url, init), { open: this.#open, hasSession });
 			const signals = [init?.signal ?? null, exchange.signal].filter((signal) => signal !== null);
-			const response = await fetch(url, { ...init, signal: AbortSignal.any(signals) });
+			const raw = await fetch(url, { ...init, signal: AbortSignal.any(signals) });
+			const open = exchange.id === null ? this.#open : this.#open.only(exchange.id);
+			const response = repairResponse(raw, { open, hasSession });
 			const type = response.headers.get("content-type") ?? "";
 			// To the library an answer with 202 is over, whatever it has.
 			const isStream = response.status !== 202 && type.includes("text/event-stream");
@@ -111,7 +119,9 @@ class Exchanges {
 function heedSignals(transport: Transport, exchanges: Exchanges): void {
 	const send = transport.send.bind(transport);
 	transport.send = (message, options) =>
-		exchanges.run(message, { signal: options?.requestSignal ?? null, answer: null }, () => send(message, options));
+		exchanges.run(message, { id: null, signal: options?.requestSignal ?? null, answer: null }, () =>
+			send(message, options),
+		);
 }
 
 /**
@@ -122,7 +132,8 @@ function answerEndedStreams(transport: Transport, exchanges: Exchanges): void {
 	const send = transport.send.bind(transport);
 	transport.send = async (message, options) => {
 		const id = "method" in message && "id" in message ? message.id : null;
-		if (id === null) return await send(message, options);
+		const exchange: Exchange = { id, signal: null, answer: null };
+		if (id === null) return await exchanges.run(message, exchange, () => send(message, options));
 		// The library ignores this for a request that was answered.
 		const answer = (error: { readonly code: number; readonly message: string }) =>
 			transport.onmessage?.({ jsonrpc: "2.0", id, error });
@@ -130,7 +141,6 @@ function answerEndedStreams(transport: Transport, exchanges: Exchanges): void {
 			answer(brokenAnswer);
 			options?.onRequestStreamEnd?.();
 		};
-		const exchange: Exchange = { signal: null, answer: null };
 		await exchanges.run(message, exchange, () => send(message, { ...options, onRequestStreamEnd }));
 		if (exchange.answer === null || exchange.answer.isStream) return;
 		answer({

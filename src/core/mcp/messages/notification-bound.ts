@@ -1,7 +1,7 @@
 // Bounds the notifications that a server sends while it works: the library validates and handles each by itself, so that a
 // flood of them delays every answer.
 import type { Transport } from "@modelcontextprotocol/client";
-import type { Clock } from "../../base/clock.ts";
+import type { Clock } from "../../../base/clock.ts";
 
 /** Those that are passed on in a period, and its milliseconds. They say how work is getting on: later ones replace earlier ones. */
 const limit = 200;

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { createTransportDouble } from "../../../test/support/mcp/transport-double.ts";
+import { createTransportDouble } from "../../../../test/support/mcp/transport-double.ts";
 import { boundRequests } from "./request-bound.ts";
 
 const jsonrpc = "2.0";

@@ -1,0 +1,81 @@
+// The requests to a server that await their answers, to tell which of them a message of wrong form must have answered.
+import type { JSONRPCMessage, RequestId } from "@modelcontextprotocol/client";
+
+export class OpenRequests {
+	readonly #methods = new Map<RequestId, string>();
+	readonly #givenUp = new Set<RequestId>();
+	readonly #whole: OpenRequests | null;
+	#lastAnswer = "";
+
+	/** `whole` is what these requests are a part of. */
+	constructor(whole: OpenRequests | null = null) {
+		this.#whole = whole;
+	}
+
+	/** Whether they are the requests of one exchange over HTTP: whatever it returns is for them. */
+	get isExchange(): boolean {
+		return this.#whole !== null;
+	}
+
+	/** Notes a message to the server. */
+	sent(message: JSONRPCMessage): void {
+		if (!("method" in message)) return;
+		if ("id" in message) this.#methods.set(message.id, message.method);
+		else if (message.method === "notifications/cancelled") {
+			const id = toId(message.params?.["requestId"]);
+			if (id !== null && this.#methods.delete(id)) this.#givenUp.add(id);
+		}
+	}
+
+	/** Notes the answer to a request, and its text. */
+	answered(id: RequestId, text: string): void {
+		this.#methods.delete(id);
+		this.#lastAnswer = text;
+		this.#whole?.answered(id, text);
+	}
+
+	/** Whether an answer repeats the last one: some servers also log what they send. */
+	isRepeated(id: unknown, text: string): boolean {
+		return toId(id) !== null && !this.has(id) && text === this.#lastAnswer;
+	}
+
+	has(id: unknown): boolean {
+		return this.methodOf(id) !== null;
+	}
+
+	methodOf(id: unknown): string | null {
+		const known = toId(id);
+		return known === null ? null : (this.#methods.get(known) ?? null);
+	}
+
+	/** The only open request; null when there are none or several. */
+	sole(): RequestId | null {
+		const [first, second] = this.#methods.keys();
+		return first === undefined || second !== undefined ? null : first;
+	}
+
+	/**
+	 * The request that an answer with this id must be for: the only open one, unless it names another. Null for the late
+	 * answer to a request that was given up, and when it is not clear.
+	 */
+	answeredBy(id: unknown): RequestId | null {
+		const known = toId(id);
+		if (known !== null && this.#methods.has(known)) return known;
+		return known !== null && this.#givenUp.delete(known) ? null : this.sole();
+	}
+
+	/** The request with this id alone, as one exchange over HTTP answers it. */
+	only(id: RequestId): OpenRequests {
+		const part = new OpenRequests(this);
+		const method = this.#methods.get(id);
+		if (method !== undefined) part.#methods.set(id, method);
+		return part;
+	}
+}
+
+/** Some servers return the library's numbers as text. */
+function toId(id: unknown): RequestId | null {
+	if (typeof id === "number") return id;
+	if (typeof id !== "string") return null;
+	return /^\d+$/.test(id) ? Number(id) : id;
+}
