@@ -6,7 +6,7 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } f
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { buildBinary } from "./binary/build.ts";
+import { buildBinary, linkOtherNames } from "./binary/build.ts";
 import { findRipgrepProgram, nameOf, ownPlatform, parsePlatform } from "./binary/bun.ts";
 import { installedVersion, noticesText, packagesOf, readNotice } from "./release/notices.ts";
 import { readManifest, withPlatformPackages, writeJson, writePlatformPackage } from "./release/platform-package.ts";
@@ -27,8 +27,9 @@ async function release(target: string | undefined, out: string): Promise<void> {
 	const folder = path.join(root, "build", "release", name);
 	rmSync(folder, { recursive: true, force: true });
 	mkdirSync(folder, { recursive: true });
-	// The links, too: they are the names for other clients.
-	cpSync(path.dirname(executable), folder, { recursive: true, verbatimSymlinks: true });
+	const released = path.join(folder, path.basename(executable));
+	cpSync(executable, released);
+	linkOtherNames(released);
 	const licences = [
 		path.join(root, "LICENSE"),
 		path.join(root, "build", "release", "THIRD-PARTY-LICENSES.txt"),

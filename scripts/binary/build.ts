@@ -1,7 +1,7 @@
 // Builds the program as one file for this machine: `npm run build:binary`. Compiled code cannot be made for another platform.
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { cpSync, linkSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync } from "node:fs";
+import { cpSync, linkSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { type OutputOptions, type RolldownOptions, rolldown } from "rolldown";
@@ -13,7 +13,7 @@ import { binaryPath, findBun, findRipgrepProgram, ownPlatform } from "./bun.ts";
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
 /** The names under which the program serves without a flag. */
-const otherNames = ["kimi", "kimi-agent", "rkat-rpc"];
+const otherNames = ["kimi", "kimi-agent", "rkat", "rkat-rpc"];
 
 /** By how much later than usual functions are compiled for speed. */
 const startPolicy = 10;
@@ -69,7 +69,7 @@ export async function buildBinary(): Promise<BuiltBinary> {
 		],
 		{ cwd: stage, stdio: ["ignore", "ignore", "inherit"] },
 	);
-	for (const name of otherNames) linkNextTo(executable, name);
+	linkOtherNames(executable);
 	return { executable, modules };
 }
 
@@ -111,12 +111,13 @@ function gatherDocuments(stage: string): string {
 	return gathered;
 }
 
-/** Links of Windows need rights that few have; there a second name of the same file. */
-function linkNextTo(executable: string, name: string): void {
-	const link = path.join(path.dirname(executable), `${name}${path.extname(executable)}`);
-	rmSync(link, { force: true });
-	if (process.platform === "win32") linkSync(executable, link);
-	else symlinkSync(path.basename(executable), link);
+/** Gives the file its other names. Not as symbolic links: people move them elsewhere. */
+export function linkOtherNames(executable: string): void {
+	for (const name of otherNames) {
+		const link = path.join(path.dirname(executable), `${name}${path.extname(executable)}`);
+		rmSync(link, { force: true });
+		linkSync(executable, link);
+	}
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

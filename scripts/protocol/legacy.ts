@@ -17,8 +17,7 @@ The predecessor of Kimi Wire, which \`kimi\` spoke earlier: JSON-RPC 2.0, one JS
 ← {"jsonrpc":"2.0","id":"1","result":{"status":"finished"}}
 \`\`\`
 
-- **Ids** are strings. \`"jsonrpc":"2.0"\` is required, and only the keys of JSON-RPC are allowed. \`params\` and \`result\` are
-  objects.
+- **Ids** are strings. \`"jsonrpc":"2.0"\` is required, and only the keys of JSON-RPC are allowed.
 - **Invalid lines get no answer**, except unknown methods and invalid params of a request.
 - **The client calls** [methods](#methods); **the server sends** [events](#events), notifications of the method \`event\`, and one kind
   of [request](#requests). The client replies with a result or an error.
@@ -83,7 +82,7 @@ export const legacy: ProtocolDescription = {
 		"Approval.id": "The same as the `id` of the line.",
 		"Approval.tool_call_id": "The call that waits for the answer.",
 		"Approval.sender": "The tool.",
-		"Approval.action": "The kind of action. An approval for the session covers all calls with the same value.",
+		"Approval.action": "The kind of action, for people. It says nothing about what an approval for the session covers.",
 		"Approval.description": "What the call would do, for the person.",
 		"ApprovalResult.response": "Approve this call, approve this and all of its kind in the session, or reject.",
 

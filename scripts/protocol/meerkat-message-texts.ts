@@ -163,7 +163,8 @@ rejection. If no client declared it, [\`agentwire.unattended\`](../configuration
 	"ApprovalRequest.approval_id": "Id of the approval.",
 	"ApprovalRequest.tool_use_id": "The call that waits for the answer.",
 	"ApprovalRequest.name": "The tool.",
-	"ApprovalRequest.action": "The kind of action. An approval for the session covers all calls with the same value.",
+	"ApprovalRequest.action":
+		"The kind of action, for people. It says nothing about what an approval for the session covers.",
 	"ApprovalRequest.description": "What the call would do, for the person.",
 	"ApprovalRequest.display": "Blocks to show to the person.",
 	"ApprovalRequest.agent_id": "The subagent that makes the call; null for the session's own agent.",

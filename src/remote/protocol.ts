@@ -123,7 +123,6 @@ export const remoteRules: EnvelopeRules = {
 	isId: (value) => typeof value === "string",
 	versionOptional: false,
 	unknownKeysRefused: false,
-	objectsOnly: false,
 	linesAreSecret: true,
 	blankLinesIgnored: true,
 	errorDataAlways: true,

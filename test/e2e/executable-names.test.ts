@@ -1,5 +1,5 @@
 // The program under other names: a link called `kimi` or `kimi-agent` replaces those programs.
-import { symlinkSync } from "node:fs";
+import { copyFileSync, mkdirSync, symlinkSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { createStage, executablePath, runExecutable, type Stage } from "../support/executable/executable.ts";
@@ -53,5 +53,53 @@ describe.each(names.map((name) => [name]))("a link called %s", (name) => {
 		link(stage, name);
 		const env = { ...stage.environment, PATH: `${stage.workDir}:${process.env["PATH"] ?? ""}` };
 		expect(await runExecutable(name, ["--version"], { env })).toMatchObject({ stdout: `${name}, version 1.49.0\n` });
+	});
+});
+
+describe("the file bin/kimi-agent", () => {
+	const file = path.join(path.dirname(executablePath), "kimi-agent");
+	const move = (stage: Stage): string => {
+		const moved = path.join(stage.workDir, "kimi-agent");
+		copyFileSync(file, moved);
+		return moved;
+	};
+
+	it("works in another directory, with agentwire on the path", async () => {
+		const stage = createStage();
+		const bin = path.join(stage.workDir, "bin");
+		mkdirSync(bin);
+		symlinkSync(executablePath, path.join(bin, "agentwire"));
+		const env = { ...stage.environment, PATH: `${bin}:${process.env["PATH"] ?? ""}` };
+		expect(await runExecutable(move(stage), ["--version"], { env })).toEqual({
+			code: 0,
+			stdout: "kimi-agent, version 1.49.0\n",
+			stderr: "",
+		});
+	});
+
+	it("says what it needs where there is no package", async () => {
+		const stage = createStage();
+		const node = path.join(stage.workDir, "node");
+		copyFileSync(process.execPath, node);
+		const { code, stderr } = await runExecutable(node, [move(stage), "--version"], {
+			env: { ...stage.environment, PATH: "" },
+		});
+		expect(code).toBe(1);
+		expect(stderr).toMatch(/^kimi-agent: the package agentwire was not found\. .*npm install --global agentwire/);
+	});
+});
+
+describe.each([
+	["rkat", ["rpc"]],
+	["rkat-rpc", []],
+])("a link called %s", (name, argv) => {
+	it(`with ${JSON.stringify(argv)} serves Meerkat RPC`, async () => {
+		const stage = createStage();
+		const server = stage.serveAs(link(stage, name), ...argv);
+		server.write(`${JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params: {} })}\n`);
+		const [line] = await server.readUntil((each) => "result" in each);
+		expect(line).toMatchObject({ id: 1, result: { contract_version: expect.stringMatching(/^0\.9\./) } });
+		server.endInput();
+		expect(await server.exited).toBe(0);
 	});
 });

@@ -32,7 +32,21 @@ files.fstatSync = (descriptor) => Object.assign(fstatSync(descriptor), descripto
 }
 
 describe("on a terminal", () => {
-	it.each(["agentwire", "kimi", "kimi-agent"])("%s without arguments says what it is, and 2", async (name) => {
+	it("kimi-agent serves Kimi Wire", async () => {
+		const stage = createStage();
+		symlinkSync(executablePath, path.join(stage.workDir, "kimi-agent"));
+		const request = JSON.stringify({
+			jsonrpc: "2.0",
+			id: "1",
+			method: "initialize",
+			params: { protocol_version: "1.10" },
+		});
+		const { code, stdout } = await atTerminal(stage, `echo '${request}' | ./kimi-agent`);
+		expect(code).toBe(0);
+		expect(JSON.parse(stdout)).toMatchObject({ id: "1", result: { protocol_version: "1.10" } });
+	});
+
+	it.each(["agentwire", "kimi"])("%s without arguments says what it is, and 2", async (name) => {
 		const stage = createStage();
 		symlinkSync(executablePath, path.join(stage.workDir, name));
 		for (const flags of ["", "--yolo", "--session s"]) {

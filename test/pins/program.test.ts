@@ -11,7 +11,7 @@ it("pins what the package installs", () => {
 	expect({ name, type, bin, files, engines }).toEqual({
 		name: "agentwire",
 		type: "module",
-		bin: { agentwire: "bin/agentwire", "kimi-agent": "bin/agentwire" },
+		bin: { agentwire: "bin/agentwire", "kimi-agent": "bin/kimi-agent" },
 		files: ["bin", "dist", "docs", "examples", "schema", "skills", "CHANGELOG.md"],
 		engines: { node: ">=20.19" },
 	});

@@ -23,6 +23,11 @@ export function withImpliedCommand(executable: string, argv: readonly string[]):
 	return command === undefined ? argv : [command, ...argv];
 }
 
+/** Whether the program of this name is a server and nothing else, so that it also serves on a terminal. */
+export function servesOnTerminal(executable: string): boolean {
+	return path.basename(executable) === "kimi-agent";
+}
+
 /** The mode of a server that was started without one. */
 export function impliedMode(executable: string): ServeOptions["mode"] {
 	return isCalledKimi(executable) ? "wire" : null;

@@ -3,7 +3,7 @@ import { parseCommandLine, type ServeOptions } from "./command-line.ts";
 import { toServerStart } from "./server-start.ts";
 import { UsageError } from "./usage-error.ts";
 
-const names = ["agentwire", "kimi", "kimi-agent", "/opt/bin/kimi"];
+const names = ["agentwire", "kimi", "kimi-code", "/opt/bin/kimi"];
 
 function serveOptions(...argv: readonly string[]): ServeOptions {
 	const parsed = parseCommandLine(argv);
@@ -33,6 +33,12 @@ describe.each(names)("%s", (name) => {
 		expect(start).toThrow(UsageError);
 		expect(start).toThrow(new RegExp(`^${flag} needs the id of a session\\. .*terminal.*--continue`));
 	});
+});
+
+it.each([[[]], [["--yolo"]], [["--session", "s"]]])("kimi-agent with %j serves Kimi Wire on a terminal", (argv) => {
+	const options = serveOptions(...argv);
+	const start = { kind: "serve", options: { ...options, mode: "wire" } };
+	expect(toServerStart(options, "/usr/local/bin/kimi-agent", true)).toEqual(start);
 });
 
 it.each([

@@ -1,6 +1,6 @@
 // Decides what a command line for a server does: on a terminal a person should not wait in front of a silent program.
 import type { NamedSession, ServeOptions } from "./command-line.ts";
-import { impliedMode } from "./executable-name.ts";
+import { impliedMode, servesOnTerminal } from "./executable-name.ts";
 import { UsageError } from "./usage-error.ts";
 
 export type ServerStart =
@@ -17,7 +17,7 @@ export function toServerStart(options: ServeOptions, executable: string, isTermi
 		requireTerminal(session.flag, isTerminal);
 		return { kind: "list-sessions", flag: session.flag };
 	}
-	if (mode === null && isTerminal) return { kind: "explain" };
+	if (mode === null && isTerminal && !servesOnTerminal(executable)) return { kind: "explain" };
 	return { kind: "serve", options: { ...options, session, mode: mode ?? impliedMode(executable) } };
 }
 

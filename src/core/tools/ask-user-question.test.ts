@@ -47,6 +47,16 @@ describe("AskUserQuestion", () => {
 		]);
 	});
 
+	it.each([
+		["Database engine", "Database eng"],
+		["Which of the", "Which of the"],
+		["Storage for the data", "Storage for"],
+		["Datenbanken 🐘🐘", "Datenbanken"],
+	])("cuts the header %j to the 12 characters that clients have room for", async (header, shown) => {
+		const { asked } = await ask({ kind: "dismissed" }, [{ ...which, header }]);
+		expect(asked[0]?.[0]?.header).toBe(shown);
+	});
+
 	it("returns several answers in the client's order, as they are spelled", async () => {
 		const answers = { "Größe?": "groß, “weit”", 'A "b"?': "x\ny", "Which?": "a,b" };
 		expect((await ask({ kind: "answered", answers })).result.output).toBe(

@@ -1,6 +1,7 @@
 // AskUserQuestion: asks the person questions with options, through the client.
 import * as v from "valibot";
 import { toolError, toolSuccess } from "../../api/values/content.ts";
+import { beginning } from "../../base/well-formed.ts";
 import { boolean } from "./argument-schemas.ts";
 import type { QuestionOutcome } from "./operations.ts";
 import type { Tool, ToolEnvironment } from "./tool.ts";
@@ -13,12 +14,16 @@ const description = `Ask the user one to four questions, each with two to four o
 - Put the option you would recommend first and say so in its label.
 - Use \`multi_select\` where several options can hold at once.`;
 
+/** Characters that the protocols promise their clients. */
+const longestHeader = 12;
+const toHeader = (text: string): string => beginning(text.trim(), longestHeader).trimEnd();
+
 const schema = v.object({
 	questions: v.pipe(
 		v.array(
 			v.object({
 				question: v.pipe(v.string(), v.minLength(1), v.description("The question, as a full sentence.")),
-				header: v.optional(v.pipe(v.string(), v.description("A label of at most 12 characters.")), ""),
+				header: v.optional(v.pipe(v.string(), v.description(`A label of at most ${longestHeader} characters.`)), ""),
 				options: v.pipe(
 					v.array(
 						v.object({
@@ -45,8 +50,10 @@ export function createAskUserQuestion({ questions: operations }: ToolEnvironment
 		description,
 		needs: ["questions"],
 		schema,
-		prepare: ({ questions }, { toolCallId }) =>
-			readOnly(async (signal) => toResult(await operations.ask(questions, toolCallId, signal))),
+		prepare: ({ questions }, { toolCallId }) => {
+			const asked = questions.map((question) => ({ ...question, header: toHeader(question.header) }));
+			return readOnly(async (signal) => toResult(await operations.ask(asked, toolCallId, signal)));
+		},
 	});
 }
 

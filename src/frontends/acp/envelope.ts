@@ -10,7 +10,6 @@ export const acpRules: EnvelopeRules = {
 	nullIdRefused: true,
 	versionOptional: false,
 	unknownKeysRefused: false,
-	objectsOnly: false,
 	blankLinesIgnored: true,
 	errorDataAlways: false,
 	// Variables of MCP servers have keys in them.

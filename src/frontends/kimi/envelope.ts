@@ -7,7 +7,6 @@ export const envelopeRules: EnvelopeRules = {
 	isId: (value) => typeof value === "string",
 	versionOptional: true,
 	unknownKeysRefused: false,
-	objectsOnly: false,
 	blankLinesIgnored: false,
 	errorDataAlways: true,
 	parseError: { code: -32700, message: "Invalid JSON format" },

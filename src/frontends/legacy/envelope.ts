@@ -7,7 +7,6 @@ export const envelopeRules: EnvelopeRules = {
 	isId: (value) => typeof value === "string",
 	versionOptional: false,
 	unknownKeysRefused: true,
-	objectsOnly: true,
 	blankLinesIgnored: true,
 	errorDataAlways: false,
 	parseError: null,

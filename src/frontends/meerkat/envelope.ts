@@ -10,7 +10,6 @@ export function createRules(era: () => Era): EnvelopeRules {
 		refusalsNameId: true,
 		versionOptional: false,
 		unknownKeysRefused: false,
-		objectsOnly: false,
 		blankLinesIgnored: true,
 		errorDataAlways: false,
 		parseError: errorObject("seed", "PARSE_ERROR", "Parse error: the line is not JSON"),

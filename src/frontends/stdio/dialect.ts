@@ -27,7 +27,6 @@ const rules: EnvelopeRules = {
 	isId: (value): value is RpcId => typeof value === "string" || Number.isSafeInteger(value),
 	versionOptional: false,
 	unknownKeysRefused: false,
-	objectsOnly: false,
 	// Environments and headers of MCP servers contain keys.
 	linesAreSecret: true,
 	blankLinesIgnored: true,

@@ -145,12 +145,15 @@ describe("reading a legacy envelope", () => {
 		['{"jsonrpc":"2.1","id":"a","method":"run"}'],
 		['{"jsonrpc":"2.0","id":"a","method":"run","more":1}'],
 		['{"jsonrpc":"2.0","id":5,"method":"run"}'],
-		['{"jsonrpc":"2.0","id":"a","method":"run","params":[]}'],
-		['{"jsonrpc":"2.0","id":"a","method":"run","params":null}'],
-		['{"jsonrpc":"2.0","id":"a","result":"approve"}'],
 		['{"jsonrpc":"2.0","id":"a","error":{}}'],
 		['{"jsonrpc":"2.0","id":"a"}'],
 	])("ignores %s", (line) => expect(read(line, legacy)).toEqual(silence));
+
+	it.each([[[]], [null], [5], ["x"]])("reads a request with the params %j", (params) => {
+		expect(read(JSON.stringify({ jsonrpc: "2.0", id: "a", method: "interrupt", params }), legacy)).toEqual(
+			request("a", "interrupt", params),
+		);
+	});
 
 	it("reads requests, notifications and replies", () => {
 		expect(read('{"jsonrpc":"2.0","id":"a","method":"run","params":{"input":"x"}}', legacy)).toEqual(

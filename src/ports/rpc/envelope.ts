@@ -39,8 +39,6 @@ export interface EnvelopeRules {
 	readonly versionOptional: boolean;
 	/** Whether keys outside JSON-RPC make an object invalid. */
 	readonly unknownKeysRefused: boolean;
-	/** Whether `params` and `result` must be objects. */
-	readonly objectsOnly: boolean;
 	/** Whether what lines say must not be logged: they may have keys in them. */
 	readonly linesAreSecret?: boolean;
 	/** Whether a blank line is ignored instead of being a parse error. */
@@ -159,9 +157,7 @@ function hasValidMembers(value: Record<string, unknown>, rules: EnvelopeRules): 
 	if (method !== undefined && method !== null && typeof method !== "string") return false;
 	if (id !== undefined && id !== null && !rules.isId(id)) return false;
 	if (error !== undefined && error !== null && toErrorObject(error) === null) return false;
-	if (rules.unknownKeysRefused && Object.keys(value).some((key) => !envelopeKeys.has(key))) return false;
-	if (rules.objectsOnly && "params" in value && !isRecord(value["params"])) return false;
-	return !(rules.objectsOnly && "result" in value && !isRecord(value["result"]));
+	return !rules.unknownKeysRefused || Object.keys(value).every((key) => envelopeKeys.has(key));
 }
 
 /** Parses an error object; a numeric string is accepted as code, as in the reference. Null when it is invalid. */

@@ -130,10 +130,6 @@ export const legacySilenceProofs = {
 		${silence}`,
 	"id-number": lines`→ run & "id":1,
 		${silence}`,
-	"params-list": lines`→ run & "params":["go"]
-		${silence}`,
-	"params-null": lines`→ interrupt & "params":null
-		${silence}`,
 	"result-text": lines`→ "id":"a","result":"approve" & !"method"
 		${silence}`,
 	"method-number": lines`→ "method":5
