@@ -60,7 +60,7 @@ interface Counts {
 	readonly controls: number;
 	/** Runs of high bytes. */
 	readonly runs: number;
-	/** Runs of at most two, as Western words have them. */
+	/** Runs of at most two, or three within words, as Western texts have them. */
 	readonly shortRuns: number;
 	/** Letters of Western words, and signs that stand beside words. */
 	readonly western: number;
@@ -79,9 +79,11 @@ function isWesternLetter(byte: number): boolean {
 	return (byte >= 0xc0 && byte !== 0xd7 && byte !== 0xf7 && byte !== 0xff) || windowsLetters.has(byte);
 }
 
-function isLetter(byte: number): boolean {
-	return (byte >= 0x41 && byte <= 0x5a) || (byte >= 0x61 && byte <= 0x7a) || isWesternLetter(byte);
+function isAsciiLetter(byte: number): boolean {
+	return (byte >= 0x41 && byte <= 0x5a) || (byte >= 0x61 && byte <= 0x7a);
 }
+
+const isLetter = (byte: number): boolean => isAsciiLetter(byte) || isWesternLetter(byte);
 
 const windowsLetters: ReadonlySet<number> = new Set([0x83, 0x8a, 0x8c, 0x8e, 0x9a, 0x9c, 0x9e, 0x9f]);
 /** Signs that stand within words: apostrophes, the soft hyphen, the middle dot, ordinals, dashes. */
@@ -109,7 +111,12 @@ function countBytes(bytes: Buffer): Counts {
 		const length = end - start;
 		counts.high += length;
 		counts.runs += 1;
-		if (length <= 2) counts.shortRuns += 1;
+		const isInWord = isAsciiLetter(bytes[start - 1] ?? 0) || isAsciiLetter(bytes[end] ?? 0);
+		if (length <= (isInWord ? 3 : 2)) counts.shortRuns += 1;
+		// Two letters alone are rather one character of two bytes.
+		if (length === 2 && !isInWord && isWesternLetter(bytes[start] ?? 0) && isWesternLetter(bytes[start + 1] ?? 0)) {
+			counts.misplaced += 1;
+		}
 		if (length % 2 === 1 || !isPaired) counts.unpaired += 1;
 		for (let at = start; at + 1 < end; at += 2) {
 			const lead = bytes[at] ?? 0;
@@ -135,10 +142,14 @@ function japaneseOf(bytes: Buffer, { unpaired, leads, pairs }: Counts): Encoding
 	}
 	const text = decodeStrictly(bytes, "shift_jis");
 	if (text === null) return null;
-	const kana = text.match(/[\u3041-\u3096\u30a1-\u30fc]/g)?.length ?? 0;
-	const narrow = text.match(/[\uff61-\uff9f]/g)?.length ?? 0;
-	const wide = text.match(/[\u3000-\u303f\u4e00-\u9fff\uff01-\uff60]/g)?.length ?? 0;
-	return kana >= 2 && kana >= (kana + narrow + wide) * kanaShare ? "shift_jis" : null;
+	const lengthOf = (characters: RegExp): number => text.match(characters)?.join("").length ?? 0;
+	const kana = lengthOf(/[\u3041-\u3096\u30a1-\u30fc]/g);
+	const narrow = lengthOf(/[\uff61-\uff9f]/g);
+	const wide = lengthOf(/[\u3000-\u303f\u4e00-\u9fff\uff01-\uff60]/g);
+	if (kana >= 2) return kana >= (kana + narrow + wide) * kanaShare ? "shift_jis" : null;
+	// Lists of names have no kana. Their words have several characters, where other encodings make single ones of theirs.
+	const words = lengthOf(/[\u4e00-\u9fff\uff01-\uff60]{2,}/g);
+	return words >= 4 && narrow === 0 && words >= lengthOf(/[^\0-\x7f]/g) * 0.8 ? "shift_jis" : null;
 }
 
 /** Chinese and Korean: characters of two bytes. */
@@ -181,7 +192,7 @@ function singleByteOf(
 	{ high, controls, runs, shortRuns, western, misplaced, values }: Counts,
 ): Encoding | null {
 	if (shortRuns >= runs * 0.6) {
-		if (misplaced > 0 && misplaced * 10 >= western) return null;
+		if (misplaced > 0 && misplaced * 25 >= western) return null;
 		if (controls === 0) return "iso-8859-1";
 		return decodeStrictly(bytes, "windows-1252") === null ? null : "windows-1252";
 	}

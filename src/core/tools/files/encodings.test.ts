@@ -78,6 +78,12 @@ const samples: readonly (readonly [name: string, encoding: string, text: string,
 		"# Файл настроек\nимя = проверка работы программы, не изменяйте этот файл\n",
 		"IyDmwcrMIM7B09TSz8XLCsnN0SA9INDSz9fF0svBINLBws/U2SDQ0s/H0sHNzdksIM7FIMnazcXO0crUxSDc1M/UIMbByswK",
 	],
+	[
+		"Shift_JIS without kana",
+		"shift_jis",
+		"id,氏名,住所\n1,山田太郎,東京都港区\n2,佐藤花子,大阪市北区\n",
+		"aWQsjoGWvCyPWo+KCjEsjlKTY5G+mFksk4yLnpNzjWCL5goyLI2yk6GJ1I5xLJHljeOOc5Zri+YK",
+	],
 ];
 
 describe("guessEncoding", () => {
@@ -95,6 +101,8 @@ describe("guessEncoding", () => {
 		["bytes of which no encoding makes words", Buffer.from([0x61, 0x81, 0x8d, 0x62, 0xa4, 0x63]), null],
 		["DOS text", Buffer.from("caf\x82s and \x84hnlich sch\x94n\n", "latin1"), null],
 		["Polish in ISO-8859-2", Buffer.from("za\xbf\xf3\xb3\xe6 g\xea\xb6l\xb1 ja\xbc\xf1\n", "latin1"), null],
+		["one Chinese character in GBK", Buffer.from("x = \xd6\xd0\n", "latin1"), null],
+		["a set of letters in Latin-1", Buffer.from("[a-z\xe6\xf8\xe5A-Z\xc6\xd8\xc5]\n", "latin1"), "iso-8859-1"],
 		["compressed data", Buffer.from("\x1f\x8b\x08\x08\x5c\xd8", "latin1"), null],
 		["UTF-32", Buffer.from("\xff\xfe\0\0a\0\0\0", "latin1"), null],
 	])("is careful with %s", (_name, bytes, encoding) => {

@@ -94,6 +94,7 @@ async function listFiles(place: FinderPlace): Promise<FileList> {
 async function walkFiles({ files, workDir, clock }: FinderPlace): Promise<FileList> {
 	const walked = await walkPatterns(files, workDir, [[{ kind: "any-depth" }]], {
 		includeDirectories: false,
+		includeFiles: true,
 		retained: walkedEntries,
 		bounds: { entries: walkedEntries, time: listTime },
 		clock,

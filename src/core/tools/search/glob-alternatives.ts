@@ -55,7 +55,7 @@ function refusalOf(pattern: string): string | null {
 	if (range !== null) return `Glob does not know the range \`${range[0]}\`. List its members, as in \`{1,2,3}\`.`;
 	const glued = pattern.split("/").find((segment) => segment.includes("**") && !/^(\*\*|\{.*|.*\})$/.test(segment));
 	if (glued !== undefined) {
-		return `\`**\` in \`${glued}\` does not stand alone between slashes. For all directories write \`**/${glued.replaceAll(/\*+/g, "*")}\`.`;
+		return `\`**\` in \`${glued}\` does not stand alone between slashes. For all directories write \`${pattern.replace(glued, `**/${glued.replaceAll(/\*+/g, "*")}`)}\`.`;
 	}
 	return null;
 }

@@ -29,6 +29,7 @@ export const standardBounds: WalkBounds = { entries: 500_000, time: 20_000 };
 
 export interface WalkOptions {
 	readonly includeDirectories: boolean;
+	readonly includeFiles: boolean;
 	/** How many of the paths to return. */
 	readonly retained: number;
 	readonly bounds: WalkBounds;
@@ -84,7 +85,8 @@ export async function walkPatterns(
 		return true;
 	};
 	const add = (relative: string, isDirectory: boolean): void => {
-		if ((isDirectory && !options.includeDirectories) || known?.has(relative) === true) return;
+		const isIncluded = isDirectory ? options.includeDirectories : options.includeFiles;
+		if (!isIncluded || known?.has(relative) === true) return;
 		known?.add(relative);
 		found.add(relative);
 	};

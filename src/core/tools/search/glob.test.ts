@@ -62,6 +62,7 @@ describe("Glob", () => {
 		["{src/*,src/a.*}", ["src/a.ts", "src/b.tsx", "src/c.js", "src/deep"]],
 		["{{tool.name}}/*.ts", ["{{tool.name}}/g.ts"]],
 		["src\\{a,b\\}/*", ["src{a,b}/h.ts"]],
+		["src/*/", ["src/deep"]],
 		["app/[slug]/page.tsx", ["app/[slug]/page.tsx"]],
 		["app/[slug]/**", ["app/[slug]", "app/[slug]/page.tsx"]],
 		["app/[[]slug]/*", ["app/[slug]/page.tsx"]],
@@ -95,7 +96,7 @@ describe("Glob", () => {
 		["src/@(a|b).ts", "Glob does not know `@(a|b)`. List the choices in braces, as in `{a,b}`."],
 		["src/!(a).ts", "Glob does not know `!(a)`. List the choices in braces, as in `{a,b}`."],
 		["src/f{1..3}.ts", "Glob does not know the range `{1..3}`. List its members, as in `{1,2,3}`."],
-		["src/**.ts", "`**` in `**.ts` does not stand alone between slashes. For all directories write `**/*.ts`."],
+		["src/**.ts", "`**` in `**.ts` does not stand alone between slashes. For all directories write `src/**/*.ts`."],
 		[
 			"src\\main\\*.ts",
 			"The pattern has a backslash before `m`. Separate names with `/`; a backslash only makes `[`, `{`, `*` and `?` literal.",

@@ -105,6 +105,8 @@ export function createGlob(environment: ToolEnvironment, bounds: WalkBounds = st
 			return freeUnlessRuled(need, async (signal) => {
 				const result = await walkPatterns(environment.files, found.root, parsed.alternatives, {
 					includeDirectories,
+					// A slash at the end asks for directories, as in a shell.
+					includeFiles: !pattern.endsWith("/"),
 					retained: maximumMatches,
 					bounds,
 					clock: environment.clock,
