@@ -57,6 +57,11 @@ describe("agentwire doctor", () => {
 		writeFileSync(rules, '[[permission.rules]]\ndecision = "allow"\npattern = "Shell(ls)"\n');
 		const usable = await examine(stage);
 		expect(usable.of("mcp")).toMatchObject({ status: "ok", found: expect.stringContaining("one") });
+		writeFileSync(servers, '{"mcpServers":{"two":{"command":"node","args":["./server.js"]}}}', { mode: 0o600 });
+		expect((await examine(stage)).of("mcp")).toMatchObject({
+			status: "warning",
+			found: expect.stringMatching(/relative.*two/),
+		});
 		expect(usable.of("rules")).toMatchObject({
 			status: "warning",
 			advice: expect.stringContaining("permissions trust"),

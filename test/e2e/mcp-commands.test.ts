@@ -178,8 +178,8 @@ describe("mcp test", () => {
 			"cannot be started",
 			["/no/such/program"],
 			runsOnBun
-				? "Error: it could not be started: ENOENT: no such file or directory, posix_spawn '/no/such/program' (working directory WORK)"
-				: "Error: it could not be started: spawn /no/such/program ENOENT (working directory WORK)",
+				? "Error: it could not be started: ENOENT: no such file or directory, posix_spawn '/no/such/program' (working directory SHARE)"
+				: "Error: it could not be started: spawn /no/such/program ENOENT (working directory SHARE)",
 		],
 		["goes at once", ["sh", "-c", "echo no key >&2; exit 3"], "Error: it exited with code 3; it said last: no key"],
 	])("says why when a server %s", async (_, command, reason) => {
@@ -188,7 +188,7 @@ describe("mcp test", () => {
 		expect(await stage.run("mcp", "test", "broken")).toEqual({
 			code: 1,
 			stdout: "Testing connection to 'broken'...\n",
-			stderr: `✗ Connection failed: ${reason.replace("WORK", stage.workDir)}\n`,
+			stderr: `✗ Connection failed: ${reason.replace("SHARE", stage.shareDir)}\n`,
 		});
 	});
 

@@ -51,7 +51,7 @@ describe("published servers", () => {
 		writeFileSync(path.join(stage.workDir, "note.txt"), "a note");
 		writeServers(stage, {
 			everything: { command: process.execPath, args: [published("everything"), "stdio"] },
-			files: { command: process.execPath, args: [published("filesystem"), "."] },
+			files: { command: process.execPath, args: [published("filesystem"), "."], cwd: "." },
 		});
 		const server = stage.serve();
 		server.initialize();
@@ -191,7 +191,7 @@ describe("a server that misbehaves", () => {
 			["slow", { file: "never" }],
 			["echo", { text: "on" }],
 		]);
-		writeServers(stage, { slow: { ...fixture(), timeout: 400 } });
+		writeServers(stage, { slow: { ...fixture(), timeout: 400, cwd: "." } });
 		const { c1, c2 } = resultsOf(await runTurn(stage.serve("--yolo")));
 		expect(c1).toMatchObject({
 			is_error: true,

@@ -16,7 +16,7 @@ import { toNetworkFailure } from "../../ports/network/network-error.ts";
 import type { Fetch } from "../../ports/network/network-settings.ts";
 import type { Processes } from "../../ports/processes/port.ts";
 import { providerKeyVariables } from "../../settings/config/environment-models.ts";
-import { readMcpServers } from "../../settings/config/mcp-servers.ts";
+import { type LocalMcpServer, readMcpServers } from "../../settings/config/mcp-servers.ts";
 import { type ModelSelection, selectModel } from "../../settings/config/model-selection.ts";
 import { readText } from "../../settings/config/settings-text.ts";
 import { parseToml } from "../../settings/config/syntax.ts";
@@ -121,11 +121,26 @@ async function readIgnoredKeys(file: string, files: Files): Promise<readonly str
 	return parsed.ok ? unknownKeys(parsed.value).map(redactSecrets) : [];
 }
 
+/** Whether the entry of a program without a `cwd` has what looks like a path in the project. */
+function namesRelativePath({ command, arguments: words, workDir }: LocalMcpServer): boolean {
+	const isRelative = (word: string) =>
+		/^\.\.?(?:\/|$)/.test(word) || /^[\w.-]+\/[\w./-]+\.(?:[cm]?[jt]s|py|sh|rb|jar|json)$/.test(word);
+	const isProgramPath = command.includes("/") && !command.startsWith("/");
+	return workDir === null && (isProgramPath || words.some(isRelative));
+}
+
 /** None of them is started. */
 async function checkMcpServers({ files, shareDir }: CheckPlace): Promise<Finding> {
 	try {
 		const servers = await readMcpServers({ files: [], texts: [], shareDir }, files, silentLog);
 		if (servers.length === 0) return ok("No MCP servers are configured.");
+		const relative = servers.filter((server) => server.kind === "local" && namesRelativePath(server));
+		if (relative.length > 0) {
+			return warning(
+				`MCP servers with relative paths, which are looked up in ${shareDir}: ${relative.map(({ name }) => name).join(", ")}`,
+				"Write absolute paths or set 'cwd'; docs/mcp.md says how an entry names the project.",
+			);
+		}
 		return ok(`MCP servers, which were not tried: ${servers.map(({ name }) => name).join(", ")}`);
 	} catch (thrown) {
 		const file = path.join(shareDir, "mcp.json");

@@ -28,6 +28,7 @@ export class McpConnectionError extends Error {
 export interface ConnectSettings extends Pick<LinkParts, "processes" | "authorization" | "fetch" | "clock"> {
 	readonly environment: Readonly<Record<string, string>>;
 	readonly place: Place;
+	readonly shareDir: string;
 	readonly signal: AbortSignal;
 }
 
@@ -40,10 +41,14 @@ export async function listMcpTools(
 	settings: ConnectSettings,
 ): Promise<readonly ListedTool[]> {
 	const { ServerConnection } = await import("../../core/mcp/connection.ts");
-	const { environment, place } = settings;
+	const { environment, place, shareDir } = settings;
 	const authorization = watchAuthorization(settings.authorization);
 	const parts = { ...settings, authorization, log: silentLog, version: productVersion };
-	const connection = new ServerConnection(server, { workDir: place.currentDir, environment }, parts);
+	const connection = new ServerConnection(
+		server,
+		{ workDir: place.currentDir, startDir: shareDir, environment },
+		parts,
+	);
 	try {
 		await inTime(settings, () => connection.connect());
 		const { failure, tools } = connection;

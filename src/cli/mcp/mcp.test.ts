@@ -195,7 +195,7 @@ describe("mcp test", () => {
 		onTestFinished(() => rm(directory, { recursive: true }));
 		const clock = createFakeClock();
 		const script = `sleep 300 & echo $! > ${directory}/pid; cat > ${directory}/heard`;
-		const mcp = await createCommands({ a: { command: "/bin/sh", args: ["-c", script] } }, clock);
+		const mcp = await createCommands({ a: { command: "/bin/sh", args: ["-c", script], cwd: directory } }, clock);
 		const testing = mcp({ name: "test", server: "a" });
 		const read = async (name: string) => await readFile(path.join(directory, name), "utf8").catch(() => "");
 		await expect.poll(() => read("heard")).toContain('"method":"initialize"');

@@ -39,7 +39,7 @@ interface CallOptions {
 	readonly questions?: QuestionOperations;
 }
 
-function createSubject(options: ProgramOptions = {}): Subject {
+function createSubject(options: ProgramOptions = {}, settings: LocalMcpServer = server): Subject {
 	const program = createProgram({
 		tools: [tool],
 		call: ({ arguments: value }) => text(JSON.stringify(value)),
@@ -49,8 +49,8 @@ function createSubject(options: ProgramOptions = {}): Subject {
 	const warnings: unknown[] = [];
 	const log: Log = { ...silentLog, warn: (message, fields) => void warnings.push([message, fields]) };
 	const connection = new ServerConnection(
-		server,
-		{ workDir: "/work", environment: { PATH: "/bin", TOKEN: "old" } },
+		settings,
+		{ workDir: "/work", startDir: "/share", environment: { PATH: ".:/bin::bin", TOKEN: "old" } },
 		{
 			processes: program.processes,
 			authorization: { provider: async () => null, needs: async () => {}, settled: async () => {} },
@@ -100,11 +100,25 @@ describe("connecting", () => {
 			file: "serve",
 			arguments: ["--now"],
 			workDir: "/work/sub",
-			environment: { PATH: "/bin", TOKEN: "t" },
+			environment: { PATH: "/bin", TOKEN: "t", AGENTWIRE_WORK_DIR: "/work" },
 		});
 		expect(program.run().received[0]).toMatchObject({
 			method: "initialize",
 			params: { clientInfo: { name: "agentwire", version: "1.2.3" }, capabilities: { elicitation: { form: {} } } },
+		});
+	});
+
+	it("starts a program without a directory of its own outside of the project, and tells it which that is", async () => {
+		const project = ["$", "{workDir}"].join("");
+		const { connection, program } = createSubject(
+			{},
+			{ ...server, workDir: null, arguments: [project, `--root=${project}/a`], environment: { ROOT: project } },
+		);
+		await connection.connect();
+		expect(program.run().request).toMatchObject({
+			arguments: ["/work", "--root=/work/a"],
+			workDir: "/share",
+			environment: { ROOT: "/work", AGENTWIRE_WORK_DIR: "/work" },
 		});
 	});
 

@@ -6,6 +6,7 @@ import { orAbort } from "../../base/abort.ts";
 import { type Clock, sleep } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import type { Processes } from "../../ports/processes/port.ts";
+import { withTrustedPath } from "../../ports/processes/search-path.ts";
 import type { LocalMcpServer, McpServerSettings, RemoteMcpServer } from "../../settings/config/mcp-servers.ts";
 import type { McpAuthorization } from "./authorization.ts";
 import { startChildTransport } from "./child-transport.ts";
@@ -31,8 +32,10 @@ export interface LinkParts {
 
 /** The place in which a server is used. */
 export interface ServerPlace {
-	/** Absolute. */
+	/** The project's directory, absolute. Programs start there only if their entry says so. */
 	readonly workDir: string;
+	/** Where programs start whose entry has no `cwd`; absolute. */
+	readonly startDir: string;
 	readonly environment: Readonly<Record<string, string>>;
 }
 
@@ -155,12 +158,18 @@ interface Prepared {
 async function prepareLocal(server: LocalMcpServer, place: ServerPlace, parts: LinkParts): Promise<Prepared> {
 	const { processes, clock, log } = parts;
 	// The program starts while the library is being loaded.
+	const named = (text: string) => text.replace(/\$\{workDir\}/g, () => place.workDir);
+	const variables = Object.entries(server.environment).map(([name, value]) => [name, named(value)]);
 	const transport = startChildTransport({
 		request: {
 			file: server.command,
-			arguments: server.arguments,
-			workDir: server.workDir === null ? place.workDir : path.resolve(place.workDir, server.workDir),
-			environment: { ...place.environment, ...server.environment },
+			arguments: server.arguments.map(named),
+			workDir: server.workDir === null ? place.startDir : path.resolve(place.workDir, server.workDir),
+			environment: {
+				...withTrustedPath(place.environment),
+				AGENTWIRE_WORK_DIR: place.workDir,
+				...Object.fromEntries(variables),
+			},
 		},
 		processes,
 		clock,

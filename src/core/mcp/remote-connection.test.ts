@@ -112,7 +112,7 @@ function connect(
 		version: "1.2.3",
 	};
 	const { fetch } = double;
-	const place = { workDir: "/work", environment: {} };
+	const place = { workDir: "/work", startDir: "/share", environment: {} };
 	const connection = new ServerConnection({ ...server, ...settings }, place, { ...parts, fetch });
 	const call = () =>
 		connection.call(

@@ -15,7 +15,7 @@ const server: LocalMcpServer = {
 	callTimeout: null,
 	filter: { names: null, hidden: [], includeTags: null, excludeTags: [] },
 };
-const place = { workDir: "/work", environment: { A: "1" } };
+const place = { workDir: "/work", startDir: "/share", environment: { A: "1" } };
 
 function createPool() {
 	const program = createProgram();

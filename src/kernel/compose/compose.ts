@@ -1,8 +1,10 @@
 // Composes the parts of a session that come from outside of it: from its options, the settings and the host services.
 
+import path from "node:path";
 import type { ContextRow } from "../../api/values/conversation.ts";
 import type { SkillPlace, SkillSet } from "../../core/definitions/skill-discovery.ts";
 import { renderSystemPrompt, withRole } from "../../core/definitions/system-prompt.ts";
+import { withPlacedProgram } from "../../core/hooks/placed-program.ts";
 import type { ServerPool } from "../../core/mcp/server-pool.ts";
 import type { WhenUnattended } from "../../core/permissions/modes.ts";
 import type { FileFinder, FinderPlace } from "../../core/tools/search/file-finder.ts";
@@ -10,6 +12,7 @@ import type { ToolEnvironment, WebService } from "../../core/tools/tool.ts";
 import { isBuiltInToolName, servesPlanMode } from "../../core/tools/tool-paths.ts";
 import { guardEditor } from "../../ports/files/editor-files.ts";
 import type { Files } from "../../ports/files/port.ts";
+import { withTrustedPath } from "../../ports/processes/search-path.ts";
 import { toCommandEnvironment } from "../../ports/sandbox/environment.ts";
 import type { StoredSession } from "../../ports/store/session-store.ts";
 import type { Configuration, ServiceSettings } from "../../settings/config/configuration.ts";
@@ -233,7 +236,7 @@ export async function composeSession(
 			kind: "command",
 			event,
 			matcher,
-			command,
+			command: withPlacedProgram(command, path.dirname(hostServices.settingsFile ?? `${hostServices.shareDir}/-`)),
 			timeout,
 			failClosed,
 		})),
@@ -247,7 +250,7 @@ export async function composeSession(
 			clock,
 		}),
 		hookPlace: {
-			environment: commandEnvironment,
+			environment: withTrustedPath(commandEnvironment),
 			processes: sandbox.hookProcesses,
 			fetch: network.fetch,
 			sessionHooks: options.hooks ?? [],
@@ -316,14 +319,16 @@ function toWebService(settings: ServiceSettings | null, version: string, keys: K
 function composeServers(
 	workDir: string,
 	{ mcp, agentwire }: Configuration,
-	{ environment, clock, log }: HostServices,
+	{ environment, clock, log, ownFiles, shareDir }: HostServices,
 	links: SessionLinks,
 ): LoadServers {
 	return async ({ questions, isTaken }, servers) => {
+		// Where nothing of a project can decide what a program runs.
+		const startDir = (await ownFiles.status(shareDir).catch(() => null))?.kind === "directory" ? shareDir : "/";
 		const [{ ServerSet }, pool] = await Promise.all([import("../../core/mcp/server-set.ts"), links.serverPool()]);
 		return new ServerSet({
 			servers,
-			acquire: (server) => pool.acquire(server, { workDir, environment }),
+			acquire: (server) => pool.acquire(server, { workDir, startDir, environment }),
 			isTaken: (name) => isBuiltInToolName(name) || isTaken(name),
 			questions,
 			callTimeout: mcp.client.toolCallTimeoutMs,

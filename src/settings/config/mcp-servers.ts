@@ -31,10 +31,11 @@ interface AnyMcpServer {
 export interface LocalMcpServer extends AnyMcpServer {
 	readonly kind: "local";
 	readonly command: string;
+	/** A placeholder `workDir` stands for the session's work dir, here and in the values of the environment. */
 	readonly arguments: readonly string[];
 	/** Added to the environment of the session. */
 	readonly environment: TextsByName;
-	/** As written: relative to the session's work dir. Null for that itself. */
+	/** As written: relative to the session's work dir. Null for the share directory. */
 	readonly workDir: string | null;
 }
 

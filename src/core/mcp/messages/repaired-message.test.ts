@@ -30,7 +30,7 @@ const parts = {
 	log: silentLog,
 	version: "1",
 };
-const place = { workDir: "/", environment: {} };
+const place = { workDir: "/", startDir: "/", environment: {} };
 const usual = (method: string, params: Record<string, unknown>): unknown =>
 	method === "initialize"
 		? {
