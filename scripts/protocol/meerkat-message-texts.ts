@@ -116,7 +116,8 @@ export const eventTexts = {
 	"ToolResultReceived.content": "The result as blocks.",
 	"ToolResultReceived.content[].text": "The result.",
 	turn_completed: "A model call is over, its tools included.",
-	"TurnCompleted.stop_reason": "`tool_use` when the model called tools.",
+	"TurnCompleted.stop_reason":
+		"`tool_use` when the model called tools, `max_tokens` when its answer reached a token limit.",
 	"TurnCompleted.usage": "Tokens of this call.",
 	hook_started: "Hooks begin to run.",
 	"HookStarted.hook_id": hookId,

@@ -112,7 +112,7 @@ export const messageDeclarations = {
 	CompactionEnd: event(empty),
 	MCPLoadingBegin: event(empty),
 	MCPLoadingEnd: event(empty),
-	StatusUpdate: event(eventDeclarations["status.changed"].schema),
+	StatusUpdate: event(v.omit(eventDeclarations["status.changed"].schema, ["truncated"])),
 	Notification: event(notificationSchema),
 	ContentPart: event(contentPartSchema),
 	ToolCall: event(toolCallSchema),

@@ -141,6 +141,8 @@ export const eventDeclarations = {
 		message_id: nullable(v.string()),
 		plan_mode: nullable(v.boolean()),
 		mcp_status: nullable(mcpStatusSchema),
+		/** After an answer that reached a token limit: the provider's word for it. Absent otherwise. */
+		truncated: v.exactOptional(v.string()),
 	}),
 	"usage.counted": declareEvent("durable", "What the session has consumed since its beginning; emitted with budgets.", {
 		tokens: amount,

@@ -23,6 +23,7 @@ import { awaitBackgroundWork } from "./print-background.ts";
 import { createFinalPrinter } from "./print-final.ts";
 import { readMessages, readPrompt } from "./print-input.ts";
 import { closingLine, createRunUsage, kimiCodeForm, resumeLine } from "./print-kimi-code.ts";
+import { modelNote } from "./print-model-notes.ts";
 import { createProgress, noProgress, type Progress } from "./print-progress.ts";
 import { createReprPrinter } from "./print-repr.ts";
 import { createServerNotes } from "./print-servers.ts";
@@ -71,6 +72,8 @@ export async function runPrint(executable: string, options: PrintOptions, instal
 		program.session,
 		(event) => {
 			if (options.outputFormat === "text") for (const note of servers(event)) screen.complain(note);
+			const note = modelNote(event, options);
+			if (note !== null) screen.complain(note);
 			screen.progress.take(event);
 			printer.take(event);
 			closing?.take(event);

@@ -5,8 +5,7 @@ import { createFailure, type Model } from "../models/model.ts";
 import { estimateTokens, messageRow } from "./context.ts";
 import type { CompactionTrigger, TurnDependencies } from "./dependencies.ts";
 import { systemText } from "./marked-text.ts";
-import { createPatience, retryNotice } from "./patience.ts";
-import { type StepFailure, toStepFailure, withRetries } from "./retries.ts";
+import { type StepFailure, toStepFailure } from "./retries.ts";
 import { resultSizeOf, shortenedParts, shortestRoom, textSizeOf, withShortenedResults } from "./shortening.ts";
 import { askSilently, incompleteText, type SilentAnswer } from "./silent-call.ts";
 
@@ -186,8 +185,7 @@ async function summarise(
 	dependencies: Dependencies,
 	signal: AbortSignal,
 ): Promise<Summary | Exclude<CompactionOutcome, { kind: "done" }>> {
-	const { context, cacheKey, emit } = dependencies;
-	const patience = createPatience(model, dependencies);
+	const { context, cacheKey } = dependencies;
 	const history = toMaterial(older);
 	const size = textSizeOf(history);
 	const ask = (room: number) => {
@@ -202,12 +200,7 @@ async function summarise(
 			cacheKey,
 			...(isMeaningful ? { knownTokens: context.tokenCount } : {}),
 		};
-		return withRetries(
-			async () => completeOnly(await askSilently(patience.model, request, signal)),
-			{ ...dependencies, isSpent: patience.isSpent },
-			(retry) => emit(retryNotice(retry, dependencies.clock)),
-			signal,
-		);
+		return askSilently(model, request, dependencies, signal);
 	};
 	let room = Math.floor(model.maxContextSize * charactersPerToken * fullestRequest);
 	let answer = await ask(room);
@@ -219,15 +212,12 @@ async function summarise(
 	}
 	if (answer.kind === "cancelled") return answer;
 	if (answer.kind === "failed") return toStepFailure(answer.failure);
+	if (answer.end !== null) {
+		const reason = `The summary is incomplete, so the conversation stays as it is. ${incompleteText(answer.end)}`;
+		return toStepFailure(createFailure("provider", reason));
+	}
 	const message: HistoryEntry = { role: "user", content: [textPart(prefix), ...answer.content] };
 	return { kind: "done", messages: [message], tokens: answer.usage?.output ?? estimateTokens([message]) };
-}
-
-/** Half a summary would lose the rest of the conversation. */
-function completeOnly(answer: SilentAnswer): SilentAnswer {
-	if (answer.kind !== "answered" || answer.end === null) return answer;
-	const message = `The summary is incomplete, so the conversation was left as it is. ${incompleteText(answer.end)}`;
-	return { kind: "failed", failure: createFailure("provider", message) };
 }
 
 const isOverflow = (answer: SilentAnswer) => answer.kind === "failed" && answer.failure.kind === "overflow";

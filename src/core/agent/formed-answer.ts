@@ -7,9 +7,8 @@ import type { AnswerForm, FormedAnswer } from "../../api/values/turn-options.ts"
 import { type CompiledSchema, compileJsonSchema } from "../tools/json-schema.ts";
 import { lastText } from "./context.ts";
 import type { TurnDependencies } from "./dependencies.ts";
-import { createPatience, retryNotice } from "./patience.ts";
 import { requestBasis, requestMessages } from "./request-basis.ts";
-import { toTurnError, withRetries } from "./retries.ts";
+import { toTurnError } from "./retries.ts";
 import { askSilently } from "./silent-call.ts";
 
 export type FormOutcome =
@@ -47,14 +46,8 @@ export async function formAnswer(
 		const spent = budget.exhausted();
 		if (spent !== null) return { kind: "failed", error: spent };
 		exchange.push(demand(schema, reading.reason));
-		const patience = createPatience(model, dependencies);
-		const messages = [...requestMessages(dependencies), ...exchange];
-		const asked = await withRetries(
-			() => askSilently(patience.model, { ...requestBasis(dependencies), messages }, signal),
-			{ ...dependencies, isSpent: patience.isSpent },
-			(retry) => dependencies.emit(retryNotice(retry, dependencies.clock)),
-			signal,
-		);
+		const request = { ...requestBasis(dependencies), messages: [...requestMessages(dependencies), ...exchange] };
+		const asked = await askSilently(model, request, dependencies, signal);
 		if (asked.kind === "cancelled") return asked;
 		if (asked.kind === "failed") return { kind: "failed", error: toTurnError(asked.failure) };
 		usage.push(asked.usage ?? unknownUsage);

@@ -5,7 +5,9 @@ import { truncationText } from "../../api/values/truncation.ts";
 import type { Sampling } from "../../api/values/turn-options.ts";
 import { type AnswerEnd, createFailure, type Model, type ModelFailure } from "../models/model.ts";
 import { createAssembly } from "./assembly.ts";
-import { emptyAnswer } from "./retries.ts";
+import type { TurnDependencies } from "./dependencies.ts";
+import { createPatience, retryNotice } from "./patience.ts";
+import { emptyAnswer, withRetries } from "./retries.ts";
 
 export interface SilentRequest {
 	readonly systemPrompt: string;
@@ -28,8 +30,29 @@ export type SilentAnswer =
 
 const brokenOff = createFailure("connection", "The model's answer broke off.");
 
-/** Makes the request once; returns the answer without its reasoning. An empty answer is a failure. */
-export async function askSilently(model: Model, request: SilentRequest, signal: AbortSignal): Promise<SilentAnswer> {
+/** What retries need, and how clients learn of them. */
+export type Retrying = Pick<TurnDependencies, "clock" | "random" | "limits" | "emit">;
+
+/**
+ * Makes the request, with retries; returns the answer without its reasoning. An empty answer is a failure. Clients are told
+ * of retries, and of a provider that sends nothing.
+ */
+export async function askSilently(
+	model: Model,
+	request: SilentRequest,
+	retrying: Retrying,
+	signal: AbortSignal,
+): Promise<SilentAnswer> {
+	const patience = createPatience(model, retrying);
+	return await withRetries(
+		() => askOnce(patience.model, request, signal),
+		{ ...retrying, isSpent: patience.isSpent },
+		(retry) => retrying.emit(retryNotice(retry, retrying.clock)),
+		signal,
+	);
+}
+
+async function askOnce(model: Model, request: SilentRequest, signal: AbortSignal): Promise<SilentAnswer> {
 	const assembly = createAssembly();
 	for await (const chunk of model.stream({ ...request, tools: [] }, signal)) {
 		if (signal.aborted) break;

@@ -1,5 +1,5 @@
 // One step of a turn: the model call with its retries, the tools it calls, and the rows it adds to the context.
-import { inputTokens, joinTexts, type TokenUsage, toParts } from "../../api/values/content.ts";
+import { inputTokens, joinTexts, toParts } from "../../api/values/content.ts";
 import type { ContextRow } from "../../api/values/conversation.ts";
 import { type StatusFields, statusChanged } from "../../api/values/event.ts";
 import type { Model, ModelFailure } from "../models/model.ts";
@@ -53,12 +53,12 @@ export async function runStep(
 		return failure.kind === "overflow" ? { kind: "overflow", failure } : toStepFailure(failure);
 	}
 
-	const { assembly, calls, usage, messageId, end, isCutOff } = answer;
+	const { assembly, calls, usage, end, isCutOff } = answer;
 	// Running tools may switch it at any moment: what counts is what was emitted.
 	const reportedPlanMode = dependencies.planMode();
 	try {
 		const counted = usage === null ? null : context.append([{ type: "usage", tokenCount: inputTokens(usage) }]);
-		await Promise.all([counted, dependencies.emit(answerStatus(model, usage, messageId, reportedPlanMode))]);
+		await Promise.all([counted, dependencies.emit(answerStatus(model, answer, reportedPlanMode))]);
 		if (runHooks !== undefined)
 			await runHooks.answer({ text: joinTexts(assembly.content(), ""), calls: assembly.toolCalls(), usage });
 	} catch (thrown) {
@@ -180,8 +180,17 @@ function toLostRows({ content, acted }: LostAnswer, model: Model): ContextRow[] 
 }
 
 /** The status after an answer: context counts only when the provider reported usage (wire-protocol §3.3). */
-function answerStatus(model: Model, usage: TokenUsage | null, messageId: string | null, planMode: boolean) {
-	const fields: Partial<StatusFields> = { token_usage: usage, message_id: messageId, plan_mode: planMode };
+function answerStatus(
+	model: Model,
+	{ usage, messageId, end }: Extract<ModelCallOutcome, { kind: "answered" }>,
+	planMode: boolean,
+) {
+	const fields: Partial<StatusFields> = {
+		token_usage: usage,
+		message_id: messageId,
+		plan_mode: planMode,
+		...(end?.kind === "truncated" ? { truncated: end.reason } : {}),
+	};
 	if (usage === null) return statusChanged(fields);
 	const tokens = inputTokens(usage);
 	return statusChanged({

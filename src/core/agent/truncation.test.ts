@@ -40,6 +40,7 @@ describe("a truncated answer", () => {
 		const subject = createSubject([[say("half"), truncated]]);
 		expect(await subject.run()).toEqual({ status: "truncated", reason: "max_tokens" });
 		expect(subject.roles()).toEqual(["user", "assistant"]);
+		expect(subject.events.at(-1)).toMatchObject({ type: "status.changed", truncated: "max_tokens" });
 	});
 
 	it.each([

@@ -278,6 +278,7 @@ export function assembleSession(parts: SessionParts): AssembledSession {
 		hooks,
 		agent: () => main.load(),
 		budget: budgets.inTurn.outsideTurns(),
+		retries: services,
 		emit: async (body, signal) => emitter.emit({ turnId: null, agentPath: [] }, body, {}, signal),
 		deliverVolatile: (body) => emitter.deliverVolatile({ turnId: null, agentPath: [] }, body),
 	});

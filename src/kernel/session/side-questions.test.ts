@@ -55,6 +55,25 @@ describe("a side question", () => {
 		expect(rows).not.toContain("why?");
 	});
 
+	it("says when its answer is incomplete", async () => {
+		const end = { kind: "truncated", reason: "length" } as const;
+		const model = createScriptedModel([[say("half"), { type: "done", usage: null, messageId: null, end }]]);
+		const { askAside } = await createSubject(model);
+		const { response } = await askAside("why?");
+		expect(response).toMatch(/^half\n\n\[The answer is incomplete: .*\(length\)/);
+	});
+
+	it("is asked again when the model fails, and clients are told", async () => {
+		const model = createScriptedModel([[modelFailure("status", "overloaded", 529)], plain("aside")]);
+		const { session, client, clock } = await createSubject(model);
+		await session.send(ask("why?"));
+		const title = "Retrying in 0.5 s (attempt 2 of 3)";
+		expect(await client.next("notification.raised")).toMatchObject({ title, body: "HTTP 529: overloaded" });
+		await settled();
+		clock.advance(500);
+		expect(await client.next("side-question.ended")).toMatchObject({ response: "aside" });
+	});
+
 	it("is answered in a session without prompts, which then continues with one context", async () => {
 		const model = createScriptedModel([plain("aside"), plain("first"), plain("second")]);
 		const { session, client, askAside } = await createSubject(model);

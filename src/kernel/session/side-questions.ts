@@ -6,6 +6,7 @@ import { toSideQuestion } from "../../api/values/slash-command.ts";
 import { toKernelError } from "../../base/errors.ts";
 import type { Identifiers } from "../../base/ids.ts";
 import type { Log } from "../../base/log.ts";
+import type { Retrying } from "../../core/agent/silent-call.ts";
 import type { AgentBudget } from "../budgets/budgets.ts";
 import type { HookRunner } from "../turn/hook-runner.ts";
 import { showPrompt } from "../turn/prompt-hooks.ts";
@@ -20,6 +21,7 @@ export interface SideQuestionSettings {
 	readonly hooks: Pick<HookRunner, "run">;
 	agent(): Promise<Agent>;
 	readonly budget: AgentBudget;
+	readonly retries: Omit<Retrying, "emit">;
 	/** Waits for a slow client no longer than the signal. */
 	emit(body: EventBody, signal: AbortSignal): Promise<void>;
 	/** Delivers the end of a question that could not be persisted: the client must receive it. */
@@ -96,7 +98,9 @@ export class SideQuestions {
 			const { model, ...agent } = await this.#settings.agent();
 			const counted = model === null ? null : budget.counted(model);
 			const exhausted = () => budget.exhausted();
-			const who = { ...agent, model: counted, cacheKey, exhausted };
+			const emit = (body: EventBody) => this.#settings.emit(body, this.#stopping.signal);
+			const retrying = { ...this.#settings.retries, emit };
+			const who = { ...agent, model: counted, cacheKey, exhausted, retrying };
 			const answer = await answerSideQuestion(question, who, signal);
 			const used = budget.toPersist();
 			if (used !== null) await this.#settings.emit(used, this.#stopping.signal);

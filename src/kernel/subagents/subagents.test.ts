@@ -42,6 +42,28 @@ const textsOf = (request: ModelRequest | undefined) =>
 const outputOf = (id: string, text: string, resumed = false, type = "coder") =>
 	`agent_id: ${id}\nresumed: ${resumed}\nactual_subagent_type: ${type}\nstatus: completed\n\n[summary]\n${text}`;
 
+const truncated: ModelChunk = {
+	type: "done",
+	usage: null,
+	messageId: null,
+	end: { kind: "truncated", reason: "max_tokens" },
+};
+
+describe("a subagent whose answer is truncated", () => {
+	it("has a report that says so", async () => {
+		const { run } = await createSubagentSubject(createCallingModel([agentCall("P")], [say(longReport), truncated]));
+		const { P } = await run();
+		expect(P?.output).toContain(`status: truncated\n\n[summary]\n${longReport}\n\n[The last answer`);
+		expect(P?.output).toContain(`(max_tokens) and is incomplete. Resume ${idIn(P)}`);
+	});
+
+	it("fails when there is nothing of it", async () => {
+		const { run } = await createSubagentSubject(createCallingModel([agentCall("P")], [truncated]));
+		const { P } = await run();
+		expect(P).toMatchObject({ is_error: true, message: expect.stringContaining("token limit (max_tokens)") });
+	});
+});
+
 describe("a subagent", () => {
 	it("works with its own context and prompt, and its report is the result", async () => {
 		const model = createCallingModel([agentCall("P")], report);

@@ -33,7 +33,8 @@ export function createCommandRun(argument: string, settings: CommandRunSettings)
 		deliver,
 		end: (body) => emitEnd(body, settings),
 		answerSideQuestion: (question) => {
-			const who = { model, unsetModelAlias, cacheKey, context: agent.context, exhausted: () => budget.exhausted() };
+			const exhausted = () => budget.exhausted();
+			const who = { model, unsetModelAlias, cacheKey, context: agent.context, exhausted, retrying: dependencies };
 			return answerSideQuestion(question, who, signal);
 		},
 		say: (text) => deliver({ type: "content.delta", part: textPart(text) }),

@@ -6,7 +6,7 @@ import type { HistoryEntry } from "../../api/values/conversation.ts";
 import type { EventBodyOf, TurnError } from "../../api/values/event.ts";
 import type { Context } from "../../core/agent/context.ts";
 import { emptyAnswer, toTurnError } from "../../core/agent/retries.ts";
-import { askSilently, incompleteText } from "../../core/agent/silent-call.ts";
+import { askSilently, incompleteText, type Retrying } from "../../core/agent/silent-call.ts";
 import { modelNotSet } from "../../core/agent/turn.ts";
 import type { Model } from "../../core/models/model.ts";
 
@@ -19,6 +19,7 @@ export interface SideQuestionAgent {
 	readonly cacheKey: string;
 	/** The error of an exhausted budget; null when none is. */
 	exhausted(): TurnError | null;
+	readonly retrying: Retrying;
 }
 
 export type SideAnswer =
@@ -43,7 +44,8 @@ export async function answerSideQuestion(
 	if (spent !== null) return { kind: "failed", error: spent };
 	const asked: HistoryEntry = { role: "user", content: [textPart(`${introduction}\n\n${question}`)] };
 	const messages = [...answeredMessages(context.requestMessages()), asked];
-	const answer = await askSilently(model, { systemPrompt: context.systemPrompt, messages, cacheKey }, signal);
+	const request = { systemPrompt: context.systemPrompt, messages, cacheKey };
+	const answer = await askSilently(model, request, agent.retrying, signal);
 	if (answer.kind === "cancelled") return answer;
 	if (answer.kind === "failed") return { kind: "failed", error: toTurnError(answer.failure) };
 	const response = joinTexts(answer.content, "").trim();

@@ -140,6 +140,15 @@ describe("the events of a run", () => {
 		]);
 	});
 
+	it("says when an answer reached a token limit", () => {
+		const { all } = createSubject();
+		const cut: EventBody = { ...statusChanged({ plan_mode: false }), truncated: "length" };
+		const over: EventBody = { type: "turn.ended", outcome: { status: "truncated", reason: "length" } };
+		const events = all(begin, step, text("Hel"), cut, over);
+		expect(events.find(({ type }) => type === "turn_completed")).toMatchObject({ stop_reason: "max_tokens" });
+		expect(events.at(-1)).toMatchObject({ type: "run_completed", result: "Hel" });
+	});
+
 	it("starts over with a retried answer", () => {
 		const { all } = createSubject();
 		const retrying: EventBody = {

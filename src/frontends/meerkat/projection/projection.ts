@@ -131,10 +131,10 @@ const entries: { readonly [T in EventType]: Entry<T> } = {
 	"compaction.ended": ignored,
 	"mcp.loading-started": ignored,
 	"mcp.loading-ended": ignored,
-	"status.changed": ({ token_usage, plan_mode }, _event, { run }) => {
+	"status.changed": ({ token_usage, plan_mode, truncated }, _event, { run }) => {
 		// The status after an answer contains the plan mode even when the usage is unknown.
 		if (token_usage === null && plan_mode === null) return nothing;
-		return run?.answered(token_usage) ?? nothing;
+		return run?.answered(token_usage, truncated !== undefined) ?? nothing;
 	},
 	"usage.counted": ignored,
 	"budget.warning": ({ budget, used, limit }) => [

@@ -51,6 +51,8 @@ interface ModelCall {
 	early: MeerkatEvent[];
 	/** Whether the model's answer is complete. */
 	isAnswered: boolean;
+	/** Whether the answer reached a token limit. */
+	isTruncated: boolean;
 	/** Whether the end of the call was sent. */
 	isOver: boolean;
 }
@@ -119,6 +121,7 @@ export class Run {
 			calls: [],
 			early: [],
 			isAnswered: false,
+			isTruncated: false,
 			isOver: false,
 		};
 		return [...before, { type: "turn_started", turn_number: this.#modelCalls - 1, ...this.answer }];
@@ -191,10 +194,11 @@ export class Run {
 	}
 
 	/** The model's answer is complete, with this usage. */
-	answered(usage: TokenUsage | null): MeerkatEvent[] {
+	answered(usage: TokenUsage | null, isTruncated = false): MeerkatEvent[] {
 		const current = this.#current;
 		if (current === null || current.isAnswered) return [];
 		current.isAnswered = true;
+		current.isTruncated = isTruncated;
 		current.usage = addUsage(current.usage, usage ?? noUsage);
 		this.calls.push({ usage: current.usage, model: current.model });
 		this.#toolCalls += current.calls.length;
@@ -249,7 +253,7 @@ export class Run {
 		if (current === null || !current.isAnswered || current.isOver) return [];
 		if (!isForced && current.calls.some(({ settled }) => settled === null)) return [];
 		current.isOver = true;
-		const stopReason = current.calls.length > 0 ? "tool_use" : "end_turn";
+		const stopReason = current.isTruncated ? "max_tokens" : current.calls.length > 0 ? "tool_use" : "end_turn";
 		return [
 			...current.calls.flatMap((open) => toResults(open, open.startedAt)),
 			{

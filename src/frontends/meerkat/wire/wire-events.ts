@@ -44,7 +44,7 @@ export const seedEvents = {
 	}),
 	tool_result_received: event("tool_result_received", { ...place, is_error: v.boolean() }),
 	turn_completed: event("turn_completed", {
-		stop_reason: v.picklist(["end_turn", "tool_use"]),
+		stop_reason: v.picklist(["end_turn", "tool_use", "max_tokens"]),
 		usage: eventUsageSchema,
 	}),
 	hook_started: event("hook_started", hookPlace),
