@@ -66,6 +66,8 @@ interface Counts {
 	readonly western: number;
 	/** Signs that stand between letters, where Western texts have none. */
 	readonly misplaced: number;
+	/** Runs of two letters that are a word of their own. */
+	readonly lonePairs: number;
 	/** Pairs of high bytes from the start of a run, by their first byte. */
 	readonly leads: readonly number[];
 	readonly pairs: number;
@@ -92,7 +94,17 @@ const innerSigns: ReadonlySet<number> = new Set([0x91, 0x92, 0x96, 0x97, 0xad, 0
 function countBytes(bytes: Buffer): Counts {
 	const leads = new Array<number>(0x100).fill(0);
 	const values = new Array<number>(0x100).fill(0);
-	const counts = { high: 0, controls: 0, runs: 0, shortRuns: 0, western: 0, misplaced: 0, pairs: 0, unpaired: 0 };
+	const counts = {
+		high: 0,
+		controls: 0,
+		runs: 0,
+		shortRuns: 0,
+		western: 0,
+		misplaced: 0,
+		lonePairs: 0,
+		pairs: 0,
+		unpaired: 0,
+	};
 	for (let start = 0; start < bytes.length; start += 1) {
 		if ((bytes[start] ?? 0) < 0x80) continue;
 		let end = start;
@@ -115,7 +127,7 @@ function countBytes(bytes: Buffer): Counts {
 		if (length <= (isInWord ? 3 : 2)) counts.shortRuns += 1;
 		// Two letters alone are rather one character of two bytes.
 		if (length === 2 && !isInWord && isWesternLetter(bytes[start] ?? 0) && isWesternLetter(bytes[start + 1] ?? 0)) {
-			counts.misplaced += 1;
+			counts.lonePairs += 1;
 		}
 		if (length % 2 === 1 || !isPaired) counts.unpaired += 1;
 		for (let at = start; at + 1 < end; at += 2) {
@@ -189,10 +201,10 @@ const russianShare = 0.38;
 
 function singleByteOf(
 	bytes: Buffer,
-	{ high, controls, runs, shortRuns, western, misplaced, values }: Counts,
+	{ high, controls, runs, shortRuns, western, misplaced, lonePairs, values }: Counts,
 ): Encoding | null {
 	if (shortRuns >= runs * 0.6) {
-		if (misplaced > 0 && misplaced * 25 >= western) return null;
+		if ((misplaced > 0 && misplaced * 25 >= western) || lonePairs * 2 > runs) return null;
 		if (controls === 0) return "iso-8859-1";
 		return decodeStrictly(bytes, "windows-1252") === null ? null : "windows-1252";
 	}
