@@ -161,6 +161,15 @@ describe("Shell in the background", () => {
 			},
 		});
 
+	it("does not repeat a very long command", async () => {
+		const tasks = {
+			...noTasks,
+			startCommand: async () => ({ ok: true, task: { ...task, command: "x".repeat(9000) } }) as const,
+		};
+		const result = await call(createShell({ ...place.environment, tasks }), value);
+		expect(result.output).toContain(`command: ${"x".repeat(1997)}...\n`);
+	});
+
 	it("requests another approval than in the foreground, and starts the approved command", async () => {
 		const prepared = await prepareCall(withTasks(), value, "c1");
 		expect(prepared).toMatchObject({

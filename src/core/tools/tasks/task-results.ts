@@ -3,6 +3,10 @@
 import { type DisplayBlock, type ToolReturn, toolError, toolSuccess } from "../../../api/values/content.ts";
 import { shellWord } from "../../../base/quoting.ts";
 import type { TaskView } from "../operations.ts";
+import { cutLine } from "../text-limits.ts";
+
+/** Characters of a command; the model has written it itself. */
+const shownCommandLength = 2000;
 
 /** The lines with a task's description and state. */
 export function taskLines({ id, kind, status, description, command, agent }: TaskView): string[] {
@@ -11,7 +15,7 @@ export function taskLines({ id, kind, status, description, command, agent }: Tas
 		`kind: ${kind}`,
 		`status: ${status}`,
 		`description: ${description}`,
-		...(command === null ? [] : [`command: ${command}`]),
+		...(command === null ? [] : [`command: ${cutLine(command, shownCommandLength, "...")}`]),
 		...(agent === null ? [] : [`agent_id: ${agent.id}`, `actual_subagent_type: ${agent.type}`]),
 	];
 }
