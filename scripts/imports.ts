@@ -244,7 +244,6 @@ export const importTable: readonly FolderRule[] = [
 			arguments: [],
 			completion: ["arguments"],
 			process: ["arguments", "installation"],
-			"first-answer": ["process"],
 			mcp: ["arguments", "process"],
 			plugin: ["arguments", "process"],
 			permissions: ["arguments", "process"],

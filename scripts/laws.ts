@@ -34,8 +34,7 @@ export const laws: readonly Law[] = [
 		modules: ["node:fs"],
 		places: ["ports/files/"],
 		exceptions: {
-			"cli/":
-				"the log, the code cache, remembered answers and copies of embedded files, which hold nothing of a session",
+			"cli/": "the log, the code cache and copies of embedded files, which hold nothing of a session",
 			"ports/processes/":
 				"what the system says of processes, the ends of their pipes, and what confined ones are mounted on",
 			"ports/transports/stdio.ts": "stdin and stdout are file descriptors",

@@ -1,9 +1,6 @@
-// The first module of the program as one file, which Bun runs: answers a client at once if it can, then loads the rest. No code
+// The first module of the program as one file, which Bun runs: loads the rest. No code
 // cache: the file contains compiled code.
-import { homedir } from "node:os";
 import path from "node:path";
-import { answerEarly } from "./first-answer/early-answer.ts";
-import { startFacts } from "./first-answer/start-key.ts";
 import { exitSoon } from "./process/process-exit.ts";
 
 /** The signals by which clients stop us. */
@@ -27,15 +24,13 @@ async function launch(): Promise<void> {
 	process.on("SIGUSR1", () => {});
 	for (const signal of stopSignals) process.once(signal, () => void exitSoon(0));
 	setTimeout(endStart, startTime).unref();
-	const cacheHome = process.env["XDG_CACHE_HOME"] || path.join(homedir(), ".cache");
 	// The name by which it was called: that of a link is not in `execPath`.
 	const executable = process.argv0;
-	const early = await answerEarly(startFacts(executable, argv, process.execPath), cacheHome);
 	const [{ main }, { createOneFileInstallation }] = await Promise.all([
 		import("./main.ts"),
 		import("./installation/one-file.ts"),
 	]);
-	await exitSoon(await main(executable, argv, createOneFileInstallation(path.dirname(program)), early));
+	await exitSoon(await main(executable, argv, createOneFileInstallation(path.dirname(program))));
 }
 
 /** Runs the program of a listener in a sandbox, if that is what it was started for. */

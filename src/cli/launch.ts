@@ -1,8 +1,7 @@
-// The first file of the executable: answers a client at once if it can, loads the program with its code cache, runs it, and exits.
+// The first file of the executable: loads the program with its code cache, runs it, and exits.
 import { homedir } from "node:os";
 import path from "node:path";
-import { answerEarly } from "./first-answer/early-answer.ts";
-import { startFacts } from "./first-answer/start-key.ts";
+import { createCodeCache } from "./code-cache.ts";
 import type { createPackageInstallation, main } from "./main.ts";
 import { exitSoon } from "./process/process-exit.ts";
 
@@ -23,11 +22,9 @@ export async function launch(executable: string, argv: readonly string[]): Promi
 	for (const signal of stopSignals) process.once(signal, () => void exitSoon(0));
 	const cacheHome = process.env["XDG_CACHE_HOME"] || path.join(homedir(), ".cache");
 	const programFile = path.join(__dirname, "main.cjs");
-	const early = await answerEarly(startFacts(executable, argv, programFile), cacheHome);
-	const { createCodeCache } = await import("./code-cache.ts");
 	const cache = createCodeCache(path.join(cacheHome, "agentwire", `${process.version}-${process.arch}`));
 	const program = cache.require(programFile) as Program;
-	const code = await program.main(executable, argv, program.createPackageInstallation(path.dirname(__dirname)), early);
+	const code = await program.main(executable, argv, program.createPackageInstallation(path.dirname(__dirname)));
 	cache.save();
 	await exitSoon(code);
 }

@@ -11,7 +11,6 @@ import { withImpliedCommand } from "./arguments/executable-name.ts";
 import { toServerStart } from "./arguments/server-start.ts";
 import { permissionsFailureCode, UsageError, usageErrorText, usageExitCode } from "./arguments/usage-error.ts";
 import { withOutput } from "./command-output.ts";
-import type { FirstAnswer } from "./first-answer/early-answer.ts";
 import { createPackageInstallation } from "./installation/package.ts";
 import { exitSoon } from "./process/process-exit.ts";
 import { handleStopSignals, stopSignals } from "./process/stop-signals.ts";
@@ -29,20 +28,15 @@ export { createPackageInstallation, exitSoon };
 
 /**
  * Runs the program to its end and returns the exit code (agent-kernel §1.3). `installation` is where it finds the
- * rest of itself, and `early` what it may have answered already.
+ * rest of itself.
  */
-export async function main(
-	executable: string,
-	argv: readonly string[],
-	installation: Installation,
-	early: FirstAnswer,
-): Promise<number> {
+export async function main(executable: string, argv: readonly string[], installation: Installation): Promise<number> {
 	const words = withImpliedCommand(executable, argv);
 	try {
 		const command = parseCommandLine(words, toConventions(executable, process.env));
 		switch (command.kind) {
 			case "serve":
-				return await startServer(executable, command.options, installation, early);
+				return await startServer(executable, command.options, installation);
 			case "print": {
 				// However early it is stopped, a script must not see success.
 				handleStopSignals((signal) => void exitSoon(stopSignals[signal]));
@@ -90,12 +84,7 @@ export async function main(
 	}
 }
 
-async function startServer(
-	executable: string,
-	options: ServeOptions,
-	installation: Installation,
-	early: FirstAnswer,
-): Promise<number> {
+async function startServer(executable: string, options: ServeOptions, installation: Installation): Promise<number> {
 	const start = toServerStart(options, executable, isTerminal(0));
 	switch (start.kind) {
 		case "explain":
@@ -105,7 +94,7 @@ async function startServer(
 			return await withOutput(() => listSessions(executable, start.flag, options));
 		}
 		case "serve":
-			return await (await import("./serve.ts")).runServer(executable, start.options, installation, early);
+			return await (await import("./serve.ts")).runServer(executable, start.options, installation);
 	}
 }
 

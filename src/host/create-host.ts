@@ -48,13 +48,9 @@ export interface HostFiles {
 }
 
 /** `places` is how many calls may wait for files that are not the host's own. */
-export function openHostFiles(
-	{ shareDir, watch }: Pick<HostSurroundings, "shareDir" | "watch">,
-	places: number,
-	realmDirectory: string | null = null,
-): HostFiles {
+export function openHostFiles(shareDir: string, places: number, realmDirectory: string | null = null): HostFiles {
 	const disk = createDiskFiles(privateBelow(shareDir, ...(realmDirectory === null ? [] : [realmDirectory])));
-	return { disk, outside: watch(boundFiles(disk, { places, clock: systemClock })) };
+	return { disk, outside: boundFiles(disk, { places, clock: systemClock }) };
 }
 
 export interface HostSettings {
@@ -234,9 +230,8 @@ export async function createHost(options: HostOptions): Promise<Host> {
 		log,
 		loginCommand: "agentwire login",
 		notice: onNotice,
-		watch: (files) => files,
 	};
-	const files = openHostFiles(surroundings, 1);
+	const files = openHostFiles(home, 1);
 	const models = new Map(Object.entries(options.models ?? {}));
 	const settings = await readHostSettings(options, files.outside.admitting(admitByName), log, models);
 	const host = await composeHost({

@@ -30,8 +30,6 @@ export interface HostSurroundings {
 	readonly loginCommand: string;
 	/** Shows a text to whoever started it. */
 	notice(text: string): void;
-	/** Sees which files the start reads; returns the same ones. */
-	watch(files: Files): Files;
 }
 
 export interface HostServicesSettings {
@@ -52,7 +50,7 @@ export interface HostServicesSettings {
 
 export async function createHostServices(
 	{ configuration, configurationFile, secretFiles, files, own, hasMetrics, models }: HostServicesSettings,
-	{ place, environment, shareDir, installation, log, loginCommand, notice, watch }: HostSurroundings,
+	{ place, environment, shareDir, installation, log, loginCommand, notice }: HostSurroundings,
 ): Promise<{ readonly hostServices: HostServices; readonly telemetry: Telemetry | null }> {
 	const { sandbox } = configuration;
 	const { caFile, contain } = configuration.agentwire;
@@ -91,7 +89,7 @@ export async function createHostServices(
 		builtInSkillsDir: installation.skillsDir,
 		os: osType() === "Darwin" ? "macOS" : osType(),
 		files,
-		ownFiles: watch(own),
+		ownFiles: own,
 		processes: createLazyProcesses(async () => {
 			const { createProcesses } = await import("../ports/processes/children.ts");
 			return createProcesses({ openSink: (file) => openOutput(own, file), contain, log });

@@ -6,7 +6,6 @@ import { createLogFile, type LogFile, logFile } from "../../host/log/log-file.ts
 import type { Place } from "../../host/place.ts";
 import type { FaultOwner } from "../../kernel/api.ts";
 import { nobody } from "../../kernel/session/fault-owner.ts";
-import type { Files } from "../../ports/files/port.ts";
 import type { ProgramOptions } from "../arguments/command-line.ts";
 import { currentDirectory, shareDirectory } from "../paths.ts";
 import { environmentVariables } from "./environment.ts";
@@ -20,8 +19,6 @@ export interface ProgramProcess {
 	readonly shareDir: string;
 	readonly installation: Installation;
 	readonly log: LogFile;
-	/** The files that a start reads, for whoever wants to know which; the same ones otherwise. */
-	watch(files: Files): Files;
 }
 
 /** The external events that a mode of the program handles while it works. */
@@ -50,7 +47,7 @@ export function takeProcess(
 	guardProcess(interruptions, log);
 	logWarnings(log);
 	replaceStandardError();
-	return { place, environment, shareDir, installation, log, watch: (files) => files };
+	return { place, environment, shareDir, installation, log };
 }
 
 /** Uncaught exceptions after which the whole process counts as broken. */

@@ -54,7 +54,7 @@ export async function prepare(
 	const { place, environment, shareDir, log } = taken;
 	const realm = toRealmPlace(options.realm ?? null, place, shareDir);
 	const surroundings = { ...taken, loginCommand: `${path.basename(executable)} login`, notice: writeNotice };
-	const files = openHostFiles(surroundings, makeThreadPool(), realm?.directory ?? null);
+	const files = openHostFiles(shareDir, makeThreadPool(), realm?.directory ?? null);
 	const paths = await checkPaths(options, taken, files.outside);
 	const { workDir, agentFile, mcpFiles, additionalDirs, skillsDirs } = paths;
 	const source = await toSource(options, place, shareDir, files.outside);

@@ -107,18 +107,6 @@ function reopenPipe(status: Stats): number {
 	return 1;
 }
 
-/** Whether stdin and stdout are pipes or sockets, as those of a client are. */
-export function isServedByPipes(): boolean {
-	try {
-		return [0, 1].every((descriptor) => {
-			const status = fstatSync(descriptor);
-			return status.isFIFO() || status.isSocket();
-		});
-	} catch {
-		return false;
-	}
-}
-
 /** Whether stderr leads where stdout does, as after `2>&1`. */
 export function isStderrShared(): boolean {
 	try {
