@@ -18,7 +18,7 @@ import { toThrown } from "../shared/error-numbers.ts";
 import { EventPump, type Project } from "../shared/event-pump.ts";
 import { createDeltaLines, type DeltaLines } from "./delta-lines.ts";
 import { type Audience, toDelivered } from "./older-clients.ts";
-import { project } from "./projection.ts";
+import { project, withTruncationNote } from "./projection.ts";
 import { kimiProtocol } from "./protocol.ts";
 import type {
 	ClientEvent,
@@ -245,7 +245,7 @@ export class KimiConnection implements SharedConnection {
 				const next = await waits.until(records.next());
 				if (next === null || next.done === true) break;
 				for (const event of next.value) {
-					this.#replayEvent(event, counts);
+					for (const each of withTruncationNote(event)) this.#replayEvent(each, counts);
 					if (this.#peer.isFull()) await waits.until(this.#peer.ready());
 					if (replay.signal.aborted) break;
 				}

@@ -26,17 +26,17 @@ const deliveredOfRoot: Entry = (event, audience) =>
 const deliveredOfSubagents: Entry = (event, audience) =>
 	event.agentPath.length === 0 ? nothing : delivered(event, audience);
 
-/** The protocol has no word for a truncated answer: a text says so. */
-const truncationNote: Entry = (event, audience) => {
+/** The protocol has no word for a truncated answer: a text before the end of its turn says so. */
+export function withTruncationNote(event: AgentEvent): readonly AgentEvent[] {
 	const { body } = event;
-	if (body.type !== "turn.ended" || body.outcome?.status !== "truncated") return nothing;
+	if (body.type !== "turn.ended" || body.outcome?.status !== "truncated") return [event];
 	const part = textPart(`\n\n[${truncationText(body.outcome.reason)}]`);
-	return delivered({ ...event, body: { type: "content.completed", part } }, audience);
-};
+	return [{ ...event, body: { type: "content.completed", part } }, event];
+}
 
 const entries: { readonly [T in EventType]: Entry } = {
 	"turn.started": delivered,
-	"turn.ended": (event, audience) => [...truncationNote(event, audience), ...delivered(event, audience)],
+	"turn.ended": (event, audience) => withTruncationNote(event).flatMap((each) => delivered(each, audience)),
 	"step.started": delivered,
 	"step.interrupted": delivered,
 	"step.retrying": delivered,
