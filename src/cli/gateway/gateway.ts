@@ -26,7 +26,7 @@ import type { GatewayFlags } from "../arguments/gateway-options.ts";
 import { findNamedProgram, type NamedProgram } from "../arguments/named-program.ts";
 import { UsageError } from "../arguments/usage-error.ts";
 import { announce } from "../command-output.ts";
-import { openInBrowser } from "../process/browser.ts";
+import { openSecretly } from "../process/browser.ts";
 import { endInTime } from "../process/process-exit.ts";
 import { type ProgramProcess, takeProcess } from "../process/program-process.ts";
 import { writeNotice } from "../process/standard-error.ts";
@@ -39,6 +39,9 @@ import { describeStartFailure } from "./start-failure.ts";
 
 /** The directory there of the prompts that wait. */
 const queueDirectory = "gateway-queues";
+
+/** The file there that leads a browser to the page. */
+const openingFile = "open-page.html";
 
 /** Serves until it is stopped by a signal; returns the exit code. Throws UsageError. */
 export async function runGateway(
@@ -109,8 +112,11 @@ export async function runGateway(
 	const isAnnounced = await announce(toAnnouncement(flags, url, address, tokensPath));
 	if (!isAnnounced) stop();
 	else if (flags.page?.showsCode === true && address !== null) await showCode(address, flags);
+	let removeOpening = async () => {};
 	if (isAnnounced && flags.page?.opens === true && address !== null) {
-		const isOpened = await openInBrowser(new URL(address), environment);
+		const file = path.join(shareDir, openingFile);
+		const { isOpened, remove } = await openSecretly(new URL(address), file, files, environment);
+		removeOpening = remove;
 		if (!isOpened) writeNotice("No program was found that opens the page; open the address above yourself.\n");
 	}
 	await aborted(stopping.signal);
@@ -118,6 +124,7 @@ export async function runGateway(
 		async finish() {
 			// The streams have the ends of the turns before they end themselves.
 			endNotices();
+			await removeOpening();
 			await host.sessions.stop();
 			await gateway.close();
 		},

@@ -1,5 +1,8 @@
 // Opens web pages in the person's browser, which outlives this process.
+import { pathToFileURL } from "node:url";
+import type { Files } from "../../ports/files/port.ts";
 import { startDetached } from "../../ports/processes/detached-process.ts";
+import { withTrustedPath } from "../../ports/processes/search-path.ts";
 
 const openers: Readonly<Partial<Record<NodeJS.Platform, string>>> = { darwin: "open", linux: "xdg-open" };
 
@@ -8,10 +11,32 @@ export async function openInBrowser(address: URL, environment: Readonly<Record<s
 	const file = openers[process.platform];
 	if (file === undefined) return false;
 	try {
-		const opener = await startDetached({ file, arguments: [address.href], workDir: "/", environment });
+		const opener = await startDetached({
+			file,
+			arguments: [address.href],
+			workDir: "/",
+			environment: withTrustedPath(environment),
+		});
 		opener.release();
 		return true;
 	} catch {
 		return false;
 	}
+}
+
+/**
+ * Opens an address that holds a secret by way of a private file which leads there: every user of the machine can read the
+ * arguments of programs. Returns the opener's answer and what removes the file.
+ */
+export async function openSecretly(
+	address: URL,
+	file: string,
+	files: Pick<Files, "replace" | "remove">,
+	environment: Readonly<Record<string, string>>,
+): Promise<{ readonly isOpened: boolean; remove(): Promise<void> }> {
+	const target = address.href.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");
+	const page = `<!doctype html><meta charset="utf-8"><meta name="referrer" content="no-referrer"><meta http-equiv="refresh" content="0;url=${target}"><title>agentwire</title><a href="${target}">Open the page</a>\n`;
+	await files.replace(file, page);
+	const isOpened = await openInBrowser(pathToFileURL(file), environment);
+	return { isOpened, remove: () => files.remove(file).catch(() => undefined) };
 }

@@ -15,8 +15,11 @@ export interface Judge {
 	propose(request: PermissionRequest): Promise<Proposal>;
 }
 
-/** Loads the judge for the first request that it must judge; `hasRules` says whether there is any rule or grant. */
-export function createLazyJudge(load: () => Promise<Judge>, hasRules: () => boolean): Judge {
+/** Loads the judge for the first request that it must judge; `needsJudge` says whether it can have anything to say. */
+export function createLazyJudge(
+	load: () => Promise<Judge>,
+	needsJudge: (request: PermissionRequest) => boolean,
+): Judge {
 	let loading: Promise<Judge> | null = null;
 	const loaded = (): Promise<Judge> => {
 		loading ??= load().catch((thrown: unknown) => {
@@ -26,7 +29,7 @@ export function createLazyJudge(load: () => Promise<Judge>, hasRules: () => bool
 		return loading;
 	};
 	return {
-		decide: async (request) => (hasRules() ? await (await loaded()).decide(request) : null),
+		decide: async (request) => (needsJudge(request) ? await (await loaded()).decide(request) : null),
 		propose: async (request) => await (await loaded()).propose(request),
 	};
 }

@@ -4,7 +4,7 @@ import { isOpen, type Verdict } from "./policy.ts";
 
 /** The circumstances in which a call is decided. */
 export interface Circumstances {
-	/** Whether everything that is not denied is approved. */
+	/** Whether everything is approved that is not denied and does not leave the sandbox. */
 	readonly isYolo: boolean;
 	/** Whether nobody is at the keyboard, and whether what no rule speaks of is approved then. */
 	readonly isAway: boolean;
@@ -32,7 +32,8 @@ export function settle(said: Verdict | null, circumstances: Circumstances): Sett
 	const { isYolo, isAway, approvesWhileAway, canAsk, whenUnattended } = circumstances;
 	if (verdict !== null && verdict.decision !== "ask") return { ...verdict, decision: verdict.decision };
 	const because = verdict === null ? "" : ` ${verdict.reason}`;
-	if (isYolo) return { decision: "allow", by: "mode", reason: `Everything is approved (yolo).${because}` };
+	if (isYolo && verdict?.widens !== true)
+		return { decision: "allow", by: "mode", reason: `Everything is approved (yolo).${because}` };
 	if (isAway) {
 		const { by, reason } = verdict ?? ({ by: "mode", reason: "The tool call needs an approval." } as const);
 		if (verdict === null && approvesWhileAway)

@@ -97,6 +97,17 @@ describe("a verdict in the mode of the session", () => {
 		}).toEqual(expected);
 	});
 
+	it("approves leaving the sandbox in no mode", async () => {
+		const leaving: Verdict = { ...verdict("ask", "B."), widens: true };
+		const decide = (mode: Circumstances) => settle(leaving, mode).decision;
+		expect(decide(modes.yolo)).toBe("ask");
+		expect(decide({ ...modes.yolo, isAway: true })).toBe("deny");
+		expect(decide({ ...modes.yolo, canAsk: false })).toBe("deny");
+		expect(decide({ ...modes.yolo, canAsk: false, whenUnattended: "approve" })).toBe("deny");
+		expect(decide({ ...modes.yolo, canAsk: false, whenUnattended: "wait" })).toBe("ask");
+		expect(await worstVerdict([says(verdict("ask", "A.")), says(leaving)], request)).toBe(leaving);
+	});
+
 	it("keeps the reason of the rule, and says why nobody was asked", () => {
 		expect(settle(verdict("ask", "The rule asks."), modes.yolo)).toMatchObject({
 			reason: "Everything is approved (yolo). The rule asks.",

@@ -21,6 +21,8 @@ export interface Verdict {
 	readonly reason: string;
 	/** The kind of policy that decided. */
 	readonly by: EventBodyOf<"permission.decided">["by"];
+	/** Whether the call would leave the confinement that the settings ask for. Only a person approves that, and no mode. */
+	readonly widens?: true;
 }
 
 export interface Policy {
@@ -50,7 +52,8 @@ export async function worstVerdict(policies: readonly Policy[], request: Permiss
 	for (const policy of policies) {
 		const verdict = await policy.decide(request);
 		if (verdict === null || (worst !== null && isOpen(verdict))) continue;
-		if (worst === null || isOpen(worst) || isWorse(verdict.decision, worst.decision)) worst = verdict;
+		const isStricter = verdict.decision === worst?.decision && verdict.widens === true;
+		if (worst === null || isOpen(worst) || isStricter || isWorse(verdict.decision, worst.decision)) worst = verdict;
 	}
 	return worst;
 }

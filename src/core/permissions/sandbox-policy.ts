@@ -2,13 +2,21 @@
 // allowed without asking.
 import type { PermissionRequest, Policy } from "./policy.ts";
 
-/** Asks about every command outside of the sandbox that the settings ask for. */
+const outside = { decision: "ask", by: "rule", reason: "The command would run outside of the sandbox." } as const;
+
+const leavesSandbox = ({ subjects }: PermissionRequest) =>
+	subjects.some((subject) => subject.kind === "command" && subject.outsideSandbox === true);
+
+/** Asks about every command that a model wants to run outside of the sandbox, in yolo too. */
 export const outsidePolicy: Policy = {
 	name: "outside of the sandbox",
-	decide: async ({ subjects }) =>
-		subjects.some((subject) => subject.kind === "command" && subject.outsideSandbox === true)
-			? { decision: "ask", by: "rule", reason: "The command would run outside of the sandbox." }
-			: null,
+	decide: async (request) => (leavesSandbox(request) ? { ...outside, widens: true } : null),
+};
+
+/** Asks about every command where the machine lacks the sandbox that the settings ask for. */
+export const missingSandboxPolicy: Policy = {
+	name: "without the sandbox",
+	decide: async (request) => (leavesSandbox(request) ? outside : null),
 };
 
 /** Allows commands in the sandbox that have no network. */

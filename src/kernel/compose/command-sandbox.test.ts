@@ -68,7 +68,7 @@ describe("the sandbox of a session", () => {
 			{ kind: "none", why: "there is no bwrap" },
 		);
 		expect(tool?.missing).toBe("there is no bwrap");
-		expect(names(policies)).toEqual(["outside of the sandbox"]);
+		expect(names(policies)).toEqual(["without the sandbox"]);
 		expect(await confinementOf(false)).toBeNull();
 	});
 });

@@ -1,7 +1,7 @@
 // The sandbox of a session's commands: what runs in it, what runs without it, and what that means for permissions.
 import path from "node:path";
 import type { Policy } from "../../core/permissions/policy.ts";
-import { autoAllowPolicy, outsidePolicy } from "../../core/permissions/sandbox-policy.ts";
+import { autoAllowPolicy, missingSandboxPolicy, outsidePolicy } from "../../core/permissions/sandbox-policy.ts";
 import type { CommandSandbox } from "../../core/tools/tool.ts";
 import type { Confinement, Processes } from "../../ports/processes/port.ts";
 import type { Sandbox } from "../../ports/sandbox/sandbox.ts";
@@ -123,7 +123,7 @@ function without(processes: Processes, missing: string | null): SessionSandbox {
 		processes,
 		hookProcesses: processes,
 		pluginProcesses: processes,
-		policies: missing === null ? [] : [outsidePolicy],
+		policies: missing === null ? [] : [missingSandboxPolicy],
 		confinementOf: async () => null,
 	};
 }

@@ -2,6 +2,7 @@
 import path from "node:path";
 import { never } from "../../base/abort.ts";
 import { projectDirectories } from "../../core/definitions/project-root.ts";
+import { decidingFile } from "../../core/permissions/deciding-files.ts";
 import { createLazyJudge, type Judge } from "../../core/permissions/judge.ts";
 import type { Rule, RuleScope } from "../../core/permissions/rules/rule.ts";
 import type { Admit, Files } from "../../ports/files/port.ts";
@@ -148,7 +149,11 @@ export async function composePermissions(
 			const place = { roots, home, resolve, repositoryProgram: createRepositoryCheck(gitPlace) };
 			return createRuleJudge({ rules, grants: session.grants, allowsReadOnly, place });
 		},
-		() => rules.length > 0 || allowsReadOnly || session.grants().length > 0,
+		({ subjects }) =>
+			rules.length > 0 ||
+			allowsReadOnly ||
+			session.grants().length > 0 ||
+			subjects.some((subject) => subject.kind === "file" && decidingFile(subject.path, []) !== null),
 	);
 	return {
 		judge,

@@ -30,7 +30,7 @@ const ownDirectories: ReadonlySet<string> = new Set([
 ]);
 
 /** The program's files in it, with their locks and backups. */
-const ownFiles = /^(config\.(toml|json)|kimi\.json|mcp\.json|gateway\.json)(\.|$)/;
+const ownFiles = /^(config\.(toml|json)|kimi\.json|mcp\.json|gateway\.json|open-page\.html)(\.|$)/;
 
 /** The privacy of paths in these share directories (absolute). */
 export function privateBelow(...shareDirs: readonly string[]): PrivacyOf {

@@ -44,6 +44,21 @@ const protectedWhereFound: readonly string[] = [".git/config.worktree", ".git/mo
 /** With it, git takes settings and hooks from another directory. A placeholder there would break git itself. */
 const refusedNames: readonly string[] = [".git/commondir"];
 
+/** Where version managers have the programs that PATH finds first. */
+const shimDirectories: readonly string[] = [
+	".pyenv/shims",
+	".rbenv/shims",
+	".nodenv/shims",
+	".jenv/shims",
+	".goenv/shims",
+	".asdf/shims",
+	".local/share/mise/shims",
+	".volta/bin",
+	".bun/bin",
+	".deno/bin",
+	"go/bin",
+];
+
 /** Below the home directory, where that can be written. */
 const startUpPaths: ProtectedPaths = {
 	files: [
@@ -59,6 +74,9 @@ const startUpPaths: ProtectedPaths = {
 		".zlogin",
 		".zlogout",
 		".inputrc",
+		".xprofile",
+		".xsessionrc",
+		".pam_environment",
 		".tmux.conf",
 		".gitconfig",
 		".gitmodules",
@@ -75,6 +93,8 @@ const startUpPaths: ProtectedPaths = {
 		".local/bin",
 		".local/share/applications",
 		"bin",
+		".cargo/bin",
+		...shimDirectories,
 		...(process.platform === "darwin" ? ["Library/LaunchAgents"] : []),
 	],
 };

@@ -1,21 +1,27 @@
 // Judges a file by the rules: allowed when every path that leads to it is allowed, denied when one of them is denied.
+import { type DecidingFile, decidingFile } from "../deciding-files.ts";
 import { isWorse } from "../policy.ts";
-import { matchesAnySpelling, matchesPath } from "./path-pattern.ts";
+import { matchesAnySpelling, matchesPath, namesStep } from "./path-pattern.ts";
 import type { FileAccess } from "./pattern.ts";
 import type { Rule } from "./rule.ts";
 import { judgeBy, type Ruling } from "./ruling.ts";
 
-/** `paths` are absolute: the resolved one, and the one that was named if a link hid it. Null when no rule speaks of it. */
+/**
+ * `paths` are absolute: the resolved one, and the one that was named if a link hid it. Null when no rule speaks of it.
+ * `isFree`: the call needs no approval by itself, as one that writes the plan.
+ */
 export function judgeFile(
 	access: FileAccess,
 	paths: readonly string[],
 	roots: readonly string[],
 	rules: readonly Rule[],
+	isFree = false,
 ): Ruling | null {
 	const speaksOf =
-		(absolute: string) =>
+		(absolute: string, deciding: DecidingFile | null) =>
 		({ decision, pattern, base }: Rule) => {
 			if (pattern.kind !== "file" || pattern.access !== access) return false;
+			if (decision === "allow" && deciding !== null && !namesStep(pattern.path, deciding.name)) return false;
 			// What is allowed is proven; what is denied may have other names.
 			const matches = decision === "allow" ? matchesPath : matchesAnySpelling;
 			return pattern.path === null || matches(pattern.path, absolute, base === null ? roots : [base]);
@@ -23,7 +29,8 @@ export function judgeFile(
 	let worst: Ruling | null = null;
 	let isOpen = false;
 	for (const absolute of paths) {
-		const ruling = judgeBy(rules, speaksOf(absolute));
+		const deciding = access === "write" && !isFree ? decidingFile(absolute, roots) : null;
+		const ruling = judgeBy(rules, speaksOf(absolute, deciding)) ?? (deciding === null ? null : unnamed(deciding));
 		if (ruling === null) isOpen = true;
 		else if (worst === null || isWorse(ruling.decision, worst.decision)) worst = ruling;
 	}
@@ -34,9 +41,23 @@ export function judgeFile(
  * Judges an edit: a write, which also shows whether the file contains a text, and so is denied and asked about where
  * reading is.
  */
-export function judgeEdit(paths: readonly string[], roots: readonly string[], rules: readonly Rule[]): Ruling | null {
-	const write = judgeFile("write", paths, roots, rules);
+export function judgeEdit(
+	paths: readonly string[],
+	roots: readonly string[],
+	rules: readonly Rule[],
+	isFree = false,
+): Ruling | null {
+	const write = judgeFile("write", paths, roots, rules, isFree);
 	const read = judgeFile("read", paths, roots, rules);
 	if (read === null || read.decision === "allow") return write;
 	return write !== null && !isWorse(read.decision, write.decision) ? write : read;
+}
+
+/** What needs a rule that names it, and has none. */
+function unnamed({ name, does }: DecidingFile): Ruling {
+	return {
+		decision: "ask",
+		by: "rule",
+		reason: `It changes \`${name}\`: ${does}. Only a rule that names it allows that.`,
+	};
 }

@@ -3,6 +3,7 @@ import path from "node:path";
 import type { Subject } from "../../../api/values/subject.ts";
 import { isSensitiveFile } from "../../../ports/files/secret-paths.ts";
 import { normalizeHost } from "../../../ports/network/host-name.ts";
+import { decidingFile } from "../deciding-files.ts";
 import type { Proposal } from "../judge.ts";
 import { proposeCommand } from "./command-grants.ts";
 import { readGrant } from "./grant-rule.ts";
@@ -65,10 +66,12 @@ function only(...patterns: readonly string[]): Proposal {
 
 /**
  * What approving a change of this file covers: its directory when that lies below a root of the workspace, else the
- * file alone. Files that may hold secrets, and those directly in a root, are only covered themselves.
+ * file alone. Files that may hold secrets or decide what runs, and those directly in a root, are only covered themselves.
  */
 function coveredPath(absolute: string, roots: readonly string[]): string {
 	const directory = path.dirname(absolute);
 	const isBelowRoot = roots.some((root) => directory.startsWith(root.endsWith(path.sep) ? root : root + path.sep));
-	return isBelowRoot && !isSensitiveFile(absolute) ? `${literalPath(directory)}/**` : literalPath(absolute);
+	return isBelowRoot && !isSensitiveFile(absolute) && decidingFile(absolute, roots) === null
+		? `${literalPath(directory)}/**`
+		: literalPath(absolute);
 }

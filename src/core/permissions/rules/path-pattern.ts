@@ -65,6 +65,11 @@ export function matchesAnySpelling(
 	return matchesBelow(anchor, foldedSteps, foldName(absolute), roots.map(foldName));
 }
 
+/** Whether the pattern has this name, folded, written out. */
+export function namesStep(pattern: PathPattern | null, name: string): boolean {
+	return pattern?.foldedSteps.some((step) => step.kind === "name" && step.name === name) === true;
+}
+
 function matchesBelow(
 	anchor: PathPattern["anchor"],
 	steps: readonly PatternStep[],

@@ -5,7 +5,7 @@ import { foldName } from "../../../ports/files/folded-name.ts";
 import { normalizeHost } from "../../../ports/network/host-name.ts";
 import { isBroadGrant } from "../former-grants.ts";
 import type { Judge, Proposal } from "../judge.ts";
-import { type Decision, isWorse, type PermissionRequest, type Verdict } from "../policy.ts";
+import { type Decision, isOpen, isWorse, type PermissionRequest, type Verdict } from "../policy.ts";
 import { judgeCommand } from "./command-judge.ts";
 import { judgeEdit, judgeFile } from "./file-judge.ts";
 import { readGrant } from "./grant-rule.ts";
@@ -28,7 +28,7 @@ export function createRuleJudge({ rules, grants, allowsReadOnly, place }: JudgeS
 	const law = (): Law => ({ rules: [...rules, ...granted(grants())], allowsReadOnly, place });
 	return {
 		async decide(request) {
-			const verdict = await judgeAll(request.subjects, law());
+			const verdict = await judgeAll(request.subjects, law(), request.byDefault === "allow");
 			if (verdict?.decision !== "deny" && grants().includes(request.action) && !isBroadGrant(request.action)) {
 				return verdict?.decision === "ask" ? verdict : byAction(request.action);
 			}
@@ -57,26 +57,31 @@ function createGrantRules(home: string): (grants: readonly string[]) => readonly
 }
 
 /** The worst ruling; an allow only when every subject is allowed. */
-async function judgeAll(subjects: readonly Subject[], law: Law): Promise<Verdict | null> {
+async function judgeAll(subjects: readonly Subject[], law: Law, isFree: boolean): Promise<Verdict | null> {
 	let worst: Ruling | null = null;
-	let isOpen = subjects.length === 0;
+	let isUndecided = subjects.length === 0;
 	for (const subject of subjects) {
-		const ruling = await judgeSubject(subject, law);
-		if (ruling === null) isOpen = true;
-		else if (worst === null || isWorse(ruling.decision, worst.decision)) worst = ruling;
+		const ruling = await judgeSubject(subject, law, isFree);
+		if (ruling === null) isUndecided = true;
+		else if (worst === null || isStricter(ruling, worst)) worst = ruling;
 	}
-	return worst?.decision === "allow" && isOpen ? null : worst;
+	return worst?.decision === "allow" && isUndecided ? null : worst;
 }
 
-async function judgeSubject(subject: Subject, law: Law): Promise<Ruling | null> {
+/** One that only says why no rule allows the call is less strict than a rule that asks. */
+function isStricter(one: Ruling, other: Ruling): boolean {
+	return isWorse(one.decision, other.decision) || (one.decision === "ask" && isOpen(other) && !isOpen(one));
+}
+
+async function judgeSubject(subject: Subject, law: Law, isFree: boolean): Promise<Ruling | null> {
 	switch (subject.kind) {
 		case "command":
 			return await judgeCommand(subject, law);
 		case "file": {
 			const paths = [subject.path, ...(subject.named === undefined ? [] : [subject.named])];
 			const roots = await law.place.roots();
-			if (subject.operation === "edit") return judgeEdit(paths, roots, law.rules);
-			return judgeFile(subject.operation === "read" ? "read" : "write", paths, roots, law.rules);
+			if (subject.operation === "edit") return judgeEdit(paths, roots, law.rules, isFree);
+			return judgeFile(subject.operation === "read" ? "read" : "write", paths, roots, law.rules, isFree);
 		}
 		case "network":
 			return judgeBy(law.rules, ({ pattern }) => pattern.kind === "network" && coversHost(pattern, subject.url));

@@ -1,0 +1,117 @@
+// Files that programs run by themselves later, or that decide what they run: whoever may write `src/**` need not have
+// meant those. A rule that allows changing one of them has to name it.
+import path from "node:path";
+import { foldName } from "../../ports/files/folded-name.ts";
+
+export interface DecidingFile {
+	/** The name, folded, that a rule has to have. */
+	readonly name: string;
+	/** What the file does, as a clause. */
+	readonly does: string;
+}
+
+const git = "git takes its settings and hooks from there";
+const editor = "editors run the tasks and settings in it";
+const ours = "this program takes rules, agents and skills from there";
+const assistant = "coding agents take their settings, hooks and commands from there";
+const hooks = "git runs the hooks in it";
+const shell = "shells run it when they start";
+const packages = "it decides what the package manager runs";
+const definition = "it tells agents what to do, and which tools they have";
+
+const names: Readonly<Record<string, string>> = {
+	".git": git,
+	".gitmodules": "git runs what it names for submodules",
+	".gitconfig": git,
+	".agentwire": ours,
+	".kimi": ours,
+	".agents": ours,
+	".rkat": ours,
+	".claude": assistant,
+	".codex": assistant,
+	".gemini": assistant,
+	".cursor": assistant,
+	".vscode": editor,
+	".idea": editor,
+	".zed": editor,
+	".fleet": editor,
+	".devcontainer": editor,
+	".devcontainer.json": editor,
+	".vimrc": editor,
+	".nvimrc": editor,
+	".exrc": editor,
+	".nvim.lua": editor,
+	".dir-locals.el": editor,
+	".mcp.json": "it names tool servers that are started",
+	".envrc": "direnv runs it",
+	".husky": hooks,
+	".githooks": hooks,
+	".lefthook": hooks,
+	"lefthook.yml": "git hooks run what it names",
+	".lefthook.yml": "git hooks run what it names",
+	".pre-commit-config.yaml": "git hooks run what it names",
+	".huskyrc": hooks,
+	".npmrc": packages,
+	".yarnrc": packages,
+	".yarnrc.yml": packages,
+	".yarn": packages,
+	".pnpmfile.cjs": packages,
+	".pnpmfile.mjs": packages,
+	"pip.conf": packages,
+	".mise.toml": packages,
+	"mise.toml": packages,
+	".bashrc": shell,
+	".bash_profile": shell,
+	".bash_login": shell,
+	".bash_logout": shell,
+	".bash_aliases": shell,
+	".profile": shell,
+	".zshrc": shell,
+	".zshenv": shell,
+	".zprofile": shell,
+	".zlogin": shell,
+	".zlogout": shell,
+	".inputrc": shell,
+	".xprofile": shell,
+	".xsessionrc": shell,
+	".pam_environment": shell,
+	".tmux.conf": "tmux runs it when it starts",
+	".ssh": "it decides who may sign in, and what ssh runs",
+	"skill.md": definition,
+	"agent.yaml": definition,
+	"agent.yml": definition,
+};
+
+/** Directories and what in them decides: found by two names in a row. */
+const pairs: readonly (readonly [directory: string, name: string, does: string])[] = [
+	[".cargo", "config.toml", "cargo runs what it names"],
+	[".cargo", "config", "cargo runs what it names"],
+	[".cargo", "bin", "it is on the PATH"],
+	[".local", "bin", "it is on the PATH"],
+	[".config", "fish", shell],
+	[".config", "git", git],
+	[".config", "autostart", "desktops run what is in it"],
+	[".config", "systemd", "services are started from it"],
+	[".config", "environment.d", shell],
+];
+
+/** The part of the path that decides; null for an ordinary file. `roots` are absolute: what is above them is ordinary. */
+export function decidingFile(absolute: string, roots: readonly string[]): DecidingFile | null {
+	const below = roots
+		.map((root) => path.relative(root, absolute))
+		.filter((relative) => relative !== ".." && !relative.startsWith(`..${path.sep}`) && !path.isAbsolute(relative))
+		.sort((one, other) => one.length - other.length)[0];
+	const segments = (below ?? absolute)
+		.split(path.sep)
+		.filter((segment) => segment !== "")
+		.map(foldName);
+	for (const [index, name] of segments.entries()) {
+		const does = Object.hasOwn(names, name) ? names[name] : undefined;
+		if (does !== undefined) return { name, does };
+		// A bare repository.
+		if (name.endsWith(".git") && index < segments.length - 1) return { name, does: git };
+		const pair = pairs.find(([directory, inner]) => directory === name && inner === segments[index + 1]);
+		if (pair !== undefined) return { name: pair[1], does: pair[2] };
+	}
+	return null;
+}
