@@ -10,13 +10,14 @@ runner?.close();
 
 const literal = (text: string): Word => ({ kind: "literal", text });
 const dynamic: Word = { kind: "dynamic", text: "$x", why: "a variable", mayBeOption: true };
+const values = new Map<string, readonly Word[]>();
 const reading = (
 	words: readonly Word[],
 	inner: readonly CommandReading[] = [],
 	cwd: string | null = "/work",
 ): CommandReading => ({
 	command: { text: "", words, assignments: [], redirects: [], cwd, isDeclaredHere: false },
-	inner: inner.length === 0 ? null : { commands: inner, isTransparent: true },
+	inner: inner.length === 0 ? null : { commands: inner, isTransparent: true, isFollowed: true },
 });
 
 describe.skipIf(runner === null)("the oracle campaign", () => {
@@ -58,8 +59,8 @@ it.each([
 	["another directory", [reading([literal("rm"), literal("x")], [], "/tmp")], "finding"],
 ])("the oracle campaign judges a reading with %s", async (_, commands, outcome) => {
 	const run = { executions: [{ words: ["rm", "x"], cwd: "/work" }], files: [] };
-	expect((await judge({ commands, doubts: [] }, run)).outcome).toBe(outcome);
-	expect((await judge({ commands, doubts: [{ why: "", text: "" }] }, run)).outcome).toBe("doubt");
+	expect((await judge({ commands, values, doubts: [] }, run)).outcome).toBe(outcome);
+	expect((await judge({ commands, values, doubts: [{ why: "", text: "" }] }, run)).outcome).toBe("doubt");
 });
 
 it("the oracle campaign notices a file that no redirection writes", async () => {
@@ -67,6 +68,10 @@ it("the oracle campaign notices a file that no redirection writes", async () => 
 	const commands = [
 		{ inner: null, command: { ...command, redirects: [{ operation: "write", target: literal("f") }] } },
 	] as const;
-	expect((await judge({ commands, doubts: [] }, { executions: [], files: ["/work/f"] })).outcome).toBe("ran nothing");
-	expect((await judge({ commands, doubts: [] }, { executions: [], files: ["/tmp/f"] })).outcome).toBe("finding");
+	expect((await judge({ commands, values, doubts: [] }, { executions: [], files: ["/work/f"] })).outcome).toBe(
+		"ran nothing",
+	);
+	expect((await judge({ commands, values, doubts: [] }, { executions: [], files: ["/tmp/f"] })).outcome).toBe(
+		"finding",
+	);
 });

@@ -121,6 +121,7 @@ async function check(text: string, given: PermissionsPlace, isExplained: boolean
 			roots: async () => [await files.resolve(cwd)],
 			resolve: (name) => files.resolve(name),
 			repositoryProgram: createRepositoryCheck(git),
+			list: async (directory) => (await files.list(directory)).map(({ name }) => name),
 		},
 	});
 	const subjects = [{ kind: "command", text, cwd }] as const;

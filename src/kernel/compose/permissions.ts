@@ -146,7 +146,8 @@ export async function composePermissions(
 		async () => {
 			const { createRuleJudge } = await import("../../core/permissions/rules/rule-judge.ts");
 			const resolve = (name: string) => files.resolve(name);
-			const place = { roots, home, resolve, repositoryProgram: createRepositoryCheck(gitPlace) };
+			const list = async (directory: string) => (await files.list(directory)).map(({ name }) => name);
+			const place = { roots, home, resolve, list, repositoryProgram: createRepositoryCheck(gitPlace) };
 			return createRuleJudge({ rules, grants: session.grants, allowsReadOnly, place });
 		},
 		({ subjects }) =>

@@ -2,10 +2,10 @@
 // where the program is known to have some, else exactly its words.
 import { shellWord } from "../../../base/quoting.ts";
 import type { Proposal } from "../judge.ts";
-import { type GrantPrefix, grantPrefix } from "../shell/grant-prefix.ts";
-import { filesOf } from "../shell/judge-script.ts";
+import { filesOf } from "../shell/files-used.ts";
+import { grantPrefix } from "../shell/grant-prefix.ts";
 import { readScript } from "../shell/read-script.ts";
-import type { CommandReading, SimpleCommand } from "../shell/script.ts";
+import type { CommandReading } from "../shell/script.ts";
 import { isShellOnly } from "../shell/shell-only.ts";
 import { type CommandSubject, judgeCommand } from "./command-judge.ts";
 import { readGrant } from "./grant-rule.ts";
@@ -20,14 +20,14 @@ export async function proposeCommand(subject: CommandSubject, place: JudgePlace)
 	if (doubt !== undefined) return once(doubt.why);
 	const patterns = new Set<string>();
 	for (const command of grantedCommands(reading.commands, cwd, place)) {
-		const prefix = grantPrefix(command);
+		const prefix = grantPrefix(command, cwd);
 		if (prefix === null) return once("what it runs is known only when it runs");
-		patterns.add(toPattern(prefix));
+		patterns.add(`Shell(${prefix.tokens.map(shellWord).join(" ")}${prefix.isExact ? "" : ":*"})`);
 	}
-	for (const { operation, path, by } of filesOf(reading.commands)) {
+	for (const { operation, path: written, by } of filesOf(reading)) {
 		if (operation === "read" || by === "operand") continue;
-		if (path === null) return once("what it writes is known only when it runs");
-		patterns.add(`Write(${literalPath(await place.resolve(path).catch(() => path))})`);
+		if (written === null) return once("what it writes is known only when it runs");
+		patterns.add(`Write(${literalPath(await place.resolve(written).catch(() => written))})`);
 	}
 	return await checked([...patterns], subject, place);
 }
@@ -41,21 +41,18 @@ function* grantedCommands(
 	commands: readonly CommandReading[],
 	cwd: string,
 	place: JudgePlace,
-): Generator<SimpleCommand> {
-	for (const { command, inner } of commands) {
+): Generator<CommandReading> {
+	for (const reading of commands) {
+		const { command, inner } = reading;
 		if (inner?.isTransparent === true) yield* grantedCommands(inner.commands, cwd, place);
-		else if (inner !== null || !isShellOnly(command, { cwd, home: place.home })) yield command;
+		else if (inner !== null || !isShellOnly(command, { cwd, home: place.home })) yield reading;
 	}
-}
-
-function toPattern({ tokens, isExact }: GrantPrefix): string {
-	return `Shell(${tokens.map(shellWord).join(" ")}${isExact ? "" : ":*"})`;
 }
 
 /** What is shown must cover the call: otherwise it would be asked about again. */
 async function checked(patterns: readonly string[], subject: CommandSubject, place: JudgePlace): Promise<Proposal> {
 	const rules = patterns.flatMap((text) => readGrant(text, place.home) ?? []);
-	const ruling = await judgeCommand(subject, { rules, allowsReadOnly: false, place });
+	const ruling = await judgeCommand(subject, { rules, allowsReadOnly: true, place });
 	if (rules.length === patterns.length && ruling?.decision === "allow") return { kind: "grants", patterns };
 	return once(ruling?.decision === "ask" ? withoutEnd(ruling.reason) : "it has nothing that a rule could name");
 }

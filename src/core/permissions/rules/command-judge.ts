@@ -1,14 +1,15 @@
 // Judges a command line by the rules: everything that it would run, and every file that it would redirect into.
-import path from "node:path";
 import type { Subject } from "../../../api/values/subject.ts";
+import type { ReadLimits } from "../shell/allowance.ts";
 import type { CommandPattern } from "../shell/command-pattern.ts";
-import { type FileUse, filesOf, findHidden, judgeScript, type ScriptVerdict } from "../shell/judge-script.ts";
+import { type FileUse, flatten } from "../shell/files-used.ts";
+import { findHidden, judgeScript, type ScriptVerdict } from "../shell/judge-script.ts";
 import { nameOf } from "../shell/programs/program-name.ts";
 import { readScript } from "../shell/read-script.ts";
-import type { CommandReading, ScriptReading } from "../shell/script.ts";
-import { judgeFile } from "./file-judge.ts";
+import type { CommandReading } from "../shell/script.ts";
 import { type Rule, ruleSentence } from "./rule.ts";
 import { type JudgePlace, type Law, type Ruling, rulingOf } from "./ruling.ts";
+import { judgeUsedFiles, type UsedFiles } from "./used-files.ts";
 
 export type CommandSubject = Extract<Subject, { kind: "command" }>;
 
@@ -16,6 +17,7 @@ export type CommandSubject = Extract<Subject, { kind: "command" }>;
 interface CommandRule {
 	readonly pattern: CommandPattern;
 	readonly rule: Rule;
+	readonly isConfined: boolean;
 }
 
 /** Null when no rule has anything to say about it. */
@@ -23,7 +25,9 @@ export async function judgeCommand({ text, cwd }: CommandSubject, law: Law): Pro
 	const { rules, place } = law;
 	const rulesOf = (decision: Rule["decision"]): readonly CommandRule[] =>
 		rules.flatMap((rule) =>
-			rule.decision === decision && rule.pattern.kind === "command" ? [{ pattern: rule.pattern.command, rule }] : [],
+			rule.decision === decision && rule.pattern.kind === "command"
+				? [{ pattern: rule.pattern.command, rule, isConfined: rule.origin.scope === "session" }]
+				: [],
 		);
 	const [deny, ask, allow] = [rulesOf("deny"), rulesOf("ask"), rulesOf("allow")];
 	const hasFileRules = rules.some(({ pattern }) => pattern.kind === "file");
@@ -31,23 +35,42 @@ export async function judgeCommand({ text, cwd }: CommandSubject, law: Law): Pro
 	const reading = await readScript(text, { cwd, home: place.home });
 	const program = law.allowsReadOnly ? await gitProgram(reading.commands, place) : null;
 	const allowsReadOnly = law.allowsReadOnly && program === null;
-	const files = await judgeFiles(reading, law);
-	const hasFileLimits = rules.some(({ decision, pattern }) => decision !== "allow" && pattern.kind === "file");
+	const files = await judgeUsedFiles(reading, law);
+	const limiting = rules.filter(({ decision, pattern }) => decision !== "allow" && pattern.kind === "file");
 	/** A file that is not known may be one that a rule denies or asks about. */
-	const hidesFile = hasFileLimits && [...filesOf(reading.commands)].some((use) => use.path === null);
-	const limitsReading = rules.some(
-		({ decision, pattern }) => decision !== "allow" && pattern.kind === "file" && pattern.access === "read",
-	);
-	const limits = { deny, ask, allow, allowsReadOnly, limitsReading };
-	const verdict = await judgeScript(limits, { cwd, home: place.home }, reading, (use) =>
-		use.path === null && hidesFile ? "ask" : decisionOf(use, files),
-	);
+	const hidesFile = limiting.length > 0 && files.hidesFile;
+	const limits = {
+		deny,
+		ask,
+		allow,
+		allowsReadOnly,
+		readLimits: readLimitsOf(limiting),
+		isInside: (use: FileUse) => files.of(use).isInside,
+	};
+	const verdict = await judgeScript(limits, { cwd, home: place.home }, reading, (use) => {
+		const { ruling, isKnown } = files.of(use);
+		if (ruling !== null) return ruling.decision;
+		if (!isKnown && hidesFile && use.isListed !== true) return "ask";
+		return use.by === "redirect" && use.operation === "write" ? "ask" : "allow";
+	});
 	if (verdict.decision === null && hidesFile) return unknownFile;
 	if (verdict.decision === null && program !== null) return open(`No rule allows it, and ${program}.`);
+	const hidden = findHidden({ deny, allow }, { cwd, home: place.home }, reading);
 	return toRuling(verdict, files, {
-		isDoubtful: reading.doubts.length > 0 || hidesFile || findHidden({ deny, allow }, reading.commands) !== null,
-		hasLimits: deny.length + ask.length > 0 || hasFileLimits,
+		isDoubtful: reading.doubts.length > 0 || hidesFile || hidden !== null,
+		hasLimits: deny.length + ask.length + limiting.length > 0,
 	});
+}
+
+/** Whether all files that may not be read have names that begin with a dot. */
+function readLimitsOf(limiting: readonly Rule[]): ReadLimits {
+	const reading = limiting.flatMap(({ pattern }) =>
+		pattern.kind === "file" && pattern.access === "read" ? [pattern.path] : [],
+	);
+	if (reading.length === 0) return "none";
+	return reading.every((path) => path?.steps.some((step) => step.kind === "name" && step.name.startsWith(".")))
+		? "hidden names"
+		: "any";
 }
 
 const unknownFile: Ruling = {
@@ -58,51 +81,20 @@ const unknownFile: Ruling = {
 
 /** Why git would run a program of a repository for one of the commands, as a clause; null when it would not. */
 async function gitProgram(commands: readonly CommandReading[], place: JudgePlace): Promise<string | null> {
-	const directories = new Set<string | null>();
-	const collect = (readings: readonly CommandReading[]) => {
-		for (const { command, inner } of readings) {
-			const [program] = command.words;
-			if (program !== undefined && nameOf(program.text) === "git") directories.add(command.cwd);
-			if (inner !== null) collect(inner.commands);
-		}
-	};
-	collect(commands);
-	for (const directory of directories) {
+	const uses = [...flatten(commands)].filter(
+		({ words: [program] }) => program !== undefined && nameOf(program.text) === "git",
+	);
+	for (const directory of new Set(uses.map(({ cwd }) => cwd))) {
 		const why = directory === null ? "git would run in an unknown directory" : await place.repositoryProgram(directory);
 		if (why !== null) return why;
 	}
 	return null;
 }
 
-type JudgedFiles = ReadonlyMap<string, Ruling | null>;
-
-const keyOf = ({ operation, path: named }: FileUse) => `${operation} ${named ?? ""}`;
-
-/** What the rules say about each file whose path is known, under its path and where links lead. */
-async function judgeFiles({ commands }: ScriptReading, { rules, place }: Law): Promise<JudgedFiles> {
-	const judged = new Map<string, Ruling | null>();
-	const roots = await place.roots();
-	for (const use of filesOf(commands)) {
-		if (use.path === null || judged.has(keyOf(use))) continue;
-		const named = path.normalize(use.path);
-		// A path that cannot be resolved, such as one below a file, is judged as written.
-		const resolved = await place.resolve(use.path).catch(() => named);
-		judged.set(keyOf(use), judgeFile(use.operation, [...new Set([resolved, named])], roots, rules));
-	}
-	return judged;
-}
-
-/** A redirection into a file needs a rule of its own to be allowed. */
-function decisionOf(use: FileUse, files: JudgedFiles): Rule["decision"] {
-	const ruling = files.get(keyOf(use)) ?? null;
-	if (ruling !== null) return ruling.decision;
-	return use.by === "redirect" && use.operation === "write" ? "ask" : "allow";
-}
-
 /** `hasLimits` says whether a rule denies something or asks about it. */
 function toRuling(
 	verdict: ScriptVerdict<CommandRule>,
-	files: JudgedFiles,
+	files: UsedFiles,
 	{ isDoubtful, hasLimits }: { readonly isDoubtful: boolean; readonly hasLimits: boolean },
 ): Ruling | null {
 	const { decision, why, rule, text } = verdict;
@@ -117,8 +109,8 @@ function toRuling(
 		case "deny":
 		case "ask": {
 			if (rule !== null) return rulingOf(rule.rule, text);
-			const byFile = [...files.values()].find((ruling) => ruling?.decision === decision);
-			if (byFile !== undefined && byFile !== null) return byFile;
+			const byFile = files.rulings.find((ruling) => ruling.decision === decision);
+			if (byFile !== undefined) return byFile;
 			const beginning = isDoubtful ? "It cannot be judged by rules" : "No rule allows it";
 			const reason = `${beginning}, because ${why}${what}.`;
 			// Where something is denied or asked about, a doubt may hide it.

@@ -11,6 +11,8 @@ export interface JudgePlace {
 	resolve(path: string): Promise<string>;
 	/** A clause that says why git would run a program of the repository there; null when it would not. */
 	repositoryProgram(directory: string): Promise<string | null>;
+	/** The names in a directory; without it, patterns for file names stand for unknown files. */
+	readonly list?: (directory: string) => Promise<readonly string[]>;
 }
 
 /** What the rules say about one subject. */

@@ -1,9 +1,8 @@
 // Patterns over simple commands, as rules have them: `git diff:*`. They compare words, never text, as the same command
 // can be written in many ways.
-import { posix } from "node:path";
-import { riskOf } from "./programs/risky-flags.ts";
-import type { SimpleCommand, Word } from "./script.ts";
+import type { SimpleCommand } from "./script.ts";
 import { decodeWord } from "./word.ts";
+import { riskyVariable } from "./word-doubts.ts";
 
 export type PatternToken =
 	| {
@@ -113,41 +112,21 @@ function splitWords(text: string): readonly string[] | null {
 	return word === "" ? words : [...words, word];
 }
 
-const harmlessVariable = /^(?:NODE_ENV|CI|LANG|LC_[A-Z]+|TZ|NO_COLOR|FORCE_COLOR|TERM)$/;
+const harmlessName =
+	/^(?:NODE_ENV|CI|LANG|LC_[A-Z]+|TZ|NO_COLOR|FORCE_COLOR|COLORTERM|TERM|COLUMNS|LINES|DEBUG|VERBOSE|V|LOG_LEVEL|RUST_LOG|RUST_BACKTRACE|PORT|HOST|APP_ENV|RAILS_ENV|JOBS|FOO|BAR|BAZ|[XYZ])$/;
+const switchValue = /^(?:\d{1,5}|true|false|yes|no|on|off)?$/;
+/** Variables of which even a number may choose a program or a file. */
+const settingName =
+	/^MAKE|OPT|FLAG|ARGS|PLUGIN|FILE|PATH|DIR|SHELL|CONFIG|RC$|HOME|WRAPPER|PRELOAD|CMD|COMMAND|PROG|PROXY/;
+
+/** Whether a variable of this name and value changes nothing that a program runs or writes. */
+export function isHarmlessVariable(name: string, value: string | null): boolean {
+	if (riskyVariable(name)) return false;
+	if (harmlessName.test(name)) return value === null || /^[\w.:,@=*/-]*$/.test(value);
+	return value !== null && switchValue.test(value) && /^[A-Z][A-Z0-9_]*$/.test(name) && !settingName.test(name);
+}
 
 /** Whether the variables that are set for a command are of no consequence for what it does. */
 export function hasHarmlessAssignments({ assignments }: SimpleCommand): boolean {
-	return assignments.every(({ name, value }) => value.kind === "literal" && harmlessVariable.test(name));
-}
-
-/**
- * Whether a rule that allows the pattern allows the command: only where it is certain which program runs, and that none of
- * its words makes it do more than the pattern says. Redirections are not judged here.
- */
-export function allows(pattern: CommandPattern, command: SimpleCommand): boolean {
-	if (pattern.kind === "every") return true;
-	const [program] = command.words;
-	if (program === undefined) return false;
-	const { tokens, isPrefix } = pattern;
-	const [first] = tokens;
-	if (first?.kind !== "literal" || program.kind !== "literal" || command.isDeclaredHere) return false;
-	if (!isProgram(first.text, program.text, command.cwd) || !hasHarmlessAssignments(command)) return false;
-	const words: readonly Word[] = [{ kind: "literal", text: first.text }, ...command.words.slice(1)];
-	if (words.length < tokens.length || (!isPrefix && words.length > tokens.length)) return false;
-	if (!tokens.every((token, index) => isCovered(token, words[index]))) return false;
-	const named = new Set(tokens.flatMap((token) => (token.kind === "literal" ? [token.text] : [])));
-	return riskOf(command, named) === null;
-}
-
-/** A path means the file that it leads to; a bare name never means a path, as any file may have that name. */
-function isProgram(wanted: string, program: string, cwd: string | null): boolean {
-	if (!program.includes("/")) return program === wanted;
-	if (!wanted.startsWith("/")) return false;
-	if (program.startsWith("/")) return program === wanted;
-	return cwd !== null && !program.includes("..") && posix.resolve(cwd, program) === wanted;
-}
-
-function isCovered(token: PatternToken, word: Word | undefined): boolean {
-	if (word?.kind !== "literal") return false;
-	return token.kind === "any" || token.text === word.text;
+	return assignments.every(({ name, value }) => value.kind === "literal" && isHarmlessVariable(name, value.text));
 }

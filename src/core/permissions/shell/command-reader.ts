@@ -1,6 +1,16 @@
 // Reads the simple commands of a script: their words, assignments and redirections, the programs that they run in turn,
 // and the scripts within words.
-import type { Command, forEachChild, HereDoc, ParsedScript, parse, Redirection, SyntaxNode } from "unbash";
+import type {
+	Assignment as AssignmentNode,
+	Command,
+	forEachChild,
+	HereDoc,
+	ParsedScript,
+	parse,
+	Redirection,
+	SyntaxNode,
+	Word as WordNode,
+} from "unbash";
 import type { Budget } from "./budget.ts";
 import { readBuiltin } from "./builtins.ts";
 import { NumberVariables } from "./number-variables.ts";
@@ -46,7 +56,7 @@ const followingParenthesis = /(?:[ \t]|\\\n)*\(/y;
 
 interface MutableReading {
 	command: SimpleCommand;
-	inner: { commands: MutableReading[]; isTransparent: boolean } | null;
+	inner: { commands: MutableReading[]; isTransparent: boolean; isFollowed: boolean } | null;
 }
 
 /** What was found before the body of a loop. */
@@ -63,6 +73,8 @@ export class CommandReader {
 	readonly #doubts: Doubt[] = [];
 	readonly #declared = new Set<string>();
 	readonly numbers = new NumberVariables();
+	/** The command before in a pipeline, if it is a simple one. */
+	input: SimpleCommand | null = null;
 	/** Where commands that are found go: the script's, or a wrapper's. */
 	#commands: MutableReading[] = [];
 	/** What positions in the syntax tree index. */
@@ -80,7 +92,7 @@ export class CommandReader {
 	/** Everything that was found. */
 	finish(): ScriptReading {
 		const doubts = [...this.#doubts, ...this.numbers.doubts()];
-		return { commands: this.#commands.map((reading) => this.#finish(reading)), doubts };
+		return { commands: this.#commands.map((reading) => this.#finish(reading)), doubts, values: this.numbers.values() };
 	}
 
 	forgetHome(): void {
@@ -99,6 +111,15 @@ export class CommandReader {
 		const end = read();
 		this.#source = outer;
 		return end;
+	}
+
+	/** The command that was read last, if it is the only one since `count` were read. */
+	onlySince(count: number): SimpleCommand | null {
+		return this.#commands.length === count + 1 ? (this.#commands[count]?.command ?? null) : null;
+	}
+
+	get count(): number {
+		return this.#commands.length;
 	}
 
 	beginRound(): Round {
@@ -139,7 +160,7 @@ export class CommandReader {
 			if (words.length === 0 && raw === "--") this.doubt("the program is an end of options", raw);
 			// In front of a redirection it is a descriptor, whose index is evaluated.
 			if (/^\{\w+\[/.test(raw)) this.doubt("a descriptor is an expression", raw);
-			words.push(this.#decode(part, words.length === 0));
+			words.push(this.decode(part, words.length === 0));
 		}
 		const assignments: Assignment[] = [];
 		for (const part of node.prefix) {
@@ -179,10 +200,19 @@ export class CommandReader {
 		}
 	}
 
-	#decode(node: { readonly type: "Word" | "Assignment"; pos: number; end: number }, isProgram: boolean): Word {
+	/** A word after quote removal. */
+	decode(node: WordNode | AssignmentNode, isProgram = false): Word {
 		const raw = this.slice(node);
 		const word = decodeWord(raw, isProgram ? null : this.#home);
-		if (word.kind === "dynamic" || node.type === "Assignment" || !("value" in node)) return word;
+		if (
+			word.kind === "dynamic" &&
+			node.type === "Word" &&
+			node.parts?.length === 1 &&
+			node.parts[0]?.type === "ProcessSubstitution"
+		)
+			return { ...word, mayBeOption: false, isOne: true };
+		if (word.kind === "dynamic") return isQuoted(node) ? { ...word, isOne: true } : word;
+		if (node.type === "Assignment" || !("value" in node)) return word;
 		const isAgreed = raw.startsWith("~") || node.value === word.text;
 		return isAgreed ? word : { kind: "dynamic", text: raw, why: "quoted in an unusual way", mayBeOption: true };
 	}
@@ -195,7 +225,7 @@ export class CommandReader {
 		if (isList) {
 			return { name, value: { kind: "dynamic", text: node.text, why: "a list", mayBeOption: true } };
 		}
-		return { name, value: this.#decode(value, false) };
+		return { name, value: this.decode(value, false) };
 	}
 
 	push(command: SimpleCommand): MutableReading {
@@ -216,7 +246,12 @@ export class CommandReader {
 		for (const why of effect.doubts) this.doubt(why, command.text);
 		for (const name of effect.declares) this.#declared.add(name);
 		this.#followVariables(program.text, command.words.slice(1));
-		const { runs, doubts, isTransparent } = unwrap(command, isOneOfAll);
+		const {
+			runs,
+			doubts,
+			isTransparent,
+			isFollowed = isTransparent,
+		} = unwrap(command, isOneOfAll, command.redirects.length === 0 ? this.input : null);
 		for (const why of doubts) this.doubt(why, command.text);
 		let outcome: Outcome = {
 			success: effect.success === "same" ? start : effect.success,
@@ -226,7 +261,7 @@ export class CommandReader {
 		if (runs.length === 0) return outcome;
 		const outer = this.#commands;
 		const commands: MutableReading[] = [];
-		reading.inner = { commands, isTransparent };
+		reading.inner = { commands, isTransparent, isFollowed };
 		this.#commands = commands;
 		try {
 			for (const run of runs) {
@@ -290,7 +325,7 @@ export class CommandReader {
 			if (operator.endsWith("&") && /^-./s.test(this.slice(redirection.target))) {
 				this.doubt("a word follows a closed descriptor without a blank", this.slice(redirection));
 			}
-			const target = this.#decode(redirection.target, false);
+			const target = this.decode(redirection.target, false);
 			if (operator.endsWith("&") && target.kind === "literal" && /^(?:\d+-?|-)$/.test(target.text)) continue;
 			if (target.kind === "literal" && /^\/dev\/(?:tcp|udp)\//.test(target.text)) {
 				this.doubt("a redirection opens a connection", this.slice(redirection));
@@ -368,10 +403,7 @@ export class CommandReader {
 		const isDeclaredHere = program?.kind === "literal" && this.#declared.has(program.text);
 		return {
 			command: isDeclaredHere ? { ...command, isDeclaredHere } : command,
-			inner:
-				inner === null
-					? null
-					: { isTransparent: inner.isTransparent, commands: inner.commands.map((reading) => this.#finish(reading)) },
+			inner: inner === null ? null : { ...inner, commands: inner.commands.map((reading) => this.#finish(reading)) },
 		};
 	}
 }
@@ -380,6 +412,18 @@ function expressionsOf(node: SyntaxNode): readonly string[] {
 	return node.type === "TestBinary"
 		? [node.left.text, node.right.text]
 		: [node.type === "ArithmeticExpansion" ? node.text : "`"];
+}
+
+/** Whether a word is all within double quotes, and so one word whatever its expansions become. */
+function isQuoted(node: WordNode | AssignmentNode): boolean {
+	if (node.type !== "Word" || node.parts?.length !== 1) return false;
+	const [part] = node.parts;
+	return part?.type === "DoubleQuoted" && !/[@*]/.test(part.parts.map(nameOfExpansion).join(""));
+}
+
+/** `"$@"` and `"${list[@]}"` become any number of words. */
+function nameOfExpansion(part: { readonly type: string; readonly text: string }): string {
+	return part.type === "SimpleExpansion" || part.type === "ParameterExpansion" ? part.text : "";
 }
 
 function doubtOf(why: string, text: string): Doubt {

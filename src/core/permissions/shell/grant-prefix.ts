@@ -2,82 +2,53 @@
 // not so much that other work is allowed.
 import { posix } from "node:path";
 import { hasHarmlessAssignments } from "./command-pattern.ts";
-import { riskOf } from "./programs/risky-flags.ts";
-import type { SimpleCommand } from "./script.ts";
+import { readForm } from "./programs/form.ts";
+import type { CommandReading, Word } from "./script.ts";
 
 export interface GrantPrefix {
-	/** The program first; one with a path by its absolute path. */
+	/** The program first. */
 	readonly tokens: readonly string[];
 	/** Whether no further words may follow. */
 	readonly isExact: boolean;
 }
 
-/** Programs that only print: whatever their words, they do the same. */
-const withoutVerb = new Set(
-	"echo printf ls pwd cat head tail wc date whoami uname stat du df sleep true false".split(" "),
-);
-
-/** Programs of which one word says what they do. */
-const withVerb = new Set(
-	(
-		"git npm pnpm yarn bun cargo docker podman kubectl go pip pip3 uv poetry pipenv make gmake just terraform helm brew apt " +
-		"apt-get dnf systemctl dotnet mvn gradle bundle rake composer deno rustup conda gh nx turbo tox nox mix stack cabal swift"
-	).split(" "),
-);
-
-/** The first words of what has one more word that says what it does. */
-const withSecondVerb = new Set(
-	(
-		"npm run,npm run-script,pnpm run,yarn run,bun run,docker compose,docker container,docker image,docker network," +
-		"docker volume,docker system,podman compose,go mod,go work,uv pip,git stash,git remote,git worktree,git submodule,git bisect," +
-		"git notes,gh pr,gh issue,gh run,gh release,gh repo,gh workflow,kubectl config,kubectl rollout,dotnet tool"
-	).split(","),
-);
-
-/** What runs whatever its further words name: only as a whole. */
-const runners = new Set(
-	(
-		"npm exec,npm x,pnpm exec,pnpm dlx,yarn exec,yarn dlx,bun x,docker exec,docker run,podman exec,podman run,docker compose exec," +
-		"docker compose run,kubectl exec,kubectl run,go run,cargo run,deno run,deno eval,uv run,uv tool,poetry run,pipenv run," +
-		"conda run,bundle exec,git config,git bisect run,git submodule foreach,gh api,gh alias,gh extension,git remote set-url," +
-		"go generate,cargo install,go install"
-	).split(","),
-);
-
-/** What to store for a command; null for one whose words are not all certain. */
-export function grantPrefix(command: SimpleCommand): GrantPrefix | null {
-	const texts = grantableTexts(command);
-	if (texts === null) return null;
-	const prefix = verbPrefix(texts);
-	if (prefix === null || riskOf(command, new Set(prefix)) !== null) {
-		return command.words.every((word) => word.kind === "literal") ? { tokens: texts, isExact: true } : null;
-	}
-	return { tokens: prefix, isExact: false };
-}
-
-/** The words, of which those that are not literal are never part of a prefix. */
-function grantableTexts(command: SimpleCommand): readonly string[] | null {
-	const [program, ...words] = command.words;
+/** What to store for a command of a script that starts in `root`; null for one whose words are not all certain. */
+export function grantPrefix({ command, inner }: CommandReading, root: string): GrantPrefix | null {
+	const { words, cwd } = command;
+	const [program, ...others] = words;
 	if (program?.kind !== "literal" || program.text === "" || command.isDeclaredHere) return null;
 	if (!hasHarmlessAssignments(command)) return null;
-	if (program.text.includes("/") && !posix.isAbsolute(program.text) && command.cwd === null) return null;
-	const path = program.text.includes("/") ? posix.resolve(command.cwd ?? "/", program.text) : program.text;
-	return [path, ...words.map((word) => (word.kind === "literal" ? word.text : "$"))];
+	const isPath = program.text.includes("/");
+	if (isPath && !posix.isAbsolute(program.text) && cwd === null) return null;
+	const start = isPath && cwd !== posix.resolve(root) ? posix.resolve(cwd ?? "/", program.text) : program.text;
+	const exact = (): GrantPrefix | null =>
+		words.every((word) => word.kind === "literal")
+			? { tokens: [start, ...others.map(({ text }) => text)], isExact: true }
+			: null;
+	if (inner !== null) return (inner.isFollowed ? wrapperPrefix(words, inner.commands, root) : null) ?? exact();
+	const { names, form } = readForm(command);
+	const isInFront = names.every((name, index) => words[index]?.text === name);
+	if (form === null || !isInFront || form.isExact === true) return exact();
+	// An interpreter is allowed for the file with the program.
+	const namesMore = form.isVerb === true || (form.files === "run" && form.optionsFirst === true);
+	const count = names.length + (namesMore ? 1 : 0);
+	const last = words[count - 1];
+	if (namesMore && (last === undefined || !/^\w[\w./:-]*$/.test(last.text))) return exact();
+	if (readForm(command, count).doubt !== null || words.slice(0, count).some(({ kind }) => kind === "dynamic"))
+		return exact();
+	return { tokens: [start, ...words.slice(1, count).map(({ text }) => text)], isExact: false };
 }
 
-function verbPrefix(texts: readonly string[]): readonly string[] | null {
-	const [program, verb, second] = texts;
-	if (program === undefined) return null;
-	if (withoutVerb.has(program)) return [program];
-	if (!withVerb.has(program) || !isVerb(verb)) return null;
-	const one = [program, verb];
-	if (runners.has(one.join(" "))) return null;
-	if (!withSecondVerb.has(one.join(" "))) return one;
-	if (!isVerb(second)) return null;
-	const two = [...one, second];
-	return runners.has(two.join(" ")) ? null : two;
-}
-
-function isVerb(text: string | undefined): text is string {
-	return text !== undefined && /^[A-Za-z][\w:.-]*$/.test(text);
+/** `npx tsc` is stored as that, with what may follow `tsc`. */
+function wrapperPrefix(
+	words: readonly Word[],
+	[first, ...others]: readonly CommandReading[],
+	root: string,
+): GrantPrefix | null {
+	const program = first?.command.words[0];
+	const at = program === undefined ? -1 : words.indexOf(program);
+	const before = words.slice(0, at);
+	if (first === undefined || others.length > 0 || at < 1 || before.some(({ kind }) => kind === "dynamic")) return null;
+	const prefix = grantPrefix(first, root);
+	return prefix === null ? null : { ...prefix, tokens: [...before.map(({ text }) => text), ...prefix.tokens] };
 }

@@ -2,27 +2,22 @@
 // asking beats allowing; a script is allowed only if each of its commands is.
 import { posix } from "node:path";
 import { createPace } from "../../../base/pace.ts";
+import { type AllowPlace, allows, type ReadLimits, readsOnly } from "./allowance.ts";
 import { type Budget, BudgetExceeded, createBudget, judgingTime } from "./budget.ts";
 import { Candidates, type Match } from "./command-match.ts";
-import { allows, type CommandPattern, hasHarmlessAssignments } from "./command-pattern.ts";
-import { fileOperands, unknownOperand } from "./programs/file-operands.ts";
-import { inlineProgram } from "./programs/inline-program.ts";
-import { nameOf } from "./programs/program-name.ts";
+import { type CommandPattern, hasHarmlessAssignments } from "./command-pattern.ts";
+import { type FileUse, filesOf, madeBy } from "./files-used.ts";
+import { readForm } from "./programs/form.ts";
+import { textRunners } from "./programs/forms/interpreter-forms.ts";
+import { nameOf, writtenName } from "./programs/program-name.ts";
 import { programInVariable } from "./programs/program-variables.ts";
-import { isReadOnly } from "./programs/read-only.ts";
-import { readsUnnamedFiles } from "./programs/unnamed-files.ts";
-import {
-	type CommandReading,
-	type ScriptPlace,
-	type ScriptReading,
-	type SimpleCommand,
-	shownPiece,
-	type Word,
-} from "./script.ts";
+import { type CommandReading, type ScriptPlace, type ScriptReading, type SimpleCommand, shownPiece } from "./script.ts";
 import { isShellOnly } from "./shell-only.ts";
 
 export interface ScriptRule {
 	readonly pattern: CommandPattern;
+	/** Whether what it allows only uses files of the workspace. */
+	readonly isConfined?: boolean;
 }
 
 export interface ScriptRules<Rule extends ScriptRule> {
@@ -31,20 +26,10 @@ export interface ScriptRules<Rule extends ScriptRule> {
 	readonly allow: readonly Rule[];
 	/** Whether commands that are known to change nothing need no rule. */
 	readonly allowsReadOnly: boolean;
-	/** Whether reading some files is denied or asked about: then those need a rule that read files which nobody knows. */
-	readonly limitsReading?: boolean;
-}
-
-export interface FileUse {
-	readonly operation: "read" | "write";
-	/**
-	 * Absolute, and not normalized: `..` after a symbolic link leads elsewhere. Null when only the shell knows it.
-	 */
-	readonly path: string | null;
-	/** As written. */
-	readonly text: string;
-	/** A redirection, or a word that a known program takes for a file. */
-	readonly by: "redirect" | "operand";
+	/** Which files may not be read without a question: then commands need a rule that may read them unnamed. */
+	readonly readLimits?: ReadLimits;
+	/** Whether a file is one of the workspace; without it, every file is. */
+	readonly isInside?: (use: FileUse) => boolean;
 }
 
 /** Says nothing of a file with "allow", when no rule is against it. */
@@ -84,7 +69,7 @@ export async function judgeScript<Rule extends ScriptRule>(
 	if (files.denied !== null) return fileVerdict("deny", files.denied);
 	const [doubt] = reading.doubts;
 	if (doubt !== undefined) return { decision: "ask", why: doubt.why, rule: null, text: doubt.text };
-	const hidden = findHidden(rules, reading.commands);
+	const hidden = findHidden(rules, place, reading);
 	if (hidden !== null) return { decision: "ask", ...hidden, rule: null };
 	try {
 		pieces.limit();
@@ -168,9 +153,9 @@ interface JudgedFiles {
 	readonly asked: FileUse | null;
 }
 
-async function judgeFiles({ commands }: ScriptReading, judgeFile: JudgeFile, pieces: Pieces): Promise<JudgedFiles> {
+async function judgeFiles(reading: ScriptReading, judgeFile: JudgeFile, pieces: Pieces): Promise<JudgedFiles> {
 	let asked: FileUse | null = null;
-	for (const use of filesOf(commands)) {
+	for (const use of filesOf(reading)) {
 		await pieces.next();
 		const decision = judgeFile(use);
 		if (decision === "deny") return { denied: use, asked };
@@ -178,35 +163,6 @@ async function judgeFiles({ commands }: ScriptReading, judgeFile: JudgeFile, pie
 		if (decision === "ask" || isUncertain) asked ??= use;
 	}
 	return { denied: null, asked };
-}
-
-/** The files that the commands would redirect from or to, and those that known programs take from their words. */
-export function* filesOf(commands: readonly CommandReading[]): Generator<FileUse> {
-	for (const { command, inner } of commands) {
-		for (const { operation, target } of command.redirects) {
-			const path = pathOf(target, command);
-			if (path !== null && isFreeDevice(path)) continue;
-			yield { operation, path, text: target.text, by: "redirect" };
-		}
-		for (const { operation, word } of fileOperands(command)) {
-			const path = pathOf(word, command);
-			if (path !== null && isFreeDevice(path)) continue;
-			yield { operation, path, text: word.text, by: "operand" };
-		}
-		const unknown = unknownOperand(command);
-		if (unknown !== null) yield { operation: "read", path: null, text: unknown.text, by: "operand" };
-		if (inner !== null) yield* filesOf(inner.commands);
-	}
-}
-
-function pathOf(word: Word, { cwd }: SimpleCommand): string | null {
-	if (word.kind === "dynamic" || word.text === "") return null;
-	if (posix.isAbsolute(word.text)) return word.text;
-	return cwd === null ? null : `${cwd === "/" ? "" : cwd}/${word.text}`;
-}
-
-function isFreeDevice(path: string): boolean {
-	return /^\/dev\/(?:null|stdin|stdout|stderr|tty|zero|full|fd\/\d+)$/.test(path);
 }
 
 /** A git command outside of the directory that the script started in. */
@@ -227,21 +183,45 @@ function findElsewhere(commands: readonly CommandReading[], place: ScriptPlace):
  */
 export function findHidden<Rule extends ScriptRule>(
 	rules: Pick<ScriptRules<Rule>, "deny" | "allow">,
-	commands: readonly CommandReading[],
+	place: ScriptPlace,
+	reading: ScriptReading,
 ): { readonly why: string; readonly text: string } | null {
 	if (rules.deny.length === 0) return null;
-	for (const { command, inner } of commands) {
-		const exact = rules.allow.find(({ pattern }) => isExact(pattern) && allows(pattern, command));
-		const why = exact === undefined ? (inlineProgram(command, new Set()) ?? programInVariable(command)) : null;
-		if (why !== null) return { why, text: shownPiece(command.text) };
-		const found = findHidden(rules, inner?.commands ?? []);
-		if (found !== null) return found;
-	}
-	return null;
+	const exact = rules.allow.filter(({ pattern }) => isExact(pattern));
+	const allowPlace = allowPlaceOf({}, place, reading);
+	const find = (commands: readonly CommandReading[]): { readonly why: string; readonly text: string } | null => {
+		for (const each of commands) {
+			const isNamed = exact.some((rule) => allows(rule, each, allowPlace, () => false));
+			const why = isNamed ? null : (textDoubt(each.command) ?? programInVariable(each.command));
+			if (why !== null) return { why, text: shownPiece(each.command.text) };
+			const found = find(each.inner?.commands ?? []);
+			if (found !== null) return found;
+		}
+		return null;
+	};
+	return find(reading.commands);
+}
+
+/** Why a command may run a text that no rule reads; null for one of a form that is known not to. */
+function textDoubt(command: SimpleCommand): string | null {
+	const [program] = command.words;
+	if (program?.kind !== "literal") return null;
+	const name = nameOf(program.text);
+	if (!textRunners.has(name) && !textRunners.has(name.replace(/-?\d[\d.]*$/, ""))) return null;
+	const { doubt } = readForm(command);
+	return doubt === null ? null : `${writtenName(program.text)} runs a program that no rule can read, or more: ${doubt}`;
 }
 
 function isExact(pattern: CommandPattern): boolean {
 	return pattern.kind !== "every" && !pattern.isPrefix && pattern.tokens.every(({ kind }) => kind === "literal");
+}
+
+function allowPlaceOf<Rule extends ScriptRule>(
+	{ isInside = () => true }: Pick<ScriptRules<Rule>, "isInside">,
+	{ cwd }: ScriptPlace,
+	{ commands, values }: ScriptReading,
+): AllowPlace {
+	return { root: posix.resolve(cwd), values, made: madeBy(commands), isInside };
 }
 
 interface Allowance<Rule> {
@@ -253,48 +233,62 @@ interface Allowance<Rule> {
 async function judgeAllowed<Rule extends ScriptRule>(
 	rules: ScriptRules<Rule>,
 	place: ScriptPlace,
-	{ commands }: ScriptReading,
+	reading: ScriptReading,
 	pieces: Pieces,
 ): Promise<ScriptVerdict<Rule>> {
+	const allowPlace = allowPlaceOf(rules, place, reading);
 	const found: Allowance<Rule>[] = [];
-	for (const reading of commands) {
+	for (const each of reading.commands) {
 		await pieces.next();
-		const allowance = allowanceOf(rules, place, reading);
-		if (allowance === null) {
-			if (isShellOnly(reading.command, place) && reading.inner === null) continue;
-			const text = shownPiece(reading.command.text);
-			return { decision: null, why: "no rule allows the command", rule: null, text };
-		}
+		const allowance = allowanceOf(rules, place, allowPlace, each);
+		if (allowance === null) return { decision: null, ...whyNot(rules, each.command), rule: null };
 		found.push(allowance);
 	}
 	const every = rules.allow.find(({ pattern }) => pattern.kind === "every");
 	if (every !== undefined) found.push({ rule: every, why: "a rule allows every command" });
-	const first = found.find(({ rule }) => rule !== null) ?? found[0];
+	const first = found.find(({ rule }) => rule !== null) ?? found.find(({ why }) => why !== ofTheShell);
+	// Assignments alone, and the like, change nothing outside of their shell.
 	if (first === undefined)
 		return { decision: null, why: "it has no command that a rule speaks of", rule: null, text: null };
 	return { decision: "allow", why: first.why, rule: first.rule, text: null };
 }
 
+/** Why no rule allows a command: where one names its program, what is not covered. */
+function whyNot<Rule extends ScriptRule>(
+	{ allow }: ScriptRules<Rule>,
+	command: SimpleCommand,
+): { readonly why: string; readonly text: string } {
+	const [program] = command.words;
+	const named = allow.some(
+		({ pattern }) =>
+			pattern.kind === "tokens" && pattern.tokens[0]?.kind === "literal" && pattern.tokens[0].text === program?.text,
+	);
+	const doubt = named ? readForm(command, 1).doubt : null;
+	return { why: doubt ?? "no rule allows the command", text: shownPiece(command.text) };
+}
+
+const ofTheShell = "it changes nothing but its shell";
+
 /** What allows a command with everything that it runs in turn; null if something of it is allowed by nothing. */
 function allowanceOf<Rule extends ScriptRule>(
 	rules: ScriptRules<Rule>,
 	place: ScriptPlace,
-	{ command, inner }: CommandReading,
+	allowPlace: AllowPlace,
+	reading: CommandReading,
 ): Allowance<Rule> | null {
-	const rule = rules.allow.find(({ pattern }) => allows(pattern, command));
+	const { command, inner } = reading;
+	const allowsInner = (each: CommandReading) => allowanceOf(rules, place, allowPlace, each) !== null;
+	const rule = rules.allow.find((each) => allows(each, reading, allowPlace, allowsInner));
 	if (rule !== undefined) return { rule, why: "a rule allows each of its commands" };
-	const isFree = rules.allowsReadOnly && hasHarmlessAssignments(command) && isReadOnly(command);
-	if (isFree && !(rules.limitsReading === true && readsUnnamedFiles(command))) {
+	if (rules.allowsReadOnly && readsOnly(command, allowPlace, rules.readLimits ?? "none") && inner === null) {
 		return { rule: null, why: "its commands are known to change nothing" };
 	}
-	if (inner === null || !inner.isTransparent || !hasHarmlessAssignments(command) || command.isDeclaredHere) return null;
+	if (inner === null) return isShellOnly(command, place) ? { rule: null, why: ofTheShell } : null;
+	if (!inner.isTransparent || !hasHarmlessAssignments(command) || command.isDeclaredHere) return null;
 	let last: Allowance<Rule> | null = null;
-	for (const reading of inner.commands) {
-		const allowance = allowanceOf(rules, place, reading);
-		if (allowance === null) {
-			if (isShellOnly(reading.command, place) && reading.inner === null) continue;
-			return null;
-		}
+	for (const each of inner.commands) {
+		const allowance = allowanceOf(rules, place, allowPlace, each);
+		if (allowance === null) return null;
 		if (last === null || last.rule === null) last = allowance;
 	}
 	return last;

@@ -173,7 +173,6 @@ describeScripts([
 			"anything git add -A",
 			"x/y git add -A",
 			"sudo git add -A",
-			"env git add -A",
 			"xargs git add",
 			"unknown -- git add .",
 			"./git add -A",
@@ -188,10 +187,13 @@ describeScripts([
 	},
 	{
 		what: "runners and interpreters that a rule names (rows 52, 54)",
-		rules: { allow: "npx:*; docker exec:*; make:*; npm test; python -c:*; node -e:*; /work/script.sh:*" },
+		rules: {
+			allow: "npx tsc:*; docker exec c make; make:*; npm test; python -c:*; node -e:*; /work/script.sh:*; ./gradlew:*",
+		},
 		decision: "allow",
 		scripts: [
-			"npx x",
+			"npx tsc --noEmit",
+			"node_modules/.bin/tsc --noEmit",
 			"docker exec c make",
 			"make",
 			"make all",
@@ -199,8 +201,9 @@ describeScripts([
 			"python -c 'x'",
 			"node -e 'x'",
 			"./script.sh",
-			"/work/script.sh x",
-			"cd src && npx x",
+			"/work/script.sh",
+			"./gradlew test",
+			"cd src && npx tsc",
 		],
 	},
 	{

@@ -1,7 +1,7 @@
 // Variables that certainly hold a number. Where the shell computes, it evaluates the value of a variable as an expression,
 // in which an index may run a command: `x='a[$(rm x)]'; echo $((x))`. Only a variable that nothing in the script can give
 // another value than a number, and that has one from the script itself, is safe.
-import type { Doubt } from "./script.ts";
+import type { Doubt, Word } from "./script.ts";
 
 /** Names of other forms may be variables of the shell, which get values of their own. */
 const ownName = /^[a-z][a-z0-9_]*$/;
@@ -28,25 +28,43 @@ export class NumberVariables {
 	/** Those that may have another value at some time. */
 	readonly #others = new Set<string>();
 	#areAllOthers = false;
+	/** Those that something else than a loop sets. */
+	readonly #given = new Set<string>();
+	readonly #loops = new Map<string, readonly Word[] | null>();
 	readonly #uses: { readonly names: readonly string[]; readonly doubt: Doubt }[] = [];
 
 	/** A value, as written, that a variable gets. */
 	sets(name: string, value: string): void {
+		this.#given.add(name);
 		const expression = expressionOf(value);
 		const isNumber = literalNumber.test(value) || (expression !== null && variablesOf(expression) !== null);
 		if (!isNumber) this.#others.add(name);
 	}
 
-	/** The words, as written, that the variable of a loop gets. */
-	loops(name: string, words: readonly string[] | undefined): void {
-		if (words?.every((word) => literalNumber.test(word) || numberRange.test(word)) !== true) this.#others.add(name);
+	/** The words that the variable of a loop gets. */
+	loops(name: string, words: readonly Word[] | undefined): void {
+		if (words?.every(({ text }) => literalNumber.test(text) || numberRange.test(text)) !== true) this.#others.add(name);
+		const known = this.#loops.get(name);
+		this.#loops.set(name, known === null || words === undefined ? null : [...(known ?? []), ...words]);
+	}
+
+	/** The words that variables stand for which only loops set. */
+	values(): ReadonlyMap<string, readonly Word[]> {
+		const found = new Map<string, readonly Word[]>();
+		for (const [name, words] of this.#loops) {
+			if (words !== null && !this.#areAllOthers && !this.#given.has(name)) found.set(name, words);
+		}
+		return found;
 	}
 
 	/** Every variable that is named in a word may have any value. */
 	names(word: string): void {
 		// What follows the letter of an option may be a name.
 		if (/^-../.test(word)) this.#areAllOthers = true;
-		for (const name of word.match(/[A-Za-z_]\w*/g) ?? []) this.#others.add(name);
+		for (const name of word.match(/[A-Za-z_]\w*/g) ?? []) {
+			this.#others.add(name);
+			this.#given.add(name);
+		}
 	}
 
 	/** Every variable may have any value. */

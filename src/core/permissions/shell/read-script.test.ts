@@ -33,8 +33,8 @@ describe("reading a script", () => {
 			{ kind: "dynamic", text: "*.c", why: "a pattern for file names", mayBeOption: true },
 			{ kind: "dynamic", text: "a{b,c}", why: "braces", mayBeOption: false },
 			{ kind: "dynamic", text: "~root", why: "a tilde", mayBeOption: false },
-			{ kind: "dynamic", text: '"x$y"', why: "a variable", mayBeOption: false },
-			{ kind: "dynamic", text: '"$y"', why: "a variable", mayBeOption: true },
+			{ kind: "dynamic", text: '"x$y"', why: "a variable", mayBeOption: false, isOne: true },
+			{ kind: "dynamic", text: '"$y"', why: "a variable", mayBeOption: true, isOne: true },
 			{ kind: "literal", text: "/home/u/z" },
 		]);
 	});
@@ -79,7 +79,7 @@ describe("reading a script", () => {
 		const [environment] = outer?.inner?.commands ?? [];
 		const [shell] = environment?.inner?.commands ?? [];
 		expect(outer?.inner?.isTransparent).toBe(true);
-		expect(environment?.inner?.isTransparent).toBe(false);
+		expect(environment?.inner?.isTransparent).toBe(true);
 		expect(shell?.command.assignments).toEqual([{ name: "A", value: { kind: "literal", text: "1" } }]);
 		expect(shell?.inner?.isTransparent).toBe(true);
 		expect(shell?.inner?.commands.map(argumentsOf)).toEqual([["a"], ["b"]]);

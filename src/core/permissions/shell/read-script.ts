@@ -17,13 +17,14 @@ let loaded: Promise<ParseShell> | undefined;
  */
 export async function readScript(text: string, place: ScriptPlace): Promise<ScriptReading> {
 	const tooLong: Doubt = { why: "the script is too long to be read", text: shownPiece(text) };
-	if (text.length > longestScript) return { commands: [], doubts: [tooLong] };
+	if (text.length > longestScript) return { commands: [], doubts: [tooLong], values: new Map() };
 	loaded ??= import("unbash");
 	let shell: ParseShell;
 	try {
 		shell = await loaded;
 	} catch {
-		return { commands: [], doubts: [{ why: "the parser for scripts cannot be loaded", text: shownPiece(text) }] };
+		const doubt: Doubt = { why: "the parser for scripts cannot be loaded", text: shownPiece(text) };
+		return { commands: [], doubts: [doubt], values: new Map() };
 	}
 	const pace = createPace();
 	const reading = new ScriptReader(shell, place, createBudget(readingTime)).read(text);

@@ -29,6 +29,8 @@ export interface Unwrapped {
 	readonly doubts: readonly string[];
 	/** Whether what allows all runs allows the wrapper. */
 	readonly isTransparent: boolean;
+	/** Whether a rule for the wrapper covers it where all runs are allowed; as transparent wrappers are. */
+	readonly isFollowed?: boolean;
 }
 
 export const nothing: Unwrapped = { runs: [], doubts: [], isTransparent: false };

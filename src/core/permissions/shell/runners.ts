@@ -64,6 +64,7 @@ function runsOf(words: readonly Word[], runner: Runner): Unwrapped {
 	const before = rest.slice(0, runner.positionals ?? 0).find((word) => word.kind === "dynamic" && word.mayBeOption);
 	if (before?.kind === "dynamic") doubts.push(`a word before the program is ${before.why}`);
 	if (!isReplaced && given.length > 0) runs.push(runOf(given));
+	if (runner.isFollowed === true) return { runs, doubts, isTransparent: false, isFollowed: doubts.length === 0 };
 	return { ...within(runs), doubts };
 }
 

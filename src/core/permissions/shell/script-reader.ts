@@ -113,7 +113,12 @@ export class ScriptReader {
 					const isNegated = node.prefixes.filter((prefix) => prefix.type === "Negation").length % 2 === 1;
 					return isNegated ? { success: outcome.failure, failure: outcome.success } : outcome;
 				}
-				for (const command of node.commands) this.#budget.nested(() => this.#readNode(command, start));
+				for (const command of node.commands) {
+					const { count } = this.#reader;
+					this.#budget.nested(() => this.#readNode(command, start));
+					this.#reader.input = this.#reader.onlySince(count);
+				}
+				this.#reader.input = null;
 				return stays(start);
 			}
 			default:
@@ -197,7 +202,7 @@ export class ScriptReader {
 					this.#reader.doubt(setsRisky(node.name.value), this.#reader.slice(node.name));
 				this.#reader.numbers.loops(
 					node.name.value,
-					node.wordlist?.map((word) => this.#reader.slice(word)),
+					node.wordlist?.map((word) => this.#reader.decode(word)),
 				);
 				for (const word of node.wordlist ?? []) this.#reader.search(word, start);
 				return this.#readLoop(start, () => after(this.#readList(node.body, start)));

@@ -10,7 +10,24 @@ export type Word =
 	 * tilde. `text` is as written; `why` is a noun phrase such as "a variable". `mayBeOption` says whether one of the
 	 * words that it becomes may start with a dash.
 	 */
-	| { readonly kind: "dynamic"; readonly text: string; readonly why: string; readonly mayBeOption: boolean };
+	| {
+			readonly kind: "dynamic";
+			readonly text: string;
+			readonly why: string;
+			readonly mayBeOption: boolean;
+			/** Whether it certainly becomes one word, as it is quoted. */
+			readonly isOne?: boolean;
+			/** Set where it stands for files that `find` passes on. */
+			readonly found?: FoundFiles;
+	  };
+
+/** Files that `find` passes on. */
+export interface FoundFiles {
+	/** The pattern of their names. */
+	readonly name: string;
+	/** Whether they are certainly below the directory that `find` runs in. */
+	readonly isNear: boolean;
+}
 
 export interface Assignment {
 	readonly name: string;
@@ -47,6 +64,8 @@ export interface CommandReading {
 		 * what allows all inner commands allows the whole.
 		 */
 		readonly isTransparent: boolean;
+		/** Whether a rule for the wrapper covers the whole where all inner commands are allowed. */
+		readonly isFollowed: boolean;
 	} | null;
 }
 
@@ -67,6 +86,8 @@ export interface ScriptReading {
 	/** In the order written; those within substitutions, functions and compound commands as well. */
 	readonly commands: readonly CommandReading[];
 	readonly doubts: readonly Doubt[];
+	/** The words that variables of loops stand for, of those that nothing else sets. */
+	readonly values: ReadonlyMap<string, readonly Word[]>;
 }
 
 /** Where a script would run. */

@@ -1,7 +1,7 @@
 // Programs that run other programs for what they read or find.
 import { readOptions } from "./programs/options.ts";
 import { doubtOfOptions, nothing, type Run, runOf, type Unwrapped } from "./run.ts";
-import type { Word } from "./script.ts";
+import type { FoundFiles, SimpleCommand, Word } from "./script.ts";
 
 const xargsTable = {
 	flags: "0prtxo",
@@ -12,10 +12,18 @@ const xargsTable = {
 	longValued: ["arg-file", "delimiter", "max-args", "max-procs", "max-chars", "process-slot-var"],
 };
 
-const fromInput: Word = { kind: "dynamic", text: "…", why: "what xargs reads", mayBeOption: true };
+const fromInput: Extract<Word, { kind: "dynamic" }> = {
+	kind: "dynamic",
+	text: "…",
+	why: "what xargs reads",
+	mayBeOption: true,
+};
 
-export function unwrapXargs(words: readonly Word[]): Unwrapped {
+/** `input` is the command before it in a pipeline. */
+export function unwrapXargs(words: readonly Word[], input: SimpleCommand | null): Unwrapped {
 	const read = readOptions(words, xargsTable);
+	const readsFile = read.options.some(({ name }) => name === "a" || name === "arg-file");
+	const fed: Word = { ...fromInput, ...(readsFile ? {} : foundBy(input)) };
 	const doubts = doubtOfOptions(read);
 	if (read.rest.length === 0) return { ...nothing, doubts };
 	const replaced = read.options.flatMap(({ name, value }) => {
@@ -24,11 +32,31 @@ export function unwrapXargs(words: readonly Word[]): Unwrapped {
 	});
 	const isReplaced = (word: Word) => replaced.some((text) => word.text.includes(text));
 	const inner = read.rest.map(
-		(word): Word => (isReplaced(word) && !isScript(word) ? { ...fromInput, text: word.text } : word),
+		(word): Word => (isReplaced(word) && !isScript(word) ? { ...fed, text: word.text } : word),
 	);
 	if (read.rest.some((word) => isReplaced(word) && isScript(word)))
 		doubts.push("what xargs reads becomes a part of a script");
-	return { runs: [runOf(replaced.length > 0 ? inner : [...inner, fromInput])], doubts, isTransparent: false };
+	const run = runOf(replaced.length > 0 ? inner : [...inner, fed]);
+	return { runs: [run], doubts, isTransparent: doubts.length === 0 };
+}
+
+const otherOutput = /^(?:-or?|-L|-H|-follow|-f?print.*|-f?ls|-(?:exec|ok).*)$/;
+
+/** What `find` prints, where a test of their names holds for all. */
+function foundBy(input: SimpleCommand | null): { readonly found?: FoundFiles } {
+	const [program, ...words] = input?.words ?? [];
+	const isFind = program?.kind === "literal" && program.text === "find";
+	if (!isFind || words.some(({ text }) => otherOutput.test(text))) return {};
+	const at = words.findIndex(({ text }) => text === "-name");
+	const name = words[at + 1];
+	if (at < 0 || name?.kind !== "literal" || /^(?:!|-not)$/.test(words[at - 1]?.text ?? "")) return {};
+	const roots = words.slice(
+		0,
+		words.findIndex(({ text }) => /^[-(!]/.test(text)),
+	);
+	// A link at the end of a root is not followed, one within it is.
+	const isNear = roots.every(({ kind, text }) => kind === "literal" && /^(?:\.|[\w-]+)$/.test(text));
+	return { found: { name: name.text, isNear } };
 }
 
 /** Whether a word may be a script for a shell: then its commands count, although something is put into it. */

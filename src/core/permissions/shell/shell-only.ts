@@ -1,5 +1,6 @@
 // Commands that change nothing but the shell which runs them, and need no rule.
 import { posix } from "node:path";
+import { isHarmlessVariable } from "./command-pattern.ts";
 import type { ScriptPlace, SimpleCommand } from "./script.ts";
 import { riskyVariable } from "./word-doubts.ts";
 
@@ -11,10 +12,10 @@ const always = new Set(
 export function isShellOnly(command: SimpleCommand, place: ScriptPlace): boolean {
 	const { words, assignments, isDeclaredHere, cwd } = command;
 	const [program, ...others] = words;
-	if (program === undefined) return assignments.every(({ name }) => isOwnVariable(name));
+	if (program === undefined) return assignments.every(isOwnAssignment);
 	if (program.kind === "dynamic" || isDeclaredHere) return false;
 	// Before a command, a variable changes how that command works: `IFS` for `read` is common, and harmless.
-	if (!assignments.every(({ name }) => name === "IFS" || isOwnVariable(name))) return false;
+	if (!assignments.every((assignment) => assignment.name === "IFS" || isOwnAssignment(assignment))) return false;
 	switch (program.text) {
 		case "cd":
 		case "pushd":
@@ -25,7 +26,11 @@ export function isShellOnly(command: SimpleCommand, place: ScriptPlace): boolean
 		case "declare":
 		case "typeset":
 		case "readonly":
-			return others.every(({ text }) => /^-/.test(text) || isOwnVariable(text.split("=")[0]?.replace(/\+$/, "") ?? ""));
+			return others.every(({ kind, text }) => {
+				const [, name = "", value = null] = /^([^=+]*)(?:\+?=(.*))?$/s.exec(text) ?? [];
+				if (/^-/.test(text) || isOwnVariable(name)) return true;
+				return isHarmlessVariable(name, kind === "literal" || value === null ? value : "$");
+			});
 		default:
 			return always.has(program.text);
 	}
@@ -36,8 +41,11 @@ export function isShellOnly(command: SimpleCommand, place: ScriptPlace): boolean
  * the script's own.
  */
 function isOwnVariable(name: string): boolean {
-	if (/^(?:NODE_ENV|CI|LANG|LC_[A-Z]+|TZ|NO_COLOR|FORCE_COLOR|TERM)$/.test(name)) return true;
 	return /^[a-z_][a-z0-9_]*$/.test(name) && !/_proxy$|^(?:[a-z]+_config|yarn)_/.test(name) && !riskyVariable(name);
+}
+
+function isOwnAssignment({ name, value }: SimpleCommand["assignments"][number]): boolean {
+	return isOwnVariable(name) || (value.kind === "literal" && isHarmlessVariable(name, value.text));
 }
 
 function isBelow(target: SimpleCommand["words"][number] | undefined, cwd: string | null, root: string): boolean {

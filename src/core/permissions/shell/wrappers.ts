@@ -36,7 +36,7 @@ import {
  * What a command runs in turn; no runs for a program that runs no other. `isOneOfAll` says that every end of its words
  * is looked at anyhow.
  */
-export function unwrap(command: SimpleCommand, isOneOfAll: boolean): Unwrapped {
+export function unwrap(command: SimpleCommand, isOneOfAll: boolean, input: SimpleCommand | null): Unwrapped {
 	const [program, ...words] = command.words;
 	if (program?.kind !== "literal") return nothing;
 	const path = program.text;
@@ -45,11 +45,11 @@ export function unwrap(command: SimpleCommand, isOneOfAll: boolean): Unwrapped {
 	const isTrusted = [name, `/bin/${name}`, `/usr/bin/${name}`].includes(path);
 	const unwrapped = isLoose(name)
 		? both(unwrapLoose(words, isOneOfAll), givesScript.has(name) ? unwrapScripts(words) : nothing)
-		: (unwrapRunner(name, words, isOneOfAll) ?? unwrapProgram(name, words));
+		: (unwrapRunner(name, words, isOneOfAll) ?? unwrapProgram(name, words, input));
 	return isTrusted ? unwrapped : { ...unwrapped, isTransparent: false };
 }
 
-function unwrapProgram(name: string, words: readonly Word[]): Unwrapped {
+function unwrapProgram(name: string, words: readonly Word[], input: SimpleCommand | null): Unwrapped {
 	const options = wrapperTable[name];
 	if (options !== undefined && Object.hasOwn(wrapperTable, name)) return unwrapByTable(words, options);
 	switch (name) {
@@ -99,7 +99,7 @@ function unwrapProgram(name: string, words: readonly Word[]): Unwrapped {
 		case "runuser":
 			return unwrapUser(words);
 		case "xargs":
-			return unwrapXargs(words);
+			return unwrapXargs(words, input);
 		case "find":
 		case "fd":
 		case "fdfind":
@@ -202,7 +202,8 @@ function unwrapEnvironment(words: readonly Word[]): Unwrapped {
 	const assignments: Assignment[] = [];
 	const left = takeAssignments(rest, assignments);
 	if (left.length === 0) return { ...nothing, doubts };
-	return { runs: [runOf(left, { assignments, directory: moves ? "open" : "same" })], doubts, isTransparent: false };
+	const run = runOf(left, { assignments, directory: moves ? "open" : "same" });
+	return { runs: [run], doubts, isTransparent: doubts.length === 0 && !moves };
 }
 
 function unwrapDebugger(words: readonly Word[]): Unwrapped {

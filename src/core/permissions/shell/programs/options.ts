@@ -21,10 +21,32 @@ export interface OptionTable {
 	readonly takesNumber?: boolean;
 }
 
+/**
+ * Reads a table written as words: `-ab` are flags, `-n:` has a value, `-I?` may have an attached one, `--name` and `--name=` the
+ * same for long options, and `-#` is a number.
+ */
+export function optionTable(spec: string, more: OptionTable = {}): OptionTable {
+	const words = spec.split(/\s+/).filter((word) => word !== "");
+	const letters = (form: RegExp) => words.flatMap((word) => form.exec(word)?.[1] ?? []).join("");
+	const names = (form: RegExp) => words.flatMap((word) => form.exec(word)?.[1] ?? []);
+	const isSingleDash = more.isSingleDash === true;
+	return {
+		flags: letters(/^-([^-:?#]+)$/),
+		valued: letters(/^-([^-]+):$/),
+		attached: letters(/^-([^-]+)\?$/),
+		longFlags: names(isSingleDash ? /^--?([^=]+)$/ : /^--([^=]+)$/),
+		longValued: names(isSingleDash ? /^--?([^=]+)=$/ : /^--([^=]+)=$/),
+		takesNumber: words.includes("-#"),
+		...more,
+	};
+}
+
 export interface ReadOption {
 	/** Without dashes. */
 	readonly name: string;
 	readonly value: Word | null;
+	/** The index of its word. */
+	readonly at: number;
 }
 
 export interface ReadOptions {
@@ -38,25 +60,26 @@ export interface ReadOptions {
 export function readOptions(words: readonly Word[], table: OptionTable): ReadOptions {
 	const options: ReadOption[] = [];
 	const { next, unclear } = readFrom(words, 0, table, options);
-	return { options, rest: words.slice(next), unclear };
+	return { options, rest: words.slice(next), unclear: words[unclear[0] ?? -1] ?? null };
 }
 
 /** Options and operands of a program that takes them in any order; its long options must be written out. */
 export interface ReadArguments {
 	readonly options: readonly ReadOption[];
 	readonly operands: readonly Word[];
-	readonly unclear: Word | null;
+	/** The indexes of words that may be options, or are none that the table knows. */
+	readonly unclear: readonly number[];
 }
 
 export function readAllOptions(words: readonly Word[], table: OptionTable): ReadArguments {
 	const options: ReadOption[] = [];
 	const operands: Word[] = [];
 	const exact = { ...table, isExact: true };
-	let unclear: Word | null = null;
+	const unclear: number[] = [];
 	let index = 0;
 	while (index < words.length) {
 		const read = readFrom(words, index, exact, options);
-		unclear ??= read.unclear;
+		unclear.push(...read.unclear);
 		if (read.isOver) {
 			operands.push(...words.slice(read.next));
 			break;
@@ -71,46 +94,49 @@ export function readAllOptions(words: readonly Word[], table: OptionTable): Read
 interface ReadPart {
 	/** Where the first word is that is no option. */
 	readonly next: number;
-	readonly unclear: Word | null;
+	readonly unclear: readonly number[];
 	/** Whether `--` says that no option follows. */
 	readonly isOver: boolean;
 }
 
 /** Adds the options from `start` on to `options`. */
 function readFrom(words: readonly Word[], start: number, table: OptionTable, options: ReadOption[]): ReadPart {
-	let unclear: Word | null = null;
+	const unclear: number[] = [];
 	let index = start;
 	for (; index < words.length; index += 1) {
 		const word = words[index];
 		if (word === undefined) break;
 		if (word.kind === "dynamic") {
 			if (!word.mayBeOption) break;
-			unclear ??= word;
+			unclear.push(index);
 			continue;
 		}
 		const { text } = word;
 		if (text === "--") return { next: index + 1, unclear, isOver: true };
 		if (text === "-" || !text.startsWith("-")) break;
 		if (table.takesNumber && /^-{1,2}[-+]?\d+$/.test(text)) {
-			options.push({ name: "number", value: word });
+			options.push({ name: "number", value: word, at: index });
 			continue;
 		}
 		const found = text.startsWith("--") || table.isSingleDash ? readLong(text, table) : readShort(text, table);
 		if (found === null) {
-			unclear ??= word;
+			unclear.push(index);
 			continue;
 		}
+		options.push(...found.options.map((option) => ({ ...option, at: index })));
 		if (found.needsNext) {
+			const value = words[index + 1];
+			options.push({ name: found.needsNext, value: value ?? null, at: index });
 			index += 1;
-			found.options.push({ name: found.needsNext, value: words[index] ?? null });
+			// Where the shell makes several words of the value, the next ones may be options.
+			if (value?.kind === "dynamic" && value.mayBeOption && value.isOne !== true) unclear.push(index);
 		}
-		options.push(...found.options);
 	}
 	return { next: Math.min(index, words.length), unclear, isOver: false };
 }
 
 interface Found {
-	readonly options: ReadOption[];
+	readonly options: Omit<ReadOption, "at">[];
 	/** The option whose value is the next word; "" for none. */
 	readonly needsNext: string;
 }
@@ -128,7 +154,7 @@ function readLong(text: string, { longFlags = [], longValued = [], isExact = fal
 }
 
 function readShort(text: string, { flags = "", valued = "", attached = "" }: OptionTable): Found | null {
-	const options: ReadOption[] = [];
+	const options: Omit<ReadOption, "at">[] = [];
 	for (let index = 1; index < text.length; index += 1) {
 		const name = text.charAt(index);
 		const value = text.slice(index + 1);

@@ -12,6 +12,8 @@ export interface Runner extends OptionTable {
 	readonly program?: string;
 	/** Whether the program stands after the first `--`, if there is one. */
 	readonly afterDashes?: boolean;
+	/** Whether it runs the program where it is, as one of the project. */
+	readonly isFollowed?: boolean;
 }
 
 const split = (text: string): readonly string[] => text.split(" ");
@@ -26,6 +28,7 @@ const packages = {
 	valued: "pw",
 	longValued: split("package workspace prefix"),
 	longFlags: split("yes no quiet silent"),
+	isFollowed: true,
 };
 
 export const runners: readonly Runner[] = [
@@ -34,6 +37,7 @@ export const runners: readonly Runner[] = [
 	{ names: ["pnpx", "bunx", ...names("yarn", "dlx,exec"), ...names("bun", "x")], ...packages, flags: "q" },
 	{
 		names: ["uvx", ...names("uv", "run,tool run")],
+		isFollowed: true,
 		flags: "qvn",
 		valued: "pf",
 		longFlags: split(
@@ -48,7 +52,7 @@ export const runners: readonly Runner[] = [
 		longValued: split("spec python pip-args index-url"),
 		longFlags: split("no-cache pypackages"),
 	},
-	{ names: names("poetry,pipenv,hatch,pdm,rye,pixi", "run"), flags: "qv" },
+	{ names: names("poetry,pipenv,hatch,pdm,rye,pixi", "run"), flags: "qv", isFollowed: true },
 	{
 		names: names("devbox", "run"),
 		flags: "lq",
@@ -58,7 +62,7 @@ export const runners: readonly Runner[] = [
 	},
 	{ names: names("lerna,nx", "exec") },
 	{ names: names("conda,mamba,micromamba", "run"), flags: "v", valued: "np", longValued: split("name prefix cwd") },
-	{ names: names("bundle", "exec"), longFlags: split("keep-file-descriptors") },
+	{ names: names("bundle", "exec"), longFlags: split("keep-file-descriptors"), isFollowed: true },
 	{
 		names: names(containers, "exec"),
 		flags: "dit",

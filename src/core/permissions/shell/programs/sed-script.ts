@@ -1,29 +1,4 @@
-// The scripts among the words of `sed`, and which of them only print, delete and replace.
-import type { Word } from "../script.ts";
-import { type ReadArguments, readAllOptions } from "./options.ts";
-
-/** The options of `sed`, of which those that an older one does not have are unclear. */
-export function readSedOptions(words: readonly Word[]): ReadArguments {
-	return readAllOptions(words, {
-		flags: "nErsuzb",
-		attached: "i",
-		valued: "efl",
-		longFlags: (
-			"quiet silent regexp-extended separate unbuffered null-data zero-terminated binary posix sandbox debug " +
-			"follow-symlinks in-place help version"
-		).split(" "),
-		longValued: ["expression", "file", "line-length"],
-	});
-}
-
-/** The scripts among the words after the program. */
-export function sedScripts(words: readonly Word[]): readonly Word[] {
-	const { options, operands } = readSedOptions(words);
-	const scripts = options.flatMap(({ name, value }) =>
-		(name === "e" || name === "expression") && value !== null ? [value] : [],
-	);
-	return scripts.length > 0 ? scripts : operands.slice(0, 1);
-}
+// Which scripts of `sed` only print, delete and replace.
 
 /** Whether a script consists of commands that read no file, write none and run nothing. */
 export function isPlainSedScript(script: string): boolean {

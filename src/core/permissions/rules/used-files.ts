@@ -1,0 +1,154 @@
+// What the rules say about the files of a command line, under their paths and where links lead.
+import path from "node:path";
+import { isSensitiveFile } from "../../../ports/files/secret-paths.ts";
+import { isWorse } from "../policy.ts";
+import { type FileUse, filesOf, flatten } from "../shell/files-used.ts";
+import type { FoundFiles, ScriptReading } from "../shell/script.ts";
+import { judgeFile } from "./file-judge.ts";
+import type { Rule } from "./rule.ts";
+import type { JudgePlace, Law, Ruling } from "./ruling.ts";
+
+interface JudgedFile {
+	readonly ruling: Ruling | null;
+	/** Whether it is below a root of the workspace, and nothing that decides what other programs do. */
+	readonly isInside: boolean;
+	/** False where a file that is meant may be any. */
+	readonly isKnown: boolean;
+}
+
+export interface UsedFiles {
+	of(use: FileUse): JudgedFile;
+	readonly rulings: readonly Ruling[];
+	/** Whether some file is not known. */
+	readonly hidesFile: boolean;
+}
+
+const unknown: JudgedFile = { ruling: null, isInside: false, isKnown: false };
+const keyOf = ({ operation, path: named, glob = "", found }: FileUse) =>
+	JSON.stringify([operation, named, glob, found ?? null]);
+
+/** Files below these decide what programs run, or what is allowed. */
+const deciding =
+	/(?:^|\/)(?:\.git|\.hg|\.agentwire|\.kimi|\.vscode|\.idea|\.husky|\.claude|\.cursor)(?:\/|$)|\/\.(?:mcp\.json|envrc|npmrc|gitmodules|gitconfig|bashrc|profile|zshrc)$/;
+
+export async function judgeUsedFiles(reading: ScriptReading, { rules, place }: Law): Promise<UsedFiles> {
+	const roots = await place.roots();
+	const judged = new Map<string, JudgedFile>();
+	const directories = new Set([...flatten(reading.commands)].map(({ cwd }) => cwd));
+	const uses = [...filesOf(reading)];
+	const places = [...directories].flatMap((cwd): readonly FileUse[] =>
+		cwd === null ? [] : [{ operation: "read", path: cwd, text: cwd, by: "operand" }],
+	);
+	const hasOdd = [...flatten(reading.commands)].some(({ words }) =>
+		words.some(({ text }) => /^(?:shopt|dotglob|globstar|nocaseglob)$/.test(text)),
+	);
+	for (const use of [...uses, ...places]) {
+		const key = keyOf(use);
+		if (judged.has(key)) continue;
+		if (use.path !== null) judged.set(key, await judgePath(use.operation, use.path, roots, rules, place));
+		else if (use.glob !== undefined && !hasOdd)
+			judged.set(key, await judgeGlob(use.operation, use.glob, roots, rules, place));
+		else if (use.found !== undefined) judged.set(key, judgeFound(use.found, rules));
+	}
+	const of = (use: FileUse) => judged.get(keyOf(use)) ?? unknown;
+	return {
+		of,
+		rulings: uses.flatMap((use) => of(use).ruling ?? []),
+		hidesFile: uses.some((use) => use.isListed !== true && !of(use).isKnown),
+	};
+}
+
+async function judgePath(
+	operation: FileUse["operation"],
+	written: string,
+	roots: readonly string[],
+	rules: readonly Rule[],
+	place: JudgePlace,
+): Promise<JudgedFile> {
+	const named = path.normalize(written);
+	// A path that cannot be resolved, such as one below a file, is judged as written.
+	const resolved = await place.resolve(written).catch(() => named);
+	const isBelow = roots.some((root) => resolved === root || resolved.startsWith(root === "/" ? "/" : `${root}/`));
+	const isOpen =
+		operation === "read"
+			? !isSensitiveFile(resolved) && !isSensitiveFile(named)
+			: !deciding.test(resolved) && !deciding.test(named);
+	return {
+		ruling: judgeFile(operation, [...new Set([resolved, named])], roots, rules),
+		isInside: isBelow && isOpen,
+		isKnown: true,
+	};
+}
+
+/** Files that a pattern may stand for; beyond, they count as unknown. */
+const mostFiles = 500;
+
+async function judgeGlob(
+	operation: FileUse["operation"],
+	glob: string,
+	roots: readonly string[],
+	rules: readonly Rule[],
+	place: JudgePlace,
+): Promise<JudgedFile> {
+	const files = await expand(glob, place);
+	if (files === null) return unknown;
+	let worst: Ruling | null = null;
+	let isOpen = false;
+	let isInside = true;
+	// Where no file matches, the pattern itself is the name.
+	for (const file of files.length === 0 ? [glob] : files) {
+		const { ruling, isInside: isOne } = await judgePath(operation, file, roots, rules, place);
+		isInside &&= isOne;
+		if (ruling === null) isOpen = true;
+		else if (worst === null || isWorse(ruling.decision, worst.decision)) worst = ruling;
+	}
+	return { ruling: worst?.decision === "allow" && isOpen ? null : worst, isInside, isKnown: true };
+}
+
+/** The paths of a pattern as the shell finds them; null for too many, or where one cannot tell. */
+async function expand(glob: string, { list }: JudgePlace): Promise<readonly string[] | null> {
+	if (list === undefined || glob.includes("**")) return null;
+	let found: readonly string[] = [""];
+	for (const segment of glob.split("/").slice(1)) {
+		if (!/[*?[]/.test(segment)) {
+			found = found.map((directory) => `${directory}/${segment}`);
+			continue;
+		}
+		const matches = segmentPattern(segment);
+		if (matches === null) return null;
+		const next: string[] = [];
+		for (const directory of found) {
+			const names = await list(directory === "" ? "/" : directory).catch(() => []);
+			for (const name of names) if (matches.test(name)) next.push(`${directory}/${name}`);
+			if (next.length > mostFiles) return null;
+		}
+		found = next;
+	}
+	return found;
+}
+
+/** A name that starts with a dot only matches a pattern that does. */
+function segmentPattern(segment: string): RegExp | null {
+	const source = segment.replaceAll(/\[[!^]?\]?[^\]]*\]|[\s\S]/g, (piece) => {
+		if (piece === "*") return ".*";
+		if (piece === "?") return ".";
+		if (piece.length > 1) return piece.replace(/^\[!/, "[^").replaceAll("\\", "\\\\");
+		return piece.replace(/[\\^$.|+()[\]{}]/, "\\$&");
+	});
+	try {
+		return new RegExp(`^${/^[.[]/.test(segment) ? "" : "(?!\\.)"}${source}$`, "su");
+	} catch {
+		return null;
+	}
+}
+
+/** Files that `find` passes on: they have a name of a pattern, in any directory. */
+function judgeFound({ name, isNear }: FoundFiles, rules: readonly Rule[]): JudgedFile {
+	const pattern = segmentPattern(name);
+	const isFree = rules.every((rule) => {
+		if (rule.decision === "allow" || rule.pattern.kind !== "file") return true;
+		const last = rule.pattern.path?.steps.at(-1);
+		return last?.kind === "name" && pattern !== null && !pattern.test(last.name);
+	});
+	return { ruling: null, isInside: isNear, isKnown: isFree };
+}

@@ -1,0 +1,164 @@
+// What allows a command: a rule, what it is known to do, or that everything it runs in turn is allowed.
+import { posix } from "node:path";
+import { type CommandPattern, hasHarmlessAssignments, type PatternToken } from "./command-pattern.ts";
+import { type FileUse, type Made, usesOf } from "./files-used.ts";
+import { type FormReading, isReadOnly, readForm, readsOtherFiles } from "./programs/form.ts";
+import type { CommandReading, ScriptReading, SimpleCommand, Word } from "./script.ts";
+
+export interface AllowingRule {
+	readonly pattern: CommandPattern;
+	/** Whether it only covers files below the roots of the workspace. */
+	readonly isConfined?: boolean;
+}
+
+/** What a script is allowed by. */
+export interface AllowPlace {
+	/** The directory that the script starts in, to which programs with a path in a rule are relative. */
+	readonly root: string;
+	readonly values: ScriptReading["values"];
+	readonly made: Made;
+	/** Whether a file is below a root of the workspace, and nothing that other programs take for their settings. */
+	isInside(use: FileUse): boolean;
+}
+
+/** Whether a rule allows a command; `allowsInner` judges what it runs in turn. */
+export function allows(
+	rule: AllowingRule,
+	{ command, inner }: CommandReading,
+	place: AllowPlace,
+	allowsInner: (inner: CommandReading) => boolean,
+): boolean {
+	const { pattern } = rule;
+	if (pattern.kind === "every") return true;
+	if (command.isDeclaredHere || !hasHarmlessAssignments(command)) return false;
+	const local = asNamedByNpx(rule, command, place);
+	if (local !== null) return allows(local.rule, { command: local.command, inner: null }, place, allowsInner);
+	const { tokens, isPrefix } = pattern;
+	const [first] = tokens;
+	const [program, ...others] = command.words;
+	if (first?.kind !== "literal" || program?.kind !== "literal") return false;
+	if (!isProgram(first.text, program.text, command.cwd, place.root)) return false;
+	const words: readonly Word[] = [first, ...others];
+	if (words.length < tokens.length) return coversInner(rule, words, inner, place, allowsInner);
+	const isCovered = tokens.every((token, index) => covers(token, words[index]));
+	if (!isCovered || (!isPrefix && words.length > tokens.length)) return false;
+	if (!isPrefix && tokens.every(({ kind }) => kind === "literal")) return !runsOwnFile(command, null, place);
+	if (inner?.isFollowed === true) return coversInner(rule, words, inner, place, allowsInner);
+	const open = tokens.findIndex(({ kind }) => kind === "any");
+	const known: SimpleCommand = { ...command, words };
+	const reading = readForm(known, open < 0 ? tokens.length : open);
+	// Without a row, a rule covers the words that it names.
+	if (reading.doubt !== null && !(reading.form === null && words.length === tokens.length && open < 0)) return false;
+	if (runsOwnFile(known, reading, place)) return false;
+	const uses = [...usesOf(known, place.values, place.made, command)].filter(({ by }) => by === "operand");
+	return (
+		uses.every((use) => (use.operation === "read" && rule.isConfined !== true) || place.isInside(use)) &&
+		(rule.isConfined !== true || isAtHome(command, place))
+	);
+}
+
+/** A rule for a wrapper covers what it runs as far as the rule names it; else that must be allowed by itself. */
+function coversInner(
+	rule: AllowingRule,
+	words: readonly Word[],
+	inner: CommandReading["inner"],
+	place: AllowPlace,
+	allowsInner: (inner: CommandReading) => boolean,
+): boolean {
+	const { pattern } = rule;
+	if (inner === null || !inner.isFollowed || pattern.kind === "every" || inner.commands.length === 0) return false;
+	const [first] = inner.commands;
+	const program = first?.command.words[0];
+	const start = program === undefined ? -1 : words.indexOf(program);
+	const { tokens } = pattern;
+	if (start > 0 && tokens.length > start && first !== undefined) {
+		const isNamed = tokens.slice(0, start).every((token, index) => covers(token, words[index]));
+		const rest: AllowingRule = { ...rule, pattern: { ...pattern, tokens: tokens.slice(start) } };
+		return isNamed && inner.commands.length === 1 && allows(rest, first, place, allowsInner);
+	}
+	const isNamed = pattern.isPrefix && tokens.every((token, index) => covers(token, words[index]));
+	return isNamed && inner.commands.every(allowsInner);
+}
+
+const localProgram = /^(?:\.\/)?node_modules\/\.bin\/([\w.-]+)$/;
+
+/** What is in `node_modules/.bin` is what a rule for `npx` names. */
+function asNamedByNpx(
+	{ pattern, ...rest }: AllowingRule,
+	command: SimpleCommand,
+	{ root }: AllowPlace,
+): { readonly rule: AllowingRule; readonly command: SimpleCommand } | null {
+	const [program, ...others] = command.words;
+	if (pattern.kind === "every" || command.cwd !== root || program?.kind !== "literal") return null;
+	const [first, second] = pattern.tokens;
+	const local = localProgram.exec(program.text)?.[1];
+	if (local === undefined || first?.kind !== "literal" || first.text !== "npx") return null;
+	if (second?.kind !== "literal" || second.text !== local) return null;
+	const words: readonly Word[] = [{ kind: "literal", text: local }, ...others];
+	return {
+		rule: { ...rest, pattern: { ...pattern, tokens: pattern.tokens.slice(1) } },
+		command: { ...command, words },
+	};
+}
+
+/** A path means the file that it leads to; a bare name never means a path, as any file may have that name. */
+function isProgram(wanted: string, program: string, cwd: string | null, root: string): boolean {
+	if (!wanted.includes("/") || !program.includes("/")) return program === wanted;
+	const isUp = /(?:^|\/)\.\.(?:\/|$)/;
+	if (posix.isAbsolute(program)) return program === (posix.isAbsolute(wanted) ? wanted : posix.resolve(root, wanted));
+	return cwd !== null && !isUp.test(program) && posix.resolve(cwd, program) === posix.resolve(root, wanted);
+}
+
+function covers(token: PatternToken, word: Word | undefined): boolean {
+	if (word?.kind !== "literal") return false;
+	return token.kind === "any" || token.text === word.text;
+}
+
+/** Whether what it runs is a file that the script itself writes. */
+function runsOwnFile({ words, cwd }: SimpleCommand, reading: FormReading | null, { made }: AllowPlace): boolean {
+	const [program] = words;
+	const operand = reading?.form?.files === "run" ? reading.given.operands[0] : undefined;
+	return [program?.text.includes("/") === true ? program : undefined, operand].some((word) => {
+		if (word?.kind !== "literal") return false;
+		return made.isWritten(posix.resolve(cwd ?? "/", word.text));
+	});
+}
+
+/** Whether a command is known to change nothing, and only reads what is in the workspace. */
+export function readsOnly(command: SimpleCommand, place: AllowPlace, limits: ReadLimits): boolean {
+	const [program] = command.words;
+	if (program?.kind !== "literal" || program.text.includes("/")) return false;
+	if (command.isDeclaredHere || !hasHarmlessAssignments(command)) return false;
+	const reading = readForm(command);
+	if (!isReadOnly(reading)) return false;
+	if (limits !== "none" && readsOtherFiles(reading) && !(limits === "hidden names" && skipsHidden(reading)))
+		return false;
+	const uses = [...usesOf(command, place.values, place.made)].filter(({ by }) => by === "operand");
+	return uses.every((use) => place.isInside(use)) && (reading.form?.files === "none" || isAtHome(command, place));
+}
+
+/** Which files may not be read without a question. */
+export type ReadLimits = "none" | "hidden names" | "any";
+
+/** Whether it leaves out files whose name starts with a dot: `rg` does, and git has what is committed. */
+function skipsHidden({ names: [name], given: { options, operands } }: FormReading): boolean {
+	if (name === "git") {
+		return (
+			operands.every((word) => word.kind === "literal" && !/[*?[]|^:/.test(word.text)) &&
+			!options.some((option) => option.name === "untracked")
+		);
+	}
+	return (
+		name === "rg" &&
+		!options.some(
+			({ name: option, value }) =>
+				/^(?:u|hidden|unrestricted|no-ignore|\.|f|file)$/.test(option) ||
+				(/^(?:g|glob|iglob)$/.test(option) && value?.text.startsWith("!") !== true),
+		)
+	);
+}
+
+/** Whether the directory that it runs in is one of the workspace. */
+function isAtHome({ cwd }: SimpleCommand, { isInside }: AllowPlace): boolean {
+	return cwd !== null && isInside({ operation: "read", path: cwd, text: cwd, by: "operand" });
+}

@@ -1,0 +1,138 @@
+// Programs that change files, and those that fetch them.
+import type { Word } from "../../script.ts";
+import type { FileOperand, Form } from "../form.ts";
+import { spreadOlderOptions } from "../tar-options.ts";
+import { plainWord, rows } from "./form-rows.ts";
+
+const copying = "-t:d -S: --target-directory=d --suffix=";
+
+const tar: Form = {
+	reads: ({ options }) =>
+		options.some(({ name }) => /^(?:t|list)$/.test(name)) &&
+		!options.some(({ name }) => /^(?:[cxurA]|create|extract|get)$/.test(name)),
+	options:
+		"-cxtuzjJvkphamO -f: -C: -T:r --create --extract --list --get --gzip --bzip2 --xz --zstd --verbose --file= --directory= --exclude= --strip-components= --no-same-owner --keep-old-files",
+	others:
+		"-r -b: -g: -H: -I: -F: -K: -L: -N: -V: -X: -P --append --update --to-command= --use-compress-program= --checkpoint --checkpoint-action= --info-script= --new-volume-script= --rsh-command= --rmt-command=",
+	spread: spreadOlderOptions,
+	moreFiles: ({ options, operands }) => {
+		const creates = options.some(({ name }) => /^(?:[cru]|create|append|update)$/.test(name));
+		const use = (word: Word, isWritten: boolean): FileOperand => ({ operation: isWritten ? "write" : "read", word });
+		return [
+			...options.flatMap(({ name, value }) => {
+				if (value === null) return [];
+				if (/^f(?:ile)?$/.test(name)) return [use(value, creates)];
+				return /^(?:C|directory)$/.test(name) ? [use(value, !creates)] : [];
+			}),
+			...(creates ? operands.map((word) => use(word, false)) : []),
+		];
+	},
+	// A colon in the name of an archive is a host.
+	judge: ({ options }) =>
+		options.some(({ name, value }) => /^f(?:ile)?$/.test(name) && !/^(?:[./][^\n]*|[^:]+)$/.test(value?.text ?? ""))
+			? "the archive is on another machine"
+			: null,
+};
+
+/** Neither the content of a file nor the input. */
+const isData = (value: Word | null) => value?.kind === "literal" && !value.text.startsWith("@");
+
+const curl: Form = {
+	options:
+		"-sSfLiIvGNg46 -X: -d: -H: -u: -A: -e: -m: -w: -b: -x: -o:w -z: -r: --silent --show-error --fail --fail-with-body --location --include --head " +
+		"--verbose --get --globoff --http1.1 --http2 --compressed --request= --data= --data-raw= --json= --header= --user= --user-agent= --max-time= " +
+		"--connect-timeout= --retry= --retry-delay= --write-out= --no-buffer --no-progress-meter --output=w --url=",
+	others:
+		"-K:r -T:r -F: -c:w -D:w -O -J -k --config=r --upload-file=r --form= --cookie-jar=w --dump-header=w --remote-name --remote-header-name --output-dir=d --insecure --data-binary= --data-urlencode=",
+	judge: ({ options, operands }) => {
+		for (const { name, value } of options) {
+			if (/^(?:o|output)$/.test(name) && value?.text !== "/dev/null" && value?.text !== "-") return "it writes a file";
+			if (/^(?:d|data|json|H|header)$/.test(name) && !isData(value)) return "it may send a file";
+			if (/^b$/.test(name) && !(value?.kind === "literal" && value.text.includes("="))) return "it may send a file";
+			if (/^(?:w|write-out)$/.test(name) && (value?.kind !== "literal" || /^@|%output\{/.test(value.text)))
+				return "it may write a file";
+			if (name === "url" && !isWebAddress(value)) return "the address is not one of a web server";
+		}
+		return operands.every(isWebAddress) ? null : "the address is not one of a web server";
+	},
+	isExact: true,
+};
+
+function isWebAddress(word: Word | null): boolean {
+	const text = word?.text ?? "";
+	if (word?.kind === "dynamic") return /^"?https?:\/\/[\w.-]+[:/]/.test(text);
+	return /^(?:https?:\/\/|(?!-)[\w.-]+(?::\d+)?(?:\/|$))/i.test(text);
+}
+
+export const fileForms: Readonly<Record<string, Form>> = {
+	cp: {
+		options: `-RrapfvnuiLPdHlT ${copying} --recursive --archive --force --verbose --no-clobber --update --parents --preserve`,
+		files: "read, last written",
+	},
+	// The source is gone afterwards.
+	mv: { options: `-fnviuT ${copying} --force --no-clobber --verbose --update`, files: "both" },
+	// A link leads to its target.
+	ln: { options: `-sfnvrT ${copying} --symbolic --force --relative --no-dereference`, files: "both" },
+	install: {
+		options: `-dvD -m: ${copying}`,
+		others: "-s --strip --strip-program= -o: -g:",
+		files: "read, last written",
+	},
+	mkdir: { options: "-pv -m: --parents --verbose --mode=", files: "write" },
+	touch: { options: "-acm -d: -t: -r:r --no-create --date= --time= --reference=r", files: "write" },
+	truncate: { options: "-c -s: --size=", others: "-r:r --reference=r", files: "write" },
+	tee: { options: "-ai --append", files: "write" },
+	rmdir: { options: "-pv --parents --verbose", files: "write", isExact: true },
+	...rows("rm unlink", { options: "-rRfvdi --recursive --force --verbose --dir", files: "write", isExact: true }),
+	shred: { options: "-uvz -n:", files: "write", isExact: true },
+	...rows("chmod chown chgrp", {
+		options: "-Rvfc --recursive --verbose --changes",
+		others: "--reference=r",
+		files: "write",
+		skips: 1,
+		instead: "reference",
+	}),
+	...rows("gzip gunzip bzip2 bunzip2 xz unxz zstd", {
+		options: "-dkcvtlqfr -# --keep --stdout --decompress",
+		files: "write",
+	}),
+	...rows("tar bsdtar gtar", tar),
+	zip: { options: "-rqjuy -x: -# --exclude=", others: "-i: -b: -T --unzip-command= --test", files: "write" },
+	unzip: { options: "-loqjntpv -d:d -x:", files: "read" },
+	patch: {
+		options: "-RNslf -p: -i:r --dry-run --verbose --forward",
+		others: "-o:w -d:d --input=r --output=w --directory=d",
+		files: "write",
+	},
+	kill: { options: "-lL -s: -n: -# -9 -TERM", operand: /^%?\d+$/, isExact: true },
+	curl,
+	wget: {
+		options: "-qS -O:w --spider --quiet --server-response --timeout= --tries=",
+		others:
+			"-o:w -a:w -i:r -P:d -e: -T: --output-document=w --output-file=w --append-output=w --input-file=r --directory-prefix=d --post-file=r --use-askpass= --config=r --execute=",
+		judge: ({ options, operands }) => {
+			const printsOnly = options.some(
+				({ name, value }) => name === "spider" || (name === "O" && /^(?:-|\/dev\/null)$/.test(value?.text ?? "")),
+			);
+			return printsOnly && operands.every(isWebAddress) ? null : "it writes a file";
+		},
+		isExact: true,
+	},
+	dd: {
+		options: "--bs= --count= --skip= --seek= --status= --conv= --if=r --of=w",
+		spread: (words) =>
+			words.map((word) =>
+				word.kind === "literal" && /^\w+=/.test(word.text) ? { kind: "literal", text: `--${word.text}` } : word,
+			),
+		most: 0,
+		isExact: true,
+	},
+	rsync: {
+		others: "-e: -f: --rsh= --exclude= --include= --exclude-from=r --filter= --rsync-path=",
+		operand: /^$/,
+		files: "read, last written",
+		isExact: true,
+	},
+	scp: { others: "-c: -F: -i: -J: -l: -o: -P: -S: -D:", operand: /^$/, files: "read, last written", isExact: true },
+	...rows("vi vim nano emacs", { operand: plainWord, files: "write" }),
+};
