@@ -2,7 +2,7 @@
 import { posix } from "node:path";
 import { type CommandPattern, hasHarmlessAssignments, type PatternToken } from "./command-pattern.ts";
 import { type FileUse, type Made, usesOf } from "./files-used.ts";
-import { type FormReading, isReadOnly, readForm, readsOtherFiles } from "./programs/form.ts";
+import { type FormReading, isReadOnly, readForm, readsOtherFiles } from "./programs/read-form.ts";
 import type { CommandReading, ScriptReading, SimpleCommand, Word } from "./script.ts";
 
 export interface AllowingRule {

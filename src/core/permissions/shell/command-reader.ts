@@ -15,7 +15,8 @@ import type { Budget } from "./budget.ts";
 import { readBuiltin } from "./builtins.ts";
 import { NumberVariables } from "./number-variables.ts";
 import { type Directory, type Outcome, pathOf, stays } from "./outcome.ts";
-import type { Run } from "./run.ts";
+import type { Run } from "./runs/run.ts";
+import { unwrap } from "./runs/wrappers.ts";
 import {
 	type Assignment,
 	type CommandReading,
@@ -29,7 +30,6 @@ import {
 } from "./script.ts";
 import { decodeWord } from "./word.ts";
 import { computes, doubtOfPart, nestsDeeply, riskyVariable, setsRisky } from "./word-doubts.ts";
-import { unwrap } from "./wrappers.ts";
 
 export interface ParseShell {
 	readonly parse: typeof parse;

@@ -1,7 +1,8 @@
 // The files that a script reads and writes: by redirections, and by the words of known programs.
 import { posix } from "node:path";
-import { type FileOperand, filesOfForm, readForm } from "./programs/form.ts";
+import type { FileOperand } from "./programs/form.ts";
 import { nameOf } from "./programs/program-name.ts";
+import { filesOfForm, readForm } from "./programs/read-form.ts";
 import type { CommandReading, FoundFiles, ScriptReading, SimpleCommand, Word } from "./script.ts";
 
 export interface FileUse {

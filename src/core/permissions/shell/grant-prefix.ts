@@ -2,7 +2,7 @@
 // not so much that other work is allowed.
 import { posix } from "node:path";
 import { hasHarmlessAssignments } from "./command-pattern.ts";
-import { readForm } from "./programs/form.ts";
+import { readForm } from "./programs/read-form.ts";
 import type { CommandReading, Word } from "./script.ts";
 
 export interface GrantPrefix {

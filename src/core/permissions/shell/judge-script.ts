@@ -7,10 +7,10 @@ import { type Budget, BudgetExceeded, createBudget, judgingTime } from "./budget
 import { Candidates, type Match } from "./command-match.ts";
 import { type CommandPattern, hasHarmlessAssignments } from "./command-pattern.ts";
 import { type FileUse, filesOf, madeBy } from "./files-used.ts";
-import { readForm } from "./programs/form.ts";
 import { textRunners } from "./programs/forms/interpreter-forms.ts";
 import { nameOf, writtenName } from "./programs/program-name.ts";
 import { programInVariable } from "./programs/program-variables.ts";
+import { readForm } from "./programs/read-form.ts";
 import { type CommandReading, type ScriptPlace, type ScriptReading, type SimpleCommand, shownPiece } from "./script.ts";
 import { isShellOnly } from "./shell-only.ts";
 

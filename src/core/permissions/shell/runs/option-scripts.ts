@@ -1,7 +1,7 @@
 // Programs that run what an option's value says: `tar --to-command='…'`, `rsync -e '…'`, `gdb -ex 'shell …'`.
-import { spreadOlderOptions } from "./programs/tar-options.ts";
+import { spreadOlderOptions } from "../programs/tar-options.ts";
+import type { Word } from "../script.ts";
 import { nothing, type Run, scriptOf, type Unwrapped } from "./run.ts";
-import type { Word } from "./script.ts";
 
 interface OptionTable {
 	/** Letters of short options with a value that is run. */

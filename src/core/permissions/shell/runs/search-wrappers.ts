@@ -1,7 +1,7 @@
 // Programs that run other programs for what they read or find.
-import { readOptions } from "./programs/options.ts";
+import { readOptions } from "../programs/options.ts";
+import type { FoundFiles, SimpleCommand, Word } from "../script.ts";
 import { doubtOfOptions, nothing, type Run, runOf, type Unwrapped } from "./run.ts";
-import type { FoundFiles, SimpleCommand, Word } from "./script.ts";
 
 const xargsTable = {
 	flags: "0prtxo",

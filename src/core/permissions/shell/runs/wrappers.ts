@@ -1,10 +1,12 @@
 // Programs that run other programs which their words name: what they run, as words or as a script.
+
+import { readOptions } from "../programs/options.ts";
+import { nameOf } from "../programs/program-name.ts";
+import { type WrapperOptions, wrapperTable } from "../programs/wrapper-table.ts";
+import type { Assignment, SimpleCommand, Word } from "../script.ts";
 import { readEnvironment } from "./environment-wrapper.ts";
 import { unwrapGit } from "./git-runs.ts";
 import { unwrapOptionScripts } from "./option-scripts.ts";
-import { readOptions } from "./programs/options.ts";
-import { nameOf } from "./programs/program-name.ts";
-import { type WrapperOptions, wrapperTable } from "./programs/wrapper-table.ts";
 import {
 	doubtOfOptions,
 	doubtOfSuffixes,
@@ -16,7 +18,6 @@ import {
 	unwrapLoose,
 } from "./run.ts";
 import { unwrapRemote, unwrapRunner } from "./runners.ts";
-import type { Assignment, SimpleCommand, Word } from "./script.ts";
 import { isScript, unwrapFind, unwrapXargs } from "./search-wrappers.ts";
 import {
 	unwrapCapabilityShell,

@@ -1,8 +1,8 @@
 // Programs that run a text as a script: shells, and those that give a text to a shell.
-import { isOwnInput } from "./builtins.ts";
-import { readOptions } from "./programs/options.ts";
+import { isOwnInput } from "../builtins.ts";
+import { readOptions } from "../programs/options.ts";
+import type { Word } from "../script.ts";
 import { doubtOfOptions, joinLiteral, nothing, type Run, runOf, scriptOf, type Unwrapped } from "./run.ts";
-import type { Word } from "./script.ts";
 
 export function unwrapEval(words: readonly Word[]): Unwrapped {
 	const given = words[0]?.text === "--" ? words.slice(1) : words;

@@ -1,6 +1,6 @@
 // What a program runs in turn: other words as a command, or a text as a script.
-import type { ReadOptions } from "./programs/options.ts";
-import type { Assignment, Word } from "./script.ts";
+import type { ReadOptions } from "../programs/options.ts";
+import type { Assignment, Word } from "../script.ts";
 
 interface RunPlace {
 	/** Where it runs: where the wrapper does, or anywhere. */

@@ -1,8 +1,8 @@
 // Verbs of programs that run what the words after them name: `docker exec`, `npx`, `kubectl exec`, `ssh`.
-import { readOptions } from "./programs/options.ts";
-import { type Runner, runners } from "./programs/runner-table.ts";
+import { readOptions } from "../programs/options.ts";
+import { type Runner, runners } from "../programs/runner-table.ts";
+import type { Word } from "../script.ts";
 import { doubtOfSuffixes, nothing, type Run, runOf, scriptOf, suffixes, type Unwrapped } from "./run.ts";
-import type { Word } from "./script.ts";
 
 interface Verb {
 	readonly words: readonly string[];

@@ -1,6 +1,6 @@
 // The options of `env`, of which one holds further words for itself.
-import { type OptionTable, readOptions } from "./programs/options.ts";
-import type { Word } from "./script.ts";
+import { type OptionTable, readOptions } from "../programs/options.ts";
+import type { Word } from "../script.ts";
 
 const table: OptionTable = {
 	flags: "i0v",

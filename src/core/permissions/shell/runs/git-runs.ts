@@ -1,6 +1,7 @@
 // What git runs because its words say so: settings, verbs and options that name a program.
+
+import type { Word } from "../script.ts";
 import { joinLiteral, nothing, type Run, runOf, scriptOf, type Unwrapped } from "./run.ts";
-import type { Word } from "./script.ts";
 
 /** Settings whose value is a program, or a script. */
 const programKey =
