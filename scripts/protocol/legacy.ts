@@ -106,8 +106,7 @@ export const legacy: ProtocolDescription = {
 		"-32000": "A turn is running already, or too many requests are under way.",
 		"-32001": "No model is configured.",
 		"-32002": "The model's provider failed.",
-		"-32003":
-			"The model does not support what a tool returned, such as an image from an MCP server. Prompts of this dialect are text, which every model supports.",
+		"-32003": "Not sent: prompts of this dialect are text, which every model supports.",
 		"-32099": "Something else went wrong.",
 		"-32601": "There is no such method.",
 		"-32602": "`input` and `prompt` are missing, or not text.",

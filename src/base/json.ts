@@ -1,4 +1,5 @@
 // JSON values: types, a guard, and the serialization for lines.
+import { withoutMark } from "./lines.ts";
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
@@ -54,7 +55,7 @@ const fileDepth = 1000;
  * takes seconds for megabytes of nested brackets.
  */
 export function parseJsonFile(bytes: Buffer): unknown {
-	const text = bytes.toString("utf8");
+	const text = withoutMark(bytes.toString("utf8"));
 	if (!isTextNestedWithin(text, fileDepth)) throw new SyntaxError(`The JSON nests more than ${fileDepth} levels deep.`);
 	return JSON.parse(text);
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createLineSplitter, type Line } from "./lines.ts";
+import { createInputSplitter, createLineSplitter, type Line } from "./lines.ts";
 
 function split(chunks: readonly (string | Buffer)[], limit = 1000): Line[] {
 	const splitter = createLineSplitter(limit);
@@ -77,5 +77,20 @@ describe("createLineSplitter", () => {
 	it("measures the limit in bytes", () => {
 		expect(texts(split(["€€\n"], 6))).toEqual(["€€"]);
 		expect(texts(split(["€€\n"], 5))).toEqual(["oversized"]);
+	});
+});
+
+describe("the input of the program", () => {
+	const mark = Buffer.from([0xef, 0xbb, 0xbf]);
+	const read = (...chunks: readonly Buffer[]) => {
+		const splitter = createInputSplitter(100);
+		return texts([...chunks.flatMap((chunk) => splitter.push(chunk)), ...splitter.end()]);
+	};
+
+	it("may begin with a byte order mark, also in pieces, but no later line may", () => {
+		const lines = Buffer.from("\ufeff{}\n\ufeff[]\n");
+		expect(read(lines)).toEqual(["{}", "\ufeff[]"]);
+		expect(read(lines.subarray(0, 1), lines.subarray(1, 2), lines.subarray(2))).toEqual(["{}", "\ufeff[]"]);
+		expect(read(mark, Buffer.from("{}"))).toEqual(["{}"]);
 	});
 });

@@ -93,3 +93,21 @@ export function createLineSplitter(limit: number): LineSplitter {
 		},
 	};
 }
+
+/** The same for the input of the program, whose first line may begin with a byte order mark, which is skipped. */
+export function createInputSplitter(limit: number): LineSplitter {
+	const splitter = createLineSplitter(limit);
+	let isFirst = true;
+	const skipMark = (lines: Line[]): Line[] => {
+		const [first, ...others] = lines;
+		if (!isFirst || first === undefined) return lines;
+		isFirst = false;
+		return first.kind === "line" ? [{ kind: "line", text: withoutMark(first.text) }, ...others] : lines;
+	};
+	return { push: (bytes) => skipMark(splitter.push(bytes)), end: () => skipMark(splitter.end()) };
+}
+
+/** The text without a byte order mark at its beginning. */
+export function withoutMark(text: string): string {
+	return text.startsWith("\ufeff") ? text.slice(1) : text;
+}

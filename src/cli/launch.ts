@@ -1,7 +1,7 @@
 // The first file of the executable: loads the program with its code cache, runs it, and exits.
-import { homedir } from "node:os";
 import path from "node:path";
 import { createCodeCache } from "./code-cache.ts";
+import { cacheDirectory } from "./home.ts";
 import type { createPackageInstallation, main } from "./main.ts";
 import { exitSoon } from "./process/process-exit.ts";
 
@@ -20,7 +20,7 @@ export async function launch(executable: string, argv: readonly string[]): Promi
 	process.on("SIGUSR1", () => {});
 	// Until the server handles signals, being stopped is a normal end: clients report death by a signal as a crash.
 	for (const signal of stopSignals) process.once(signal, () => void exitSoon(0));
-	const cacheHome = process.env["XDG_CACHE_HOME"] || path.join(homedir(), ".cache");
+	const cacheHome = cacheDirectory();
 	const programFile = path.join(__dirname, "main.cjs");
 	const cache = createCodeCache(path.join(cacheHome, "agentwire", `${process.version}-${process.arch}`));
 	const program = cache.require(programFile) as Program;

@@ -1,5 +1,4 @@
 // Which model a program without a configuration uses, for programs and people that ask before they start a server.
-import { homedir } from "node:os";
 import { silentLog } from "../base/log.ts";
 import { createDiskFiles } from "../ports/files/disk-files.ts";
 import type { Files } from "../ports/files/port.ts";
@@ -7,7 +6,7 @@ import { privateBelow } from "../ports/files/private-paths.ts";
 import type { Configuration } from "../settings/config/configuration.ts";
 import { readConfiguration } from "../settings/config/configuration-reader.ts";
 import { type EnvironmentModel, withEnvironmentModels } from "../settings/config/environment-models.ts";
-import { currentDirectory, shareDirectory } from "./paths.ts";
+import { currentDirectory, homeDirectory, shareDirectory } from "./paths.ts";
 import { environmentVariables } from "./process/environment.ts";
 
 export interface StartSettings {
@@ -34,7 +33,7 @@ export async function readStartSettings(
 /** The model that a key in the environment gives; null when the settings name a provider, or cannot be read. */
 export async function describeModelSource(): Promise<EnvironmentModel | null> {
 	const environment = environmentVariables();
-	const shareDir = shareDirectory(environment, { currentDir: currentDirectory(), home: homedir() });
+	const shareDir = shareDirectory(environment, { currentDir: currentDirectory(), home: homeDirectory() });
 	const files = createDiskFiles(privateBelow(shareDir));
 	try {
 		return (await readStartSettings(`${shareDir}/config.toml`, environment, files)).chosen;

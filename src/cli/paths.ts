@@ -4,6 +4,7 @@ import { errorText } from "../base/errors.ts";
 import { type Place, toAbsolutePath } from "../host/place.ts";
 import type { FileStatus, Files } from "../ports/files/port.ts";
 import { UsageError } from "./arguments/usage-error.ts";
+import { findHome } from "./home.ts";
 
 /** Node throws when the directory was deleted; its last path still lets absolute paths be used and errors name it. */
 export function currentDirectory(): string {
@@ -14,6 +15,17 @@ export function currentDirectory(): string {
 		if (path.isAbsolute(last)) return last;
 		throw new UsageError("The current directory does not exist any more.", { cause: thrown });
 	}
+}
+
+/** Without a home, what is below `~` is in the share directory that KIMI_SHARE_DIR names. Throws UsageError without either. */
+export function homeDirectory(): string {
+	const home = findHome();
+	if (home !== null) return home;
+	const shareDir = process.env["KIMI_SHARE_DIR"] ?? "";
+	if (shareDir !== "" && !shareDir.startsWith("~")) return path.resolve(currentDirectory(), shareDir);
+	throw new UsageError(
+		"There is no home directory: HOME is not set, and the user id has no passwd entry. Set HOME, or KIMI_SHARE_DIR for settings and sessions.",
+	);
 }
 
 /** The directory of settings, sessions and logs: `KIMI_SHARE_DIR` if set and not empty, else `~/.kimi`. */

@@ -1,5 +1,4 @@
 // Whether commands would run in the sandbox that the settings ask for, for programs that check before they start a server.
-import { homedir } from "node:os";
 import { systemClock } from "../base/clock.ts";
 import { randomIdentifiers } from "../base/ids.ts";
 import { silentLog } from "../base/log.ts";
@@ -8,7 +7,7 @@ import { createDiskFiles } from "../ports/files/disk-files.ts";
 import type { Files } from "../ports/files/port.ts";
 import { privateBelow } from "../ports/files/private-paths.ts";
 import { readConfiguration } from "../settings/config/configuration-reader.ts";
-import { currentDirectory, shareDirectory } from "./paths.ts";
+import { currentDirectory, homeDirectory, shareDirectory } from "./paths.ts";
 import { environmentVariables } from "./process/environment.ts";
 
 export interface SandboxInfo {
@@ -23,7 +22,7 @@ export interface SandboxInfo {
 /** Nothing when the settings ask for none, or cannot be read: a server would report that itself. */
 export async function describeSandbox(given?: Files): Promise<SandboxInfo> {
 	const environment = environmentVariables();
-	const home = homedir();
+	const home = homeDirectory();
 	const shareDir = shareDirectory(environment, { currentDir: currentDirectory(), home });
 	const files = given ?? createDiskFiles(privateBelow(shareDir));
 	const file = `${shareDir}/config.toml`;

@@ -1,5 +1,4 @@
 // The process of a background command's worker: its lifeline is stdin, and signals end the command in order.
-import { homedir } from "node:os";
 import { systemClock } from "../base/clock.ts";
 import { createConfinedProcesses, readWorkerEnvironment, withOwnProxy } from "../host/confined-worker.ts";
 import { createLogFile, logFile } from "../host/log/log-file.ts";
@@ -10,13 +9,13 @@ import { createDiskFiles } from "../ports/files/disk-files.ts";
 import { ownProcess } from "../ports/files/living-process.ts";
 import { privateBelow, privateWithin } from "../ports/files/private-paths.ts";
 import { createProcesses } from "../ports/processes/children.ts";
-import { currentDirectory, shareDirectory } from "./paths.ts";
+import { currentDirectory, homeDirectory, shareDirectory } from "./paths.ts";
 import { environmentVariables } from "./process/environment.ts";
 import { handleStopSignals } from "./process/stop-signals.ts";
 
 /** Runs the worker to its end; returns the exit code. */
 export async function runWorker(flags: TaskWorkerFlags): Promise<number> {
-	const place = { currentDir: currentDirectory(), home: homedir() };
+	const place = { currentDir: currentDirectory(), home: homeDirectory() };
 	const { environment, ...given } = readWorkerEnvironment(environmentVariables());
 	const shareDir = shareDirectory(environment, place);
 	const log = createLogFile(logFile(shareDir), false);

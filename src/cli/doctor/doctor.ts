@@ -1,13 +1,12 @@
 // The command `doctor`: checks what the program needs on this machine, and says what to do about what is missing. It
 // sends no prompt and changes nothing.
-import { homedir } from "node:os";
 import { toJsonLine } from "../../base/json.ts";
 import type { Installation } from "../../host/installation.ts";
 import type { Place } from "../../host/place.ts";
 import { createDiskFiles } from "../../ports/files/disk-files.ts";
 import { createCommandFetch, createCommandProcesses } from "../command-services.ts";
 import { describeRuntime } from "../installation/runtime.ts";
-import { currentDirectory, shareDirectory } from "../paths.ts";
+import { currentDirectory, homeDirectory, shareDirectory } from "../paths.ts";
 import { withEscapes } from "../printable-text.ts";
 import { environmentVariables } from "../process/environment.ts";
 import { whileShown } from "../process/waiting-line.ts";
@@ -19,7 +18,7 @@ export interface NamedFinding extends Finding {
 
 /** Prints the findings; returns 1 when something has to be done before the program works. */
 export async function runDoctor(json: boolean, { findRipgrep }: Installation): Promise<number> {
-	const place: Place = { currentDir: currentDirectory(), home: homedir() };
+	const place: Place = { currentDir: currentDirectory(), home: homeDirectory() };
 	const environment = environmentVariables();
 	const shareDir = shareDirectory(environment, place);
 	// Without the privacy of the share directory: what is open to others is to be seen, not mended.

@@ -1,8 +1,9 @@
 // The program as one file: the runtime, the code and all that belongs to it. What needs a file of its own is copied out.
 import { readdirSync, readFileSync } from "node:fs";
-import { homedir, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import path from "node:path";
 import type { Installation } from "../../host/installation.ts";
+import { cacheDirectory } from "../home.ts";
 import { createEmbeddedCopies, type EmbeddedCopies, type EmbeddedFile } from "./embedded-copies.ts";
 
 /** How the build names embedded directories: the word, a dash and a checksum of the content. */
@@ -12,7 +13,7 @@ const program = process.platform === "win32" ? "rg.exe" : "rg";
 
 /** `root` is the directory under which the embedded files can be read. */
 export function createOneFileInstallation(root: string): Installation {
-	const cacheHome = process.env["XDG_CACHE_HOME"] || path.join(homedir(), ".cache");
+	const cacheHome = cacheDirectory();
 	const places = {
 		cacheDir: path.join(cacheHome, "agentwire"),
 		temporaryDir: tmpdir(),

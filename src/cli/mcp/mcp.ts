@@ -1,6 +1,5 @@
 // The `mcp` command: lists and edits the servers in `mcp.json` of the share directory, and signs in to remote ones.
 // Results go to stdout, errors to stderr, and the exit code is 1 on failure.
-import { homedir } from "node:os";
 import path from "node:path";
 import { type Clock, systemClock } from "../../base/clock.ts";
 import { isSystemError } from "../../base/errors.ts";
@@ -16,6 +15,7 @@ import { privateBelow } from "../../ports/files/private-paths.ts";
 import type { Fetch } from "../../ports/network/network-settings.ts";
 import type { Processes } from "../../ports/processes/port.ts";
 import {
+	isDisabled,
 	type McpEntryReading,
 	type McpServerSettings,
 	type RemoteMcpServer,
@@ -26,7 +26,7 @@ import type { McpChallenge } from "../../settings/credentials/mcp-sign-in.ts";
 import { McpSignInError } from "../../settings/credentials/mcp-sign-in-error.ts";
 import type { McpAction } from "../arguments/mcp-options.ts";
 import { createCommandFetch, createCommandProcesses } from "../command-services.ts";
-import { currentDirectory, shareDirectory } from "../paths.ts";
+import { currentDirectory, homeDirectory, shareDirectory } from "../paths.ts";
 import { openInBrowser } from "../process/browser.ts";
 import { environmentVariables } from "../process/environment.ts";
 import { handleStopSignals } from "../process/stop-signals.ts";
@@ -61,7 +61,7 @@ export interface McpServices {
 export async function runMcp(executable: string, action: McpAction): Promise<number> {
 	const stopping = new AbortController();
 	handleStopSignals(() => stopping.abort());
-	const place: Place = { currentDir: currentDirectory(), home: homedir() };
+	const place: Place = { currentDir: currentDirectory(), home: homeDirectory() };
 	const environment = environmentVariables();
 	const shareDir = shareDirectory(environment, place);
 	const files = createDiskFiles(privateBelow(shareDir));
@@ -135,6 +135,7 @@ async function list(hostServices: McpServices): Promise<void> {
 	print(`MCP config file: ${file}`);
 	if (entries.length === 0) print("No MCP servers configured.");
 	for (const [name, entry] of entries) {
+		const off = isDisabled(entry) ? " [disabled]" : "";
 		const reading = readMcpEntry(name, entry);
 		if (!reading.ok) {
 			complain(oneLine(unusable(file, name, reading)));
@@ -143,7 +144,7 @@ async function list(hostServices: McpServices): Promise<void> {
 		const { server } = reading;
 		const isSignedOut = isOauth(server) && (await authorization.provider(server.url)) === null;
 		const hint = isSignedOut ? ` [authorization required - run: ${executableName} mcp auth ${name}]` : "";
-		print(`  ${oneLine(`${name} ${describe(server)}`)}${hint}`);
+		print(`  ${oneLine(`${name} ${describe(server)}`)}${hint}${off}`);
 	}
 }
 

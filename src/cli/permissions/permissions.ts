@@ -1,6 +1,5 @@
 // The `permissions` command: results go to stdout, errors to stderr. The exit code of `check` and `explain` is the
 // decision; that of a failure is 3.
-import { homedir } from "node:os";
 import { systemClock } from "../../base/clock.ts";
 import { isSystemError, KernelError } from "../../base/errors.ts";
 import { silentLog } from "../../base/log.ts";
@@ -28,7 +27,7 @@ import { readConfiguration } from "../../settings/config/configuration-reader.ts
 import { readPermissionFile } from "../../settings/config/permission-file.ts";
 import type { PermissionsAction } from "../arguments/permissions-options.ts";
 import { permissionsFailureCode } from "../arguments/usage-error.ts";
-import { currentDirectory, shareDirectory } from "../paths.ts";
+import { currentDirectory, homeDirectory, shareDirectory } from "../paths.ts";
 import { withEscapes } from "../printable-text.ts";
 import { environmentVariables } from "../process/environment.ts";
 import { type PermissionsAnswer, PermissionsError, type PermissionsPlace } from "./permissions-answer.ts";
@@ -38,7 +37,7 @@ const codes: Readonly<Record<Decision, number>> = { allow: 0, ask: 1, deny: 2 };
 
 /** Carries out the command for the current directory; returns the exit code. */
 export async function runPermissions(action: PermissionsAction): Promise<number> {
-	const place: Place = { currentDir: currentDirectory(), home: homedir() };
+	const place: Place = { currentDir: currentDirectory(), home: homeDirectory() };
 	const environment = environmentVariables();
 	const shareDir = shareDirectory(environment, place);
 	const files = createDiskFiles(privateBelow(shareDir));

@@ -1,5 +1,4 @@
 // The `plugin` command: results go to stdout, errors to stderr, and the exit code is 1 on failure.
-import { homedir } from "node:os";
 import path from "node:path";
 import { systemClock } from "../../base/clock.ts";
 import { isSystemError } from "../../base/errors.ts";
@@ -25,7 +24,7 @@ import { ConfigurationError } from "../../settings/config/configuration-error.ts
 import { readConfiguration } from "../../settings/config/configuration-reader.ts";
 import { selectDefaultProvider } from "../../settings/config/model-selection.ts";
 import type { PluginAction } from "../arguments/plugin-options.ts";
-import { currentDirectory, shareDirectory } from "../paths.ts";
+import { currentDirectory, homeDirectory, shareDirectory } from "../paths.ts";
 import { environmentVariables } from "../process/environment.ts";
 import { endInTime } from "../process/process-exit.ts";
 import { handleStopSignals } from "../process/stop-signals.ts";
@@ -46,7 +45,7 @@ export async function runPlugin(action: PluginAction): Promise<number> {
 		endInTime(() => 1, null);
 		stopping.abort();
 	});
-	const place: Place = { currentDir: currentDirectory(), home: homedir() };
+	const place: Place = { currentDir: currentDirectory(), home: homeDirectory() };
 	const environment = environmentVariables();
 	const shareDir = shareDirectory(environment, place);
 	const files = createDiskFiles(privateBelow(shareDir));

@@ -33,3 +33,11 @@ it("a server that cannot be used is named once, with what to do", () => {
 	expect(notes(settled)).toEqual([]);
 	expect(notes({ ...settled, body: { type: "step.started", n: 1 } })).toEqual([]);
 });
+
+it("a server that is still connecting when the turn stops waiting is named once", () => {
+	const notes = createServerNotes("/usr/bin/agentwire", "/share");
+	const line = 'The MCP server "slow" is still connecting, and its tools are missing until then.';
+	expect(notes(event(true, ["slow", "connecting"]))).toEqual([]);
+	expect(notes(event(false, ["slow", "connecting"], ["good", "connected"]))).toEqual([line]);
+	expect(notes(event(false, ["slow", "connecting"]))).toEqual([]);
+});

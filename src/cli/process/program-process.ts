@@ -1,13 +1,12 @@
 // The process of the program: its directory, its environment, its log, and its handlers for signals and uncaught
 // errors.
-import { homedir } from "node:os";
 import type { Installation } from "../../host/installation.ts";
 import { createLogFile, type LogFile, logFile } from "../../host/log/log-file.ts";
 import type { Place } from "../../host/place.ts";
 import type { FaultOwner } from "../../kernel/api.ts";
 import { nobody } from "../../kernel/session/fault-owner.ts";
 import type { ProgramOptions } from "../arguments/command-line.ts";
-import { currentDirectory, shareDirectory } from "../paths.ts";
+import { currentDirectory, homeDirectory, shareDirectory } from "../paths.ts";
 import { environmentVariables } from "./environment.ts";
 import { replaceStandardError } from "./standard-error.ts";
 import { handleStopSignals, type StopSignal } from "./stop-signals.ts";
@@ -39,7 +38,7 @@ export function takeProcess(
 	installation: Installation,
 	interruptions: Interruptions,
 ): ProgramProcess {
-	const place: Place = { currentDir: currentDirectory(), home: homedir() };
+	const place: Place = { currentDir: currentDirectory(), home: homeDirectory() };
 	const environment = environmentVariables();
 	const shareDir = shareDirectory(environment, place);
 	const log = createLogFile(logFile(shareDir), options.debug);

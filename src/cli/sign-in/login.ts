@@ -1,5 +1,4 @@
 // The commands `login` and `logout`: events go to stdout, errors also to stderr, and the exit code is 1 on failure.
-import { homedir } from "node:os";
 import { systemClock } from "../../base/clock.ts";
 import { isSystemError } from "../../base/errors.ts";
 import { redactSecrets } from "../../base/redaction.ts";
@@ -10,7 +9,7 @@ import { privateBelow } from "../../ports/files/private-paths.ts";
 import { ConfigurationError } from "../../settings/config/configuration-error.ts";
 import { SignInError } from "../../settings/credentials/device-flow.ts";
 import { createCommandFetch } from "../command-services.ts";
-import { currentDirectory, shareDirectory } from "../paths.ts";
+import { currentDirectory, homeDirectory, shareDirectory } from "../paths.ts";
 import { environmentVariables } from "../process/environment.ts";
 import { handleStopSignals } from "../process/stop-signals.ts";
 import { whileShown } from "../process/waiting-line.ts";
@@ -30,7 +29,7 @@ export async function runLogin(command: "login" | "logout", json: boolean): Prom
 		process.stdout.write(json ? toEventLine(event) : toEventText(event));
 	};
 	const environment = environmentVariables();
-	const place = { currentDir: currentDirectory(), home: homedir() };
+	const place = { currentDir: currentDirectory(), home: homeDirectory() };
 	const shareDir = shareDirectory(environment, place);
 	const files = createDiskFiles(privateBelow(shareDir));
 	const settings: SignInSettings = {

@@ -1,5 +1,4 @@
 // The store of a command that is no server: what its settings ask for, or the one on disk.
-import { homedir } from "node:os";
 import { systemClock } from "../../base/clock.ts";
 import { errorText, KernelError } from "../../base/errors.ts";
 import { silentLog } from "../../base/log.ts";
@@ -15,7 +14,7 @@ import type { Database } from "../../ports/store/postgres/database.ts";
 import type { SessionStore } from "../../ports/store/session-store.ts";
 import type { StoreSettings } from "../../settings/config/configuration.ts";
 import { readStartSettings } from "../model-source.ts";
-import { currentDirectory, shareDirectory } from "../paths.ts";
+import { currentDirectory, homeDirectory, shareDirectory } from "../paths.ts";
 import { environmentVariables } from "../process/environment.ts";
 
 /** What a command that is no server finds: its settings, and the store that they ask for. */
@@ -36,7 +35,7 @@ export interface CommandStore {
  * for settings that cannot be read.
  */
 export async function findCommandStore(given?: Files): Promise<CommandStore> {
-	const place: Place = { currentDir: currentDirectory(), home: homedir() };
+	const place: Place = { currentDir: currentDirectory(), home: homeDirectory() };
 	const environment = environmentVariables();
 	const shareDir = shareDirectory(environment, place);
 	const files = given ?? createDiskFiles(privateBelow(shareDir));

@@ -74,6 +74,21 @@ describe("retries of a turn", () => {
 		expect(subject.events.at(-1)).toEqual({ type: "step.interrupted", reason: "error" });
 	});
 
+	it("retains a call with an image in its result for a model that accepts none", async () => {
+		const image = { type: "image_url", image_url: { url: "data:image/png;base64,AA", id: null } } as const;
+		const look = createToolDouble("Look", { result: toolSuccess({ output: [image] }) });
+		const model = createScriptedModel([
+			[call("c1", "Look"), done()],
+			[say("ok"), done()],
+		]);
+		const subject = createTurnSubject(model, [look]);
+		expect(await subject.run()).toEqual({ status: "finished" });
+		expect(subject.rows).toContainEqual({
+			type: "message",
+			message: expect.objectContaining({ role: "tool", toolCallId: "c1", content: expect.arrayContaining([image]) }),
+		});
+	});
+
 	it.each([
 		["a stream that breaks off", [say("a")], "APIConnectionError"],
 		["an empty answer", [done()], "APIEmptyResponseError"],
@@ -82,12 +97,9 @@ describe("retries of a turn", () => {
 		["a timeout", [modelFailure("timeout", "slow")], "APITimeoutError"],
 		["a provider's failure without a status", [modelFailure("provider", "exhausted")], "ChatProviderError"],
 		["an internal error", [modelFailure("defect", "nonsense")], "InternalError"],
-		["an image that the model does not accept", [call("c1", "Look"), done()], "LLMNotSupported"],
 	])("gives %s its error class", async (_name, script, errorType) => {
 		const failures: unknown[] = [];
-		const image = { type: "image_url", image_url: { url: "data:image/png;base64,AA", id: null } } as const;
-		const look = createToolDouble("Look", { result: toolSuccess({ output: [image] }) });
-		const subject = createTurnSubject(createScriptedModel([script]), [look], {
+		const subject = createTurnSubject(createScriptedModel([script]), [], {
 			limits: { maxSteps: 5, maxAttempts: 1 },
 			stepFailed: (error, type) => void failures.push([error, type]),
 		});

@@ -1,9 +1,8 @@
 // One step of a turn: the model call with its retries, the tools it calls, and the rows it adds to the context.
-import { inputTokens, joinTexts, toParts } from "../../api/values/content.ts";
+import { inputTokens, joinTexts } from "../../api/values/content.ts";
 import type { ContextRow } from "../../api/values/conversation.ts";
 import { type StatusFields, statusChanged } from "../../api/values/event.ts";
 import type { Model, ModelFailure } from "../models/model.ts";
-import { missingCapability } from "./capabilities.ts";
 import { messageRow } from "./context.ts";
 import type { TurnDependencies } from "./dependencies.ts";
 import { callModel, type LostAnswer, type ModelCallOutcome } from "./model-call.ts";
@@ -75,10 +74,6 @@ export async function runStep(
 	const planMode = dependencies.planMode();
 	if (planMode !== reportedPlanMode) await dependencies.emit(statusChanged({ plan_mode: planMode }));
 
-	const media = results.flatMap(({ result }) => toParts(result.output));
-	const error = missingCapability(model, media);
-	if (error !== null) return { kind: "failed", error, errorType: "LLMNotSupported" };
-
 	const toolCalls = assembly.toolCalls();
 	const message = { role: "assistant", content: assembly.content() } as const;
 	// Providers take no message that says nothing.
@@ -140,7 +135,7 @@ async function callWithRetries(
 		const outcome = await callModel(patience.model, request, dependencies, repetition, signal);
 		// Stored together with the event that makes the answer void, or that ends the step.
 		if (outcome.kind === "failed" && outcome.lost.acted.length > 0)
-			await context.appendWithNext(toLostRows(outcome.lost, model));
+			await context.appendWithNext(toLostRows(outcome.lost));
 		return outcome;
 	};
 	return await withRetries(
@@ -165,18 +160,12 @@ async function callWithRetries(
  * What the model learns of the calls of a failed attempt that began to change something: otherwise it would request them
  * again. Of what it said only its reasoning is retained, which some providers require back with the calls.
  */
-function toLostRows({ content, acted }: LostAnswer, model: Model): ContextRow[] {
+function toLostRows({ content, acted }: LostAnswer): ContextRow[] {
 	const reasoning = content.filter((part) => part.type === "think");
 	const results = acted.map(({ call, result }) => toToolMessage(call.id, result ?? brokenOffCall));
-	const accepted = results.map((message) =>
-		missingCapability(model, message.content) === null
-			? message
-			: { ...message, content: message.content.filter((part) => part.type === "text") },
+	return [{ role: "assistant", content: reasoning, toolCalls: acted.map(({ call }) => call) } as const, ...results].map(
+		messageRow,
 	);
-	return [
-		{ role: "assistant", content: reasoning, toolCalls: acted.map(({ call }) => call) } as const,
-		...accepted,
-	].map(messageRow);
 }
 
 /** The status after an answer: context counts only when the provider reported usage (wire-protocol §3.3). */

@@ -265,15 +265,6 @@ describe("tools in a turn", () => {
 		});
 	});
 
-	it("fails when a result has content that the model does not accept, and stores nothing of the step", async () => {
-		const image = { type: "image_url", image_url: { url: "u", id: null } } as const;
-		const tool = createToolDouble("T", { result: toolSuccess({ output: [image] }) });
-		const subject = createTurnSubject(twoSteps(call("c1", "T")), [tool]);
-		expect(await subject.run()).toMatchObject({ status: "failed", error: { code: "capability-missing" } });
-		expect(subject.order.slice(-2)).toEqual(["tool.result c1", "step.interrupted"]);
-		expect(subject.rows.filter((row) => row.type === "message")).toHaveLength(1);
-	});
-
 	it("ends at the step limit without a further step", async () => {
 		const step = [call("c1", "T"), done()];
 		const subject = createTurnSubject(createScriptedModel([step, step, step]), [createToolDouble("T")], {

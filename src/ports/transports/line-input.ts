@@ -1,5 +1,5 @@
 // A line transport over an input and an outbox: the lines that come in, and what is the same for every stream.
-import { createLineSplitter } from "../../base/lines.ts";
+import { createInputSplitter } from "../../base/lines.ts";
 import { createPace } from "../../base/pace.ts";
 import type { LineTransport } from "../rpc/transport.ts";
 import { type Arrivals, createArrivals } from "./arrivals.ts";
@@ -29,7 +29,7 @@ interface LineInput {
  */
 function createLineInput(input: ByteInput, outbox: Outbox, limits: InputLimits): LineInput {
 	const { lineLimit, replyLimit = Number.POSITIVE_INFINITY } = limits;
-	const splitter = createLineSplitter(lineLimit);
+	const splitter = createInputSplitter(lineLimit);
 	let arrivals: Arrivals | null = null;
 	return {
 		receive(onLine, onEnd) {

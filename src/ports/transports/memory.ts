@@ -1,6 +1,6 @@
 // A line transport in memory: a server end, and a client end for tests and embedders.
 import { createDeferred, type Deferred } from "../../base/deferred.ts";
-import { createLineSplitter, type Line } from "../../base/lines.ts";
+import { createInputSplitter, type Line } from "../../base/lines.ts";
 import type { LineTransport } from "../rpc/transport.ts";
 import { createOutbox } from "./outbox.ts";
 
@@ -24,7 +24,7 @@ export function createMemoryTransport(
 	lineLimit: number,
 	outboxLimit: number,
 ): { transport: LineTransport; client: MemoryClient } {
-	const splitter = createLineSplitter(lineLimit);
+	const splitter = createInputSplitter(lineLimit);
 	const early: Line[] = [];
 	let deliver: ((line: Line) => void) | null = null;
 	let deliverEnd: (() => void) | null = null;

@@ -2,7 +2,7 @@
 import { closeSync, constants, createWriteStream, fstatSync, openSync, type Stats } from "node:fs";
 import { Socket } from "node:net";
 import type { Writable } from "node:stream";
-import { createLineSplitter, type Line } from "../../base/lines.ts";
+import { createInputSplitter, type Line, withoutMark } from "../../base/lines.ts";
 import { runsOnBun } from "../../base/program-form.ts";
 import type { LineTransport } from "../rpc/transport.ts";
 import { createSinkWriter } from "./bun-sink.ts";
@@ -47,7 +47,7 @@ export function createTextOutput(): Outbox {
 
 /** stdin line by line, read lazily. A broken stdin ends like any other. */
 export async function* readInputLines(): AsyncGenerator<Line> {
-	const splitter = createLineSplitter(lineLimit);
+	const splitter = createInputSplitter(lineLimit);
 	try {
 		for await (const bytes of process.stdin) yield* splitter.push(bytes);
 	} catch {
@@ -65,7 +65,7 @@ export async function readInput(): Promise<string> {
 		length += bytes.length;
 		if (length > lineLimit) throw new Error(`it has more than ${lineLimit / 1_048_576} MiB`);
 	}
-	return Buffer.concat(pieces).toString("utf8");
+	return withoutMark(Buffer.concat(pieces).toString("utf8"));
 }
 
 function createStdoutOutbox(ending: string, limit: number): Outbox {

@@ -120,6 +120,13 @@ describe("the servers of a source", () => {
 		expect(parseEntry(entry)).toMatchObject(expected);
 	});
 
+	it("may be switched off, whatever else the entry has", () => {
+		const program = { command: "x" };
+		const off = { a: { ...program, disabled: true }, b: { ...program, enabled: false }, c: { url: 1, disabled: true } };
+		const on = { d: { ...program, disabled: false, enabled: true }, e: { ...program, disabled: null } };
+		expect(parse({ mcpServers: { ...off, ...on } }).map(({ name }) => name)).toEqual(["d", "e"]);
+	});
+
 	it("may be none", () => {
 		expect(parse({})).toEqual([]);
 		expect(parse({ mcpServers: {} })).toEqual([]);

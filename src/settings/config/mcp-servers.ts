@@ -115,6 +115,7 @@ export function parseMcpServers(json: string, source: string): McpServerSettings
 	const problems: ConfigurationProblem[] = [];
 	const servers: McpServerSettings[] = [];
 	for (const { keys, name, entry } of findEntries(parsed.value, problems)) {
+		if (isDisabled(entry)) continue;
 		const reading = readMcpEntry(name, entry, keys);
 		if (reading.ok) servers.push(reading.server);
 		else problems.push(...reading.problems);
@@ -141,6 +142,11 @@ export function readMcpEntry(name: string, entry: unknown, keys: readonly string
 /** Whether the value is meant as a server, valid or not. */
 export function isMcpEntry(value: unknown): value is Readonly<Record<string, unknown>> {
 	return isRecord(value) && ["command", "url"].some((key) => (value[key] ?? null) !== null);
+}
+
+/** Whether the entry is kept without being used: `"disabled": true`, or `"enabled": false`, as other programs write it. */
+export function isDisabled(entry: unknown): boolean {
+	return isRecord(entry) && (entry["disabled"] === true || entry["enabled"] === false);
 }
 
 interface FoundEntry {

@@ -28,7 +28,8 @@ export function requiredCells(methods: {
 		...all("replayed", messages),
 		...all("error", kimiErrorCells()),
 		...all("legacy-event", [...Object.keys(legacyProtocol.events), ...Object.keys(legacyProtocol.requests)]),
-		...all("legacy-error", [...numbers(legacyErrors), "-32601"]),
+		// Prompts of this dialect are text, which every model supports.
+		...all("legacy-error", [...numbers(legacyErrors).filter((number) => number !== "-32003"), "-32601"]),
 		...Object.entries(proofs).flatMap(([kind, cells]) => all(kind, Object.keys(cells))),
 		...meerkatCells(methods.meerkat),
 		...acpCells(methods.acp),

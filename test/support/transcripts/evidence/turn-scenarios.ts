@@ -223,9 +223,9 @@ const clientToolProofs = {
 	"client-tool-image": lines`← ToolCallRequest & "id":"{c}","name"
 		→ "id":"{c}","result" & "image_url"
 		←! ToolResult & "is_error":false & "image_url"
-		←! StepInterrupted
-		←! TurnEnd
-		←! -32002`,
+		←! StepBegin & "n":2
+		← TurnEnd
+		←! "status":"finished"`,
 };
 
 const steerProofs = {
