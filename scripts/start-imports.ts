@@ -17,7 +17,7 @@ export const loadedLater: readonly string[] = [
 	"kernel/compose/prompt-environment.ts",
 	"kernel/hosting/session-host.ts",
 	"core/mcp",
-	"core/models/ai-sdk",
+	"core/models/answers",
 	"core/models/anthropic",
 	"core/models/google",
 	"core/models/http",

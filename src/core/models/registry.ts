@@ -80,21 +80,20 @@ async function loadOpenaiLegacy(settings: ModelSettings): Promise<Stream> {
 }
 
 async function loadGemini(settings: ModelSettings): Promise<Stream> {
-	return await (await import("./google/contents.ts")).loadGemini(settings);
+	return (await import("./google/contents.ts")).createGeminiStream(settings);
 }
 
 async function loadVertex(settings: ModelSettings): Promise<Stream> {
-	return await (await import("./google/contents.ts")).loadVertex(settings);
+	return (await import("./google/contents.ts")).createVertexStream(settings);
 }
 
 async function loadOpenaiResponses(settings: ModelSettings): Promise<Stream> {
-	const { loadResponses } = await import("./openai-responses/responses.ts");
-	return await loadResponses(settings);
+	return (await import("./openai-responses/responses.ts")).createResponsesStream(settings);
 }
 
 async function loadAnthropic(settings: ModelSettings): Promise<Stream> {
-	const { loadMessages } = await import("./anthropic/messages.ts");
-	return await loadMessages(settings);
+	const { streamMessage } = await import("./anthropic/messages.ts");
+	return (request, signal) => streamMessage(settings, request, signal);
 }
 
 /** A model whose adapter is loaded on first use. */

@@ -51,7 +51,7 @@ function createCharacters(): (part: ModelPart) => readonly ModelPart[] {
 			case "function": {
 				const before = left(null);
 				const { arguments: given } = part.function;
-				const said = given === null ? null : take("arguments", given) || null;
+				const said = given === null || given === "" ? given : take("arguments", given) || null;
 				return [...before, said === given ? part : { ...part, function: { ...part.function, arguments: said } }];
 			}
 			case "tool_call_part": {

@@ -15,7 +15,11 @@ export function think(value: string, encrypted: string | null = null): ContentPa
 }
 
 /** What a provider needs back with an earlier output: `from` names provider and model, `of` the kind of output. */
-export function seal(from: string, of: "thought" | "text", sealed: Readonly<Record<string, string>>): ContentPart {
+export function seal(
+	from: string,
+	of: "thought" | "text" | "message",
+	sealed: Readonly<Record<string, unknown>>,
+): ContentPart {
 	return think("", JSON.stringify({ from, of, kept: sealed }));
 }
 

@@ -191,7 +191,7 @@ describe("events of other versions and compatible servers", () => {
 		[
 			"text and reasoning in the start of their blocks",
 			block(0, { type: "thinking", thinking: "t" }) + stop(0) + block(1, { type: "text", text: "a" }) + stop(1),
-			[think("t"), text("a")],
+			[think("t"), thought({}), text("a")],
 		],
 		[
 			"a call of an unknown kind with its input at the start",
@@ -233,30 +233,38 @@ describe("events of other versions and compatible servers", () => {
 		const tool = block(0, { type: "tool_use", id: "c", name: "f", input: {} });
 		const chunks = await ask(sendEvents(start + tool + deltas.join("") + stop(0) + finish("max_tokens")));
 		expect(partsOf(chunks)).toEqual([toolCall("c", "f"), piece(given)]);
-		expect(chunks.at(-1)).toEqual(done);
+		expect(chunks.at(-1)).toEqual({ ...done, end: { kind: "truncated", reason: "max_tokens" } });
 	});
 
 	it("reports an overflow when the full window leaves no answer, so that a compaction follows", async () => {
 		const message = "The conversation leaves no room for an answer in the model's context window.";
 		const end = finish("model_context_window_exceeded");
 		expect(await ask(sendEvents(start + end))).toEqual([modelFailure("overflow", message)]);
-		expect((await ask(sendEvents(start + textBlock(0, "a") + end))).at(-1)).toEqual(done);
+		const truncated = { kind: "truncated", reason: "model_context_window_exceeded" };
+		expect((await ask(sendEvents(start + textBlock(0, "a") + end))).at(-1)).toEqual({ ...done, end: truncated });
 	});
 
 	it.each([
 		[
 			"a refusal",
 			finish("refusal", { stop_details: { type: "refusal", category: "x", explanation: "Not that." } }),
-			"The provider refused to answer: Not that.",
+			"The provider refused to answer (refusal: Not that.).",
 		],
-		["a refusal without an explanation", finish("refusal"), "The provider refused to answer."],
+		["a refusal without an explanation", finish("refusal"), "The provider refused to answer (refusal)."],
 		["exhausted tokens", finish("max_tokens"), "The model used up all tokens of its answer before it said anything."],
 	])("reports why there is no answer: %s", async (_name, end, message) => {
 		const { failure } = modelFailure("provider", message);
 		const refused = message.includes("refused") ? { isRefused: true } : {};
-		expect(await ask(sendEvents(start + end))).toEqual([{ type: "failed", failure: { ...failure, ...refused } }]);
+		const failed = { type: "failed", failure: { ...failure, ...refused } };
+		expect(await ask(sendEvents(start + end))).toEqual([failed]);
 		const chunks = await ask(sendEvents(start + textBlock(0, "a") + end));
-		expect([partsOf(chunks), chunks.at(-1)]).toEqual([[text("a")], done]);
+		const truncated = { ...done, end: { kind: "truncated", reason: "max_tokens" } };
+		expect([partsOf(chunks), chunks.at(-1)]).toEqual([[text("a")], message.includes("refused") ? failed : truncated]);
+	});
+
+	it("says that the provider paused", async () => {
+		const chunks = await ask(sendEvents(start + textBlock(0, "a") + finish("pause_turn")));
+		expect(chunks.at(-1)).toEqual({ ...done, end: { kind: "paused", reason: "pause_turn" } });
 	});
 });
 

@@ -1,5 +1,5 @@
 // The requests to the API: thinking by model, tokens, cache marks, ids, images, address. Asserted on the body that a
-// server receives, because the package changes most of it.
+// server receives.
 import { afterEach, describe, expect, it, vi } from "vitest";
 import {
 	assistant,
@@ -12,7 +12,7 @@ import { plainModelSettings } from "../../../../test/support/models/model-settin
 import { createModelSubject } from "../../../../test/support/models/model-subject.ts";
 import { sendEvents } from "../../../../test/support/models/provider-server.ts";
 import type { HistoryEntry } from "../../../api/values/conversation.ts";
-import { toSeal } from "../ai-sdk/memory.ts";
+import { toSeal } from "../answers/memory.ts";
 import type { ModelRequest } from "../model.ts";
 import type { ModelSettings } from "../model-settings.ts";
 import { memoryOf, toMessagesUrl } from "./request.ts";

@@ -1,7 +1,6 @@
-// The thinking parameters of Claude models: by their version, and by what the conversation allows.
+// What Claude models accept, by the version in their names: thinking, sampling, the length of an answer.
 import type { HistoryEntry } from "../../../api/values/conversation.ts";
-import type { ProviderMemory } from "../ai-sdk/memory.ts";
-import { readSeal } from "../ai-sdk/memory.ts";
+import { type ProviderMemory, readSeal } from "../answers/memory.ts";
 
 /** Thinking budgets in tokens. Few sizes, because another budget invalidates the API's cache of the messages. */
 const budgets = [32_000, 16_000, 8000, 4000, 2000, 1024];
@@ -16,13 +15,37 @@ export interface ThinkingStyle {
 	readonly isSilent: boolean;
 }
 
-/** By the version in the model's name. A Claude without one is new; a model of another vendor has budgets only. */
-export function thinkingStyle(model: string): ThinkingStyle {
-	if (!/claude/i.test(model)) return { kind: "budget", isSilent: false };
+/** 4.06 for Claude 4.6. A Claude without a version is new; a model of another vendor has none. */
+function versionOf(model: string): number | null {
+	if (!/claude/i.test(model)) return null;
 	const found = /claude-(?:[a-z]+-)?(\d{1,2})(?:[.-](\d{1,2}))?(?!\d)/i.exec(model);
-	if (found === null) return { kind: "adaptive", isSilent: true };
-	const version = Number(found[1]) + Number(found[2] ?? 0) / 100;
+	return found === null ? Number.POSITIVE_INFINITY : Number(found[1]) + Number(found[2] ?? 0) / 100;
+}
+
+/** A model of another vendor has budgets only. */
+export function thinkingStyle(model: string): ThinkingStyle {
+	const version = versionOf(model) ?? 0;
 	return { kind: version >= 4.06 ? "adaptive" : "budget", isSilent: version >= 4.07 };
+}
+
+/** Whether the model refuses `temperature` and `top_p`. */
+export function refusesSampling(model: string): boolean {
+	return (versionOf(model) ?? 0) >= 4.07;
+}
+
+/** Maximal tokens of an answer; null where they are not known. */
+export function mostTokens(model: string): number | null {
+	if (/claude-3-haiku/i.test(model)) return 4096;
+	const version = versionOf(model);
+	if (version === null || version < 4) return null;
+	if (version >= 4.06) return 128_000;
+	return version < 4.05 && /opus/i.test(model) ? 32_000 : 64_000;
+}
+
+/** What comes closest to no thinking; absent for models that always think. */
+export function leastThinking(model: string): { readonly type: "disabled" | "between_tools" } | null {
+	if (/claude-sonnet-5[.-]5/i.test(model)) return { type: "between_tools" };
+	return /claude-(?:opus-5[.-]5|fable-5)/i.test(model) ? null : { type: "disabled" };
 }
 
 /** The largest budget that leaves tokens for an answer within `maxTokens`; null when none does. */

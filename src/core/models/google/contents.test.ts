@@ -22,7 +22,7 @@ import { aborted } from "../../../base/abort.ts";
 import { isRecord } from "../../../base/json.ts";
 import { modelFailure } from "../model.ts";
 import type { ModelSettings } from "../model-settings.ts";
-import { loadVertex } from "./contents.ts";
+import { createVertexStream } from "./contents.ts";
 
 const recordedStream = readProviderFixture("gemini-stream.sse");
 const settings = { ...plainModelSettings, providerType: "gemini", model: "gemini-3-pro" } as const;
@@ -98,8 +98,8 @@ describe("answers", () => {
 	});
 
 	it.each([
-		["SAFETY", {}, "The provider held the answer back (SAFETY)."],
-		["RECITATION", { finishMessage: "Too close." }, "The provider held the answer back (RECITATION: Too close.)."],
+		["SAFETY", {}, "The provider refused to answer (SAFETY)."],
+		["RECITATION", { finishMessage: "Too close." }, "The provider refused to answer (RECITATION: Too close.)."],
 		["MAX_TOKENS", {}, "The model used up all tokens of its answer before it said anything."],
 		[
 			"MALFORMED_FUNCTION_CALL",
@@ -108,11 +108,13 @@ describe("answers", () => {
 		],
 	])("without content report why: %s", async (reason, others, message) => {
 		const { failure } = modelFailure("provider", message);
-		const refused = message.includes("held the answer back") ? { isRefused: true } : {};
-		expect(await ask(sendEvents(finish(reason, others)))).toEqual([
-			{ type: "failed", failure: { ...failure, ...refused } },
-		]);
-		expect((await ask(sendEvents(event({ text: "a" }) + finish(reason, others)))).at(-1)?.type).toBe("done");
+		const refused = message.includes("refused") ? { isRefused: true } : {};
+		const transient = reason === "MALFORMED_FUNCTION_CALL" ? { isTransient: true } : {};
+		const failed = { type: "failed", failure: { ...failure, ...refused, ...transient } };
+		expect(await ask(sendEvents(finish(reason, others)))).toEqual([failed]);
+		const truncated = { type: "done", end: { kind: "truncated", reason } };
+		const chunks = await ask(sendEvents(event({ text: "a" }) + finish(reason, others)));
+		expect(chunks.at(-1)).toMatchObject(reason === "MAX_TOKENS" ? truncated : failed);
 	});
 
 	it("without an answer report that the prompt was refused", async () => {
@@ -208,7 +210,7 @@ describe("Vertex AI", () => {
 	const tokens = { get: async () => "token-0123456789", discard() {} };
 
 	async function askVertex(changes: Partial<ModelSettings>, given = tokens) {
-		const stream = await loadVertex({ ...settings, baseUrl: tested.server.url, ...changes }, given);
+		const stream = createVertexStream({ ...settings, baseUrl: tested.server.url, ...changes }, given);
 		return await collectChunks(stream(plainRequest, new AbortController().signal));
 	}
 
@@ -243,7 +245,7 @@ describe("Vertex AI", () => {
 		const controller = new AbortController();
 		const waiting = { get: (signal: AbortSignal) => aborted(signal).then(() => "late"), discard() {} };
 		const given = { ...settings, baseUrl: tested.server.url, environment: project };
-		const chunks = collectChunks((await loadVertex(given, waiting))(plainRequest, controller.signal));
+		const chunks = collectChunks(createVertexStream(given, waiting)(plainRequest, controller.signal));
 		controller.abort();
 		expect(await chunks).toEqual([]);
 		expect(tested.server.requests).toEqual([]);

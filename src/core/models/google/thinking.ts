@@ -24,6 +24,11 @@ function styleOf(model: string): "budget" | "level" | null {
 	return version >= 3 ? "level" : "budget";
 }
 
+/** Whether a model has the interface of Gemini 3 and later. */
+export function isThirdGeneration(model: string): boolean {
+	return styleOf(model) === "level";
+}
+
 /** The budgets that a request may choose; null for a model without budgets. */
 export function budgetRange(model: string): { readonly minimum: number; readonly maximum: number } | null {
 	if (styleOf(model) !== "budget") return null;

@@ -5,7 +5,7 @@ import { cut, oneLine } from "../../../base/sentence.ts";
 import { beginning } from "../../../base/well-formed.ts";
 import { createFailure, type ModelFailure } from "../model.ts";
 import { withAddressNote } from "./address-note.ts";
-import { reportsOverflow } from "./context-overflow.ts";
+import { reportsOverflow, reportsRate } from "./context-overflow.ts";
 import { readErrorDetails } from "./error-details.ts";
 import type { PlainAnswer } from "./plain-answer.ts";
 
@@ -85,14 +85,12 @@ export function createErrorReader(rules: ErrorRules): ErrorReader {
 	};
 }
 
-const overflowMarks: ReadonlySet<string> = new Set(["context_length_exceeded", "exceed_context_size_error"]);
-
-/** With these, or without a status, the message may be about the length of the request. */
-const overflowStatuses: ReadonlySet<number | null> = new Set([null, 400, 422]);
+/** These are about the account, the model or the address. Servers use every other status for a full context. */
+const otherStatuses: ReadonlySet<number | null> = new Set([401, 402, 403, 404, 405, 407]);
 
 function isOverflow({ marks, message }: ProviderError, status: number | null): boolean {
-	if (status === 413 || marks.some((mark) => overflowMarks.has(mark))) return true;
-	return overflowStatuses.has(status) && message !== null && reportsOverflow(message);
+	if (otherStatuses.has(status)) return false;
+	return reportsOverflow(message ?? "", marks) || (status === 413 && !reportsRate(message ?? ""));
 }
 
 function statusOf(marks: readonly string[], { statusOfMark }: ErrorRules): number | null {

@@ -1,5 +1,6 @@
 // The error that ends a request inside an adapter, with the failure to report. It never leaves models/; a model's
 // stream turns it into its last chunk.
+import { errorText } from "../../../base/errors.ts";
 import { createFailure, type ModelFailure } from "../model.ts";
 
 export class RequestFailure extends Error {
@@ -14,4 +15,9 @@ export class RequestFailure extends Error {
 
 export function requestFailure(...parts: Parameters<typeof createFailure>): RequestFailure {
 	return new RequestFailure(createFailure(...parts));
+}
+
+/** The failure for anything thrown within a request. */
+export function toModelFailure(thrown: unknown): ModelFailure {
+	return thrown instanceof RequestFailure ? thrown.failure : createFailure("defect", errorText(thrown));
 }

@@ -74,7 +74,7 @@ const kimi: ProviderSubject = {
 		think("Two facts "),
 		think("are needed."),
 		text("Checking both…"),
-		toolCall("get_weather:0", "get_weather"),
+		toolCall("get_weather:0", "get_weather", ""),
 		piece('{"city":"Oslo"}'),
 		toolCall("read_image:1", "read_image", '{"path":'),
 		piece('"pic.png"}'),
@@ -93,10 +93,10 @@ const openai: ProviderSubject = {
 	parts: [
 		text("Checking "),
 		text("both…"),
-		toolCall("call_aW1", "get_weather"),
+		toolCall("call_aW1", "get_weather", ""),
 		piece('{"city":'),
 		piece('"Oslo"}'),
-		toolCall("call_bI2", "read_image"),
+		toolCall("call_bI2", "read_image", ""),
 		piece('{"path":"pic.png"}'),
 	],
 	last: { type: "done", usage: weatherUsage, messageId: "chatcmpl-fx1" },
@@ -209,12 +209,21 @@ describe("answers of compatible servers", () => {
 		expect(await askForText(answer)).toEqual(["a", done]);
 	});
 
-	it("report a filter that left no content, and otherwise include the rest", async () => {
-		const filtered = event({}, { finish_reason: "content_filter" });
-		expect(await ask(sendEvents(filtered))).toEqual([
-			{ type: "failed", failure: createRefusal("The provider's content filter stopped the answer.") },
+	it("say why they ended", async () => {
+		const ended = (reason: string) => event({ content: "a" }) + event({}, { finish_reason: reason });
+		const refused = createRefusal("The provider refused to answer (content_filter).");
+		expect(await askForText(sendEvents(ended("content_filter")))).toEqual(["a", { type: "failed", failure: refused }]);
+		expect(await ask(sendEvents(event({}, { finish_reason: "content_filter" })))).toEqual([
+			{ type: "failed", failure: refused },
 		]);
-		expect(await askForText(sendEvents(event({ content: "a" }) + filtered))).toEqual(["a", done]);
+		expect(await askForText(sendEvents(ended("length")))).toEqual([
+			"a",
+			{ ...done, end: { kind: "truncated", reason: "length" } },
+		]);
+		expect((await askForText(sendEvents(ended("insufficient_system_resource"))))[1]).toMatchObject({
+			failure: { kind: "provider", isTransient: true },
+		});
+		expect(await askForText(sendEvents(ended("novelty")))).toEqual(["a", done]);
 	});
 });
 

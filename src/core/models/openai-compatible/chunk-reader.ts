@@ -1,113 +1,91 @@
 // Parses the chunks of one streamed chat completion: parts in order, and the data at its end. Lenient where servers
 // differ: absent, null and empty are alike, and unknown keys are ignored.
-
-import type { ContentPart, TokenUsage } from "../../../api/values/content.ts";
+import type { ContentPart } from "../../../api/values/content.ts";
 import type { Identifiers } from "../../../base/ids.ts";
 import { isRecord } from "../../../base/json.ts";
-import { RequestFailure, requestFailure } from "../http/request-failure.ts";
-import { createRefusal, type ModelPart } from "../model.ts";
-import { toStreamFailure } from "./failures.ts";
-import { createPartOrder, type ToolCallDelta } from "./tool-call-order.ts";
+import { type AnswerReader, createAnswer } from "../answers/answer-stream.ts";
+import { type Fields, toFields, toRecords, toText } from "../answers/event-json.ts";
+import { isNothing, type ProviderMemory, pickRetained, type Retained, toExtras, toSeal } from "../answers/memory.ts";
+import { createPartOrder } from "../answers/part-order.ts";
+import { requestFailure } from "../http/request-failure.ts";
+import { createCallDeltas, toToolCallDelta } from "./call-deltas.ts";
+import { joinMembers, lateMembers, messageMembers } from "./opaque-members.ts";
 import { toTokenUsage } from "./usage.ts";
-
-export interface ChunkReader {
-	/** Adds one decoded chunk. Throws RequestFailure when it contains an error. */
-	read(chunk: unknown): void;
-	/** The parts that can be emitted now. */
-	take(): ModelPart[];
-	/** The answer is complete: releases the parts held until now. Throws RequestFailure when the answer is unusable. */
-	end(): void;
-	readonly answer: Answer;
-}
-
-export interface Answer {
-	/** Null until the server has given a finish reason. */
-	readonly finishReason: string | null;
-	readonly usage: TokenUsage | null;
-	readonly messageId: string | null;
-}
 
 /**
  * `reasoningKeys` are the delta keys that may contain reasoning; only the first one present is read, because they
  * repeat each other.
  */
-export function createChunkReader(reasoningKeys: readonly string[], identifiers: Identifiers): ChunkReader {
+export function createChunkReader(
+	reasoningKeys: readonly string[],
+	memory: ProviderMemory,
+	identifiers: Identifiers,
+): AnswerReader {
 	const order = createPartOrder(identifiers);
-	const answer: { -readonly [Key in keyof Answer]: Answer[Key] } = { finishReason: null, usage: null, messageId: null };
-	let isEmpty = true;
+	const calls = createCallDeltas(order);
+	const answer = createAnswer();
+	const extrasOf: Retained[] = [];
+	/** Members of the message that are not emitted yet. */
+	let members: Retained = {};
 
-	const addContent = (parts: readonly ContentPart[]) => {
-		for (const part of parts) order.addContent(part);
+	const emitMembers = () => {
+		if (!isNothing(members)) order.addContent(toSeal(memory, "message", members));
+		members = {};
 	};
 
-	const readDelta = (delta: Record<string, unknown>) => {
-		for (const key of reasoningKeys) {
-			const thought = toText(delta[key]);
-			if (thought === null) continue;
-			order.addContent(thinkPart(thought));
-			break;
-		}
-		addContent(toContent(delta["content"]));
+	const readCall = (value: Fields) => {
+		const retained = pickRetained(memory, "call", value);
+		const position = calls.add(toToolCallDelta(value, toExtras(memory, retained)));
+		const known = extrasOf[position];
+		// The call may have been emitted by now.
+		if (known === undefined) extrasOf[position] = retained;
+		else if (!isNothing(retained)) members = joinMembers(members, lateMembers(position, joinMembers(known, retained)));
+	};
+
+	const readDelta = (delta: Fields) => {
+		const added = messageMembers(memory, delta);
+		members = joinMembers(members, added);
+		const thought = reasoningKeys.map((key) => toText(delta[key])).find((text) => text !== null);
+		for (const text of thought === undefined ? reasoningTexts(added) : [thought]) order.addContent(thinkPart(text));
 		// A refusal is the model's answer in another field.
-		addContent(toContent(delta["refusal"]));
-		const toolCalls = Array.isArray(delta["tool_calls"]) ? delta["tool_calls"] : [];
-		for (const toolCall of toolCalls) if (isRecord(toolCall)) order.addToolCall(toToolCallDelta(toolCall));
+		for (const part of [...toContent(delta["content"]), ...toContent(delta["refusal"])]) order.addContent(part);
+		const toolCalls = toRecords(delta["tool_calls"]);
+		if (toolCalls.length > 0 && extrasOf.length === 0) emitMembers();
+		for (const toolCall of toolCalls) readCall(toolCall);
 	};
 
 	return {
+		order,
 		answer,
 		read(chunk) {
 			if (!isRecord(chunk)) throw requestFailure("provider", "The provider sent an event that is not an object.");
-			const error = findError(chunk);
-			if (error !== null) throw new RequestFailure(toStreamFailure(error));
 			answer.messageId ??= toText(chunk["id"]);
-			const choice: unknown = Array.isArray(chunk["choices"]) ? chunk["choices"][0] : undefined;
-			if (isRecord(choice)) {
-				if (isRecord(choice["delta"])) readDelta(choice["delta"]);
-				answer.finishReason = toText(choice["finish_reason"]) ?? answer.finishReason;
+			const [choice] = toRecords(chunk["choices"]);
+			if (choice !== undefined) {
+				readDelta(toFields(choice["delta"]));
+				const reason = toText(choice["finish_reason"]);
+				if (reason !== null) {
+					answer.end = { reason, explanation: null };
+					answer.state = "complete";
+				}
 				answer.usage = toTokenUsage(choice["usage"]) ?? answer.usage;
 			}
 			answer.usage = toTokenUsage(chunk["usage"]) ?? answer.usage;
 		},
-		take() {
-			const parts = order.take();
-			if (parts.length > 0) isEmpty = false;
-			return parts;
-		},
-		end() {
-			if (isEmpty && answer.finishReason === "content_filter") {
-				throw new RequestFailure(createRefusal("The provider's content filter stopped the answer."));
-			}
-			order.end(answer.finishReason === "length");
-		},
+		end: emitMembers,
 	};
 }
 
-function findError(chunk: Record<string, unknown>): unknown {
-	if (chunk["error"] !== undefined && chunk["error"] !== null) return chunk["error"];
-	const message = toText(chunk["error_message"]);
-	return message === null ? null : { message, type: chunk["error_type"] };
-}
-
-function toToolCallDelta(value: Record<string, unknown>): ToolCallDelta {
-	const inner = isRecord(value["function"]) ? value["function"] : {};
-	const piece = inner["arguments"];
-	return {
-		index: typeof value["index"] === "number" ? value["index"] : null,
-		id: toText(value["id"]),
-		name: toText(inner["name"]),
-		// Some servers send the decoded arguments.
-		argumentsPiece: typeof piece === "string" ? piece : isRecord(piece) ? JSON.stringify(piece) : "",
-	};
+/** The reasoning of servers that send it in its details alone. */
+function reasoningTexts({ reasoning_details: details }: Retained): string[] {
+	return toRecords(details).flatMap((detail) => toText(detail["text"]) ?? toText(detail["summary"]) ?? []);
 }
 
 /** A string, or the list of typed blocks that some servers send instead. */
 function toContent(value: unknown): ContentPart[] {
 	const text = toText(value);
 	if (text !== null) return [{ type: "text", text }];
-	if (!Array.isArray(value)) return [];
-	return value.flatMap((block: unknown): ContentPart[] => {
-		if (!isRecord(block)) return [];
+	return toRecords(value).flatMap((block): ContentPart[] => {
 		if (block["type"] === "text") return toContent(block["text"]);
 		if (block["type"] !== "thinking") return [];
 		const reasoning = toContent(block["thinking"]);
@@ -117,8 +95,4 @@ function toContent(value: unknown): ContentPart[] {
 
 function thinkPart(think: string): ContentPart {
 	return { type: "think", think, encrypted: null };
-}
-
-function toText(value: unknown): string | null {
-	return typeof value === "string" && value !== "" ? value : null;
 }

@@ -1,7 +1,7 @@
 // One answer (reasoning, a sentence, two calls in parallel) as the servers that people run themselves stream it, each
 // with its quirks (provider-apis §1.3). The adapter produces the same parts for all of them.
 import { describe, expect, it } from "vitest";
-import { partsOf, text, think, toolCall } from "../../../../test/support/models/model-conversation.ts";
+import { partsOf, seal, text, think, toolCall } from "../../../../test/support/models/model-conversation.ts";
 import { createModelSubject } from "../../../../test/support/models/model-subject.ts";
 import { sendEvents } from "../../../../test/support/models/provider-server.ts";
 import type { TokenUsage } from "../../../api/values/content.ts";
@@ -20,6 +20,8 @@ interface Scene {
 	/** The ids of the calls; null for generated ones. */
 	readonly ids: readonly [string | null, string | null];
 	readonly usage: TokenUsage | null;
+	/** What the server wants back with the message. */
+	readonly members?: Readonly<Record<string, unknown>>;
 }
 
 const call = (id: string | null, name: string, given: unknown, others: Record<string, unknown> = {}) => ({
@@ -134,6 +136,7 @@ const scenes: Readonly<Record<string, Scene>> = {
 		],
 		ends: [finish("tool_calls", { usage: counts })],
 		ids: ["toolu_1", "toolu_2"],
+		members: { reasoning_details: [{ type: "reasoning.text", text: "Two facts." }] },
 		usage: counted,
 	},
 	"a server that repeats everything": {
@@ -182,6 +185,7 @@ describe("a self-hosted server", () => {
 		expect(joined(chunks)).toEqual([
 			think("Two facts."),
 			text("Checking both."),
+			...(scene.members === undefined ? [] : [seal("chat:kimi-k2.6", "message", scene.members)]),
 			{ ...toolCall("", "get_weather", weather), id: made(scene.ids[0]) },
 			{ ...toolCall("", "read_image", imagePart), id: made(scene.ids[1]) },
 		]);

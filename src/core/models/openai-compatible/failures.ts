@@ -1,7 +1,7 @@
 // The error codes of chat completions and responses, of OpenAI, Kimi and compatible servers.
 import { createErrorReader } from "../http/error-answer.ts";
 
-const reader = createErrorReader({
+export const errorReader = createErrorReader({
 	// An account without credit gets a 429 like a rate limit; only the code or type differs.
 	creditMarks: new Set([
 		"credit_balance_exhausted",
@@ -24,6 +24,3 @@ const reader = createErrorReader({
 		["rate_limit_exceeded", 429],
 	]),
 });
-
-export const toAnswerFailure = reader.answer;
-export const toStreamFailure = reader.event;

@@ -10,7 +10,7 @@ export interface ChatFlavour {
 	/** The key for sending reasoning back; null to omit it. */
 	reasoningKey(settings: ChatSettings): string | null;
 	/** The reasoning for a message with tool calls that has none; null to omit the key. */
-	absentReasoning(settings: ChatSettings): string | null;
+	absentReasoning(settings: ChatSettings, request: ModelRequest): string | null;
 	/** Empty content together with tool calls: omitted, or null. */
 	readonly emptyContentWithCalls: "omitted" | "null";
 	/** Whether tool messages carry the tool's name. */

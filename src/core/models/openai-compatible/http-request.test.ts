@@ -150,7 +150,17 @@ describe("reasoning", () => {
 		expect(first(kimi([silent], { thinking: "off", capabilities: new Set(["thinking"]) }))).not.toHaveProperty(
 			"reasoning_content",
 		);
-		expect(first(openai([silent], { thinking: "on" }))).not.toHaveProperty("reasoning_content");
+	});
+
+	it("is empty where a server of a thinking model requires it, for earlier calls too", () => {
+		const contentOf = (settings: Parameters<typeof openai>[1], messages = [silent]) =>
+			first(openai(messages, settings))["reasoning_content"];
+		expect(contentOf({ thinking: "on" })).toBe("");
+		expect(contentOf({ capabilities: new Set(["thinking"]) })).toBe("");
+		expect(contentOf({}, [silent, thinking])).toBe("");
+		expect(contentOf({})).toBeUndefined();
+		expect(contentOf({ thinking: "off", capabilities: new Set(["thinking"]) })).toBeUndefined();
+		expect(contentOf({ thinking: "on", baseUrl: "https://api.openai.com/v1" })).toBeUndefined();
 	});
 
 	it("that is empty stays empty", () => {

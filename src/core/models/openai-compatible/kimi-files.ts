@@ -2,9 +2,10 @@
 import { type Identifiers, randomIdentifiers } from "../../../base/ids.ts";
 import { isRecord } from "../../../base/json.ts";
 import { type PlainAnswer, requestPlainAnswer } from "../http/plain-answer.ts";
+import { withoutSecrets } from "../http/redaction.ts";
+import { toModelFailure } from "../http/request-failure.ts";
 import { createFailure, type ModelFailure, type VideoFile, type VideoUpload } from "../model.ts";
-import { toModelFailure, withoutSecrets } from "./chat-completions.ts";
-import { toAnswerFailure } from "./failures.ts";
+import { errorReader } from "./failures.ts";
 import type { ChatSettings } from "./flavour.ts";
 import { toEndpoint, toHeaders } from "./http-request.ts";
 
@@ -68,6 +69,6 @@ function readId({ status, body }: PlainAnswer): string | null {
 }
 
 function refusal(answer: PlainAnswer): ModelFailure {
-	if (answer.status < 200 || answer.status > 299) return toAnswerFailure(answer);
+	if (answer.status < 200 || answer.status > 299) return errorReader.answer(answer);
 	return createFailure("provider", "The provider took the video without giving it an id.");
 }

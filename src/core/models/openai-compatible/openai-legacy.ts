@@ -1,12 +1,13 @@
 // The flavour of chat completions of OpenAI and most compatible servers (provider type `openai_legacy`).
-import { readDataUri } from "../../../api/values/content.ts";
+import { type ContentPart, readDataUri } from "../../../api/values/content.ts";
+import type { HistoryEntry } from "../../../api/values/conversation.ts";
 import type { ModelRequest, ToolSpecification } from "../model.ts";
 import { samplingOf } from "../model-settings.ts";
 import { audioAtUrl, type BodyFields, type ChatFlavour, type ChatSettings } from "./flavour.ts";
 
 export const openaiLegacyFlavour: ChatFlavour = {
 	reasoningKey: ({ reasoningKey }) => (reasoningKey === "" ? null : (reasoningKey ?? "reasoning_content")),
-	absentReasoning: () => null,
+	absentReasoning,
 	emptyContentWithCalls: "null",
 	namesToolMessages: false,
 	audio,
@@ -42,12 +43,27 @@ function extras(settings: ChatSettings, request: ModelRequest): BodyFields {
 	};
 }
 
+/** Servers of thinking models refuse calls without reasoning, those of before thinking was switched on included. */
+function absentReasoning(settings: ChatSettings, { messages }: ModelRequest): string | null {
+	if (settings.thinking === "off" || isOpenai(settings)) return null;
+	const { capabilities, thinking } = settings;
+	const thinks = thinking === "on" || capabilities.has("thinking") || capabilities.has("always_thinking");
+	return thinks || messages.some(hasReasoning) ? "" : null;
+}
+
+/** OpenAI has no reasoning in its messages. */
+function isOpenai({ baseUrl }: ChatSettings): boolean {
+	return URL.canParse(baseUrl) && new URL(baseUrl).hostname === "api.openai.com";
+}
+
+function hasReasoning({ role, content }: HistoryEntry): boolean {
+	const isReasoning = (part: ContentPart) => part.type === "think" && (part.think !== "" || part.encrypted === null);
+	return role === "assistant" && content.some(isReasoning);
+}
+
 // Some gateways require an effort once a message contains reasoning.
 function reasoningEffort(settings: ChatSettings, request: ModelRequest): string | null {
 	if (settings.thinking === "on") return "high";
 	if (settings.thinking === "off" || settings.reasoningKey === "") return null;
-	const hasReasoning = request.messages.some(
-		({ role, content }) => role === "assistant" && content.some((part) => part.type === "think"),
-	);
-	return hasReasoning ? "medium" : null;
+	return request.messages.some(hasReasoning) ? "medium" : null;
 }

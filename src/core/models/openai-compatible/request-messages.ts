@@ -1,9 +1,11 @@
 // Converts the conversation to the messages of a chat completion.
 import { type ContentPart, isBlankText, isMedia, joinTexts, type ToolCall } from "../../../api/values/content.ts";
 import type { HistoryEntry } from "../../../api/values/conversation.ts";
+import type { ProviderMemory } from "../answers/memory.ts";
 import type { ModelRequest } from "../model.ts";
 import { toCallText } from "../requests/call-arguments.ts";
 import type { BodyFields, ChatFlavour, ChatSettings } from "./flavour.ts";
+import { memoryOf, storedMembers } from "./opaque-members.ts";
 
 /**
  * The system prompt and all messages, without blank texts and what is empty without them: Kimi refuses a request for one
@@ -11,6 +13,12 @@ import type { BodyFields, ChatFlavour, ChatSettings } from "./flavour.ts";
  * user message after the last tool message, or to the beginning of the user message that follows anyway.
  */
 export function toRequestMessages(request: ModelRequest, settings: ChatSettings, flavour: ChatFlavour): BodyFields[] {
+	const rules: AnswerRules = {
+		flavour,
+		memory: memoryOf(settings),
+		reasoningKey: flavour.reasoningKey(settings),
+		absentReasoning: flavour.absentReasoning(settings, request),
+	};
 	const messages: BodyFields[] = [];
 	const toolNames = new Map<string, string>();
 	let toolMedia: ContentPart[] = [];
@@ -44,7 +52,7 @@ export function toRequestMessages(request: ModelRequest, settings: ChatSettings,
 			case "assistant":
 				sendToolMedia();
 				for (const call of message.toolCalls ?? []) toolNames.set(call.id, call.function.name);
-				if (!isEmpty(message)) messages.push(toAssistantMessage(message, settings, flavour));
+				if (!isEmpty(message)) messages.push(toAssistantMessage(message, rules));
 				break;
 			case "system":
 				sendToolMedia();
@@ -61,17 +69,28 @@ function mediaLabel(toolCallId: string, media: readonly ContentPart[]): string {
 	return `${what} returned by ${toolCallId}:`;
 }
 
-function toAssistantMessage(message: HistoryEntry, settings: ChatSettings, flavour: ChatFlavour): BodyFields {
+/** How the messages of the model are written. */
+interface AnswerRules {
+	readonly flavour: ChatFlavour;
+	readonly memory: ProviderMemory;
+	/** Null where reasoning is left out. */
+	readonly reasoningKey: string | null;
+	/** In place of reasoning that a message with calls lacks; null for nothing. */
+	readonly absentReasoning: string | null;
+}
+
+function toAssistantMessage(message: HistoryEntry, rules: AnswerRules): BodyFields {
 	const text = joinTexts(message.content, "");
 	const toolCalls = message.toolCalls ?? [];
-	const reasoning = toReasoning(message, settings, flavour);
+	const stored = storedMembers(rules.memory, message);
+	const reasoning = { ...toReasoning(message, rules), ...stored.message };
 	if (toolCalls.length === 0) return { role: "assistant", ...reasoning, content: text };
-	const empty = flavour.emptyContentWithCalls === "omitted" ? {} : { content: null };
+	const empty = rules.flavour.emptyContentWithCalls === "omitted" ? {} : { content: null };
 	return {
 		role: "assistant",
 		...reasoning,
 		...(text === "" ? empty : { content: text }),
-		tool_calls: toolCalls.map(toRequestToolCall),
+		tool_calls: toolCalls.map((call, position) => ({ ...toRequestToolCall(call), ...stored.calls[position] })),
 	};
 }
 
@@ -80,15 +99,14 @@ function isEmpty({ content, toolCalls = [] }: HistoryEntry): boolean {
 	return toolCalls.length === 0 && content.every((part) => part.type !== "text" || isBlankText(part));
 }
 
-function toReasoning(message: HistoryEntry, settings: ChatSettings, flavour: ChatFlavour): BodyFields {
-	const key = flavour.reasoningKey(settings);
+function toReasoning({ content, toolCalls = [] }: HistoryEntry, rules: AnswerRules): BodyFields {
+	const { reasoningKey: key, absentReasoning } = rules;
 	if (key === null) return {};
-	const reasoning = message.content.flatMap((part) => (part.type === "think" ? [part.think] : []));
-	const text = reasoning.join("");
+	const reasoning = content.flatMap((part) => (part.type === "think" ? [part] : []));
+	const text = reasoning.map(({ think }) => think).join("");
 	if (text !== "") return { [key]: text };
-	const fallback = (message.toolCalls ?? []).length > 0 ? flavour.absentReasoning(settings) : null;
-	if (fallback !== null) return { [key]: fallback };
-	return reasoning.length > 0 ? { [key]: "" } : {};
+	if (toolCalls.length > 0 && absentReasoning !== null) return { [key]: absentReasoning };
+	return reasoning.some(({ encrypted }) => encrypted === null) ? { [key]: "" } : {};
 }
 
 function toRequestToolCall(call: ToolCall): BodyFields {

@@ -1,14 +1,25 @@
-// The smallest reasoning effort of each OpenAI model family, for thinking that is switched off.
+// What OpenAI models accept, by their families: reasoning, its smallest effort, sampling.
 
 export type Effort = "none" | "minimal" | "low";
 
-/** Null for models that do not think, have no effort setting, or are unknown. */
-export function smallestEffort(model: string): Effort | null {
-	if (/^o\d+(?:-|$)/.test(model)) return "low";
+interface Family {
+	readonly isReasoning: boolean;
+	/** For thinking that is switched off; null where the model has no effort setting. */
+	readonly smallestEffort: Effort | null;
+}
+
+const other: Family = { isReasoning: false, smallestEffort: null };
+
+/** Models that do not think, and unknown ones, are alike. */
+export function familyOf(model: string): Family {
+	if (/^o\d+(?:-|$)/.test(model)) return { isReasoning: true, smallestEffort: "low" };
 	const found = /^gpt-(\d+)(?:\.(\d+))?(?:-(.+))?$/.exec(model);
 	const [, major = "0", minor, variant = ""] = found ?? [];
 	const version = Number(major);
-	if (version < 5 || /^(?:chat|pro)/.test(variant)) return null;
-	if (version > 5 || variant.startsWith("codex")) return "low";
-	return minor === undefined ? "minimal" : "none";
+	if (version < 5) return other;
+	// Of the later versions the chat models think, too.
+	if (variant.startsWith("chat")) return minor === undefined ? other : { isReasoning: true, smallestEffort: null };
+	if (variant.startsWith("pro")) return { isReasoning: true, smallestEffort: null };
+	if (version > 5 || variant.startsWith("codex")) return { isReasoning: true, smallestEffort: "low" };
+	return { isReasoning: true, smallestEffort: minor === undefined ? "minimal" : "none" };
 }

@@ -1,13 +1,22 @@
-// Builds the request of a response: the call of the package, and corrections of what it would send.
-import type { LanguageModelV3CallOptions } from "@ai-sdk/provider";
-import { isRecord } from "../../../base/json.ts";
-import type { ProviderMemory } from "../ai-sdk/memory.ts";
-import { toFunctionTools, toPrompt } from "../ai-sdk/prompt.ts";
-import type { PackageRequest, ProviderRequest } from "../ai-sdk/transport.ts";
+// Builds the request of a response.
+import {
+	type ContentPart,
+	isBlankText,
+	isMedia,
+	joinTexts,
+	type MediaPart,
+	readMedia,
+} from "../../../api/values/content.ts";
+import type { HistoryEntry } from "../../../api/values/conversation.ts";
+import type { ProviderRequest } from "../answers/answer-stream.ts";
+import type { Fields } from "../answers/event-json.ts";
+import { type ProviderMemory, readSeal } from "../answers/memory.ts";
 import { type HeaderSettings, toBaseUrl, toRequestHeaders } from "../http/endpoint.ts";
 import type { ModelRequest } from "../model.ts";
 import { type ModelSettings, samplingOf, type ThinkingMode, thinkingOf } from "../model-settings.ts";
-import { smallestEffort } from "./effort.ts";
+import { toCallText } from "../requests/call-arguments.ts";
+import { type CallIds, createCallIds } from "../requests/call-ids.ts";
+import { familyOf } from "./effort.ts";
 
 export type ResponseSettings = HeaderSettings &
 	Pick<
@@ -22,72 +31,122 @@ const longestCallId = 60;
 
 /** Reasoning is sent back only to the model that encrypted it. */
 export function memoryOf({ model }: Pick<ResponseSettings, "model">): ProviderMemory {
-	const names = { thought: ["itemId", "reasoningEncryptedContent"], text: ["phase"], call: [] };
-	return { origin: `openai:${model}`, key: "openai", names };
+	const names = { thought: ["itemId", "reasoningEncryptedContent"], text: ["phase"], message: [], call: [] };
+	return { origin: `openai:${model}`, names };
 }
 
-export function toCall(request: ModelRequest, settings: ResponseSettings): LanguageModelV3CallOptions {
-	const sampling = samplingOf(request, settings);
-	const prompt = toPrompt(
-		{ ...request, systemPrompt: "" },
-		{
-			memory: memoryOf(settings),
-			spellCallId: (id) => id.replace(/[^a-zA-Z0-9_-]/g, "_").slice(0, longestCallId),
-		},
-	);
+/** Throws RequestFailure for an unusable address or header. */
+export function toRequest(request: ModelRequest, settings: ResponseSettings): ProviderRequest {
+	const url = toBaseUrl(settings.baseUrl);
+	url.pathname = `${url.pathname.replace(/\/+$/, "")}/responses`;
+	const key: Record<string, string> = settings.apiKey === "" ? {} : { authorization: `Bearer ${settings.apiKey}` };
+	return { url, headers: toRequestHeaders(settings, key), body: toBody(request, settings) };
+}
+
+function toBody(request: ModelRequest, settings: ResponseSettings): Fields {
+	const { model } = settings;
+	const thinking = thinkingOf(request, settings);
+	const isReasoning = thinking === "on" || familyOf(model).isReasoning;
+	const reasoning = isReasoning ? toReasoning(thinking, model) : null;
+	const { maxCompletionTokens, temperature, topP } = samplingOf(request, settings);
+	const cap = maxCompletionTokens ?? 0;
+	// While they reason, models refuse both.
+	const isSampled = !isReasoning || reasoning?.["effort"] === "none";
 	// By default the API applies strict rules to schemas, which few tools meet.
-	const tools = toFunctionTools(request.tools).map((tool) => ({ ...tool, strict: false }));
-	const cap = sampling.maxCompletionTokens ?? 0;
+	const tools = request.tools.map((tool) => ({ type: "function", ...tool, strict: false }));
 	return {
-		prompt,
-		...(tools.length === 0 ? {} : { tools }),
-		...(cap <= 0 ? {} : { maxOutputTokens: Math.max(fewestTokens, cap) }),
-		...(sampling.temperature === null ? {} : { temperature: sampling.temperature }),
-		...(sampling.topP === null ? {} : { topP: sampling.topP }),
-		providerOptions: {
-			openai: {
-				store: false,
-				promptCacheKey: request.cacheKey,
-				...(request.systemPrompt === "" ? {} : { instructions: request.systemPrompt }),
-				...(tools.length === 0 ? {} : { parallelToolCalls: true }),
-				...toReasoning(thinkingOf(request, settings), settings.model),
-			},
-		},
+		...{ model, stream: true, store: false },
+		...(request.systemPrompt === "" ? {} : { instructions: request.systemPrompt }),
+		...(isReasoning ? { include: ["reasoning.encrypted_content"] } : {}),
+		...(reasoning === null ? {} : { reasoning }),
+		...(cap <= 0 ? {} : { max_output_tokens: Math.max(fewestTokens, cap) }),
+		...(temperature === null || !isSampled ? {} : { temperature }),
+		...(topP === null || !isSampled ? {} : { top_p: topP }),
+		prompt_cache_key: request.cacheKey,
+		input: toInput(request.messages, memoryOf(settings)),
+		...(tools.length === 0 ? {} : { parallel_tool_calls: true, tools }),
 	};
 }
 
-function toReasoning(thinking: ThinkingMode, model: string) {
-	switch (thinking) {
-		case "on":
-			return { forceReasoning: true, reasoningEffort: "high", reasoningSummary: "auto" };
-		case "default":
-			return { reasoningSummary: "auto" };
-		case "off": {
-			const effort = smallestEffort(model);
-			return effort === null ? {} : { reasoningEffort: effort };
+function toReasoning(thinking: ThinkingMode, model: string): Fields | null {
+	if (thinking === "on") return { effort: "high", summary: "auto" };
+	if (thinking === "default") return { summary: "auto" };
+	const effort = familyOf(model).smallestEffort;
+	return effort === null ? null : { effort };
+}
+
+/** The items of a conversation. A later system message is a marked text of the user. */
+function toInput(history: readonly HistoryEntry[], memory: ProviderMemory): Fields[] {
+	const ids = createCallIds((id) => id.replace(/[^a-zA-Z0-9_-]/g, "_").slice(0, longestCallId));
+	const items: Fields[] = [];
+	for (const entry of history) {
+		const { role, content } = entry;
+		switch (role) {
+			case "user": {
+				const parts = toInputParts(content);
+				if (parts.length > 0) items.push({ role, content: parts });
+				break;
+			}
+			case "system": {
+				const text = `<system>${joinTexts(content, "\n")}</system>`;
+				items.push({ role: "user", content: [{ type: "input_text", text }] });
+				break;
+			}
+			case "tool": {
+				const output = content.some(isMedia) ? toInputParts(content) : joinTexts(content, "\n");
+				items.push({ type: "function_call_output", call_id: ids.ofResult(entry.toolCallId ?? ""), output });
+				break;
+			}
+			case "assistant":
+				addAnswer(items, entry, ids, memory);
 		}
+	}
+	return withUsefulReasoning(items);
+}
+
+function toInputParts(parts: readonly ContentPart[]): Fields[] {
+	return parts.flatMap((part) => {
+		if (part.type === "think" || isBlankText(part)) return [];
+		return [part.type === "text" ? { type: "input_text", text: part.text } : toImage(part)];
+	});
+}
+
+/** The API takes no other media, and is sent none. */
+function toImage(part: MediaPart): Fields {
+	return { type: "input_image", image_url: readMedia(part).url };
+}
+
+function addAnswer(items: Fields[], { content, toolCalls = [] }: HistoryEntry, ids: CallIds, memory: ProviderMemory) {
+	for (const part of content) {
+		if (part.type === "text" && !isBlankText(part)) {
+			items.push({ role: "assistant", content: [{ type: "output_text", text: part.text }] });
+		}
+		const seal = part.type === "think" ? readSeal(memory, part.encrypted) : null;
+		if (part.type !== "think" || seal === null) continue;
+		const last = items.at(-1);
+		const { itemId: id, reasoningEncryptedContent: encrypted_content } = seal.retained;
+		const summary = part.think === "" ? [] : [{ type: "summary_text", text: part.think }];
+		if (seal.kind === "text") {
+			if (last?.["role"] === "assistant") Object.assign(last, seal.retained);
+		} else if (last?.["type"] === "reasoning" && last["id"] === id && Array.isArray(last["summary"])) {
+			// Earlier versions stored each paragraph of a summary on its own.
+			Object.assign(last, { encrypted_content, summary: [...last["summary"], ...summary] });
+		} else items.push({ type: "reasoning", id, summary, encrypted_content });
+	}
+	const callIds = ids.ofCalls(toolCalls.map(({ id }) => id));
+	for (const [index, call] of toolCalls.entries()) {
+		const { name, arguments: given } = call.function;
+		const call_id = callIds[index] ?? call.id;
+		items.push({ type: "function_call", call_id, name, arguments: toCallText(given) });
 	}
 }
 
-/** The request to send instead of the package's. Throws RequestFailure for an unusable address or header. */
-export function toRequest({ body }: PackageRequest, settings: ResponseSettings): ProviderRequest {
-	const url = toBaseUrl(settings.baseUrl);
-	url.pathname = `${url.pathname.replace(/\/+$/, "")}/responses`;
-	return {
-		url,
-		headers: toRequestHeaders(settings, settings.apiKey === "" ? {} : { authorization: `Bearer ${settings.apiKey}` }),
-		body:
-			isRecord(body) && Array.isArray(body["input"]) ? { ...body, input: withUsefulReasoning(body["input"]) } : body,
-	};
-}
-
 /** Drops reasoning that the API refuses: what cannot be decrypted, and what no output follows. */
-function withUsefulReasoning(input: readonly unknown[]): unknown[] {
-	const retained: unknown[] = [];
+function withUsefulReasoning(input: readonly Fields[]): Fields[] {
+	const retained: Fields[] = [];
 	let leadsOn = false;
 	for (const item of input.toReversed()) {
-		const isReasoning = isRecord(item) && item["type"] === "reasoning";
-		if (!isReasoning) leadsOn = isRecord(item) && (item["role"] === "assistant" || item["type"] === "function_call");
+		if (item["type"] !== "reasoning") leadsOn = item["role"] === "assistant" || item["type"] === "function_call";
 		else if (!leadsOn || typeof item["encrypted_content"] !== "string") continue;
 		retained.push(item);
 	}

@@ -31,10 +31,10 @@ const recordedParts = [
 	seal(origin, "thought", { itemId: "rs_fx1", reasoningEncryptedContent: "gAAAAABfxFINAL==" }),
 	text("Checking "),
 	text("both…"),
-	toolCall("call_aW1", "get_weather"),
+	toolCall("call_aW1", "get_weather", ""),
 	piece('{"city":'),
 	piece('"Oslo"}'),
-	toolCall("call_bI2", "read_image"),
+	toolCall("call_bI2", "read_image", ""),
 	piece('{"path":"pic.png"}'),
 ];
 
@@ -56,6 +56,7 @@ describeProvider("responses", {
 	start: created + added(message),
 	delta,
 	end: done(message) + completed,
+	hasOtherRoute: true,
 	unknownEvent: 'event: response.keepalive\ndata: {"type":"response.keepalive","sequence_number":0}',
 	errors: {
 		"responses-errors.jsonl": {
@@ -101,14 +102,16 @@ describe("events of compatible servers", () => {
 
 	it.each([
 		["max_output_tokens", "The model used up all tokens of its answer before it said anything."],
-		["content_filter", "The provider's content filter held the answer back."],
+		["content_filter", "The provider refused to answer (content_filter)."],
 	])("report why there is no answer: %s", async (reason, expected) => {
 		const end = event({ type: "response.incomplete", response: { incomplete_details: { reason } } });
 		const { failure } = modelFailure("provider", expected);
 		const refused = reason === "content_filter" ? { isRefused: true } : {};
 		expect(await ask(sendEvents(created + end))).toEqual([{ type: "failed", failure: { ...failure, ...refused } }]);
 		const chunks = await ask(sendEvents(created + added(message) + delta("a") + end));
-		expect(chunks.at(-1)?.type).toBe("done");
+		const truncated = { type: "done", end: { kind: "truncated", reason } };
+		const last = reason === "content_filter" ? { type: "failed", failure: { ...failure, ...refused } } : truncated;
+		expect(chunks.at(-1)).toMatchObject(last);
 	});
 
 	it("leave the arguments of an interrupted call invalid", async () => {
@@ -117,7 +120,7 @@ describe("events of compatible servers", () => {
 			type: "response.incomplete",
 			response: { incomplete_details: { reason: "max_output_tokens" } },
 		});
-		expect(partsOf(await ask(sendEvents(created + added(item) + end)))).toEqual([toolCall("c1", "f"), piece("{")]);
+		expect(partsOf(await ask(sendEvents(created + added(item) + end)))).toEqual([toolCall("c1", "f", ""), piece("{")]);
 	});
 });
 

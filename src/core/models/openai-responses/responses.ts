@@ -1,43 +1,66 @@
-// The Responses API of OpenAI, through its package: one request, one stream (provider type `openai_responses`).
-import type { OpenAIProvider, OpenAIProviderSettings } from "@ai-sdk/openai";
-import { type PackageAdapter, streamFromPackage } from "../ai-sdk/call.ts";
-import type { Model, ModelRequest } from "../model.ts";
-import { toAnswerFailure } from "../openai-compatible/failures.ts";
-import { createResponseEvents } from "./events.ts";
-import { whyEmpty } from "./finish.ts";
-import { memoryOf, type ResponseSettings, toCall, toRequest } from "./request.ts";
+// Streams one answer over the Responses API: the adapter of the provider type `openai_responses`. Servers that lack the API
+// are asked over chat completions.
+import { streamAnswer } from "../answers/answer-stream.ts";
+import { changedChunks, withSecondAttempt } from "../chunk-streams.ts";
+import type { PlainAnswer } from "../http/plain-answer.ts";
+import type { Model, ModelChunk, ModelFailure, ModelRequest } from "../model.ts";
+import type { ModelSettings } from "../model-settings.ts";
+import { streamChatCompletion } from "../openai-compatible/chat-completions.ts";
+import { errorReader } from "../openai-compatible/failures.ts";
+import { openaiLegacyFlavour } from "../openai-compatible/openai-legacy.ts";
+import { memoryOf, toRequest } from "./request.ts";
+import { createResponseReader } from "./response-reader.ts";
 
-type CreateProvider = (settings: OpenAIProviderSettings) => OpenAIProvider;
+/** The roots of servers without the Responses API, as far as this process has met them. */
+const chatServers = new Set<string>();
 
-/** Loads the package. */
-export async function loadResponses(settings: ResponseSettings): Promise<Model["stream"]> {
-	const { createOpenAI } = await import("@ai-sdk/openai");
-	return (request, signal) =>
-		streamFromPackage(settings, (given) => createAdapter(settings, given, createOpenAI), request, signal);
+export function createResponsesStream(settings: ModelSettings): Model["stream"] {
+	const { baseUrl, log } = settings;
+	const chat: Model["stream"] = (request, signal) =>
+		streamChatCompletion(settings, openaiLegacyFlavour, request, signal);
+	const firstChat = (request: ModelRequest, signal: AbortSignal, failure: ModelFailure) =>
+		changedChunks(chat(request, signal), (chunk) => {
+			if (chatServers.has(baseUrl)) return chunk;
+			// The server has neither, or the address is wrong.
+			if (chunk.type === "failed") return isMissing(chunk.failure.statusCode) ? { ...chunk, failure } : chunk;
+			chatServers.add(baseUrl);
+			log.warn("The server has no Responses API: requests use chat completions.", { base_url: baseUrl });
+			return chunk;
+		});
+	return (request, signal) => {
+		if (chatServers.has(baseUrl)) return chat(request, signal);
+		let isRouteMissing = false;
+		const answer = streamResponse(settings, request, signal, (head) => {
+			isRouteMissing = lacksRoute(head);
+		});
+		return withSecondAttempt(answer, (failure) => (isRouteMissing ? firstChat(request, signal, failure) : null));
+	};
 }
 
-function createAdapter(
-	settings: ResponseSettings,
+function streamResponse(
+	settings: ModelSettings,
 	request: ModelRequest,
-	createProvider: CreateProvider,
-): PackageAdapter {
-	return {
-		memory: memoryOf(settings),
-		call: toCall(request, settings),
-		createModel: (fetch) =>
-			// The transport replaces address and headers; they are given because the package would otherwise look them
-			// up in the environment.
-			createProvider({
-				baseURL: settings.baseUrl,
-				apiKey: settings.apiKey,
-				organization: "",
-				project: "",
-				name: "openai",
-				fetch,
-			}).responses(settings.model),
-		toRequest: (sent) => toRequest(sent, settings),
-		readEvent: createResponseEvents().read,
-		toFailure: toAnswerFailure,
-		whyEmpty,
+	signal: AbortSignal,
+	refused: (answer: PlainAnswer) => void,
+): AsyncIterableIterator<ModelChunk, void> {
+	const errors = {
+		...errorReader,
+		answer(answer: PlainAnswer) {
+			refused(answer);
+			return errorReader.answer(answer);
+		},
 	};
+	const reader = createResponseReader(memoryOf(settings));
+	return streamAnswer(settings, () => ({ toRequest: () => toRequest(request, settings), errors, reader }), signal);
+}
+
+function isMissing(status: number | null): boolean {
+	return status === 404 || status === 405;
+}
+
+/** Whether the server does not know the route. Models and stored items that do not exist have the same status. */
+function lacksRoute({ status, body, url }: PlainAnswer): boolean {
+	if (url.hostname === "api.openai.com") return false;
+	if (/unexpected endpoint|unknown (?:endpoint|route|url)/i.test(body)) return true;
+	return isMissing(status) && !/\bmodels?\b|\bitems?\b/i.test(body.replaceAll(/\S*\/\S*/g, ""));
 }

@@ -14,7 +14,7 @@ import {
 import { createModelSubject } from "../../../../test/support/models/model-subject.ts";
 import { readProviderFixture, sendEvents, sendJson } from "../../../../test/support/models/provider-server.ts";
 import type { ContentPart } from "../../../api/values/content.ts";
-import { toExtras } from "../ai-sdk/memory.ts";
+import { toExtras } from "../answers/memory.ts";
 import { memoryOf } from "../google/request.ts";
 import type { ModelRequest } from "../model.ts";
 import type { ModelSettings } from "../model-settings.ts";

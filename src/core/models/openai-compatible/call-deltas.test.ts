@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { piece, text, toolCall } from "../../../../test/support/models/model-conversation.ts";
+import { createPartOrder } from "../answers/part-order.ts";
 import { requestFailure } from "../http/request-failure.ts";
 import type { ModelPart } from "../model.ts";
-import { createPartOrder, type ToolCallDelta } from "./tool-call-order.ts";
+import { createCallDeltas, type ToolCallDelta } from "./call-deltas.ts";
 
 const identifiers = { uuid: () => "", hex: (length: number) => "f".repeat(length) };
 
@@ -10,13 +11,18 @@ type Step = Partial<ToolCallDelta> | string;
 
 /** The parts after each step and after the end. A text is content, anything else a piece of a call. */
 function play(...steps: readonly Step[]): ModelPart[][] {
+	return playWith(false, steps);
+}
+
+function playWith(isCutOff: boolean, steps: readonly Step[]): ModelPart[][] {
 	const order = createPartOrder(identifiers);
+	const calls = createCallDeltas(order);
 	const batches = steps.map((step) => {
 		if (typeof step === "string") order.addContent({ type: "text", text: step });
-		else order.addToolCall({ index: null, id: null, name: null, argumentsPiece: "", ...step });
+		else calls.add({ index: null, id: null, name: null, argumentsPiece: null, ...step });
 		return order.take();
 	});
-	order.end(false);
+	order.end(isCutOff);
 	return [...batches, order.take()];
 }
 
@@ -138,6 +144,60 @@ describe("the order of parts", () => {
 			[{ index: 0, id: "c0", name: "f", argumentsPiece: "{}" }, "a", { index: 0, argumentsPiece: "" }],
 			[toolCall("c0", "f", "{}"), text("a")],
 		],
+		[
+			"an empty object before the arguments",
+			[
+				{ index: 0, id: "c0", name: "f", argumentsPiece: "{}" },
+				{ index: 1, id: "c1", name: "g", argumentsPiece: "" },
+				{ index: 1, argumentsPiece: "{}" },
+				{ index: 0, argumentsPiece: '{"x":' },
+				{ index: 1, argumentsPiece: '{"y":2}' },
+				{ index: 0, argumentsPiece: "1}" },
+			],
+			[toolCall("c0", "f", '{"x":'), piece("1}"), toolCall("c1", "g", '{"y":2}')],
+		],
+		[
+			"an empty object before the arguments, after a text that is empty",
+			[
+				{ index: 0, id: "c0", name: "f", argumentsPiece: "" },
+				{ index: 0, argumentsPiece: "{}" },
+				{ index: 0, argumentsPiece: '{"x":1}' },
+			],
+			[toolCall("c0", "f", ""), piece('{"x":1}')],
+		],
+		[
+			"an empty object alone, after a text that is empty",
+			[
+				{ index: 0, id: "c0", name: "f", argumentsPiece: "" },
+				{ index: 0, argumentsPiece: "{}" },
+			],
+			[toolCall("c0", "f", ""), piece("{}")],
+		],
+		[
+			"a late id",
+			[
+				{ index: 0, name: "f", argumentsPiece: "{" },
+				{ index: 0, id: "c0", argumentsPiece: "}" },
+			],
+			[toolCall(`call_${"f".repeat(24)}`, "f", "{"), piece("}")],
+		],
+		[
+			"a new id with the index of a call that has ended, and a late name",
+			[
+				{ index: 0, id: "c0", name: "f", argumentsPiece: "" },
+				{ index: 0, id: "c1" },
+				{ index: 0, name: "g", argumentsPiece: '{"y":2}' },
+			],
+			[toolCall("c0", "f", ""), toolCall("c1", "g", '{"y":2}')],
+		],
+		[
+			"an id of its own for every delta",
+			[
+				{ index: 0, id: "c0", name: "f", argumentsPiece: '{"x"' },
+				{ index: 0, id: "c1", argumentsPiece: ":1}" },
+			],
+			[toolCall("c0", "f", '{"x"'), piece(":1}")],
+		],
 	])("accepts %s", (_name, steps, parts) => {
 		expect(play(...steps).flat()).toEqual(parts);
 	});
@@ -154,18 +214,17 @@ describe("the order of parts", () => {
 		],
 		["a call with text after it", [{ index: 0, id: "c0", name: "f" }, "a"], [toolCall("c0", "f"), text("a")]],
 		[
-			"arguments that have begun",
+			"an empty object, which other arguments may follow",
 			[{ index: 0, id: "c0", name: "f", argumentsPiece: "{}" }],
-			[toolCall("c0", "f", "{}")],
+			[toolCall("c0", "f", "{")],
+		],
+		[
+			"arguments that have begun",
+			[{ index: 0, id: "c0", name: "f", argumentsPiece: '{"x":1}' }],
+			[toolCall("c0", "f", '{"x":1}')],
 		],
 	])("leaves arguments that were cut off before they began unparsable: %s", (_name, steps, parts) => {
-		const order = createPartOrder(identifiers);
-		for (const step of steps) {
-			if (typeof step === "string") order.addContent(text(step));
-			else order.addToolCall({ index: null, id: null, name: null, argumentsPiece: "", ...step });
-		}
-		order.end(true);
-		expect(order.take()).toEqual(parts);
+		expect(playWith(true, steps).flat()).toEqual(parts);
 	});
 
 	it("refuses a call without a name, and one that continues after its end", () => {
@@ -173,7 +232,7 @@ describe("the order of parts", () => {
 			requestFailure("provider", "The provider sent a tool call without a name."),
 		);
 		expect(() =>
-			play({ index: 0, id: "c0", name: "f", argumentsPiece: "{}" }, "a", { index: 0, argumentsPiece: "x" }),
+			play({ index: 0, id: "c0", name: "f", argumentsPiece: '{"a":1}' }, "a", { index: 0, argumentsPiece: "x" }),
 		).toThrow(requestFailure("provider", "The provider continued a tool call that had ended."));
 	});
 });

@@ -1,0 +1,68 @@
+// Stores what a provider requires back with its parts (signatures, encrypted reasoning), in the `encrypted` of
+// reasoning parts and the `extras` of calls. Each value names its origin, so that no other provider is sent it.
+import type { ContentPart, ToolCall } from "../../../api/values/content.ts";
+import { isRecord } from "../../../base/json.ts";
+
+export interface ProviderMemory {
+	/** The provider, and the model where only that model accepts its own parts. */
+	readonly origin: string;
+	/** The names of the members to send back, for each kind of part. */
+	readonly names: { readonly [Kind in RetainedKind]: readonly string[] };
+}
+
+/** What a seal belongs to: the reasoning or the text right before it, or the whole message. */
+export type SealKind = "thought" | "text" | "message";
+export type RetainedKind = SealKind | "call";
+export type Retained = Readonly<Record<string, unknown>>;
+
+/** The members to store; empty when there are none. */
+export function pickRetained({ names }: ProviderMemory, kind: RetainedKind, value: unknown): Retained {
+	if (!isRecord(value)) return {};
+	const present = (member: unknown) => member !== undefined && member !== null;
+	return Object.fromEntries(names[kind].flatMap((name) => (present(value[name]) ? [[name, value[name]]] : [])));
+}
+
+export function isNothing(retained: Retained): boolean {
+	return Object.keys(retained).length === 0;
+}
+
+/** A part that stores the members of the reasoning or the text right before it, or of its message. */
+export function toSeal(
+	{ origin }: ProviderMemory,
+	kind: SealKind,
+	retained: Retained,
+): Extract<ContentPart, { type: "think" }> {
+	return { type: "think", think: "", encrypted: JSON.stringify({ from: origin, of: kind, kept: retained }) };
+}
+
+export interface Seal {
+	readonly kind: SealKind;
+	readonly retained: Retained;
+}
+
+const sealKinds: readonly SealKind[] = ["thought", "text", "message"];
+
+/** The content of a reasoning part; null when it is from another origin. */
+export function readSeal(memory: ProviderMemory, encrypted: string | null): Seal | null {
+	if (encrypted === null) return null;
+	let value: unknown;
+	try {
+		value = JSON.parse(encrypted);
+	} catch {
+		return null;
+	}
+	if (!isRecord(value) || value["from"] !== memory.origin) return null;
+	const kind = sealKinds.find((each) => each === value["of"]);
+	// Other programs write session files too: only names that this version would have stored count.
+	return kind === undefined ? null : { kind, retained: pickRetained(memory, kind, value["kept"]) };
+}
+
+/** The members of a call as the call's extras; null when there are none. */
+export function toExtras({ origin }: ProviderMemory, retained: Retained): ToolCall["extras"] {
+	return isNothing(retained) ? null : { from: origin, kept: retained };
+}
+
+/** The stored members in a call's extras, for this origin. */
+export function readExtras(memory: ProviderMemory, extras: ToolCall["extras"]): Retained {
+	return extras?.["from"] === memory.origin ? pickRetained(memory, "call", extras["kept"]) : {};
+}
