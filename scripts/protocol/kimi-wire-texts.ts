@@ -106,7 +106,7 @@ const events = {
 		"An approval is resolved, whoever decided it. Calls that needed none have no such event. In 1.0 it was called `ApprovalRequestResolved`.",
 	"ApprovalResponse.request_id": "The approval.",
 	"ApprovalResponse.response": "The decision.",
-	"ApprovalResponse.feedback": "What the person added to a rejection.",
+	"ApprovalResponse.feedback": "What the person added to the answer; the model reads it only with a rejection.",
 	SubagentEvent:
 		"An event of a subagent. Deltas are merged. Approvals and hook requests of a subagent are not wrapped; approvals name the subagent.",
 	"SubagentEvent.parent_tool_call_id": "The call that started the subagent.",
@@ -146,7 +146,7 @@ const events = {
 	ApprovalRequestResolved: "The former name of `ApprovalResponse`, for [older clients](#older-clients).",
 	"ApprovalRequestResolved.request_id": "The approval.",
 	"ApprovalRequestResolved.response": "The decision.",
-	"ApprovalRequestResolved.feedback": "What the person added to a rejection.",
+	"ApprovalRequestResolved.feedback": "What the person added to the answer; the model reads it only with a rejection.",
 } as const;
 
 const requests = {
@@ -157,13 +157,14 @@ answer counts as a rejection.`,
 	"ApprovalRequest.sender": "The tool.",
 	"ApprovalRequest.action":
 		"The kind of action, for people. It says nothing about what an approval for the session covers.",
-	"ApprovalRequest.description": "What the call would do, for the person.",
+	"ApprovalRequest.description": "What the call would do, for the person, in the words of `kimi`.",
 	"ApprovalRequest.source_kind": "Whether the running turn or a background agent requests it.",
 	"ApprovalRequest.source_id": "Which turn or background task.",
 	"ApprovalRequest.agent_id": "The subagent that makes the call.",
 	"ApprovalRequest.subagent_type": "Its type.",
 	"ApprovalRequest.source_description": "Always null.",
-	"ApprovalRequest.display": "Blocks to show to the person.",
+	"ApprovalRequest.display":
+		"Blocks to show to the person. The first say what the call would do; `brief` blocks after them say why it is asked about, and the last one what an approval for the session covers ([`exact_approvals`](#older-clients) leaves that one out).",
 	"ApprovalResult.request_id": "The approval. The `id` of the line decides.",
 	"ApprovalResult.response": "Approve this call, approve this and all of its kind in the session, or reject.",
 	"ApprovalResult.feedback": "With `reject`: what to do instead. With feedback the turn continues; without, it ends.",

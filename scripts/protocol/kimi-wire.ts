@@ -59,6 +59,7 @@ The version that a client declares switches nothing off. To serve a client that 
 | \`max_events = "1.2"\` | \`AGENTWIRE_EVENTS=1.2\` | A cap on events: only messages that the document of this version names are sent, also those of subagents and in a replay. Undocumented messages are not sent under any cap. Requests that need an answer are sent all the same, and fields stay as they are. |
 | \`typed_parts = true\` | \`AGENTWIRE_TYPED_PARTS=1\` | \`TextPart\`, \`ThinkPart\`, \`ImageURLPart\`, \`AudioURLPart\` and \`VideoURLPart\` instead of \`ContentPart\`. |
 | \`former_names = true\` | \`AGENTWIRE_FORMER_NAMES=1\` | \`ApprovalRequestResolved\` instead of \`ApprovalResponse\`. The cap 1.0 implies it. |
+| \`exact_approvals = true\` | \`AGENTWIRE_EXACT_APPROVALS=1\` | The \`display\` of an \`ApprovalRequest\` lacks the \`brief\` block that says what an approval for the session covers. |
 
 No setting is needed to answer approvals by [\`event\`](#event) or to omit \`initialize\`. A \`SubagentEvent\` has
 \`task_tool_call_id\` in addition to \`parent_tool_call_id\` for clients that declare a version below 1.6 or send no \`initialize\`, and

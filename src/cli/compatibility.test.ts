@@ -4,7 +4,7 @@ import { noCompatibility } from "../frontends/shared/dialect.ts";
 import { ConfigurationError } from "../settings/config/configuration-error.ts";
 import { toCompatibility } from "./compatibility.ts";
 
-const nothing = { maxEvents: "", typedParts: false, formerNames: false };
+const nothing = { maxEvents: "", typedParts: false, formerNames: false, exactApprovals: false };
 const file = "/home/me/.kimi/config.toml";
 
 function refusal(settings: Partial<typeof nothing>, environment: Record<string, string>, source: string | null = file) {
@@ -31,16 +31,27 @@ describe("compatibility with older clients", () => {
 	});
 
 	it("prefers the variables to the settings", () => {
-		const settings = { maxEvents: "1.0", typedParts: true, formerNames: true };
+		const settings = { maxEvents: "1.0", typedParts: true, formerNames: true, exactApprovals: true };
 		expect(toCompatibility(settings, file, {})).toEqual(settings);
-		const environment = { AGENTWIRE_EVENTS: "1.7", AGENTWIRE_TYPED_PARTS: "0", AGENTWIRE_FORMER_NAMES: "Off" };
+		const environment = {
+			AGENTWIRE_EVENTS: "1.7",
+			AGENTWIRE_TYPED_PARTS: "0",
+			AGENTWIRE_FORMER_NAMES: "Off",
+			AGENTWIRE_EXACT_APPROVALS: "no",
+		};
 		expect(toCompatibility(settings, file, environment)).toEqual({
 			maxEvents: "1.7",
 			typedParts: false,
 			formerNames: false,
+			exactApprovals: false,
 		});
-		const on = { AGENTWIRE_TYPED_PARTS: "1", AGENTWIRE_FORMER_NAMES: "TRUE" };
-		expect(toCompatibility(nothing, file, on)).toEqual({ maxEvents: null, typedParts: true, formerNames: true });
+		const on = { AGENTWIRE_TYPED_PARTS: "1", AGENTWIRE_FORMER_NAMES: "TRUE", AGENTWIRE_EXACT_APPROVALS: "yes" };
+		expect(toCompatibility(nothing, file, on)).toEqual({
+			maxEvents: null,
+			typedParts: true,
+			formerNames: true,
+			exactApprovals: true,
+		});
 	});
 
 	it("names a setting that is no version, and its file", () => {

@@ -11,7 +11,7 @@ const falsehoods: ReadonlySet<string> = new Set(["0", "false", "no", "off"]);
 
 /** `source` is the file of the settings, null for text. Throws ConfigurationError; an empty variable counts as unset. */
 export function toCompatibility(
-	settings: Pick<AgentwireSettings, "maxEvents" | "typedParts" | "formerNames">,
+	settings: Pick<AgentwireSettings, "maxEvents" | "typedParts" | "formerNames" | "exactApprovals">,
 	source: string | null,
 	environment: Readonly<Record<string, string>>,
 ): Compatibility {
@@ -31,6 +31,7 @@ export function toCompatibility(
 		maxEvents: fromEnvironment ?? fromSettings,
 		typedParts: isOn("AGENTWIRE_TYPED_PARTS", settings.typedParts),
 		formerNames: isOn("AGENTWIRE_FORMER_NAMES", settings.formerNames),
+		exactApprovals: isOn("AGENTWIRE_EXACT_APPROVALS", settings.exactApprovals),
 	};
 	if (problems.length > 0) throw new ConfigurationError("environment", "environment", problems);
 	return compatibility;

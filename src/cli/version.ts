@@ -7,6 +7,9 @@ import { isCalledKimi } from "./arguments/executable-name.ts";
 export const emulatedVersion = "1.49.0";
 export const agentSpecVersions: readonly string[] = ["1"];
 
+/** The version that clients of this executable name expect. */
+export const versionOf = (executable: string): string => (isCalledKimi(executable) ? emulatedVersion : productVersion);
+
 /**
  * The line of `--version`. Clients that call the program under another one's name parse the version of that program.
  */

@@ -44,8 +44,8 @@ describe("the crash campaign", () => {
 	});
 
 	it("finds an approval for the session of a server's tool that is not in the state", () => {
-		const shown = "Call MCP tool `note`.\nApproving it for the session covers `mcp__srv__note`.";
-		const request = { type: "ApprovalRequest", payload: { id: "a", description: shown } };
+		const display = [{ type: "brief", text: "Approving it for the session covers `mcp__srv__note`." }];
+		const request = { type: "ApprovalRequest", payload: { id: "a", display } };
 		const response = { type: "ApprovalResponse", payload: { request_id: "a", response: "approve_for_session" } };
 		const state = (...actions: string[]) => Buffer.from(JSON.stringify({ auto_approve_actions: actions }, null, 2));
 		expect(checkStateHasDelivered([request, response], state("Shell(ls:*)", "mcp__srv__note"))).toEqual([]);

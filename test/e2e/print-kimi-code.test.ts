@@ -28,6 +28,7 @@ describe("the stream of -p", () => {
 		const { code, stdout, stderr } = await stage.run("-p", "hi", ...json);
 		const [id] = stage.sessionIds();
 		expect(objects(stdout)).toEqual([
+			{ role: "meta", type: "system.version", version: expect.stringMatching(/^\d+\.\d+\.\d+/) },
 			{
 				role: "assistant",
 				content: "I look.",
@@ -59,11 +60,34 @@ describe("the stream of -p", () => {
 		expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
 	});
 
+	it("has {} for the arguments of a call that the model gave none", async () => {
+		const call = JSON.stringify({ id: "c1", name: "TaskList", arguments: "" });
+		const stage = createStage({ scripts: [`tool_call: ${call}`, "text: none"] });
+		const { stdout } = await stage.run("-p", "hi", ...json);
+		expect(objects(stdout)[1]).toMatchObject({ tool_calls: [{ function: { name: "TaskList", arguments: "{}" } }] });
+	});
+
+	it("passes unknown slash commands to the model", async () => {
+		const stage = createStage({ scripts: ["text: I read it."] });
+		const { stdout } = await stage.run("-p", "/review src/a.ts", ...json);
+		expect(objects(stdout)[1]).toEqual({ role: "assistant", content: "I read it." });
+	});
+
+	it("exits 1 under the name kimi-code for an unknown session", async () => {
+		const stage = createStage();
+		const options = { cwd: stage.workDir, env: stage.environment };
+		const ran = await runExecutable(link(stage, "kimi-code"), ["-p", "hi", "--session", "session_gone"], options);
+		expect(ran).toMatchObject({ code: 1, stdout: "" });
+		expect(ran.stderr).toContain('There is no session "session_gone".');
+		expect(stage.sessionIds()).toEqual([]);
+	});
+
 	it("is chosen by the variable too", async () => {
 		const stage = createStage();
 		const env = { ...stage.environment, KIMI_MODEL_OUTPUT_FORMAT: "stream-json" };
 		const { stdout } = await runExecutable(executablePath, ["-p", "hi"], { cwd: stage.workDir, env });
 		expect(objects(stdout).map(({ role, type }) => type ?? role)).toEqual([
+			"system.version",
 			"assistant",
 			"turn.result",
 			"session.resume_hint",
@@ -73,7 +97,7 @@ describe("the stream of -p", () => {
 	it("names a retry and drops what the failed attempt said", async () => {
 		const stage = createStage({ scripts: ["think: half an answer", "text: whole"] });
 		const { stdout } = await stage.run("-p", "hi", ...json);
-		const [retry, answer] = objects(stdout);
+		const [, retry, answer] = objects(stdout);
 		expect(retry).toMatchObject({
 			role: "meta",
 			type: "turn.step.retrying",
@@ -111,6 +135,7 @@ describe("the stream of -p", () => {
 	it("says that it was stopped", async () => {
 		const stage = createStage({ scripts: [`text: I wait.\n${shellCall("sleep 30")}`] });
 		const program = stage.serve("-p", "hi", ...json);
+		expect(await program.read()).toMatchObject({ type: "system.version" });
 		expect(await program.read()).toMatchObject({ role: "assistant", content: "I wait." });
 		program.kill("SIGTERM");
 		const rest = await program.readAll();

@@ -149,7 +149,6 @@ describe.each([
 			[
 				"params.payload.action",
 				// It also says what an approval for the session would cover.
-				"params.payload.description",
 				"params.payload.display",
 				sameId,
 				...laterOfApproval,

@@ -16,6 +16,10 @@ export const approvalInteractionSchema = v.object({
 	action: v.string(),
 	/** What the call would do, why it is asked about, and what approving it for the session covers. */
 	description: v.string(),
+	/** The description without why it is asked about and what approving it covers; absent in records of other programs. */
+	summary: v.exactOptional(v.string()),
+	/** What approving it for the session covers, or why it can only be approved once: also the last block of `display`. */
+	coverage: v.exactOptional(v.string()),
 	sourceKind: v.nullable(v.picklist(["foreground_turn", "background_agent"])),
 	sourceId: nullableText,
 	agentId: nullableText,

@@ -549,6 +549,14 @@ describe("the realm of a server for Meerkat's clients", () => {
 		});
 		// What it asks for is durable sessions.
 		expect(rpc("--realm dev --realm-backend sqlite").realm).toMatchObject({ backend: "jsonl" });
+		expect(rpc("--state-root /s").realm).toEqual({
+			name: "default",
+			stateRoot: "/s",
+			backend: "jsonl",
+			instance: null,
+		});
+		expect(rpc("--instance one").realm).toMatchObject({ name: "default", instance: "one" });
+		expect(rpc("--realm-backend memory").realm).toMatchObject({ name: "default", backend: "memory" });
 		expect(serve("rpc").realm).toBeNull();
 	});
 
@@ -558,7 +566,6 @@ describe("the realm of a server for Meerkat's clients", () => {
 
 	it.each([
 		["rpc --realm a --isolated", "Cannot combine --realm and --isolated"],
-		["rpc --state-root /s", "--state-root needs --realm or --isolated"],
 		["rpc --realm ../x", "--realm must be a name"],
 		["rpc --realm a --realm-backend redis", "--realm-backend redis"],
 		["rpc --realm a --user-config-root /u", "--user-config-root"],

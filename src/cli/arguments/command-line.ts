@@ -25,6 +25,8 @@ export type SessionChoice =
 	| { readonly kind: "new" }
 	/** Opened, or created under this id. */
 	| { readonly kind: "id"; readonly id: string }
+	/** The same, but it must exist. */
+	| { readonly kind: "existing"; readonly id: string }
 	/** The last one of the work dir. */
 	| { readonly kind: "last" }
 	/** Opened in whichever work dir it belongs to. */
@@ -295,8 +297,11 @@ function toPrintOptions(given: GivenFlags, { family, printsRepr, outputFormat }:
 	const format = given.last("output-format");
 	const variable = { name: "KIMI_MODEL_OUTPUT_FORMAT", value: outputFormat };
 	const isRepr = printsRepr && isOfKimiCli;
+	const options = toProgramOptions(given);
+	const { session } = options;
 	return {
-		...toProgramOptions(given),
+		...options,
+		session: family === "kimi-code" && session.kind === "id" ? { ...session, kind: "existing" } : session,
 		// Nobody is at the keyboard of a print run; only --afk says so for the session.
 		afk: given.has("afk"),
 		inputFormat: toWord(given.last("input-format"), printFormats) ?? "text",

@@ -24,7 +24,7 @@ describe("-c", () => {
 	])("continues under the name %s with %j", (name, environment) => {
 		expect(parse(name, environment, "-c -p hello")).toMatchObject({ prompt: "hello", session: { kind: "last" } });
 		expect(parse(name, environment, "-cp hello")).toMatchObject({ prompt: "hello", session: { kind: "last" } });
-		expect(parse(name, environment, "-S x -p hello")).toMatchObject({ session: { kind: "id", id: "x" } });
+		expect(parse(name, environment, "-S x -p hello")).toMatchObject({ session: { kind: "existing", id: "x" } });
 	});
 });
 

@@ -31,20 +31,19 @@ export const realmFlags: readonly FlagKey[] = [
 /** One name of a directory. */
 const nameForm = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
 
+/** The realm where other flags ask for one: clients pass each of them alone. */
+const defaultRealm = "default";
+
 /** Null when none is asked for. Throws UsageError. */
 export function toRealm(given: GivenFlags): RealmChoice | null {
 	const named = given.last("realm");
 	const isIsolated = given.has("isolated");
 	if (named !== null && isIsolated) throw new UsageError("Cannot combine --realm and --isolated.");
-	if (named === null && !isIsolated) {
-		const other = given.last("instance", "realm-backend", "state-root");
-		if (other !== null) throw new UsageError(`${other.name} needs --realm or --isolated.`);
-		return null;
-	}
+	if (!isIsolated && given.last("realm", "instance", "realm-backend", "state-root") === null) return null;
 	if (given.has("user-config-root"))
 		throw new UsageError("Cannot combine --user-config-root with a realm, which has a configuration of its own.");
 	return {
-		name: named === null ? null : toName("--realm", named.value),
+		name: named !== null ? toName("--realm", named.value) : isIsolated ? null : defaultRealm,
 		stateRoot: given.last("state-root")?.value ?? null,
 		backend: toBackend(given.last("realm-backend")?.value ?? "jsonl"),
 		instance: given.has("instance") ? toName("--instance", given.last("instance")?.value ?? "") : null,

@@ -1,5 +1,5 @@
 // The lines of kimi-code's stream: what was said as text alone, results as text, and lines of the role "meta" about the
-// run, the last two of which say how it ended and how to continue the session.
+// run: the first has the version, the last two say how it ended and how to continue the session.
 
 import type { ContentPart, TokenUsage, ToolReturn } from "../../api/values/content.ts";
 import type { AgentEvent, EventBodyOf, TurnOutcome } from "../../api/values/event.ts";
@@ -26,8 +26,9 @@ export const kimiCodeForm: StreamForm = {
 	failure: () => null,
 };
 
+/** Programs parse the arguments, which some models leave out. */
 function toCallRow({ id, function: { name, arguments: text } }: EventBodyOf<"tool.requested">["call"]) {
-	return { type: "function", id, function: { name, arguments: text ?? "" } };
+	return { type: "function", id, function: { name, arguments: (text ?? "").trim() === "" ? "{}" : text } };
 }
 
 const toText = (content: readonly ContentPart[]) =>
@@ -83,6 +84,10 @@ export const runStatuses: Readonly<Record<TurnOutcome["status"], string>> = {
 	"max-steps": "max_steps",
 	truncated: "truncated",
 };
+
+/** The first line, with its newline. */
+export const openingLine = (version: string): string =>
+	`${toJsonLine({ role: "meta", type: "system.version", version })}\n`;
 
 /** The closing line: how the run ended, with its newline. */
 export function closingLine(failure: PrintFailure | null, usage: RunUsage): string {

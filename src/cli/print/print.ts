@@ -19,10 +19,11 @@ import { divertNotices, writeNotice } from "../process/standard-error.ts";
 import { stopSignals } from "../process/stop-signals.ts";
 import { endProgram, type Program, startProgram } from "../program/program.ts";
 import { toNamedSession } from "../sessions/session-choice.ts";
+import { versionOf } from "../version.ts";
 import { awaitBackgroundWork } from "./print-background.ts";
 import { createFinalPrinter } from "./print-final.ts";
 import { readMessages, readPrompt } from "./print-input.ts";
-import { closingLine, createRunUsage, kimiCodeForm, resumeLine } from "./print-kimi-code.ts";
+import { closingLine, createRunUsage, kimiCodeForm, openingLine, resumeLine } from "./print-kimi-code.ts";
 import { modelNote } from "./print-model-notes.ts";
 import { createProgress, noProgress, type Progress } from "./print-progress.ts";
 import { createReprPrinter } from "./print-repr.ts";
@@ -56,7 +57,13 @@ export async function runPrint(executable: string, options: PrintOptions, instal
 		faultOwner: () => openSession,
 		onBroken: () => early.end(1),
 	});
-	const program = await startProgram(executable, { ...options, session }, { unattended: true }, taken, early.signal);
+	const program = await startProgram(
+		executable,
+		{ ...options, session },
+		{ unattended: true, passesUnknownCommands: options.lines === "kimi-code" },
+		taken,
+		early.signal,
+	);
 	if (program === null) return early.exitCode() ?? 1;
 	if ("exitCode" in program) return program.exitCode;
 	openSession = program.session;
@@ -157,14 +164,14 @@ function createPrinter({ outputFormat, lines, textForm, finalMessageOnly }: Prin
 	return createStreamJsonPrinter(lines === "kimi-code" ? kimiCodeForm : messageForm, write);
 }
 
-/** The last lines of a stream. */
+/** The first line and the last ones of a stream. */
 interface Closing {
 	take(event: AgentEvent): void;
 	fail(failure: PrintFailure): void;
 	print(): void;
 }
 
-/** Null for output that has none. */
+/** Prints the first line. Null for output that has none of them. */
 function createClosing(
 	executable: string,
 	{ outputFormat, lines }: PrintOptions,
@@ -172,6 +179,7 @@ function createClosing(
 	{ write, complain }: Screen,
 ): Closing | null {
 	if (outputFormat !== "stream-json" || lines !== "kimi-code") return null;
+	write(openingLine(versionOf(executable)));
 	const usage = createRunUsage();
 	let failed: PrintFailure | null = null;
 	return {

@@ -2,6 +2,7 @@
 import path from "node:path";
 import { never, unlessLate } from "../../base/abort.ts";
 import { sleep, systemClock } from "../../base/clock.ts";
+import { KernelError } from "../../base/errors.ts";
 import { redactSecrets } from "../../base/redaction.ts";
 import type { LogFile } from "../../host/log/log-file.ts";
 import type { SessionOptions } from "../../kernel/compose/session-options.ts";
@@ -44,7 +45,7 @@ export interface FailedStart {
 export async function startProgram(
 	executable: string,
 	options: ProgramOptions & { readonly session: NamedSession },
-	mode: Pick<SessionOptions, "unattended">,
+	mode: Pick<SessionOptions, "unattended" | "passesUnknownCommands">,
 	taken: ProgramProcess,
 	stopped: AbortSignal,
 ): Promise<Program | FailedStart | null> {
@@ -141,5 +142,6 @@ function startupFailure(thrown: unknown): StartupFailure {
 	if (thrown instanceof UsageError) throw thrown;
 	if (thrown instanceof ConfigurationError)
 		return { code: usageCategories.has(thrown.category) ? 2 : 1, text: thrown.message };
+	if (thrown instanceof KernelError && thrown.code === "session-not-found") return { code: 1, text: thrown.message };
 	return { code: 1, text: redactSecrets(`agentwire could not start: ${fileFailureText(thrown)}`) };
 }

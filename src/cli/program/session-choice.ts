@@ -1,4 +1,5 @@
 // The session that the command line names.
+import { KernelError } from "../../base/errors.ts";
 import type { SessionOptions } from "../../kernel/compose/session-options.ts";
 import type { Kernel } from "../../kernel/hosting/kernel.ts";
 import type { Session } from "../../kernel/session/session.ts";
@@ -18,12 +19,21 @@ export async function openSession(
 		case "new":
 			return await kernel.create(workDir, sessionOptions);
 		case "id":
+		case "existing": {
 			if (!isSessionId(choice.id)) {
 				throw new UsageError(
 					`--session: ${JSON.stringify(choice.id)} cannot be the id of a session: an id is one name without slashes, of at most 200 bytes.`,
 				);
 			}
-			return await kernel.openOrCreate(workDir, await toStoredId(kernel, choice.id), sessionOptions);
+			const id = await toStoredId(kernel, choice.id);
+			if (choice.kind === "existing" && (await kernel.workDirOf(id)) === null) {
+				throw new KernelError(
+					"session-not-found",
+					`There is no session ${JSON.stringify(choice.id)}. -c continues the last one of ${workDir}.`,
+				);
+			}
+			return await kernel.openOrCreate(workDir, id, sessionOptions);
+		}
 		case "anywhere": {
 			const { id } = choice;
 			const home = await kernel.workDirOf(id);

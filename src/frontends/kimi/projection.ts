@@ -2,7 +2,7 @@
 // deltas but not their merged form; of a subagent the merged form alone (wire-protocol §4.7). older-clients.ts adapts
 // them to older clients.
 import * as v from "valibot";
-import { textPart } from "../../api/values/content.ts";
+import { type DisplayBlock, textPart } from "../../api/values/content.ts";
 import type { AgentEvent, EventType } from "../../api/values/event.ts";
 import type { Answer, Interaction } from "../../api/values/interaction.ts";
 import { truncationText } from "../../api/values/truncation.ts";
@@ -63,8 +63,8 @@ const entries: { readonly [T in EventType]: Entry } = {
 	"tool.outcome-unknown": withheld,
 	"recovery.reported": withheld,
 	"tool.result": delivered,
-	"interaction.requested": ({ body }) =>
-		body.type === "interaction.requested" ? [toRequest(body.interaction)] : nothing,
+	"interaction.requested": ({ body }, audience) =>
+		body.type === "interaction.requested" ? [toRequest(body.interaction, audience)] : nothing,
 	"interaction.resolved": (event, audience) => {
 		if (event.body.type !== "interaction.resolved") return nothing;
 		// Never wrapped, like the request it settles.
@@ -92,8 +92,8 @@ export function project(event: AgentEvent, audience: Audience): readonly Outgoin
 }
 
 /** Requests are never wrapped; their JSON-RPC id is the id in their payload (wire-protocol §1.4, §3.6). */
-function toRequest(interaction: Interaction): Outgoing {
-	const { type, payload } = toInteractionMessage(interaction);
+function toRequest(interaction: Interaction, audience: Audience): Outgoing {
+	const { type, payload } = toInteractionMessage(asKimi(interaction, audience));
 	return {
 		kind: "interaction",
 		interactionId: interaction.id,
@@ -101,6 +101,18 @@ function toRequest(interaction: Interaction): Outgoing {
 		method: "request",
 		params: (id) => ({ type, payload: { ...payload, id } }),
 		readResult: (result) => readers[interaction.kind](result),
+	};
+}
+
+/** Clients compare the description of an approval with that of `kimi`: what else there is to say is in its display alone. */
+function asKimi(interaction: Interaction, { exactApprovals }: Audience): Interaction {
+	if (interaction.kind !== "approval") return interaction;
+	const { description, summary = description, display, coverage } = interaction;
+	const isCoverage = (block: DisplayBlock) => block.type === "brief" && "text" in block && block.text === coverage;
+	return {
+		...interaction,
+		description: summary,
+		display: exactApprovals ? display.filter((block) => !isCoverage(block)) : display,
 	};
 }
 

@@ -16,10 +16,17 @@ export interface Compatibility {
 	readonly typedParts: boolean;
 	/** Send renamed messages and fields under their former names. */
 	readonly formerNames: boolean;
+	/** Whether approvals say nothing that those of `kimi` do not say. */
+	readonly exactApprovals: boolean;
 }
 
 /** Everything, under current names. */
-export const noCompatibility: Compatibility = { maxEvents: null, typedParts: false, formerNames: false };
+export const noCompatibility: Compatibility = {
+	maxEvents: null,
+	typedParts: false,
+	formerNames: false,
+	exactApprovals: false,
+};
 
 /** The kernel as a dialect sees it. */
 export interface KernelApi {

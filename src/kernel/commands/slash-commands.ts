@@ -19,6 +19,8 @@ export interface SlashCommandSettings extends FileCommandSettings {
 	readonly mode: ApprovalMode;
 	readonly skills: readonly Skill[];
 	readonly identifiers: Identifiers;
+	/** Whether a prompt that names an unknown command is none. */
+	readonly passesUnknown: boolean;
 }
 
 export interface SlashCommands {
@@ -29,7 +31,7 @@ export interface SlashCommands {
 }
 
 export function createSlashCommands(settings: SlashCommandSettings): SlashCommands {
-	const { stored, files, plan, mode, skills, identifiers } = settings;
+	const { stored, files, plan, mode, skills, identifiers, passesUnknown } = settings;
 	const all: readonly SlashCommand[] = [
 		createInitCommand(stored.workDir, files),
 		compactCommand,
@@ -46,8 +48,9 @@ export function createSlashCommands(settings: SlashCommandSettings): SlashComman
 			const parsed = parseSlashCommand(prompt);
 			if (parsed === null) return null;
 			const { name, argument } = parsed;
-			const command = all.find((one) => one.name === name || one.aliases.includes(name)) ?? unknownCommand(name);
-			return { command, argument };
+			const command = all.find((one) => one.name === name || one.aliases.includes(name));
+			if (command === undefined && passesUnknown) return null;
+			return { command: command ?? unknownCommand(name), argument };
 		},
 	};
 }

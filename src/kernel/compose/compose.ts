@@ -232,6 +232,7 @@ export async function composeSession(
 		forbiddenModes: permissions.forbiddenModes,
 		remindsOfAbsence: !configuration.skipAfkPromptInjection,
 		isOneOfMany: options.isOneOfMany === true,
+		passesUnknownCommands: options.passesUnknownCommands === true,
 		hooks: configuration.hooks.map(({ event, matcher, command, timeout, failClosed }) => ({
 			kind: "command",
 			event,

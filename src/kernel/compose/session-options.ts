@@ -60,6 +60,8 @@ export interface SessionOptions extends ModelWish {
 	 * turn.
 	 */
 	readonly isOneOfMany?: boolean;
+	/** Whether a prompt that names an unknown slash command goes to the model. Absent for false: it is answered with an error. */
+	readonly passesUnknownCommands?: boolean;
 	/**
 	 * Whether it is open before the hooks of its start have run: whoever opens it waits for `begun` then. Absent for false.
 	 */

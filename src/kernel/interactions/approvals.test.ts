@@ -187,6 +187,8 @@ describe("a decision over a tool call", () => {
 		expect(events.find(({ type }) => type === "interaction.requested")).toMatchObject({
 			interaction: {
 				description: "Run it\nApproving it for the session covers `Shell(make)`.",
+				summary: "Run it",
+				coverage: "Approving it for the session covers `Shell(make)`.",
 				display: [{ type: "brief", text: "Approving it for the session covers `Shell(make)`." }],
 				grants: ["Shell(make)"],
 			},

@@ -102,14 +102,18 @@ export class Approvals {
 		emit: EmitInTurn,
 		signal: AbortSignal,
 	): Promise<ApprovalOutcome> {
-		const notes = this.#notes(need, reason, proposal);
+		const coverage = toCoverage(proposal);
+		const notes = [...this.#notes(need, reason), coverage];
+		const summary = visibleText(need.description);
 		const interaction: ApprovalInteraction = {
 			kind: "approval",
 			id: this.#settings.identifiers.uuid(),
 			toolCallId: call.id,
 			sender: call.function.name,
 			action: need.action,
-			description: [visibleText(need.description), ...notes.map(visibleText)].join("\n"),
+			description: [summary, ...notes.map(visibleText)].join("\n"),
+			summary,
+			coverage,
 			sourceKind: source.kind,
 			sourceId: source.id,
 			agentId: source.path.at(-1)?.agentId ?? null,
@@ -124,14 +128,14 @@ export class Approvals {
 		await emit({ type: "interaction.requested", interaction }, {});
 
 		const { answer, by } = await settlement;
-		const feedback = answer.decision === "reject" ? answer.feedback : "";
-		const resolved = { kind: "approval", decision: answer.decision, feedback } as const;
+		const { decision, feedback } = answer;
+		const resolved = { kind: "approval", decision, feedback } as const;
 		const emitResolved = (persistence: Persistence) =>
 			emit(
 				{ type: "interaction.resolved", interactionId: interaction.id, answer: resolved, by },
 				{ ...persistence, sync: true },
 			);
-		if (answer.decision === "approve_for_session" && proposal.kind === "grants") {
+		if (decision === "approve_for_session" && proposal.kind === "grants") {
 			await this.#settings.state.change(
 				({ autoApproveActions }) => ({
 					autoApproveActions: [...new Set([...autoApproveActions, ...proposal.patterns])],
@@ -141,11 +145,11 @@ export class Approvals {
 			await this.#settleSiblings();
 		} else await emitResolved({});
 		if (by.kind === "cancelled" || by.kind === "shutdown") return { kind: "cancelled" };
-		return answer.decision === "reject" ? { kind: "rejected", feedback } : { kind: "approved", isShown: true };
+		return decision === "reject" ? { kind: "rejected", feedback } : { kind: "approved", isShown: true };
 	}
 
 	/** What a person should know besides what the call would do. */
-	#notes(need: ApprovalNeed, reason: string | null, proposal: Proposal): readonly string[] {
+	#notes(need: ApprovalNeed, reason: string | null): readonly string[] {
 		return [
 			...(hides(need) ? [hiddenWarning] : []),
 			...(reason === null ? [] : [reason]),
@@ -154,9 +158,6 @@ export class Approvals {
 						`The session had an approval of every call of the kind "${need.action}". It was dropped, because it covered more than was shown.`,
 					]
 				: []),
-			proposal.kind === "grants"
-				? `Approving it for the session covers ${proposal.patterns.map((pattern) => `\`${pattern}\``).join(", ")}.`
-				: `It can only be approved once: ${proposal.why}.`,
 		];
 	}
 
@@ -175,6 +176,12 @@ export class Approvals {
 			);
 		}
 	}
+}
+
+function toCoverage(proposal: Proposal): string {
+	return proposal.kind === "grants"
+		? `Approving it for the session covers ${proposal.patterns.map((pattern) => `\`${pattern}\``).join(", ")}.`
+		: `It can only be approved once: ${proposal.why}.`;
 }
 
 /** Whether what a person is shown hides something. */

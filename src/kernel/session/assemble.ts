@@ -293,6 +293,7 @@ export function assembleSession(parts: SessionParts): AssembledSession {
 		mode,
 		skills: parts.skills,
 		identifiers,
+		passesUnknown: parts.passesUnknownCommands,
 	});
 	return {
 		turn,

@@ -67,6 +67,8 @@ export interface SessionParts {
 	readonly remindsOfAbsence: boolean;
 	/** Whether closing the session does not make it the work dir's last one. */
 	readonly isOneOfMany: boolean;
+	/** Whether a prompt that names an unknown slash command goes to the model. */
+	readonly passesUnknownCommands: boolean;
 	/** What happens to a call that needs an approval when no attached client answers approvals. */
 	readonly whenUnattended: WhenUnattended;
 	/** The rules over tool calls, with the approvals given for the session. */

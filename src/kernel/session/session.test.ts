@@ -158,6 +158,8 @@ describe("approvals", () => {
 			sender: "E",
 			action: "edit file",
 			description: "Edit it\nApproving it for the session covers `Write(/home/me/project/src/**)`.",
+			summary: "Edit it",
+			coverage: "Approving it for the session covers `Write(/home/me/project/src/**)`.",
 			sourceKind: "foreground_turn",
 			sourceId: session.turnId,
 			agentId: null,
@@ -248,7 +250,7 @@ describe("approvals", () => {
 		expect(double.stored.state().approval.autoApproveActions).toEqual(["Write(/home/me/project/src/**)"]);
 	});
 
-	it("accept feedback only with a rejection", async () => {
+	it("repeat the feedback of either answer", async () => {
 		const { session, attach } = await createSessionSubject(twoEdits(), [edit()]);
 		const client = attach();
 		await session.send(start());
@@ -257,7 +259,7 @@ describe("approvals", () => {
 		await session.send({
 			type: "interaction.respond",
 			interactionId: first.id,
-			answer: { ...approve, feedback: "ignored" },
+			answer: { ...approve, feedback: "go on" },
 		});
 		await session.send({
 			type: "interaction.respond",
@@ -266,7 +268,7 @@ describe("approvals", () => {
 		});
 		await client.next("turn.ended");
 		expect(client.bodies.flatMap((body) => (body.type === "interaction.resolved" ? [body.answer] : []))).toEqual([
-			approve,
+			{ ...approve, feedback: "go on" },
 			{ kind: "approval", decision: "reject", feedback: "F" },
 		]);
 	});

@@ -84,6 +84,7 @@ const defaults: Configuration = {
 		maxEvents: "",
 		typedParts: false,
 		formerNames: false,
+		exactApprovals: false,
 		limits: {
 			sessionTokens: null,
 			sessionSeconds: null,
@@ -286,6 +287,7 @@ const full: Configuration = {
 		maxEvents: "1.2",
 		typedParts: true,
 		formerNames: true,
+		exactApprovals: false,
 		limits: {
 			sessionTokens: 1_000_000,
 			sessionSeconds: 3600,

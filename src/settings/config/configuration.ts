@@ -102,6 +102,7 @@ export interface AgentwireSettings {
 	readonly maxEvents: string;
 	readonly typedParts: boolean;
 	readonly formerNames: boolean;
+	readonly exactApprovals: boolean;
 	readonly limits: LimitSettings;
 	/** Certificate authorities to trust in addition to the usual ones: absolute, or below `~`; null for none. */
 	readonly caFile: string | null;
@@ -308,6 +309,7 @@ export function toConfiguration(file: ConfigurationFile, text: string | null = n
 			maxEvents: agentwire.max_events,
 			typedParts: agentwire.typed_parts,
 			formerNames: agentwire.former_names,
+			exactApprovals: agentwire.exact_approvals,
 			limits: camelCased(agentwire.limits),
 			caFile: agentwire.ca_file || null,
 			fetchAllow: agentwire.fetch_allow,

@@ -254,6 +254,7 @@ const agentwireTable = table({
 	max_events: v.optional(text, ""),
 	typed_parts: v.optional(flag, false),
 	former_names: v.optional(flag, false),
+	exact_approvals: v.optional(flag, false),
 	limits: v.optional(limitsTable, {}),
 	ca_file: v.optional(caFile, ""),
 	fetch_allow: v.optional(hostsAndRanges, []),

@@ -63,8 +63,8 @@ function countDelivered(live: readonly Message[]): { readonly inputs: number; re
 }
 
 /** What a request says that approving it for the session covers. */
-function shownPatterns(description: string): readonly string[] {
-	const [, shown = ""] = /\nApproving it for the session covers (.*)\.$/.exec(description) ?? [];
+function shownPatterns(display: unknown): readonly string[] {
+	const [, shown = ""] = /"Approving it for the session covers (.*?)\."/.exec(JSON.stringify(display)) ?? [];
 	return [...shown.matchAll(/`([^`]*)`/g)].map(([, pattern = ""]) => pattern);
 }
 
@@ -76,7 +76,7 @@ export function checkStateHasDelivered(live: readonly Message[], state: Buffer):
 		),
 	);
 	const patterns = live.flatMap(({ type, payload }) =>
-		type === "ApprovalRequest" && approved.has(payload["id"]) ? shownPatterns(String(payload["description"])) : [],
+		type === "ApprovalRequest" && approved.has(payload["id"]) ? shownPatterns(payload["display"]) : [],
 	);
 	const persisted = state.toString();
 	return [...new Set(patterns)]

@@ -68,6 +68,7 @@ export function createQuietParts(
 	| "sandbox"
 	| "forbiddenModes"
 	| "isOneOfMany"
+	| "passesUnknownCommands"
 	| "compaction"
 	| "budgets"
 	| "hooks"
@@ -107,6 +108,7 @@ export function createQuietParts(
 		sandbox: null,
 		forbiddenModes: new Map(),
 		isOneOfMany: false,
+		passesUnknownCommands: false,
 		compaction: { triggerRatio: 0.85, reservedTokens: 0 },
 		budgets: { session: noLimits, turn: noLimits, warningRatio: 0.8 },
 		hooks: [],

@@ -142,6 +142,9 @@ export const olderProofs = {
 		${formerly}`,
 	"former-names-environment": lines`≡ environment: {"AGENTWIRE_FORMER_NAMES":"on"}
 		${formerly}`,
+	"exact-approvals": lines`≡ agentwire: {"exact_approvals":true}
+		← ApprovalRequest & "command":"touch ran"}]}}
+		← =finished`,
 	"declared-before-1.6": lines`→ initialize & "protocol_version":"1.5"
 		no ← SubagentEvent & !"task_tool_call_id":"P"
 		← SubagentEvent & "parent_tool_call_id":"P" & "task_tool_call_id":"P"

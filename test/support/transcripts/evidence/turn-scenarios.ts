@@ -126,9 +126,9 @@ const approvalProofs = {
 		←! ApprovalResponse & "response":"reject","feedback":"use ls"
 		←! ToolResult & "is_error":true & Rejected: use ls
 		←! StepBegin & "n":2`,
-	"feedback-ignored-when-approved": lines`${approval}
+	"feedback-repeated-when-approved": lines`${approval}
 		→ "id":"{ask}","result" & "response":"approve","feedback":"fine"
-		←! ApprovalResponse & "response":"approve","feedback":""
+		←! ApprovalResponse & "response":"approve","feedback":"fine"
 		← ToolResult & "is_error":false`,
 	"reject-beside-parallel": lines`${approval}
 		${second}
