@@ -117,6 +117,16 @@ describe("a conversation", () => {
 		expect(blocksOf(view)).toMatchObject([{ state: "interrupted" }, { text: "one", isDone: true }]);
 	});
 
+	it("says that an answer is incomplete", () => {
+		const view = begin();
+		view.take(durable({ type: "turn.ended", outcome: { status: "truncated", reason: "max_tokens" } }));
+		expect(view.turns[0]?.end).toEqual({
+			text: "The answer is incomplete: it reached a token limit (max_tokens).",
+			tone: "warning",
+			help: "Ask it to go on.",
+		});
+	});
+
 	it("says what can be done about a failure", () => {
 		const failed = (error: object) => {
 			const view = begin();

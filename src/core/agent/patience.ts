@@ -18,6 +18,8 @@ export interface Patience {
 const firstNotice = 30_000;
 /** Milliseconds of silence over all attempts; the provider's adapter has the same limit for one. */
 const silenceLimit = 300_000;
+/** The adapter's timer and this one do not begin at the same moment. */
+const inexactness = 1000;
 
 export function createPatience(model: Model, { clock, emit }: Pick<TurnDependencies, "clock" | "emit">): Patience {
 	/** The silence in which earlier attempts failed. */
@@ -75,7 +77,7 @@ export function createPatience(model: Model, { clock, emit }: Pick<TurnDependenc
 			await iterator.return?.();
 		}
 	}
-	return { model: { ...model, stream }, isSpent: () => carried >= silenceLimit };
+	return { model: { ...model, stream }, isSpent: () => carried >= silenceLimit - inexactness };
 }
 
 function waitNotice(silence: number, clock: Clock): EventBodyOf<"notification.raised"> {
