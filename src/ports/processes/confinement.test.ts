@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { hasSandbox } from "../../../test/support/executable/bubblewrap.ts";
 import { systemClock } from "../../base/clock.ts";
 import { createProcesses } from "./children.ts";
-import { prepareConfinement, proxyVariables } from "./confinement.ts";
+import { prepareConfinement, proxyVariables, withProxy } from "./confinement.ts";
 import { startContainedGroup } from "./contained-group.ts";
 import { filterDescriptor, findBubblewrap, findTrustedBubblewrap } from "./containment.ts";
 import { claimPlaceholder, isPlaceholder, releasePlaceholders } from "./placeholders.ts";
@@ -150,6 +150,25 @@ describe("the mounts", () => {
 		expect(proxyVariables(confinement())).toEqual({});
 		const variables = proxyVariables(confinement({ network: { kind: "proxy", socket: "/s" } }));
 		expect(variables).toMatchObject({ HTTPS_PROXY: "http://127.0.0.1:3128", all_proxy: "http://127.0.0.1:3128" });
+	});
+
+	it("leave out what leads past the proxy", () => {
+		const own = {
+			PATH: "/bin",
+			no_proxy: "*",
+			No_Proxy: "*",
+			npm_config_noproxy: "*",
+			npm_config_https_proxy: "http://x",
+			PROXY: "x",
+		};
+		const given = withProxy(own, confinement({ network: { kind: "proxy", socket: "/s" } }));
+		expect(given).toMatchObject({
+			PATH: "/bin",
+			no_proxy: "localhost,127.0.0.1,::1",
+			NO_PROXY: "localhost,127.0.0.1,::1",
+		});
+		expect(Object.keys(given).filter((name) => /^(?:No_Proxy|npm_|PROXY$)/.test(name))).toEqual([]);
+		expect(withProxy(own, confinement())).toBe(own);
 	});
 });
 

@@ -362,6 +362,19 @@ export function prepareConfinement(confinement: Confinement, filterDescriptor: n
 	}
 }
 
+/** Variables by which programs are given another proxy, or hosts to reach without one: curl, npm, pip and their like. */
+const otherProxy = /(?:^|_)(?:no_?proxy|(?:https?|ftp|all|socks|rsync)_?proxy|proxy)$/i;
+
+/** The environment of a confined command: what leads it past the proxy is left out. */
+export function withProxy(
+	environment: Readonly<Record<string, string>>,
+	confinement: Confinement,
+): Readonly<Record<string, string>> {
+	if (confinement.network.kind !== "proxy") return environment;
+	const others = Object.entries(environment).filter(([name]) => !otherProxy.test(name));
+	return { ...Object.fromEntries(others), ...proxyVariables(confinement) };
+}
+
 /** The variables that lead programs to the proxy. Many know no SOCKS, which is served at the same port. */
 export function proxyVariables({ network }: Confinement): Record<string, string> {
 	if (network.kind !== "proxy") return {};

@@ -17,7 +17,7 @@ import {
 	startPace,
 } from "./child-group.ts";
 import { serveConfinedProxy } from "./confined-proxy.ts";
-import { type ConfinedStart, findReplaced, proxyVariables, replacedMeanwhile } from "./confinement.ts";
+import { type ConfinedStart, findReplaced, replacedMeanwhile, withProxy } from "./confinement.ts";
 import {
 	bubblewrapDescriptor,
 	type Containment,
@@ -88,7 +88,7 @@ function spawnContained(
 	const environment = splitEnvironment(childEnvironment(request, marker)).others;
 	return spawn(containment.bubblewrap, toBubblewrapArguments(file, request, confined), {
 		cwd: request.workDir,
-		env: confinement === undefined ? environment : { ...environment, ...proxyVariables(confinement) },
+		env: confinement === undefined ? environment : withProxy(environment, confinement),
 		detached: true,
 		stdio: [
 			...(["ignore", "ignore", "pipe", hasInput(request) ? "pipe" : "ignore", "pipe", "pipe", "pipe", "pipe"] as const),

@@ -161,7 +161,7 @@ const terminalInjection = { TIOCSTI: 0x5412, TIOCLINUX: 0x541c } as const;
 /** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID and NEWNET. */
 const namespaceFlags = 0x7e020000;
 
-const families = { unix: 1, inet: 2, inet6: 10, netlink: 16 } as const;
+const families = { unix: 1, inet: 2, inet6: 10 } as const;
 
 /** The kind of a socket without its flags. A pair of datagram sockets can send to any address, unlike one of streams. */
 const socketTypeMask = 0xf;
@@ -206,9 +206,8 @@ function assemble(numbers: CallNumbers, sockets: SocketFamilies): Instruction[] 
 	];
 	const internetOnly = [
 		load(offsets.argument0),
-		ifEqual(families.inet, 3),
-		ifEqual(families.inet6, 2),
-		ifEqual(families.netlink, 1),
+		ifEqual(families.inet, 2),
+		ifEqual(families.inet6, 1),
 		end(refuse(errors.EAFNOSUPPORT)),
 		end(allow),
 	];
