@@ -61,8 +61,7 @@ run, no session is created.`,
 	"SessionCreateParams.structured_output_retries":
 		"Requests for such an answer after the first one, up to 100; null for 2.",
 	"SessionCreateParams.enable_builtins": "Adds tools: all that run no commands.",
-	"SessionCreateParams.enable_shell":
-		"With `enable_builtins`: adds the tools that run commands, and those of plugins and MCP servers.",
+	"SessionCreateParams.enable_shell": "Adds the tools that run commands, and those of plugins and MCP servers.",
 	"SessionCreateParams.shell_env":
 		"Variables for what the session runs, in addition to those of the process. They are not stored: a later process does not have them.",
 	"SessionCreateParams.labels":

@@ -65,8 +65,7 @@ function toTools({ enable_builtins, enable_shell }: SessionCreateParams, isContr
 	const hasBuiltins = enable_builtins ?? isContract;
 	const hasShell = enable_shell ?? isContract;
 	if (hasBuiltins) return hasShell ? "all" : "without-commands";
-	// The first protocol has commands only together with the other tools.
-	return hasShell && isContract ? "commands" : "none";
+	return hasShell ? "commands" : "none";
 }
 
 function toBudgets({ budget_limits, turn_budget_limits }: SessionCreateParams): CreationOptions["budgets"] {

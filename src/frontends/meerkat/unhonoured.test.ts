@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { refuseUnhonouredOfCreate, refuseUnhonouredOfTurn } from "./unhonoured.ts";
+import { refuseUnhonouredLimits, refuseUnhonouredOfCreate, refuseUnhonouredOfTurn } from "./unhonoured.ts";
 
 describe("a creation", () => {
 	it.each(["keep_alive", "comms_name", "skill_references"])("with `%s` is refused by name", (field) => {
@@ -15,6 +15,22 @@ describe("a creation", () => {
 	it("with nothing but nulls, false and what has an effect is taken", () => {
 		const params = { prompt: "x", model: "m", enable_builtins: true, labels: null, enable_memory: false };
 		expect(() => refuseUnhonouredOfCreate(params)).not.toThrow();
+	});
+});
+
+describe("the first protocol", () => {
+	it.each(["budget", "hooks", "output_schema", "tool_filter", "turn_tool_overlay"])("refuses `%s` by name", (field) => {
+		const params = { prompt: "x", [field]: { a: 1 } };
+		expect(() => refuseUnhonouredLimits(params, "create")).toThrow(`\`${field}\``);
+		expect(() => refuseUnhonouredLimits(params, "turn")).toThrow(`\`${field}\``);
+	});
+
+	it("takes the budgets and hooks of a creation, not those of a turn", () => {
+		for (const field of ["budget_limits", "hooks_override", "turn_budget_limits"]) {
+			const params = { prompt: "x", [field]: { a: 1 } };
+			expect(() => refuseUnhonouredLimits(params, "create")).not.toThrow();
+			expect(() => refuseUnhonouredLimits(params, "turn")).toThrow(`\`${field}\``);
+		}
 	});
 });
 

@@ -41,10 +41,33 @@ const ofRun = ["injected_context", "skill_refs", "transient_turn_context"] as co
 /** Creation options, for all turns of a session. */
 const fixed: ReadonlySet<string> = new Set(["max_tokens", "output_schema", "structured_output_retries"]);
 
+/** What limits a session or a turn and has an effect in the contract alone, or nowhere: a client must not rely on it. */
+const limitsOfTurn = [
+	"budget",
+	"budget_limits",
+	"hooks",
+	"hooks_override",
+	"output_schema",
+	"tool_filter",
+	"turn_budget_limits",
+	"turn_tool_overlay",
+] as const;
+const limitsOfCreate = ["budget", "hooks", "output_schema", "tool_filter", "turn_tool_overlay"] as const;
+
 type Fields = Readonly<Record<string, unknown>>;
 
 /** Null and false ask for nothing. */
 const isGiven = (value: unknown) => value !== undefined && value !== null && value !== false;
+
+/** Throws INVALID_PARAMS for a request of the first protocol with a limit that has no effect there. */
+export function refuseUnhonouredLimits(params: Fields, of: "create" | "turn"): void {
+	const field = (of === "create" ? limitsOfCreate : limitsOfTurn).find((name) => isGiven(params[name]));
+	if (field === undefined) return;
+	throw new NamedError(
+		"INVALID_PARAMS",
+		`Invalid params: \`${field}\` has no effect in the first protocol; leave it out, or call \`capabilities/get\` for the present contract.`,
+	);
+}
 
 /** Throws INVALID_PARAMS for a creation with a field that has no effect here. */
 export function refuseUnhonouredOfCreate(params: Fields): void {

@@ -7,7 +7,7 @@ import { NamedError } from "../errors.ts";
 import { meerkatProtocol } from "../protocol.ts";
 import { toEventBlocks } from "../session-inputs.ts";
 import { chooseSkills, noSkills } from "../skills.ts";
-import { refuseUnhonouredOfTurn } from "../unhonoured.ts";
+import { refuseUnhonouredLimits, refuseUnhonouredOfTurn } from "../unhonoured.ts";
 import { joined, toBlocks } from "../wire/blocks.ts";
 import type { StopRunParams, StopRunResult } from "../wire/wire-streams.ts";
 import type { InterruptResult, RunResult, TurnStartParams } from "../wire.ts";
@@ -57,6 +57,7 @@ export class TurnMethods {
 		// The rules are those of its arrival, also when the client asks for capabilities meanwhile.
 		const { isContract } = this.#sessions.client.codec();
 		if (isContract) refuseUnhonouredOfTurn(params);
+		else refuseUnhonouredLimits(params, "turn");
 		const run = () => this.#runTurn(params, answered, isContract);
 		const { queue } = this.#sessions.waiting;
 		return await (isContract ? queue.run(id, run) : queue.add(id, run()));
