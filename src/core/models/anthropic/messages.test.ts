@@ -3,13 +3,16 @@
 import { describe, expect, it } from "vitest";
 import { describeProvider } from "../../../../test/contracts/provider-contract.ts";
 import {
+	assistant,
 	continued,
 	partsOf,
 	piece,
+	plainRequest,
 	seal,
 	text,
 	think,
 	toolCall,
+	user,
 	weatherRequest,
 	weatherResults,
 	weatherUsage,
@@ -19,6 +22,7 @@ import { createModelSubject } from "../../../../test/support/models/model-subjec
 import { readProviderFixture, sendEvents } from "../../../../test/support/models/provider-server.ts";
 import { type ModelChunk, type ModelRequest, modelFailure } from "../model.ts";
 import type { ModelSettings } from "../model-settings.ts";
+import { toRequest } from "./request.ts";
 
 const recordedStream = readProviderFixture("anthropic-stream.sse");
 const settings = { providerType: "anthropic", model: "claude-sonnet-5" } as const;
@@ -265,6 +269,40 @@ describe("events of other versions and compatible servers", () => {
 	it("says that the provider paused", async () => {
 		const chunks = await ask(sendEvents(start + textBlock(0, "a") + finish("pause_turn")));
 		expect(chunks.at(-1)).toEqual({ ...done, end: { kind: "paused", reason: "pause_turn" } });
+	});
+});
+
+describe("reasoning of other servers with this API", () => {
+	const thinking = (fields: Record<string, unknown>) =>
+		block(0, { type: "thinking", thinking: "", ...fields }) +
+		delta(0, { type: "thinking_delta", thinking: "t" }) +
+		stop(0);
+	const tool = block(1, { type: "tool_use", id: "c1", name: "f", input: {} }) + stop(1);
+
+	it.each([
+		["without a signature", {}, {}],
+		["with an empty one", { signature: "" }, { signature: "" }],
+	])("is sent back as it came: %s", async (_name, fields, signature) => {
+		const model = { model: "minimax-m2", thinking: "on" } as const;
+		const first = await ask(sendEvents(start + thinking(fields) + tool + finish("tool_use")), model);
+		await ask(sendEvents(start + finish("end_turn")), model, continued(plainRequest, first, [[text("r")]]));
+		expect(tested.server.requests[1]?.body).toMatchObject({ thinking: { type: "enabled" } });
+		expect(tested.sent("messages")).toMatchObject([
+			{ role: "user" },
+			{ role: "assistant", content: [{ type: "thinking", thinking: "t", ...signature }, { type: "tool_use" }] },
+			{ role: "user" },
+		]);
+		expect(JSON.stringify(tested.sent("messages")).includes("signature")).toBe("signature" in fields);
+	});
+
+	it("is not sent to Anthropic, which refuses it", () => {
+		const encrypted = JSON.stringify({ from: "anthropic:claude-sonnet-5", of: "thought", kept: {} });
+		const said = assistant([think("t", encrypted), text("a")]);
+		const request = { ...plainRequest, messages: [user(text("q")), said, user(text("q"))] };
+		const given = { ...plainModelSettings, ...settings, baseUrl: "https://api.anthropic.com" };
+		expect(JSON.stringify(toRequest(request, given).body)).not.toContain("thinking");
+		const other = { ...given, baseUrl: "https://api.example.com/anthropic" };
+		expect(JSON.stringify(toRequest(request, other).body)).toContain('"thinking":"t"');
 	});
 });
 
