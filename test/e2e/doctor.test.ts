@@ -47,6 +47,19 @@ describe("agentwire doctor", () => {
 		expect((await stage.run("doctor")).stdout).toMatch(/^ok {7}node {11}(?:Node|Bun) \d/);
 	});
 
+	it("warns where commands run with the rights of the person and nobody is asked", async () => {
+		const stage = createStage();
+		secure(stage);
+		const file = path.join(stage.shareDir, "config.toml");
+		const settings = readFileSync(file, "utf8");
+		expect((await examine(stage)).of("sandbox")).toMatchObject({ status: "ok" });
+		writeFileSync(file, `default_yolo = true\n${settings}`);
+		expect((await examine(stage)).of("sandbox")).toMatchObject({
+			status: "warning",
+			found: expect.stringContaining("default_yolo"),
+		});
+	});
+
 	it("fails where mcp.json or the rules of the project would stop a start, and names the file", async () => {
 		const stage = createStage();
 		secure(stage);

@@ -223,9 +223,23 @@ async function checkServer(selected: ModelSelection & { kind: "model" }, fetch: 
 	}
 }
 
-async function checkSandbox({ files }: CheckPlace): Promise<Finding> {
-	const { sandbox } = await describeSandbox(files);
-	if (sandbox === undefined) return ok("The settings ask for none: commands run with your rights.");
+/** The setting by which commands are approved without a person; null for none. */
+function whoAsksNobody({ defaultYolo, agentwire }: StartSettings["configuration"]): string | null {
+	if (defaultYolo) return "default_yolo is set";
+	return agentwire.unattended === "approve" ? 'agentwire.unattended is "approve"' : null;
+}
+
+async function checkSandbox(given: CheckPlace): Promise<Finding> {
+	const { sandbox } = await describeSandbox(given.files);
+	if (sandbox === undefined) {
+		const settings = await readSettings(given);
+		const asker = isFinding(settings) ? null : whoAsksNobody(settings.configuration);
+		if (asker === null) return ok("The settings ask for none: commands run with your rights.");
+		return warning(
+			`Commands run with your rights, and nobody is asked about them: ${asker}.`,
+			'Set mode = "workspace-write" in [sandbox]; see docs/sandbox.md.',
+		);
+	}
 	if (sandbox.status !== "none") return ok("Commands run in the sandbox.");
 	return warning(
 		`Commands run without the sandbox of the settings: ${sandbox.why ?? "unknown"}.`,
