@@ -128,7 +128,7 @@ async function expand(glob: string, { list }: JudgePlace): Promise<readonly stri
 }
 
 /** A name that starts with a dot only matches a pattern that does. */
-function segmentPattern(segment: string): RegExp | null {
+function segmentPattern(segment: string, isShell = true): RegExp | null {
 	const source = segment.replaceAll(/\[[!^]?\]?[^\]]*\]|[\s\S]/g, (piece) => {
 		if (piece === "*") return ".*";
 		if (piece === "?") return ".";
@@ -136,19 +136,32 @@ function segmentPattern(segment: string): RegExp | null {
 		return piece.replace(/[\\^$.|+()[\]{}]/, "\\$&");
 	});
 	try {
-		return new RegExp(`^${/^[.[]/.test(segment) ? "" : "(?!\\.)"}${source}$`, "su");
+		return new RegExp(`^${!isShell || /^[.[]/.test(segment) ? "" : "(?!\\.)"}${source}$`, "su");
 	} catch {
 		return null;
 	}
 }
 
+const secretNames = [
+	".env",
+	".env.local",
+	"id_rsa",
+	"id_ed25519",
+	".netrc",
+	".npmrc",
+	"credentials",
+	"credentials.json",
+	"key.pem",
+];
+
 /** Files that `find` passes on: they have a name of a pattern, in any directory. */
 function judgeFound({ name, isNear }: FoundFiles, rules: readonly Rule[]): JudgedFile {
-	const pattern = segmentPattern(name);
+	const pattern = segmentPattern(name, false);
 	const isFree = rules.every((rule) => {
 		if (rule.decision === "allow" || rule.pattern.kind !== "file") return true;
 		const last = rule.pattern.path?.steps.at(-1);
 		return last?.kind === "name" && pattern !== null && !pattern.test(last.name);
 	});
-	return { ruling: null, isInside: isNear, isKnown: isFree };
+	const hasSecrets = pattern === null || secretNames.some((secret) => pattern.test(secret));
+	return { ruling: null, isInside: isNear && !hasSecrets, isKnown: isFree };
 }

@@ -43,14 +43,15 @@ export function allows(
 	const isCovered = tokens.every((token, index) => covers(token, words[index]));
 	if (!isCovered || (!isPrefix && words.length > tokens.length)) return false;
 	if (!isPrefix && tokens.every(({ kind }) => kind === "literal")) return !runsOwnFile(command, null, place);
-	if (inner?.isFollowed === true) return coversInner(rule, words, inner, place, allowsInner);
+	if (inner?.isFollowed === true)
+		return !runsOwnFile(command, null, place) && coversInner(rule, words, inner, place, allowsInner);
 	const open = tokens.findIndex(({ kind }) => kind === "any");
 	const known: SimpleCommand = { ...command, words };
 	const reading = readForm(known, open < 0 ? tokens.length : open);
 	// Without a row, a rule covers the words that it names.
 	if (reading.doubt !== null && !(reading.form === null && words.length === tokens.length && open < 0)) return false;
 	if (runsOwnFile(known, reading, place)) return false;
-	const uses = [...usesOf(known, place.values, place.made, command)].filter(({ by }) => by === "operand");
+	const uses = [...usesOf(known, place.values, place.made, command)].filter(isJudgedHere);
 	return (
 		uses.every((use) => (use.operation === "read" && rule.isConfined !== true) || place.isInside(use)) &&
 		(rule.isConfined !== true || isAtHome(command, place))
@@ -118,7 +119,9 @@ function covers(token: PatternToken, word: Word | undefined): boolean {
 function runsOwnFile({ words, cwd }: SimpleCommand, reading: FormReading | null, { made }: AllowPlace): boolean {
 	const [program] = words;
 	const operand = reading?.form?.files === "run" ? reading.given.operands[0] : undefined;
-	return [program?.text.includes("/") === true ? program : undefined, operand].some((word) => {
+	const local: Word | undefined =
+		program?.text === "npx" ? { kind: "literal", text: "node_modules/.bin/npx" } : undefined;
+	return [program?.text.includes("/") === true ? program : local, operand].some((word) => {
 		if (word?.kind !== "literal") return false;
 		return made.isWritten(posix.resolve(cwd ?? "/", word.text));
 	});
@@ -133,9 +136,17 @@ export function readsOnly(command: SimpleCommand, place: AllowPlace, limits: Rea
 	if (!isReadOnly(reading)) return false;
 	if (limits !== "none" && readsOtherFiles(reading) && !(limits === "hidden names" && skipsHidden(reading)))
 		return false;
-	const uses = [...usesOf(command, place.values, place.made)].filter(({ by }) => by === "operand");
-	return uses.every((use) => place.isInside(use)) && (reading.form?.files === "none" || isAtHome(command, place));
+	return usesInside(command, place, "all") && (reading.form?.files === "none" || isAtHome(command, place));
 }
+
+/** Whether the files that it uses, or only those of its redirections, are in the workspace. */
+export function usesInside(command: SimpleCommand, place: AllowPlace, by: "redirect" | "all"): boolean {
+	const uses = [...usesOf(command, place.values, place.made)].filter(isJudgedHere);
+	return uses.every((use) => (by === "redirect" && use.by === "operand") || place.isInside(use));
+}
+
+/** What a command redirects into a file needs a rule for the file. */
+const isJudgedHere = ({ by, operation }: FileUse) => by === "operand" || operation === "read";
 
 /** Which files may not be read without a question. */
 export type ReadLimits = "none" | "hidden names" | "any";

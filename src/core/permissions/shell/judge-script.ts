@@ -2,7 +2,7 @@
 // asking beats allowing; a script is allowed only if each of its commands is.
 import { posix } from "node:path";
 import { createPace } from "../../../base/pace.ts";
-import { type AllowPlace, allows, type ReadLimits, readsOnly } from "./allowance.ts";
+import { type AllowPlace, allows, type ReadLimits, readsOnly, usesInside } from "./allowance.ts";
 import { type Budget, BudgetExceeded, createBudget, judgingTime } from "./budget.ts";
 import { Candidates, type Match } from "./command-match.ts";
 import { type CommandPattern, hasHarmlessAssignments } from "./command-pattern.ts";
@@ -283,7 +283,8 @@ function allowanceOf<Rule extends ScriptRule>(
 	if (rules.allowsReadOnly && readsOnly(command, allowPlace, rules.readLimits ?? "none") && inner === null) {
 		return { rule: null, why: "its commands are known to change nothing" };
 	}
-	if (inner === null) return isShellOnly(command, place) ? { rule: null, why: ofTheShell } : null;
+	const isNear = usesInside(command, allowPlace, "redirect");
+	if (inner === null) return isNear && isShellOnly(command, place) ? { rule: null, why: ofTheShell } : null;
 	if (!inner.isTransparent || !hasHarmlessAssignments(command) || command.isDeclaredHere) return null;
 	let last: Allowance<Rule> | null = null;
 	for (const each of inner.commands) {
@@ -291,5 +292,6 @@ function allowanceOf<Rule extends ScriptRule>(
 		if (allowance === null) return null;
 		if (last === null || last.rule === null) last = allowance;
 	}
-	return last;
+	const isOpen = last?.rule !== null && last?.rule.isConfined !== true;
+	return isNear || isOpen ? last : null;
 }

@@ -64,9 +64,16 @@ function runsOf(words: readonly Word[], runner: Runner): Unwrapped {
 	const before = rest.slice(0, runner.positionals ?? 0).find((word) => word.kind === "dynamic" && word.mayBeOption);
 	if (before?.kind === "dynamic") doubts.push(`a word before the program is ${before.why}`);
 	if (!isReplaced && given.length > 0) runs.push(runOf(given));
-	if (runner.isFollowed === true) return { runs, doubts, isTransparent: false, isFollowed: doubts.length === 0 };
+	if (runner.isFollowed === true) {
+		const isPlain = doubts.length === 0 && options.every(({ name }) => harmlessOptions.test(name));
+		return { runs, doubts, isTransparent: false, isFollowed: isPlain };
+	}
 	return { ...within(runs), doubts };
 }
+
+/** Options of runners that change neither what is run nor where. */
+const harmlessOptions =
+	/^(?:y|yes|no|no-install|q|quiet|silent|frozen|locked|no-sync|offline|exact|dev|no-dev|all-extras)$/;
 
 /** Elsewhere, the directory is another. */
 function within(runs: readonly Run[]): Unwrapped {

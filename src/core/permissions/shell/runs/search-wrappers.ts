@@ -37,7 +37,7 @@ export function unwrapXargs(words: readonly Word[], input: SimpleCommand | null)
 	if (read.rest.some((word) => isReplaced(word) && isScript(word)))
 		doubts.push("what xargs reads becomes a part of a script");
 	const run = runOf(replaced.length > 0 ? inner : [...inner, fed]);
-	return { runs: [run], doubts, isTransparent: doubts.length === 0 };
+	return { runs: [run], doubts, isTransparent: doubts.length === 0 && !readsFile, isFollowed: doubts.length === 0 };
 }
 
 const otherOutput = /^(?:-or?|-L|-H|-follow|-f?print.*|-f?ls|-(?:exec|ok).*)$/;

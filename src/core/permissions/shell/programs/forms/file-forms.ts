@@ -29,7 +29,10 @@ const tar: Form = {
 	},
 	// A colon in the name of an archive is a host.
 	judge: ({ options }) =>
-		options.some(({ name, value }) => /^f(?:ile)?$/.test(name) && !/^(?:[./][^\n]*|[^:]+)$/.test(value?.text ?? ""))
+		options.some(
+			({ name, value }) =>
+				/^f(?:ile)?$/.test(name) && !(value?.kind === "literal" && /^(?:[./][^\n]*|[^:]+)$/.test(value.text)),
+		)
 			? "the archive is on another machine"
 			: null,
 };

@@ -7,4 +7,4 @@ export function rows(names: string, form: Form): Readonly<Record<string, Form>> 
 }
 
 /** Words that are no options, addresses or paths to elsewhere. */
-export const plainWord = /^(?!-)[\w.:@%+,=^~/ -]*$/;
+export const plainWord = /^(?![-@/])(?!.*\.\.)[\w.:@%+,=^~/ -]*$/;

@@ -3,7 +3,7 @@ import type { Form, Given } from "../form.ts";
 import { rows } from "./form-rows.ts";
 
 /** The name of a remote, and references without force, deletion or another name on the other side. */
-const reference = /^(?![-+])[\w./@^~{}-]+$/;
+const reference = /^(?![-+./])(?!.*\.\.)[\w./@^~{}-]+$/;
 const plainSetting =
 	/^(?:user\.(?:name|email)|pull\.(?:rebase|ff)|push\.default|init\.defaultbranch|core\.(?:autocrlf|eol|filemode|ignorecase|quotepath|symlinks)|color\..+|advice\..+|fetch\.prune|rebase\.auto(?:stash|squash)|rerere\.enabled)$/i;
 

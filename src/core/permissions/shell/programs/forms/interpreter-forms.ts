@@ -41,7 +41,7 @@ function moduleOf(words: readonly Word[]): { readonly form: Form; readonly words
 
 const testing: Form = {
 	...runnerArguments,
-	options: "--test --watch --test-only --test-name-pattern= --test-reporter=",
+	options: "--test --watch --test-only --test-name-pattern=",
 };
 
 export const interpreterForms: Readonly<Record<string, Form>> = {

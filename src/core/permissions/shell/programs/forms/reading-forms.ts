@@ -186,9 +186,15 @@ export const readingForms: Readonly<Record<string, Form>> = {
 	},
 	jq: {
 		...reader,
-		options: "-f:r -L: --from-file=r --indent= --arg= --argjson= --slurpfile= --rawfile=",
+		options: "--indent= --arg= --argjson=",
+		others: "-f:r -L: --from-file=r --slurpfile= --rawfile= --argfile=",
 		skips: 1,
 		instead: "f from-file",
+		judge: ({ operands }) =>
+			operands.some((word) => word.kind === "literal" && /\b(?:import|include)\b/.test(word.text)) ||
+			operands[0]?.kind === "dynamic"
+				? "the program of jq may read other files"
+				: null,
 	},
 	column: { reads: true, options: "-tnxe -s: -o: -c: --table --separator= --output-separator=", files: "read" },
 	less: { options: "-NRSFXiIMnmqrEes", files: "read", operand: /^[^+]/ },

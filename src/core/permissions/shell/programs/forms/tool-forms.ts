@@ -113,6 +113,8 @@ const pytest: Form = {
 		"--verbose --capture= --exitfirst --no-summary --color= --timeout= --stepwise --sw --deselect= --ignore= --setup-show --cov --strict-markers " +
 		"--showlocals --version --fixtures --markers",
 	files: "run",
+	// A file of options begins with an at sign.
+	operand: /^[^@-]/,
 	value: /^(?!-)[^\n]*$/,
 };
 
@@ -183,7 +185,7 @@ const cargoOptions =
 	"-rqv -p: -F: -j: --release --all --workspace --all-targets --all-features --features= --no-default-features --lib --bins --bin= --test= --tests " +
 	"--example= --examples --bench= --package= --quiet --verbose --locked --offline --frozen --jobs= --no-run --doc --exclude= --profile= --message-format= " +
 	"--no-fail-fast --keep-going --no-deps --open --check";
-const cargo: Form = { options: cargoOptions, value: plainWord };
+const cargo: Form = { options: cargoOptions, value: plainWord, operand: plainWord };
 const lints: Form = { options: "-D: -W: -A: -F:", value: /^[\w:-]+$/, most: 0 };
 
 const compiled: Readonly<Record<string, Form>> = {
