@@ -21,6 +21,7 @@ const commandSchemas: { readonly [T in CommandType]: SchemaOf<CommandOf<T>> } = 
 		isOwn: optional(flag),
 		options: optional(turnOptionsSchema),
 		key: optional(turnKeySchema),
+		takeOver: optional(flag),
 		trace: optional(traceParentSchema),
 	}),
 	"turn.steer": objectOf<CommandOf<"turn.steer">>({ type: v.literal("turn.steer"), input: userInputSchema }),

@@ -33,7 +33,7 @@ export const operationTexts: Readonly<Record<OperationName, string>> = {
 	"files.find":
 		"Finds files and directories in the work directory whose path contains the letters of `query` in order, best matches first, at most 50. Ignored files and files that no model may read are left out.",
 	"turn.start":
-		"Starts a turn; `turn.ended` reports its end. Fails `busy` while one runs. `files`, base64-encoded, follow the input: images, audio and video that the model accepts, and text. `options` apply to this turn alone. With a `key`, sending the request again returns the same turn, also after a restart (the last 64 keys of a session).",
+		"Starts a turn; `turn.ended` reports its end. Fails `busy` while one runs, here or, with that process in `data.running_elsewhere`, in another process; `takeOver` ends a turn there. `files`, base64-encoded, follow the input: images, audio and video that the model accepts, and text. `options` apply to this turn alone. With a `key`, sending the request again returns the same turn, also after a restart (the last 64 keys of a session).",
 	"turn.steer": "Adds input to the running turn, with files as in `turn.start`. Fails `no-turn` when none runs.",
 	"turn.cancel": "Cancels the running turn. Fails `no-turn` when none runs.",
 	"turn-options.set": "Changes the options that later turns get unless they bring their own; null removes one.",

@@ -212,6 +212,7 @@ export const operations = {
 			files,
 			options: optional(turnOptionsSchema),
 			key: optional(turnKeySchema),
+			takeOver: optional(v.boolean()),
 		}),
 		v.strictObject({ turnId: text }),
 	),

@@ -6,6 +6,7 @@ import { type Clock, sleep } from "../base/clock.ts";
 import { errorText, KernelError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { SessionsApi } from "../kernel/api.ts";
+import { untilAnswered } from "../ports/store/postgres/waiting.ts";
 import { createStreamTransport, type StreamLimits } from "../ports/transports/stream.ts";
 import { serveKernel } from "../remote/kernel-server.ts";
 import { admitFrontEnd, createSecret } from "./handshake.ts";
@@ -178,7 +179,11 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
 			await sleep(clock, lookInterval, AbortSignal.any([early.signal, ending.signal]));
 		}
 	})();
-	await announce();
+	await untilAnswered(announce, {
+		clock,
+		signal: ending.signal,
+		onWait: (reason) => log.warn("A worker waits for the database.", { reason }),
+	});
 
 	return {
 		address,

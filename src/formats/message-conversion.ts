@@ -100,6 +100,7 @@ const rows: { readonly [T in EventType]: Row<T> } = {
 	"tool.ended": () => null,
 	"tool.outcome-unknown": () => null,
 	"recovery.reported": () => null,
+	"steer.accepted": () => null,
 	"tool.result": ({ toolCallId, result }) => ({
 		type: "ToolResult",
 		payload: { tool_call_id: toolCallId, return_value: result },

@@ -19,6 +19,7 @@ const neverPersisted: ReadonlySet<EventType> = new Set<EventType>([
 	"tool.ended",
 	"tool.outcome-unknown",
 	"recovery.reported",
+	"steer.accepted",
 	"mode.changed",
 	"model.changed",
 	"title.changed",

@@ -33,6 +33,7 @@ const notPersisted: ReadonlySet<EventType> = new Set<EventType>([
 	"tool.ended",
 	"tool.outcome-unknown",
 	"recovery.reported",
+	"steer.accepted",
 	"mode.changed",
 	"model.changed",
 	"title.changed",

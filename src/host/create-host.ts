@@ -127,6 +127,7 @@ export async function composeHost(parts: HostParts): Promise<ComposedHost> {
 			return settings.current();
 		},
 		hostServices,
+		claimsAtOnce: parts.opening === "expired",
 	});
 	return {
 		kernel,

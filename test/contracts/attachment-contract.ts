@@ -143,11 +143,12 @@ export function describeAttachments(name: string, reach: Reach, lacks: Lacks = {
 				const { session, double } = await createSubject(createScriptedModel([[say("a"), done()]]));
 				const early = await attachReader(session, { after: { epoch: "none", seq: 0 } });
 				double.hold = createDeferred();
-				await start(session);
+				const started = start(session);
 				await settled();
 				const { cursor } = await session.snapshot();
 				const again = await attachReader(session, { after: { ...cursor, seq: early.numbers().at(-1) ?? 0 } });
 				double.hold.resolve();
+				await started;
 				await again.event("turn.ended");
 				expect(again.types()).not.toContain("session.reset");
 			});
@@ -470,10 +471,11 @@ export function describeAttachments(name: string, reach: Reach, lacks: Lacks = {
 					const { session } = await createSubject(createScriptedModel([[say("a"), done()]]));
 					const one = await attachReader(session, { called: "one", hooks: [hook] });
 					const two = await attachReader(session, { called: "two", hooks: [{ ...hook, event: "Stop" }] });
-					await start(session);
+					const started = start(session);
 					const { interaction } = (await two.event("interaction.requested")).body;
 					expect(interaction).toMatchObject({ kind: "hook", subscriptionId: "mine", clientId: one.attachment.id });
 					await respond(session, one, interaction.id, { kind: "hook", action: "block", reason: "no" });
+					await started;
 					expect((await two.event("hook.resolved")).body).toMatchObject({ action: "block", reason: "no" });
 				},
 			);
@@ -483,11 +485,12 @@ export function describeAttachments(name: string, reach: Reach, lacks: Lacks = {
 				const watcher = await attachReader(session, { called: "watcher", hooks: [] });
 				const one = await attachReader(session, { called: "one", hooks: [hook] });
 				double.hold = createDeferred();
-				await start(session);
+				const started = start(session);
 				while (!double.writes.includes("hook.triggered")) await settled();
 				one.attachment.close();
 				double.hold.resolve();
 				double.hold = null;
+				await started;
 				for (let turn = 0; turn < 50 && !watcher.types().includes("hook.resolved"); turn += 1) await settled();
 				expect(watcher.types()).toContain("hook.resolved");
 			});

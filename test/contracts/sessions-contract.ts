@@ -73,8 +73,8 @@ export function describeSessions(name: string, reach: ReachSessions, lacks: Sess
 			handle.release();
 			return handle.session;
 		};
-		/** A client in the kernel's own process whose hook is not answered: turns wait for it. */
-		const attachHolding = async (session: SessionApi, event: ClientHook["event"] = "UserPromptSubmit") =>
+		/** A client in the kernel's own process whose hook is not answered: turns that have begun wait for it. */
+		const attachHolding = async (session: SessionApi, event: ClientHook["event"] = "Stop") =>
 			await attachReader(await inKernel(session), { approves: false, hooks: [{ ...hook, event }] });
 		return { ...subject, sessions: await reach(subject.host), inKernel, attachHolding };
 	};
@@ -504,10 +504,11 @@ export function describeSessions(name: string, reach: ReachSessions, lacks: Sess
 				await expect(notify("over", "x", null)).rejects.toMatchObject({ code: "overloaded", data: { limit: 64 } });
 				const rain = { role: "system", content: [{ type: "text", text: "It rains." }], name: "n" };
 				expect((await session.conversation()).messages).toEqual([rain]);
-				await attachHolding(session);
-				await handle.startTurn("text: hello");
+				await attachHolding(session, "UserPromptSubmit");
+				const started = handle.startTurn("text: hello").catch(() => undefined);
 				await expect(addContext("It snows.", null)).rejects.toMatchObject({ code: "busy" });
 				await sessions.stop();
+				await started;
 				const { sessions: later } = await createSubject({}, { store });
 				const again = await later.acquire(session.id);
 				expect((await again.session.conversation()).messages[0]).toEqual(rain);
@@ -684,13 +685,14 @@ export function describeSessions(name: string, reach: ReachSessions, lacks: Sess
 			const { sessions, inKernel, attachHolding } = await createSubject();
 			const handle = await sessions.create(plainRequest);
 			const client = await attachReader(handle.session);
-			const holding = await attachHolding(handle.session);
-			await handle.startTurn("text: hello");
+			const holding = await attachHolding(handle.session, "UserPromptSubmit");
+			const started = handle.startTurn("text: hello");
 			await client.event("interaction.requested");
 			const failing = has("ending") ? handle.session : await inKernel(handle.session);
 			failing.fail(new Error("a bug"));
 			const { outcome } = (await client.event("turn.ended")).body;
 			expect(outcome).toMatchObject({ status: "failed", error: { code: "internal" } });
+			await started;
 			holding.attachment.close();
 			await handle.startTurn("text: hello");
 			expect((await client.event("turn.ended", 2)).body.outcome).toMatchObject({ status: "finished" });

@@ -121,13 +121,13 @@ describe("sessions", () => {
 		]);
 	});
 
-	it("a second server takes over from one that stays, which ends its turn with an error", async () => {
+	it("a second server takes over from one that works when it is told to, and the turn there ends with an error", async () => {
 		const stage = createStage({ scripts: [shellCall("sleep 1000")] });
 		const first = stage.serve("--wire", "--yolo", "--session", "s");
 		first.prompt("hi");
 		await first.message("ToolCall");
 		stage.setScripts(["text: mine now"]);
-		const second = stage.serve("--wire", "--session", "s");
+		const second = stage.serve("--wire", "--session", "s", "--take-over");
 		second.prompt("hi");
 		expect(await second.response("prompt")).toMatchObject({ result: { status: "finished" } });
 		first.request("cancel", "cancel");

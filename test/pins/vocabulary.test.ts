@@ -108,6 +108,7 @@ it("pins the event types", () => {
 		["client.attached", "volatile"],
 		["client.detached", "volatile"],
 		["session.reset", "volatile"],
+		["steer.accepted", "durable"],
 		["steer.consumed", "durable"],
 		["plan.displayed", "durable"],
 		["hook.triggered", "durable"],

@@ -1,5 +1,6 @@
 // Logs of old versions as a client sees them replayed: all of them, in the shapes of today, and under a cap on events by
 // the names that they were written with.
+
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
@@ -14,6 +15,7 @@ import { createDiskStore } from "../../src/ports/store/disk/disk-store.ts";
 import { createMemoryTransport } from "../../src/ports/transports/memory.ts";
 import { differences } from "../support/protocol/document-examples.ts";
 import { createSessionSubject } from "../support/sessions/session-subject.ts";
+import { heldSession } from "../support/store/held-session.ts";
 import { placeFixture } from "../support/store/session-fixtures.ts";
 import { createSniffer } from "../support/transcripts/transcript-sniffer.ts";
 
@@ -38,7 +40,7 @@ async function replay(name: string, compatibility: Compatibility): Promise<Repla
 			protocolVersion: "1.10",
 		});
 		const stored = await store.openOrCreate(place.workDir, place.id);
-		const { session } = await createSessionSubject(null, [], { stored });
+		const { session } = await createSessionSubject(null, [], { stored: heldSession(stored) });
 		const { transport, client } = createMemoryTransport(1_000_000, 262_144);
 		const server = { name: "agentwire", version: "0" };
 		const { signal } = new AbortController();

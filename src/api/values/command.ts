@@ -18,6 +18,8 @@ export type Command =
 			readonly isOwn?: boolean;
 			readonly options?: TurnOptions;
 			readonly key?: string;
+			/** Ends a turn of the session that runs in another process. Without it the command fails `busy` and names that process. */
+			readonly takeOver?: boolean;
 			readonly trace?: string;
 	  }
 	/** Adds input to the running turn. Fails `no-turn` when idle. */

@@ -79,6 +79,7 @@ const interjections: ReadonlySet<EventBody["type"]> = new Set<EventBody["type"]>
 	"tool.ended",
 	"tool.outcome-unknown",
 	"recovery.reported",
+	"steer.accepted",
 	"mode.changed",
 	"model.changed",
 	"title.changed",

@@ -260,6 +260,9 @@ export const eventDeclarations = {
 		"The cursor of the client belongs to a history that was rewritten: all events follow from the first.",
 		{},
 	),
+	"steer.accepted": declareEvent("durable", "Input was added to the running turn, and waits for its next step.", {
+		input: userInputSchema,
+	}),
 	"steer.consumed": declareEvent("durable", "Input added during the turn entered the context.", {
 		input: userInputSchema,
 	}),

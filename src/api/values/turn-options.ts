@@ -81,6 +81,7 @@ export const traceParentSchema = v.pipe(text, v.regex(/^00-[0-9a-f]{32}-[0-9a-f]
 export const turnStartOptionsSchema = v.object({
 	...turnOptionsSchema.entries,
 	key: v.exactOptional(turnKeySchema),
+	takeOver: v.exactOptional(v.boolean()),
 	trace: v.exactOptional(traceParentSchema),
 });
 export type TurnStartOptions = v.InferOutput<typeof turnStartOptionsSchema>;

@@ -27,6 +27,7 @@ const defaults: ServeOptions = {
 	model: null,
 	thinking: null,
 	yolo: false,
+	takeOver: false,
 	plan: false,
 	afk: false,
 	maxStepsPerTurn: null,

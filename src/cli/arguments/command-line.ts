@@ -59,6 +59,8 @@ export interface ProgramOptions {
 	/** Null for the configured default. */
 	readonly thinking: boolean | null;
 	readonly yolo: boolean;
+	/** End a turn of the session that runs in another process. */
+	readonly takeOver: boolean;
 	/** Start in plan mode. */
 	readonly plan: boolean;
 	/** Nobody is at the keyboard. */
@@ -332,6 +334,7 @@ function toProgramOptions(given: GivenFlags): ProgramOptions {
 		model: given.last("model")?.value ?? null,
 		thinking: toThinking(given),
 		yolo: given.has("yolo"),
+		takeOver: given.has("take-over"),
 		plan: given.has("plan"),
 		afk: given.has("afk") || given.has("auto"),
 		maxStepsPerTurn: toCount(given.last("max-steps-per-turn")),

@@ -29,6 +29,7 @@ export type FlagKey =
 	| "thinking"
 	| "no-thinking"
 	| "yolo"
+	| "take-over"
 	| "plan"
 	| "afk"
 	| "auto"
@@ -273,6 +274,12 @@ export const flags: readonly Flag[] = [
 		names: ["--yolo", "--yes", "-y", "--auto-approve"],
 		value: null,
 		about: "Approve every action without asking.",
+	},
+	{
+		key: "take-over",
+		names: ["--take-over"],
+		value: null,
+		about: "Take a session over from a process that works on a turn of it, and end that turn.",
 	},
 	{ key: "plan", names: ["--plan"], value: null, about: "Start in plan mode." },
 	{ key: "afk", names: ["--afk"], value: null, about: "Work without anyone at the keyboard." },

@@ -16,6 +16,7 @@ import type { FaultOwner } from "../../kernel/api.ts";
 import { nobody } from "../../kernel/session/fault-owner.ts";
 import { createDiskFiles } from "../../ports/files/disk-files.ts";
 import { privateBelow } from "../../ports/files/private-paths.ts";
+import { untilAnswered } from "../../ports/store/postgres/waiting.ts";
 import type { ProgramOptions } from "../arguments/command-line.ts";
 import { findNamedProgram } from "../arguments/named-program.ts";
 import { UsageError } from "../arguments/usage-error.ts";
@@ -81,7 +82,14 @@ export async function runClusterWorker(
 	let worker: Worker;
 	let operations: OperationsServer | null;
 	try {
-		const why = await sharedStore.whyUnfit();
+		const why = await untilAnswered(() => sharedStore.whyUnfit(), {
+			clock: systemClock,
+			signal: stopping.signal,
+			onWait(reason) {
+				log.warn("The worker waits for the database.", { reason });
+				writeNotice(`Waiting for the database: ${reason}\n`);
+			},
+		});
 		if (why !== null) return await fail(`The worker could not start: ${why}`);
 		const tls = await readTls(flags.tls, taken.place, createDiskFiles());
 		worker = await startWorker({
@@ -102,6 +110,8 @@ export async function runClusterWorker(
 			flags.operations === null ? null : await startOperations(flags.operations, tls, worker, started, taken);
 	} catch (thrown) {
 		if (thrown instanceof UsageError) throw thrown;
+		if (stopping.signal.aborted)
+			return await endProgram(executable, program, { finish: async () => {}, exitCode: () => 0 });
 		const places = [flags.listen, flags.operations]
 			.flatMap((each) => each ?? [])
 			.map(showWorkerAddress)

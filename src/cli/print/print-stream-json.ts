@@ -105,6 +105,7 @@ export function createStreamJsonPrinter(form: StreamForm, write: Write): Printer
 		"tool.ended": nothing,
 		"tool.outcome-unknown": nothing,
 		"recovery.reported": nothing,
+		"steer.accepted": nothing,
 		"tool.result": ({ toolCallId, result }) => {
 			const line = form.result(toolCallId, result);
 			if (answer === null) report(line);

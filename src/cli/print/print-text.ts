@@ -77,6 +77,7 @@ export function createTextPrinter(write: Write): Printer {
 		"tool.ended": nothing,
 		"tool.outcome-unknown": nothing,
 		"recovery.reported": nothing,
+		"steer.accepted": nothing,
 		"tool.result": ({ toolCallId, result }, who) => {
 			const name = toolNames.get(`${who}${toolCallId}`) ?? toolCallId;
 			line(`< ${who}${resultLine(name, result)}`);

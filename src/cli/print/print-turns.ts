@@ -4,6 +4,7 @@ import type { UserInput } from "../../api/values/content.ts";
 import type { AgentEvent, TurnOutcome } from "../../api/values/event.ts";
 import type { Answer, Interaction, InteractionFailure } from "../../api/values/interaction.ts";
 import { createDeferred, type Deferred } from "../../base/deferred.ts";
+import { toKernelError } from "../../base/errors.ts";
 import type { AttachOptions, SessionApi } from "../../kernel/api.ts";
 
 /** Whether the program itself wrote the input. */
@@ -82,7 +83,13 @@ export function createTurns(session: SessionApi, take: (event: AgentEvent) => vo
 			turn.promise.catch(() => {});
 			current = turn;
 			await attaching;
-			await session.send({ type: "turn.start", input, isOwn });
+			try {
+				await session.send({ type: "turn.start", input, isOwn });
+			} catch (thrown) {
+				const { code, message, data } = toKernelError(thrown);
+				if (code === "closed") throw thrown;
+				return { status: "failed", error: { code, message, data } };
+			}
 			over?.(turn);
 			return await turn.promise;
 		},

@@ -91,6 +91,7 @@ export async function prepare(
 		model: options.model,
 		thinking: options.thinking,
 		yolo: options.yolo,
+		takesOver: options.takeOver,
 		plan: options.plan,
 		afk: options.afk,
 		...mode,

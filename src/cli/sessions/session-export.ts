@@ -73,7 +73,8 @@ async function exportFromDatabase(
 	const store = await openConfiguredStore(settings, { files, place, log: silentLog });
 	try {
 		const id = options.sessionId ?? (await orAbort(store.lastSessionId(currentDir), signal));
-		const source = id === null ? null : await orAbort(store.view(id), signal);
+		const home = id === null ? null : await orAbort(store.workDirOf(id), signal);
+		const source = id === null || home === null ? null : await orAbort(store.view(home, id), signal);
 		if (source === null) {
 			complain(
 				id === null

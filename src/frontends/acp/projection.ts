@@ -221,6 +221,7 @@ const entries: { readonly [T in EventType]: Entry<T> } = {
 		return this.calls.lose(toolCallId, event);
 	},
 	"recovery.reported": ignored,
+	"steer.accepted": ignored,
 	// These two are requests, not updates.
 	"interaction.requested": ignored,
 	"interaction.resolved": ignored,

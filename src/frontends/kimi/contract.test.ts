@@ -51,6 +51,7 @@ const deliveredToday: { readonly [T in EventType]: DeliveredOfType } = {
 	"tool.ended": undelivered,
 	"tool.outcome-unknown": undelivered,
 	"recovery.reported": undelivered,
+	"steer.accepted": undelivered,
 	"tool.result": both("ToolResult"),
 	"interaction.requested": unwrapped("ApprovalRequest", "ToolCallRequest", "QuestionRequest", "HookRequest"),
 	"interaction.resolved": unwrapped("ApprovalResponse", null, null, null),

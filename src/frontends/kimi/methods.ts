@@ -181,7 +181,8 @@ export class KimiConnection implements SharedConnection {
 			return turnId;
 		} catch (thrown) {
 			this.#isPrompting = false;
-			if (thrown instanceof KernelError && thrown.code === "busy") return null;
+			// One that is busy in another process says in which.
+			if (thrown instanceof KernelError && thrown.code === "busy" && thrown.data === null) return null;
 			throw thrown;
 		}
 	}

@@ -62,6 +62,7 @@ const entries: { readonly [T in EventType]: Entry } = {
 	"tool.ended": withheld,
 	"tool.outcome-unknown": withheld,
 	"recovery.reported": withheld,
+	"steer.accepted": withheld,
 	"tool.result": delivered,
 	"interaction.requested": ({ body }, audience) =>
 		body.type === "interaction.requested" ? [toRequest(body.interaction, audience)] : nothing,

@@ -43,6 +43,7 @@ const subject: DialectSubject = {
 		"tool.ended": undelivered,
 		"tool.outcome-unknown": undelivered,
 		"recovery.reported": undelivered,
+		"steer.accepted": undelivered,
 		"tool.result": both("tool_result"),
 		"interaction.requested": unwrapped("approval", null, null, null),
 		"interaction.resolved": undelivered,

@@ -53,6 +53,7 @@ const entries: { readonly [T in EventType]: Entry<T> } = {
 	"tool.ended": ignored,
 	"tool.outcome-unknown": ignored,
 	"recovery.reported": ignored,
+	"steer.accepted": ignored,
 	"tool.result": ({ toolCallId, result }) => ({
 		type: "tool_result",
 		payload: { tool_call_id: toolCallId, ok: !result.is_error, result: toLegacyResult(result) },

@@ -129,10 +129,13 @@ export function createOperationHandlers({ sessions, server }: OperationParts): O
 				const { paths, isPartial } = await session.send({ type: "files.find", query });
 				return { paths: [...paths], isPartial };
 			}),
-		"turn.start": async ({ sessionId, input, files, options = {}, key: named }, { turnKey, trace }) => {
+		"turn.start": async (
+			{ sessionId, input, files, options = {}, key: named, takeOver = false },
+			{ turnKey, trace },
+		) => {
 			const whole = withFiles(input, files);
 			const key = named ?? turnKey;
-			const extra = { ...(key === null ? {} : { key }), ...(trace === null ? {} : { trace }) };
+			const extra = { ...(key === null ? {} : { key }), ...(trace === null ? {} : { trace }), takeOver };
 			return await use(sessionId, (handle) => handle.startTurn(whole, { ...options, ...extra }));
 		},
 		"turn.steer": async ({ sessionId, input, files }) => {

@@ -77,6 +77,7 @@ describe("the background tasks of a session", () => {
 			describeSource: async () => null,
 		});
 		return new BackgroundTasks({
+			isClaimed: () => true,
 			settings: { ...backgroundSettings, ...changes },
 			startWorker,
 			stored,

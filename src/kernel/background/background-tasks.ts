@@ -22,6 +22,8 @@ export interface BackgroundParts extends Pick<StartSettings, "settings" | "start
 }
 
 export interface BackgroundTaskSettings extends StartSettings {
+	/** Whether this process writes the session. */
+	isClaimed(): boolean;
 	readonly notifications: Pick<Notifications, "load" | "publish">;
 	readonly liveOutput: Pick<LiveOutput, "follow" | "finish">;
 }
@@ -52,12 +54,21 @@ export class BackgroundTasks {
 		this.#follow = { clock, pollInterval: waitPollIntervalMs, staleAfter: workerStaleAfterMs };
 	}
 
-	/** Resumes the tasks that an earlier process left, once, however often it is called. Never rejects. */
-	find(): Promise<void> {
+	/** Another process has written the session: tasks that it started are looked for. */
+	forget(): void {
+		this.#finding = null;
+	}
+
+	/**
+	 * Resumes the tasks that an earlier process left, once, however often it is called, if this process writes the session. Never
+	 * rejects.
+	 */
+	async find(): Promise<void> {
+		if (!this.#settings.isClaimed()) return;
 		this.#finding ??= this.#findAll().catch((thrown: unknown) => {
 			this.#settings.log.error("The background tasks of a session could not be resumed.", { error: thrown });
 		});
-		return this.#finding;
+		await this.#finding;
 	}
 
 	/** The running tasks, oldest first. */
@@ -172,6 +183,7 @@ export class BackgroundTasks {
 		const [areAny] = await Promise.all([tasks.any(), notifications.load()]);
 		if (!areAny) return;
 		for (const task of await tasks.list()) {
+			if (this.#active.has(task.spec.id)) continue;
 			try {
 				await this.#resume(task);
 			} catch (thrown) {

@@ -75,6 +75,13 @@ export class Notifications {
 		this.#settings = settings;
 	}
 
+	/** Another process has written the session: they are read again. */
+	forget(): void {
+		this.#known.clear();
+		this.#keys.clear();
+		this.#loading = null;
+	}
+
 	/** Persists the notification that `make` returns, unless its key is known, and delivers it while a turn runs. */
 	async publish(make: MakeNotification): Promise<void> {
 		const persistence = this.#persist(make);

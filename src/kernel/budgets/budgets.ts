@@ -47,7 +47,7 @@ interface OpenTurn {
 
 export class Budgets {
 	readonly #settings: BudgetSettings;
-	readonly #session: BudgetMeter;
+	#session: BudgetMeter;
 	/** Whether the session's consumption is persisted: it has a budget, or had one. */
 	readonly #isPersisted: boolean;
 	readonly #isLimited: boolean;
@@ -60,15 +60,28 @@ export class Budgets {
 		const { limits, stored } = settings;
 		const { tokens, milliseconds, toolCalls } = stored.summary.used;
 		this.#settings = settings;
-		this.#session = new BudgetMeter({
+		this.#session = this.#storedMeter();
+		this.#persisted = JSON.stringify(this.#toEvent());
+		this.#isPersisted = hasAny(limits.session) || tokens + milliseconds + toolCalls > 0;
+		this.#isLimited = this.#isPersisted || hasAny(limits.turn);
+	}
+
+	/** Another process has written the session. */
+	reload(): void {
+		this.#session = this.#storedMeter();
+		this.#persisted = JSON.stringify(this.#toEvent());
+	}
+
+	/** With what the session has consumed as far as that is stored. */
+	#storedMeter(): BudgetMeter {
+		const { limits, stored } = this.#settings;
+		const { tokens, milliseconds, toolCalls } = stored.summary.used;
+		return new BudgetMeter({
 			scope: "session",
 			limits: limits.session,
 			warningRatio: limits.warningRatio,
 			used: { tokens, time: milliseconds, "tool-calls": toolCalls },
 		});
-		this.#persisted = JSON.stringify(this.#toEvent());
-		this.#isPersisted = hasAny(limits.session) || tokens + milliseconds + toolCalls > 0;
-		this.#isLimited = this.#isPersisted || hasAny(limits.turn);
 	}
 
 	/** Starts metering time. `expired` is called once, when a time budget is exhausted while the turn is open. */

@@ -67,6 +67,8 @@ export class Emitter {
 	#draining = false;
 	/** The number of the last durable event that was delivered. */
 	#delivered: number;
+	#left: number;
+	#epoch: string;
 	/** The last turn that had a failure to persist, and the error. */
 	#failed: { readonly turnId: string; readonly error: unknown } | null = null;
 	/** The wait for clients that do not read, which all emitters with this signal share. */
@@ -75,7 +77,10 @@ export class Emitter {
 	/** `onDelivered` is called with every event right before the clients have it. */
 	constructor(stored: StoredSession, clock: Clock, onDelivered: (event: AgentEvent) => void = () => {}) {
 		this.#sessionId = stored.id;
-		this.#delivered = stored.cursor().seq;
+		const { epoch, seq } = stored.cursor();
+		this.#delivered = seq;
+		this.#left = seq;
+		this.#epoch = epoch;
 		this.#stored = stored;
 		this.#clock = clock;
 		this.#onDelivered = onDelivered;
@@ -84,6 +89,21 @@ export class Emitter {
 	/** The number of the last durable event that was delivered to the clients. */
 	get delivered(): number {
 		return this.#delivered;
+	}
+
+	/** The number of the last event that other processes left. */
+	get left(): number {
+		return this.#left;
+	}
+
+	/** Another process has written the session: clients that read at their own pace get its events, the others go on after them. */
+	reload(): void {
+		const { epoch, seq } = this.#stored.cursor();
+		const isOther = epoch !== this.#epoch;
+		this.#epoch = epoch;
+		this.#delivered = seq;
+		this.#left = seq;
+		for (const feed of this.#feeds) feed.reload(isOther ? 0 : null);
 	}
 
 	/** What has been delivered of sequences of deltas that are not complete: their durable form so far. */

@@ -42,7 +42,7 @@ describe("EventFeed", () => {
 
 	it("delivers the progress of calls only to a client that wants it", async () => {
 		async function* read() {}
-		const source = { read, delivered: () => 0, left: 0 };
+		const source = { read, delivered: () => 0, left: () => 0 };
 		const feed = new EventFeed({ flow: "blocking", after: 0, source, wantsProgress: false });
 		feed.push(progress(1));
 		feed.push(event(2));
@@ -102,7 +102,7 @@ function createJournal() {
 			yield events.slice(after);
 		},
 		delivered: () => delivered,
-		left: 0,
+		left: () => 0,
 	};
 	return {
 		source,

@@ -22,7 +22,7 @@ export interface FeedSource {
 	/** The number of the last event that was delivered to the clients. */
 	delivered(): number;
 	/** The number of the last event that earlier processes left: those that cannot be read are passed over. */
-	readonly left: number;
+	left(): number;
 }
 
 export interface FeedOptions {
@@ -79,6 +79,20 @@ export class EventFeed implements AsyncIterable<readonly AgentEvent[]> {
 		this.#position = seq ?? this.#position;
 		this.#events.push(event);
 		if (this.#flow === "droppable") this.#bound(event);
+		this.#wake();
+	}
+
+	/** Another process has written the session; `from` is the number to go on after in another history, null in the same. */
+	reload(from: number | null): void {
+		if (this.#ended) return;
+		// One that never misses an event is a client of the running turns here: those of other processes are in the snapshot.
+		if (this.#flow === "blocking" && !this.#isCatchingUp) {
+			this.#position = this.#source.delivered();
+			return;
+		}
+		this.#position = from ?? this.#position;
+		if (this.#position >= this.#source.delivered()) return;
+		this.#isCatchingUp = true;
 		this.#wake();
 	}
 
@@ -190,7 +204,7 @@ export class EventFeed implements AsyncIterable<readonly AgentEvent[]> {
 			}
 		}
 		if (batch.length > 0) yield batch;
-		if (wanted <= this.#source.left) this.#position = Math.max(this.#position, wanted);
+		if (wanted <= this.#source.left()) this.#position = Math.max(this.#position, wanted);
 		if (this.#position < wanted) {
 			throw new KernelError("storage-failed", `The session's journal ends at ${this.#position}, not at ${wanted}.`);
 		}

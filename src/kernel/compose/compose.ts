@@ -14,7 +14,7 @@ import { guardEditor } from "../../ports/files/editor-files.ts";
 import type { Files } from "../../ports/files/port.ts";
 import { withTrustedPath } from "../../ports/processes/search-path.ts";
 import { toCommandEnvironment } from "../../ports/sandbox/environment.ts";
-import type { StoredSession } from "../../ports/store/session-store.ts";
+import type { SharedSession } from "../../ports/store/shared-session.ts";
 import type { Configuration, ServiceSettings } from "../../settings/config/configuration.ts";
 import { selectDefaultProvider, selectModel } from "../../settings/config/model-selection.ts";
 import { composeBudgets } from "../budgets/budget-options.ts";
@@ -58,7 +58,7 @@ export type SkillSearch = Omit<SkillPlace, "files"> & {
 };
 
 export async function composeSession(
-	stored: StoredSession,
+	stored: SharedSession,
 	options: SessionOptions,
 	settings: Configuration,
 	hostServices: HostServices,
@@ -167,6 +167,7 @@ export async function composeSession(
 	};
 	return {
 		stored,
+		takesOver: options.takesOver ?? false,
 		readContext: links.readContext,
 		chosen: toChosen(selection, model, settings),
 		models: {

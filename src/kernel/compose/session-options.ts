@@ -53,6 +53,8 @@ export interface SessionOptions extends ModelWish {
 	readonly turns?: TurnOptions;
 	/** Hooks of its runs, next to those of the settings; absent for none. */
 	readonly hooks?: readonly SessionHook[];
+	/** Whether a turn that runs in another process is ended for one that starts here; absent for false. */
+	readonly takesOver?: boolean;
 	/** The creation options to persist with the session; absent for none. */
 	readonly creationOptions?: object;
 	/**

@@ -11,14 +11,8 @@ import type { ServerPool } from "../../core/mcp/server-pool.ts";
 import { isBroadGrant } from "../../core/permissions/former-grants.ts";
 import { fileFailureReason } from "../../ports/files/file-failure.ts";
 import type { Files } from "../../ports/files/port.ts";
-import type {
-	ListQuery,
-	Placement,
-	SessionPage,
-	SessionState,
-	SessionStore,
-	StoredSession,
-} from "../../ports/store/session-store.ts";
+import type { ListQuery, Placement, SessionPage, SessionState, SessionStore } from "../../ports/store/session-store.ts";
+import { createSharedSession, type SharedSession, viewShared } from "../../ports/store/shared-session.ts";
 import type { Configuration } from "../../settings/config/configuration.ts";
 import type { ForkOptions, StoredId } from "../api.ts";
 import { checkAdditionalDirectory } from "../commands/additional-directory.ts";
@@ -41,6 +35,11 @@ export interface KernelParts {
 	readonly store: SessionStore;
 	readonly configuration: Configuration;
 	readonly hostServices: HostServices;
+	/**
+	 * Whether a session is claimed when it is opened, as where each session is given to one of several processes. Absent for
+	 * false: then it is read, until it is written for the first time.
+	 */
+	readonly claimsAtOnce?: boolean;
 }
 
 /** The options of a session, which may depend on its state. */
@@ -80,7 +79,13 @@ export class Kernel {
 		placement?: Placement,
 	): Promise<Session> {
 		const toOptions = typeof options === "function" ? options : () => options;
-		const open = () => this.#parts.store.openOrCreate(workDir, id, placement);
+		const place = { store: this.#parts.store, workDir, id };
+		const open = async () => {
+			const held = async () => ({ held: await place.store.openOrCreate(workDir, id, placement) });
+			if (this.#parts.claimsAtOnce === true) return createSharedSession(place, await held());
+			// One that cannot be read is opened all the same, and says why at its first prompt.
+			return (await viewShared(place).catch(() => null)) ?? createSharedSession(place, await held());
+		};
 		return this.#held(id, async () => this.#load(await open(), toOptions));
 	}
 
@@ -90,7 +95,9 @@ export class Kernel {
 	 */
 	open(workDir: string, id: string, toOptions: ToOptions): Promise<Session> {
 		return this.#held(id, async () => {
-			const stored = await this.#parts.store.open(workDir, id);
+			const place = { store: this.#parts.store, workDir, id };
+			const held = this.#parts.claimsAtOnce === true ? await place.store.open(workDir, id) : null;
+			const stored = held === null ? await viewShared(place) : createSharedSession(place, { held });
 			if (stored === null) throw new KernelError("session-not-found", `There is no session ${id}.`);
 			return await this.#load(stored, toOptions);
 		});
@@ -254,7 +261,7 @@ export class Kernel {
 	}
 
 	/** Releases the stored session when loading fails, so that others need not wait for its files. */
-	async #load(stored: StoredSession, toOptions: ToOptions): Promise<Session> {
+	async #load(stored: SharedSession, toOptions: ToOptions): Promise<Session> {
 		try {
 			const options = await toOptions(stored.state());
 			const parts = await this.#compose(stored, options);
@@ -267,7 +274,7 @@ export class Kernel {
 		}
 	}
 
-	#compose(stored: StoredSession, options: SessionOptions): ReturnType<typeof composeSession> {
+	#compose(stored: SharedSession, options: SessionOptions): ReturnType<typeof composeSession> {
 		const { store, configuration } = this.#parts;
 		const hostServices = withEnvironment(this.#parts.hostServices, options.environment);
 		const links: SessionLinks = {
@@ -282,7 +289,7 @@ export class Kernel {
 		return composeSession(stored, options, configuration, hostServices, links);
 	}
 
-	async #start(stored: StoredSession, options: SessionOptions, parts: SessionParts): Promise<Session> {
+	async #start(stored: SharedSession, options: SessionOptions, parts: SessionParts): Promise<Session> {
 		const { hostServices } = this.#parts;
 		const session = new Session(parts);
 		this.#sessions.set(session.id, session);
@@ -339,7 +346,7 @@ function withEnvironment(hostServices: HostServices, added: SessionOptions["envi
  * What a session may do without asking, as the state of a new one has it. Approvals of earlier versions that cover more
  * than anybody saw are dropped; the next request says so.
  */
-async function beginApprovals(stored: StoredSession, options: SessionOptions, log: Log): Promise<void> {
+async function beginApprovals(stored: SharedSession, options: SessionOptions, log: Log): Promise<void> {
 	const { mode = {}, permissions = {}, afk } = options;
 	const { approval } = stored.state();
 	const begun = stored.existed
@@ -361,7 +368,7 @@ async function beginApprovals(stored: StoredSession, options: SessionOptions, lo
 		afk: begun.afk || (afk && mode.isAway === undefined),
 		autoApproveActions: begun.autoApproveActions.filter((action) => !isBroadGrant(action)),
 	};
-	if (!isSameApproval(changed, approval)) await stored.commit({ state: { approval: changed } });
+	if (!isSameApproval(changed, approval)) await stored.commit({ state: { approval: changed } }, { whenClaimed: true });
 }
 
 type Approval = SessionState["approval"];
@@ -376,22 +383,23 @@ function isSameApproval(one: Approval, other: Approval): boolean {
 	);
 }
 
-async function persistCreationOptions(stored: StoredSession, { creationOptions }: SessionOptions): Promise<void> {
+async function persistCreationOptions(stored: SharedSession, { creationOptions }: SessionOptions): Promise<void> {
 	if (
 		creationOptions === undefined ||
 		JSON.stringify(stored.state().creationOptions) === JSON.stringify(creationOptions)
 	)
 		return;
-	await stored.commit({ state: { creationOptions } }, { sync: true });
+	await stored.commit({ state: { creationOptions } }, { sync: true, whenClaimed: true });
 }
 
 /** Adds the missing directories to the workspace, and drops those that no longer exist. */
-async function addDirectories(stored: StoredSession, added: readonly string[], files: Files): Promise<void> {
+async function addDirectories(stored: SharedSession, added: readonly string[], files: Files): Promise<void> {
 	const known = stored.state().additionalDirs;
 	const additionalDirs: string[] = [];
 	for (const directory of [...known, ...added]) {
 		const place = { files, workDir: stored.workDir, home: "/", additionalDirs };
 		if ((await checkAdditionalDirectory(directory, place)).ok) additionalDirs.push(directory);
 	}
-	if (additionalDirs.join("\n") !== known.join("\n")) await stored.commit({ state: { additionalDirs } });
+	if (additionalDirs.join("\n") !== known.join("\n"))
+		await stored.commit({ state: { additionalDirs } }, { whenClaimed: true });
 }

@@ -6,8 +6,9 @@ import { KernelError } from "../../base/errors.ts";
 import { createMemoryStore } from "../../ports/store/memory/memory-store.ts";
 import type { SessionStore, StoredSession } from "../../ports/store/session-store.ts";
 import { plainRequest } from "./hosted-options.ts";
+import { SessionHost } from "./session-host.ts";
 
-it("drops a session that another process has taken over, and loads it anew for whoever acquires it", async () => {
+it("of a worker: drops a session that another process has taken over, and loads it anew for whoever acquires it", async () => {
 	const inner = createMemoryStore();
 	const losses: ReturnType<typeof createDeferred<KernelError>>[] = [];
 	const withLoss = (stored: StoredSession): StoredSession => {
@@ -19,7 +20,8 @@ it("drops a session that another process has taken over, and loads it anew for w
 		...inner,
 		openOrCreate: async (...place) => withLoss(await inner.openOrCreate(...place)),
 	};
-	const { host } = await createHost({ loaded_sessions: 1 }, { store });
+	const { parts } = await createHost({ loaded_sessions: 1 }, { store });
+	const host = new SessionHost({ ...parts, endsInterruptedTurns: true });
 	const handle = await host.create(plainRequest);
 	await runTurn(handle);
 	const { attachment } = await attachReader(handle.session, { reads: false });

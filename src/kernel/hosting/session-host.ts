@@ -319,13 +319,14 @@ export class SessionHost implements SessionsApi {
 		throw programEnds();
 	}
 
-	/** A session that another process has taken over is dropped: whoever acquires it again has it as it is stored. */
+	/** A session of a worker that another process has claimed is dropped: its clients find it there. Elsewhere it is read on. */
 	#watchLoss(id: string, session: Session): void {
 		if (this.#watched.has(session)) return;
 		this.#watched.add(session);
-		void session.lost.then(async ({ message }) => {
+		session.onLost(async ({ message }) => {
 			const { log } = this.#parts;
 			log.warn("A session was taken over by another process.", { session: id, why: message });
+			if (this.#parts.endsInterruptedTurns !== true) return;
 			await session.stop();
 			await this.#cache.serialize(id, async () => {
 				if (this.#loaded(id) === session) await this.#forget(id);
@@ -344,13 +345,14 @@ export class SessionHost implements SessionsApi {
 		return {
 			session,
 			info: toInfo(id, chosen, session),
-			startTurn: async (input, { key, trace, ...options } = {}) => {
+			startTurn: async (input, { key, takeOver, trace, ...options } = {}) => {
 				this.#refuseGone(id);
 				const start = {
 					type: "turn.start",
 					input,
 					options,
 					...(key === undefined ? {} : { key }),
+					...(takeOver === undefined ? {} : { takeOver }),
 					...(trace === undefined ? {} : { trace }),
 				} as const;
 				if (key !== undefined && session.hasTurn(key)) return await session.send(start);

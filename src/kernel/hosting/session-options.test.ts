@@ -325,11 +325,11 @@ describe("a stored session that is acquired", () => {
 	it("gets further roots of its workspace, which stay", async () => {
 		const store = await createPlain();
 		const { host, kernel } = await createHost({}, { store });
-		await host.acquire("s1", { additionalDirs: ["/more"] });
+		await runTurn(await host.acquire("s1", { additionalDirs: ["/more"] }));
 		await host.stop();
 		await kernel.close();
 		const { host: later, kernel: second } = await createHost({}, { store });
-		await later.acquire("s1", { additionalDirs: ["/more", "/other/"] });
+		await runTurn(await later.acquire("s1", { additionalDirs: ["/more", "/other/"] }));
 		await later.stop();
 		await second.close();
 		expect((await store.openOrCreate("/work", "s1")).state().additionalDirs).toEqual(["/more", "/other"]);

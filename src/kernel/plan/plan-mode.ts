@@ -69,7 +69,7 @@ export class PlanMode implements Reminders {
 	async start(): Promise<void> {
 		const { stored } = this.#settings;
 		if (this.isOn && stored.state().planSlug === null) {
-			await stored.commit({ state: { planSlug: await this.#chooseSlug() } });
+			await stored.commit({ state: { planSlug: await this.#chooseSlug() } }, { whenClaimed: true });
 		}
 		const found = this.isOn ? await this.read().catch(() => null) : null;
 		if (found !== null) this.#directory = path.dirname(found.file);
@@ -118,7 +118,7 @@ export class PlanMode implements Reminders {
 			? { planMode: true, planSessionId: identifiers.hex(32), planSlug: await this.#chooseSlug() }
 			: { planMode: false, planSessionId: null, planSlug: null };
 		// It is reported at once.
-		await stored.commit({ state }, { sync: true });
+		await stored.commit({ state }, { sync: true, whenClaimed: true });
 		this.#settings.onSwitched?.();
 	}
 

@@ -65,6 +65,8 @@ export interface AssembledSession {
 	readonly sideQuestions: SideQuestions;
 	readonly commands: SlashCommands;
 	readonly callClientTool: CallClientTool;
+	/** Another process has written the session: what was read before is read again. */
+	reload(): void;
 	/** Emits and persists whether plan mode is on. */
 	emitPlanMode(enabled: boolean): Promise<void> | undefined;
 }
@@ -134,7 +136,7 @@ export function assembleSession(parts: SessionParts): AssembledSession {
 	const isWaiting = parts.whenUnattended === "wait";
 	const clients = new Clients({
 		emitter,
-		source: { read: (after) => stored.events(after), delivered: () => emitter.delivered, left: emitter.delivered },
+		source: { read: (after) => stored.events(after), delivered: () => emitter.delivered, left: () => emitter.left },
 		epoch: () => stored.cursor().epoch,
 		stamp: (body) => ({ sessionId: stored.id, turnId: null, agentPath: [], at: clock.now(), body }),
 		onGone: () => interactions.clientGone(),
@@ -223,6 +225,7 @@ export function assembleSession(parts: SessionParts): AssembledSession {
 	const background = new BackgroundTasks({
 		...parts.background,
 		stored,
+		isClaimed: () => stored.isClaimed,
 		runAgent: (work) => startAgentTask(work, { stored, services, clock, log }),
 		subagents: agents,
 		notifications,
@@ -318,6 +321,13 @@ export function assembleSession(parts: SessionParts): AssembledSession {
 		main,
 		sideQuestions,
 		commands,
+		reload() {
+			emitter.reload();
+			main.forget();
+			budgets.reload();
+			notifications.forget();
+			background.forget();
+		},
 		callClientTool: createClientToolCalls(interactions, emitter, () => turn.place),
 		emitPlanMode,
 	};

@@ -1,4 +1,5 @@
 // Hooks, questions and plan mode in the turns of a session (wire-protocol §4.1, §4.8, §4.12, §11.1).
+
 import { describe, expect, it } from "vitest";
 import { createToolPlace } from "../../../test/support/host/tool-environment.ts";
 import { call, createScriptedModel, done, say } from "../../../test/support/models/scripted-model.ts";
@@ -6,6 +7,7 @@ import { createQuietParts } from "../../../test/support/sessions/session-doubles
 import { createSessionSubject, type SessionSubject } from "../../../test/support/sessions/session-subject.ts";
 import { createToolDouble, editNeed } from "../../../test/support/sessions/turn-subject.ts";
 import { createSessionDouble, storageFailure } from "../../../test/support/store/failing-session.ts";
+import { heldSession } from "../../../test/support/store/held-session.ts";
 import type { HookEvent } from "../../api/values/hook-event.ts";
 import type { ClientHook } from "../../core/hooks/hook.ts";
 import type { ModelRequest } from "../../core/models/model.ts";
@@ -51,7 +53,7 @@ describe("a hook before the prompt", () => {
 		const markStarted = () => Promise.reject(storageFailure);
 		const stored = { ...double.stored, markStarted };
 		const model = createScriptedModel([[say("ok"), done()]]);
-		const subject = await createSessionSubject(model, [], { stored }, double);
+		const subject = await createSessionSubject(model, [], { stored: heldSession(stored) }, double);
 		const client = subject.attach(subscriptions(on("UserPromptSubmit")));
 		await start(subject);
 		await answerHook(subject, client, reason);

@@ -14,7 +14,7 @@ import type { WhenUnattended } from "../../core/permissions/modes.ts";
 import type { Policy } from "../../core/permissions/policy.ts";
 import type { FoundFiles } from "../../core/tools/search/file-finder.ts";
 import type { Tool } from "../../core/tools/tool.ts";
-import type { StoredSession } from "../../ports/store/session-store.ts";
+import type { SharedSession } from "../../ports/store/shared-session.ts";
 import type { McpServerSettings } from "../../settings/config/mcp-servers.ts";
 import type { ModelOption, SandboxDescription } from "../api.ts";
 import type { BackgroundParts } from "../background/background-tasks.ts";
@@ -32,7 +32,9 @@ import type { LoadServers } from "./tool-servers.ts";
 
 /** The parts of a session; `compose.ts` creates them from the configuration. */
 export interface SessionParts {
-	readonly stored: StoredSession;
+	readonly stored: SharedSession;
+	/** Whether a turn that runs in another process is ended for one that starts here. */
+	readonly takesOver: boolean;
 	/** The context of another session of the work dir; null when there is none. */
 	readContext(sessionId: string): Promise<readonly ContextRow[] | null>;
 	/** The model that it begins with. */

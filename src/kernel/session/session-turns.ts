@@ -21,7 +21,7 @@ export class SessionTurns {
 	readonly #parts: SessionParts;
 	readonly #assembled: AssembledSession;
 	readonly #checkOpen: () => void;
-	readonly #keyed: KeyedTurns;
+	#keyed: KeyedTurns;
 	/** Options of each turn that does not have them itself. */
 	#options: TurnOptions;
 	#hadOne = false;
@@ -42,6 +42,12 @@ export class SessionTurns {
 		return this.#hadOne;
 	}
 
+	/** Another process has written the session. */
+	reload(): void {
+		this.#keyed = new KeyedTurns(this.#parts.stored.summary.keyedTurns);
+		this.#endOfInterrupted = null;
+	}
+
 	/** The tokens that every turn may reason with; null where nothing is said of it. */
 	get thinkingBudget(): number | null {
 		return this.#options.sampling?.thinkingBudget ?? null;
@@ -53,24 +59,34 @@ export class SessionTurns {
 	}
 
 	/**
-	 * Starts a turn. With a key it resolves once its beginning is stored, and a key that has a turn starts none. Fails `busy`
-	 * while a turn runs, and `closed` once the session is closing.
+	 * Starts a turn; resolves once its beginning is stored. A key that has a turn starts none. Fails `busy` while a turn runs,
+	 * `closed` once the session is closing, and as the turn did when it ended before its beginning was stored.
 	 */
 	start({
 		input,
 		isOwn = false,
 		options = {},
 		key,
+		takeOver = false,
 		trace,
-	}: CommandOf<"turn.start">): CommandValues["turn.start"] | Promise<CommandValues["turn.start"]> {
-		const start = { input, isOwn, options, ...(trace === undefined ? {} : { trace }) };
-		if (key === undefined) return { turnId: this.#begin(start).id };
+	}: CommandOf<"turn.start">): Promise<CommandValues["turn.start"]> {
+		const start = { input, isOwn, options, takesOver: takeOver, ...(trace === undefined ? {} : { trace }) };
+		if (key === undefined) return this.#beginStored(start);
 		return this.#keyed.start(key, input, () => this.#beginStored({ ...start, key }));
 	}
 
-	/** Adds input to the running turn. Fails `no-turn` without one. */
-	steer(input: UserInput): null {
-		if (this.#assembled.turn.running?.steers.add(input) !== true) throw noTurn();
+	/** Adds input to the running turn; resolves once it is stored. Fails `no-turn` without one. */
+	async steer(input: UserInput): Promise<null> {
+		const { turn, emitter } = this.#assembled;
+		const { running, place } = turn;
+		if (running?.steers.add(input) !== true) throw noTurn();
+		try {
+			// Nobody has to read it for the input to be accepted.
+			await emitter.emit(place, { type: "steer.accepted", input }, { sync: true }, AbortSignal.abort());
+		} catch (thrown) {
+			running.steers.withdraw(input);
+			throw thrown;
+		}
 		return null;
 	}
 
@@ -118,19 +134,23 @@ export class SessionTurns {
 		const { openTurn } = this.#parts.stored.summary;
 		const { main, emitter, turn } = this.#assembled;
 		if (openTurn === null || this.#hadOne || turn.running !== null) return;
+		await this.#parts.stored.claim();
 		await main.load();
 		const message = "The process that ran the turn ended before the turn did.";
 		const outcome = { status: "failed", error: { code: "closed", message, data: null } } as const;
 		await emitter.emit({ turnId: openTurn, agentPath: [] }, { type: "turn.ended", outcome }, { sync: true }, never);
 	}
 
-	/** Starts a turn; resolves once its beginning is stored, and fails when it is over without one. */
 	async #beginStored(start: StartOptions): Promise<{ readonly turnId: string }> {
 		const begun = createDeferred<boolean>();
 		const turn = this.#begin(start, () => begun.resolve(true));
 		void turn.ended.then(() => begun.resolve(false));
 		if (await begun.promise) return { turnId: turn.id };
-		throw new KernelError("storage-failed", "The turn did not begin; the log says why. It can be started again.");
+		const { failure } = turn;
+		if (failure !== null) throw new KernelError(failure.code, failure.message, { data: failure.data });
+		// It was cancelled; clients have its end.
+		if (start.key === undefined) return { turnId: turn.id };
+		throw new KernelError("closed", "The turn was cancelled before it began. It can be started again.");
 	}
 
 	/** `begun` is called once its beginning is stored. */
@@ -146,6 +166,7 @@ export class SessionTurns {
 			options: start.isOwn ? options : joinTurnOptions(this.#options, options),
 			steers: createSteerQueue(),
 			broken: null,
+			failure: null,
 			ended: Promise.resolve(),
 		};
 		// Every call of an answer, and every event that waits for a slow client, listens to it.
@@ -165,6 +186,7 @@ export class SessionTurns {
 				},
 				closeTurn: () => notifications.closeTurn(),
 			},
+			claim: () => this.#parts.stored.claim(start.takesOver || this.#parts.takesOver),
 			log: this.#parts.log,
 			seal: (error) => this.#assembled.emitter.fail(turn.id, error),
 			begun: () => {

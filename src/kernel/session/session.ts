@@ -45,16 +45,16 @@ export class Session implements SessionApi {
 		"turn.start": (command) => this.#turns.start(command),
 		"turn.steer": ({ input }) => this.#turns.steer(input),
 		"turn.cancel": () => this.#turns.cancel(),
-		"side-question.start": ({ question }) => this.#startSideQuestion(question),
+		"side-question.start": this.#claimed(({ question }) => this.#startSideQuestion(question)),
 		"side-question.cancel": ({ id }) => this.#assembled.sideQuestions.cancel(id),
-		"plan-mode.set": ({ enabled }) => this.#setPlanMode(enabled),
-		"mode.set": ({ mode }) => this.#assembled.modes.set(mode),
-		"model.set": ({ model, thinking }) => this.#assembled.model.set({ model, thinking }),
-		"title.set": ({ title }) => this.#setTitle(title),
-		"context.add": ({ text, name }) => this.#addToContext(text, name),
-		"notification.add": (event) => this.#assembled.notifications.add(event),
-		"turn-options.set": ({ options }) => this.#turns.setOptions(options),
-		"task.stop": ({ id }) => this.#stopTask(id),
+		"plan-mode.set": this.#claimed(({ enabled }) => this.#setPlanMode(enabled)),
+		"mode.set": this.#claimed(({ mode }) => this.#assembled.modes.set(mode)),
+		"model.set": this.#claimed(({ model, thinking }) => this.#assembled.model.set({ model, thinking })),
+		"title.set": this.#claimed(({ title }) => this.#setTitle(title)),
+		"context.add": this.#claimed(({ text, name }) => this.#addToContext(text, name)),
+		"notification.add": this.#claimed((event) => this.#assembled.notifications.add(event)),
+		"turn-options.set": this.#claimed(({ options }) => this.#turns.setOptions(options)),
+		"task.stop": this.#claimed(({ id }) => this.#stopTask(id)),
 		"files.find": ({ query }) => this.#parts.findFiles(query),
 		"interaction.respond": ({ interactionId, clientId = null, answer }) => {
 			const { interactions, clients } = this.#assembled;
@@ -100,6 +100,14 @@ export class Session implements SessionApi {
 		return handle(command);
 	}
 
+	/** A command that writes: this process has to be the one that writes the session. One that it writes already is not looked at. */
+	#claimed<Given, Value>(handle: (given: Given) => Value | Promise<Value>): (given: Given) => Value | Promise<Value> {
+		return (given) => {
+			const { stored } = this.#parts;
+			return stored.isClaimed ? handle(given) : stored.claim().then(() => handle(given));
+		};
+	}
+
 	async #checkTools(declarations: readonly ClientToolDeclaration[]): Promise<CheckedTools> {
 		const builtin = await this.#assembled.tools();
 		return await checkClientTools(
@@ -112,6 +120,7 @@ export class Session implements SessionApi {
 
 	/** Attaches a client. */
 	async attach(options: AttachOptions): Promise<Attachment> {
+		await this.#parts.stored.refresh();
 		if (options.tools.length === 0) return this.attachPlain(options);
 		this.#beginSoon();
 		return this.#attach(options, await this.#checkTools(options.tools));
@@ -177,8 +186,13 @@ export class Session implements SessionApi {
 
 	/** Called once before anything else: restores plan mode and begins the hooks of a session start. */
 	async start(): Promise<void> {
-		this.#parts.keys.start();
-		void this.#parts.stored.lost.then((error) => this.#breakOff(error));
+		const { keys, stored } = this.#parts;
+		keys.start();
+		stored.onLost((reason) => this.#breakOff(reason));
+		stored.onChanged(() => {
+			this.#assembled.reload();
+			this.#turns.reload();
+		});
 		// Not awaited: the first answer does not depend on it.
 		void this.#assembled.background.find();
 		await this.#assembled.plan.start();
@@ -202,6 +216,7 @@ export class Session implements SessionApi {
 	}
 
 	async snapshot(): Promise<SessionSnapshot> {
+		await this.#parts.stored.refresh();
 		return this.#snapshot();
 	}
 
@@ -277,9 +292,9 @@ export class Session implements SessionApi {
 		return this.#turns.endInterrupted();
 	}
 
-	/** Resolves when another process has taken its stored files over: nothing of it can be stored any more. */
-	get lost(): Promise<KernelError> {
-		return this.#parts.stored.lost;
+	/** Called when another process has claimed it: here it is only read until its next turn. */
+	onLost(listener: (reason: KernelError) => void): void {
+		this.#parts.stored.onLost(listener);
 	}
 
 	/** Resolves when no turn runs. */
@@ -294,11 +309,13 @@ export class Session implements SessionApi {
 
 	/** Archives it. */
 	async archive(): Promise<void> {
+		await this.#parts.stored.claim();
 		await this.#parts.stored.commit({ state: { archivedAt: this.#parts.clock.now() / 1000 } }, { sync: true });
 	}
 
 	/** The message history so far. Creates and repairs nothing. */
 	async conversation(): Promise<MessageHistory> {
+		await this.#parts.stored.refresh();
 		return this.#assembled.main.conversation();
 	}
 
@@ -314,10 +331,14 @@ export class Session implements SessionApi {
 			);
 		};
 		refuseTurn();
-		const { unfinishedCalls, unretained, isInStep, startedInputs } = stored.summary;
+		await stored.refresh();
+		const { unfinishedCalls, unretained, isInStep, startedInputs, openTurn } = stored.summary;
 		// What a crash left has to be repaired first, once.
 		const isWhole = unfinishedCalls.length === 0 && unretained.length === 0 && !isInStep && startedInputs.length === 0;
-		if (!isWhole) await main.load();
+		if (!isWhole || openTurn !== null) {
+			await stored.claim();
+			await main.load();
+		}
 		const copied = await plan.copy();
 		refuseTurn();
 		return { stored, rows: [...main.rows()], end: stored.cursor().seq, plan: copied };

@@ -58,6 +58,15 @@ export class MainAgent {
 		return { ...agent, model, unsetModelAlias, ...(await this.#settings.equip(chosen)) };
 	}
 
+	/** Another process has written the session: the next call of `load` reads it again. */
+	forget(): void {
+		this.#agent = null;
+		this.#openedWith = null;
+		this.#loading = null;
+		this.#recovery = null;
+		this.#notice = null;
+	}
+
 	/** The message history so far: that of the agent if it is loaded, else the stored one. */
 	conversation(): MessageHistory {
 		if (this.#agent !== null) {

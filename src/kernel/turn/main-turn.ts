@@ -45,6 +45,8 @@ export interface RunningTurn {
 	 * work.
 	 */
 	broken: TurnError | null;
+	/** Why it ended, when it failed. */
+	failure: TurnError | null;
 	/** Resolves when its end was delivered. */
 	ended: Promise<void>;
 }
@@ -57,6 +59,8 @@ export interface TurnStart {
 	 * session.
 	 */
 	readonly isOwn: boolean;
+	/** Whether a turn of the session that runs in another process is ended for it. */
+	readonly takesOver: boolean;
 	/** The key that names it among the turns of the session; absent for none. */
 	readonly key?: string;
 	/** The place in a trace of what started it; absent for none. */
@@ -77,6 +81,8 @@ export interface MainTurnSettings {
 	readonly budgets: Pick<Budgets, "openTurn" | "closeTurn">;
 	/** Titles a session that has no title after an input. */
 	readonly title: { derive(input: UserInput): Promise<void> };
+	/** Makes this process the one that writes the session. */
+	claim(): Promise<void>;
 	readonly log: Log;
 	/** From now on only the events that end something are delivered for the turn. */
 	seal(error: Error): void;
@@ -133,6 +139,7 @@ export async function runMainTurn(turn: RunningTurn, start: TurnStart, settings:
 	await settings.notifications.closeTurn();
 	// A cancel that was accepted while the last hooks ran is honoured.
 	if (signal.aborted && outcome.status !== "failed") outcome = toCutOff(turn);
+	if (outcome.status === "failed") turn.failure = outcome.error;
 	const ended: EventBody = { type: "turn.ended", outcome };
 	try {
 		// From here on nothing of the turn may wait for a slow client, or stay open after the turn.
@@ -183,6 +190,7 @@ async function runPrompt(
 	const { runHooks } = turnHooks;
 	const { emit } = turnEvents;
 	const { signal } = turn.controller;
+	await settings.claim();
 	const renewing = settings.keys.renewDue(signal);
 	if (renewing !== undefined) await renewing;
 	const blocked = isOwn ? null : await showPrompt(input, hooks, emit, signal);

@@ -58,7 +58,7 @@ async function restoreContext({ summary }: StoredSession, context: Context): Pro
 	const rows = [...interrupted.map(messageRow), ...(others.length > 0 ? closingRows(others) : [])];
 	if (rows.length > 0) await context.append(rows);
 	// Their turns began after the step that was interrupted.
-	await addStartedInputs(summary.startedInputs, context);
+	await addStartedInputs([...summary.startedInputs, ...summary.waitingSteers], context);
 }
 
 /** Adds the inputs that the end of the context does not have: the message of one is stored with the first step of its turn. */

@@ -7,6 +7,8 @@ import type { SteerQueue } from "../../core/agent/dependencies.ts";
 export interface OpenSteerQueue extends SteerQueue {
 	/** False when the turn accepts no more. Fails `overloaded` while too many wait. */
 	add(input: UserInput): boolean;
+	/** Takes back an input that waits. */
+	withdraw(input: UserInput): void;
 	/** Closes the queue if it is empty; false when it is not. */
 	closeIfEmpty(): boolean;
 	/** Closes the queue. */
@@ -25,6 +27,9 @@ export function createSteerQueue(): OpenSteerQueue {
 			if (waiting.length >= maximumWaiting) throw tooMany();
 			waiting.push(input);
 			return true;
+		},
+		withdraw(input) {
+			waiting = waiting.filter((each) => each !== input);
 		},
 		isEmpty: () => waiting.length === 0,
 		close() {

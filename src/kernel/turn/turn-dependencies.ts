@@ -146,8 +146,7 @@ export function createTurnDependencies(services: AgentServices, agent: Agent, tu
 		emit: (body) => {
 			if (body.type === "step.started") return startStep(body);
 			if (body.type === "tool.result") calls.settled(body.toolCallId);
-			// Accepted input is on stable storage before it is delivered.
-			return emit(body, body.type === "steer.consumed" ? { sync: true } : {});
+			return emit(body);
 		},
 		progress: (call, signal) => services.progress.open({ turnId: turn.id, agentPath: agent.path }, call.id, signal),
 		approve: (need, call, signal) =>

@@ -14,6 +14,7 @@ export const emptySummary: JournalSummary = {
 	isInStep: false,
 	openTurn: null,
 	startedInputs: [],
+	waitingSteers: [],
 	keyedTurns: [],
 };
 
@@ -24,6 +25,7 @@ export class RunningSummary {
 	#isInStep: boolean;
 	#openTurn: string | null;
 	#startedInputs: readonly StartedInput[];
+	#waitingSteers: readonly StartedInput[];
 	#keyedTurns: readonly KeyedTurn[];
 
 	constructor(before: JournalSummary = emptySummary) {
@@ -33,6 +35,7 @@ export class RunningSummary {
 		this.#isInStep = before.isInStep;
 		this.#openTurn = before.openTurn;
 		this.#startedInputs = before.startedInputs;
+		this.#waitingSteers = before.waitingSteers;
 		this.#keyedTurns = before.keyedTurns;
 	}
 
@@ -44,6 +47,7 @@ export class RunningSummary {
 			isInStep: this.#isInStep,
 			openTurn: this.#openTurn,
 			startedInputs: this.#startedInputs,
+			waitingSteers: this.#waitingSteers,
 			keyedTurns: this.#keyedTurns,
 		};
 	}
@@ -118,8 +122,12 @@ export class RunningSummary {
 			const keyed = { key, turnId, digest: digestOfInput(input) };
 			this.#keyedTurns = [...this.#keyedTurns, keyed].slice(-turnKeyLimit);
 		}
+		if (body.type === "steer.accepted") this.#waitingSteers = [...this.#waitingSteers, { turnId, input: body.input }];
+		// They are consumed in their order.
+		if (body.type === "steer.consumed") this.#waitingSteers = this.#waitingSteers.slice(1);
 		if (body.type === "turn.ended") {
 			this.#startedInputs = this.#startedInputs.filter((each) => each.turnId !== turnId);
+			this.#waitingSteers = this.#waitingSteers.filter((each) => each.turnId !== turnId);
 			// A turn within a turn ends without an outcome.
 			if (body.outcome !== null) this.#openTurn = null;
 		}

@@ -48,6 +48,7 @@ export const summaryEntries = {
 	isInStep: v.optional(v.boolean(), false),
 	openTurn: v.optional(v.nullable(v.string()), null),
 	startedInputs: v.optional(v.array(v.object({ turnId: v.string(), input: userInputSchema })), () => []),
+	waitingSteers: v.optional(v.array(v.object({ turnId: v.string(), input: userInputSchema })), () => []),
 	keyedTurns: v.optional(v.array(v.object({ key: v.string(), turnId: v.string(), digest: v.string() })), () => []),
 };
 const summarySchema = v.object(summaryEntries);
@@ -86,6 +87,7 @@ export function toSummaryRecord({
 	unretained,
 	openTurn,
 	startedInputs,
+	waitingSteers,
 	keyedTurns,
 	...summary
 }: JournalSummary): object {
@@ -94,6 +96,7 @@ export function toSummaryRecord({
 		unretained: unretained.map(toEventRecord),
 		...(openTurn === null ? {} : { openTurn }),
 		...(startedInputs.length === 0 ? {} : { startedInputs }),
+		...(waitingSteers.length === 0 ? {} : { waitingSteers }),
 		...(keyedTurns.length === 0 ? {} : { keyedTurns }),
 	};
 }

@@ -90,6 +90,11 @@ export interface CommitOptions {
 	 * without it. Then this resolves before it is stored. When it cannot be stored, the commits after it fail, until it is.
 	 */
 	readonly withNext?: boolean;
+	/**
+	 * For a change of the state alone that a session is opened with: where this process only reads the session, it counts in
+	 * this process, and is stored with the first commit after the session is claimed.
+	 */
+	readonly whenClaimed?: boolean;
 }
 
 /** What the history says when a session is opened. */
@@ -112,6 +117,8 @@ export interface JournalSummary {
 	 * be missing in the context of the session's own agent.
 	 */
 	readonly startedInputs: readonly StartedInput[];
+	/** Inputs that were added to the turn that has no end, and that its context does not have, oldest first. */
+	readonly waitingSteers: readonly StartedInput[];
 	/** The turns that were started with a key, oldest first: the last of them, up to `turnKeyLimit`. */
 	readonly keyedTurns: readonly KeyedTurn[];
 }
@@ -165,6 +172,8 @@ export interface StoredSession {
 	events(after?: number): AsyncIterable<readonly AgentEvent[]>;
 	/** Resolves with the reason when another process has taken the session over; nothing can be stored from then on. */
 	readonly lost: Promise<KernelError>;
+	/** Looks whether that has happened; absent where it is known without a look. */
+	isHeld?(): Promise<boolean>;
 	/** The files of a subagent, new or existing. */
 	createAgent(description: AgentDescription): Promise<StoredAgent>;
 	/** The subagent of this id; null when there is none. */
@@ -188,6 +197,12 @@ export interface StoredSession {
 	 * one becomes the work dir's last one, unless `becomesLast` is false.
 	 */
 	close(options?: { readonly becomesLast?: boolean }): Promise<void>;
+}
+
+/** A session as it was stored when it was opened, to be read: every write is refused, and closing it leaves nothing. */
+export interface SessionView extends StoredSession {
+	/** Whether nobody has written it since. */
+	isCurrent(): Promise<boolean>;
 }
 
 /** What a list says of a stored session. Times are milliseconds since the epoch. */
@@ -248,8 +263,15 @@ export interface SessionStore {
 	 * when there is a session of this id. It is placed as the session of the id `like`, where there are placements.
 	 */
 	create(workDir: string, id: string, fill: (session: StoredSession) => Promise<void>, like?: string): Promise<void>;
-	/** Null when there is no such session with a context or a valid event in its log. */
-	open(workDir: string, id: string): Promise<StoredSession | null>;
+	/**
+	 * Null when there is no such session with a context or a valid event in its log. `from` says from whom it may be taken: from
+	 * a process that has ended, else it fails `busy`, or from anyone, at once. Absent for what the store was opened with.
+	 */
+	open(workDir: string, id: string, from?: "ended" | "anyone"): Promise<StoredSession | null>;
+	/** The session as it is stored now; nothing is taken. Null when there is none, as `open`. */
+	view(workDir: string, id: string): Promise<SessionView | null>;
+	/** Which living process has it open for writing, for people; null when none is known to. */
+	owner(workDir: string, id: string): Promise<string | null>;
 	/**
 	 * The current rows of a session's context, read only: nothing is taken over, created or changed, and another
 	 * process may be writing the session meanwhile. Null when there is no such session.

@@ -1,4 +1,5 @@
 // The session of a round: a scripted model, tools that need approvals and questions, a store in memory or on disk.
+
 import { silentLog } from "../../../src/base/log.ts";
 import { Session } from "../../../src/kernel/session/session.ts";
 import { createDiskStore } from "../../../src/ports/store/disk/disk-store.ts";
@@ -9,6 +10,7 @@ import { createGatedModel, type GatedModel } from "../../support/models/campaign
 import { nextTurn } from "../../support/sessions/campaign-server.ts";
 import { createCountingTools, createTalkingTools } from "../../support/sessions/campaign-tools.ts";
 import { chosenModel, createQuietParts } from "../../support/sessions/session-doubles.ts";
+import { heldSession } from "../../support/store/held-session.ts";
 import { createMemoryFiles } from "../../support/store/memory-files.ts";
 
 export interface StageSettings {
@@ -60,7 +62,7 @@ export async function createStage({ store, latency, deadline }: StageSettings): 
 	};
 	const files = createMemoryFiles();
 	const session = new Session({
-		stored: watched,
+		stored: heldSession(watched),
 		chosen: chosenModel(gate.model),
 		...createQuietParts(watched),
 		createTools: async (operations) => [

@@ -79,8 +79,18 @@ export function checkJournal(bytes: Buffer): string[] {
 				running.addContext(record.change);
 				break;
 			case "summary": {
-				const { used, unfinishedCalls, unretained, isInStep, openTurn, startedInputs, keyedTurns } = record.summary;
-				const current = { used, unfinishedCalls, unretained, isInStep, openTurn, startedInputs, keyedTurns };
+				const { used, unfinishedCalls, unretained, isInStep, openTurn, startedInputs, waitingSteers, keyedTurns } =
+					record.summary;
+				const current = {
+					used,
+					unfinishedCalls,
+					unretained,
+					isInStep,
+					openTurn,
+					startedInputs,
+					waitingSteers,
+					keyedTurns,
+				};
 				const said = JSON.stringify(current);
 				if (record.summary.seq !== seq) faults.push(`journal: a summary of ${record.summary.seq} events after ${seq}`);
 				if (said !== JSON.stringify(running.current)) {

@@ -6,7 +6,7 @@ export function createLiveFeed(): EventFeed {
 	return new EventFeed({
 		flow: "blocking",
 		after: 0,
-		source: { read, delivered: () => 0, left: 0 },
+		source: { read, delivered: () => 0, left: () => 0 },
 		wantsProgress: true,
 	});
 }

@@ -217,6 +217,7 @@ export const sampleEvents: { readonly [T in EventType]: readonly EventBodyOf<T>[
 	"client.attached": [{ type: "client.attached", clientId: "a", name: "web", version: null }],
 	"client.detached": [{ type: "client.detached", clientId: "a", name: "web", version: null }],
 	"session.reset": [{ type: "session.reset" }],
+	"steer.accepted": [{ type: "steer.accepted", input: "more" }],
 	"steer.consumed": [{ type: "steer.consumed", input: "more" }],
 	"plan.displayed": [{ type: "plan.displayed", content: "# plan", file_path: "/plans/a.md" }],
 	"hook.triggered": [{ type: "hook.triggered", event: "Stop", target: "", hook_count: 1 }],

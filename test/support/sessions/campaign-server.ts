@@ -13,6 +13,7 @@ import type { SessionStore, StoredAgent, StoredSession } from "../../../src/port
 import { createMemoryTransport, type MemoryClient } from "../../../src/ports/transports/memory.ts";
 import { createFakeClock, type FakeClock } from "../host/campaign-clock.ts";
 import { createGatedModel, type GatedModel } from "../models/campaign-model.ts";
+import { heldSession } from "../store/held-session.ts";
 import { createMemoryFiles, type MemoryFiles } from "../store/memory-files.ts";
 import { createCountingTools, createTalkingTools, type Effect } from "./campaign-tools.ts";
 import { chosenModel, createQuietParts } from "./session-doubles.ts";
@@ -75,7 +76,7 @@ export async function createCampaignServer(options: CampaignServerOptions = {}):
 		});
 	const quiet = createQuietParts(watched);
 	const session = new Session({
-		stored: watched,
+		stored: heldSession(watched),
 		chosen: chosenModel(gate.model),
 		...quiet,
 		createTools: async (operations) => [...countingTools(false), ...createTalkingTools(operations, files)],

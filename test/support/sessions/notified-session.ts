@@ -1,4 +1,5 @@
 // A session with a task that has ended, and what must hold of its notification after a crash at any write.
+
 import { expect } from "vitest";
 import { silentLog } from "../../../src/base/log.ts";
 import type { Files } from "../../../src/ports/files/port.ts";
@@ -7,6 +8,7 @@ import { newRuntime } from "../../../src/ports/store/stored-tasks.ts";
 import { createSteppingClock } from "../host/stepping-clock.ts";
 import { createScriptedModel, done, say } from "../models/scripted-model.ts";
 import { createFailingFiles } from "../store/failing-files.ts";
+import { heldSession } from "../store/held-session.ts";
 import { createMemoryFiles, type MemoryFiles } from "../store/memory-files.ts";
 import { createSessionSubject } from "./session-subject.ts";
 
@@ -54,7 +56,7 @@ export async function live(files: Files): Promise<readonly string[]> {
 	let ids = 0;
 	const life = Math.random().toString(16).slice(2, 8);
 	const { session, attach } = await createSessionSubject(createScriptedModel([[say("ok"), done()]]), [], {
-		stored: await open(files),
+		stored: heldSession(await open(files)),
 		identifiers: { uuid: () => `${life}-${++ids}`, hex: (length) => `${life}${++ids}`.padEnd(length, "0") },
 	});
 	const client = attach();
@@ -62,7 +64,8 @@ export async function live(files: Files): Promise<readonly string[]> {
 		if (body.type === "notification.raised") delivered.push(body.id);
 	};
 	await session.start();
-	await session.send({ type: "turn.start", input: "go" });
+	// It fails in a life that crashes before its beginning is stored, and ends all the same.
+	await session.send({ type: "turn.start", input: "go" }).catch(() => undefined);
 	await client.next("turn.ended");
 	await session.close(AbortSignal.timeout(1000));
 	return delivered;

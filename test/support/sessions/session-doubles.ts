@@ -59,6 +59,7 @@ export function createQuietParts(
 	SessionParts,
 	| "skills"
 	| "loopIterations"
+	| "takesOver"
 	| "readContext"
 	| "afk"
 	| "remindsOfAbsence"
@@ -84,6 +85,7 @@ export function createQuietParts(
 > {
 	return {
 		skills: [],
+		takesOver: false,
 		loopIterations: 0,
 		models: { options: async () => [], prepare: () => Promise.reject(new Error("there is one model")) },
 		readContext: async () => null,

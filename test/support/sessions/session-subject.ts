@@ -10,6 +10,7 @@ import { Session } from "../../../src/kernel/session/session.ts";
 import type { SessionParts } from "../../../src/kernel/session/session-parts.ts";
 import { createFakeClock, type FakeClock } from "../host/campaign-clock.ts";
 import { createSessionDouble, type SessionDouble } from "../store/failing-session.ts";
+import { heldSession } from "../store/held-session.ts";
 import { chosenModel, createQuietParts, plainAttachment } from "./session-doubles.ts";
 
 export interface SessionSubject {
@@ -41,7 +42,7 @@ export async function createSessionSubject(
 	const clock = createFakeClock();
 	let ids = 0;
 	const session = new Session({
-		stored: persisted.stored,
+		stored: heldSession(persisted.stored),
 		chosen: chosenModel(model),
 		...createQuietParts(persisted.stored),
 		createTools: async () => tools,

@@ -1,4 +1,5 @@
 // Plays a transcript in the test process: kernel, dialects and real tools over a transport in memory.
+
 import path from "node:path";
 import type { Identifiers } from "../../../src/base/ids.ts";
 import { silentLog } from "../../../src/base/log.ts";
@@ -29,6 +30,7 @@ import { readConfiguration } from "../../../src/settings/config/configuration-re
 import { readMcpServers } from "../../../src/settings/config/mcp-servers.ts";
 import { createHostServices } from "../host/host-services.ts";
 import { createInProcessWorkers } from "../host/task-workers.ts";
+import { heldSession } from "../store/held-session.ts";
 import { createIdleClock, type IdleClock } from "./transcript-clock.ts";
 import type { Transcript } from "./transcript-format.ts";
 import { createGatedModel, type GatedModel } from "./transcript-gates.ts";
@@ -159,7 +161,7 @@ export async function openSession(
 	}
 	const gates = createGatedModel(transcript.scripts);
 	const stored = await store.openOrCreate(place.workDir, sessionId);
-	const parts = await composeSession(stored, options, configuration, hostServices, {
+	const parts = await composeSession(heldSession(stored), options, configuration, hostServices, {
 		clientName: () => null,
 		findRuleFiles: (workDir) => findRuleFiles(configuration.permission, workDir, hostServices),
 		findSkills: (search) => discoverSkills({ ...search, files: search.files() }),

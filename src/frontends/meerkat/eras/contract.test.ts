@@ -58,6 +58,7 @@ const delivered: DialectSubject["delivered"] = {
 	"tool.ended": own(null),
 	"tool.outcome-unknown": own(null),
 	"recovery.reported": own(null),
+	"steer.accepted": own(null),
 	"tool.result": own(withheld),
 	"interaction.requested": {
 		own: ["approval/request", "tool/execute", "question/request", null],

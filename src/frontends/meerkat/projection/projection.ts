@@ -168,6 +168,7 @@ const entries: { readonly [T in EventType]: Entry<T> } = {
 	"tool.ended": ignored,
 	"tool.outcome-unknown": ignored,
 	"recovery.reported": ignored,
+	"steer.accepted": ignored,
 	"tool.result": ({ toolCallId, result }, { at }, { run }) => run?.settleCall(toolCallId, result, at) ?? nothing,
 	"interaction.requested": ignored,
 	"interaction.resolved": ignored,

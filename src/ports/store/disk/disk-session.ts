@@ -47,6 +47,8 @@ export interface DiskSessionOptions {
 	readonly syncDirectory: SyncDirectory;
 	/** See `DiskStoreOptions`. */
 	readonly bootedAt?: number;
+	/** Whether it is only read. */
+	readonly isView?: boolean;
 	/** A watch on the lease of a session of this store. */
 	createWatch(): LeaseWatch;
 	/** Removes what killed processes left in directories that all sessions share. */
@@ -126,15 +128,19 @@ export async function openDiskSession(
 		async syncOthers() {
 			await Promise.all([...agentLines.map((lines) => lines.sync()), names.sync()]);
 		},
+		async closeOthers() {
+			await Promise.all(agentLines.map((lines) => lines.close()));
+		},
 	});
 	if (leaseHeld !== null) watch.start(leaseHeld);
 	// By these clients follow the session: after a crash no other event may get one of them.
-	await sessionLog.storeNumbers().catch((thrown: unknown) => {
-		log.warn("the new numbers of events could not be stored yet", {
-			directory: paths.directory,
-			cause: errorText(thrown),
+	if (options.isView !== true)
+		await sessionLog.storeNumbers().catch((thrown: unknown) => {
+			log.warn("the new numbers of events could not be stored yet", {
+				directory: paths.directory,
+				cause: errorText(thrown),
+			});
 		});
-	});
 	let isEstablished = false;
 	/** Whether it has been the last one of its work dir before. */
 	let isMarked = existed;
@@ -144,8 +150,10 @@ export async function openDiskSession(
 		isMarked = true;
 	};
 	let closed: Promise<void> | null = null;
-	const whileOpen = <T>(work: () => Promise<T>): Promise<T> =>
-		closed === null ? work() : Promise.reject(new KernelError("closed", "The session is closed."));
+	const whileOpen = <T>(work: () => Promise<T>): Promise<T> => {
+		if (options.isView === true) return Promise.reject(new KernelError("storage-failed", "The session is only read."));
+		return closed === null ? work() : Promise.reject(new KernelError("closed", "The session is closed."));
+	};
 
 	const change = (directory: string, work: () => Promise<void>): Promise<void> =>
 		whileOpen(() =>
@@ -203,7 +211,7 @@ export async function openDiskSession(
 			await leave(becomesLast);
 		} finally {
 			try {
-				await Promise.all([sessionLog.close(), ...agentLines.map((lines) => lines.close())]);
+				await sessionLog.close();
 			} finally {
 				// This process lives on: whoever opens the session next would have to wait, or be refused.
 				await beginning.lease()?.release();
@@ -230,6 +238,12 @@ export async function openDiskSession(
 			}),
 		events: (after = 0) => sessionLog.events(after),
 		lost: watch.lost,
+		async isHeld() {
+			const lease = beginning.lease();
+			if (lease === null) return true;
+			await lease.check().catch(() => undefined);
+			return lease.loss === null;
+		},
 		createAgent: (description) => createAgentFiles(description, agentOptions),
 		openAgent: (id) => openAgentFiles(id, agentOptions),
 		tasks: createTaskFiles(paths.directory, taskOptions),

@@ -11,7 +11,7 @@ import { refusePlacement, type SessionStore, type SessionSummary, type StoredSes
 import { openDiskSession } from "./disk-session.ts";
 import { readJournalEvents } from "./journal/journal-file.ts";
 import { type JournalSource, newEpoch, openJournal, readJournalContext } from "./journal/journal-opening.ts";
-import { type Lease, type LeaseHolder, takeFreeLease, takeLease } from "./lease.ts";
+import { findHolder, type Lease, type LeaseHolder, takeFreeLease, takeLease, takeLeaseAtOnce } from "./lease.ts";
 import { createLeaseWatches } from "./lease-watch.ts";
 import { readContext } from "./logs/context-log.ts";
 import type { FoundSession } from "./logs/found-session.ts";
@@ -88,6 +88,12 @@ function refuseHeld(id: string, { pid, name }: LeaseHolder): KernelError {
 	return new KernelError("busy", `The session ${id} is open in another process, ${name}.`, { data: { holder: pid } });
 }
 
+/** Another one whenever the session was written. */
+async function markOf(files: Files, { journal, context, events, state }: SessionPaths): Promise<string> {
+	const statuses = await Promise.all([journal, context, events, state].map((file) => files.status(file)));
+	return JSON.stringify(statuses.map((status) => (status === null ? null : [status.size, status.modifiedAt])));
+}
+
 /** For sessions that are written once. */
 const nothingLeft: LeftDirectories = {
 	note: async () => {},
@@ -140,12 +146,15 @@ export function createDiskStore(options: DiskStoreOptions): SessionStore {
 	const withLease = async <T>(
 		{ id, paths }: ReturnType<typeof optionsOf>,
 		work: (found: FoundSession, lease: Lease) => Promise<T>,
+		from?: "ended" | "anyone",
 	): Promise<T> => {
 		const place = { ...options, path: paths.lease, directory: paths.directory };
 		const lease =
-			options.takeOver === "expired"
+			options.takeOver === "expired" || from === "ended"
 				? await takeFreeLease(place, (holder) => refuseHeld(id, holder))
-				: await takeLease(place);
+				: from === "anyone"
+					? await takeLeaseAtOnce(place)
+					: await takeLease(place);
 		try {
 			// Looked at again: the holder before may have written until it released the lease, or deleted the session.
 			return await work(await findSession(files, paths), lease);
@@ -240,19 +249,39 @@ export function createDiskStore(options: DiskStoreOptions): SessionStore {
 				fill,
 			);
 		},
-		async open(spelled, id) {
+		async open(spelled, id, from) {
 			const workDir = toWorkDir(spelled);
 			checkSessionId(id);
 			const own = optionsOf(workDir, id);
 			const { paths } = own;
 			return reading(paths, async () => {
 				if (!(await isFound(paths, await findSession(files, paths)))) return null;
-				return withLease(own, async (found, lease) => {
+				const open = async (found: FoundSession, lease: Lease) => {
 					if (await isFound(paths, found)) return openDiskSession(own, found, lease);
 					await lease.release();
 					return null;
-				});
+				};
+				return withLease(own, open, from);
 			});
+		},
+		async view(spelled, id) {
+			const workDir = toWorkDir(spelled);
+			checkSessionId(id);
+			const own = optionsOf(workDir, id);
+			const { paths } = own;
+			return reading(paths, async () => {
+				const mark = await markOf(files, paths);
+				const found = await findSession(files, paths);
+				if (!(await isFound(paths, found))) return null;
+				const session = await openDiskSession({ ...own, isView: true }, found, null);
+				return { ...session, isCurrent: async () => (await markOf(files, paths)) === mark };
+			});
+		},
+		async owner(spelled, id) {
+			checkSessionId(id);
+			const { paths } = optionsOf(toWorkDir(spelled), id);
+			const holder = await findHolder(files, paths.lease);
+			return holder === null ? null : `process ${holder.name}`;
 		},
 		async readContext(spelled, id) {
 			const workDir = toWorkDir(spelled);

@@ -446,7 +446,8 @@ describe("the watch on the lease of a session", () => {
 		const session = await store.openOrCreate(place.workDir, id);
 		expect(timers.size).toBe(0);
 		await session.commit(batch);
-		expect(timers.size).toBe(1);
+		// That of the watch, and that after which the files are closed.
+		expect(timers.size).toBe(2);
 		await session.close();
 		expect(timers.size).toBe(0);
 		const again = await store.openOrCreate(place.workDir, id);

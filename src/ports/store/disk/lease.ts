@@ -184,6 +184,23 @@ export async function takeLease(
 	}
 }
 
+/** Takes the lease at once, also from a living process. */
+export async function takeLeaseAtOnce(options: LeaseOptions): Promise<Lease> {
+	const token = newToken();
+	try {
+		return createLease(options, token, await acquire(options, token, async () => "take"));
+	} catch (thrown) {
+		options.log.warn("the session is held without a lease", { path: options.path, cause: errorText(thrown) });
+		return noLease;
+	}
+}
+
+/** The process that holds the lease, unless it is known to have ended; null when there is none. */
+export async function findHolder(files: Files, leasePath: string): Promise<LeaseHolder | null> {
+	const holder = toHolder((await readText(files, leasePath).catch(() => null)) ?? "");
+	return holder === null || livenessOf(holder) === "ended" ? null : toLeaseHolder(holder);
+}
+
 /**
  * What a process elsewhere counts as that holds the lease: with "asked" as living if it answers, for which it is given
  * as long as it would be waited for; with the others as living or as ended at once.

@@ -85,6 +85,7 @@ describe("a session between two runs", () => {
 			isInStep: false,
 			openTurn: null,
 			startedInputs: [],
+			waitingSteers: [],
 			keyedTurns: [],
 		});
 		await session.commit({ context: { kind: "append", rows: [usage(77)] } });
@@ -346,6 +347,7 @@ describe("a session between two runs", () => {
 			isInStep: false,
 			openTurn: null,
 			startedInputs: [],
+			waitingSteers: [],
 			keyedTurns: [],
 		};
 		beforeEach(async () => {

@@ -270,6 +270,21 @@ export function createMemoryStore(): SessionStore {
 			const persisted = find(workDir, id);
 			return persisted !== null && isFound(persisted) ? openMemory(workDir, id, persisted) : null;
 		},
+		async view(spelled, id) {
+			const workDir = toWorkDir(spelled);
+			checkSessionId(id);
+			const persisted = find(workDir, id);
+			if (persisted === null || !isFound(persisted)) return null;
+			const session = openMemory(workDir, id, persisted);
+			await session.close({ becomesLast: false });
+			const { length } = persisted.events;
+			const { state, context } = persisted;
+			const isCurrent = async () =>
+				persisted.events.length === length && persisted.state === state && persisted.context === context;
+			return { ...session, isCurrent };
+		},
+		// There is no other process.
+		owner: async () => null,
 		async readContext(spelled, id) {
 			const workDir = toWorkDir(spelled);
 			checkSessionId(id);

@@ -39,8 +39,6 @@ export interface PostgresStore extends SessionStore {
 	whyUnfit(): Promise<string | null>;
 	/** The id of this process in the database, which is registered first if it must be. */
 	processId(): Promise<string>;
-	/** The session as it is now, to be read: nothing is taken over. Null when there is none. */
-	view(id: string): Promise<StoredSession | null>;
 }
 
 /** Milliseconds that a newcomer gives the holder to release the session. */
@@ -122,15 +120,20 @@ export function createPostgresStore(options: PostgresStoreOptions): PostgresStor
 		new KernelError("busy", `The session ${id} is open in another process, ${holder}.`, { data: { holder } });
 
 	/** Null when the session is gone meanwhile. */
-	const take = async (id: string): Promise<{ readonly holder: string; readonly term: number } | null> => {
+	const take = async (
+		id: string,
+		from?: "ended" | "anyone",
+	): Promise<{ readonly holder: string; readonly term: number } | null> => {
+		const isRefused = takeOver === "expired" || from === "ended";
 		// Counted in pauses: the time of the machine may be set meanwhile.
 		for (let waited = 0; ; waited += pollInterval) {
 			const holder = await current();
-			const taken = await takeSession(database, id, holder, waited >= patience);
+			const isForced = waited >= patience || (!isRefused && from === "anyone");
+			const taken = await takeSession(database, id, holder, isForced);
 			if (taken === null) return null;
 			if ("term" in taken) return { holder, term: taken.term };
 			// What this process itself still has open is being closed.
-			if (takeOver === "expired" && taken.holder !== holder) throw refuseHeld(id, taken.holder);
+			if (isRefused && taken.holder !== holder) throw refuseHeld(id, taken.holder);
 			await sleep(clock, pollInterval, never);
 		}
 	};
@@ -210,8 +213,8 @@ export function createPostgresStore(options: PostgresStoreOptions): PostgresStor
 		}
 	};
 
-	const openRow = async (id: string, workDir: string): Promise<StoredSession | null> => {
-		const taken = await take(id);
+	const openRow = async (id: string, workDir: string, from?: "ended" | "anyone"): Promise<StoredSession | null> => {
+		const taken = await take(id, from);
 		if (taken === null) return null;
 		try {
 			const row = await readSessionRow(database, id);
@@ -229,13 +232,29 @@ export function createPostgresStore(options: PostgresStoreOptions): PostgresStor
 			await ready();
 			return await current();
 		},
-		async view(id) {
+		async view(spelled, id) {
+			const workDir = toWorkDir(spelled);
 			checkSessionId(id);
 			await ready();
 			const row = await readSessionRow(database, id);
-			if (row === null || !isFoundRow(row)) return null;
+			if (row === null || !isFoundRow(row) || row.work_dir !== workDir) return null;
 			// No process has an empty id, and no session a term of 0.
-			return await toSession(id, row.work_dir, row, { holder: "", term: 0, isView: true });
+			const session = await toSession(id, row.work_dir, row, { holder: "", term: 0, isView: true });
+			const isCurrent = async () => {
+				const now = await readSessionRow(database, id);
+				return now !== null && now.epoch === row.epoch && now.version === row.version;
+			};
+			return { ...session, isCurrent };
+		},
+		async owner(_workDir, id) {
+			checkSessionId(id);
+			await ready();
+			const [row] = await database.query(
+				`select p.host, p.pid from ${schema}.session s join ${schema}.process p on p.id = s.holder
+				where s.id = $1 and p.lease_until > now()`,
+				[id],
+			);
+			return row === undefined ? null : `process ${String(row["pid"])} on ${String(row["host"])}`;
 		},
 		async openOrCreate(spelled, id, placement) {
 			const workDir = toWorkDir(spelled);
@@ -256,13 +275,13 @@ export function createPostgresStore(options: PostgresStoreOptions): PostgresStor
 			await ready();
 			await alone(id, () => makeStaged(workDir, id, fill, like ?? null));
 		},
-		async open(spelled, id) {
+		async open(spelled, id, from) {
 			const workDir = toWorkDir(spelled);
 			checkSessionId(id);
 			await ready();
 			const row = await readSessionRow(database, id);
 			if (row === null || !isFoundRow(row) || row.work_dir !== workDir) return null;
-			return await openRow(id, workDir);
+			return await openRow(id, workDir, from);
 		},
 		async readContext(spelled, id) {
 			const workDir = toWorkDir(spelled);

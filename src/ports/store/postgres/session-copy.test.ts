@@ -92,7 +92,7 @@ describe.skipIf(url === "")("a copy of a session", () => {
 
 	it("is found to differ when it does", async () => {
 		await fill(place.openStore(), place.workDir);
-		const session = await place.openStore().view(id);
+		const session = await place.openStore().view(place.workDir, id);
 		if (session === null) throw new Error("no view");
 		const store = directory.openStore();
 		await copySession(session, store);
@@ -107,7 +107,7 @@ describe.skipIf(url === "")("a copy of a session", () => {
 
 	it("can be made of a view, without taking the session over", async () => {
 		const session = await fill(place.openStore(), place.workDir);
-		const view = await place.openStore().view(id);
+		const view = await place.openStore().view(place.workDir, id);
 		if (view === null) throw new Error("no view");
 		await copySession(view, directory.openStore());
 		expect(await readAll(view)).toHaveLength(5);

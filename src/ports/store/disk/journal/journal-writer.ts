@@ -27,6 +27,8 @@ export interface JournalWriterOptions {
 	toStoredChange(change: ContextChange): Promise<ContextChange>;
 	/** Puts what was written elsewhere on stable storage. */
 	syncOthers(): Promise<void>;
+	/** Called when nothing is to be written for the time being: the files need not be open. */
+	rest(): void;
 	/**
 	 * Writes what the journal has got to the files that other programs read; `end` is where it ended then. Never rejects.
 	 * While a turn runs, its commits do not wait for it, and the journal may get more meanwhile.
@@ -61,6 +63,9 @@ const projectedTogether = 64;
 
 /** Milliseconds after which what is stored with the next commit is stored without one. */
 const joiningDelay = 20;
+
+/** Milliseconds without a commit, outside of turns, after which the files are closed. */
+const restingDelay = 50;
 
 interface WaitingCommit {
 	readonly batch: Batch;
@@ -114,6 +119,7 @@ export function createJournalWriter(options: JournalWriterOptions): JournalWrite
 	/** Why the last write failed; null when it did not. */
 	let failure: unknown = null;
 	let withdrawOverdue: (() => void) | null = null;
+	let withdrawRest: (() => void) | null = null;
 	let running: Promise<void> | null = null;
 
 	const summaryLines = (clean: boolean): LineText[] => {
@@ -245,6 +251,11 @@ export function createJournalWriter(options: JournalWriterOptions): JournalWrite
 			}
 		}
 		running = null;
+		if (!isInTurn) withdrawRest ??= options.clock.after(restingDelay, rest, true);
+	};
+	const rest = (): void => {
+		withdrawRest = null;
+		if (running === null && !isInTurn) options.rest();
 	};
 	const storeWaiting = (): void => {
 		if (waiting.length === 0) return;
@@ -276,6 +287,7 @@ export function createJournalWriter(options: JournalWriterOptions): JournalWrite
 			withdrawOverdue ??= options.clock.after(joiningDelay, storeWaiting, true);
 		},
 		async settled() {
+			withdrawRest?.();
 			storeWaiting();
 			await running;
 			await projectAll();

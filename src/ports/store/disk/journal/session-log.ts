@@ -4,6 +4,7 @@
 import type { ContextChange, ContextRow } from "../../../../api/values/conversation.ts";
 import type { AgentEvent, Cursor } from "../../../../api/values/event.ts";
 import type { Clock } from "../../../../base/clock.ts";
+import { errorText } from "../../../../base/errors.ts";
 import type { Log } from "../../../../base/log.ts";
 import type { LineText } from "../../../../base/long-text.ts";
 import type { FileStatus, Files } from "../../../files/port.ts";
@@ -44,6 +45,8 @@ export interface SessionLogOptions {
 	/** A file of this session that is written after `prepare`. */
 	lineFile(file: string, knownSize: number, header?: string): LineFile;
 	syncOthers(): Promise<void>;
+	/** Closes the other files, which are opened again when they are written. */
+	closeOthers(): Promise<void>;
 }
 
 export interface SessionLog {
@@ -205,6 +208,10 @@ export function createSessionLog(options: SessionLogOptions): SessionLog {
 		return { kind: "replace", rows };
 	};
 
+	const close = async (): Promise<void> => {
+		await Promise.all([...[journal, wire, contextLines].map((lines) => lines.close()), options.closeOthers()]);
+	};
+
 	const writer = createJournalWriter({
 		journal,
 		epoch: header.epoch,
@@ -216,6 +223,11 @@ export function createSessionLog(options: SessionLogOptions): SessionLog {
 		firstLines,
 		toStoredChange,
 		syncOthers: options.syncOthers,
+		rest() {
+			void close().catch((thrown: unknown) => {
+				log.warn("a file of a session could not be closed", { directory: paths.directory, cause: errorText(thrown) });
+			});
+		},
 		project: projections.write,
 		sizes: projections.sizes,
 		async isSummarizable() {
@@ -236,9 +248,7 @@ export function createSessionLog(options: SessionLogOptions): SessionLog {
 		settled: writer.settled,
 		finish: writer.finish,
 		wholeEvents: () => wire.whole,
-		async close() {
-			await Promise.all([journal, wire, contextLines].map((lines) => lines.close()));
-		},
+		close,
 	};
 }
 

@@ -166,10 +166,16 @@ class LineWriter implements LineFile {
 	}
 
 	close(): Promise<void> {
-		return this.#inOrder(() => {
+		return this.#inOrder(async () => {
 			// A session may have any number of subagents, each with two of these that are closed.
 			this.#lastAppended = null;
-			return this.#closeHandle();
+			if (this.#handle === null) return;
+			await this.#closeHandle();
+			const { files, path } = this.#options;
+			// Its end need not be read again when it is opened again.
+			if (!this.#endsWhole) return;
+			const status = await files.status(path);
+			this.#whole = status?.size === this.#knownSize ? status : null;
 		});
 	}
 
