@@ -63,6 +63,7 @@ it("pins the flags", () => {
 		"--mcp-config …",
 		"--skills-dir …",
 		"--yolo --yes -y --auto-approve",
+		"--take-over",
 		"--plan",
 		"--afk",
 		"--auto",

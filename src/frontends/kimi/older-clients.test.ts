@@ -40,6 +40,7 @@ describe("the cap on events", () => {
 			"client.attached",
 			"client.detached",
 			"session.reset",
+			"steer.accepted",
 			"session-hook.started",
 			"session-hook.started",
 			"session-hook.ended",

@@ -57,6 +57,7 @@ describe("commands", () => {
 		expect(await client.next("turn.ended")).toEqual({ type: "turn.ended", outcome: { status: "cancelled" } });
 		expect(client.bodies.map(({ type }) => type)).toEqual([
 			"turn.started",
+			"steer.accepted",
 			"step.started",
 			"content.delta",
 			"content.completed",

@@ -20,7 +20,7 @@ describe("AttachedSessions", () => {
 		const hook = { kind: "client", event: "UserPromptSubmit", matcher: "", timeout: 30, subscriptionId: "h" } as const;
 		const other = await attachReader(handle.session, { hooks: [hook] });
 		// While a turn runs, the history says of what it consists so far.
-		await handle.startTurn("text: hello");
+		const started = handle.startTurn("text: hello");
 		await other.event("interaction.requested");
 		const kernelApi = {
 			sessions: host,
@@ -43,5 +43,6 @@ describe("AttachedSessions", () => {
 		await begun;
 		expect((await handle.session.snapshot()).clients).toHaveLength(2);
 		other.attachment.close();
+		await started;
 	});
 });
