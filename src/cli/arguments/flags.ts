@@ -216,7 +216,8 @@ export const flags: readonly Flag[] = [
 		names: ["--session", "--resume", "-S", "-r"],
 		value: "ID",
 		valueIsOptional: true,
-		about: "Open the session with this id, or create it under this id. On a terminal, without ID: choose from a list.",
+		about:
+			"Open the session with this id, wherever it was created, or create it. On a terminal, without ID: choose from a list.",
 	},
 	{
 		key: "continue",

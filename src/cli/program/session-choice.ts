@@ -6,6 +6,7 @@ import type { Session } from "../../kernel/session/session.ts";
 import { isSessionId } from "../../ports/store/disk/work-dir.ts";
 import type { NamedSession } from "../arguments/command-line.ts";
 import { UsageError } from "../arguments/usage-error.ts";
+import { writeNotice } from "../process/standard-error.ts";
 import { withoutPrefix } from "../sessions/session-prefix.ts";
 
 /** Opens or creates it. Fails with a UsageError where the command line names none that can be. */
@@ -32,7 +33,7 @@ export async function openSession(
 					`There is no session ${JSON.stringify(choice.id)}. -c continues the last one of ${workDir}.`,
 				);
 			}
-			return await kernel.openOrCreate(workDir, id, sessionOptions);
+			return await openById(kernel, workDir, id, sessionOptions);
 		}
 		case "anywhere": {
 			const { id } = choice;
@@ -46,6 +47,13 @@ export async function openSession(
 			return await kernel.openOrCreate(workDir, id, sessionOptions);
 		}
 	}
+}
+
+/** A second session under the id of one in another directory would look like that one, empty. */
+async function openById(kernel: Kernel, workDir: string, id: string, sessionOptions: SessionOptions): Promise<Session> {
+	const home = (await kernel.workDirOf(id)) ?? workDir;
+	if (home !== workDir) writeNotice(`The session ${id} belongs to ${home} and is opened there, not in ${workDir}.\n`);
+	return await kernel.openOrCreate(home, id, sessionOptions);
 }
 
 /** The id without the prefix of kimi-code, unless there is a session of that name with it. */
