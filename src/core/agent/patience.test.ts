@@ -92,3 +92,13 @@ describe("a model that is silent", () => {
 		expect(subject.waits()).toEqual([30, 60, 120, 240]);
 	});
 });
+
+it("a notice of the model reaches clients", async () => {
+	const notice = "Requests use chat completions.";
+	const subject = createSubject([[say("ok"), { type: "done", usage: null, messageId: null, notice }]]);
+	expect(await subject.run()).toEqual({ status: "finished" });
+	expect(subject.events.find((body) => body.type === "notification.raised")).toMatchObject({
+		notification_type: "model.notice",
+		body: notice,
+	});
+});

@@ -70,6 +70,9 @@ export function createPatience(model: Model, { clock, emit }: Pick<TurnDependenc
 				}
 				if (taken.done === true) return;
 				if (!isFailed) nextNotice = firstNotice;
+				if (taken.value.type === "done" && taken.value.notice !== undefined) {
+					await emit(modelNotice("model.notice", "Model", taken.value.notice, clock, {}));
+				}
 				yield taken.value;
 			}
 		} finally {

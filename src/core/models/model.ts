@@ -69,6 +69,8 @@ export type ModelChunk =
 			readonly messageId: string | null;
 			/** Absent when the model had finished. */
 			readonly end?: AnswerEnd;
+			/** A line for the person, about how the model was asked. */
+			readonly notice?: string;
 	  }
 	| { readonly type: "failed"; readonly failure: ModelFailure };
 

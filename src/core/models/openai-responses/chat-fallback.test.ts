@@ -27,10 +27,14 @@ describe("a server without the Responses API", () => {
 		["an error with status 200", sendJson(200, {}, { error: "Unexpected endpoint or method. (POST /v1/responses)" })],
 	])("is asked over chat completions, which is logged once and remembered: %s", async (_name, missing) => {
 		const { stream, lines, paths } = await ask(missing, chat, chat);
-		expect(partsOf(await stream())).toEqual([text("a")]);
-		expect(partsOf(await stream())).toEqual([text("a")]);
+		const first = await stream();
+		expect(partsOf(first)).toEqual([text("a")]);
+		expect(first.at(-1)).toMatchObject({ type: "done", notice: lines[0] });
+		const second = await stream();
+		expect(partsOf(second)).toEqual([text("a")]);
+		expect(second.at(-1)).not.toHaveProperty("notice");
 		expect(paths()).toEqual(["/v1/responses", "/v1/chat/completions", "/v1/chat/completions"]);
-		expect(lines).toEqual(["The server has no Responses API: requests use chat completions."]);
+		expect(lines).toEqual(["The server has no Responses API (/responses): requests use chat completions."]);
 	});
 
 	it.each([

@@ -14,6 +14,8 @@ import { createResponseReader } from "./response-reader.ts";
 /** The roots of servers without the Responses API, as far as this process has met them. */
 const chatServers = new Set<string>();
 
+const notice = "The server has no Responses API (/responses): requests use chat completions.";
+
 export function createResponsesStream(settings: ModelSettings): Model["stream"] {
 	const { baseUrl, log } = settings;
 	const chat: Model["stream"] = (request, signal) =>
@@ -23,9 +25,10 @@ export function createResponsesStream(settings: ModelSettings): Model["stream"] 
 			if (chatServers.has(baseUrl)) return chunk;
 			// The server has neither, or the address is wrong.
 			if (chunk.type === "failed") return isMissing(chunk.failure.statusCode) ? { ...chunk, failure } : chunk;
+			if (chunk.type === "parts") return chunk;
 			chatServers.add(baseUrl);
-			log.warn("The server has no Responses API: requests use chat completions.", { base_url: baseUrl });
-			return chunk;
+			log.warn(notice, { base_url: baseUrl });
+			return { ...chunk, notice };
 		});
 	return (request, signal) => {
 		if (chatServers.has(baseUrl)) return chat(request, signal);
