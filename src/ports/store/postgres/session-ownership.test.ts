@@ -4,10 +4,16 @@ import { eventAt, promptRow, readAll } from "../../../../test/contracts/store-co
 import { createPostgresPlace, type PostgresPlace } from "../../../../test/support/postgres/postgres-place.ts";
 import { systemClock } from "../../../base/clock.ts";
 import { KernelError } from "../../../base/errors.ts";
+import type { SessionStore } from "../session-store.ts";
+import { viewShared } from "../shared-session.ts";
 
 const url = inject("postgresUrl");
 const id = "11111111-2222-4333-8444-555555555555";
 const step = (n: number) => ({ events: [eventAt({ type: "step.started", n })] });
+const turn = (type: "turn.started" | "turn.ended") => ({
+	...eventAt(type === "turn.started" ? { type, input: "hi" } : { type, outcome: { status: "finished" } }),
+	turnId: "t",
+});
 
 describe.skipIf(url === "")("the ownership of a session in PostgreSQL", () => {
 	let place: PostgresPlace;
@@ -15,6 +21,33 @@ describe.skipIf(url === "")("the ownership of a session in PostgreSQL", () => {
 		place = await createPostgresPlace(url);
 	});
 	afterEach(() => place.cleanUp());
+
+	it("passes at once between processes that prompt in turn, and from a running turn by name alone", async () => {
+		const stores = [place.openStore(), place.openStore()] as const;
+		const session = await stores[0].openOrCreate(place.workDir, id);
+		await session.commit({ events: [turn("turn.started")], context: { kind: "append", rows: [promptRow] } });
+		const open = async (store: SessionStore) => {
+			const shared = await viewShared({ store, workDir: place.workDir, id });
+			if (shared === null) throw new Error("no session");
+			return shared;
+		};
+		const [left, right] = [await open(stores[0]), await open(stores[1])];
+		await expect(right.claim()).rejects.toMatchObject({
+			code: "busy",
+			message: expect.stringContaining("running elsewhere"),
+		});
+		await session.commit({ events: [turn("turn.ended")] });
+		await right.claim();
+		await expect(session.commit(step(1))).rejects.toMatchObject({ code: "storage-failed" });
+		await right.commit({ events: [turn("turn.started")] });
+		await left.refresh();
+		expect([left.cursor().seq, left.isClaimed]).toEqual([3, false]);
+		await left.claim(true);
+		await expect(right.commit(step(2))).rejects.toMatchObject({ code: "storage-failed" });
+		await left.commit({ events: [turn("turn.ended")] });
+		await right.claim();
+		expect(right.cursor().seq).toBe(4);
+	});
 
 	it("is refused to a worker while another process renews its lease, naming that one", async () => {
 		const first = place.openStore();
