@@ -8,6 +8,7 @@ import { createSessionSubject, type SessionSubject } from "../../../test/support
 import { createToolDouble, editNeed } from "../../../test/support/sessions/turn-subject.ts";
 import { createSessionDouble, storageFailure } from "../../../test/support/store/failing-session.ts";
 import { heldSession } from "../../../test/support/store/held-session.ts";
+import type { UserInput } from "../../api/values/content.ts";
 import type { HookEvent } from "../../api/values/hook-event.ts";
 import type { ClientHook } from "../../core/hooks/hook.ts";
 import type { ModelRequest } from "../../core/models/model.ts";
@@ -42,7 +43,9 @@ async function answerHook(
 	return interaction;
 }
 
-const start = ({ session }: SessionSubject, input = "hi") => session.send({ type: "turn.start", input });
+/** The answer comes once the beginning is stored, which the hooks of the prompt precede. */
+const start = ({ session }: SessionSubject, input: UserInput = "hi"): void =>
+	void session.send({ type: "turn.start", input });
 
 describe("a hook before the prompt", () => {
 	it.each([
@@ -55,7 +58,7 @@ describe("a hook before the prompt", () => {
 		const model = createScriptedModel([[say("ok"), done()]]);
 		const subject = await createSessionSubject(model, [], { stored: heldSession(stored) }, double);
 		const client = subject.attach(subscriptions(on("UserPromptSubmit")));
-		await start(subject);
+		start(subject);
 		await answerHook(subject, client, reason);
 		expect(await client.next("turn.ended")).toMatchObject({
 			outcome: { status: "failed", error: { code: "storage-failed", message: storageFailure.message } },
@@ -67,7 +70,7 @@ describe("a hook before the prompt", () => {
 		const model = createScriptedModel([[say("ok"), done()]]);
 		const subject = await createSessionSubject(model);
 		const client = subject.attach(subscriptions(on("UserPromptSubmit")));
-		await start(subject, "a secret");
+		start(subject, "a secret");
 		await answerHook(subject, client, "Keep it.");
 		expect(await client.next("turn.ended")).toMatchObject({ outcome: { status: "finished" } });
 		expect(client.bodies.map(({ type }) => type)).toEqual([
@@ -81,7 +84,7 @@ describe("a hook before the prompt", () => {
 			"turn.ended",
 		]);
 		expect(model.requests).toEqual([]);
-		await start(subject, "open");
+		start(subject, "open");
 		await answerHook(subject, client, null);
 		await client.next("turn.ended");
 		expect(shown(model.requests[0])).toEqual([["user", "open"]]);
@@ -91,7 +94,7 @@ describe("a hook before the prompt", () => {
 	it("gets no text for an input of parts", async () => {
 		const subject = await createSessionSubject(createScriptedModel([[say("ok"), done()]]));
 		const client = subject.attach(subscriptions(on("UserPromptSubmit")));
-		await subject.session.send({ type: "turn.start", input: [{ type: "text", text: "hi" }] });
+		start(subject, [{ type: "text", text: "hi" }]);
 		expect(await answerHook(subject, client, null)).toMatchObject({ target: "", input: { prompt: "" } });
 		await client.next("turn.ended");
 	});
@@ -100,7 +103,7 @@ describe("a hook before the prompt", () => {
 		const model = createScriptedModel([[say("ok"), done()]]);
 		const subject = await createSessionSubject(model);
 		const client = subject.attach(subscriptions(on("UserPromptSubmit")));
-		await start(subject);
+		start(subject);
 		await client.next("interaction.requested");
 		await subject.session.send({ type: "turn.cancel" });
 		expect(await client.next("turn.ended")).toMatchObject({ outcome: { status: "cancelled" } });
@@ -116,7 +119,7 @@ describe("a hook after the turn", () => {
 		]);
 		const subject = await createSessionSubject(model);
 		const client = subject.attach(subscriptions(on("Stop")));
-		await start(subject);
+		start(subject);
 		expect(await answerHook(subject, client, "Run the tests.")).toMatchObject({ input: { stop_hook_active: false } });
 		expect(await client.next("turn.ended")).toMatchObject({ outcome: { status: "finished" } });
 		expect(shown(model.requests[1])).toEqual([
@@ -145,7 +148,7 @@ describe("a hook after the turn", () => {
 			}),
 		]);
 		const client = subject.attach(subscriptions(on("Stop")));
-		await start(subject);
+		start(subject);
 		await answerHook(subject, client, "Run the tests.");
 		await client.next("turn.ended");
 		expect(client.bodies.filter(({ type }) => type === "steer.consumed")).toHaveLength(1);
@@ -158,7 +161,7 @@ describe("a hook after the turn", () => {
 		]);
 		const subject = await createSessionSubject(model);
 		const client = subject.attach(subscriptions(on("Stop")));
-		await start(subject);
+		start(subject);
 		const { interaction } = await client.next("interaction.requested");
 		await subject.session.send({ type: "turn.steer", input: "and lint" });
 		const answer = { kind: "hook", action: "allow", reason: "" } as const;
@@ -177,7 +180,7 @@ describe("a hook after the turn", () => {
 	it("does not change the outcome of a cancelled turn", async () => {
 		const subject = await createSessionSubject(createScriptedModel([[say("one"), done()]]));
 		const client = subject.attach(subscriptions(on("Stop")));
-		await start(subject);
+		start(subject);
 		await client.next("interaction.requested");
 		await subject.session.send({ type: "turn.cancel" });
 		expect(await client.next("turn.ended")).toMatchObject({ outcome: { status: "cancelled" } });
@@ -186,7 +189,7 @@ describe("a hook after the turn", () => {
 	it("does not run after a failed or interrupted turn", async () => {
 		const subject = await createSessionSubject(createScriptedModel([]));
 		const client = subject.attach(subscriptions(on("Stop")));
-		await start(subject);
+		start(subject);
 		expect(await client.next("turn.ended")).toMatchObject({ outcome: { status: "failed" } });
 		expect(client.bodies.filter(({ type }) => type === "hook.triggered")).toEqual([]);
 	});
@@ -196,7 +199,7 @@ describe("hooks in parallel with the turn", () => {
 	it("are waited for before it ends, up to a limit", async () => {
 		const subject = await createSessionSubject(createScriptedModel([]));
 		const client = subject.attach(subscriptions(on("StopFailure", 600)));
-		await start(subject);
+		start(subject);
 		const { interaction } = await client.next("interaction.requested");
 		expect(interaction).toMatchObject({
 			kind: "hook",
@@ -236,7 +239,7 @@ describe("hooks in parallel with the turn", () => {
 				limits: { maxSteps, maxAttempts: 1 },
 			});
 			const client = subject.attach(subscriptions(on("PostToolUse")));
-			await start(subject);
+			start(subject);
 			await client.next("interaction.requested");
 			await settled();
 			await subject.session.send({ type: "turn.cancel" });
@@ -248,7 +251,7 @@ describe("hooks in parallel with the turn", () => {
 		const edit = createToolDouble("E", { approval: editNeed, hasEffect: true });
 		const subject = await createSessionSubject(createScriptedModel([[call("c1", "E"), done()]]), [edit]);
 		const client = subject.attach(subscriptions(on("PostToolUse"), on("PostToolUseFailure")));
-		await start(subject);
+		start(subject);
 		await client.next("interaction.requested");
 		await subject.session.send({ type: "turn.cancel" });
 		await client.next("turn.ended");
@@ -275,7 +278,7 @@ describe("hooks in parallel with the turn", () => {
 		);
 		const subject = await createSessionSubject(model, tools);
 		const client = subject.attach(subscriptions(on("PostToolUse")));
-		await start(subject);
+		start(subject);
 		const interactions = [];
 		for (let n = 0; n < 3; n += 1) interactions.push(await answerHook(subject, client, "too late to matter"));
 		await client.next("turn.ended");
@@ -307,7 +310,7 @@ describe("questions of a session", () => {
 		for (const capabilities of [[], ["questions"] as const]) {
 			const { subject, model } = await askingSubject();
 			const client = subject.attach({ capabilities });
-			await start(subject);
+			start(subject);
 			if (capabilities.length > 0) {
 				const { interaction } = await client.next("interaction.requested");
 				await subject.session.send({
@@ -326,7 +329,7 @@ describe("questions of a session", () => {
 	it("count as dismissed when the client detaches meanwhile", async () => {
 		const { subject, model } = await askingSubject();
 		const client = subject.attach({ capabilities: ["questions"] });
-		await start(subject);
+		start(subject);
 		await client.next("interaction.requested");
 		client.attachment.close();
 		const other = subject.attach();
@@ -354,7 +357,7 @@ describe("plan mode of a session", () => {
 		});
 		await place.remove();
 		const client = subject.attach({ capabilities });
-		await start(subject);
+		start(subject);
 		await client.next("turn.ended");
 		expect(model.requests[0]?.tools.map(({ name }) => name)).toEqual(offered);
 	});
@@ -387,9 +390,9 @@ describe("plan mode of a session", () => {
 		const subject = await createSessionSubject(model);
 		const client = subject.attach();
 		await subject.session.send({ type: "plan-mode.set", enabled: true });
-		await start(subject);
+		start(subject);
 		await client.next("turn.ended");
-		await start(subject, "more");
+		start(subject, "more");
 		await client.next("turn.ended");
 		const texts = shown(model.requests[1]);
 		expect(JSON.stringify(texts).match(/<system-reminder>/g)).toHaveLength(1);
