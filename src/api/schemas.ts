@@ -98,6 +98,7 @@ export const attachOptionsSchema = objectOf<AttachOptions>({
 	tools: v.array(clientToolSchema),
 	capabilities: v.array(v.picklist(["questions", "plan-mode"])),
 	approves: optional(flag),
+	expectsQuestions: optional(flag),
 	hooks: v.nullable(v.array(clientHookSchema)),
 	replaces: optional(text),
 	after: optional(cursorSchema),

@@ -392,6 +392,8 @@ export interface AttachOptions {
 	readonly capabilities: readonly ClientCapability[];
 	/** Whether the client answers approvals; absent means that it does. */
 	readonly approves?: boolean;
+	/** Whether it expects to be asked about commands that only read as well; absent means that it does not. */
+	readonly expectsQuestions?: boolean;
 	/** The hooks it subscribes to; null for a client whose handshake did not mention hooks. */
 	readonly hooks: readonly ClientHook[] | null;
 	/** The id of an attachment of the same client, which this one replaces: its requests stay open. */

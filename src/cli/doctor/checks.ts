@@ -160,7 +160,7 @@ async function checkRules(given: CheckPlace): Promise<Finding> {
 		const ruleFiles = await findRuleFiles(settings.configuration.permission, currentDir, found);
 		const { length } = await readRuleFiles(ruleFiles, home);
 		const isHeldBack = ruleFiles.some(({ isTrusted, settings: { rules, allowReadOnly } }) => {
-			return !isTrusted && (allowReadOnly || rules.some(({ decision }) => decision === "allow"));
+			return !isTrusted && (allowReadOnly === true || rules.some(({ decision }) => decision === "allow"));
 		});
 		if (!isHeldBack) return ok(`Permission rules that hold here: ${length}`);
 		return warning(

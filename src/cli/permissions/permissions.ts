@@ -15,6 +15,7 @@ import {
 	projectOf,
 	projectPermissionsFile,
 	type RuleFile,
+	readOnlyMode,
 	readRuleFiles,
 } from "../../kernel/compose/permissions.ts";
 import { trustFile } from "../../kernel/compose/trusted-files.ts";
@@ -114,7 +115,7 @@ async function check(text: string, given: PermissionsPlace, isExplained: boolean
 	const judge = createRuleJudge({
 		rules,
 		grants: () => [],
-		allowsReadOnly: ruleFiles.some(({ isTrusted, settings }) => isTrusted && settings.allowReadOnly),
+		allowsReadOnly: readOnlyMode(ruleFiles),
 		place: {
 			home,
 			roots: async () => [await files.resolve(cwd)],
@@ -173,7 +174,7 @@ function list({ ruleFiles, rules }: Rules): PermissionsAnswer {
 		settings.forbidModes.map((mode) => `forbid  the mode ${mode}  (${file ?? "settings"})`),
 	);
 	const readOnly = ruleFiles
-		.filter(({ isTrusted, settings }) => isTrusted && settings.allowReadOnly)
+		.filter(({ isTrusted, settings }) => isTrusted && settings.allowReadOnly === true)
 		.map(({ file }) => `allow  commands that only read  (${file ?? "settings"})`);
 	const results = [...lines, ...readOnly, ...modes];
 	return { results: results.length === 0 ? ["There are no permission rules."] : results, faults, code: 0 };

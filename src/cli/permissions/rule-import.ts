@@ -25,6 +25,18 @@ export async function importRules(typed: string, given: PermissionsPlace): Promi
 	const converted = convertClaudeRules(parsed.value, place.home);
 	if (!converted.ok)
 		throw new PermissionsError(`${source} has no permissions that can be imported: ${converted.reason}.`);
+	const lost = converted.leftOut.filter(({ decision }) => decision !== "allow");
+	if (lost.length > 0) {
+		const named = lost.map(({ decision, pattern, reason }) => `${decision} ${JSON.stringify(pattern)}: ${reason}`);
+		return {
+			results: [],
+			faults: [
+				`Nothing was imported from ${source}: these restrictions cannot be expressed. Rewrite or remove them, then import again.`,
+				...named.map((line) => `  ${line}.`),
+			],
+			code: 1,
+		};
+	}
 	const target = `${shareDir}/config.toml`;
 	const added = converted.rules.length === 0 ? [] : await append(converted.rules, target, given);
 	return {

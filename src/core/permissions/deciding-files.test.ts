@@ -24,7 +24,7 @@ async function createJudge(allowed: readonly string[], grants: readonly string[]
 	expect(problems).toEqual([]);
 	const resolve = async (path: string) => path;
 	const place = { home: "/home/me", roots: async () => roots, resolve, repositoryProgram: async () => null };
-	return createRuleJudge({ rules, grants: () => grants, allowsReadOnly: false, place });
+	return createRuleJudge({ rules, grants: () => grants, allowsReadOnly: "never", place });
 }
 
 const write = (path: string, operation: "write" | "edit" = "write"): PermissionRequest => ({

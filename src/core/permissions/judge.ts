@@ -9,9 +9,12 @@ export type Proposal =
 	/** Why it can only be approved once: a clause without full stop. */
 	| { readonly kind: "once"; readonly why: string };
 
+/** Whether commands that only read need no rule; by default they need none, unless the client expects to be asked. */
+export type ReadOnlyMode = "always" | "by default" | "never";
+
 export interface Judge {
-	/** What rules and grants say; null for nothing. */
-	decide(request: PermissionRequest): Promise<Verdict | null>;
+	/** What rules and grants say; null for nothing. `expectsQuestions` says whether the client expects to be asked. */
+	decide(request: PermissionRequest, expectsQuestions?: boolean): Promise<Verdict | null>;
 	propose(request: PermissionRequest): Promise<Proposal>;
 }
 
@@ -29,7 +32,8 @@ export function createLazyJudge(
 		return loading;
 	};
 	return {
-		decide: async (request) => (needsJudge(request) ? await (await loaded()).decide(request) : null),
+		decide: async (request, expectsQuestions) =>
+			needsJudge(request) ? await (await loaded()).decide(request, expectsQuestions) : null,
 		propose: async (request) => await (await loaded()).propose(request),
 	};
 }

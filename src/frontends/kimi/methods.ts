@@ -284,6 +284,7 @@ export class KimiConnection implements SharedConnection {
 			tools,
 			capabilities: this.#capabilities,
 			hooks: this.#hooks,
+			expectsQuestions: true,
 			...(this.#attachment === null ? {} : { replaces: this.#attachment.id }),
 		});
 		const accepted = new Set(attachment.tools.accepted);

@@ -49,7 +49,15 @@ export class LegacyConnection implements DialectConnection {
 	}
 
 	async #attach(): Promise<void> {
-		this.#pump.carry(await this.#kernelApi.session.attach({ client: null, tools: [], capabilities: [], hooks: null }));
+		this.#pump.carry(
+			await this.#kernelApi.session.attach({
+				client: null,
+				tools: [],
+				capabilities: [],
+				hooks: null,
+				expectsQuestions: true,
+			}),
+		);
 	}
 
 	async #interrupt(respond: Respond<InterruptResult>): Promise<InterruptResult> {

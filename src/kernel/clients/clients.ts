@@ -50,6 +50,11 @@ export class Clients {
 		return this.attached().some(({ approves }) => approves !== false);
 	}
 
+	/** Whether any client expects to be asked about every command. */
+	get expectQuestions(): boolean {
+		return this.attached().some(({ expectsQuestions }) => expectsQuestions === true);
+	}
+
 	/** Whether any client wants the progress of tool calls. */
 	get wantsProgress(): boolean {
 		for (const { options } of this.#clients.values()) if (options.wantsProgress === true) return true;

@@ -3,7 +3,7 @@ import path from "node:path";
 import { never } from "../../base/abort.ts";
 import { projectDirectories } from "../../core/definitions/project-root.ts";
 import { decidingFile } from "../../core/permissions/deciding-files.ts";
-import { createLazyJudge, type Judge } from "../../core/permissions/judge.ts";
+import { createLazyJudge, type Judge, type ReadOnlyMode } from "../../core/permissions/judge.ts";
 import type { Rule, RuleScope } from "../../core/permissions/rules/rule.ts";
 import type { Admit, Files } from "../../ports/files/port.ts";
 import { SecretFileError, type SecretPaths } from "../../ports/files/secret-paths.ts";
@@ -110,6 +110,14 @@ export function createRepositoryCheck(place: GitPlace): (directory: string) => P
 	};
 }
 
+/** Whether commands that only read need no rule: where no file says so, it depends on the client. A refusal wins. */
+export function readOnlyMode(ruleFiles: readonly RuleFile[]): ReadOnlyMode {
+	if (ruleFiles.some(({ settings }) => settings.allowReadOnly === false)) return "never";
+	return ruleFiles.some(({ settings, isTrusted: trusted }) => trusted && settings.allowReadOnly === true)
+		? "always"
+		: "by default";
+}
+
 export interface SessionPermissions {
 	readonly judge: Judge;
 	/** The modes that may not be switched on, each with the file that forbids it. */
@@ -140,7 +148,7 @@ export async function composePermissions(
 		);
 	}
 	const rules = await readRuleFiles(ruleFiles, home);
-	const allowsReadOnly = ruleFiles.some(({ settings: found, isTrusted: trusted }) => trusted && found.allowReadOnly);
+	const allowsReadOnly = readOnlyMode(ruleFiles);
 	const roots = () => Promise.all([session.workDir, ...session.additionalDirs()].map((root) => files.resolve(root)));
 	const judge = createLazyJudge(
 		async () => {
@@ -152,7 +160,7 @@ export async function composePermissions(
 		},
 		({ subjects }) =>
 			rules.length > 0 ||
-			allowsReadOnly ||
+			allowsReadOnly !== "never" ||
 			session.grants().length > 0 ||
 			subjects.some((subject) => subject.kind === "file" && decidingFile(subject.path, []) !== null),
 	);

@@ -23,6 +23,8 @@ interface ApprovalSettings {
 	readonly interactions: InteractionTable;
 	/** Whether a client that answers approvals is attached. */
 	canAsk(): boolean;
+	/** Whether a client expects to be asked about commands that only read as well. */
+	expectsQuestions(): boolean;
 	/** What happens to a call when there is none. */
 	readonly whenUnattended: WhenUnattended;
 	readonly identifiers: Identifiers;
@@ -62,7 +64,10 @@ export class Approvals {
 	constructor(settings: ApprovalSettings) {
 		this.#settings = settings;
 		const { judge, policies, state } = settings;
-		this.#policies = [{ name: "rules", decide: (request) => judge.decide(request) }, ...policies];
+		this.#policies = [
+			{ name: "rules", decide: (request) => judge.decide(request, settings.expectsQuestions()) },
+			...policies,
+		];
 		this.#dropped = new Set(state.fields.autoApproveActions.filter(isBroadGrant));
 	}
 

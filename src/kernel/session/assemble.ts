@@ -171,6 +171,7 @@ export function assembleSession(parts: SessionParts): AssembledSession {
 		mode,
 		interactions,
 		canAsk: () => clients.canApprove,
+		expectsQuestions: () => clients.expectQuestions,
 		whenUnattended: parts.whenUnattended,
 		judge: parts.judge,
 		policies: parts.policies,

@@ -70,7 +70,7 @@ const defaults: Configuration = {
 	services: { moonshotSearch: null, moonshotFetch: null },
 	mcp: { client: { toolCallTimeoutMs: 60000 } },
 	hooks: [],
-	permission: { rules: [], allowReadOnly: false, forbidModes: [] },
+	permission: { rules: [], allowReadOnly: null, forbidModes: [] },
 	agentwire: {
 		sync: "commit",
 		approvalTimeout: null,

@@ -123,8 +123,8 @@ export interface PermissionSettings {
 		/** Counted from 1; null when it is not known. */
 		readonly line: number | null;
 	})[];
-	/** Whether commands that only read are allowed without a rule. */
-	readonly allowReadOnly: boolean;
+	/** Whether commands that only read are allowed without a rule; null where the file does not say. */
+	readonly allowReadOnly: boolean | null;
 	/** The modes that may not be switched on. */
 	readonly forbidModes: readonly ("auto" | "yolo")[];
 }

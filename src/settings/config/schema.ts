@@ -289,7 +289,7 @@ const permissionTable = exactTable({
 		),
 		[],
 	),
-	allow_read_only: v.optional(flag, false),
+	allow_read_only: v.optional(v.nullable(flag), null),
 	forbid_modes: v.optional(v.array(oneOf(["auto", "yolo"]), mustBe("a list of strings")), []),
 });
 

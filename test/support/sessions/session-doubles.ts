@@ -98,7 +98,7 @@ export function createQuietParts(
 		judge: createRuleJudge({
 			rules: [],
 			grants: () => stored.state().approval.autoApproveActions,
-			allowsReadOnly: false,
+			allowsReadOnly: "never",
 			place: {
 				home: "/home/me",
 				roots: async () => [stored.workDir],

@@ -54,7 +54,11 @@ async function checked(patterns: readonly string[], subject: CommandSubject, pla
 	const rules = patterns.flatMap((text) => readGrant(text, place.home) ?? []);
 	const ruling = await judgeCommand(subject, { rules, allowsReadOnly: true, place });
 	if (rules.length === patterns.length && ruling?.decision === "allow") return { kind: "grants", patterns };
-	return once(ruling?.decision === "ask" ? withoutEnd(ruling.reason) : "it has nothing that a rule could name");
+	return once(
+		ruling?.decision === "ask"
+			? withoutEnd(ruling.reason)
+			: "it uses files outside of the workspace, or has nothing that a rule could name",
+	);
 }
 
 function withoutEnd(sentence: string): string {

@@ -18,7 +18,7 @@ async function createJudge(rules: readonly (readonly [Decision, string])[], allo
 	return createRuleJudge({
 		rules: read.rules,
 		grants: () => [],
-		allowsReadOnly,
+		allowsReadOnly: allowsReadOnly ? "always" : "never",
 		place: {
 			home: "/home/me",
 			roots: async () => ["/work"],

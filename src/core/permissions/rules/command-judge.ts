@@ -31,7 +31,8 @@ export async function judgeCommand({ text, cwd }: CommandSubject, law: Law): Pro
 		);
 	const [deny, ask, allow] = [rulesOf("deny"), rulesOf("ask"), rulesOf("allow")];
 	const hasFileRules = rules.some(({ pattern }) => pattern.kind === "file");
-	if (deny.length + ask.length + allow.length === 0 && !hasFileRules && !law.allowsReadOnly) return null;
+	const hasRules = deny.length + ask.length + allow.length > 0 || hasFileRules;
+	if (!hasRules && !law.allowsReadOnly) return null;
 	const reading = await readScript(text, { cwd, home: place.home });
 	const program = law.allowsReadOnly ? await gitProgram(reading.commands, place) : null;
 	const allowsReadOnly = law.allowsReadOnly && program === null;
@@ -56,10 +57,12 @@ export async function judgeCommand({ text, cwd }: CommandSubject, law: Law): Pro
 	if (verdict.decision === null && hidesFile) return unknownFile;
 	if (verdict.decision === null && program !== null) return open(`No rule allows it, and ${program}.`);
 	const hidden = findHidden({ deny, allow }, { cwd, home: place.home }, reading);
-	return toRuling(verdict, files, {
+	const ruling = toRuling(verdict, files, {
 		isDoubtful: reading.doubts.length > 0 || hidesFile || hidden !== null,
 		hasLimits: deny.length + ask.length + limiting.length > 0,
 	});
+	// Without rules, why none allows it is of no interest.
+	return !hasRules && ruling?.decision === "ask" ? null : ruling;
 }
 
 /** Whether all files that may not be read have names that begin with a dot. */

@@ -19,7 +19,7 @@ function judgeWith(patterns: readonly string[]) {
 	return createRuleJudge({
 		rules,
 		grants: () => [],
-		allowsReadOnly: true,
+		allowsReadOnly: "always",
 		place: {
 			home: "/home/u",
 			roots: async () => ["/work"],

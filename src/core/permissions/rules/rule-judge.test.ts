@@ -24,7 +24,7 @@ async function createJudge({ rules = [], grants = [] }: Given) {
 	return createRuleJudge({
 		rules: read.rules,
 		grants: () => grants,
-		allowsReadOnly: false,
+		allowsReadOnly: "never",
 		place: {
 			home: "/home/me",
 			roots: async () => ["/work"],

@@ -4,7 +4,7 @@ import type { Subject } from "../../../api/values/subject.ts";
 import { foldName } from "../../../ports/files/folded-name.ts";
 import { normalizeHost } from "../../../ports/network/host-name.ts";
 import { isBroadGrant } from "../former-grants.ts";
-import type { Judge, Proposal } from "../judge.ts";
+import type { Judge, Proposal, ReadOnlyMode } from "../judge.ts";
 import { type Decision, isOpen, isWorse, type PermissionRequest, type Verdict } from "../policy.ts";
 import { judgeCommand } from "./command-judge.ts";
 import { judgeEdit, judgeFile } from "./file-judge.ts";
@@ -18,17 +18,20 @@ export interface JudgeSettings {
 	readonly rules: readonly Rule[];
 	/** The approvals given for the session, as stored. */
 	grants(): readonly string[];
-	/** Whether commands that only read are allowed without a rule. */
-	readonly allowsReadOnly: boolean;
+	readonly allowsReadOnly: ReadOnlyMode;
 	readonly place: JudgePlace;
 }
 
 export function createRuleJudge({ rules, grants, allowsReadOnly, place }: JudgeSettings): Judge {
 	const granted = createGrantRules(place.home);
-	const law = (): Law => ({ rules: [...rules, ...granted(grants())], allowsReadOnly, place });
+	const law = (expectsQuestions: boolean): Law => ({
+		rules: [...rules, ...granted(grants())],
+		allowsReadOnly: allowsReadOnly === "always" || (allowsReadOnly === "by default" && !expectsQuestions),
+		place,
+	});
 	return {
-		async decide(request) {
-			const verdict = await judgeAll(request.subjects, law(), request.byDefault === "allow");
+		async decide(request, expectsQuestions = false) {
+			const verdict = await judgeAll(request.subjects, law(expectsQuestions), request.byDefault === "allow");
 			if (verdict?.decision !== "deny" && grants().includes(request.action) && !isBroadGrant(request.action)) {
 				return verdict?.decision === "ask" ? verdict : byAction(request.action);
 			}

@@ -56,7 +56,7 @@ async function failingExamples(
 	const judge = createRuleJudge({
 		rules: [{ ...rule, base: null }],
 		grants: () => [],
-		allowsReadOnly: false,
+		allowsReadOnly: "never",
 		place: {
 			home,
 			roots: async () => [exampleRoot],

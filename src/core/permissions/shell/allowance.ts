@@ -53,7 +53,9 @@ export function allows(
 	if (runsOwnFile(known, reading, place)) return false;
 	const uses = [...usesOf(known, place.values, place.made, command)].filter(isJudgedHere);
 	return (
-		uses.every((use) => (use.operation === "read" && rule.isConfined !== true) || place.isInside(use)) &&
+		uses.every(
+			(use) => (use.operation === "read" && (rule.isConfined !== true || use.isListed === true)) || place.isInside(use),
+		) &&
 		(rule.isConfined !== true || isAtHome(command, place))
 	);
 }
