@@ -31,7 +31,10 @@ export type Frontmatter =
 /** Characters of the longest frontmatter. */
 const lengthLimit = 64 * 1024;
 
-/** Parses the keys. Every scalar is a text as written; an absent value is an empty text. */
+/**
+ * Parses the keys. Every scalar is a text as written; an absent value is an empty text. What people write without thinking of
+ * YAML is read as they meant it: a value with an unquoted colon, or one that begins with a bracket, a backtick or a star.
+ */
 export async function parseFrontmatter(source: string): Promise<Frontmatter> {
 	if (source.length > lengthLimit) {
 		return { ok: false, reason: `its frontmatter is longer than ${lengthLimit} characters` };
@@ -39,10 +42,44 @@ export async function parseFrontmatter(source: string): Promise<Frontmatter> {
 	const plain = parsePlainFrontmatter(source);
 	if (plain !== null) return { ok: true, fields: plain };
 	const document = await parseYaml(source, "texts");
-	if ("reason" in document) return { ok: false, reason: document.reason };
+	const asWritten = parseAsWritten(source);
+	if ("reason" in document) {
+		return asWritten.size > 0 ? { ok: true, fields: asWritten } : { ok: false, reason: document.reason };
+	}
 	const content = document.content ?? {};
 	if (!isRecord(content)) return { ok: false, reason: "its frontmatter is not a map of keys" };
-	return { ok: true, fields: new Map(Object.entries(content)) };
+	const fields = Object.entries(content).map(([key, value]): [string, unknown] => [
+		key,
+		toText(value, asWritten.get(key)),
+	]);
+	return { ok: true, fields: new Map(fields) };
+}
+
+/** A list or map on the line of its key was meant as text; one on the lines below it was not. */
+function toText(value: unknown, asWritten: string | undefined): unknown {
+	const isText = typeof value === "string" || asWritten === undefined || asWritten === "";
+	return isText ? value : asWritten;
+}
+
+/** Every key at the beginning of a line with the rest of that line, and of the indented lines below it, as written. */
+function parseAsWritten(source: string): ReadonlyMap<string, string> {
+	const fields = new Map<string, string>();
+	let key: string | null = null;
+	for (const line of source.split(/\r?\n/)) {
+		const [whole, found, rest = ""] = /^([A-Za-z][\w-]*)[ \t]*:(?:[ \t]+(.*))?$/.exec(line) ?? [];
+		if (whole !== undefined && found !== undefined) {
+			key = found;
+			if (!fields.has(key)) fields.set(key, withoutQuotes(rest.trim()));
+		} else if (key !== null && /^[ \t]+\S/.test(line) && fields.get(key) !== "") {
+			fields.set(key, `${fields.get(key)} ${line.trim()}`);
+		}
+	}
+	return fields;
+}
+
+function withoutQuotes(value: string): string {
+	const [, double, single] = quotedText.exec(value) ?? [];
+	return double ?? single ?? value.replace(/^[|>][+-]?$/, "");
 }
 
 const linePattern = /^([A-Za-z][\w-]*):(?: +(.*))?$/;

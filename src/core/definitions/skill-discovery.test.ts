@@ -77,7 +77,11 @@ describe("the directories of skills", () => {
 		const { skills, roots } = await discoverSkills({ ...standard, files, extraSkillDirs });
 		expect(skills.map(({ name }) => name)).toEqual(places.map((_, index) => `s${index + 10}`));
 		expect(roots).toEqual(places.map(([, root]) => root));
-		expect(await discoverSkills({ ...standard, files: createMemoryFiles() })).toEqual({ skills: [], roots: [] });
+		expect(await discoverSkills({ ...standard, files: createMemoryFiles() })).toEqual({
+			skills: [],
+			roots: [],
+			leftOut: [],
+		});
 	});
 
 	it("begin at the work directory when there is no project", async () => {

@@ -5,13 +5,15 @@ import type { Log } from "../../base/log.ts";
 import type { DirectoryEntry, Files } from "../../ports/files/port.ts";
 import { projectDirectories } from "./project-root.ts";
 import type { Skill, SkillScope } from "./skill.ts";
-import { readSkill, type SkillFile } from "./skill-file.ts";
+import { type LeftOutSkill, readSkill, type SkillFile } from "./skill-file.ts";
 
 export interface SkillSet {
 	/** Sorted by name. */
 	readonly skills: readonly Skill[];
 	/** The existing directories that were searched, links as spelled. */
 	readonly roots: readonly string[];
+	/** The files that would be skills if they could be used. */
+	readonly leftOut: readonly LeftOutSkill[];
 }
 
 /** All directories are absolute, except those of the settings. */
@@ -44,8 +46,10 @@ export async function discoverSkills(place: SkillPlace): Promise<SkillSet> {
 	if (named.length > fileLimit) {
 		log.warn("There are too many skills; the rest is left out.", { found: named.length, limit: fileLimit });
 	}
-	const read = await Promise.all(named.slice(0, fileLimit).map((file) => readSkill(file, files, log)));
-	return { skills: firstOfEachName(read, log), roots: roots.map(({ directory }) => directory) };
+	const leftOut: LeftOutSkill[] = [];
+	const reading = named.slice(0, fileLimit).map((file) => readSkill(file, files, log, (each) => leftOut.push(each)));
+	const read = await Promise.all(reading);
+	return { skills: firstOfEachName(read, log), roots: roots.map(({ directory }) => directory), leftOut };
 }
 
 /** Directories of one scope, in groups of which either all or the first existing one count. */

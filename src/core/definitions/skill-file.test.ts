@@ -55,6 +55,8 @@ describe("a skill's file", () => {
 		[`---\ndescription: ${"d".repeat(300)}\n---\n`, skill("stem", "d".repeat(300))],
 		["x".repeat(241), skill("stem", "x".repeat(240))],
 		["😀".repeat(241), skill("stem", "😀".repeat(240))],
+		["---\r\ndescription: [beta] Use it: often\r\n---\r\nText.", skill("stem", "[beta] Use it: often")],
+		["\ufeff---\ndescription: `x` runs\n---\n", skill("stem", "`x` runs")],
 	])("is parsed: %j", async (text, expected) => {
 		expect(await read(text)).toMatchObject({ skill: expected, logged: [] });
 	});
@@ -63,11 +65,9 @@ describe("a skill's file", () => {
 		["", "is empty"],
 		["\ufeff \n", "is empty"],
 		["---\nname: a\n", 'its frontmatter is not closed: a line "---" is missing'],
-		["---\nname: [a\n---\n", expect.stringMatching(/^Invalid YAML: /)],
-		["---\ndescription: Use it: often\n---\n", expect.stringMatching(/^Invalid YAML: /)],
+		["---\nname: [a\n---\n", '"[a" cannot be its name: only letters, digits, "-" and "_" can be in one'],
 		["---\n- a\n---\n", "its frontmatter is not a map of keys"],
-		["---\ndescription: [a]\n---\n", 'its "description" is not a text'],
-		["---\nname: {a: b}\n---\n", 'its "name" is not a text'],
+		["---\ndescription:\n- a\n---\n", 'its "description" is not a text'],
 		["---\nname: my skill\n---\n", '"my skill" cannot be its name: only letters, digits, "-" and "_" can be in one'],
 		["---\nname: a:b\n---\n", '"a:b" cannot be its name: only letters, digits, "-" and "_" can be in one'],
 		["---\nname: größe\n---\n", '"größe" cannot be its name: only letters, digits, "-" and "_" can be in one'],

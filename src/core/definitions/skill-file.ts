@@ -28,11 +28,24 @@ const sufficientBody = 2 * descriptionLimit + 8;
 
 const namePattern = /^[A-Za-z0-9_-]+$/;
 
+/** A file that would be a skill if it could be used. */
+export interface LeftOutSkill {
+	readonly path: string;
+	/** Why: a clause without a subject and full stop. */
+	readonly reason: string;
+}
+
 /** Null when the file does not exist or is unusable. */
-export async function readSkill(file: SkillFile, files: Files, log: Log): Promise<Skill | null> {
+export async function readSkill(
+	file: SkillFile,
+	files: Files,
+	log: Log,
+	onLeftOut: (skill: LeftOutSkill) => void = () => {},
+): Promise<Skill | null> {
 	const { path, scope } = file;
 	const leaveOut = (reason: string): null => {
 		log.warn("A skill is left out.", { path, reason });
+		onLeftOut({ path, reason });
 		return null;
 	};
 	try {

@@ -268,6 +268,10 @@ export async function composeSession(
 					: mode.planMode && !stored.existed,
 		},
 		skills: skills.skills,
+		startNotices: skills.leftOut.map(({ path, reason }) => ({
+			title: "A skill was left out",
+			body: `${path}: ${reason}.`,
+		})),
 		turns: options.turns ?? {},
 		loopIterations: options.maxLoopIterations ?? loopControl.maxRalphIterations,
 		keys,

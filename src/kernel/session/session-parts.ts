@@ -25,6 +25,7 @@ import type { InteractionDeadlines } from "../interactions/interaction-table.ts"
 import type { PlanModeSettings } from "../plan/plan-mode.ts";
 import type { SubagentParts } from "../subagents/subagents.ts";
 import type { HookRunnerSettings } from "../turn/hook-runner.ts";
+import type { StartNotice } from "../turn/start-notices.ts";
 import type { AgentServices } from "../turn/turn-dependencies.ts";
 import type { SessionOperations } from "./operations.ts";
 import type { ChosenModel, ModelChange, PreparedChange } from "./session-model.ts";
@@ -87,6 +88,8 @@ export interface SessionParts {
 	readonly hookPlace: Pick<HookRunnerSettings, "environment" | "processes" | "fetch" | "sessionHooks">;
 	readonly planPlace: Pick<PlanModeSettings, "files" | "shareDir" | "home" | "startsOn" | "isSupported">;
 	readonly skills: readonly Skill[];
+	/** What its clients are told in its first turn of this process; absent for nothing. */
+	readonly startNotices?: readonly StartNotice[];
 	/** How often a prompt is repeated after its first time; 0 for never, -1 for as often as the model decides. */
 	readonly loopIterations: number;
 	/** Options of each turn that does not have them itself; absent for none. */

@@ -9,6 +9,7 @@ import { KernelError } from "../../base/errors.ts";
 import { isRecord } from "../../base/json.ts";
 import { KeyedTurns } from "../turn/keyed-turns.ts";
 import { type RunningTurn, runMainTurn, type TurnStart } from "../turn/main-turn.ts";
+import { StartNotices } from "../turn/start-notices.ts";
 import { createSteerQueue } from "../turn/steers.ts";
 import { changeTurnOptions, joinTurnOptions } from "../turn/turn-options.ts";
 import type { AssembledSession } from "./assemble.ts";
@@ -21,6 +22,7 @@ export class SessionTurns {
 	readonly #parts: SessionParts;
 	readonly #assembled: AssembledSession;
 	readonly #checkOpen: () => void;
+	readonly #startNotices: StartNotices;
 	#keyed: KeyedTurns;
 	/** Options of each turn that does not have them itself. */
 	#options: TurnOptions;
@@ -31,6 +33,7 @@ export class SessionTurns {
 	/** `checkOpen` throws once the session is closing. */
 	constructor(parts: SessionParts, assembled: AssembledSession, checkOpen: () => void) {
 		this.#parts = parts;
+		this.#startNotices = new StartNotices(parts.startNotices ?? [], parts.clock);
 		this.#assembled = assembled;
 		this.#checkOpen = checkOpen;
 		this.#keyed = new KeyedTurns(parts.stored.summary.keyedTurns);
@@ -183,6 +186,7 @@ export class SessionTurns {
 					await background.find();
 					await notifications.taken(turn.options.events?.taken ?? []);
 					await notifications.openTurn(deliver);
+					await this.#startNotices.deliver(deliver);
 				},
 				closeTurn: () => notifications.closeTurn(),
 			},

@@ -1,0 +1,40 @@
+// What clients are told once, in the first turn of a loaded session: what was found wrong while it was opened.
+import type { EventBodyOf } from "../../api/values/event.ts";
+import type { Clock } from "../../base/clock.ts";
+
+export interface StartNotice {
+	readonly title: string;
+	readonly body: string;
+}
+
+export class StartNotices {
+	#waiting: readonly StartNotice[];
+	readonly #clock: Pick<Clock, "now">;
+
+	constructor(notices: readonly StartNotice[], clock: Pick<Clock, "now">) {
+		this.#waiting = notices;
+		this.#clock = clock;
+	}
+
+	/** Delivers them; the next call has none. */
+	async deliver(emit: (body: EventBodyOf<"notification.raised">) => unknown): Promise<void> {
+		const due = this.#waiting;
+		this.#waiting = [];
+		const now = this.#clock.now();
+		for (const [index, { title, body }] of due.entries()) {
+			await emit({
+				type: "notification.raised",
+				id: `session.start-${now}-${index}`,
+				category: "session",
+				notification_type: "session.start",
+				source_kind: "session",
+				source_id: "",
+				title,
+				body,
+				severity: "warning",
+				created_at: now / 1000,
+				payload: {},
+			});
+		}
+	}
+}
