@@ -51,6 +51,12 @@ describe("the rules over a command line", () => {
 		["deny a write", [echo, ["deny", "Write(/etc)"]], "echo x > /etc/passwd", "deny by rule"],
 		["deny a write through a link", [echo, ["deny", "Write(/etc)"]], "echo x > link/passwd", "deny by rule"],
 		[
+			"allow no write that leaves the directory of a link",
+			[echo, ["allow", "Write(**)"]],
+			"echo x > link/../a",
+			"ask by default",
+		],
+		[
 			"allow no write through a link that leads elsewhere",
 			[echo, ["allow", "Write(link)"]],
 			"echo x > link/a",

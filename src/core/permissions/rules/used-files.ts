@@ -67,7 +67,7 @@ async function judgePath(
 ): Promise<JudgedFile> {
 	const named = path.normalize(written);
 	// A path that cannot be resolved, such as one below a file, is judged as written.
-	const resolved = await place.resolve(written).catch(() => named);
+	const resolved = await resolveAsSystem(written, place).catch(() => named);
 	const isBelow = roots.some((root) => resolved === root || resolved.startsWith(root === "/" ? "/" : `${root}/`));
 	const isOpen =
 		operation === "read"
@@ -78,6 +78,16 @@ async function judgePath(
 		isInside: isBelow && isOpen,
 		isKnown: true,
 	};
+}
+
+/** `..` leads out of the directory that a link before it stands for. */
+async function resolveAsSystem(written: string, place: JudgePlace): Promise<string> {
+	const parts = written.split(/\/\.\.(?=\/|$)/);
+	let reached = "/";
+	for (const part of parts.slice(0, -1)) {
+		reached = path.dirname(await place.resolve(path.join(reached, part)));
+	}
+	return await place.resolve(path.join(reached, parts.at(-1) ?? ""));
 }
 
 /** Files that a pattern may stand for; beyond, they count as unknown. */
