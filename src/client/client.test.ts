@@ -1,33 +1,41 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import path from "node:path";
-import { describe, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { describeClient } from "../../test/contracts/client-contract.ts";
-import { createAgent } from "../index.ts";
-
-async function makeDirectory(): Promise<string> {
-	const directory = await mkdtemp(path.join(tmpdir(), "client-"));
-	onTestFinished(() => rm(directory, { recursive: true, force: true }));
-	return directory;
-}
+import { connectToGateway, createScriptedAgent, makeDirectory } from "../../test/support/client/client-places.ts";
 
 describe("in the same process", () => {
 	describeClient({
-		async connect(scripts) {
-			const home = await makeDirectory();
-			const file = path.join(home, "scripts.json");
-			await writeFile(file, JSON.stringify(scripts));
-			const kernel = await createAgent({
-				home,
-				settings: {
-					default_model: "m",
-					models: { m: { provider: "p", model: "m", max_context_size: 100_000 } },
-					providers: {
-						p: { type: "_scripted_echo", base_url: "", api_key: "", env: { KIMI_SCRIPTED_ECHO_SCRIPTS: file } },
-					},
-				},
-			});
-			return { kernel, workDir: await makeDirectory() };
-		},
+		connect: async (scripts) => ({ kernel: await createScriptedAgent(scripts), workDir: await makeDirectory() }),
+	});
+});
+
+describe("over HTTP", () => {
+	describeClient({
+		connect: async (scripts) => ({ ...(await connectToGateway(scripts)), workDir: await makeDirectory() }),
+	});
+
+	it("loses no durable event and no answer when the connection breaks", async () => {
+		const shell = 'tool_call: {"id":"c1","name":"Shell","arguments":"{\\"command\\":\\"echo hi\\"}"}\n';
+		const { kernel, cut } = await connectToGateway([shell, "text: done\n"]);
+		onTestFinished(() => kernel.close());
+		const session = await kernel.open({ workDir: await makeDirectory() });
+		const seen: string[] = [];
+		const start = (await session.snapshot()).cursor;
+		const watching = (async () => {
+			for await (const event of session.events({ after: start })) {
+				if (event.seq !== undefined) seen.push(`${event.seq} ${event.type}`);
+				if (event.type === "turn.ended") return;
+			}
+		})();
+		const turn = session.prompt("Go");
+		for await (const event of turn) {
+			if (event.type !== "approval") continue;
+			cut();
+			await event.ask.once();
+		}
+		expect(await turn).toMatchObject({ outcome: "finished", text: "done" });
+		await watching;
+		const stored: string[] = [];
+		for await (const { seq, type } of session.history({ after: start })) stored.push(`${seq} ${type}`);
+		expect(seen).toEqual(stored);
 	});
 });

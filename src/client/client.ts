@@ -5,12 +5,11 @@ import { connectStdio, type SpawnOptions } from "./stdio.ts";
 
 export { Approval, type Ask, Question, type Settled } from "./asks.ts";
 export { PeerGone, Refused } from "./errors.ts";
-export type { Cursor, ToolCall, TurnEvent, TurnResult, Usage } from "./events.ts";
+export { type Cursor, cursorOf, type ToolCall, type TurnEvent, type TurnResult, type Usage } from "./events.ts";
 export type { HttpOptions } from "./http.ts";
 export { Kernel, type KernelOptions, type OpenOptions, type SessionInfo } from "./kernel.ts";
 export type { Operations, PublicEvent, SessionAttachParams } from "./protocol-types.ts";
 export {
-	cursorOf,
 	type Hook,
 	type HookDecision,
 	type HookEvent,
@@ -61,7 +60,7 @@ function toSpawn({ command, ...options }: Exclude<ConnectOptions, HttpOptions>):
 
 /** The executable of the package that this file is in, run by this very program where that is Node. */
 function bundledCommand(): readonly string[] {
-	const file = decodeURIComponent(new URL("../bin/agentwire", import.meta.url).pathname);
+	const file = decodeURIComponent(new URL("../../bin/agentwire", import.meta.url).pathname);
 	const { execPath } = process;
 	return /\bnode(?:\.exe)?$/.test(execPath) ? [execPath, file] : [file];
 }

@@ -72,12 +72,14 @@ export function addUsage(one: Usage, other: Usage): Usage {
 	};
 }
 
-export function originOf({ agentPath, epoch, seq }: PublicEvent): Origin {
-	const last = agentPath.at(-1)?.agentId;
-	return {
-		agent: typeof last === "string" ? last : null,
-		cursor: epoch === undefined || seq === undefined ? null : { epoch, seq },
-	};
+/** The position of a durable event; null for others. */
+export function cursorOf({ epoch, seq }: Pick<PublicEvent, "epoch" | "seq">): Cursor | null {
+	return epoch === undefined || seq === undefined ? null : { epoch, seq };
+}
+
+export function originOf(event: PublicEvent): Origin {
+	const last = event.agentPath.at(-1)?.agentId;
+	return { agent: typeof last === "string" ? last : null, cursor: cursorOf(event) };
 }
 
 export function usageOf(event: Extract<PublicEvent, { type: "status.changed" }>): Usage | null {
@@ -106,7 +108,7 @@ export interface TurnResult<Output = unknown> {
 	readonly turnId: string;
 	/** The last answer of the agent. */
 	readonly text: string;
-	/** The answer in the form that `output` asked for; null without one, or when the model did not come to it. */
+	/** The answer in the form that `output` asked for; null without one, and unless the turn finished. */
 	readonly output: Output | null;
 	/** What the turn's own model calls consumed, those of subagents apart. */
 	readonly usage: Usage;

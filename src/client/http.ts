@@ -71,7 +71,10 @@ class HttpTransport implements Transport {
 			throw new PeerGone(`${url} could not be reached: ${messageOf(thrown)}`);
 		}
 		if (response.ok) return response;
-		throw toHttpRefusal(response, await response.text().catch(() => ""));
+		const refusal = toHttpRefusal(response, await response.text().catch(() => ""));
+		// A proxy whose gateway is starting again.
+		if (/^http-50[234]$/.test(refusal.code)) throw new PeerGone(`${url} could not be reached: ${refusal.message}`);
+		throw refusal;
 	}
 }
 

@@ -1,7 +1,7 @@
 // A session as a program uses it: turns, asks, its own tools and hooks, events.
 import { Approval, type Ask, Question, type Settled } from "./asks.ts";
 import { messageOf, PeerGone, Refused } from "./errors.ts";
-import type { Cursor } from "./events.ts";
+import { type Cursor, cursorOf } from "./events.ts";
 import type {
 	HookResolvedEvent,
 	InteractionRequestedEvent,
@@ -12,9 +12,10 @@ import type {
 	SessionSnapshotResult,
 	TurnStartParams,
 } from "./protocol-types.ts";
-import { callTool, type OutputOf, type Schema, type Tool, toJsonSchema, validate } from "./tools.ts";
+import { callTool, type OutputOf, type Schema, type Tool, toJsonSchema } from "./tools.ts";
 import type { Attachment, Transport } from "./transport.ts";
-import { type Outcome, Turn, TurnRecord } from "./turn.ts";
+import { Turn, TurnRecord } from "./turn.ts";
+import { Turns } from "./turns.ts";
 
 export type HookEvent = NonNullable<SessionAttachParams["hooks"]>[number]["event"];
 
@@ -84,18 +85,17 @@ export class Session {
 	readonly #parts: SessionParts;
 	readonly #tools: ReadonlyMap<string, Tool>;
 	readonly #hooks: ReadonlyMap<string, Hook>;
-	readonly #turns = new Map<string, TurnRecord>();
-	/** By the keys under which they were started. */
-	readonly #starting = new Map<string, TurnRecord>();
-	readonly #schemas = new WeakMap<TurnRecord, Schema>();
+	readonly #turns: Turns;
 	readonly #asks = new Map<string, Ask>();
 	/** Requests that were begun here, by their ids: what is attached to again shows them again. */
 	readonly #handled = new Map<string, AbortController>();
 	#attachment: Attachment | null = null;
 	#cursor: Cursor | null = null;
 	#gone: PeerGone | null = null;
-	#isClosed = false;
-	#keys = 0;
+	/** Aborted when the session is closed. */
+	readonly #closing = new AbortController();
+	/** Attachments of `events`. */
+	readonly #watching = new Set<Attachment>();
 
 	constructor(parts: SessionParts) {
 		this.#parts = parts;
@@ -104,6 +104,15 @@ export class Session {
 		const { tools = [], hooks = [] } = parts.callbacks;
 		this.#tools = new Map(tools.map((each) => [each.name, each]));
 		this.#hooks = new Map(hooks.map((each, index) => [`hook-${index + 1}`, each]));
+		this.#turns = new Turns({
+			toAsk: (event) => this.#toAsk(event),
+			position: async () => (await this.snapshot()).cursor,
+			history: () => this.history(),
+		});
+	}
+
+	get #isClosed(): boolean {
+		return this.#closing.signal.aborted;
 	}
 
 	/** For the kernel alone: attaches; fails with Refused for a tool that the server does not take. */
@@ -123,19 +132,20 @@ export class Session {
 	 */
 	prompt<S extends Schema = Schema>(
 		input: TurnStartParams["input"],
-		{ files = [], key = this.#newKey(), output, outputRetries = 2, options = {}, signal }: PromptOptions<S> = {},
+		{ files = [], key, output, outputRetries = 2, options = {}, signal }: PromptOptions<S> = {},
 	): Turn<OutputOf<S>> {
 		const record = new TurnRecord();
 		const turn = new Turn<OutputOf<S>>(record, { cancel: () => this.cancel(), steer: (text) => this.steer(text) });
-		if (output !== undefined) this.#schemas.set(record, output);
 		const form = output === undefined ? {} : { answerForm: { schema: toJsonSchema(output), retries: outputRetries } };
-		void this.#start(record, {
+		const params = {
 			sessionId: this.id,
 			input,
-			key,
+			key: key ?? newKey(),
 			...(files.length === 0 ? {} : { files: files.map(toSentFile) }),
 			options: { ...options, ...form },
-		});
+		};
+		this.#turns.add(record, params.key, output);
+		void this.#start(record, params, key !== undefined);
 		if (signal !== undefined) cancelOn(signal, turn);
 		return turn;
 	}
@@ -206,6 +216,7 @@ export class Session {
 				transport.attach({ sessionId: this.id, ...(from === undefined ? {} : { after: from }) }),
 			);
 			from ??= attachment.state.snapshot.cursor;
+			this.#watching.add(attachment);
 			try {
 				for await (const batch of attachment.events) {
 					for (const event of batch) {
@@ -218,6 +229,7 @@ export class Session {
 				if (!(thrown instanceof PeerGone) || !transport.reconnects) throw thrown;
 			} finally {
 				attachment.close();
+				this.#watching.delete(attachment);
 			}
 		}
 	}
@@ -225,8 +237,9 @@ export class Session {
 	/** Leaves the session; it stays stored, and a running turn goes on. Its open asks wait for another client. Idempotent. */
 	async close(): Promise<void> {
 		if (this.#isClosed) return;
-		this.#isClosed = true;
+		this.#closing.abort();
 		this.#attachment?.close();
+		for (const attachment of this.#watching) attachment.close();
 		for (const controller of this.#handled.values()) controller.abort();
 		this.lose(new PeerGone("The session was closed by the client."));
 		this.#parts.onClosed(this);
@@ -239,25 +252,22 @@ export class Session {
 	/** For the kernel alone: nothing more will come. */
 	lose(error: PeerGone): void {
 		this.#gone ??= error;
-		for (const turn of [...this.#turns.values(), ...this.#starting.values()]) turn.lose(this.#gone);
-		this.#turns.clear();
-		this.#starting.clear();
+		this.#turns.lose(this.#gone);
 	}
 
-	#newKey(): string {
-		this.#keys += 1;
-		return `${this.#attachment?.state.clientId ?? "client"}-${Date.now().toString(36)}-${this.#keys}`;
-	}
-
-	async #start(turn: TurnRecord, params: TurnStartParams & { readonly key: string }): Promise<void> {
-		this.#starting.set(params.key, turn);
+	/** `isNamed`: the key is the program's own, and may have started a turn before. */
+	async #start(turn: TurnRecord, params: TurnStartParams, isNamed: boolean): Promise<void> {
+		let attempts = 0;
 		try {
 			if (this.#gone !== null) throw this.#gone;
-			const { turnId } = await this.#again(() => this.#parts.transport.request("turn.start", params));
-			turn.begin(turnId);
+			const { turnId } = await this.#again(() => {
+				attempts += 1;
+				return this.#parts.transport.request("turn.start", params);
+			});
+			if (isNamed || attempts > 1) await this.#turns.join(turn, turnId);
 		} catch (thrown) {
-			this.#starting.delete(params.key);
-			if (thrown instanceof Refused) turn.end(toFailure(thrown), null);
+			this.#turns.remove(turn);
+			if (thrown instanceof Refused) turn.fail({ code: thrown.code, message: thrown.message });
 			else turn.lose(toGone(thrown));
 		}
 	}
@@ -284,6 +294,7 @@ export class Session {
 		if (this.#cursor === null) {
 			for (const event of attachment.state.snapshot.openInteractions) this.#take(event as PublicEvent);
 		}
+		if (this.#cursor === null) this.#turns.reach(attachment.state.snapshot.cursor);
 		this.#cursor ??= attachment.state.snapshot.cursor;
 		return attachment;
 	}
@@ -319,7 +330,7 @@ export class Session {
 				return await attempt();
 			} catch (thrown) {
 				if (!(thrown instanceof PeerGone) || this.#isClosed) throw thrown;
-				await new Promise((resolve) => setTimeout(resolve, wait));
+				await pause(wait, this.#closing.signal);
 			}
 		}
 		return await attempt();
@@ -327,51 +338,21 @@ export class Session {
 
 	#take(event: PublicEvent): void {
 		this.#cursor = cursorOf(event) ?? this.#cursor;
-		const turn = this.#turnOf(event);
-		if (event.type === "interaction.requested") this.#takeRequest(event, turn);
-		else if (event.type === "turn.ended" && event.agentPath.length === 0) void this.#endTurn(event, turn);
-		else turn?.take(event);
+		this.#turns.take(event);
+		if (event.type === "interaction.requested") this.#takeRequest(event);
 		if (event.type === "interaction.resolved") {
 			this.#asks.delete(event.interactionId);
 			this.#handled.get(event.interactionId)?.abort();
 			this.#handled.delete(event.interactionId);
 		}
-		this.#parts.callbacks.onEvent?.(event);
-	}
-
-	#turnOf(event: PublicEvent): TurnRecord | undefined {
-		const { turnId } = event;
-		if (turnId === null) return undefined;
-		if (event.type === "turn.started" && event.key !== undefined && event.agentPath.length === 0) {
-			const starting = this.#starting.get(event.key);
-			if (starting !== undefined) {
-				this.#starting.delete(event.key);
-				starting.begin(turnId);
-				this.#turns.set(turnId, starting);
-			}
-		}
-		return this.#turns.get(turnId);
-	}
-
-	async #endTurn(event: Extract<PublicEvent, { type: "turn.ended" }>, turn: TurnRecord | undefined): Promise<void> {
-		if (event.turnId === null || turn === undefined) return;
-		this.#turns.delete(event.turnId);
-		const { outcome } = event;
-		const formed = outcome?.status === "finished" ? outcome.formed : undefined;
-		const schema = this.#schemas.get(turn);
-		if (formed?.kind !== "formed" || schema === undefined) {
-			turn.end(outcome, null);
-			return;
-		}
 		try {
-			turn.end(outcome, await validate(schema, formed.value));
+			this.#parts.callbacks.onEvent?.(event);
 		} catch (thrown) {
-			const message = `The answer does not fit the schema: ${messageOf(thrown)}`;
-			turn.end(toFailure(new Refused("invalid-input", message)), null);
+			console.error("agentwire: onEvent failed:", thrown);
 		}
 	}
 
-	#takeRequest(event: InteractionRequestedEvent, turn: TurnRecord | undefined): void {
+	#takeRequest(event: InteractionRequestedEvent): void {
 		const { interaction } = event;
 		const { id } = interaction;
 		if (this.#handled.has(id)) return;
@@ -382,29 +363,28 @@ export class Session {
 			case "approval":
 			case "question": {
 				const ask = this.#toAsk(event);
-				if (ask === null) return;
-				const origin = { agent: null, cursor: cursorOf(event) };
-				if (ask.kind === "approval") turn?.add({ ...origin, type: "approval", ask });
-				else turn?.add({ ...origin, type: "question", ask });
-				void this.#callBack(ask);
+				if (ask !== null) void this.#callBack(ask);
 				return;
 			}
 			case "client-tool": {
 				const called = this.#tools.get(interaction.name);
 				if (called === undefined) return;
-				void callTool(called, interaction.arguments, { ...context, callId: interaction.toolCallId }).then(
-					({ isError, output }) =>
+				void callTool(called, interaction.arguments, { ...context, callId: interaction.toolCallId })
+					.then(({ isError, output }) =>
 						this.#respond(id, {
 							kind: "client-tool",
 							result: { is_error: isError, output: isError ? "" : output, message: isError ? output : "", display: [] },
 						}),
-				);
+					)
+					.catch(ignoreUnanswered);
 				return;
 			}
 			case "hook": {
 				const hook = this.#hooks.get(interaction.subscriptionId);
 				if (hook === undefined || interaction.clientId !== this.#attachment?.state.clientId) return;
-				void this.#decide(hook, interaction).then((decision) => this.#respond(id, { kind: "hook", ...decision }));
+				void this.#decide(hook, interaction)
+					.then((decision) => this.#respond(id, { kind: "hook", ...decision }))
+					.catch(ignoreUnanswered);
 			}
 		}
 	}
@@ -463,18 +443,31 @@ export class Session {
 	}
 }
 
-/** The position of a durable event; null for others. */
-export function cursorOf({ epoch, seq }: Pick<PublicEvent, "epoch" | "seq">): Cursor | null {
-	return epoch === undefined || seq === undefined ? null : { epoch, seq };
-}
-
 function toGone(thrown: unknown): PeerGone {
 	return thrown instanceof PeerGone ? thrown : new PeerGone(messageOf(thrown));
 }
 
-function toFailure({ code, message }: Refused): Outcome {
-	// The kernel's own codes, and those of a server that is newer.
-	return { status: "failed", error: { code: code as "internal", message, data: null } };
+/** An answer that does not arrive, because the session is gone or nobody waits for it. */
+function ignoreUnanswered(thrown: unknown): void {
+	if (!(thrown instanceof PeerGone || thrown instanceof Refused)) throw thrown;
+}
+
+/** Unique among all clients. `crypto.randomUUID` exists only on pages served securely. */
+function newKey(): string {
+	const bytes = crypto.getRandomValues(new Uint8Array(16));
+	return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+	return new Promise((resolve) => {
+		const end = () => {
+			clearTimeout(timer);
+			signal.removeEventListener("abort", end);
+			resolve();
+		};
+		const timer = setTimeout(end, ms);
+		signal.addEventListener("abort", end);
+	});
 }
 
 /** A turn that is over cannot be cancelled, and need not be. */

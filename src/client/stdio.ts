@@ -22,6 +22,9 @@ export interface SpawnOptions {
 /** Characters of stderr that an error shows. */
 const stderrEnd = 4000;
 
+/** Milliseconds for the rest of the output of a process that has ended. */
+const drainTime = 1000;
+
 interface Pending {
 	resolve(result: unknown): void;
 	reject(error: Error): void;
@@ -55,10 +58,16 @@ class StdioTransport implements Transport {
 				this.#lose(new PeerGone(why, { exitCode, stderr: this.#stderr }));
 				resolve();
 			};
-			child.once("error", (error) => end(`The program could not be started: ${error.message}`, null));
-			child.once("close", (code, signal) => {
+			const exit = (code: number | null, signal: NodeJS.Signals | null) => {
 				const how = code === null ? `was ended by ${signal}` : `exited with code ${code}`;
 				end(this.#isClosing ? "The client was closed." : `The program ${how}.`, code);
+			};
+			child.once("error", (error) => end(`The program could not be started: ${error.message}`, null));
+			child.once("close", exit);
+			// A process that it started may hold its output open.
+			child.once("exit", (code, signal) => setTimeout(exit, drainTime, code, signal).unref());
+			child.stdout.once("end", () => {
+				setTimeout(end, drainTime, "The program closed its output.", null).unref();
 			});
 		});
 	}
@@ -72,8 +81,21 @@ class StdioTransport implements Transport {
 			"session.attach",
 			params,
 		);
-		const next = () => this.#send<StreamBatch>("stream.next", { stream });
-		const close = () => void this.#send("stream.close", { stream }).catch(() => {});
+		let isClosed = false;
+		const end: StreamBatch = { events: [], ended: true };
+		const next = async () => {
+			if (isClosed) return end;
+			try {
+				return await this.#send<StreamBatch>("stream.next", { stream });
+			} catch (thrown) {
+				if (isClosed) return end;
+				throw thrown;
+			}
+		};
+		const close = () => {
+			isClosed = true;
+			this.#send("stream.close", { stream }).catch(() => {});
+		};
 		return { state, events: pull(next), close };
 	}
 

@@ -51,7 +51,12 @@ export function tool<S extends Schema>(
 		name,
 		description,
 		parameters: toJsonSchema(parameters),
-		call: async (args, context) => run(await validate(parameters, args), context),
+		async call(args, context) {
+			const validated = validate(parameters, args).catch((thrown: unknown) => {
+				throw new TypeError(`the arguments do not fit the schema: ${messageOf(thrown)}`);
+			});
+			return run(await validated, context);
+		},
 	};
 }
 
@@ -78,7 +83,7 @@ export async function validate<S extends Schema>(schema: S, value: unknown): Pro
 	const issues = result.issues.map(({ message, path = [] }) =>
 		path.length === 0 ? message : `${path.map(toKey).join(".")}: ${message}`,
 	);
-	throw new TypeError(`The arguments do not fit the schema: ${issues.join("; ")}`);
+	throw new TypeError(issues.join("; "));
 }
 
 function toKey(part: unknown): string {

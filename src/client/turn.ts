@@ -8,12 +8,15 @@ export type Outcome = NonNullable<TurnEndedEvent["outcome"]>;
 /** What has come of a turn so far: written by its session, read by any number of readers. */
 export class TurnRecord {
 	readonly result: Promise<TurnResult>;
+	/** Resolves when the turn has started, or will not. */
+	readonly started: Promise<void>;
 	readonly #events: TurnEvent[] = [];
 	/** Up to here somebody has read: what follows may still be merged. */
 	#read = 0;
 	readonly #waiting = new Set<() => void>();
 	#resolve: (result: TurnResult) => void = () => {};
 	#reject: (error: Error) => void = () => {};
+	#start: () => void = () => {};
 	#id = "";
 	#text = "";
 	/** Of each agent and kind: what was streamed of the text that is not complete. */
@@ -26,6 +29,9 @@ export class TurnRecord {
 		this.result = new Promise((resolve, reject) => {
 			this.#resolve = resolve;
 			this.#reject = reject;
+		});
+		this.started = new Promise((resolve) => {
+			this.#start = resolve;
 		});
 		// Whoever only iterates learns it there.
 		this.result.catch(() => {});
@@ -54,6 +60,7 @@ export class TurnRecord {
 
 	begin(id: string): void {
 		this.#id = id;
+		this.#start();
 	}
 
 	/** Takes an event of this turn. */
@@ -80,12 +87,21 @@ export class TurnRecord {
 	}
 
 	end(outcome: Outcome | null, output: unknown): void {
+		this.#end({ ...toResult(outcome), output });
+	}
+
+	/** It did not start, or what it came to cannot be used. */
+	fail(error: { readonly code: string; readonly message: string }): void {
+		this.#end({ outcome: "failed", error, output: null });
+	}
+
+	#end(end: Pick<TurnResult, "outcome" | "error" | "output">): void {
 		if (this.isOver) return;
-		const { outcome: kind, error } = toResult(outcome);
-		const result = { outcome: kind, turnId: this.#id, text: this.#text, output, usage: this.#usage, error };
+		const result = { ...end, turnId: this.#id, text: this.#text, usage: this.#usage };
 		this.#isOver = true;
 		this.add({ agent: null, cursor: null, type: "ended", result });
 		this.#resolve(result);
+		this.#start();
 	}
 
 	/** Its end will not be known. */
@@ -93,6 +109,7 @@ export class TurnRecord {
 		if (this.isOver) return;
 		this.#lost = error;
 		this.#reject(error);
+		this.#start();
 		this.#wake();
 	}
 
@@ -140,14 +157,16 @@ export class Turn<Output = unknown> implements AsyncIterable<TurnEvent<Output>>,
 		return this.#record.id;
 	}
 
-	/** Cancels the turn; its result says `cancelled`. Nothing happens once it is over. */
+	/** Cancels the turn; its result says `cancelled`. Does nothing once it is over. */
 	async cancel(): Promise<void> {
+		await this.#record.started;
 		if (!this.#record.isOver) await this.#acts.cancel();
 	}
 
 	/** Adds input to the running turn. Fails with Refused when it is over. */
-	steer(text: string): Promise<void> {
-		return this.#acts.steer(text);
+	async steer(text: string): Promise<void> {
+		await this.#record.started;
+		await this.#acts.steer(text);
 	}
 
 	// biome-ignore lint/suspicious/noThenProperty: awaiting a turn gives its result
