@@ -96,7 +96,10 @@ export async function createHostServices(
 		}),
 		...(sandbox.mode === "off" ? {} : { sandbox: createProgramSandbox(sandbox) }),
 		...(sandbox.mode === "off" && sandbox.creators
-			? { creatorSandbox: createProgramSandbox({ ...sandbox, mode: "workspace-write" }) }
+			? {
+					creatorSandbox: createProgramSandbox({ ...sandbox, mode: "workspace-write" }),
+					confiningSandbox: createProgramSandbox({ ...sandbox, mode: "workspace-write", network: "host" }),
+				}
 			: {}),
 		startWorker: createWorkerStarter(installation, contain, sandbox.allowedDomains),
 		readPage: createPageReader(installation.pageThread),

@@ -1,8 +1,9 @@
 // Print mode as scripts use it: the built executable in shell commands, its output through pipes, its exit codes.
 import { spawn } from "node:child_process";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it, vi } from "vitest";
+import { hasSandbox } from "../support/executable/bubblewrap.ts";
 import { createStage, executablePath, runExecutable, type Stage, toolCall } from "../support/executable/executable.ts";
 import { hasTerminal, onTerminal } from "../support/executable/terminal.ts";
 import { fixture, writeServers } from "../support/mcp/mcp-stage.ts";
@@ -27,7 +28,7 @@ describe("text output", () => {
 		expect(await shell(stage, '"$agentwire" --print --session s --prompt "what is here?"')).toEqual({
 			code: 0,
 			stdout: 'I look.\n> Shell {"command":"echo one; echo two"}\n< Shell: one (2 lines)\nTwo lines.\n',
-			stderr: "\nTo resume this session: agentwire -r s\n",
+			stderr: expect.stringMatching(/^Commands run .*\n\nTo resume this session: agentwire -r s\n$/),
 		});
 	});
 
@@ -66,6 +67,36 @@ describe("text output", () => {
 		const stage = createStage({ scripts: [`text: I look.\n${shellCall("true")}`, "text: Done."] });
 		const { stdout } = await shell(stage, 'answer=$("$agentwire" --quiet -p go) && echo "It says: $answer"');
 		expect(stdout).toBe("It says: Done.\n");
+	});
+});
+
+describe("commands", () => {
+	const shareDirCall = shellCall('ls "$KIMI_SHARE_DIR/sessions" >/dev/null && echo seen');
+	const run = async (program: string, ...words: readonly string[]) => {
+		const stage = createStage({ scripts: [shareDirCall, "text: Done."] });
+		const link = path.join(stage.workDir, program);
+		symlinkSync(executablePath, link);
+		return await shell(stage, `./${program} ${words.join(" ")} --print-format people --print -p go`);
+	};
+
+	it.runIf(hasSandbox())("run in a sandbox with the machine's network, and stderr says so once", async () => {
+		const { stdout, stderr } = await run("agentwire");
+		expect(stdout).toContain("Shell failed");
+		expect(stderr).toMatch(/^Commands run in a sandbox: .* --yolo runs them with your rights\.\n\nTo resume/);
+		const call = shellCall('readlink /proc/self/ns/net; touch a && rm a && echo "in $PWD"');
+		const stage = createStage({ scripts: [call, "text: Done."] });
+		const { stdout: both } = await shell(stage, 'readlink /proc/self/ns/net; "$agentwire" --print -p go');
+		const [outside = ""] = lines(both);
+		expect(both.split(outside)).toHaveLength(3);
+	});
+
+	it.each([
+		["agentwire", "--yolo"],
+		["kimi", ""],
+	])("run with the user's rights for %s %s", async (program, flag) => {
+		const { stdout, stderr } = await run(program, flag);
+		expect(stdout).toContain("Shell: seen");
+		expect(stderr).not.toContain("Commands run");
 	});
 });
 
@@ -472,7 +503,7 @@ describe("being stopped", () => {
 		program.kill("SIGINT");
 		expect(await program.exited).toBe(130);
 		expect(performance.now() - before).toBeLessThan(900);
-		expect(program.stderr()).toBe("");
+		expect(program.stderr()).toMatch(/^(?:Commands run .*\n)?$/);
 	});
 
 	it("while it waits for a message, ends it as well", async () => {

@@ -13,6 +13,7 @@ import type { SessionApi } from "../../kernel/api.ts";
 import type { Outbox } from "../../ports/transports/outbox.ts";
 import { createTextOutput, isStderrShared, readInput, readInputLines } from "../../ports/transports/stdio.ts";
 import type { PrintOptions } from "../arguments/command-line.ts";
+import { isCalledKimi } from "../arguments/executable-name.ts";
 import { endInTime, exitSoon } from "../process/process-exit.ts";
 import { takeProcess } from "../process/program-process.ts";
 import { divertNotices, writeNotice } from "../process/standard-error.ts";
@@ -27,6 +28,7 @@ import { closingLine, createRunUsage, kimiCodeForm, openingLine, resumeLine } fr
 import { modelNote } from "./print-model-notes.ts";
 import { createProgress, noProgress, type Progress } from "./print-progress.ts";
 import { createReprPrinter } from "./print-repr.ts";
+import { createSandboxNote } from "./print-sandbox.ts";
 import { createServerNotes } from "./print-servers.ts";
 import { createStreamJsonPrinter, messageForm } from "./print-stream-json.ts";
 import { createTextPrinter } from "./print-text.ts";
@@ -45,6 +47,7 @@ export async function runPrint(executable: string, options: PrintOptions, instal
 		writeNotice("No session was chosen; nothing was done.\n");
 		return 1;
 	}
+	const confinesCommands = !options.yolo && !isCalledKimi(executable);
 	const early = createEarlyEnd();
 	let openSession: SessionApi | null = null;
 	const taken = takeProcess(options, installation, {
@@ -60,7 +63,7 @@ export async function runPrint(executable: string, options: PrintOptions, instal
 	const program = await startProgram(
 		executable,
 		{ ...options, session },
-		{ unattended: true, passesUnknownCommands: options.lines === "kimi-code" },
+		{ unattended: true, passesUnknownCommands: options.lines === "kimi-code", confinesCommands },
 		taken,
 		early.signal,
 	);
@@ -75,9 +78,13 @@ export async function runPrint(executable: string, options: PrintOptions, instal
 	const printer = createPrinter(options, screen.write);
 	const closing = createClosing(executable, options, program.session, screen);
 	const servers = createServerNotes(executable, taken.shareDir);
+	const { sandbox, defaultYolo } = program.configuration;
+	const isConfining = confinesCommands && !defaultYolo && sandbox.mode === "off" && sandbox.creators;
+	const noteSandbox = createSandboxNote(program.session, isConfining, screen.complain);
 	const turns = createTurns(
 		program.session,
 		(event) => {
+			noteSandbox(event);
 			if (options.outputFormat === "text") for (const note of servers(event)) screen.complain(note);
 			const note = modelNote(event, options);
 			if (note !== null) screen.complain(note);

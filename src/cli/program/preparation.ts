@@ -47,7 +47,7 @@ export interface HostStart {
 export async function prepare(
 	executable: string,
 	options: ProgramOptions & Partial<RealmOptions>,
-	mode: Pick<SessionOptions, "unattended" | "expectsClients" | "passesUnknownCommands">,
+	mode: Pick<SessionOptions, "unattended" | "expectsClients" | "passesUnknownCommands" | "confinesCommands">,
 	taken: ProgramProcess,
 	{ opening = "patient", hasMetrics = false }: HostStart,
 ) {

@@ -45,7 +45,7 @@ export interface FailedStart {
 export async function startProgram(
 	executable: string,
 	options: ProgramOptions & { readonly session: NamedSession },
-	mode: Pick<SessionOptions, "unattended" | "passesUnknownCommands">,
+	mode: Pick<SessionOptions, "unattended" | "passesUnknownCommands" | "confinesCommands">,
 	taken: ProgramProcess,
 	stopped: AbortSignal,
 ): Promise<Program | FailedStart | null> {

@@ -51,6 +51,19 @@ describe("Shell", () => {
 		expect((await call(asking, { command: "echo $GIT_TERMINAL_PROMPT" })).output).toBe("1\n");
 	});
 
+	it("does not let `git status` write the index, which would run a planted hook", async () => {
+		const plant = `git init -q . && echo a > a && git add a && printf '#!/bin/sh\\necho ran >> hooked\\n' > .git/hooks/post-index-change && chmod +x .git/hooks/post-index-change`;
+		const stale = "touch -d '2001-01-01' a";
+		await call(shell, { command: `${plant} && ${stale}` });
+		const result = await call(shell, { command: "git status --short; ls" });
+		expect(result.output).toContain("A  a");
+		expect(result.output).not.toContain("hooked");
+		const asked = await call(shell, {
+			command: `${stale.replace("2001", "2002")}; GIT_OPTIONAL_LOCKS=1 git status --short; cat hooked`,
+		});
+		expect(asked.output).toContain("ran");
+	});
+
 	it("reports the exit code, and the last lines in the brief", async () => {
 		const result = await call(shell, { command: `printf 'a\\nb\\n\\nc\\nd\\ne\\n${"f".repeat(300)}\\n'; exit 7` });
 		expect(result).toMatchObject({ is_error: true, message: "Command failed with exit code: 7." });

@@ -91,12 +91,15 @@ export function shellInvocation(command: string): Pick<RunRequest, "arguments" |
 	return { arguments: ["-c", 'eval "$(cat)" </dev/null'], input: command };
 }
 
-/** The environment of a command: it must not wait for a password that nobody can type. */
+/**
+ * The environment of a command: it must not wait for a password that nobody can type, and `git status` must not write the
+ * index, which would run the repository's post-index-change hook.
+ */
 export function commandEnvironment(
 	environment: Readonly<Record<string, string>>,
 	shellPath: string,
 ): Readonly<Record<string, string>> {
-	return { GIT_TERMINAL_PROMPT: "0", ...environment, SHELL: shellPath };
+	return { GIT_TERMINAL_PROMPT: "0", GIT_OPTIONAL_LOCKS: "0", ...environment, SHELL: shellPath };
 }
 
 /** The first unused name: tool call ids may repeat, and an older output must stay readable. */

@@ -99,7 +99,13 @@ describe("the worker of a command", () => {
 			file: "/bin/bash",
 			arguments: ["-c", "make"],
 			workDir: "/w",
-			environment: { PATH: "/bin", KEY: "value", SHELL: "/bin/bash", GIT_TERMINAL_PROMPT: "0" },
+			environment: {
+				PATH: "/bin",
+				KEY: "value",
+				SHELL: "/bin/bash",
+				GIT_TERMINAL_PROMPT: "0",
+				GIT_OPTIONAL_LOCKS: "0",
+			},
 			timeout: 60_000,
 		});
 		expect(request.input).toBeUndefined();

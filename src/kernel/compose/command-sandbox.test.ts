@@ -5,7 +5,7 @@ import { silentLog } from "../../base/log.ts";
 import type { Sandbox, SandboxStatus } from "../../ports/sandbox/sandbox.ts";
 import { toConfiguration } from "../../settings/config/configuration.ts";
 import { configurationFileSchema } from "../../settings/config/schema.ts";
-import { composeSandbox, providerKeys } from "./command-sandbox.ts";
+import { composeSandbox, composeUnaskedSandbox, providerKeys } from "./command-sandbox.ts";
 
 const settingsOf = (table: object) => toConfiguration(v.parse(configurationFileSchema, table));
 const roots = { workDir: "/work", additionalDirs: () => ["/more"] };
@@ -70,6 +70,27 @@ describe("the sandbox of a session", () => {
 		expect(tool?.missing).toBe("there is no bwrap");
 		expect(names(policies)).toEqual(["without the sandbox"]);
 		expect(await confinementOf(false)).toBeNull();
+	});
+});
+
+describe("the sandbox of a session whose commands nobody is asked about", () => {
+	const composeUnasked = async (status: SandboxStatus | null) => {
+		const place = { processes: noProcesses, shareDir: "/share", log: silentLog };
+		const lazy = status === null ? undefined : createLazy(status);
+		return await composeUnaskedSandbox(settingsOf({}).sandbox, lazy, place, roots);
+	};
+
+	it("confines commands, but not hooks", async () => {
+		const { description, hookProcesses, processes } = await composeUnasked({ kind: "active", mode: "workspace-write" });
+		expect(description).toEqual({ status: "active", why: null });
+		expect(hookProcesses).toBe(noProcesses);
+		expect(processes).not.toBe(noProcesses);
+	});
+
+	it.each([null, { kind: "none", why: "there is no bwrap" } as const])("falls back to none: %j", async (status) => {
+		const { description, tool, policies, processes } = await composeUnasked(status);
+		expect({ description, tool, policies }).toEqual({ description: null, tool: null, policies: [] });
+		expect(processes).toBe(noProcesses);
 	});
 });
 

@@ -4,6 +4,7 @@ import type { Policy } from "../../core/permissions/policy.ts";
 import { autoAllowPolicy, missingSandboxPolicy, outsidePolicy } from "../../core/permissions/sandbox-policy.ts";
 import type { CommandSandbox } from "../../core/tools/tool.ts";
 import type { Confinement, Processes } from "../../ports/processes/port.ts";
+import type { LazySandbox } from "../../ports/sandbox/lazy-sandbox.ts";
 import type { Sandbox } from "../../ports/sandbox/sandbox.ts";
 import type { Configuration } from "../../settings/config/configuration.ts";
 import type { SandboxDescription } from "../api.ts";
@@ -80,18 +81,18 @@ async function within(
 }
 
 /**
- * The sandbox of a session whose creator decides what it may do: that of the settings, else one that confines its commands
- * to the workspace where this machine can. Hooks are the settings' own and run as those say.
+ * The sandbox of a session whose commands nobody is asked about: that of the settings, else `lazy`, which confines them to
+ * the workspace where this machine can. Hooks are the settings' own and run as those say.
  */
-export async function composeCreatorSandbox(
+export async function composeUnaskedSandbox(
 	settings: Configuration["sandbox"],
-	hostServices: Pick<HostServices, "processes" | "sandbox" | "creatorSandbox" | "shareDir" | "log">,
+	lazy: LazySandbox | undefined,
+	hostServices: Pick<HostServices, "processes" | "sandbox" | "shareDir" | "log">,
 	roots: SessionRoots,
 ): Promise<SessionSandbox> {
-	const { creatorSandbox, processes, log } = hostServices;
-	if (settings.mode !== "off" || creatorSandbox === undefined)
-		return await composeSandbox(settings, hostServices, roots);
-	const sandbox = await creatorSandbox.get();
+	const { processes, log } = hostServices;
+	if (settings.mode !== "off" || lazy === undefined) return await composeSandbox(settings, hostServices, roots);
+	const sandbox = await lazy.get();
 	const status = await sandbox.status();
 	if (status.kind !== "active") {
 		log.info("Commands run without a sandbox: this machine has none.", { status });

@@ -24,7 +24,7 @@ import type { SessionParts } from "../session/session-parts.ts";
 import type { LoadServers } from "../session/tool-servers.ts";
 import { runsCommands } from "./agent-restriction.ts";
 import { builtInAgents } from "./built-in-agents.ts";
-import { composeCreatorSandbox, composeSandbox, providerKeys } from "./command-sandbox.ts";
+import { composeUnaskedSandbox, providerKeys } from "./command-sandbox.ts";
 import type { HostServices } from "./host-services.ts";
 import { createKeyRing, type KeyRing } from "./key-ring.ts";
 import { chooseModel, composeModel, type ModelServices, type ModelWish, toChosen } from "./models.ts";
@@ -86,11 +86,10 @@ export async function composeSession(
 	const { agent = builtInAgents.default, mode = {} } = options;
 	const roots = { workDir: stored.workDir, additionalDirs: () => stored.state().additionalDirs };
 	const isApprovedByCreator = options.permissions?.whenUnattended === "creator" && runsCommands(agent);
-	const sandbox = await (isApprovedByCreator ? composeCreatorSandbox : composeSandbox)(
-		configuration.sandbox,
-		hostServices,
-		roots,
-	);
+	const isConfining = options.confinesCommands === true && !options.yolo && !configuration.defaultYolo;
+	const { creatorSandbox, confiningSandbox } = hostServices;
+	const unaskedSandbox = isApprovedByCreator ? creatorSandbox : isConfining ? confiningSandbox : undefined;
+	const sandbox = await composeUnaskedSandbox(configuration.sandbox, unaskedSandbox, hostServices, roots);
 	const commandEnvironment = toCommandEnvironment(
 		environment,
 		configuration.sandbox.environment,

@@ -42,6 +42,8 @@ export interface HostServices {
 	 * they want none there either.
 	 */
 	readonly creatorSandbox?: LazySandbox;
+	/** The same with the machine's network, for sessions that confine their commands. */
+	readonly confiningSandbox?: LazySandbox;
 	/** Starts the worker of a background command, which runs in the environment of its session. */
 	readonly startWorker: (
 		...worker: [

@@ -62,6 +62,11 @@ export interface SessionOptions extends ModelWish {
 	 * turn.
 	 */
 	readonly isOneOfMany?: boolean;
+	/**
+	 * Whether commands are confined to the workspace, with the machine's network, where the settings ask for no sandbox and
+	 * this machine has one; absent for false. `yolo` overrides it.
+	 */
+	readonly confinesCommands?: boolean;
 	/** Whether a prompt that names an unknown slash command goes to the model. Absent for false: it is answered with an error. */
 	readonly passesUnknownCommands?: boolean;
 	/**

@@ -203,6 +203,7 @@ export class Kernel {
 		await this.#parts.hostServices.processes.endAll();
 		await this.#parts.hostServices.sandbox?.close();
 		await this.#parts.hostServices.creatorSandbox?.close();
+		await this.#parts.hostServices.confiningSandbox?.close();
 		await this.#parts.store.close();
 	}
 

@@ -1,0 +1,22 @@
+// A note for stderr with the first command of a run: whether commands are confined, and how to change that.
+import type { AgentEvent } from "../../api/values/event.ts";
+import type { SessionApi } from "../../kernel/api.ts";
+
+const confinedNote =
+	"Commands run in a sandbox: they may write only in the working directory and for temporary files. --yolo runs them with your rights.";
+const unconfinedNote =
+	"Commands run with your rights: this machine has no working sandbox (on Linux, install bubblewrap; see 'agentwire docs sandbox').";
+
+/** `isDue` is false where settings or flags say how commands run. */
+export function createSandboxNote(
+	session: Pick<SessionApi, "description">,
+	isDue: boolean,
+	complain: (text: string) => void,
+): (event: AgentEvent) => void {
+	let isSaid = !isDue;
+	return ({ body }) => {
+		if (isSaid || body.type !== "tool.requested" || body.call.function.name !== "Shell") return;
+		isSaid = true;
+		void session.description().then(({ sandbox }) => complain(sandbox === null ? unconfinedNote : confinedNote));
+	};
+}
