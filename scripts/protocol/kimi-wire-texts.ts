@@ -208,7 +208,7 @@ const values = {
 	ClientCapabilities: 'What a client supports. Booleans are parsed leniently: `"true"` and `1` are accepted.',
 	"ClientCapabilities.supports_question": "It answers `QuestionRequest`.",
 	"ClientCapabilities.supports_plan_mode":
-		"It supports plan mode: the model gets the tools for it. They work only if `supports_question` is declared too; else the plan is displayed and the call fails.",
+		"It supports plan mode: the model gets the tools for it. Without `supports_question` the person decides by an `ApprovalRequest`, which shows the plan; the feedback of a rejection asks for a revision.",
 	HookSubscription: "A subscription to a hook event.",
 	"HookSubscription.id": "An id that the client chooses.",
 	"HookSubscription.event": "One of `supported_events`; others are ignored.",

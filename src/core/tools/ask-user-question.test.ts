@@ -1,9 +1,8 @@
 // What a model reads of each outcome of a question (wire-protocol §4.8, agent-kernel §6.10).
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { call, createToolPlace, issueOf, type ToolPlace } from "../../../test/support/host/tool-environment.ts";
-import { createPlanDouble } from "../../../test/support/sessions/plan-double.ts";
 import { createAskUserQuestion } from "./ask-user-question.ts";
-import type { QuestionOutcome } from "./operations.ts";
+import type { Question, QuestionOperations, QuestionOutcome } from "./operations.ts";
 
 let place: ToolPlace;
 beforeAll(async () => {
@@ -15,9 +14,15 @@ const options = [{ label: "pg" }, { label: "sqlite", description: "small" }];
 const which = { question: "Which DB?", header: "DB", options };
 
 async function ask(outcome: QuestionOutcome, questions: unknown = [which]) {
-	const double = createPlanDouble({ outcome });
-	const tool = createAskUserQuestion({ ...place.environment, questions: double.questions });
-	return { result: await call(tool, { questions }), asked: double.asked };
+	const asked: (readonly Question[])[] = [];
+	const person: QuestionOperations = {
+		async ask(given) {
+			asked.push(given);
+			return outcome;
+		},
+	};
+	const tool = createAskUserQuestion({ ...place.environment, questions: person });
+	return { result: await call(tool, { questions }), asked };
 }
 
 const brief = (text: string) => [{ type: "brief", text }];

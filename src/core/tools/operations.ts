@@ -25,6 +25,25 @@ export interface QuestionOperations {
 	ask(questions: readonly Question[], toolCallId: string, signal: AbortSignal): Promise<QuestionOutcome>;
 }
 
+/** What an approval request says where no attached client takes questions. */
+export interface PlanReview {
+	readonly description: string;
+	/** What the person decides on, in full; empty when the description says it. */
+	readonly text: string;
+}
+
+/** The call that asks. */
+export interface PlanCall {
+	readonly id: string;
+	readonly tool: string;
+}
+
+export type PlanOutcome =
+	| QuestionOutcome
+	| { readonly kind: "approved" }
+	/** The feedback may be empty. */
+	| { readonly kind: "rejected"; readonly feedback: string };
+
 export interface PlanOperations {
 	isOn(): boolean;
 	/** The plan's file; null while plan mode is off. */
@@ -36,7 +55,7 @@ export interface PlanOperations {
 	show(content: string, file: string): Promise<void>;
 	/** Whether an attached client can show plans. */
 	canShow(): boolean;
-	/** Whether an attached client can ask the person about them as well. */
+	/** Whether attached clients can also let the person decide about them. */
 	canAsk(): boolean;
 	/** Whether entering needs no consent, because the person does not want to be asked. */
 	entersUnasked(): boolean;
@@ -44,7 +63,8 @@ export interface PlanOperations {
 	isAway(): boolean;
 	/** The instructions for the model in plan mode. */
 	instructions(file: string): string;
-	readonly questions: QuestionOperations;
+	/** Asks with a question, or with an approval request if no attached client takes questions. */
+	ask(question: Question, review: PlanReview, call: PlanCall, signal: AbortSignal): Promise<PlanOutcome>;
 }
 
 /** For `SendDMail`: an agent's message to its own past, at an earlier checkpoint; it is delivered at the end of the step. */

@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => place.remove());
 
 async function run(create: (environment: ToolEnvironment) => Tool, double: PlanDouble, value: unknown) {
-	const tool = create({ ...place.environment, plan: double.plan, questions: double.questions });
+	const tool = create({ ...place.environment, plan: double.plan });
 	const opened = await tool.open(value, { toolCallId: "c1", rawArguments: null });
 	if (!opened.ok || opened.preparation.kind !== "ready") throw new Error(JSON.stringify(opened));
 	const outcome = await opened.preparation.execute(new AbortController().signal);
@@ -67,6 +67,15 @@ describe("EnterPlanMode", () => {
 		expect([result.is_error, result.message, result.display]).toEqual([false, message, brief(message)]);
 		expect([isRefusal, double.happened]).toEqual([false, ["asked"]]);
 		if (answer !== "No") expect(result.output).toContain(answer);
+	});
+
+	it("asks with an approval request where questions are not answered", async () => {
+		const approved = createPlanDouble({ outcome: { kind: "approved" } });
+		expect((await enter(approved)).result.message).toBe("Plan mode on");
+		const rejected = createPlanDouble({ outcome: { kind: "rejected", feedback: "later" } });
+		const { result } = await enter(rejected);
+		expect([result.message, rejected.isOn]).toEqual(["Declined", false]);
+		expect(result.output).toContain("later");
 	});
 
 	it("leaves plan mode off when the question is dismissed", async () => {
@@ -217,11 +226,23 @@ describe("ExitPlanMode", () => {
 		expect([off.happened, unwritten.happened]).toEqual([[], []]);
 	});
 
-	it("shows the plan to a client with plan mode but without questions, then fails", async () => {
-		const double = ready("Approve", { canAsk: false });
-		const { result } = await exit(double);
-		expect(briefOf(result)).toBe("Client unsupported");
-		expect([double.isOn, double.happened]).toEqual([true, [shown]]);
+	it("is approved by an approval request, also with alternatives, and names none as chosen", async () => {
+		for (const options of [null, alternatives]) {
+			const double = ready(null, { outcome: { kind: "approved" } });
+			const { result } = await exit(double, { options });
+			expect([result.message, double.isOn]).toEqual(["Plan approved", false]);
+			expect(result.output).not.toContain("Chosen");
+			expect(double.reviews).toEqual([{ description: `Approve the plan in ${planFile}`, text }]);
+		}
+	});
+
+	it.each([
+		["", "Plan rejected", true],
+		["shorter", "Plan revision requested", false],
+	])("is rejected by an approval request with the feedback %j", async (feedback, brief, refuses) => {
+		const double = ready(null, { outcome: { kind: "rejected", feedback } });
+		const { result, isRefusal } = await exit(double);
+		expect([result.display, isRefusal, double.isOn]).toEqual([[{ type: "brief", text: brief }], refuses, true]);
 	});
 
 	it("fails when no client supports plan mode", async () => {

@@ -2,7 +2,7 @@
 // consent.
 import * as v from "valibot";
 import { type ToolReturn, toolError, toolSuccess } from "../../api/values/content.ts";
-import type { PlanOperations } from "./operations.ts";
+import type { PlanCall, PlanOperations, PlanOutcome } from "./operations.ts";
 import type { Refusal, Tool, ToolEnvironment } from "./tool.ts";
 import { defineTool, readOnly } from "./tool-definition.ts";
 
@@ -23,13 +23,14 @@ export function createEnterPlanMode({ plan }: ToolEnvironment): Tool {
 		description: enterDescription,
 		needs: ["plan-mode"],
 		schema: v.object({}),
-		prepare: (_input, { toolCallId }) => readOnly((signal) => enter(plan, toolCallId, signal)),
+		prepare: (_input, { toolCallId }) =>
+			readOnly((signal) => enter(plan, { id: toolCallId, tool: "EnterPlanMode" }, signal)),
 	});
 }
 
 const enterQuestion = "Enter plan mode?";
 
-async function enter(plan: PlanOperations, toolCallId: string, signal: AbortSignal): Promise<ToolReturn> {
+async function enter(plan: PlanOperations, call: PlanCall, signal: AbortSignal): Promise<ToolReturn> {
 	if (plan.isOn()) return toolError("Plan mode is on already.", "Already in plan mode");
 	const turnOn = async (note: string): Promise<ToolReturn> => {
 		await plan.set(true);
@@ -42,9 +43,10 @@ async function enter(plan: PlanOperations, toolCallId: string, signal: AbortSign
 		{ label: "No", description: "Go on without a plan." },
 	];
 	const question = { question: enterQuestion, header: "Plan Mode", options, multi_select: false };
-	const outcome = await plan.questions.ask([question], toolCallId, signal);
+	const review = { description: "Enter plan mode: explore and plan before anything is changed", text: "" };
+	const outcome = await plan.ask(question, review, call, signal);
 	if (outcome.kind === "unsupported") return unsupported;
-	const answer = outcome.kind === "answered" ? outcome.answers[enterQuestion] : undefined;
+	const answer = toAnswer(outcome, enterQuestion, { approved: "Yes", rejected: "No" });
 	if (answer === "Yes") return await turnOn("Plan mode on");
 	if (answer === undefined) {
 		return toolSuccess({
@@ -59,6 +61,26 @@ async function enter(plan: PlanOperations, toolCallId: string, signal: AbortSign
 		message: "Declined",
 		...brief("Declined"),
 	});
+}
+
+/** The person's answer to the question; undefined when there was none. */
+function toAnswer(
+	outcome: PlanOutcome,
+	question: string,
+	labels: { readonly approved: string; readonly rejected: string },
+): string | undefined {
+	switch (outcome.kind) {
+		case "answered":
+			return outcome.answers[question];
+		case "approved":
+			return labels.approved;
+		case "rejected":
+			return outcome.feedback === "" ? labels.rejected : outcome.feedback;
+		case "dismissed":
+		case "away":
+		case "unsupported":
+			return undefined;
+	}
 }
 
 const exitDescription = `Hand in the plan you wrote to the plan file, for the user to approve. Only in plan mode, and only when the plan is written.
@@ -103,7 +125,8 @@ export function createExitPlanMode({ plan }: ToolEnvironment): Tool {
 		needs: ["plan-mode"],
 		schema: exitSchema,
 		failureBrief: "Failed to read the plan",
-		prepare: ({ options }, { toolCallId }) => readOnly((signal) => exit(plan, options, toolCallId, signal)),
+		prepare: ({ options }, { toolCallId }) =>
+			readOnly((signal) => exit(plan, options, { id: toolCallId, tool: "ExitPlanMode" }, signal)),
 	});
 }
 
@@ -112,7 +135,7 @@ const exitQuestion = "Approve this plan";
 async function exit(
 	plan: PlanOperations,
 	given: ExitOptions,
-	toolCallId: string,
+	call: PlanCall,
 	signal: AbortSignal,
 ): Promise<ToolReturn | Refusal> {
 	if (!plan.isOn()) return toolError("Plan mode is off: there is no plan to hand in.", "Not in plan mode");
@@ -130,7 +153,6 @@ async function exit(
 		});
 	};
 	if (plan.isAway()) return await approve(null);
-	// A client that cannot ask about the plan may still show it.
 	if (plan.canShow()) await plan.show(written.text, written.file);
 	if (!plan.canAsk()) return unsupported;
 	const alternatives = given !== null && given.length >= 2 ? given : [];
@@ -141,9 +163,12 @@ async function exit(
 		{ label: "Reject and Exit", description: "Leave plan mode without carrying the plan out." },
 	];
 	const question = { question: exitQuestion, header: "Plan", options, multi_select: false, other_label: "Revise" };
-	const outcome = await plan.questions.ask([question], toolCallId, signal);
+	const review = { description: `Approve the plan in ${written.file}`, text: written.text };
+	const outcome = await plan.ask(question, review, call, signal);
 	if (outcome.kind === "unsupported") return unsupported;
-	const answer = outcome.kind === "answered" ? outcome.answers[exitQuestion] : undefined;
+	// An approval request cannot offer the alternatives.
+	if (outcome.kind === "approved") return await approve(null);
+	const answer = toAnswer(outcome, exitQuestion, { approved: "Approve", rejected: "Reject" });
 	if (answer === undefined) {
 		return toolSuccess({
 			output: "The user closed the question. Plan mode stays on; wait for them.",

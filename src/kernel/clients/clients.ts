@@ -55,6 +55,14 @@ export class Clients {
 		return this.attached().some(({ expectsQuestions }) => expectsQuestions === true);
 	}
 
+	/** Whether a client decides about plans by approvals, because none answers questions. */
+	get reviewsByApproval(): boolean {
+		if (this.can("questions")) return false;
+		return this.attached().some(
+			({ approves, capabilities }) => approves !== false && capabilities.includes("plan-mode"),
+		);
+	}
+
 	/** Whether any client wants the progress of tool calls. */
 	get wantsProgress(): boolean {
 		for (const { options } of this.#clients.values()) if (options.wantsProgress === true) return true;

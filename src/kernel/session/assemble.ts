@@ -198,6 +198,8 @@ export function assembleSession(parts: SessionParts): AssembledSession {
 		identifiers,
 		mode,
 		can: (capability) => isWaiting || clients.can(capability),
+		reviewsByApproval: () => clients.reviewsByApproval,
+		turnId: () => turn.id,
 		emit: (body) => emit(body) ?? Promise.resolve(),
 	});
 	const agents = createSubagents({

@@ -1,6 +1,7 @@
 // What the session offers its tools: questions, plan mode, subagents, background work, media, messages to an agent's own past.
 
 import type { EventBody } from "../../api/values/event.ts";
+import type { ApprovalInteraction } from "../../api/values/interaction.ts";
 import type { Identifiers } from "../../base/ids.ts";
 import { planInstructions } from "../../core/definitions/plan-reminders.ts";
 import type { Model } from "../../core/models/model.ts";
@@ -8,7 +9,10 @@ import type {
 	AgentOperations,
 	MailOperations,
 	MediaOperations,
+	PlanCall,
 	PlanOperations,
+	PlanOutcome,
+	PlanReview,
 	QuestionOperations,
 	TaskOperations,
 } from "../../core/tools/operations.ts";
@@ -38,6 +42,9 @@ export interface OperationsSettings {
 	readonly mode: ApprovalMode;
 	/** Whether an attached client has the capability. */
 	can(capability: ClientCapability): boolean;
+	/** Whether an attached client with plan mode answers approvals, and none answers questions. */
+	reviewsByApproval(): boolean;
+	turnId(): string | null;
 	emit(body: EventBody): Promise<void>;
 }
 
@@ -54,11 +61,14 @@ export function createSharedOperations(settings: OperationsSettings): SharedOper
 			set: (enabled) => plan.set(enabled, false),
 			show: (content, file) => settings.emit({ type: "plan.displayed", content, file_path: file }),
 			canShow: () => settings.can("plan-mode"),
-			canAsk: () => settings.can("questions") && settings.can("plan-mode"),
+			canAsk: () => settings.can("plan-mode") && (settings.can("questions") || settings.reviewsByApproval()),
 			entersUnasked: () => mode.isYolo || mode.isAway,
 			isAway,
 			instructions: planInstructions,
-			questions,
+			ask: async (question, review, call, signal) =>
+				settings.reviewsByApproval() && !isAway()
+					? await requestApproval(settings, review, call, signal)
+					: await questions.ask([question], call.id, signal),
 		},
 	};
 }
@@ -86,6 +96,35 @@ function createQuestions(settings: OperationsSettings, isAway: () => boolean): Q
 			return isAnswered ? { kind: "answered", answers: answer.answers } : { kind: "dismissed" };
 		},
 	};
+}
+
+async function requestApproval(
+	{ identifiers, interactions, emit, turnId }: OperationsSettings,
+	{ description, text }: PlanReview,
+	{ id: toolCallId, tool }: PlanCall,
+	signal: AbortSignal,
+): Promise<PlanOutcome> {
+	const interaction: ApprovalInteraction = {
+		kind: "approval",
+		id: identifiers.uuid(),
+		toolCallId,
+		sender: tool,
+		action: "change plan mode",
+		description,
+		sourceKind: "foreground_turn",
+		sourceId: turnId(),
+		agentId: null,
+		subagentType: null,
+		sourceDescription: null,
+		display: text === "" ? [] : [{ type: "brief", text }],
+		grants: [],
+	};
+	const settlement = interactions.wait(interaction, "approval", signal);
+	await emit({ type: "interaction.requested", interaction });
+	const { answer, by } = await settlement;
+	await emit({ type: "interaction.resolved", interactionId: interaction.id, answer, by });
+	if (by.kind !== "client") return { kind: "dismissed" };
+	return answer.decision === "reject" ? { kind: "rejected", feedback: answer.feedback } : { kind: "approved" };
 }
 
 /** The media that the model of an agent accepts, for its tools. */

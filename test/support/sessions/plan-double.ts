@@ -1,39 +1,28 @@
 // Plan mode and questions as tools see them, with a person who answers what a test says.
-import type {
-	PlanOperations,
-	Question,
-	QuestionOperations,
-	QuestionOutcome,
-} from "../../../src/core/tools/operations.ts";
+import type { PlanOperations, PlanOutcome, PlanReview, Question } from "../../../src/core/tools/operations.ts";
 
 export interface PlanDouble {
 	readonly plan: PlanOperations;
-	readonly questions: QuestionOperations;
 	/** What was asked and shown, and each switch, in order. */
 	readonly happened: unknown[];
 	readonly asked: (readonly Question[])[];
+	readonly reviews: PlanReview[];
 	isOn: boolean;
 	canAsk: boolean;
 	canShow: boolean;
 	yolo: boolean;
 	afk: boolean;
 	text: string | null;
-	outcome: QuestionOutcome;
+	outcome: PlanOutcome;
 }
 
 export const planFile = "/share/plans/amber-fern-oak.md";
 
-export function createPlanDouble(changes: Partial<Omit<PlanDouble, "plan" | "questions">> = {}): PlanDouble {
-	const questions: QuestionOperations = {
-		async ask(asked) {
-			double.asked.push(asked);
-			double.happened.push("asked");
-			return double.outcome;
-		},
-	};
+export function createPlanDouble(changes: Partial<Omit<PlanDouble, "plan">> = {}): PlanDouble {
 	const double: PlanDouble = {
 		happened: [],
 		asked: [],
+		reviews: [],
 		isOn: false,
 		canAsk: true,
 		canShow: true,
@@ -41,7 +30,6 @@ export function createPlanDouble(changes: Partial<Omit<PlanDouble, "plan" | "que
 		afk: false,
 		text: null,
 		outcome: { kind: "dismissed" },
-		questions,
 		plan: {
 			isOn: () => double.isOn,
 			file: () => (double.isOn ? planFile : null),
@@ -56,7 +44,12 @@ export function createPlanDouble(changes: Partial<Omit<PlanDouble, "plan" | "que
 			entersUnasked: () => double.yolo || double.afk,
 			isAway: () => double.afk,
 			instructions: (file) => `Plan to ${file}.`,
-			questions,
+			async ask(question, review) {
+				double.asked.push([question]);
+				double.reviews.push(review);
+				double.happened.push("asked");
+				return double.outcome;
+			},
 		},
 		...changes,
 	};

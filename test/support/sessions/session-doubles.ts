@@ -199,5 +199,5 @@ export const noPlanMode: PlanOperations = {
 	entersUnasked: () => false,
 	isAway: () => false,
 	instructions: (file) => `Plan to ${file}.`,
-	questions: nobodyToAsk,
+	ask: async () => ({ kind: "unsupported" }),
 };

@@ -92,8 +92,25 @@ const planProofs = {
 		${entering}
 		${unasked} & Plan mode on (auto)
 		${planOn}`,
-	// Neither capability is enough by itself, for entering; the plan is shown before exiting is refused.
-	"plan-unsupported": lines`→ initialize & "supports_ & !"supports_question":true,"supports_plan_mode"
+	"plan-enter-by-approval": lines`→ initialize & "capabilities":{"supports_plan_mode":true}
+		${entering}
+		← ApprovalRequest & "id":"{ask}" & "sender":"EnterPlanMode"
+		→ "id":"{ask}" & "response":"approve"
+		← ToolResult & "text":"Plan mode on"
+		${planOn}`,
+	"plan-exit-by-approval": lines`→ initialize & "capabilities":{"supports_plan_mode":true}
+		${exiting}
+		← PlanDisplay & # Plan
+		← ApprovalRequest & "id":"{ask}" & "sender":"ExitPlanMode" & # Plan
+		→ "id":"{ask}" & "response":"reject","feedback":"shorter"
+		← ToolResult & "is_error":false & shorter
+		${exiting}
+		← ApprovalRequest & "id":"{again}" & "sender":"ExitPlanMode"
+		→ "id":"{again}" & "response":"approve"
+		← ToolResult & "is_error":false & "text":"Plan approved"
+		${planOff}`,
+	// Questions are not enough by themselves.
+	"plan-unsupported": lines`→ initialize & "capabilities":{"supports_question":true}
 		← PlanMode"
 		${unsupported}`,
 	"plan-exit-approve": lines`${shown}
