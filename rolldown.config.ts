@@ -2,6 +2,7 @@
 // loaded is one small file, and what every server loads another, because thirty small ones take five milliseconds longer.
 import { fileURLToPath } from "node:url";
 import { type ChunkingContext, defineConfig, type OutputOptions, type Plugin, type RolldownOptions } from "rolldown";
+import { dts } from "rolldown-plugin-dts";
 import { pageBuild } from "./web/bundle.ts";
 
 const entry = (file: string): string => fileURLToPath(new URL(file, import.meta.url));
@@ -154,6 +155,21 @@ const modules: OutputOptions = {
 	cleanDir: false,
 };
 
+/** The declarations of the library. A file that they come from states the types of what it exports. */
+export const declarations = defineConfig({
+	platform: "neutral",
+	external: /^node:/,
+	plugins: [dts({ dtsOnly: true, generator: "oxc", tsconfig: false })],
+	input: { index: entry("src/index.ts"), client },
+	output: {
+		dir: "dist/lib",
+		format: "esm",
+		entryFileNames: "[name].mjs",
+		chunkFileNames: "types.mjs",
+		cleanDir: false,
+	},
+});
+
 /** The library: a kernel in the caller's process, and the client. */
 const library = [
 	{
@@ -162,6 +178,7 @@ const library = [
 		plugins: [otherClients, clientApart],
 	},
 	defineConfig({ platform: "neutral", external: /^node:/, input: { client }, output: { ...modules, minify: true } }),
+	declarations,
 ];
 
 // The page and the library are built after the program, whose build empties the directory that all are in.

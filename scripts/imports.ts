@@ -231,7 +231,7 @@ export const importTable: readonly FolderRule[] = [
 	{
 		folder: "",
 		floor: 9,
-		owns: "index.ts: the library's entry",
+		owns: "index.ts: the library's entry; its options and a scripted model",
 		mayImport: "anything",
 	},
 	{

@@ -1,5 +1,6 @@
 // The library, `agentwire`: a kernel in your own process, used through the same `Kernel` as one that is connected to.
 import { fileURLToPath } from "node:url";
+import type { AgentOptions } from "./agent-options.ts";
 import { operations } from "./api/operations.ts";
 import { KernelError } from "./base/errors.ts";
 import { createPackageInstallation } from "./cli/installation/package.ts";
@@ -7,7 +8,6 @@ import {
 	type Attachment,
 	type CallName,
 	Kernel,
-	type KernelOptions,
 	type Operations,
 	type PublicEvent,
 	Refused,
@@ -23,15 +23,21 @@ import {
 	type PublicAttachment,
 	readParams,
 } from "./frontends/shared/public-operations.ts";
-import { createHost, type Host, type HostOptions } from "./host/create-host.ts";
+import { createHost, type Host } from "./host/create-host.ts";
 import { productName, productVersion } from "./host/product.ts";
 
+export type {
+	AgentOptions,
+	ContentPart,
+	Model,
+	ModelChunk,
+	ModelMessage,
+	ModelPart,
+	ModelRequest,
+	ModelToolCall,
+} from "./agent-options.ts";
 export * from "./client/client.ts";
-export type { Model, ModelChunk, ModelPart, ModelRequest } from "./core/models/model.ts";
-export type { HostOptions } from "./host/create-host.ts";
-export type { SessionStore } from "./ports/store/session-store.ts";
-
-export type AgentOptions = KernelOptions & Omit<HostOptions, "installation">;
+export { type ScriptedAnswer, scriptedModel } from "./scripted-model.ts";
 
 /** A kernel in this process. */
 export interface Agent extends Kernel {
@@ -47,7 +53,10 @@ export interface Agent extends Kernel {
  * may run at once, each with a `home` of its own. Fails with an error that names the key for settings that cannot be used.
  */
 export async function createAgent(options: AgentOptions): Promise<Agent> {
-	const directory = fileURLToPath(new URL("..", import.meta.url));
+	// Built, this file is dist/lib/index.mjs.
+	const directory = fileURLToPath(
+		new URL(import.meta.url.endsWith("/lib/index.mjs") ? "../.." : "..", import.meta.url),
+	);
 	const host = await createHost({
 		environment: definedVariables(process.env),
 		...options,
