@@ -69,7 +69,7 @@ run, no session is created.`,
 	"SessionCreateParams.budget_limits": "Limits of the session as a whole.",
 	"SessionCreateParams.turn_budget_limits": "Limits of each run.",
 	"SessionCreateParams.initial_turn":
-		"`deferred` creates the session without a run. In the present contract the prompt then precedes that of its first turn, in whatever process; in the first protocol it is not used.",
+		"`deferred` creates the session without a run. The prompt then precedes that of its first turn, in whatever process.",
 	"SessionCreateParams.session_events": "False for no events of the first run.",
 	"SessionCreateResult.session_id": "The new session. The only member if the first run was deferred.",
 	"session/list": "Lists the sessions that this process created or opened.",

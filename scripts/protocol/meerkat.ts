@@ -78,7 +78,6 @@ const ofContract: ReadonlySet<string | number> = new Set([
 	...["TurnStarted", "TextDelta", "TextComplete", "TurnCompleted", "Retrying", "RunCompleted"].map(
 		(name) => `${name}.assistant_message_id`,
 	),
-	"SessionCreateParams.session_events",
 	"SessionCreateParams.shell_env",
 	"TurnStartParams.model",
 	"TurnStartParams.provider",
@@ -111,7 +110,6 @@ const ofContract: ReadonlySet<string | number> = new Set([
 	"RunFailed.terminal_cause_kind",
 	"ConfigSetParams.expected_generation",
 	"ConfigPatchParams.expected_generation",
-	"TurnStartParams.session_events",
 	"TurnStartResult.run_usage",
 	"TurnStartResult.request_usage",
 	"AssistantMessage.assistant_message_id",

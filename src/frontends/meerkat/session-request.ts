@@ -23,6 +23,7 @@ export function toSessionRequest(
 	{ isContract, answersApprovals, skills }: RequestCircumstances,
 ): CreationOptions {
 	const { agent, max_tokens } = config;
+	const { prompt, initial_turn } = params;
 	return {
 		model: params.model ?? (params.provider === null ? agent.model : null),
 		provider: params.provider,
@@ -34,6 +35,7 @@ export function toSessionRequest(
 		...toHooks(params),
 		...(isContract && params.shell_env !== null ? { environment: params.shell_env } : {}),
 		...(isContract ? toContractOptions(params, skills) : {}),
+		...(initial_turn === "deferred" && prompt.length > 0 ? { stagedInput: toInput(prompt) } : {}),
 		...(params.labels === null ? {} : { labels: params.labels }),
 		...(answersApprovals ? {} : { permissions: { whenUnattended: "creator" } }),
 	};
@@ -46,13 +48,12 @@ function toSystemPrompt(given: SessionCreateParams["system_prompt"]): string | n
 function toContractOptions(
 	params: SessionCreateParams,
 	skills: readonly string[],
-): Pick<CreationOptions, "instructions" | "turns" | "stagedInput"> {
-	const { additional_instructions, prompt, initial_turn } = params;
+): Pick<CreationOptions, "instructions" | "turns"> {
+	const { additional_instructions } = params;
 	const instructions = [...skills, ...(additional_instructions ?? [])];
 	return {
 		turns: toEveryTurn(params),
 		...(instructions.length === 0 ? {} : { instructions }),
-		...(initial_turn === "deferred" && prompt.length > 0 ? { stagedInput: toInput(prompt) } : {}),
 	};
 }
 

@@ -1,12 +1,14 @@
 // Fields of requests in the contract that have no effect here: a request with one is refused, so that no client relies on what
 // does not happen.
+import { isRecord } from "../../base/json.ts";
 import { cut } from "../../base/sentence.ts";
 import { NamedError } from "./errors.ts";
 
-/** Of `session/create`. */
+/** Of `session/create`, in both protocols. */
 const ofCreate = [
 	"app_context",
 	"auth_binding",
+	"budget",
 	"comms_name",
 	"enable_memory",
 	"enable_mob",
@@ -14,9 +16,12 @@ const ofCreate = [
 	"enable_web_search",
 	"enable_workgraph",
 	"external_tools",
+	"hooks",
+	"host_mode",
 	"keep_alive",
 	"peer_meta",
 	"skill_references",
+	"turn_tool_overlay",
 ] as const;
 
 /** What `turn/start` takes; servers of the contract refuse all else. */
@@ -41,32 +46,95 @@ const ofRun = ["injected_context", "skill_refs", "transient_turn_context"] as co
 /** Creation options, for all turns of a session. */
 const fixed: ReadonlySet<string> = new Set(["max_tokens", "output_schema", "structured_output_retries"]);
 
-/** What limits a session or a turn and has an effect in the contract alone, or nowhere: a client must not rely on it. */
-const limitsOfTurn = [
-	"budget",
-	"budget_limits",
-	"hooks",
-	"hooks_override",
+/** Of `session/create` in the first protocol, where only the contract gives them an effect. */
+const ofContractCreate = [
+	"additional_instructions",
+	"injected_context",
 	"output_schema",
+	"preload_skills",
+	"provider_params",
+	"shell_env",
+	"skill_refs",
+	"structured_output_retries",
 	"tool_filter",
-	"turn_budget_limits",
-	"turn_tool_overlay",
+	"transient_turn_context",
 ] as const;
-const limitsOfCreate = ["budget", "hooks", "output_schema", "tool_filter", "turn_tool_overlay"] as const;
+
+/** Of `turn/start` in the first protocol: what a creation takes, or the contract. */
+const ofFirstTurn = [
+	...ofCreate,
+	...ofContractCreate,
+	"budget_limits",
+	"enable_builtins",
+	"enable_shell",
+	"hooks_override",
+	"initial_turn",
+	"labels",
+	"max_tokens",
+	"model",
+	"provider",
+	"system_prompt",
+	"turn_budget_limits",
+] as const;
+
+/** Of the configuration: what limits sessions, by its path. */
+const ofConfig = [
+	["agent", "output_schema"],
+	["agent", "provider_params"],
+	["budget"],
+	["budget_limits"],
+	["hooks"],
+	["limits"],
+	["output_schema"],
+	["shell", "security_patterns"],
+	["tool_filter"],
+	["turn_budget_limits"],
+	["turn_tool_overlay"],
+] as const;
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Null and false ask for nothing. */
-const isGiven = (value: unknown) => value !== undefined && value !== null && value !== false;
+/** Null, false, and empty lists and objects ask for nothing. */
+function isGiven(value: unknown): boolean {
+	if (value === undefined || value === null || value === false) return false;
+	return typeof value !== "object" || Object.keys(value).length > 0;
+}
 
-/** Throws INVALID_PARAMS for a request of the first protocol with a limit that has no effect there. */
-export function refuseUnhonouredLimits(params: Fields, of: "create" | "turn"): void {
-	const field = (of === "create" ? limitsOfCreate : limitsOfTurn).find((name) => isGiven(params[name]));
+/** Throws INVALID_PARAMS for a request of the first protocol with a field that has no effect there. */
+export function refuseUnhonouredOfFirst(params: Fields, of: "create" | "turn"): void {
+	const field = (of === "create" ? [...ofCreate, ...ofContractCreate] : ofFirstTurn).find((name) =>
+		isGiven(params[name]),
+	);
 	if (field === undefined) return;
 	throw new NamedError(
 		"INVALID_PARAMS",
-		`Invalid params: \`${field}\` has no effect in the first protocol; leave it out, or call \`capabilities/get\` for the present contract.`,
+		`Invalid params: \`${field}\` has no effect in \`${of === "create" ? "session/create" : "turn/start"}\` of the first protocol; leave it out, or call \`capabilities/get\` for the present contract.`,
 	);
+}
+
+/** Throws INVALID_PARAMS for a configuration, or a change of one, with a limit that has no effect here. */
+export function refuseUnhonouredOfConfig(config: unknown): void {
+	const found = ofConfig.find((path) =>
+		asks(path.reduce<unknown>((value, name) => (isRecord(value) ? value[name] : null), config)),
+	);
+	if (found === undefined) return;
+	throw new NamedError(
+		"INVALID_PARAMS",
+		`Invalid params: \`${found.join(".")}\` of the configuration has no effect here; give budgets, hooks and schemas to \`session/create\`.`,
+	);
+}
+
+/** Settings of hooks that ask for none. */
+const aboutHooks: ReadonlySet<string> = new Set([
+	"background_max_concurrency",
+	"default_timeout_ms",
+	"payload_max_bytes",
+]);
+
+/** Whether it asks for more than the defaults of other servers do: those are nulls and empty lists. */
+function asks(value: unknown): boolean {
+	if (!isRecord(value)) return isGiven(value);
+	return Object.entries(value).some(([name, member]) => !aboutHooks.has(name) && asks(member));
 }
 
 /** Throws INVALID_PARAMS for a creation with a field that has no effect here. */

@@ -41,7 +41,7 @@ export type ToolDeclaration = v.InferOutput<typeof toolDeclarationSchema>;
 /** Params that are ignored. */
 export const anyParamsSchema = v.unknown();
 export const sessionParamsSchema = params({ session_id: sessionId });
-/** Whether the events of the run are sent; contract only. */
+/** Whether the events of the run are sent. */
 const sessionEvents = v.optional(v.nullable(v.boolean()), true);
 export const turnStartParamsSchema = looseParams({
 	session_id: sessionId,
@@ -119,7 +119,7 @@ export const sessionCreateParamsSchema = looseParams({
 	budget_limits: nullish(budgetLimitsSchema),
 	/** Budget of each of its runs. */
 	turn_budget_limits: nullish(budgetLimitsSchema),
-	/** `deferred` creates the session without a turn. In the contract the prompt then precedes that of the first turn. */
+	/** `deferred` creates the session without a turn. The prompt then precedes that of the first turn. */
 	initial_turn: nullish(v.picklist(["run_immediately", "deferred"])),
 });
 /** Page of a list, in the contract's shapes. */

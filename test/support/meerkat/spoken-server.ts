@@ -13,7 +13,7 @@ export interface SpokenServer {
 	ask(method: string, params?: object): Promise<Fields>;
 	/** Sends all of them at once and gives their answers, in this order. */
 	askAll(requests: readonly (readonly [method: string, params: object])[]): Promise<readonly Fields[]>;
-	/** The events so far of this session, in the contract, without their envelopes. */
+	/** The events so far, without the envelopes of the contract. */
 	events(): readonly Fields[];
 	/** The bodies of the requests to the model. */
 	readonly bodies: readonly Fields[];
@@ -27,6 +27,8 @@ export async function createSpokenServer(
 	more: Pick<HostedServerOptions, "models" | "capabilities" | "processes"> & {
 		/** Texts by path. */
 		readonly texts?: Readonly<Record<string, string>>;
+		/** Whether it speaks the first protocol. */
+		readonly isFirst?: boolean;
 	} = {},
 ): Promise<SpokenServer> {
 	const files = createMemoryFiles();
@@ -62,8 +64,8 @@ export async function createSpokenServer(
 			if (!isRecord(message)) throw new Error("The connection ended.");
 			if (ids.some((id) => id === message["id"])) answers.set(message["id"], message);
 			const { params: delivered } = message;
-			if (isRecord(delivered) && isRecord(delivered["event"]) && isRecord(delivered["event"]["payload"]))
-				events.push(delivered["event"]["payload"]);
+			const event = isRecord(delivered) ? delivered["event"] : null;
+			if (isRecord(event)) events.push(isRecord(event["payload"]) ? event["payload"] : event);
 		}
 		return ids.map((id) => answers.get(id) ?? {});
 	};
@@ -71,7 +73,7 @@ export async function createSpokenServer(
 		const [answer] = await askAll([[method, params]]);
 		return answer ?? {};
 	};
-	await ask("capabilities/get");
+	if (more.isFirst !== true) await ask("capabilities/get");
 	return {
 		ask,
 		askAll,

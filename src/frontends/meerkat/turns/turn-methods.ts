@@ -7,7 +7,7 @@ import { NamedError } from "../errors.ts";
 import { meerkatProtocol } from "../protocol.ts";
 import { toEventBlocks } from "../session-inputs.ts";
 import { chooseSkills, noSkills } from "../skills.ts";
-import { refuseUnhonouredLimits, refuseUnhonouredOfTurn } from "../unhonoured.ts";
+import { refuseUnhonouredOfFirst, refuseUnhonouredOfTurn } from "../unhonoured.ts";
 import { joined, toBlocks } from "../wire/blocks.ts";
 import type { StopRunParams, StopRunResult } from "../wire/wire-streams.ts";
 import type { InterruptResult, RunResult, TurnStartParams } from "../wire.ts";
@@ -48,7 +48,7 @@ export class TurnMethods {
 	}
 
 	wantsEvents({ session_events }: { readonly session_events: boolean | null }): boolean {
-		return !this.#sessions.client.codec().isContract || session_events !== false;
+		return session_events !== false;
 	}
 
 	/** In the contract a turn that comes during another waits for its end. */
@@ -57,7 +57,7 @@ export class TurnMethods {
 		// The rules are those of its arrival, also when the client asks for capabilities meanwhile.
 		const { isContract } = this.#sessions.client.codec();
 		if (isContract) refuseUnhonouredOfTurn(params);
-		else refuseUnhonouredLimits(params, "turn");
+		else refuseUnhonouredOfFirst(params, "turn");
 		const run = () => this.#runTurn(params, answered, isContract);
 		const { queue } = this.#sessions.waiting;
 		return await (isContract ? queue.run(id, run) : queue.add(id, run()));
