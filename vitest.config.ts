@@ -15,6 +15,7 @@ const long = [
 	"src/core/tools/web/web-page-limits.test.ts",
 	"test/campaign/crash-judge.test.ts",
 	"test/e2e/acp-python.test.ts",
+	"test/e2e/client-kill.test.ts",
 	"test/e2e/hung-drive.test.ts",
 	"test/e2e/kill-campaign.test.ts",
 	"test/e2e/kimi-continues.test.ts",
