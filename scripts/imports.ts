@@ -170,7 +170,7 @@ export const importTable: readonly FolderRule[] = [
 		mayImport: ["ports/rpc", "api", "api/values", "formats"],
 		types: ["kernel"],
 	},
-	...["kimi", "legacy", "meerkat", "acp", "stdio"].map((dialect) => ({
+	...["kimi", "legacy", "meerkat", "acp", "codex", "stdio"].map((dialect) => ({
 		folder: `frontends/${dialect}`,
 		floor: 7,
 		owns: "a wire vocabulary to and from commands and events",
@@ -255,6 +255,7 @@ export const importTable: readonly FolderRule[] = [
 			cluster: ["arguments", "process", "program"],
 			gateway: ["arguments", "process", "installation", "cluster", "program"],
 			print: ["arguments", "process", "sessions", "installation", "program"],
+			codex: ["arguments", "process", "sessions", "program", "print"],
 		},
 	},
 ];

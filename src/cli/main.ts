@@ -4,6 +4,7 @@ import path from "node:path";
 import { isatty } from "node:tty";
 import { errorText, KernelError } from "../base/errors.ts";
 import type { Installation } from "../host/installation.ts";
+import type { CodexAction } from "./arguments/codex-options.ts";
 import { type CommandLine, parseCommandLine, type ServeOptions } from "./arguments/command-line.ts";
 import { toHelpfulCommand } from "./arguments/commands.ts";
 import { toConventions } from "./arguments/conventions.ts";
@@ -51,6 +52,8 @@ export async function main(executable: string, argv: readonly string[], installa
 				const { runClusterWorker } = await import("./cluster/worker.ts");
 				return await runClusterWorker(executable, command.options, command.flags, installation);
 			}
+			case "codex":
+				return await runCodex(executable, command.action, installation);
 			case "task-worker":
 				return await (await import("./task-worker.ts")).runWorker(command.flags);
 			case "help":
@@ -76,7 +79,9 @@ export async function main(executable: string, argv: readonly string[], installa
 	} catch (thrown) {
 		if (thrown instanceof UsageError) {
 			const helpful = toHelpfulCommand(words);
-			return complain(usageErrorText(thrown, path.basename(executable), helpful), usageExitCode(helpful));
+			// Under a name that stands for the command it is not typed.
+			const shown = words.length > argv.length ? null : helpful;
+			return complain(usageErrorText(thrown, path.basename(executable), shown), usageExitCode(helpful));
 		}
 		// Such as settings that cannot be read, or a database that does not answer: anything else is a bug.
 		if (thrown instanceof KernelError) return complain(`Error: ${errorText(thrown)}`, 1);
@@ -98,7 +103,22 @@ async function startServer(executable: string, options: ServeOptions, installati
 	}
 }
 
-type PrintingCommand = Exclude<CommandLine, { kind: "serve" | "gateway" | "worker" | "print" | "task-worker" }>;
+async function runCodex(executable: string, action: CodexAction, installation: Installation): Promise<number> {
+	switch (action.name) {
+		case "version":
+			return await withOutput(async () => print((await import("./version.ts")).codexVersionText()));
+		case "exec": {
+			// However early it is stopped, a program must not see success.
+			handleStopSignals((signal) => void exitSoon(stopSignals[signal]));
+			return await (await import("./codex/exec.ts")).runCodexExec(executable, action.options, installation);
+		}
+	}
+}
+
+type PrintingCommand = Exclude<
+	CommandLine,
+	{ kind: "codex" | "serve" | "gateway" | "worker" | "print" | "task-worker" }
+>;
 
 /** Runs a command that prints and exits. */
 async function runCommand(executable: string, command: PrintingCommand, installation: Installation): Promise<number> {

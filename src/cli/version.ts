@@ -7,6 +7,13 @@ import { isCalledKimi } from "./arguments/executable-name.ts";
 export const emulatedVersion = "1.49.0";
 export const agentSpecVersions: readonly string[] = ["1"];
 
+/** The release of the Codex command line whose lines and requests are served. */
+const codexProtocolVersion = "0.171.0";
+
+/** The line of `codex --version`: clients take the version from its second word. */
+export const codexVersionText = () =>
+	`codex-protocol ${codexProtocolVersion} (${productName} ${productVersion}, not the Codex CLI)`;
+
 /** The version that clients of this executable name expect. */
 export const versionOf = (executable: string): string => (isCalledKimi(executable) ? emulatedVersion : productVersion);
 

@@ -1,5 +1,6 @@
 // The one table of commands: their help, and how the words after their names are parsed. command-line.ts handles the
 // program without a command; help.ts shows the table.
+import { type CodexAction, codexFlags, codexUsage, toCodexAction } from "./codex-options.ts";
 import { type ExportOptions, toExportOptions } from "./export-options.ts";
 import type { Flag, Offers } from "./flags.ts";
 import { type GatewayFlags, gatewayFlags, pageFlags, splitGatewayFlags } from "./gateway-options.ts";
@@ -25,6 +26,7 @@ export type CommandCall =
 	| { readonly kind: "plugin"; readonly action: PluginAction }
 	| { readonly kind: "mcp"; readonly action: McpAction }
 	| { readonly kind: "permissions"; readonly action: PermissionsAction }
+	| { readonly kind: "codex"; readonly action: CodexAction }
 	| { readonly kind: "login" | "logout"; readonly json: boolean }
 	/** The program's flags, as typed after the name. */
 	| { readonly kind: "rpc" | "acp" | "stdio"; readonly words: readonly string[] }
@@ -71,6 +73,7 @@ export const commandNames = [
 	"logout",
 	"rpc",
 	"acp",
+	"codex",
 	"serve",
 	"web",
 	"worker",
@@ -264,6 +267,21 @@ The exit code of check and explain is the decision: 0 allow, 1 ask, 2 deny.`,
 		parse(words) {
 			const action = toPermissionsAction(words);
 			return action === null ? null : { kind: "permissions", action };
+		},
+	},
+	codex: {
+		about: "Serve programs that are built on the Codex SDK.",
+		purpose: `Run what the Codex SDK starts, with any model: point the SDK's codexPathOverride at a link named 'codex' or
+'agentwire-codex' to this program. See 'docs guides/codex-sdk'.`,
+		forms: [
+			{ words: `exec ${codexUsage} [PROMPT]`, about: "Run one turn; without PROMPT, the one on stdin." },
+			{ words: "exec [flags] resume THREAD|--last [PROMPT]", about: "Continue a thread." },
+			{ words: "--version", about: "The version of the protocol." },
+		],
+		flags: codexFlags,
+		parse(words) {
+			const action = toCodexAction(words);
+			return action === null ? null : { kind: "codex", action };
 		},
 	},
 	login: {

@@ -14,6 +14,8 @@ const commandsByName: Readonly<Record<string, string>> = {
 	"rkat-rpc": "rpc",
 	"agentwire-acp": "acp",
 	"kimi-acp": "acp",
+	codex: "codex",
+	"agentwire-codex": "codex",
 };
 
 /** The arguments, after the command that the executable's name stands for. */

@@ -1,5 +1,6 @@
 // Help texts for people, generated from the tables of flags and commands.
 import { type CommandName, commandNames, commands } from "./commands.ts";
+import { withImpliedCommand } from "./executable-name.ts";
 import { type Flag, flags } from "./flags.ts";
 
 const nameColumn = 44;
@@ -33,8 +34,10 @@ export function helpText(executableName: string, command: CommandName | null): s
 
 function commandHelp(executableName: string, command: CommandName): string {
 	const { forms, purpose, flags: ownFlags } = commands[command];
+	const isImplied = withImpliedCommand(executableName, []).includes(command);
+	const called = isImplied ? executableName : `${executableName} ${command}`;
 	return [
-		...forms.map(({ words }, index) => `${index === 0 ? "Usage:" : "      "} ${executableName} ${command} ${words}`),
+		...forms.map(({ words }, index) => `${index === 0 ? "Usage:" : "      "} ${called} ${words}`),
 		"",
 		purpose,
 		"",

@@ -3,30 +3,30 @@
 import type { UserInput } from "../../api/values/content.ts";
 import type { AgentEvent, TurnOutcome } from "../../api/values/event.ts";
 import type { Answer, Interaction, InteractionFailure } from "../../api/values/interaction.ts";
+import type { TurnOptions } from "../../api/values/turn-options.ts";
 import { createDeferred, type Deferred } from "../../base/deferred.ts";
 import { toKernelError } from "../../base/errors.ts";
 import type { AttachOptions, SessionApi } from "../../kernel/api.ts";
 
-/** Whether the program itself wrote the input. */
-export interface TurnOrigin {
-	readonly isOwn: boolean;
+export interface TurnStart {
+	/** Whether the program itself wrote the input; absent for false. */
+	readonly isOwn?: boolean;
+	readonly options?: TurnOptions;
 }
 
 export interface Turns {
 	/** Runs one turn; resolves once its end was passed on. Call it only while none runs. */
-	run(input: UserInput, origin?: TurnOrigin): Promise<TurnOutcome>;
+	run(input: UserInput, start?: TurnStart): Promise<TurnOutcome>;
 }
+
+/** What the client that runs the turns can be asked. */
+export type TurnsClient = Pick<AttachOptions, "capabilities" | "approves">;
 
 /**
  * With nobody at the keyboard the session itself answers questions and approves plans: the model is offered the tools
  * for them only if a client can be asked.
  */
-const attachOptions: AttachOptions = {
-	client: null,
-	tools: [],
-	capabilities: ["questions", "plan-mode"],
-	hooks: null,
-};
+const answersItself: TurnsClient = { capabilities: ["questions", "plan-mode"] };
 
 /**
  * Answers requests that arrive all the same, as when `/afk` says that the person is back. A refusal with feedback lets
@@ -39,8 +39,13 @@ function answerFor(interaction: Interaction): Answer | InteractionFailure {
 }
 
 /** `take` gets every event; `ready` resolves when it can accept more. */
-export function createTurns(session: SessionApi, take: (event: AgentEvent) => void, ready: () => Promise<void>): Turns {
-	const attaching = session.attach(attachOptions);
+export function createTurns(
+	session: SessionApi,
+	take: (event: AgentEvent) => void,
+	ready: () => Promise<void>,
+	client: TurnsClient = answersItself,
+): Turns {
+	const attaching = session.attach({ client: null, tools: [], hooks: null, ...client });
 	let current: Deferred<TurnOutcome> | null = null;
 
 	const pump = async (): Promise<void> => {
@@ -77,14 +82,14 @@ export function createTurns(session: SessionApi, take: (event: AgentEvent) => vo
 	);
 
 	return {
-		async run(input, { isOwn } = { isOwn: false }) {
+		async run(input, { isOwn = false, options = {} } = {}) {
 			const turn = createDeferred<TurnOutcome>();
 			// A turn that does not begin is not waited for.
 			turn.promise.catch(() => {});
 			current = turn;
 			await attaching;
 			try {
-				await session.send({ type: "turn.start", input, isOwn });
+				await session.send({ type: "turn.start", input, isOwn, options });
 			} catch (thrown) {
 				const { code, message, data } = toKernelError(thrown);
 				if (code === "closed") throw thrown;

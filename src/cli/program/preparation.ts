@@ -34,11 +34,19 @@ import { type RealmPlace, toRealmPlace, toSource } from "./source.ts";
 /** Milliseconds after which what the start does not need is done: the first answers are out by then. */
 export const afterStart = 100;
 
+/** What the mode of the program decides for its sessions. */
+export type SessionMode = Pick<
+	SessionOptions,
+	"unattended" | "expectsClients" | "passesUnknownCommands" | "confinesCommands" | "permissions" | "instructions"
+>;
+
 export interface HostStart {
 	/** Absent for "patient". */
 	readonly opening?: StoreOpening;
 	/** Whether what happens is counted in any case. */
 	readonly hasMetrics?: boolean;
+	/** Replaces what the settings say, each time that they are read; absent for nothing. */
+	adjust?(settings: Configuration): Configuration;
 	/** Whether what needs an answer waits for a client, where nothing says otherwise. */
 	readonly expectsClients?: boolean;
 }
@@ -47,9 +55,9 @@ export interface HostStart {
 export async function prepare(
 	executable: string,
 	options: ProgramOptions & Partial<RealmOptions>,
-	mode: Pick<SessionOptions, "unattended" | "expectsClients" | "passesUnknownCommands" | "confinesCommands">,
+	mode: SessionMode,
 	taken: ProgramProcess,
-	{ opening = "patient", hasMetrics = false }: HostStart,
+	{ opening = "patient", hasMetrics = false, adjust = (settings) => settings }: HostStart,
 ) {
 	const { place, environment, shareDir, log } = taken;
 	const realm = toRealmPlace(options.realm ?? null, place, shareDir);
@@ -66,7 +74,7 @@ export async function prepare(
 		source.kind === "file" ? named(source.path) : settingsFiles,
 		log,
 	);
-	const withModels = (settings: Configuration) => withEnvironmentModels(settings, environment).configuration;
+	const withModels = (settings: Configuration) => adjust(withEnvironmentModels(settings, environment).configuration);
 	const configuration = withModels(written);
 	const readAgain = async () => withModels((await readConfiguration(source, settingsFiles, log)).configuration);
 	const compatibility = toCompatibility(configuration.agentwire, configurationFile, environment);

@@ -5,7 +5,6 @@ import { sleep, systemClock } from "../../base/clock.ts";
 import { KernelError } from "../../base/errors.ts";
 import { redactSecrets } from "../../base/redaction.ts";
 import type { LogFile } from "../../host/log/log-file.ts";
-import type { SessionOptions } from "../../kernel/compose/session-options.ts";
 import type { Session } from "../../kernel/session/session.ts";
 import { fileFailureText } from "../../ports/files/file-failure.ts";
 import { ConfigurationError, type ConfigurationErrorCategory } from "../../settings/config/configuration-error.ts";
@@ -14,7 +13,7 @@ import { UsageError } from "../arguments/usage-error.ts";
 import { endInTime } from "../process/process-exit.ts";
 import type { ProgramProcess } from "../process/program-process.ts";
 import { flushNotices, writeNotice } from "../process/standard-error.ts";
-import { afterStart, type HostStart, prepare } from "./preparation.ts";
+import { afterStart, type HostStart, prepare, type SessionMode } from "./preparation.ts";
 import { openSession } from "./session-choice.ts";
 import type { StartedKernel } from "./started-kernel.ts";
 
@@ -45,12 +44,13 @@ export interface FailedStart {
 export async function startProgram(
 	executable: string,
 	options: ProgramOptions & { readonly session: NamedSession },
-	mode: Pick<SessionOptions, "unattended" | "passesUnknownCommands" | "confinesCommands">,
+	mode: SessionMode,
 	taken: ProgramProcess,
 	stopped: AbortSignal,
+	start: HostStart = {},
 ): Promise<Program | FailedStart | null> {
 	return await reported(taken, stopped, async () => {
-		const { kernel, workDir, sessionOptions, ...others } = await prepare(executable, options, mode, taken, {});
+		const { kernel, workDir, sessionOptions, ...others } = await prepare(executable, options, mode, taken, start);
 		return {
 			kernel,
 			...others,

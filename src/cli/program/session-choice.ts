@@ -30,7 +30,7 @@ export async function openSession(
 			if (choice.kind === "existing" && (await kernel.workDirOf(id)) === null) {
 				throw new KernelError(
 					"session-not-found",
-					`There is no session ${JSON.stringify(choice.id)}. -c continues the last one of ${workDir}.`,
+					`There is no session ${JSON.stringify(choice.id)}. To list the sessions, run \`agentwire sessions list\`.`,
 				);
 			}
 			return await openById(kernel, workDir, id, sessionOptions);

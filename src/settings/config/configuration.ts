@@ -122,6 +122,8 @@ export interface PermissionSettings {
 	readonly rules: readonly (CamelCased<ConfigurationFile["permission"]["rules"][number]> & {
 		/** Counted from 1; null when it is not known. */
 		readonly line: number | null;
+		/** What gave the rule if the file did not, such as a flag. */
+		readonly from?: string;
 	})[];
 	/** Whether commands that only read are allowed without a rule; null where the file does not say. */
 	readonly allowReadOnly: boolean | null;

@@ -30,13 +30,13 @@ export async function readRules(declarations: readonly RuleDeclaration[], source
 	const rules: Rule[] = [];
 	const problems: RuleProblem[] = [];
 	for (const [index, declaration] of declarations.entries()) {
-		const { decision, pattern: text, reason, line } = declaration;
+		const { decision, pattern: text, reason, line, from = file } = declaration;
 		const parsed = parseRulePattern(text, home);
 		if (!parsed.ok) {
 			problems.push({ index, member: "pattern", reason: `${JSON.stringify(cut(text, 100))}: ${parsed.reason}` });
 			continue;
 		}
-		const rule: Rule = { decision, text, pattern: parsed.pattern, reason, origin: { scope, file, line }, base };
+		const rule: Rule = { decision, text, pattern: parsed.pattern, reason, origin: { scope, file: from, line }, base };
 		rules.push(rule);
 		problems.push(...(await failingExamples(rule, declaration, index, home)));
 	}

@@ -7,7 +7,7 @@ export type RuleScope = "managed" | "user" | "project" | "session";
 
 export interface RuleOrigin {
 	readonly scope: RuleScope;
-	/** Null for one that is in no file. */
+	/** Null for one that is in no file; what gave it in place of a file, such as a flag. */
 	readonly file: string | null;
 	/** Counted from 1; null when it is not known. */
 	readonly line: number | null;
@@ -35,6 +35,8 @@ export interface RuleDeclaration {
 	readonly notMatch: readonly string[];
 	/** The line of the declaration, counted from 1; null when it is not known. */
 	readonly line: number | null;
+	/** What gave the rule if no file did, such as a flag. */
+	readonly from?: string;
 }
 
 /** The place of a rule, such as `config.toml, line 12`; empty for one that is in no file. */

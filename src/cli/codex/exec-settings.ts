@@ -1,0 +1,77 @@
+// What the flags of `codex exec` mean for settings and session: the sandbox and what needs no approval in it.
+import type { SessionOptions } from "../../kernel/compose/session-options.ts";
+import type { Configuration } from "../../settings/config/configuration.ts";
+import type { CodexExecOptions, CodexSandbox } from "../arguments/codex-options.ts";
+import type { ProgramOptions } from "../arguments/command-line.ts";
+import type { ConfigOverrides } from "./config-overrides.ts";
+
+export function toProgramOptions(options: CodexExecOptions, overrides: ConfigOverrides): ProgramOptions {
+	const { resume } = options;
+	const sandbox = options.sandbox ?? overrides.sandbox;
+	return {
+		debug: false,
+		workDir: options.workDir,
+		session:
+			resume === null ? { kind: "new" } : resume === "last" ? { kind: "last" } : { kind: "existing", id: resume.id },
+		configuration: { kind: "default" },
+		agent: "default",
+		agentFile: null,
+		model: options.model ?? overrides.model,
+		thinking: overrides.thinking,
+		yolo: sandbox === "danger-full-access",
+		takeOver: false,
+		plan: false,
+		afk: false,
+		maxStepsPerTurn: null,
+		maxRetriesPerStep: null,
+		maxLoopIterations: null,
+		additionalDirs: [...options.additionalDirs, ...overrides.writable],
+		skillsDirs: [],
+		mcpConfigFiles: [],
+		mcpConfigs:
+			Object.keys(overrides.mcpServers).length === 0 ? [] : [JSON.stringify({ mcpServers: overrides.mcpServers })],
+		prompt: null,
+	};
+}
+
+/** Nobody answers approvals: what needs one is refused, whatever `agentwire.unattended` says. */
+export const execMode: Pick<SessionOptions, "unattended" | "passesUnknownCommands" | "permissions"> = {
+	unattended: false,
+	passesUnknownCommands: true,
+	permissions: { whenUnattended: "reject" },
+};
+
+type Rule = Configuration["permission"]["rules"][number];
+
+const rule = (decision: Rule["decision"], pattern: string, from: string): Rule => ({
+	decision,
+	pattern,
+	from,
+	reason: "",
+	match: [],
+	notMatch: [],
+	line: null,
+});
+
+/** The settings with the sandbox that was asked for; without one, that of the settings, else `read-only`. */
+export function withSandbox(
+	settings: Configuration,
+	asked: CodexSandbox | null,
+	network: boolean | null,
+): Configuration {
+	const own = settings.sandbox.mode;
+	const mode = asked ?? (own === "off" ? "read-only" : own);
+	if (mode === "danger-full-access") return { ...settings, sandbox: { ...settings.sandbox, mode: "off" } };
+	const reach = network === null ? settings.sandbox.network : network ? "host" : "none";
+	const from = asked === null ? `sandbox ${mode}` : `--sandbox ${asked}`;
+	const rules = mode === "read-only" ? [rule("deny", "Write(/**)", from)] : [rule("allow", "Write(**)", from)];
+	// Commands without network are allowed by `autoAllow`.
+	if (reach !== "none") rules.push(rule("allow", "Shell", from));
+	const { permission, sandbox } = settings;
+	return {
+		...settings,
+		defaultYolo: false,
+		sandbox: { ...sandbox, mode, network: reach, autoAllow: true },
+		permission: { ...permission, rules: [...permission.rules, ...rules] },
+	};
+}
