@@ -1,6 +1,8 @@
 // What people read of decisions and of ends of turns.
+
 import type { TurnError, TurnOutcome } from "../src/api/values/event.ts";
 import type { Answer, SettledBy } from "../src/api/values/interaction.ts";
+import { modelAdvice } from "../src/api/values/model-advice.ts";
 import type { TurnEnd } from "./blocks.ts";
 import { shownName } from "./texts.ts";
 
@@ -40,8 +42,7 @@ export const brokenEnd: TurnEnd = {
 /** A failure in words for people who can act on it. */
 function explain(error: TurnError): { readonly text: string; readonly help: string | null } {
 	if (error.code === "model-not-set") {
-		const help =
-			"Choose another one above, or add one where a session begins. The model of a demo ends with its gateway.";
+		const help = `Choose another one above, or add one where a session begins. The model of a demo ends with its gateway. For the gateway itself: ${modelAdvice}`;
 		return { text: "This session has no model.", help };
 	}
 	const help = error.retryable === true ? "Sending the prompt again may succeed." : null;

@@ -93,7 +93,7 @@ async function startServer(executable: string, options: ServeOptions, installati
 	const start = toServerStart(options, executable, isTerminal(0));
 	switch (start.kind) {
 		case "explain":
-			return complain((await import("./arguments/help.ts")).startText(path.basename(executable)));
+			return print((await import("./arguments/help.ts")).startText(path.basename(executable)));
 		case "list-sessions": {
 			const { listSessions } = await import("./sessions/session-choice.ts");
 			return await withOutput(() => listSessions(executable, start.flag, options));

@@ -214,9 +214,15 @@ function toResult(outcome: Outcome | null): Pick<TurnResult, "outcome" | "error"
 		case "max-steps":
 			return { outcome: "limit", error: { code: "max-steps", message: `The limit of ${outcome.limit} was reached.` } };
 		case "failed": {
-			const { code, message, isRefused } = outcome.error;
+			const { code, message, data, isRefused } = outcome.error;
 			const kind = isRefused === true ? "refused" : code === "budget-exhausted" ? "limit" : "failed";
-			return { outcome: kind, error: { code, message } };
+			return { outcome: kind, error: { code, message: advised(message, data) } };
 		}
 	}
+}
+
+/** The message with what to do, where the kernel says so. */
+function advised(message: string, data: unknown): string {
+	const hasAdvice = typeof data === "object" && data !== null && "advice" in data;
+	return hasAdvice ? `${message}. ${String(data.advice)}` : message;
 }

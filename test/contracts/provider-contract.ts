@@ -530,9 +530,11 @@ function withMoreBetween(events: readonly string[], unknownEvent: string): strin
 function withNotes(
 	message: string,
 	status: number,
-	{ providerType }: Pick<ModelSettings, "providerType">,
+	{ providerType, model }: Pick<ModelSettings, "providerType" | "model">,
 	url: URL | null = null,
 ): string {
+	if (status === 404 && url !== null && /^model: \S+$/.test(message))
+		return `The model ${JSON.stringify(model)} was not found at ${url.host}.`;
 	if (status === 404 && url !== null && !/\bmodels?\b/.test(message)) return `${message} ${addressNote(url)}`;
 	if (status !== 401 && status !== 403) return message;
 	const noted = `${message.replace(/\.$/, "")}. The key for the provider "mine" is that of providers.mine.api_key.`;

@@ -300,7 +300,7 @@ describe("exit codes", () => {
 	it("1 without a model, naming the one asked for", async () => {
 		expect(await createStage().run("--quiet", "-p", "hi", "-m", "none")).toMatchObject({
 			code: 1,
-			stdout: 'Error: LLM not set: the settings have no model "none", or its name or its base_url is empty\n',
+			stdout: 'Error: LLM not set: the settings do not have the model "none", but these: m\n',
 		});
 	});
 
@@ -325,7 +325,7 @@ describe("exit codes", () => {
 		await stage.run("--quiet", "-p", "hi", "--session", "s");
 		expect(await stage.run("--quiet", "-p", "/compact", "-m", "none", "--session", "s")).toMatchObject({
 			code: 1,
-			stdout: 'Error: LLM not set: the settings have no model "none", or its name or its base_url is empty\n',
+			stdout: 'Error: LLM not set: the settings do not have the model "none", but these: m\n',
 		});
 	});
 

@@ -46,14 +46,14 @@ describe("on a terminal", () => {
 		expect(JSON.parse(stdout)).toMatchObject({ id: "1", result: { protocol_version: "1.10" } });
 	});
 
-	it.each(["agentwire", "kimi"])("%s without arguments says what it is, and 2", async (name) => {
+	it.each(["agentwire", "kimi"])("%s without arguments says how to start", async (name) => {
 		const stage = createStage();
 		symlinkSync(executablePath, path.join(stage.workDir, name));
 		for (const flags of ["", "--yolo", "--session s"]) {
 			const { code, stdout, stderr } = await atTerminal(stage, `./${name} ${flags}`);
-			expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
-			expect(stderr).toMatch(/^agentwire is a coding agent /);
-			expect(stderr).toContain(`  ${name} -p TEXT `);
+			expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+			expect(stdout).toContain(`${name} setup `);
+			expect(stdout.trimEnd().split("\n")).toHaveLength(3);
 		}
 		expect(stage.sessionIds()).toEqual([]);
 	});
@@ -106,8 +106,8 @@ describe("on a terminal", () => {
 		const env = { ...stage.environment, agentwire: executablePath, TERM: "dumb" };
 		const run = (command: string) => runExecutable("/bin/sh", ["-c", onTerminal(command)], { cwd: stage.workDir, env });
 		const bare = await run('"$agentwire"');
-		expect(bare.code).toBe(2);
-		expect(bare.stdout).toMatch(/^agentwire is a coding agent /);
+		expect(bare.code).toBe(0);
+		expect(bare.stdout).toContain("agentwire setup ");
 		expect(await run('"$agentwire" -p hi --session s')).toMatchObject({
 			code: 0,
 			stdout: "done\r\n\r\nTo resume this session: agentwire -r s\r\n",
@@ -134,7 +134,7 @@ describe("elsewhere", () => {
 		expect(await runExecutable(executable, ["-c", "hi", "--output-format", "stream-json"], options)).toMatchObject({
 			code: 0,
 			stdout: expect.stringMatching(
-				/^\{"role":"assistant","content":"done"\}\n\{"role":"meta","type":"turn.result","status":"finished"/,
+				/^\{"role":"meta","type":"system.version".*\n\{"role":"assistant","content":"done"\}\n\{"role":"meta","type":"turn.result","status":"finished"/,
 			),
 		});
 	});

@@ -72,7 +72,7 @@ it("pins the flags", () => {
 		"--max-ralph-iterations …",
 		"--verbose",
 		"--debug",
-		"--version -V",
+		"--version -V -v",
 		"--help -h",
 	]);
 });

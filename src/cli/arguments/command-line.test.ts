@@ -329,7 +329,7 @@ describe("parseCommandLine", () => {
 		["acp login x", "The command 'login' does not know 'x'; it takes --json."],
 		[
 			"--wire -",
-			"There is no command '-'. Commands: info, doctor, docs, export, sessions, store, plugin, mcp, permissions, login, logout, rpc, acp, codex, serve, web, worker. A prompt is given with -p.",
+			"There is no command '-'. Commands: info, doctor, docs, export, sessions, store, plugin, mcp, permissions, login, logout, rpc, acp, codex, serve, web, worker. A prompt is given in quotes or with -p.",
 		],
 		["rpc x", "The command 'rpc' takes flags alone, found 'x'."],
 		["rpc -p x", "Cannot combine the command 'rpc' with -p."],
@@ -577,5 +577,35 @@ describe("the realm of a server for Meerkat's clients", () => {
 		["rpc --live-anything", "--live-anything: this program serves no live sessions"],
 	])("`%s` is refused in words", (line, reason) => {
 		expect(() => parseCommandLine(words(line))).toThrow(reason);
+	});
+});
+
+describe("words for people", () => {
+	const promptOf = (...words: readonly string[]) => {
+		const line = parseCommandLine(words);
+		return line.kind === "print" ? line.options.prompt : line.kind;
+	};
+
+	it("a text in quotes, or words after --, are a prompt", () => {
+		expect(promptOf("fix the test")).toBe("fix the test");
+		expect(promptOf("--model", "m", "fix the test")).toBe("fix the test");
+		expect(promptOf("--", "fix", "the", "--test")).toBe("fix the --test");
+		expect(promptOf("-C", "--", "info")).toBe("info");
+		expect(() => parseCommandLine(["-p", "one", "two words"])).toThrow("Give one prompt: by -p or by itself.");
+		expect(promptOf("--wire", "--", "hi")).toBe("serve");
+	});
+
+	it("help, version and their short forms are understood", () => {
+		expect(parseCommandLine(["help"])).toEqual({ kind: "help", command: null });
+		expect(parseCommandLine(["help", "mcp"])).toEqual({ kind: "help", command: "mcp" });
+		expect(parseCommandLine(["version"])).toEqual({ kind: "version" });
+		expect(parseCommandLine(["-v"])).toEqual({ kind: "version" });
+		expect(() => parseCommandLine(["help", "mcpp"])).toThrow("Did you mean 'mcp'?");
+	});
+
+	it("an unknown command names the nearest one", () => {
+		expect(() => parseCommandLine(["sesions", "list"])).toThrow(
+			"There is no command 'sesions'. Did you mean 'sessions'?",
+		);
 	});
 });

@@ -9,6 +9,7 @@ import {
 	type AcpProtocol,
 	acpProtocols,
 	type FlagKey,
+	nearestOf,
 	type PrintFormat,
 	printFormats,
 	type TextForm,
@@ -128,10 +129,18 @@ export function parseCommandLine(argv: readonly string[], conventions: Conventio
 	const first = given.last("help", "version");
 	if (first !== null) return given.has("help") ? { kind: "help", command: null } : { kind: "version" };
 	const [command, ...rest] = given.rest;
+	const flagWords = argv.slice(0, argv.length - given.rest.length);
+	const isPrompt = command !== undefined && (given.isRestMarked || (rest.length === 0 && /\s/.test(command.trim())));
+	if (isPrompt) {
+		if (given.has("prompt")) throw new UsageError(`Give one prompt: by ${given.last("prompt")?.name} or by itself.`);
+		const before = given.isRestMarked ? flagWords.slice(0, -1) : flagWords;
+		return parseCommandLine([...before, `--prompt=${given.rest.join(" ")}`], conventions);
+	}
+	if (command === "help" && given.all.length === 0) return toHelp(rest);
+	if (command === "version" && given.rest.length + given.all.length === 1) return { kind: "version" };
 	// Their flags are the program's, and may stand on both sides of the name.
 	if (command === "rpc" || command === "acp" || command === "serve" || command === "web" || command === "worker") {
-		const before = argv.slice(0, argv.length - given.rest.length);
-		return parseCommand(command, [...before, ...rest], splitFlags([]), conventions);
+		return parseCommand(command, [...flagWords, ...rest], splitFlags([]), conventions);
 	}
 	if (command !== undefined) return parseCommand(command, rest, given, conventions);
 	checkCombinations(given, given.has("acp"));
@@ -141,6 +150,18 @@ export function parseCommandLine(argv: readonly string[], conventions: Conventio
 		: { kind: "serve", options: toServeOptions(given, conventions) };
 }
 
+function toHelp([command, other]: readonly string[]): CommandLine {
+	if (other !== undefined) throw new UsageError(`'help' takes one command, found '${other}' too.`);
+	if (command === undefined) return { kind: "help", command: null };
+	return isCommandName(command) ? { kind: "help", command } : refuseCommand(command);
+}
+
+function refuseCommand(command: string): never {
+	const nearest = nearestOf(command, commandNames);
+	const known = nearest === null ? `Commands: ${commandNames.join(", ")}.` : `Did you mean '${nearest}'?`;
+	throw new UsageError(`There is no command '${command}'. ${known} A prompt is given in quotes or with -p.`);
+}
+
 function parseCommand(
 	command: string,
 	rest: readonly string[],
@@ -148,10 +169,7 @@ function parseCommand(
 	conventions: Conventions,
 ): CommandLine {
 	if (command === workerCommand) return toWorker(rest, given, conventions);
-	if (!isCommandName(command)) {
-		const known = commandNames.join(", ");
-		throw new UsageError(`There is no command '${command}'. Commands: ${known}. A prompt is given with -p.`);
-	}
+	if (!isCommandName(command)) refuseCommand(command);
 	const before = given.all[0];
 	if (before !== undefined) throw new UsageError(`Cannot combine the command '${command}' with ${before.name}.`);
 	const call = commands[command].parse(rest);

@@ -305,7 +305,7 @@ export const flags: readonly Flag[] = [
 	},
 	{ key: "verbose", names: ["--verbose"], value: null, about: "Accepted for compatibility; --debug says more." },
 	{ key: "debug", names: ["--debug"], value: null, about: "Write more to the log file." },
-	{ key: "version", names: ["--version", "-V"], value: null, about: "Show the version and exit." },
+	{ key: "version", names: ["--version", "-V", "-v"], value: null, about: "Show the version and exit." },
 	{ key: "help", names: ["--help", "-h"], value: null, about: "Show this text and exit." },
 ];
 
@@ -318,11 +318,19 @@ export function findFlag(name: string): Flag | null {
 
 /** The usable long spelling closest to an unknown one; null when none is close. */
 export function nearestFlagName(unknown: string): string | null {
-	const near = flags
-		.flatMap(({ names }) => names)
-		.filter((name) => name.startsWith("--"))
+	const names = flags.flatMap((flag) => flag.names).filter((name) => name.startsWith("--"));
+	return nearestOf(unknown, names, (name) => (name.length - 2) / 2);
+}
+
+/** The name closest to an unknown one; null when none is close. `most` is how many letters may differ, at most 3. */
+export function nearestOf(
+	unknown: string,
+	names: readonly string[],
+	most: (name: string) => number = ({ length }) => length / 2,
+): string | null {
+	const near = names
 		.map((name) => ({ name, distance: editDistance(unknown, name) }))
-		.filter(({ name, distance }) => distance <= 3 && distance <= (name.length - 2) / 2)
+		.filter(({ name, distance }) => distance <= 3 && distance <= most(name))
 		.sort((a, b) => a.distance - b.distance);
 	return near[0]?.name ?? null;
 }

@@ -16,6 +16,8 @@ export interface GivenFlags {
 	readonly all: readonly GivenFlag[];
 	/** From the first word that is no flag. */
 	readonly rest: readonly string[];
+	/** Whether `--` stands before the rest. */
+	readonly isRestMarked: boolean;
 	/** The last one typed with one of these keys; null when there is none. */
 	last(...keys: FlagKey[]): GivenFlag | null;
 	has(key: FlagKey): boolean;
@@ -25,6 +27,7 @@ export interface GivenFlags {
 export function splitFlags(argv: readonly string[], family: Family | null = null): GivenFlags {
 	const all: GivenFlag[] = [];
 	let position = 0;
+	let isRestMarked = false;
 	// The one flag that kimi-cli and kimi-code mean differently.
 	const find = (name: string) => findFlag(name === "-c" && family === "kimi-code" ? "--continue" : name);
 
@@ -66,13 +69,17 @@ export function splitFlags(argv: readonly string[], family: Family | null = null
 	for (let word = argv[position]; word !== undefined; word = argv[position]) {
 		if (!word.startsWith("-") || word === "-") break;
 		position += 1;
-		if (word === "--") break;
+		if (word === "--") {
+			isRestMarked = true;
+			break;
+		}
 		if (word.startsWith("--")) takeLong(word);
 		else takeShort(word);
 	}
 	return {
 		all,
 		rest: argv.slice(position),
+		isRestMarked,
 		last: (...keys) => all.findLast(({ flag }) => keys.includes(flag.key)) ?? null,
 		has: (key) => all.some(({ flag }) => flag.key === key),
 	};

@@ -48,21 +48,12 @@ function commandHelp(executableName: string, command: CommandName): string {
 	].join("\n");
 }
 
-/** The usage error for a person who starts the program on a terminal without a mode. */
-export function startText(executableName: string): string {
+/** For a person who starts the program on a terminal without saying what it should do. */
+export function startText(name: string): string {
 	return [
-		"agentwire is a coding agent that others drive: a client or a script over stdin and stdout, an editor, or a page in the browser.",
+		`${name} "Fix the failing test"   answer one prompt here and exit`,
+		`${name} web                      work on a page in the browser`,
+		`${name} setup                    choose a model; '${name} --help' lists everything else`,
 		"",
-		`  ${executableName} -p TEXT      answer one prompt and exit; every action is approved without asking`,
-		`  ${executableName} -S           list the sessions of this directory`,
-		`  ${executableName} web          work with it on a page in the browser`,
-		`  ${executableName} login        sign in to the Kimi platform`,
-		`  ${executableName} doctor       check settings, model and machine`,
-		`  ${executableName} acp          serve an editor, in the Agent Client Protocol`,
-		`  ${executableName} --wire       serve on this terminal all the same, one JSON message a line`,
-		`  ${executableName} info --json  show versions`,
-		`  ${executableName} --help       show all flags`,
-		"",
-		"To use it from an editor, see docs/editors.md; or set the client's path of the 'kimi' executable to this program.",
 	].join("\n");
 }

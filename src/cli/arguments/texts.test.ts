@@ -75,6 +75,6 @@ describe("helpText", () => {
 	});
 
 	it("has a text for a start without arguments", () => {
-		expect(startText("kimi")).toMatch(/^agentwire is .*\n\n {2}kimi -p TEXT [\s\S]*\n {2}kimi --wire /);
+		expect(startText("kimi")).toMatch(/^kimi ".*\nkimi web .*\nkimi setup .*\n$/);
 	});
 });

@@ -70,6 +70,8 @@ export async function runPrint(executable: string, options: PrintOptions, instal
 	if (program === null) return early.exitCode() ?? 1;
 	if ("exitCode" in program) return program.exitCode;
 	openSession = program.session;
+	/** Whether there is anything to resume. */
+	let isResumable = program.session.hasHistory;
 
 	const output = createTextOutput();
 	if (isStderrShared()) divertNotices({ write: (text) => output.send(text), flush: () => output.flush() });
@@ -85,6 +87,7 @@ export async function runPrint(executable: string, options: PrintOptions, instal
 		program.session,
 		(event) => {
 			noteSandbox(event);
+			isResumable ||= event.body.type === "content.delta" || event.body.type === "tool.requested";
 			if (options.outputFormat === "text") for (const note of servers(event)) screen.complain(note);
 			const note = modelNote(event, options);
 			if (note !== null) screen.complain(note);
@@ -118,7 +121,7 @@ export async function runPrint(executable: string, options: PrintOptions, instal
 		},
 		exitCode: () => early.exitCode() ?? workCode,
 		// A closing line has the hint on stdout.
-		isUnheard: () => output.gone.aborted || closing !== null,
+		isUnheard: () => output.gone.aborted || closing !== null || (workCode !== 0 && !isResumable),
 	});
 }
 
@@ -138,7 +141,7 @@ async function runPrompts(
 		while (!signal.aborted) {
 			const next = await unlessAborted(iterator.next(), signal);
 			if (next === null || next.done === true) break;
-			const ran = toFailure(await turns.run(next.value));
+			const ran = toFailure(await turns.run(next.value), Object.keys(configuration.models));
 			const ceiling = configuration.background.printWaitCeilingS;
 			const wait = { session, turns, ceiling, clock: systemClock };
 			const failure = ran ?? (isText ? await awaitBackgroundWork(wait, signal) : null);

@@ -39,10 +39,17 @@ describe("toFailure", () => {
 
 	it("names the missing model", () => {
 		const unset = { code: "model-not-set", message: "LLM is not set" } as const;
-		expect(toFailure(failed({ ...unset, data: { model: "k" } }))?.message).toBe(
-			'LLM not set: the settings have no model "k", or its name or its base_url is empty',
+		const named = failed({ ...unset, data: { model: "k" } });
+		expect(toFailure(named, ["k3", "k4"])?.message).toBe(
+			'LLM not set: the settings do not have the model "k", but these: k3, k4',
 		);
-		expect(toFailure(failed(unset))?.message).toMatch(/^LLM not set: .*default_model.*--model/);
+		expect(toFailure(named, ["k"])?.message).toBe(
+			'LLM not set: the model "k" has no name, or its provider no base_url, in the settings',
+		);
+		for (const outcome of [named, failed(unset)]) {
+			const { message } = toFailure(outcome) ?? {};
+			expect(message).toMatch(/^LLM not set: .*ANTHROPIC_API_KEY.*`agentwire setup`.*`--model scripted`\.$/);
+		}
 	});
 });
 

@@ -1,5 +1,6 @@
 // The contract of print mode's formats, and the reasons why a run failed.
 import type { AgentEvent, TurnOutcome } from "../../api/values/event.ts";
+import { modelAdvice } from "../../api/values/model-advice.ts";
 import { truncationText } from "../../api/values/truncation.ts";
 
 /** Turns events into text on stdout. One per format. */
@@ -30,8 +31,8 @@ const limitReasons: Readonly<Record<Extract<TurnOutcome, { status: "max-steps" }
 	loop: "The prompt was repeated as often as it may be; --max-ralph-iterations sets how often.",
 };
 
-/** Why a turn did not complete its task; null when it did. */
-export function toFailure(outcome: TurnOutcome): PrintFailure | null {
+/** Why a turn did not complete its task; null when it did. `models` are those of the settings. */
+export function toFailure(outcome: TurnOutcome, models: readonly string[] = []): PrintFailure | null {
 	switch (outcome.status) {
 		case "finished":
 			return null;
@@ -49,15 +50,19 @@ export function toFailure(outcome: TurnOutcome): PrintFailure | null {
 		case "failed": {
 			const { code, message, data, retryable = false } = outcome.error;
 			const { status } = outcome;
-			if (code === "model-not-set") return { message: `LLM not set: ${missingModel(data)}`, code, status, exitCode: 1 };
+			if (code === "model-not-set")
+				return { message: `LLM not set: ${missingModel(data, models)}`, code, status, exitCode: 1 };
 			return { message, code, status, exitCode: retryable ? tryAgainLater : 1 };
 		}
 	}
 }
 
-function missingModel(data: unknown): string {
-	if (typeof data === "object" && data !== null && "model" in data) {
-		return `the settings have no model ${JSON.stringify(data.model)}, or its name or its base_url is empty`;
-	}
-	return "the settings name no default_model, and --model was not given; the command 'doctor' says what to do";
+function missingModel(data: unknown, models: readonly string[]): string {
+	if (typeof data !== "object" || data === null || !("model" in data)) return `no model is configured. ${modelAdvice}`;
+	const { model } = data;
+	const named = `the model ${JSON.stringify(model)}`;
+	if (models.some((each) => each === model))
+		return `${named} has no name, or its provider no base_url, in the settings`;
+	const known = models.length === 0 ? `and no other. ${modelAdvice}` : `but these: ${models.join(", ")}`;
+	return `the settings do not have ${named}, ${known}`;
 }

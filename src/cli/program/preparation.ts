@@ -1,5 +1,6 @@
 // Composes the kernel from command line, environment and settings: everything but the sessions.
 import path from "node:path";
+import { noModelText } from "../../api/values/model-advice.ts";
 import { systemClock } from "../../base/clock.ts";
 import type { AgentDefinition } from "../../core/definitions/agent-definition.ts";
 import { isPlainMatcher } from "../../core/hooks/matchers.ts";
@@ -21,6 +22,7 @@ import type { Configuration } from "../../settings/config/configuration.ts";
 import { readConfiguration } from "../../settings/config/configuration-reader.ts";
 import { withEnvironmentModels } from "../../settings/config/environment-models.ts";
 import { readMcpServers } from "../../settings/config/mcp-servers.ts";
+import { type Environment, selectModel } from "../../settings/config/model-selection.ts";
 import type { ProgramOptions, RealmOptions } from "../arguments/command-line.ts";
 import { UsageError } from "../arguments/usage-error.ts";
 import { toCompatibility } from "../compatibility.ts";
@@ -29,6 +31,7 @@ import type { ProgramProcess } from "../process/program-process.ts";
 import { writeNotice } from "../process/standard-error.ts";
 import { makeThreadPool } from "../process/thread-pool.ts";
 import { createHostOpener } from "./host-opening.ts";
+import { withScriptedModel } from "./scripted-settings.ts";
 import { type RealmPlace, toRealmPlace, toSource } from "./source.ts";
 
 /** Milliseconds after which what the start does not need is done: the first answers are out by then. */
@@ -74,7 +77,8 @@ export async function prepare(
 		source.kind === "file" ? named(source.path) : settingsFiles,
 		log,
 	);
-	const withModels = (settings: Configuration) => adjust(withEnvironmentModels(settings, environment).configuration);
+	const withModels = (settings: Configuration) =>
+		adjust(withScriptedModel(withEnvironmentModels(settings, environment).configuration, options.model));
 	const configuration = withModels(written);
 	const readAgain = async () => withModels((await readConfiguration(source, settingsFiles, log)).configuration);
 	const compatibility = toCompatibility(configuration.agentwire, configurationFile, environment);
@@ -112,6 +116,7 @@ export async function prepare(
 		agent,
 	};
 	reportUnusableMatchers(configuration, configurationFile, log);
+	if (!mode.unattended) reportMissingModel(configuration, options.model, environment);
 	return {
 		kernel: host.kernel,
 		configuration,
@@ -164,6 +169,24 @@ function reportUnusableMatchers({ hooks }: Configuration, file: string | null, l
 		const { describeUnusableMatchers } = await import("../hook-matchers.ts");
 		for (const sentence of await describeUnusableMatchers(hooks, file ?? "--config")) report(sentence, log);
 	}, afterStart).unref();
+}
+
+/** Clients show of a failed prompt what their protocol has room for: the advice is on stderr in any case. */
+function reportMissingModel(configuration: Configuration, alias: string | null, environment: Environment): void {
+	let isMissing: boolean;
+	try {
+		isMissing = selectModel({ configuration, alias, thinking: null, environment }).kind === "none";
+	} catch {
+		// The session says what is wrong with a variable.
+		return;
+	}
+	if (!isMissing) return;
+	const known = Object.keys(configuration.models).join(", ");
+	const text =
+		alias !== null && known !== ""
+			? `The settings have no usable model ${JSON.stringify(alias)}; they have: ${known}.`
+			: noModelText;
+	setTimeout(() => writeNotice(`${text}\n`), afterStart).unref();
 }
 
 /** In the log and on stderr. */

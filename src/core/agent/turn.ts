@@ -1,8 +1,10 @@
 // One turn from input to outcome: the steps, the steers between them, and the decision to continue or stop. The caller
 // emits the turn's begin and end.
+
 import { toParts, type UserInput } from "../../api/values/content.ts";
 import type { ContextRow } from "../../api/values/conversation.ts";
 import type { TurnError, TurnOutcome } from "../../api/values/event.ts";
+import { modelAdvice } from "../../api/values/model-advice.ts";
 import type { Model } from "../models/model.ts";
 import { missingCapability } from "./capabilities.ts";
 import { type CompactionOutcome, compact, isCompactionDue, shortenResults } from "./compaction.ts";
@@ -38,7 +40,8 @@ export async function runTurn(
 
 /** The failure of a turn without a model; `alias` is the requested model, if any. */
 export function modelNotSet(alias: string | null): TurnError {
-	return { code: "model-not-set", message: "LLM is not set", data: alias === null ? null : { model: alias } };
+	const data = alias === null ? { advice: modelAdvice } : { model: alias };
+	return { code: "model-not-set", message: "LLM is not set", data };
 }
 
 /** Continues a turn whose steps had ended when input was added. */

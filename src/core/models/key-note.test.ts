@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { withKeyNote } from "./key-note.ts";
+import { withKeyNote, withModelNote } from "./key-note.ts";
 import { createFailure } from "./model.ts";
 
 const refused = createFailure("status", "Invalid key", 401);
@@ -44,4 +44,12 @@ describe("a refusal of the key", () => {
 		const others = [createFailure("status", "busy", 429), createFailure("login", "again", 401)];
 		expect(others.map((failure) => withKeyNote(failure, settings))).toEqual(others);
 	});
+});
+
+it("names the model and its server where Anthropic answers with the bare name", () => {
+	const settings = { model: "claude-x", baseUrl: "https://api.anthropic.com" };
+	const missing = createFailure("status", "model: claude-x", 404);
+	expect(withModelNote(missing, settings).message).toBe('The model "claude-x" was not found at api.anthropic.com.');
+	const others = [createFailure("status", "Not Found", 404), createFailure("status", "model: claude-x", 400)];
+	expect(others.map((failure) => withModelNote(failure, settings))).toEqual(others);
 });

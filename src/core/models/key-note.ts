@@ -1,4 +1,4 @@
-// Adds to a refusal which key it concerns: the provider's message does not name the setting to correct.
+// Adds to a refusal which key or model it concerns: the provider's message does not name the setting to correct.
 import { withAdmissionNote } from "../../base/client-admission.ts";
 import { sentences } from "../../base/sentence.ts";
 import type { ModelFailure } from "./model.ts";
@@ -17,6 +17,17 @@ export function withKeyNote(failure: ModelFailure, settings: KeySettings): Model
 	const reported = named === null ? message : sentences(message, named);
 	const noted = settings.providerType === "kimi" ? withAdmissionNote(statusCode, reported) : reported;
 	return { ...failure, message: noted === message ? message : sentences(noted) };
+}
+
+/** Says what a bare name means that Anthropic answers for a model that it does not have: `model: claude-x`. */
+export function withModelNote(
+	failure: ModelFailure,
+	{ model, baseUrl }: Pick<ModelSettings, "model" | "baseUrl">,
+): ModelFailure {
+	const { kind, statusCode, message } = failure;
+	if (kind !== "status" || statusCode !== 404 || !/^model: \S+$/i.test(message)) return failure;
+	const where = URL.canParse(baseUrl) ? new URL(baseUrl).host : baseUrl;
+	return { ...failure, message: `The model ${JSON.stringify(model)} was not found at ${where}.` };
 }
 
 function keyNote({ apiKey, keyHolder, providerType }: KeySettings): string | null {

@@ -1,8 +1,9 @@
 // Creates models from settings: one row for each provider type. Adapters are loaded with their first request.
 import type { MediaPart } from "../../api/values/content.ts";
+import { scriptedModelName } from "../../api/values/model-advice.ts";
 import { withLengthLimit } from "./answer-length.ts";
 import { changedChunks, chunksOf, openedLater } from "./chunk-streams.ts";
-import { withKeyNote } from "./key-note.ts";
+import { withKeyNote, withModelNote } from "./key-note.ts";
 import { type Model, type ModelRequest, modelFailure } from "./model.ts";
 import type { ModelSettings, ProviderType } from "./model-settings.ts";
 import { acceptanceOf } from "./requests/acceptance.ts";
@@ -45,6 +46,10 @@ export function createModel(settings: ModelSettings): Promise<Model> {
 }
 
 async function createScripted(settings: ModelSettings): Promise<Model> {
+	if (settings.model === scriptedModelName && !settings.environment["KIMI_SCRIPTED_ECHO_SCRIPTS"]) {
+		const { createTrialModel } = await import("./scripted/trial.ts");
+		return createTrialModel(settings);
+	}
 	const [{ loadScripts }, { createScriptedEchoModel }] = await Promise.all([
 		import("./scripted/script-source.ts"),
 		import("./scripted/scripted-echo.ts"),
@@ -113,7 +118,9 @@ function createLazyModel(settings: ModelSettings, load: () => Promise<Stream>): 
 	const mended = withLengthLimit(withUniqueCallIds(withWholeCharacters(accepted)));
 	const stream: Stream = (request, signal) =>
 		changedChunks(mended(request, signal), (chunk) =>
-			chunk.type === "failed" ? { ...chunk, failure: withKeyNote(chunk.failure, settings) } : chunk,
+			chunk.type === "failed"
+				? { ...chunk, failure: withModelNote(withKeyNote(chunk.failure, settings), settings) }
+				: chunk,
 		);
 	return {
 		name: settings.model,

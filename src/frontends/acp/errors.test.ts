@@ -37,9 +37,11 @@ describe("the errors of the Agent Client Protocol", () => {
 	});
 
 	it("advise what to do without a model, and nothing else", () => {
-		const missing = withAdvice(new KernelError("model-not-set", "LLM is not set"), "Sign in.");
-		expect(missing).toMatchObject({ message: "LLM is not set. Sign in." });
+		const missing = withAdvice(new KernelError("model-not-set", "LLM is not set"));
+		expect(missing).toMatchObject({
+			message: expect.stringMatching(/^LLM is not set\. Set ANTHROPIC_API_KEY.*agentwire setup.*--model scripted/),
+		});
 		const other = new KernelError("busy", "Busy.");
-		expect(withAdvice(other, "Sign in.")).toBe(other);
+		expect(withAdvice(other)).toBe(other);
 	});
 });

@@ -1,5 +1,6 @@
 // The errors of the Agent Client Protocol: the numbers of the kernel's codes, with the text for people as
 // `data.details`, which is what editors show.
+import { modelAdvice } from "../../api/values/model-advice.ts";
 import type { KernelErrorCode } from "../../base/errors.ts";
 import { KernelError, toKernelError } from "../../base/errors.ts";
 import { beginning } from "../../base/well-formed.ts";
@@ -85,9 +86,10 @@ export function unknownSession(id: string): KernelError {
 	return new KernelError("session-not-found", text);
 }
 
-/** The text of `model-not-set` with what to do about it. */
-export function withAdvice(thrown: unknown, advice: string): unknown {
+/** The text of an error about the model or a sign-in with what to do about it. */
+export function withAdvice(thrown: unknown): unknown {
 	const error = toKernelError(thrown);
 	if (error.code !== "model-not-set" && error.code !== "login-expired") return thrown;
+	const advice = error.code === "model-not-set" ? modelAdvice : "Sign in with `agentwire login` in a terminal.";
 	return new KernelError(error.code, `${error.message.replace(/\.?$/, ".")} ${advice}`, { cause: thrown });
 }

@@ -1,6 +1,7 @@
 // The sign-in of the Agent Client Protocol: which ways a client is offered, and the one by `authenticate`, where the
 // client opens the address for its user.
 import * as v from "valibot";
+import { modelAdvice } from "../../api/values/model-advice.ts";
 import { KernelError } from "../../base/errors.ts";
 import type { Peer } from "../../ports/rpc/connection.ts";
 import type { RpcId, RpcReply } from "../../ports/rpc/envelope.ts";
@@ -10,16 +11,12 @@ import type { AttachedClient } from "./sessions/attached-session.ts";
 import type { AuthMethod, ClientCapabilities } from "./wire.ts";
 import { elicitationResultSchema } from "./wire-updates.ts";
 
-/** What to do without a model, for people. */
-export const signInAdvice =
-	"Sign in with `agentwire login` in a terminal, or set a provider and a model in config.toml (docs/configuration.md).";
-
 /** Says what to do when there is no model. */
 export async function advised<T>(work: () => Promise<T>): Promise<T> {
 	try {
 		return await work();
 	} catch (thrown) {
-		throw withAdvice(thrown, signInAdvice);
+		throw withAdvice(thrown);
 	}
 }
 
@@ -71,7 +68,10 @@ export class SignIn {
 		}
 		if (account === null || id === null || !this.#client().capabilities.elicitation.url) {
 			if ((await sessions.models()).chosen !== null) return;
-			throw new KernelError("login-expired", `Nobody is signed in. ${signInAdvice}`);
+			throw new KernelError(
+				"login-expired",
+				`Nobody is signed in. Sign in with \`agentwire login\` in a terminal. ${modelAdvice}`,
+			);
 		}
 		const declined = new AbortController();
 		const elicitationId = this.#kernelApi.identifiers.uuid();

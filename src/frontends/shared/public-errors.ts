@@ -1,5 +1,6 @@
 // The errors of the gateway: JSON-RPC numbers for the kernel's codes. `data.code` has the code itself, which is what a
 // client goes by.
+import { modelAdvice } from "../../api/values/model-advice.ts";
 import { type KernelErrorCode, toKernelError } from "../../base/errors.ts";
 import type { ErrorObject } from "../../ports/rpc/envelope.ts";
 
@@ -32,5 +33,6 @@ export const errorNumbers: { readonly [C in KernelErrorCode]: number } = {
 /** The error object for anything thrown. */
 export function toErrorObject(thrown: unknown): ErrorObject {
 	const { code, message, data } = toKernelError(thrown);
-	return { code: errorNumbers[code], message, data: { code, details: data } };
+	const advised = code === "model-not-set" && message === "LLM is not set" ? `${message}. ${modelAdvice}` : message;
+	return { code: errorNumbers[code], message: advised, data: { code, details: data } };
 }

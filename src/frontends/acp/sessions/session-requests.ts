@@ -17,7 +17,7 @@ import { toInput } from "../content.ts";
 import { type ClientFiles, createClientFiles } from "../editor-files.ts";
 import { unknownSession, withAdvice } from "../errors.ts";
 import { toMcpServers } from "../mcp-servers.ts";
-import { advised, signInAdvice } from "../sign-in.ts";
+import { advised } from "../sign-in.ts";
 import { stopReasonOf } from "../stop-reason.ts";
 import type {
 	ForkSessionParams,
@@ -405,7 +405,7 @@ function toStopReason(outcome: TurnOutcome, { isCancelled }: Prompt, attached: A
 	if (outcome.status !== "failed") return reason ?? "end_turn";
 	// A cancellation is never answered as an error.
 	if (isCancelled) return "cancelled";
-	if (reason === null) throw withAdvice(toThrown(outcome.error), signInAdvice);
+	if (reason === null) throw withAdvice(toThrown(outcome.error));
 	const title = reason === "refusal" ? "The provider refused to answer" : "The budget is used up";
 	attached.sendReport(title, outcome.error.message);
 	return reason;
