@@ -11,7 +11,8 @@ export interface GitPlace {
 	readonly processes: Pick<Processes, "run">;
 }
 
-export interface GitRequest extends Pick<RunRequest, "timeout" | "outputLimit" | "separateStderr"> {
+export interface GitRequest
+	extends Pick<RunRequest, "timeout" | "outputLimit" | "separateStderr" | "input" | "onOutput"> {
 	readonly words: readonly string[];
 	/** Absolute. */
 	readonly workDir: string;

@@ -1,0 +1,66 @@
+// What a path was at one moment: a file with its content, a link, a directory, or something whose content is not stored.
+
+/** SHA-256 of the bytes, in hex. */
+export type ContentId = string;
+
+/** A regular file. Without `content` its bytes were not read: `unread` says why, and `mark` tells its versions apart. */
+export interface FileEntry {
+	readonly kind: "file";
+	readonly mode: number;
+	readonly size: number;
+	readonly content: ContentId | null;
+	/** The blob of the user's repository with the same bytes, where there is one. */
+	readonly blob?: string;
+	readonly unread?: string;
+	readonly mark?: string;
+}
+
+export type Entry =
+	| FileEntry
+	| { readonly kind: "link"; readonly target: string }
+	| { readonly kind: "directory"; readonly mode: number }
+	/** A directory that is not looked into, because git ignores it. */
+	| { readonly kind: "opaque" }
+	/** A socket, a device or a pipe. */
+	| { readonly kind: "special" };
+
+/** How the system describes a path: as long as it is the same, so is the content. */
+export interface Stamp {
+	readonly size: number;
+	readonly mode: number;
+	readonly modifiedAt: number;
+	readonly changedAt: number;
+	readonly inode: number;
+}
+
+/** One path that changed; null where there was nothing. */
+export interface Change {
+	readonly path: string;
+	readonly before: Entry | null;
+	readonly after: Entry | null;
+}
+
+/** Whether both are the same content, links and modes. */
+export function isSameEntry(one: Entry | null, other: Entry | null): boolean {
+	if (one === null || other === null) return one === other;
+	switch (one.kind) {
+		case "file":
+			if (other.kind !== "file" || one.mode !== other.mode || one.size !== other.size) return false;
+			return one.content === null && other.content === null ? one.mark === other.mark : one.content === other.content;
+		case "link":
+			return other.kind === "link" && one.target === other.target;
+		case "directory":
+			return other.kind === "directory" && one.mode === other.mode;
+		case "opaque":
+		case "special":
+			return other.kind === one.kind;
+	}
+}
+
+/** Why the entry cannot be put back: a clause without full stop; null when it can. */
+export function whyNotRestorable(entry: Entry | null): string | null {
+	if (entry === null) return null;
+	if (entry.kind === "opaque") return "git ignores the directory, so its content is not stored";
+	if (entry.kind === "special") return "it is neither a file, nor a directory, nor a link";
+	return entry.kind === "file" && entry.content === null ? (entry.unread ?? "its content was not stored") : null;
+}

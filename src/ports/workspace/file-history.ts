@@ -1,0 +1,464 @@
+// The file history of one session: what each turn changed in its directories, with the contents before and after, so that
+// it can be put back. Nothing is loaded or looked at before a call may change something.
+import { realpath } from "node:fs/promises";
+import path from "node:path";
+import { createDeferred } from "../../base/deferred.ts";
+import { errorText } from "../../base/errors.ts";
+import type { Clock } from "../../base/clock.ts";
+import { createKeyedQueue } from "../../base/keyed-queue.ts";
+import type { Log } from "../../base/log.ts";
+import type { GitPlace } from "../processes/git/git.ts";
+import { type Change, type ContentId, type Entry, type FileEntry, isSameEntry, whyNotRestorable } from "./entry.ts";
+import { GitSource } from "./git-source.ts";
+import { HistoryLog, type LogLine } from "./history-log.ts";
+import { addChange, type HistoryRecord, HistoryRecords } from "./history-records.ts";
+import { ObjectStore } from "./object-store.ts";
+import {
+	carryOut,
+	type LeftPath,
+	type RestoreList,
+	type RestoreStep,
+	readList,
+	removeList,
+	temporaryName,
+	writeList,
+} from "./restore.ts";
+import { type TreeLimits, TreeIndex } from "./tree-index.ts";
+import { look } from "./walk.ts";
+
+export interface HistoryLimits extends TreeLimits {
+	readonly turns: number;
+}
+
+export interface FileHistorySettings {
+	/** Of this history alone; its parent exists once something is recorded. */
+	readonly directory: string;
+	readonly workDir: string;
+	/** The directories that are looked at; absolute. */
+	roots(): readonly string[];
+	readonly home: string;
+	readonly excluded: readonly string[];
+	readonly limits: HistoryLimits;
+	readonly git: GitPlace;
+	/** Whether something that a turn started goes on between its calls. */
+	hasBackgroundWork(): Promise<boolean>;
+	readonly clock: Clock;
+	readonly log: Log;
+}
+
+/** What a call changes: these files, or whatever it likes. */
+export type Extent = { readonly kind: "files"; readonly paths: readonly string[] } | { readonly kind: "anything" };
+
+/** What a turn changed, as the event of its end says it. */
+export interface TurnChanges {
+	readonly complete: boolean;
+	readonly reasons: readonly string[];
+	readonly added: number;
+	readonly modified: number;
+	readonly deleted: number;
+}
+
+export interface ChangedPath {
+	readonly path: string;
+	readonly before: Entry | null;
+	readonly after: Entry | null;
+}
+
+export interface RecordView {
+	readonly id: string;
+	readonly of: "turn" | "restore";
+	readonly at: number;
+	readonly paths: readonly ChangedPath[];
+	readonly complete: boolean;
+	readonly reasons: readonly string[];
+}
+
+/** Where to go back to: before a record of this id, or else before everything since a time. */
+export interface RestorePoint {
+	readonly id: string;
+	readonly at: number;
+}
+
+/** One path that is to be put back. */
+export interface PlannedPath {
+	readonly path: string;
+	readonly target: Entry | null;
+	readonly now: Entry | null;
+	/** Whether it is not as the session left it, or somebody else changed it in between. */
+	readonly isConflict: boolean;
+}
+
+export interface RestorePlan {
+	readonly paths: readonly PlannedPath[];
+	/** What cannot be put back, and why. */
+	readonly uncovered: readonly LeftPath[];
+	/** What somebody else changed meanwhile; it stays. */
+	readonly outside: readonly string[];
+	/** Why more may have changed than is known: sentences. */
+	readonly reasons: readonly string[];
+}
+
+export interface Restored {
+	/** Names this restore, to go back to before it; null when nothing was changed. */
+	readonly id: string | null;
+	readonly restored: readonly string[];
+	readonly left: readonly LeftPath[];
+}
+
+const lateReason = "A command was started before the look at the directories had ended: what it changed may not be known.";
+const backgroundReason = "Something still runs in the background, and may be changing files.";
+
+/** The content of a file before the edits of it that run. */
+interface Edited {
+	entry: Entry | null;
+	count: number;
+}
+
+export class FileHistory {
+	readonly #settings: FileHistorySettings;
+	readonly #log: HistoryLog;
+	readonly #store: ObjectStore;
+	readonly #tree: TreeIndex;
+	readonly #records = new HistoryRecords();
+	readonly #queue = createKeyedQueue();
+	readonly #edited = new Map<string, Edited>();
+	#loading: Promise<void> | null = null;
+	/** Calls that may be changing anything. */
+	#running = 0;
+	/** The turn of which something goes on between its calls. */
+	#inBackground: HistoryRecord | null = null;
+
+	constructor(settings: FileHistorySettings) {
+		const { directory, clock } = settings;
+		this.#settings = settings;
+		this.#log = new HistoryLog(path.join(directory, "history.jsonl"));
+		this.#store = new ObjectStore(path.join(directory, "objects"));
+		const git = new GitSource(settings.workDir, settings.git);
+		this.#tree = new TreeIndex({ ...settings, store: this.#store, git, now: () => clock.now() });
+	}
+
+	/** Records what a call changes. The call runs whatever becomes of the history: what is not known is a reason. */
+	async around<Result>(turnId: string, extent: Extent, work: () => Promise<Result>): Promise<Result> {
+		const isInTime = await this.#inTime(this.#guard(turnId, () => this.#before(turnId, extent)));
+		if (!isInTime) void this.#guard(turnId, () => this.#addReasons(this.#records.find(turnId), [lateReason]));
+		try {
+			return await work();
+		} finally {
+			await this.#inTime(this.#guard(turnId, () => this.#after(turnId, extent)));
+		}
+	}
+
+	/** What the turn changed; null when nothing of it could have changed anything. */
+	closeTurn(turnId: string): Promise<TurnChanges | null> {
+		if (this.#loading === null) {
+			const record = this.#records.find(turnId);
+			return Promise.resolve(record === null ? null : toTurnChanges(record));
+		}
+		return this.#run(async () => {
+			const record = this.#records.find(turnId);
+			if (record === null) return null;
+			await this.#trim();
+			return toTurnChanges(record);
+		});
+	}
+
+	/** What is known, oldest first. */
+	records(): Promise<readonly RecordView[]> {
+		return this.#run(async () => this.#records.all.map(toView));
+	}
+
+	/** What would be put back, without changing anything. */
+	plan(point: RestorePoint): Promise<RestorePlan> {
+		return this.#run(() => this.#plan(point));
+	}
+
+	/** The bytes of a file as it was; null when they are not stored. */
+	content(entry: FileEntry): Promise<Buffer | null> {
+		return this.#tree.content(entry);
+	}
+
+	/**
+	 * Puts back what was planned, but for the paths that `leave` gives a reason for. Conflicts are put back as well: leave
+	 * those that are not meant. `id` names the restore.
+	 */
+	restore(id: string, point: RestorePoint, leave: (planned: PlannedPath) => Promise<string | null>): Promise<Restored> {
+		return this.#run(async () => {
+			const plan = await this.#plan(point);
+			const left: LeftPath[] = [...plan.uncovered];
+			const steps: RestoreStep[] = [];
+			for (const { path: target, target: entry, now, ...planned } of plan.paths) {
+				const reason = await leave({ path: target, target: entry, now, ...planned });
+				// In the store, whatever becomes of the user's repository.
+				const was = reason === null ? await this.#tree.capture(target, true) : now;
+				if (reason !== null) left.push({ path: target, reason });
+				else if (!isSameEntry(was, now)) left.push({ path: target, reason: "it is being changed" });
+				else steps.push(toStep(target, entry, was));
+			}
+			if (steps.length === 0) return { id: null, restored: [], left };
+			const list = { id, at: this.#settings.clock.now(), steps: [...steps, ...readOnlyParents(steps)] };
+			await writeList(this.#listFile, list);
+			const late = await this.#carryOut(list);
+			const failed = new Set(late.map((each) => each.path));
+			const restored = steps.map((step) => step.path).filter((target) => !failed.has(target));
+			return { id, restored, left: [...left, ...late] };
+		});
+	}
+
+	get #listFile(): string {
+		return path.join(this.#settings.directory, "restore.json");
+	}
+
+	#run<Result>(work: () => Promise<Result>): Promise<Result> {
+		return this.#queue.run("", async () => {
+			this.#loading ??= this.#load().catch((thrown: unknown) => {
+				this.#loading = null;
+				throw thrown;
+			});
+			await this.#loading;
+			return await work();
+		});
+	}
+
+	/** Whether it ended before a call has waited long enough. */
+	async #inTime(work: Promise<void>): Promise<boolean> {
+		const late = createDeferred<false>();
+		const withdraw = this.#settings.clock.after(this.#settings.limits.patience, () => late.resolve(false));
+		return await Promise.race([work.then(() => true), late.promise]).finally(withdraw);
+	}
+
+	async #guard(turnId: string, work: () => Promise<void>): Promise<void> {
+		try {
+			await this.#run(work);
+		} catch (thrown) {
+			this.#settings.log.warn("What a call changes could not be recorded.", { turn: turnId, error: thrown });
+			const { record } = this.#records.begin(turnId, "turn", this.#settings.clock.now());
+			record.reasons.add(`What a call changed could not be recorded: ${errorText(thrown)}.`);
+		}
+	}
+
+	async #load(): Promise<void> {
+		for (const line of (await this.#log.read()) ?? []) {
+			this.#tree.restore(line);
+			this.#records.take(line);
+		}
+		const list = await readList(this.#listFile);
+		if (list !== null) await this.#carryOut(list);
+		const open = this.#records.all.findLast(({ isOpen }) => isOpen);
+		if (open === undefined) return;
+		// The process was killed while a call of this turn ran: what is different now is of the turn.
+		await this.#look(open);
+		await this.#log.append(setOpen(open, false));
+	}
+
+	async #before(turnId: string, extent: Extent): Promise<void> {
+		const { record, lines } = this.#records.begin(turnId, "turn", this.#settings.clock.now());
+		await this.#log.append(lines);
+		if (extent.kind === "files") return await this.#beforeEdit(await resolvedPaths(extent.paths), record);
+		const refusal = await this.#tree.refusal();
+		if (refusal !== null) return await this.#addReasons(record, [refusal]);
+		await this.#look(this.#running > 0 ? record : this.#inBackground);
+		this.#running += 1;
+		await this.#log.append(setOpen(record, true));
+	}
+
+	async #after(turnId: string, extent: Extent): Promise<void> {
+		const record = this.#records.find(turnId);
+		if (record === null) return;
+		if (extent.kind === "files") return await this.#afterEdit(await resolvedPaths(extent.paths), record);
+		if (!record.isOpen) return;
+		this.#running -= 1;
+		if (await this.#settings.hasBackgroundWork()) this.#inBackground = record;
+		await this.#look(record);
+		if (this.#running === 0) await this.#log.append(setOpen(record, false));
+	}
+
+	/** Finds what changed since the last look, as changes of this record; null for those of somebody else. */
+	async #look(owner: HistoryRecord | null): Promise<void> {
+		const { changes, lines, reasons } = await this.#tree.scan();
+		const record = owner ?? this.#records.all.at(-1);
+		if (record === undefined) return await this.#log.append(lines);
+		// What changed is written before what is known now: a crash in between finds it again.
+		const taken = changes.map((change) => take(record, change, owner === null));
+		await this.#log.append([...taken, ...lines]);
+		const current = owner ?? record;
+		await this.#addReasons(current, reasons);
+	}
+
+	async #beforeEdit(paths: readonly string[], record: HistoryRecord): Promise<void> {
+		const lines: LogLine[] = [];
+		for (const target of paths) {
+			const entry = await this.#tree.capture(target, true);
+			const known = this.#tree.find(target);
+			if (known !== undefined && !isSameEntry(known, entry)) {
+				lines.push(take(record, { path: target, before: known, after: entry }, true));
+			}
+			const edited = this.#edited.get(target);
+			if (edited === undefined) this.#edited.set(target, { entry, count: 1 });
+			else edited.count += 1;
+			if (await this.#tree.covers(target)) lines.push(...this.#tree.note(target, entry));
+			// A crash in the middle of the edit leaves its content before.
+			lines.push(take(record, { path: target, before: entry, after: entry }, false));
+		}
+		await this.#log.append(lines);
+	}
+
+	async #afterEdit(paths: readonly string[], record: HistoryRecord): Promise<void> {
+		const lines: LogLine[] = [];
+		for (const target of paths) {
+			const edited = this.#edited.get(target);
+			if (edited === undefined) continue;
+			const after = await this.#tree.capture(target);
+			// A scan may have found the change already.
+			const before = this.#tree.find(target) ?? edited.entry;
+			edited.entry = after;
+			edited.count -= 1;
+			if (edited.count === 0) this.#edited.delete(target);
+			if (!isSameEntry(before, after)) lines.push(take(record, { path: target, before, after }, false));
+			if (await this.#tree.covers(target)) lines.push(...this.#tree.note(target, after));
+		}
+		await this.#log.append(lines);
+	}
+
+	async #plan({ id, at }: RestorePoint): Promise<RestorePlan> {
+		if (this.#tree.isKnown) await this.#look(this.#inBackground);
+		const combined = this.#records.since(id) ?? this.#records.from(at);
+		const paths: PlannedPath[] = [];
+		const uncovered: LeftPath[] = [];
+		for (const [target, { before, after, isMixed }] of combined.paths) {
+			const now = await this.#tree.capture(target);
+			if (isSameEntry(now, before)) continue;
+			const reason = whyNotRestorable(before) ?? (await this.#whyGone(before)) ?? whyNotKept(now);
+			if (reason !== null) uncovered.push({ path: target, reason });
+			else paths.push({ path: target, target: before, now, isConflict: isMixed || !isSameEntry(now, after) });
+		}
+		for (const directory of this.#tree.opaque) {
+			if (look(directory) === null) continue;
+			uncovered.push({ path: directory, reason: "git ignores the directory, so it is not looked into" });
+		}
+		const outside = [...combined.outside].filter((target) => !combined.paths.has(target));
+		const reasons = [...combined.reasons];
+		if (await this.#settings.hasBackgroundWork()) reasons.push(backgroundReason);
+		return { paths, uncovered, outside, reasons };
+	}
+
+	async #whyGone(entry: Entry | null): Promise<string | null> {
+		if (entry?.kind !== "file" || entry.content === null) return null;
+		if (await this.#store.has(entry.content)) return null;
+		return (await this.#tree.content(entry)) === null ? "its content is not stored any more" : null;
+	}
+
+	/** Does what the list says, and records it like the changes of a turn. */
+	async #carryOut({ id, at, steps }: RestoreList): Promise<readonly LeftPath[]> {
+		const { record, lines: begun } = this.#records.begin(id, "restore", at);
+		const left = await carryOut(steps, {
+			content: (entry) => this.#tree.content(entry),
+			capture: (target) => this.#tree.capture(target),
+		});
+		const lines: LogLine[] = [...begun];
+		for (const { path: target, was } of steps) {
+			const after = await this.#tree.capture(target);
+			if (!isSameEntry(was, after)) lines.push(take(record, { path: target, before: was, after }, false));
+			if (await this.#tree.covers(target)) lines.push(...this.#tree.note(target, after));
+		}
+		await this.#log.append(lines);
+		await removeList(this.#listFile);
+		return left;
+	}
+
+	async #addReasons(record: HistoryRecord | null, reasons: readonly string[]): Promise<void> {
+		if (record === null) return;
+		const added = reasons.filter((reason) => !record.reasons.has(reason));
+		for (const reason of added) record.reasons.add(reason);
+		await this.#log.append(added.map((reason) => ({ kind: "reason", id: record.id, reason })));
+	}
+
+	/** Forgets the oldest turns beyond the limits, with the contents that only they need. */
+	async #trim(): Promise<void> {
+		const { turns, storeBytes } = this.#settings.limits;
+		const isLong = this.#log.size > longLog;
+		if (!isLong && this.#records.all.length <= turns && this.#tree.bytes <= storeBytes) return;
+		const oldest = this.#records.all[0];
+		while (this.#records.all.length > turns) this.#records.dropOldest();
+		for (;;) {
+			const needed = new Set<ContentId>();
+			this.#tree.addNeeded(needed);
+			this.#records.addNeeded(needed);
+			this.#tree.bytes = await this.#store.sweep(needed);
+			if (this.#tree.bytes <= storeBytes || this.#records.all.length <= 1) break;
+			this.#records.dropOldest();
+		}
+		if (isLong || this.#records.all[0] !== oldest) await this.#log.replace([...this.#tree.lines(), ...this.#records.lines()]);
+	}
+}
+
+/** Bytes of the log after which it is written anew. */
+const longLog = 64 * 1024 * 1024;
+
+function take(record: HistoryRecord, change: Change, isOutside: boolean): LogLine {
+	if (isOutside) record.outside.add(change.path);
+	else addChange(record, change);
+	return { kind: "change", id: record.id, change, isOutside };
+}
+
+function setOpen(record: HistoryRecord, isOpen: boolean): readonly LogLine[] {
+	if (record.isOpen === isOpen) return [];
+	record.isOpen = isOpen;
+	return [{ kind: "open", id: record.id, isOpen }];
+}
+
+function changedPaths({ paths }: HistoryRecord): readonly ChangedPath[] {
+	return [...paths].flatMap(([target, { before, after }]) =>
+		isSameEntry(before, after) ? [] : [{ path: target, before, after }],
+	);
+}
+
+function toView(record: HistoryRecord): RecordView {
+	const { id, of, at, reasons } = record;
+	return { id, of, at, paths: changedPaths(record), complete: reasons.size === 0, reasons: [...reasons] };
+}
+
+function toTurnChanges(record: HistoryRecord): TurnChanges {
+	const paths = changedPaths(record);
+	const added = paths.filter(({ before }) => before === null).length;
+	const deleted = paths.filter(({ after }) => after === null).length;
+	const { size } = record.reasons;
+	return {
+		complete: size === 0,
+		reasons: [...record.reasons],
+		added,
+		modified: paths.length - added - deleted,
+		deleted,
+	};
+}
+
+function toStep(target: string, entry: Entry | null, now: Entry | null): RestoreStep {
+	return { path: target, target: entry, was: now, temporary: temporaryName(target) };
+}
+
+/** The directories that have to be made writable for a moment, to have their modes again whatever happens. */
+function readOnlyParents(steps: readonly RestoreStep[]): readonly RestoreStep[] {
+	const named = new Set(steps.map((step) => step.path));
+	const parents = new Set(steps.map((step) => path.dirname(step.path)).filter((parent) => !named.has(parent)));
+	return [...parents].flatMap((parent) => {
+		const seen = look(parent);
+		if (seen?.kind !== "directory" || (seen.mode & 0o200) !== 0) return [];
+		const entry: Entry = { kind: "directory", mode: seen.mode };
+		return [toStep(parent, entry, entry)];
+	});
+}
+
+/** Why what is there now cannot be replaced: it could not be put back; null when it can. */
+function whyNotKept(now: Entry | null): string | null {
+	const reason = whyNotRestorable(now);
+	return reason === null ? null : `what is there now could not be stored: ${reason}`;
+}
+
+/** The paths with every link of their directories resolved. */
+async function resolvedPaths(paths: readonly string[]): Promise<readonly string[]> {
+	return await Promise.all(
+		paths.map(async (target) => {
+			const directory = await realpath(path.dirname(target)).catch(() => path.dirname(target));
+			return path.join(directory, path.basename(target));
+		}),
+	);
+}

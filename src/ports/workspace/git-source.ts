@@ -1,0 +1,86 @@
+// What the user's repository tells us: which bytes it stores already, and which directories it ignores. It is only read.
+import path from "node:path";
+import { never } from "../../base/abort.ts";
+import { createHash } from "node:crypto";
+import { type GitPlace, runGit } from "../processes/git/git.ts";
+
+/** Bytes of the lists of names. */
+const listLimit = 256 * 1024 * 1024;
+const timeout = 20_000;
+
+export class GitSource {
+	readonly #workDir: string;
+	readonly #place: GitPlace;
+
+	constructor(workDir: string, place: GitPlace) {
+		this.#workDir = workDir;
+		this.#place = place;
+	}
+
+	/** The ids of the files that the index of the repository names; null where there is no repository, or no git. */
+	async blobs(): Promise<ReadonlySet<string> | null> {
+		const list = await this.#run(["ls-files", "-s", "-z"]);
+		if (list === null) return null;
+		const blobs = new Set<string>();
+		for (let at = 0; at < list.length; ) {
+			const end = list.indexOf(0, at);
+			const mode = list.toString("latin1", at, at + 6);
+			if (mode === "100644" || mode === "100755") blobs.add(list.toString("latin1", at + 7, list.indexOf(0x20, at + 7)));
+			at = (end === -1 ? list.length : end) + 1;
+		}
+		return blobs;
+	}
+
+	/** The directories that are ignored as a whole, absolute. */
+	async ignored(): Promise<ReadonlySet<string>> {
+		const list = await this.#run(["ls-files", "-o", "-i", "--exclude-standard", "--directory", "-z"]);
+		const names = list?.toString("utf8").split("\0") ?? [];
+		return new Set(
+			names.filter((name) => name.endsWith("/")).map((name) => path.join(this.#workDir, name.slice(0, -1))),
+		);
+	}
+
+	/** The bytes of blobs; those that the repository does not have any more are left out. */
+	async contents(ids: readonly string[]): Promise<ReadonlyMap<string, Buffer>> {
+		const found = new Map<string, Buffer>();
+		if (ids.length === 0) return found;
+		const output = await this.#run(["cat-file", "--batch"], `${ids.join("\n")}\n`);
+		for (let at = 0; output !== null && at < output.length; ) {
+			const end = output.indexOf(0x0a, at);
+			if (end === -1) break;
+			const [id = "", type, size] = output.toString("latin1", at, end).split(" ");
+			at = end + 1;
+			if (type !== "blob") continue;
+			const length = Number(size);
+			const bytes = output.subarray(at, at + length);
+			if (bytes.length === length) found.set(id, bytes);
+			at += length + 1;
+		}
+		return found;
+	}
+
+	/** What git writes, as bytes; null when it failed. */
+	async #run(words: readonly string[], input?: string): Promise<Buffer | null> {
+		const pieces: Buffer[] = [];
+		const request = {
+			words,
+			workDir: this.#workDir,
+			timeout,
+			outputLimit: 0,
+			separateStderr: true,
+			...(input === undefined ? {} : { input }),
+			onOutput(source: "output" | "error", bytes: Buffer) {
+				if (source === "output") pieces.push(bytes);
+			},
+		};
+		const outcome = await runGit(request, this.#place, never);
+		if (outcome?.ended.kind !== "exited" || outcome.ended.exitCode !== 0 || outcome.outputBytes > listLimit) return null;
+		return Buffer.concat(pieces);
+	}
+}
+
+/** The id that git gives a file with these bytes, in a repository whose ids have this length. */
+export function blobId(bytes: Uint8Array, length: number): string {
+	const hash = createHash(length === 64 ? "sha256" : "sha1");
+	return hash.update(`blob ${bytes.length}\0`).update(bytes).digest("hex");
+}

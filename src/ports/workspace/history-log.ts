@@ -1,0 +1,140 @@
+// The file that says what the directories looked like and what each turn changed: one JSON object a line, only appended to.
+// A line that a killed process left in part is skipped.
+import { appendFile, mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import path from "node:path";
+import * as v from "valibot";
+import { systemErrorCode } from "../../base/errors.ts";
+import { createPace } from "../../base/pace.ts";
+
+export const entrySchema = v.nullable(
+	v.variant("kind", [
+		v.object({
+			kind: v.literal("file"),
+			mode: v.number(),
+			size: v.number(),
+			content: v.nullable(v.string()),
+			blob: v.exactOptional(v.string()),
+			unread: v.exactOptional(v.string()),
+			mark: v.exactOptional(v.string()),
+		}),
+		v.object({ kind: v.literal("link"), target: v.string() }),
+		v.object({ kind: v.literal("directory"), mode: v.number() }),
+		v.object({ kind: v.literal("opaque") }),
+		v.object({ kind: v.literal("special") }),
+	]),
+);
+
+const stampSchema = v.object({
+	size: v.number(),
+	mode: v.number(),
+	modifiedAt: v.number(),
+	changedAt: v.number(),
+	inode: v.number(),
+});
+
+const lineSchema = v.variant("kind", [
+	/** What a path is; null when it is gone. */
+	v.object({ kind: v.literal("path"), path: v.string(), entry: entrySchema, stamp: v.nullable(stampSchema) }),
+	/** What a turn, or somebody else meanwhile, changed. */
+	v.object({
+		kind: v.literal("change"),
+		id: v.string(),
+		change: v.object({ path: v.string(), before: entrySchema, after: entrySchema }),
+		isOutside: v.boolean(),
+		/** Somebody else changed it between two changes that are one here. */
+		isMixed: v.exactOptional(v.literal(true)),
+	}),
+	/** A turn, or a restore, has begun to change something. */
+	v.object({ kind: v.literal("begin"), id: v.string(), of: v.picklist(["turn", "restore"]), at: v.number() }),
+	/** What of it is not known. */
+	v.object({ kind: v.literal("reason"), id: v.string(), reason: v.string() }),
+	/** Whether something of the turn may be changing files. */
+	v.object({ kind: v.literal("open"), id: v.string(), isOpen: v.boolean() }),
+	/** Everything below the roots is known, and the store has so many bytes. */
+	v.object({ kind: v.literal("known"), bytes: v.number() }),
+]);
+
+export type LogLine = v.InferOutput<typeof lineSchema>;
+
+export class HistoryLog {
+	readonly #file: string;
+	#isPrepared = false;
+	/** Bytes since it was last written as a whole. */
+	#size = 0;
+
+	constructor(file: string) {
+		this.#file = file;
+	}
+
+	get size(): number {
+		return this.#size;
+	}
+
+	/** All lines, oldest first; null when there is no file. */
+	async read(): Promise<readonly LogLine[] | null> {
+		let text: string;
+		try {
+			text = await readFile(this.#file, "utf8");
+		} catch (thrown) {
+			if (systemErrorCode(thrown) === "ENOENT") return null;
+			throw thrown;
+		}
+		this.#size = text.length;
+		const pace = createPace();
+		const lines: LogLine[] = [];
+		for (const line of text.split("\n")) {
+			const parsed = readLine(line);
+			if (parsed !== null) lines.push(parsed);
+			const rest = pace.rest();
+			if (rest !== undefined) await rest;
+		}
+		return lines;
+	}
+
+	async append(lines: readonly LogLine[]): Promise<void> {
+		if (lines.length === 0) return;
+		if (!this.#isPrepared) {
+			// Its parent is the session's: a session that was deleted meanwhile does not come back.
+			await mkdir(path.dirname(this.#file), { mode: 0o700 }).catch((thrown: unknown) => {
+				if (systemErrorCode(thrown) !== "EEXIST") throw thrown;
+			});
+			this.#isPrepared = true;
+		}
+		// A line that was written in part ends here.
+		const text = `\n${await toText(lines)}`;
+		await appendFile(this.#file, text, { mode: 0o600 });
+		this.#size += text.length;
+	}
+
+	/** Writes it anew. */
+	async replace(lines: readonly LogLine[]): Promise<void> {
+		const text = await toText(lines);
+		const temporary = `${this.#file}.tmp`;
+		await writeFile(temporary, text, { mode: 0o600 });
+		await rename(temporary, this.#file);
+		this.#size = text.length;
+	}
+}
+
+async function toText(lines: readonly LogLine[]): Promise<string> {
+	const pace = createPace();
+	const texts: string[] = [];
+	for (const line of lines) {
+		texts.push(JSON.stringify(line));
+		const rest = pace.rest();
+		if (rest !== undefined) await rest;
+	}
+	return `${texts.join("\n")}\n`;
+}
+
+function readLine(text: string): LogLine | null {
+	if (text === "") return null;
+	let value: unknown;
+	try {
+		value = JSON.parse(text);
+	} catch {
+		return null;
+	}
+	const parsed = v.safeParse(lineSchema, value);
+	return parsed.success ? parsed.output : null;
+}

@@ -1,0 +1,149 @@
+// What each turn changed, in order. A restore is a record like a turn's: it can be undone the same way.
+import { type Change, type ContentId, type Entry, isSameEntry } from "./entry.ts";
+import type { LogLine } from "./history-log.ts";
+import { addContent } from "./tree-index.ts";
+
+interface PathHistory {
+	readonly before: Entry | null;
+	after: Entry | null;
+	/** Whether somebody else changed it in between. */
+	isMixed: boolean;
+}
+
+export interface HistoryRecord {
+	readonly id: string;
+	readonly of: "turn" | "restore";
+	/** Milliseconds since the epoch. */
+	readonly at: number;
+	readonly paths: Map<string, PathHistory>;
+	/** What somebody else changed before this turn's changes, and after those of the turn before. */
+	readonly outside: Set<string>;
+	/** Why not everything is known: sentences. */
+	readonly reasons: Set<string>;
+	/** Whether something of it may be changing files. */
+	isOpen: boolean;
+}
+
+/** What several records changed together. */
+export interface Combined {
+	readonly paths: ReadonlyMap<string, Readonly<PathHistory>>;
+	readonly outside: ReadonlySet<string>;
+	readonly reasons: ReadonlySet<string>;
+}
+
+export class HistoryRecords {
+	#all: HistoryRecord[] = [];
+
+	get all(): readonly HistoryRecord[] {
+		return this.#all;
+	}
+
+	/** The record of this id, or a new one. */
+	begin(id: string, of: HistoryRecord["of"], at: number): { readonly record: HistoryRecord; readonly lines: LogLine[] } {
+		const known = this.find(id);
+		if (known !== null) return { record: known, lines: [] };
+		const record: HistoryRecord = {
+			id,
+			of,
+			at,
+			paths: new Map(),
+			outside: new Set(),
+			reasons: new Set(),
+			isOpen: false,
+		};
+		this.#all.push(record);
+		return { record, lines: [{ kind: "begin", id, of, at }] };
+	}
+
+	find(id: string): HistoryRecord | null {
+		return this.#all.find((record) => record.id === id) ?? null;
+	}
+
+	/** Takes a line of the log. */
+	take(line: LogLine): void {
+		if (line.kind === "begin") this.begin(line.id, line.of, line.at);
+		if (!("id" in line)) return;
+		const record = this.find(line.id);
+		if (record === null) return;
+		if (line.kind === "reason") record.reasons.add(line.reason);
+		else if (line.kind === "open") record.isOpen = line.isOpen;
+		else if (line.kind === "change" && line.isOutside) record.outside.add(line.change.path);
+		else if (line.kind === "change") {
+			addChange(record, line.change);
+			const known = record.paths.get(line.change.path);
+			if (line.isMixed === true && known !== undefined) known.isMixed = true;
+		}
+	}
+
+	/** What this record and those after it changed; null when there is none of this id. */
+	since(id: string): Combined | null {
+		const start = this.#all.findIndex((record) => record.id === id);
+		if (start === -1) return null;
+		return this.#combine(start);
+	}
+
+	/** What the records that began at this time or later changed. */
+	from(at: number): Combined {
+		const start = this.#all.findIndex((record) => record.at >= at);
+		return this.#combine(start === -1 ? this.#all.length : start);
+	}
+
+	/** Removes the oldest record. */
+	dropOldest(): void {
+		this.#all = this.#all.slice(1);
+	}
+
+	addNeeded(needed: Set<ContentId>): void {
+		for (const { paths } of this.#all) {
+			for (const { before, after } of paths.values()) {
+				addContent(before, needed);
+				addContent(after, needed);
+			}
+		}
+	}
+
+	/** What a later process has to know. */
+	*lines(): Generator<LogLine> {
+		for (const { id, of, at, paths, outside, reasons, isOpen } of this.#all) {
+			yield { kind: "begin", id, of, at };
+			for (const [path, { before, after, isMixed }] of paths) {
+				const change = { path, before, after };
+				yield { kind: "change", id, change, isOutside: false, ...(isMixed ? { isMixed } : {}) };
+			}
+			for (const path of outside) {
+				yield { kind: "change", id, change: { path, before: null, after: null }, isOutside: true };
+			}
+			for (const reason of reasons) yield { kind: "reason", id, reason };
+			if (isOpen) yield { kind: "open", id, isOpen };
+		}
+	}
+
+	#combine(start: number): Combined {
+		const paths = new Map<string, PathHistory>();
+		const outside = new Set<string>();
+		const reasons = new Set<string>();
+		for (const record of this.#all.slice(start)) {
+			for (const [path, { before, after, isMixed }] of record.paths) {
+				const known = paths.get(path);
+				if (known === undefined) paths.set(path, { before, after, isMixed });
+				else {
+					known.isMixed ||= isMixed || !isSameEntry(known.after, before);
+					known.after = after;
+				}
+			}
+			for (const path of record.outside) outside.add(path);
+			for (const reason of record.reasons) reasons.add(reason);
+		}
+		return { paths, outside, reasons };
+	}
+}
+
+export function addChange({ paths }: HistoryRecord, { path, before, after }: Change): void {
+	const known = paths.get(path);
+	if (known === undefined) paths.set(path, { before, after, isMixed: false });
+	// After a crash it may be found again.
+	else if (!isSameEntry(known.after, after)) {
+		known.isMixed ||= !isSameEntry(known.after, before);
+		known.after = after;
+	}
+}

@@ -1,0 +1,90 @@
+// Contents by their SHA-256, each compressed in a file of its own that only its owner may read. A content is there as a
+// whole or not at all, whenever the process is killed.
+import { createHash, randomBytes } from "node:crypto";
+import { mkdir, readdir, readFile, rename, rm, stat, unlink, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { promisify } from "node:util";
+import { deflateRaw, inflateRaw } from "node:zlib";
+import { isSystemError } from "../../base/errors.ts";
+import type { ContentId } from "./entry.ts";
+
+const compress = promisify(deflateRaw);
+const decompress = promisify(inflateRaw);
+
+export function contentId(bytes: Uint8Array): ContentId {
+	return createHash("sha256").update(bytes).digest("hex");
+}
+
+export class ObjectStore {
+	readonly #directory: string;
+	readonly #known = new Set<ContentId>();
+	readonly #folders = new Set<string>();
+
+	constructor(directory: string) {
+		this.#directory = directory;
+	}
+
+	/** Stores the bytes under their id; returns how much the store grew. */
+	async put(id: ContentId, bytes: Uint8Array): Promise<number> {
+		if (await this.has(id)) return 0;
+		const file = this.#fileOf(id);
+		const folder = path.dirname(file);
+		const packed = await compress(bytes, { level: 1 });
+		if (!this.#folders.has(folder)) {
+			await mkdir(folder, { mode: 0o700, recursive: true });
+			this.#folders.add(folder);
+		}
+		const temporary = `${file}.${randomBytes(6).toString("hex")}.tmp`;
+		try {
+			await writeFile(temporary, packed, { mode: 0o600, flag: "wx" });
+			await rename(temporary, file);
+		} catch (thrown) {
+			this.#folders.delete(folder);
+			await rm(temporary, { force: true }).catch(() => undefined);
+			throw thrown;
+		}
+		this.#known.add(id);
+		return packed.length;
+	}
+
+	async has(id: ContentId): Promise<boolean> {
+		if (this.#known.has(id)) return true;
+		const isThere = await stat(this.#fileOf(id)).then(
+			(status) => status.size > 0,
+			() => false,
+		);
+		if (isThere) this.#known.add(id);
+		return isThere;
+	}
+
+	/** The bytes; null when they are not stored, or no longer whole. */
+	async get(id: ContentId): Promise<Buffer | null> {
+		try {
+			const bytes = await decompress(await readFile(this.#fileOf(id)));
+			return contentId(bytes) === id ? bytes : null;
+		} catch (thrown) {
+			// Also what zlib says of a damaged file.
+			if (isSystemError(thrown) || (thrown instanceof Error && "code" in thrown)) return null;
+			throw thrown;
+		}
+	}
+
+	/** Removes what is not needed any more, and what a killed process left; returns the bytes that remain. */
+	async sweep(needed: ReadonlySet<ContentId>): Promise<number> {
+		let left = 0;
+		this.#known.clear();
+		for (const folder of await readdir(this.#directory).catch(() => [])) {
+			const directory = path.join(this.#directory, folder);
+			for (const name of await readdir(directory).catch(() => [])) {
+				const file = path.join(directory, name);
+				if (!needed.has(folder + name)) await unlink(file).catch(() => undefined);
+				else left += await stat(file).then(({ size }) => size, () => 0);
+			}
+		}
+		return left;
+	}
+
+	#fileOf(id: ContentId): string {
+		return path.join(this.#directory, id.slice(0, 2), id.slice(2));
+	}
+}

@@ -1,0 +1,346 @@
+// What is known of the directories of a session: each path as it was when it was last looked at. A scan finds what has
+// changed since, stores the new contents, and makes sure that the old ones are stored as well.
+import { realpath } from "node:fs/promises";
+import path from "node:path";
+import { createPace } from "../../base/pace.ts";
+import type { Change, ContentId, Entry, FileEntry, Stamp } from "./entry.ts";
+import { isSameEntry } from "./entry.ts";
+import { type ReadPath, readPath, unread } from "./file-bytes.ts";
+import { blobId, type GitSource } from "./git-source.ts";
+import type { LogLine } from "./history-log.ts";
+import type { ObjectStore } from "./object-store.ts";
+import { isSameStamp, look, newWalk, type Seen, type Walk, walk } from "./walk.ts";
+
+export interface IndexedPath {
+	readonly entry: Entry;
+	/** Null when the content is to be read again, whatever the system says. */
+	readonly stamp: Stamp | null;
+}
+
+export interface TreeLimits {
+	readonly files: number;
+	readonly fileBytes: number;
+	readonly storeBytes: number;
+	/** Milliseconds that a command waits for a scan. */
+	readonly patience: number;
+}
+
+export interface TreeSettings {
+	readonly store: ObjectStore;
+	readonly git: GitSource;
+	/** The directories that are looked at; absolute. */
+	roots(): readonly string[];
+	readonly home: string;
+	/** Left out with everything below, such as the share directory. */
+	readonly excluded: readonly string[];
+	readonly limits: TreeLimits;
+	/** Milliseconds since the epoch. */
+	now(): number;
+}
+
+export interface Scan {
+	readonly changes: readonly Change[];
+	/** Why not everything is known: sentences. */
+	readonly reasons: readonly string[];
+	readonly lines: readonly LogLine[];
+}
+
+/** Milliseconds within which two changes of a file may have the same times. */
+const clockGrain = 50;
+
+export class TreeIndex {
+	readonly #settings: TreeSettings;
+	readonly #paths = new Map<string, IndexedPath>();
+	/** Null before the first look; then the ids of the user's blobs, empty without a repository. */
+	#blobs: ReadonlySet<string> | null = null;
+	#ignored: ReadonlySet<string> = new Set();
+	#isKnown = false;
+	#bytes = 0;
+
+	constructor(settings: TreeSettings) {
+		this.#settings = settings;
+	}
+
+	/** Whether everything below the roots was looked at once. */
+	get isKnown(): boolean {
+		return this.#isKnown;
+	}
+
+	get bytes(): number {
+		return this.#bytes;
+	}
+
+	set bytes(bytes: number) {
+		this.#bytes = bytes;
+	}
+
+	/** The directories that are not looked into. */
+	get opaque(): readonly string[] {
+		return [...this.#paths].filter(([, { entry }]) => entry.kind === "opaque").map(([target]) => target);
+	}
+
+	/** Takes what an earlier process knew. */
+	restore(line: LogLine): void {
+		if (line.kind === "known") {
+			this.#isKnown = true;
+			this.#bytes = line.bytes;
+		} else if (line.kind === "path") {
+			if (line.entry === null) this.#paths.delete(line.path);
+			else this.#paths.set(line.path, { entry: line.entry, stamp: line.stamp });
+		}
+	}
+
+	/** What a later process has to know. */
+	*lines(): Generator<LogLine> {
+		for (const [target, { entry, stamp }] of this.#paths) yield { kind: "path", path: target, entry, stamp };
+		if (this.#isKnown) yield { kind: "known", bytes: this.#bytes };
+	}
+
+	/** Adds the contents that it needs. */
+	addNeeded(needed: Set<ContentId>): void {
+		for (const { entry } of this.#paths.values()) addContent(entry, needed);
+	}
+
+	/** Why the roots are not looked at: a sentence; null when they are. */
+	async refusal(): Promise<string | null> {
+		const home = await realpath(this.#settings.home).catch(() => this.#settings.home);
+		for (const root of await this.#resolvedRoots()) {
+			if (root === "/") return "The work directory is `/`: what commands change there is not recorded.";
+			if (home === root || home.startsWith(root + path.sep)) {
+				return "The work directory is the home directory, or one around it: what commands change there is not recorded.";
+			}
+		}
+		return null;
+	}
+
+	/**
+	 * Reads a path as it is now and stores its content, with `isOwn` also what the user's repository has; the index stays as
+	 * it is.
+	 */
+	async capture(target: string, isOwn = false): Promise<Entry | null> {
+		const read = await readPath(target, this.#settings.limits.fileBytes);
+		return read === null ? null : await this.#stored(read, isOwn);
+	}
+
+	/** Takes what a path is now as known. */
+	note(target: string, entry: Entry | null): readonly LogLine[] {
+		if (!this.#isKnown && !this.#paths.has(target)) return [];
+		if (entry === null) this.#paths.delete(target);
+		// Read again by the next scan: it may be changed in the same moment.
+		else this.#paths.set(target, { entry, stamp: null });
+		return [{ kind: "path", path: target, entry, stamp: null }];
+	}
+
+	/** What is known of a path; undefined for nothing. */
+	find(target: string): Entry | undefined {
+		return this.#paths.get(target)?.entry;
+	}
+
+	/** Whether scans look at this path. */
+	async covers(target: string): Promise<boolean> {
+		const roots = await this.#resolvedRoots();
+		if (!roots.some((root) => target.startsWith(root + path.sep))) return false;
+		for (let parent = path.dirname(target); parent.length > 1; parent = path.dirname(parent)) {
+			if (this.#ignored.has(parent) || this.#settings.excluded.includes(parent)) return false;
+		}
+		return true;
+	}
+
+	/** The content of an entry; null when it is stored nowhere. */
+	async content({ content, blob }: FileEntry): Promise<Buffer | null> {
+		if (content === null) return null;
+		const stored = await this.#settings.store.get(content);
+		if (stored !== null || blob === undefined) return stored;
+		return (await this.#settings.git.contents([blob])).get(blob) ?? null;
+	}
+
+	/** Looks at everything; what changed since the last time is found, with the contents before and after stored. */
+	async scan(): Promise<Scan> {
+		const isFirst = !this.#isKnown;
+		const reasons: string[] = [];
+		if (this.#blobs === null) {
+			this.#blobs = (await this.#settings.git.blobs()) ?? new Set();
+			this.#ignored = await this.#settings.git.ignored();
+		}
+		const startedAt = this.#settings.now();
+		const found = await this.#walk();
+		if (found.ended === "too-many") {
+			return {
+				changes: [],
+				lines: [],
+				reasons: [
+					`There are more than ${this.#settings.limits.files} files: what commands change is not recorded (agentwire.rewind.max_files).`,
+				],
+			};
+		}
+		const lines: LogLine[] = [];
+		const { changes, toRead } = await this.#compare(found, lines);
+		await eachOf(toRead, async ([target, seen]) => {
+			const known = this.#paths.get(target)?.entry ?? null;
+			const entry = await this.capture(target);
+			if (entry === null) return;
+			const stamp = isSettled(seen, startedAt) ? toStamp(seen) : null;
+			this.#paths.set(target, { entry, stamp });
+			const isSame = isSameEntry(known, entry);
+			if (stamp !== null || !isSame) lines.push({ kind: "path", path: target, entry, stamp });
+			if (!isSame) changes.push({ path: target, before: known, after: entry });
+		});
+		const opened = changes.flatMap(({ path: target, before, after }) =>
+			before?.kind === "opaque" && after?.kind === "directory" ? [target + path.sep] : [],
+		);
+		const isChange = ({ path: target, before, after }: Change) =>
+			!isOtherLook(before, after) && !(before === null && opened.some((directory) => target.startsWith(directory)));
+		const all = isFirst ? [] : await this.#withStoredContents(changes.filter(isChange), reasons);
+		for (const directory of found.unreadable) reasons.push(`${directory} cannot be read.`);
+		for (const target of found.unnamed) reasons.push(`The name of ${JSON.stringify(target)} is not UTF-8.`);
+		this.#isKnown = true;
+		if (lines.length > 0 || isFirst) lines.push({ kind: "known", bytes: this.#bytes });
+		return { changes: all, reasons, lines };
+	}
+
+	/** Takes what a description alone says, and finds the files and links that are to be read. */
+	async #compare(found: Walk, lines: LogLine[]): Promise<{ changes: Change[]; toRead: [string, Seen][] }> {
+		const pace = createPace();
+		const changes: Change[] = [];
+		const toRead: [string, Seen][] = [];
+		const note = (target: string, before: Entry | undefined, after: Entry | null, stamp: Stamp | null) => {
+			changes.push({ path: target, before: before ?? null, after });
+			lines.push({ kind: "path", path: target, entry: after, stamp });
+			if (after === null) this.#paths.delete(target);
+			else this.#paths.set(target, { entry: after, stamp });
+		};
+		for (const [target, seen] of found.seen) {
+			const known = this.#paths.get(target);
+			if (seen.kind === "file" || seen.kind === "link") {
+				const isSame = known?.stamp != null && known.entry.kind === seen.kind && isSameStamp(known.stamp, seen);
+				if (!isSame) toRead.push([target, seen]);
+			} else {
+				const entry = toEntry(seen);
+				if (known === undefined || !isSameEntry(known.entry, entry)) note(target, known?.entry, entry, null);
+			}
+			const rest = pace.rest();
+			if (rest !== undefined) await rest;
+		}
+		for (const [target, { entry }] of this.#paths) {
+			if (found.seen.has(target) || look(target) !== null) continue;
+			if (!found.unreadable.some((directory) => target.startsWith(directory + path.sep))) note(target, entry, null, null);
+		}
+		return { changes, toRead };
+	}
+
+	async #walk(): Promise<Walk> {
+		const { limits, excluded } = this.#settings;
+		const result = newWalk();
+		const isFirst = !this.#isKnown;
+		const request = {
+			isOpaque: (directory: string) => this.#ignored.has(directory),
+			// Whether git ignores a new directory is asked before it is looked into.
+			isLater: (directory: string) => !isFirst && (this.#blobs?.size ?? 0) > 0 && !this.#paths.has(directory),
+			excluded: new Set(excluded),
+			fileLimit: limits.files,
+			deadline: Number.POSITIVE_INFINITY,
+		};
+		await walk({ ...request, roots: await this.#resolvedRoots() }, result);
+		if (result.later.length === 0 || result.ended !== null) return result;
+		this.#ignored = await this.#settings.git.ignored();
+		const roots: string[] = [];
+		for (const directory of result.later) {
+			const seen = look(directory);
+			if (seen === null) continue;
+			const isOpaque = this.#ignored.has(directory);
+			result.seen.set(directory, isOpaque ? { ...seen, kind: "opaque" } : seen);
+			if (!isOpaque && seen.kind === "directory") roots.push(directory);
+		}
+		await walk({ ...request, isLater: () => false, roots }, result);
+		return result;
+	}
+
+	/** Stores the bytes, unless the user's repository has them. */
+	async #stored(read: ReadPath, isOwn: boolean): Promise<Entry> {
+		const { entry, bytes, seen } = read;
+		if (entry.kind !== "file" || bytes === null || entry.content === null) return entry;
+		const blobs = this.#blobs;
+		if (blobs !== null && blobs.size > 0) {
+			const [sample = ""] = blobs;
+			const blob = blobId(bytes, sample.length);
+			if (!isOwn && blobs.has(blob)) return { ...entry, blob };
+		}
+		if (this.#bytes > this.#settings.limits.storeBytes) {
+			return unread(seen, "the store of this session is full (agentwire.rewind.max_store_bytes)").entry;
+		}
+		try {
+			this.#bytes += await this.#settings.store.put(entry.content, bytes);
+			return entry;
+		} catch (thrown) {
+			return unread(seen, `its content could not be stored: ${thrown instanceof Error ? thrown.message : "unknown"}`).entry;
+		}
+	}
+
+	/** Copies what only the user's repository has: it may be gone from there by the time it is needed. */
+	async #withStoredContents(changes: readonly Change[], reasons: string[]): Promise<readonly Change[]> {
+		const { store, git } = this.#settings;
+		const borrowed = new Map<string, FileEntry>();
+		for (const { before } of changes) {
+			if (before?.kind !== "file" || before.blob === undefined || before.content === null) continue;
+			if (!(await store.has(before.content))) borrowed.set(before.blob, before);
+		}
+		if (borrowed.size === 0) return changes;
+		const contents = await git.contents([...borrowed.keys()]);
+		const missing = new Set<string>();
+		for (const [blob, { content }] of borrowed) {
+			const bytes = contents.get(blob);
+			if (bytes === undefined || content === null) missing.add(blob);
+			else this.#bytes += await store.put(content, bytes);
+		}
+		if (missing.size === 0) return changes;
+		const why = "the repository does not have its earlier content any more";
+		return changes.map((change) => {
+			const { before } = change;
+			if (before?.kind !== "file" || before.blob === undefined || !missing.has(before.blob)) return change;
+			reasons.push(`${change.path}: ${why}.`);
+			const { mode, size } = before;
+			return { ...change, before: { kind: "file", mode, size, content: null, unread: why, mark: before.blob } };
+		});
+	}
+
+	async #resolvedRoots(): Promise<readonly string[]> {
+		const resolved = await Promise.all(this.#settings.roots().map((root) => realpath(root).catch(() => root)));
+		const all = [...new Set(resolved)];
+		return all.filter((root) => !all.some((other) => other !== root && root.startsWith(other + path.sep)));
+	}
+}
+
+/** Files that are read and stored at once. */
+const concurrency = 8;
+
+async function eachOf<Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {
+	const iterator = items.values();
+	const run = async () => {
+		for (const item of iterator) await work(item);
+	};
+	await Promise.all(Array.from({ length: concurrency }, run));
+}
+
+function toEntry({ kind, mode }: Seen): Entry {
+	if (kind === "directory") return { kind: "directory", mode };
+	return kind === "opaque" ? { kind: "opaque" } : { kind: "special" };
+}
+
+/** Whether git has only begun, or ceased, to ignore the directory. */
+function isOtherLook(before: Entry | null, after: Entry | null): boolean {
+	const kinds = new Set([before?.kind, after?.kind]);
+	return kinds.has("opaque") && kinds.has("directory");
+}
+
+function toStamp({ size, mode, modifiedAt, changedAt, inode }: Seen): Stamp {
+	return { size, mode, modifiedAt, changedAt, inode };
+}
+
+/** Whether a later change would show in the times: one in the same moment would not. */
+function isSettled({ kind, modifiedAt, changedAt }: Seen, startedAt: number): boolean {
+	return kind !== "file" || Math.max(modifiedAt, changedAt) < startedAt - clockGrain;
+}
+
+export function addContent(entry: Entry | null, needed: Set<ContentId>): void {
+	if (entry?.kind === "file" && entry.content !== null) needed.add(entry.content);
+}
