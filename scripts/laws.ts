@@ -32,7 +32,7 @@ export const laws: readonly Law[] = [
 	{
 		what: "reach the file system",
 		modules: ["node:fs"],
-		places: ["ports/files/"],
+		places: ["ports/files/", "ports/workspace/"],
 		exceptions: {
 			"cli/": "the log, the code cache and copies of embedded files, which hold nothing of a session",
 			"ports/processes/":

@@ -3,6 +3,14 @@ import * as v from "valibot";
 import { flag, nullableText, objectOf, optional, type SchemaOf, text, texts } from "./object-schemas.ts";
 import type { Command, CommandType, CommandValues } from "./values/command.ts";
 import { userInputSchema } from "./values/content.ts";
+import {
+	conflictChoices,
+	fileDiffSchema,
+	filePlanSchema,
+	recordedChangesSchema,
+	restoredFilesSchema,
+	rewoundSchema,
+} from "./values/file-changes.ts";
 import { answerSchema, type InteractionFailure, settledBySchema } from "./values/interaction.ts";
 import { sessionModes } from "./values/session-mode.ts";
 import { traceParentSchema, turnKeySchema, turnOptionsChangeSchema, turnOptionsSchema } from "./values/turn-options.ts";
@@ -60,6 +68,22 @@ const commandSchemas: { readonly [T in CommandType]: SchemaOf<CommandOf<T>> } = 
 	}),
 	"task.stop": objectOf<CommandOf<"task.stop">>({ type: v.literal("task.stop"), id: text }),
 	"files.find": objectOf<CommandOf<"files.find">>({ type: v.literal("files.find"), query: text }),
+	"files.changes": objectOf<CommandOf<"files.changes">>({ type: v.literal("files.changes"), id: nullableText }),
+	"files.diff": objectOf<CommandOf<"files.diff">>({ type: v.literal("files.diff"), id: text, path: text }),
+	"files.plan": objectOf<CommandOf<"files.plan">>({ type: v.literal("files.plan"), before: text }),
+	"files.restore": objectOf<CommandOf<"files.restore">>({
+		type: v.literal("files.restore"),
+		before: text,
+		conflicts: v.picklist(conflictChoices),
+	}),
+	"session.rewind": objectOf<CommandOf<"session.rewind">>({
+		type: v.literal("session.rewind"),
+		before: text,
+		files: flag,
+		conversation: flag,
+		conflicts: v.picklist(conflictChoices),
+		dryRun: flag,
+	}),
 	"interaction.respond": objectOf<CommandOf<"interaction.respond">>({
 		type: v.literal("interaction.respond"),
 		interactionId: text,
@@ -85,5 +109,10 @@ export const commandValueSchemas: { readonly [T in CommandType]: SchemaOf<Comman
 	"side-question.cancel": v.null(),
 	"task.stop": v.object({ stopped: flag }),
 	"files.find": v.object({ paths: texts, isPartial: flag }),
+	"files.changes": v.object({ turns: v.array(recordedChangesSchema) }),
+	"files.diff": fileDiffSchema,
+	"files.plan": filePlanSchema,
+	"files.restore": restoredFilesSchema,
+	"session.rewind": rewoundSchema,
 	"interaction.respond": v.object({ settled: flag, by: v.nullable(settledBySchema) }),
 };

@@ -32,6 +32,15 @@ export const operationTexts: Readonly<Record<OperationName, string>> = {
 		"Stops a background task: its command with everything it started, or its subagent. `stopped` says whether it was running.",
 	"files.find":
 		"Finds files and directories in the work directory whose path contains the letters of `query` in order, best matches first, at most 50. Ignored files and files that no model may read are left out.",
+	"files.changes":
+		"Lists what the turns and restores of the session changed in its directories, oldest first, with added and removed lines; with `id` only that turn or restore. Paths are relative to the work directory. Fails `unsupported` where nothing is recorded (docs/guides/rewind.md).",
+	"files.diff": "Returns the lines that one turn or restore changed in a file; `blocks` is null for what is not text.",
+	"files.plan":
+		"Says what `files.restore` would do, without doing it: each path with its action and lines, conflicts, paths that cannot be put back (`uncovered`) and what others changed meanwhile (`outside`).",
+	"files.restore":
+		"Puts files back as they were before a turn or an earlier restore. `conflicts` are paths that changed since: `stop` (the default) then restores nothing, `skip` leaves them, `take` restores them too. `id` of the result undoes the restore. Fails `busy` while a turn runs.",
+	"session.rewind":
+		"Goes back to before a turn: its files, the conversation, or both (the default). With `dryRun`, only says what would happen. Every client receives `files.restored` and `session.rewound`; the events of the turns stay in the history. Fails `busy` while a turn runs.",
 	"turn.start":
 		"Starts a turn; `turn.ended` reports its end. Fails `busy` while one runs, here or, with that process in `data.running_elsewhere`, in another process; `takeOver` ends a turn there. `files`, base64-encoded, follow the input: images, audio and video that the model accepts, and text. `options` apply to this turn alone. With a `key`, sending the request again returns the same turn, also after a restart (the last 64 keys of a session).",
 	"turn.steer": "Adds input to the running turn, with files as in `turn.start`. Fails `no-turn` when none runs.",

@@ -14,6 +14,14 @@ import {
 	taskSchema,
 } from "./schemas.ts";
 import { userInputSchema } from "./values/content.ts";
+import {
+	conflictChoices,
+	fileDiffSchema,
+	filePlanSchema,
+	recordedChangesSchema,
+	restoredFilesSchema,
+	rewoundSchema,
+} from "./values/file-changes.ts";
 import { hookEvents } from "./values/hook-event.ts";
 import { answerSchema, settledBySchema } from "./values/interaction.ts";
 import { promptFileSchema } from "./values/prompt-file.ts";
@@ -203,6 +211,39 @@ export const operations = {
 		),
 		scope: "control",
 	},
+	// Contents of files are for those who may change something.
+	"files.changes": {
+		...query(
+			"loaded",
+			v.strictObject({ ...session, id: optional(text) }),
+			v.strictObject({ turns: v.array(recordedChangesSchema) }),
+		),
+		scope: "control",
+	},
+	"files.diff": {
+		...query("loaded", v.strictObject({ ...session, id: text, path: text }), fileDiffSchema),
+		scope: "control",
+	},
+	"files.plan": { ...query("loaded", v.strictObject({ ...session, before: text }), filePlanSchema), scope: "control" },
+	"files.restore": command(
+		"loaded",
+		"never",
+		v.strictObject({ ...session, before: text, conflicts: optional(v.picklist(conflictChoices)) }),
+		restoredFilesSchema,
+	),
+	"session.rewind": command(
+		"loaded",
+		"never",
+		v.strictObject({
+			...session,
+			before: text,
+			files: optional(v.boolean()),
+			conversation: optional(v.boolean()),
+			conflicts: optional(v.picklist(conflictChoices)),
+			dryRun: optional(v.boolean()),
+		}),
+		rewoundSchema,
+	),
 	"turn.start": command(
 		"loaded",
 		"keyed",

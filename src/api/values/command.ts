@@ -1,6 +1,7 @@
 // Commands: what a client requests of a session through the kernel API.
 import type { UserInput } from "./content.ts";
 import type { EventBodyOf } from "./event.ts";
+import type { ConflictChoice, FileDiff, FilePlan, RecordedChanges, RestoredFiles, Rewound } from "./file-changes.ts";
 import type { Answer, InteractionFailure, SettledBy } from "./interaction.ts";
 import type { SessionMode } from "./session-mode.ts";
 import type { TurnOptions, TurnOptionsChange } from "./turn-options.ts";
@@ -80,6 +81,26 @@ export type Command =
 	| { readonly type: "task.stop"; readonly id: string }
 	/** Finds files of the work directory for a person who types a part of a path. */
 	| { readonly type: "files.find"; readonly query: string }
+	/** What the turns and restores changed, oldest first; with an id only that one. Fails `unsupported` without a history. */
+	| { readonly type: "files.changes"; readonly id: string | null }
+	/** The lines that one turn or restore changed in a file. */
+	| { readonly type: "files.diff"; readonly id: string; readonly path: string }
+	/** What putting files back as they were before a turn or a restore would do. */
+	| { readonly type: "files.plan"; readonly before: string }
+	/** Does it. Fails `busy` while a turn runs. */
+	| { readonly type: "files.restore"; readonly before: string; readonly conflicts: ConflictChoice }
+	/**
+	 * Goes back to before a turn: its files, its conversation or both. Fails `busy` while a turn runs, `invalid-input` where the
+	 * conversation of that time was compacted. With conflicts that are to stop it, nothing is done.
+	 */
+	| {
+			readonly type: "session.rewind";
+			readonly before: string;
+			readonly files: boolean;
+			readonly conversation: boolean;
+			readonly conflicts: ConflictChoice;
+			readonly dryRun: boolean;
+	  }
 	/** Settles an interaction. An unknown or settled id changes nothing. */
 	| {
 			readonly type: "interaction.respond";
@@ -115,6 +136,11 @@ export interface CommandValues {
 	 * read are left out.
 	 */
 	"files.find": { readonly paths: readonly string[]; readonly isPartial: boolean };
+	"files.changes": { readonly turns: readonly RecordedChanges[] };
+	"files.diff": FileDiff;
+	"files.plan": FilePlan;
+	"files.restore": RestoredFiles;
+	"session.rewind": Rewound;
 	/** Whether this answer settled the interaction, and who settled it, as far as that is known. */
 	"interaction.respond": { readonly settled: boolean; readonly by: SettledBy | null };
 }

@@ -263,6 +263,25 @@ export const eventDeclarations = {
 	"steer.accepted": declareEvent("durable", "Input was added to the running turn, and waits for its next step.", {
 		input: userInputSchema,
 	}),
+	"files.snapshot": declareEvent(
+		"durable",
+		"What the calls of the turn changed in the work directories; emitted at its end, when a call could have changed something. `reasons` says why not everything is known.",
+		{
+			complete: v.boolean(),
+			reasons: v.array(v.string()),
+			changed: v.object({ added: integer, modified: integer, deleted: integer }),
+		},
+	),
+	"files.restored": declareEvent(
+		"durable",
+		"Files were put back as they were before a turn or an earlier restore. `id` names this restore, to undo it.",
+		{ id: v.string(), before: v.string(), restored: integer, left: integer },
+	),
+	"session.rewound": declareEvent(
+		"durable",
+		"The conversation goes on from before the turn `before`: the model no longer sees that turn and those after it. Their events stay in the history.",
+		{ before: v.string(), messages: integer },
+	),
 	"steer.consumed": declareEvent("durable", "Input added during the turn entered the context.", {
 		input: userInputSchema,
 	}),

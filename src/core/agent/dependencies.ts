@@ -177,6 +177,12 @@ export interface TurnDependencies {
 	emit(body: EventBody): Promise<void> | undefined;
 	/** For a call that begins to act: what it reports until its end, or the abort of the signal, is shown to clients. */
 	progress(call: ToolCall, signal: AbortSignal): CallProgress;
+	/** Runs a call that acts on these subjects, and records what it changes; absent where nothing is recorded. */
+	recordFiles?<Result>(
+		subjects: ApprovalNeed["subjects"],
+		work: () => Promise<Result>,
+		signal: AbortSignal,
+	): Promise<Result>;
 	approve(need: ApprovalNeed, call: ToolCall, signal: AbortSignal): Promise<ApprovalOutcome>;
 	/** What was persisted so far is on stable storage before the turn's next step, or its end, is visible. */
 	commit(): Promise<void>;

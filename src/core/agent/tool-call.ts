@@ -32,7 +32,7 @@ const longArguments = 64 * 1024;
 
 type CallDependencies = Pick<
 	TurnDependencies,
-	"tools" | "approve" | "journal" | "progress" | "watch" | "runHooks" | "budget" | "isSubagent"
+	"tools" | "approve" | "journal" | "progress" | "recordFiles" | "watch" | "runHooks" | "budget" | "isSubagent"
 >;
 
 /** The place of a call among those of its answer. */
@@ -172,10 +172,23 @@ async function execute(
 	const { journal } = dependencies;
 	await journal.started(call, preparation.hasEffect);
 	// A cancel that arrived while the intent was being recorded still prevents the effect.
-	const executed = signal.aborted ? null : await attempt(() => runWatched(preparation, call, dependencies, signal));
+	const executed = signal.aborted ? null : await attempt(() => runRecorded(preparation, call, dependencies, signal));
 	if (!signal.aborted && executed !== null) return toExecuted(executed);
 	await journal.ended(call);
 	return null;
+}
+
+/** Runs the effect; what it changes in the work directories is recorded. */
+async function runRecorded(
+	preparation: Extract<Preparation, { kind: "ready" }>,
+	call: ToolCall,
+	dependencies: CallDependencies,
+	signal: AbortSignal,
+): Promise<ToolReturn | Refusal> {
+	const run = () => runWatched(preparation, call, dependencies, signal);
+	const { recordFiles } = dependencies;
+	if (!preparation.hasEffect || recordFiles === undefined) return await run();
+	return await recordFiles(preparation.approval?.subjects ?? [], run, signal);
 }
 
 /** Runs the effect, and shows its progress. */

@@ -232,6 +232,9 @@ const entries: { readonly [T in EventType]: Entry<T> } = {
 	"mode.changed": ignored,
 	"model.changed": ignored,
 	"title.changed": ignored,
+	"files.snapshot": ignored,
+	"files.restored": ignored,
+	"session.rewound": ignored,
 	"steer.consumed"({ input }, { agentPath }) {
 		if (agentPath.length > 0) return nothing;
 		// The answer goes on after it.

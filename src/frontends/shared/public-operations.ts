@@ -129,6 +129,21 @@ export function createOperationHandlers({ sessions, server }: OperationParts): O
 				const { paths, isPartial } = await session.send({ type: "files.find", query });
 				return { paths: [...paths], isPartial };
 			}),
+		"files.changes": ({ sessionId, id = null }) =>
+			use(sessionId, async ({ session }) => {
+				const { turns } = await session.send({ type: "files.changes", id });
+				return { turns: [...turns] };
+			}),
+		"files.diff": ({ sessionId, id, path }) =>
+			use(sessionId, ({ session }) => session.send({ type: "files.diff", id, path })),
+		"files.plan": ({ sessionId, before }) =>
+			use(sessionId, ({ session }) => session.send({ type: "files.plan", before })),
+		"files.restore": ({ sessionId, before, conflicts = "stop" }) =>
+			use(sessionId, ({ session }) => session.send({ type: "files.restore", before, conflicts })),
+		"session.rewind": ({ sessionId, files = true, conversation = true, conflicts = "stop", dryRun = false, before }) =>
+			use(sessionId, ({ session }) =>
+				session.send({ type: "session.rewind", before, files, conversation, conflicts, dryRun }),
+			),
 		"turn.start": async (
 			{ sessionId, input, files, options = {}, key: named, takeOver = false },
 			{ turnKey, trace },

@@ -11,10 +11,11 @@ import { clearCommand, compactCommand } from "./context.ts";
 import { createFileCommands, type FileCommandSettings } from "./files.ts";
 import { createInitCommand } from "./init.ts";
 import { createPlanCommand } from "./plan.ts";
+import { createRewindCommand, type RewindCommandSettings } from "./rewind.ts";
 import { createSideQuestionCommand } from "./side-question.ts";
 import { createSkillCommands } from "./skills.ts";
 
-export interface SlashCommandSettings extends FileCommandSettings {
+export interface SlashCommandSettings extends FileCommandSettings, RewindCommandSettings {
 	readonly plan: PlanMode;
 	readonly mode: ApprovalMode;
 	readonly skills: readonly Skill[];
@@ -39,6 +40,7 @@ export function createSlashCommands(settings: SlashCommandSettings): SlashComman
 		...createApprovalCommands(mode),
 		createPlanCommand(plan),
 		...createFileCommands(settings),
+		createRewindCommand(settings),
 		...createSkillCommands(skills, files),
 		createSideQuestionCommand(identifiers),
 	];

@@ -206,6 +206,7 @@ export async function composeSession(
 				hostServices.startWorker(directory, task, commandEnvironment, await sandbox.confinementOf(task.outsideSandbox)),
 			claimStaleAfter: configuration.notifications.claimStaleAfterMs,
 		},
+		openHistory: composeHistory(stored, configuration, hostServices),
 		loadServers: composeServers(stored.workDir, configuration, hostServices, links),
 		mcpServers: options.mcpServers,
 		limits: {
@@ -289,6 +290,40 @@ export async function composeSession(
 		identifiers,
 		random,
 		log,
+	};
+}
+
+/** Loaded with the first call that may change something. */
+function composeHistory(
+	stored: StoredSession,
+	{ agentwire: { rewind }, store }: Configuration,
+	{ environment, files, home, shareDir, processes, clock, log }: HostServices,
+): SessionParts["openHistory"] {
+	const { directory, workDir } = stored;
+	if (!rewind.enabled) return "No changes of files are recorded: agentwire.rewind.enabled is false in the settings.";
+	if (store.type !== "disk" || directory === null) {
+		return "Changes of files are recorded only where sessions are stored on disk; the conversation can be rewound alone.";
+	}
+	return async (hasBackgroundWork) => {
+		const { FileHistory } = await import("../../ports/workspace/file-history.ts");
+		return new FileHistory({
+			directory: path.join(directory, "file-history"),
+			workDir,
+			roots: () => [workDir, ...stored.state().additionalDirs],
+			home,
+			excluded: [shareDir, await files.resolve(shareDir)],
+			limits: {
+				files: rewind.maxFiles,
+				fileBytes: rewind.maxFileBytes,
+				storeBytes: rewind.maxStoreBytes,
+				turns: rewind.turns,
+				patience: rewind.patience * 1000,
+			},
+			git: { environment, processes },
+			hasBackgroundWork,
+			clock,
+			log,
+		});
 	};
 }
 

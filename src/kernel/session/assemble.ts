@@ -23,6 +23,8 @@ import { ApprovalState } from "../interactions/approval-state.ts";
 import { Approvals } from "../interactions/approvals.ts";
 import { InteractionTable } from "../interactions/interaction-table.ts";
 import { PlanMode } from "../plan/plan-mode.ts";
+import { SessionFiles } from "../rewind/session-files.ts";
+import { SessionRewind } from "../rewind/session-rewind.ts";
 import { createSubagents } from "../subagents/subagents.ts";
 import { CurrentTurn } from "../turn/current-turn.ts";
 import { HookRunner } from "../turn/hook-runner.ts";
@@ -63,6 +65,7 @@ export interface AssembledSession {
 	readonly servers: ToolServers | null;
 	readonly main: MainAgent;
 	readonly sideQuestions: SideQuestions;
+	readonly rewind: SessionRewind;
 	readonly commands: SlashCommands;
 	readonly callClientTool: CallClientTool;
 	/** Another process has written the session: what was read before is read again. */
@@ -176,8 +179,14 @@ export function assembleSession(parts: SessionParts): AssembledSession {
 		judge: parts.judge,
 		policies: parts.policies,
 	});
+	const sessionFiles = new SessionFiles({
+		open: parts.openHistory,
+		hasBackgroundWork: async () => (await background.active()).length > 0,
+		clock,
+	});
 	const services: AgentServices = {
 		stored,
+		sessionFiles,
 		emitter,
 		observation,
 		approvals,
@@ -288,6 +297,14 @@ export function assembleSession(parts: SessionParts): AssembledSession {
 		emit: async (body, signal) => emitter.emit({ turnId: null, agentPath: [] }, body, {}, signal),
 		deliverVolatile: (body) => emitter.deliverVolatile({ turnId: null, agentPath: [] }, body),
 	});
+	const rewind = new SessionRewind({
+		stored,
+		files: sessionFiles,
+		main: () => main,
+		judge: parts.judge,
+		identifiers,
+		emit: async (body) => emitter.emit(turn.place, body, { sync: true }, never),
+	});
 	const { files, home } = parts.planPlace;
 	const commands = createSlashCommands({
 		stored,
@@ -300,6 +317,8 @@ export function assembleSession(parts: SessionParts): AssembledSession {
 		skills: parts.skills,
 		identifiers,
 		passesUnknown: parts.passesUnknownCommands,
+		rewind,
+		turnId: () => turn.id,
 	});
 	return {
 		turn,
@@ -323,6 +342,7 @@ export function assembleSession(parts: SessionParts): AssembledSession {
 		servers,
 		main,
 		sideQuestions,
+		rewind,
 		commands,
 		reload() {
 			emitter.reload();
@@ -330,6 +350,7 @@ export function assembleSession(parts: SessionParts): AssembledSession {
 			budgets.reload();
 			notifications.forget();
 			background.forget();
+			sessionFiles.forget();
 		},
 		callClientTool: createClientToolCalls(interactions, emitter, () => turn.place),
 		emitPlanMode,

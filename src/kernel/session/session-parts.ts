@@ -23,6 +23,7 @@ import type { ObservationSettings } from "../clients/observation.ts";
 import type { SessionKeys } from "../compose/key-ring.ts";
 import type { InteractionDeadlines } from "../interactions/interaction-table.ts";
 import type { PlanModeSettings } from "../plan/plan-mode.ts";
+import type { OpenHistory } from "../rewind/session-files.ts";
 import type { SubagentParts } from "../subagents/subagents.ts";
 import type { HookRunnerSettings } from "../turn/hook-runner.ts";
 import type { StartNotice } from "../turn/start-notices.ts";
@@ -55,6 +56,8 @@ export interface SessionParts {
 	/** What observes the events of all sessions; absent where nothing does. */
 	readonly observation?: Omit<ObservationSettings, "main">;
 	readonly background: BackgroundParts;
+	/** Opens the history of the session's files, or says why there is none: a sentence. */
+	readonly openHistory: OpenHistory | string;
 	/** Null for a session without tool servers. */
 	readonly loadServers: LoadServers | null;
 	/** The servers that it begins with. */

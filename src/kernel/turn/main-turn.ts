@@ -147,6 +147,8 @@ export async function runMainTurn(turn: RunningTurn, start: TurnStart, settings:
 		// One that was given up may have its beginning on the way to the store.
 		await turnEvents.beginning;
 		if (turnEvents.isBegun) {
+			const snapshot = await services.sessionFiles.closeTurn(turn.id);
+			if (snapshot !== null) await turnEvents.emit(snapshot);
 			const used = settings.budgets.closeTurn();
 			if (used !== null) await turnEvents.emit(used);
 			return await turnEvents.emit(ended, { sync: true, beforeDelivery: release });

@@ -22,6 +22,7 @@ import type { Emitter } from "../clients/emitter.ts";
 import type { Observation } from "../clients/observation.ts";
 import type { ProgressReports } from "../clients/progress-reports.ts";
 import type { ApprovalSource, Approvals } from "../interactions/approvals.ts";
+import type { SessionFiles } from "../rewind/session-files.ts";
 import type { Reminders } from "./reminders.ts";
 import type { OpenSteerQueue } from "./steers.ts";
 import type { WatchedTurn } from "./tool-hooks.ts";
@@ -35,6 +36,7 @@ export interface AgentServices {
 	readonly observation: Observation | null;
 	readonly approvals: Approvals;
 	readonly progress: Pick<ProgressReports, "open">;
+	readonly sessionFiles: Pick<SessionFiles, "record" | "closeTurn">;
 	/** What the agents' work is part of, for the person who approves it. */
 	readonly sourceKind: ApprovalSource["kind"];
 	readonly limits: TurnLimits;
@@ -149,6 +151,7 @@ export function createTurnDependencies(services: AgentServices, agent: Agent, tu
 			return emit(body);
 		},
 		progress: (call, signal) => services.progress.open({ turnId: turn.id, agentPath: agent.path }, call.id, signal),
+		recordFiles: (subjects, work, signal) => services.sessionFiles.record(turn.id, subjects, work, signal),
 		approve: (need, call, signal) =>
 			persisted(
 				approvals.decide(need, call, { kind: services.sourceKind, id: turn.id, path: agent.path }, emit, signal),

@@ -4,6 +4,7 @@ import { realpath } from "node:fs/promises";
 import path from "node:path";
 import { createDeferred } from "../../base/deferred.ts";
 import { errorText } from "../../base/errors.ts";
+import { never } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
 import { createKeyedQueue } from "../../base/keyed-queue.ts";
 import type { Log } from "../../base/log.ts";
@@ -138,13 +139,20 @@ export class FileHistory {
 	}
 
 	/** Records what a call changes. The call runs whatever becomes of the history: what is not known is a reason. */
-	async around<Result>(turnId: string, extent: Extent, work: () => Promise<Result>): Promise<Result> {
+	async around<Result>(
+		turnId: string,
+		extent: Extent,
+		work: () => Promise<Result>,
+		signal: AbortSignal = never,
+	): Promise<Result> {
 		const isInTime = await this.#inTime(this.#guard(turnId, () => this.#before(turnId, extent)));
 		if (!isInTime) void this.#guard(turnId, () => this.#addReasons(this.#records.find(turnId), [lateReason]));
 		try {
 			return await work();
 		} finally {
-			await this.#inTime(this.#guard(turnId, () => this.#after(turnId, extent)));
+			const recorded = this.#inTime(this.#guard(turnId, () => this.#after(turnId, extent)));
+			// The end of a cancelled turn waits for it instead.
+			if (!signal.aborted) await recorded;
 		}
 	}
 

@@ -84,6 +84,9 @@ export type BudgetSettings = Omit<
 	"loadedSessions" | "runningTurns" | "unloadAfter" | "requestsInFlight" | "outboxBytes"
 >;
 
+/** The history of files. Sizes in bytes, `patience` in seconds. */
+export type RewindSettings = CamelCased<ConfigurationFile["agentwire"]["rewind"]>;
+
 /** Our own table. Deadlines in seconds, null for none. */
 export interface AgentwireSettings {
 	readonly sync: "commit" | "off";
@@ -104,6 +107,7 @@ export interface AgentwireSettings {
 	readonly formerNames: boolean;
 	readonly exactApprovals: boolean;
 	readonly limits: LimitSettings;
+	readonly rewind: RewindSettings;
 	/** Certificate authorities to trust in addition to the usual ones: absolute, or below `~`; null for none. */
 	readonly caFile: string | null;
 	/** Hosts, addresses and ranges that may be fetched although they are not public. */
@@ -313,6 +317,7 @@ export function toConfiguration(file: ConfigurationFile, text: string | null = n
 			formerNames: agentwire.former_names,
 			exactApprovals: agentwire.exact_approvals,
 			limits: camelCased(agentwire.limits),
+			rewind: camelCased(agentwire.rewind),
 			caFile: agentwire.ca_file || null,
 			fetchAllow: agentwire.fetch_allow,
 			unattended: agentwire.unattended ?? null,

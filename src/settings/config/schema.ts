@@ -219,6 +219,18 @@ const limitsTable = table({
 	requests_in_flight: v.optional(integer(1), 256),
 	outbox_bytes: v.optional(integer(4096), 262_144),
 });
+
+/** The history of files; sizes in bytes. */
+const rewindTable = table({
+	enabled: v.optional(flag, true),
+	max_files: v.optional(integer(1), 200_000),
+	max_file_bytes: v.optional(integer(1), 64 * 1024 * 1024),
+	max_store_bytes: v.optional(integer(1), 1024 * 1024 * 1024),
+	turns: v.optional(integer(1), 100),
+	/** Seconds that a command waits for a look at the directories. */
+	patience: v.optional(decimal(0.001, 600), 2),
+});
+
 const caFile = v.pipe(
 	text,
 	v.check((path) => path === "" || path.startsWith("/") || path.startsWith("~/"), "must be absolute or begin with ~/"),
@@ -256,6 +268,7 @@ const agentwireTable = table({
 	former_names: v.optional(flag, false),
 	exact_approvals: v.optional(flag, false),
 	limits: v.optional(limitsTable, {}),
+	rewind: v.optional(rewindTable, {}),
 	ca_file: v.optional(caFile, ""),
 	fetch_allow: v.optional(hostsAndRanges, []),
 	unattended: v.exactOptional(oneOf(["approve", "reject", "wait"])),

@@ -214,6 +214,12 @@ export const sampleEvents: { readonly [T in EventType]: readonly EventBodyOf<T>[
 	"mode.changed": [{ type: "mode.changed", mode: "yolo" }],
 	"model.changed": [{ type: "model.changed", model: { alias: null, name: "k2", provider: "p", thinking: true } }],
 	"title.changed": [{ type: "title.changed", title: "A title" }],
+	"files.snapshot": [
+		{ type: "files.snapshot", complete: true, reasons: [], changed: { added: 1, modified: 2, deleted: 0 } },
+		{ type: "files.snapshot", complete: false, reasons: ["Why."], changed: { added: 0, modified: 0, deleted: 0 } },
+	],
+	"files.restored": [{ type: "files.restored", id: "r", before: "t", restored: 3, left: 1 }],
+	"session.rewound": [{ type: "session.rewound", before: "t", messages: 2 }],
 	"client.attached": [{ type: "client.attached", clientId: "a", name: "web", version: null }],
 	"client.detached": [{ type: "client.detached", clientId: "a", name: "web", version: null }],
 	"session.reset": [{ type: "session.reset" }],

@@ -81,6 +81,7 @@ export function createQuietParts(
 	| "keys"
 	| "models"
 	| "loadServers"
+	| "openHistory"
 	| "mcpServers"
 > {
 	return {
@@ -90,6 +91,7 @@ export function createQuietParts(
 		models: { options: async () => [], prepare: () => Promise.reject(new Error("there is one model")) },
 		readContext: async () => null,
 		loadServers: null,
+		openHistory: "Nothing is recorded here.",
 		mcpServers: [],
 		background: { settings: backgroundSettings, startWorker: noWorkers, claimStaleAfter: 15_000 },
 		afk: false,

@@ -178,6 +178,9 @@ const entries: { readonly [T in EventType]: Entry<T> } = {
 		return nothing;
 	},
 	"title.changed": ignored,
+	"files.snapshot": ignored,
+	"files.restored": ignored,
+	"session.rewound": ignored,
 	"client.attached": ignored,
 	"client.detached": ignored,
 	"session.reset": ignored,

@@ -1,0 +1,65 @@
+// What a session changed in its directories, and what going back would do. Paths are relative to the work directory, or
+// absolute where they are elsewhere.
+import * as v from "valibot";
+import { diffBlockSchema } from "./content.ts";
+
+const text = v.string();
+const count = v.pipe(v.number(), v.integer(), v.minValue(0));
+/** Lines that differ; null for what is no text, or too long to compare. */
+const lines = v.nullable(v.object({ added: count, removed: count }));
+
+export const leftPathSchema = v.object({ path: text, reason: text });
+
+/** What one turn or restore changed. */
+export const recordedChangesSchema = v.object({
+	id: text,
+	kind: v.picklist(["turn", "restore"]),
+	/** Milliseconds since the epoch. */
+	at: v.number(),
+	complete: v.boolean(),
+	reasons: v.array(text),
+	files: v.array(v.object({ path: text, change: v.picklist(["added", "modified", "deleted"]), lines })),
+});
+export type RecordedChanges = v.InferOutput<typeof recordedChangesSchema>;
+
+export const filePlanSchema = v.object({
+	/** What would be done; a conflict is what is not as the session left it. */
+	files: v.array(
+		v.object({ path: text, action: v.picklist(["create", "change", "delete"]), lines, conflict: v.boolean() }),
+	),
+	/** What cannot be put back, and why. */
+	uncovered: v.array(leftPathSchema),
+	/** What somebody else changed meanwhile: it stays. */
+	outside: v.array(text),
+	/** Why more may have changed than is known. */
+	reasons: v.array(text),
+});
+export type FilePlan = v.InferOutput<typeof filePlanSchema>;
+
+/** What becomes of conflicts: nothing is restored, they are left as they are, or they are put back as well. */
+export const conflictChoices = ["stop", "skip", "take"] as const;
+export type ConflictChoice = (typeof conflictChoices)[number];
+
+export const restoredFilesSchema = v.object({
+	/** Names the restore, to go back to before it; null when nothing was changed. */
+	id: v.nullable(text),
+	restored: v.array(text),
+	left: v.array(leftPathSchema),
+});
+export type RestoredFiles = v.InferOutput<typeof restoredFilesSchema>;
+
+export const fileDiffSchema = v.object({
+	/** Null for what is no text. */
+	blocks: v.nullable(v.array(diffBlockSchema)),
+});
+export type FileDiff = v.InferOutput<typeof fileDiffSchema>;
+
+export const rewoundSchema = v.object({
+	/** Null where only the conversation is concerned. */
+	plan: v.nullable(filePlanSchema),
+	/** Null for a dry run, and where only the conversation is concerned. */
+	files: v.nullable(restoredFilesSchema),
+	/** How many messages the conversation has then; null where only files are concerned, or nothing was done. */
+	messages: v.nullable(count),
+});
+export type Rewound = v.InferOutput<typeof rewoundSchema>;

@@ -1,0 +1,89 @@
+// The file history of a session as its turns use it: opened when a call may change something, or somebody asks.
+import type { EventBodyOf } from "../../api/values/event.ts";
+import type { Subject } from "../../api/values/subject.ts";
+import { createDeferred } from "../../base/deferred.ts";
+import type { Clock } from "../../base/clock.ts";
+import { KernelError } from "../../base/errors.ts";
+import type { Extent, FileHistory } from "../../ports/workspace/file-history.ts";
+
+export interface SessionFilesSettings {
+	/** Opens the history, or says why there is none: a sentence. */
+	readonly open: OpenHistory | string;
+	/** Whether a background task of the session runs. */
+	hasBackgroundWork(): Promise<boolean>;
+	readonly clock: Clock;
+}
+
+export type OpenHistory = (hasBackgroundWork: () => Promise<boolean>) => Promise<FileHistory>;
+
+/** Milliseconds that the end of a turn waits for what its last calls changed. */
+const endPatience = 1000;
+
+const lateSnapshot = {
+	complete: false,
+	reasons: ["What the last calls of the turn changed was not known yet when it ended."],
+	changed: { added: 0, modified: 0, deleted: 0 },
+};
+
+export class SessionFiles {
+	readonly #settings: SessionFilesSettings;
+	#history: Promise<FileHistory> | null = null;
+
+	constructor(settings: SessionFilesSettings) {
+		this.#settings = settings;
+	}
+
+	/** Fails `unsupported` where nothing is recorded. */
+	history(): Promise<FileHistory> {
+		const { open, hasBackgroundWork } = this.#settings;
+		if (typeof open === "string") throw new KernelError("unsupported", open);
+		this.#history ??= open(hasBackgroundWork).catch((thrown: unknown) => {
+			this.#history = null;
+			throw thrown;
+		});
+		return this.#history;
+	}
+
+	/** Another process has used the session: the history is read again. */
+	forget(): void {
+		this.#history = null;
+	}
+
+	/** Runs a call that acts on these subjects, and records what it changes. */
+	async record<Result>(
+		turnId: string,
+		subjects: readonly Subject[],
+		work: () => Promise<Result>,
+		signal: AbortSignal,
+	): Promise<Result> {
+		const extent = toExtent(subjects);
+		if (extent === null || typeof this.#settings.open === "string") return await work();
+		return await (await this.history()).around(turnId, extent, work, signal);
+	}
+
+	/** The event of what the turn changed; null when nothing of it could have changed anything. */
+	async closeTurn(turnId: string): Promise<EventBodyOf<"files.snapshot"> | null> {
+		if (this.#history === null) return null;
+		const late = createDeferred<"late">();
+		const withdraw = this.#settings.clock.after(endPatience, () => late.resolve("late"));
+		const changes = await Promise.race([(await this.#history).closeTurn(turnId), late.promise]).finally(withdraw);
+		if (changes === null) return null;
+		if (changes === "late") return { type: "files.snapshot", ...lateSnapshot };
+		const { complete, reasons, ...changed } = changes;
+		return { type: "files.snapshot", complete, reasons: [...reasons], changed };
+	}
+}
+
+/** What calls on these subjects may change; null for nothing in the work directories. */
+function toExtent(subjects: readonly Subject[]): Extent | null {
+	const paths: string[] = [];
+	let isTaskOnly = subjects.length > 0;
+	for (const subject of subjects) {
+		if (subject.kind === "task") continue;
+		isTaskOnly = false;
+		if (subject.kind !== "file") return { kind: "anything" };
+		if (subject.operation !== "read") paths.push(subject.path);
+	}
+	if (isTaskOnly) return null;
+	return paths.length > 0 ? { kind: "files", paths } : { kind: "anything" };
+}
