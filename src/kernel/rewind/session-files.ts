@@ -1,8 +1,8 @@
 // The file history of a session as its turns use it: opened when a call may change something, or somebody asks.
 import type { EventBodyOf } from "../../api/values/event.ts";
 import type { Subject } from "../../api/values/subject.ts";
-import { createDeferred } from "../../base/deferred.ts";
 import type { Clock } from "../../base/clock.ts";
+import { createDeferred } from "../../base/deferred.ts";
 import { KernelError } from "../../base/errors.ts";
 import type { Extent, FileHistory } from "../../ports/workspace/file-history.ts";
 

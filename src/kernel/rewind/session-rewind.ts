@@ -12,11 +12,11 @@ import type {
 import { KernelError } from "../../base/errors.ts";
 import type { Identifiers } from "../../base/ids.ts";
 import type { Judge } from "../../core/permissions/judge.ts";
-import type { FileHistory, PlannedPath, RestorePlan, RestorePoint } from "../../ports/workspace/file-history.ts";
 import type { StoredSession } from "../../ports/store/session-store.ts";
+import type { FileHistory, PlannedPath, RestorePlan, RestorePoint } from "../../ports/workspace/file-history.ts";
 import type { MainAgent } from "../turn/main-agent.ts";
 import type { SessionFiles } from "./session-files.ts";
-import { compareEntries, showPlan, showRecord, shownPath } from "./shown-changes.ts";
+import { compareEntries, shownPath, showPlan, showRecord } from "./shown-changes.ts";
 import { readTurns, rowsBefore, type TurnPlace } from "./turn-places.ts";
 
 export interface SessionRewindSettings {

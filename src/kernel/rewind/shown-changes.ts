@@ -31,7 +31,12 @@ export async function showPlan(plan: RestorePlan, workDir: string, history: File
 	const files: FilePlan["files"] = [];
 	for (const planned of plan.paths) {
 		const lines = await countLines(planned.now, planned.target, history);
-		files.push({ path: shownPath(workDir, planned.path), action: toAction(planned), lines, conflict: planned.isConflict });
+		files.push({
+			path: shownPath(workDir, planned.path),
+			action: toAction(planned),
+			lines,
+			conflict: planned.isConflict,
+		});
 	}
 	const uncovered = plan.uncovered.map(({ path: target, reason }) => ({ path: shownPath(workDir, target), reason }));
 	const outside = plan.outside.map((target) => shownPath(workDir, target));

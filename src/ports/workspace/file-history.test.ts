@@ -36,7 +36,9 @@ const limits: HistoryLimits = {
 	turns: 100,
 };
 
-function open(changes: Partial<Omit<FileHistorySettings, "limits">> & { limits?: Partial<HistoryLimits>; name?: string } = {}) {
+function open(
+	changes: Partial<Omit<FileHistorySettings, "limits">> & { limits?: Partial<HistoryLimits>; name?: string } = {},
+) {
 	const { name = "history", limits: changed = {}, ...others } = changes;
 	return new FileHistory({
 		directory: path.join(base, name),
@@ -44,7 +46,10 @@ function open(changes: Partial<Omit<FileHistorySettings, "limits">> & { limits?:
 		roots: () => [work],
 		home: path.join(base, "home"),
 		excluded: [path.join(base, name)],
-		git: { environment: { PATH: process.env["PATH"] ?? "", HOME: path.join(base, "home") }, processes: createProcesses() },
+		git: {
+			environment: { PATH: process.env["PATH"] ?? "", HOME: path.join(base, "home") },
+			processes: createProcesses(),
+		},
 		hasBackgroundWork: async () => false,
 		clock: systemClock,
 		log: silentLog,
@@ -74,7 +79,8 @@ const edit = (history: FileHistory, turn: string, file: string, text: string) =>
 
 const everything = async () => null;
 const unlessConflict = async ({ isConflict }: PlannedPath) => (isConflict ? "it was changed since" : null);
-const back = (history: FileHistory, id: string, leave = unlessConflict) => history.restore("restore-1", { id, at: 0 }, leave);
+const back = (history: FileHistory, id: string, leave = unlessConflict) =>
+	history.restore("restore-1", { id, at: 0 }, leave);
 
 /** All that is in the work directory but the repository: bytes, links, modes. */
 function picture(directory = work): string {
@@ -211,10 +217,12 @@ describe.each(["with git", "without git"])("the file history %s", (kind) => {
 		await writeFile(at("src/a.txt"), "user");
 		await writeFile(at("made.txt"), "user");
 		const plan = await history.plan({ id: "t1", at: 0 });
-		expect(plan.paths.filter((each) => each.isConflict).map((each) => each.path).toSorted()).toEqual([
-			at("made.txt"),
-			at("src/a.txt"),
-		]);
+		expect(
+			plan.paths
+				.filter((each) => each.isConflict)
+				.map((each) => each.path)
+				.toSorted(),
+		).toEqual([at("made.txt"), at("src/a.txt")]);
 		const restored = await back(history, "t1");
 		expect(restored.restored).toEqual([]);
 		expect(await readFile(at("src/a.txt"), "utf8")).toBe("user");
@@ -316,7 +324,16 @@ describe.each(["with git", "without git"])("the file history %s", (kind) => {
 			sh("echo half > src/a.txt; echo half > made.txt");
 			return new Promise<never>(() => {});
 		});
-		await expect.poll(() => stat(at("made.txt")).then(() => true, () => false), { timeout: 20_000 }).toBe(true);
+		await expect
+			.poll(
+				() =>
+					stat(at("made.txt")).then(
+						() => true,
+						() => false,
+					),
+				{ timeout: 20_000 },
+			)
+			.toBe(true);
 		const history = open();
 		await back(history, "t1");
 		expect(picture()).toBe(before);
@@ -327,7 +344,10 @@ describe.each(["with git", "without git"])("the file history %s", (kind) => {
 			await mkdir(home, { recursive: true });
 			const history = open({ name: path.basename(home) === "work" ? "one" : "two", home });
 			await command(history, "t1", "echo x > src/a.txt");
-			expect(await history.closeTurn("t1")).toMatchObject({ complete: false, reasons: [expect.stringContaining("home")] });
+			expect(await history.closeTurn("t1")).toMatchObject({
+				complete: false,
+				reasons: [expect.stringContaining("home")],
+			});
 			await edit(history, "t1", at("src/b.txt"), "edited");
 			await back(history, "t1");
 			expect(await readFile(at("src/b.txt"), "utf8")).toBe("two\r\n");
@@ -338,7 +358,10 @@ describe.each(["with git", "without git"])("the file history %s", (kind) => {
 	it("24 says so when there are more files than the limit", async () => {
 		const history = open({ limits: { files: 3 } });
 		await command(history, "t1", "echo x > src/a.txt");
-		expect(await history.closeTurn("t1")).toMatchObject({ complete: false, reasons: [expect.stringContaining("more than 3 files")] });
+		expect(await history.closeTurn("t1")).toMatchObject({
+			complete: false,
+			reasons: [expect.stringContaining("more than 3 files")],
+		});
 	});
 
 	it("25 undoes the undoing of a restore", async () => {

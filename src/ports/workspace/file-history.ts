@@ -2,10 +2,10 @@
 // it can be put back. Nothing is loaded or looked at before a call may change something.
 import { realpath } from "node:fs/promises";
 import path from "node:path";
-import { createDeferred } from "../../base/deferred.ts";
-import { errorText } from "../../base/errors.ts";
 import { never } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
+import { createDeferred } from "../../base/deferred.ts";
+import { errorText } from "../../base/errors.ts";
 import { createKeyedQueue } from "../../base/keyed-queue.ts";
 import type { Log } from "../../base/log.ts";
 import type { GitPlace } from "../processes/git/git.ts";
@@ -24,7 +24,7 @@ import {
 	temporaryName,
 	writeList,
 } from "./restore.ts";
-import { type TreeLimits, TreeIndex } from "./tree-index.ts";
+import { TreeIndex, type TreeLimits } from "./tree-index.ts";
 import { look } from "./walk.ts";
 
 export interface HistoryLimits extends TreeLimits {
@@ -106,7 +106,8 @@ export interface Restored {
 	readonly left: readonly LeftPath[];
 }
 
-const lateReason = "A command was started before the look at the directories had ended: what it changed may not be known.";
+const lateReason =
+	"A command was started before the look at the directories had ended: what it changed may not be known.";
 const backgroundReason = "Something still runs in the background, and may be changing files.";
 
 /** The content of a file before the edits of it that run. */
@@ -395,7 +396,8 @@ export class FileHistory {
 			if (this.#tree.bytes <= storeBytes || this.#records.all.length <= 1) break;
 			this.#records.dropOldest();
 		}
-		if (isLong || this.#records.all[0] !== oldest) await this.#log.replace([...this.#tree.lines(), ...this.#records.lines()]);
+		if (isLong || this.#records.all[0] !== oldest)
+			await this.#log.replace([...this.#tree.lines(), ...this.#records.lines()]);
 	}
 }
 

@@ -1,7 +1,8 @@
 // What the user's repository tells us: which bytes it stores already, and which directories it ignores. It is only read.
+
+import { createHash } from "node:crypto";
 import path from "node:path";
 import { never } from "../../base/abort.ts";
-import { createHash } from "node:crypto";
 import { type GitPlace, runGit } from "../processes/git/git.ts";
 
 /** Bytes of the lists of names. */
@@ -25,7 +26,8 @@ export class GitSource {
 		for (let at = 0; at < list.length; ) {
 			const end = list.indexOf(0, at);
 			const mode = list.toString("latin1", at, at + 6);
-			if (mode === "100644" || mode === "100755") blobs.add(list.toString("latin1", at + 7, list.indexOf(0x20, at + 7)));
+			if (mode === "100644" || mode === "100755")
+				blobs.add(list.toString("latin1", at + 7, list.indexOf(0x20, at + 7)));
 			at = (end === -1 ? list.length : end) + 1;
 		}
 		return blobs;
@@ -74,7 +76,8 @@ export class GitSource {
 			},
 		};
 		const outcome = await runGit(request, this.#place, never);
-		if (outcome?.ended.kind !== "exited" || outcome.ended.exitCode !== 0 || outcome.outputBytes > listLimit) return null;
+		if (outcome?.ended.kind !== "exited" || outcome.ended.exitCode !== 0 || outcome.outputBytes > listLimit)
+			return null;
 		return Buffer.concat(pieces);
 	}
 }

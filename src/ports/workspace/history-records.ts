@@ -39,7 +39,11 @@ export class HistoryRecords {
 	}
 
 	/** The record of this id, or a new one. */
-	begin(id: string, of: HistoryRecord["of"], at: number): { readonly record: HistoryRecord; readonly lines: LogLine[] } {
+	begin(
+		id: string,
+		of: HistoryRecord["of"],
+		at: number,
+	): { readonly record: HistoryRecord; readonly lines: LogLine[] } {
 		const known = this.find(id);
 		if (known !== null) return { record: known, lines: [] };
 		const record: HistoryRecord = {

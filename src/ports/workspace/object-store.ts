@@ -78,7 +78,11 @@ export class ObjectStore {
 			for (const name of await readdir(directory).catch(() => [])) {
 				const file = path.join(directory, name);
 				if (!needed.has(folder + name)) await unlink(file).catch(() => undefined);
-				else left += await stat(file).then(({ size }) => size, () => 0);
+				else
+					left += await stat(file).then(
+						({ size }) => size,
+						() => 0,
+					);
 			}
 		}
 		return left;

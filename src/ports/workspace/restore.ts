@@ -2,7 +2,19 @@
 // process is killed in the middle, the next one finishes it. Only paths of the list are touched.
 import { randomBytes } from "node:crypto";
 import { constants } from "node:fs";
-import { chmod, lstat, mkdir, open, readFile, realpath, rename, rmdir, symlink, unlink, writeFile } from "node:fs/promises";
+import {
+	chmod,
+	lstat,
+	mkdir,
+	open,
+	readFile,
+	realpath,
+	rename,
+	rmdir,
+	symlink,
+	unlink,
+	writeFile,
+} from "node:fs/promises";
 import path from "node:path";
 import * as v from "valibot";
 import { errorText, isSystemError, systemErrorCode } from "../../base/errors.ts";

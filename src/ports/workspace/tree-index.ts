@@ -223,7 +223,8 @@ export class TreeIndex {
 		}
 		for (const [target, { entry }] of this.#paths) {
 			if (found.seen.has(target) || look(target) !== null) continue;
-			if (!found.unreadable.some((directory) => target.startsWith(directory + path.sep))) note(target, entry, null, null);
+			if (!found.unreadable.some((directory) => target.startsWith(directory + path.sep)))
+				note(target, entry, null, null);
 		}
 		return { changes, toRead };
 	}
@@ -272,7 +273,8 @@ export class TreeIndex {
 			this.#bytes += await this.#settings.store.put(entry.content, bytes);
 			return entry;
 		} catch (thrown) {
-			return unread(seen, `its content could not be stored: ${thrown instanceof Error ? thrown.message : "unknown"}`).entry;
+			return unread(seen, `its content could not be stored: ${thrown instanceof Error ? thrown.message : "unknown"}`)
+				.entry;
 		}
 	}
 
