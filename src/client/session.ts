@@ -3,12 +3,15 @@ import { Approval, type Ask, Question, type Settled } from "./asks.ts";
 import { messageOf, PeerGone, Refused } from "./errors.ts";
 import { type Cursor, cursorOf } from "./events.ts";
 import type {
+	FilesChangesResult,
 	HookResolvedEvent,
 	InteractionRequestedEvent,
 	InteractionRespondParams,
 	ModeSetParams,
 	PublicEvent,
 	SessionAttachParams,
+	SessionRewindParams,
+	SessionRewindResult,
 	SessionSnapshotResult,
 	TurnStartParams,
 } from "./protocol-types.ts";
@@ -184,6 +187,19 @@ export class Session {
 	/** Chooses the model of the next turns by its alias. */
 	async setModel(model: string, { thinking = null }: { readonly thinking?: boolean | null } = {}): Promise<void> {
 		await this.#parts.transport.request("model.set", { sessionId: this.id, model, thinking });
+	}
+
+	/** What the turns and restores changed in the session's directories, oldest first. */
+	async changes(): Promise<FilesChangesResult["turns"]> {
+		return (await this.#parts.transport.request("files.changes", { sessionId: this.id })).turns;
+	}
+
+	/**
+	 * Goes back to before a turn: its files, the conversation, or both. With `dryRun` it only says what would happen. Files that
+	 * changed since stop it, unless `conflicts` is `skip` or `take`.
+	 */
+	rewind(params: Omit<SessionRewindParams, "sessionId">): Promise<SessionRewindResult> {
+		return this.#parts.transport.request("session.rewind", { ...params, sessionId: this.id });
 	}
 
 	async rename(title: string): Promise<void> {

@@ -1,5 +1,5 @@
 // What the client library does, whichever way it is connected.
-import { readFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { z } from "zod";
@@ -80,6 +80,61 @@ export function describeClient({ connect }: ClientSubject): void {
 		const outputs: string[] = [];
 		for await (const event of turn) if (event.type === "call.ended") outputs.push(event.output);
 		expect(outputs[1]).toContain("not today");
+	});
+
+	it("goes back to before a turn, with the files that it changed", async () => {
+		const write = (id: string, command: string) =>
+			`tool_call: {"id":"${id}","name":"Shell","arguments":${JSON.stringify(JSON.stringify({ command }))}}\n`;
+		const { kernel, workDir } = await start(
+			write("c1", "echo one > made; echo keep > kept"),
+			"text: first\n",
+			write("c2", "echo two > made; rm kept; echo new > new"),
+			"text: second\n",
+			"text: /rewind is no prompt\n",
+		);
+		const events: string[] = [];
+		const session = await kernel.open({
+			workDir,
+			approve: (ask) => ask.once(),
+			onEvent: ({ type }) => events.push(type),
+		});
+		const read = (name: string) => readFile(path.join(workDir, name), "utf8").catch(() => null);
+		const first = await session.prompt("One");
+		const second = await session.prompt("Two");
+		expect((await session.changes()).map(({ id, complete, files }) => [id, complete, files.length])).toEqual([
+			[first.turnId, true, 2],
+			[second.turnId, true, 3],
+		]);
+		const before = second.turnId ?? "";
+		const dry = await session.rewind({ before, dryRun: true });
+		expect(dry).toMatchObject({ files: null, messages: null });
+		expect(dry.plan?.files.toSorted((one, other) => (one.path < other.path ? -1 : 1))).toEqual([
+			{ path: "kept", action: "create", lines: { added: 1, removed: 0 }, conflict: false },
+			{ path: "made", action: "change", lines: { added: 1, removed: 1 }, conflict: false },
+			{ path: "new", action: "delete", lines: { added: 0, removed: 1 }, conflict: false },
+		]);
+		expect(await read("made")).toBe("two\n");
+		await writeFile(path.join(workDir, "new"), "mine");
+		const stopped = await session.rewind({ before });
+		expect(stopped).toMatchObject({ files: { id: null, restored: [] }, messages: null });
+		const done = await session.rewind({ before, conflicts: "skip" });
+		expect(done.files?.restored.toSorted()).toEqual(["kept", "made"]);
+		expect(done.files?.left.map((each) => each.path)).toEqual(["new"]);
+		expect([await read("made"), await read("kept"), await read("new")]).toEqual(["one\n", "keep\n", "mine"]);
+		// The input, the call, its result and the answer.
+		expect(done.messages).toBe(4);
+		const undone = await session.rewind({ before: done.files?.id ?? "", conversation: false });
+		expect(undone.files?.restored.toSorted()).toEqual(["kept", "made"]);
+		expect(await read("made")).toBe("two\n");
+		const listed = await session.prompt("/rewind");
+		expect(listed.text).toContain("1. One (changed files)");
+		expect(listed.text).not.toContain("2. Two");
+		await expect(session.rewind({ before: "nothing" })).rejects.toMatchObject({ code: "invalid-input" });
+		expect(events.filter((type) => type === "files.snapshot" || type === "session.rewound")).toEqual([
+			"files.snapshot",
+			"files.snapshot",
+			"session.rewound",
+		]);
 	});
 
 	it("lists what waits without a callback, and settles it once", async () => {

@@ -295,7 +295,7 @@ export async function composeSession(
 
 /** Loaded with the first call that may change something. */
 function composeHistory(
-	stored: StoredSession,
+	stored: SharedSession,
 	{ agentwire: { rewind }, store }: Configuration,
 	{ environment, files, home, shareDir, processes, clock, log }: HostServices,
 ): SessionParts["openHistory"] {

@@ -56,19 +56,20 @@ export class Session implements SessionApi {
 		"turn-options.set": this.#claimed(({ options }) => this.#turns.setOptions(options)),
 		"task.stop": this.#claimed(({ id }) => this.#stopTask(id)),
 		"files.find": ({ query }) => this.#parts.findFiles(query),
-		"files.changes": ({ id }) => this.#assembled.rewind.changes(id),
-		"files.diff": ({ id, path }) => this.#assembled.rewind.diff(id, path),
-		"files.plan": ({ before }) => this.#assembled.rewind.plan(before),
-		"files.restore": ({ before, conflicts }) => {
+		// What a killed process left of a restore is finished when its history is read.
+		"files.changes": this.#claimed(({ id }) => this.#assembled.rewind.changes(id)),
+		"files.diff": this.#claimed(({ id, path }) => this.#assembled.rewind.diff(id, path)),
+		"files.plan": this.#claimed(({ before }) => this.#assembled.rewind.plan(before)),
+		"files.restore": this.#claimed(({ before, conflicts }) => {
 			this.#checkOpen();
 			this.#refuseTurn();
 			return this.#assembled.rewind.restore(before, conflicts);
-		},
-		"session.rewind": (request) => {
+		}),
+		"session.rewind": this.#claimed((request) => {
 			this.#checkOpen();
 			if (!request.dryRun) this.#refuseTurn();
 			return this.#assembled.rewind.rewind(request);
-		},
+		}),
 		"interaction.respond": ({ interactionId, clientId = null, answer }) => {
 			const { interactions, clients } = this.#assembled;
 			const by = { kind: "client", clientId, name: clients.nameOf(clientId) } as const;

@@ -113,6 +113,8 @@ export function createSecretPaths({ files, shareDirs, ownFiles, pluginFiles }: S
 			const [first = "", ...inner] = name.slice(root.length + 1).split(path.sep);
 			if (ownDirectories.has(first)) return true;
 			if (inner.length === 0 && (isTemporaryName(first) || ownNames.some((part) => first.includes(part)))) return true;
+			// Copies of files that may hold secrets themselves.
+			if (first === "sessions" && inner.includes("file-history")) return true;
 			if (first === "plugins" && (await ofPlugins()).has(name)) return true;
 		}
 		return false;

@@ -94,7 +94,8 @@ export async function listFiles(files: Files, root: string): Promise<FileListing
 		entries.sort((one, other) => (one.name < other.name ? -1 : 1));
 		const resolved = await files.resolve(directory);
 		for (const { name, kind } of entries) {
-			if (isTemporaryName(name)) continue;
+			// The history of files has copies of whatever was in the work directories.
+			if (isTemporaryName(name) || (prefix === "" && name === "file-history")) continue;
 			const entry = { name: prefix + name, path: path.join(directory, name), kind };
 			const reason = await take(entry, path.join(resolved, name)).catch(errorText);
 			if (reason !== null) leftOut.push({ name: entry.name, reason });
