@@ -14,7 +14,7 @@ describe("over HTTP", () => {
 	});
 
 	it("loses no durable event and no answer when the connection breaks", async () => {
-		const shell = 'tool_call: {"id":"c1","name":"Shell","arguments":"{\\"command\\":\\"echo hi\\"}"}\n';
+		const shell = 'tool_call: {"id":"c1","name":"Shell","arguments":"{\\"command\\":\\"touch hi\\"}"}\n';
 		const { kernel, cut } = await connectToGateway([shell, "text: done\n"]);
 		onTestFinished(() => kernel.close());
 		const session = await kernel.open({ workDir: await makeDirectory() });
@@ -30,7 +30,7 @@ describe("over HTTP", () => {
 		for await (const event of turn) {
 			if (event.type !== "approval") continue;
 			cut();
-			await event.ask.once();
+			expect(await event.ask.once()).toMatchObject({ settled: true });
 		}
 		expect(await turn).toMatchObject({ outcome: "finished", text: "done" });
 		await watching;

@@ -16,7 +16,10 @@ it(
 	async () => {
 		const seed = 20_261_128;
 		const random = createRandom(seed);
-		const script = [toolCall("c1", "Shell", { command: "echo one" }), toolCall("c2", "Shell", { command: "echo two" })];
+		const script = [
+			toolCall("c1", "Shell", { command: "touch one" }),
+			toolCall("c2", "Shell", { command: "touch two" }),
+		];
 		const stage = createStage({ scripts: [...script, "text: done"] });
 		const ends = { starting: 0, running: 0, over: 0 };
 		for (let round = 1; round <= rounds; round += 1) {

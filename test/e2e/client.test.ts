@@ -20,7 +20,7 @@ describe("over stdio", () => {
 	});
 
 	it("says how the process ended, with the end of its stderr, to everybody who waits", async () => {
-		const stage = createStage({ scripts: [toolCall("c1", "Shell", { command: "echo hi" })] });
+		const stage = createStage({ scripts: [toolCall("c1", "Shell", { command: "touch hi" })] });
 		const pidFile = ["/bin/sh", "-c", 'echo "$$ is here" >&2; exec "$@"', "sh"];
 		let stderr = "";
 		const kernel = await connect({
