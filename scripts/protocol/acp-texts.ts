@@ -104,7 +104,7 @@ It may be sent again; what it declares then holds for the sessions that are open
 clients it only checks whether there is a model by now, and fails when there is none. May be withdrawn.`,
 	"AuthenticateParams.methodId": "The `id` of the method.",
 	logout: "Signs out: deletes the stored credentials.",
-	"session/new": `Creates a session. Nothing is sent about it before the answer; the commands follow. Without a usable model it fails with the number
+	"session/new": `Creates a session, which is stored: a later process can load it, prompted or not. Nothing is sent about it before the answer; the commands follow. Without a usable model it fails with the number
 for signing in.`,
 	...opening("SessionNew"),
 	"SessionNewResult.sessionId": "The id of the session.",
@@ -115,7 +115,8 @@ plans. A session of any other front end can be loaded. One that is open already 
 	"session/resume": "Opens a stored session, and sends nothing of its conversation.",
 	"SessionResumeParams.sessionId": "The session.",
 	...opening("SessionResume"),
-	"session/list": "Lists the stored sessions, those of other front ends included; the latest first, 50 at a time.",
+	"session/list":
+		"Lists the stored sessions, those of other front ends and those without a prompt included; the latest first, 50 at a time.",
 	"SessionListParams.cwd": "Only those of this work directory.",
 	"SessionListParams.cursor": "The `nextCursor` of an earlier answer; another one is refused.",
 	"SessionListResult.sessions": "The sessions.",
@@ -123,7 +124,8 @@ plans. A session of any other front end can be loaded. One that is open already 
 	"session/delete":
 		"Deletes a session for good. What runs in it is cancelled first. One that does not exist is deleted already.",
 	"SessionDeleteParams.sessionId": "The session.",
-	"session/close": "Cancels what runs in a session, and frees what it needs. It stays stored, and can be loaded again.",
+	"session/close":
+		"Cancels what runs in a session, and frees what it needs. It stays stored, and can be loaded again, unless nothing has happened in it: then it is deleted.",
 	"SessionCloseParams.sessionId": "The session.",
 	"session/fork": `Opens a copy of a session as a session of its own, without sending its conversation. Not part of version 1 yet. It has the
 conversation, the plan and the creation options of the session; what was approved for the session is asked again. Refused while a turn

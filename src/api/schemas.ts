@@ -199,6 +199,7 @@ export const listQuerySchema = objectOf<ListQuery>({
 	workDir: optional(text),
 	after: optional(text),
 	limit: optional(amount),
+	withUnused: optional(flag),
 });
 
 export const sessionPageSchema = objectOf<SessionPage>({

@@ -496,6 +496,10 @@ export function describeStoreContract(name: string, createSubject: () => Promise
 				expect(again?.state().planMode).toBe(true);
 				await again?.close();
 				expect(await later.list({ workDir })).toEqual({ sessions: [], next: null });
+				expect(await later.list({ workDir, withUnused: true })).toMatchObject({
+					sessions: [{ id, workDir }],
+					next: null,
+				});
 			}
 		});
 

@@ -234,9 +234,11 @@ export interface ListQuery {
 	readonly after?: string;
 	/** The most sessions of one page; absent for all. */
 	readonly limit?: number;
+	/** Also those that were established and in which nothing has happened yet. */
+	readonly withUnused?: boolean;
 }
 
-/** Non-empty sessions, the last written first. */
+/** Sessions in which something has happened, the last written first. */
 export interface SessionPage {
 	readonly sessions: readonly SessionSummary[];
 	/** Where the next page begins; null for the last page. */

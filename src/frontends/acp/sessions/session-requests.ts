@@ -99,7 +99,13 @@ export class SessionRequests {
 		const { files, opening } = this.#toOpening(params);
 		const handle = await advised(() => sessions.create({ ...plainOptions, ...opening, workDir: params.cwd }));
 		const sessionId = handle.session.id;
-		const attached = await this.#attached.attach(handle).catch(async (thrown: unknown) => {
+		const attach = async () => {
+			const attached = await this.#attached.attach(handle);
+			// The client gets its id, and may load it in a later process before it prompts.
+			await handle.session.establish();
+			return attached;
+		};
+		const attached = await attach().catch(async (thrown: unknown) => {
 			const discard = () => handle.discard();
 			await undo(discard, "A session that nobody could be attached to was not removed.", this.#kernelApi.log);
 			throw thrown;
@@ -176,6 +182,7 @@ export class SessionRequests {
 			...(cwd === null ? {} : { workDir: cwd }),
 			...(cursor === null ? {} : { after: cursor }),
 			limit: pageSize,
+			withUnused: true,
 		});
 		const shown = sessions.filter(({ archivedAt }) => archivedAt === null);
 		return {
@@ -198,9 +205,21 @@ export class SessionRequests {
 	async close(id: string): Promise<void> {
 		const { sessions } = this.#kernelApi;
 		await this.#leave(id, async () => {
-			if (!(await this.#attached.detach(id))) await this.#refuseUnknown(id);
+			const attached = await this.#attached.detach(id);
+			if (!attached) await this.#refuseUnknown(id);
+			await this.#discardUnused(id);
 			await sessions.unload(id);
 		});
+	}
+
+	/** A session in which nothing has happened is of no use to anybody once its client has closed it. */
+	async #discardUnused(id: string): Promise<void> {
+		const { sessions } = this.#kernelApi;
+		if (!(await sessions.loaded()).some((info) => info.id === id)) return;
+		const { session, release } = await sessions.acquire(id);
+		const { cursor, title, clients } = await session.snapshot();
+		release();
+		if (cursor.seq === 0 && title === null && clients.length === 0) await sessions.delete(id);
 	}
 
 	/** Fails `session-not-found` for a session that there is not. */

@@ -23,6 +23,7 @@ import {
 	findUnlessThere,
 	hasContext,
 	isFound,
+	isPrepared,
 	readSummary,
 	type SessionPaths,
 	toDeletedDirectory,
@@ -184,14 +185,15 @@ export function createDiskStore(options: DiskStoreOptions): SessionStore {
 		return [...ids].filter(isSessionId).sort();
 	};
 
-	/** The sessions of these directories that are not empty. */
-	const summaries = async (workDirs: readonly string[]): Promise<SessionSummary[]> => {
+	/** The sessions of these directories that are not empty; `withUnused`, those as well that were prepared for later. */
+	const summaries = async (workDirs: readonly string[], withUnused = false): Promise<SessionSummary[]> => {
 		const found: SessionSummary[] = [];
 		for (const workDir of new Set(workDirs.map(toWorkDir))) {
 			for (const id of await listIds(parentOf(workDir))) {
 				try {
 					const { empty, ...summary } = await readSummary(files, pathsOf(workDir, id));
-					if (!empty) found.push({ id, workDir, ...summary });
+					if (!empty || (withUnused && (await isPrepared(files, pathsOf(workDir, id)))))
+						found.push({ id, workDir, ...summary });
 				} catch (thrown) {
 					log.warn("a session could not be listed", { id, cause: errorText(thrown) });
 				}
@@ -333,7 +335,7 @@ export function createDiskStore(options: DiskStoreOptions): SessionStore {
 		},
 		async list(query) {
 			const chosen = query.workDir === undefined ? await index.workDirs() : [toWorkDir(query.workDir)];
-			return toPage(await summaries(chosen), query);
+			return toPage(await summaries(chosen, query.withUnused), query);
 		},
 		close: () => index.settle(),
 	};

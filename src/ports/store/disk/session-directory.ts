@@ -106,6 +106,12 @@ export function isUnused({ contextPath, contextSize, eventsSize, callsSize }: Fo
 	return contextPath !== null && contextSize + eventsSize + callsSize === 0;
 }
 
+/** Whether somebody created it for later: another program, or this one by establishing it. */
+export async function isPrepared(files: FileReader, paths: SessionPaths): Promise<boolean> {
+	const found = await findSession(files, paths);
+	return isUnused(found) || (await isEstablishedByJournal(paths, found));
+}
+
 export function findSession(files: FileReader, paths: SessionPaths): Promise<FoundSession> {
 	return findIn(createFoundFiles(files), paths);
 }

@@ -317,7 +317,7 @@ export function createMemoryStore(): SessionStore {
 			const chosen = query.workDir === undefined ? [...workDirs.keys()] : [toWorkDir(query.workDir)];
 			const summaries = chosen.flatMap((workDir) =>
 				[...(workDirs.get(workDir) ?? [])]
-					.filter(([, session]) => !isEmpty(session))
+					.filter(([, session]) => !isEmpty(session) || (query.withUnused === true && session.isEstablished))
 					.map(([id, session]) => toSummary(workDir, id, session)),
 			);
 			return toPage(summaries, query);

@@ -233,6 +233,19 @@ export const acpScenarioProofs = {
 		←! "result"
 		→ session/list & "cwd":"<share-dir>"
 		←! "sessions":[]`,
+	unprompted: lines`→ session/new & "id":{n},
+		← "id":{n},"result":{"sessionId":"{s}"
+		no → session/prompt
+		process
+		→ session/list & "id":{i},
+		← "id":{i}, & "sessionId":"{s}"
+		→ session/load & "id":{l}, & "sessionId":"{s}"
+		← "id":{l},"result":
+		→ session/close & "id":{c}, & "sessionId":"{s}"
+		← "id":{c},"result":{}
+		process
+		→ session/list & "id":{j},
+		← "id":{j},"result":{"sessions":[]}`,
 	"plan-entered": lines`← session/request_permission & "kind":"switch_mode"
 		→ "optionId":"option_0"
 		← "currentModeId":"plan"`,

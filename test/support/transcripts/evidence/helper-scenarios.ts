@@ -142,7 +142,7 @@ const surroundingProofs = {
 	"mcp-collision": lines`≡ { name: "Glob", inputSchema }
 		${loading} & "tools":1 & "tools":["greet"]
 		← ToolCall & "name":"Glob"
-		← ToolResult & "output":"greedy.mjs"`,
+		← ToolResult & "output":"notes.txt"`,
 	"mcp-lost": lines`← ToolResult & "is_error":true & Tool runtime error
 		← =finished
 		→ prompt
