@@ -35,15 +35,13 @@ export function infoText(
 	if (json)
 		return `${JSON.stringify({ ...info, ...(model === null ? {} : { model_source: model }), ...sandbox, ...store })}\n`;
 	return [
-		`kimi-cli version: ${info.kimi_cli_version}`,
-		`agent spec versions: ${info.agent_spec_versions.join(", ")}`,
-		`wire protocol: ${info.wire_protocol_version}`,
-		`python version: ${info.python_version}`,
-		`server name: ${info.server_name}`,
-		`server version: ${info.server_version}`,
-		`worker protocol: ${info.worker_protocol_version}`,
+		`${productName} ${productVersion}`,
 		`runtime: ${info.runtime} ${info.runtime_version}`,
 		...(model === null ? [] : [`model: ${model.model} of ${model.provider}, with the key in ${model.variable}`]),
+		`compatible with kimi-cli ${info.kimi_cli_version}`,
+		`agent spec versions: ${info.agent_spec_versions.join(", ")}`,
+		`wire protocol: ${info.wire_protocol_version}`,
+		`worker protocol: ${info.worker_protocol_version}`,
 		"",
 	].join("\n");
 }

@@ -58,6 +58,7 @@ export async function main(executable: string, argv: readonly string[], installa
 				return await (await import("./task-worker.ts")).runWorker(command.flags);
 			case "help":
 			case "version":
+			case "setup":
 			case "info":
 			case "completion":
 			case "doctor":
@@ -136,12 +137,14 @@ async function runCommand(executable: string, command: PrintingCommand, installa
 			const { describeStore } = await import("./store/store-status.ts");
 			return print(infoText(true, model, await describeSandbox(), await describeStore()));
 		}
+		case "setup":
+			return await (await import("./setup/setup.ts")).runSetup(name);
 		case "completion": {
 			const { completionText } = await import("./completion/completion.ts");
 			return print(completionText(command.shell, process.env["SHELL"] ?? "", name));
 		}
 		case "doctor":
-			return await (await import("./doctor/doctor.ts")).runDoctor(command.json, installation);
+			return await (await import("./doctor/doctor.ts")).runDoctor(command.json, command.options, installation);
 		case "docs":
 			return await (await import("./docs.ts")).runDocs(command.page, installation);
 		case "export":

@@ -18,14 +18,18 @@ export interface StartSettings {
 	readonly chosen: EnvironmentModel | null;
 }
 
-/** The settings that a server would start with, of a file that need not be there. Throws ConfigurationError. */
+/** A file that need not be there, or the settings themselves. */
+export type StartSource = string | { readonly kind: "text"; readonly text: string };
+
+/** The settings that a server would start with. Throws ConfigurationError. */
 export async function readStartSettings(
-	file: string,
+	given: StartSource,
 	environment: Readonly<Record<string, string>>,
 	files: Files,
 ): Promise<StartSettings> {
-	const isWritten = (await files.status(file)) !== null;
-	const source = isWritten ? ({ kind: "file", path: file } as const) : ({ kind: "text", text: "{}" } as const);
+	const isWritten = typeof given !== "string" || (await files.status(given)) !== null;
+	const file = typeof given === "string" ? ({ kind: "file", path: given } as const) : given;
+	const source = isWritten ? file : ({ kind: "text", text: "{}" } as const);
 	const { configuration: written } = await readConfiguration(source, files, silentLog);
 	return { ...withEnvironmentModels(written, environment), isWritten };
 }

@@ -17,20 +17,24 @@ export function currentDirectory(): string {
 	}
 }
 
-/** Without a home, what is below `~` is in the share directory that KIMI_SHARE_DIR names. Throws UsageError without either. */
+/** Without a home, what is below `~` is in the share directory that a variable names. Throws UsageError without either. */
 export function homeDirectory(): string {
 	const home = findHome();
 	if (home !== null) return home;
-	const shareDir = process.env["KIMI_SHARE_DIR"] ?? "";
+	const shareDir = namedShareDirectory(process.env);
 	if (shareDir !== "" && !shareDir.startsWith("~")) return path.resolve(currentDirectory(), shareDir);
 	throw new UsageError(
 		"There is no home directory: HOME is not set, and the user id has no passwd entry. Set HOME, or KIMI_SHARE_DIR for settings and sessions.",
 	);
 }
 
-/** The directory of settings, sessions and logs: `KIMI_SHARE_DIR` if set and not empty, else `~/.kimi`. */
+/** As typed; empty when no variable names one. `KIMI_SHARE_DIR` wins over its second name. */
+const namedShareDirectory = (environment: Readonly<Record<string, string | undefined>>) =>
+	environment["KIMI_SHARE_DIR"] || environment["AGENTWIRE_HOME"] || "";
+
+/** The directory of settings, sessions and logs: the named one, else `~/.kimi`. */
 export function shareDirectory(environment: Readonly<Record<string, string | undefined>>, place: Place): string {
-	return toAbsolutePath(environment["KIMI_SHARE_DIR"] || "~/.kimi", place);
+	return toAbsolutePath(namedShareDirectory(environment) || "~/.kimi", place);
 }
 
 /** The absolute path of an existing work dir; null means the current directory. Throws UsageError. */

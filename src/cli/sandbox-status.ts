@@ -6,7 +6,7 @@ import { sandboxPlace } from "../host/sandbox-place.ts";
 import { createDiskFiles } from "../ports/files/disk-files.ts";
 import type { Files } from "../ports/files/port.ts";
 import { privateBelow } from "../ports/files/private-paths.ts";
-import { readConfiguration } from "../settings/config/configuration-reader.ts";
+import { readStartSettings, type StartSource } from "./model-source.ts";
 import { currentDirectory, homeDirectory, shareDirectory } from "./paths.ts";
 import { environmentVariables } from "./process/environment.ts";
 
@@ -20,15 +20,14 @@ export interface SandboxInfo {
 }
 
 /** Nothing when the settings ask for none, or cannot be read: a server would report that itself. */
-export async function describeSandbox(given?: Files): Promise<SandboxInfo> {
+export async function describeSandbox(given?: Files, source?: StartSource): Promise<SandboxInfo> {
 	const environment = environmentVariables();
 	const home = homeDirectory();
 	const shareDir = shareDirectory(environment, { currentDir: currentDirectory(), home });
 	const files = given ?? createDiskFiles(privateBelow(shareDir));
-	const file = `${shareDir}/config.toml`;
+	const named = source ?? `${shareDir}/config.toml`;
 	try {
-		if ((await files.status(file)) === null) return {};
-		const { configuration } = await readConfiguration({ kind: "file", path: file }, files, silentLog);
+		const { configuration } = await readStartSettings(named, environment, files);
 		if (configuration.sandbox.mode === "off") return {};
 		const [{ createSandbox }, { createProcesses }] = await Promise.all([
 			import("../ports/sandbox/sandbox.ts"),
@@ -37,7 +36,7 @@ export async function describeSandbox(given?: Files): Promise<SandboxInfo> {
 		const sandbox = createSandbox(
 			{ ...configuration.sandbox, network: configuration.sandbox.network === "host" ? "host" : "none" },
 			{
-				...sandboxPlace(home, shareDir, file),
+				...sandboxPlace(home, shareDir, typeof named === "string" ? named : null),
 				environment,
 				processId: process.pid,
 				files,

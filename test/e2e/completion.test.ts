@@ -69,6 +69,7 @@ const cases: readonly (readonly [line: string, offered: readonly string[]])[] = 
 		"agentwire ",
 		[
 			"acp",
+			"codex",
 			"docs",
 			"doctor",
 			"export",
@@ -81,6 +82,7 @@ const cases: readonly (readonly [line: string, offered: readonly string[]])[] = 
 			"rpc",
 			"serve",
 			"sessions",
+			"setup",
 			"store",
 			"web",
 			"worker",

@@ -47,6 +47,25 @@ describe("agentwire doctor", () => {
 		expect((await stage.run("doctor")).stdout).toMatch(/^ok {7}node {11}(?:Node|Bun) \d/);
 	});
 
+	it("checks what a run with these flags would use", async () => {
+		const stage = createStage();
+		const of = async (name: string, ...flags: readonly string[]) => {
+			const { stdout } = await stage.run("doctor", "--json", ...flags);
+			const { checks } = JSON.parse(stdout) as {
+				checks: { name: string; status: string; found: string; advice: string | null }[];
+			};
+			return checks.find((check) => check.name === name);
+		};
+		expect(await of("model", "--model", "none")).toMatchObject({ status: "failed", advice: "They have: m." });
+		expect(await of("model", "--model", "scripted")).toMatchObject({ status: "ok" });
+		expect(await of("model", "--config", "{}")).toMatchObject({ status: "failed", found: "No model is configured." });
+		expect(await of("mcp", "--mcp-config", '{"mcpServers":{"x":{"command":"/bin/x"}}}')).toMatchObject({
+			found: expect.stringContaining("x"),
+		});
+		const missing = await stage.run("doctor", "--work-dir", "nowhere");
+		expect(missing).toMatchObject({ code: 2, stderr: expect.stringContaining("--work-dir") });
+	});
+
 	it("warns where commands run with the rights of the person and nobody is asked", async () => {
 		const stage = createStage();
 		secure(stage);
@@ -168,8 +187,8 @@ describe("agentwire doctor", () => {
 		const { of } = await examine(stage);
 		expect(of("model")).toMatchObject({
 			status: "failed",
-			found: "The settings have no model.",
-			advice: expect.stringContaining("docs/providers.md"),
+			found: "No model is configured.",
+			advice: expect.stringContaining("agentwire setup"),
 		});
 	});
 

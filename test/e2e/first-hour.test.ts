@@ -1,8 +1,8 @@
 // What a new user meets without settings and without a key: the advice on every surface, and a try without a key.
-import { rmSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { createStage } from "../support/executable/executable.ts";
+import { createStage, executablePath, runExecutable } from "../support/executable/executable.ts";
 import { answer, end, serve } from "../support/meerkat/meerkat-lines.ts";
 
 const advice =
@@ -45,5 +45,20 @@ describe("the scripted model", () => {
 		const created = await answer(server, "create", "session/create", { prompt: "hello" });
 		expect(JSON.stringify(created.result)).toContain("You asked: hello");
 		await end(server);
+	});
+});
+
+describe("AGENTWIRE_HOME", () => {
+	it("names the share directory where KIMI_SHARE_DIR does not", async () => {
+		const stage = createBareStage();
+		const home = path.join(stage.workDir, "home");
+		const { KIMI_SHARE_DIR = "", ...others } = stage.environment;
+		const words = ["--model", "scripted", "--session", "s", "hello there"];
+		const options = { cwd: stage.workDir, env: { ...others, AGENTWIRE_HOME: home } };
+		expect((await runExecutable(executablePath, words, options)).code).toBe(0);
+		expect(existsSync(path.join(home, "sessions"))).toBe(true);
+		const both = { ...options, env: { ...options.env, KIMI_SHARE_DIR, AGENTWIRE_HOME: `${home}-other` } };
+		expect((await runExecutable(executablePath, words, both)).code).toBe(0);
+		expect(existsSync(`${home}-other`)).toBe(false);
 	});
 });

@@ -118,6 +118,7 @@ export type CommandLine =
 	| Exclude<CommandCall, { readonly words: readonly string[] }>
 	| { readonly kind: "task-worker"; readonly flags: TaskWorkerFlags }
 	| { readonly kind: "serve"; readonly options: ServeOptions }
+	| { readonly kind: "doctor"; readonly json: boolean; readonly options: ProgramOptions }
 	| { readonly kind: "gateway"; readonly options: ProgramOptions; readonly flags: GatewayFlags }
 	| { readonly kind: "worker"; readonly options: ProgramOptions; readonly flags: WorkerFlags }
 	| { readonly kind: "print"; readonly options: PrintOptions };
@@ -139,7 +140,14 @@ export function parseCommandLine(argv: readonly string[], conventions: Conventio
 	if (command === "help" && given.all.length === 0) return toHelp(rest);
 	if (command === "version" && given.rest.length + given.all.length === 1) return { kind: "version" };
 	// Their flags are the program's, and may stand on both sides of the name.
-	if (command === "rpc" || command === "acp" || command === "serve" || command === "web" || command === "worker") {
+	if (
+		command === "doctor" ||
+		command === "rpc" ||
+		command === "acp" ||
+		command === "serve" ||
+		command === "web" ||
+		command === "worker"
+	) {
 		return parseCommand(command, [...flagWords, ...rest], splitFlags([]), conventions);
 	}
 	if (command !== undefined) return parseCommand(command, rest, given, conventions);
@@ -177,6 +185,7 @@ function parseCommand(
 	if (!("words" in call)) return call;
 	const others = splitFlags(call.words);
 	if (others.has("version")) return { kind: "version" };
+	if (call.kind === "doctor") return { kind: "doctor", json: call.json, options: toOptionsOfMany("doctor", others) };
 	if (call.kind === "gateway") {
 		const name = call.flags.page === null ? "serve" : "web";
 		return { kind: "gateway", options: toOptionsOfMany(name, others), flags: call.flags };

@@ -15,10 +15,12 @@ import { splitWorkerFlags, type WorkerFlags, workerFlags } from "./worker-option
 
 export type CommandCall =
 	| { readonly kind: "info"; readonly json: boolean }
+	| { readonly kind: "setup" }
 	/** The shell is null when none was named. */
 	| { readonly kind: "completion"; readonly shell: Shell | null }
 	| { readonly kind: "export"; readonly options: ExportOptions }
-	| { readonly kind: "doctor"; readonly json: boolean }
+	/** With the program's flags for settings. */
+	| { readonly kind: "doctor"; readonly json: boolean; readonly words: readonly string[] }
 	/** Null for the list of pages. */
 	| { readonly kind: "docs"; readonly page: string | null }
 	| { readonly kind: "sessions"; readonly action: SessionsAction }
@@ -60,6 +62,7 @@ export interface Command {
 }
 
 export const commandNames = [
+	"setup",
 	"info",
 	"doctor",
 	"docs",
@@ -86,6 +89,19 @@ const eventLines = { names: ["--json"], value: null, about: "One line of JSON fo
 const stdioFlag = "--stdio";
 
 export const commands: Readonly<Record<CommandName, Command>> = {
+	setup: {
+		about: "Choose a provider and a model, on a terminal.",
+		purpose: `Ask for a provider, its API key and a model, and write them to config.toml. The key is tested: the provider is asked for
+its models. Only you can read the file.`,
+		forms: [{ words: "" }],
+		flags: [],
+		parse(words) {
+			if (asksForHelp(words)) return null;
+			const [word] = words;
+			if (word !== undefined) throw new UsageError(`The command 'setup' takes nothing, found '${word}'.`);
+			return { kind: "setup" };
+		},
+	},
 	info: {
 		about: "Show versions; 'info --json' for programs.",
 		purpose: `Show the versions of program, agent files and protocol; or a script by which a shell completes command lines.
@@ -106,10 +122,14 @@ For bash and zsh: eval "$(… info --show-completion bash)"; for fish: … info 
 	doctor: {
 		about: "Check what the program needs on this machine.",
 		purpose: `Check Node, settings, MCP servers, rules, model, sandbox, ripgrep, the directory of sessions and who may read it,
-and say what to do. No prompt is sent and nothing is changed. The exit code is 1 when the program cannot work as it is.`,
-		forms: [{ words: "[--json]" }],
+and say what to do. No prompt is sent and nothing is changed. The exit code is 1 when the program cannot work as it is.
+Takes the flags of a run, such as --config-file, --model and --work-dir, and checks what that run would use.`,
+		forms: [{ words: "[--json] [flags]" }],
 		flags: [{ names: ["--json"], value: null, about: "One line of JSON." }],
-		parse: (words) => (asksForHelp(words) ? null : { kind: "doctor", json: asksForJson("doctor", words) }),
+		parse: (words) =>
+			asksForHelp(words)
+				? null
+				: { kind: "doctor", json: words.includes("--json"), words: words.filter((word) => word !== "--json") },
 	},
 	docs: {
 		about: "Show the documents that come with the program.",

@@ -33,14 +33,12 @@ describe("infoText", () => {
 			runtime_version: process.versions.node,
 		});
 		expect(infoText(false, null).split("\n")).toEqual([
-			"kimi-cli version: 1.49.0",
+			`agentwire ${packageJson.version}`,
+			`runtime: node ${process.versions.node}`,
+			"compatible with kimi-cli 1.49.0",
 			"agent spec versions: 1",
 			"wire protocol: 1.10",
-			"python version: n/a",
-			"server name: agentwire",
-			`server version: ${packageJson.version}`,
 			`worker protocol: ${remoteVersion}`,
-			`runtime: node ${process.versions.node}`,
 			"",
 		]);
 	});

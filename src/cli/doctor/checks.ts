@@ -1,5 +1,6 @@
 // What `doctor` checks, one row each. A check never throws: what it cannot find out is its finding.
 import path from "node:path";
+import { modelAdvice } from "../../api/values/model-advice.ts";
 import { never } from "../../base/abort.ts";
 import { errorText } from "../../base/errors.ts";
 import { silentLog } from "../../base/log.ts";
@@ -15,14 +16,14 @@ import { whyUnwritable } from "../../ports/files/writable-directory.ts";
 import { toNetworkFailure } from "../../ports/network/network-error.ts";
 import type { Fetch } from "../../ports/network/network-settings.ts";
 import type { Processes } from "../../ports/processes/port.ts";
-import { providerKeyVariables } from "../../settings/config/environment-models.ts";
 import { type LocalMcpServer, readMcpServers } from "../../settings/config/mcp-servers.ts";
 import { type ModelSelection, selectModel } from "../../settings/config/model-selection.ts";
 import { readText } from "../../settings/config/settings-text.ts";
 import { parseToml } from "../../settings/config/syntax.ts";
 import { unknownKeys } from "../../settings/config/unknown-keys.ts";
 import type { RuntimeInfo } from "../installation/runtime.ts";
-import { readStartSettings, type StartSettings } from "../model-source.ts";
+import { readStartSettings, type StartSettings, type StartSource } from "../model-source.ts";
+import { withScriptedModel } from "../program/scripted-settings.ts";
 import { describeSandbox } from "../sandbox-status.ts";
 import { readStoreStatus } from "../store/store-status.ts";
 
@@ -43,7 +44,15 @@ export interface CheckPlace {
 	readonly fetch: Fetch;
 	readonly runtime: RuntimeInfo;
 	readonly findRipgrep: Installation["findRipgrep"];
+	readonly settings: StartSource;
+	/** The model of the command line; null for the default. */
+	readonly model: string | null;
+	readonly mcpFiles: readonly string[];
+	readonly mcpTexts: readonly string[];
 }
+
+/** How a person knows the settings. */
+const nameOf = ({ settings }: CheckPlace) => (typeof settings === "string" ? settings : "--config");
 
 interface Check {
 	readonly name: string;
@@ -79,12 +88,13 @@ export function checkRuntime({ name, version }: RuntimeInfo): Finding {
 }
 
 /** The settings, or the finding when they are unusable. */
-async function readSettings({ files, shareDir, environment }: CheckPlace): Promise<StartSettings | Finding> {
-	const file = path.join(shareDir, "config.toml");
+async function readSettings(given: CheckPlace): Promise<StartSettings | Finding> {
+	const { settings, environment, files, model } = given;
 	try {
-		return await readStartSettings(file, environment, files);
+		const read = await readStartSettings(settings, environment, files);
+		return { ...read, configuration: withScriptedModel(read.configuration, model) };
 	} catch (thrown) {
-		return failed(onOneLine(thrown), `Mend ${file}; docs/configuration.md lists the settings.`);
+		return failed(onOneLine(thrown), `Fix ${nameOf(given)}; docs/configuration.md lists the settings.`);
 	}
 }
 
@@ -96,14 +106,12 @@ function onOneLine(thrown: unknown): string {
 
 const isFinding = (value: StartSettings | Finding): value is Finding => "found" in value;
 
-const keyAdvice = `put a key into ${providerKeyVariables.filter((name) => !name.startsWith("RKAT_")).join(" or ")}`;
-
 async function checkConfiguration(given: CheckPlace): Promise<Finding> {
-	const file = path.join(given.shareDir, "config.toml");
+	const file = nameOf(given);
 	const settings = await readSettings(given);
 	if (isFinding(settings)) return settings;
 	const { isWritten, chosen } = settings;
-	const ignored = isWritten ? await readIgnoredKeys(file, given.files) : [];
+	const ignored = isWritten && typeof given.settings === "string" ? await readIgnoredKeys(file, given.files) : [];
 	if (ignored.length > 0) {
 		return warning(
 			`${file} has keys that are ignored: ${ignored.join(", ")}.`,
@@ -111,7 +119,7 @@ async function checkConfiguration(given: CheckPlace): Promise<Finding> {
 		);
 	}
 	if (chosen !== null) return ok(`The key in ${chosen.variable} is used: ${file} names no provider.`);
-	if (!isWritten) return warning(`There is no ${file}.`, `Sign in with 'login', write one, or ${keyAdvice}.`);
+	if (!isWritten) return warning(`There is no ${file}.`, modelAdvice);
 	return ok(file);
 }
 
@@ -130,9 +138,9 @@ function namesRelativePath({ command, arguments: words, workDir }: LocalMcpServe
 }
 
 /** None of them is started. */
-async function checkMcpServers({ files, shareDir }: CheckPlace): Promise<Finding> {
+async function checkMcpServers({ files, shareDir, mcpFiles, mcpTexts }: CheckPlace): Promise<Finding> {
 	try {
-		const servers = await readMcpServers({ files: [], texts: [], shareDir }, files, silentLog);
+		const servers = await readMcpServers({ files: mcpFiles, texts: mcpTexts, shareDir }, files, silentLog);
 		if (servers.length === 0) return ok("No MCP servers are configured.");
 		const relative = servers.filter((server) => server.kind === "local" && namesRelativePath(server));
 		if (relative.length > 0) {
@@ -144,7 +152,7 @@ async function checkMcpServers({ files, shareDir }: CheckPlace): Promise<Finding
 		return ok(`MCP servers, which were not tried: ${servers.map(({ name }) => name).join(", ")}`);
 	} catch (thrown) {
 		const file = path.join(shareDir, "mcp.json");
-		return failed(oneLine(errorText(thrown)), `Mend ${file}, or move it away; docs/mcp.md says how it is written.`);
+		return failed(oneLine(errorText(thrown)), `Fix ${file}, or move it away; docs/mcp.md says how it is written.`);
 	}
 }
 
@@ -154,7 +162,7 @@ async function checkRules(given: CheckPlace): Promise<Finding> {
 	const settings = await readSettings(given);
 	if (isFinding(settings)) return failed("No rules can be read without settings.", "See 'configuration' above.");
 	const { home, currentDir } = place;
-	const settingsFile = path.join(shareDir, "config.toml");
+	const settingsFile = typeof given.settings === "string" ? given.settings : path.join(shareDir, "config.toml");
 	try {
 		const found = { ownFiles: files, shareDir, home, settingsFile, managedPermissionsFile };
 		const ruleFiles = await findRuleFiles(settings.configuration.permission, currentDir, found);
@@ -179,16 +187,17 @@ async function checkModel(given: CheckPlace): Promise<Finding> {
 	const { defaultModel, models, providers } = configuration;
 	let selected: ModelSelection;
 	try {
-		selected = selectModel({ configuration, alias: null, thinking: null, environment: given.environment });
+		selected = selectModel({ configuration, alias: given.model, thinking: null, environment: given.environment });
 	} catch (thrown) {
 		return failed(onOneLine(thrown), "Mend or unset that variable; docs/configuration.md lists them.");
 	}
 	if (selected.kind === "model") return await checkServer(selected, given.fetch);
-	if (defaultModel === "" && !settings.isWritten)
-		return failed("No model can be used without settings.", "See 'configuration' above.");
-	if (defaultModel === "" && Object.keys(models).length === 0) {
-		return failed("The settings have no model.", `See docs/providers.md, sign in with 'login', or ${keyAdvice}.`);
+	const known = Object.keys(models);
+	if (given.model !== null && !known.includes(given.model)) {
+		const advice = known.length === 0 ? modelAdvice : `They have: ${known.join(", ")}.`;
+		return failed(`The settings have no model ${JSON.stringify(given.model)}.`, advice);
 	}
+	if (defaultModel === "" && known.length === 0) return failed("No model is configured.", modelAdvice);
 	if (defaultModel === "") return failed("The settings name no default_model.", "Set it, or give --model each time.");
 	const model = models[defaultModel];
 	const provider = model === undefined ? undefined : providers[model.provider];
@@ -230,7 +239,7 @@ function whoAsksNobody({ defaultYolo, agentwire }: StartSettings["configuration"
 }
 
 async function checkSandbox(given: CheckPlace): Promise<Finding> {
-	const { sandbox } = await describeSandbox(given.files);
+	const { sandbox } = await describeSandbox(given.files, given.settings);
 	if (sandbox === undefined) {
 		const settings = await readSettings(given);
 		const asker = isFinding(settings) ? null : whoAsksNobody(settings.configuration);
@@ -263,8 +272,8 @@ async function checkRipgrep({ processes, place, environment, findRipgrep }: Chec
 }
 
 /** It changes nothing: that others may read the settings is the finding of another check. */
-async function checkStore({ files }: CheckPlace): Promise<Finding> {
-	const { type, database, reachable, version, why } = await readStoreStatus(files);
+async function checkStore({ files, settings }: CheckPlace): Promise<Finding> {
+	const { type, database, reachable, version, why } = await readStoreStatus(files, settings);
 	if (type === "disk") return ok("Sessions are stored on disk.");
 	const name = database ?? "The database of the settings";
 	if (!reachable) return failed(`${name} cannot be used: ${why ?? "unknown"}`, "See docs/postgres.md.");

@@ -1,15 +1,18 @@
 // The command `doctor`: checks what the program needs on this machine, and says what to do about what is missing. It
 // sends no prompt and changes nothing.
+import path from "node:path";
 import { toJsonLine } from "../../base/json.ts";
 import type { Installation } from "../../host/installation.ts";
 import type { Place } from "../../host/place.ts";
 import { createDiskFiles } from "../../ports/files/disk-files.ts";
+import type { ProgramOptions } from "../arguments/command-line.ts";
 import { createCommandFetch, createCommandProcesses } from "../command-services.ts";
 import { describeRuntime } from "../installation/runtime.ts";
-import { currentDirectory, homeDirectory, shareDirectory } from "../paths.ts";
+import { checkFile, checkWorkDir, currentDirectory, homeDirectory, shareDirectory } from "../paths.ts";
 import { withEscapes } from "../printable-text.ts";
 import { environmentVariables } from "../process/environment.ts";
 import { whileShown } from "../process/waiting-line.ts";
+import { toSource } from "../program/source.ts";
 import { type CheckPlace, checks, type Finding } from "./checks.ts";
 
 export interface NamedFinding extends Finding {
@@ -17,12 +20,20 @@ export interface NamedFinding extends Finding {
 }
 
 /** Prints the findings; returns 1 when something has to be done before the program works. */
-export async function runDoctor(json: boolean, { findRipgrep }: Installation): Promise<number> {
-	const place: Place = { currentDir: currentDirectory(), home: homeDirectory() };
+export async function runDoctor(
+	json: boolean,
+	options: ProgramOptions,
+	{ findRipgrep }: Installation,
+): Promise<number> {
+	const here: Place = { currentDir: currentDirectory(), home: homeDirectory() };
 	const environment = environmentVariables();
-	const shareDir = shareDirectory(environment, place);
+	const shareDir = shareDirectory(environment, here);
 	// Without the privacy of the share directory: what is open to others is to be seen, not mended.
 	const files = createDiskFiles();
+	const place: Place = { ...here, currentDir: await checkWorkDir(options.workDir, here, files) };
+	const source = await toSource(options, here, shareDir, files);
+	const settings =
+		source.kind === "text" ? source : source.kind === "file" ? source.path : path.join(shareDir, "config.toml");
 	const processes = createCommandProcesses(files, shareDir);
 	const given: CheckPlace = {
 		place,
@@ -33,6 +44,12 @@ export async function runDoctor(json: boolean, { findRipgrep }: Installation): P
 		fetch: createCommandFetch({ environment, files, shareDir, place }),
 		runtime: describeRuntime(),
 		findRipgrep,
+		settings,
+		model: options.model,
+		mcpFiles: await Promise.all(
+			options.mcpConfigFiles.map((file) => checkFile("--mcp-config-file", file, here, files)),
+		),
+		mcpTexts: options.mcpConfigs,
 	};
 	const findings: NamedFinding[] = [];
 	for (const { name, check } of checks) {

@@ -124,7 +124,11 @@ function withoutPassword(address: string): string {
 	return address.replace(/^([a-z][a-z\d+.-]*:\/\/)?.*@/is, "$1[redacted]@");
 }
 
-async function listOffered(entry: ProviderEntry, { network }: SetupParts): Promise<readonly OfferedModel[]> {
+/** The models that the provider lists for the key: it is asked, so that a wrong key is found at once. Fails with a text for people. */
+export async function listOffered(
+	entry: ProviderEntry,
+	{ network }: Pick<SetupParts, "network">,
+): Promise<readonly OfferedModel[]> {
 	const { listPath, headers } = providers[entry.provider];
 	const url = toAddress(baseOf(entry), listPath);
 	if (url === null) throw new KernelError("invalid-input", "The address of the API is none.");
@@ -182,7 +186,12 @@ function toOffered(value: unknown): OfferedModel[] {
 	return [{ id: own, name: shown === "" ? own : beginning(shown, 200), contextSize }];
 }
 
-async function addModel(entry: ModelEntry, { files, clock, shareDir, reload }: SetupParts): Promise<string> {
+/** Adds the model to the settings file; gives its alias. With `isDefault` new sessions use it in any case, else if there is no other default. */
+export async function addModel(
+	entry: ModelEntry,
+	{ files, clock, shareDir, reload }: Pick<SetupParts, "files" | "clock" | "shareDir" | "reload">,
+	isDefault = false,
+): Promise<string> {
 	const { type, capabilities } = providers[entry.provider];
 	const baseUrl = baseOf(entry);
 	const provider = entry.provider === "compatible" ? new URL(baseUrl).host : entry.provider;
@@ -195,6 +204,7 @@ async function addModel(entry: ModelEntry, { files, clock, shareDir, reload }: S
 		model: entry.model,
 		maxContextSize: entry.contextSize,
 		capabilities,
+		isDefault,
 	};
 	const file = path.join(shareDir, "config.toml");
 	try {

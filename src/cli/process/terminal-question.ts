@@ -1,27 +1,49 @@
 // Asks the person at the terminal: questions on stderr, each answer a line of stdin.
 import { createInterface } from "node:readline";
+import { Writable } from "node:stream";
 
 export interface Questions {
 	/** The typed line; null when the input ended without one, or the signal aborted. */
 	ask(question: string): Promise<string | null>;
+	/** The same for a secret, which a terminal does not show. */
+	askHidden(question: string): Promise<string | null>;
 	/** Releases stdin. */
 	close(): void;
 }
 
 /** Reads stdin until it is closed. */
 export function openQuestions(signal: AbortSignal): Questions {
-	const lines = createInterface({ input: process.stdin, output: process.stderr });
+	let isHidden = false;
+	const output = new Writable({
+		write(chunk, _encoding, done) {
+			if (!isHidden) process.stderr.write(chunk);
+			done();
+		},
+	});
+	const lines = createInterface({
+		input: process.stdin,
+		output,
+		terminal: process.stdin.isTTY && process.stderr.isTTY,
+	});
 	// Answers typed ahead are queued here.
 	const answers = lines[Symbol.asyncIterator]();
 	signal.addEventListener("abort", () => lines.close(), { once: true });
+	const ask = async (question: string) => {
+		process.stderr.write(question);
+		const next = await answers.next();
+		if (next.done !== true) return next.value;
+		// The cursor is still on the line of the unanswered question.
+		process.stderr.write("\n");
+		return null;
+	};
 	return {
-		async ask(question) {
-			process.stderr.write(question);
-			const next = await answers.next();
-			if (next.done !== true) return next.value;
-			// The cursor is still on the line of the unanswered question.
-			process.stderr.write("\n");
-			return null;
+		ask,
+		async askHidden(question) {
+			isHidden = true;
+			const answer = await ask(question);
+			isHidden = false;
+			if (answer !== null) process.stderr.write("\n");
+			return answer;
 		},
 		close: () => lines.close(),
 	};

@@ -13,7 +13,7 @@ import { createDiskStore } from "../../ports/store/disk/disk-store.ts";
 import type { Database } from "../../ports/store/postgres/database.ts";
 import type { SessionStore } from "../../ports/store/session-store.ts";
 import type { StoreSettings } from "../../settings/config/configuration.ts";
-import { readStartSettings } from "../model-source.ts";
+import { readStartSettings, type StartSource } from "../model-source.ts";
 import { currentDirectory, homeDirectory, shareDirectory } from "../paths.ts";
 import { environmentVariables } from "../process/environment.ts";
 
@@ -34,13 +34,13 @@ export interface CommandStore {
  * Without `given`, files of the share directory that others may read are restricted where they are read. Fails `invalid-input`
  * for settings that cannot be read.
  */
-export async function findCommandStore(given?: Files): Promise<CommandStore> {
+export async function findCommandStore(given?: Files, source?: StartSource): Promise<CommandStore> {
 	const place: Place = { currentDir: currentDirectory(), home: homeDirectory() };
 	const environment = environmentVariables();
 	const shareDir = shareDirectory(environment, place);
 	const files = given ?? createDiskFiles(privateBelow(shareDir));
-	const file = `${shareDir}/config.toml`;
-	const { configuration } = await readStartSettings(file, environment, files).catch((thrown: unknown) => {
+	const named = source ?? `${shareDir}/config.toml`;
+	const { configuration } = await readStartSettings(named, environment, files).catch((thrown: unknown) => {
 		throw new KernelError("invalid-input", errorText(thrown), { cause: thrown });
 	});
 	const settings = withStoreEnvironment(configuration.store, environment);

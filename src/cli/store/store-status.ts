@@ -3,6 +3,7 @@ import { unlessLate } from "../../base/abort.ts";
 import { systemClock } from "../../base/clock.ts";
 import { errorText } from "../../base/errors.ts";
 import type { Files } from "../../ports/files/port.ts";
+import type { StartSource } from "../model-source.ts";
 import { findCommandStore } from "./command-store.ts";
 
 /** Milliseconds to wait for the database. */
@@ -20,11 +21,11 @@ export interface StoreStatus {
 }
 
 /** The status of the store that the settings and the environment ask for; `files` are those of `findCommandStore`. Never fails. */
-export async function readStoreStatus(files?: Files): Promise<StoreStatus> {
+export async function readStoreStatus(files?: Files, source?: StartSource): Promise<StoreStatus> {
 	const disk = { type: "disk", database: null, reachable: true, version: null, why: null } as const;
 	let known: Pick<StoreStatus, "type" | "database"> = disk;
 	try {
-		const { settings, openDatabase } = await findCommandStore(files);
+		const { settings, openDatabase } = await findCommandStore(files, source);
 		if (settings.type === "disk") return disk;
 		known = { type: "postgres", database: null };
 		const { schemaVersion } = await import("../../ports/store/postgres/schema-version.ts");

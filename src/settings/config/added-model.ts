@@ -18,6 +18,8 @@ export interface AddedModel {
 	/** Tokens. */
 	readonly maxContextSize: number;
 	readonly capabilities: readonly ModelCapability[];
+	/** Whether it replaces the default model; absent for false. */
+	readonly isDefault?: boolean;
 }
 
 /**
@@ -32,7 +34,7 @@ export async function withAddedModel(text: string, source: string, added: AddedM
 	const provider = ["providers", added.provider];
 	const model = ["models", added.alias];
 	const changed = await applyTomlChanges({ text, data }, [
-		...(hasDefault ? [] : [{ path: ["default_model"], value: added.alias }]),
+		...(hasDefault && added.isDefault !== true ? [] : [{ path: ["default_model"], value: added.alias }]),
 		{ path: [...provider, "type"], value: added.type },
 		{ path: [...provider, "base_url"], value: added.baseUrl },
 		{ path: [...provider, "api_key"], value: added.apiKey },
