@@ -175,7 +175,7 @@ export const importTable: readonly FolderRule[] = [
 		folder: "frontends/shared",
 		floor: 6,
 		owns: "what front ends share: the event pump, the form of a dialect, the public operations",
-		mayImport: ["ports/rpc", "api", "api/values", "formats"],
+		mayImport: ["client", "ports/rpc", "api", "api/values", "formats"],
 		types: ["kernel"],
 	},
 	...["kimi", "legacy", "meerkat", "acp", "codex", "stdio"].map((dialect) => ({
@@ -198,6 +198,12 @@ export const importTable: readonly FolderRule[] = [
 		owns: "sessions that many processes share: which worker runs which, and the way of front ends to them",
 		mayImport: ["api/values", "remote", "ports/rpc", "ports/store", "ports/transports"],
 		types: ["kernel", "core/tools"],
+	},
+	{
+		folder: "frontends/terminal",
+		floor: 7,
+		owns: "the chat on a terminal",
+		mayImport: ["client"],
 	},
 	{
 		folder: "frontends/gateway",

@@ -4,6 +4,7 @@ import path from "node:path";
 import { isatty } from "node:tty";
 import { errorText, KernelError } from "../base/errors.ts";
 import type { Installation } from "../host/installation.ts";
+import type { ChatFlags } from "./arguments/chat-options.ts";
 import type { CodexAction } from "./arguments/codex-options.ts";
 import { type CommandLine, parseCommandLine, type ServeOptions } from "./arguments/command-line.ts";
 import { toHelpfulCommand } from "./arguments/commands.ts";
@@ -48,6 +49,8 @@ export async function main(executable: string, argv: readonly string[], installa
 				const { runGateway } = await import("./gateway/gateway.ts");
 				return await runGateway(executable, command.options, command.flags, installation);
 			}
+			case "chat":
+				return await (await import("./chat.ts")).runChat(executable, command.options, command.flags, installation);
 			case "worker": {
 				const { runClusterWorker } = await import("./cluster/worker.ts");
 				return await runClusterWorker(executable, command.options, command.flags, installation);
@@ -94,6 +97,10 @@ async function startServer(executable: string, options: ServeOptions, installati
 	const start = toServerStart(options, executable, isTerminal(0));
 	switch (start.kind) {
 		case "explain":
+			if (isTerminal(1) && process.env["TERM"] !== "dumb") {
+				const session = toChatSession(options.session);
+				return await (await import("./chat.ts")).runChat(executable, options, { plain: false, session }, installation);
+			}
 			return print((await import("./arguments/help.ts")).startText(path.basename(executable)));
 		case "list-sessions": {
 			const { listSessions } = await import("./sessions/session-choice.ts");
@@ -102,6 +109,12 @@ async function startServer(executable: string, options: ServeOptions, installati
 		case "serve":
 			return await (await import("./serve.ts")).runServer(executable, start.options, installation);
 	}
+}
+
+/** The session that a command line for a server names, as the chat takes it. */
+function toChatSession(session: ServeOptions["session"]): ChatFlags["session"] {
+	if (session.kind === "last") return "last";
+	return "id" in session ? { id: session.id } : null;
 }
 
 async function runCodex(executable: string, action: CodexAction, installation: Installation): Promise<number> {
@@ -118,7 +131,7 @@ async function runCodex(executable: string, action: CodexAction, installation: I
 
 type PrintingCommand = Exclude<
 	CommandLine,
-	{ kind: "codex" | "serve" | "gateway" | "worker" | "print" | "task-worker" }
+	{ kind: "chat" | "codex" | "serve" | "gateway" | "worker" | "print" | "task-worker" }
 >;
 
 /** Runs a command that prints and exits. */

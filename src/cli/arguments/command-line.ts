@@ -3,6 +3,7 @@
 import { type ContractVersion, contractForm, parseContractVersion } from "../../base/contract-version.ts";
 import { type TaskWorkerFlags, taskWorkerCommand } from "../../host/task-worker-arguments.ts";
 import { type BuiltInAgentName, builtInAgentNames } from "../../kernel/compose/agent-names.ts";
+import type { ChatFlags } from "./chat-options.ts";
 import { type CommandCall, type CommandName, commandNames, commands, isCommandName } from "./commands.ts";
 import { type Conventions, type Family, plainConventions } from "./conventions.ts";
 import {
@@ -120,6 +121,7 @@ export type CommandLine =
 	| { readonly kind: "serve"; readonly options: ServeOptions }
 	| { readonly kind: "doctor"; readonly json: boolean; readonly options: ProgramOptions }
 	| { readonly kind: "gateway"; readonly options: ProgramOptions; readonly flags: GatewayFlags }
+	| { readonly kind: "chat"; readonly options: ProgramOptions; readonly flags: ChatFlags }
 	| { readonly kind: "worker"; readonly options: ProgramOptions; readonly flags: WorkerFlags }
 	| { readonly kind: "print"; readonly options: PrintOptions };
 
@@ -146,6 +148,7 @@ export function parseCommandLine(argv: readonly string[], conventions: Conventio
 		command === "acp" ||
 		command === "serve" ||
 		command === "web" ||
+		command === "chat" ||
 		command === "worker"
 	) {
 		return parseCommand(command, [...flagWords, ...rest], splitFlags([]), conventions);
@@ -190,6 +193,7 @@ function parseCommand(
 		const name = call.flags.page === null ? "serve" : "web";
 		return { kind: "gateway", options: toOptionsOfMany(name, others), flags: call.flags };
 	}
+	if (call.kind === "chat") return { kind: "chat", options: toOptionsOfMany("chat", others), flags: call.flags };
 	if (call.kind === "worker") {
 		return { kind: "worker", options: toOptionsOfMany("worker", others), flags: call.flags };
 	}

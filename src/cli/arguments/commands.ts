@@ -1,5 +1,7 @@
 // The one table of commands: their help, and how the words after their names are parsed. command-line.ts handles the
 // program without a command; help.ts shows the table.
+
+import { type ChatFlags, chatFlags, splitChatFlags } from "./chat-options.ts";
 import { type CodexAction, codexFlags, codexUsage, toCodexAction } from "./codex-options.ts";
 import { type ExportOptions, toExportOptions } from "./export-options.ts";
 import type { Flag, Offers } from "./flags.ts";
@@ -33,6 +35,7 @@ export type CommandCall =
 	/** The program's flags, as typed after the name. */
 	| { readonly kind: "rpc" | "acp" | "stdio"; readonly words: readonly string[] }
 	| { readonly kind: "gateway"; readonly words: readonly string[]; readonly flags: GatewayFlags }
+	| { readonly kind: "chat"; readonly words: readonly string[]; readonly flags: ChatFlags }
 	| { readonly kind: "worker"; readonly words: readonly string[]; readonly flags: WorkerFlags };
 
 /** One way to call a command. Its first word is the name of an action, if it has one; flags that it takes are named. */
@@ -79,6 +82,7 @@ export const commandNames = [
 	"codex",
 	"serve",
 	"web",
+	"chat",
 	"worker",
 ] as const;
 export type CommandName = (typeof commandNames)[number];
@@ -380,6 +384,18 @@ browser. The address has the token behind '#', where no browser sends it: give i
 			if (asksForHelp(words)) return null;
 			const { gateway, others } = splitGatewayFlags(words, true);
 			return { kind: "gateway", words: others, flags: gateway };
+		},
+	},
+	chat: {
+		about: "Chat in the terminal.",
+		purpose: `Chat with the agent in the terminal: answers as they come, tool calls to approve, plans, sessions to resume. This is also
+what the program does on a terminal without a command. Also accepts the global flags that are not session-specific.`,
+		forms: [{ words: "[--plain] [--session ID | --continue] [flags]" }],
+		flags: chatFlags,
+		parse(words) {
+			if (asksForHelp(words)) return null;
+			const { chat, others } = splitChatFlags(words);
+			return { kind: "chat", words: others, flags: chat };
 		},
 	},
 	worker: {

@@ -53,6 +53,7 @@ export async function startProgram(
 		const { kernel, workDir, sessionOptions, ...others } = await prepare(executable, options, mode, taken, start);
 		return {
 			kernel,
+			workDir,
 			...others,
 			session: await openSession(kernel, workDir, options.session, { ...sessionOptions, opensEarly: true }),
 		};

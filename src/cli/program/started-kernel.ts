@@ -39,6 +39,8 @@ export interface StartedKernel {
 	/** The store, where other processes share it; null for one of this machine alone. */
 	readonly sharedStore: PostgresStore | null;
 	readonly hasMcpServers: boolean;
+	/** Of sessions that name none. */
+	readonly workDir: string;
 	/** Null where nothing is observed. */
 	readonly telemetry: Telemetry | null;
 	readonly log: LogFile;

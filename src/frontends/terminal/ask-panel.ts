@@ -1,0 +1,147 @@
+// The panels in place of the composer while the agent waits for a person: an approval, a question.
+import { type Component, Container, Input, matchesKey, type SelectItem, SelectList, Text } from "@mariozechner/pi-tui";
+import type { Approval, Question } from "../../client/client.ts";
+import { displayLines, linesOf } from "./describe.ts";
+import type { Theme } from "./theme.ts";
+
+/** Lines of a command or diff that are shown; what does not fit is counted. */
+const shownLines = 30;
+
+/** A list whose entries can also be chosen by their number. */
+class Choice extends Container {
+	readonly #list: SelectList;
+	readonly #items: readonly SelectItem[];
+	readonly #choose: (value: string) => void;
+
+	constructor(items: readonly SelectItem[], theme: Theme, choose: (value: string) => void, onCancel: () => void) {
+		super();
+		this.#items = items.map((item, index) => ({ ...item, label: `${index + 1}. ${item.label}` }));
+		this.#choose = choose;
+		this.#list = new SelectList([...this.#items], 10, theme.list);
+		this.#list.onSelect = ({ value }) => choose(value);
+		this.#list.onCancel = onCancel;
+		this.addChild(this.#list);
+	}
+
+	handleInput(data: string): void {
+		const numbered = /^[1-9]$/.test(data) ? this.#items[Number(data) - 1] : undefined;
+		if (numbered !== undefined) this.#choose(numbered.value);
+		else this.#list.handleInput(data);
+	}
+}
+
+/** A panel: a title, lines, and something that takes the keys. */
+class Panel extends Container {
+	#control: Component | null = null;
+
+	show(lines: readonly string[], control: Component): void {
+		this.clear();
+		for (const line of lines) this.addChild(new Text(line, 1, 0));
+		this.addChild(control);
+		this.#control = control;
+	}
+
+	handleInput(data: string): void {
+		this.#control?.handleInput?.(data);
+	}
+}
+
+export interface AskOutcome {
+	/** What is written into the transcript. */
+	readonly note: string;
+	/** Sends the answer. */
+	readonly answer: Promise<unknown>;
+}
+
+const verbs: Readonly<Record<string, string>> = {
+	Shell: "Run this command?",
+	WriteFile: "Write this file?",
+	StrReplaceFile: "Make this edit?",
+};
+
+export function approvalPanel(ask: Approval, theme: Theme, settle: (outcome: AskOutcome) => void): Panel {
+	const panel = new Panel();
+	const lines = displayLines(ask.display);
+	const styles = { "+": theme.good, "-": theme.bad, "@": theme.accent, " ": (text: string) => text };
+	const shown = lines.length > 0 ? lines : linesOf(ask.description).map((text) => ({ sign: " " as const, text }));
+	const head = [
+		theme.bold(theme.warn(verbs[ask.tool] ?? `Allow ${ask.tool}?`)) +
+			(ask.agent === null ? "" : theme.dim("  (a subagent asks)")),
+		...(ask.reason === null ? [] : [theme.dim(ask.reason)]),
+		...shown.slice(0, shownLines).map(({ sign, text }) => styles[sign](`${sign} ${text}`)),
+		...(shown.length > shownLines ? [theme.warn(`… ${shown.length - shownLines} more lines are not shown`)] : []),
+	];
+	const items: SelectItem[] = [
+		{ value: "once", label: "Yes" },
+		...(ask.grants.length === 0
+			? []
+			: [{ value: "session", label: `Yes, and for this session: ${ask.grants.join(", ")}` }]),
+		{ value: "reject", label: "No" },
+		{ value: "why", label: "No, and say why" },
+	];
+	const choose = (value: string) => {
+		if (value === "once") settle({ note: "Allowed once.", answer: ask.once() });
+		else if (value === "session")
+			settle({ note: `Allowed for this session: ${ask.grants.join(", ")}.`, answer: ask.forSession() });
+		else if (value === "reject") settle({ note: "Not allowed.", answer: ask.reject() });
+		else {
+			const input = new Input();
+			input.onSubmit = (text) => settle({ note: `Not allowed: ${text}`, answer: ask.reject(text) });
+			input.onEscape = () => panel.show(head, choice);
+			panel.show([...head, theme.dim("Why not? Enter sends it, Esc goes back.")], input);
+		}
+	};
+	const choice = new Choice(items, theme, choose, () => choose("reject"));
+	panel.show(head, choice);
+	return panel;
+}
+
+/** Asks one question after the other; free text is always possible. */
+export function questionPanel(ask: Question, theme: Theme, settle: (outcome: AskOutcome) => void): Panel {
+	const panel = new Panel();
+	const answers: Record<string, string> = {};
+	const dismiss = () => settle({ note: "Not answered.", answer: ask.dismiss() });
+	const next = (index: number): void => {
+		const item = ask.questions[index];
+		if (item === undefined) {
+			const told = Object.values(answers).join("; ");
+			settle({ note: `Answered: ${told}`, answer: ask.answer(answers) });
+			return;
+		}
+		const take = (text: string) => {
+			answers[item.question] = text;
+			next(index + 1);
+		};
+		const head = [
+			theme.bold(theme.accent(linesOf(item.question).join(" "))),
+			...(item.body === "" ? [] : linesOf(item.body)),
+		];
+		const write = () => {
+			const input = new Input();
+			input.onSubmit = take;
+			input.onEscape = dismiss;
+			panel.show([...head, theme.dim("Enter sends it, Esc answers nothing.")], input);
+		};
+		if (item.options.length === 0) {
+			write();
+			return;
+		}
+		const items = [
+			...item.options.map(({ label, description }) => ({ value: label, label, description })),
+			{ value: "", label: item.other_label === "" ? "Something else" : item.other_label },
+		];
+		const choose = (value: string) => (value === "" ? write() : take(value));
+		if (item.multi_select)
+			panel.show(
+				[...head, theme.dim("Several are possible: choose one, or write them with commas.")],
+				new Choice(items, theme, choose, dismiss),
+			);
+		else panel.show(head, new Choice(items, theme, choose, dismiss));
+	};
+	next(0);
+	return panel;
+}
+
+export function isStop(data: string): boolean {
+	return matchesKey(data, "escape") || matchesKey(data, "ctrl+c");
+}

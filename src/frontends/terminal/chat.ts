@@ -1,0 +1,347 @@
+// The chat on a terminal: one session at a time, built on the client library.
+import {
+	CombinedAutocompleteProvider,
+	type Component,
+	Container,
+	Editor,
+	matchesKey,
+	SelectList,
+	Spacer,
+	type Terminal,
+	Text,
+	TUI,
+} from "@mariozechner/pi-tui";
+import { type Ask, type Kernel, PeerGone, type Session, type Turn } from "../../client/client.ts";
+import { type AskOutcome, approvalPanel, isStop, questionPanel } from "./ask-panel.ts";
+import { duration, oneLine } from "./describe.ts";
+import type { Theme } from "./theme.ts";
+import { Transcript } from "./transcript.ts";
+
+export interface ChatOptions {
+	readonly kernel: Kernel;
+	readonly terminal: Terminal;
+	readonly theme: Theme;
+	readonly workDir: string;
+	/** A stored session to continue; null for a new one. */
+	readonly sessionId: string | null;
+	readonly version: string;
+	/** Milliseconds, for the time that work takes. */
+	readonly now: () => number;
+}
+
+/** Milliseconds between two frames of the activity line, and within which a second Ctrl+C leaves. */
+const frameTime = 120;
+const leaveTime = 1500;
+const frames = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
+
+/** Commands of the chat itself; the others are the agent's. */
+const ownCommands = [
+	{ name: "help", description: "Show keys and commands" },
+	{ name: "new", description: "Start a new session" },
+	{ name: "resume", description: "Continue another session of this directory" },
+	{ name: "model", description: "Choose the model" },
+	{ name: "mode", description: "Choose the mode: default, plan, auto or yolo" },
+	{ name: "quit", description: "Leave" },
+] as const;
+
+const help = `Enter sends; while the agent works, it adds to the running turn. Alt+Enter makes a new line.
+Esc or Ctrl+C stops the agent, Ctrl+C twice or Ctrl+D leaves. Tab completes paths, / lists commands.`;
+
+export class Chat {
+	readonly #options: ChatOptions;
+	readonly #tui: TUI;
+	readonly #transcript: Transcript;
+	readonly #activity = new Text("", 1, 0);
+	readonly #footer = new Text("", 1, 0);
+	readonly #editor: Editor;
+	/** Holds the composer, or what is in its place. */
+	readonly #bottom = new Container();
+	readonly #asks: Ask[] = [];
+	#shown: Ask | null = null;
+	#session: Session | null = null;
+	#turn: Turn | null = null;
+	#startedAt = 0;
+	#timer: NodeJS.Timeout | null = null;
+	#context: number | null = null;
+	#model = "";
+	#mode = "default";
+	#lastStop = Number.NEGATIVE_INFINITY;
+	#leave: () => void = () => {};
+
+	constructor(options: ChatOptions) {
+		const { terminal, theme, version, workDir } = options;
+		this.#options = options;
+		this.#tui = new TUI(terminal);
+		this.#transcript = new Transcript(theme);
+		this.#editor = new Editor(this.#tui, theme.editor, { paddingX: 1 });
+		this.#editor.onSubmit = (text) => void this.#submit(text);
+		this.#tui.addChild(new Text(`${theme.bold("agentwire")} ${theme.dim(`${version} · ${workDir} · /help`)}`, 1, 0));
+		for (const view of [new Spacer(1), this.#transcript, this.#activity, this.#bottom, this.#footer])
+			this.#tui.addChild(view);
+		this.#tui.addInputListener((data) => this.#takeKey(data));
+	}
+
+	/** Runs until the person leaves or the server is gone. Returns the session to continue; null when nothing was said. */
+	async run(): Promise<string | null> {
+		const left = new Promise<void>((resolve) => {
+			this.#leave = resolve;
+		});
+		this.#compose();
+		this.#tui.start();
+		try {
+			await this.#open(this.#options.sessionId);
+			await left;
+		} finally {
+			if (this.#timer !== null) clearInterval(this.#timer);
+			this.#tui.stop();
+		}
+		const hasHistory = (await this.#session?.snapshot().catch(() => null))?.hasHistory === true;
+		await this.#session?.close();
+		return hasHistory ? (this.#session?.id ?? null) : null;
+	}
+
+	async #open(id: string | null): Promise<void> {
+		const { kernel, workDir } = this.#options;
+		await this.#session?.close();
+		this.#asks.length = 0;
+		const session = await kernel.open({
+			...(id === null ? { workDir } : { id }),
+			approve: (ask) => this.#ask(ask),
+			question: (ask) => this.#ask(ask),
+			onEvent: (event) => {
+				if (event.type === "mode.changed") this.#mode = event.mode;
+				if (event.type === "model.changed") this.#model = event.model.name;
+				if (event.type === "interaction.resolved") this.#forget(event.interactionId);
+			},
+		});
+		this.#session = session;
+		const { model, planMode, approvesEverything, isAway } = await session.snapshot();
+		this.#model = model?.name ?? "no model";
+		this.#mode = approvesEverything ? "yolo" : planMode ? "plan" : isAway ? "auto" : "default";
+		const { slashCommands } = await kernel.call("session.description", { sessionId: session.id });
+		const listed = slashCommands.map(({ name, description }) => ({ name, description }));
+		const others = listed.filter(({ name }) => !ownCommands.some((own) => own.name === name));
+		this.#editor.setAutocompleteProvider(
+			new CombinedAutocompleteProvider([...ownCommands, ...others], session.workDir),
+		);
+		if (id !== null) await this.#showHistory(session);
+		if (model === null) {
+			this.#transcript.note(
+				"No model is configured. Set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or run: agentwire setup",
+				"warn",
+			);
+		}
+		this.#showFooter();
+	}
+
+	async #showHistory(session: Session): Promise<void> {
+		for await (const event of session.history()) {
+			if (event.agentPath.length > 0) continue;
+			if (event.type === "turn.started")
+				this.#transcript.person(typeof event.input === "string" ? event.input : "(input with files)");
+			if (event.type === "content.completed" && event.part.type === "text") {
+				this.#transcript.take({ agent: null, cursor: null, type: "step", n: 0 });
+				this.#transcript.take({ agent: null, cursor: null, type: "text", text: event.part.text });
+			}
+		}
+	}
+
+	async #submit(text: string): Promise<void> {
+		const typed = text.trim();
+		if (typed === "") return;
+		this.#editor.addToHistory(typed);
+		this.#editor.setText("");
+		try {
+			if (typed.startsWith("/") && (await this.#runCommand(typed))) return;
+			if (this.#turn !== null) {
+				await this.#turn.steer(typed);
+				this.#transcript.person(typed);
+			} else if (this.#session !== null) void this.#follow(this.#session.prompt(typed), typed);
+		} catch (thrown) {
+			this.#report(thrown);
+		}
+		this.#tui.requestRender();
+	}
+
+	async #follow(turn: Turn, typed: string): Promise<void> {
+		this.#turn = turn;
+		this.#startedAt = this.#options.now();
+		this.#transcript.person(typed);
+		this.#timer = setInterval(() => this.#showActivity(), frameTime);
+		try {
+			for await (const event of turn) {
+				this.#transcript.take(event);
+				if (event.type === "usage") this.#context = event.context ?? this.#context;
+				if (event.type === "ended" && event.result.error !== null)
+					this.#transcript.note(event.result.error.message, "bad");
+				if (event.type === "ended" && event.result.outcome === "cancelled") this.#transcript.note("Stopped.");
+				this.#tui.requestRender();
+			}
+		} catch (thrown) {
+			this.#report(thrown);
+			if (thrown instanceof PeerGone) this.#leave();
+		}
+		this.#turn = null;
+		if (this.#timer !== null) clearInterval(this.#timer);
+		this.#timer = null;
+		this.#activity.setText("");
+		this.#showFooter();
+	}
+
+	/** Whether it is a command of the chat. */
+	async #runCommand(typed: string): Promise<boolean> {
+		const [name = "", ...rest] = typed.slice(1).split(/\s+/);
+		const argument = rest.join(" ");
+		const session = this.#session;
+		switch (name) {
+			case "help":
+				this.#transcript.note(`${help}\n${ownCommands.map((each) => `/${each.name}  ${each.description}`).join("\n")}`);
+				break;
+			case "quit":
+			case "exit":
+				this.#leave();
+				break;
+			case "new":
+				await this.#open(null);
+				this.#transcript.note("A new session.");
+				break;
+			case "resume":
+				await this.#resume();
+				break;
+			case "model":
+				await this.#chooseModel(argument);
+				break;
+			case "mode":
+				if (argument === "default" || argument === "plan" || argument === "auto" || argument === "yolo") {
+					await session?.setMode(argument);
+				} else this.#transcript.note("Usage: /mode default|plan|auto|yolo");
+				break;
+			default:
+				return false;
+		}
+		this.#showFooter();
+		return true;
+	}
+
+	async #resume(): Promise<void> {
+		const items: { value: string; label: string; description: string }[] = [];
+		for await (const { id, title, updatedAt } of this.#options.kernel.sessions({ workDir: this.#options.workDir })) {
+			if (id !== this.#session?.id)
+				items.push({ value: id, label: oneLine(title) || id, description: new Date(updatedAt).toLocaleString() });
+			if (items.length >= 50) break;
+		}
+		if (items.length === 0) return this.#transcript.note("There is no other session in this directory.");
+		this.#choose(items, (id) => this.#open(id));
+	}
+
+	async #chooseModel(alias: string): Promise<void> {
+		const choose = async (model: string) => {
+			await this.#session?.setModel(model);
+			this.#model = model;
+			this.#showFooter();
+		};
+		if (alias !== "") return await choose(alias);
+		const { options } = await this.#options.kernel.models();
+		if (options.length === 0) return this.#transcript.note("No model is configured.", "warn");
+		this.#choose(
+			options.map(({ alias: value, name, provider }) => ({ value, label: name, description: provider })),
+			choose,
+		);
+	}
+
+	/** Shows a list in place of the composer. */
+	#choose(
+		items: readonly { value: string; label: string; description: string }[],
+		take: (value: string) => Promise<void>,
+	): void {
+		const list = new SelectList([...items], 10, this.#options.theme.list);
+		list.onCancel = () => this.#compose();
+		list.onSelect = ({ value }) => {
+			this.#compose();
+			take(value).catch((thrown: unknown) => this.#report(thrown));
+		};
+		this.#place(list);
+	}
+
+	#ask(ask: Ask): void {
+		this.#asks.push(ask);
+		if (this.#shown === null) this.#showNext();
+	}
+
+	/** Somebody else has answered. */
+	#forget(askId: string): void {
+		const index = this.#asks.findIndex(({ id }) => id === askId);
+		if (index !== -1) this.#asks.splice(index, 1);
+		if (this.#shown?.id === askId) this.#showNext();
+	}
+
+	#showNext(): void {
+		this.#shown = this.#asks.shift() ?? null;
+		if (this.#shown === null) {
+			this.#compose();
+			return;
+		}
+		const settle = ({ note, answer }: AskOutcome) => {
+			this.#transcript.note(note);
+			answer.catch((thrown: unknown) => this.#report(thrown));
+			this.#showNext();
+		};
+		const { theme } = this.#options;
+		this.#place(
+			this.#shown.kind === "approval"
+				? approvalPanel(this.#shown, theme, settle)
+				: questionPanel(this.#shown, theme, settle),
+		);
+	}
+
+	#compose(): void {
+		this.#place(this.#editor);
+	}
+
+	#place(view: Component): void {
+		this.#bottom.clear();
+		this.#bottom.addChild(view);
+		this.#tui.setFocus(view);
+		this.#tui.requestRender();
+	}
+
+	#takeKey(data: string): { consume: true } | undefined {
+		const isInterrupt = matchesKey(data, "ctrl+c");
+		if (matchesKey(data, "ctrl+d") && this.#editor.getText() === "" && this.#shown === null) {
+			this.#leave();
+			return { consume: true };
+		}
+		// Esc in a panel is the panel's, and in the composer it may close a list.
+		if (!isInterrupt && !(isStop(data) && this.#shown === null && this.#turn !== null)) return undefined;
+		const now = this.#options.now();
+		if (this.#turn !== null) void this.#turn.cancel().catch((thrown: unknown) => this.#report(thrown));
+		else if (isInterrupt && now - this.#lastStop < leaveTime) this.#leave();
+		else if (isInterrupt) {
+			this.#editor.setText("");
+			this.#transcript.note("Press Ctrl+C again to leave.");
+		}
+		if (isInterrupt) this.#lastStop = now;
+		this.#tui.requestRender();
+		return { consume: true };
+	}
+
+	#showActivity(): void {
+		const { theme, now } = this.#options;
+		const elapsed = now() - this.#startedAt;
+		const frame = frames[Math.floor(elapsed / frameTime) % frames.length] ?? "";
+		const what = this.#shown === null ? "Working" : "Waiting for you";
+		this.#activity.setText(`${theme.accent(frame)} ${theme.dim(`${what} · ${duration(elapsed)} · Esc stops`)}`);
+		this.#tui.requestRender();
+	}
+
+	#showFooter(): void {
+		const used = this.#context === null ? "" : ` · ${Math.round(this.#context * 100)} % of the context`;
+		this.#footer.setText(this.#options.theme.dim(`${this.#model} · ${this.#mode} mode${used}`));
+		this.#tui.requestRender();
+	}
+
+	#report(thrown: unknown): void {
+		this.#transcript.note(thrown instanceof Error ? thrown.message : String(thrown), "bad");
+		this.#tui.requestRender();
+	}
+}

@@ -1,0 +1,156 @@
+// The conversation as it is shown: what the person said, answers as markdown, a card for each tool call.
+import { Container, Markdown, Spacer, Text } from "@mariozechner/pi-tui";
+import type { ToolCall, TurnEvent } from "../../client/client.ts";
+import { callTitle, linesOf, oneLine } from "./describe.ts";
+import type { Theme } from "./theme.ts";
+
+/** Lines of output that a card shows while its call runs, and afterwards. */
+const liveLines = 8;
+const endedLines = 4;
+/** Characters of output that a card keeps. */
+const keptOutput = 20_000;
+
+/** A tool call: its title, the end of its output, how it ended. */
+class CallCard extends Container {
+	readonly #theme: Theme;
+	readonly #call: ToolCall;
+	#output = "";
+	#state: "running" | "done" | "failed" = "running";
+
+	constructor(call: ToolCall, theme: Theme) {
+		super();
+		this.#call = call;
+		this.#theme = theme;
+		this.#show();
+	}
+
+	add(text: string): void {
+		this.#output = (this.#output + text).slice(-keptOutput);
+		this.#show();
+	}
+
+	end(isError: boolean, output: string): void {
+		this.#state = isError ? "failed" : "done";
+		if (this.#output === "" || isError) this.#output = output.slice(-keptOutput);
+		this.#show();
+	}
+
+	#show(): void {
+		const { accent, good, bad, dim, bold } = this.#theme;
+		const marks = { running: accent("●"), done: good("✓"), failed: bad("✗") };
+		this.clear();
+		this.addChild(new Text(`${marks[this.#state]} ${bold(callTitle(this.#call))}`, 1, 0));
+		const lines = this.#output.trim() === "" ? [] : linesOf(this.#output);
+		const most = this.#state === "running" ? liveLines : endedLines;
+		const hidden = lines.length - most;
+		if (hidden > 0) this.addChild(new Text(dim(`  … ${hidden} more lines`), 1, 0));
+		for (const line of lines.slice(-most)) this.addChild(new Text(dim(`  ${line}`), 1, 0));
+	}
+}
+
+export class Transcript extends Container {
+	readonly #theme: Theme;
+	readonly #cards = new Map<string, CallCard>();
+	/** What is being said or thought, and by whom: the next piece continues it. */
+	#open: { readonly key: string; readonly view: { setText(text: string): void }; text: string } | null = null;
+
+	constructor(theme: Theme) {
+		super();
+		this.#theme = theme;
+	}
+
+	person(text: string): void {
+		this.#add(
+			new Text(
+				this.#theme.person(
+					linesOf(text)
+						.map((line) => `› ${line}`)
+						.join("\n"),
+				),
+				1,
+				0,
+			),
+		);
+	}
+
+	/** A line of the program itself. */
+	note(text: string, kind: "dim" | "warn" | "bad" = "dim"): void {
+		this.#add(new Text(this.#theme[kind](linesOf(text).join("\n")), 1, 0));
+	}
+
+	/** Shows an event of a turn. Asks and the end are shown by the chat. */
+	take(event: TurnEvent): void {
+		switch (event.type) {
+			case "text":
+				this.#say(`text ${event.agent}`, event.text, () => new Markdown("", 1, 0, this.#theme.markdown));
+				return;
+			case "thinking":
+				this.#say(`thinking ${event.agent}`, event.text, () => {
+					const view = new Text("", 1, 0);
+					const { dim } = this.#theme;
+					return Object.assign(view, {
+						setText: (text: string) => Text.prototype.setText.call(view, dim(thought(text))),
+					});
+				});
+				return;
+			case "call.started": {
+				const card = new CallCard(event.call, this.#theme);
+				this.#cards.set(event.call.id, card);
+				this.#add(card);
+				return;
+			}
+			case "call.output":
+				this.#cards.get(event.callId)?.add(event.text);
+				return;
+			case "call.ended":
+				this.#cards.get(event.callId)?.end(event.isError, event.output);
+				this.#cards.delete(event.callId);
+				return;
+			case "plan":
+				this.#add(new Markdown(event.text, 1, 0, this.#theme.markdown));
+				return;
+			case "retry":
+				this.note(
+					`Retrying in ${event.seconds} s (attempt ${event.attempt} of ${event.attempts}): ${oneLine(event.reason)}`,
+					"warn",
+				);
+				return;
+			case "notice":
+				this.note(`${event.title}: ${event.text}`, "warn");
+				return;
+			case "step":
+				this.#open = null;
+				return;
+			case "approval":
+			case "question":
+			case "settled":
+			case "usage":
+			case "ended":
+			case "unknown":
+				return;
+		}
+	}
+
+	#say(key: string, text: string, create: () => Markdown | Text): void {
+		if (this.#open?.key !== key) {
+			const view = create();
+			this.#add(view);
+			this.#open = { key, view, text: "" };
+		}
+		this.#open.text += text;
+		this.#open.view.setText(linesOf(this.#open.text).join("\n"));
+	}
+
+	#add(view: Text | Markdown | CallCard): void {
+		this.#open = null;
+		this.addChild(view);
+		this.addChild(new Spacer(1));
+	}
+}
+
+/** The end of what a model thinks: all of it would fill the screen. */
+function thought(text: string): string {
+	const lines = text.trim().split("\n");
+	const shown = lines.slice(-3).join("\n");
+	return lines.length > 3 ? `… ${shown}` : shown;
+}
