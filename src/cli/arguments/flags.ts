@@ -233,7 +233,12 @@ export const flags: readonly Flag[] = [
 		offers: "files",
 		about: "Settings file, JSON if named .json, else TOML. Default: config.toml in the share directory.",
 	},
-	{ key: "model", names: ["--model", "-m"], value: "ALIAS", about: "Model to use, a key of 'models' in the settings." },
+	{
+		key: "model",
+		names: ["--model", "-m"],
+		value: "ALIAS",
+		about: "Model to use: a key of 'models' in the settings, or 'scripted', which needs no key.",
+	},
 	{ key: "thinking", names: ["--thinking"], value: null, about: "Let the model think, if it can." },
 	{ key: "no-thinking", names: ["--no-thinking"], value: null, about: "Do not let the model think." },
 	{
@@ -274,7 +279,7 @@ export const flags: readonly Flag[] = [
 		key: "yolo",
 		names: ["--yolo", "--yes", "-y", "--auto-approve"],
 		value: null,
-		about: "Approve every action without asking.",
+		about: "Approve every action without asking. Without it, print mode runs commands in a sandbox.",
 	},
 	{
 		key: "take-over",
@@ -289,13 +294,13 @@ export const flags: readonly Flag[] = [
 		key: "max-steps-per-turn",
 		names: ["--max-steps-per-turn"],
 		value: "N",
-		about: "Most steps in one turn, at least 1. Overrides the settings.",
+		about: "Maximum steps per turn (at least 1). Overrides the settings.",
 	},
 	{
 		key: "max-retries-per-step",
 		names: ["--max-retries-per-step"],
 		value: "N",
-		about: "Most attempts at one model call, at least 1. Overrides the settings.",
+		about: "Maximum attempts per model call (at least 1). Overrides the settings.",
 	},
 	{
 		key: "max-ralph-iterations",

@@ -1,33 +1,97 @@
 // Help texts for people, generated from the tables of flags and commands.
-import { type CommandName, commandNames, commands } from "./commands.ts";
+import { type CommandName, commands } from "./commands.ts";
 import { withImpliedCommand } from "./executable-name.ts";
-import { type Flag, flags } from "./flags.ts";
+import { type Flag, type FlagKey, flags } from "./flags.ts";
 
-const nameColumn = 44;
+const nameColumn = 30;
+const width = 100;
 
+/** A name with its text, wrapped in a column of its own. */
 function toLine({ names, value, about }: Pick<Flag, "names" | "value" | "about">): string {
 	const left = `  ${names.join(", ")}${value === null ? "" : ` ${value}`}`;
-	return left.length < nameColumn ? left.padEnd(nameColumn) + about : `${left}\n${" ".repeat(nameColumn)}${about}`;
+	const text = wrap(about, width - nameColumn).join(`\n${" ".repeat(nameColumn)}`);
+	return left.length < nameColumn - 1 ? left.padEnd(nameColumn) + text : `${left}\n${" ".repeat(nameColumn)}${text}`;
 }
+
+function wrap(text: string, most: number): readonly string[] {
+	const lines: string[] = [];
+	let line = "";
+	for (const word of text.split(" ")) {
+		if (line !== "" && line.length + 1 + word.length > most) {
+			lines.push(line);
+			line = word;
+		} else line = line === "" ? word : `${line} ${word}`;
+	}
+	return [...lines, line];
+}
+
+const flagGroups: readonly { readonly title: string; readonly keys: readonly FlagKey[] }[] = [
+	{
+		title: "Run",
+		keys: ["prompt", "model", "thinking", "no-thinking", "work-dir", "add-dir", "yolo", "plan", "afk", "auto"],
+	},
+	{ title: "Sessions", keys: ["continue", "session", "take-over"] },
+	{ title: "Output", keys: ["print", "quiet", "input-format", "output-format", "print-format", "final-message-only"] },
+	{
+		title: "Settings",
+		keys: ["config", "config-file", "agent", "agent-file", "mcp-config-file", "mcp-config", "skills-dir"],
+	},
+	{ title: "Limits", keys: ["max-steps-per-turn", "max-retries-per-step", "max-ralph-iterations"] },
+	{
+		title: "Serve a client",
+		keys: [
+			"wire",
+			"ui",
+			"acp",
+			"acp-protocol",
+			"contract",
+			"realm",
+			"isolated",
+			"instance",
+			"realm-backend",
+			"state-root",
+			"context-root",
+			"user-config-root",
+		],
+	},
+	{ title: "Other", keys: ["debug", "verbose", "version", "help"] },
+];
+
+const commandGroups: readonly { readonly title: string; readonly names: readonly CommandName[] }[] = [
+	{ title: "Start", names: ["setup", "web", "login", "logout", "doctor", "info", "docs"] },
+	{ title: "Manage", names: ["sessions", "export", "store", "mcp", "plugin", "permissions"] },
+	{ title: "Serve", names: ["serve", "rpc", "acp", "codex", "worker"] },
+];
 
 /** The text of `--help`, with its newline. */
 export function helpText(executableName: string, command: CommandName | null): string {
 	if (command !== null) return commandHelp(executableName, command);
+	const grouped = flagGroups.flatMap(({ title, keys }) => [
+		"",
+		`${title}:`,
+		...flags.filter(({ key }) => keys.includes(key)).map(toLine),
+	]);
 	return [
-		`Usage: ${executableName} [flags]`,
-		`       ${executableName} --prompt TEXT [flags]`,
-		`       ${executableName} --print [flags] < FILE`,
-		`       ${executableName} COMMAND --help`,
+		`Usage: ${executableName} "PROMPT" [flags]`,
+		`       ${executableName} [flags]            serve a client over stdin and stdout`,
+		`       ${executableName} COMMAND [flags]`,
 		"",
-		"A coding agent that other programs drive over stdin and stdout.",
+		"A coding agent for people, scripts, editors and programs of your own.",
 		"",
-		"Flags:",
-		...flags.map(toLine),
+		"Examples:",
+		`  ${executableName} "Why does the build fail?"`,
+		`  git diff | ${executableName} --quiet > review.md`,
+		`  ${executableName} --continue "Now fix it"`,
+		`  ${executableName} --model scripted "Try it without a key"`,
+		...commandGroups.flatMap(({ title, names }) => [
+			"",
+			`${title}:`,
+			...names.map((name) => toLine({ names: [name], value: null, about: commands[name].about })),
+		]),
+		...grouped,
 		"",
-		"Commands:",
-		...commandNames.map((name) => toLine({ names: [name], value: null, about: commands[name].about })),
-		"",
-		"Settings are read from config.toml in $KIMI_SHARE_DIR, by default ~/.kimi.",
+		`For one command: ${executableName} help COMMAND. Settings are in config.toml in $KIMI_SHARE_DIR or`,
+		"$AGENTWIRE_HOME, by default ~/.kimi.",
 		"",
 	].join("\n");
 }

@@ -55,11 +55,15 @@ describe("helpText", () => {
 		const text = helpText("kimi", null);
 		const shown = text.split(/[\s,:']+/);
 		expect(flags.flatMap(({ names }) => names).filter((name) => !shown.includes(name))).toEqual([]);
-		expect(text.startsWith("Usage: kimi [flags]\n")).toBe(true);
+		expect(text.startsWith('Usage: kimi "PROMPT" [flags]\n')).toBe(true);
+	});
+
+	it("fits 100 columns", () => {
+		for (const line of helpText("agentwire", null).split("\n")) expect(line.length).toBeLessThanOrEqual(100);
 	});
 
 	it("shows every command, and every usage in the command's own text", () => {
-		const all = helpText("kimi", null).split("Commands:\n")[1] ?? "";
+		const all = helpText("kimi", null);
 		for (const name of commandNames) {
 			expect(all).toContain(`  ${name}  `);
 			const own = helpText("kimi", name).split("\n");
@@ -67,7 +71,7 @@ describe("helpText", () => {
 			expect(own.slice(0, forms.length).map((line) => line.slice("Usage: ".length))).toEqual(
 				forms.map(({ words }) => `kimi ${name} ${words}`),
 			);
-			for (const flag of ownFlags) expect(own.join("\n")).toContain(flag.about);
+			for (const flag of ownFlags) expect(own.join(" ").replace(/\s+/g, " ")).toContain(flag.about);
 		}
 		expect(helpText("kimi", "info")).toMatch(/^Usage: kimi info \[--json\]\n/);
 	});

@@ -14,19 +14,19 @@ import {
 } from "../../../test/support/protocol/printed-events.ts";
 import { toolSuccess } from "../../api/values/content.ts";
 import type { AgentPathEntry, EventBody } from "../../api/values/event.ts";
-import { createProgress } from "./print-progress.ts";
+import { createCursor, createProgress } from "./print-progress.ts";
 
 const erase = "\r\u001b[K";
 
 function createSubject({ columns = 80 } = {}) {
 	const clock = createFakeClock();
 	const written: string[] = [];
-	let mayDraw = true;
+	let column: number | null = 0;
 	const progress = createProgress({
 		clock,
 		write: (words) => void written.push(words),
 		columns: () => columns,
-		mayDraw: () => mayDraw,
+		column: () => column,
 	});
 	return {
 		clock,
@@ -35,7 +35,10 @@ function createSubject({ columns = 80 } = {}) {
 			progress.take({ sessionId: "s", turnId: "t", agentPath, at: 0, body });
 		},
 		allowDrawing(allowed: boolean) {
-			mayDraw = allowed;
+			column = allowed ? 0 : null;
+		},
+		moveTo(place: number) {
+			column = place;
 		},
 		/** What the terminal's line shows once some time has passed. */
 		shown(milliseconds = 250) {
@@ -163,5 +166,35 @@ describe("createProgress", () => {
 		take(turnBegins);
 		take(callCompleted("c1", "日本日本日本日本日本", null));
 		expect(shown()).toBe("日本日本日本日, 0 s");
+	});
+});
+
+describe("after text without a newline", () => {
+	it("is drawn below the text, and the cursor goes back to its end", () => {
+		const { take, shown, moveTo, progress, written } = createSubject();
+		take(turnBegins);
+		moveTo(7);
+		expect(shown()).toBe("\nwaiting for the model, 0 s");
+		expect(shown(1000)).toBe("waiting for the model, 1 s");
+		progress.clear();
+		expect(written.at(-1)).toBe(`${erase}\u001b[A\u001b[8G`);
+	});
+
+	it("comes once the text has stopped for a second, where its width is known", () => {
+		const clock = createFakeClock();
+		const cursor = createCursor(clock, () => 10);
+		expect(cursor.column()).toBe(0);
+		const columnAfter = (text: string, milliseconds = 1000) => {
+			cursor.take(text);
+			clock.advance(milliseconds);
+			return cursor.column();
+		};
+		expect(columnAfter("abc", 500)).toBeNull();
+		expect(columnAfter("de")).toBe(5);
+		expect(columnAfter("fghijkl")).toBe(2);
+		expect(columnAfter("\n日本")).toBe(4);
+		expect(columnAfter("👍")).toBeNull();
+		expect(columnAfter("\n0123456789")).toBeNull();
+		expect(columnAfter("\n", 0)).toBe(0);
 	});
 });

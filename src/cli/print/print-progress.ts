@@ -21,8 +21,8 @@ export interface ProgressSettings {
 	write(text: string): void;
 	/** Columns of the terminal. */
 	columns(): number;
-	/** Whether the line would not interfere with other output. */
-	mayDraw(): boolean;
+	/** Where the cursor of other output on the terminal is; 0 at the start of a line. Null where no line may be drawn. */
+	column(): number | null;
 }
 
 /** Milliseconds between two updates. */
@@ -31,12 +31,14 @@ const interval = 250;
 const eraseLine = "\r\u001b[K";
 const waiting = "waiting for the model";
 
-export function createProgress({ clock, write, columns, mayDraw }: ProgressSettings): Progress {
+export function createProgress({ clock, write, columns, column }: ProgressSettings): Progress {
 	const calls = new Map<string, string>();
 	let doing = waiting;
 	let step = 0;
 	let startedAt = clock.monotonic();
 	let shown = "";
+	/** The column above the line to return to; 0 where the line is at the cursor. */
+	let above = 0;
 	let withdraw: (() => void) | null = null;
 	let isRunning = false;
 	let hasEnded = false;
@@ -50,13 +52,15 @@ export function createProgress({ clock, write, columns, mayDraw }: ProgressSetti
 		return cutToWidth(`${cutToWidth(activity, width - rest.length).trimEnd()}${rest}`, width);
 	};
 	const clear = (): void => {
-		if (shown !== "") write(eraseLine);
+		if (shown !== "") write(above === 0 ? eraseLine : `${eraseLine}\u001b[A\u001b[${above + 1}G`);
 		shown = "";
 	};
 	const tick = (): void => {
 		const text = render();
-		if (mayDraw() && text !== shown) {
-			write(`${eraseLine}${text}`);
+		const at = shown === "" ? column() : above;
+		if (at !== null && text !== shown) {
+			write(`${shown === "" && at > 0 ? "\n" : ""}${eraseLine}${text}`);
+			above = at;
 			shown = text;
 		}
 		withdraw = clock.after(interval, tick);
@@ -113,14 +117,48 @@ function activityAt(body: EventBody): string | null {
 	return isModelNext ? waiting : null;
 }
 
-/** Truncates the text to that many columns; letters of East Asian scripts take two. */
+/** Letters of East Asian scripts take two columns. */
+function widthOf(character: string): number {
+	const code = character.codePointAt(0) ?? 0;
+	return code >= 0x1100 && !(code >= 0x2010 && code <= 0x2027) ? 2 : 1;
+}
+
+/** Truncates the text to that many columns. */
 function cutToWidth(text: string, width: number): string {
 	let used = 0;
 	let result = "";
 	for (const character of text) {
-		used += (character.codePointAt(0) ?? 0) >= 0x1100 ? 2 : 1;
+		used += widthOf(character);
 		if (used > width) break;
 		result += character;
 	}
 	return result;
 }
+
+/** Milliseconds for which text must have stopped before a line is drawn below it. */
+const pause = 1000;
+
+/** Follows what is printed, for the column that it ends in. */
+export function createCursor(clock: Clock, columns: () => number) {
+	let line = "";
+	let writtenAt = 0;
+	return {
+		take(text: string): void {
+			const end = text.lastIndexOf("\n");
+			line = end === -1 ? line + text : text.slice(end + 1);
+			writtenAt = clock.monotonic();
+		},
+		/** Null while text comes, and where the column cannot be known. */
+		column(): number | null {
+			if (line === "") return 0;
+			if (clock.monotonic() - writtenAt < pause || !hasPlainWidth.test(line)) return null;
+			const width = columns();
+			const column = [...line].reduce((sum, character) => sum + widthOf(character), 0) % width;
+			return column === 0 ? null : column;
+		},
+	};
+}
+
+/** Letters of one or two columns each: no tabs, combining characters or emoji. */
+const hasPlainWidth =
+	/^[\u0020-\u007e\u00a0-\u02ff\u0370-\u0482\u048a-\u052f\u2010-\u2027\u3041-\u30ff\u4e00-\u9fff\uac00-\ud7a3]*$/;

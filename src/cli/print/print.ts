@@ -26,7 +26,7 @@ import { createFinalPrinter } from "./print-final.ts";
 import { readMessages, readPrompt } from "./print-input.ts";
 import { closingLine, createRunUsage, kimiCodeForm, openingLine, resumeLine } from "./print-kimi-code.ts";
 import { modelNote } from "./print-model-notes.ts";
-import { createProgress, noProgress, type Progress } from "./print-progress.ts";
+import { createCursor, createProgress, noProgress, type Progress } from "./print-progress.ts";
 import { createReprPrinter } from "./print-repr.ts";
 import { createSandboxNote } from "./print-sandbox.ts";
 import { createServerNotes } from "./print-servers.ts";
@@ -215,14 +215,15 @@ interface Screen {
 
 function createScreen(output: Outbox, canErase: boolean): Screen {
 	const sharesTerminal = isatty(1);
-	let isMidLine = false;
+	const columns = () => process.stderr.columns || 80;
+	const cursor = createCursor(systemClock, columns);
 	const progress =
 		isatty(2) && canErase
 			? createProgress({
 					clock: systemClock,
 					write: (text) => void process.stderr.write(text),
-					columns: () => process.stderr.columns || 80,
-					mayDraw: () => !sharesTerminal || !isMidLine,
+					columns,
+					column: () => (sharesTerminal ? cursor.column() : 0),
 				})
 			: noProgress;
 	process.once("exit", progress.clear);
@@ -230,7 +231,7 @@ function createScreen(output: Outbox, canErase: boolean): Screen {
 		progress,
 		write(text) {
 			progress.clear();
-			isMidLine = !text.endsWith("\n");
+			cursor.take(text);
 			output.send(text);
 		},
 		complain(text) {
