@@ -8,7 +8,8 @@ const below = (directory: string) =>
 	readdirSync(path.join(root, directory), { recursive: true, encoding: "utf8" })
 		.map((name) => path.join(directory, name))
 		.sort();
-const documents = ["README.md", "AGENTS.md", "CHANGELOG.md", ...["docs", "skills", "examples", "test"].flatMap(below)]
+const pages = ["README.md", "AGENTS.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "CODE_OF_CONDUCT.md"];
+const documents = [...pages, ...["docs", "skills", "examples", "test"].flatMap(below)]
 	.filter((name) => name.endsWith(".md"))
 	.map((name) => ({ name, text: readFileSync(path.join(root, name), "utf8") }));
 const tests = ["src", "test", "scripts", "bench", "web"].flatMap(below).filter((name) => name.endsWith(".test.ts"));
