@@ -211,7 +211,7 @@ export const importTable: readonly FolderRule[] = [
 		owns: "the sessions of a host over HTTP, for several clients at once",
 		mayImport: ["api", "frontends/shared", "ports/rpc", "api/values", "remote", "ports/transports"],
 		types: ["kernel", "ports/files"],
-		rooms: { access: [], sockets: [], streams: [] },
+		rooms: { access: [], chat: ["streams"], sockets: [], streams: [] },
 	},
 	{
 		folder: "frontends/serve",

@@ -13,6 +13,7 @@ import { readParams, withSession } from "../shared/public-operations.ts";
 import { AccessControl, hostNames } from "./access/access.ts";
 import { TokenWatch } from "./access/token-watch.ts";
 import type { Tokens } from "./access/tokens.ts";
+import { acceptChat, carryChat, chatHeaders, findRunningTurn } from "./chat/chat.ts";
 import { readHistory } from "./history.ts";
 import { HttpServer, type TlsFiles } from "./http-server.ts";
 import { type CallMethod, createMethods, type ListWorkers } from "./methods.ts";
@@ -27,7 +28,7 @@ import { type RequestTrace, RpcRequests } from "./rpc-requests.ts";
 import type { Setup } from "./setup.ts";
 import { authorizationOf, offeredProtocols, readTarget } from "./sockets/handshake.ts";
 import type { Converse, Sockets } from "./sockets/sockets.ts";
-import { ResponseSink } from "./streams/event-sink.ts";
+import { type EventSink, ResponseSink } from "./streams/event-sink.ts";
 import { carryEvents, type StreamOptions } from "./streams/event-stream.ts";
 import { WriteRounds } from "./streams/write-rounds.ts";
 
@@ -257,7 +258,13 @@ class Visits {
 		if (path === "/metrics") return await this.#only("GET", request, () => this.#answerMetrics(visit));
 		if (path === "/events" && request.method === "POST") return await this.#streamBody(visit);
 		if (path === "/events")
-			return await this.#only("GET", request, () => this.#stream(visit, this.#streamOptions(visit)));
+			return await this.#only("GET", request, () => this.#streamEvents(visit, this.#streamOptions(visit)));
+		if (path === "/api/chat") return await this.#only("POST", request, () => this.#chat(visit));
+		const [, chatId, chatPath] = /^\/api\/chat\/([^/]+)\/(stream|stop)$/.exec(path) ?? [];
+		if (chatId !== undefined) {
+			if (chatPath === "stop") return await this.#only("POST", request, () => this.#stopChat(visit, decoded(chatId)));
+			return await this.#only("GET", request, () => this.#resumeChat(visit, decoded(chatId)));
+		}
 		if (sessionId !== undefined) {
 			return await this.#only("GET", request, () => this.#answerHistory(visit, decoded(sessionId)));
 		}
@@ -269,7 +276,7 @@ class Visits {
 		}
 		throw new HttpRefusal(
 			404,
-			"There is nothing at this path; there are /rpc, /events, /sessions/ID/history, /interactions/ID, /metrics, /healthz and /readyz, and for WebSockets /acp and /wire.",
+			"There is nothing at this path; there are /rpc, /events, /sessions/ID/history, /interactions/ID, /api/chat, /metrics, /healthz and /readyz, and for WebSockets /acp and /wire.",
 		);
 	}
 
@@ -313,10 +320,48 @@ class Visits {
 		const params = await this.#bodies.use(visit.request, async (bytes) =>
 			readParams(attachOperation.params, parseBody(bytes), "session.attach"),
 		);
-		await this.#stream(visit, { attachments: [params], scope: visit.scope });
+		await this.#streamEvents(visit, { attachments: [params], scope: visit.scope });
 	}
 
-	async #stream({ request, response, scope, token }: Visit, options: StreamOptions): Promise<void> {
+	#streamEvents(visit: Visit, options: StreamOptions): Promise<void> {
+		const parts = { ...this.#options, queues: this.#queues };
+		return this.#stream(visit, (sink) => carryEvents(options, parts, sink));
+	}
+
+	async #chat(visit: Visit): Promise<void> {
+		if (visit.scope !== "control") throw new HttpRefusal(403, "This token may only observe.");
+		const parts = { ...this.#options, call: this.#call };
+		const place = await this.#bodies.use(visit.request, (bytes) => acceptChat(parseBody(bytes), parts));
+		await this.#stream(visit, (sink) => carryChat(place, visit.scope, parts, sink), chatHeaders);
+	}
+
+	async #resumeChat(visit: Visit, sessionId: string): Promise<void> {
+		const place = await findRunningTurn(sessionId, this.#options.sessions);
+		if (place === null) {
+			visit.response.writeHead(204).end();
+			return;
+		}
+		const parts = { ...this.#options, call: this.#call };
+		await this.#stream(visit, (sink) => carryChat(place, visit.scope, parts, sink), chatHeaders);
+	}
+
+	async #stopChat({ response, scope }: Visit, sessionId: string): Promise<void> {
+		if (scope !== "control") throw new HttpRefusal(403, "This token may only observe.");
+		const isStopped = await this.#call("turn.cancel", { sessionId }, { scope, turnKey: null, trace: null }).then(
+			() => true,
+			(thrown: unknown) => {
+				if (toKernelError(thrown).code === "no-turn") return false;
+				throw thrown;
+			},
+		);
+		sendJson(response, 200, { stopped: isStopped });
+	}
+
+	async #stream(
+		{ request, response, scope, token }: Visit,
+		carry: (sink: EventSink) => Promise<void>,
+		headers: Readonly<Record<string, string>> = {},
+	): Promise<void> {
 		if (this.#streams.size >= streamLimit) {
 			throw new HttpRefusal(503, `There are ${streamLimit} streams; close one, or carry several sessions in one.`);
 		}
@@ -329,11 +374,11 @@ class Visits {
 		const withdrawCheck = this.#tokenWatch.watch(token, scope, end);
 		const sink = new ResponseSink(response, ending.signal, this.#rounds);
 		try {
-			beginEvents(response);
+			beginEvents(response, headers);
 			response.once("close", end);
 			// An answer that waits for another one of its connection is not closed with it.
 			socket.once("close", end);
-			await carryEvents(options, { ...this.#options, queues: this.#queues }, sink);
+			await carry(sink);
 		} finally {
 			withdrawCheck();
 			socket.off("close", end);

@@ -68,9 +68,10 @@ export function sendRefusal(socket: Duplex, { status, message, headers: more }: 
 }
 
 /** Begins an answer of server-sent events, which goes on until one side closes it. */
-export function beginEvents(response: ServerResponse): void {
+export function beginEvents(response: ServerResponse, more: Readonly<Record<string, string>> = {}): void {
 	response.writeHead(200, {
 		...protectingHeaders,
+		...more,
 		"content-type": "text/event-stream; charset=utf-8",
 		"x-accel-buffering": "no",
 	});
