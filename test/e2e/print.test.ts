@@ -564,7 +564,7 @@ describe("the progress line", () => {
 		const stage = createStage({ scripts: [`text: begin\n${shellCall("sleep 0.6")}`, "text: end"] });
 		const script = onTerminal('TERM=xterm "$agentwire" --print -p hi --session s > answer.txt');
 		const { stdout } = await shell(stage, script);
-		expect(stdout).toContain('Shell {"command":"sleep 0.6"}, step 1, 0 s');
+		expect(stdout).toContain('Shell {"command":"sleep 0.6"}, step 1, ');
 		expect(stdout.split("\u001b[K").at(-1)).toBe("\r\nTo resume this session: agentwire -r s\r\n");
 		expect(readFileSync(path.join(stage.workDir, "answer.txt"), "utf8")).toBe(
 			'begin\n> Shell {"command":"sleep 0.6"}\n< Shell: Command executed successfully.\nend\n',

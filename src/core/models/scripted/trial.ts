@@ -1,5 +1,5 @@
 // A model for a try without a key: it looks at the directory once, then says what it is and how to get a real one.
-import { joinTexts } from "../../../api/values/content.ts";
+import { type ContentPart, joinTexts } from "../../../api/values/content.ts";
 import { modelAdvice, scriptedModelName } from "../../../api/values/model-advice.ts";
 import { beginning } from "../../../base/well-formed.ts";
 import type { Model, ModelRequest } from "../model.ts";
@@ -28,9 +28,12 @@ function toScript({ messages, tools }: ModelRequest): string {
 	if (isFirst && tools.some(({ name }) => name === "Glob")) return looking;
 	const prompt = messages.findLast(({ role }) => role === "user")?.content ?? [];
 	const asked = oneLine(beginning(joinTexts(prompt, " "), 200));
-	const found = last?.role === "tool" ? oneLine(beginning(joinTexts(last.content, " "), 400)) : "";
+	const found = last?.role === "tool" ? oneLine(beginning(joinTexts(last.content.filter(isResult), " "), 400)) : "";
 	const seen = found === "" ? "" : `It found: ${found}`;
 	return `text: ${[seen, `You asked: ${asked}`, `A real model would work on that now. ${realModel}.`].filter((part) => part !== "").join(" — ")}`;
 }
 
 const oneLine = (text: string) => text.replace(/\s+/g, " ").trim();
+
+/** Not a remark of the program about the result. */
+const isResult = (part: ContentPart) => part.type === "text" && !part.text.startsWith("<system>");
