@@ -10,12 +10,12 @@ import type { Happening } from "../frame/memory-life.ts";
 import { parseDelivered } from "./crash-client.ts";
 import { sessionId } from "./crash-server.ts";
 
-/** Whether the event itself is on stable storage before it is delivered, or what the context had before it. */
-const commits: Readonly<Record<string, "event" | "context">> = {
+/** Whether the event itself is on stable storage before it is delivered, that it was accepted, or what the context had before it. */
+const commits: Readonly<Record<string, "event" | "acceptance" | "context">> = {
 	TurnBegin: "event",
 	StepBegin: "context",
 	step_begin: "context",
-	SteerInput: "event",
+	SteerInput: "acceptance",
 	ApprovalResponse: "event",
 	TurnEnd: "event",
 };
@@ -117,6 +117,14 @@ function checkDelivery(line: string, appended: Appended, taken: Set<number>): st
 		case "event": {
 			const isSynced = eventsOf(synced).some(({ seq }) => seq !== undefined && seq === found?.event.seq);
 			if (found !== undefined && !isSynced) faults.push(`${type} delivered before it was synced`);
+			break;
+		}
+		case "acceptance": {
+			const input = JSON.stringify(payload["user_input"]);
+			const isAccepted = eventsOf(synced).some(
+				({ body }) => body.type === "steer.accepted" && JSON.stringify(body.input) === input,
+			);
+			if (!isAccepted) faults.push(`${type} delivered before its acceptance was synced`);
 			break;
 		}
 		case "context": {
