@@ -103,10 +103,10 @@ export class ClientSessions {
 		return known ?? (await this.#readAgain(session));
 	}
 
-	/** The facts of a session that is not loaded for this, from its log where its events do not come here. */
+	/** The facts of a session, from its log unless a turn of this process runs in it: another process may have written it. */
 	async factsNow(info: SessionInfo): Promise<SessionFacts> {
 		const known = this.#remembered.get(info.id);
-		if (known !== undefined && this.followed().has(info.id)) return known.facts;
+		if (known !== undefined && info.isRunning && this.followed().has(info.id)) return known.facts;
 		const facts = await readFacts(this.kernelApi.sessions.storedEvents(info), this.#beginning(info.id));
 		if (known !== undefined) known.facts = facts;
 		return facts;
