@@ -159,7 +159,7 @@ export const acpScenarioProofs = {
 		← "status":"failed" & "type":"content"`,
 	"no-model": lines`≡ with: no model
 		→ session/new & "id":{n},
-		←! "id":{n},"error":{"code":-32000 & agentwire login
+		←! "id":{n},"error":{"code":-32000 & agentwire setup
 		→ session/list
 		←! "sessions":[]`,
 	"provider-failed": lines`→ session/prompt & "id":{p},
