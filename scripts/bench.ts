@@ -1,5 +1,5 @@
 // Measures the built executable: start, first event, a long turn and its memory; compared with bare Node and, if given, a peer.
-// Run with `npm run bench [-- OPTIONS]`: bench/choice.ts. What and how: docs/benchmarks.md.
+// Run with `npm run bench [-- OPTIONS]`: bench/choice.ts. What and how: docs/explanation/benchmarks.md.
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";

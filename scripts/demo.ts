@@ -176,7 +176,7 @@ async function run(): Promise<boolean> {
 	}
 	terminal.paragraph(
 		choice.isScripted ? "" : "next",
-		"For your own client: `bin/agentwire --help`, and docs/configuration.md.",
+		"For your own client: `bin/agentwire --help`, and docs/reference/configuration.md.",
 	);
 	if (keepsFiles) terminal.line("files", folder);
 	return passes;

@@ -1,5 +1,5 @@
-// Writes what is derived from the code: the import table in docs/architecture.md, the event table in docs/events.md, the
-// differences in docs/meerkat.md, and the document and the JSON Schema of each dialect. With --check it writes nothing and fails when a file is stale.
+// Writes what is derived from the code: the import table in docs/explanation/architecture.md, the event table in docs/reference/events.md, the
+// differences in docs/guides/meerkat.md, and the document and the JSON Schema of each dialect. With --check it writes nothing and fails when a file is stale.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -48,9 +48,9 @@ function differenceRows(): string {
 
 /** Parts of documents that are written by hand otherwise. */
 const documents: readonly { readonly file: string; readonly parts: Readonly<Record<string, string>> }[] = [
-	{ file: "docs/architecture.md", parts: { imports: importRows() } },
-	{ file: "docs/events.md", parts: { events: eventRows() } },
-	{ file: "docs/meerkat.md", parts: { differences: differenceRows() } },
+	{ file: "docs/explanation/architecture.md", parts: { imports: importRows() } },
+	{ file: "docs/reference/events.md", parts: { events: eventRows() } },
+	{ file: "docs/guides/meerkat.md", parts: { differences: differenceRows() } },
 ];
 
 const openApi = toOpenApi();
@@ -64,11 +64,11 @@ const wanted: readonly (readonly [file: string, text: string])[] = [
 	...descriptions.flatMap(
 		(description) =>
 			[
-				[`docs/protocol/${description.name}.md`, toMarkdown(description)],
+				[`docs/reference/protocol/${description.name}.md`, toMarkdown(description)],
 				[`schema/${description.name}.json`, `${JSON.stringify(toProtocolSchema(description), null, "\t")}\n`],
 			] as const,
 	),
-	["docs/protocol/gateway.md", toGatewayDocument()],
+	["docs/reference/protocol/gateway.md", toGatewayDocument()],
 	["schema/gateway.json", `${JSON.stringify(openApi, null, "\t")}\n`],
 	["src/client/protocol-types.ts", toClientTypes(openApi.components.schemas)],
 ];

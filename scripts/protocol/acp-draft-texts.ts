@@ -3,7 +3,7 @@
 export const draftIntroduction = `
 Version 2 of the Agent Client Protocol is a draft and may change; it is served as an experiment, by
 \`agentwire acp --acp-protocol 2\` alone and with \`--acp-protocol auto\` to clients whose \`initialize\` asks for it. Lines, ids, paths
-and \`_meta\` are those of [version 1](acp.md). [schema/acp-v2.json](../../schema/acp-v2.json) has the same as JSON Schema.
+and \`_meta\` are those of [version 1](acp.md). [schema/acp-v2.json](../../../schema/acp-v2.json) has the same as JSON Schema.
 
 \`\`\`
 → {"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":2,"info":{"name":"editor","version":"1"},"capabilities":{}}}

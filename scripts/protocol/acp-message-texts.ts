@@ -9,7 +9,7 @@ const chunk = (name: string): Readonly<Record<string, string>> => ({
 const call = (name: string): Readonly<Record<string, string>> => ({
 	[`${name}.toolCallId`]: "Id of the call, unique in the session.",
 	[`${name}.title`]: "What the call does, on one line as a rule. Of a command it is the command and nothing else.",
-	[`${name}.name`]: "The tool, by the name that models and [rules](../permissions.md) have for it.",
+	[`${name}.name`]: "The tool, by the name that models and [rules](../../guides/permissions.md) have for it.",
 	[`${name}.kind`]: "What kind of thing it does.",
 	[`${name}.status`]: "`pending` until it is allowed to act, `in_progress` until it has a result.",
 	[`${name}.content`]: "What is shown of it.",

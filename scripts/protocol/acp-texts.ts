@@ -5,7 +5,7 @@ import { requestTexts, updateTexts } from "./acp-message-texts.ts";
 export const acpIntroduction = `
 JSON-RPC 2.0, one JSON object per line, UTF-8, on stdin and stdout of \`agentwire acp\`. This is version 1 of the protocol as it is
 served; the protocol itself is described on [agentclientprotocol.com](https://agentclientprotocol.com).
-[schema/acp.json](../../schema/acp.json) has the same as JSON Schema.
+[schema/acp.json](../../../schema/acp.json) has the same as JSON Schema.
 
 \`\`\`
 → {"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1}}
@@ -144,7 +144,7 @@ withdrawn, which is the same as \`session/cancel\`.`,
 	"SessionPromptParams.sessionId": "The session, which is loaded if necessary.",
 	"SessionPromptParams.prompt": "What the person says, one block or more.",
 	"SessionPromptResult.stopReason": `Why the turn is over: \`end_turn\` when the agent has answered, also after a person has rejected a call; \`max_tokens\` when the
-answer reached a token limit or the [budget](../budgets.md) of tokens is used up; \`max_turn_requests\` when another budget is, or the steps of a turn; \`cancelled\`. A turn that
+answer reached a token limit or the [budget](../../guides/budgets.md) of tokens is used up; \`max_turn_requests\` when another budget is, or the steps of a turn; \`cancelled\`. A turn that
 fails is answered with an error.`,
 	"session/cancel":
 		"Cancels the prompts of a session: the one that runs, and those that wait. See [Cancellation](#cancellation).",
@@ -180,7 +180,7 @@ const values = {
 		"Files as the client has them, unsaved changes included. They are used for files within the directories of the session.",
 	"ClientCapabilities.fs.readTextFile": "True when `fs/read_text_file` is answered.",
 	"ClientCapabilities.fs.writeTextFile": "True when `fs/write_text_file` is answered.",
-	"ClientCapabilities.terminal": "Not used: commands run in the server's own [sandbox](../sandbox.md).",
+	"ClientCapabilities.terminal": "Not used: commands run in the server's own [sandbox](../../guides/sandbox.md).",
 	"ClientCapabilities.session": "What is understood of a session.",
 	"ClientCapabilities.session.compaction": "An object when `compaction_update` is understood.",
 	"ClientCapabilities.session.notices": "An object when `notice` is understood.",

@@ -26,7 +26,7 @@ export type Carried = (
 ) => { readonly method: JsonSchema; readonly params: JsonSchema };
 
 export interface ProtocolDescription {
-	/** The name of its files: `docs/protocol/<name>.md` and `schema/<name>.json`. */
+	/** The name of its files: `docs/reference/protocol/<name>.md` and `schema/<name>.json`. */
 	readonly name: string;
 	readonly title: string;
 	/** Markdown between the title and the first table. */

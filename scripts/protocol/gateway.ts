@@ -281,7 +281,7 @@ export function toGatewayDocument(): string {
 		"",
 		"<!-- Written by `npm run generate` from src/frontends/gateway/protocol.ts and src/api/values/event.ts. -->",
 		"",
-		`Version ${publicVersion}. [gateway.md](../gateway.md) shows how it is used and what protects it; [schema/gateway.json](../../schema/gateway.json) has the same as OpenAPI 3.1.`,
+		`Version ${publicVersion}. [gateway.md](../../guides/gateway.md) shows how it is used and what protects it; [schema/gateway.json](../../../schema/gateway.json) has the same as OpenAPI 3.1.`,
 		"",
 		"## Methods",
 		"",

@@ -32,7 +32,7 @@ const results = {
 	"InitializeResult.hooks": "Supported hook events, and how many hooks are configured.",
 	"InitializeResult.capabilities": "What the server supports.",
 	"InitializeResult.sandbox":
-		"Whether commands run in the sandbox that the settings ask for. Only present when they ask for one ([sandbox.md](../sandbox.md)).",
+		"Whether commands run in the sandbox that the settings ask for. Only present when they ask for one ([sandbox.md](../../guides/sandbox.md)).",
 	"InitializeResult.sandbox.status": "`none` means that every command is asked about, as one outside of the sandbox.",
 	"InitializeResult.sandbox.why": "Why there is none on this machine; `null` when it is active.",
 	"InitializeResult.capabilities.supports_question": "It may send `QuestionRequest`.",
@@ -123,7 +123,7 @@ const events = {
 		"A batch of hooks begins to run. For the hooks of a prompt it comes before `TurnBegin`; for a subagent it is wrapped.",
 	"HookTriggered.event": "The hook event.",
 	"HookTriggered.target":
-		"What matchers are searched in, such as the name of a tool or the text of a prompt: see [the hook points](../hooks.md#points).",
+		"What matchers are searched in, such as the name of a tool or the text of a prompt: see [the hook points](../../guides/hooks.md#points).",
 	"HookTriggered.hook_count": "How many hooks run.",
 	HookResolved: "The batch of hooks is decided.",
 	"HookResolved.event": "As in `HookTriggered`.",
@@ -190,7 +190,7 @@ error or a malformed answer fails the call. There is a [deadline](../configurati
 	"HookRequest.subscription_id": "The id that the client gave the subscription.",
 	"HookRequest.event": "The hook event.",
 	"HookRequest.target": "As in `HookTriggered`.",
-	"HookRequest.input_data": "The input that a [hook command](../hooks.md) gets on stdin.",
+	"HookRequest.input_data": "The input that a [hook command](../../guides/hooks.md) gets on stdin.",
 	"HookResult.request_id": "The request. The `id` of the line decides.",
 	"HookResult.action": "The decision.",
 	"HookResult.reason": "Why it is blocked.",
@@ -267,8 +267,8 @@ const errors = {
 	"-32001": "No model is configured, or none with the name requested; the log has the name.",
 	"-32002": "The model does not support what was sent, such as an image.",
 	"-32003":
-		"The model's provider failed, or a [budget](../budgets.md) is exhausted. The message says which; it quotes the provider.",
-	"-32004": "Nobody is signed in, or the [sign-in](../login.md) has expired.",
+		"The model's provider failed, or a [budget](../../guides/budgets.md) is exhausted. The message says which; it quotes the provider.",
+	"-32004": "Nobody is signed in, or the [sign-in](../../guides/login.md) has expired.",
 } as const;
 
 export const kimiWireTexts: Readonly<Record<string, string>> = {

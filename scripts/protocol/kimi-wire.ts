@@ -15,7 +15,7 @@ import { kimiWireTexts } from "./kimi-wire-texts.ts";
 
 const introduction = `
 JSON-RPC 2.0, one JSON object per line, UTF-8, on stdin and stdout of \`agentwire --wire\`; a link to the program called
-\`kimi\` or \`kimi-agent\` needs no flag. [schema/kimi-wire.json](../../schema/kimi-wire.json) has the same as JSON Schema. This
+\`kimi\` or \`kimi-agent\` needs no flag. [schema/kimi-wire.json](../../../schema/kimi-wire.json) has the same as JSON Schema. This
 is version ${protocolVersion}.
 
 \`\`\`

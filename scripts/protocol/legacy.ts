@@ -8,7 +8,7 @@ import { numberedErrors, type ProtocolDescription, typedMessage } from "./descri
 const introduction = `
 The predecessor of Kimi Wire, which \`kimi\` spoke earlier: JSON-RPC 2.0, one JSON object per line, UTF-8, on stdin and stdout of
 \`agentwire --wire\`. A connection uses it if its first request is \`run\` or \`interrupt\`.
-[schema/legacy.json](../../schema/legacy.json) has the same as JSON Schema.
+[schema/legacy.json](../../../schema/legacy.json) has the same as JSON Schema.
 
 \`\`\`
 → {"jsonrpc":"2.0","id":"1","method":"run","params":{"input":"Say hello"}}

@@ -9,7 +9,7 @@ const ofRun = "The run to which the message belongs; absent where the log does n
 /** Hooks that a client gives a session. */
 const hookTexts = {
 	"SessionCreateParams.hooks_override":
-		"Hooks of this session, next to those of the settings, in later processes too. [What they get and answer](../meerkat.md#hooks-of-a-session).",
+		"Hooks of this session, next to those of the settings, in later processes too. [What they get and answer](../../guides/meerkat.md#hooks-of-a-session).",
 	HooksOverride: "Hooks of a session. Unknown members are refused.",
 	"HooksOverride.entries": "The hooks, 100 at most.",
 	"HooksOverride.disable": "Must be empty: the hooks of the settings always hold.",

@@ -20,7 +20,7 @@ connection uses for the first time afterwards.`,
 	"InitializeResult.server_info.name": "The name that clients of this protocol look for, `meerkat-rpc`.",
 	"InitializeResult.server_info.version": "The version of agentwire.",
 	"InitializeResult.contract_version":
-		"The version of the present contract that is served: 0.9.8, or the one that was [asked for](../meerkat.md#the-present-contract).",
+		"The version of the present contract that is served: 0.9.8, or the one that was [asked for](../../guides/meerkat.md#the-present-contract).",
 	"InitializeResult.methods": "All methods.",
 	initialized: "Has no effect, and need not be sent. With an id it is an unknown method.",
 	"capabilities/get":

@@ -28,8 +28,8 @@ const shortVersion = "0.8";
 const contractVersion = `${defaultContract.major}.${defaultContract.minor}`;
 
 const introduction = `
-JSON-RPC 2.0, one JSON object per line, UTF-8, on stdin and stdout of \`agentwire rpc\`. [meerkat.md](../meerkat.md) describes what it
-is for and how it behaves; [schema/meerkat.json](../../schema/meerkat.json) has the same as JSON Schema.
+JSON-RPC 2.0, one JSON object per line, UTF-8, on stdin and stdout of \`agentwire rpc\`. [meerkat.md](../../guides/meerkat.md) describes what it
+is for and how it behaves; [schema/meerkat.json](../../../schema/meerkat.json) has the same as JSON Schema.
 
 \`\`\`
 → {"jsonrpc":"2.0","id":1,"method":"session/create","params":{"prompt":"Say hello"}}

@@ -10,7 +10,7 @@ export const operationTexts: Readonly<Record<OperationName, string>> = {
 	"sessions.loaded":
 		"Lists the sessions created or opened since the server started, and whether each runs a turn or waits for an answer.",
 	"sessions.create":
-		"Creates a session. Whatever is absent comes from the settings and the server's command line. `environment` and `mcpServers` are never stored: give them again when you reopen the session. With workers (docs/scale.md), `needs` lists tags that a worker must have, and `owner` names who the session belongs to: workers are shared fairly among owners.",
+		"Creates a session. Whatever is absent comes from the settings and the server's command line. `environment` and `mcpServers` are never stored: give them again when you reopen the session. With workers (docs/guides/scale.md), `needs` lists tags that a worker must have, and `owner` names who the session belongs to: workers are shared fairly among owners.",
 	"sessions.fork":
 		"Creates a session that starts with a copy of this one, or of its first `messages` messages. Fails `busy` while a turn runs.",
 	"sessions.rename":

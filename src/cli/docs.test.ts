@@ -8,9 +8,11 @@ import { createPackageInstallation } from "./installation/package.ts";
 
 async function createSubject() {
 	const root = await mkdtemp(path.join(tmpdir(), "documents-"));
-	await mkdir(path.join(root, "docs", "protocol"), { recursive: true });
-	const pages = { "README.md": "# It", "CHANGELOG.md": "# Changes", "docs/web.md": "# The page\n\nText.\n" };
-	for (const [file, text] of Object.entries({ ...pages, "docs/protocol/acp.md": "no title", "docs/x.png": "" })) {
+	await mkdir(path.join(root, "docs", "guides"), { recursive: true });
+	await mkdir(path.join(root, "docs", "reference", "protocol"), { recursive: true });
+	const pages = { "README.md": "# It", "CHANGELOG.md": "# Changes", "docs/guides/web.md": "# The page\n\nText.\n" };
+	const protocols = { "docs/reference/protocol/acp.md": "no title", "docs/reference/protocol/web.md": "# Messages" };
+	for (const [file, text] of Object.entries({ ...pages, ...protocols, "docs/x.png": "" })) {
 		await writeFile(path.join(root, file), text);
 	}
 	const printed: string[] = [];
@@ -33,12 +35,21 @@ async function createSubject() {
 describe("the command docs", () => {
 	it("lists the pages with their titles, and nothing else that is there", async () => {
 		const { show } = await createSubject();
-		expect(await show(null)).toBe("readme        It\nchangelog     Changes\nweb           The page\nprotocol/acp  \n");
+		expect(await show(null)).toBe(
+			[
+				"readme                  It",
+				"changelog               Changes",
+				"guides/web              The page",
+				"reference/protocol/acp  ",
+				"reference/protocol/web  Messages",
+				"",
+			].join("\n"),
+		);
 	});
 
 	it("prints a page by its name or its path", async () => {
 		const { show } = await createSubject();
-		for (const name of ["web", "web.md", "docs/web.md", "./docs/web.md", "WEB"]) {
+		for (const name of ["web", "web.md", "docs/guides/web.md", "./docs/web.md", "guides/web", "WEB"]) {
 			expect(await show(name)).toBe("# The page\n\nText.\n");
 		}
 		expect(await show("readme")).toBe("# It");

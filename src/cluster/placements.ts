@@ -215,7 +215,7 @@ export function whyNot({ needs }: Pick<Placement, "needs">, workers: readonly Wo
 	if (usable.length === 0) {
 		return new KernelError(
 			"overloaded",
-			`No worker runs that speaks version ${remoteVersion} of the protocol, as this gateway does. Versions of the workers: ${taking.map(({ id, remoteVersion: theirs }) => `${id}: ${theirs}`).join("; ")}. Start one of this gateway's version (docs/scale.md, Upgrading).`,
+			`No worker runs that speaks version ${remoteVersion} of the protocol, as this gateway does. Versions of the workers: ${taking.map(({ id, remoteVersion: theirs }) => `${id}: ${theirs}`).join("; ")}. Start one of this gateway's version (docs/guides/scale.md, Upgrading).`,
 			{ data: count },
 		);
 	}

@@ -31,7 +31,7 @@ async function createMixed() {
 	return { ...cluster, host, front, id: handle.session.id, other };
 }
 
-const reason = `The worker other speaks version ${later} of the protocol between gateways and workers, and this gateway version ${remoteVersion}. Start a worker of this gateway's version, then end that one with SIGTERM: its sessions are taken over (docs/scale.md, Upgrading).`;
+const reason = `The worker other speaks version ${later} of the protocol between gateways and workers, and this gateway version ${remoteVersion}. Start a worker of this gateway's version, then end that one with SIGTERM: its sessions are taken over (docs/guides/scale.md, Upgrading).`;
 
 describe("a worker of another version", () => {
 	it("is named, and the sessions of the others are listed", async () => {
@@ -78,7 +78,7 @@ describe("a worker of another version", () => {
 		await cluster.registry.announce({ ...noWorker, id: "other", remoteVersion: later });
 		await expect(cluster.addFrontEnd(host, 100).create(plainRequest)).rejects.toMatchObject({
 			code: "overloaded",
-			message: `No worker runs that speaks version ${remoteVersion} of the protocol, as this gateway does. Versions of the workers: other: ${later}. Start one of this gateway's version (docs/scale.md, Upgrading).`,
+			message: `No worker runs that speaks version ${remoteVersion} of the protocol, as this gateway does. Versions of the workers: other: ${later}. Start one of this gateway's version (docs/guides/scale.md, Upgrading).`,
 		});
 	});
 

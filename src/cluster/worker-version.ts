@@ -40,7 +40,7 @@ export function otherVersion({ id, remoteVersion: theirs, isEnding }: Announced)
 	const versions = `The worker ${id} speaks ${theirs === null ? "another version" : `version ${theirs}`} of the protocol between gateways and workers, and this gateway version ${remoteVersion}.`;
 	const advice = isEnding
 		? "It is ending: try again when it has ended, another worker then takes over its sessions."
-		: "Start a worker of this gateway's version, then end that one with SIGTERM: its sessions are taken over (docs/scale.md, Upgrading).";
+		: "Start a worker of this gateway's version, then end that one with SIGTERM: its sessions are taken over (docs/guides/scale.md, Upgrading).";
 	return new KernelError("unsupported", `${versions} ${advice}`, {
 		data: { worker: id, remoteVersion: theirs, neededVersion: remoteVersion, ...(isEnding ? endingData : {}) },
 	});

@@ -1,5 +1,5 @@
 // The states of the page at four widths, looked at by the checker of accessibility. AGENTWIRE_IMAGES=DIRECTORY writes an image of
-// each; AGENTWIRE_IMAGES=docs makes those of docs/web.md.
+// each; AGENTWIRE_IMAGES=docs makes those of docs/guides/web.md.
 import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";

@@ -1,5 +1,5 @@
 // Several clients on one session, wherever the session is: cursors, presence, snapshots, and who settles what
-// (docs/guarantees.md).
+// (docs/explanation/guarantees.md).
 import { describe, expect, it } from "vitest";
 import { textPart, toolSuccess } from "../../src/api/values/content.ts";
 import type { Answer, InteractionFailure } from "../../src/api/values/interaction.ts";

@@ -546,7 +546,7 @@ function addressNote({ origin, pathname }: URL): string {
 }
 
 const admission =
-	"The platform may admit clients by name and answer all others with 403; agentwire gives its own name and does not pose as another client (docs/login.md).";
+	"The platform may admit clients by name and answer all others with 403; agentwire gives its own name and does not pose as another client (docs/guides/login.md).";
 
 function messageOf(body: RecordedError["body"]): string {
 	const [first] = [body ?? []].flat();

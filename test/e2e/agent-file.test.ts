@@ -127,7 +127,7 @@ describe("--agent-file", () => {
 
 describe("the agent file of the documentation", () => {
 	it("works", async () => {
-		const page = readFileSync(new URL("../../docs/agents.md", import.meta.url), "utf8");
+		const page = readFileSync(new URL("../../docs/guides/agents.md", import.meta.url), "utf8");
 		const blocks = [...page.matchAll(/^`([\w.-]+)`:\n\n```\w*\n([\s\S]*?)```$/gm)];
 		const files = Object.fromEntries(blocks.map(([, name, text]) => [`agents/${name}`, text ?? ""]));
 		expect(Object.keys(files)).toEqual(["agents/agent.yaml", "agents/prompt.md", "agents/reviewer.yaml"]);

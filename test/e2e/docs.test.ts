@@ -10,11 +10,11 @@ describe("agentwire docs", () => {
 		const stage = createStage();
 		const { code, stdout, stderr } = await stage.run("docs");
 		expect([code, stderr]).toEqual([0, ""]);
-		expect(stdout).toMatch(/^configuration +Configuration$/m);
+		expect(stdout).toMatch(/^reference\/configuration +Configuration$/m);
 		for (const [page, file] of [
 			["readme", "README.md"],
-			["configuration", "docs/configuration.md"],
-			["protocol/kimi-wire", "docs/protocol/kimi-wire.md"],
+			["configuration", "docs/reference/configuration.md"],
+			["protocol/kimi-wire", "docs/reference/protocol/kimi-wire.md"],
 		] as const) {
 			expect(await stage.run("docs", page)).toMatchObject({ code: 0, stdout: source(file), stderr: "" });
 		}

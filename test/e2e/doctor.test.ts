@@ -176,7 +176,7 @@ describe("agentwire doctor", () => {
 			name: "configuration",
 			status: "warning",
 			found: `${file} has keys that are ignored: default_modle, agentwire.limits.session_token.`,
-			advice: "Look whether one is misspelled; docs/configuration.md lists the settings.",
+			advice: "Look whether one is misspelled; docs/reference/configuration.md lists the settings.",
 		});
 		expect(code).toBe(0);
 	});

@@ -1,5 +1,5 @@
 // What a client meets when the process is killed, when two processes want one session, and when the files are taken away:
-// over the real executable (docs/guarantees.md).
+// over the real executable (docs/explanation/guarantees.md).
 import { spawn } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";

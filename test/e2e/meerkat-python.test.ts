@@ -13,7 +13,7 @@ if (environments.length === 0)
 	console.warn("skipped: clients of Meerkat RPC in Python (AGENTWIRE_MEERKAT_PYTHON names none)");
 
 const fixture = (name: string) => fileURLToPath(new URL(`../fixtures/meerkat/${name}`, import.meta.url));
-const document = new URL("../../docs/meerkat.md", import.meta.url);
+const document = new URL("../../docs/guides/meerkat.md", import.meta.url);
 const run = promisify(execFile);
 const version = "import importlib.metadata; print(importlib.metadata.version('meerkat-sdk'))";
 
@@ -75,7 +75,7 @@ function isUsable(shown: unknown): boolean {
 const tabled = 4;
 
 it.skipIf(environments.length < tabled)(
-	"the table of docs/meerkat.md has the features that each client could use",
+	"the table of docs/guides/meerkat.md has the features that each client could use",
 	() => {
 		const versions = [...shownBy.keys()];
 		const features = Object.keys(Object.assign({}, ...shownBy.values()));

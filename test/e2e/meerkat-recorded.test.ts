@@ -1,6 +1,6 @@
 // The recorded conversations of the real server, played against the built executable. What differs is in
 // test/fixtures/meerkat-0.9-differences.json, by conversation; `AGENTWIRE_UPDATE=1` writes it, and `npm run generate` then
-// the part of docs/meerkat.md.
+// the part of docs/guides/meerkat.md.
 import { readFileSync, writeFileSync } from "node:fs";
 import { expect, it, onTestFinished } from "vitest";
 import { createStage, runsOnBun } from "../support/executable/executable.ts";

@@ -1,5 +1,5 @@
 // Two processes on one share directory that do not see each other, each with a namespace of its own for process ids, as in
-// two containers: over the real executable (docs/guarantees.md).
+// two containers: over the real executable (docs/explanation/guarantees.md).
 import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";

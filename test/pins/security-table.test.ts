@@ -1,15 +1,15 @@
-// The tests that docs/gateway.md names for the faults of other servers are there.
+// The tests that docs/guides/gateway.md names for the faults of other servers are there.
 import { existsSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 
-const document = readFileSync(new URL("../../docs/gateway.md", import.meta.url), "utf8");
+const document = readFileSync(new URL("../../docs/guides/gateway.md", import.meta.url), "utf8");
 const [, table = ""] = document.split("### Faults that such servers had");
 const rows = table
 	.split("\n")
 	.filter((line) => line.startsWith("| ") && !line.startsWith("| Known") && !line.startsWith("| ---"))
 	.map((line) => line.split(" | "));
 
-describe("the table of faults in docs/gateway.md", () => {
+describe("the table of faults in docs/guides/gateway.md", () => {
 	it("has a row for each", () => {
 		expect(rows.length).toBeGreaterThan(10);
 	});

@@ -1,4 +1,4 @@
-// The tables of events and contexts divided by session, as docs/scale.md offers it for one large database.
+// The tables of events and contexts divided by session, as docs/guides/scale.md offers it for one large database.
 import { afterEach, beforeEach, describe, expect, inject, it } from "vitest";
 import type { ContextRow } from "../../src/api/values/conversation.ts";
 import { migrate } from "../../src/ports/store/postgres/schema-version.ts";

@@ -94,7 +94,7 @@ async function readSettings(given: CheckPlace): Promise<StartSettings | Finding>
 		const read = await readStartSettings(settings, environment, files);
 		return { ...read, configuration: withScriptedModel(read.configuration, model) };
 	} catch (thrown) {
-		return failed(onOneLine(thrown), `Fix ${nameOf(given)}; docs/configuration.md lists the settings.`);
+		return failed(onOneLine(thrown), `Fix ${nameOf(given)}; docs/reference/configuration.md lists the settings.`);
 	}
 }
 
@@ -115,7 +115,7 @@ async function checkConfiguration(given: CheckPlace): Promise<Finding> {
 	if (ignored.length > 0) {
 		return warning(
 			`${file} has keys that are ignored: ${ignored.join(", ")}.`,
-			"Look whether one is misspelled; docs/configuration.md lists the settings.",
+			"Look whether one is misspelled; docs/reference/configuration.md lists the settings.",
 		);
 	}
 	if (chosen !== null) return ok(`The key in ${chosen.variable} is used: ${file} names no provider.`);
@@ -146,13 +146,16 @@ async function checkMcpServers({ files, shareDir, mcpFiles, mcpTexts }: CheckPla
 		if (relative.length > 0) {
 			return warning(
 				`MCP servers with relative paths, which are looked up in ${shareDir}: ${relative.map(({ name }) => name).join(", ")}`,
-				"Write absolute paths or set 'cwd'; docs/mcp.md says how an entry names the project.",
+				"Write absolute paths or set 'cwd'; docs/guides/mcp.md says how an entry names the project.",
 			);
 		}
 		return ok(`MCP servers, which were not tried: ${servers.map(({ name }) => name).join(", ")}`);
 	} catch (thrown) {
 		const file = path.join(shareDir, "mcp.json");
-		return failed(oneLine(errorText(thrown)), `Fix ${file}, or move it away; docs/mcp.md says how it is written.`);
+		return failed(
+			oneLine(errorText(thrown)),
+			`Fix ${file}, or move it away; docs/guides/mcp.md says how it is written.`,
+		);
 	}
 }
 
@@ -176,7 +179,7 @@ async function checkRules(given: CheckPlace): Promise<Finding> {
 			"Look at it, then run: agentwire permissions trust",
 		);
 	} catch (thrown) {
-		return failed(oneLine(errorText(thrown)), "Mend that file; docs/permissions.md says how rules are written.");
+		return failed(oneLine(errorText(thrown)), "Mend that file; docs/guides/permissions.md says how rules are written.");
 	}
 }
 
@@ -189,7 +192,7 @@ async function checkModel(given: CheckPlace): Promise<Finding> {
 	try {
 		selected = selectModel({ configuration, alias: given.model, thinking: null, environment: given.environment });
 	} catch (thrown) {
-		return failed(onOneLine(thrown), "Mend or unset that variable; docs/configuration.md lists them.");
+		return failed(onOneLine(thrown), "Mend or unset that variable; docs/reference/configuration.md lists them.");
 	}
 	if (selected.kind === "model") return await checkServer(selected, given.fetch);
 	const known = Object.keys(models);
@@ -208,7 +211,7 @@ async function checkModel(given: CheckPlace): Promise<Finding> {
 	const what = model.model === "" ? `models.${defaultModel}.model` : `providers.${model.provider}.base_url`;
 	return failed(
 		`The setting ${what} is empty, which default_model needs.`,
-		"Write it; docs/providers.md has examples.",
+		"Write it; docs/reference/providers.md has examples.",
 	);
 }
 
@@ -220,7 +223,10 @@ async function checkServer(selected: ModelSelection & { kind: "model" }, fetch: 
 	if (provider.baseUrl === "") return ok(`${name} (${provider.type}), which makes no requests`);
 	const url = URL.canParse(provider.baseUrl) ? new URL(provider.baseUrl) : null;
 	if (url === null || !/^https?:$/.test(url.protocol)) {
-		return failed(`${setting}, which serves ${name}, is not an http(s) URL.`, "Write it as docs/providers.md shows.");
+		return failed(
+			`${setting}, which serves ${name}, is not an http(s) URL.`,
+			"Write it as docs/reference/providers.md shows.",
+		);
 	}
 	try {
 		const response = await fetch(url, { signal: AbortSignal.timeout(patience) });
@@ -246,13 +252,13 @@ async function checkSandbox(given: CheckPlace): Promise<Finding> {
 		if (asker === null) return ok("The settings ask for none: commands run with your rights.");
 		return warning(
 			`Commands run with your rights, and nobody is asked about them: ${asker}.`,
-			'Set mode = "workspace-write" in [sandbox]; see docs/sandbox.md.',
+			'Set mode = "workspace-write" in [sandbox]; see docs/guides/sandbox.md.',
 		);
 	}
 	if (sandbox.status !== "none") return ok("Commands run in the sandbox.");
 	return warning(
 		`Commands run without the sandbox of the settings: ${sandbox.why ?? "unknown"}.`,
-		"See docs/sandbox.md.",
+		"See docs/guides/sandbox.md.",
 	);
 }
 
@@ -276,7 +282,7 @@ async function checkStore({ files, settings }: CheckPlace): Promise<Finding> {
 	const { type, database, reachable, version, why } = await readStoreStatus(files, settings);
 	if (type === "disk") return ok("Sessions are stored on disk.");
 	const name = database ?? "The database of the settings";
-	if (!reachable) return failed(`${name} cannot be used: ${why ?? "unknown"}`, "See docs/postgres.md.");
+	if (!reachable) return failed(`${name} cannot be used: ${why ?? "unknown"}`, "See docs/guides/postgres.md.");
 	if (why !== null) return failed(`${name} cannot be used: ${why}.`, "Run: agentwire store migrate");
 	return ok(
 		version === 0 ? `${name}, whose tables are made with the first session` : `${name}, tables of version ${version}`,

@@ -273,7 +273,7 @@ function toAnnouncement({ json }: GatewayFlags, url: string, address: string | n
 	if (address !== null) {
 		return `The page of your sessions: ${address}\nWhoever has this address can run commands here. Stop with Ctrl+C.\n`;
 	}
-	return `Serving sessions at ${url}\nThe tokens for clients are in ${tokens}; docs/gateway.md shows the first request.\n`;
+	return `Serving sessions at ${url}\nThe tokens for clients are in ${tokens}; docs/guides/gateway.md shows the first request.\n`;
 }
 
 /** Loaded when it is used for the first time. */

@@ -1,5 +1,5 @@
 // Print mode: the kernel without a client. Runs the prompts of a script one after the other, prints the results, and
-// exits with a code for the outcome (docs/print.md).
+// exits with a code for the outcome (docs/guides/print.md).
 import path from "node:path";
 import { isatty } from "node:tty";
 import type { UserInput } from "../../api/values/content.ts";

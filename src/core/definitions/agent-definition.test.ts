@@ -101,7 +101,7 @@ describe("an agent file", () => {
 		expect((await load({ "agent.yaml": lines }, silentLog, warnings)).toolPaths).toEqual(["t:Agent", "t:Shell"]);
 		expect(warnings).toEqual([
 			"/a/agent.yaml: agent.exclude_tools: 'shell' is the path of no tool, so it removes none; did you mean 't:Shell'?",
-			"/a/agent.yaml: agent.exclude_tools: 't:Reed' is the path of no tool, so it removes none; docs/agents.md lists the paths",
+			"/a/agent.yaml: agent.exclude_tools: 't:Reed' is the path of no tool, so it removes none; docs/guides/agents.md lists the paths",
 		]);
 	});
 

@@ -51,7 +51,7 @@ describe("the built-in skills", () => {
 });
 
 describe("the example flows", () => {
-	const blocks = ["docs/skills.md", "skills/skill-creator/SKILL.md"].flatMap((name) =>
+	const blocks = ["docs/guides/skills.md", "skills/skill-creator/SKILL.md"].flatMap((name) =>
 		[...textOf(name).matchAll(/^```(?:mermaid|d2)\n[\s\S]*?^```$/gm)].map(([block]) => block),
 	);
 

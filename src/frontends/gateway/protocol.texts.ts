@@ -13,7 +13,7 @@ export const ownMethodTexts: Readonly<Record<OwnMethodName, string>> = {
 	"sessions.demo":
 		"Creates a session with a scripted model in a project of its own, to show what a session is like without a key. `input` is the prompt its model expects; start the turn once a stream can answer what it asks.",
 	"workers.list":
-		"Lists the running workers (docs/scale.md) with their protocol version (null if none was announced) and, in `notUsable`, why this gateway cannot use one. Null where the gateway runs its sessions itself.",
+		"Lists the running workers (docs/guides/scale.md) with their protocol version (null if none was announced) and, in `notUsable`, why this gateway cannot use one. Null where the gateway runs its sessions itself.",
 	"queue.list": "Lists the queued prompts, as the stream's `queue` shows them.",
 	"queue.add":
 		"Queues a prompt, with files as in `turn.start`. It is sent when the running turn finishes, or at once when nothing runs or waits. After a turn that failed or was cancelled the queue is paused until one prompt is sent with `queue.send` or another turn finishes. The queue survives a restart.",

@@ -1,5 +1,5 @@
 // The budgets of a session and of its running turn: meters consumption, gives warnings, ends a turn whose time is over,
-// and records what the session has consumed (docs/budgets.md).
+// and records what the session has consumed (docs/guides/budgets.md).
 
 import { inputTokens, type TokenUsage } from "../../api/values/content.ts";
 import type { BudgetKind, EventBody, TurnError } from "../../api/values/event.ts";

@@ -1,5 +1,5 @@
 // All open interactions of a session in one table keyed by interaction id. The first settlement wins; later ones change
-// nothing. One row per kind defines its fallback answer (docs/guarantees.md).
+// nothing. One row per kind defines its fallback answer (docs/explanation/guarantees.md).
 
 import { toolError } from "../../api/values/content.ts";
 import type { AgentEvent } from "../../api/values/event.ts";

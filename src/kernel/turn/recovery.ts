@@ -1,5 +1,5 @@
 // Recovers calls that a crash left started but unfinished: the model is informed that their outcome is unknown, the
-// person once, and nothing is run again (docs/guarantees.md).
+// person once, and nothing is run again (docs/explanation/guarantees.md).
 
 import { type ContentPart, type ToolCall, type ToolReturn, toolError } from "../../api/values/content.ts";
 import type { ContextRow, HistoryEntry } from "../../api/values/conversation.ts";

@@ -53,7 +53,7 @@ describe("listModels", () => {
 		[
 			"a refusal",
 			async () => new Response('{"error":{"message":"bad access-token-1"}}', { status: 403 }),
-			"The list of models cannot be fetched: api.example.com answered with HTTP 403 (bad [redacted]). The platform may admit clients by name and answer all others with 403; agentwire gives its own name and does not pose as another client (docs/login.md).",
+			"The list of models cannot be fetched: api.example.com answered with HTTP 403 (bad [redacted]). The platform may admit clients by name and answer all others with 403; agentwire gives its own name and does not pose as another client (docs/guides/login.md).",
 		],
 		[
 			"nothing",

@@ -1,5 +1,5 @@
 // What must hold of every interleaving of the Agent Client Protocol, checked on its transcript after the fact: written from the
-// specification of the protocol and docs/editors.md.
+// specification of the protocol and docs/guides/editors.md.
 import { isRecord } from "../../../src/base/json.ts";
 import type { Sent } from "../frame/actor.ts";
 import type { Fields } from "../frame/life.ts";

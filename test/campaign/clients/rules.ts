@@ -1,4 +1,4 @@
-// What has to hold of a round once everybody has read everything (docs/guarantees.md).
+// What has to hold of a round once everybody has read everything (docs/explanation/guarantees.md).
 import type { CommandValues } from "../../../src/api/values/command.ts";
 import type { AgentEvent } from "../../../src/api/values/event.ts";
 import type { Interaction, SettledBy } from "../../../src/api/values/interaction.ts";

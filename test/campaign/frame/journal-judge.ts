@@ -1,4 +1,4 @@
-// What the journal of a session promises after a stop (docs/guarantees.md): its events have numbers without gaps, its
+// What the journal of a session promises after a stop (docs/explanation/guarantees.md): its events have numbers without gaps, its
 // summaries and the files that other programs read say what its records do, and nothing of an interrupted step is lost.
 
 import { toParts } from "../../../src/api/values/content.ts";

@@ -1,4 +1,4 @@
-// The files of a session, and what must hold of them when it is opened again after a stop (docs/guarantees.md), whatever
+// The files of a session, and what must hold of them when it is opened again after a stop (docs/explanation/guarantees.md), whatever
 // dialect spoke to it: nothing runs unasked or twice, a provider accepts the context, and every line can be read.
 import { isRecord } from "../../../src/base/json.ts";
 import { wholeText } from "../../../src/base/long-text.ts";

@@ -1,4 +1,4 @@
-// What Meerkat RPC says about any line: written from its reference (meerkat-rpc §1, §2) and from docs/meerkat.md, apart from
+// What Meerkat RPC says about any line: written from its reference (meerkat-rpc §1, §2) and from docs/guides/meerkat.md, apart from
 // the server's own code, so that the two can disagree.
 import { readRequestLine } from "../frame/request-lines.ts";
 import {

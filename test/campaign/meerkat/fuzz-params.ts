@@ -1,4 +1,4 @@
-// Whether params fit the methods of Meerkat RPC, for the oracle (meerkat-rpc §2.3, §2.9, docs/meerkat.md).
+// Whether params fit the methods of Meerkat RPC, for the oracle (meerkat-rpc §2.3, §2.9, docs/guides/meerkat.md).
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -1,5 +1,5 @@
 // What must hold of every interleaving over many sessions, checked on its transcript after the fact (meerkat-rpc §2, §3,
-// docs/meerkat.md).
+// docs/guides/meerkat.md).
 import { isRecord } from "../../../src/base/json.ts";
 import type { Sent } from "../frame/actor.ts";
 import type { Fields } from "../frame/life.ts";

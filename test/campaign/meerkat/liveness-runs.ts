@@ -1,5 +1,5 @@
 // What holds of the runs of a session of Meerkat RPC: they are turns, and their events come in the documented order
-// (meerkat-rpc §3, docs/meerkat.md).
+// (meerkat-rpc §3, docs/guides/meerkat.md).
 import { isRecord } from "../../../src/base/json.ts";
 import type { Sent } from "../frame/actor.ts";
 import { findTurns, type PlacedFact, type Turn, type TurnFact } from "../frame/turn-rules.ts";
@@ -68,7 +68,7 @@ function beginCall(): ModelCall {
 	return { text: "", isDelivered: false, requested: [], started: [], completed: [], received: [], isOver: false };
 }
 
-/** Whether the events of a run come in the documented order (meerkat-rpc §3, docs/meerkat.md). */
+/** Whether the events of a run come in the documented order (meerkat-rpc §3, docs/guides/meerkat.md). */
 function checkOrder({ contents, end }: Turn<DeliveredEvent>): readonly string[] {
 	const faults: string[] = [];
 	let calls = 0;

@@ -148,7 +148,7 @@ const answerCases: readonly Case[] = [
 		(adapter): Case => ({
 			area: `answers of ${adapter.type}`,
 			name: "200 megabytes of text",
-			// What the bound is, is in docs/guarantees.md.
+			// What the bound is, is in docs/explanation/guarantees.md.
 			reached: /error -?\d+: .*(MiB|characters|too long|longer)/,
 			limits: { memory: 400 * 1024 * 1024 },
 			patience: 60_000,

@@ -24,7 +24,7 @@ export const executablePath =
 
 /**
  * Whether the executable under test is run by Bun. Where Bun itself differs from Node, in ways that the program cannot
- * mend, docs/install.md says so, and tests ask for this.
+ * mend, docs/start/install.md says so, and tests ask for this.
  */
 export const runsOnBun: boolean =
 	process.env["AGENTWIRE_EXECUTABLE"] !== undefined &&

@@ -1,5 +1,5 @@
 // The differences between the two eras of the protocol as one table of functions. A connection has one codec at a time:
-// the seed era's until the client requests capabilities, the contract era's from then on (docs/meerkat.md).
+// the seed era's until the client requests capabilities, the contract era's from then on (docs/guides/meerkat.md).
 import type { ModelOption, SessionInfo } from "../../../kernel/api.ts";
 import type { ConfigView } from "../configuration/config-view.ts";
 import type { ConfigResult, ConfigSetResult } from "../configuration/wire-config.ts";

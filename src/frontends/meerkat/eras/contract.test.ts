@@ -28,7 +28,7 @@ const own = (...names: readonly (string | null)[]): DeliveredOfType => {
 	return { own: names.length === 1 && only !== undefined ? only : names, subagent: null };
 };
 
-/** By the runs of docs/meerkat.md. A call is delivered with the answer it is part of, its result when all are there. */
+/** By the runs of docs/guides/meerkat.md. A call is delivered with the answer it is part of, its result when all are there. */
 const delivered: DialectSubject["delivered"] = {
 	"turn.started": undelivered,
 	"turn.ended": own(null, "run_completed", "run_completed", "run_failed"),

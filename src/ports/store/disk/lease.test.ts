@@ -1,4 +1,4 @@
-// The lease of a session (docs/guarantees.md): the newcomer waits and takes over, the one before stops writing for good.
+// The lease of a session (docs/explanation/guarantees.md): the newcomer waits and takes over, the one before stops writing for good.
 import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, rename, rm, stat, symlink, utimes, writeFile } from "node:fs/promises";
 import path from "node:path";

@@ -1,4 +1,4 @@
-// Deleting a session from disk: nothing of it remains, and at no moment of it a half of one is found (docs/guarantees.md).
+// Deleting a session from disk: nothing of it remains, and at no moment of it a half of one is found (docs/explanation/guarantees.md).
 import { existsSync } from "node:fs";
 import { mkdir, readdir, rename, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";

@@ -1,5 +1,5 @@
 // Why a played conversation differs from the recorded one. The first reason whose pattern fits holds; the generated part
-// of docs/meerkat.md lists every difference below its reason.
+// of docs/guides/meerkat.md lists every difference below its reason.
 
 export interface Reason {
 	readonly pattern: RegExp;
