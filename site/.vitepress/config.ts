@@ -43,8 +43,9 @@ export default defineConfig({
 				// The pages lie outside of this folder, whose node_modules they need.
 				name: "packages-of-pages",
 				enforce: "pre",
-				resolveId(id, importer) {
+				resolveId(id, importer, { ssr }) {
 					if (!/^vue(?:\/|$)/.test(id) || importer?.startsWith(docs) !== true) return null;
+					if (ssr === true) return { id, external: true };
 					return this.resolve(id, path.join(site, "package.json"), { skipSelf: true });
 				},
 			},
