@@ -9,15 +9,8 @@ export { type Cursor, cursorOf, type ToolCall, type TurnEvent, type TurnResult, 
 export type { HttpOptions } from "./http.ts";
 export { Kernel, type KernelOptions, type OpenOptions, type SessionInfo } from "./kernel.ts";
 export type { Operations, PublicEvent, SessionAttachParams } from "./protocol-types.ts";
-export {
-	type Hook,
-	type HookDecision,
-	type HookEvent,
-	type PromptFile,
-	type PromptOptions,
-	Session,
-	type SessionCallbacks,
-} from "./session.ts";
+export type { Hook, HookDecision, HookEvent, SessionCallbacks } from "./requests.ts";
+export { type PromptFile, type PromptOptions, Session } from "./session.ts";
 export type { SpawnOptions } from "./stdio.ts";
 export {
 	type JsonSchema,

@@ -7,7 +7,8 @@ import type {
 	SessionsListParams,
 	SessionsListResult,
 } from "./protocol-types.ts";
-import { Session, type SessionCallbacks } from "./session.ts";
+import type { SessionCallbacks } from "./requests.ts";
+import { Session } from "./session.ts";
 import type { CallName, Transport } from "./transport.ts";
 
 export type SessionInfo = SessionsListResult["sessions"][number];

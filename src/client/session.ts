@@ -1,51 +1,22 @@
 // A session as a program uses it: turns, asks, its own tools and hooks, events.
-import { Approval, type Ask, Question, type Settled } from "./asks.ts";
+import type { Ask, Settled } from "./asks.ts";
 import { messageOf, PeerGone, Refused } from "./errors.ts";
 import { type Cursor, cursorOf } from "./events.ts";
 import type {
 	FilesChangesResult,
-	HookResolvedEvent,
-	InteractionRequestedEvent,
 	InteractionRespondParams,
 	ModeSetParams,
 	PublicEvent,
-	SessionAttachParams,
 	SessionRewindParams,
 	SessionRewindResult,
 	SessionSnapshotResult,
 	TurnStartParams,
 } from "./protocol-types.ts";
-import { callTool, type OutputOf, type Schema, type Tool, toJsonSchema } from "./tools.ts";
+import { Requests, type SessionCallbacks } from "./requests.ts";
+import { type OutputOf, type Schema, toJsonSchema } from "./tools.ts";
 import type { Attachment, Transport } from "./transport.ts";
 import { Turn, TurnRecord } from "./turn.ts";
 import { Turns } from "./turns.ts";
-
-export type HookEvent = NonNullable<SessionAttachParams["hooks"]>[number]["event"];
-
-/** A hook that this program decides, such as one before each tool call. */
-export interface Hook {
-	readonly event: HookEvent;
-	/** A regular expression searched in the target of the event, such as the name of the tool; absent for everything. */
-	readonly matcher?: string;
-	/** Seconds; absent for 30. A hook that is late allows. */
-	readonly timeout?: number;
-	/** Returns nothing to allow, or why it blocks. */
-	run(input: Readonly<Record<string, unknown>>, target: string): HookDecision | Promise<HookDecision>;
-}
-
-/** Nothing, or a block with the reason that the model reads. */
-export type HookDecision = undefined | null | { readonly block: string };
-
-export interface SessionCallbacks {
-	/** Decides approvals. One that throws rejects the call with its message. Without it they wait: see `waiting`. */
-	approve?(ask: Approval): unknown;
-	/** Answers questions. One that throws dismisses them. Without it they wait. */
-	question?(ask: Question): unknown;
-	readonly tools?: readonly Tool[];
-	readonly hooks?: readonly Hook[];
-	/** Receives every event of the session, also between turns. */
-	onEvent?(event: PublicEvent): void;
-}
 
 /** A file that goes with a prompt; `data` is its content, or that as base64. */
 export interface PromptFile {
@@ -86,12 +57,8 @@ export class Session {
 	readonly id: string;
 	readonly workDir: string;
 	readonly #parts: SessionParts;
-	readonly #tools: ReadonlyMap<string, Tool>;
-	readonly #hooks: ReadonlyMap<string, Hook>;
+	readonly #requests: Requests;
 	readonly #turns: Turns;
-	readonly #asks = new Map<string, Ask>();
-	/** Requests that were begun here, by their ids: what is attached to again shows them again. */
-	readonly #handled = new Map<string, AbortController>();
 	#attachment: Attachment | null = null;
 	#cursor: Cursor | null = null;
 	#gone: PeerGone | null = null;
@@ -104,11 +71,14 @@ export class Session {
 		this.#parts = parts;
 		this.id = parts.id;
 		this.workDir = parts.workDir;
-		const { tools = [], hooks = [] } = parts.callbacks;
-		this.#tools = new Map(tools.map((each) => [each.name, each]));
-		this.#hooks = new Map(hooks.map((each, index) => [`hook-${index + 1}`, each]));
+		this.#requests = new Requests({
+			sessionId: parts.id,
+			callbacks: parts.callbacks,
+			clientId: () => this.#attachment?.state.clientId,
+			respond: (interactionId, answer) => this.#respond(interactionId, answer),
+		});
 		this.#turns = new Turns({
-			toAsk: (event) => this.#toAsk(event),
+			toAsk: (event) => this.#requests.toAsk(event),
 			position: async () => (await this.snapshot()).cursor,
 			history: () => this.history(),
 		});
@@ -172,7 +142,7 @@ export class Session {
 	/** What waits for an answer now. */
 	async waiting(): Promise<readonly Ask[]> {
 		const { openInteractions } = await this.snapshot();
-		return openInteractions.flatMap((event) => this.#toAsk(event as PublicEvent) ?? []);
+		return openInteractions.flatMap((event) => this.#requests.toAsk(event as PublicEvent) ?? []);
 	}
 
 	/** The state of the session. */
@@ -256,7 +226,7 @@ export class Session {
 		this.#closing.abort();
 		this.#attachment?.close();
 		for (const attachment of this.#watching) attachment.close();
-		for (const controller of this.#handled.values()) controller.abort();
+		this.#requests.close();
 		this.lose(new PeerGone("The session was closed by the client."));
 		this.#parts.onClosed(this);
 	}
@@ -289,20 +259,13 @@ export class Session {
 	}
 
 	async #attach(): Promise<Attachment> {
-		const { transport, client, callbacks } = this.#parts;
-		const { tools = [] } = callbacks;
+		const { transport, client } = this.#parts;
 		const before = this.#attachment?.state.clientId;
 		const attachment = await transport.attach({
 			sessionId: this.id,
 			client,
 			answers: true,
-			tools: tools.map(({ name, description, parameters }) => ({ name, description, parameters })),
-			hooks: [...this.#hooks].map(([id, { event, matcher, timeout }]) => ({
-				id,
-				event,
-				...(matcher === undefined ? {} : { matcher }),
-				...(timeout === undefined ? {} : { timeout }),
-			})),
+			...this.#requests.offers(),
 			...(before === undefined ? {} : { replaces: before }),
 			...(this.#cursor === null ? {} : { after: this.#cursor }),
 		});
@@ -355,95 +318,13 @@ export class Session {
 	#take(event: PublicEvent): void {
 		this.#cursor = cursorOf(event) ?? this.#cursor;
 		this.#turns.take(event);
-		if (event.type === "interaction.requested") this.#takeRequest(event);
-		if (event.type === "interaction.resolved") {
-			this.#asks.delete(event.interactionId);
-			this.#handled.get(event.interactionId)?.abort();
-			this.#handled.delete(event.interactionId);
-		}
+		if (event.type === "interaction.requested") this.#requests.take(event);
+		if (event.type === "interaction.resolved") this.#requests.settle(event.interactionId);
 		try {
 			this.#parts.callbacks.onEvent?.(event);
 		} catch (thrown) {
 			console.error("agentwire: onEvent failed:", thrown);
 		}
-	}
-
-	#takeRequest(event: InteractionRequestedEvent): void {
-		const { interaction } = event;
-		const { id } = interaction;
-		if (this.#handled.has(id)) return;
-		const controller = new AbortController();
-		this.#handled.set(id, controller);
-		const context = { signal: controller.signal, sessionId: this.id };
-		switch (interaction.kind) {
-			case "approval":
-			case "question": {
-				const ask = this.#toAsk(event);
-				if (ask !== null) void this.#callBack(ask);
-				return;
-			}
-			case "client-tool": {
-				const called = this.#tools.get(interaction.name);
-				if (called === undefined) return;
-				void callTool(called, interaction.arguments, { ...context, callId: interaction.toolCallId })
-					.then(({ isError, output }) =>
-						this.#respond(id, {
-							kind: "client-tool",
-							result: { is_error: isError, output: isError ? "" : output, message: isError ? output : "", display: [] },
-						}),
-					)
-					.catch(ignoreUnanswered);
-				return;
-			}
-			case "hook": {
-				const hook = this.#hooks.get(interaction.subscriptionId);
-				if (hook === undefined || interaction.clientId !== this.#attachment?.state.clientId) return;
-				void this.#decide(hook, interaction)
-					.then((decision) => this.#respond(id, { kind: "hook", ...decision }))
-					.catch(ignoreUnanswered);
-			}
-		}
-	}
-
-	async #decide(
-		hook: Hook,
-		{ input, target }: { readonly input: Readonly<Record<string, unknown>>; readonly target: string },
-	): Promise<Pick<HookResolvedEvent, "action" | "reason">> {
-		try {
-			const decision = await hook.run(input, target);
-			if (decision?.block === undefined) return { action: "allow", reason: "" };
-			return { action: "block", reason: decision.block };
-		} catch (thrown) {
-			// A hook guards something: one that fails must not let it through.
-			return { action: "block", reason: `The hook failed: ${messageOf(thrown)}` };
-		}
-	}
-
-	async #callBack(ask: Ask): Promise<void> {
-		const { approve, question } = this.#parts.callbacks;
-		try {
-			if (ask.kind === "approval") await approve?.(ask);
-			else await question?.(ask);
-		} catch (thrown) {
-			const answered = ask.kind === "approval" ? ask.reject(messageOf(thrown)) : ask.dismiss();
-			await answered.catch(() => {});
-		}
-	}
-
-	#toAsk(event: PublicEvent): Ask | null {
-		if (event.type !== "interaction.requested") return null;
-		const { interaction } = event;
-		const known = this.#asks.get(interaction.id);
-		if (known !== undefined) return known;
-		const respond = (answer: InteractionRespondParams["answer"]) => this.#respond(interaction.id, answer);
-		if (interaction.kind === "approval") return this.#keep(new Approval(interaction, respond));
-		if (interaction.kind === "question") return this.#keep(new Question(interaction, respond));
-		return null;
-	}
-
-	#keep(ask: Ask): Ask {
-		this.#asks.set(ask.id, ask);
-		return ask;
 	}
 
 	async #respond(interactionId: string, answer: InteractionRespondParams["answer"]): Promise<Settled> {
@@ -461,11 +342,6 @@ export class Session {
 
 function toGone(thrown: unknown): PeerGone {
 	return thrown instanceof PeerGone ? thrown : new PeerGone(messageOf(thrown));
-}
-
-/** An answer that does not arrive, because the session is gone or nobody waits for it. */
-function ignoreUnanswered(thrown: unknown): void {
-	if (!(thrown instanceof PeerGone || thrown instanceof Refused)) throw thrown;
 }
 
 /** Unique among all clients. `crypto.randomUUID` exists only on pages served securely. */

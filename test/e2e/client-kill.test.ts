@@ -8,9 +8,6 @@ import { createStage, executablePath, toolCall } from "../support/executable/exe
 const rounds = 200;
 /** Milliseconds after the kill until which everything must have settled. */
 const settleTime = 10_000;
-/** Milliseconds after which a round is killed at the latest: about twice the time of a whole one. */
-const longest = 900;
-
 it(
 	"settles every promise with PeerGone",
 	async () => {
@@ -21,6 +18,12 @@ it(
 			toolCall("c2", "Shell", { command: "touch two" }),
 		];
 		const stage = createStage({ scripts: [...script, "text: done"] });
+		// The machine may be busy: a whole round says how long one takes here.
+		const before = performance.now();
+		const whole = await connect({ command: executablePath, env: stage.environment, cwd: stage.workDir });
+		await (await whole.open({ approve: (ask) => ask.once() })).prompt("Go");
+		await whole.close();
+		const longest = Math.ceil((performance.now() - before) * 1.5);
 		const ends = { starting: 0, running: 0, over: 0 };
 		for (let round = 1; round <= rounds; round += 1) {
 			const place = `round ${round} of seed ${seed}`;
