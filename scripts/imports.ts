@@ -223,6 +223,7 @@ export const importTable: readonly FolderRule[] = [
 			"frontends/legacy",
 			"frontends/meerkat",
 			"frontends/acp",
+			"frontends/codex",
 			"frontends/stdio",
 			"ports/transports",
 			"ports/rpc",

@@ -155,8 +155,9 @@ function toLines(description: ProtocolDescription): Definitions {
 	});
 	const fromServer = (properties: Readonly<Record<string, JsonSchema>>): JsonSchema => ({
 		type: "object",
-		properties: { ...versioned, ...properties },
-		required: ["jsonrpc", ...Object.keys(properties)],
+		...(rules.versionUnsent === true
+			? { properties, required: Object.keys(properties) }
+			: { properties: { ...versioned, ...properties }, required: ["jsonrpc", ...Object.keys(properties)] }),
 		additionalProperties: false,
 	});
 	const calls = Object.entries(protocol.methods).flatMap(([method, { params, actsOn = "requests" }]) => {

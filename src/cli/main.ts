@@ -121,6 +121,8 @@ async function runCodex(executable: string, action: CodexAction, installation: I
 	switch (action.name) {
 		case "version":
 			return await withOutput(async () => print((await import("./version.ts")).codexVersionText()));
+		case "app-server":
+			return await (await import("./codex/app-server.ts")).runAppServer(executable, action.config, installation);
 		case "exec": {
 			// However early it is stopped, a program must not see success.
 			handleStopSignals((signal) => void exitSoon(stopSignals[signal]));

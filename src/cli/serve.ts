@@ -12,6 +12,7 @@ import type { NamedSession, ServeOptions } from "./arguments/command-line.ts";
 import { endInTime } from "./process/process-exit.ts";
 import { takeProcess } from "./process/program-process.ts";
 import { divertNotices } from "./process/standard-error.ts";
+import type { HostStart } from "./program/preparation.ts";
 import { endProgram, startHost, startProgram } from "./program/program.ts";
 import type { StartedKernel } from "./program/started-kernel.ts";
 
@@ -20,6 +21,7 @@ export async function runServer(
 	executable: string,
 	options: ServeOptions & { readonly session: NamedSession },
 	installation: Installation,
+	adjust: HostStart["adjust"] = (settings) => settings,
 ): Promise<number> {
 	const stopping = new AbortController();
 	let faultOwner = (): FaultOwner | null => null;
@@ -39,10 +41,10 @@ export async function runServer(
 		serveClient(executable, program, offer, options, stopping.signal, (toOwner) => {
 			faultOwner = toOwner;
 		});
-	if (options.mode === "rpc" || options.mode === "acp" || options.mode === "stdio") {
+	if (options.mode !== null && options.mode !== "wire") {
 		// The library answers what waits when it likes.
 		const expectsClients = options.mode === "stdio";
-		const started = await startHost(executable, options, taken, stopping.signal, { expectsClients });
+		const started = await startHost(executable, options, taken, stopping.signal, { expectsClients, adjust });
 		if (started === null) return 0;
 		if ("exitCode" in started) return started.exitCode;
 		return await serveFrom({ ...started, session: null });
@@ -55,7 +57,7 @@ export async function runServer(
 /** What clients of many sessions are offered; null for nothing. */
 function toOffer({ mode, acpProtocol }: ServeOptions): HostOfferName | null {
 	if (mode === "wire") return null;
-	if (mode === "stdio") return "stdio";
+	if (mode === "stdio" || mode === "codex") return mode;
 	return mode === "acp" ? `acp-${acpProtocol}` : "meerkat";
 }
 

@@ -1,14 +1,12 @@
 // The names and versions that the program reports.
 import path from "node:path";
+import { codexProtocolVersion } from "../frontends/codex/protocol-version.ts";
 import { productName, productVersion } from "../host/product.ts";
 import { isCalledKimi } from "./arguments/executable-name.ts";
 
 /** The release of `kimi` that this version is compatible with. */
 export const emulatedVersion = "1.49.0";
 export const agentSpecVersions: readonly string[] = ["1"];
-
-/** The release of the Codex command line whose lines and requests are served. */
-const codexProtocolVersion = "0.171.0";
 
 /** The line of `codex --version`: clients take the version from its second word. */
 export const codexVersionText = () =>

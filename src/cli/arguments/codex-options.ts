@@ -25,11 +25,15 @@ export interface CodexExecOptions {
 	readonly config: readonly string[];
 }
 
-export type CodexAction = { readonly name: "exec"; readonly options: CodexExecOptions } | { readonly name: "version" };
+export type CodexAction =
+	| { readonly name: "exec"; readonly options: CodexExecOptions }
+	/** `KEY=VALUE`, as typed. */
+	| { readonly name: "app-server"; readonly config: readonly string[] }
+	| { readonly name: "version" };
 
 interface CodexFlag extends Omit<Flag, "key" | "exists"> {
 	/** Where its value goes; `skipped` for a flag that changes nothing here. */
-	readonly sets: keyof CodexExecOptions | CodexSandbox | "last" | "skipped";
+	readonly sets: keyof CodexExecOptions | CodexSandbox | "last" | "listen" | "skipped";
 }
 
 const flags: readonly CodexFlag[] = [
@@ -66,6 +70,7 @@ const flags: readonly CodexFlag[] = [
 		about: "The same as --sandbox danger-full-access.",
 	},
 	{ names: ["--config", "-c"], value: "KEY=VALUE", sets: "config", about: "Override a setting; repeatable." },
+	{ names: ["--listen"], value: "ADDRESS", sets: "listen", about: "Of app-server: stdio://, the default." },
 	{ names: ["--last"], value: null, sets: "last", about: "Resume the last thread of the directory." },
 	{ names: ["--skip-git-repo-check"], value: null, sets: "skipped", about: "No effect: no repository is needed." },
 	{ names: ["--color"], value: "WHEN", sets: "skipped", about: "No effect." },
@@ -73,7 +78,7 @@ const flags: readonly CodexFlag[] = [
 ];
 export const codexFlags: readonly Omit<Flag, "key" | "exists">[] = flags;
 export const codexUsage = flags
-	.filter(({ sets }) => sets !== "last")
+	.filter(({ sets }) => sets !== "last" && sets !== "listen")
 	.map(({ names, value }) => `[${names[0]}${value === null ? "" : ` ${value}`}]`)
 	.join(" ");
 
@@ -90,8 +95,21 @@ export function toCodexAction(words: readonly string[]): CodexAction | null {
 	const given = split(words);
 	const [action, ...rest] = given.words;
 	if (action === "exec" || action === "e") return { name: "exec", options: toExecOptions(given, rest) };
-	if (action === undefined) throw new UsageError("The command 'codex' needs an action: exec.");
-	throw new UsageError(`The command 'codex' does not know '${action}'; it takes exec. It has no terminal interface.`);
+	if (action === "app-server") return toAppServer(given, rest);
+	if (action === undefined) throw new UsageError("The command 'codex' needs an action: exec or app-server.");
+	throw new UsageError(
+		`The command 'codex' does not know '${action}'; it takes exec and app-server. It has no terminal interface.`,
+	);
+}
+
+function toAppServer({ values, switches }: Given, [word]: readonly string[]): CodexAction {
+	if (word !== undefined) throw new UsageError(`'codex app-server' takes flags alone, found '${word}'.`);
+	const [other] = [...values.keys(), ...switches].filter((key) => !["config", "listen", "skipped"].includes(key));
+	const flag = flags.find(({ sets }) => sets === other);
+	if (flag !== undefined) throw new UsageError(`${flag.names[0]} works only with exec.`);
+	const listen = values.get("listen")?.at(-1) ?? "stdio://";
+	if (listen !== "stdio://") throw new UsageError(`--listen must be stdio://, found '${listen}'.`);
+	return { name: "app-server", config: values.get("config") ?? [] };
 }
 
 /** Flags may stand before and after the action, as both `--flag value` and `--flag=value`. */
@@ -131,6 +149,7 @@ function split(argv: readonly string[]): Given {
 }
 
 function toExecOptions({ values, switches }: Given, rest: readonly string[]): CodexExecOptions {
+	if (values.has("listen")) throw new UsageError("--listen works only with app-server.");
 	const all = (key: keyof CodexExecOptions) => values.get(key) ?? [];
 	const last = (key: keyof CodexExecOptions) => all(key).at(-1) ?? null;
 	const resumes = rest[0] === "resume";

@@ -93,9 +93,9 @@ export interface RealmOptions {
 export interface ServeOptions extends ProgramOptions, RealmOptions {
 	/**
 	 * "wire" restricts the dialects to those of one session, "rpc" to Meerkat RPC and "acp" to the Agent Client Protocol,
-	 * of many sessions each, "stdio" to the public operations; null means that none was asked for.
+	 * of many sessions each, "codex" to the app-server of Codex, "stdio" to the public operations; null means that none was asked for.
 	 */
-	readonly mode: "wire" | "rpc" | "acp" | "stdio" | null;
+	readonly mode: "wire" | "rpc" | "acp" | "codex" | "stdio" | null;
 	/** The version of the Agent Client Protocol; `auto` for the one that the client asks for. */
 	readonly acpProtocol: AcpProtocol;
 	/** The version of Meerkat's contract; null for that of the settings. */

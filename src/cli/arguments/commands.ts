@@ -300,6 +300,10 @@ The exit code of check and explain is the decision: 0 allow, 1 ask, 2 deny.`,
 		forms: [
 			{ words: `exec ${codexUsage} [PROMPT]`, about: "Run one turn; without PROMPT, the one on stdin." },
 			{ words: "exec [flags] resume THREAD|--last [PROMPT]", about: "Continue a thread." },
+			{
+				words: "app-server [--config KEY=VALUE]... [--listen ADDRESS]",
+				about: "Serve threads over stdin and stdout, one JSON message a line.",
+			},
 			{ words: "--version", about: "The version of the protocol." },
 		],
 		flags: codexFlags,

@@ -5,6 +5,19 @@ import type { CodexExecOptions, CodexSandbox } from "../arguments/codex-options.
 import type { ProgramOptions } from "../arguments/command-line.ts";
 import type { ConfigOverrides } from "./config-overrides.ts";
 
+export const emptyExecOptions: CodexExecOptions = {
+	json: true,
+	prompt: null,
+	resume: null,
+	images: [],
+	outputSchema: null,
+	workDir: null,
+	additionalDirs: [],
+	model: null,
+	sandbox: null,
+	config: [],
+};
+
 export function toProgramOptions(options: CodexExecOptions, overrides: ConfigOverrides): ProgramOptions {
 	const { resume } = options;
 	const sandbox = options.sandbox ?? overrides.sandbox;

@@ -6,6 +6,7 @@ import type { LogFile } from "../../host/log/log-file.ts";
 import { productVersion } from "../../host/product.ts";
 import type { HostServices } from "../../kernel/compose/host-services.ts";
 import type { SessionOptions } from "../../kernel/compose/session-options.ts";
+import type { Configuration } from "../../settings/config/configuration.ts";
 import type { AccountSettings } from "../sign-in/account.ts";
 import type { RealmPlace, SettingsSource } from "./source.ts";
 import type { OpenHostWith } from "./started-kernel.ts";
@@ -41,7 +42,7 @@ export function createHostOpener(opening: HostOpening): OpenHostWith {
 			name === null
 				? []
 				: import("../../frontends/serve/host-dialects.ts").then(({ hostOffers }) =>
-						hostOffers[name]({ contract, realm }),
+						hostOffers[name]({ contract, realm, codex: toCodexPlace(shareDir, settings.current().sandbox) }),
 					),
 		]);
 		const documents = createSettingsDocuments({
@@ -66,6 +67,10 @@ export function createHostOpener(opening: HostOpening): OpenHostWith {
 		const faultOwner = () => sessions.faultOwner();
 		return { dialects, sessions, account, setup, documents, clock, identifiers, faultOwner };
 	};
+}
+
+function toCodexPlace(home: string, { mode, network }: Configuration["sandbox"]) {
+	return { home, sandbox: mode === "off" ? ("danger-full-access" as const) : mode, hasNetwork: network !== "none" };
 }
 
 /** Signs in for the settings of the share directory; with other settings a sign-in would change nothing. */

@@ -49,7 +49,7 @@ export interface HostStart {
 	/** Whether what happens is counted in any case. */
 	readonly hasMetrics?: boolean;
 	/** Replaces what the settings say, each time that they are read; absent for nothing. */
-	adjust?(settings: Configuration): Configuration;
+	readonly adjust?: (settings: Configuration) => Configuration;
 	/** Whether what needs an answer waits for a client, where nothing says otherwise. */
 	readonly expectsClients?: boolean;
 }

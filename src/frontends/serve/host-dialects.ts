@@ -1,5 +1,6 @@
 // The dialects of many sessions, each loaded when it is offered.
 import type { ContractVersion } from "../../base/contract-version.ts";
+import type { CodexPlace } from "../codex/threads.ts";
 import type { Realm } from "../meerkat/realm/realm.ts";
 import type { HostDialect } from "../shared/dialect.ts";
 
@@ -9,6 +10,8 @@ export interface OfferSettings {
 	readonly contract: ContractVersion;
 	/** The realm of Meerkat's sessions; null for none. */
 	readonly realm: Realm | null;
+	/** What clients of Codex are told. */
+	readonly codex: CodexPlace;
 }
 
 type LoadDialects = (settings: OfferSettings) => Promise<readonly HostDialect[]>;
@@ -22,6 +25,7 @@ export const hostOffers = {
 	meerkat: async ({ contract, realm }) => [
 		(await import("../meerkat/dialect.ts")).createMeerkatDialect(contract, realm),
 	],
+	codex: async ({ codex }) => [(await import("../codex/dialect.ts")).createCodexDialect(codex)],
 	"acp-1": async () => [await acp()],
 	"acp-2": async () => [(await acpDraft()).onlyDraftDialect],
 	"acp-auto": async () => [(await acpDraft()).draftDialect, await acp()],

@@ -17,6 +17,7 @@ import {
 	requestLine,
 	resultLine,
 	trimLine,
+	withoutVersion,
 } from "./envelope.ts";
 import type { MethodCall, MethodTable } from "./methods.ts";
 import type { LineTransport } from "./transport.ts";
@@ -114,22 +115,27 @@ export class Connection implements Peer {
 	}
 
 	notify(method: string, params: unknown): void {
-		this.#transport.send(notificationLine(method, params));
+		this.#send(notificationLine(method, params));
 	}
 
 	notifyLine(line: string): void {
-		this.#transport.send(line);
+		this.#send(line);
 	}
 
 	call(id: RpcId, method: string, params: unknown, onReply: (reply: RpcReply) => void): void {
 		// Nothing waits for the answer to a request that cannot be written.
 		const line = requestLine(id, method, params);
 		this.#waiting.set(id, onReply);
-		this.#transport.send(line);
+		this.#send(line);
+	}
+
+	#send(line: LineText): void {
+		const isPlain = this.#settings.rules.versionUnsent !== true;
+		this.#transport.send(isPlain ? line : withoutVersion(line));
 	}
 
 	callUnanswered(id: RpcId, method: string, params: unknown): void {
-		this.#transport.send(requestLine(id, method, params));
+		this.#send(requestLine(id, method, params));
 	}
 
 	isWaiting(id: RpcId): boolean {
@@ -246,7 +252,7 @@ export class Connection implements Peer {
 			// A result that cannot be sent is answered as an error.
 			const line = resultLine(id, result);
 			answered = true;
-			this.#transport.send(line);
+			this.#send(line);
 		};
 		try {
 			if (this.#begun !== null) await this.#begun;
@@ -288,16 +294,16 @@ export class Connection implements Peer {
 		const last = this.#lastRefusal;
 		const line = last?.error === error && last.rules === rules ? last.line : errorLine(null, error, rules);
 		this.#lastRefusal = { error, rules, line };
-		this.#transport.send(line);
+		this.#send(line);
 	}
 
 	#fail(id: RpcId, error: ErrorObject): void {
 		const { rules } = this.#settings;
 		try {
-			this.#transport.send(errorLine(id, error, rules));
+			this.#send(errorLine(id, error, rules));
 		} catch (thrown) {
 			this.#log.error("An error could not be sent.", { id, error: thrown });
-			this.#transport.send(errorLine(id, rules.toErrorObject(thrown), rules));
+			this.#send(errorLine(id, rules.toErrorObject(thrown), rules));
 		}
 	}
 }

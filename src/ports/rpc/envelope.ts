@@ -37,6 +37,8 @@ export interface EnvelopeRules {
 	readonly nullIdRefused?: boolean;
 	/** Whether `"jsonrpc":"2.0"` may be left out. */
 	readonly versionOptional: boolean;
+	/** Whether what is sent leaves it out; absent for false. */
+	readonly versionUnsent?: boolean;
 	/** Whether keys outside JSON-RPC make an object invalid. */
 	readonly unknownKeysRefused: boolean;
 	/** Whether what lines say must not be logged: they may have keys in them. */
@@ -201,6 +203,14 @@ export function createPairFrame(
 	const [before = "", rest = ""] = line.split(toJsonLine(placeholder));
 	const [between = "", after = ""] = rest.split(toJsonLine(otherPlaceholder));
 	return (first, second) => `${before}${toJsonText(first)}${between}${toJsonText(second)}${after}`;
+}
+
+const versionMember = '{"jsonrpc":"2.0",';
+
+/** A line for a peer that expects no version in it. */
+export function withoutVersion(line: LineText): LineText {
+	const text = wholeText(line);
+	return text.startsWith(versionMember) ? `{${text.slice(versionMember.length)}` : text;
 }
 
 export function requestLine(id: RpcId, method: string, params: unknown): LineText {

@@ -1,0 +1,159 @@
+// A thread on one connection: sends its events and requests, and starts its turns.
+
+import type { UserInput } from "../../api/values/content.ts";
+import type { AgentEvent } from "../../api/values/event.ts";
+import { KernelError } from "../../base/errors.ts";
+import type { Log } from "../../base/log.ts";
+import type { Attachment, ClientToolDeclaration, SessionHandle, TurnStartOptions } from "../../kernel/api.ts";
+import type { Peer } from "../../ports/rpc/connection.ts";
+import { EventPump, type Outgoing } from "../shared/event-pump.ts";
+import { ThreadProjection } from "./projection.ts";
+import { toRequest } from "./requests.ts";
+import type { ApprovalPolicy, SandboxMode } from "./wire.ts";
+import type { Turn } from "./wire-items.ts";
+
+export interface ThreadClient {
+	readonly name: string;
+	readonly version: string;
+	/** Whether it understands requests that are marked as experimental: questions. */
+	readonly isExperimental: boolean;
+	/** Notifications that it does not want. */
+	readonly unwanted: ReadonlySet<string>;
+}
+
+export interface ThreadSettings {
+	readonly tools: readonly ClientToolDeclaration[];
+	readonly policy: ApprovalPolicy;
+	readonly sandbox: SandboxMode;
+}
+
+export class AttachedThread {
+	readonly handle: SessionHandle;
+	readonly settings: ThreadSettings;
+	/** That of the running turn, which may differ from the thread's. */
+	policy: ApprovalPolicy;
+	readonly #attachment: Attachment;
+	readonly #pump: EventPump;
+	readonly #projection: ThreadProjection;
+	readonly #client: ThreadClient;
+	readonly #log: Log;
+
+	private constructor(
+		handle: SessionHandle,
+		attachment: Attachment,
+		settings: ThreadSettings,
+		client: ThreadClient,
+		peer: Peer,
+		log: Log,
+	) {
+		const { session } = handle;
+		this.handle = handle;
+		this.settings = settings;
+		this.policy = settings.policy;
+		this.#attachment = attachment;
+		this.#client = client;
+		this.#log = log;
+		const own = new Set(attachment.tools.accepted);
+		this.#projection = new ThreadProjection(session.id, session.workDir, own);
+		this.#pump = new EventPump(session, peer, (event) => this.#project(event), log);
+	}
+
+	/** Attaches the client; its notifications begin with `begin`. */
+	static async attach(
+		handle: SessionHandle,
+		settings: ThreadSettings,
+		client: ThreadClient,
+		peer: Peer,
+		log: Log,
+	): Promise<AttachedThread> {
+		const attachment = await handle.session.attach({
+			client: { name: client.name, version: client.version },
+			tools: settings.tools,
+			capabilities: client.isExperimental ? ["questions"] : [],
+			hooks: [],
+			wantsProgress: true,
+		});
+		const [refused] = attachment.tools.rejected;
+		if (refused !== undefined) {
+			attachment.close();
+			throw new KernelError("invalid-input", `The tool ${refused.name} cannot be used: ${refused.reason}`);
+		}
+		return new AttachedThread(handle, attachment, settings, client, peer, log);
+	}
+
+	begin(at: number): void {
+		const { turnId } = this.#attachment.snapshot;
+		// Its beginning was before: what follows belongs to it all the same.
+		if (turnId !== null) this.#projection.begin(turnId, [], at);
+		this.#pump.carry(this.#attachment);
+	}
+
+	async startTurn(input: UserInput, options: TurnStartOptions, policy: ApprovalPolicy | null): Promise<Turn> {
+		const earlier = this.policy;
+		this.policy = policy ?? this.policy;
+		try {
+			const { turnId: id } = await this.handle.startTurn(input, options);
+			return { id, status: "inProgress", items: [], error: null, startedAt: null, completedAt: null, durationMs: null };
+		} catch (thrown) {
+			this.policy = earlier;
+			throw thrown;
+		}
+	}
+
+	drained(): Promise<void> {
+		return this.#pump.drained();
+	}
+
+	/** The client leaves the thread, which goes on. */
+	leave(): void {
+		this.#attachment.close();
+		this.handle.release();
+	}
+
+	#project(event: AgentEvent): readonly Outgoing[] {
+		const { body } = event;
+		const notifications = this.#projection.take(event);
+		if (body.type === "interaction.resolved") {
+			const { id: threadId } = this.handle.session;
+			const notice = (requestId: string) => ({ method: "serverRequest/resolved", params: { threadId, requestId } });
+			return [{ kind: "settled", interactionId: body.interactionId, notice }];
+		}
+		if (body.type === "interaction.requested") return this.#ask(event);
+		return notifications
+			.filter(({ method }) => !this.#client.unwanted.has(method))
+			.map(({ method, params }) => ({ kind: "notification", method, params }) as const);
+	}
+
+	#ask(event: AgentEvent): readonly Outgoing[] {
+		const { body, at } = event;
+		if (body.type !== "interaction.requested") return [];
+		const { interaction } = body;
+		const { session } = this.handle;
+		if (interaction.kind === "approval" && this.policy === "never") {
+			const isFull = this.settings.sandbox === "danger-full-access";
+			const feedback = isFull ? "" : "Nobody is asked: the approval policy is never.";
+			this.#run(
+				session.send({
+					type: "interaction.respond",
+					interactionId: interaction.id,
+					clientId: this.#attachment.id,
+					answer: { kind: "approval", decision: isFull ? "approve" : "reject", feedback },
+				}),
+			);
+			return [];
+		}
+		const request = toRequest(interaction, {
+			threadId: session.id,
+			turnId: event.turnId ?? "",
+			workDir: session.workDir,
+			at,
+			cancelTurn: () => this.#run(session.send({ type: "turn.cancel" })),
+		});
+		return request === null ? [] : [request];
+	}
+
+	/** Work that nobody waits for. */
+	#run(work: Promise<unknown>): void {
+		work.catch((thrown: unknown) => this.#log.error("A decision could not be delivered.", { error: thrown }));
+	}
+}

@@ -1,0 +1,265 @@
+// The threads of a connection: opening, listing, reading and forking them.
+import { KernelError } from "../../base/errors.ts";
+import type { CreationOptions, SessionHandle } from "../../kernel/api.ts";
+import type { Peer } from "../../ports/rpc/connection.ts";
+import type { HostApi } from "../shared/dialect.ts";
+import { ThreadProjection, TurnCollector } from "./projection.ts";
+import { codexProtocolVersion } from "./protocol-version.ts";
+import { AttachedThread, type ThreadClient, type ThreadSettings } from "./thread.ts";
+import type { ApprovalPolicy, OpenedThread, SandboxMode, SandboxPolicy, Thread } from "./wire.ts";
+import type { Turn } from "./wire-items.ts";
+
+const noBudgets: CreationOptions["budgets"] = {
+	sessionTokens: null,
+	sessionSeconds: null,
+	sessionToolCalls: null,
+	turnTokens: null,
+	turnSeconds: null,
+	turnToolCalls: null,
+};
+
+/** The strictest first. */
+const sandboxes: readonly SandboxMode[] = ["read-only", "workspace-write", "danger-full-access"];
+
+/** Where the server runs, and what its commands may do. */
+export interface CodexPlace {
+	/** The directory of settings and sessions. */
+	readonly home: string;
+	/** The sandbox of the settings. */
+	readonly sandbox: SandboxMode;
+	readonly hasNetwork: boolean;
+}
+
+/** What the client asks of a thread that it opens. */
+export interface Wishes {
+	readonly model: string | null;
+	readonly cwd: string | null;
+	readonly approvalPolicy: ApprovalPolicy | null;
+	readonly sandbox: SandboxMode | null;
+}
+
+export type ThreadStart = Wishes & {
+	readonly modelProvider: string | null;
+	readonly baseInstructions: string | null;
+	readonly developerInstructions: string | null;
+	readonly tools: ThreadSettings["tools"];
+};
+
+export class Threads {
+	readonly #kernelApi: HostApi;
+	readonly #peer: Peer;
+	readonly #place: CodexPlace;
+	readonly #client: () => ThreadClient;
+	readonly #attached = new Map<string, AttachedThread>();
+
+	constructor(kernelApi: HostApi, peer: Peer, place: CodexPlace, client: () => ThreadClient) {
+		this.#kernelApi = kernelApi;
+		this.#peer = peer;
+		this.#place = place;
+		this.#client = client;
+	}
+
+	/** A thread that this client has opened. */
+	get(threadId: string): AttachedThread {
+		const thread = this.#attached.get(threadId);
+		if (thread !== undefined) return thread;
+		throw new KernelError("session-not-found", `thread not found: ${threadId}. Open it with thread/resume.`);
+	}
+
+	async start(start: ThreadStart): Promise<OpenedThread> {
+		const settings = this.#settings(start, start.tools);
+		const handle = await this.#kernelApi.sessions.create({
+			...(start.cwd === null ? {} : { workDir: start.cwd }),
+			...(start.developerInstructions === null ? {} : { instructions: [start.developerInstructions] }),
+			model: start.model,
+			provider: start.modelProvider,
+			maxAnswerTokens: null,
+			maxSteps: null,
+			systemPrompt: start.baseInstructions,
+			tools: "all",
+			budgets: noBudgets,
+		});
+		return await this.#open(handle, settings, null, false);
+	}
+
+	async resume(threadId: string, wishes: Wishes, withTurns: boolean): Promise<OpenedThread> {
+		const known = this.#attached.get(threadId);
+		const settings = this.#settings(wishes, known?.settings.tools ?? []);
+		// Attached anew, as the client may have forgotten what it was sent.
+		this.#leave(threadId);
+		const handle = await this.#kernelApi.sessions.acquire(threadId, { defaultTools: "all" });
+		return await this.#open(handle, settings, wishes, withTurns);
+	}
+
+	async fork(threadId: string, wishes: Wishes, withTurns: boolean): Promise<OpenedThread> {
+		const settings = this.#settings(wishes, this.#attached.get(threadId)?.settings.tools ?? []);
+		const id = await this.#kernelApi.sessions.fork(threadId);
+		const handle = await this.#kernelApi.sessions.acquire(id, { defaultTools: "all" });
+		const opened = await this.#open(handle, settings, wishes, withTurns);
+		return { ...opened, thread: { ...opened.thread, forkedFromId: threadId } };
+	}
+
+	/** Archived threads can be listed, and not be opened. */
+	async list(cwd: string | null, cursor: string | null, limit: number | null, isArchived: boolean) {
+		const { sessions, next } = await this.#kernelApi.sessions.list({
+			...(cwd === null ? {} : { workDir: cwd }),
+			...(cursor === null ? {} : { after: cursor }),
+			...(limit === null ? {} : { limit }),
+		});
+		const data = sessions
+			.filter(({ archivedAt }) => (archivedAt !== null) === isArchived)
+			.map(({ id, workDir, title, updatedAt }) => ({
+				...this.#thread({ id, workDir }, title, updatedAt),
+				status: { type: "notLoaded" as const },
+			}));
+		return { data, nextCursor: next };
+	}
+
+	async read(threadId: string, withTurns: boolean): Promise<Thread> {
+		return await this.using(threadId, (handle) => this.#describe(handle, withTurns));
+	}
+
+	/** Does something with a thread, whether this client has opened it or not. */
+	async using<Result>(threadId: string, work: (handle: SessionHandle) => Promise<Result>): Promise<Result> {
+		const attached = this.#attached.get(threadId);
+		if (attached !== undefined) return await work(attached.handle);
+		const handle = await this.#kernelApi.sessions.acquire(threadId, { defaultTools: "all" });
+		try {
+			return await work(handle);
+		} finally {
+			handle.release();
+		}
+	}
+
+	async archive(threadId: string): Promise<void> {
+		this.#leave(threadId);
+		await this.#kernelApi.sessions.archive(threadId);
+	}
+
+	/** Fails for a sandbox that is stricter than that in force: the thread could do more than its client believes. */
+	checkSandbox(asked: SandboxMode | null): void {
+		const { sandbox } = this.#place;
+		if (asked === null || sandboxes.indexOf(asked) >= sandboxes.indexOf(sandbox)) return;
+		throw new KernelError(
+			"unsupported",
+			`The sandbox ${asked} is not in force; this server has ${sandbox}. Start it with --config sandbox_mode="${asked}", or set [sandbox] in config.toml.`,
+		);
+	}
+
+	async drained(): Promise<void> {
+		await Promise.all([...this.#attached.values()].map((thread) => thread.drained()));
+	}
+
+	leave(): void {
+		for (const id of [...this.#attached.keys()]) this.#leave(id);
+	}
+
+	#leave(threadId: string): void {
+		this.#attached.get(threadId)?.leave();
+		this.#attached.delete(threadId);
+	}
+
+	#settings({ approvalPolicy, sandbox }: Wishes, tools: ThreadSettings["tools"]): ThreadSettings {
+		this.checkSandbox(sandbox);
+		return { tools, policy: approvalPolicy ?? "on-request", sandbox: this.#place.sandbox };
+	}
+
+	async #open(
+		handle: SessionHandle,
+		settings: ThreadSettings,
+		/** Of a thread that exists already. */
+		wishes: Wishes | null,
+		withTurns: boolean,
+	): Promise<OpenedThread> {
+		const { session } = handle;
+		const { clock, log } = this.#kernelApi;
+		try {
+			if (wishes?.cwd !== null && wishes !== null && wishes.cwd !== session.workDir) {
+				throw new KernelError("invalid-input", `The thread works in ${session.workDir}, not in ${wishes.cwd}.`);
+			}
+			if (wishes !== null && wishes.model !== null) {
+				await session.send({ type: "model.set", model: wishes.model, thinking: null });
+			}
+			const thread = await this.#describe(handle, withTurns);
+			const attached = await AttachedThread.attach(handle, settings, this.#client(), this.#peer, log);
+			this.#attached.set(session.id, attached);
+			const { model } = await session.snapshot();
+			if (wishes === null) this.#peer.notify("thread/started", { thread });
+			attached.begin(clock.now());
+			return {
+				thread,
+				model: model?.alias ?? model?.name ?? "",
+				modelProvider: model?.provider ?? "",
+				cwd: session.workDir,
+				approvalPolicy: settings.policy,
+				approvalsReviewer: "user",
+				sandbox: this.#policy(),
+				reasoningEffort: null,
+			};
+		} catch (thrown) {
+			if (wishes === null) await handle.discard();
+			else handle.release();
+			throw thrown;
+		}
+	}
+
+	async #describe({ session }: SessionHandle, withTurns: boolean): Promise<Thread> {
+		const { title, turnId, model } = await session.snapshot();
+		const turns = withTurns ? await this.#turns(session) : [];
+		const status = turnId === null ? { type: "idle" as const } : { type: "active" as const, activeFlags: [] };
+		return {
+			...this.#thread(session, title, this.#kernelApi.clock.now()),
+			status,
+			turns,
+			modelProvider: model?.provider ?? "",
+		};
+	}
+
+	async #turns(session: SessionHandle["session"]): Promise<readonly Turn[] & Turn[]> {
+		const projection = new ThreadProjection(session.id, session.workDir, new Set());
+		const collector = new TurnCollector();
+		for await (const events of session.events()) {
+			for (const event of events) collector.take(projection.take(event));
+		}
+		return collector.turns;
+	}
+
+	#thread({ id, workDir }: { readonly id: string; readonly workDir: string }, title: string | null, updatedAt: number) {
+		const seconds = Math.floor(updatedAt / 1000);
+		return {
+			id,
+			sessionId: id,
+			preview: title ?? "",
+			name: title,
+			cwd: workDir,
+			createdAt: createdAt(id) ?? seconds,
+			updatedAt: seconds,
+			modelProvider: "",
+			cliVersion: codexProtocolVersion,
+			source: "appServer",
+			ephemeral: false,
+			forkedFromId: null,
+			projectId: null,
+			path: null,
+			turns: [],
+		} satisfies Omit<Thread, "status">;
+	}
+
+	#policy(): SandboxPolicy {
+		const { sandbox, hasNetwork: networkAccess } = this.#place;
+		switch (sandbox) {
+			case "read-only":
+				return { type: "readOnly", networkAccess };
+			case "workspace-write":
+				return { type: "workspaceWrite", writableRoots: [], networkAccess };
+			case "danger-full-access":
+				return { type: "dangerFullAccess" };
+		}
+	}
+}
+
+/** Seconds since the epoch, from an id that is ordered by time; null for another one. */
+function createdAt(id: string): number | null {
+	const digits = /^([0-9a-f]{8})-([0-9a-f]{4})-7/.exec(id);
+	return digits === null ? null : Math.floor(Number.parseInt(`${digits[1]}${digits[2]}`, 16) / 1000);
+}
