@@ -34,7 +34,7 @@ These and all others fail with -32601, which names the method:
 | --- | --- |
 | ${methodText(["account/login/start", "account/login/cancel", "account/logout"])} | Models and their keys are in \`config.toml\`. Sign-ins of OpenAI are never used. |
 | ${methodText(["thread/goal/set", "thread/goal/clear"])} | Start turns. |
-| ${methodText(["thread/unarchive", "thread/revert"])} | \`thread/fork\` copies a thread that is not archived. |
+| ${methodText(["thread/unarchive"])} | \`thread/list\` with \`archived\` lists archived threads. |
 | ${methodText(["thread/turns/list", "thread/items/list"])} | \`thread/read\` with \`includeTurns\`. |
 `;
 
@@ -105,6 +105,10 @@ const methods = {
 	"ThreadForkParams.threadId": "The thread to copy.",
 	"ThreadForkParams.lastTurnId": "Any value is an error: a fork has the whole thread.",
 	"ThreadForkParams.excludeTurns": "Whether to leave out its turns.",
+	"thread/revert": "Continues the conversation from before a turn. Files stay as they are.",
+	"ThreadRevertParams.threadId": "The thread, which must be open.",
+	"ThreadRevertParams.beforeTurnId": "The first turn to drop.",
+	"ThreadRevertResult.thread": "The thread with the remaining turns.",
 	"thread/list": "Lists stored threads, the last used first.",
 	"ThreadListParams.cwd": "Only those of this work directory.",
 	"ThreadListParams.cursor": "The `nextCursor` of the page before.",

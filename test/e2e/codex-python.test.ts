@@ -37,6 +37,7 @@ describe.skipIf(python === "")("the Codex SDK for Python", () => {
 			turns: [["userMessage", "reasoning", "agentMessage"]],
 			forked: true,
 			again: [true, "again"],
+			reverted: [true],
 			models: [["m", true]],
 			account: false,
 		});

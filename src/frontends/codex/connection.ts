@@ -87,6 +87,13 @@ export class CodexConnection implements SharedConnection {
 				}),
 			],
 			[
+				"thread/revert",
+				defineMethod({
+					...shapes["thread/revert"],
+					handle: async ({ threadId, beforeTurnId }) => ({ thread: await threads.revert(threadId, beforeTurnId) }),
+				}),
+			],
+			[
 				"thread/list",
 				defineMethod({
 					...shapes["thread/list"],

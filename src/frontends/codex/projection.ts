@@ -331,6 +331,9 @@ const entries: { readonly [T in EventType]: Entry<T> } = {
 	"client.attached": ignored,
 	"client.detached": ignored,
 	"session.reset": ignored,
+	"files.snapshot": ignored,
+	"files.restored": ignored,
+	"session.rewound": ignored,
 	"steer.consumed"({ input }, { at }) {
 		return this.turn === null ? nothing : this.both(this.userMessage(input), at);
 	},
@@ -350,6 +353,12 @@ function entryOf(type: EventType): Entry<EventType> {
 export class TurnCollector {
 	readonly turns: Turn[] = [];
 	#items: Item[] = [];
+
+	/** The conversation went on from before this turn. */
+	rewind(before: string): void {
+		const index = this.turns.findIndex(({ id }) => id === before);
+		if (index !== -1) this.turns.length = index;
+	}
 
 	take(notifications: readonly Notification[]): void {
 		for (const { method, params } of notifications) {

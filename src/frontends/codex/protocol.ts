@@ -12,6 +12,7 @@ export const codexProtocol = {
 		"thread/start": { params: wire.threadStartParamsSchema, result: wire.openedThreadSchema },
 		"thread/resume": { params: wire.threadResumeParamsSchema, result: wire.openedThreadSchema },
 		"thread/fork": { params: wire.threadForkParamsSchema, result: wire.openedThreadSchema },
+		"thread/revert": { params: wire.threadRevertParamsSchema, result: wire.threadResultSchema },
 		"thread/list": { params: wire.threadListParamsSchema, result: wire.threadListResultSchema },
 		"thread/read": { params: wire.threadReadParamsSchema, result: wire.threadResultSchema },
 		"thread/archive": { params: wire.threadParamsSchema, result: none },

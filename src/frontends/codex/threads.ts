@@ -131,6 +131,20 @@ export class Threads {
 		}
 	}
 
+	/** Files stay as they are. */
+	async revert(threadId: string, before: string): Promise<Thread> {
+		const { handle } = this.get(threadId);
+		await handle.session.send({
+			type: "session.rewind",
+			before,
+			files: false,
+			conversation: true,
+			conflicts: "skip",
+			dryRun: false,
+		});
+		return await this.#describe(handle, true);
+	}
+
 	async archive(threadId: string): Promise<void> {
 		this.#leave(threadId);
 		await this.#kernelApi.sessions.archive(threadId);
@@ -219,7 +233,10 @@ export class Threads {
 		const projection = new ThreadProjection(session.id, session.workDir, new Set());
 		const collector = new TurnCollector();
 		for await (const events of session.events()) {
-			for (const event of events) collector.take(projection.take(event));
+			for (const event of events) {
+				if (event.body.type === "session.rewound") collector.rewind(event.body.before);
+				collector.take(projection.take(event));
+			}
 		}
 		return collector.turns;
 	}

@@ -91,6 +91,7 @@ export const threadListParamsSchema = params({
 });
 export const threadReadParamsSchema = params({ threadId: text, includeTurns: maybe(v.boolean()) });
 export const threadParamsSchema = params({ threadId: text });
+export const threadRevertParamsSchema = params({ threadId: text, beforeTurnId: text });
 export const threadNameParamsSchema = params({ threadId: text, name: text });
 export const turnStartParamsSchema = params({
 	threadId: text,
