@@ -5,8 +5,8 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitepress";
 
-const site = fileURLToPath(new URL("..", import.meta.url));
-const docs = path.join(site, "../docs");
+/** A copy of the documents: pages have to lie where the packages of this folder are found. */
+const docs = fileURLToPath(new URL("../pages", import.meta.url));
 
 interface Entry {
 	readonly text: string;
@@ -32,26 +32,11 @@ function leavesDocs(file: string, href: string): boolean {
 export default defineConfig({
 	title: "agentwire",
 	description: "A coding agent that your program drives.",
-	srcDir: "../docs",
+	srcDir: "pages",
 	outDir: "../build/site",
 	cleanUrls: true,
-	vite: {
-		// The index of the search holds every page.
-		build: { chunkSizeWarningLimit: 4000 },
-		plugins: [
-			{
-				// The pages lie outside of this folder, whose node_modules they need.
-				name: "packages-of-pages",
-				enforce: "pre",
-				resolveId(id, importer, { ssr }) {
-					if (!/^vue(?:\/|$)/.test(id) || importer?.startsWith(docs) !== true) return null;
-					if (ssr === true) return { id, external: true };
-					return this.resolve(id, path.join(site, "package.json"), { skipSelf: true });
-				},
-			},
-		],
-		server: { fs: { allow: [docs, site] } },
-	},
+	// The index of the search holds every page.
+	vite: { build: { chunkSizeWarningLimit: 4000 } },
 	markdown: {
 		languageAlias: { d2: "yaml" },
 		config(md) {
