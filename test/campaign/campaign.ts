@@ -32,6 +32,7 @@ const dialects: ReadonlyMap<string, ReadonlyMap<string, CampaignKind>> = new Map
 			["oracle", { rounds: 1_000, load: async () => (await import("./oracle/oracle.ts")).runCampaign }],
 			["orphans", { rounds: 100, load: async () => (await import("./orphans/orphans.ts")).runCampaign }],
 			["parsers", { rounds: 10_000, load: async () => (await import("./parsers/parsers.ts")).runCampaign }],
+			["rewind", { rounds: 40, load: async () => (await import("./rewind/rewind.ts")).runCampaign }],
 			["wedge", { rounds: 0, load: async () => (await import("./wedge/wedge.ts")).runCampaign }],
 		]),
 	],

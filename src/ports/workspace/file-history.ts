@@ -297,14 +297,16 @@ export class FileHistory {
 		const lines: LogLine[] = [];
 		for (const target of paths) {
 			const entry = await this.#tree.capture(target, true);
-			const known = this.#tree.find(target);
-			if (known !== undefined && !isSameEntry(known, entry)) {
-				lines.push(take(record, { path: target, before: known, after: entry }, true));
+			const isCovered = await this.#tree.covers(target);
+			const known = this.#tree.find(target) ?? null;
+			if (isCovered && this.#tree.isKnown && !isSameEntry(known, entry)) {
+				const owner = this.#inBackground;
+				lines.push(take(owner ?? record, { path: target, before: known, after: entry }, owner === null));
 			}
 			const edited = this.#edited.get(target);
 			if (edited === undefined) this.#edited.set(target, { entry, count: 1 });
 			else edited.count += 1;
-			if (await this.#tree.covers(target)) lines.push(...this.#tree.note(target, entry));
+			if (isCovered) lines.push(...this.#tree.note(target, entry));
 			// A crash in the middle of the edit leaves its content before.
 			lines.push(take(record, { path: target, before: entry, after: entry }, false));
 		}
@@ -344,7 +346,8 @@ export class FileHistory {
 			if (look(directory) === null) continue;
 			uncovered.push({ path: directory, reason: "git ignores the directory, so it is not looked into" });
 		}
-		const outside = [...combined.outside].filter((target) => !combined.paths.has(target));
+		const planned = new Set(paths.map((each) => each.path));
+		const outside = [...combined.outside].filter((target) => !planned.has(target));
 		const reasons = [...combined.reasons];
 		if (await this.#settings.hasBackgroundWork()) reasons.push(backgroundReason);
 		return { paths, uncovered, outside, reasons };
