@@ -149,7 +149,9 @@ async function killInRestore(stage: Stage, random: Random, counts: Counts): Prom
 	const first = await start(stage);
 	const { turnId } = await first.session.prompt("Go");
 	const after = picture(stage);
-	const restoring = ignoringGone(first.session.rewind({ before: turnId ?? "", conversation: false, conflicts: "take" }));
+	const restoring = ignoringGone(
+		first.session.rewind({ before: turnId ?? "", conversation: false, conflicts: "take" }),
+	);
 	await Promise.race([restoring, delay(random.below(350))]);
 	first.kill();
 	await restoring;
