@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 import { eventDeclarations } from "../src/api/values/event.ts";
 import { toRows } from "../test/support/meerkat/recorded/reasons.ts";
 import { importTable } from "./imports.ts";
+import { claude } from "./protocol/claude.ts";
 import { toClientTypes } from "./protocol/client-types.ts";
 import { descriptions } from "./protocol/descriptions.ts";
 import { toGatewayDocument, toOpenApi } from "./protocol/gateway.ts";
@@ -68,6 +69,7 @@ const wanted: readonly (readonly [file: string, text: string])[] = [
 				[`schema/${description.name}.json`, `${JSON.stringify(toProtocolSchema(description), null, "\t")}\n`],
 			] as const,
 	),
+	["docs/reference/protocol/claude.md", toMarkdown(claude)],
 	["docs/reference/protocol/gateway.md", toGatewayDocument()],
 	["schema/gateway.json", `${JSON.stringify(openApi, null, "\t")}\n`],
 	["src/client/protocol-types.ts", toClientTypes(openApi.components.schemas)],

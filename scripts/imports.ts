@@ -178,7 +178,7 @@ export const importTable: readonly FolderRule[] = [
 		mayImport: ["client", "ports/rpc", "api", "api/values", "formats"],
 		types: ["kernel"],
 	},
-	...["kimi", "legacy", "meerkat", "acp", "codex", "stdio"].map((dialect) => ({
+	...["kimi", "legacy", "meerkat", "acp", "codex", "stdio", "claude"].map((dialect) => ({
 		folder: `frontends/${dialect}`,
 		floor: 7,
 		owns: "a wire vocabulary to and from commands and events",
@@ -269,6 +269,7 @@ export const importTable: readonly FolderRule[] = [
 			setup: ["arguments", "gateway", "process"],
 			program: ["arguments", "process", "sign-in", "store", "sessions"],
 			cluster: ["arguments", "process", "program"],
+			claude: ["arguments", "process", "program"],
 			gateway: ["arguments", "process", "installation", "cluster", "program"],
 			print: ["arguments", "process", "sessions", "installation", "program"],
 			codex: ["arguments", "process", "sessions", "program", "print"],

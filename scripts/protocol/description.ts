@@ -58,6 +58,9 @@ export interface ProtocolDescription {
 	readonly examples?: Readonly<Record<string, string>>;
 }
 
+/** What a document is made of: also of a dialect that is not JSON-RPC. */
+export type DocumentDescription = Omit<ProtocolDescription, "carry" | "rules">;
+
 /** Messages of the form `{type, payload}`, all under one method. */
 export function typedMessage(method: string): Carried {
 	return (type, payload) => ({
@@ -89,7 +92,7 @@ export const answerName = (type: string): string => `${shapeName(type).replace(/
 export const errorDataName = "ErrorData";
 
 /** The shapes that clients send, by name. */
-export function clientShapes({ protocol }: ProtocolDescription): Shapes {
+export function clientShapes({ protocol }: DocumentDescription): Shapes {
 	return Object.fromEntries([
 		...Object.entries(protocol.methods).map(([method, { params }]) => [paramsName(method), params]),
 		...Object.entries(protocol.requests).map(([type, { result }]) => [answerName(type), result]),
@@ -97,7 +100,7 @@ export function clientShapes({ protocol }: ProtocolDescription): Shapes {
 }
 
 /** The shapes that the server sends, by name. */
-export function serverShapes({ protocol, errorData }: ProtocolDescription): Shapes {
+export function serverShapes({ protocol, errorData }: DocumentDescription): Shapes {
 	return Object.fromEntries([
 		...Object.entries(protocol.methods).flatMap(([method, { result }]) =>
 			result === null ? [] : [[resultName(method), result]],

@@ -2,9 +2,9 @@
 import {
 	answerName,
 	clientShapes,
+	type DocumentDescription,
 	errorDataName,
 	errorKey,
-	type ProtocolDescription,
 	paramsName,
 	resultName,
 	serverShapes,
@@ -16,13 +16,13 @@ import { type Definitions, type JsonSchema, reachable, type Sender, toDefinition
 type Texts = (what: string) => string;
 
 interface Writer {
-	readonly description: ProtocolDescription;
+	readonly description: DocumentDescription;
 	readonly text: Texts;
 	readonly definitions: Readonly<Record<Sender, Definitions>>;
 }
 
 /** The whole file. Throws when a text is missing or belongs to nothing. */
-export function toMarkdown(description: ProtocolDescription): string {
+export function toMarkdown(description: DocumentDescription): string {
 	const used = new Set<string>();
 	const writer: Writer = {
 		description,
@@ -53,7 +53,7 @@ export function toMarkdown(description: ProtocolDescription): string {
 	return `${parts.flatMap((part) => part.trim() || []).join("\n\n")}\n`;
 }
 
-function shapeDefinitions(description: ProtocolDescription): Writer["definitions"] {
+function shapeDefinitions(description: DocumentDescription): Writer["definitions"] {
 	const values = Object.entries(description.values);
 	const sent = Object.fromEntries(values.map(([name, { schema }]) => [name, schema]));
 	const read = Object.fromEntries(values.map(([name, { schema, fromClient = schema }]) => [name, fromClient]));
@@ -89,6 +89,7 @@ function methodParts(writer: Writer): string[] {
 
 function eventParts(writer: Writer): string[] {
 	const events = Object.entries(writer.description.protocol.events);
+	if (events.length === 0) return [];
 	return [
 		"## Events",
 		overview(
@@ -141,6 +142,7 @@ function valueParts(writer: Writer): string[] {
 function errorParts(writer: Writer): string[] {
 	const { description, text } = writer;
 	const { errors, errorData, sinceOf } = description;
+	if (errors.length === 0 && errorData === null) return [];
 	const tables = Object.keys(errors[0]?.numbers ?? {});
 	const rows = errors.map((entry) => {
 		const key = errorKey(entry);

@@ -45,6 +45,10 @@ export async function main(executable: string, argv: readonly string[], installa
 				const { runPrint } = await import("./print/print.ts");
 				return await runPrint(executable, command.options, installation);
 			}
+			case "claude": {
+				const { runClaude } = await import("./claude/claude.ts");
+				return await runClaude(executable, command.options, command.flags, installation);
+			}
 			case "gateway": {
 				const { runGateway } = await import("./gateway/gateway.ts");
 				return await runGateway(executable, command.options, command.flags, installation);
@@ -133,7 +137,7 @@ async function runCodex(executable: string, action: CodexAction, installation: I
 
 type PrintingCommand = Exclude<
 	CommandLine,
-	{ kind: "chat" | "codex" | "serve" | "gateway" | "worker" | "print" | "task-worker" }
+	{ kind: "chat" | "codex" | "claude" | "serve" | "gateway" | "worker" | "print" | "task-worker" }
 >;
 
 /** Runs a command that prints and exits. */

@@ -19,6 +19,7 @@ import {
 import type { GatewayFlags } from "./gateway-options.ts";
 import { type GivenFlag, type GivenFlags, splitFlags } from "./given-flags.ts";
 import { type RealmChoice, realmFlags, toRealm } from "./realm.ts";
+import type { ClaudeFlags } from "./sdk/claude-options.ts";
 import { parseTaskWorker } from "./task-worker-flags.ts";
 import { UsageError } from "./usage-error.ts";
 import type { WorkerFlags } from "./worker-options.ts";
@@ -120,6 +121,7 @@ export type CommandLine =
 	| { readonly kind: "task-worker"; readonly flags: TaskWorkerFlags }
 	| { readonly kind: "serve"; readonly options: ServeOptions }
 	| { readonly kind: "doctor"; readonly json: boolean; readonly options: ProgramOptions }
+	| { readonly kind: "claude"; readonly options: ProgramOptions; readonly flags: ClaudeFlags }
 	| { readonly kind: "gateway"; readonly options: ProgramOptions; readonly flags: GatewayFlags }
 	| { readonly kind: "chat"; readonly options: ProgramOptions; readonly flags: ChatFlags }
 	| { readonly kind: "worker"; readonly options: ProgramOptions; readonly flags: WorkerFlags }
@@ -189,6 +191,7 @@ function parseCommand(
 	const others = splitFlags(call.words);
 	if (others.has("version")) return { kind: "version" };
 	if (call.kind === "doctor") return { kind: "doctor", json: call.json, options: toOptionsOfMany("doctor", others) };
+	if (call.kind === "claude") return { kind: "claude", options: toProgramOptions(others), flags: call.flags };
 	if (call.kind === "gateway") {
 		const name = call.flags.page === null ? "serve" : "web";
 		return { kind: "gateway", options: toOptionsOfMany(name, others), flags: call.flags };

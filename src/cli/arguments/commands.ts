@@ -10,6 +10,7 @@ import { findFirstWord } from "./given-flags.ts";
 import { type McpAction, toMcpAction } from "./mcp-options.ts";
 import { type PermissionsAction, toPermissionsAction } from "./permissions-options.ts";
 import { type PluginAction, toPluginAction } from "./plugin-options.ts";
+import { type ClaudeFlags, parseClaudeFlags } from "./sdk/claude-options.ts";
 import { type SessionsAction, toSessionsAction } from "./sessions-options.ts";
 import { type StoreAction, toStoreAction } from "./store-options.ts";
 import { UsageError } from "./usage-error.ts";
@@ -34,6 +35,7 @@ export type CommandCall =
 	| { readonly kind: "login" | "logout"; readonly json: boolean }
 	/** The program's flags, as typed after the name. */
 	| { readonly kind: "rpc" | "acp" | "stdio"; readonly words: readonly string[] }
+	| { readonly kind: "claude"; readonly words: readonly string[]; readonly flags: ClaudeFlags }
 	| { readonly kind: "gateway"; readonly words: readonly string[]; readonly flags: GatewayFlags }
 	| { readonly kind: "chat"; readonly words: readonly string[]; readonly flags: ChatFlags }
 	| { readonly kind: "worker"; readonly words: readonly string[]; readonly flags: WorkerFlags };
@@ -80,6 +82,7 @@ export const commandNames = [
 	"rpc",
 	"acp",
 	"codex",
+	"claude",
 	"serve",
 	"web",
 	"chat",
@@ -348,6 +351,18 @@ It takes the flags of the program that say nothing of one session; see the help 
 			// Editors append what a sign-in in a terminal needs to the command that they start.
 			return action === "login" ? commands.login.parse(rest) : { kind: "acp", words };
 		},
+	},
+	claude: {
+		about: "Serve a program that uses the Claude SDK.",
+		purpose: `Serve a program that is written for the Claude SDK, in stream-json on stdin and stdout, with any model. The SDK starts
+it with the flags that it needs, which are those of the program it stands for; see 'agentwire docs guides/claude-sdk'.`,
+		forms: [
+			{ words: "--input-format stream-json --output-format stream-json [flags]" },
+			{ words: "-p PROMPT [--output-format text|json|stream-json] [flags]", about: "Run one prompt." },
+			{ words: "-v", about: "Print the version that SDKs check." },
+		],
+		flags: [],
+		parse: (words) => (asksForHelp(words) ? null : { kind: "claude", words: [], flags: parseClaudeFlags(words) }),
 	},
 	serve: {
 		about: "Serve several clients over HTTP.",

@@ -16,6 +16,8 @@ const commandsByName: Readonly<Record<string, string>> = {
 	"kimi-acp": "acp",
 	codex: "codex",
 	"agentwire-codex": "codex",
+	claude: "claude",
+	"agentwire-claude": "claude",
 };
 
 /** The arguments, after the command that the executable's name stands for. */

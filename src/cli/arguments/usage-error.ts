@@ -1,4 +1,5 @@
-// The error of an invalid command line, with the exit code 2, as usual for command-line programs; 3 for a command whose exit code 2 is an answer.
+// The error of an invalid command line, with the exit code 2, as usual for command-line programs; 3 for a command whose exit code 2 is an answer, 1 where
+// clients expect that.
 import { oneLine } from "../../base/sentence.ts";
 
 export class UsageError extends Error {
@@ -10,6 +11,7 @@ export const permissionsFailureCode = 3;
 
 /** The exit code for a wrong line of this command, null for the program's own. */
 export function usageExitCode(command: string | null): number {
+	if (command === "claude") return 1;
 	return command === "permissions" ? permissionsFailureCode : 2;
 }
 

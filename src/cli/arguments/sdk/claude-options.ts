@@ -1,0 +1,225 @@
+// The command line of programs of the Claude SDK, as data. What they say about safety and cannot be honoured is refused.
+import { UsageError } from "../usage-error.ts";
+
+export const claudeOutputFormats = ["text", "json", "stream-json"] as const;
+export type ClaudeOutputFormat = (typeof claudeOutputFormats)[number];
+const permissionModes = ["default", "acceptEdits", "bypassPermissions", "plan", "dontAsk"] as const;
+
+export interface ClaudeFlags {
+	readonly asksVersion: boolean;
+	/** Whether frames come on stdin; otherwise there is one prompt. */
+	readonly readsFrames: boolean;
+	/** Null where it is on stdin. */
+	readonly prompt: string | null;
+	readonly output: ClaudeOutputFormat;
+	readonly isDebug: boolean;
+	readonly model: string | null;
+	readonly maxTurns: number | null;
+	readonly maxBudgetDollars: number | null;
+	readonly thinkingBudget: number | null;
+	readonly permissionMode: (typeof permissionModes)[number];
+	readonly asksClient: boolean;
+	/** Patterns and names, as written. */
+	readonly allowedTools: readonly string[];
+	readonly disallowedTools: readonly string[];
+	/** Null for all. */
+	readonly tools: readonly string[] | null;
+	/** Empty texts leave the agent its own prompt. */
+	readonly systemPrompt: string;
+	readonly appendedPrompt: string;
+	/** Paths as typed. */
+	readonly systemPromptFile: string | null;
+	readonly appendedPromptFile: string | null;
+	readonly additionalDirs: readonly string[];
+	/** JSON texts, or paths of files. */
+	readonly mcpConfigs: readonly string[];
+	readonly isStrictMcp: boolean;
+	readonly continues: boolean;
+	readonly resume: string | null;
+	readonly forks: boolean;
+	readonly jsonSchema: string | null;
+	/** A JSON text, or the path of a file. */
+	readonly settings: string | null;
+	readonly wantsPartial: boolean;
+	readonly repeatsPrompts: boolean;
+}
+
+/** What follows a flag: nothing, one word, or words up to the next flag. */
+type Takes = "nothing" | "one" | "some";
+
+const aliases: Readonly<Record<string, string>> = {
+	"-p": "--print",
+	"-v": "--version",
+	"-c": "--continue",
+	"-r": "--resume",
+	"-d": "--debug",
+	"--allowed-tools": "--allowedTools",
+	"--disallowed-tools": "--disallowedTools",
+};
+
+const taken: Readonly<Record<string, Takes>> = {
+	"--print": "nothing",
+	"--version": "nothing",
+	"--verbose": "nothing",
+	"--debug": "nothing",
+	"--input-format": "one",
+	"--output-format": "one",
+	"--model": "one",
+	"--max-turns": "one",
+	"--max-budget-usd": "one",
+	"--max-thinking-tokens": "one",
+	"--permission-mode": "one",
+	"--permission-prompt-tool": "one",
+	"--dangerously-skip-permissions": "nothing",
+	"--allowedTools": "some",
+	"--disallowedTools": "some",
+	"--tools": "some",
+	"--system-prompt": "one",
+	"--system-prompt-file": "one",
+	"--append-system-prompt": "one",
+	"--append-system-prompt-file": "one",
+	"--add-dir": "some",
+	"--mcp-config": "some",
+	"--strict-mcp-config": "nothing",
+	"--continue": "nothing",
+	"--resume": "one",
+	"--fork-session": "nothing",
+	"--json-schema": "one",
+	"--settings": "one",
+	"--include-partial-messages": "nothing",
+	"--replay-user-messages": "nothing",
+};
+
+/** Flags without a counterpart that change nothing about what may be done. */
+export const unusedClaudeFlags: Readonly<Record<string, Takes>> = {
+	"--fallback-model": "one",
+	"--betas": "some",
+	"--setting-sources": "one",
+	"--include-hook-events": "nothing",
+	"--thinking": "one",
+	"--thinking-display": "one",
+	"--effort": "one",
+	"--debug-to-stderr": "nothing",
+	"--allow-dangerously-skip-permissions": "nothing",
+};
+
+/** Throws UsageError. */
+export function parseClaudeFlags(words: readonly string[]): ClaudeFlags {
+	const { values, rest } = split(words);
+	const last = (name: string) => values.get(name)?.at(-1) ?? null;
+	const has = (name: string) => values.has(name);
+	const list = (name: string) => (values.get(name) ?? []).flatMap(splitList);
+	const input = oneOf("--input-format", last("--input-format") ?? "text", ["text", "stream-json"] as const);
+	const output = oneOf("--output-format", last("--output-format") ?? "text", claudeOutputFormats);
+	const readsFrames = input === "stream-json";
+	if (readsFrames && output !== "stream-json")
+		throw new UsageError("--input-format stream-json needs --output-format stream-json.");
+	const prompter = last("--permission-prompt-tool");
+	if (prompter !== null && prompter !== "stdio")
+		throw new UsageError(`--permission-prompt-tool ${prompter}: only 'stdio' is supported.`);
+	if (prompter !== null && !readsFrames)
+		throw new UsageError("--permission-prompt-tool stdio needs --input-format stream-json.");
+	const [prompt = null, other] = rest;
+	if (other !== undefined) throw new UsageError(`One prompt is needed, found '${other}' too. Put it in quotes.`);
+	const bypasses = has("--dangerously-skip-permissions");
+	const mode = bypasses ? "bypassPermissions" : (last("--permission-mode") ?? "default");
+	return {
+		asksVersion: has("--version"),
+		readsFrames,
+		prompt,
+		output,
+		isDebug: has("--debug"),
+		model: last("--model"),
+		maxTurns: toNumber("--max-turns", last("--max-turns"), true),
+		maxBudgetDollars: toNumber("--max-budget-usd", last("--max-budget-usd"), false),
+		thinkingBudget: toNumber("--max-thinking-tokens", last("--max-thinking-tokens"), true),
+		permissionMode: oneOf("--permission-mode", mode, permissionModes),
+		asksClient: prompter !== null,
+		allowedTools: list("--allowedTools"),
+		disallowedTools: list("--disallowedTools"),
+		tools: has("--tools") && last("--tools") !== "default" ? list("--tools") : null,
+		systemPrompt: last("--system-prompt") ?? "",
+		appendedPrompt: last("--append-system-prompt") ?? "",
+		systemPromptFile: last("--system-prompt-file"),
+		appendedPromptFile: last("--append-system-prompt-file"),
+		additionalDirs: values.get("--add-dir") ?? [],
+		mcpConfigs: values.get("--mcp-config") ?? [],
+		isStrictMcp: has("--strict-mcp-config"),
+		continues: has("--continue"),
+		resume: last("--resume"),
+		forks: has("--fork-session"),
+		jsonSchema: last("--json-schema"),
+		settings: last("--settings"),
+		wantsPartial: has("--include-partial-messages"),
+		repeatsPrompts: has("--replay-user-messages"),
+	};
+}
+
+function split(words: readonly string[]) {
+	const values = new Map<string, string[]>();
+	const rest: string[] = [];
+	for (let position = 0; position < words.length; position += 1) {
+		const word = words[position] ?? "";
+		if (word === "--") {
+			rest.push(...words.slice(position + 1));
+			break;
+		}
+		if (!word.startsWith("-") || word === "-") {
+			rest.push(word);
+			continue;
+		}
+		const [, typed = word, attached = null] = /^(--[^=]+)=([\s\S]*)$/.exec(word) ?? [];
+		const name = aliases[typed] ?? typed;
+		const takes = taken[name] ?? unusedClaudeFlags[name];
+		if (takes === undefined)
+			throw new UsageError(`${typed}: agentwire cannot honour this flag. Leave it out, or the option that sets it.`);
+		const given = values.get(name) ?? [];
+		values.set(name, given);
+		if (attached !== null) {
+			if (takes === "nothing") throw new UsageError(`${name} takes no value.`);
+			given.push(attached);
+			continue;
+		}
+		if (takes === "nothing") continue;
+		const first = words[position + 1];
+		if (first === undefined) throw new UsageError(`${name} needs a value.`);
+		given.push(first);
+		position += 1;
+		while (takes === "some" && isValue(words[position + 1])) {
+			position += 1;
+			given.push(words[position] ?? "");
+		}
+	}
+	return { values, rest };
+}
+
+const isValue = (word: string | undefined) => word !== undefined && !word.startsWith("-");
+
+/** Names and patterns, separated by commas or spaces outside of parentheses. */
+function splitList(text: string): readonly string[] {
+	const items: string[] = [];
+	let item = "";
+	let depth = 0;
+	for (const character of text) {
+		if (character === "(") depth += 1;
+		if (character === ")") depth = Math.max(0, depth - 1);
+		if (depth === 0 && /[\s,]/.test(character)) {
+			items.push(item);
+			item = "";
+		} else item += character;
+	}
+	return [...items, item].filter((each) => each !== "");
+}
+
+function oneOf<W extends string>(name: string, value: string, words: readonly W[]): W {
+	const word = words.find((each) => each === value);
+	if (word === undefined) throw new UsageError(`${name} ${value}: not supported; it takes ${words.join(", ")}.`);
+	return word;
+}
+
+function toNumber(name: string, value: string | null, isWhole: boolean): number | null {
+	if (value === null) return null;
+	const number = value.trim() === "" ? Number.NaN : Number(value);
+	if (Number.isFinite(number) && number >= 0 && (!isWhole || Number.isSafeInteger(number))) return number;
+	throw new UsageError(`${name} must be ${isWhole ? "a whole number" : "a number"} of at least 0.`);
+}

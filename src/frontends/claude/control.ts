@@ -1,0 +1,110 @@
+// The control requests of a client: each is answered, or refused by name.
+import * as v from "valibot";
+import { KernelError, toKernelError } from "../../base/errors.ts";
+import type { HostApi } from "../shared/dialect.ts";
+import type { Conversation } from "./conversation.ts";
+import type { Frames } from "./frames.ts";
+import { type ControlName, claudeProtocol } from "./protocol.ts";
+import { claudeVersionText } from "./version.ts";
+import { controlRequestFrameSchema } from "./wire.ts";
+
+type Params<N extends ControlName> = v.InferOutput<(typeof claudeProtocol)["methods"][N]["params"]>;
+type Result<N extends ControlName> = v.InferInput<(typeof claudeProtocol)["methods"][N]["result"]>;
+type Handlers = { readonly [N in ControlName]: (params: Params<N>) => Result<N> | Promise<Result<N>> };
+
+const isControlName = (name: string): name is ControlName => Object.hasOwn(claudeProtocol.methods, name);
+
+export class Control {
+	readonly #frames: Frames;
+	readonly #handlers: Handlers;
+
+	constructor(frames: Frames, conversation: Conversation, host: HostApi) {
+		this.#frames = frames;
+		this.#handlers = createHandlers(conversation, host);
+	}
+
+	/** Answers a request; resolves when it is answered. Every frame with a request id is answered. */
+	async take(frame: unknown): Promise<void> {
+		const parsed = v.safeParse(controlRequestFrameSchema, frame);
+		if (!parsed.success) return;
+		const { request_id: id, request } = parsed.output;
+		const { subtype } = request;
+		if (!isControlName(subtype)) {
+			this.#frames.refuse(id, `agentwire does not support the control request '${subtype}'.`);
+			return;
+		}
+		try {
+			this.#frames.answer(id, await this.#handle(subtype, request));
+		} catch (thrown) {
+			this.#frames.refuse(id, toKernelError(thrown).message);
+		}
+	}
+
+	async #handle<N extends ControlName>(name: N, request: unknown): Promise<Result<N>> {
+		const schema: v.GenericSchema<unknown, Params<N>> = claudeProtocol.methods[name].params;
+		const params = v.safeParse(schema, request);
+		if (params.success) return await this.#handlers[name](params.output);
+		const [issue] = params.issues;
+		throw new KernelError("invalid-input", `${name}: ${v.getDotPath(issue) ?? "the request"}: ${issue.message}`);
+	}
+}
+
+function createHandlers(conversation: Conversation, host: HostApi): Handlers {
+	return {
+		async initialize(params) {
+			conversation.declare(params);
+			const { options } = await host.sessions.models();
+			return {
+				commands: [],
+				agents: [],
+				output_style: "default",
+				available_output_styles: ["default"],
+				models: options.map(({ alias, name, provider }) => ({
+					value: alias,
+					displayName: name,
+					description: provider,
+				})),
+				account: {},
+				hooks_applied: conversation.hooks.applied,
+			};
+		},
+		async interrupt() {
+			await conversation.interrupt();
+			return {};
+		},
+		async set_permission_mode({ mode }) {
+			await conversation.setMode(mode);
+			return { mode };
+		},
+		async set_model({ model }) {
+			await conversation.setModel(model ?? null);
+			return {};
+		},
+		set_max_thinking_tokens({ max_thinking_tokens }) {
+			conversation.setThinkingBudget(max_thinking_tokens);
+			return {};
+		},
+		async mcp_status() {
+			return { mcpServers: [...(await conversation.servers())] };
+		},
+		async mcp_reconnect({ serverName }) {
+			const { handle } = await conversation.open();
+			await handle.session.changeMcpServers({ kind: "reload", name: serverName });
+			return {};
+		},
+		// Notices of the client's servers, such as a changed list of tools: the list was read when the session was opened.
+		mcp_message: () => ({}),
+		rewind_files: () => ({ canRewind: false, error: "agentwire cannot rewind files yet." }),
+		async rename_session({ title }) {
+			const { handle } = await conversation.open();
+			await handle.session.send({ type: "title.set", title });
+			return {};
+		},
+		async stop_task({ task_id: id }) {
+			const { handle } = await conversation.open();
+			await handle.session.send({ type: "task.stop", id });
+			return {};
+		},
+		get_binary_version: () => ({ version: claudeVersionText }),
+	};
+}

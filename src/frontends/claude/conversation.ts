@@ -1,0 +1,375 @@
+// The one session of a client: its prompts one after the other, its events as messages, its requests.
+import path from "node:path";
+import { inputText } from "../../api/values/content.ts";
+import type { AgentEvent, TurnOutcome } from "../../api/values/event.ts";
+import { createDeferred, type Deferred } from "../../base/deferred.ts";
+import { KernelError, toKernelError } from "../../base/errors.ts";
+import type { Attachment, ModelOption, SessionDescription, SessionHandle, TurnOptions } from "../../kernel/api.ts";
+import type { HostApi } from "../shared/dialect.ts";
+import { ClientTools } from "./client-tools.ts";
+import type { Frames } from "./frames.ts";
+import { ClientHooks } from "./hooks.ts";
+import { Interactions } from "./interactions.ts";
+import { afterModeChange, toSessionMode } from "./modes.ts";
+import { openSession } from "./opening.ts";
+import type { ClaudeOptions } from "./options.ts";
+import { Permissions } from "./permissions.ts";
+import { Projection } from "./projection.ts";
+import { toUserInput } from "./prompts.ts";
+import { countsDollars, type Result, TurnCount, toEnding, toResult } from "./results.ts";
+import { clientToolNames, toOwnName } from "./tool-names.ts";
+import { claudeVersionText } from "./version.ts";
+import type { Initialize, PermissionMode, UserFrame } from "./wire.ts";
+
+/** Requests after an answer that lacks the form that it must have. */
+const formRetries = 3;
+
+interface RunningTurn {
+	readonly count: TurnCount;
+	readonly outcome: Deferred<TurnOutcome>;
+	isOverBudget: boolean;
+}
+
+/** An opened session with this client attached. */
+interface Opened {
+	readonly handle: SessionHandle;
+	readonly attachment: Attachment;
+	readonly description: SessionDescription;
+	readonly projection: Projection;
+}
+
+export class Conversation {
+	readonly #host: HostApi;
+	readonly #frames: Frames;
+	readonly #options: ClaudeOptions;
+	readonly #output: (result: Result) => void;
+	readonly #clientTools: ClientTools;
+	readonly #permissions: Permissions;
+	readonly #gone = new AbortController();
+	#hooks: ClientHooks;
+	#systemPrompt: string | null;
+	#instructions: readonly string[];
+	#answerSchema: ClaudeOptions["answerSchema"];
+	#servers: readonly string[];
+	#opening: Promise<Opened> | null = null;
+	#opened: Opened | null = null;
+	#interactions: Interactions | null = null;
+	#running: RunningTurn | null = null;
+	#last: Promise<void> = Promise.resolve();
+	#delivering: Promise<void> = Promise.resolve();
+	#thinkingBudget: number | null;
+	/** What all turns so far have cost. */
+	#dollars = 0;
+	#model: ModelOption | null = null;
+	/** Contexts of hooks for the next prompt. */
+	#contexts: readonly string[] = [];
+
+	/** `output` is given each result, after it was sent. */
+	constructor(host: HostApi, frames: Frames, options: ClaudeOptions, output: (result: Result) => void) {
+		this.#host = host;
+		this.#frames = frames;
+		this.#options = options;
+		this.#output = output;
+		this.#clientTools = new ClientTools(frames);
+		this.#hooks = new ClientHooks(frames, null);
+		this.#systemPrompt = options.systemPrompt;
+		this.#instructions = options.instructions;
+		this.#answerSchema = options.answerSchema;
+		this.#servers = options.clientServers;
+		this.#thinkingBudget = options.thinkingBudget;
+		this.#permissions = new Permissions(options.permissionMode, options.allowedTools, {
+			frames,
+			asksClient: options.asksClient,
+			isInside: (file) => [options.workDir, ...options.additionalDirs].some((root) => isBelow(root, file)),
+			setMode: (mode) => this.setMode(mode),
+			interrupt: () => this.interrupt(),
+			denied: ({ name, id, input }) =>
+				this.#running?.count.denials.push({ tool_name: name, tool_use_id: id, tool_input: input }),
+		});
+	}
+
+	get hooks(): ClientHooks {
+		return this.#hooks;
+	}
+
+	/** What the client declares before its first prompt; fails once the session is open. */
+	declare({ hooks, sdkMcpServers, systemPrompt, appendSystemPrompt, jsonSchema, agents }: Initialize): void {
+		if (this.#opening !== null) throw new KernelError("invalid-input", "initialize comes before the first prompt.");
+		if (Object.keys(agents ?? {}).length > 0)
+			throw new KernelError(
+				"invalid-input",
+				"agentwire does not support agents that a client defines (option 'agents').",
+			);
+		this.#hooks = new ClientHooks(this.#frames, hooks);
+		this.#servers = [...this.#servers, ...sdkMcpServers];
+		const prompt = Array.isArray(systemPrompt) ? systemPrompt.join("\n\n") : (systemPrompt ?? "");
+		if (prompt !== "") this.#systemPrompt = prompt;
+		if (appendSystemPrompt) this.#instructions = [...this.#instructions, appendSystemPrompt];
+		if (jsonSchema) this.#answerSchema = jsonSchema;
+	}
+
+	/** The session, opened when it is first needed. */
+	open(): Promise<Opened> {
+		this.#opening ??= this.#open();
+		return this.#opening;
+	}
+
+	/** Takes a prompt; its turn begins after all earlier ones. */
+	prompt(frame: UserFrame): void {
+		this.#last = this.#last.then(() => this.#turn(frame));
+	}
+
+	/** Reports a prompt that cannot be used, in its place among the results. */
+	refusePrompt(reason: string): void {
+		this.#last = this.#last.then(() => this.#fail(new TurnCount(this.#host.clock.now()), reason));
+	}
+
+	async interrupt(): Promise<void> {
+		if (this.#running === null || this.#opened === null) return;
+		await this.#opened.handle.session.send({ type: "turn.cancel" }).catch((thrown: unknown) => {
+			if (toKernelError(thrown).code !== "no-turn") throw thrown;
+		});
+	}
+
+	async setMode(mode: PermissionMode): Promise<void> {
+		const { handle } = await this.open();
+		await handle.session.send({ type: "mode.set", mode: toSessionMode(mode) });
+		this.#permissions.mode = mode;
+	}
+
+	/** Null for the model of the settings. */
+	async setModel(model: string | null): Promise<void> {
+		const { handle } = await this.open();
+		const chosen = model ?? (await this.#host.sessions.models()).chosen;
+		await handle.session.send({ type: "model.set", model: chosen, thinking: null });
+		await this.#noteModel();
+	}
+
+	setThinkingBudget(tokens: number | null): void {
+		this.#thinkingBudget = tokens;
+	}
+
+	/** The servers whose tools are in use. */
+	async servers(): Promise<readonly { readonly name: string; readonly status: string }[]> {
+		await this.open();
+		return [...this.#clientTools.servers, ...(this.#interactions?.servers ?? [])];
+	}
+
+	/** Resolves when every prompt was answered. */
+	async idle(): Promise<void> {
+		let seen: Promise<void>;
+		do {
+			seen = this.#last;
+			await seen;
+		} while (seen !== this.#last);
+	}
+
+	/** Ends the session's use; open requests are withdrawn. */
+	async close(reason: string): Promise<void> {
+		if (this.#opened !== null) {
+			const { session } = this.#opened.handle;
+			await this.#hooks.run("SessionEnd", reason, { ...this.#hookBase(session.id), reason }, null, this.#gone.signal);
+		}
+		this.#gone.abort();
+		this.#opened?.attachment.close();
+		this.#opened?.handle.release();
+		await this.#delivering;
+	}
+
+	async #open(): Promise<Opened> {
+		await this.#clientTools.connect(this.#servers, this.#gone.signal);
+		const { handle, source } = await openSession(this.#host.sessions, this.#options);
+		const { session } = handle;
+		const description = await session.description();
+		const attachment = await session.attach({
+			client: { name: "claude-sdk", version: null },
+			tools: this.#clientTools.declarations,
+			capabilities: this.#options.asksClient ? ["questions", "plan-mode"] : [],
+			hooks: this.#hooks.subscriptions(),
+		});
+		const projection = new Projection({
+			sessionId: session.id,
+			uuid: () => this.#host.identifiers.uuid(),
+			model: () => this.#modelName(),
+			wantsPartial: this.#options.wantsPartial,
+		});
+		this.#interactions = new Interactions({
+			session,
+			clientId: attachment.id,
+			hooks: () => this.#hooks,
+			permissions: this.#permissions,
+			tools: this.#clientTools,
+			hookBase: () => this.#hookBase(session.id),
+			log: this.#host.log,
+		});
+		const opened = { handle, attachment, description, projection };
+		this.#opened = opened;
+		await this.#noteModel();
+		if (this.#options.maxBudgetDollars !== null && !countsDollars(this.#model?.price ?? null)) {
+			throw new KernelError(
+				"invalid-input",
+				`--max-budget-usd cannot be honoured: the settings have no price in USD for the model ${this.#modelName()}.`,
+			);
+		}
+		const base = { ...this.#hookBase(session.id), source };
+		const { contexts } = await this.#hooks.run("SessionStart", source, base, null, this.#gone.signal);
+		this.#contexts = contexts;
+		this.#delivering = this.#deliver(opened);
+		return opened;
+	}
+
+	async #deliver({ attachment, projection }: Opened): Promise<void> {
+		try {
+			for await (const batch of attachment.events) {
+				for (const event of batch) {
+					for (const message of projection.take(event)) this.#frames.send(message);
+					this.#note(event);
+				}
+				await this.#frames.ready();
+			}
+		} catch (thrown) {
+			this.#host.log.error("The events of a session cannot be sent.", { error: thrown });
+		}
+		const message = "The session has ended; the end of the turn is not known.";
+		this.#running?.outcome.resolve({ status: "failed", error: { code: "closed", message, data: null } });
+	}
+
+	#note(event: AgentEvent): void {
+		const { body, agentPath } = event;
+		const running = this.#running;
+		this.#interactions?.take(event);
+		if (body.type === "mode.changed") {
+			this.#permissions.mode = afterModeChange(this.#permissions.mode, body.mode);
+			return;
+		}
+		if (running === null) return;
+		if (body.type === "status.changed" && body.token_usage !== null) {
+			running.count.count(body.token_usage, this.#model?.price ?? null);
+			this.#checkBudget(running);
+		}
+		if (agentPath.length > 0) return;
+		if (body.type === "step.started") {
+			running.count.steps += 1;
+			running.count.text = "";
+		}
+		if (body.type === "content.completed" && body.part.type === "text") running.count.text += body.part.text;
+		if (body.type === "turn.ended" && body.outcome !== null) running.outcome.resolve(body.outcome);
+	}
+
+	#checkBudget(running: RunningTurn): void {
+		const { maxBudgetDollars } = this.#options;
+		if (maxBudgetDollars === null || running.isOverBudget || this.#dollars + running.count.cost < maxBudgetDollars)
+			return;
+		running.isOverBudget = true;
+		this.interrupt().catch((thrown: unknown) => this.#host.log.error("A turn over budget goes on.", { error: thrown }));
+	}
+
+	async #turn(frame: UserFrame): Promise<void> {
+		const count = new TurnCount(this.#host.clock.now());
+		const running: RunningTurn = { count, outcome: createDeferred<TurnOutcome>(), isOverBudget: false };
+		try {
+			const { handle, description } = await this.open();
+			const { session } = handle;
+			this.#running = running;
+			this.#sendInit(session.id, description);
+			const input = toUserInput(frame.message.content);
+			if (this.#options.repeatsPrompts)
+				this.#frames.send({ ...frame, parent_tool_use_id: null, session_id: session.id, isReplay: true });
+			const prompt = inputText(input);
+			const base = { ...this.#hookBase(session.id), prompt };
+			const submitted = await this.#hooks.run("UserPromptSubmit", prompt, base, null, this.#gone.signal);
+			if (submitted.blocked !== null) {
+				count.text = submitted.blocked;
+				this.#finish(count, { status: "finished" }, false);
+				return;
+			}
+			const context = [...this.#contexts, ...submitted.contexts];
+			this.#contexts = [];
+			await handle.startTurn(input, this.#turnOptions(context));
+			const outcome = await running.outcome.promise;
+			this.#finish(count, outcome, running.isOverBudget);
+		} catch (thrown) {
+			this.#fail(count, toKernelError(thrown).message);
+		} finally {
+			this.#running = null;
+		}
+	}
+
+	#turnOptions(context: readonly string[]): TurnOptions {
+		const { tools, blockedTools } = this.#options;
+		const allowed = tools === null ? null : [...tools, ...this.#clientTools.declarations.map(({ name }) => name)];
+		return {
+			...(context.length === 0 ? {} : { context: [...context] }),
+			...(this.#systemPrompt === null ? {} : { systemPrompt: this.#systemPrompt }),
+			...(this.#instructions.length === 0 ? {} : { instructions: [...this.#instructions] }),
+			...(allowed === null && blockedTools.length === 0 ? {} : { tools: { allowed, blocked: [...blockedTools] } }),
+			...(this.#answerSchema === null ? {} : { answerForm: { schema: this.#answerSchema, retries: formRetries } }),
+			...(this.#thinkingBudget === null ? {} : { sampling: { thinkingBudget: this.#thinkingBudget } }),
+		};
+	}
+
+	#finish(count: TurnCount, outcome: TurnOutcome, isOverBudget: boolean): void {
+		this.#send(count, toEnding(outcome, isOverBudget));
+	}
+
+	#fail(count: TurnCount, message: string): void {
+		this.#send(count, { subtype: "error_during_execution", stopReason: null, errors: [message] });
+	}
+
+	#send(count: TurnCount, ending: ReturnType<typeof toEnding>): void {
+		this.#dollars += count.cost;
+		const result = toResult(count, ending, {
+			sessionId: this.#opened?.handle.session.id ?? "",
+			uuid: this.#host.identifiers.uuid(),
+			now: this.#host.clock.now(),
+			model: this.#model === null ? null : { name: this.#model.name, contextWindow: this.#model.maxContextSize },
+		});
+		this.#frames.send(result);
+		this.#output(result);
+	}
+
+	#sendInit(sessionId: string, { slashCommands }: SessionDescription): void {
+		const { tools, blockedTools, workDir } = this.#options;
+		const isOffered = (name: string) =>
+			!blockedTools.includes(toOwnName(name)) && (tools === null || tools.includes(toOwnName(name)));
+		this.#frames.send({
+			type: "system",
+			subtype: "init",
+			cwd: workDir,
+			session_id: sessionId,
+			tools: [...clientToolNames.filter(isOffered), ...this.#clientTools.declarations.map(({ name }) => name)],
+			mcp_servers: [...this.#clientTools.servers, ...(this.#interactions?.servers ?? [])],
+			model: this.#modelName(),
+			permissionMode: this.#permissions.mode,
+			slash_commands: slashCommands.map(({ name }) => name),
+			apiKeySource: "none",
+			claude_code_version: claudeVersionText,
+			output_style: "default",
+			agents: [],
+			skills: [],
+			plugins: [],
+			uuid: this.#host.identifiers.uuid(),
+		});
+	}
+
+	#hookBase(sessionId: string) {
+		const { workDir } = this.#options;
+		return { session_id: sessionId, transcript_path: "", cwd: workDir, permission_mode: this.#permissions.mode };
+	}
+
+	async #noteModel(): Promise<void> {
+		if (this.#opened === null) return;
+		const { handle, description } = this.#opened;
+		const { model } = await handle.session.snapshot();
+		this.#model = description.models.find(({ alias }) => alias === model?.alias) ?? null;
+	}
+
+	#modelName(): string {
+		return this.#model?.name ?? this.#options.model ?? "";
+	}
+}
+
+function isBelow(root: string, file: string): boolean {
+	const relative = path.relative(root, file);
+	return relative !== "" && !relative.startsWith("..") && !path.isAbsolute(relative);
+}

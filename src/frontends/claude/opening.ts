@@ -1,0 +1,69 @@
+// Opens the session that a client asks for.
+import { KernelError } from "../../base/errors.ts";
+import type { OpeningOptions, SessionHandle, SessionsApi } from "../../kernel/api.ts";
+import { toSessionMode } from "./modes.ts";
+import type { ClaudeOptions } from "./options.ts";
+
+/** What an opened session is: `startup` for a new one. */
+export interface OpenedSession {
+	readonly handle: SessionHandle;
+	readonly source: "startup" | "resume";
+}
+
+export async function openSession(sessions: SessionsApi, options: ClaudeOptions): Promise<OpenedSession> {
+	const opening = toOpening(options);
+	const id = await toStoredId(sessions, options);
+	if (id === null) return { handle: await create(sessions, options, opening), source: "startup" };
+	const handle = await sessions.acquire(id, opening);
+	const { session } = handle;
+	await session.send({ type: "mode.set", mode: toSessionMode(options.permissionMode) });
+	if (options.model !== null) await session.send({ type: "model.set", model: options.model, thinking: null });
+	return { handle, source: "resume" };
+}
+
+function toOpening({ isStrictMcp, mcpServers, additionalDirs }: ClaudeOptions): OpeningOptions {
+	const servers = isStrictMcp ? { mcpServers } : { addedMcpServers: mcpServers };
+	return { ...servers, additionalDirs };
+}
+
+/** Null for a new session. */
+async function toStoredId(sessions: SessionsApi, { session, workDir }: ClaudeOptions): Promise<string | null> {
+	if (session.kind === "new") return null;
+	const id = session.kind === "stored" ? session.id : (await sessions.list({ workDir, limit: 1 })).sessions[0]?.id;
+	if (id === undefined) return null;
+	return session.isForked ? await sessions.fork(id, { isOpenedAnew: true }) : id;
+}
+
+async function create(sessions: SessionsApi, options: ClaudeOptions, opening: OpeningOptions): Promise<SessionHandle> {
+	const mode = toSessionMode(options.permissionMode);
+	const handle = await sessions.create({
+		...opening,
+		workDir: options.workDir,
+		model: options.model,
+		provider: null,
+		maxAnswerTokens: null,
+		maxSteps: null,
+		systemPrompt: null,
+		tools: "all",
+		budgets: {
+			sessionTokens: null,
+			sessionSeconds: null,
+			sessionToolCalls: null,
+			turnTokens: null,
+			turnSeconds: null,
+			turnToolCalls: null,
+		},
+		labels: { client: "claude-sdk" },
+	});
+	try {
+		// Fails for a mode that settings forbid.
+		if (mode !== "default") await handle.session.send({ type: "mode.set", mode });
+	} catch (thrown) {
+		await handle.discard();
+		throw thrown;
+	}
+	return handle;
+}
+
+export const isUnknownSession = (thrown: unknown): boolean =>
+	thrown instanceof KernelError && thrown.code === "session-not-found";

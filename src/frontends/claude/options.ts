@@ -1,0 +1,41 @@
+// What the command line of a client comes to.
+import type { McpServerSettings } from "../../kernel/api.ts";
+import type { PermissionMode } from "./wire.ts";
+
+export type SessionChoice =
+	| { readonly kind: "new" }
+	/** `isForked`: a copy of it goes on, under another id. */
+	| { readonly kind: "stored"; readonly id: string; readonly isForked: boolean }
+	/** The last one of the work directory; a new one where there is none. */
+	| { readonly kind: "last"; readonly isForked: boolean };
+
+export interface ClaudeOptions {
+	/** Absolute. */
+	readonly workDir: string;
+	readonly session: SessionChoice;
+	readonly model: string | null;
+	readonly permissionMode: PermissionMode;
+	/** Whether the client decides about tools (`--permission-prompt-tool stdio`). */
+	readonly asksClient: boolean;
+	/** Null for the agent's own. */
+	readonly systemPrompt: string | null;
+	readonly instructions: readonly string[];
+	/** The built-in tools, under our names; null for all. */
+	readonly tools: readonly string[] | null;
+	/** As written, for tools of the client's process; the rules of all other tools are settings of the process. */
+	readonly allowedTools: readonly string[];
+	/** Tools that the model is not offered, under our names. */
+	readonly blockedTools: readonly string[];
+	readonly maxBudgetDollars: number | null;
+	/** Tokens to think with; null leaves it to the settings. */
+	readonly thinkingBudget: number | null;
+	readonly answerSchema: Readonly<Record<string, unknown>> | null;
+	readonly additionalDirs: readonly string[];
+	readonly mcpServers: readonly McpServerSettings[];
+	/** Whether these servers are all there are. */
+	readonly isStrictMcp: boolean;
+	/** Servers of the client's process. */
+	readonly clientServers: readonly string[];
+	readonly wantsPartial: boolean;
+	readonly repeatsPrompts: boolean;
+}
