@@ -58,7 +58,7 @@ const flagGroups: readonly { readonly title: string; readonly keys: readonly Fla
 ];
 
 const commandGroups: readonly { readonly title: string; readonly names: readonly CommandName[] }[] = [
-	{ title: "Start", names: ["setup", "web", "login", "logout", "doctor", "info", "docs"] },
+	{ title: "Start", names: ["chat", "setup", "web", "login", "logout", "doctor", "info", "docs"] },
 	{ title: "Manage", names: ["sessions", "export", "store", "mcp", "plugin", "permissions"] },
 	{ title: "Serve", names: ["serve", "rpc", "acp", "codex", "claude", "worker"] },
 ];

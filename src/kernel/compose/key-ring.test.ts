@@ -166,24 +166,29 @@ describe("the session", () => {
 		});
 		await session.start();
 		const client = attach();
-		await session.send({ type: "turn.start", input: "hi" });
+		// It is answered once the beginning of the turn is stored.
+		const started = session.send({ type: "turn.start", input: "hi" });
 		await new Promise((resolve) => setImmediate(resolve));
 		expect([seen, client.bodies]).toEqual([["start", "renew"], []]);
 		renewed.resolve();
+		await started;
 		expect(await client.next("turn.ended")).toMatchObject({ outcome: { status: "finished" } });
 		await session.close(never);
 		expect(seen).toEqual(["start", "renew", "close"]);
 	});
 
 	it("can be cancelled while they are renewed", async () => {
-		const keys = createKeys(
-			[],
-			(signal) => new Promise((resolve) => signal.addEventListener("abort", () => resolve())),
-		);
+		const renewing = createDeferred<void>();
+		const keys = createKeys([], (signal) => {
+			renewing.resolve();
+			return new Promise((resolve) => signal.addEventListener("abort", () => resolve()));
+		});
 		const { session, attach } = await createSessionSubject(createScriptedModel([]), [], { keys });
 		const client = attach();
-		await session.send({ type: "turn.start", input: "hi" });
+		const started = session.send({ type: "turn.start", input: "hi" });
+		await renewing.promise;
 		await session.send({ type: "turn.cancel" });
+		await started;
 		expect(await client.next("turn.ended")).toMatchObject({ outcome: { status: "cancelled" } });
 	});
 });
