@@ -95,11 +95,34 @@ export function hasNull(params: unknown): boolean {
 	return params["tools"].some((tool: unknown) => isObject(tool) && Object.values(tool).includes(null));
 }
 
+/** What would limit sessions if it had an effect here, by its path. */
+const limits = [
+	...["budget", "budget_limits", "hooks", "limits", "output_schema", "tool_filter", "turn_budget_limits"],
+	...["turn_tool_overlay", "agent.output_schema", "agent.provider_params", "shell.security_patterns"],
+];
+/** Settings of hooks that limit nothing. */
+const harmless: ReadonlySet<string> = new Set([
+	...["background_max_concurrency", "default_timeout_ms", "payload_max_bytes"],
+]);
+
+/** Whether a configuration asks for a limit: nulls, `false` and what is empty ask for none. */
+function namesLimits(config: Fields): boolean {
+	return limits.some((path) => {
+		const at = path.split(".").reduce<unknown>((value, name) => (isObject(value) ? value[name] : null), config);
+		return asks(at);
+	});
+}
+
+function asks(value: unknown): boolean {
+	if (isObject(value)) return Object.entries(value).some(([name, member]) => !harmless.has(name) && asks(member));
+	return Array.isArray(value) ? value.length > 0 : !isAbsent(value) && value !== false;
+}
+
 /** Whether a configuration or a patch of one is taken, in the envelope of the contract or bare. */
 export function fitsConfig(params: unknown, envelope: "config" | "patch"): "yes" | "no" | "maybe" {
 	if (!isObject(params)) return "no";
 	const value = envelope in params ? params[envelope] : params;
-	if (!isObject(value)) return "no";
+	if (!isObject(value) || namesLimits(value)) return "no";
 	const { agent, max_tokens: maxTokens } = value;
 	if (!isAbsent(maxTokens) && !isWhole(maxTokens, 1)) return "no";
 	// A null in a patch sets back; of one in a whole configuration nothing is said.

@@ -69,8 +69,7 @@ const legacyKeys = ["jsonrpc", "id", "method", "params", "result", "error"];
 
 function isLegacyEnvelope(value: unknown): value is Fields {
 	if (!isKimiEnvelope(value) || value["jsonrpc"] !== "2.0") return false;
-	if (Object.keys(value).some((key) => !legacyKeys.includes(key))) return false;
-	return ["params", "result"].every((key) => !(key in value) || isObject(value[key]));
+	return Object.keys(value).every((key) => legacyKeys.includes(key));
 }
 
 const kimiMethods = ["initialize", "prompt", "steer", "replay", "set_plan_mode", "cancel"];
