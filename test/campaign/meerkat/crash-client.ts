@@ -42,9 +42,9 @@ export function commandsOf(plan: SessionPlan): readonly string[] {
 
 const promptOf = (index: number, run: number): string => `session ${index}, run ${run}`;
 
-/** The plan that the prompt of a run is of; null for another prompt. */
+/** The plan that the prompt of a run is of; null for another prompt. That of a deferred first run begins with its creation's. */
 export function planIndexOf(prompt: unknown): number | null {
-	const [, index] = /^session (\d+), run \d+$/.exec(String(prompt)) ?? [];
+	const [, index] = /^session (\d+), run \d+(?:\n|$)/.exec(String(prompt)) ?? [];
 	return index === undefined ? null : Number(index);
 }
 
@@ -119,7 +119,7 @@ export function playPlans(plans: readonly SessionPlan[]): Player {
 		send({ id: "initialize", method: "initialize", params: { requests: ["approval/request"] } });
 		for (const { index, isDeferred, hasTools } of plans) {
 			const params = {
-				prompt: promptOf(index, 1),
+				prompt: promptOf(index, isDeferred ? 0 : 1),
 				model: `m${index}`,
 				enable_builtins: hasTools,
 				enable_shell: hasTools,
