@@ -29,7 +29,7 @@ describe("a refusal of the key", () => {
 		const settings = { apiKey: "key", keyHolder: holder, providerType: "kimi" } as const;
 		const { message } = withKeyNote(createFailure("status", "No.", 403), settings);
 		expect(message.startsWith(start)).toBe(true);
-		expect(message).toMatch(/clients by name.*403.*does not pose as another client \(docs\/login\.md\)\.$/);
+		expect(message).toMatch(/clients by name.*403.*does not pose as another client \(docs\/guides\/login.md\)\.$/);
 		expect(withKeyNote(refused, settings).message).not.toContain("admit");
 	});
 

@@ -156,7 +156,7 @@ describe("requestDeviceCode", () => {
 		[
 			403,
 			{},
-			/refuses: 127\.0\.0\.1:\d+ answered with HTTP 403\. The platform may admit clients by name .*\(docs\/login\.md\)\.$/,
+			/refuses: 127\.0\.0\.1:\d+ answered with HTTP 403\. The platform may admit clients by name .*\(docs\/guides\/login.md\)\.$/,
 		],
 		[403, { message: "Not for you." }, /refuses: Not for you\. The platform may admit /],
 		[503, {}, /refuses: 127\.0\.0\.1:\d+ answered with HTTP 503\.$/],
