@@ -159,7 +159,7 @@ const modules: OutputOptions = {
 export const declarations = defineConfig({
 	platform: "neutral",
 	external: /^node:/,
-	plugins: [dts({ dtsOnly: true, generator: "oxc", tsconfig: false })],
+	plugins: [dts({ emitDtsOnly: true, oxc: true, tsconfig: false })],
 	input: { index: entry("src/index.ts"), client },
 	output: {
 		dir: "dist/lib",
