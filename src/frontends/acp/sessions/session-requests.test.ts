@@ -117,4 +117,13 @@ describe("the requests about sessions", () => {
 		editor.model.open();
 		await Promise.all(busy.map(({ response }) => response));
 	});
+
+	it("close a session that was never prompted where there is no room to load it", async () => {
+		const unused = await editor.open();
+		const busy = [await editor.open(), await editor.open()].map((id) => editor.prompt(id, "wait"));
+		await editor.request("session/list", {});
+		expect(await editor.request("session/close", { sessionId: unused })).toMatchObject({ result: {} });
+		editor.model.open();
+		await Promise.all(busy.map(({ response }) => response));
+	});
 });

@@ -206,30 +206,29 @@ export class SessionRequests {
 		const { sessions } = this.#kernelApi;
 		await this.#leave(id, async () => {
 			const attached = await this.#attached.detach(id);
-			if (!attached) await this.#refuseUnknown(id);
+			if (!attached) (await this.#lookAt(id))?.release();
 			await this.#discardUnused(id);
 			await sessions.unload(id);
 		});
 	}
 
-	/** A session in which nothing has happened is of no use to anybody once its client has closed it. */
+	/** A session in which nothing has happened is of no use to anybody once its client has closed it. Without room to see that, it stays. */
 	async #discardUnused(id: string): Promise<void> {
 		const { sessions } = this.#kernelApi;
 		if (!(await sessions.loaded()).some((info) => info.id === id)) return;
-		const { session, release } = await sessions.acquire(id);
-		const { cursor, title, clients } = await session.snapshot();
-		release();
+		const handle = await this.#lookAt(id);
+		if (handle === null) return;
+		const { cursor, title, clients } = await handle.session.snapshot().finally(() => handle.release());
 		if (cursor.seq === 0 && title === null && clients.length === 0) await sessions.delete(id);
 	}
 
-	/** Fails `session-not-found` for a session that there is not. */
-	async #refuseUnknown(id: string): Promise<void> {
+	/** Null where there is no room to load it. Fails `session-not-found` for a session that there is not. */
+	async #lookAt(id: string): Promise<SessionHandle | null> {
 		try {
-			const { release } = await this.#acquire(id);
-			release();
+			return await this.#acquire(id);
 		} catch (thrown) {
-			// Where there is no room to look for it, it is not loaded.
-			if (!(thrown instanceof KernelError && thrown.code === "overloaded")) throw thrown;
+			if (thrown instanceof KernelError && thrown.code === "overloaded") return null;
+			throw thrown;
 		}
 	}
 
