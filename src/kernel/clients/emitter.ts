@@ -103,7 +103,8 @@ export class Emitter {
 		this.#epoch = epoch;
 		this.#delivered = seq;
 		this.#left = seq;
-		for (const feed of this.#feeds) feed.reload(isOther ? 0 : null);
+		const reset = isOther ? this.#stamp({ turnId: null, agentPath: [] }, { type: "session.reset" }) : null;
+		for (const feed of this.#feeds) feed.reload(reset);
 	}
 
 	/** What has been delivered of sequences of deltas that are not complete: their durable form so far. */

@@ -35,6 +35,41 @@ describe("EventFeed", () => {
 		expect(await second).toEqual({ done: true, value: undefined });
 	});
 
+	it("says that the history is another one, drops what it had of the one before, and delivers all of it", async () => {
+		const numbered = (n: number, epoch: string): AgentEvent => ({ ...event(n), seq: n, epoch });
+		let history = [numbered(1, "old")];
+		async function* read(after: number) {
+			yield history.slice(after);
+		}
+		const source = { read, delivered: () => history.length, left: () => history.length };
+		const feed = new EventFeed({ flow: "droppable", after: 1, source, wantsProgress: false });
+		feed.push(numbered(2, "old"));
+		history = [1, 2, 3].map((n) => numbered(n, "new"));
+		const reset: AgentEvent = { ...event(4), body: { type: "session.reset" } };
+		feed.reload(reset);
+		feed.end();
+		const delivered: AgentEvent[] = [];
+		for await (const batch of feed) delivered.push(...batch);
+		expect(delivered).toEqual([reset, ...history]);
+	});
+
+	it("stops reading back a history that another one has replaced", async () => {
+		const numbered = (n: number, epoch: string): AgentEvent => ({ ...event(n), seq: n, epoch });
+		let history = [1, 2].map((n) => numbered(n, "old"));
+		async function* read(after: number) {
+			for (const each of history.slice(after)) yield Array.from({ length: 256 }, () => each);
+		}
+		const source = { read, delivered: () => history.length, left: () => history.length };
+		const feed = new EventFeed({ flow: "droppable", after: 0, source, wantsProgress: false });
+		const reader = feed[Symbol.asyncIterator]();
+		expect((await reader.next()).value?.[0]).toEqual(numbered(1, "old"));
+		history = [numbered(1, "new")];
+		const reset: AgentEvent = { ...event(4), body: { type: "session.reset" } };
+		feed.reload(reset);
+		expect((await reader.next()).value).toEqual([reset]);
+		expect((await reader.next()).value?.[0]).toEqual(numbered(1, "new"));
+	});
+
 	const progress = (n: number): AgentEvent => ({
 		...event(n),
 		body: { type: "tool.progress", toolCallId: "c1", stream: "stdout", text: "x", offset: n },

@@ -49,6 +49,8 @@ export class EventFeed implements AsyncIterable<readonly AgentEvent[]> {
 	#size = 0;
 	/** The number of the last durable event that was queued or read back. */
 	#position: number;
+	/** Counts the histories: what is being read back of an earlier one is of no use. */
+	#histories = 0;
 	/** Whether the reader has to be given stored events before those that are emitted now. */
 	#isCatchingUp: boolean;
 	#ended = false;
@@ -82,15 +84,20 @@ export class EventFeed implements AsyncIterable<readonly AgentEvent[]> {
 		this.#wake();
 	}
 
-	/** Another process has written the session; `from` is the number to go on after in another history, null in the same. */
-	reload(from: number | null): void {
+	/** Another process has written the session; with `reset`, its history is another one, which the client is given from its beginning. */
+	reload(reset: AgentEvent | null): void {
 		if (this.#ended) return;
 		// One that never misses an event is a client of the running turns here: those of other processes are in the snapshot.
 		if (this.#flow === "blocking" && !this.#isCatchingUp) {
 			this.#position = this.#source.delivered();
 			return;
 		}
-		this.#position = from ?? this.#position;
+		if (reset !== null) {
+			this.#histories += 1;
+			this.#position = 0;
+			this.#drop();
+			this.announce(reset);
+		}
 		if (this.#position >= this.#source.delivered()) return;
 		this.#isCatchingUp = true;
 		this.#wake();
@@ -188,10 +195,12 @@ export class EventFeed implements AsyncIterable<readonly AgentEvent[]> {
 	/** Stored events from the position on, until it has reached what is delivered now. */
 	async *#readBack(): AsyncGenerator<readonly AgentEvent[]> {
 		const wanted = this.#head;
+		const history = this.#histories;
 		let batch: AgentEvent[] = [];
 		let size = 0;
 		reading: for await (const events of this.#source.read(this.#position)) {
 			for (const event of events) {
+				if (history !== this.#histories) return;
 				// It is stored, and not yet delivered.
 				if (event.seq !== undefined && event.seq > this.#head) break reading;
 				batch.push(event);
@@ -203,7 +212,9 @@ export class EventFeed implements AsyncIterable<readonly AgentEvent[]> {
 				size = 0;
 			}
 		}
+		if (history !== this.#histories) return;
 		if (batch.length > 0) yield batch;
+		if (history !== this.#histories) return;
 		if (wanted <= this.#source.left()) this.#position = Math.max(this.#position, wanted);
 		if (this.#position < wanted) {
 			throw new KernelError("storage-failed", `The session's journal ends at ${this.#position}, not at ${wanted}.`);
