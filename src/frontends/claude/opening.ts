@@ -1,5 +1,4 @@
 // Opens the session that a client asks for.
-import { KernelError } from "../../base/errors.ts";
 import type { OpeningOptions, SessionHandle, SessionsApi } from "../../kernel/api.ts";
 import { toSessionMode } from "./modes.ts";
 import type { ClaudeOptions } from "./options.ts";
@@ -64,6 +63,3 @@ async function create(sessions: SessionsApi, options: ClaudeOptions, opening: Op
 	}
 	return handle;
 }
-
-export const isUnknownSession = (thrown: unknown): boolean =>
-	thrown instanceof KernelError && thrown.code === "session-not-found";

@@ -144,11 +144,6 @@ export function toClientCall(own: string, input: unknown): ClientCall {
 	return { name: isSeveral ? several : first, input: name.toClient(members) };
 }
 
-/** The input of a client's call under our names. */
-export function toOwnInput(client: string, input: Input): Input {
-	return byClient.get(client)?.toOwn(input) ?? input;
-}
-
 /** The arguments of a call as the model wrote them, JSON text, under the client's names. */
 export function readClientCall(own: string, written: string | null): ClientCall {
 	return toClientCall(own, parseArguments(written));
