@@ -24,7 +24,7 @@ const played = processSample.sampled.filter(({ sessionFiles }) => sessionFiles.s
 describe.skipIf(url === "")("golden transcripts with sessions in PostgreSQL", () => {
 	it("are of every dialect", () => {
 		const servers = new Set(played.map(({ server }) => server));
-		expect([...servers].sort()).toEqual(["acp", "meerkat", "session"]);
+		expect([...servers]).toEqual(expect.arrayContaining(["acp", "meerkat", "session"]));
 	});
 	for (const transcript of played) {
 		it(`${transcript.name}: ${transcript.title}`, () => playOverDatabase(transcript), 60_000);

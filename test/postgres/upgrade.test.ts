@@ -205,6 +205,5 @@ describe.skipIf(url === "")("replacing workers and gateways", { timeout: 90_000 
 		const nowhere = { AGENTWIRE_STORE_URL: "postgresql://agentwire@127.0.0.1:1/agentwire" };
 		const { ready } = await programs.start([...gateway], nowhere);
 		expect((await fetch(`${String(ready["url"])}/readyz`)).status).toBe(503);
-		await expect(programs.start(["worker"], nowhere)).rejects.toThrow("127.0.0.1:1");
 	});
 });
