@@ -74,7 +74,7 @@ describe.skipIf(!hasBrowser)("the page under attack", () => {
 		};
 		const stage = createStage({
 			scripts: [
-				`think: ${corpus}\ntext: ${corpus}\n${toolCall("a", "Shell", { command: `printf '%s' "${corpus.replaceAll('"', "")}"` })}`,
+				`think: ${corpus}\ntext: ${corpus}\n${toolCall("a", "Shell", { command: `touch made; printf '%s' "${corpus.replaceAll('"', "")}"` })}`,
 				toolCall("b", "WriteFile", { path: name, content: corpus }),
 				toolCall("c", "SetTodoList", { todos: [{ title: corpus, status: "pending" }] }),
 				toolCall("d", "AskUserQuestion", { questions: [question] }),
@@ -103,7 +103,7 @@ describe.skipIf(!hasBrowser)("the page under attack", () => {
 			scripts: [
 				// No server may have a tool of this name, but a model may ask for it.
 				`${toolCall("a", "odd", { [corpus]: corpus })}\n${toolCall("z", image, { [corpus]: corpus })}`,
-				toolCall("b", "Shell", { command: "sleep 600", run_in_background: true, description: image }),
+				toolCall("b", "Shell", { command: "touch made; sleep 600", run_in_background: true, description: image }),
 				toolCall("c", "WriteFile", { path: "denied.txt", content: "x" }),
 				toolCall("d", "Glob", { pattern: corpus }),
 				toolCall("e", "AskUserQuestion", {

@@ -156,7 +156,11 @@ describe.skipIf(!hasBrowser)("the composer", () => {
 	it("stops a turn by Escape twice, and a background task by its button", async () => {
 		const stage = createStage({
 			scripts: [
-				toolCall("b", "Shell", { command: "sleep 600", run_in_background: true, description: "a long nap" }),
+				toolCall("b", "Shell", {
+					command: "touch made; sleep 600",
+					run_in_background: true,
+					description: "a long nap",
+				}),
 				wantsToTouch("never"),
 			],
 		});

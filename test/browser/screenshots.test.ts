@@ -91,7 +91,7 @@ describe.skipIf(!hasBrowser)("the page, to look at", () => {
 		};
 		const stage = createStage({
 			scripts: [
-				`think: The failing test will say where to look.\ntext: I will run the test first.\n${toolCall("a", "Shell", { command: "printf '1 failing\\nexpected 1200, found 900\\n'" })}`,
+				`think: The failing test will say where to look.\ntext: I will run the test first.\n${toolCall("a", "Shell", { command: "touch made; printf '1 failing\\nexpected 1200, found 900\\n'" })}`,
 				`text: Now the change.\n${toolCall("b", "StrReplaceFile", edit)}`,
 				`text: One thing is open.\n${toolCall("c", "AskUserQuestion", { questions: [question] })}`,
 				`text: ${answer}`,
@@ -152,14 +152,14 @@ describe.skipIf(!hasBrowser)("the page, to look at", () => {
 			scripts: [
 				toolCall("e", "EnterPlanMode", {}),
 				"text: I will plan it.",
-				`${toolCall("b", "Shell", { command: "sleep 600", run_in_background: true, description: "a long build" })}\n${toolCall("t", "SetTodoList", { todos })}`,
+				`${toolCall("b", "Shell", { command: "touch made; sleep 600", run_in_background: true, description: "a long build" })}\n${toolCall("t", "SetTodoList", { todos })}`,
 				toolCall("w", "WriteFile", { path: "large.txt", content: large.map((line) => `${line} now`).join("\n") }),
 				`${toolCall("g", "Glob", { pattern: "*" })}\n${toolCall("h", "Grep", { pattern: "x" })}\n${toolCall("r", "ReadFile", { path: "large.txt" })}`,
 				toolCall("s", "Agent", { description: "look around", prompt: "look", subagent_type: "explore" }),
 				`text: ${"The subagent found nothing of note. ".repeat(12)}`,
 				toolCall("q", "echo", { text: "to a tool server" }),
-				toolCall("f", "Shell", { command: "echo broken >&2; exit 3" }),
-				toolCall("z", "Shell", { command: "echo begun; sleep 600" }),
+				toolCall("f", "Shell", { command: "touch made; echo broken >&2; exit 3" }),
+				toolCall("z", "Shell", { command: "touch made; echo begun; sleep 600" }),
 			],
 		});
 		writeFileSync(path.join(stage.workDir, "large.txt"), large.join("\n"));
@@ -241,7 +241,7 @@ describe.skipIf(!hasBrowser)("the page, to look at", () => {
 			};
 			const { stage, nextRequest } = await createHeldStage({
 				scripts: [
-					`text: I run it.\n${toolCall("a", "Shell", { command: `echo ${word} ${"and more ".repeat(30)}; echo broken >&2; exit 3` })}`,
+					`text: I run it.\n${toolCall("a", "Shell", { command: `touch made; echo ${word} ${"and more ".repeat(30)}; echo broken >&2; exit 3` })}`,
 					toolCall("b", "WriteFile", { path: `${word.slice(0, 120)}.txt`, content: `${word}\n${"x ".repeat(300)}\n` }),
 					toolCall("q", "AskUserQuestion", { questions: [question] }),
 					"text: All done.",

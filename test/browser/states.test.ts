@@ -177,7 +177,7 @@ describe.skipIf(!hasBrowser)("the states of a session", () => {
 	});
 
 	it("keeps the newer state of a session when an older answer about it comes later", async () => {
-		const stage = createStage({ scripts: [toolCall("a", "Shell", { command: "sleep 600" })] });
+		const stage = createStage({ scripts: [toolCall("a", "Shell", { command: "touch made; sleep 600" })] });
 		const { page } = await openPage(stage);
 		const state = (text: string) => page.locator(".session-row time", { hasText: text });
 		await say(page, "run it");
@@ -233,7 +233,7 @@ describe.skipIf(!hasBrowser)("the states of a session", () => {
 	it("shows a call that was stopped as interrupted, while it runs and while it waits", async () => {
 		const stage = createStage({
 			scripts: [
-				toolCall("a", "Shell", { command: "echo begun; sleep 600" }),
+				toolCall("a", "Shell", { command: "touch made; echo begun; sleep 600" }),
 				toolCall("b", "Shell", { command: "touch never" }),
 			],
 		});

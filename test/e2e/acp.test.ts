@@ -128,7 +128,7 @@ describe("a prompt", () => {
 
 	it("answers a side question while another prompt waits for its permission", async () => {
 		const { client, prompt, updates } = await createSession(
-			{ scripts: [shell("true"), "text: Because.", "text: done"] },
+			{ scripts: [shell("touch made"), "text: Because.", "text: done"] },
 			{
 				decide: async (permission) => {
 					expect(

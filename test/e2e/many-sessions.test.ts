@@ -148,7 +148,7 @@ describe("sessions of one kernel", () => {
 
 	it("request approvals and are cancelled independently", async () => {
 		const place = createPlace();
-		const kernel = await place.kernel({ m: [shellCall("echo ran"), "text: done"] });
+		const kernel = await place.kernel({ m: [shellCall("touch made; echo ran"), "text: done"] });
 		const options = { ...plainOptions, yolo: false, model: "m" };
 		const asking = await kernel.create(place.workDir("left"), options);
 		const other = await kernel.create(place.workDir("right"), options);

@@ -61,13 +61,13 @@ describe("published servers", () => {
 			{
 				sender: "echo",
 				action: "mcp:echo",
-				description: "Call MCP tool `echo`.\nApproving it for the session covers `mcp__everything__echo`.",
+				description: "Call MCP tool `echo`.",
 				display: [{ type: "brief", text: "Approving it for the session covers `mcp__everything__echo`." }],
 			},
 			{
 				sender: "read_text_file",
 				action: "mcp:read_text_file",
-				description: expect.stringContaining("Call MCP tool `read_text_file`.\nApproving it for the session covers "),
+				description: "Call MCP tool `read_text_file`.",
 			},
 		]);
 		expect(textOf(resultsOf(lines)["c1"])).toBe("Echo: hello");

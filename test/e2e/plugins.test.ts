@@ -141,7 +141,7 @@ describe("a plugin's tool in a turn", () => {
 			tool_call_id: "c1",
 			sender: "say",
 			action: "plugin:say",
-			description: "Call plugin tool `say`.\nApproving it for the session covers `Plugin(say)`.",
+			description: "Call plugin tool `say`.",
 			display: [{ type: "brief", text: "Approving it for the session covers `Plugin(say)`." }],
 		});
 		server.decide(request, "approve");
