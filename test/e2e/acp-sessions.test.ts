@@ -186,7 +186,8 @@ describe("after the end of a client", () => {
 		expect(Object.values(callsOf(updates))).toEqual(["failed"]);
 		expect(delivered[1]).toContain("word39");
 		stage.setScripts(["text: fine"]);
-		const third = await connect(stage);
+		// On many machines, a killed process owns its session until its lease has run out.
+		const third = await connect(stage, { flags: ["acp", "--take-over"] });
 		await third.load(sessionId);
 		expect(await third.prompt(sessionId, "go on")).toBe("end_turn");
 		// What followed the lost turn is no part of it.

@@ -69,6 +69,8 @@ const cases: readonly (readonly [line: string, offered: readonly string[]])[] = 
 		"agentwire ",
 		[
 			"acp",
+			"chat",
+			"claude",
 			"codex",
 			"docs",
 			"doctor",

@@ -35,7 +35,9 @@ describe("a pattern from outside", () => {
 		const { params } = await server.message("ToolResult");
 		expect(params?.payload["return_value"]).toMatchObject({
 			is_error: true,
-			message: expect.stringContaining("The matcher `(?<=x)Glob` of the hook `./guard` cannot be used"),
+			message: expect.stringContaining(
+				`The matcher \`(?<=x)Glob\` of the hook \`${path.join(stage.shareDir, "guard")}\` cannot be used`,
+			),
 		});
 		expect(await server.response("p")).toMatchObject({ result: { status: "finished" } });
 		await expect.poll(() => server.stderr).toContain(`${file}: hooks[1].matcher: `);

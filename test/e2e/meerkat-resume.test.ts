@@ -25,7 +25,7 @@ async function usedTools(server: Server, session_id: string): Promise<unknown[]>
 describe("a session of an earlier process", () => {
 	it.each([
 		[{}, []],
-		[{ enable_shell: true }, []],
+		[{ enable_shell: true }, ["Shell"]],
 		[{ enable_builtins: true }, ["Glob"]],
 		[{ enable_builtins: true, enable_shell: true }, ["Glob", "Shell"]],
 	])("made with %j can use %j", async (flags, tools) => {

@@ -52,8 +52,9 @@ async function runEverything(stage: Stage): Promise<void> {
 	await close(server);
 
 	const planning = stage.serve("--wire", "--plan", "--session", id);
-	planning.initialize();
-	await planning.response("initialize");
+	stage.setScripts(["text: It needs a plan."]);
+	planning.prompt("how?", "how");
+	await planning.response("how");
 	await close(planning);
 	const { plan_slug: slug } = JSON.parse(readFileSync(path.join(stage.sessionDir(id), "state.json"), "utf8"));
 	stage.setScripts([

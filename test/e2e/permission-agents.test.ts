@@ -84,7 +84,7 @@ describe("an approval for the session", () => {
 			shell("inner", "touch made"),
 			report,
 			shell("same", "touch made"),
-			shell("other", "touch other"),
+			shell("other", "mkdir other"),
 			shell("background", "touch made", { run_in_background: true, description: "makes it" }),
 			"text: over",
 		];

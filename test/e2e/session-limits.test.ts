@@ -12,7 +12,7 @@ function serve(stage: Stage, limits: object): Server {
 }
 
 /** Its turns wait for the client to approve of their command. */
-const asking = [toolCall("call-1", "Shell", { command: "true" }), "text: done"];
+const asking = [toolCall("call-1", "Shell", { command: "touch made" }), "text: done"];
 const withShell = { enable_builtins: true, enable_shell: true };
 
 async function end(server: Server): Promise<void> {

@@ -87,7 +87,10 @@ describe("traces of print mode", () => {
 		const collector = await startTraceCollector(() => null);
 		const stage = createStage({ scripts });
 		const run = await print(stage, { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });
-		expect(run).toMatchObject({ code: 0, stderr: "\nTo resume this session: agentwire -r s\n" });
+		expect(run).toMatchObject({
+			code: 0,
+			stderr: expect.stringMatching(/\nTo resume this session: agentwire -r s\n$/),
+		});
 		expect(run.stdout).toContain("secret-answer");
 		expect(collector.requests).toHaveLength(1);
 	});
