@@ -97,7 +97,9 @@ function retainedFiles(stage: Stage, id: string): Readonly<Record<string, string
 				return `ID-${number}`;
 			});
 	return Object.fromEntries(
-		readdirSync(directory)
+		readdirSync(directory, { withFileTypes: true })
+			.filter((entry) => entry.isFile())
+			.map((entry) => entry.name)
 			.sort()
 			.map((name) => {
 				const text = normal(readFileSync(path.join(directory, name), "utf8"));
@@ -121,7 +123,7 @@ describe("a turn", () => {
 				"think: Hm.",
 				"text: Look.",
 				toolCall("call-1", "Glob", { pattern: "*.md" }),
-				toolCall("call-2", "Shell", { command: "echo hi" }),
+				toolCall("call-2", "Shell", { command: "touch made; echo hi" }),
 				'usage: {"input_other": 5, "input_cache_read": 3, "output": 1}',
 			].join("\n"),
 			'text: Done.\nusage: {"input_other": 9, "output": 2}',
