@@ -34,7 +34,10 @@ export function configure(stage: Stage, { url }: ProviderServer): void {
 	const provider = `[providers.anthropic]\ntype = "anthropic"\nbase_url = "${url}"\napi_key = "SECRET-1"`;
 	writeFileSync(
 		path.join(stage.shareDir, "config.toml"),
-		['default_model = "claude-sonnet-4-5"', ...models, provider].join("\n\n"),
+		// As many attempts as a conversation waits for.
+		['default_model = "claude-sonnet-4-5"', "[loop_control]\nmax_retries_per_step = 3", ...models, provider].join(
+			"\n\n",
+		),
 	);
 	mkdirSync(path.join(stage.workDir, ".rkat"));
 }

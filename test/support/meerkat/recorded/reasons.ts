@@ -32,13 +32,13 @@ export const reasons: readonly Reason[] = [
 	},
 	{
 		pattern: /does not support (`|it;)|hooks_override: an object|system_prompt: Invalid type|Invalid session_id: dev/,
-		count: 12,
+		count: 13,
 		text: "What has no effect here is refused by name instead of being taken and ignored.",
 	},
-	{ pattern: /in other words$/, count: 35, text: "Sentences of errors are ours; their numbers are compared." },
+	{ pattern: /in other words$/, count: 36, text: "Sentences of errors are ours; their numbers are compared." },
 	{
 		pattern: /^config\/(get|set|patch)( result\.|: refused )/,
-		count: 90,
+		count: 88,
 		text: "The configuration has the five members that have an effect here. Its generation counts the changes of the file; a wrong type is an error, and a model that is not set is null.",
 	},
 	{
