@@ -147,6 +147,14 @@ const clientApart: Plugin = {
 	resolveId: (source) => (source.endsWith("/client/client.ts") ? { id: "./client.mjs", external: true } : null),
 };
 
+const testing = entry("src/testing/testing.ts");
+
+/** What tests use runs on the kernel of the library, not on a copy of it. */
+const kernelApart: Plugin = {
+	name: "kernel-apart",
+	resolveId: (source) => (source === "../index.ts" ? { id: "./index.mjs", external: true } : null),
+};
+
 const modules: OutputOptions = {
 	dir: "dist/lib",
 	format: "esm",
@@ -160,7 +168,7 @@ export const declarations = defineConfig({
 	platform: "neutral",
 	external: /^node:/,
 	plugins: [dts({ emitDtsOnly: true, oxc: true, tsconfig: false })],
-	input: { index: entry("src/index.ts"), client },
+	input: { index: entry("src/index.ts"), client, testing },
 	output: {
 		dir: "dist/lib",
 		format: "esm",
@@ -170,7 +178,7 @@ export const declarations = defineConfig({
 	},
 });
 
-/** The library: a kernel in the caller's process, and the client. */
+/** The library: a kernel in the caller's process, the client, and what tests of both use. */
 const library = [
 	{
 		...toOptions("package", modules),
@@ -178,6 +186,12 @@ const library = [
 		plugins: [otherClients, clientApart],
 	},
 	defineConfig({ platform: "neutral", external: /^node:/, input: { client }, output: { ...modules, minify: true } }),
+	defineConfig({
+		platform: "node",
+		input: { testing },
+		plugins: [kernelApart],
+		output: modules,
+	}),
 	declarations,
 ];
 

@@ -41,7 +41,7 @@ function checkFile(sourceRoot: string, file: string): ImportViolation[] {
 			reasonAgainst(rule, targetFolder, typeOnly !== undefined) ??
 			roomReason(rule, file, resolved, typeOnly !== undefined) ??
 			frontEndReason(file, resolved) ??
-			(path.basename(resolved) === "index.ts" ? "only the library has an index file" : null);
+			(path.basename(resolved) === "index.ts" && resolved !== "index.ts" ? "only the library has an index file" : null);
 		if (reason !== null) violations.push({ file, imported: resolved, reason });
 	}
 	return violations;

@@ -250,6 +250,12 @@ export const importTable: readonly FolderRule[] = [
 		mayImport: "anything",
 	},
 	{
+		folder: "testing",
+		floor: 10,
+		owns: "what tests of embedding programs use: a scripted agent, transcripts",
+		mayImport: [""],
+	},
+	{
 		folder: "cli",
 		floor: 9,
 		owns: "arguments, environment, subcommands",

@@ -20,7 +20,10 @@ export const laws: readonly Law[] = [
 		what: "read arguments, environment and current directory",
 		members: ["argv", "env", "cwd", "chdir"],
 		places: ["cli/"],
-		exceptions: { "index.ts": "the environment of an embedding program is the default for commands of its kernel" },
+		exceptions: {
+			"index.ts": "the environment of an embedding program is the default for commands of its kernel",
+			"testing/": "a variable of the test run accepts changed transcripts; scripted agents get its PATH",
+		},
 	},
 	{
 		what: "touch stdin and stdout while the program serves a client",
@@ -37,6 +40,7 @@ export const laws: readonly Law[] = [
 			"cli/": "the log, the code cache and copies of embedded files, which hold nothing of a session",
 			"ports/processes/":
 				"what the system says of processes, the ends of their pipes, and what confined ones are mounted on",
+			"testing/": "transcripts and temporary directories, in the process of a test",
 			"ports/transports/stdio.ts": "stdin and stdout are file descriptors",
 			"ports/transports/descriptor-input.ts": "stdin is read as a descriptor under Bun",
 		},

@@ -74,6 +74,11 @@ export type ModelChunk =
 				readonly output: number;
 			} | null;
 			readonly messageId: string | null;
+			/**
+			 * Absent when the model had finished. `truncated`: it reached the limit of tokens. `paused`: it wants the answer back
+			 * to go on. `reason` is the provider's word.
+			 */
+			readonly end?: { readonly kind: "truncated" | "paused"; readonly reason: string };
 	  }
 	| {
 			readonly type: "failed";

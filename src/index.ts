@@ -18,7 +18,7 @@ export type {
 	ModelToolCall,
 } from "./agent-options.ts";
 export * from "./client/client.ts";
-export { type ScriptedAnswer, scriptedModel } from "./scripted-model.ts";
+export { type ScriptedAnswer, type ScriptedAnswers, type ScriptedModel, scriptedModel } from "./scripted-model.ts";
 
 /** A kernel in this process. */
 export interface Agent extends Kernel {

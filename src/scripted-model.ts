@@ -1,49 +1,96 @@
 // A model that gives prepared answers, for tests of programs that embed the kernel.
 import type { Model, ModelChunk, ModelPart, ModelRequest } from "./agent-options.ts";
 
-/** A text, or tool calls with, perhaps, a text before them. */
+type Done = Extract<ModelChunk, { readonly type: "done" }>;
+type Failure = Extract<ModelChunk, { readonly type: "failed" }>["failure"];
+
+/** A text, or an answer with more than that, streamed in the order of the fields. */
 export type ScriptedAnswer =
 	| string
 	| {
+			readonly thinking?: string;
 			readonly text?: string;
-			readonly calls: readonly { readonly tool: string; readonly arguments: Readonly<Record<string, unknown>> }[];
+			/** Text as `arguments` is sent as it is, also where it is not JSON. */
+			readonly calls?: readonly {
+				readonly tool: string;
+				readonly arguments: Readonly<Record<string, unknown>> | string;
+			}[];
+			/** The answer reached the limit of tokens. */
+			readonly truncated?: boolean;
+			readonly usage?: NonNullable<Done["usage"]>;
+			/** The request fails, after whatever was streamed before. The kernel retries what it would retry of a provider. */
+			readonly failure?: Pick<Failure, "kind"> & Partial<Failure>;
 	  };
+
+export type ScriptedAnswers = readonly (ScriptedAnswer | ((request: ModelRequest) => ScriptedAnswer))[];
+
+export interface ScriptedModel extends Model {
+	/** What the model was asked, oldest first. */
+	readonly requests: readonly ModelRequest[];
+	/** How many answers were not given yet. */
+	readonly remaining: number;
+}
 
 /**
  * Gives these answers in turn, across all sessions. A function makes its answer from the request. A request after the last
  * answer fails, which ends its turn as failed.
  */
-export function scriptedModel(
-	answers: readonly (ScriptedAnswer | ((request: ModelRequest) => ScriptedAnswer))[],
-): Model {
-	let count = 0;
+export function scriptedModel(answers: ScriptedAnswers): ScriptedModel {
+	const requests: ModelRequest[] = [];
 	return {
 		name: "scripted",
 		maxContextSize: 100_000,
-		capabilities: new Set(["image_in"]),
+		capabilities: new Set(["image_in", "thinking"]),
+		requests,
+		get remaining() {
+			return Math.max(0, answers.length - requests.length);
+		},
 		async *stream(request): AsyncGenerator<ModelChunk> {
-			const next = answers[count];
-			count += 1;
+			const next = answers[requests.length];
+			requests.push({ ...request, messages: [...request.messages] });
 			if (next === undefined) {
-				const message = `The script has ${answers.length} answers; this is request ${count}.`;
-				yield { type: "failed", failure: { kind: "defect", message, statusCode: null, retryAfter: null } };
+				const message = `The script has ${answers.length} answers; this is request ${requests.length}.`;
+				yield toFailed({ kind: "defect", message });
 				return;
 			}
-			yield { type: "parts", parts: toParts(typeof next === "function" ? next(request) : next, count) };
-			yield { type: "done", usage: null, messageId: null };
+			const n = requests.length;
+			const given = typeof next === "function" ? next(request) : next;
+			const answer = typeof given === "string" ? { text: given } : given;
+			const parts = toParts(answer, n);
+			if (parts.length > 0) yield { type: "parts", parts };
+			if (answer.failure !== undefined) yield toFailed(answer.failure);
+			else yield toDone(answer);
 		},
 	};
 }
 
-function toParts(answer: ScriptedAnswer, n: number): readonly ModelPart[] {
-	if (typeof answer === "string") return [{ type: "text", text: answer }];
-	const { text = "", calls } = answer;
+type FullAnswer = Exclude<ScriptedAnswer, string>;
+
+function toFailed({
+	kind,
+	message = `scripted failure: ${kind}`,
+	statusCode = null,
+	retryAfter = null,
+}: NonNullable<FullAnswer["failure"]>): ModelChunk {
+	return { type: "failed", failure: { kind, message, statusCode, retryAfter } };
+}
+
+function toDone({ usage, truncated = false }: FullAnswer): ModelChunk {
+	const done = { type: "done" as const, usage: usage ?? null, messageId: null };
+	return truncated ? { ...done, end: { kind: "truncated", reason: "max_tokens" } } : done;
+}
+
+function toParts({ thinking = "", text = "", calls = [] }: FullAnswer, n: number): readonly ModelPart[] {
 	return [
+		...(thinking === "" ? [] : [{ type: "think" as const, think: thinking, encrypted: null }]),
 		...(text === "" ? [] : [{ type: "text" as const, text }]),
 		...calls.map((call, index) => ({
 			type: "function" as const,
 			id: `call-${n}-${index + 1}`,
-			function: { name: call.tool, arguments: JSON.stringify(call.arguments) },
+			function: {
+				name: call.tool,
+				arguments: typeof call.arguments === "string" ? call.arguments : JSON.stringify(call.arguments),
+			},
 			extras: null,
 		})),
 	];

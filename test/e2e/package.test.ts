@@ -54,6 +54,7 @@ it("has types that stand for themselves", () => {
 		path.join(project, "use.ts"),
 		`import { createAgent, type Model, scriptedModel, type TurnResult } from "agentwire";
 import { connect, tool } from "agentwire/client";
+import { expectTranscript, scriptedAgent } from "agentwire/testing";
 const model: Model = scriptedModel(["Hello", { calls: [{ tool: "weather", arguments: { city: "Bern" } }] }]);
 const weather = tool("weather", "The weather", { type: "object" }, (args, { signal }) => [args, signal.aborted]);
 export async function use(): Promise<TurnResult> {
@@ -62,6 +63,10 @@ export async function use(): Promise<TurnResult> {
 	const session = await kernel.open({ tools: [weather], approve: (ask) => ask.once() });
 	for await (const event of session.prompt("Hi")) if (event.type === "text") console.log(event.text);
 	agent.takeFault(new Error("x"));
+	const scripted = await scriptedAgent({ answers: [{ text: "Half", truncated: true }], store: "disk" });
+	await expectTranscript(await scripted.open(), "transcript.txt");
+	// @ts-expect-error: a failure has a kind
+	await scriptedAgent({ answers: [{ failure: {} }] });
 	// @ts-expect-error: there is no such outcome
 	if ((await session.prompt("x")).outcome === "done") throw new Error();
 	return await session.prompt("More");
