@@ -11,7 +11,7 @@ export interface Pace {
 	 * the pieces have not added up to a long time since other work last ran.
 	 */
 	rest(): Promise<void> | undefined;
-	/** Runs a piece of work as soon as the pieces before it leave time for it, whoever asked for them. */
+	/** Runs a piece of work as soon as the pieces before it, from all callers, leave time for it. */
 	run<Result>(work: () => Result): Promise<Result>;
 }
 

@@ -36,8 +36,8 @@ export async function withOutput(
 }
 
 /**
- * Writes the line with which a server says that it serves; false, with the reason on stderr, when that cannot be done: whoever waits for
- * the line would wait for ever.
+ * Prints the line that announces a running server; returns false, with the reason on
+ * stderr, if the line cannot be written, because the program waiting for it would hang.
  */
 export async function announce(text: string): Promise<boolean> {
 	const failure = await new Promise<Error | null>((resolve) => {

@@ -35,7 +35,7 @@ type Body<Output> =
 	/** Somebody has to decide; here or, with a callback, there. */
 	| { readonly type: "approval"; readonly ask: Approval }
 	| { readonly type: "question"; readonly ask: Question }
-	/** An approval or a question was settled, by whoever it was. */
+	/** An approval or a question was settled, here or by another client. */
 	| { readonly type: "settled"; readonly askId: string }
 	| { readonly type: "plan"; readonly text: string; readonly file: string }
 	| {

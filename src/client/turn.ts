@@ -33,7 +33,7 @@ export class TurnRecord {
 		this.started = new Promise((resolve) => {
 			this.#start = resolve;
 		});
-		// Whoever only iterates learns it there.
+		// A caller that only iterates sees the failure there.
 		this.result.catch(() => {});
 	}
 

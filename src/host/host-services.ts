@@ -28,7 +28,7 @@ export interface HostSurroundings {
 	readonly log: Log;
 	/** The command that signs a person in to a provider, as typed. */
 	readonly loginCommand: string;
-	/** Shows a text to whoever started it. */
+	/** Shows a text to the user who started the program. */
 	notice(text: string): void;
 }
 

@@ -13,7 +13,7 @@ export function toAbsolutePath(typed: string, place: Place): string {
 	return path.resolve(place.currentDir, expanded);
 }
 
-/** The file of rules of whoever manages the machine: only they can write it. */
+/** The machine administrator's permission rules, which only the administrator can write. */
 export const managedPermissionsFile =
 	process.platform === "darwin"
 		? "/Library/Application Support/agentwire/permissions.toml"

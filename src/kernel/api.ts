@@ -166,8 +166,7 @@ export interface SessionHandle {
 }
 
 /**
- * What whoever opens a session gives, each time again: servers and environment are never stored, because there may be
- * keys in them.
+ * Given each time a session is opened. Servers and environment are never stored, because they may contain keys.
  */
 export interface OpeningOptions {
 	/** Its MCP servers, instead of those of the process. */
@@ -195,11 +194,11 @@ export interface OpeningOptions {
 export interface ForkOptions {
 	/** Absent for a copy of everything. */
 	readonly cut?: ForkCut;
-	/** Where whoever forks it believes it to work; fails `invalid-input` if that is elsewhere. */
+	/** The expected work directory of the session; fails `invalid-input` if it is another. */
 	readonly workDir?: string;
 	/**
-	 * Whether whoever acquires it first says what it is opened with. Absent for what the session that it is copied from was
-	 * opened with: its added directories, and, if it is loaded, environment and MCP servers, which are not stored.
+	 * Whether the first caller to acquire the fork provides its opening options. If absent, it gets those of the original:
+	 * the added directories and, if the original is loaded, its environment and MCP servers, which are not stored.
 	 */
 	readonly isOpenedAnew?: boolean;
 }
@@ -259,7 +258,7 @@ export interface CreationOptions extends OpeningOptions {
 	readonly systemPrompt: string | null;
 	readonly tools: ToolScope;
 	readonly budgets: BudgetOptions;
-	/** Words of whoever creates it, by key, to find it by. */
+	/** Set by the client, to find the session by. */
 	readonly labels?: Readonly<Record<string, string>>;
 	/** Added to the system prompt. */
 	readonly instructions?: readonly string[];
@@ -267,7 +266,7 @@ export interface CreationOptions extends OpeningOptions {
 	readonly turns?: TurnOptions;
 	/** Hooks of its runs, next to those of the settings. */
 	readonly hooks?: readonly SessionHook[];
-	/** Stored for whoever begins its first turn, in any process. */
+	/** Stored until the first turn, which may begin in any process. */
 	readonly stagedInput?: UserInput;
 }
 

@@ -61,13 +61,13 @@ export type Command =
 	 */
 	| { readonly type: "context.add"; readonly text: string; readonly name: string | null }
 	/**
-	 * Notifies the model of something that happened elsewhere, at its next step, in this turn or the next one, unless
-	 * whoever starts turns takes what waits as the input of a turn (`TurnOptions.events`). Stored once under a key, as
-	 * `context.add`. Fails `overloaded` when too many wait.
+	 * Notifies the model of an outside event at its next step, in this turn or the next one. A client that runs such events
+	 * as turns takes them with `TurnOptions.events` instead. Stored once per key, like `context.add`. Fails `overloaded`
+	 * when too many are waiting.
 	 */
 	| {
 			readonly type: "notification.add";
-			/** Names it for whoever adds it. */
+			/** Chosen by the client. */
 			readonly id: string;
 			/** A word or two for what happened, such as `build.done`. */
 			readonly kind: string;

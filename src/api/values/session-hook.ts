@@ -1,4 +1,4 @@
-// Hooks that whoever creates a session gives it: consulted at points of its runs, next to the hooks of the settings.
+// Session hooks: given when a session is created, and called at points of its runs in addition to the hooks in the settings.
 import * as v from "valibot";
 import { isRecord } from "../../base/json.ts";
 
@@ -37,7 +37,7 @@ const runtimeSchema = v.variant("kind", [
 ]);
 
 export const sessionHookSchema = v.object({
-	/** Whoever gave it chose the name; several may have the same. */
+	/** Chosen by the client; not necessarily unique. */
 	id: text,
 	point: sessionHookPointSchema,
 	/** Whether it runs in parallel with the run, which neither waits for its decision nor fails with it. */

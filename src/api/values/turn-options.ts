@@ -48,8 +48,8 @@ const entries = {
 	/** A message of the user after the input, in every request of the turn; it does not stay in the conversation. */
 	passingContext: text,
 	/**
-	 * Whoever starts the turn runs what happened elsewhere itself: its input has the events of these ids, and the model is
-	 * given no others while it runs. Absent where it is given them at its steps.
+	 * The client runs outside events itself: the input contains the events with these ids, and the model gets no others
+	 * during the turn. If absent, the model gets waiting events at its steps.
 	 */
 	events: v.object({ taken: v.array(text) }),
 	/** In place of the system prompt of the session. */
@@ -72,10 +72,10 @@ export const turnOptionsSchema = v.object({
 });
 export type TurnOptions = v.InferOutput<typeof turnOptionsSchema>;
 
-/** What names a turn among those of its session, for whoever may have to repeat the request that starts it. */
+/** Idempotency key of a turn within its session, so that the request that starts it can be repeated. */
 export const turnKeySchema = v.pipe(text, v.minLength(1), v.maxLength(200));
 
-/** The place in a trace of whoever starts a turn, as the header `traceparent` of W3C Trace Context has it. */
+/** The caller's position in a trace, in the format of the W3C Trace Context header `traceparent`. */
 export const traceParentSchema = v.pipe(text, v.regex(/^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/));
 
 export const turnStartOptionsSchema = v.object({

@@ -1,5 +1,5 @@
-// Makes visible what a text hides from whoever reads it: characters that cannot be seen, that change the order of the
-// letters around them, or that push the rest out of sight.
+// Shows what a text hides from its reader: invisible characters, and characters that reorder the letters around them or
+// push the rest out of sight.
 
 export interface Piece {
 	readonly text: string;

@@ -4,8 +4,8 @@
 const coloured = (line: string): string => `\x1b[97;40m${line}\x1b[0m`;
 
 /**
- * Lines of text with an empty one around them. What is no terminal is given no escapes: the blocks then are in the colours of
- * whoever shows them.
+ * Returns the QR code as lines of text with an empty line before and after. Without a terminal there are no escape codes, and
+ * the reader's own colors apply.
  */
 export async function toAddressCode(address: string, isTerminal: boolean): Promise<string> {
 	const { renderUnicodeCompact } = await import("uqr");

@@ -18,7 +18,7 @@ export interface PermissionsPlace {
 	readonly place: Place;
 	/** For git, which is asked what a repository would have it run. */
 	readonly git: GitPlace;
-	/** The file of whoever manages the machine; null for none. */
+	/** The machine administrator's rules file; null for none. */
 	readonly managedFile: string | null;
 }
 

@@ -1,7 +1,7 @@
 // Whether a server is ready: whether what it needs answers in time.
 import type { Clock } from "../../base/clock.ts";
 
-/** Milliseconds for the answer, and for which the last answer counts: whoever asks need not be known to the server. */
+/** Timeout of a check and lifetime of its cached answer, in milliseconds. Cached because anyone may ask. */
 export const readinessTime = 1000;
 
 /**
