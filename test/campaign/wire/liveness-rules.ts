@@ -93,7 +93,12 @@ function withoutReplays(client: WireActor, faults: string[]): readonly Delivered
 /** Which event of which side question it is; empty for anything else. */
 function keyOf({ entry }: Delivered): string {
 	const { type, payload } = eventOf(entry.message);
-	return type === "BtwBegin" || type === "BtwEnd" ? `${type} ${String(payload["id"])}` : "";
+	return isOfAside(type, payload) ? `${type} ${String(payload["id"])}` : "";
+}
+
+/** A side question's events, among them that it waits for its model. */
+function isOfAside(type: string, payload: Fields): boolean {
+	return ["BtwBegin", "BtwEnd"].includes(type) || (type === "Notification" && payload["type"] === "model.retrying");
 }
 
 /** Where a switch of plan mode was delivered: last before the answer to the switch. */
@@ -169,7 +174,7 @@ function hasTurn(client: WireActor, sent: Sent): boolean {
 
 /** What belongs to no turn, or comes before its beginning (wire-protocol §2.5, §4.12). */
 function isOutsideTurns(type: string, payload: Fields): boolean {
-	if (type === "BtwBegin" || type === "BtwEnd") return true;
+	if (isOfAside(type, payload)) return true;
 	if (["HookTriggered", "HookRequest", "HookResolved"].includes(type)) return payload["event"] === "UserPromptSubmit";
 	return isPlanModeStatus(type, payload);
 }
@@ -209,8 +214,8 @@ function checkState(client: WireActor, sent: Sent, storeFailed: boolean, faults:
 	if (response === null) return;
 	const inTurn = client.wasInTurn(sent);
 	const found = verdict(response.message);
-	// What cannot be persisted is not switched.
-	if (storeFailed && sent.method === "set_plan_mode" && found === "other-error") return;
+	// What cannot be stored is neither switched nor steered.
+	if (storeFailed && (sent.method === "set_plan_mode" || sent.method === "steer") && found === "other-error") return;
 	const cells = stateTable[sent.method];
 	if (sent.method === "aside") {
 		// Only as a turn it can fail, or fail to begin.
