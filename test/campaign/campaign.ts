@@ -134,4 +134,5 @@ function print({ kind, rounds, seed, seconds, findings, figures }: CampaignRepor
 	log(`campaign ${kind}: ${Math.max(0, rounds - findings.length)} passed, ${findings.length} failed`);
 }
 
-process.exitCode = await main();
+// Lives that were stopped may hang in what they awaited.
+process.exit(await main());

@@ -183,10 +183,11 @@ export async function liveInMemory(options: MemoryLifeOptions): Promise<MemoryLi
 
 /** Milliseconds of the timers in the background that are over at once: those for what a session writes a moment later. */
 const shortTimer = 20;
+const millisecondsPerTurn = 20;
 
 /**
- * Time passes at once, but for long waits, which never end; it stands still for a stopped process. No two looks see the same
- * time, as two turns never do.
+ * Time passes as fast as the event loop turns, so that what is under way is done before a patience is over. Long waits never
+ * end, and time stands still for a stopped process. No two looks see the same time, as two turns never do.
  */
 function createLifeClock(start: number, isStopped: () => boolean): Clock {
 	let now = start;
@@ -199,8 +200,14 @@ function createLifeClock(start: number, isStopped: () => boolean): Clock {
 		after(milliseconds, callback, inBackground = false) {
 			// Longer timers in the background repeat: time would never stand still.
 			if ((inBackground && milliseconds > shortTimer) || milliseconds >= 10_000) return () => {};
-			const immediate = setImmediate(() => {
+			let turnsLeft = Math.ceil(milliseconds / millisecondsPerTurn);
+			let immediate = setImmediate(function turn() {
 				if (isStopped()) return;
+				turnsLeft -= 1;
+				if (turnsLeft > 0) {
+					immediate = setImmediate(turn);
+					return;
+				}
 				now += milliseconds;
 				callback();
 			});
