@@ -9,7 +9,7 @@ import { createWebSocketStream } from "@agentclientprotocol/sdk/experimental/ws-
 import { describe, expect, it, onTestFinished } from "vitest";
 import { WebSocket } from "ws";
 import { createDeferred } from "../../src/base/deferred.ts";
-import { createStage, runsOnBun, type Stage, toolCall } from "../support/executable/executable.ts";
+import { createStage, type Stage, toolCall } from "../support/executable/executable.ts";
 import type { Server } from "../support/executable/running-server.ts";
 import { GatewayClient, isEvent } from "../support/gateway/gateway-client.ts";
 import { connectSocket } from "../support/gateway/socket-client.ts";
@@ -377,8 +377,7 @@ describe("agentwire serve", () => {
 		const stage = createStage();
 		const ended = await stage.run("serve", ...flags);
 		expect(ended.stdout).toBe("");
-		// Bun does not say that a name has no address.
-		if (!(runsOnBun && flags.includes("nobody.invalid"))) expect(ended.stderr).toContain(text);
+		expect(ended.stderr).toContain(text);
 		expect(ended.code).toBe(code);
 	});
 

@@ -102,7 +102,7 @@ export async function runGateway(
 		});
 	} catch (thrown) {
 		if (thrown instanceof UsageError) throw thrown;
-		writeNotice(`${describeStartFailure(thrown, flags)}\n`);
+		writeNotice(`${await describeStartFailure(thrown, flags)}\n`);
 		return await endProgram(executable, program, { finish: () => host.sessions.stop(), exitCode: () => 1 });
 	}
 	const endNotices = await startNotices(noticeCommand, host.sessions, taken, stopping.signal);

@@ -8,16 +8,17 @@ describe("why a gateway could not start", () => {
 		["localhost", "EACCES", "Port 80 of localhost may not be used by this user"],
 		["localhost", "EADDRINUSE", "Port 80 of localhost is in use by another program"],
 		["9.9.9.9", "EADDRNOTAVAIL", "--host 9.9.9.9: this machine does not have that address."],
-		["none.invalid", "EINVAL", "--host none.invalid: no address is known for this name"],
+		["none.invalid", "ENOTFOUND", "--host none.invalid: no address is known for this name"],
+		["none.invalid", "ENOENT", "--host none.invalid: no address is known for this name"],
 		["127.0.0.1", "EINVAL", "The gateway could not start: EINVAL: refused"],
-	])("at %s: %s", (address, code, text) => {
+	])("at %s: %s", async (address, code, text) => {
 		const listening = failure(code, { syscall: "listen" });
-		expect(describeStartFailure(listening, { address, port: 80 })).toContain(text);
+		expect(await describeStartFailure(listening, { address, port: 80 })).toContain(text);
 	});
 
-	it("is not the port when it is a file that may not be written", () => {
+	it("is not the port when it is a file that may not be written", async () => {
 		const tokens = failure("EACCES", { syscall: "open", path: "/share/gateway.json" });
-		expect(describeStartFailure(tokens, { address: "127.0.0.1", port: 0 })).toMatch(
+		expect(await describeStartFailure(tokens, { address: "127.0.0.1", port: 0 })).toMatch(
 			/^The gateway could not start: \/share\/gateway\.json cannot be used: you have no permission \(EACCES\)\./,
 		);
 	});

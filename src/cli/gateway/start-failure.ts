@@ -1,18 +1,18 @@
 // Why a gateway could not start, and what to do about it.
 import { isError, systemErrorCode } from "../../base/errors.ts";
 import { fileFailureText } from "../../ports/files/file-failure.ts";
-import { isAddress } from "../../ports/network/host.ts";
+import { hasAddress } from "../../ports/network/host.ts";
 import type { GatewayFlags } from "../arguments/gateway-options.ts";
 
-export function describeStartFailure(
+export async function describeStartFailure(
 	thrown: unknown,
 	{ address, port }: Pick<GatewayFlags, "address" | "port">,
-): string {
+): Promise<string> {
 	// A file, such as that of the tokens, can be refused with the same codes as the port.
 	const code = isError(thrown) && "path" in thrown ? null : systemErrorCode(thrown);
-	// Bun says so of a name for which there is no address.
-	const isUnknownName = code === "EINVAL" && !isAddress(address);
-	switch (isUnknownName ? "ENOTFOUND" : code) {
+	// Bun gives any code where a name has no address.
+	const hasNoAddress = code !== null && !(await hasAddress(address));
+	switch (hasNoAddress ? "ENOTFOUND" : code) {
 		case "EADDRINUSE":
 			return `Port ${port} of ${address} is in use by another program; choose another one with --port, or --port 0 for any that is free.`;
 		case "EADDRNOTAVAIL":
