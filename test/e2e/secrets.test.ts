@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, 
 import path from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it, vi } from "vitest";
-import { createStage, executablePath, runsOnBun, type Stage, toolCall } from "../support/executable/executable.ts";
+import { createStage, executablePath, type Stage, toolCall } from "../support/executable/executable.ts";
 import type { Server } from "../support/executable/running-server.ts";
 
 const id = "11111111-2222-4333-8444-555555555555";
@@ -146,8 +146,7 @@ describe("a link to a file of secrets", () => {
 });
 
 describe("settings", () => {
-	// Bun waits for more of such a pipe.
-	it.skipIf(runsOnBun)("are read from a pipe that a shell puts in place of a file", async () => {
+	it("are read from a pipe that a shell puts in place of a file", async () => {
 		const { stage, variables } = createSecretStage();
 		const command = '"$0" --print --prompt hi --config-file <(cat "$1")';
 		const { stdout } = await promisify(execFile)(

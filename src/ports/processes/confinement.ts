@@ -54,7 +54,10 @@ function replaceable(link: string, consequence: string): Impossible {
 /** The path with every link resolved; null when there is nothing. */
 function resolved(file: string): string | null {
 	try {
-		return statSync(file, { throwIfNoEntry: false }) === undefined ? null : realpathSync.native(file);
+		if (statSync(file, { throwIfNoEntry: false }) === undefined) return null;
+		const real = realpathSync.native(file);
+		// Of an open pipe, such as a shell's `<(command)`, Bun gives a name that is no path.
+		return path.isAbsolute(real) ? real : null;
 	} catch {
 		return null;
 	}
