@@ -60,7 +60,8 @@ export const laws: readonly Law[] = [
 			"client/": "the client connects to a gateway, from a program in which there is no kernel",
 			"settings/credentials/mcp-callback.ts": "the loopback server that a browser returns to after a sign-in",
 			"settings/config/schema.ts": "recognizes addresses, connects to nothing",
-			"ports/processes/confined-proxy.ts": "connections of a confined command are joined to the proxy's socket",
+			"ports/processes/confinement/confined-proxy.ts":
+				"connections of a confined command are joined to the proxy's socket",
 			"ports/sandbox/proxy/": "the proxy of sandboxed commands; it connects through the sockets of network/",
 			"cluster/": "workers listen for front ends, which connect to the addresses that the database names",
 			"frontends/gateway/": "the server that clients connect to; it connects to nothing",

@@ -22,10 +22,10 @@ import {
 	restoredFilesSchema,
 	rewoundSchema,
 } from "./values/file-changes.ts";
-import { hookEvents } from "./values/hook-event.ts";
+import { hookEvents } from "./values/hooks/hook-event.ts";
+import { sessionHooksSchema } from "./values/hooks/session-hook.ts";
 import { answerSchema, settledBySchema } from "./values/interaction.ts";
 import { promptFileSchema } from "./values/prompt-file.ts";
-import { sessionHooksSchema } from "./values/session-hook.ts";
 import { sessionModes } from "./values/session-mode.ts";
 import { turnKeySchema, turnOptionsChangeSchema, turnOptionsSchema } from "./values/turn-options.ts";
 

@@ -30,7 +30,7 @@ import {
 } from "./object-schemas.ts";
 import { historyEntrySchema } from "./schemas.ts";
 import { userInputSchema } from "./values/content.ts";
-import { sessionHooksSchema } from "./values/session-hook.ts";
+import { sessionHooksSchema } from "./values/hooks/session-hook.ts";
 import { turnOptionsSchema } from "./values/turn-options.ts";
 
 const anyServer = {

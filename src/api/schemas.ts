@@ -40,7 +40,7 @@ import {
 	type EventOrigin,
 	readEventBody,
 } from "./values/event.ts";
-import { hookEvents } from "./values/hook-event.ts";
+import { hookEvents } from "./values/hooks/hook-event.ts";
 import { sessionModes } from "./values/session-mode.ts";
 import { taskStatuses } from "./values/task-status.ts";
 

@@ -1,5 +1,5 @@
 // JSON values: types, a guard, and the serialization for lines.
-import { withoutMark } from "./lines.ts";
+import { withoutMark } from "./text/lines.ts";
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 

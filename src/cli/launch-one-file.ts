@@ -35,7 +35,7 @@ async function launch(): Promise<void> {
 
 /** Runs the program of a listener in a sandbox, if that is what it was started for. */
 async function runListener([command]: readonly string[]): Promise<boolean> {
-	const { listenerCommand, listenerProgram } = await import("../ports/processes/confined-proxy.ts");
+	const { listenerCommand, listenerProgram } = await import("../ports/processes/confinement/confined-proxy.ts");
 	if (command !== listenerCommand) return false;
 	new Function("require", listenerProgram)(require);
 	return true;

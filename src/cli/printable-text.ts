@@ -1,6 +1,6 @@
 // Texts from outside, formatted for one line of a terminal.
 import { visibleText } from "../base/text/visible-text.ts";
-import { beginning } from "../base/well-formed.ts";
+import { beginning } from "../base/text/well-formed.ts";
 
 /** The text as a JSON string, cut to at most `limit` characters with an ellipsis. */
 export function quoted(text: string, limit = 80): string {

@@ -1,7 +1,7 @@
 // A small fixed part of the crash campaign, and what a failing disk does to a turn: it ends with an error that names the
 // path and the cause, nothing is delivered after the failure, and the server stays usable (docs/explanation/guarantees.md).
 import { describe, expect, it } from "vitest";
-import { wholeText } from "../../src/base/long-text.ts";
+import { wholeText } from "../../src/base/text/long-text.ts";
 import { toEventLines } from "../../src/ports/store/disk/logs/event-log.ts";
 import type { Mishap, Plan } from "../support/store/failing-files.ts";
 import { createMemoryFiles } from "../support/store/memory-files.ts";

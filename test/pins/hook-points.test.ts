@@ -1,7 +1,7 @@
 // The document of the hooks names every point at which they run.
 import { readFile } from "node:fs/promises";
 import { expect, it } from "vitest";
-import { hookEvents } from "../../src/api/values/hook-event.ts";
+import { hookEvents } from "../../src/api/values/hooks/hook-event.ts";
 
 it("docs/guides/hooks.md has one row for every event", async () => {
 	const text = await readFile(new URL("../../docs/guides/hooks.md", import.meta.url), "utf8");

@@ -1,7 +1,7 @@
 // Decodes the JSON arguments of tool calls as models really send them, and gives a canonical form for comparing calls.
 import { errorText } from "../../base/errors.ts";
 import { endOfJsonString, isRecord, isTextNestedWithin } from "../../base/json.ts";
-import { toWellFormed } from "../../base/well-formed.ts";
+import { toWellFormed } from "../../base/text/well-formed.ts";
 
 export type DecodedArguments =
 	/** `isStrict`: the text is the JSON of this value for every parser. */

@@ -3,7 +3,6 @@
 import { type ContractVersion, contractForm, parseContractVersion } from "../../base/contract-version.ts";
 import { type TaskWorkerFlags, taskWorkerCommand } from "../../host/task-worker-arguments.ts";
 import { type BuiltInAgentName, builtInAgentNames } from "../../kernel/compose/agent-names.ts";
-import type { ChatFlags } from "./chat-options.ts";
 import { type CommandCall, type CommandName, commandNames, commands, isCommandName } from "./commands.ts";
 import { type Conventions, type Family, plainConventions } from "./conventions.ts";
 import {
@@ -16,13 +15,14 @@ import {
 	type TextForm,
 	textForms,
 } from "./flags.ts";
-import type { GatewayFlags } from "./gateway-options.ts";
 import { type GivenFlag, type GivenFlags, splitFlags } from "./given-flags.ts";
+import type { ChatFlags } from "./options/chat-options.ts";
+import type { GatewayFlags } from "./options/gateway-options.ts";
+import { parseTaskWorker } from "./options/task-worker-flags.ts";
+import type { WorkerFlags } from "./options/worker-options.ts";
 import { type RealmChoice, realmFlags, toRealm } from "./realm.ts";
 import type { ClaudeFlags } from "./sdk/claude-options.ts";
-import { parseTaskWorker } from "./task-worker-flags.ts";
 import { UsageError } from "./usage-error.ts";
-import type { WorkerFlags } from "./worker-options.ts";
 
 export type SessionChoice =
 	| { readonly kind: "new" }

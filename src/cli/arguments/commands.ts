@@ -1,20 +1,20 @@
 // The one table of commands: their help, and how the words after their names are parsed. command-line.ts handles the
 // program without a command; help.ts shows the table.
 
-import { type ChatFlags, chatFlags, splitChatFlags } from "./chat-options.ts";
-import { type CodexAction, codexFlags, codexUsage, toCodexAction } from "./codex-options.ts";
-import { type ExportOptions, toExportOptions } from "./export-options.ts";
 import type { Flag, Offers } from "./flags.ts";
-import { type GatewayFlags, gatewayFlags, pageFlags, splitGatewayFlags } from "./gateway-options.ts";
 import { findFirstWord } from "./given-flags.ts";
-import { type McpAction, toMcpAction } from "./mcp-options.ts";
-import { type PermissionsAction, toPermissionsAction } from "./permissions-options.ts";
-import { type PluginAction, toPluginAction } from "./plugin-options.ts";
+import { type ChatFlags, chatFlags, splitChatFlags } from "./options/chat-options.ts";
+import { type CodexAction, codexFlags, codexUsage, toCodexAction } from "./options/codex-options.ts";
+import { type ExportOptions, toExportOptions } from "./options/export-options.ts";
+import { type GatewayFlags, gatewayFlags, pageFlags, splitGatewayFlags } from "./options/gateway-options.ts";
+import { type McpAction, toMcpAction } from "./options/mcp-options.ts";
+import { type PermissionsAction, toPermissionsAction } from "./options/permissions-options.ts";
+import { type PluginAction, toPluginAction } from "./options/plugin-options.ts";
+import { type SessionsAction, toSessionsAction } from "./options/sessions-options.ts";
+import { type StoreAction, toStoreAction } from "./options/store-options.ts";
+import { splitWorkerFlags, type WorkerFlags, workerFlags } from "./options/worker-options.ts";
 import { type ClaudeFlags, parseClaudeFlags } from "./sdk/claude-options.ts";
-import { type SessionsAction, toSessionsAction } from "./sessions-options.ts";
-import { type StoreAction, toStoreAction } from "./store-options.ts";
 import { UsageError } from "./usage-error.ts";
-import { splitWorkerFlags, type WorkerFlags, workerFlags } from "./worker-options.ts";
 
 export type CommandCall =
 	| { readonly kind: "info"; readonly json: boolean }

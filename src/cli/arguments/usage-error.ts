@@ -1,6 +1,6 @@
 // The error of an invalid command line, with the exit code 2, as usual for command-line programs; 3 for a command whose exit code 2 is an answer, 1 where
 // clients expect that.
-import { oneLine } from "../../base/sentence.ts";
+import { oneLine } from "../../base/text/sentence.ts";
 
 export class UsageError extends Error {
 	override readonly name = "UsageError";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { toCodexAction } from "../arguments/codex-options.ts";
+import { toCodexAction } from "../arguments/options/codex-options.ts";
 import { readConfigOverrides } from "./config-overrides.ts";
 
 describe("the overrides of codex exec", () => {

@@ -1,7 +1,7 @@
 // The `--config KEY=VALUE` overrides of the Codex command line: what they mean here, and which are refused.
 import { isRecord } from "../../base/json.ts";
 import { parseToml } from "../../settings/config/syntax.ts";
-import { type CodexSandbox, toSandbox } from "../arguments/codex-options.ts";
+import { type CodexSandbox, toSandbox } from "../arguments/options/codex-options.ts";
 import { UsageError } from "../arguments/usage-error.ts";
 
 export interface ConfigOverrides {

@@ -8,7 +8,7 @@ import { type Place, toAbsolutePath } from "../../host/place.ts";
 import { createDiskFiles } from "../../ports/files/disk-files.ts";
 import { privateBelow } from "../../ports/files/private-paths.ts";
 import { admitByName } from "../../ports/files/secret-paths.ts";
-import type { CodexExecOptions } from "../arguments/codex-options.ts";
+import type { CodexExecOptions } from "../arguments/options/codex-options.ts";
 import { UsageError } from "../arguments/usage-error.ts";
 import { checkFile } from "../paths.ts";
 

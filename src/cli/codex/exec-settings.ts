@@ -1,8 +1,8 @@
 // What the flags of `codex exec` mean for settings and session: the sandbox and what needs no approval in it.
 import type { SessionOptions } from "../../kernel/compose/session-options.ts";
 import type { Configuration } from "../../settings/config/configuration.ts";
-import type { CodexExecOptions, CodexSandbox } from "../arguments/codex-options.ts";
 import type { ProgramOptions } from "../arguments/command-line.ts";
+import type { CodexExecOptions, CodexSandbox } from "../arguments/options/codex-options.ts";
 import type { ConfigOverrides } from "./config-overrides.ts";
 
 export const emptyExecOptions: CodexExecOptions = {

@@ -11,7 +11,7 @@ import type { Installation } from "../../host/installation.ts";
 import type { SessionApi } from "../../kernel/api.ts";
 import type { Outbox } from "../../ports/transports/outbox.ts";
 import { createTextOutput, readInput } from "../../ports/transports/stdio.ts";
-import type { CodexExecOptions } from "../arguments/codex-options.ts";
+import type { CodexExecOptions } from "../arguments/options/codex-options.ts";
 import { UsageError } from "../arguments/usage-error.ts";
 import { createTurns } from "../print/print-turns.ts";
 import { endInTime, exitSoon } from "../process/process-exit.ts";

@@ -1,5 +1,5 @@
 // The completion script for bash, compatible with version 3.2 of macOS.
-import { shellQuoted } from "../../base/quoting.ts";
+import { shellQuoted } from "../../base/text/quoting.ts";
 import type { Offers } from "../arguments/flags.ts";
 import type { CompletionLevel } from "./completion-levels.ts";
 import { alternatives, offered, steps, toIdentifier, valued } from "./completion-patterns.ts";

@@ -1,5 +1,5 @@
 // Parts shared by the scripts for different shells: words that lead to a deeper level, flags with a value, and quoting.
-import { shellQuoted } from "../../base/quoting.ts";
+import { shellQuoted } from "../../base/text/quoting.ts";
 import type { CommandFlag } from "../arguments/commands.ts";
 import type { Offers } from "../arguments/flags.ts";
 import type { CompletionLevel } from "./completion-levels.ts";

@@ -1,5 +1,5 @@
 // The completion script for zsh: to be evaluated after compinit, or put into a directory of fpath.
-import { shellQuoted } from "../../base/quoting.ts";
+import { shellQuoted } from "../../base/text/quoting.ts";
 import type { Offers } from "../arguments/flags.ts";
 import type { CompletionLevel } from "./completion-levels.ts";
 import { alternatives, offered, steps, toIdentifier, valued } from "./completion-patterns.ts";

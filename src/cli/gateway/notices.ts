@@ -3,7 +3,7 @@
 import type { Interaction } from "../../api/values/interaction.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
-import { beginning } from "../../base/well-formed.ts";
+import { beginning } from "../../base/text/well-formed.ts";
 import type { SessionSnapshot, SessionsApi } from "../../kernel/api.ts";
 
 /** Milliseconds between two looks, and that an answer may take before somebody is informed. */

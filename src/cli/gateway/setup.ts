@@ -5,7 +5,7 @@ import * as v from "valibot";
 import type { Clock } from "../../base/clock.ts";
 import { fetchFailureText, isSystemError, KernelError } from "../../base/errors.ts";
 import { redactSecrets } from "../../base/redaction.ts";
-import { beginning } from "../../base/well-formed.ts";
+import { beginning } from "../../base/text/well-formed.ts";
 import type { ModelEntry, OfferedModel, ProviderEntry, Setup } from "../../frontends/gateway/setup.ts";
 import type { Account } from "../../frontends/shared/dialect.ts";
 import { fileFailureText } from "../../ports/files/file-failure.ts";

@@ -2,7 +2,7 @@
 import { isError, systemErrorCode } from "../../base/errors.ts";
 import { fileFailureText } from "../../ports/files/file-failure.ts";
 import { hasAddress } from "../../ports/network/host.ts";
-import type { GatewayFlags } from "../arguments/gateway-options.ts";
+import type { GatewayFlags } from "../arguments/options/gateway-options.ts";
 
 export async function describeStartFailure(
 	thrown: unknown,

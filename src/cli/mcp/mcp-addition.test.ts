@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { McpAddition } from "../arguments/mcp-options.ts";
+import type { McpAddition } from "../arguments/options/mcp-options.ts";
 import { toMcpEntry } from "./mcp-addition.ts";
 import { McpError } from "./mcp-error.ts";
 

@@ -1,5 +1,5 @@
 // Checks the arguments of `mcp add` and converts them to an entry of `mcp.json`.
-import type { McpAddition } from "../arguments/mcp-options.ts";
+import type { McpAddition } from "../arguments/options/mcp-options.ts";
 import { McpError } from "./mcp-error.ts";
 
 /** The entry, with its keys in the order in which they are written. Throws McpError. */

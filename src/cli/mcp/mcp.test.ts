@@ -14,7 +14,7 @@ import { silentLog } from "../../base/log.ts";
 import type { Files } from "../../ports/files/port.ts";
 import { createProcesses } from "../../ports/processes/children.ts";
 import { createMcpAuthorization } from "../../settings/credentials/mcp-oauth.ts";
-import type { McpAction } from "../arguments/mcp-options.ts";
+import type { McpAction } from "../arguments/options/mcp-options.ts";
 import { carryOut } from "./mcp.ts";
 
 const shareDir = "/share";

@@ -5,7 +5,7 @@ import { type Clock, systemClock } from "../../base/clock.ts";
 import { isSystemError } from "../../base/errors.ts";
 import { silentLog, undo } from "../../base/log.ts";
 import { redactSecrets } from "../../base/redaction.ts";
-import { oneLine } from "../../base/sentence.ts";
+import { oneLine } from "../../base/text/sentence.ts";
 import type { ListedTool } from "../../core/mcp/tool-list.ts";
 import type { Place } from "../../host/place.ts";
 import { createDiskFiles } from "../../ports/files/disk-files.ts";
@@ -24,7 +24,7 @@ import {
 import { createMcpAuthorization, type McpAuthorization } from "../../settings/credentials/mcp-oauth.ts";
 import type { McpChallenge } from "../../settings/credentials/mcp-sign-in.ts";
 import { McpSignInError } from "../../settings/credentials/mcp-sign-in-error.ts";
-import type { McpAction } from "../arguments/mcp-options.ts";
+import type { McpAction } from "../arguments/options/mcp-options.ts";
 import { createCommandFetch, createCommandProcesses } from "../command-services.ts";
 import { currentDirectory, homeDirectory, shareDirectory } from "../paths.ts";
 import { openInBrowser } from "../process/browser.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createMemoryFiles } from "../../../test/support/store/memory-files.ts";
 import { createProcesses } from "../../ports/processes/children.ts";
-import type { PermissionsAction } from "../arguments/permissions-options.ts";
+import type { PermissionsAction } from "../arguments/options/permissions-options.ts";
 import { answerPermissions } from "./permissions.ts";
 
 const settings = "/share/config.toml";

@@ -26,7 +26,7 @@ import { createProcesses } from "../../ports/processes/children.ts";
 import { ConfigurationError } from "../../settings/config/configuration-error.ts";
 import { readConfiguration } from "../../settings/config/configuration-reader.ts";
 import { readPermissionFile } from "../../settings/config/permission-file.ts";
-import type { PermissionsAction } from "../arguments/permissions-options.ts";
+import type { PermissionsAction } from "../arguments/options/permissions-options.ts";
 import { permissionsFailureCode } from "../arguments/usage-error.ts";
 import { currentDirectory, homeDirectory, shareDirectory } from "../paths.ts";
 import { withEscapes } from "../printable-text.ts";

@@ -4,7 +4,7 @@ import { systemClock } from "../../base/clock.ts";
 import { isSystemError } from "../../base/errors.ts";
 import { silentLog } from "../../base/log.ts";
 import { redactSecrets } from "../../base/redaction.ts";
-import { oneLine } from "../../base/sentence.ts";
+import { oneLine } from "../../base/text/sentence.ts";
 import {
 	type FoundPlugin,
 	findPlugins,
@@ -23,7 +23,7 @@ import { createProcesses } from "../../ports/processes/children.ts";
 import { ConfigurationError } from "../../settings/config/configuration-error.ts";
 import { readConfiguration } from "../../settings/config/configuration-reader.ts";
 import { selectDefaultProvider } from "../../settings/config/model-selection.ts";
-import type { PluginAction } from "../arguments/plugin-options.ts";
+import type { PluginAction } from "../arguments/options/plugin-options.ts";
 import { currentDirectory, homeDirectory, shareDirectory } from "../paths.ts";
 import { environmentVariables } from "../process/environment.ts";
 import { endInTime } from "../process/process-exit.ts";

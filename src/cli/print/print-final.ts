@@ -2,7 +2,7 @@
 
 import type { EventBody, TurnOutcome } from "../../api/values/event.ts";
 import { toJsonLine } from "../../base/json.ts";
-import { oneLine } from "../../base/sentence.ts";
+import { oneLine } from "../../base/text/sentence.ts";
 import type { PrintFormat } from "../arguments/flags.ts";
 import { withoutControls } from "../printable-text.ts";
 import type { Printer, PrintFailure, Write } from "./printer.ts";

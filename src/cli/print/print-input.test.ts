@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Line } from "../../base/lines.ts";
+import type { Line } from "../../base/text/lines.ts";
 import { UsageError } from "../arguments/usage-error.ts";
 import { readMessage, readMessages, readPrompt } from "./print-input.ts";
 

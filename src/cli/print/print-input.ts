@@ -2,7 +2,7 @@
 import * as v from "valibot";
 import { type UserInput, userInputSchema } from "../../api/values/content.ts";
 import { errorText } from "../../base/errors.ts";
-import type { Line } from "../../base/lines.ts";
+import type { Line } from "../../base/text/lines.ts";
 import { UsageError } from "../arguments/usage-error.ts";
 
 /**

@@ -4,8 +4,8 @@ import type { ContentPart, ToolCall, ToolReturn } from "../../api/values/content
 import type { HistoryEntry } from "../../api/values/conversation.ts";
 import type { EventBody, EventBodyOf, EventType } from "../../api/values/event.ts";
 import { toJsonLine } from "../../base/json.ts";
-import type { LineText } from "../../base/long-text.ts";
-import { oneLine } from "../../base/sentence.ts";
+import type { LineText } from "../../base/text/long-text.ts";
+import { oneLine } from "../../base/text/sentence.ts";
 import { type Assembly, createAssembly } from "../../core/agent/assembly.ts";
 import { toToolMessage } from "../../core/agent/tool-results.ts";
 import type { ModelPart } from "../../core/models/model.ts";

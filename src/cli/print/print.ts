@@ -7,7 +7,7 @@ import type { AgentEvent } from "../../api/values/event.ts";
 import { aborted, unlessAborted } from "../../base/abort.ts";
 import { systemClock } from "../../base/clock.ts";
 import { errorText, systemErrorCode, toKernelError } from "../../base/errors.ts";
-import { oneLine } from "../../base/sentence.ts";
+import { oneLine } from "../../base/text/sentence.ts";
 import type { Installation } from "../../host/installation.ts";
 import type { SessionApi } from "../../kernel/api.ts";
 import type { Outbox } from "../../ports/transports/outbox.ts";

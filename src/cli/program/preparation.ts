@@ -166,7 +166,7 @@ async function toRealmStore(realm: RealmPlace | null): Promise<Pick<HostParts, "
 function reportUnusableMatchers({ hooks }: Configuration, file: string | null, log: LogFile): void {
 	if (hooks.every(({ matcher }) => isPlainMatcher(matcher))) return;
 	setTimeout(async () => {
-		const { describeUnusableMatchers } = await import("../hook-matchers.ts");
+		const { describeUnusableMatchers } = await import("./hook-matchers.ts");
 		for (const sentence of await describeUnusableMatchers(hooks, file ?? "--config")) report(sentence, log);
 	}, afterStart).unref();
 }

@@ -2,7 +2,7 @@
 import path from "node:path";
 import { isatty } from "node:tty";
 import { never } from "../../base/abort.ts";
-import { oneLine } from "../../base/sentence.ts";
+import { oneLine } from "../../base/text/sentence.ts";
 import type { SessionSummary } from "../../ports/store/session-store.ts";
 import type { NamedSession, ProgramOptions } from "../arguments/command-line.ts";
 import { requireTerminal } from "../arguments/server-start.ts";

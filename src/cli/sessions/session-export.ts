@@ -17,7 +17,7 @@ import { admitByName } from "../../ports/files/secret-paths.ts";
 import { createDiskStore } from "../../ports/store/disk/disk-store.ts";
 import { isSessionId } from "../../ports/store/disk/work-dir.ts";
 import { copySession } from "../../ports/store/session-copy.ts";
-import type { ExportOptions } from "../arguments/export-options.ts";
+import type { ExportOptions } from "../arguments/options/export-options.ts";
 import { UsageError } from "../arguments/usage-error.ts";
 import { endInTime } from "../process/process-exit.ts";
 import { handleStopSignals } from "../process/stop-signals.ts";

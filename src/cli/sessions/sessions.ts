@@ -9,7 +9,7 @@ import { fileFailureText } from "../../ports/files/file-failure.ts";
 import type { Files } from "../../ports/files/port.ts";
 import { isSessionId } from "../../ports/store/disk/work-dir.ts";
 import type { SessionStore } from "../../ports/store/session-store.ts";
-import type { SessionsAction } from "../arguments/sessions-options.ts";
+import type { SessionsAction } from "../arguments/options/sessions-options.ts";
 import { UsageError } from "../arguments/usage-error.ts";
 import { checkWorkDir } from "../paths.ts";
 import { openQuestions } from "../process/terminal-question.ts";

@@ -1,7 +1,7 @@
 // What becomes of old sessions: each is archived or deleted by itself, whatever happens to the others.
 import { errorText, KernelError } from "../../base/errors.ts";
 import type { SessionStore, SessionSummary } from "../../ports/store/session-store.ts";
-import type { StoreAction } from "../arguments/store-options.ts";
+import type { StoreAction } from "../arguments/options/store-options.ts";
 
 export interface Retirement {
 	/** The ids of the sessions that were archived or deleted. */

@@ -9,7 +9,7 @@ import { createDiskStore } from "../../ports/store/disk/disk-store.ts";
 import type { StoreCheck } from "../../ports/store/postgres/store-check.ts";
 import { compareSessions, copySession } from "../../ports/store/session-copy.ts";
 import type { SessionStore, SessionSummary, StoredSession } from "../../ports/store/session-store.ts";
-import type { StoreAction, StoreKind } from "../arguments/store-options.ts";
+import type { StoreAction, StoreKind } from "../arguments/options/store-options.ts";
 import { type CommandStore, findCommandStore } from "./command-store.ts";
 import { retireSessions } from "./retention.ts";
 

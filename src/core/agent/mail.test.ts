@@ -8,7 +8,7 @@ import {
 } from "../../../test/support/sessions/turn-subject.ts";
 import type { ContextRow } from "../../api/values/conversation.ts";
 import { createMailbox } from "../../kernel/turn/mailbox.ts";
-import { createSendDMail } from "../tools/send-d-mail.ts";
+import { createSendDMail } from "../tools/session/send-d-mail.ts";
 import { Context, type ContextLog } from "./context.ts";
 import type { TurnDependencies } from "./dependencies.ts";
 

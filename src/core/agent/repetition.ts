@@ -2,7 +2,7 @@
 // reminds the model in the call's own output (agent-kernel §5.4).
 
 import { type ToolCall, type ToolReturn, textPart } from "../../api/values/content.ts";
-import { cut } from "../../base/sentence.ts";
+import { cut } from "../../base/text/sentence.ts";
 import { reminderText } from "./marked-text.ts";
 
 /** Repetitions at which the reminder begins, names the call, asks to stop, and the turn is ended. */

@@ -2,7 +2,7 @@
 
 import type { TurnError } from "../../api/values/event.ts";
 import { type Clock, sleep } from "../../base/clock.ts";
-import { cut, oneLine, sentences } from "../../base/sentence.ts";
+import { cut, oneLine, sentences } from "../../base/text/sentence.ts";
 import { createFailure, type ModelFailure } from "../models/model.ts";
 
 /** Request timeout, conflict and too many requests; other 4xx are the fault of the request. */

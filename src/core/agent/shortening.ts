@@ -2,7 +2,7 @@
 
 import type { ContentPart } from "../../api/values/content.ts";
 import type { HistoryEntry } from "../../api/values/conversation.ts";
-import { toWellFormed } from "../../base/well-formed.ts";
+import { toWellFormed } from "../../base/text/well-formed.ts";
 
 /** Below this many characters of text nothing is shortened: what is left would not be worth a request. */
 export const shortestRoom = 1000;

@@ -1,7 +1,7 @@
 // The types of hooks and of their decisions.
 
-import type { HookEvent } from "../../api/values/hook-event.ts";
-import { beginning } from "../../base/well-formed.ts";
+import type { HookEvent } from "../../api/values/hooks/hook-event.ts";
+import { beginning } from "../../base/text/well-formed.ts";
 
 /** A point at which hooks may run. `target` is the text that matchers are searched in. */
 export interface HookPoint {

@@ -1,5 +1,5 @@
 // Compiles and caches matchers: regular expressions in Python's syntax, searched in the target of a hook point.
-import { createTextSearch } from "../../base/text-search.ts";
+import { createTextSearch } from "../../base/text/text-search.ts";
 import type { CompiledPattern } from "../patterns/pattern.ts";
 
 /** Whether a matcher matches; or a clause on why it is unusable. */

@@ -1,6 +1,6 @@
 // Hooks run in the work directory, and their programs come from where the settings are.
 import path from "node:path";
-import { shellWord } from "../../base/quoting.ts";
+import { shellWord } from "../../base/text/quoting.ts";
 
 /** Assignments before the program, and a path that is relative and needs no quotes. */
 const relativeProgram =

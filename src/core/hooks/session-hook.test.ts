@@ -3,7 +3,7 @@ import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { SessionHook, SessionHookVerdict } from "../../api/values/session-hook.ts";
+import type { SessionHook, SessionHookVerdict } from "../../api/values/hooks/session-hook.ts";
 import { systemClock } from "../../base/clock.ts";
 import { createDiskFiles } from "../../ports/files/disk-files.ts";
 import type { Fetch } from "../../ports/network/network-settings.ts";

@@ -1,11 +1,11 @@
 // Runs a hook that a session was created with: its input as JSON on stdin or in a request, its verdict from the JSON that
 // it answers. Unlike a hook of the settings it has to answer: what is no answer is a failure.
 import * as v from "valibot";
-import { hookDenialSchema, type SessionHook, type SessionHookVerdict } from "../../api/values/session-hook.ts";
+import { hookDenialSchema, type SessionHook, type SessionHookVerdict } from "../../api/values/hooks/session-hook.ts";
 import type { Clock } from "../../base/clock.ts";
 import { fetchFailureText } from "../../base/errors.ts";
 import { isRecord } from "../../base/json.ts";
-import { cut } from "../../base/sentence.ts";
+import { cut } from "../../base/text/sentence.ts";
 import type { Fetch } from "../../ports/network/network-settings.ts";
 import type { Processes } from "../../ports/processes/port.ts";
 

@@ -1,8 +1,8 @@
 // The MCP transport over stdin and stdout of a program that it starts. Other output of the program goes to the log.
 import type { Transport } from "@modelcontextprotocol/client";
 import { type Clock, sleep } from "../../base/clock.ts";
-import { createLineSplitter, type Line } from "../../base/lines.ts";
 import { createPace } from "../../base/pace.ts";
+import { createLineSplitter, type Line } from "../../base/text/lines.ts";
 import type { ChildInput, Processes, RunOutcome, RunRequest } from "../../ports/processes/port.ts";
 import { readIncoming } from "./messages/incoming-message.ts";
 import { OpenRequests } from "./messages/open-requests.ts";

@@ -3,7 +3,7 @@ import type { ElicitResult, Progress } from "@modelcontextprotocol/client";
 import { unlessAborted } from "../../base/abort.ts";
 import { sleep } from "../../base/clock.ts";
 import { errorText } from "../../base/errors.ts";
-import { beginning } from "../../base/well-formed.ts";
+import { beginning } from "../../base/text/well-formed.ts";
 import type { McpServerSettings } from "../../settings/config/mcp-servers.ts";
 import { answerForm } from "./elicitation.ts";
 import { isOfNewEra, type LinkFailure, toLinkFailure } from "./failure.ts";

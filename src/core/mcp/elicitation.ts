@@ -1,6 +1,6 @@
 // Asks the person what a server requests during a call: one question for each field of its form.
 import type { ElicitResult } from "@modelcontextprotocol/client";
-import { beginning } from "../../base/well-formed.ts";
+import { beginning } from "../../base/text/well-formed.ts";
 import type { Question, QuestionOutcome } from "../tools/operations.ts";
 import { type FormField, readForm } from "./form-field.ts";
 import type { ElicitParams } from "./link.ts";

@@ -2,7 +2,7 @@
 import * as v from "valibot";
 import { errorText } from "../../base/errors.ts";
 import { redactSecrets } from "../../base/redaction.ts";
-import { beginning } from "../../base/well-formed.ts";
+import { beginning } from "../../base/text/well-formed.ts";
 import { connectTimeoutCode, NetworkError } from "../../ports/network/network-error.ts";
 import { explainAnswer, refusedStatus } from "./failure-text.ts";
 import { NotSignedIn } from "./link.ts";

@@ -9,7 +9,7 @@ import {
 	toolError,
 	toolSuccess,
 } from "../../api/values/content.ts";
-import { beginning, toWellFormed } from "../../base/well-formed.ts";
+import { beginning, toWellFormed } from "../../base/text/well-formed.ts";
 
 /** As loose as possible: the parts are examined below. */
 export const callResultSchema = v.object({

@@ -1,9 +1,9 @@
 // Logs what a server prints outside the protocol, mainly on stderr: by lines, and with limits.
 import type { Clock } from "../../base/clock.ts";
-import { createLineSplitter, type Line } from "../../base/lines.ts";
 import type { Log } from "../../base/log.ts";
-import { cut } from "../../base/sentence.ts";
-import { beginning } from "../../base/well-formed.ts";
+import { createLineSplitter, type Line } from "../../base/text/lines.ts";
+import { cut } from "../../base/text/sentence.ts";
+import { beginning } from "../../base/text/well-formed.ts";
 
 export interface ServerLog {
 	/** Logs data from the server's stderr. */

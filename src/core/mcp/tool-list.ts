@@ -1,7 +1,7 @@
 // Parses a server's list of tools one by one: an invalid tool is left out, the others stay.
 import * as v from "valibot";
 import { isRecord } from "../../base/json.ts";
-import { beginning } from "../../base/well-formed.ts";
+import { beginning } from "../../base/text/well-formed.ts";
 import type { McpToolFilter } from "../../settings/config/mcp-servers.ts";
 import type { JsonSchema } from "../tools/tool.ts";
 

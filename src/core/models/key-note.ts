@@ -1,6 +1,6 @@
 // Adds to a refusal which key or model it concerns: the provider's message does not name the setting to correct.
 import { withAdmissionNote } from "../../base/client-admission.ts";
-import { sentences } from "../../base/sentence.ts";
+import { sentences } from "../../base/text/sentence.ts";
 import type { ModelFailure } from "./model.ts";
 import type { ModelSettings } from "./model-settings.ts";
 

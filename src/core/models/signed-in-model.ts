@@ -1,7 +1,7 @@
 // A model of a provider with sign-in: every request obtains the key, and retries once with another key when the
 // provider refuses it.
 import { unlessAborted } from "../../base/abort.ts";
-import { sentences } from "../../base/sentence.ts";
+import { sentences } from "../../base/text/sentence.ts";
 import {
 	type Model,
 	type ModelChunk,

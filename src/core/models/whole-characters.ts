@@ -1,6 +1,6 @@
 // Gives parts whole characters only. Some servers cut their deltas in the middle of a surrogate pair, and models write halves
 // that belong to none: a strict client refuses a line of JSON that has one, and so does a provider.
-import { toWellFormed } from "../../base/well-formed.ts";
+import { toWellFormed } from "../../base/text/well-formed.ts";
 import { changedChunks } from "./chunk-streams.ts";
 import type { Model, ModelPart } from "./model.ts";
 

@@ -1,5 +1,5 @@
 // One validation of a value: the remaining work, the depth, and the faults found.
-import { cut } from "../../base/sentence.ts";
+import { cut } from "../../base/text/sentence.ts";
 
 /** The place of a value within the whole; null for the whole. */
 export interface Place {

@@ -1,7 +1,7 @@
 // Parts of argument schemas that accept what models write instead of the right type ("5" for 5, "true" for true), and
 // the sentence that reports an invalid argument. tool-definition.ts declares tools.
 import * as v from "valibot";
-import { cut } from "../../base/sentence.ts";
+import { cut } from "../../base/text/sentence.ts";
 
 const integerText = /^\s*[+-]?\d+(\.0*)?\s*$/;
 const trueTexts: ReadonlySet<string> = new Set(["true", "t", "yes", "y", "on", "1"]);

@@ -1,21 +1,21 @@
 // The table of the built-in tools by their paths in agent files. Loaded on first use by a session.
 import { KernelError } from "../../base/errors.ts";
 import { createAgent } from "./agent.ts";
-import { createAskUserQuestion } from "./ask-user-question.ts";
 import { createReadFile } from "./files/read-file.ts";
 import { createReadMediaFile } from "./files/read-media-file.ts";
 import { createStringReplaceFile } from "./files/string-replace-file.ts";
 import { createWriteFile } from "./files/write-file.ts";
-import { createEnterPlanMode, createExitPlanMode } from "./plan-mode.ts";
 import { createGlob } from "./search/glob.ts";
 import { createGrep } from "./search/grep.ts";
-import { createSendDMail } from "./send-d-mail.ts";
-import { createSetTodoList } from "./set-todo-list.ts";
+import { createAskUserQuestion } from "./session/ask-user-question.ts";
+import { createEnterPlanMode, createExitPlanMode } from "./session/plan-mode.ts";
+import { createSendDMail } from "./session/send-d-mail.ts";
+import { createSetTodoList } from "./session/set-todo-list.ts";
+import { createThink } from "./session/think.ts";
 import { createShell } from "./shell.ts";
 import { createTaskList } from "./tasks/task-list.ts";
 import { createTaskOutput } from "./tasks/task-output.ts";
 import { createTaskStop } from "./tasks/task-stop.ts";
-import { createThink } from "./think.ts";
 import type { Tool, ToolEnvironment } from "./tool.ts";
 import { type BuiltInToolPath, isBuiltInToolPath } from "./tool-paths.ts";
 import { createFetchUrl } from "./web/fetch-url.ts";

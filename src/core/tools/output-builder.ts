@@ -1,8 +1,8 @@
 // Builds the output of a tool within the limits of a model's context, and the result with it.
 
 import { type ToolReturn, toolError, toolSuccess } from "../../api/values/content.ts";
-import { sentences } from "../../base/sentence.ts";
-import { beginning } from "../../base/well-formed.ts";
+import { sentences } from "../../base/text/sentence.ts";
+import { beginning } from "../../base/text/well-formed.ts";
 import { cutLine } from "./text-limits.ts";
 
 /** Maximal characters of one output, and of one line of it. */

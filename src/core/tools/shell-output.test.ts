@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { toWellFormed } from "../../base/well-formed.ts";
+import { toWellFormed } from "../../base/text/well-formed.ts";
 import { createOutputView } from "./shell-output.ts";
 
 function view(pieces: readonly string[], headShare = 1 / 2) {

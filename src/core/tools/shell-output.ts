@@ -1,6 +1,6 @@
 // The output of a command as a model sees it: what a terminal would show after redraws (progress bars), and of a long output
 // the beginning and the end. Takes it in pieces, and retains no more than it shows.
-import { beginning, ending } from "../../base/well-formed.ts";
+import { beginning, ending } from "../../base/text/well-formed.ts";
 import { lineLimit, outputLimit } from "./output-builder.ts";
 
 export interface ShownOutput {

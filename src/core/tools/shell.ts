@@ -4,7 +4,7 @@ import { StringDecoder } from "node:string_decoder";
 import * as v from "valibot";
 import { type ToolReturn, toolError, toolSuccess } from "../../api/values/content.ts";
 import { createPace } from "../../base/pace.ts";
-import { sentences } from "../../base/sentence.ts";
+import { sentences } from "../../base/text/sentence.ts";
 import type { Files } from "../../ports/files/port.ts";
 import type { RunOutcome, RunRequest } from "../../ports/processes/port.ts";
 import { boolean, integer } from "./argument-schemas.ts";

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { call, createToolPlace, type ToolPlace } from "../../../test/support/host/tool-environment.ts";
-import { createSetTodoList } from "./set-todo-list.ts";
-import { createThink } from "./think.ts";
+import { createSetTodoList } from "./session/set-todo-list.ts";
+import { createThink } from "./session/think.ts";
 
 let place: ToolPlace;
 beforeEach(async () => {

@@ -1,5 +1,5 @@
 // Truncates lines without splitting a character.
-import { beginning } from "../../base/well-formed.ts";
+import { beginning } from "../../base/text/well-formed.ts";
 
 /** The line, truncated if necessary to at most `length` units with the marker at its end. */
 export function cutLine(line: string, length: number, marker: string): string {

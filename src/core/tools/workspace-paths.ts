@@ -3,7 +3,7 @@
 import path from "node:path";
 import { type ToolReturn, toolError } from "../../api/values/content.ts";
 import type { FileOperation, Subject } from "../../api/values/subject.ts";
-import { cut } from "../../base/sentence.ts";
+import { cut } from "../../base/text/sentence.ts";
 import type { Files } from "../../ports/files/port.ts";
 import type { ToolEnvironment } from "./tool.ts";
 

@@ -2,7 +2,7 @@
 import * as v from "valibot";
 import { type ContentPart, mediaPart, readDataUri, toDataUri, type UserInput } from "../../api/values/content.ts";
 import { KernelError } from "../../base/errors.ts";
-import { attributeValue } from "../../base/quoting.ts";
+import { attributeValue } from "../../base/text/quoting.ts";
 import { meta, nullish } from "./schema.ts";
 
 const annotated = { annotations: nullish(v.record(v.string(), v.unknown())), ...meta };

@@ -1,5 +1,5 @@
 // The JSON-RPC rules of the Agent Client Protocol.
-import { cut } from "../../base/sentence.ts";
+import { cut } from "../../base/text/sentence.ts";
 import type { EnvelopeRules, RpcId } from "../../ports/rpc/envelope.ts";
 import { errorNumbers, errorObject, toErrorObject } from "./errors.ts";
 

@@ -3,7 +3,7 @@
 import { modelAdvice } from "../../api/values/model-advice.ts";
 import type { KernelErrorCode } from "../../base/errors.ts";
 import { KernelError, toKernelError } from "../../base/errors.ts";
-import { beginning } from "../../base/well-formed.ts";
+import { beginning } from "../../base/text/well-formed.ts";
 import type { ErrorObject } from "../../ports/rpc/envelope.ts";
 
 export const errorNumbers = {

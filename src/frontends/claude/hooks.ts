@@ -1,6 +1,6 @@
 // Hooks of the client: callbacks at the points that the kernel has, and at those that lie before a turn.
 import * as v from "valibot";
-import { type HookEvent, hookEvents } from "../../api/values/hook-event.ts";
+import { type HookEvent, hookEvents } from "../../api/values/hooks/hook-event.ts";
 import { ClientRefusal, type Frames } from "./frames.ts";
 import { type HookAnswer, type HookMatcher, hookAnswerSchema, type Initialize } from "./wire.ts";
 

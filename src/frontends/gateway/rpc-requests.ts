@@ -6,7 +6,7 @@ import type { Scope } from "../../api/operations.ts";
 import type { Clock } from "../../base/clock.ts";
 import { KernelError, toKernelError } from "../../base/errors.ts";
 import { isRecord, parseJsonFile } from "../../base/json.ts";
-import { beginning } from "../../base/well-formed.ts";
+import { beginning } from "../../base/text/well-formed.ts";
 import { envelopeErrors, toErrorObject } from "../shared/public-errors.ts";
 import type { CallMethod } from "./methods.ts";
 import { isMethodName, type MethodName, methods } from "./protocol.ts";

@@ -2,7 +2,7 @@
 
 import { inputText, type UserInput } from "../../api/values/content.ts";
 import type { AgentEvent, TurnOutcome } from "../../api/values/event.ts";
-import { hookEvents } from "../../api/values/hook-event.ts";
+import { hookEvents } from "../../api/values/hooks/hook-event.ts";
 import { readSideQuestion } from "../../api/values/slash-command.ts";
 import { createAbortableWaits } from "../../base/abort.ts";
 import { KernelError } from "../../base/errors.ts";

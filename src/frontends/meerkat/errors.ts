@@ -1,7 +1,7 @@
 // The errors of Meerkat RPC by name, with the numbers of both eras, of which some changed their meaning.
 // `error.data.code` always has the name.
 
-import { readHookError } from "../../api/values/session-hook.ts";
+import { readHookError } from "../../api/values/hooks/session-hook.ts";
 import { type KernelErrorCode, toKernelError } from "../../base/errors.ts";
 import { isRecord } from "../../base/json.ts";
 import type { ErrorObject } from "../../ports/rpc/envelope.ts";

@@ -1,7 +1,7 @@
 // Subscriptions of a connection to the events of sessions, whoever starts their runs: `session/stream_open`.
 import { forgetOldest } from "../../base/collections.ts";
 import type { Identifiers } from "../../base/ids.ts";
-import { cut } from "../../base/sentence.ts";
+import { cut } from "../../base/text/sentence.ts";
 import { NamedError } from "./errors.ts";
 import type { EventEnvelope, SeedEvent } from "./wire/wire-events.ts";
 import type { StreamCloseResult, StreamEnd, StreamOpenResult } from "./wire/wire-streams.ts";

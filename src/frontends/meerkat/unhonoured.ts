@@ -1,7 +1,7 @@
 // Fields of requests in the contract that have no effect here: a request with one is refused, so that no client relies on what
 // does not happen.
 import { isRecord } from "../../base/json.ts";
-import { cut } from "../../base/sentence.ts";
+import { cut } from "../../base/text/sentence.ts";
 import { NamedError } from "./errors.ts";
 
 /** Of `session/create`, in both protocols. */

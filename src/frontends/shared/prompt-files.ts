@@ -10,8 +10,8 @@ import {
 } from "../../api/values/content.ts";
 import type { PromptFile } from "../../api/values/prompt-file.ts";
 import { KernelError } from "../../base/errors.ts";
-import { attributeValue } from "../../base/quoting.ts";
-import { beginning } from "../../base/well-formed.ts";
+import { attributeValue } from "../../base/text/quoting.ts";
+import { beginning } from "../../base/text/well-formed.ts";
 
 /** Files of one prompt, and bytes of all of them. */
 export const fileLimit = 20;

@@ -3,7 +3,7 @@
 import { isError } from "../../base/errors.ts";
 import type { LogFields } from "../../base/log.ts";
 import { isSecretName, redactSecrets } from "../../base/redaction.ts";
-import { beginning } from "../../base/well-formed.ts";
+import { beginning } from "../../base/text/well-formed.ts";
 
 /** Maximal depth: deeper values and cycles are omitted. */
 const deepest = 8;

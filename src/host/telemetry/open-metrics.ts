@@ -1,5 +1,5 @@
 // Counters, gauges and histograms, and their text in the OpenMetrics format.
-import { beginning } from "../../base/well-formed.ts";
+import { beginning } from "../../base/text/well-formed.ts";
 
 export const openMetricsType = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 

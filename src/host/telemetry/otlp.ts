@@ -4,7 +4,7 @@ import type { Clock } from "../../base/clock.ts";
 import { fetchFailureText } from "../../base/errors.ts";
 import { isRecord } from "../../base/json.ts";
 import type { Log } from "../../base/log.ts";
-import { beginning, toWellFormed } from "../../base/well-formed.ts";
+import { beginning, toWellFormed } from "../../base/text/well-formed.ts";
 import type { Attributes, AttributeValue, Span } from "./span.ts";
 
 /** Spans of one request, spans that wait at most, and milliseconds until a request is made for fewer. */

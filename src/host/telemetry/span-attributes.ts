@@ -2,7 +2,7 @@
 
 import { toParts, type UserInput } from "../../api/values/content.ts";
 import type { EventBodyOf } from "../../api/values/event.ts";
-import { beginning } from "../../base/well-formed.ts";
+import { beginning } from "../../base/text/well-formed.ts";
 import type { Attributes } from "./span.ts";
 
 /** The model of an agent, as it was reported to the fold. */

@@ -3,7 +3,7 @@
 
 import { inputTokens } from "../../api/values/content.ts";
 import type { AgentEvent, EventBodyOf } from "../../api/values/event.ts";
-import { beginning } from "../../base/well-formed.ts";
+import { beginning } from "../../base/text/well-formed.ts";
 import { EndedCalls } from "./ended-calls.ts";
 import { OpenSpan, readTraceParent, type Span, type SpanPlace } from "./span.ts";
 import {

@@ -2,7 +2,7 @@
 // Pure.
 
 import { isFinal } from "../../api/values/task-status.ts";
-import { attributeValue } from "../../base/quoting.ts";
+import { attributeValue } from "../../base/text/quoting.ts";
 import type { Notification, TaskRuntime, TaskSpec } from "../../ports/store/stored-tasks.ts";
 
 /** Why a task ended; null while it runs. */

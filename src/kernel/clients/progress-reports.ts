@@ -3,7 +3,7 @@
 import { StringDecoder } from "node:string_decoder";
 import type { EventBodyOf } from "../../api/values/event.ts";
 import type { Clock } from "../../base/clock.ts";
-import { beginning } from "../../base/well-formed.ts";
+import { beginning } from "../../base/text/well-formed.ts";
 import type { CallProgress } from "../../core/agent/dependencies.ts";
 import type { Emitter, UnfinishedPart, Where } from "./emitter.ts";
 

@@ -3,7 +3,7 @@ import path from "node:path";
 import type { HistoryEntry } from "../../api/values/conversation.ts";
 import { errorText } from "../../base/errors.ts";
 import { createPace } from "../../base/pace.ts";
-import { beginning } from "../../base/well-formed.ts";
+import { beginning } from "../../base/text/well-formed.ts";
 import { absolutePath } from "../../core/tools/workspace-paths.ts";
 import type { Files } from "../../ports/files/port.ts";
 import { conversationMarkdown } from "./conversation-markdown.ts";

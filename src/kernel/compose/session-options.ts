@@ -1,6 +1,6 @@
 // The options that a session is opened with, whoever opens it: the command line, or a client that has many.
 
-import type { SessionHook } from "../../api/values/session-hook.ts";
+import type { SessionHook } from "../../api/values/hooks/session-hook.ts";
 import type { TurnOptions } from "../../api/values/turn-options.ts";
 import type { AgentDefinition } from "../../core/definitions/agent-definition.ts";
 import type { EditorFiles } from "../../ports/files/editor-files.ts";

@@ -3,7 +3,7 @@
 // contain keys (the environment, MCP servers). Of the mode it counts later only what was given: the state has the rest.
 import * as v from "valibot";
 import { userInputSchema } from "../../api/values/content.ts";
-import { sessionHooksSchema } from "../../api/values/session-hook.ts";
+import { sessionHooksSchema } from "../../api/values/hooks/session-hook.ts";
 import { turnOptionsSchema } from "../../api/values/turn-options.ts";
 import { isRecord } from "../../base/json.ts";
 import type { CreationOptions } from "../api.ts";

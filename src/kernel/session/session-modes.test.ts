@@ -12,7 +12,7 @@ import { createToolDouble, editNeed } from "../../../test/support/sessions/turn-
 import { createSessionDouble, storageFailure } from "../../../test/support/store/failing-session.ts";
 import type { EventBody } from "../../api/values/event.ts";
 import { type SessionMode, sessionModes, toSessionMode } from "../../api/values/session-mode.ts";
-import { createEnterPlanMode } from "../../core/tools/plan-mode.ts";
+import { createEnterPlanMode } from "../../core/tools/session/plan-mode.ts";
 
 const set = ({ session }: SessionSubject, mode: SessionMode) => session.send({ type: "mode.set", mode });
 const start = ({ session }: SessionSubject, input = "hi") => session.send({ type: "turn.start", input });

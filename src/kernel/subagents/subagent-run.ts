@@ -5,7 +5,7 @@ import type { AgentPathEntry, TurnOutcome } from "../../api/values/event.ts";
 import type { ToolLimits } from "../../api/values/turn-options.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Identifiers } from "../../base/ids.ts";
-import { beginning } from "../../base/well-formed.ts";
+import { beginning } from "../../base/text/well-formed.ts";
 import { Context, type ContextLog, lastText } from "../../core/agent/context.ts";
 import type { AgentType } from "../../core/definitions/agent-types.ts";
 import { withRole } from "../../core/definitions/system-prompt.ts";

@@ -2,11 +2,11 @@
 // decision.
 
 import type { EventBody } from "../../api/values/event.ts";
-import type { SessionHook } from "../../api/values/session-hook.ts";
+import type { SessionHook } from "../../api/values/hooks/session-hook.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Identifiers } from "../../base/ids.ts";
 import type { Log } from "../../base/log.ts";
-import { cut } from "../../base/sentence.ts";
+import { cut } from "../../base/text/sentence.ts";
 import { runCommandHook } from "../../core/hooks/command-hook.ts";
 import {
 	allowed,

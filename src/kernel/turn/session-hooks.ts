@@ -11,7 +11,7 @@ import {
 	type SessionHook,
 	type SessionHookPoint,
 	type SessionHookVerdict,
-} from "../../api/values/session-hook.ts";
+} from "../../api/values/hooks/session-hook.ts";
 import { workIsOver } from "../../base/abort.ts";
 import { sleep } from "../../base/clock.ts";
 import { KernelError } from "../../base/errors.ts";

@@ -6,7 +6,7 @@ import { workIsOver } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
 import { sleep } from "../../base/clock.ts";
 import { isRecord } from "../../base/json.ts";
-import { beginning } from "../../base/well-formed.ts";
+import { beginning } from "../../base/text/well-formed.ts";
 import type { ToolWatch } from "../../core/agent/dependencies.ts";
 import type { HookDecision, HookPoint } from "../../core/hooks/hook.ts";
 import type { EmitHookEvent, HookRunner } from "./hook-runner.ts";

@@ -8,7 +8,7 @@ import { type Identifiers, randomIdentifiers } from "../../base/ids.ts";
 import { type Log, silentLog } from "../../base/log.ts";
 import { type ChildGroup, type GroupEnd, type StartedGroup, startGroup, startPace } from "./child-group.ts";
 import { createStdioCapture, openStdio } from "./child-stdio.ts";
-import { type ConfinedStart, prepareConfinement, replacedMeanwhile } from "./confinement.ts";
+import { type ConfinedStart, prepareConfinement, replacedMeanwhile } from "./confinement/confinement.ts";
 import { startContainedGroup } from "./contained-group.ts";
 import {
 	type Containment,
@@ -199,7 +199,7 @@ export function createProcesses(options: ProcessesOptions = {}): Processes {
 		});
 		if (process.platform === "darwin") {
 			if (confinement.network.kind === "proxy") return refuse("there is no proxy for sandboxes on macOS");
-			const { toSeatbeltCommand, toSeatbeltProfile } = await import("./seatbelt-profile.ts");
+			const { toSeatbeltCommand, toSeatbeltProfile } = await import("./confinement/seatbelt-profile.ts");
 			const command = toSeatbeltCommand(request.file, request.arguments, toSeatbeltProfile(confinement));
 			return await carryOut({ ...request, ...command }, signal, null);
 		}

@@ -16,8 +16,8 @@ import {
 	signalGroup,
 	startPace,
 } from "./child-group.ts";
-import { serveConfinedProxy } from "./confined-proxy.ts";
-import { type ConfinedStart, findReplaced, replacedMeanwhile, withProxy } from "./confinement.ts";
+import { serveConfinedProxy } from "./confinement/confined-proxy.ts";
+import { type ConfinedStart, findReplaced, replacedMeanwhile, withProxy } from "./confinement/confinement.ts";
 import {
 	bubblewrapDescriptor,
 	type Containment,

@@ -2,12 +2,12 @@
 // contained-group.ts runs it; the caller decides whether to use it.
 import { accessSync, constants, realpathSync, statSync } from "node:fs";
 import path from "node:path";
-import { shellQuoted } from "../../base/quoting.ts";
+import { shellQuoted } from "../../base/text/quoting.ts";
 import { hasInput } from "./child-group.ts";
-import { listenerArguments } from "./confined-proxy.ts";
-import type { ConfinedStart } from "./confinement.ts";
+import { listenerArguments } from "./confinement/confined-proxy.ts";
+import type { ConfinedStart } from "./confinement/confinement.ts";
+import { isWithin } from "./confinement/replaceable-links.ts";
 import type { Confinement, RunRequest } from "./port.ts";
-import { isWithin } from "./replaceable-links.ts";
 import { findProgram, isProgram } from "./search-path.ts";
 
 /** A way to contain commands that is known to work. */

@@ -1,7 +1,7 @@
 // Where programs are found: by the rules of exec, and for our own starts without what depends on the current directory.
 import { accessSync, constants, realpathSync, statSync } from "node:fs";
 import path from "node:path";
-import { isWithin } from "./replaceable-links.ts";
+import { isWithin } from "./confinement/replaceable-links.ts";
 
 type Environment = Readonly<Record<string, string>>;
 

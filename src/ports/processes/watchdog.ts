@@ -5,7 +5,7 @@ import { Writable } from "node:stream";
 import { type Clock, sleep } from "../../base/clock.ts";
 import { errorText } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
-import { toMountSpelling } from "./placeholders.ts";
+import { toMountSpelling } from "./confinement/placeholders.ts";
 
 export interface Watchdog {
 	/** Sets the process group to kill, and the placeholders of a confined command to remove after it. */

@@ -1,9 +1,10 @@
 // One JSON-RPC connection over a line transport: dispatches incoming messages, sends outgoing ones, and has the table
 // of requests waiting for the peer. It never waits for a handler.
-import type { Line } from "../../base/lines.ts";
+
 import type { Log } from "../../base/log.ts";
-import type { LineText } from "../../base/long-text.ts";
-import { beginning } from "../../base/well-formed.ts";
+import type { Line } from "../../base/text/lines.ts";
+import type { LineText } from "../../base/text/long-text.ts";
+import { beginning } from "../../base/text/well-formed.ts";
 import {
 	type EnvelopeRules,
 	type ErrorObject,

@@ -1,6 +1,6 @@
 // Parses and formats JSON-RPC 2.0 envelopes under the rules of a dialect, which are data.
 import { isRecord, toJsonLine, toJsonText } from "../../base/json.ts";
-import { type LineText, toLineText, wholeText } from "../../base/long-text.ts";
+import { type LineText, toLineText, wholeText } from "../../base/text/long-text.ts";
 import { exactId } from "./exact-id.ts";
 
 /** Integers that a number cannot hold are bigints. */

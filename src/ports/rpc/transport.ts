@@ -1,6 +1,6 @@
 // The transport of lines that a connection requires; transports/ implements it.
-import type { Line } from "../../base/lines.ts";
-import type { LineText } from "../../base/long-text.ts";
+import type { Line } from "../../base/text/lines.ts";
+import type { LineText } from "../../base/text/long-text.ts";
 
 /** A duplex of lines. Sending never blocks; producers of much data await `ready`. */
 export interface LineTransport {

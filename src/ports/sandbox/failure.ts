@@ -1,7 +1,8 @@
 // Whether a command failed because of its sandbox: one sentence for the model and the person, from what the command
 // printed. It is a guess; the outcome itself does not depend on it.
+
+import { isWithin } from "../processes/confinement/replaceable-links.ts";
 import type { Confinement, RunOutcome } from "../processes/port.ts";
-import { isWithin } from "../processes/replaceable-links.ts";
 
 /** A host that the proxy refused. */
 export interface Denial {

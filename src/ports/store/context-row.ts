@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { type ContentPart, contentPartSchema, textPartSchema, toolCallSchema } from "../../api/values/content.ts";
 import type { ContextRow, HistoryEntry, MessageRole } from "../../api/values/conversation.ts";
 import { isRecord } from "../../base/json.ts";
-import { type LineText, toLineText } from "../../base/long-text.ts";
+import { type LineText, toLineText } from "../../base/text/long-text.ts";
 
 const integer = v.pipe(v.number(), v.integer());
 const optionalText = v.optional(v.nullable(v.string()), null);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Line } from "../../base/lines.ts";
+import type { Line } from "../../base/text/lines.ts";
 import { createArrivals } from "./arrivals.ts";
 
 const toLines = (...texts: readonly string[]): Line[] => texts.map((text) => ({ kind: "line", text }));

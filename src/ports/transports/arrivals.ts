@@ -1,7 +1,8 @@
 // Hands on the lines that arrive one after the other, and lets other work run in between: a few thousand bytes may be
 // thousands of lines.
-import type { Line } from "../../base/lines.ts";
+
 import type { Pace } from "../../base/pace.ts";
+import type { Line } from "../../base/text/lines.ts";
 
 export interface Arrivals {
 	/** Hands the lines on after those before them: at once, as long as that takes little time. */

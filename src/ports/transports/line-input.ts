@@ -1,6 +1,7 @@
 // A line transport over an input and an outbox: the lines that come in, and what is the same for every stream.
-import { createInputSplitter } from "../../base/lines.ts";
+
 import { createPace } from "../../base/pace.ts";
+import { createInputSplitter } from "../../base/text/lines.ts";
 import type { LineTransport } from "../rpc/transport.ts";
 import { type Arrivals, createArrivals } from "./arrivals.ts";
 import type { ByteInput } from "./descriptor-input.ts";

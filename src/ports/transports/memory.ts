@@ -1,6 +1,6 @@
 // A line transport in memory: a server end, and a client end for tests and embedders.
 import { createDeferred, type Deferred } from "../../base/deferred.ts";
-import { createInputSplitter, type Line } from "../../base/lines.ts";
+import { createInputSplitter, type Line } from "../../base/text/lines.ts";
 import type { LineTransport } from "../rpc/transport.ts";
 import { createOutbox } from "./outbox.ts";
 

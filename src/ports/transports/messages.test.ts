@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Line } from "../../base/lines.ts";
+import type { Line } from "../../base/text/lines.ts";
 import { createMessageTransport } from "./messages.ts";
 
 const limits = { outboxLimit: 1000, replyLimit: 5000 };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { longestPause, shortestPause } from "../../../test/support/host/pauses.ts";
-import { toLineText } from "../../base/long-text.ts";
+import { toLineText } from "../../base/text/long-text.ts";
 import { createOutbox } from "./outbox.ts";
 
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve));

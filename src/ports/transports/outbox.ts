@@ -1,8 +1,8 @@
 // The queue between senders of lines and a stream: bounded in bytes, joined into few writes. It never drops a line
 // while the other side exists; producers of much data await `ready`.
 import { createDeferred, type Deferred } from "../../base/deferred.ts";
-import type { LineText, LongText } from "../../base/long-text.ts";
 import { createPace } from "../../base/pace.ts";
+import type { LineText, LongText } from "../../base/text/long-text.ts";
 
 /** A sink for text. `done` is called when the text was passed on, with an error when that failed. */
 export type WriteText = (text: string, done: (error?: Error | null) => void) => void;

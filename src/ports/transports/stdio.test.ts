@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
 import { describeTransportContract, type TransportSubject } from "../../../test/contracts/transport-contract.ts";
 import { createDeferred } from "../../base/deferred.ts";
-import { createLineSplitter } from "../../base/lines.ts";
+import { createLineSplitter } from "../../base/text/lines.ts";
 import { lineLimit } from "./stdio.ts";
 
 const childFile = fileURLToPath(new URL("../../../test/support/executable/stdio-child.ts", import.meta.url));

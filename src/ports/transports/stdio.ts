@@ -2,8 +2,8 @@
 import { closeSync, constants, createWriteStream, fstatSync, openSync, type Stats } from "node:fs";
 import { Socket } from "node:net";
 import type { Writable } from "node:stream";
-import { createInputSplitter, type Line, withoutMark } from "../../base/lines.ts";
 import { runsOnBun } from "../../base/program-form.ts";
+import { createInputSplitter, type Line, withoutMark } from "../../base/text/lines.ts";
 import type { LineTransport } from "../rpc/transport.ts";
 import { createSinkWriter } from "./bun-sink.ts";
 import { type ByteInput, createDescriptorInput } from "./descriptor-input.ts";

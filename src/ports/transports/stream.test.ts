@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { describeTransportContract } from "../../../test/contracts/transport-contract.ts";
 import { connectionKinds } from "../../../test/support/host/remote-sessions.ts";
 import { createDeferred } from "../../base/deferred.ts";
-import { createLineSplitter } from "../../base/lines.ts";
+import { createLineSplitter } from "../../base/text/lines.ts";
 import { createStreamTransport } from "./stream.ts";
 
 const lineLimit = 4096;

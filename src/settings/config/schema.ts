@@ -4,7 +4,7 @@ import { isIP } from "node:net";
 import * as v from "valibot";
 import { contractForm, parseContractVersion } from "../../base/contract-version.ts";
 import { isRecord } from "../../base/json.ts";
-import { beginning } from "../../base/well-formed.ts";
+import { beginning } from "../../base/text/well-formed.ts";
 
 /** What a model can accept or do; the same words as in the file. */
 export const modelCapabilities = ["image_in", "video_in", "thinking", "always_thinking"] as const;

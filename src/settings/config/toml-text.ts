@@ -1,6 +1,6 @@
 // Serializes plain data as TOML 0.4, the oldest dialect that readers of the settings file know: no dotted keys, no
 // mixed lists. Our own, so that a first start need not load a TOML library.
-import { toWellFormed } from "../../base/well-formed.ts";
+import { toWellFormed } from "../../base/text/well-formed.ts";
 
 export type TomlValue = null | boolean | number | string | readonly TomlValue[] | TomlTable;
 export type TomlTable = { readonly [key: string]: TomlValue };

@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { withAdmissionNote } from "../../base/client-admission.ts";
 import { isRecord } from "../../base/json.ts";
 import { redactSecrets } from "../../base/redaction.ts";
-import { beginning } from "../../base/well-formed.ts";
+import { beginning } from "../../base/text/well-formed.ts";
 import { ask, type PlatformPort, toAddress } from "./exchange.ts";
 import type { Platform } from "./platform.ts";
 import type { Tokens } from "./token-file.ts";

@@ -3,7 +3,7 @@ import type { FetchLike } from "@modelcontextprotocol/client";
 import type { Clock } from "../../base/clock.ts";
 import { errorText } from "../../base/errors.ts";
 import { redactSecrets } from "../../base/redaction.ts";
-import { cut, oneLine } from "../../base/sentence.ts";
+import { cut, oneLine } from "../../base/text/sentence.ts";
 
 /** The network and the clock for the deadline. */
 export interface McpNetwork {

@@ -1,5 +1,5 @@
 // The type of an access token (RFC 6749 §7.1): a client must not use one whose type it does not understand.
-import { cut } from "../../base/sentence.ts";
+import { cut } from "../../base/text/sentence.ts";
 
 /** Why a token of this type cannot be used, as a clause; null for Bearer, in any case, and for none. */
 export function typeFault(type: string): string | null {

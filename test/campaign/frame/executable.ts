@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { createLineSplitter } from "../../../src/base/lines.ts";
+import { createLineSplitter } from "../../../src/base/text/lines.ts";
 import { settingsOf } from "./life.ts";
 
 export const builtExecutable =

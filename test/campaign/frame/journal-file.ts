@@ -4,7 +4,7 @@
 import type { ContextRow } from "../../../src/api/values/conversation.ts";
 import type { AgentEvent } from "../../../src/api/values/event.ts";
 import { isRecord } from "../../../src/base/json.ts";
-import { wholeText } from "../../../src/base/long-text.ts";
+import { wholeText } from "../../../src/base/text/long-text.ts";
 import { toLine } from "../../../src/ports/store/context-row.ts";
 import {
 	fromHeaderLine,

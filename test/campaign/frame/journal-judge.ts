@@ -3,7 +3,7 @@
 
 import { toParts } from "../../../src/api/values/content.ts";
 import { isRecord } from "../../../src/base/json.ts";
-import { wholeText } from "../../../src/base/long-text.ts";
+import { wholeText } from "../../../src/base/text/long-text.ts";
 import { toToolMessage } from "../../../src/core/agent/tool-results.ts";
 import { toLine } from "../../../src/ports/store/context-row.ts";
 import { fromRecordLine } from "../../../src/ports/store/disk/journal/journal-record.ts";

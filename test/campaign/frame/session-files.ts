@@ -1,7 +1,7 @@
 // The files of a session, and what must hold of them when it is opened again after a stop (docs/explanation/guarantees.md), whatever
 // dialect spoke to it: nothing runs unasked or twice, a provider accepts the context, and every line can be read.
 import { isRecord } from "../../../src/base/json.ts";
-import { wholeText } from "../../../src/base/long-text.ts";
+import { wholeText } from "../../../src/base/text/long-text.ts";
 import { fromLine, toLine } from "../../../src/ports/store/context-row.ts";
 import { toEventLines } from "../../../src/ports/store/disk/logs/event-log.ts";
 import { contextOf, eventsOf, everyContextOf, openCalls, readJournal } from "./journal-file.ts";

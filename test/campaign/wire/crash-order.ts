@@ -3,7 +3,7 @@
 
 import type { AgentEvent } from "../../../src/api/values/event.ts";
 import { isRecord } from "../../../src/base/json.ts";
-import { wholeText } from "../../../src/base/long-text.ts";
+import { wholeText } from "../../../src/base/text/long-text.ts";
 import { toEventLine } from "../../../src/ports/store/disk/logs/event-log.ts";
 import { eventsOf, type Journal, readJournal } from "../frame/journal-file.ts";
 import type { Happening } from "../frame/memory-life.ts";

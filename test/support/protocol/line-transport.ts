@@ -1,7 +1,7 @@
 // A line transport without bytes: a test hands lines in and looks at what was sent, at once.
 import { createDeferred } from "../../../src/base/deferred.ts";
-import type { Line } from "../../../src/base/lines.ts";
-import { wholeText } from "../../../src/base/long-text.ts";
+import type { Line } from "../../../src/base/text/lines.ts";
+import { wholeText } from "../../../src/base/text/long-text.ts";
 import type { LineTransport } from "../../../src/ports/rpc/transport.ts";
 
 export interface LineHarness {

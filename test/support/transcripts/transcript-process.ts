@@ -3,7 +3,7 @@ import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { copyFileSync, existsSync } from "node:fs";
 import path from "node:path";
 import { createDeferred, type Deferred } from "../../../src/base/deferred.ts";
-import { createLineSplitter } from "../../../src/base/lines.ts";
+import { createLineSplitter } from "../../../src/base/text/lines.ts";
 import { productVersion } from "../../../src/host/product.ts";
 import { executablePath, sharedCodeCache } from "../executable/executable.ts";
 import type { ServerKind, Transcript } from "./transcript-format.ts";

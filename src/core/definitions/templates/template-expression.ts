@@ -1,6 +1,6 @@
 // Parses the expressions of prompt templates into functions of a scope: names, texts, numbers, comparisons, `and`,
 // `or`, `not`, `in`, `is defined`. template-parser.ts finds them in a text.
-import { createTextSearch } from "../../../base/text-search.ts";
+import { createTextSearch } from "../../../base/text/text-search.ts";
 
 export type TemplateValue = string | number | boolean | null | readonly TemplateValue[] | TemplateMap;
 

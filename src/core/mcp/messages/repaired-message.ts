@@ -2,7 +2,7 @@
 // library drops what it cannot parse and waits for its timeout. Both transports pass what they receive through here.
 import type { JSONRPCMessage, RequestId } from "@modelcontextprotocol/client";
 import { isNestedWithin, isRecord } from "../../../base/json.ts";
-import { cut } from "../../../base/sentence.ts";
+import { cut } from "../../../base/text/sentence.ts";
 import type { OpenRequests } from "./open-requests.ts";
 
 type Members = Readonly<Record<string, unknown>>;

@@ -1,5 +1,5 @@
 // Adds to an error which address the request had, where that address may be the fault: a provider's own words do not name it.
-import { sentences } from "../../../base/sentence.ts";
+import { sentences } from "../../../base/text/sentence.ts";
 import type { ModelFailure } from "../model.ts";
 import type { PlainAnswer } from "./plain-answer.ts";
 

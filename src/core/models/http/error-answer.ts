@@ -1,8 +1,8 @@
 // Interprets the error objects of providers: the kind of failure and the provider's message. Their codes differ between
 // providers and are given as data.
 import { isRecord } from "../../../base/json.ts";
-import { cut, oneLine } from "../../../base/sentence.ts";
-import { beginning } from "../../../base/well-formed.ts";
+import { cut, oneLine } from "../../../base/text/sentence.ts";
+import { beginning } from "../../../base/text/well-formed.ts";
 import { createFailure, type ModelFailure } from "../model.ts";
 import { withAddressNote } from "./address-note.ts";
 import { reportsOverflow, reportsRate } from "./context-overflow.ts";

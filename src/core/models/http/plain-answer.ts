@@ -1,6 +1,6 @@
 // One POST answered at once, whatever the answer is: what an error, or a small document, is read of.
 import type { Clock } from "../../../base/clock.ts";
-import { beginning } from "../../../base/well-formed.ts";
+import { beginning } from "../../../base/text/well-formed.ts";
 import type { Fetch } from "../../../ports/network/network-settings.ts";
 import { createExchange, type Exchange } from "./exchange.ts";
 import { readRetryAfter } from "./retry-after.ts";

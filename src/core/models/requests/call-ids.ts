@@ -1,5 +1,5 @@
 // Maps the ids of tool calls to the letters that a provider accepts, each unique in a request.
-import { takeUnusedName } from "../requests/unused-name.ts";
+import { takeUnusedName } from "./unused-name.ts";
 
 export interface CallIds {
 	/** The ids for the calls of a message; call it in the order of the conversation. */

@@ -3,7 +3,7 @@
 
 import { type ContentPart, isMedia, type MediaPart, readMedia, textPart } from "../../../api/values/content.ts";
 import type { HistoryEntry } from "../../../api/values/conversation.ts";
-import { beginning } from "../../../base/well-formed.ts";
+import { beginning } from "../../../base/text/well-formed.ts";
 import { changedChunks, withSecondAttempt } from "../chunk-streams.ts";
 import type { Model, ModelChunk, ModelFailure } from "../model.ts";
 import type { ModelSettings } from "../model-settings.ts";

@@ -1,7 +1,7 @@
 // A model for a try without a key: it looks at the directory once, then says what it is and how to get a real one.
 import { type ContentPart, joinTexts } from "../../../api/values/content.ts";
 import { modelAdvice, scriptedModelName } from "../../../api/values/model-advice.ts";
-import { beginning } from "../../../base/well-formed.ts";
+import { beginning } from "../../../base/text/well-formed.ts";
 import type { Model, ModelRequest } from "../model.ts";
 import { streamEchoScript } from "./echo-stream.ts";
 

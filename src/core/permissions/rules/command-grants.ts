@@ -1,6 +1,6 @@
 // What an approval of a command line for the session covers: of each simple command the program with its subcommand
 // where the program is known to have some, else exactly its words.
-import { shellWord } from "../../../base/quoting.ts";
+import { shellWord } from "../../../base/text/quoting.ts";
 import type { Proposal } from "../judge.ts";
 import { filesOf } from "../shell/files-used.ts";
 import { grantPrefix } from "../shell/grant-prefix.ts";

@@ -1,7 +1,7 @@
 // Reads the rules of a file: each pattern is parsed, and each example is run.
 
 import type { Subject } from "../../../api/values/subject.ts";
-import { cut } from "../../../base/sentence.ts";
+import { cut } from "../../../base/text/sentence.ts";
 import { parseRulePattern } from "./pattern.ts";
 import type { Rule, RuleDeclaration, RuleOrigin } from "./rule.ts";
 import { createRuleJudge } from "./rule-judge.ts";

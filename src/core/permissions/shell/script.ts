@@ -1,6 +1,6 @@
 // What a shell script would run, as data: simple commands with their words, assignments and redirections. Rules judge
 // this and never the text, as one text can be written in many ways.
-import { beginning } from "../../../base/well-formed.ts";
+import { beginning } from "../../../base/text/well-formed.ts";
 
 /** A word after quote removal, with its escapes decoded. */
 export type Word =

@@ -2,7 +2,7 @@
 import * as v from "valibot";
 import { type ToolReturn, toolError, toolSuccess } from "../../../api/values/content.ts";
 import { never } from "../../../base/abort.ts";
-import { beginning } from "../../../base/well-formed.ts";
+import { beginning } from "../../../base/text/well-formed.ts";
 import { integer } from "../argument-schemas.ts";
 import type { Tool, ToolEnvironment } from "../tool.ts";
 import { cancelledResult, defineTool, freeUnlessRuled, settled } from "../tool-definition.ts";

@@ -10,7 +10,7 @@ import {
 	toolError,
 	toolSuccess,
 } from "../../../api/values/content.ts";
-import { attributeValue } from "../../../base/quoting.ts";
+import { attributeValue } from "../../../base/text/quoting.ts";
 import type { MediaOperations } from "../operations.ts";
 import type { Tool, ToolEnvironment } from "../tool.ts";
 import { cancelledResult, defineTool, freeUnlessRuled, settled } from "../tool-definition.ts";

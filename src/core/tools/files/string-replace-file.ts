@@ -2,7 +2,7 @@
 import * as v from "valibot";
 import { toolError } from "../../../api/values/content.ts";
 import { never } from "../../../base/abort.ts";
-import { sentences } from "../../../base/sentence.ts";
+import { sentences } from "../../../base/text/sentence.ts";
 import { boolean } from "../argument-schemas.ts";
 import { secretKind } from "../secret-refusal.ts";
 import type { Tool, ToolEnvironment } from "../tool.ts";

@@ -1,7 +1,7 @@
 // Applies edits to a text, one after the other, all of them or none: matches are found and counted in linear time, and
 // edits that would make a small text huge are refused. Long work yields to other work.
 import { createPace, type Pace } from "../../../base/pace.ts";
-import { createTextSearch, type TextSearch } from "../../../base/text-search.ts";
+import { createTextSearch, type TextSearch } from "../../../base/text/text-search.ts";
 import { cutLine } from "../text-limits.ts";
 import { type LineEnding, toLineFeeds } from "./text-file.ts";
 

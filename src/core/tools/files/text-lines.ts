@@ -1,5 +1,5 @@
 // Reads the lines of a file piece by piece, retaining no more of a line than requested, however long it is.
-import { beginning } from "../../../base/well-formed.ts";
+import { beginning } from "../../../base/text/well-formed.ts";
 import type { Decoder } from "./encodings.ts";
 
 export interface TextLine {

@@ -2,7 +2,7 @@
 // after each path) and, for content, `--line-number` and `--column`. It may be megabytes, so the work yields to other work.
 import path from "node:path";
 import { createPace } from "../../../base/pace.ts";
-import { beginning, ending } from "../../../base/well-formed.ts";
+import { beginning, ending } from "../../../base/text/well-formed.ts";
 import { isSensitiveFile, type SecretPaths } from "../../../ports/files/secret-paths.ts";
 import { lineLimit } from "../output-builder.ts";
 

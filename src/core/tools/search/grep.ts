@@ -2,7 +2,7 @@
 import path from "node:path";
 import * as v from "valibot";
 import { type ToolReturn, toolError } from "../../../api/values/content.ts";
-import { beginning } from "../../../base/well-formed.ts";
+import { beginning } from "../../../base/text/well-formed.ts";
 import type { RunOutcome } from "../../../ports/processes/port.ts";
 import { boolean, integer } from "../argument-schemas.ts";
 import { createOutputBuilder } from "../output-builder.ts";

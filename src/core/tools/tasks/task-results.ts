@@ -1,7 +1,7 @@
 // Results about background tasks: the lines of one, the block that clients show, and texts that the task tools share.
 
 import { type DisplayBlock, type ToolReturn, toolError, toolSuccess } from "../../../api/values/content.ts";
-import { shellWord } from "../../../base/quoting.ts";
+import { shellWord } from "../../../base/text/quoting.ts";
 import type { TaskView } from "../operations.ts";
 import { cutLine } from "../text-limits.ts";
 

@@ -1,7 +1,7 @@
 // FetchURL: shows a web page as text. The network and its address rule decide what may be fetched.
 import * as v from "valibot";
 import { type ToolReturn, toolError, toolSuccess } from "../../../api/values/content.ts";
-import { sentences } from "../../../base/sentence.ts";
+import { sentences } from "../../../base/text/sentence.ts";
 import { isAddress, withoutBrackets } from "../../../ports/network/host.ts";
 import type { Fetch } from "../../../ports/network/network-settings.ts";
 import { createOutputBuilder } from "../output-builder.ts";

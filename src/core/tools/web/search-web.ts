@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { type ToolReturn, toolError } from "../../../api/values/content.ts";
 import { withAdmissionNote } from "../../../base/client-admission.ts";
 import { fetchFailureText } from "../../../base/errors.ts";
-import { sentences } from "../../../base/sentence.ts";
+import { sentences } from "../../../base/text/sentence.ts";
 import { boolean, integer } from "../argument-schemas.ts";
 import { createOutputBuilder } from "../output-builder.ts";
 import type { Tool, ToolEnvironment, WebService } from "../tool.ts";

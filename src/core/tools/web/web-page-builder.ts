@@ -1,6 +1,6 @@
 // Builds a document from the tags and texts of a page as they are parsed: only elements with a Markdown equivalent,
 // with limits on their number, the text, and the depth.
-import { beginning } from "../../../base/well-formed.ts";
+import { beginning } from "../../../base/text/well-formed.ts";
 import type { PageDocument, PageElement } from "./web-page-dom.ts";
 import {
 	type Attributes,

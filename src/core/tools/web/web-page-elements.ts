@@ -1,5 +1,5 @@
 // Decides how each element of a web page is treated, and which of its attributes have a Markdown equivalent.
-import { beginning } from "../../../base/well-formed.ts";
+import { beginning } from "../../../base/text/well-formed.ts";
 import type { PageElement } from "./web-page-dom.ts";
 
 type Treatment =

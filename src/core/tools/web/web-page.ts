@@ -3,7 +3,7 @@
 import { isUtf8 } from "node:buffer";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Readability } from "@mozilla/readability";
-import { beginning } from "../../../base/well-formed.ts";
+import { beginning } from "../../../base/text/well-formed.ts";
 import type { PageSource, PageText } from "./page-text.ts";
 import type { PageElement } from "./web-page-dom.ts";
 

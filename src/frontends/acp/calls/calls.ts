@@ -3,7 +3,7 @@
 
 import type { ToolCall as ModelCall, ToolReturn } from "../../../api/values/content.ts";
 import type { AgentEvent, AgentPathEntry } from "../../../api/values/event.ts";
-import { beginning } from "../../../base/well-formed.ts";
+import { beginning } from "../../../base/text/well-formed.ts";
 import type { ToolContent, Update } from "../wire-updates.ts";
 import { codeContent, resultContent, textContent } from "./call-content.ts";
 import { type CallDescription, describeCall, shellName } from "./call-description.ts";

@@ -1,7 +1,7 @@
 // Why runs fail, in the words of the contract.
 
 import type { TurnError } from "../../../api/values/event.ts";
-import type { HookErrorData, HookFault } from "../../../api/values/session-hook.ts";
+import type { HookErrorData, HookFault } from "../../../api/values/hooks/session-hook.ts";
 import { isRecord } from "../../../base/json.ts";
 import type { ErrorClass, MeerkatEvent, TerminalCause } from "../wire/wire-events.ts";
 

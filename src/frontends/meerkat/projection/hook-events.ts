@@ -1,5 +1,5 @@
 // What hooks are in the events of Meerkat RPC: those of the settings by their hook event, those of a session by their ids.
-import type { SessionHookVerdict } from "../../../api/values/session-hook.ts";
+import type { SessionHookVerdict } from "../../../api/values/hooks/session-hook.ts";
 import type { HookPoint, MeerkatEvent } from "../wire/wire-events.ts";
 import { faultText } from "./failures.ts";
 

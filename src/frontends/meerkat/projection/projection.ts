@@ -2,8 +2,8 @@
 // state of a run; nothing here sends anything.
 import { inputText, type UserInput } from "../../../api/values/content.ts";
 import type { AgentEvent, EventBodyOf, EventType, TurnOutcome } from "../../../api/values/event.ts";
+import { type HookErrorData, readHookError } from "../../../api/values/hooks/session-hook.ts";
 import { retryCause } from "../../../api/values/retry-text.ts";
-import { type HookErrorData, readHookError } from "../../../api/values/session-hook.ts";
 import type { FormedAnswer } from "../../../api/values/turn-options.ts";
 import { type BlocksOrText, toBlocks } from "../wire/blocks.ts";
 import { toRunId } from "../wire/session-id.ts";

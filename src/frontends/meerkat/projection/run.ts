@@ -1,7 +1,7 @@
 // The state of one run of a session: its model calls, their tools and results. It turns the kernel's order of events
 // into the documented one: the results of a call's tools are sent together, when all are complete.
 import type { TokenUsage, ToolCall, ToolReturn } from "../../../api/values/content.ts";
-import type { HookDenial } from "../../../api/values/session-hook.ts";
+import type { HookDenial } from "../../../api/values/hooks/session-hook.ts";
 import { toArguments } from "../interactions.ts";
 import type { HookPoint, MeerkatEvent } from "../wire/wire-events.ts";
 import { type CountedCall, type ModelName, toAccounting } from "./accounting.ts";

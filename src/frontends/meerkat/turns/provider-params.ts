@@ -1,6 +1,6 @@
 // `provider_params`: how the model draws its answer and whether it reasons, as options of the kernel.
 import * as v from "valibot";
-import { cut } from "../../../base/sentence.ts";
+import { cut } from "../../../base/text/sentence.ts";
 import type { TurnOptions } from "../../../kernel/api.ts";
 import { count, nullish, plainObject } from "../wire/schema.ts";
 

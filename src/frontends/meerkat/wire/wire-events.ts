@@ -1,7 +1,7 @@
 // The wire shapes of Meerkat RPC's events: those of the first protocol, those of the current contract, and the
 // contract's event envelope.
 import * as v from "valibot";
-import { hookDenialSchema, hookFaultSchema, sessionHookPointSchema } from "../../../api/values/session-hook.ts";
+import { hookDenialSchema, hookFaultSchema, sessionHookPointSchema } from "../../../api/values/hooks/session-hook.ts";
 import { isRecord } from "../../../base/json.ts";
 import { blocksOrTextSchema } from "./blocks.ts";
 import { skillKeySchema } from "./wire-skills.ts";

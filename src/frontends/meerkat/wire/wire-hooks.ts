@@ -7,7 +7,7 @@ import {
 	maximumHooks,
 	type SessionHook,
 	sessionHookPoints,
-} from "../../../api/values/session-hook.ts";
+} from "../../../api/values/hooks/session-hook.ts";
 import { namedObject, nullish, plainObject } from "./schema.ts";
 
 const text = v.string();

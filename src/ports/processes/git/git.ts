@@ -2,8 +2,8 @@
 // git does, and nobody was asked about those: each such key is overridden.
 import { existsSync } from "node:fs";
 import path from "node:path";
+import { isWithin } from "../confinement/replaceable-links.ts";
 import type { Processes, RunOutcome, RunRequest } from "../port.ts";
-import { isWithin } from "../replaceable-links.ts";
 import { findTrustedProgram, withTrustedPath } from "../search-path.ts";
 
 export interface GitPlace {

@@ -1,11 +1,11 @@
 // The statement that stores a group of commits, and changes nothing unless this process may write the session.
-import { toLineText, wholeText } from "../../../base/long-text.ts";
+import { toLineText, wholeText } from "../../../base/text/long-text.ts";
 import { toLine } from "../context-row.ts";
 import { toEventRecord, toSummaryRecord } from "../record.ts";
 import type { SessionState } from "../session-store.ts";
 import type { Change } from "./commit-change.ts";
 import type { Database } from "./database.ts";
-import { toColumn } from "./session-row.ts";
+import { toColumn } from "./sessions/session-row.ts";
 
 /** The row of the session before the commit, and who writes it. */
 export interface CommittedRow {

@@ -9,12 +9,12 @@ import { checkSessionId, toWorkDir } from "../disk/work-dir.ts";
 import type { Placement, SessionStore, StoredSession } from "../session-store.ts";
 import { type Database, isTransient } from "./database.ts";
 import { readEventPages } from "./event-pages.ts";
-import { openPostgresSession, readOwnContext, type Scratch } from "./postgres-session.ts";
 import { createProcessLease, type ProcessLeaseOptions } from "./process-lease.ts";
 import { prepareSchema, whyUnfit } from "./schema-version.ts";
-import { deleteRows, deleteSession } from "./session-deletion.ts";
-import { listSessions } from "./session-list.ts";
-import { isFoundRow, readSessionRow, refuseElsewhere, type SessionRow, takeSession } from "./session-row.ts";
+import { openPostgresSession, readOwnContext, type Scratch } from "./sessions/postgres-session.ts";
+import { deleteRows, deleteSession } from "./sessions/session-deletion.ts";
+import { listSessions } from "./sessions/session-list.ts";
+import { isFoundRow, readSessionRow, refuseElsewhere, type SessionRow, takeSession } from "./sessions/session-row.ts";
 
 export interface PostgresStoreOptions {
 	readonly database: Database;

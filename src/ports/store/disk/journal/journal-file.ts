@@ -1,7 +1,7 @@
 // Reads a session's journal, `journal.jsonl`: whole groups of records, events from a number on, and the last summary,
 // found from the end.
 import { KernelError } from "../../../../base/errors.ts";
-import { createLineSplitter, type Line } from "../../../../base/lines.ts";
+import { createLineSplitter, type Line } from "../../../../base/text/lines.ts";
 import type { FileReader } from "../../../files/port.ts";
 import type { RecordOrigin } from "../../record.ts";
 import { lineLimit, parseLine } from "../logs/json-lines.ts";

@@ -4,7 +4,7 @@ import * as v from "valibot";
 import type { ContextChange } from "../../../../api/values/conversation.ts";
 import type { AgentEvent } from "../../../../api/values/event.ts";
 import { isRecord } from "../../../../base/json.ts";
-import { type LineText, toLineText } from "../../../../base/long-text.ts";
+import { type LineText, toLineText } from "../../../../base/text/long-text.ts";
 import { fromLine, toLine } from "../../context-row.ts";
 import {
 	count,

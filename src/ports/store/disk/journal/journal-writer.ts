@@ -5,7 +5,7 @@ import type { ContextChange } from "../../../../api/values/conversation.ts";
 import { type AgentEvent, type Cursor, eventDeclarations } from "../../../../api/values/event.ts";
 import type { Clock } from "../../../../base/clock.ts";
 import { createDeferred, type Deferred } from "../../../../base/deferred.ts";
-import type { LineText } from "../../../../base/long-text.ts";
+import type { LineText } from "../../../../base/text/long-text.ts";
 import type { RunningSummary } from "../../journal-summary.ts";
 import type { Batch } from "../../session-store.ts";
 import type { LineFile } from "../logs/line-file.ts";

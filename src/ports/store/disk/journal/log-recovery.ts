@@ -3,7 +3,7 @@
 
 import type { ContextRow } from "../../../../api/values/conversation.ts";
 import type { AgentEvent } from "../../../../api/values/event.ts";
-import { wholeText } from "../../../../base/long-text.ts";
+import { wholeText } from "../../../../base/text/long-text.ts";
 import { fromLine, toLine } from "../../context-row.ts";
 import { parseContext } from "../logs/context-log.ts";
 import { countEvents, readLogLine, toEvent, toEventLine } from "../logs/event-log.ts";

@@ -5,7 +5,7 @@ import type { ContextChange, ContextRow } from "../../../../api/values/conversat
 import type { AgentEvent } from "../../../../api/values/event.ts";
 import { errorText } from "../../../../base/errors.ts";
 import type { Log } from "../../../../base/log.ts";
-import type { LineText } from "../../../../base/long-text.ts";
+import type { LineText } from "../../../../base/text/long-text.ts";
 import type { Files } from "../../../files/port.ts";
 import { toLine } from "../../context-row.ts";
 import type { Batch } from "../../session-store.ts";

@@ -6,7 +6,7 @@ import type { AgentEvent, Cursor } from "../../../../api/values/event.ts";
 import type { Clock } from "../../../../base/clock.ts";
 import { errorText } from "../../../../base/errors.ts";
 import type { Log } from "../../../../base/log.ts";
-import type { LineText } from "../../../../base/long-text.ts";
+import type { LineText } from "../../../../base/text/long-text.ts";
 import type { FileStatus, Files } from "../../../files/port.ts";
 import { RunningSummary } from "../../journal-summary.ts";
 import type { Batch } from "../../session-store.ts";

@@ -2,7 +2,7 @@
 
 import type { AgentEvent } from "../../../../api/values/event.ts";
 import type { Log } from "../../../../base/log.ts";
-import { type LineText, toLineText } from "../../../../base/long-text.ts";
+import { type LineText, toLineText } from "../../../../base/text/long-text.ts";
 import { type EventRecord, fromRecord, toRecord } from "../../../../formats/record.ts";
 import type { FileReader } from "../../../files/port.ts";
 import { type LinesRead, parseLine, readLineBatches, readLines } from "./json-lines.ts";

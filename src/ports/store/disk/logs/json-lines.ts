@@ -1,6 +1,6 @@
 // Reads files of JSON lines, past damage.
 import { isRecord, isTextNestedWithin } from "../../../../base/json.ts";
-import { createLineSplitter, type Line } from "../../../../base/lines.ts";
+import { createLineSplitter, type Line } from "../../../../base/text/lines.ts";
 import type { FileReader } from "../../../files/port.ts";
 
 /** Bytes of the longest line that is read: the longest line of the wire plus its envelope. */

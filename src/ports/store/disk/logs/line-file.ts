@@ -1,6 +1,6 @@
 // An append-only file of JSON lines, as its users see it.
 import type { Log } from "../../../../base/log.ts";
-import type { LineText } from "../../../../base/long-text.ts";
+import type { LineText } from "../../../../base/text/long-text.ts";
 import type { FileStatus, Files } from "../../../files/port.ts";
 
 export interface LineFile {

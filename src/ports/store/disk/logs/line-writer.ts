@@ -1,7 +1,7 @@
 // An append-only file of JSON lines: appends whole lines in order, repairs its end, syncs on demand. Its users define the
 // lines.
 import { KernelError } from "../../../../base/errors.ts";
-import { joinLines, type LineText, wholeText } from "../../../../base/long-text.ts";
+import { joinLines, type LineText, wholeText } from "../../../../base/text/long-text.ts";
 import type { AppendFile, FileStatus } from "../../../files/port.ts";
 import { parseLine, readTail } from "./json-lines.ts";
 import type { LineFile, LineFileOptions } from "./line-file.ts";

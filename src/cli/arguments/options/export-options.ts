@@ -1,0 +1,45 @@
+// Parses the words after the command `export`.
+import { parseArgs } from "node:util";
+import { UsageError } from "../usage-error.ts";
+
+export interface ExportOptions {
+	/** Null for the last session of the current directory. */
+	readonly sessionId: string | null;
+	/** The path as typed; null for a name of our own in the current directory. */
+	readonly output: string | null;
+	/** Do not ask for confirmation. */
+	readonly yes: boolean;
+}
+
+/** Null when the help is asked for. Throws UsageError. */
+export function toExportOptions(words: readonly string[]): ExportOptions | null {
+	const { values, positionals, tokens } = parseArgs({
+		args: [...words],
+		options: {
+			output: { type: "string", short: "o" },
+			yes: { type: "boolean", short: "y" },
+			help: { type: "boolean", short: "h" },
+		},
+		strict: false,
+		allowPositionals: true,
+		tokens: true,
+	});
+	let output: string | null = null;
+	for (const token of tokens) {
+		if (token.kind !== "option") continue;
+		const { name, rawName, value = "", inlineValue = false } = token;
+		if (name === "output") {
+			// As everywhere on the command line, `-o=PATH` is `-o PATH`.
+			output = rawName === "-o" && inlineValue ? value.replace(/^=/, "") : value;
+			const isMissing = output.trim() === "" || (!inlineValue && output.startsWith("-"));
+			if (isMissing) throw new UsageError(`${rawName} needs a value (PATH).`);
+		} else if (name !== "yes" && name !== "help") {
+			throw new UsageError(`The command 'export' does not know '${rawName}'; it takes --output and --yes.`);
+		} else if (inlineValue) throw new UsageError(`${rawName} takes no value.`);
+	}
+	if (values["help"] === true) return null;
+	const [sessionId = null, ...more] = positionals;
+	if (more.length > 0) throw new UsageError("The command 'export' takes one session at most.");
+	if (sessionId?.trim() === "") throw new UsageError("The command 'export' needs the id of a session, or none at all.");
+	return { sessionId, output, yes: values["yes"] === true };
+}

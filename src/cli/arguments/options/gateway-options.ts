@@ -1,0 +1,115 @@
+// Parses the words after the command `serve`: the gateway's own flags, among those of the program.
+import { toListenHost } from "../listen-host.ts";
+import { splitOwnFlags } from "../own-flags.ts";
+import { UsageError } from "../usage-error.ts";
+
+export interface GatewayFlags {
+	/** A literal address, or a name that is looked up. */
+	readonly address: string;
+	/** 0 for any that is free. */
+	readonly port: number;
+	/** Whether an address that other machines reach is meant. */
+	readonly allowsRemote: boolean;
+	/** Further names that clients reach it by. */
+	readonly names: readonly string[];
+	/** Paths as typed, of PEM files; null for plain HTTP. */
+	readonly tls: { readonly certificate: string; readonly key: string } | null;
+	/** Whether new tokens replace the earlier ones. */
+	readonly renewsTokens: boolean;
+	/** What is started when something waits for an answer, as typed; null for nothing. */
+	readonly notify: string | null;
+	/** Whether programs read what it prints. */
+	readonly json: boolean;
+	/** Whether the web page is opened in the browser, and its address printed as a QR code as well; null to serve none. */
+	readonly page: { readonly opens: boolean; readonly showsCode: boolean } | null;
+}
+
+export const usualPort = 7420;
+
+/** Its flags; completion and help show them. */
+export const gatewayFlags = [
+	{ names: ["--port"], value: "N", about: `Listen on this port; 0 for any that is free. Default: ${usualPort}.` },
+	{ names: ["--host"], value: "ADDRESS", about: "Listen on this address of the machine. Default: 127.0.0.1." },
+	{
+		names: ["--allow-remote"],
+		value: null,
+		about: "Needed for an address that other machines reach: whoever has the token can run commands here.",
+	},
+	{
+		names: ["--allow-host"],
+		value: "NAME",
+		about:
+			"A further name that clients reach it by, such as that of a proxy, with its port if it is no usual one; may be repeated.",
+	},
+	{ names: ["--tls-cert"], value: "FILE", offers: "files", about: "Serve HTTPS with this certificate, in PEM." },
+	{ names: ["--tls-key"], value: "FILE", offers: "files", about: "The key of the certificate, in PEM." },
+	{ names: ["--new-token"], value: null, about: "Replace the tokens: earlier ones are refused from then on." },
+	{
+		names: ["--notify"],
+		value: "CMD",
+		about:
+			"Start this program when an approval or a question has waited for five seconds; or a JSON list of it and its arguments. It gets the notice on stdin.",
+	},
+	{ names: ["--json"], value: null, about: "Print one line of JSON once it serves." },
+] as const;
+
+/** Those of the command with the page. */
+export const pageFlags = [
+	...gatewayFlags,
+	{ names: ["--no-open"], value: null, about: "Do not open the page in the browser." },
+	{
+		names: ["--qr"],
+		value: null,
+		about: "Print the address, with its token, as a QR code as well: for a phone, with an --host that it reaches.",
+	},
+] as const;
+
+/** The gateway's flags, and the other words, which are flags of the program. Throws UsageError. */
+export function splitGatewayFlags(
+	words: readonly string[],
+	servesPage: boolean,
+): {
+	readonly gateway: GatewayFlags;
+	readonly others: readonly string[];
+} {
+	const { has, last, all, others } = splitOwnFlags(words, servesPage ? pageFlags : gatewayFlags);
+	if (has("--qr") && has("--json"))
+		throw new UsageError("--qr is for people, and --json for programs: give one of them.");
+	return {
+		gateway: {
+			address: toListenHost(last("--host") ?? "localhost"),
+			port: toPort(last("--port")),
+			allowsRemote: has("--allow-remote"),
+			names: all("--allow-host").map(toName),
+			tls: toTls(last("--tls-cert"), last("--tls-key")),
+			renewsTokens: has("--new-token"),
+			notify: last("--notify"),
+			json: has("--json"),
+			page: servesPage ? { opens: !has("--no-open"), showsCode: has("--qr") } : null,
+		},
+		others,
+	};
+}
+
+/** As a client sends it in `Host`: whatever else it was, no client would be let in by it. */
+const nameForm = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i;
+
+function toName(name: string): string {
+	if (nameForm.test(name)) return name;
+	throw new UsageError(
+		`--allow-host ${name}: must be a name or an address alone, such as agent.example.org or [2001:db8::1], with its port if it is no usual one.`,
+	);
+}
+
+function toPort(text: string | null): number {
+	if (text === null) return usualPort;
+	const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
+	if (port <= 65_535) return port;
+	throw new UsageError("--port must be a number from 0 to 65535.");
+}
+
+function toTls(certificate: string | null, key: string | null): GatewayFlags["tls"] {
+	if (certificate === null && key === null) return null;
+	if (certificate === null || key === null) throw new UsageError("--tls-cert and --tls-key are given together.");
+	return { certificate, key };
+}

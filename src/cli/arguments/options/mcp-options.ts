@@ -1,0 +1,99 @@
+// Parses the words after the command `mcp`. mcp.ts interprets them.
+import { parseArgs } from "node:util";
+import { UsageError } from "../usage-error.ts";
+
+/** A server as it was described on the command line, unchecked. */
+export interface McpAddition {
+	readonly name: "add";
+	readonly server: string;
+	/** A program and its arguments, or a URL. */
+	readonly target: readonly string[];
+	readonly transport: string;
+	/** `KEY=VALUE` each. */
+	readonly environment: readonly string[];
+	/** `KEY:VALUE` each. */
+	readonly headers: readonly string[];
+	readonly auth: string | null;
+}
+
+const serverActions = ["remove", "auth", "reset-auth", "test"] as const;
+
+export type McpAction =
+	| McpAddition
+	| { readonly name: "list" }
+	| { readonly name: (typeof serverActions)[number]; readonly server: string };
+
+const allActions = ["add", "list", ...serverActions].join(", ");
+
+/** Null when the help is asked for. Throws UsageError. */
+export function toMcpAction([name, ...words]: readonly string[]): McpAction | null {
+	if (name === "--help" || name === "-h") return null;
+	if (name === "add") return toAddition(words);
+	const serverAction = serverActions.find((action) => action === name);
+	if (serverAction === undefined && name !== "list") {
+		if (name === undefined) throw new UsageError(`The command 'mcp' needs one of ${allActions}.`);
+		throw new UsageError(`The command 'mcp' does not know '${name}'; it takes ${allActions}.`);
+	}
+	if (words.includes("--help") || words.includes("-h")) return null;
+	const [word, other] = words.filter((each) => each !== "--");
+	if (serverAction === undefined) {
+		if (word !== undefined) throw new UsageError(`The command 'mcp list' does not know '${word}'.`);
+		return { name: "list" };
+	}
+	if (word?.startsWith("-")) throw new UsageError(`The command 'mcp ${serverAction}' does not know '${word}'.`);
+	if (other !== undefined)
+		throw new UsageError(`The command 'mcp ${serverAction}' takes one NAME, found '${other}' too.`);
+	return { name: serverAction, server: checkName(serverAction, word) };
+}
+
+function checkName(action: string, name: string | undefined): string {
+	if (name === undefined || name.trim() === "") throw new UsageError(`The command 'mcp ${action}' needs NAME.`);
+	return name;
+}
+
+/** Flags may be anywhere before `--`; what follows it is the server's. */
+function toAddition(words: readonly string[]): McpAddition | null {
+	const { positionals, tokens } = parseArgs({
+		args: [...words],
+		options: {
+			transport: { type: "string", short: "t" },
+			env: { type: "string", short: "e" },
+			header: { type: "string", short: "H" },
+			auth: { type: "string", short: "a" },
+			help: { type: "boolean", short: "h" },
+		},
+		strict: false,
+		allowPositionals: true,
+		tokens: true,
+	});
+	const given: Record<"transport" | "env" | "header" | "auth", string[]> = {
+		transport: [],
+		env: [],
+		header: [],
+		auth: [],
+	};
+	for (const token of tokens) {
+		if (token.kind !== "option") continue;
+		const { name, rawName, value = "", inlineValue = false } = token;
+		if (name === "help") return null;
+		if (name !== "transport" && name !== "env" && name !== "header" && name !== "auth") {
+			throw new UsageError(
+				`The command 'mcp add' does not know '${rawName}'. If it is for the server's program, put '--' before that.`,
+			);
+		}
+		// As everywhere on the command line, `-t=http` is `-t http`.
+		const text = !rawName.startsWith("--") && inlineValue ? value.replace(/^=/, "") : value;
+		if (text.trim() === "" || (!inlineValue && text.startsWith("-"))) throw new UsageError(`${rawName} needs a value.`);
+		given[name].push(text);
+	}
+	const [server, ...target] = positionals;
+	return {
+		name: "add",
+		server: checkName("add", server),
+		target,
+		transport: given.transport.at(-1) ?? "stdio",
+		environment: given.env,
+		headers: given.header,
+		auth: given.auth.at(-1) ?? null,
+	};
+}

@@ -1,0 +1,47 @@
+// Parses the words after the command `permissions`. permissions.ts interprets them.
+import { UsageError } from "../usage-error.ts";
+
+export type PermissionsAction =
+	/** A command line for the shell. */
+	| { readonly name: "check" | "explain"; readonly command: string }
+	| { readonly name: "list" | "trust" }
+	/** The path of a settings file, as typed. */
+	| { readonly name: "import"; readonly file: string };
+
+const actions = ["check", "explain", "list", "trust", "import"] as const;
+
+/** Null when the help is asked for. Throws UsageError. */
+export function toPermissionsAction([typed, ...words]: readonly string[]): PermissionsAction | null {
+	if (typed === "--help" || typed === "-h") return null;
+	const name = actions.find((action) => action === typed);
+	if (name === undefined) {
+		if (typed === undefined) throw new UsageError(`The command 'permissions' needs one of ${actions.join(", ")}.`);
+		throw new UsageError(`The command 'permissions' does not know '${typed}'; it takes ${actions.join(", ")}.`);
+	}
+	const takesCommand = name === "check" || name === "explain";
+	// A command line may be called so, and code 0 would be the decision that it is allowed.
+	if (!takesCommand && (words.includes("--help") || words.includes("-h"))) return null;
+	switch (name) {
+		case "check":
+		case "explain":
+			return { name, command: only(name, "COMMAND", words) };
+		case "import":
+			return { name, file: only(name, "FILE", words) };
+		case "list":
+		case "trust": {
+			const [other] = words;
+			if (other !== undefined) throw new UsageError(`The command 'permissions ${name}' does not know '${other}'.`);
+			return { name };
+		}
+	}
+}
+
+/** The one word of the action; what begins with a dash may be a command line as well. */
+function only(action: string, wanted: string, words: readonly string[]): string {
+	const [word, other] = words[0] === "--" ? words.slice(1) : words;
+	if (word === undefined) throw new UsageError(`The command 'permissions ${action}' needs ${wanted}.`);
+	if (other !== undefined) {
+		throw new UsageError(`The command 'permissions ${action}' takes one ${wanted}, in quotes; found '${other}' too.`);
+	}
+	return word;
+}

@@ -1,0 +1,41 @@
+// Parses the words after the command `plugin`. plugin.ts carries them out.
+import { UsageError } from "../usage-error.ts";
+
+export type PluginAction =
+	/** A directory, a zip file or a git URL, as typed. */
+	| { readonly name: "install"; readonly source: string }
+	| { readonly name: "list" }
+	| { readonly name: "remove"; readonly plugin: string }
+	| { readonly name: "info"; readonly plugin: string };
+
+/** Null when the help is asked for. Throws UsageError. */
+export function toPluginAction(typed: readonly string[]): PluginAction | null {
+	if (typed.includes("--help") || typed.includes("-h")) return null;
+	const [name, ...words] = typed;
+	switch (name) {
+		case "install":
+			return { name, source: oneWord("plugin install", "SOURCE", words) };
+		case "remove":
+		case "info":
+			return { name, plugin: oneWord(`plugin ${name}`, "NAME", words) };
+		case "list": {
+			const [other] = words;
+			if (other !== undefined) throw new UsageError(`The command 'plugin list' does not know '${other}'.`);
+			return { name };
+		}
+		case undefined:
+			throw new UsageError("The command 'plugin' needs one of install, list, remove, info.");
+		default:
+			throw new UsageError(`The command 'plugin' does not know '${name}'; it takes install, list, remove, info.`);
+	}
+}
+
+/** The one word that an action takes, called `wanted` in its help. */
+function oneWord(command: string, wanted: string, words: readonly string[]): string {
+	const flag = words.find((word) => word.startsWith("-"));
+	if (flag !== undefined) throw new UsageError(`The command '${command}' does not know '${flag}'.`);
+	const [word, other] = words;
+	if (word === undefined || word.trim() === "") throw new UsageError(`The command '${command}' needs ${wanted}.`);
+	if (other !== undefined) throw new UsageError(`The command '${command}' takes one ${wanted}, found '${other}' too.`);
+	return word;
+}

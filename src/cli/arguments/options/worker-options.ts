@@ -1,0 +1,126 @@
+// Parses the words after the command `worker`: its own flags, among those of the program.
+import { readWorkerAddress, type WorkerAddress } from "../../../cluster/worker-address.ts";
+import { toListenHost } from "../listen-host.ts";
+import { splitOwnFlags } from "../own-flags.ts";
+import { UsageError } from "../usage-error.ts";
+
+export interface WorkerFlags {
+	readonly listen: WorkerAddress;
+	/** How front ends reach it; null for where it listens. */
+	readonly announced: WorkerAddress | null;
+	/** Whether connections from other machines may be unencrypted. */
+	readonly allowsUnencrypted: boolean;
+	/** Paths as typed, of PEM files; null for connections that are not encrypted. */
+	readonly tls: { readonly certificate: string; readonly key: string } | null;
+	/** Where operators reach its health and metrics; null for nowhere. */
+	readonly operations: WorkerAddress | null;
+	readonly tags: readonly string[];
+	/** How many sessions it has in use at most; null for the setting. */
+	readonly capacity: number | null;
+	/** Seconds that running turns get at the end. */
+	readonly drain: number;
+	/** The program that makes a work directory ready, as typed; null for none. */
+	readonly prepare: string | null;
+	/** Whether programs read what it prints. */
+	readonly json: boolean;
+}
+
+const usualDrain = 30;
+const tagForm = /^[A-Za-z0-9._:@/-]{1,64}$/;
+
+/** Its flags; completion and help show them. */
+export const workerFlags = [
+	{
+		names: ["--listen"],
+		value: "HOST:PORT",
+		about: "Where gateways reach this worker; port 0 for any that is free. Default: 127.0.0.1:0.",
+	},
+	{
+		names: ["--announce"],
+		value: "HOST:PORT",
+		about: "The address that gateways use, if it is another one than that of --listen.",
+	},
+	{ names: ["--tls-cert"], value: "FILE", offers: "files", about: "Encrypt with this certificate, in PEM." },
+	{ names: ["--tls-key"], value: "FILE", offers: "files", about: "The key of the certificate, in PEM." },
+	{
+		names: ["--allow-unencrypted"],
+		value: null,
+		about: "Needed to listen for other machines without a certificate: in a network that nobody else reads.",
+	},
+	{
+		names: ["--operations"],
+		value: "HOST:PORT",
+		about:
+			"Serve /healthz, /readyz and, with a token of gateway.json, /metrics over HTTP there, with --tls-cert over HTTPS; port 0 for any that is free.",
+	},
+	{ names: ["--tag"], value: "TAG", about: "What this worker has that sessions may need; may be repeated." },
+	{
+		names: ["--sessions"],
+		value: "N",
+		about: "How many sessions it has in use at most. Default: limits.loaded_sessions.",
+	},
+	{
+		names: ["--drain"],
+		value: "SECONDS",
+		about: `How long running turns may go on when it has to end. Default: ${usualDrain}.`,
+	},
+	{
+		names: ["--prepare"],
+		value: "CMD",
+		about:
+			"Run this program before a session is created or opened here, to make its work directory ready; or a JSON list of it and its arguments. It gets the session as JSON on stdin.",
+	},
+	{ names: ["--json"], value: null, about: "Print one line of JSON once it works." },
+] as const;
+
+/** The worker's flags, and the other words, which are flags of the program. Throws UsageError. */
+export function splitWorkerFlags(words: readonly string[]): {
+	readonly worker: WorkerFlags;
+	readonly others: readonly string[];
+} {
+	const { has, last, all, others } = splitOwnFlags(words, workerFlags);
+	const certificate = last("--tls-cert");
+	const key = last("--tls-key");
+	if ((certificate === null) !== (key === null)) {
+		throw new UsageError("--tls-cert and --tls-key are given together.");
+	}
+	const tags = all("--tag");
+	const odd = tags.find((tag) => !tagForm.test(tag));
+	if (odd !== undefined) {
+		throw new UsageError(`--tag ${odd}: a tag has up to 64 letters, digits and . _ : @ / - and no blanks.`);
+	}
+	const announced = last("--announce");
+	const operations = last("--operations");
+	return {
+		worker: {
+			listen: toListenAddress("--listen", last("--listen") ?? "127.0.0.1:0"),
+			announced: announced === null ? null : toAddress("--announce", announced),
+			allowsUnencrypted: has("--allow-unencrypted"),
+			tls: certificate === null || key === null ? null : { certificate, key },
+			operations: operations === null ? null : toListenAddress("--operations", operations),
+			tags: [...new Set(tags)],
+			capacity: has("--sessions") ? toCount("--sessions", last("--sessions"), 1, 1_000_000) : null,
+			drain: has("--drain") ? toCount("--drain", last("--drain"), 0, 86_400) : usualDrain,
+			prepare: last("--prepare"),
+			json: has("--json"),
+		},
+		others,
+	};
+}
+
+function toAddress(flag: string, text: string): WorkerAddress {
+	const address = readWorkerAddress(text);
+	if (address === null) throw new UsageError(`${flag} must be HOST:PORT, with [brackets] around an IPv6 address.`);
+	return address;
+}
+
+function toListenAddress(flag: string, text: string): WorkerAddress {
+	const address = toAddress(flag, text);
+	return { ...address, host: toListenHost(address.host) };
+}
+
+function toCount(flag: string, text: string | null, least: number, most: number): number {
+	const count = text !== null && /^\d{1,7}$/.test(text) ? Number(text) : Number.NaN;
+	if (count >= least && count <= most) return count;
+	throw new UsageError(`${flag} must be a whole number from ${least} to ${most}.`);
+}

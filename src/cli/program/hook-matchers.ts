@@ -1,0 +1,22 @@
+// Reports unusable matchers of hooks in the settings: such a hook never runs, which nobody would notice.
+import { oneLine } from "../../base/text/sentence.ts";
+import { beginning } from "../../base/text/well-formed.ts";
+import { compileMatcher } from "../../core/hooks/matchers.ts";
+import type { Configuration } from "../../settings/config/configuration.ts";
+
+const shownLength = 200;
+
+/** One sentence for each; `source` is where the settings come from. */
+export async function describeUnusableMatchers(hooks: Configuration["hooks"], source: string): Promise<string[]> {
+	const sentences: string[] = [];
+	for (const [index, { matcher, failClosed }] of hooks.entries()) {
+		const compiled = await compileMatcher(matcher);
+		if (compiled.ok) continue;
+		const consequence = failClosed ? "As it has fail_closed, it blocks everything." : "The hook never runs.";
+		const shown = oneLine(beginning(matcher, shownLength));
+		sentences.push(
+			`${source}: hooks[${index}].matcher: \`${shown}\` cannot be used: ${compiled.reason}. ${consequence}`,
+		);
+	}
+	return sentences;
+}

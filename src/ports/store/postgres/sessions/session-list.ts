@@ -1,0 +1,49 @@
+// Lists the sessions in the database, a page at a time.
+import * as v from "valibot";
+import { toPlace } from "../../session-page.ts";
+import type { ListQuery, SessionPage } from "../../session-store.ts";
+import { untitled } from "../../title.ts";
+import type { Database } from "../database.ts";
+
+const number = v.pipe(v.unknown(), v.transform(Number));
+const rowSchema = v.object({
+	id: v.string(),
+	work_dir: v.string(),
+	title: v.nullable(v.string()),
+	updated_at: number,
+	archived_at: v.nullable(v.number()),
+});
+
+const wholeListTimeout = 60_000;
+
+/** Fails `invalid-input` for an `after` that is not from a page. */
+export async function listSessions(database: Database, query: ListQuery): Promise<SessionPage> {
+	const { workDir, after, limit, withUnused = false } = query;
+	const place = after === undefined ? null : toPlace(after);
+	const rows = await database.query(
+		`select id, work_dir, coalesce(custom_title, first_title) as title, archived_at,
+			round(extract(epoch from updated_at) * 1000) as updated_at
+		from ${database.schema}.session
+		where not is_staged and (custom_title is not null or last_seq > 0 or has_message or (is_established and $5::boolean))
+			and ($1::text is null or work_dir = $1)
+			and ($2::float8 is null or updated_at < to_timestamp($2 / 1000.0) or (updated_at = to_timestamp($2 / 1000.0) and id > $3::text))
+		order by session.updated_at desc, id limit $4::bigint`,
+		[workDir ?? null, place?.updatedAt ?? null, place?.id ?? null, limit === undefined ? null : limit + 1, withUnused],
+		// All sessions may be many.
+		limit === undefined ? { timeout: wholeListTimeout } : {},
+	);
+	const found = rows.map((row) => {
+		const { work_dir, title, updated_at, archived_at, id } = v.parse(rowSchema, row);
+		return {
+			id,
+			workDir: work_dir,
+			title: title ?? untitled,
+			updatedAt: updated_at,
+			archivedAt: archived_at === null ? null : archived_at * 1000,
+		};
+	});
+	const sessions = found.slice(0, limit);
+	const last = sessions.at(-1);
+	const next = last === undefined || sessions.length === found.length ? null : `${last.updatedAt}:${last.id}`;
+	return { sessions, next };
+}
