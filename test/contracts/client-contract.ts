@@ -14,12 +14,14 @@ export interface ClientPlace {
 export interface ClientSubject {
 	/** A kernel whose model gives these answers in turn, in each session from the first on. */
 	connect(scripts: readonly string[]): Promise<ClientPlace>;
+	/** Whether changes of files are recorded there: on disk they are. */
+	readonly recordsFiles?: boolean;
 }
 
 const weatherCall = 'tool_call: {"id":"c1","name":"weather","arguments":"{\\"city\\":\\"Bern\\"}"}\n';
 const shellCall = 'tool_call: {"id":"c2","name":"Shell","arguments":"{\\"command\\":\\"echo hi > made\\"}"}\n';
 
-export function describeClient({ connect }: ClientSubject): void {
+export function describeClient({ connect, recordsFiles = true }: ClientSubject): void {
 	const start = async (...scripts: string[]) => {
 		const { kernel, workDir } = await connect(scripts);
 		onTestFinished(() => kernel.close());
@@ -82,7 +84,7 @@ export function describeClient({ connect }: ClientSubject): void {
 		expect(outputs[1]).toContain("not today");
 	});
 
-	it("goes back to before a turn, with the files that it changed", async () => {
+	it.skipIf(!recordsFiles)("goes back to before a turn, with the files that it changed", async () => {
 		const write = (id: string, command: string) =>
 			`tool_call: {"id":"${id}","name":"Shell","arguments":${JSON.stringify(JSON.stringify({ command }))}}\n`;
 		const { kernel, workDir } = await start(
@@ -135,6 +137,16 @@ export function describeClient({ connect }: ClientSubject): void {
 			"files.snapshot",
 			"session.rewound",
 		]);
+	});
+
+	it.skipIf(recordsFiles)("goes back to before a turn in the conversation alone", async () => {
+		const { kernel, workDir } = await start("text: first\n", "text: second\n");
+		const session = await kernel.open({ workDir });
+		await session.prompt("One");
+		const { turnId } = await session.prompt("Two");
+		const before = turnId ?? "";
+		await expect(session.rewind({ before })).rejects.toThrow("the conversation can be rewound alone");
+		expect(await session.rewind({ before, files: false })).toMatchObject({ files: null, messages: 2 });
 	});
 
 	it("lists what waits without a callback, and settles it once", async () => {
