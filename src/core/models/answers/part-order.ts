@@ -6,7 +6,7 @@ import { isRecord } from "../../../base/json.ts";
 import { requestFailure } from "../http/request-failure.ts";
 import type { ModelPart } from "../model.ts";
 
-/** What a server says of a call at once. Null for what it leaves out. */
+/** One piece of a tool call. Omitted fields are null. */
 export interface CallPiece {
 	readonly id: string | null;
 	readonly name: string | null;
@@ -22,142 +22,144 @@ export interface CallDraft {
 	arguments: string | null;
 	extras: ToolCall["extras"];
 	state: "waiting" | "open" | "announced" | "closed";
-	/** Nothing more comes, whatever the arguments are. */
+	/** Whether the server has ended the call. */
 	isEnded: boolean;
 	/** Characters of the arguments that were emitted. */
 	emitted: number;
-}
-
-export interface PartOrder {
-	addContent(part: ContentPart): void;
-	beginCall(piece: CallPiece): CallDraft;
-	/** Throws RequestFailure when the call had ended. */
-	extendCall(call: CallDraft, piece: CallPiece): void;
-	endCall(call: CallDraft): void;
-	/** The parts that can be emitted now. */
-	take(): ModelPart[];
-	/**
-	 * The answer is complete, or was cut off at its maximal length: releases all waiting parts. Throws RequestFailure for a call
-	 * without a name.
-	 */
-	end(isCutOff: boolean): void;
-	/** Whether there has been nothing but reasoning. */
-	isEmpty(): boolean;
 }
 
 type Waiting =
 	| { readonly kind: "content"; readonly part: ContentPart }
 	| { readonly kind: "call"; readonly call: CallDraft };
 
-export function createPartOrder(identifiers: Identifiers): PartOrder {
-	const waiting: Waiting[] = [];
-	let current: CallDraft | null = null;
-	let last: CallDraft | null = null;
-	let ready: ModelPart[] = [];
-	let isEmpty = true;
+export class PartOrder {
+	readonly #identifiers: Identifiers;
+	readonly #waiting: Waiting[] = [];
+	#current: CallDraft | null = null;
+	#last: CallDraft | null = null;
+	#ready: ModelPart[] = [];
+	#isEmpty = true;
 
-	/** Emits what is known of the open call. `{}` waits for its end: some servers send it before the real arguments. */
-	const emit = (call: CallDraft) => {
+	constructor(identifiers: Identifiers) {
+		this.#identifiers = identifiers;
+	}
+
+	addContent(part: ContentPart): void {
+		if (part.type !== "think") this.#isEmpty = false;
+		this.#waiting.push({ kind: "content", part });
+		this.#release(false);
+	}
+
+	beginCall({ id, name, argumentsPiece, extras = null }: CallPiece): CallDraft {
+		this.#isEmpty = false;
+		const state = "waiting";
+		const call: CallDraft = { id, name, extras, arguments: argumentsPiece, state, isEnded: false, emitted: 0 };
+		this.#last = call;
+		this.#waiting.push({ kind: "call", call });
+		this.#release(false);
+		return call;
+	}
+
+	/** Throws RequestFailure when the call has ended. */
+	extendCall(call: CallDraft, { id, name, argumentsPiece, extras = null }: CallPiece): void {
+		if (call.state === "closed") {
+			if ((argumentsPiece ?? "").trim() === "") return;
+			throw requestFailure("provider", "The provider continued a tool call that had ended.");
+		}
+		call.id ??= id;
+		call.name ??= name;
+		call.extras ??= extras;
+		if (argumentsPiece !== null) {
+			const isFirst = isPlaceholder(call) && /^\s*\{/.test(argumentsPiece);
+			call.arguments = (isFirst ? "" : (call.arguments ?? "")) + argumentsPiece;
+		}
+		if (call.state !== "waiting") this.#emit(call);
+		this.#release(false);
+	}
+
+	endCall(call: CallDraft): void {
+		call.isEnded = true;
+		if (call.state === "open" || call.state === "announced") this.#emit(call);
+		this.#release(false);
+	}
+
+	/** The parts that can be emitted now. */
+	take(): ModelPart[] {
+		const parts = this.#ready;
+		this.#ready = [];
+		return parts;
+	}
+
+	/**
+	 * Releases all waiting parts: the answer is complete, or was cut off at its maximum length. Throws RequestFailure
+	 * for a call without a name.
+	 */
+	end(isCutOff: boolean): void {
+		const last = this.#last;
+		// A call cut off before its arguments must not run without them: an unparsable text prevents that.
+		if (isCutOff && last !== null && this.#isLast(last) && last.emitted === 0 && !hasArguments(last)) {
+			last.arguments = "{";
+		}
+		this.#release(true);
+	}
+
+	/** Whether there has been nothing but reasoning. */
+	isEmpty(): boolean {
+		return this.#isEmpty;
+	}
+
+	/** Emits the new pieces of the open call. `{}` waits for the end: some servers send it before the real arguments. */
+	#emit(call: CallDraft): void {
 		const isOver = call.isEnded || call.state === "closed";
 		const given = call.arguments ?? "";
 		if (!isOver && isPlaceholder(call)) return;
 		if (call.state === "announced" || call.state === "closed") {
 			const piece = given.slice(call.emitted);
-			if (piece !== "") ready.push({ type: "tool_call_part", arguments_part: piece });
+			if (piece !== "") this.#ready.push({ type: "tool_call_part", arguments_part: piece });
 		} else {
 			if (call.name === null) return;
 			call.state = "announced";
-			ready.push({
+			this.#ready.push({
 				type: "function",
 				// Not stored in the draft: an id there is one that the server gave.
-				id: call.id ?? `call_${identifiers.hex(24)}`,
+				id: call.id ?? `call_${this.#identifiers.hex(24)}`,
 				function: { name: call.name, arguments: call.arguments },
 				extras: call.extras,
 			});
 		}
 		call.emitted = given.length;
-	};
+	}
 
-	const close = (call: CallDraft) => {
+	#close(call: CallDraft): void {
 		if (call.name === null) throw requestFailure("provider", "The provider sent a tool call without a name.");
 		call.isEnded = true;
-		emit(call);
+		this.#emit(call);
 		call.state = "closed";
-	};
+	}
 
-	const release = (isEnded: boolean) => {
-		while (waiting.length > 0 || isEnded) {
-			if (current !== null) {
-				if (!isEnded && !current.isEnded && !hasArguments(current)) return;
-				close(current);
-				current = null;
+	#release(isEnded: boolean): void {
+		while (this.#waiting.length > 0 || isEnded) {
+			if (this.#current !== null) {
+				if (!isEnded && !this.#current.isEnded && !hasArguments(this.#current)) return;
+				this.#close(this.#current);
+				this.#current = null;
 			}
-			const next = waiting.shift();
+			const next = this.#waiting.shift();
 			if (next === undefined) return;
-			if (next.kind === "content") ready.push(next.part);
+			if (next.kind === "content") this.#ready.push(next.part);
 			else {
-				current = next.call;
-				current.state = "open";
-				emit(current);
+				this.#current = next.call;
+				this.#current.state = "open";
+				this.#emit(this.#current);
 			}
 		}
-	};
+	}
 
-	/** Whether nothing came after the call. */
-	const isLast = (call: CallDraft): boolean => {
-		const latest = waiting.at(-1);
-		return latest === undefined ? current === call : latest.kind === "call" && latest.call === call;
-	};
-
-	return {
-		addContent(part) {
-			if (part.type !== "think") isEmpty = false;
-			waiting.push({ kind: "content", part });
-			release(false);
-		},
-		beginCall({ id, name, argumentsPiece, extras = null }) {
-			isEmpty = false;
-			const state = "waiting";
-			const call: CallDraft = { id, name, extras, arguments: argumentsPiece, state, isEnded: false, emitted: 0 };
-			last = call;
-			waiting.push({ kind: "call", call });
-			release(false);
-			return call;
-		},
-		extendCall(call, { id, name, argumentsPiece, extras = null }) {
-			if (call.state === "closed") {
-				if ((argumentsPiece ?? "").trim() === "") return;
-				throw requestFailure("provider", "The provider continued a tool call that had ended.");
-			}
-			call.id ??= id;
-			call.name ??= name;
-			call.extras ??= extras;
-			if (argumentsPiece !== null) {
-				const isFirst = isPlaceholder(call) && /^\s*\{/.test(argumentsPiece);
-				call.arguments = (isFirst ? "" : (call.arguments ?? "")) + argumentsPiece;
-			}
-			if (call.state !== "waiting") emit(call);
-			release(false);
-		},
-		endCall(call) {
-			call.isEnded = true;
-			if (call.state === "open" || call.state === "announced") emit(call);
-			release(false);
-		},
-		take() {
-			const parts = ready;
-			ready = [];
-			return parts;
-		},
-		end(isCutOff) {
-			// Cut off before its arguments: they are left unparsable, because it must not run without any.
-			if (isCutOff && last !== null && isLast(last) && last.emitted === 0 && !hasArguments(last)) {
-				last.arguments = "{";
-			}
-			release(true);
-		},
-		isEmpty: () => isEmpty,
-	};
+	/** Whether the call is the last part so far. */
+	#isLast(call: CallDraft): boolean {
+		const latest = this.#waiting.at(-1);
+		return latest === undefined ? this.#current === call : latest.kind === "call" && latest.call === call;
+	}
 }
 
 function hasArguments(call: CallDraft): boolean {

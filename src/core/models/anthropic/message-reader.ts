@@ -1,10 +1,10 @@
 // Reads the events of a message stream. New events, blocks, deltas and keys are ignored, as the API asks of its clients.
-import { type Identifiers, randomIdentifiers } from "../../../base/ids.ts";
+import { randomIdentifiers } from "../../../base/ids.ts";
 import { isRecord } from "../../../base/json.ts";
 import { type AnswerReader, createAnswer } from "../answers/answer-stream.ts";
 import { type Fields, toFields, toText } from "../answers/event-json.ts";
 import { isNothing, type ProviderMemory, pickRetained, type Retained, toSeal } from "../answers/memory.ts";
-import { type CallDraft, createPartOrder } from "../answers/part-order.ts";
+import { type CallDraft, PartOrder } from "../answers/part-order.ts";
 import { createErrorReader } from "../http/error-answer.ts";
 import { toCount, toUsage } from "../token-count.ts";
 
@@ -35,58 +35,78 @@ type Block =
 	| Thought
 	| { readonly type: "tool_use"; readonly call: CallDraft; readonly input: Fields };
 
-/** `keepsUnsigned`: reasoning without a signature is sent back, too. */
-export function createMessageReader(
-	memory: ProviderMemory,
-	keepsUnsigned: boolean,
-	identifiers: Identifiers = randomIdentifiers,
-): AnswerReader {
-	const order = createPartOrder(identifiers);
-	const answer = createAnswer();
-	const blocks = new Map<unknown, Block>();
-	let counts: Record<string, number> = {};
+export class MessageReader implements AnswerReader {
+	readonly order = new PartOrder(randomIdentifiers);
+	readonly answer = createAnswer();
+	readonly #memory: ProviderMemory;
+	readonly #keepsUnsigned: boolean;
+	readonly #blocks = new Map<unknown, Block>();
+	readonly #counts = new Map<string, number>();
 
-	const addThought = (block: Thought, text: string | null) => {
+	/** `keepsUnsigned`: reasoning without a signature is sent back, too. */
+	constructor(memory: ProviderMemory, keepsUnsigned: boolean) {
+		this.#memory = memory;
+		this.#keepsUnsigned = keepsUnsigned;
+	}
+
+	read(event: unknown): void {
+		if (!isRecord(event)) return;
+		const { type, index } = event;
+		const block = this.#blocks.get(index);
+		if (type === "message_start") {
+			const message = toFields(event["message"]);
+			this.answer.messageId ??= toText(message["id"]);
+			this.#count(message["usage"]);
+		} else if (type === "content_block_start") this.#startBlock(index, toFields(event["content_block"]));
+		else if (type === "content_block_delta" && block !== undefined) this.#readDelta(block, toFields(event["delta"]));
+		else if (type === "content_block_stop" && block !== undefined) this.#endBlock(index, block);
+		else if (type === "message_delta") this.#changeMessage(toFields(event["delta"]), event["usage"]);
+		else if (type === "message_stop") this.#finish();
+	}
+
+	#addThought(block: Thought, text: string | null): void {
 		if (text === null) return;
 		block.hasText = true;
-		order.addContent({ type: "think", think: text, encrypted: null });
-	};
-	const addText = (text: string | null) => {
-		if (text !== null) order.addContent({ type: "text", text });
-	};
+		this.order.addContent({ type: "think", think: text, encrypted: null });
+	}
 
-	const startBlock = (index: unknown, fields: Fields) => {
+	#addText(text: string | null): void {
+		if (text !== null) this.order.addContent({ type: "text", text });
+	}
+
+	#startBlock(index: unknown, fields: Fields): void {
 		switch (fields["type"]) {
 			case "text":
-				blocks.set(index, { type: "text" });
-				addText(toText(fields["text"]));
+				this.#blocks.set(index, { type: "text" });
+				this.#addText(toText(fields["text"]));
 				break;
 			case "thinking": {
-				const block: Thought = { type: "thinking", retained: pickRetained(memory, "thought", fields), hasText: false };
-				blocks.set(index, block);
-				addThought(block, toText(fields["thinking"]));
+				const retained = pickRetained(this.#memory, "thought", fields);
+				const block: Thought = { type: "thinking", retained, hasText: false };
+				this.#blocks.set(index, block);
+				this.#addThought(block, toText(fields["thinking"]));
 				break;
 			}
 			case "redacted_thinking":
-				order.addContent(toSeal(memory, "thought", { redactedData: toText(fields["data"]) ?? "" }));
+				this.order.addContent(toSeal(this.#memory, "thought", { redactedData: toText(fields["data"]) ?? "" }));
 				break;
 			case "tool_use": {
 				const name = toText(fields["name"]);
 				// Servers like this API may send no id.
-				const id = toText(fields["id"]) ?? `toolu_${identifiers.hex(24)}`;
-				const call = order.beginCall({ id, name, argumentsPiece: null });
-				blocks.set(index, { type: "tool_use", call, input: toFields(fields["input"]) });
+				const id = toText(fields["id"]) ?? `toolu_${randomIdentifiers.hex(24)}`;
+				const call = this.order.beginCall({ id, name, argumentsPiece: null });
+				this.#blocks.set(index, { type: "tool_use", call, input: toFields(fields["input"]) });
 			}
 		}
-	};
+	}
 
-	const readDelta = (block: Block, delta: Fields) => {
+	#readDelta(block: Block, delta: Fields): void {
 		switch (delta["type"]) {
 			case "text_delta":
-				addText(toText(delta["text"]));
+				this.#addText(toText(delta["text"]));
 				break;
 			case "thinking_delta":
-				if (block.type === "thinking") addThought(block, toText(delta["thinking"]));
+				if (block.type === "thinking") this.#addThought(block, toText(delta["thinking"]));
 				break;
 			case "signature_delta": {
 				if (block.type !== "thinking") break;
@@ -96,66 +116,50 @@ export function createMessageReader(
 				break;
 			}
 			case "input_json_delta":
-				if (block.type === "tool_use") extendCall(block.call, toText(delta["partial_json"]));
+				if (block.type === "tool_use") this.#extendCall(block.call, toText(delta["partial_json"]));
 		}
-	};
+	}
 
-	const extendCall = (call: CallDraft, argumentsPiece: string | null) => {
-		if (argumentsPiece !== null) order.extendCall(call, { id: null, name: null, argumentsPiece });
-	};
+	#extendCall(call: CallDraft, argumentsPiece: string | null): void {
+		if (argumentsPiece !== null) this.order.extendCall(call, { id: null, name: null, argumentsPiece });
+	}
 
-	const endBlock = (index: unknown, block: Block) => {
-		blocks.delete(index);
+	#endBlock(index: unknown, block: Block): void {
+		this.#blocks.delete(index);
 		if (block.type === "tool_use") {
-			if (block.call.arguments === null && !isNothing(block.input)) extendCall(block.call, JSON.stringify(block.input));
-			order.endCall(block.call);
+			const { call, input } = block;
+			if (call.arguments === null && !isNothing(input)) this.#extendCall(call, JSON.stringify(input));
+			this.order.endCall(call);
 		} else if (block.type === "thinking") {
-			const isSigned = toText(block.retained["signature"]) !== null;
-			if (isSigned || (keepsUnsigned && block.hasText)) order.addContent(toSeal(memory, "thought", block.retained));
+			const { retained, hasText } = block;
+			const isSigned = toText(retained["signature"]) !== null;
+			if (isSigned || (this.#keepsUnsigned && hasText))
+				this.order.addContent(toSeal(this.#memory, "thought", retained));
 		}
-	};
+	}
 
-	const count = (usage: unknown) => {
+	#count(usage: unknown): void {
 		for (const [name, value] of Object.entries(toFields(usage))) {
 			const tokens = toCount(value);
-			if (tokens !== null) counts = { ...counts, [name]: tokens };
+			if (tokens !== null) this.#counts.set(name, tokens);
 		}
-	};
+	}
 
-	const changeMessage = (delta: Fields, usage: unknown) => {
-		count(usage);
-		const reason = toText(delta["stop_reason"]) ?? answer.end?.reason ?? null;
-		const explanation = toText(toFields(delta["stop_details"])["explanation"]) ?? answer.end?.explanation ?? null;
-		if (reason !== null) answer.end = { reason, explanation };
-	};
+	#changeMessage(delta: Fields, usage: unknown): void {
+		this.#count(usage);
+		const reason = toText(delta["stop_reason"]) ?? this.answer.end?.reason ?? null;
+		const explanation = toText(toFields(delta["stop_details"])["explanation"]) ?? this.answer.end?.explanation ?? null;
+		if (reason !== null) this.answer.end = { reason, explanation };
+	}
 
-	const finish = () => {
-		for (const [index, block] of blocks) endBlock(index, block);
-		answer.usage = toUsage({
-			input: counts["input_tokens"],
-			read: counts["cache_read_input_tokens"],
-			creation: counts["cache_creation_input_tokens"],
-			output: counts["output_tokens"],
+	#finish(): void {
+		for (const [index, block] of this.#blocks) this.#endBlock(index, block);
+		this.answer.usage = toUsage({
+			input: this.#counts.get("input_tokens"),
+			read: this.#counts.get("cache_read_input_tokens"),
+			creation: this.#counts.get("cache_creation_input_tokens"),
+			output: this.#counts.get("output_tokens"),
 		});
-		answer.state = "over";
-	};
-
-	return {
-		order,
-		answer,
-		read(event) {
-			if (!isRecord(event)) return;
-			const { type, index } = event;
-			const block = blocks.get(index);
-			if (type === "message_start") {
-				const message = toFields(event["message"]);
-				answer.messageId ??= toText(message["id"]);
-				count(message["usage"]);
-			} else if (type === "content_block_start") startBlock(index, toFields(event["content_block"]));
-			else if (type === "content_block_delta" && block !== undefined) readDelta(block, toFields(event["delta"]));
-			else if (type === "content_block_stop" && block !== undefined) endBlock(index, block);
-			else if (type === "message_delta") changeMessage(toFields(event["delta"]), event["usage"]);
-			else if (type === "message_stop") finish();
-		},
-	};
+		this.answer.state = "over";
+	}
 }

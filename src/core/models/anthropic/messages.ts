@@ -1,7 +1,7 @@
 // Streams one answer over the Messages API: the adapter of the provider type `anthropic`.
 import { streamAnswer } from "../answers/answer-stream.ts";
 import type { ModelChunk, ModelRequest } from "../model.ts";
-import { createMessageReader, errorReader } from "./message-reader.ts";
+import { errorReader, MessageReader } from "./message-reader.ts";
 import { isAnthropic, type MessageSettings, memoryOf, toRequest } from "./request.ts";
 
 /** The chunks of one answer, by the contract of `Model.stream`. */
@@ -13,7 +13,7 @@ export function streamMessage(
 	const create = () => ({
 		toRequest: () => toRequest(request, settings),
 		errors: errorReader,
-		reader: createMessageReader(memoryOf(settings), !isAnthropic(settings)),
+		reader: new MessageReader(memoryOf(settings), !isAnthropic(settings)),
 	});
 	return streamAnswer(settings, create, signal);
 }

@@ -5,7 +5,7 @@ import { isRecord } from "../../../base/json.ts";
 import { type AnswerReader, createAnswer } from "../answers/answer-stream.ts";
 import { type Fields, toFields, toRecords, toText } from "../answers/event-json.ts";
 import { isNothing, type ProviderMemory, pickRetained, toExtras, toSeal } from "../answers/memory.ts";
-import { createPartOrder } from "../answers/part-order.ts";
+import { PartOrder } from "../answers/part-order.ts";
 import { createErrorReader } from "../http/error-answer.ts";
 import { RequestFailure } from "../http/request-failure.ts";
 import { createRefusal } from "../model.ts";
@@ -35,7 +35,7 @@ export function createContentReader(
 	memory: ProviderMemory,
 	identifiers: Identifiers = randomIdentifiers,
 ): AnswerReader {
-	const order = createPartOrder(identifiers);
+	const order = new PartOrder(identifiers);
 	const answer = createAnswer();
 	/** Totals of the answer so far; some events omit counts of earlier ones. */
 	let counts: Record<string, number> = {};

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { piece, text, toolCall } from "../../../../test/support/models/model-conversation.ts";
-import { createPartOrder } from "../answers/part-order.ts";
+import { PartOrder } from "../answers/part-order.ts";
 import { requestFailure } from "../http/request-failure.ts";
 import type { ModelPart } from "../model.ts";
 import { createCallDeltas, type ToolCallDelta } from "./call-deltas.ts";
@@ -15,7 +15,7 @@ function play(...steps: readonly Step[]): ModelPart[][] {
 }
 
 function playWith(isCutOff: boolean, steps: readonly Step[]): ModelPart[][] {
-	const order = createPartOrder(identifiers);
+	const order = new PartOrder(identifiers);
 	const calls = createCallDeltas(order);
 	const batches = steps.map((step) => {
 		if (typeof step === "string") order.addContent({ type: "text", text: step });

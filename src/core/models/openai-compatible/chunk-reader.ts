@@ -6,7 +6,7 @@ import { isRecord } from "../../../base/json.ts";
 import { type AnswerReader, createAnswer } from "../answers/answer-stream.ts";
 import { type Fields, toFields, toRecords, toText } from "../answers/event-json.ts";
 import { isNothing, type ProviderMemory, pickRetained, type Retained, toExtras, toSeal } from "../answers/memory.ts";
-import { createPartOrder } from "../answers/part-order.ts";
+import { PartOrder } from "../answers/part-order.ts";
 import { requestFailure } from "../http/request-failure.ts";
 import { createCallDeltas, toToolCallDelta } from "./call-deltas.ts";
 import { joinMembers, lateMembers, messageMembers } from "./opaque-members.ts";
@@ -21,7 +21,7 @@ export function createChunkReader(
 	memory: ProviderMemory,
 	identifiers: Identifiers,
 ): AnswerReader {
-	const order = createPartOrder(identifiers);
+	const order = new PartOrder(identifiers);
 	const calls = createCallDeltas(order);
 	const answer = createAnswer();
 	const extrasOf: Retained[] = [];

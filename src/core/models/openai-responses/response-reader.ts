@@ -1,10 +1,10 @@
 // Reads the events of a response stream. Unknown ones are ignored; what compatible servers omit is made up for.
-import { type Identifiers, randomIdentifiers } from "../../../base/ids.ts";
+import { randomIdentifiers } from "../../../base/ids.ts";
 import { isRecord } from "../../../base/json.ts";
 import { type AnswerReader, createAnswer } from "../answers/answer-stream.ts";
 import { type Fields, toFields, toRecords, toText } from "../answers/event-json.ts";
 import { type ProviderMemory, pickRetained, toSeal } from "../answers/memory.ts";
-import { type CallDraft, createPartOrder } from "../answers/part-order.ts";
+import { type CallDraft, PartOrder } from "../answers/part-order.ts";
 import { RequestFailure } from "../http/request-failure.ts";
 import type { ModelFailure } from "../model.ts";
 import { errorReader } from "../openai-compatible/failures.ts";
@@ -18,127 +18,134 @@ interface Item {
 	isStreamed: boolean;
 }
 
-export function createResponseReader(
-	memory: ProviderMemory,
-	identifiers: Identifiers = randomIdentifiers,
-): AnswerReader {
-	const order = createPartOrder(identifiers);
-	const answer = createAnswer();
-	const items = new Map<unknown, Item>();
-	let hasItems = false;
+export class ResponseReader implements AnswerReader {
+	readonly order = new PartOrder(randomIdentifiers);
+	readonly answer = createAnswer();
+	readonly #memory: ProviderMemory;
+	readonly #items = new Map<unknown, Item>();
+	#hasItems = false;
 
-	const begin = (index: unknown, fields: Fields): Item | null => {
+	constructor(memory: ProviderMemory) {
+		this.#memory = memory;
+	}
+
+	read(event: unknown): void {
+		if (!isRecord(event)) return;
+		const { type, output_index: index, delta, response } = event;
+		switch (type) {
+			case "response.created":
+				this.answer.messageId ??= toText(toFields(response)["id"]);
+				break;
+			case "response.output_item.added":
+				this.#begin(index, toFields(event["item"]));
+				break;
+			case "response.output_item.done":
+				this.#complete(index, toFields(event["item"]));
+				break;
+			case "response.output_text.delta":
+			case "response.refusal.delta":
+				this.#extend(index, "message", delta);
+				break;
+			case "response.reasoning_summary_part.added":
+				// Parts of a summary are paragraphs.
+				if (this.#items.get(index)?.isStreamed) this.#extend(index, "reasoning", "\n\n");
+				break;
+			case "response.reasoning_summary_text.delta":
+			// Models with open weights send the reasoning itself.
+			case "response.reasoning_text.delta":
+				this.#extend(index, "reasoning", delta);
+				break;
+			case "response.function_call_arguments.delta":
+				this.#extend(index, "function_call", delta);
+				break;
+			case "response.completed":
+			case "response.incomplete":
+				this.#finish(type, toFields(response));
+				break;
+			case "response.failed":
+				throw new RequestFailure(asTransient(errorReader.event(toFields(response)["error"])));
+		}
+	}
+
+	#begin(index: unknown, fields: Fields): Item | null {
 		const { type } = fields;
 		if (type !== "message" && type !== "reasoning" && type !== "function_call") return null;
 		const id = toText(fields["id"]) ?? `item_${String(index)}`;
-		// All arguments may be there from the start: those of the end count.
-		const argumentsPiece = fields["arguments"] === "" ? "" : null;
-		const callId = toText(fields["call_id"]) ?? id;
-		const call =
-			type === "function_call" ? order.beginCall({ id: callId, name: toText(fields["name"]), argumentsPiece }) : null;
+		const call = type === "function_call" ? this.#beginCall(id, fields) : null;
 		const item: Item = { type, id, call, isStreamed: false };
-		hasItems = true;
-		items.set(index, item);
+		this.#hasItems = true;
+		this.#items.set(index, item);
 		return item;
-	};
+	}
 
-	const addText = (text: string) => order.addContent({ type: "text", text });
-	const addThought = (text: string) => order.addContent({ type: "think", think: text, encrypted: null });
+	#beginCall(itemId: string, fields: Fields): CallDraft {
+		// The arguments may already be complete here; only those of the last event of the item count.
+		const argumentsPiece = fields["arguments"] === "" ? "" : null;
+		return this.order.beginCall({
+			id: toText(fields["call_id"]) ?? itemId,
+			name: toText(fields["name"]),
+			argumentsPiece,
+		});
+	}
 
-	/** What follows of an item; nothing of one of another type. */
-	const extend = (index: unknown, type: Item["type"], delta: unknown) => {
-		const item = items.get(index);
+	#addText(type: Item["type"], text: string): void {
+		if (type === "message") this.order.addContent({ type: "text", text });
+		else this.order.addContent({ type: "think", think: text, encrypted: null });
+	}
+
+	/** Adds a delta to the item. A delta for an item of another type is ignored. */
+	#extend(index: unknown, type: Item["type"], delta: unknown): void {
+		const item = this.#items.get(index);
 		const piece = toText(delta);
 		if (item?.type !== type || piece === null) return;
 		item.isStreamed = true;
-		if (item.call !== null) order.extendCall(item.call, { id: null, name: null, argumentsPiece: piece });
-		else if (type === "message") addText(piece);
-		else addThought(piece);
-	};
+		if (item.call !== null) this.order.extendCall(item.call, { id: null, name: null, argumentsPiece: piece });
+		else this.#addText(type, piece);
+	}
 
-	const complete = (index: unknown, fields: Fields) => {
-		const item = items.get(index) ?? begin(index, fields);
+	#complete(index: unknown, fields: Fields): void {
+		const item = this.#items.get(index) ?? this.#begin(index, fields);
 		if (item === null) return;
-		items.delete(index);
+		this.#items.delete(index);
 		const { call, id, type, isStreamed } = item;
 		if (call !== null) {
 			const given = isStreamed ? null : toText(fields["arguments"]);
-			order.extendCall(call, { id: null, name: toText(fields["name"]), argumentsPiece: given });
-			// One that was cut off stays open.
-			if (fields["status"] !== "incomplete") order.endCall(call);
+			this.order.extendCall(call, { id: null, name: toText(fields["name"]), argumentsPiece: given });
+			// A call that was cut off stays open.
+			if (fields["status"] !== "incomplete") this.order.endCall(call);
 			return;
 		}
 		const { summary, content } = fields;
 		if (!isStreamed) {
 			for (const part of [...toRecords(summary), ...toRecords(content)]) {
 				const text = toText(part["text"]) ?? toText(part["refusal"]);
-				if (text !== null) (type === "message" ? addText : addThought)(text);
+				if (text !== null) this.#addText(type, text);
 			}
 		}
 		if (type === "reasoning") {
 			const encrypted = toText(fields["encrypted_content"]);
 			const retained = { itemId: id, ...(encrypted === null ? {} : { reasoningEncryptedContent: encrypted }) };
-			order.addContent(toSeal(memory, "thought", retained));
+			this.order.addContent(toSeal(this.#memory, "thought", retained));
 			return;
 		}
-		const { phase } = pickRetained(memory, "text", fields);
-		if (phase === "commentary" || phase === "final_answer") order.addContent(toSeal(memory, "text", { phase }));
-	};
+		const { phase } = pickRetained(this.#memory, "text", fields);
+		if (phase !== "commentary" && phase !== "final_answer") return;
+		this.order.addContent(toSeal(this.#memory, "text", { phase }));
+	}
 
-	const finish = (type: unknown, response: Fields) => {
-		// Some servers send the output at the end alone.
-		if (!hasItems) for (const [index, item] of toRecords(response["output"]).entries()) complete(index, item);
+	#finish(type: unknown, response: Fields): void {
+		// Some servers send the output only at the end.
+		const late = this.#hasItems ? [] : toRecords(response["output"]);
+		for (const [index, item] of late.entries()) this.#complete(index, item);
 		const reason = toText(toFields(response["incomplete_details"])["reason"]);
 		const isIncomplete = type === "response.incomplete" || response["status"] === "incomplete";
-		if (reason !== null || isIncomplete) answer.end = { reason: reason ?? "incomplete", explanation: null };
-		answer.usage = readUsage(toFields(response["usage"]));
-		answer.state = "over";
-	};
-
-	return {
-		order,
-		answer,
-		read(event) {
-			if (!isRecord(event)) return;
-			const { type, output_index: index, delta, response } = event;
-			switch (type) {
-				case "response.created":
-					answer.messageId ??= toText(toFields(response)["id"]);
-					break;
-				case "response.output_item.added":
-					begin(index, toFields(event["item"]));
-					break;
-				case "response.output_item.done":
-					complete(index, toFields(event["item"]));
-					break;
-				case "response.output_text.delta":
-				case "response.refusal.delta":
-					extend(index, "message", delta);
-					break;
-				case "response.reasoning_summary_part.added":
-					// Parts of a summary are paragraphs.
-					if (items.get(index)?.isStreamed) extend(index, "reasoning", "\n\n");
-					break;
-				case "response.reasoning_summary_text.delta":
-				// Models with open weights send the reasoning itself.
-				case "response.reasoning_text.delta":
-					extend(index, "reasoning", delta);
-					break;
-				case "response.function_call_arguments.delta":
-					extend(index, "function_call", delta);
-					break;
-				case "response.completed":
-				case "response.incomplete":
-					finish(type, toFields(response));
-					break;
-				case "response.failed":
-					throw new RequestFailure(asTransient(errorReader.event(toFields(response)["error"])));
-			}
-		},
-	};
+		if (reason !== null || isIncomplete) this.answer.end = { reason: reason ?? "incomplete", explanation: null };
+		this.answer.usage = readUsage(toFields(response["usage"]));
+		this.answer.state = "over";
+	}
 }
 
-/** A failure without a code that says more. */
+/** A failure without a specific code may pass. */
 function asTransient(failure: ModelFailure): ModelFailure {
 	return failure.kind === "provider" && failure.statusCode === null ? { ...failure, isTransient: true } : failure;
 }

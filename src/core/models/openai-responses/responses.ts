@@ -9,7 +9,7 @@ import { streamChatCompletion } from "../openai-compatible/chat-completions.ts";
 import { errorReader } from "../openai-compatible/failures.ts";
 import { openaiLegacyFlavour } from "../openai-compatible/openai-legacy.ts";
 import { memoryOf, toRequest } from "./request.ts";
-import { createResponseReader } from "./response-reader.ts";
+import { ResponseReader } from "./response-reader.ts";
 
 /** The roots of servers without the Responses API, as far as this process has met them. */
 const chatServers = new Set<string>();
@@ -53,7 +53,7 @@ function streamResponse(
 			return errorReader.answer(answer);
 		},
 	};
-	const reader = createResponseReader(memoryOf(settings));
+	const reader = new ResponseReader(memoryOf(settings));
 	return streamAnswer(settings, () => ({ toRequest: () => toRequest(request, settings), errors, reader }), signal);
 }
 
