@@ -35,62 +35,117 @@ export function readD2Statements(
 	firstLine: number,
 	isProperty: (keys: readonly D2Key[]) => boolean,
 ): D2Statement[] {
-	let position = 0;
-	let line = firstLine;
+	return new StatementReader(source, firstLine, isProperty).readAll();
+}
 
-	const peek = (): string => source[position] ?? "";
-	const take = (pattern: RegExp): RegExpExecArray | null => {
-		pattern.lastIndex = position;
-		const match = pattern.exec(source);
-		if (match !== null) advance(pattern.lastIndex);
+class StatementReader {
+	readonly #source: string;
+	readonly #isProperty: (keys: readonly D2Key[]) => boolean;
+	#position = 0;
+	#line: number;
+
+	constructor(source: string, firstLine: number, isProperty: (keys: readonly D2Key[]) => boolean) {
+		this.#source = source;
+		this.#line = firstLine;
+		this.#isProperty = isProperty;
+	}
+
+	readAll(): D2Statement[] {
+		const statements: D2Statement[] = [];
+		while (this.#position < this.#source.length) {
+			if (/[\s;]/.test(this.#peek())) this.#advance(this.#position + 1);
+			else if (this.#peek() === "#") this.#skipLine();
+			else if (this.#source.startsWith('"""', this.#position)) {
+				const end = this.#source.indexOf('"""', this.#position + 3);
+				this.#advance(end === -1 ? this.#source.length : end + 3);
+			} else statements.push(this.#readStatement());
+		}
+		return statements;
+	}
+
+	#readStatement(): D2Statement {
+		const line = this.#line;
+		const keys = this.#readKeys();
+		let value = "";
+		if (this.#peek() === ":") {
+			this.#advance(this.#position + 1);
+			value = this.#readValue(keys).trim();
+		}
+		this.#take(blanks);
+		if (this.#peek() === "{") this.#skipMap();
+		this.#take(blanks);
+		if (!";\n".includes(this.#peek()) && !this.#isComment()) {
+			throw new FlowError(
+				this.#line,
+				`${quote(this.#peek())} is not expected here: a text with braces or quotes in it goes into quotes`,
+			);
+		}
+		return { line, keys, value: value === "" ? null : value };
+	}
+
+	#peek(): string {
+		return this.#source[this.#position] ?? "";
+	}
+
+	#take(pattern: RegExp): RegExpExecArray | null {
+		pattern.lastIndex = this.#position;
+		const match = pattern.exec(this.#source);
+		if (match !== null) this.#advance(pattern.lastIndex);
 		return match;
-	};
-	const advance = (end: number): void => {
-		for (; position < end; position += 1) if (source[position] === "\n") line += 1;
-	};
-	const skipLine = (): void => {
-		const end = source.indexOf("\n", position);
-		position = end === -1 ? source.length : end;
-	};
-	const isComment = (): boolean => peek() === "#" && (position === 0 || /\s/.test(source[position - 1] ?? ""));
+	}
 
-	const takeQuoted = (): string | null => {
-		const double = peek() === '"' ? take(doubleQuoted)?.[1] : undefined;
+	#advance(end: number): void {
+		for (; this.#position < end; this.#position += 1) if (this.#source[this.#position] === "\n") this.#line += 1;
+	}
+
+	#skipLine(): void {
+		const end = this.#source.indexOf("\n", this.#position);
+		this.#position = end === -1 ? this.#source.length : end;
+	}
+
+	#isComment(): boolean {
+		return this.#peek() === "#" && (this.#position === 0 || /\s/.test(this.#source[this.#position - 1] ?? ""));
+	}
+
+	#takeQuoted(): string | null {
+		const double = this.#peek() === '"' ? this.#take(doubleQuoted)?.[1] : undefined;
 		if (double !== undefined) return double.replace(/\\(["\\n])/g, (_, sign) => (sign === "n" ? "\n" : sign));
-		const single = peek() === "'" ? take(singleQuoted)?.[1] : undefined;
+		const single = this.#peek() === "'" ? this.#take(singleQuoted)?.[1] : undefined;
 		return single?.replaceAll("''", "'") ?? null;
-	};
-	const takeBlock = (): string => {
-		const start = line;
-		const [, pipes = "", signs = ""] = take(blockOpening) ?? [];
+	}
+
+	#takeBlock(): string {
+		const start = this.#line;
+		const [, pipes = "", signs = ""] = this.#take(blockOpening) ?? [];
 		const closing = [...signs].reverse().join("") + pipes;
-		const end = source.indexOf(closing, position);
+		const end = this.#source.indexOf(closing, this.#position);
 		if (end === -1) throw new FlowError(start, `the block text is not closed: "${closing}" is missing`);
-		const text = source.slice(position, end);
-		advance(end + closing.length);
+		const text = this.#source.slice(this.#position, end);
+		this.#advance(end + closing.length);
 		return dedent(text);
-	};
+	}
+
 	/** Skips a map, from its opening brace to the position after its closing one. */
-	const skipMap = (): void => {
-		const start = line;
+	#skipMap(): void {
+		const start = this.#line;
 		let depth = 0;
 		// The previous sign except blanks: quotes and block texts have a meaning only at a beginning.
 		let before = "\n";
 		do {
-			const sign = peek();
+			const sign = this.#peek();
 			if (sign === "") throw new FlowError(start, 'the map is not closed: "}" is missing');
-			if (isComment()) skipLine();
-			else if (take(blanks) === null) {
-				if (sign === "|" && before === ":") takeBlock();
-				else if (!"{};:>\n".includes(before) || takeQuoted() === null) advance(position + 1);
+			if (this.#isComment()) this.#skipLine();
+			else if (this.#take(blanks) === null) {
+				if (sign === "|" && before === ":") this.#takeBlock();
+				else if (!"{};:>\n".includes(before) || this.#takeQuoted() === null) this.#advance(this.#position + 1);
 				if (sign === "{") depth += 1;
 				if (sign === "}") depth -= 1;
 				before = sign;
 			}
 		} while (depth > 0);
-	};
+	}
 
-	const readKeys = (): D2Key[] => {
+	#readKeys(): D2Key[] {
 		const keys: D2Key[] = [];
 		let text = "";
 		let isQuoted = false;
@@ -101,15 +156,15 @@ export function readD2Statements(
 			isQuoted = false;
 			isStart = true;
 		};
-		while (!":{};\n".includes(peek()) && !isComment()) {
-			const quoted = isStart ? takeQuoted() : null;
+		while (!":{};\n".includes(this.#peek()) && !this.#isComment()) {
+			const quoted = isStart ? this.#takeQuoted() : null;
 			if (quoted !== null) {
 				text += quoted;
 				isQuoted = true;
 				isStart = false;
 				continue;
 			}
-			const piece = (take(dashes) ?? take(plainRun) ?? take(anySign))?.[0] ?? "";
+			const piece = (this.#take(dashes) ?? this.#take(plainRun) ?? this.#take(anySign))?.[0] ?? "";
 			if (/^-+>$/.test(piece)) {
 				close();
 			} else {
@@ -119,48 +174,18 @@ export function readD2Statements(
 		}
 		close();
 		return keys;
-	};
-	const readValue = (keys: readonly D2Key[]): string => {
-		take(blanks);
-		if (isProperty(keys) && take(list) !== null) return "";
-		if (peek() === "|") return takeBlock();
-		const quoted = takeQuoted();
-		if (quoted !== null) return quoted;
-		const start = position;
-		while (!"{};\n".includes(peek()) && !isComment()) advance(position + 1);
-		return source.slice(start, position);
-	};
-
-	const statements: D2Statement[] = [];
-	while (position < source.length) {
-		if (/[\s;]/.test(peek())) {
-			advance(position + 1);
-		} else if (peek() === "#") {
-			skipLine();
-		} else if (source.startsWith('"""', position)) {
-			const end = source.indexOf('"""', position + 3);
-			advance(end === -1 ? source.length : end + 3);
-		} else {
-			const start = line;
-			const keys = readKeys();
-			let value = "";
-			if (peek() === ":") {
-				advance(position + 1);
-				value = readValue(keys).trim();
-			}
-			take(blanks);
-			if (peek() === "{") skipMap();
-			take(blanks);
-			if (!";\n".includes(peek()) && !isComment()) {
-				throw new FlowError(
-					line,
-					`${quote(peek())} is not expected here: a text with braces or quotes in it goes into quotes`,
-				);
-			}
-			statements.push({ line: start, keys, value: value === "" ? null : value });
-		}
 	}
-	return statements;
+
+	#readValue(keys: readonly D2Key[]): string {
+		this.#take(blanks);
+		if (this.#isProperty(keys) && this.#take(list) !== null) return "";
+		if (this.#peek() === "|") return this.#takeBlock();
+		const quoted = this.#takeQuoted();
+		if (quoted !== null) return quoted;
+		const start = this.#position;
+		while (!"{};\n".includes(this.#peek()) && !this.#isComment()) this.#advance(this.#position + 1);
+		return this.#source.slice(start, this.#position);
+	}
 }
 
 const quote = (sign: string) => (sign === '"' ? "'\"'" : `"${sign}"`);
