@@ -28,16 +28,6 @@ const limits = {
 /** The extra cost of a character that has to be escaped: it splits the text when it is parsed again. */
 const markupCost = 20;
 
-export interface PageBuilder {
-	open(name: string, attributes: Attributes): void;
-	close(): void;
-	addText(text: string): void;
-	/** Whether a limit is reached. */
-	isFull(): boolean;
-	/** Ends the document; returns its title. */
-	finish(): string | null;
-}
-
 /** An open element of the page. */
 interface OpenElement {
 	readonly name: string;
@@ -56,183 +46,212 @@ interface OpenElement {
 /** Elements with a meaning without content; a line break only between content. */
 const voidNames: ReadonlySet<string> = new Set(["br", "hr", "img", "task", "td", "th"]);
 
-/** `url` is the page's address, to which addresses are relative. */
-export function createPageBuilder(document: PageDocument, url: string): PageBuilder {
-	const root = openElement("", document.body, true, null, 0);
-	const opened: OpenElement[] = [];
-	let base = isAddress(url) ? url : undefined;
-	let hasOwnBase = false;
+export class PageBuilder {
+	readonly #document: PageDocument;
+	readonly #root: OpenElement;
+	readonly #opened: OpenElement[] = [];
+	#base: string | undefined;
+	#hasOwnBase = false;
 	/** The depth within a dropped element, itself included. */
-	let dropped = 0;
-	let text = "";
-	let textLength = 0;
-	let elements = 0;
-	let nesting = 0;
+	#dropped = 0;
+	#text = "";
+	#textLength = 0;
+	#elements = 0;
+	#nesting = 0;
 	/** The number of open headings. */
-	let headings = 0;
+	#headings = 0;
 	/** The open code block; its markup is dropped. */
-	let codeBlock: PageElement | null = null;
-	let hasCodeEnded = false;
-	let title = "";
-	let announcedTitle = "";
-	let isInTitle = false;
+	#codeBlock: PageElement | null = null;
+	#hasCodeEnded = false;
+	#title = "";
+	#announcedTitle = "";
+	#isInTitle = false;
 
-	const current = (): OpenElement => opened.at(-1) ?? root;
-	const currentRetained = (): OpenElement => opened.findLast(({ isPersisted }) => isPersisted) ?? root;
+	/** `url` is the page's address, to which addresses are relative. */
+	constructor(document: PageDocument, url: string) {
+		this.#document = document;
+		this.#root = openElement("", document.body, true, null, 0);
+		this.#base = isAddress(url) ? url : undefined;
+	}
 
-	const push = (open: OpenElement): void => {
-		opened.push(open);
-		if (isHeading(open.name)) headings += 1;
-	};
+	/** Whether a limit is reached. */
+	isFull(): boolean {
+		return (
+			this.#elements >= limits.elements ||
+			this.#textLength >= limits.text ||
+			this.#opened.length + this.#dropped >= limits.open
+		);
+	}
 
-	const pop = (): void => {
-		const closed = opened.pop();
-		if (closed !== undefined && isHeading(closed.name)) headings -= 1;
-	};
+	open(spelledName: string, attributes: Attributes): void {
+		if (this.#dropped > 0) {
+			this.#dropped += 1;
+			return;
+		}
+		const { href } = attributes;
+		if (spelledName === "base" && !this.#hasOwnBase && href !== undefined) {
+			if (isAddress(href, this.#base)) this.#base = new URL(href, this.#base).href;
+			this.#hasOwnBase = true;
+		}
+		if (spelledName === "meta" && attributes["property"] === "og:title") {
+			this.#announcedTitle ||= attributes["content"] ?? "";
+		}
+		this.#isInTitle = spelledName === "title";
+		const name = fallbackName(spelledName);
+		// A button that unfolds a section may contain its heading.
+		const treatment = name === "button" && this.#headings > 0 ? "opened" : treatmentOf(spelledName, attributes);
+		if (treatment === "dropped" || (this.#codeBlock !== null && isLineNumbers(attributes))) this.#dropped = 1;
+		else if (this.#codeBlock !== null) this.#openInCode(this.#codeBlock, name, attributes);
+		else if (treatment === "copied") this.#keep(name, attributes);
+		else this.#pass(name);
+	}
 
-	const flush = (): void => {
-		const content = codeBlock === null ? text.replace(/\s+/g, " ") : tidyCode(text);
-		text = "";
+	close(): void {
+		this.#isInTitle = false;
+		if (this.#dropped > 0) {
+			this.#dropped -= 1;
+			return;
+		}
+		const closed = this.#opened.at(-1);
+		this.#hasCodeEnded = closed?.name === "code";
+		if (closed?.isPersisted === true) this.#closeRetained(closed);
+		else this.#pop();
+	}
+
+	addText(content: string): void {
+		if (this.#isInTitle) this.#title += content;
+		if (this.#isInTitle || this.#dropped > 0) return;
+		this.#hasCodeEnded = false;
+		// Different kinds of spaces only matter in print; soft hyphens not even there.
+		const plain = content
+			.replace(/\r\n?/g, "\n")
+			.replace(/[^\S\n\t ]/g, " ")
+			.replaceAll("\u00ad", "");
+		this.#addPlain(plain);
+	}
+
+	/** Ends the document; returns its title. */
+	finish(): string | null {
+		this.#flush();
+		return shortText(this.#announcedTitle || this.#title.trim()) || null;
+	}
+
+	#current(): OpenElement {
+		return this.#opened.at(-1) ?? this.#root;
+	}
+
+	#currentRetained(): OpenElement {
+		return this.#opened.findLast(({ isPersisted }) => isPersisted) ?? this.#root;
+	}
+
+	#isWithinLine(): boolean {
+		return this.#text !== "" && !this.#text.endsWith("\n");
+	}
+
+	#push(open: OpenElement): void {
+		this.#opened.push(open);
+		if (isHeading(open.name)) this.#headings += 1;
+	}
+
+	#pop(): void {
+		const closed = this.#opened.pop();
+		if (closed !== undefined && isHeading(closed.name)) this.#headings -= 1;
+	}
+
+	#flush(): void {
+		const content = this.#codeBlock === null ? this.#text.replace(/\s+/g, " ") : tidyCode(this.#text);
+		this.#text = "";
 		if (content === "") return;
-		const { element } = current();
-		element.appendChild(document.createTextNode(content));
-		if (content.trim() !== "") currentRetained().hasContent = true;
-	};
+		const { element } = this.#current();
+		element.appendChild(this.#document.createTextNode(content));
+		if (content.trim() !== "") this.#currentRetained().hasContent = true;
+	}
 
-	const addPlain = (plain: string): void => {
-		const room = Math.max(0, limits.text - textLength);
+	#addPlain(plain: string): void {
+		const room = Math.max(0, limits.text - this.#textLength);
 		const fitting = beginning(plain, room);
 		const length = fitting.length + markupCost * (fitting.match(/[<>&]/g)?.length ?? 0);
-		text += length > room ? beginning(fitting, Math.floor(room / (1 + markupCost))) : fitting;
-		textLength += length;
-	};
+		this.#text += length > room ? beginning(fitting, Math.floor(room / (1 + markupCost))) : fitting;
+		this.#textLength += length;
+	}
 
-	const resolve = (value: string | undefined, schemes: RegExp): string | null => {
+	#resolve(value: string | undefined, schemes: RegExp): string | null {
 		const spelled = value?.trim() ?? "";
-		if (spelled === "" || !isAddress(spelled, base)) return null;
-		const { href, protocol } = new URL(spelled, base);
+		if (spelled === "" || !isAddress(spelled, this.#base)) return null;
+		const { href, protocol } = new URL(spelled, this.#base);
 		if (!schemes.test(protocol)) return null;
-		textLength += href.length;
+		this.#textLength += href.length;
 		return href;
-	};
+	}
 
-	const createElement = (name: string, attributes: Attributes): PageElement | null => {
-		if (nesting >= limits.nesting || elements >= limits.elements) return null;
-		elements += 1;
+	#createElement(name: string, attributes: Attributes): PageElement | null {
+		if (this.#nesting >= limits.nesting || this.#elements >= limits.elements) return null;
+		this.#elements += 1;
 		// Headings often link to themselves.
-		const isOwnLink = name === "a" && attributes["href"]?.startsWith("#") === true && headings > 0;
-		const element = document.createElement(name);
-		return copyAttributes(element, name, isOwnLink ? {} : attributes, resolve) ? element : null;
-	};
+		const isOwnLink = name === "a" && attributes["href"]?.startsWith("#") === true && this.#headings > 0;
+		const element = this.#document.createElement(name);
+		const copied = isOwnLink ? {} : attributes;
+		return copyAttributes(element, name, copied, (...link) => this.#resolve(...link)) ? element : null;
+	}
 
 	/** Numbers the item of an ordered list. */
-	const numberItem = (item: PageElement, attributes: Attributes): void => {
-		const list = opened.findLast(({ name }) => name === "ol" || name === "ul");
+	#numberItem(item: PageElement, attributes: Attributes): void {
+		const list = this.#opened.findLast(({ name }) => name === "ol" || name === "ul");
 		if (list?.name !== "ol") return;
 		list.itemNumber = integerOf(attributes["value"]) ?? list.itemNumber + 1;
 		item.setAttribute("value", String(list.itemNumber));
-	};
+	}
 
 	/** The first language that is named counts. */
-	const setLanguage = (block: PageElement, language: string | null): void => {
+	#setLanguage(block: PageElement, language: string | null): void {
 		if (language !== null && block.getAttribute("class") === "") block.setAttribute("class", `language-${language}`);
-	};
+	}
 
-	const pass = (name: string): void => {
-		push(openElement(name, current().element, false, null, 0));
-	};
+	#pass(name: string): void {
+		this.#push(openElement(name, this.#current().element, false, null, 0));
+	}
 
-	const keep = (name: string, attributes: Attributes): void => {
-		const element = createElement(name, attributes);
+	#keep(name: string, attributes: Attributes): void {
+		const element = this.#createElement(name, attributes);
 		if (element === null) {
-			text += " ";
-			pass(name);
+			this.#text += " ";
+			this.#pass(name);
 			return;
 		}
-		flush();
-		current().element.appendChild(element);
-		nesting += 1;
+		this.#flush();
+		this.#current().element.appendChild(element);
+		this.#nesting += 1;
 		const language = ["div", "figure", "pre"].includes(name) ? codeLanguage(attributes) : null;
-		if (name === "li") numberItem(element, attributes);
+		if (name === "li") this.#numberItem(element, attributes);
 		if (name === "pre") {
-			codeBlock = element;
-			hasCodeEnded = false;
-			setLanguage(element, language ?? opened.slice(-3).findLast((outer) => outer.language !== null)?.language ?? null);
+			this.#codeBlock = element;
+			this.#hasCodeEnded = false;
+			const outer = this.#opened.slice(-3).findLast((each) => each.language !== null);
+			this.#setLanguage(element, language ?? outer?.language ?? null);
 		}
-		push(openElement(name, element, true, language, (integerOf(attributes["start"]) ?? 1) - 1));
-	};
+		this.#push(openElement(name, element, true, language, (integerOf(attributes["start"]) ?? 1) - 1));
+	}
 
-	const closeRetained = (closed: OpenElement): void => {
-		flush();
-		pop();
-		nesting -= 1;
-		if (closed.name === "pre") codeBlock = null;
+	#closeRetained(closed: OpenElement): void {
+		this.#flush();
+		this.#pop();
+		this.#nesting -= 1;
+		if (closed.name === "pre") this.#codeBlock = null;
 		const { name, element } = closed;
 		if (name === "br") return;
 		if (closed.hasContent ? name === "a" && isMark(element) : !voidNames.has(name)) {
 			element.remove();
-			text += " ";
-		} else currentRetained().hasContent = true;
-	};
+			this.#text += " ";
+		} else this.#currentRetained().hasContent = true;
+	}
 
 	/** Within a code block only text and line ends count. */
-	const openInCode = (block: PageElement, name: string, attributes: Attributes): void => {
-		if (name === "code") setLanguage(block, codeLanguage(attributes));
-		if (name === "code" && hasCodeEnded) text += "\n\n";
-		else if (name === "br" || (/^(?:div|li|p|tr)$/.test(name) && text !== "" && !text.endsWith("\n"))) text += "\n";
-		pass(name);
-	};
-
-	return {
-		isFull: () => elements >= limits.elements || textLength >= limits.text || opened.length + dropped >= limits.open,
-		open(spelledName, attributes) {
-			if (dropped > 0) {
-				dropped += 1;
-				return;
-			}
-			const { href } = attributes;
-			if (spelledName === "base" && !hasOwnBase && href !== undefined) {
-				if (isAddress(href, base)) base = new URL(href, base).href;
-				hasOwnBase = true;
-			}
-			if (spelledName === "meta" && attributes["property"] === "og:title")
-				announcedTitle ||= attributes["content"] ?? "";
-			isInTitle = spelledName === "title";
-			const name = fallbackName(spelledName);
-			// A button that unfolds a section may contain its heading.
-			const treatment = name === "button" && headings > 0 ? "opened" : treatmentOf(spelledName, attributes);
-			if (treatment === "dropped" || (codeBlock !== null && isLineNumbers(attributes))) dropped = 1;
-			else if (codeBlock !== null) openInCode(codeBlock, name, attributes);
-			else if (treatment === "copied") keep(name, attributes);
-			else pass(name);
-		},
-		close() {
-			isInTitle = false;
-			if (dropped > 0) {
-				dropped -= 1;
-				return;
-			}
-			const closed = opened.at(-1);
-			hasCodeEnded = closed?.name === "code";
-			if (closed?.isPersisted === true) closeRetained(closed);
-			else pop();
-		},
-		addText(content) {
-			if (isInTitle) title += content;
-			if (isInTitle || dropped > 0) return;
-			hasCodeEnded = false;
-			// Different kinds of spaces only matter in print; soft hyphens not even there.
-			const plain = content
-				.replace(/\r\n?/g, "\n")
-				.replace(/[^\S\n\t ]/g, " ")
-				.replaceAll("\u00ad", "");
-			addPlain(plain);
-		},
-		finish() {
-			flush();
-			return shortText(announcedTitle || title.trim()) || null;
-		},
-	};
+	#openInCode(block: PageElement, name: string, attributes: Attributes): void {
+		if (name === "code") this.#setLanguage(block, codeLanguage(attributes));
+		if (name === "code" && this.#hasCodeEnded) this.#text += "\n\n";
+		else if (name === "br" || (/^(?:div|li|p|tr)$/.test(name) && this.#isWithinLine())) this.#text += "\n";
+		this.#pass(name);
+	}
 }
 
 function openElement(

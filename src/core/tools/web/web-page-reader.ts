@@ -2,7 +2,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { Parser } from "htmlparser2";
 import { parseHTML } from "linkedom";
-import { createPageBuilder } from "./web-page-builder.ts";
+import { PageBuilder } from "./web-page-builder.ts";
 import type { PageDocument } from "./web-page-dom.ts";
 
 /** Tags to parse, including those of scripts and of dropped elements. */
@@ -19,8 +19,12 @@ export interface ReadPage {
 /** Parses the page from `url`, or the beginning of one that exceeds the limits. Never throws because of its content. */
 export async function readPage(html: string, url: string): Promise<ReadPage> {
 	const { document }: { readonly document: PageDocument } = parseHTML("<html><head></head><body></body></html>");
-	const builder = createPageBuilder(document, url);
-	const parser = new Parser({ onopentag: builder.open, onclosetag: builder.close, ontext: builder.addText });
+	const builder = new PageBuilder(document, url);
+	const parser = new Parser({
+		onopentag: (name, attributes) => builder.open(name, attributes),
+		onclosetag: () => builder.close(),
+		ontext: (text) => builder.addText(text),
+	});
 	const end = lengthOfTags(html, maximumTags);
 	for (let start = 0; start < end && !builder.isFull(); start += pieceLength) {
 		parser.write(html.slice(start, Math.min(end, start + pieceLength)));
