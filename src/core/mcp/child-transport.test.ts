@@ -7,13 +7,13 @@ import { longestPause, shortestPause } from "../../../test/support/host/pauses.t
 import { createProgram } from "../../../test/support/mcp/mcp-program.ts";
 import { createDeferred } from "../../base/deferred.ts";
 import { silentLog } from "../../base/log.ts";
-import { startChildTransport } from "./child-transport.ts";
+import { ChildTransport } from "./child-transport.ts";
 import { createServerLog } from "./server-log.ts";
 
 async function createSubject() {
 	const program = createProgram({ handle: () => true });
 	const clock = createFakeClock();
-	const transport = startChildTransport({
+	const transport = new ChildTransport({
 		request: { file: "server", arguments: [], workDir: "/", environment: {} },
 		processes: program.processes,
 		clock,

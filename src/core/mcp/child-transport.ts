@@ -1,9 +1,10 @@
 // The MCP transport over stdin and stdout of a program that it starts. Other output of the program goes to the log.
-import type { Transport } from "@modelcontextprotocol/client";
+import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { type Clock, sleep } from "../../base/clock.ts";
+import { createDeferred } from "../../base/deferred.ts";
 import { createPace } from "../../base/pace.ts";
 import { createLineSplitter, type Line } from "../../base/text/lines.ts";
-import type { ChildInput, Processes, RunOutcome, RunRequest } from "../../ports/processes/port.ts";
+import type { ChildInput, ChildStdio, Processes, RunOutcome, RunRequest } from "../../ports/processes/port.ts";
 import { readIncoming } from "./messages/incoming-message.ts";
 import { OpenRequests } from "./messages/open-requests.ts";
 import type { ServerLog } from "./server-log.ts";
@@ -20,118 +21,125 @@ export interface ChildTransportSettings {
 	readonly log: ServerLog;
 }
 
-export interface ChildTransport extends Transport {
-	/** Why it closed by itself, as a clause; null when it did not. */
-	reason(): string | null;
-}
-
 /** Starts the program at once. Closing ends it, with all processes that it started. */
-export function startChildTransport({ request, processes, clock, log }: ChildTransportSettings): ChildTransport {
-	const splitter = createLineSplitter(messageLimit);
-	const end = new AbortController();
-	/** Aborts when the program has exited. */
-	const goneController = new AbortController();
-	const open = new OpenRequests();
-	let input: ChildInput | null = null;
-	let isClosed = false;
-	let reason: string | null = null;
-	let started: () => void = () => {};
+export class ChildTransport implements Transport {
+	onclose?: () => void;
+	onerror?: (error: Error) => void;
+	onmessage?: (message: JSONRPCMessage) => void;
+	readonly #clock: Clock;
+	readonly #log: ServerLog;
+	readonly #splitter = createLineSplitter(messageLimit);
+	readonly #pace = createPace();
+	readonly #open = new OpenRequests();
+	readonly #end = new AbortController();
+	readonly #started = createDeferred<void>();
+	/** Resolves when the program has exited and its output has been read. */
+	readonly #gone: Promise<void>;
+	readonly #exited = new AbortController();
+	#input: ChildInput | null = null;
+	#isClosed = false;
+	#reason: string | null = null;
+	/** Lines that are not parsed yet, in order. */
+	readonly #unread: (readonly Line[])[] = [];
+	#isReading = false;
+	#reading = Promise.resolve();
 
-	const finish = (why: string | null) => {
-		if (isClosed) return;
-		isClosed = true;
-		reason = why;
-		transport.onclose?.();
-	};
-	const receive = (line: Line) => {
-		if (isClosed) return;
-		if (line.kind === "oversized") {
-			transport.onerror?.(new Error("A message is too long."));
-			finish(`it sent a message of more than ${messageLimit / 1024 / 1024} MiB`);
-			return void close();
+	constructor({ request, processes, clock, log }: ChildTransportSettings) {
+		this.#clock = clock;
+		this.#log = log;
+		const conversation: ChildStdio = {
+			begin: (stdin) => {
+				this.#input = stdin;
+				this.#started.resolve();
+			},
+			hear: (source, bytes) => (source === "output" ? this.#receive(this.#splitter.push(bytes)) : log.hear(bytes)),
+		};
+		const run = processes.run({ ...request, outputLimit: 0, conversation }, this.#end.signal);
+		this.#gone = run.then(async ({ ended }) => {
+			this.#exited.abort();
+			await this.#receive(this.#splitter.end());
+			this.#finish(describeEnd(ended, log.end()));
+		});
+	}
+
+	/** Why it closed by itself, as a clause. Null while it is open, and after `close`. */
+	reason(): string | null {
+		return this.#reason;
+	}
+
+	async start(): Promise<void> {
+		await Promise.race([this.#started.promise, this.#gone]);
+		if (this.#isClosed) throw this.#closed();
+	}
+
+	async send(message: JSONRPCMessage): Promise<void> {
+		if (this.#input === null || this.#isClosed) throw this.#closed();
+		this.#open.sent(message);
+		try {
+			await this.#input.write(`${JSON.stringify(message)}\n`);
+		} catch (thrown) {
+			// A program that stops reading is usually about to exit, and its exit is the better reason.
+			await sleep(this.#clock, farewell, this.#exited.signal);
+			throw this.#isClosed ? this.#closed() : thrown;
 		}
-		const incoming = readIncoming(line.text, open);
-		if (incoming === null) return log.note("stdout", line.text);
-		// The program may exit before it gets the reply.
-		for (const reply of incoming.replies) transport.send(reply).catch(() => {});
-		for (const message of incoming.messages) transport.onmessage?.(message);
-	};
-	/** Lines that are not parsed yet, in order; parsing them yields to other work. */
-	const unread: (readonly Line[])[] = [];
-	const pace = createPace();
-	let isReading = false;
-	let reading = Promise.resolve();
-	const readAll = async () => {
-		isReading = true;
-		for (let lines = unread.shift(); lines !== undefined; lines = unread.shift()) {
+	}
+
+	async close(): Promise<void> {
+		this.#finish(null);
+		this.#input?.close();
+		if (this.#input !== null) await sleep(this.#clock, farewell, this.#exited.signal);
+		this.#end.abort();
+		await this.#gone;
+	}
+
+	#closed(): Error {
+		return new Error(this.#reason ?? "the connection is closed");
+	}
+
+	#finish(why: string | null): void {
+		if (this.#isClosed) return;
+		this.#isClosed = true;
+		this.#reason = why;
+		this.onclose?.();
+	}
+
+	/** Returns a promise while earlier lines are still being read: the program's output is paused until then. */
+	#receive(lines: readonly Line[]): Promise<void> | undefined {
+		this.#unread.push(lines);
+		if (!this.#isReading) this.#reading = this.#readAll();
+		return this.#isReading ? this.#reading : undefined;
+	}
+
+	/** Parsing yields to other work. */
+	async #readAll(): Promise<void> {
+		this.#isReading = true;
+		for (let lines = this.#unread.shift(); lines !== undefined; lines = this.#unread.shift()) {
 			for (const line of lines) {
-				receive(line);
-				const turn = pace.rest();
+				this.#read(line);
+				const turn = this.#pace.rest();
 				if (turn !== undefined) await turn;
 			}
 		}
-		isReading = false;
-	};
-	const receiveAll = (lines: readonly Line[]): Promise<void> | undefined => {
-		unread.push(lines);
-		if (!isReading) reading = readAll();
-		return isReading ? reading : undefined;
-	};
+		this.#isReading = false;
+	}
 
-	const running = new Promise<void>((resolve) => {
-		started = resolve;
-	});
-	const run = processes.run(
-		{
-			...request,
-			outputLimit: 0,
-			conversation: {
-				begin(stdin) {
-					input = stdin;
-					started();
-				},
-				hear(source, bytes) {
-					if (source === "output") return receiveAll(splitter.push(bytes));
-					return log.hear(bytes);
-				},
-			},
-		},
-		end.signal,
-	);
-	const gone = run.then(async ({ ended }) => {
-		goneController.abort();
-		await receiveAll(splitter.end());
-		finish(describeEnd(ended, log.end()));
-	});
-
-	const closed = () => new Error(reason ?? "the connection is closed");
-	const close = async (): Promise<void> => {
-		finish(null);
-		input?.close();
-		if (input !== null) await sleep(clock, farewell, goneController.signal);
-		end.abort();
-		await gone;
-	};
-	const transport: ChildTransport = {
-		async start() {
-			await Promise.race([running, gone]);
-			if (isClosed) throw closed();
-		},
-		async send(message) {
-			if (input === null || isClosed) throw closed();
-			open.sent(message);
-			try {
-				await input.write(`${JSON.stringify(message)}\n`);
-			} catch (thrown) {
-				// A program that stops reading is usually about to exit, and its exit is the better reason.
-				await sleep(clock, farewell, goneController.signal);
-				throw isClosed ? closed() : thrown;
-			}
-		},
-		close,
-		reason: () => reason,
-	};
-	return transport;
+	#read(line: Line): void {
+		if (this.#isClosed) return;
+		if (line.kind === "oversized") {
+			this.onerror?.(new Error("A message is too long."));
+			this.#finish(`it sent a message of more than ${messageLimit / 1024 / 1024} MiB`);
+			void this.close();
+			return;
+		}
+		const incoming = readIncoming(line.text, this.#open);
+		if (incoming === null) {
+			this.#log.note("stdout", line.text);
+			return;
+		}
+		// The program may exit before it gets the reply.
+		for (const reply of incoming.replies) this.send(reply).catch(() => {});
+		for (const message of incoming.messages) this.onmessage?.(message);
+	}
 }
 
 function describeEnd(ended: RunOutcome["ended"], lastLine: string): string {

@@ -9,7 +9,7 @@ import type { Processes } from "../../ports/processes/port.ts";
 import { withTrustedPath } from "../../ports/processes/search-path.ts";
 import type { LocalMcpServer, McpServerSettings, RemoteMcpServer } from "../../settings/config/mcp-servers.ts";
 import type { McpAuthorization } from "./authorization.ts";
-import { startChildTransport } from "./child-transport.ts";
+import { ChildTransport } from "./child-transport.ts";
 import { boundMessages } from "./messages/incoming-message.ts";
 import { boundNotifications } from "./messages/notification-bound.ts";
 import { boundRequests, excessReason } from "./messages/request-bound.ts";
@@ -160,7 +160,7 @@ async function prepareLocal(server: LocalMcpServer, place: ServerPlace, parts: L
 	// The program starts while the library is being loaded.
 	const named = (text: string) => text.replace(/\$\{workDir\}/g, () => place.workDir);
 	const variables = Object.entries(server.environment).map(([name, value]) => [name, named(value)]);
-	const transport = startChildTransport({
+	const transport = new ChildTransport({
 		request: {
 			file: server.command,
 			arguments: server.arguments.map(named),
