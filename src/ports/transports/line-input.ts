@@ -67,14 +67,13 @@ export function createLineTransport(
 	release: () => void,
 ): LineTransport {
 	const { receive, drop } = createLineInput(input, outbox, limits);
-	const { send, ready, isFull, flush, gone } = outbox;
 	return {
 		receive,
-		send,
-		ready,
-		isFull,
-		flush,
-		gone,
+		send: (line) => outbox.send(line),
+		ready: () => outbox.ready(),
+		isFull: () => outbox.isFull(),
+		flush: () => outbox.flush(),
+		gone: outbox.gone,
 		close() {
 			drop();
 			release();

@@ -2,7 +2,7 @@
 import { createDeferred, type Deferred } from "../../base/deferred.ts";
 import { createInputSplitter, type Line } from "../../base/text/lines.ts";
 import type { LineTransport } from "../rpc/transport.ts";
-import { createOutbox } from "./outbox.ts";
+import { Outbox } from "./outbox.ts";
 
 /** The far end of a memory transport. */
 export interface MemoryClient {
@@ -54,7 +54,7 @@ export function createMemoryTransport(
 		}
 		done();
 	};
-	const outbox = createOutbox((text, done) => {
+	const outbox = new Outbox((text, done) => {
 		if (paused) held.push({ text, done });
 		else setImmediate(() => arrive(text, done));
 	}, outboxLimit);
@@ -73,10 +73,10 @@ export function createMemoryTransport(
 				for (const line of early.splice(0)) onLine(line);
 				if (ended) onEnd();
 			},
-			send: outbox.send,
-			ready: outbox.ready,
-			isFull: outbox.isFull,
-			flush: outbox.flush,
+			send: (line) => outbox.send(line),
+			ready: () => outbox.ready(),
+			isFull: () => outbox.isFull(),
+			flush: () => outbox.flush(),
 			gone: outbox.gone,
 			close,
 		},

@@ -2,7 +2,7 @@
 import { createPace } from "../../base/pace.ts";
 import type { LineTransport } from "../rpc/transport.ts";
 import { createArrivals } from "./arrivals.ts";
-import { createOutbox, type WriteText } from "./outbox.ts";
+import { Outbox, type WriteText } from "./outbox.ts";
 
 /** A socket whose messages are texts, bounded in length by whoever made it. */
 export interface MessageSocket {
@@ -28,7 +28,7 @@ export function createMessageTransport(
 	socket: MessageSocket,
 	{ outboxLimit, replyLimit }: MessageLimits,
 ): LineTransport {
-	const outbox = createOutbox(toMessages(socket), outboxLimit);
+	const outbox = new Outbox(toMessages(socket), outboxLimit);
 	let isClosed = false;
 	const takeMore = () => {
 		if (outbox.queued() < replyLimit) socket.resume();
@@ -53,10 +53,10 @@ export function createMessageTransport(
 				},
 			);
 		},
-		send: outbox.send,
-		ready: outbox.ready,
-		isFull: outbox.isFull,
-		flush: outbox.flush,
+		send: (line) => outbox.send(line),
+		ready: () => outbox.ready(),
+		isFull: () => outbox.isFull(),
+		flush: () => outbox.flush(),
 		gone: outbox.gone,
 		close() {
 			isClosed = true;

@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { longestPause, shortestPause } from "../../../test/support/host/pauses.ts";
 import { toLineText } from "../../base/text/long-text.ts";
-import { createOutbox } from "./outbox.ts";
+import { Outbox } from "./outbox.ts";
 
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 function createSubject(limit = 10) {
 	const writes: { readonly text: string; readonly done: (error?: Error | null) => void }[] = [];
-	const outbox = createOutbox((text, done) => void writes.push({ text, done }), limit);
+	const outbox = new Outbox((text, done) => void writes.push({ text, done }), limit);
 	const isPending = async (promise: Promise<void>) => {
 		let pending = true;
 		void promise.then(() => {
@@ -19,7 +19,7 @@ function createSubject(limit = 10) {
 	return { outbox, writes, isPending, texts: () => writes.map(({ text }) => text) };
 }
 
-describe("createOutbox", () => {
+describe("Outbox", () => {
 	it("joins concurrent writes and writes during a write, in order", async () => {
 		const { outbox, writes, texts } = createSubject();
 		outbox.send("a");
@@ -36,7 +36,7 @@ describe("createOutbox", () => {
 
 	it("writes the first line of a turn of the event loop before anything else, and the others together", async () => {
 		const texts: string[] = [];
-		const outbox = createOutbox((text, done) => {
+		const outbox = new Outbox((text, done) => {
 			texts.push(text);
 			done();
 		}, 1_000_000);
@@ -75,7 +75,7 @@ describe("createOutbox", () => {
 
 	it("appends nothing to text that must be written unchanged", async () => {
 		const texts: string[] = [];
-		const outbox = createOutbox((text) => void texts.push(text), 10, "");
+		const outbox = new Outbox((text) => void texts.push(text), 10, "");
 		outbox.send("a");
 		outbox.send("b\n");
 		await settled();
@@ -180,7 +180,7 @@ describe("createOutbox", () => {
 		const line = toLineText({ text: '"\n'.repeat(2_000_000) });
 		const pause = await shortestPause(async () => {
 			// As a pipe does whose other end reads.
-			const outbox = createOutbox((_, done) => process.nextTick(done), 10);
+			const outbox = new Outbox((_, done) => process.nextTick(done), 10);
 			for (let count = 0; count < 20; count += 1) outbox.send(line);
 			await outbox.flush();
 		});

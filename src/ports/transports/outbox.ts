@@ -7,132 +7,140 @@ import type { LineText, LongText } from "../../base/text/long-text.ts";
 /** A sink for text. `done` is called when the text was passed on, with an error when that failed. */
 export type WriteText = (text: string, done: (error?: Error | null) => void) => void;
 
-export interface Outbox {
-	send(line: LineText): void;
-	ready(): Promise<void>;
-	/** Whether `ready` would wait. */
-	isFull(): boolean;
-	/** Queued bytes (UTF-16 units, to be exact). */
-	queued(): number;
-	flush(): Promise<void>;
-	/** Declares the other side gone: drops everything queued and releases every waiter. */
-	abandon(reason: unknown): void;
-	readonly gone: AbortSignal;
-}
-
 /**
- * Queued UTF-16 units that are written at once. The first lines in a turn of the event loop are as well: nothing may wait for
- * what is done next. Others are written when the turn ends, with what more sessions send meanwhile: each write is a
- * call of the system, and so is what it makes the other side do.
+ * Queued UTF-16 units that are written without waiting. The first lines in a turn of the event loop are written at its
+ * end, before any other work; later ones at the next turn, joined with those of other sessions to save system calls.
  */
 const enough = 8192;
 
-/** `limit` is the number of queued UTF-16 units above which `ready` waits; `ending` follows everything sent. */
-export function createOutbox(write: WriteText, limit: number, ending = "\n"): Outbox {
-	const gone = new AbortController();
-	let queued: LineText[] = [];
-	let size = 0;
-	let inFlight = 0;
-	let scheduled = false;
+export class Outbox {
+	readonly #write: WriteText;
+	readonly #limit: number;
+	readonly #ending: string;
+	readonly #gone = new AbortController();
+	#waiting: LineText[] = [];
+	#size = 0;
+	#inFlight = 0;
+	#scheduled = false;
 	/** Whether something was written in this turn of the event loop. */
-	let hasWritten = false;
-	/** With a fast reader everything would be written in one turn of the event loop, however much it is. */
-	const pace = createPace();
-	const proceed = (work: () => void): void => {
-		const turn = pace.rest();
+	#hasWritten = false;
+	/** Yields between writes: a fast reader would otherwise take everything in one turn of the event loop. */
+	readonly #pace = createPace();
+	#drainWaiter: Deferred<void> | null = null;
+	#emptyWaiter: Deferred<void> | null = null;
+
+	/** `limit` is the number of queued UTF-16 units above which `ready` waits; `ending` follows everything sent. */
+	constructor(write: WriteText, limit: number, ending = "\n") {
+		this.#write = write;
+		this.#limit = limit;
+		this.#ending = ending;
+	}
+
+	get gone(): AbortSignal {
+		return this.#gone.signal;
+	}
+
+	send(line: LineText): void {
+		if (this.#gone.signal.aborted) return;
+		this.#waiting.push(line);
+		this.#size += line.length + this.#ending.length;
+		if (this.#inFlight > 0) return;
+		if (this.#size >= enough) {
+			this.#drain();
+			return;
+		}
+		if (this.#scheduled) return;
+		this.#scheduled = true;
+		if (this.#hasWritten) return;
+		this.#hasWritten = true;
+		queueMicrotask(() => this.#drain());
+		setImmediate(() => {
+			this.#hasWritten = false;
+			this.#drain();
+		});
+	}
+
+	ready(): Promise<void> {
+		if (this.queued() < this.#limit) return Promise.resolve();
+		this.#drainWaiter ??= createDeferred();
+		return this.#drainWaiter.promise;
+	}
+
+	/** Whether `ready` would wait. */
+	isFull(): boolean {
+		return this.queued() >= this.#limit;
+	}
+
+	/** UTF-16 units that are queued or being written. */
+	queued(): number {
+		return this.#size + this.#inFlight;
+	}
+
+	flush(): Promise<void> {
+		if (this.queued() === 0) return Promise.resolve();
+		this.#emptyWaiter ??= createDeferred();
+		return this.#emptyWaiter.promise;
+	}
+
+	/** Declares the other side gone: drops everything queued and releases every waiter. */
+	abandon(reason: unknown): void {
+		this.#waiting = [];
+		this.#size = 0;
+		this.#inFlight = 0;
+		if (!this.#gone.signal.aborted) this.#gone.abort(reason);
+		this.#release();
+	}
+
+	#proceed(work: () => void): void {
+		const turn = this.#pace.rest();
 		if (turn === undefined) work();
 		else void turn.then(work);
-	};
-	let drainWaiter: Deferred<void> | null = null;
-	let emptyWaiter: Deferred<void> | null = null;
+	}
 
-	const release = () => {
-		if (size + inFlight < limit) {
-			drainWaiter?.resolve();
-			drainWaiter = null;
+	#release(): void {
+		if (this.queued() < this.#limit) {
+			this.#drainWaiter?.resolve();
+			this.#drainWaiter = null;
 		}
-		if (size + inFlight === 0) {
-			emptyWaiter?.resolve();
-			emptyWaiter = null;
+		if (this.queued() === 0) {
+			this.#emptyWaiter?.resolve();
+			this.#emptyWaiter = null;
 		}
-	};
+	}
 
-	const abandon = (reason: unknown) => {
-		queued = [];
-		size = 0;
-		inFlight = 0;
-		if (!gone.signal.aborted) gone.abort(reason);
-		release();
-	};
-
-	const drain = () => {
-		scheduled = false;
+	#drain(): void {
+		this.#scheduled = false;
 		// One write at a time: text queued meanwhile is joined into the next.
-		if (inFlight > 0 || queued.length === 0) return;
-		const firstLong = queued.findIndex((line) => typeof line !== "string");
-		const long = firstLong === 0 ? queued[0] : undefined;
-		const batch = queued.splice(0, firstLong === -1 ? queued.length : Math.max(1, firstLong));
-		inFlight = batch.reduce((sum, line) => sum + line.length + ending.length, 0);
-		size -= inFlight;
+		if (this.#inFlight > 0 || this.#waiting.length === 0) return;
+		const firstLong = this.#waiting.findIndex((line) => typeof line !== "string");
+		const long = firstLong === 0 ? this.#waiting[0] : undefined;
+		const batch = this.#waiting.splice(0, firstLong === -1 ? this.#waiting.length : Math.max(1, firstLong));
+		this.#inFlight = batch.reduce((sum, line) => sum + line.length + this.#ending.length, 0);
+		this.#size -= this.#inFlight;
 		const finish = (error?: Error | null) => {
-			if (gone.signal.aborted) return;
-			if (error) return abandon(error);
-			inFlight = 0;
-			release();
-			if (queued.length > 0) proceed(drain);
+			if (this.#gone.signal.aborted) return;
+			if (error) return this.abandon(error);
+			this.#inFlight = 0;
+			this.#release();
+			if (this.#waiting.length > 0) this.#proceed(() => this.#drain());
 		};
-		if (typeof long === "object") writePieces(long, finish);
+		if (typeof long === "object") this.#writePieces(long, finish);
 		else {
 			// For the last ending: to add it afterwards would copy everything once more.
 			batch.push("");
-			write(batch.join(ending), finish);
+			this.#write(batch.join(this.#ending), finish);
 		}
-	};
+	}
 
-	const endTurn = () => {
-		hasWritten = false;
-		drain();
-	};
-
-	/** A line that is too long for one string. */
-	const writePieces = (line: LongText, done: (error?: Error | null) => void): void => {
+	/** Writes a line that is too long for one string. */
+	#writePieces(line: LongText, done: (error?: Error | null) => void): void {
 		const pieces = line[Symbol.iterator]();
 		const next = (error?: Error | null): void => {
-			const piece = error || gone.signal.aborted ? null : pieces.next();
+			const piece = error || this.#gone.signal.aborted ? null : pieces.next();
 			if (piece === null) done(error);
-			else if (piece.done === true) write(ending, done);
-			else write(piece.value, (failure) => proceed(() => next(failure)));
+			else if (piece.done === true) this.#write(this.#ending, done);
+			else this.#write(piece.value, (failure) => this.#proceed(() => next(failure)));
 		};
 		next();
-	};
-
-	return {
-		send(line) {
-			if (gone.signal.aborted) return;
-			queued.push(line);
-			size += line.length + ending.length;
-			if (inFlight > 0) return;
-			if (size >= enough) return drain();
-			if (scheduled) return;
-			scheduled = true;
-			if (hasWritten) return;
-			hasWritten = true;
-			queueMicrotask(drain);
-			setImmediate(endTurn);
-		},
-		ready() {
-			if (size + inFlight < limit) return Promise.resolve();
-			drainWaiter ??= createDeferred();
-			return drainWaiter.promise;
-		},
-		isFull: () => size + inFlight >= limit,
-		queued: () => size + inFlight,
-		flush() {
-			if (size + inFlight === 0) return Promise.resolve();
-			emptyWaiter ??= createDeferred();
-			return emptyWaiter.promise;
-		},
-		abandon,
-		gone: gone.signal,
-	};
+	}
 }

@@ -8,7 +8,7 @@ import type { LineTransport } from "../rpc/transport.ts";
 import { createSinkWriter } from "./bun-sink.ts";
 import { type ByteInput, createDescriptorInput } from "./descriptor-input.ts";
 import { createLineTransport } from "./line-input.ts";
-import { createOutbox, type Outbox } from "./outbox.ts";
+import { Outbox } from "./outbox.ts";
 
 /** The longest accepted line, in bytes (wire-protocol §1.5). */
 export const lineLimit = 104_857_600;
@@ -71,10 +71,10 @@ export async function readInput(): Promise<string> {
 function createStdoutOutbox(ending: string, limit: number): Outbox {
 	const status = fstatSync(1);
 	if (runsOnBun && (status.isFIFO() || status.isSocket())) {
-		return createOutbox(createSinkWriter(status.isFIFO() ? reopenPipe(status) : 1), limit, ending);
+		return new Outbox(createSinkWriter(status.isFIFO() ? reopenPipe(status) : 1), limit, ending);
 	}
 	const output = openOutput(status);
-	const outbox = createOutbox((text, done) => void output.write(text, done), limit, ending);
+	const outbox = new Outbox((text, done) => void output.write(text, done), limit, ending);
 	output.on("error", (error) => outbox.abandon(error));
 	output.on("close", () => outbox.abandon(new Error("stdout was closed")));
 	return outbox;

@@ -3,7 +3,7 @@ import { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { LineTransport } from "../rpc/transport.ts";
 import { createLineTransport, type InputLimits } from "./line-input.ts";
-import { createOutbox } from "./outbox.ts";
+import { Outbox } from "./outbox.ts";
 
 export interface StreamLimits extends InputLimits {
 	/** Bytes queued for a slow reader before producers have to wait. */
@@ -20,7 +20,7 @@ const silence = 30_000;
  * is closed, what still comes is discarded, for a second at most.
  */
 export function createStreamTransport(stream: Duplex, limits: StreamLimits): LineTransport {
-	const outbox = createOutbox((text, done) => void stream.write(text, done), limits.outboxLimit);
+	const outbox = new Outbox((text, done) => void stream.write(text, done), limits.outboxLimit);
 	const abandon = () => outbox.abandon(new Error("the stream was closed"));
 	stream.on("error", (error) => outbox.abandon(error));
 	stream.on("close", abandon);
