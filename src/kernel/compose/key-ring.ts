@@ -124,9 +124,9 @@ export function createKeyRing(settings: KeyRingSettings): KeyRing {
 
 /** The sign-in code is loaded on first use. */
 async function loadAccess(settings: KeyRingSettings, file: string): Promise<Access> {
-	const { createAccess } = await import("../../settings/credentials/access.ts");
+	const { Access } = await import("../../settings/credentials/access.ts");
 	const { environment, platform } = settings;
-	return createAccess({ ...settings, file, platform: toPlatform(environment, platform) });
+	return new Access({ ...settings, file, platform: toPlatform(environment, platform) });
 }
 
 function unusable(key: string, loginCommand: string): KeySource {

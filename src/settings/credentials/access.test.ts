@@ -7,7 +7,7 @@ import { createMemoryFiles, type MemoryFiles } from "../../../test/support/store
 import { systemClock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import type { Files } from "../../ports/files/port.ts";
-import { type Access, type AccessSettings, createAccess, isDue, persistTokens, removeTokens } from "./access.ts";
+import { Access, type AccessSettings, isDue, persistTokens, removeTokens } from "./access.ts";
 import { readTokens, type Tokens, tokenFile, writeTokens } from "./token-file.ts";
 
 const file = tokenFile("/share", "kimi-code");
@@ -42,7 +42,7 @@ async function createSubject(): Promise<Subject> {
 		clock,
 		logged,
 		open: (more = {}) =>
-			createAccess({ files, clock, log, platform, file, fetch: globalThis.fetch, version: "1.2.3", ...more }),
+			new Access({ files, clock, log, platform, file, fetch: globalThis.fetch, version: "1.2.3", ...more }),
 		async signIn(age = 0, more = {}) {
 			const { access_token, refresh_token } = server.issue();
 			await writeTokens(files, file, {

@@ -16,17 +16,6 @@ export type AccessAnswer =
 	/** A sentence for people. */
 	| { readonly ok: false; readonly reason: string };
 
-export interface Access {
-	/** The stored token; an expired one is renewed first if possible. Never rejects. */
-	current(): Promise<AccessAnswer>;
-	/** Another token than the refused one: renewed, unless another process has already done so. Never rejects. */
-	renewed(refused: string): Promise<AccessAnswer>;
-	/** Renews a token that has half its lifetime, or five minutes, left. Never rejects. */
-	renewIfDue(): Promise<void>;
-	/** Resolves when no renewal is under way. */
-	settled(): Promise<void>;
-}
-
 export interface AccessSettings extends PlatformPort {
 	readonly files: Files;
 	readonly log: Log;
@@ -48,116 +37,127 @@ export function isDue({ expiresAt, expiresIn }: Tokens, now: number): boolean {
 	return expiresAt !== 0 && expiresAt - now / 1000 < Math.max(shortRest, expiresIn / 2);
 }
 
-export function createAccess(settings: AccessSettings): Access {
-	const { files, clock, log, platform, file } = settings;
-	const running = new Map<string, Promise<AccessAnswer>>();
-	let pausedUntil = 0;
-	/** A refresh token that the platform refuses. */
-	let dead: { readonly refreshToken: string; readonly reason: string } | null = null;
-	/** Tokens that could not be written, and the refresh token in the file that they replace. */
-	let unsaved: { readonly replaced: string; readonly tokens: Tokens } | null = null;
+export class Access {
+	readonly #settings: AccessSettings;
+	readonly #running = new Map<string, Promise<AccessAnswer>>();
+	#pausedUntil = 0;
+	/** The refresh token that the platform refuses. */
+	#dead: { readonly refreshToken: string; readonly reason: string } | null = null;
+	/** Tokens that could not be written, and the stored refresh token that they replace. */
+	#unsaved: { readonly replaced: string; readonly tokens: Tokens } | null = null;
 
-	const load = async (): Promise<StoredTokens> => {
-		const stored = await readTokens(files, file);
-		if (unsaved === null) return stored;
-		const isReplaced = stored.kind === "tokens" && stored.tokens.refreshToken === unsaved.replaced;
-		if (isReplaced || stored.kind === "damaged") {
-			return { kind: "tokens", tokens: unsaved.tokens };
+	constructor(settings: AccessSettings) {
+		this.#settings = settings;
+	}
+
+	/** The stored token; an expired one is renewed first if possible. Never rejects. */
+	async current(): Promise<AccessAnswer> {
+		const { clock } = this.#settings;
+		const stored = await this.#load();
+		if (stored.kind !== "tokens") return this.#toAbsence(stored);
+		const { accessToken, expiresAt } = stored.tokens;
+		const hasEnded = expiresAt !== 0 && expiresAt * 1000 <= clock.now();
+		if (hasEnded && clock.monotonic() >= this.#pausedUntil) {
+			const renewal = await this.renewed(accessToken);
+			if (renewal.ok) return renewal;
 		}
-		// Another process has signed in or out.
-		unsaved = null;
-		return stored;
-	};
+		// The provider decides whether it is still valid: the local clock may be wrong.
+		return { ok: true, key: accessToken };
+	}
 
-	/** The platform accepts only these from now on, so they are used even if they cannot be written. */
-	const persist = async (tokens: Tokens, replaced: string) => {
-		try {
-			await writeTokens(files, file, tokens);
-			unsaved = null;
-		} catch (thrown) {
-			unsaved = { replaced, tokens };
-			log.error("A renewed sign-in could not be stored; this will be retried.", {
-				path: file,
-				reason: errorText(thrown),
+	/**
+	 * Returns another token than the refused one: renewed, unless another process has already done so. Concurrent
+	 * requests to replace the same token share one renewal. Never rejects.
+	 */
+	renewed(refused: string): Promise<AccessAnswer> {
+		const known = this.#running.get(refused);
+		if (known !== undefined) return known;
+		const renewal = this.#exclusively(() => this.#renew(refused)).finally(() => this.#running.delete(refused));
+		this.#running.set(refused, renewal);
+		return renewal;
+	}
+
+	/** Renews a token that has half its lifetime, or five minutes, left. Never rejects. */
+	async renewIfDue(): Promise<void> {
+		if (this.#unsaved !== null) {
+			await this.#exclusively(async () => {
+				await this.#load();
+				if (this.#unsaved !== null) await this.#persist(this.#unsaved.tokens, this.#unsaved.replaced);
 			});
 		}
-	};
+		if (this.#settings.clock.monotonic() < this.#pausedUntil) return;
+		const stored = await this.#load();
+		if (stored.kind !== "tokens" || !isDue(stored.tokens, this.#settings.clock.now())) return;
+		if (stored.tokens.refreshToken === "" || stored.tokens.refreshToken === this.#dead?.refreshToken) return;
+		await this.renewed(stored.tokens.accessToken);
+	}
 
-	const exclusively = <T>(work: () => Promise<T>) => withLock(settings, file, work, renewalTimes);
+	/** Resolves when no renewal is under way. */
+	async settled(): Promise<void> {
+		while (this.#running.size > 0) await Promise.all(this.#running.values());
+	}
 
-	const renew = async (old: string): Promise<AccessAnswer> => {
-		const stored = await load();
-		if (stored.kind !== "tokens") return toAbsence(stored);
+	async #load(): Promise<StoredTokens> {
+		const { files, file } = this.#settings;
+		const stored = await readTokens(files, file);
+		if (this.#unsaved === null) return stored;
+		const isReplaced = stored.kind === "tokens" && stored.tokens.refreshToken === this.#unsaved.replaced;
+		if (isReplaced || stored.kind === "damaged") {
+			return { kind: "tokens", tokens: this.#unsaved.tokens };
+		}
+		// Another process has signed in or out.
+		this.#unsaved = null;
+		return stored;
+	}
+
+	/** The platform accepts only these from now on, so they are used even if they cannot be written. */
+	async #persist(tokens: Tokens, replaced: string): Promise<void> {
+		const { files, file, log } = this.#settings;
+		try {
+			await writeTokens(files, file, tokens);
+			this.#unsaved = null;
+		} catch (thrown) {
+			this.#unsaved = { replaced, tokens };
+			const reason = errorText(thrown);
+			log.error("A renewed sign-in could not be stored; this will be retried.", { path: file, reason });
+		}
+	}
+
+	#exclusively<T>(work: () => Promise<T>): Promise<T> {
+		return withLock(this.#settings, this.#settings.file, work, renewalTimes);
+	}
+
+	async #renew(old: string): Promise<AccessAnswer> {
+		const { clock, file, log, platform } = this.#settings;
+		const stored = await this.#load();
+		if (stored.kind !== "tokens") return this.#toAbsence(stored);
 		const { accessToken, refreshToken } = stored.tokens;
 		if (accessToken !== old) return { ok: true, key: accessToken };
 		if (refreshToken === "") return { ok: false, reason: "The sign-in cannot be renewed." };
-		if (dead?.refreshToken === refreshToken) return { ok: false, reason: dead.reason };
+		if (this.#dead?.refreshToken === refreshToken) return { ok: false, reason: this.#dead.reason };
 		const proof = { type: "refresh_token", name: "refresh_token", value: refreshToken } as const;
-		const grant = await requestGrant(settings, platform, proof, never);
+		const grant = await requestGrant(this.#settings, platform, proof, never);
 		if (grant.kind === "granted") {
 			// A platform that returns no new refresh token continues to accept the old one.
-			await persist({ ...grant.tokens, refreshToken: grant.tokens.refreshToken || refreshToken }, refreshToken);
+			await this.#persist({ ...grant.tokens, refreshToken: grant.tokens.refreshToken || refreshToken }, refreshToken);
 			log.info("A sign-in was renewed.", { path: file });
 			return { ok: true, key: grant.tokens.accessToken };
 		}
 		log.warn("A sign-in could not be renewed.", { path: file, reason: grant.reason });
 		if (grant.kind === "failed") {
-			pausedUntil = clock.monotonic() + pauseAfterFailure;
+			this.#pausedUntil = clock.monotonic() + pauseAfterFailure;
 			return { ok: false, reason: `The sign-in could not be renewed: ${grant.reason}.` };
 		}
 		// A program that does not use our lock may have renewed it meanwhile.
-		const since = await load();
+		const since = await this.#load();
 		if (since.kind === "tokens" && since.tokens.accessToken !== old) return { ok: true, key: since.tokens.accessToken };
-		dead = { refreshToken, reason: `The sign-in is not renewed any more: ${grant.reason}.` };
-		return { ok: false, reason: dead.reason };
-	};
+		this.#dead = { refreshToken, reason: `The sign-in is not renewed any more: ${grant.reason}.` };
+		return { ok: false, reason: this.#dead.reason };
+	}
 
-	/** Concurrent requests to replace the same token share one renewal. */
-	const renewOnce = (old: string): Promise<AccessAnswer> => {
-		const known = running.get(old);
-		if (known !== undefined) return known;
-		const renewal = exclusively(() => renew(old)).finally(() => running.delete(old));
-		running.set(old, renewal);
-		return renewal;
-	};
-
-	const saveLate = async () => {
-		await exclusively(async () => {
-			await load();
-			if (unsaved !== null) await persist(unsaved.tokens, unsaved.replaced);
-		});
-	};
-
-	return {
-		async current() {
-			const stored = await load();
-			if (stored.kind !== "tokens") return toAbsence(stored);
-			const { accessToken, expiresAt } = stored.tokens;
-			const hasEnded = expiresAt !== 0 && expiresAt * 1000 <= clock.now();
-			if (hasEnded && clock.monotonic() >= pausedUntil) {
-				const renewal = await renewOnce(accessToken);
-				if (renewal.ok) return renewal;
-			}
-			// The provider decides whether it is still valid: the local clock may be wrong.
-			return { ok: true, key: accessToken };
-		},
-		renewed: renewOnce,
-		async renewIfDue() {
-			if (unsaved !== null) await saveLate();
-			if (clock.monotonic() < pausedUntil) return;
-			const stored = await load();
-			if (stored.kind !== "tokens" || !isDue(stored.tokens, clock.now())) return;
-			if (stored.tokens.refreshToken === "" || stored.tokens.refreshToken === dead?.refreshToken) return;
-			await renewOnce(stored.tokens.accessToken);
-		},
-		async settled() {
-			while (running.size > 0) await Promise.all(running.values());
-		},
-	};
-
-	function toAbsence(stored: Exclude<StoredTokens, { kind: "tokens" }>): AccessAnswer {
+	#toAbsence(stored: Exclude<StoredTokens, { kind: "tokens" }>): AccessAnswer {
 		if (stored.kind === "absent") return { ok: false, reason: "Nobody is signed in." };
-		return { ok: false, reason: `The sign-in stored in ${file} cannot be used: ${stored.reason}.` };
+		return { ok: false, reason: `The sign-in stored in ${this.#settings.file} cannot be used: ${stored.reason}.` };
 	}
 }
 
