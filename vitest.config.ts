@@ -50,7 +50,7 @@ export default defineConfig({
 					include: [
 						"src/**/*.test.ts",
 						"web/**/*.test.ts",
-						"test/{campaign,contracts,transcripts,pins,support}/**/*.test.ts",
+						"test/{baselines,campaign,contracts,transcripts,pins,support}/**/*.test.ts",
 						"scripts/**/*.test.ts",
 						"bench/**/*.test.ts",
 					],

@@ -1,9 +1,13 @@
-// Writes what is derived from the code: the import table in docs/explanation/architecture.md, the event table in docs/reference/events.md, the
-// differences in docs/guides/meerkat.md, and the document and the JSON Schema of each dialect. With --check it writes nothing and fails when a file is stale.
+// Writes what is derived from the code: the import table in docs/explanation/architecture.md, the event table in docs/reference/events.md,
+// the operations in docs/reference/stability.md, the differences in docs/guides/meerkat.md, and the document and the JSON Schema of each dialect. With --check it writes nothing and fails when a file is stale.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
+import { operationTexts } from "../src/api/operations.texts.ts";
+import { operations } from "../src/api/operations.ts";
 import { eventDeclarations } from "../src/api/values/event.ts";
+import { ownMethodTexts } from "../src/frontends/gateway/protocol.texts.ts";
+import { ownMethods } from "../src/frontends/gateway/protocol.ts";
 import { toRows } from "../test/support/meerkat/recorded/reasons.ts";
 import { importTable } from "./imports.ts";
 import { claude } from "./protocol/claude.ts";
@@ -41,6 +45,16 @@ function eventRows(): string {
 	return ["", "| Event | Class | Meaning |", "| --- | --- | --- |", ...rows, ""].join("\n");
 }
 
+function operationRows(): string {
+	const texts: Readonly<Record<string, string>> = { ...operationTexts, ...ownMethodTexts };
+	const rows = Object.entries({ ...operations, ...ownMethods }).map(([name, { kind, stability }]) => {
+		const [sentence = ""] = /^.*?\.(?= |$)/.exec(texts[name] ?? "") ?? [];
+		const place = name === "session.attach" ? "streams" : name.replaceAll(".", "");
+		return `| [\`${name}\`](protocol/gateway.md#${place}) | ${kind} | ${stability} | ${sentence} |`;
+	});
+	return ["", "| Operation | Kind | Status | Does |", "| --- | --- | --- | --- |", ...rows, ""].join("\n");
+}
+
 /** How the recorded conversations of Meerkat RPC differ, as the test that plays them found. */
 function differenceRows(): string {
 	const listed = readFileSync(path("test/fixtures/meerkat-0.9-differences.json"), "utf8");
@@ -51,6 +65,7 @@ function differenceRows(): string {
 const documents: readonly { readonly file: string; readonly parts: Readonly<Record<string, string>> }[] = [
 	{ file: "docs/explanation/architecture.md", parts: { imports: importRows() } },
 	{ file: "docs/reference/events.md", parts: { events: eventRows() } },
+	{ file: "docs/reference/stability.md", parts: { operations: operationRows() } },
 	{ file: "docs/guides/meerkat.md", parts: { differences: differenceRows() } },
 ];
 

@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { describe, expect, it } from "vitest";
 import { isRecord } from "../../src/base/json.ts";
 import { fitting } from "../../test/support/protocol/published-schema.ts";
-import { expectedLines, readTranscripts } from "../../test/support/transcripts/transcript-format.ts";
+import { expectedLines, readTranscripts } from "../../test/support/transcripts/transcript-files.ts";
 import { toDefinitions, toProtocolSchema } from "./json-schema.ts";
 import { toMarkdown } from "./markdown.ts";
 import { meerkat } from "./meerkat.ts";

@@ -4,7 +4,7 @@ import { history, undocumented } from "../../src/formats/history.ts";
 import { envelopeRules } from "../../src/frontends/kimi/envelope.ts";
 import { readExamples, toValue } from "../../test/support/protocol/document-examples.ts";
 import { fitting } from "../../test/support/protocol/published-schema.ts";
-import { readTranscripts } from "../../test/support/transcripts/transcript-format.ts";
+import { readTranscripts } from "../../test/support/transcripts/transcript-files.ts";
 import { acp } from "./acp.ts";
 import { clientShapes, errorCodes, type ProtocolDescription, serverShapes, typedMessage } from "./description.ts";
 import { descriptions } from "./descriptions.ts";

@@ -36,6 +36,8 @@ export const publicVersion = 1;
 export const scopes = ["control", "observe"] as const;
 export type Scope = (typeof scopes)[number];
 
+export type Stability = "stable" | "experimental";
+
 export interface Operation<P extends v.GenericSchema, R extends v.GenericSchema> {
 	/** `stream`: the result is followed by batches of events, in the form that the transport has for them. */
 	readonly kind: "command" | "query" | "stream";
@@ -44,6 +46,8 @@ export interface Operation<P extends v.GenericSchema, R extends v.GenericSchema>
 	readonly target: "host" | "stored" | "loaded";
 	/** Whether a client may send it again when an answer was lost: always, with a key, or not at all. */
 	readonly retry: "safe" | "keyed" | "never";
+	/** An experimental row may change in any release (docs/reference/stability.md). */
+	readonly stability: Stability;
 	readonly params: P;
 	readonly result: R;
 }
@@ -56,7 +60,7 @@ export function query<P extends v.GenericSchema, R extends v.GenericSchema>(
 	params: P,
 	result: R,
 ): Row<P, R> {
-	return { kind: "query", scope: "observe", target, retry: "safe", params, result };
+	return { kind: "query", scope: "observe", target, retry: "safe", stability: "stable", params, result };
 }
 
 /** A row that changes something. */
@@ -66,7 +70,12 @@ export function command<P extends v.GenericSchema, R extends v.GenericSchema>(
 	params: P,
 	result: R,
 ): Row<P, R> {
-	return { kind: "command", scope: "control", target, retry, params, result };
+	return { kind: "command", scope: "control", target, retry, stability: "stable", params, result };
+}
+
+/** A row whose form is not settled yet. */
+export function experimental<O extends Operation<v.GenericSchema, v.GenericSchema>>(row: O): O {
+	return { ...row, stability: "experimental" };
 }
 
 const text = v.string();
@@ -178,6 +187,7 @@ export const operations = {
 		scope: "observe",
 		target: "stored",
 		retry: "safe",
+		stability: "stable",
 		params: v.strictObject({
 			...session,
 			after: optional(cursorSchema),
@@ -191,11 +201,8 @@ export const operations = {
 		result: v.strictObject({ clientId: text, snapshot: snapshotSchema, tools: attachedToolsSchema }),
 	} satisfies Operation<v.GenericSchema, v.GenericSchema>,
 	"session.background-tasks": query("stored", onSession, v.array(taskSchema)),
-	"session.change-mcp-servers": command(
-		"loaded",
-		"safe",
-		v.strictObject({ ...session, change: mcpServersChangeSchema }),
-		v.null(),
+	"session.change-mcp-servers": experimental(
+		command("loaded", "safe", v.strictObject({ ...session, change: mcpServersChangeSchema }), v.null()),
 	),
 	"background-task.stop": command(
 		"stored",
@@ -212,37 +219,44 @@ export const operations = {
 		scope: "control",
 	},
 	// Contents of files are for those who may change something.
-	"files.changes": {
+	"files.changes": experimental({
 		...query(
 			"loaded",
 			v.strictObject({ ...session, id: optional(text) }),
 			v.strictObject({ turns: v.array(recordedChangesSchema) }),
 		),
 		scope: "control",
-	},
-	"files.diff": {
+	}),
+	"files.diff": experimental({
 		...query("loaded", v.strictObject({ ...session, id: text, path: text }), fileDiffSchema),
 		scope: "control",
-	},
-	"files.plan": { ...query("loaded", v.strictObject({ ...session, before: text }), filePlanSchema), scope: "control" },
-	"files.restore": command(
-		"loaded",
-		"never",
-		v.strictObject({ ...session, before: text, conflicts: optional(v.picklist(conflictChoices)) }),
-		restoredFilesSchema,
+	}),
+	"files.plan": experimental({
+		...query("loaded", v.strictObject({ ...session, before: text }), filePlanSchema),
+		scope: "control",
+	}),
+	"files.restore": experimental(
+		command(
+			"loaded",
+			"never",
+			v.strictObject({ ...session, before: text, conflicts: optional(v.picklist(conflictChoices)) }),
+			restoredFilesSchema,
+		),
 	),
-	"session.rewind": command(
-		"loaded",
-		"never",
-		v.strictObject({
-			...session,
-			before: text,
-			files: optional(v.boolean()),
-			conversation: optional(v.boolean()),
-			conflicts: optional(v.picklist(conflictChoices)),
-			dryRun: optional(v.boolean()),
-		}),
-		rewoundSchema,
+	"session.rewind": experimental(
+		command(
+			"loaded",
+			"never",
+			v.strictObject({
+				...session,
+				before: text,
+				files: optional(v.boolean()),
+				conversation: optional(v.boolean()),
+				conflicts: optional(v.picklist(conflictChoices)),
+				dryRun: optional(v.boolean()),
+			}),
+			rewoundSchema,
+		),
 	),
 	"turn.start": command(
 		"loaded",
@@ -277,19 +291,18 @@ export const operations = {
 		v.strictObject({ ...session, model: v.nullable(text), thinking: v.nullable(v.boolean()) }),
 		v.strictObject({ alias: v.nullable(text), name: text, provider: text, thinking: v.boolean() }),
 	),
-	"context.add": command(
-		"loaded",
-		"safe",
-		v.strictObject({ ...session, text, name: v.nullable(text) }),
-		v.strictObject({ added: v.boolean() }),
+	"context.add": experimental(
+		command(
+			"loaded",
+			"safe",
+			v.strictObject({ ...session, text, name: v.nullable(text) }),
+			v.strictObject({ added: v.boolean() }),
+		),
 	),
-	"side-question.start": command(
-		"loaded",
-		"never",
-		v.strictObject({ ...session, question: text }),
-		v.strictObject({ id: text }),
+	"side-question.start": experimental(
+		command("loaded", "never", v.strictObject({ ...session, question: text }), v.strictObject({ id: text })),
 	),
-	"side-question.cancel": command("loaded", "safe", v.strictObject({ ...session, id: text }), v.null()),
+	"side-question.cancel": experimental(command("loaded", "safe", v.strictObject({ ...session, id: text }), v.null())),
 	"interaction.respond": command(
 		"loaded",
 		"safe",

@@ -1,8 +1,8 @@
 // Clients over stdin and stdout notice nothing of the store: the golden transcripts of every dialect are played over the built executable
 // with its sessions in PostgreSQL.
 import { describe, expect, inject, it } from "vitest";
+import type { Transcript } from "../../src/testing/transcripts/format.ts";
 import { createPostgresPlace } from "../support/postgres/postgres-place.ts";
-import type { Transcript } from "../support/transcripts/transcript-format.ts";
 import { playOverProcess } from "../support/transcripts/transcript-process.ts";
 import { processSample } from "../support/transcripts/transcript-samples.ts";
 

@@ -3,7 +3,7 @@
 import { describe, expect, it } from "vitest";
 import { isTrue } from "../support/transcripts/evidence/rules.ts";
 import { requiredCells } from "../support/transcripts/transcript-cells.ts";
-import { readTranscripts } from "../support/transcripts/transcript-format.ts";
+import { readTranscripts } from "../support/transcripts/transcript-files.ts";
 import { methodNames } from "../support/transcripts/transcript-methods.ts";
 
 const transcripts = readTranscripts();

@@ -1,6 +1,6 @@
 // Plays every golden transcript in the test process.
 import { describe, expect, it } from "vitest";
-import { readTranscripts } from "../support/transcripts/transcript-format.ts";
+import { readTranscripts } from "../support/transcripts/transcript-files.ts";
 import { playInMemory } from "../support/transcripts/transcript-memory.ts";
 
 describe("golden transcripts in memory", () => {

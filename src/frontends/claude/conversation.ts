@@ -344,6 +344,7 @@ export class Conversation {
 			slash_commands: slashCommands.map(({ name }) => name),
 			apiKeySource: "none",
 			claude_code_version: claudeVersionText,
+			agentwire_version: this.#host.server.version,
 			output_style: "default",
 			agents: [],
 			skills: [],

@@ -1,7 +1,7 @@
 // What clients of the gateway send and receive: the public operations of the kernel, the gateway's own methods in a table of
 // the same form, and the shapes of everything else.
 import * as v from "valibot";
-import { command, operations, query } from "../../api/operations.ts";
+import { command, experimental, operations, query } from "../../api/operations.ts";
 import { answerSchema } from "../../api/values/interaction.ts";
 import { promptFileSchema } from "../../api/values/prompt-file.ts";
 import type { ShownQueue } from "./prompt-queues.ts";
@@ -30,30 +30,36 @@ export const queueSchema = v.object({
 
 /** The gateway's own methods: set-up, queues, workers. */
 export const ownMethods = {
-	"models.offered": command(
-		"host",
-		"safe",
-		providerSchema,
-		v.strictObject({ models: v.array(v.object({ id: text, name: text, contextSize: v.nullable(v.number()) })) }),
+	"models.offered": experimental(
+		command(
+			"host",
+			"safe",
+			providerSchema,
+			v.strictObject({ models: v.array(v.object({ id: text, name: text, contextSize: v.nullable(v.number()) })) }),
+		),
 	),
-	"models.configure": command("host", "safe", modelSchema, v.strictObject({ alias: text })),
-	"account.sign-in": command("host", "safe", none, signInSchema),
-	"account.status": command("host", "safe", none, signInSchema),
-	"account.cancel": command("host", "safe", none, signInSchema),
-	"sessions.demo": command("host", "never", none, v.strictObject({ ...session, workDir: text, input: text })),
-	"workers.list": query(
-		"host",
-		none,
-		v.nullable(
-			v.array(
-				v.object({
-					id: text,
-					address: text,
-					tags: v.array(text),
-					remoteVersion: v.nullable(v.number()),
-					isEnding: v.boolean(),
-					notUsable: optional(text),
-				}),
+	"models.configure": experimental(command("host", "safe", modelSchema, v.strictObject({ alias: text }))),
+	"account.sign-in": experimental(command("host", "safe", none, signInSchema)),
+	"account.status": experimental(command("host", "safe", none, signInSchema)),
+	"account.cancel": experimental(command("host", "safe", none, signInSchema)),
+	"sessions.demo": experimental(
+		command("host", "never", none, v.strictObject({ ...session, workDir: text, input: text })),
+	),
+	"workers.list": experimental(
+		query(
+			"host",
+			none,
+			v.nullable(
+				v.array(
+					v.object({
+						id: text,
+						address: text,
+						tags: v.array(text),
+						remoteVersion: v.nullable(v.number()),
+						isEnding: v.boolean(),
+						notUsable: optional(text),
+					}),
+				),
 			),
 		),
 	),

@@ -28,15 +28,15 @@ import { createMemoryTransport } from "../../../src/ports/transports/memory.ts";
 import { lineLimit, outboxLimit } from "../../../src/ports/transports/stdio.ts";
 import { readConfiguration } from "../../../src/settings/config/configuration-reader.ts";
 import { readMcpServers } from "../../../src/settings/config/mcp-servers.ts";
+import type { Transcript } from "../../../src/testing/transcripts/format.ts";
+import { createBindings } from "../../../src/testing/transcripts/placeholders.ts";
 import { createHostServices } from "../host/host-services.ts";
 import { createInProcessWorkers } from "../host/task-workers.ts";
 import { heldSession } from "../store/held-session.ts";
 import { createIdleClock, type IdleClock } from "./transcript-clock.ts";
-import type { Transcript } from "./transcript-format.ts";
 import { createGatedModel, type GatedModel } from "./transcript-gates.ts";
 import { preparePlace, sessionId, type TranscriptPlace } from "./transcript-place.ts";
-import { createBindings } from "./transcript-placeholders.ts";
-import { play, type Server } from "./transcript-play.ts";
+import { playGolden, type StartedServer, type ToComparison, toTheLetter } from "./transcript-play.ts";
 
 const version = "0.0.0-transcript";
 
@@ -55,16 +55,20 @@ export type Served = Pick<ServeOptions, "session" | "host">;
 export type Connect = (served: Served) => Promise<Served>;
 
 /** Plays every conversation of the transcript. Throws at the first difference. */
-export async function playInMemory(transcript: Transcript, connect: Connect = async (served) => served): Promise<void> {
+export async function playInMemory(
+	transcript: Transcript,
+	connect: Connect = async (served) => served,
+	toComparison: ToComparison = toTheLetter,
+): Promise<void> {
 	const place = await preparePlace(transcript);
 	// A session that is there beforehand is files; otherwise the store in memory is used from run to run.
 	const store = transcript.sessionFiles.size > 0 ? createDirectoryStore(place) : createMemoryStore();
-	const bindings = createBindings({ "work-dir": place.workDir, "share-dir": place.shareDir, version });
+	const comparison = toComparison(createBindings({ "work-dir": place.workDir, "share-dir": place.shareDir, version }));
 	try {
 		for (const moves of transcript.conversations) {
 			const { server, close } = await startServer(transcript, place, store, connect);
 			try {
-				await play(transcript, moves, server, bindings, place.workDir);
+				await playGolden(transcript, moves, server, comparison, place.workDir);
 			} finally {
 				server.closeInput();
 				await close();
@@ -182,7 +186,7 @@ async function startServer(
 	place: TranscriptPlace,
 	store: SessionStore,
 	connect: Connect,
-): Promise<{ readonly server: Server; close(): Promise<void> }> {
+): Promise<{ readonly server: StartedServer; close(): Promise<void> }> {
 	const { compatibility, idleClock, gates, close, ...served } = await openSession(transcript, place, store);
 	const { transport, client } = createMemoryTransport(lineLimit, outboxLimit);
 	const serving = serve({

@@ -7,8 +7,8 @@ import { legacyDialect } from "../../../src/frontends/legacy/dialect.ts";
 import { meerkatDialect } from "../../../src/frontends/meerkat/dialect.ts";
 import type { Dialect } from "../../../src/frontends/shared/dialect.ts";
 import { createMemoryStore } from "../../../src/ports/store/memory/memory-store.ts";
+import { parseTranscript } from "../../../src/testing/transcripts/format.ts";
 import { silentPeer } from "../protocol/silent-peer.ts";
-import { parseTranscript } from "./transcript-format.ts";
 import { openSession } from "./transcript-memory.ts";
 import { preparePlace } from "./transcript-place.ts";
 

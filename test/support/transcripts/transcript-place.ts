@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import type { Transcript } from "./transcript-format.ts";
+import type { Transcript } from "../../../src/testing/transcripts/format.ts";
 
 export const sessionId = "0b7d4c5e-3f21-4a86-9c1d-5e2f7a90b3c4";
 
@@ -12,6 +12,8 @@ export interface TranscriptPlace {
 	readonly workDir: string;
 	readonly shareDir: string;
 	readonly configFile: string;
+	/** The directory of the session that is played. */
+	readonly sessionDir: string;
 	/** The settings as JSON text. */
 	readonly config: string;
 	remove(): Promise<void>;
@@ -46,9 +48,17 @@ export async function preparePlace(transcript: Transcript): Promise<TranscriptPl
 	}
 	for (const [name, text] of transcript.sessionFiles) {
 		await mkdir(path.dirname(path.join(sessionDir, name)), { recursive: true });
-		await writeFile(path.join(sessionDir, name), text);
+		await writeFile(path.join(sessionDir, name), text.replaceAll("<work-dir>", workDir));
 	}
-	return { home, workDir, shareDir, configFile, config, remove: () => rm(root, { recursive: true, force: true }) };
+	return {
+		home,
+		workDir,
+		shareDir,
+		configFile,
+		sessionDir,
+		config,
+		remove: () => rm(root, { recursive: true, force: true }),
+	};
 }
 
 function toConfiguration(

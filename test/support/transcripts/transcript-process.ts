@@ -5,27 +5,34 @@ import path from "node:path";
 import { createDeferred, type Deferred } from "../../../src/base/deferred.ts";
 import { createLineSplitter } from "../../../src/base/text/lines.ts";
 import { productVersion } from "../../../src/host/product.ts";
+import type { ServerKind, Transcript } from "../../../src/testing/transcripts/format.ts";
+import { createBindings } from "../../../src/testing/transcripts/placeholders.ts";
 import { executablePath, sharedCodeCache } from "../executable/executable.ts";
-import type { ServerKind, Transcript } from "./transcript-format.ts";
 import { preparePlace, sessionId, type TranscriptPlace } from "./transcript-place.ts";
-import { createBindings } from "./transcript-placeholders.ts";
-import { play, type Server } from "./transcript-play.ts";
+import { playGolden, type StartedServer, type ToComparison, toTheLetter } from "./transcript-play.ts";
 
 /** Plays every conversation of the transcript. Throws at the first difference, with what the process said on stderr. */
-export async function playOverProcess(transcript: Transcript): Promise<void> {
+export async function playOverProcess(
+	transcript: Transcript,
+	toComparison: ToComparison = toTheLetter,
+	atEnd: (place: TranscriptPlace) => Promise<void> = async () => {},
+): Promise<void> {
 	const place = await preparePlace(transcript);
-	const bindings = createBindings({ "work-dir": place.workDir, "share-dir": place.shareDir, version: productVersion });
+	const comparison = toComparison(
+		createBindings({ "work-dir": place.workDir, "share-dir": place.shareDir, version: productVersion }),
+	);
 	try {
 		for (const moves of transcript.conversations) {
 			const { server, complaints, kill } = startServer(transcript, place);
 			try {
-				await play(transcript, moves, server, bindings, place.workDir);
+				await playGolden(transcript, moves, server, comparison, place.workDir);
 			} catch (thrown) {
 				throw new Error(`${thrown instanceof Error ? thrown.message : String(thrown)}\nstderr:\n${complaints()}`);
 			} finally {
 				kill();
 			}
 		}
+		await atEnd(place);
 	} finally {
 		await place.remove();
 	}
@@ -60,7 +67,7 @@ function settingsFlags({ server }: Transcript, { shareDir, configFile }: Transcr
 function startServer(
 	transcript: Transcript,
 	place: TranscriptPlace,
-): { readonly server: Server; complaints(): string; kill(): void } {
+): { readonly server: StartedServer; complaints(): string; kill(): void } {
 	const { home, shareDir, workDir } = place;
 	const child = spawn(
 		executablePath,

@@ -1,6 +1,7 @@
 // Plays a transcript in the test process with the kernel at the other end of a socket.
+
+import type { Transcript } from "../../../src/testing/transcripts/format.ts";
 import { overSocket, sessionsOverSocket } from "../host/remote-sessions.ts";
-import type { Transcript } from "./transcript-format.ts";
 import { type Connect, playInMemory } from "./transcript-memory.ts";
 
 const connect: Connect = async ({ session, host }) => ({

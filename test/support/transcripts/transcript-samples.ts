@@ -1,5 +1,6 @@
 // Which golden transcripts are played where, besides memory, which plays all of them.
-import { readTranscripts, type Transcript } from "./transcript-format.ts";
+import type { Transcript } from "../../../src/testing/transcripts/format.ts";
+import { readTranscripts } from "./transcript-files.ts";
 
 export interface Sample {
 	/** Played with every run of the tests. */

@@ -1,6 +1,6 @@
 // The course of a transcript of the Agent Client Protocol: in what state each method was called, and which updates were sent live
 // and which as a replay.
-import type { Transcript } from "../transcript-format.ts";
+import type { Transcript } from "../../../../src/testing/transcripts/format.ts";
 import { type Line, linesOf } from "./search.ts";
 
 interface Course {

@@ -1,7 +1,7 @@
 // The course of a transcript: what was going on when each line was sent or delivered.
 import { isRecord } from "../../../../src/base/json.ts";
 import type { Era } from "../../../../src/frontends/meerkat/errors.ts";
-import type { Transcript } from "../transcript-format.ts";
+import type { Transcript } from "../../../../src/testing/transcripts/format.ts";
 import { linesOf } from "./search.ts";
 
 /** What a server of one session is doing, as far as its client can deliver; `between` when that is open. */

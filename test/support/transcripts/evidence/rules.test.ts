@@ -1,7 +1,8 @@
 // The gate over the golden transcripts can fail: marks without their lines are false, whatever their kind.
 import { describe, expect, it } from "vitest";
+import { parseTranscript, type Transcript } from "../../../../src/testing/transcripts/format.ts";
 import { requiredCells } from "../transcript-cells.ts";
-import { parseTranscript, readTranscripts, type Transcript } from "../transcript-format.ts";
+import { readTranscripts } from "../transcript-files.ts";
 import { methodNames } from "../transcript-methods.ts";
 import { parseProof, type Step } from "./language.ts";
 import { type CoverKind, coverKinds, isTrue, proofs } from "./rules.ts";

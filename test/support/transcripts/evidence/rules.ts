@@ -1,7 +1,7 @@
 // What makes a mark of a transcript true, for every kind of mark: a proof for each cell of some, and a rule over the
 // course of the conversation for the others.
 import { errorNumbers as meerkatErrors } from "../../../../src/frontends/meerkat/errors.ts";
-import type { Cover, Transcript } from "../transcript-format.ts";
+import type { Cover, Transcript } from "../../../../src/testing/transcripts/format.ts";
 import { acpCalls, acpUpdates } from "./acp-course.ts";
 import { acpOutcomeProofs } from "./acp-outcomes.ts";
 import { acpScenarioProofs } from "./acp-scenarios.ts";

@@ -1,5 +1,5 @@
 // Whether a transcript holds the lines of a proof, in their order.
-import type { Move, Transcript } from "../transcript-format.ts";
+import type { Move, Transcript } from "../../../../src/testing/transcripts/format.ts";
 import type { Needle, Step } from "./language.ts";
 
 /** One line of a transcript, in the order it is written; chains whose order is open stand one after the other. */

@@ -1,5 +1,4 @@
-// Placeholders of golden transcripts: what varies from run to run. The same placeholder stands for the same value
-// throughout one playing of a transcript.
+// Placeholders in transcripts: what varies from run to run. The same placeholder stands for the same value throughout a run.
 
 const entry = "\\{[^{}]*\\}";
 
@@ -20,6 +19,11 @@ const kinds: Readonly<Record<string, string>> = {
 const placeholder =
 	/<(work-dir|share-dir|version|(?:uuid7|uuid8|uuid|hex8|hex12|hex32|float|list|text|any)(?::[^<>]+)?)>/g;
 
+/** Whether there is a placeholder in the text. */
+export function hasPlaceholder(text: string): boolean {
+	return text.search(placeholder) !== -1;
+}
+
 export interface Bindings {
 	/** The text with every placeholder replaced by the value it is bound to. */
 	fill(text: string): string;
@@ -27,9 +31,20 @@ export interface Bindings {
 	matches(text: string, received: string): boolean;
 }
 
+/** Ids of another implementation: any text. */
+const anyIds: Readonly<Record<string, string>> = Object.fromEntries(
+	["uuid", "uuid7", "uuid8", "hex8", "hex12", "hex32"].map((kind) => [kind, '[^"\\\\]+']),
+);
+
+export interface BindingOptions {
+	/** Ids may have any form. */
+	readonly anyIds?: boolean;
+}
+
 /** `given` are the values known beforehand: `work-dir`, `share-dir` and `version`. */
-export function createBindings(given: Readonly<Record<string, string>>): Bindings {
+export function createBindings(given: Readonly<Record<string, string>>, options: BindingOptions = {}): Bindings {
 	const bound = new Map(Object.entries(given));
+	const patterns = options.anyIds === true ? { ...kinds, ...anyIds } : kinds;
 	return {
 		fill: (text) =>
 			text.replace(placeholder, (whole, name: string) => {
@@ -44,7 +59,7 @@ export function createBindings(given: Readonly<Record<string, string>>): Binding
 				const value = bound.get(name);
 				if (value !== undefined) return value.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
 				names.push(name);
-				return `(${kinds[name.split(":")[0] ?? ""]})`;
+				return `(${patterns[name.split(":")[0] ?? ""] ?? ".*"})`;
 			});
 			const found = new RegExp(`^${pattern}$`, "s").exec(received);
 			if (found === null) return false;

@@ -1,6 +1,4 @@
-// The text format of golden transcripts: reads one file into moves. It plays nothing (transcript-play.ts).
-import { readdirSync, readFileSync } from "node:fs";
-import path from "node:path";
+// The text format of transcripts of a protocol: reads one file into moves (test/transcripts/README.md describes it).
 
 /** By the folder of the transcript. */
 const serverKinds: Readonly<Record<string, ServerKind>> = {
@@ -8,8 +6,6 @@ const serverKinds: Readonly<Record<string, ServerKind>> = {
 	acp: "acp",
 	"acp-v2": "acp-v2",
 };
-
-const transcriptsDirectory = path.join(import.meta.dirname, "../../transcripts");
 
 /** One line of a conversation, or a directive between lines. `line` is its number in the file. */
 export type Move =
@@ -200,27 +196,4 @@ export function parseTranscript(name: string, text: string): Transcript {
 		setup: toSetup(sections),
 		conversations: sections.filter(({ kind }) => kind === "conversation").map(toMoves),
 	};
-}
-
-/** Every transcript below test/transcripts, by name. */
-export function readTranscripts(): Transcript[] {
-	return ["acp", "acp-v2", "kimi", "legacy", "meerkat"].flatMap((dialect) =>
-		readdirSync(path.join(transcriptsDirectory, dialect))
-			.filter((file) => file.endsWith(".txt"))
-			.sort()
-			.map((file) =>
-				parseTranscript(
-					`${dialect}/${file.slice(0, -4)}`,
-					readFileSync(path.join(transcriptsDirectory, dialect, file), "utf8"),
-				),
-			),
-	);
-}
-
-/** The lines a transcript says the server sends. */
-export function expectedLines(transcript: Transcript): string[] {
-	return transcript.conversations.flat().flatMap((move) => {
-		if (move.kind === "receive") return [move.text];
-		return move.kind === "unordered" ? move.chains.flat() : [];
-	});
 }
