@@ -1,12 +1,12 @@
-// What the schemas of values that cross a connection are made of. What an interface of the kernel API has, its schema has:
-// the compiler checks that no member is left out.
+// Building blocks for the schemas of values that cross a connection. A schema built with `objectOf` has every member of its
+// kernel API interface: the compiler checks that none is missing.
 import * as v from "valibot";
 import { isRecord } from "../base/json.ts";
 
-/** The schema of a value of this type, whatever is read. */
+/** A schema with this output type, for any input. */
 export type SchemaOf<T> = v.GenericSchema<unknown, T>;
 
-/** One schema for each member; a member that may be absent has one that says so. */
+/** One schema per member. A member that may be absent has an optional schema. */
 type EntriesOf<T> = {
 	readonly [K in keyof T]-?: Partial<Pick<T, K>> extends Pick<T, K>
 		? v.ExactOptionalSchema<SchemaOf<Exclude<T[K], undefined>>, undefined>
@@ -15,7 +15,7 @@ type EntriesOf<T> = {
 
 export function objectOf<T extends object>(entries: EntriesOf<T>): SchemaOf<T> {
 	const object: unknown = v.object(entries);
-	// EntriesOf has checked each member; the compiler cannot put them together again for a type that is not known yet.
+	// `EntriesOf` has checked each member; the compiler cannot reassemble a generic type.
 	return object as SchemaOf<T>;
 }
 
@@ -25,7 +25,7 @@ export const amount = v.number();
 export const texts = v.array(text);
 export const nullableText = v.nullable(text);
 export const nullableAmount = v.nullable(amount);
-/** With every name: the library's own schema leaves out those that all objects have, such as `constructor`. */
+/** Any key is allowed: valibot's own record schema drops names that all objects have, such as `constructor`. */
 export const anyRecord = v.custom<Record<string, unknown>>(isRecord);
 export const textsByName = v.custom<Record<string, string>>(
 	(value) => isRecord(value) && Object.values(value).every((each) => typeof each === "string"),

@@ -1,4 +1,4 @@
-// A sentence or two for each public operation, for the documents alone: nothing of the program imports them.
+// A sentence or two per public operation, for the documents only. The program does not import this file.
 import type { OperationName } from "./operations.ts";
 
 export const operationTexts: Readonly<Record<OperationName, string>> = {

@@ -1,4 +1,5 @@
-// The schemas of what sessions are created, opened and forked with. Files of an editor are not among it: they do not cross.
+// Schemas of the options for creating, opening and forking sessions. An editor's file access is not among them: it cannot cross
+// a connection.
 import * as v from "valibot";
 import type {
 	CreationOptions,
@@ -77,7 +78,7 @@ export const mcpServersChangeSchema: SchemaOf<McpServersChange> = v.union([
 ]);
 
 const budget = optional(v.nullable(v.pipe(amount, v.minValue(0))));
-/** The limits that a client may set for a session or its turns; null or absent means no limit. */
+/** Limits that a client may set for a session or its turns; null or absent means no limit. */
 export const budgetEntries = {
 	sessionTokens: budget,
 	sessionSeconds: budget,
@@ -88,7 +89,7 @@ export const budgetEntries = {
 };
 
 const toolScope = v.picklist(["none", "without-commands", "commands", "all"]);
-/** What a session is opened with, each time again. */
+/** Options that are given anew each time a session is opened. */
 export const openingEntries = {
 	mcpServers: optional(v.array(mcpServerSchema)),
 	addedMcpServers: optional(v.array(mcpServerSchema)),

@@ -1,4 +1,4 @@
-// The schemas of events, of what a client attaches with, and of what a kernel elsewhere says of its sessions.
+// Schemas of events, attach options, and what a remote kernel reports about its sessions.
 import * as v from "valibot";
 import type { ClientHook, CommandHook } from "../core/hooks/hook.ts";
 import type { TaskView } from "../core/tools/operations.ts";

@@ -1,19 +1,19 @@
-// Decodes the JSON arguments of tool calls as models really send them, and gives a canonical form for comparing calls.
+// Decodes the JSON arguments of tool calls as models send them, and gives a canonical form for comparing calls.
 import { errorText } from "../../base/errors.ts";
 import { endOfJsonString, isRecord, isTextNestedWithin } from "../../base/json.ts";
 import { toWellFormed } from "../../base/text/well-formed.ts";
 
 export type DecodedArguments =
-	/** `isStrict`: the text is the JSON of this value for every parser. */
+	/** `isStrict`: any JSON parser reads the text as this value. */
 	| { readonly ok: true; readonly value: unknown; readonly isStrict: boolean }
 	| { readonly ok: false; readonly reason: string };
 
-/** Levels that arguments may nest: deeper ones cannot be serialized again. */
+/** Maximum nesting depth: deeper values cannot be serialized again. */
 const argumentsDepth = 1000;
 
 /**
- * Decodes argument text: empty text means `{}`, and raw control characters inside strings are accepted. Half a surrogate pair
- * becomes U+FFFD, as it would in a file or a command: providers and strict clients accept no JSON that has one.
+ * Decodes argument text. Empty text means `{}`; raw control characters inside strings are accepted. A lone surrogate becomes
+ * U+FFFD, since providers and strict clients reject JSON that contains one.
  */
 export function decodeArguments(text: string | null): DecodedArguments {
 	if (text === null || text.trim() === "") return { ok: true, value: {}, isStrict: false };
@@ -31,7 +31,7 @@ export function decodeArguments(text: string | null): DecodedArguments {
 	}
 }
 
-/** Where there may be half a surrogate pair, escaped or not. */
+/** Text that may contain a lone surrogate, escaped or not. */
 const halves = /\\u[dD][89a-fA-F]|\p{Surrogate}/u;
 
 function parse(text: string): unknown {
@@ -39,11 +39,11 @@ function parse(text: string): unknown {
 	return JSON.parse(text, (_key, inner: unknown) => (typeof inner === "string" ? toWellFormed(inner) : inner));
 }
 
-/** The character after a backslash is left as it is. */
+/** Matches escapes too, so that the character after a backslash stays as it is. */
 const escapable = /\\[\s\S]|\p{Cc}/gu;
 const escapes = Array.from({ length: 0x20 }, (_, code) => `\\u${code.toString(16).padStart(4, "0")}`);
 
-/** Escapes the control characters inside JSON strings; those between tokens remain white space. */
+/** Escapes control characters inside JSON strings; between tokens they remain white space. */
 function escapeControlCharacters(text: string): string {
 	const pieces: string[] = [];
 	let start = 0;

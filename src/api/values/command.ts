@@ -1,4 +1,4 @@
-// Commands: what a client requests of a session through the kernel API.
+// Commands: a client's requests to a session through the kernel API.
 import type { UserInput } from "./content.ts";
 import type { EventBodyOf } from "./event.ts";
 import type { ConflictChoice, FileDiff, FilePlan, RecordedChanges, RestoredFiles, Rewound } from "./file-changes.ts";
@@ -19,7 +19,10 @@ export type Command =
 			readonly isOwn?: boolean;
 			readonly options?: TurnOptions;
 			readonly key?: string;
-			/** Ends a turn of the session that runs in another process. Without it the command fails `busy` and names that process. */
+			/**
+			 * Ends a turn of this session that runs in another process. Without it, the command fails `busy` and names that
+			 * process.
+			 */
 			readonly takeOver?: boolean;
 			readonly trace?: string;
 	  }
@@ -27,43 +30,42 @@ export type Command =
 	| { readonly type: "turn.steer"; readonly input: UserInput }
 	/** Cancels the running turn. Fails `no-turn` when idle; the effects follow later. */
 	| { readonly type: "turn.cancel" }
-	/** Switches plan mode, at any time; the new state is emitted even when nothing changed. */
+	/** Switches plan mode, at any time. The new state is emitted even if nothing changed. */
 	| { readonly type: "plan-mode.set"; readonly enabled: boolean }
 	/**
-	 * Sets plan mode, yolo and afk so that this is the mode, at any time. Fails `invalid-input` for a mode that settings
-	 * forbid, `unsupported` for plan mode where the agent has no tools for it.
+	 * Sets plan mode, yolo and afk to match this mode, at any time. Fails `invalid-input` if settings forbid the mode,
+	 * `unsupported` for plan mode if the agent has no tools for it.
 	 */
 	| { readonly type: "mode.set"; readonly mode: SessionMode }
 	/**
-	 * Chooses the model of the next turns, by its alias, and whether it thinks; null leaves that as it is. Fails
-	 * `model-not-set` for a model that cannot be used, `invalid-input` for thinking that the model does not leave open.
+	 * Sets the model (by alias) and whether it thinks, for the next turns; null keeps the current value. Fails `model-not-set`
+	 * if the model cannot be used, `invalid-input` if the model does not allow this thinking setting.
 	 */
 	| { readonly type: "model.set"; readonly model: string | null; readonly thinking: boolean | null }
 	/**
-	 * Gives the session a title, on one line: it stays, whatever the first input is. Fails `invalid-input` for one without
-	 * a character to be seen, or of more than 200.
+	 * Sets the session's title, a single line that later inputs do not replace. Fails `invalid-input` if it has no visible
+	 * character or more than 200 characters.
 	 */
 	| { readonly type: "title.set"; readonly title: string }
 	/**
-	 * Changes the options that each later turn has which does not have them itself: those that are given, and they stay
-	 * with the session. Null takes one away.
+	 * Changes the default options of later turns, stored with the session. Only the given ones change; null removes one. A
+	 * turn's own options win.
 	 */
 	| { readonly type: "turn-options.set"; readonly options: TurnOptionsChange }
 	/**
-	 * Asks a side question outside turns, for a client whose turn runs; `side-question.ended` reports the answer. As a
-	 * prompt, `/btw …`, it has a turn of its own.
+	 * Asks a side question beside a running turn; `side-question.ended` reports the answer. As a prompt, `/btw …`, it gets a
+	 * turn of its own.
 	 */
 	| { readonly type: "side-question.start"; readonly question: string }
 	/**
-	 * Adds a message of the system to the context, between turns; the model sees it in the next one. What was added under
-	 * a name is added once: the same again changes nothing, another text fails `invalid-input`. Fails `busy` while a turn
-	 * runs.
+	 * Adds a system message to the context between turns; the model sees it in the next one. Idempotent per name: the same text
+	 * again changes nothing, another text fails `invalid-input`. Fails `busy` while a turn runs.
 	 */
 	| { readonly type: "context.add"; readonly text: string; readonly name: string | null }
 	/**
-	 * Notifies the model of an outside event at its next step, in this turn or the next one. A client that runs such events
-	 * as turns takes them with `TurnOptions.events` instead. Stored once per key, like `context.add`. Fails `overloaded`
-	 * when too many are waiting.
+	 * Notifies the model of an outside event at its next step, in this turn or the next. A client that runs such events as turns
+	 * passes them in `TurnOptions.events` instead. Stored once per key, like `context.add`. Fails `overloaded` when too many are
+	 * waiting.
 	 */
 	| {
 			readonly type: "notification.add";
@@ -71,27 +73,27 @@ export type Command =
 			readonly id: string;
 			/** A word or two for what happened, such as `build.done`. */
 			readonly kind: string;
-			/** Of an input with media, a notice at a step has the text. */
+			/** Media is dropped if the model reads it as a notice at a step. */
 			readonly input: UserInput;
 			readonly key: string | null;
 	  }
-	/** Stops answering a side question, of which only its end is then to come. An id that is not open changes nothing. */
+	/** Stops answering a side question; only its end still follows. An unknown id changes nothing. */
 	| { readonly type: "side-question.cancel"; readonly id: string }
-	/** Requests the end of a background task. Fails `invalid-input` when there is none of this id. */
+	/** Requests the end of a background task. Fails `invalid-input` for an unknown id. */
 	| { readonly type: "task.stop"; readonly id: string }
-	/** Finds files of the work directory for a person who types a part of a path. */
+	/** Completes a partial path that a person types. */
 	| { readonly type: "files.find"; readonly query: string }
-	/** What the turns and restores changed, oldest first; with an id only that one. Fails `unsupported` without a history. */
+	/** File changes of turns and restores, oldest first; with an id only that one. Fails `unsupported` without a history. */
 	| { readonly type: "files.changes"; readonly id: string | null }
-	/** The lines that one turn or restore changed in a file. */
+	/** The lines that a turn or restore changed in a file. */
 	| { readonly type: "files.diff"; readonly id: string; readonly path: string }
-	/** What putting files back as they were before a turn or a restore would do. */
+	/** What restoring the files to their state before a turn or restore would do. */
 	| { readonly type: "files.plan"; readonly before: string }
-	/** Does it. Fails `busy` while a turn runs. */
+	/** Carries out that plan. Fails `busy` while a turn runs. */
 	| { readonly type: "files.restore"; readonly before: string; readonly conflicts: ConflictChoice }
 	/**
-	 * Goes back to before a turn: its files, its conversation or both. Fails `busy` while a turn runs, `invalid-input` where the
-	 * conversation of that time was compacted. With conflicts that are to stop it, nothing is done.
+	 * Goes back to before a turn: files, conversation or both. Fails `busy` while a turn runs, `invalid-input` if that part of
+	 * the conversation was compacted. If conflicts are set to stop it, nothing changes.
 	 */
 	| {
 			readonly type: "session.rewind";
@@ -101,18 +103,18 @@ export type Command =
 			readonly conflicts: ConflictChoice;
 			readonly dryRun: boolean;
 	  }
-	/** Settles an interaction. An unknown or settled id changes nothing. */
+	/** Settles an interaction. Unknown and settled ids change nothing. */
 	| {
 			readonly type: "interaction.respond";
 			readonly interactionId: string;
-			/** The client that answers, as its attachment names it; absent for none. */
+			/** The answering client's name from its attachment. */
 			readonly clientId?: string;
 			readonly answer: Answer | InteractionFailure;
 	  };
 
 export type CommandType = Command["type"];
 
-/** The value of each command once accepted. */
+/** The value that each accepted command returns. */
 export interface CommandValues {
 	"turn.start": { readonly turnId: string };
 	"turn.steer": null;
@@ -123,17 +125,17 @@ export interface CommandValues {
 	"plan-mode.set": { readonly planMode: boolean };
 	"mode.set": { readonly mode: SessionMode };
 	"model.set": EventBodyOf<"model.changed">["model"];
-	/** As it is stored. */
+	/** As stored. */
 	"title.set": { readonly title: string };
-	/** False for what was there already. */
+	/** False if it was already there. */
 	"context.add": { readonly added: boolean };
-	/** The same, and the id under which it was added. */
+	/** The same, with the id it was added under. */
 	"notification.add": { readonly added: boolean; readonly id: string };
-	/** Whether it ran until then. */
+	/** Whether it was still running. */
 	"task.stop": { readonly stopped: boolean };
 	/**
-	 * Relative to the work directory, the best first, of a bounded number; directories end with a slash. Files that no model may
-	 * read are left out.
+	 * Relative to the work directory, best match first, limited in number; directories end with a slash. Files that models may
+	 * not read are left out.
 	 */
 	"files.find": { readonly paths: readonly string[]; readonly isPartial: boolean };
 	"files.changes": { readonly turns: readonly RecordedChanges[] };
@@ -141,6 +143,6 @@ export interface CommandValues {
 	"files.plan": FilePlan;
 	"files.restore": RestoredFiles;
 	"session.rewind": Rewound;
-	/** Whether this answer settled the interaction, and who settled it, as far as that is known. */
+	/** Whether this answer settled the interaction, and who did, if known. */
 	"interaction.respond": { readonly settled: boolean; readonly by: SettledBy | null };
 }

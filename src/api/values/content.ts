@@ -1,5 +1,5 @@
-// Content values: what a person writes, what a model says, what a tool returns.
-// Their shape is that of the session files, so that a value is never translated on its way to disk or client.
+// Content values: what a person writes, a model says, a tool returns. They have the shape of the session files, so that no
+// value is translated on its way to disk or client.
 import * as v from "valibot";
 import { isRecord } from "../../base/json.ts";
 
@@ -12,7 +12,7 @@ export const imagePartSchema = v.object({ type: v.literal("image_url"), image_ur
 export const audioPartSchema = v.object({ type: v.literal("audio_url"), audio_url: media });
 export const videoPartSchema = v.object({ type: v.literal("video_url"), video_url: media });
 
-/** One part of a message. `encrypted` is the provider's signature of reasoning; media URLs may be data URIs. */
+/** One part of a message. `encrypted` is the provider's reasoning signature; media URLs may be data URIs. */
 export const contentPartSchema = v.variant("type", [
 	textPartSchema,
 	thinkPartSchema,
@@ -23,7 +23,7 @@ export const contentPartSchema = v.variant("type", [
 export type TextPart = v.InferOutput<typeof textPartSchema>;
 export type ContentPart = v.InferOutput<typeof contentPartSchema>;
 
-/** What a person sends: a plain string stays a string, a list stays a list. */
+/** A person's input: a plain string or a list of parts. */
 export const userInputSchema = v.union([v.string(), v.array(contentPartSchema)]);
 export type UserInput = v.InferOutput<typeof userInputSchema>;
 
@@ -61,7 +61,7 @@ export const backgroundTaskBlockSchema = v.object({
 
 const knownBlockTypes: ReadonlySet<string> = new Set(["brief", "diff", "todo", "shell", "background_task"]);
 
-/** A block of unknown type: all keys but `type` are retained under `data`. */
+/** An unknown block type: all keys but `type` are kept under `data`. */
 export const unknownBlockSchema = v.pipe(
 	v.looseObject({
 		type: v.pipe(
@@ -75,7 +75,7 @@ export const unknownBlockSchema = v.pipe(
 	}),
 );
 
-/** What a tool call shows to a person. */
+/** What a tool call shows to people. */
 export const displayBlockSchema = v.union([
 	briefBlockSchema,
 	diffBlockSchema,
@@ -116,17 +116,16 @@ export function textPart(text: string): TextPart {
 	return { type: "text", text };
 }
 
-/** The input as parts: a plain string is one text part. */
 export function toParts(input: UserInput): ContentPart[] {
 	return typeof input === "string" ? [textPart(input)] : input;
 }
 
-/** The text of an input: its text parts joined by one space, trimmed. */
+/** The text parts, joined by a space and trimmed. */
 export function inputText(input: UserInput): string {
 	return typeof input === "string" ? input.trim() : joinTexts(input, " ").trim();
 }
 
-/** The texts among the parts, with this between them. */
+/** The text parts, joined by the separator. */
 export function joinTexts(parts: readonly ContentPart[], separator: string): string {
 	return parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join(separator);
 }
@@ -135,7 +134,7 @@ export function toolSuccess(value: Partial<Omit<ToolReturn, "is_error">>): ToolR
 	return { is_error: false, output: "", message: "", display: [], extras: null, ...value };
 }
 
-/** A failure that the model can read and correct; `brief` is the one line that a person sees. */
+/** A failure that the model can read and correct; `brief` is the line people see. */
 export function toolError(
 	message: string,
 	brief: string,
@@ -147,7 +146,6 @@ export function toolError(
 
 export type MediaKind = "image" | "audio" | "video";
 
-/** A part with this medium at this address. */
 export function mediaPart(kind: MediaKind, url: string): ContentPart {
 	const medium = { url, id: null };
 	switch (kind) {
@@ -166,12 +164,11 @@ export function isMedia(part: ContentPart): part is MediaPart {
 	return part.type !== "text" && part.type !== "think";
 }
 
-/** Whether it is a text with nothing to read, which many providers refuse. */
+/** Whether it is a blank text, which many providers reject. */
 export function isBlankText(part: ContentPart): boolean {
 	return part.type === "text" && part.text.trim() === "";
 }
 
-/** The medium of a part. */
 export function readMedia(part: MediaPart): { readonly kind: MediaKind; readonly url: string } {
 	switch (part.type) {
 		case "image_url":
@@ -183,12 +180,12 @@ export function readMedia(part: MediaPart): { readonly kind: MediaKind; readonly
 	}
 }
 
-/** Media as the address of a part; `data` is base64. */
+/** `data` is base64. */
 export function toDataUri(mediaType: string, data: string): string {
 	return `data:${mediaType};base64,${data}`;
 }
 
-/** What `toDataUri` was given; null for any other address. Without a regular expression over the data. */
+/** The inverse of `toDataUri`; null for any other address. Avoids a regular expression over the data. */
 export function readDataUri(uri: string): { readonly mediaType: string; readonly data: string } | null {
 	const [head, mediaType] = /^data:([^;,]+);base64,/.exec(uri) ?? [];
 	return head === undefined || mediaType === undefined ? null : { mediaType, data: uri.slice(head.length) };

@@ -3,7 +3,7 @@ import type { ContentPart, ToolCall } from "./content.ts";
 
 export type MessageRole = "user" | "assistant" | "tool" | "system";
 
-/** One message of the conversation as a model sees it. */
+/** A message as the model sees it. */
 export interface HistoryEntry {
 	readonly role: MessageRole;
 	readonly content: readonly ContentPart[];
@@ -14,15 +14,15 @@ export interface HistoryEntry {
 	readonly name?: string;
 }
 
-/** A row of the context log. Token counts are those of the whole context so far. */
+/** A row of the context log. Token counts cover the whole context so far. */
 export type ContextRow =
 	| { readonly type: "system-prompt"; readonly content: string }
 	| { readonly type: "checkpoint"; readonly id: number }
 	| { readonly type: "usage"; readonly tokenCount: number }
 	| { readonly type: "message"; readonly message: HistoryEntry };
 
-/** A change of what the model is shown. */
+/** A change of the model's context. */
 export type ContextChange =
 	| { readonly kind: "append"; readonly rows: readonly ContextRow[] }
-	/** Replaces all rows; on disk a copy of the old ones stays. */
+	/** Replaces all rows; the disk store keeps a copy of the old ones. */
 	| { readonly kind: "replace"; readonly rows: readonly ContextRow[] };

@@ -1,25 +1,26 @@
-// Merges consecutive deltas into their stored form (wire-protocol §8.2): text with text, reasoning with reasoning until
-// it is signed, a tool call with the argument parts after it, stray argument parts with each other.
+// Merges consecutive deltas into their stored form (wire-protocol §8.2): text with text, reasoning with reasoning until it is
+// signed, a tool call with the argument parts after it, stray argument parts with each other.
 import type { ContentPart } from "./content.ts";
 import type { EventBody } from "./event.ts";
 
 export interface DeltaMerger {
-	/** Adds a delta that continues the open sequence, and returns it with the place of its text; null for any other event, of which nothing is noted. */
+	/**
+	 * Adds a delta that continues the open sequence and returns it with its text offset. Returns null for any other event and
+	 * ignores it.
+	 */
 	extend(body: EventBody): EventBody | null;
-	/** Adds the next event. */
 	push(body: EventBody): Pushed;
-	/** The same as `push` for a caller that only asks what is open. */
+	/** Like `push`, for callers that only need `open`. */
 	note(body: EventBody): void;
-	/** Ends the open sequence. */
 	flush(): EventBody | null;
-	/** The durable form of the open sequence so far; null when there is none. */
+	/** The durable form of the open sequence so far; null if none is open. */
 	open(): EventBody | null;
 }
 
 export interface Pushed {
-	/** The durable form of a sequence of deltas that the event ends; null when it ends none. */
+	/** The durable form of the sequence that this event ends, if any. */
 	readonly completed: EventBody | null;
-	/** The event itself; a delta with the place of its text. */
+	/** The event itself, deltas with their text offset. */
 	readonly body: EventBody;
 }
 
@@ -67,7 +68,7 @@ export function createDeltaMerger(): DeltaMerger {
 	};
 }
 
-/** Events that may come at any moment, also while an answer streams, and so do not end a sequence. */
+/** Events that may arrive while an answer streams, and do not end a sequence. */
 const interjections: ReadonlySet<EventBody["type"]> = new Set<EventBody["type"]>([
 	"budget.warning",
 	"usage.counted",
@@ -92,7 +93,7 @@ const interjections: ReadonlySet<EventBody["type"]> = new Set<EventBody["type"]>
 ]);
 
 function withOffset(body: EventBody, offset: number): EventBody {
-	// Written out: copying an object of any shape costs more, and this is done for every delta.
+	// Written out for speed: a generic copy costs more, and this runs for every delta.
 	if (body.type === "content.delta" && (body.part.type === "text" || body.part.type === "think")) {
 		return { type: "content.delta", part: body.part, offset };
 	}
@@ -101,7 +102,7 @@ function withOffset(body: EventBody, offset: number): EventBody {
 		: body;
 }
 
-/** Adds the event to the sequence; returns the length of its text before, or null when it does not belong to it. */
+/** Adds the event to the sequence. Returns the previous length of its text, or null if it does not belong to it. */
 function extendRun(run: OpenRun, body: EventBody): number | null {
 	if (body.type === "content.delta" && body.part.type === "text" && run.kind === "text") {
 		return addPiece(run, body.part.text);
@@ -169,7 +170,7 @@ function toCompleted(run: OpenRun): EventBody {
 
 type Call = Extract<EventBody, { type: "tool-call.started" }>["call"];
 
-/** The call with argument pieces appended; arguments stay null when there was never any text. */
+/** The call with argument pieces appended; arguments stay null if there was never any text. */
 export function withArguments(call: Call, pieces: readonly string[]): Call {
 	if (pieces.length === 0) return call;
 	return { ...call, function: { ...call.function, arguments: (call.function.arguments ?? "") + pieces.join("") } };

@@ -1,5 +1,5 @@
-// Interactions: what the kernel requests of a client, and the answers. Plain data; the kernel's interaction table does
-// the waiting.
+// Interactions: what the kernel requests of a client, and the answers. Plain data; the kernel's interaction table does the
+// waiting.
 import * as v from "valibot";
 import { displayBlockSchema, toolReturnSchema } from "./content.ts";
 import { subjectSchema } from "./subject.ts";
@@ -10,15 +10,15 @@ export const approvalInteractionSchema = v.object({
 	kind: v.literal("approval"),
 	id: v.string(),
 	toolCallId: v.string(),
-	/** Name of the tool that wants to act. */
+	/** The tool that wants to act. */
 	sender: v.string(),
-	/** The kind of act, for people. */
+	/** The kind of action, for people. */
 	action: v.string(),
-	/** What the call would do, why it is asked about, and what approving it for the session covers. */
+	/** What the call would do, why it needs approval, and what a session approval covers. */
 	description: v.string(),
-	/** The description without why it is asked about and what approving it covers; absent in records of other programs. */
+	/** Only what the call would do; absent in records of other programs. */
 	summary: v.exactOptional(v.string()),
-	/** What approving it for the session covers, or why it can only be approved once: also the last block of `display`. */
+	/** What a session approval covers, or why it can only be approved once. Also the last block of `display`. */
 	coverage: v.exactOptional(v.string()),
 	sourceKind: v.nullable(v.picklist(["foreground_turn", "background_agent"])),
 	sourceId: nullableText,
@@ -28,9 +28,9 @@ export const approvalInteractionSchema = v.object({
 	display: v.array(displayBlockSchema),
 	/** What the call would act on; absent in records of other programs. */
 	subjects: v.exactOptional(v.array(subjectSchema)),
-	/** The rule or the doubt because of which it is asked; absent when it is asked by default. */
+	/** The rule or doubt that caused the request; absent if it is the default. */
 	reason: v.exactOptional(v.string()),
-	/** What approving it for the session stores, as patterns of rules; empty when it can only be approved once. */
+	/** The rule patterns that a session approval stores; empty if it can only be approved once. */
 	grants: v.exactOptional(v.array(v.string())),
 });
 
@@ -65,7 +65,7 @@ export const hookInteractionSchema = v.object({
 	id: v.string(),
 	/** The client's own name for its subscription. */
 	subscriptionId: v.string(),
-	/** The client that has the subscription; absent in records of other programs. */
+	/** The subscribed client; absent in records of other programs. */
 	clientId: v.exactOptional(v.string()),
 	event: v.string(),
 	target: v.string(),
@@ -87,13 +87,13 @@ export const approvalDecisionSchema = v.picklist(["approve", "approve_for_sessio
 export const approvalAnswerSchema = v.object({
 	kind: v.literal("approval"),
 	decision: approvalDecisionSchema,
-	/** Only honoured with `reject`. */
+	/** Only used with `reject`. */
 	feedback: v.optional(v.string(), ""),
 });
 export const clientToolAnswerSchema = v.object({ kind: v.literal("client-tool"), result: toolReturnSchema });
 export const questionAnswerSchema = v.object({
 	kind: v.literal("question"),
-	/** Question text to chosen label or free text; empty means dismissed. */
+	/** Question text to the chosen label or free text; empty means dismissed. */
 	answers: v.record(v.string(), v.string()),
 });
 export const hookAnswerSchema = v.object({
@@ -113,7 +113,7 @@ export type AnswerTo<K extends InteractionKind> = Extract<Answer, { kind: K }>;
 /** Who or what settled an interaction. */
 export const settledBySchema = v.variant("kind", [
 	v.object({ kind: v.literal("client"), clientId: v.nullable(v.string()), name: v.nullable(v.string()) }),
-	/** An approval for the session that was given for another call. */
+	/** A session approval that was given for another call. */
 	v.object({ kind: v.literal("session-grant") }),
 	v.object({ kind: v.literal("error-reply"), message: v.string() }),
 	v.object({ kind: v.literal("malformed") }),

@@ -1,6 +1,6 @@
-// Recognises images and videos by their first bytes.
+// Recognizes images and videos by their first bytes.
 
-/** Bytes from the start of a file that suffice. */
+/** Bytes of a file that suffice to recognize it. */
 export const headerLength = 512;
 
 interface Signature {
@@ -39,21 +39,21 @@ const brandTypes: ReadonlyMap<string, string> = new Map([
 	["3g2a", "video/3gpp2"],
 ]);
 
-/** Packets of an MPEG transport stream begin with the same byte, the first of them here. */
+/** MPEG transport stream packets all begin with the same byte. */
 const packetLength = 188;
 
 function isTransportStream(text: string): boolean {
 	return text.length > 2 * packetLength && [0, 1, 2].every((index) => text.charAt(index * packetLength) === "G");
 }
 
-/** The MIME type of the image or the video that begins with these bytes; null for everything else. */
+/** The MIME type of an image or video; null for anything else. */
 export function mediaTypeOfBytes(header: Buffer): string | null {
 	const text = header.subarray(0, headerLength).toString("latin1");
 	if (text.startsWith("RIFF")) return containerTypes[text.slice(8, 12)] ?? null;
 	if (text.slice(4, 8) === "ftyp") return brandTypes.get(text.slice(8, 12)) ?? null;
 	if (isTransportStream(text)) return "video/mp2t";
 	const found = signatures.find(({ bytes }) => text.startsWith(bytes));
-	// Two letters are too little: a bitmap also has zeros in its reserved fields.
+	// Two letters are too weak a signature: a bitmap also has zeros in its reserved fields.
 	if (found?.bytes === "BM" && text.slice(6, 10) !== "\0\0\0\0") return null;
 	// WebM is Matroska with that document type.
 	return found?.type === "video/x-matroska" && text.includes("webm") ? "video/webm" : (found?.type ?? null);

@@ -1,4 +1,4 @@
-// What a person without a model can do, in the same words on every surface.
+// What to do without a model, in the same words everywhere.
 
 export const modelAdvice =
 	"Set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY; or run `agentwire setup`; or try it without a key: `--model scripted`.";

@@ -1,7 +1,6 @@
-// A file that comes with a prompt.
 import * as v from "valibot";
 
-/** A file with its content as base64. */
+/** A file sent with a prompt; its content is base64. */
 export const promptFileSchema = v.strictObject({
 	name: v.pipe(v.string(), v.minLength(1), v.maxLength(255)),
 	type: v.pipe(v.string(), v.maxLength(255)),

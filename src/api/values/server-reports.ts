@@ -1,17 +1,17 @@
-// Which MCP servers a person is to hear about: those that cannot be used, whose tools are missing without another word.
+// Finds MCP servers to report to people: those that cannot be used, whose tools are silently missing.
 import type { McpStatus } from "./event.ts";
 
 export interface UnusableServer {
 	readonly name: string;
-	/** It did not start or does not answer, or nobody has signed in to it. */
+	/** It did not start, does not answer, or needs a sign-in. */
 	readonly status: "failed" | "unauthorized";
 }
 
 export class ServerReports {
-	/** By name: as what a server was reported. */
+	/** The status last reported, by server name. */
 	readonly #reported = new Map<string, UnusableServer["status"]>();
 
-	/** What is new of servers that cannot be used; one that could be used again is reported anew. */
+	/** Newly unusable servers. A server that recovers is reported again when it fails again. */
 	take({ servers }: McpStatus): readonly UnusableServer[] {
 		return servers.flatMap(({ name, status }): readonly UnusableServer[] => {
 			if (status === "connected") this.#reported.delete(name);

@@ -1,22 +1,20 @@
-// The mode of a session as one word: what its switches (plan mode, yolo, afk) come to together.
+// A session's mode in one word, derived from plan mode, yolo and afk.
 
 export const sessionModes = ["default", "plan", "auto", "yolo"] as const;
 /**
- * `plan`: only the plan is written. `auto`: nobody is at the keyboard, so that questions are left to the agent. `yolo`:
- * everything is approved. `default`: somebody is asked.
+ * `plan`: only the plan may be written. `auto`: nobody is at the keyboard, so the agent decides questions itself. `yolo`:
+ * everything is approved. `default`: a person is asked.
  */
 export type SessionMode = (typeof sessionModes)[number];
 
-/** The switches of a session's mode, as its snapshot has them. */
+/** The mode switches in a session's snapshot. */
 export interface ModeSwitches {
 	readonly planMode: boolean;
-	/** Whether everything is approved without asking. */
 	readonly approvesEverything: boolean;
-	/** Whether nobody is at the keyboard. */
 	readonly isAway: boolean;
 }
 
-/** Of several switches that are on, plan mode counts first, then yolo. */
+/** If several switches are on, plan mode wins, then yolo. */
 export function toSessionMode({ planMode, approvesEverything, isAway }: ModeSwitches): SessionMode {
 	if (planMode) return "plan";
 	if (approvesEverything) return "yolo";

@@ -1,5 +1,5 @@
-// Parses slash commands as they are typed: a slash with a name, then the argument. The kernel decides which exist;
-// front ends handle only `/btw` specially.
+// Parses slash commands: a slash with a name, then the argument. The kernel decides which exist; front ends handle only `/btw`
+// specially.
 
 export interface SlashCommand {
 	readonly name: string;
@@ -9,20 +9,19 @@ export interface SlashCommand {
 
 const pattern = /^\/([A-Za-z0-9_-]+(?::[A-Za-z0-9_-]+)*)(?:\s+([\s\S]*))?$/;
 
-/** Parses a prompt's text; null when it is not a command, such as a path (wire-protocol §4.13). */
+/** Null if the prompt is not a command, such as a path (wire-protocol §4.13). */
 export function parseSlashCommand(text: string): SlashCommand | null {
 	const match = pattern.exec(text.trim());
 	return match === null ? null : { name: match[1] ?? "", argument: (match[2] ?? "").trim() };
 }
 
-/** The command for side questions: the one prompt that is accepted while a turn runs. */
+/** The side question command: the only prompt accepted while a turn runs. */
 export const sideQuestionName = "btw";
 
-/** The side question of a prompt's text, empty for an empty one; null when it is another prompt. */
+/** The side question in a prompt (possibly empty); null for any other prompt. */
 export function readSideQuestion(text: string): string | null {
 	const command = parseSlashCommand(text);
 	return command?.name === sideQuestionName ? command.argument : null;
 }
 
-/** The prompt for this side question. */
 export const toSideQuestion = (question: string) => `/${sideQuestionName} ${question}`.trim();

@@ -1,4 +1,4 @@
-// The states of a background task, from its creation to its end.
+// The states of a background task, in order.
 
 export type TaskKind = "bash" | "agent";
 
@@ -16,7 +16,6 @@ export type TaskStatus = (typeof taskStatuses)[number];
 
 const finalStatuses: readonly TaskStatus[] = ["completed", "failed", "killed", "lost"];
 
-/** Whether a task of this status has ended. */
 export function isFinal(status: TaskStatus): boolean {
 	return finalStatuses.includes(status);
 }

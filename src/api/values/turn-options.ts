@@ -1,4 +1,4 @@
-// What else a turn is started with, besides its input: it counts for that turn alone.
+// Options of a single turn.
 import * as v from "valibot";
 import { isRecord } from "../../base/json.ts";
 import { tokenUsageSchema, userInputSchema } from "./content.ts";
@@ -13,48 +13,48 @@ const fraction = v.pipe(
 
 /** The tools that agents may use in a turn, by name, subagents included. */
 export const toolLimitsSchema = v.object({
-	/** These alone; null for all. */
+	/** Only these; null for all. */
 	allowed: v.nullable(names),
-	/** None of these, whatever is allowed. */
+	/** Never these, even if allowed. */
 	blocked: names,
 });
 export type ToolLimits = v.InferOutput<typeof toolLimitsSchema>;
 
-/** The form that the last answer of a turn must have; more answers are requested until one has it. */
+/** The form that a turn's last answer must have; more answers are requested until one fits. */
 export const answerFormSchema = v.object({
 	/** A JSON Schema (draft 2020-12). */
 	schema: v.custom<Readonly<Record<string, unknown>>>(isRecord, "an object"),
-	/** The most requests after the first one. */
+	/** Maximum requests after the first. */
 	retries: v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(100)),
 });
 export type AnswerForm = v.InferOutput<typeof answerFormSchema>;
 
-/** How the model draws its answer; what is absent or null is left to the settings. */
+/** Sampling parameters; absent or null ones come from the settings. */
 export const samplingSchema = v.object({
 	temperature: v.exactOptional(v.nullable(fraction)),
 	topP: v.exactOptional(v.nullable(fraction)),
-	/** Maximal tokens of one answer. */
+	/** Maximum tokens per answer. */
 	maxTokens: v.exactOptional(v.nullable(v.pipe(v.number(), v.integer(), v.minValue(1)))),
-	/** Whether the model reasons, as far as it leaves that open; hidden, no client is delivered what it thinks. */
+	/** Whether the model reasons, if it allows a choice; `hidden` keeps the reasoning from clients. */
 	thinking: v.exactOptional(v.nullable(v.picklist(["on", "hidden", "off"]))),
-	/** The tokens that it may think with, for models whose requests say so. */
+	/** Maximum reasoning tokens, for models that take a limit. */
 	thinkingBudget: v.exactOptional(v.nullable(v.pipe(v.number(), v.integer(), v.minValue(0)))),
 });
 export type Sampling = v.InferOutput<typeof samplingSchema>;
 
 const entries = {
-	/** Messages of the user before the input, which stay in the conversation. */
+	/** User messages before the input; they stay in the conversation. */
 	context: v.array(userInputSchema),
-	/** A message of the user after the input, in every request of the turn; it does not stay in the conversation. */
+	/** A user message after the input, in every request of the turn; it does not stay in the conversation. */
 	passingContext: text,
 	/**
-	 * The client runs outside events itself: the input contains the events with these ids, and the model gets no others
-	 * during the turn. If absent, the model gets waiting events at its steps.
+	 * The client runs outside events itself: the input contains the events with these ids, and the model gets no others during
+	 * the turn. If absent, the model gets waiting events at its steps.
 	 */
 	events: v.object({ taken: v.array(text) }),
-	/** In place of the system prompt of the session. */
+	/** Replaces the session's system prompt. */
 	systemPrompt: text,
-	/** Added to the system prompt, after those of every turn of the session. */
+	/** Appended to the system prompt, after the session's own instructions. */
 	instructions: v.array(text),
 	tools: toolLimitsSchema,
 	answerForm: answerFormSchema,
@@ -72,7 +72,7 @@ export const turnOptionsSchema = v.object({
 });
 export type TurnOptions = v.InferOutput<typeof turnOptionsSchema>;
 
-/** Idempotency key of a turn within its session, so that the request that starts it can be repeated. */
+/** Idempotency key of a turn within its session, so that starting it can be retried. */
 export const turnKeySchema = v.pipe(text, v.minLength(1), v.maxLength(200));
 
 /** The caller's position in a trace, in the format of the W3C Trace Context header `traceparent`. */
@@ -86,7 +86,7 @@ export const turnStartOptionsSchema = v.object({
 });
 export type TurnStartOptions = v.InferOutput<typeof turnStartOptionsSchema>;
 
-/** A change of options: those that it has, and null for one that is taken away. */
+/** Options to change; null removes one. */
 export const turnOptionsChangeSchema = v.object({
 	context: v.exactOptional(v.nullable(entries.context)),
 	passingContext: v.exactOptional(v.nullable(entries.passingContext)),
@@ -99,12 +99,12 @@ export const turnOptionsChangeSchema = v.object({
 export type TurnOptionsChange = v.InferOutput<typeof turnOptionsChangeSchema>;
 
 const attempts = {
-	/** The answers that were requested for the form: none when the last answer had it. */
+	/** Requests made to get the form right; none if the first answer fit. */
 	attempts: v.pipe(v.number(), v.integer(), v.minValue(0)),
-	/** Of each of them. */
+	/** One entry per attempt. */
 	usage: v.array(tokenUsageSchema),
 };
-/** The last answer of a turn in the form that it must have, or why none has it. */
+/** A turn's last answer in the required form, or why there is none. */
 export const formedAnswerSchema = v.variant("kind", [
 	v.object({ kind: v.literal("formed"), value: v.unknown(), ...attempts }),
 	v.object({ kind: v.literal("unformed"), lastAnswer: text, reason: text, ...attempts }),

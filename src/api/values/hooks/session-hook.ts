@@ -1,8 +1,8 @@
-// Session hooks: given when a session is created, and called at points of its runs in addition to the hooks in the settings.
+// Session hooks: given when a session is created, and run in addition to the hooks in the settings.
 import * as v from "valibot";
 import { isRecord } from "../../../base/json.ts";
 
-/** The points of a run, in the order in which it comes to them. */
+/** The points of a run, in order. */
 export const sessionHookPoints = [
 	"run_started",
 	"pre_llm_request",
@@ -16,21 +16,21 @@ export const sessionHookPoints = [
 export const sessionHookPointSchema = v.picklist(sessionHookPoints);
 export type SessionHookPoint = v.InferOutput<typeof sessionHookPointSchema>;
 
-/** The points at which a denial has an effect: the call is not made, its result withheld, the run failed. */
+/** The points where a denial has an effect: it skips the call, withholds its result, or fails the run. */
 export const denyingPoints: ReadonlySet<SessionHookPoint> = new Set([
 	"pre_tool_execution",
 	"post_tool_execution",
 	"run_completed",
 ]);
 
-/** The most hooks of one session, and the longest time of one of them in milliseconds. */
+/** Limits: hooks per session, and each hook's timeout in milliseconds. */
 export const maximumHooks = 100;
 export const longestHookTime = 600_000;
 
 const text = v.string();
 const textsByName = v.record(text, text);
 
-/** What is run: a program that gets the input on stdin, or a request that has it as its body. */
+/** A program that reads the input on stdin, or an HTTP request with it as the body. */
 const runtimeSchema = v.variant("kind", [
 	v.object({ kind: v.literal("command"), file: text, arguments: v.array(text), environment: textsByName }),
 	v.object({ kind: v.literal("http"), url: text, method: text, headers: textsByName }),
@@ -40,13 +40,13 @@ export const sessionHookSchema = v.object({
 	/** Chosen by the client; not necessarily unique. */
 	id: text,
 	point: sessionHookPointSchema,
-	/** Whether it runs in parallel with the run, which neither waits for its decision nor fails with it. */
+	/** Whether it runs beside the run, which neither waits for it nor fails with it. */
 	isBackground: v.boolean(),
-	/** Hooks with a lower one run first. */
+	/** Lower runs first. */
 	priority: v.number(),
 	/** Milliseconds. */
 	timeout: v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(longestHookTime)),
-	/** Whether the run goes on when it fails. */
+	/** Whether the run continues if the hook fails. */
 	failsOpen: v.boolean(),
 	runtime: runtimeSchema,
 });
@@ -62,16 +62,16 @@ export const hookReasonCodes = [
 	"runtime_error",
 ] as const;
 
-/** Why a hook said no. */
+/** Why a hook denied. */
 export const hookDenialSchema = v.object({
 	reason_code: v.picklist(hookReasonCodes),
 	message: text,
-	/** Further data of the hook; absent for none. */
+	/** Further data from the hook. */
 	payload: v.exactOptional(v.unknown()),
 });
 export type HookDenial = v.InferOutput<typeof hookDenialSchema>;
 
-/** Why a hook has no decision. */
+/** Why a hook gave no decision. */
 export const hookFaultSchema = v.variant("reason_code", [
 	v.object({ reason_code: v.literal("timeout"), timeout_ms: v.pipe(v.number(), v.integer()) }),
 	v.object({ reason_code: v.literal("execution_failed"), message: text }),
@@ -79,7 +79,6 @@ export const hookFaultSchema = v.variant("reason_code", [
 ]);
 export type HookFault = v.InferOutput<typeof hookFaultSchema>;
 
-/** How a hook ended. */
 export const sessionHookVerdictSchema = v.variant("kind", [
 	v.object({ kind: v.literal("completed") }),
 	v.object({ kind: v.literal("denied"), denial: hookDenialSchema }),
@@ -87,7 +86,7 @@ export const sessionHookVerdictSchema = v.variant("kind", [
 ]);
 export type SessionHookVerdict = v.InferOutput<typeof sessionHookVerdictSchema>;
 
-/** What fails a run: the data of an error `hook-failed`. */
+/** The data of a `hook-failed` error. */
 const hookErrorSchema = v.object({
 	hook_id: text,
 	point: sessionHookPointSchema,
@@ -98,7 +97,7 @@ const hookErrorSchema = v.object({
 });
 export type HookErrorData = v.InferOutput<typeof hookErrorSchema>;
 
-/** Null for the data of another error. */
+/** Null for another error's data. */
 export function readHookError(data: unknown): HookErrorData | null {
 	const parsed = v.safeParse(hookErrorSchema, data);
 	return parsed.success && isRecord(data) ? parsed.output : null;
