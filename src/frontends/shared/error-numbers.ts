@@ -1,4 +1,4 @@
-// The error table of a dialect: a number and a text for every kernel code.
+// A dialect's error table: a number and a text for every kernel code.
 
 import type { TurnError } from "../../api/values/event.ts";
 import { KernelError, type KernelErrorCode, toKernelError } from "../../base/errors.ts";
@@ -6,9 +6,9 @@ import type { ErrorObject } from "../../ports/rpc/envelope.ts";
 
 export interface ErrorNumber {
 	readonly code: number;
-	/** The dialect's text; absent for the kernel's own. */
+	/** The dialect's text; absent to use the kernel's. */
 	readonly text?: (kernelText: string) => string;
-	/** The error's data are not sent: clients of this error expect null. */
+	/** Send no error data: clients of this error expect null. */
 	readonly isBare?: true;
 }
 
@@ -20,7 +20,6 @@ export function toErrorObject(numbers: ErrorNumbers, thrown: unknown): ErrorObje
 	return { code: number.code, message: number.text?.(message) ?? message, data: number.isBare ? null : data };
 }
 
-/** Converts a failed turn to an error that can be thrown to the peer. */
 export function toThrown({ code, message, data }: TurnError): KernelError {
 	return new KernelError(code, message, { data });
 }

@@ -1,5 +1,5 @@
-// Sends the events of an attachment to a peer, for any dialect: projects them, sends them, waits while the outbox is
-// full, and turns the peer's replies into answers.
+// Sends an attachment's events to a peer, for any dialect: projects and sends them, waits while the outbox is full, and turns the
+// peer's replies into answers.
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { AgentEvent, TurnOutcome } from "../../api/values/event.ts";
 import type { Answer, InteractionFailure, InteractionKind } from "../../api/values/interaction.ts";
@@ -12,41 +12,39 @@ import type { Attachment, SessionApi } from "../../kernel/api.ts";
 import type { Peer } from "../../ports/rpc/connection.ts";
 import type { RpcReply } from "../../ports/rpc/envelope.ts";
 
-/** What a dialect sends for an event. */
 export type Outgoing =
 	| { readonly kind: "notification"; readonly method: string; readonly params: unknown }
 	| {
 			readonly kind: "interaction";
 			readonly interactionId: string;
-			/** The preferred JSON-RPC id; a suffix is added while another request with it is open. */
+			/** The preferred JSON-RPC id; gets a suffix while another open request has it. */
 			readonly id: string;
 			readonly method: string;
-			/** The params, given the id that is used. */
+			/** The params for the id that is used. */
 			params(id: string): unknown;
-			/** The answer that a result contains; null for an invalid result. */
+			/** The answer in a result; null if the result is invalid. */
 			readResult(result: unknown): Answer | null;
 	  }
 	/** The interaction is settled: later replies to it are ignored. */
 	| {
 			readonly kind: "settled";
 			readonly interactionId: string;
-			/** What says so to a client that has not replied, given the JSON-RPC id of its request; absent for nothing. */
+			/** The notice for a client that has not replied yet, if any. */
 			readonly notice?: (id: string) => { readonly method: string; readonly params: unknown };
 	  };
 
-/** Nearly all events are deltas: for those, the line of the notification will do. */
+/** Nearly all events are deltas: for these, the notification's line suffices. */
 export type Project = (event: AgentEvent) => readonly Outgoing[] | string;
 
 type OutgoingInteraction = Extract<Outgoing, { kind: "interaction" }>;
 
-/** A request of ours that the peer has not answered. */
+/** A request that the peer has not answered. */
 interface OpenRequest {
-	/** Its JSON-RPC id. */
 	readonly id: string;
 	readonly outgoing: OutgoingInteraction;
 }
 
-/** The outcome of a turn whose end is not known: its session ended without it, or its kernel is gone. */
+/** The outcome of a turn whose end was lost with its session or kernel. */
 const lostOutcome: TurnOutcome = {
 	status: "failed",
 	error: {
@@ -56,9 +54,9 @@ const lostOutcome: TurnOutcome = {
 	},
 };
 
-/** Milliseconds of making what is sent for one event, after which other work runs before it is sent. */
+/** Milliseconds to project one event after which other work runs first. */
 const longPiece = 20;
-/** Ids of side questions that ended before anybody asked for their end. */
+/** Limit of remembered side questions that ended before anybody asked. */
 const mostEndedQuestions = 1000;
 
 export class EventPump {
@@ -72,21 +70,21 @@ export class EventPump {
 	readonly #sideQuestionWaiters = new Map<string, Deferred<void>>();
 	/** Side questions that ended before anybody waited for them. */
 	readonly #endedSideQuestions = new Set<string>();
-	/** Names the client in the session; empty before it is attached. */
+	/** The client's name in the session; empty until attached. */
 	#client: { readonly clientId?: string } = {};
 	#lastBegun: string | null = null;
 	#lastEnded: { readonly turnId: string; readonly outcome: TurnOutcome } | null = null;
-	/** How many turns are being named, and those that ended since the first of these. */
+	/** The number of turns being named, and the turns that ended since the first of them. */
 	#naming = 0;
 	readonly #endedMeanwhile = new Map<string, TurnOutcome>();
 	#pumping: Promise<void> = Promise.resolve();
-	/** Resolves when the end of the last turn was answered; null when it is. */
+	/** Resolves when the end of the last turn was answered; null if it was. */
 	#answering: Promise<void> | null = null;
-	/** The last attachment whose events are sent, or were. */
+	/** The current or last attachment. */
 	#last: Attachment | null = null;
-	/** Whether all events of the last attachment were sent: none will follow. */
+	/** Whether the last attachment has no more events. */
 	#isOver = false;
-	/** Resolves when no other attachment is being made in the place of the last one. */
+	/** Resolves once no replacement of the attachment is in progress. */
 	#replaced: Promise<void> = Promise.resolve();
 
 	constructor(session: SessionApi, peer: Peer, project: Project, log: Log) {
@@ -97,8 +95,8 @@ export class EventPump {
 	}
 
 	/**
-	 * Sends the events of an attachment that replaces the last one, whose events may end before it is made.
-	 * `prelude` is what is sent between them; it must not fail. Resolves when the attachment is made.
+	 * Replaces the attachment, whose events may end before the new one exists. `prelude` sends what belongs between them; it must
+	 * not fail. Resolves when the new attachment exists.
 	 */
 	async replace(attach: () => Promise<Attachment>, prelude: (attachment: Attachment) => Promise<void>): Promise<void> {
 		const replacing = attach().then((attachment) => this.carry(attachment, () => prelude(attachment)));
@@ -106,7 +104,7 @@ export class EventPump {
 		await replacing;
 	}
 
-	/** Sends an attachment's events from now on, after those of an earlier one and the prelude. */
+	/** Sends an attachment's events, after those of an earlier attachment and the prelude. */
 	carry(attachment: Attachment, prelude: () => Promise<void> = async () => {}): void {
 		const earlier = this.#pumping;
 		this.#last = attachment;
@@ -115,8 +113,8 @@ export class EventPump {
 	}
 
 	/**
-	 * Does what names a turn: begins one, or finds the one that runs. `ended` resolves as `turnEnded` does, even if this
-	 * turn and others after it end before it is named, and at once when none is named.
+	 * Runs what names a turn: starts one, or finds the running one. `ended` resolves as `turnEnded` does, even if this and later
+	 * turns end before it is named, and at once if none is named.
 	 */
 	async follow<Id extends string | null>(
 		name: () => Promise<Id>,
@@ -131,7 +129,7 @@ export class EventPump {
 		}
 	}
 
-	/** Resolves with the outcome of the last turn, or of one that goes on, once the end of the turn was sent. */
+	/** Resolves with the outcome once the end of the turn was sent, for the last turn or a running one. */
 	turnEnded(turnId: string): Promise<TurnOutcome> {
 		const meanwhile = this.#endedMeanwhile.get(turnId);
 		if (meanwhile !== undefined) return Promise.resolve(meanwhile);
@@ -142,7 +140,7 @@ export class EventPump {
 		return waiter.promise;
 	}
 
-	/** Resolves once the end of a side question outside turns was sent; call it once, when its id is known. */
+	/** Resolves once the end of a side question outside turns was sent. Call it once per id. */
 	sideQuestionEnded(id: string): Promise<void> {
 		if (this.#endedSideQuestions.delete(id) || this.#isOver) return Promise.resolve();
 		const waiter = createDeferred<void>();
@@ -151,8 +149,8 @@ export class EventPump {
 	}
 
 	/**
-	 * Uses a result that did not come as a reply as the answer to an open request. If it is not a valid answer to an
-	 * interaction of that kind, nothing is settled and a reply may still come.
+	 * Answers an open request with a result that did not come as a reply. If it is no valid answer for that kind of interaction,
+	 * nothing is settled and a reply may still come.
 	 */
 	answer(interactionId: string, result: unknown, kind: InteractionKind): void {
 		const open = this.#open.get(interactionId);
@@ -177,11 +175,11 @@ export class EventPump {
 		} catch (thrown) {
 			this.#log.error("The events of a session cannot be sent.", { session: this.#session.id, error: thrown });
 		}
-		// The events of another attachment may follow.
+		// Another attachment may follow.
 		await this.#replaced;
 		if (this.#last !== attachment) return;
 		this.#isOver = true;
-		// Nobody may wait for ever for the end of a turn, which a lost connection to the kernel hides.
+		// A lost kernel connection hides the ends of turns: nobody may wait for them forever.
 		for (const waiter of this.#turnWaiters.values()) waiter.resolve(lostOutcome);
 		for (const waiter of this.#sideQuestionWaiters.values()) waiter.resolve();
 		this.#turnWaiters.clear();
@@ -194,15 +192,15 @@ export class EventPump {
 		for await (const batch of attachment.events) await this.#deliverAll(batch);
 	}
 
-	/** Few events may be many megabytes, after which the answer to a request would have to wait. */
+	/** A few events may be many megabytes, which would delay the answer to a request. */
 	async #deliverAll(events: readonly AgentEvent[]): Promise<void> {
 		for (const event of events) {
-			// Volatile events are small, and too many for each to be timed.
+			// Volatile events are small, and too many to time each.
 			const startedAt = event.seq === undefined ? null : performance.now();
 			const outgoing = this.#project(event);
-			// What takes long to be made takes as long to be written.
+			// What takes long to project takes as long to write.
 			if (startedAt !== null && performance.now() - startedAt > longPiece) await otherWork();
-			// The request that waited for the end of a turn is answered before the next one begins.
+			// Answers the request that waited for the last turn before the next turn begins.
 			if (event.body.type === "turn.started" && this.#answering !== null) await this.#answering;
 			this.#deliver(event, outgoing);
 			if (this.#peer.isFull()) await this.#peer.ready();
@@ -210,12 +208,11 @@ export class EventPump {
 		await this.#peer.ready();
 	}
 
-	/** What is sent for an event. */
 	#project(event: AgentEvent): readonly Outgoing[] | string {
 		const { body, turnId } = event;
 		const isOwn = event.agentPath.length === 0;
 		if (body.type === "turn.started" && isOwn) this.#lastBegun = turnId;
-		// The end of a turn that could not begin is only for the caller that waits for its outcome.
+		// The end of a turn that did not start concerns only the caller waiting for its outcome.
 		const isUnbegun = body.type === "turn.ended" && isOwn && turnId !== this.#lastBegun;
 		if (isUnbegun) return [];
 		try {
@@ -247,7 +244,7 @@ export class EventPump {
 		if (this.#turnWaiters.delete(turnId)) this.#awaitAnswer();
 	}
 
-	/** Notes that whoever waited for the end of a turn now answers, which takes no more than what is due at once. */
+	/** Notes that the callers waiting for the end of a turn answer now, within the work due at once. */
 	#awaitAnswer(): void {
 		const answering = nextTurn().then(() => {
 			if (this.#answering === answering) this.#answering = null;
@@ -255,11 +252,10 @@ export class EventPump {
 		this.#answering = answering;
 	}
 
-	/** A bug in sending one event fails the turn that it belongs to, and no more: later events are sent. */
+	/** A bug in sending one event fails only the turn it belongs to: later events are sent. */
 	#fail(event: AgentEvent, thrown: unknown): void {
 		this.#log.error("An event could not be sent.", { event: event.body.type, error: thrown });
 		this.#session.fail(thrown);
-		// Nobody can answer what was not requested.
 		if (event.body.type !== "interaction.requested") return;
 		const { id } = event.body.interaction;
 		this.#forget(id);
@@ -274,7 +270,7 @@ export class EventPump {
 			return;
 		}
 		this.#endedSideQuestions.add(id);
-		// Those of other clients are never asked for.
+		// Other clients' side questions are never asked for.
 		forgetOldest(this.#endedSideQuestions, mostEndedQuestions);
 	}
 
@@ -294,7 +290,7 @@ export class EventPump {
 
 	#ask(outgoing: OutgoingInteraction): void {
 		const { interactionId } = outgoing;
-		// Sent again to a client that attached anew: replaces the earlier request of the same interaction.
+		// Sent again to a client that attached again: replaces the earlier request of the interaction.
 		this.#forget(interactionId);
 		let id = outgoing.id;
 		for (let n = 2; this.#peer.isWaiting(id); n += 1) id = `${outgoing.id}-${n}`;
@@ -323,7 +319,7 @@ export class EventPump {
 		this.#peer.notify(method, params);
 	}
 
-	/** Later replies are ignored. */
+	/** Ignores later replies. */
 	#forget(interactionId: string): void {
 		const open = this.#open.get(interactionId);
 		if (open !== undefined) this.#peer.withdraw(open.id);

@@ -23,7 +23,6 @@ import {
 	readParams,
 } from "./public-operations.ts";
 
-/** This process may do everything. */
 const origin = { scope: "control", turnKey: null, trace: null } as const;
 
 export class InProcessTransport implements Transport {
@@ -32,7 +31,7 @@ export class InProcessTransport implements Transport {
 	readonly #handlers: OperationHandlers;
 	readonly #close: () => Promise<void>;
 
-	/** `close` ends what was started for the client. */
+	/** `close` ends what was started for this client. */
 	constructor(parts: OperationParts, close: () => Promise<void>) {
 		this.#sessions = parts.sessions;
 		this.#handlers = createOperationHandlers(parts);
@@ -44,7 +43,7 @@ export class InProcessTransport implements Transport {
 		if (!isCallable(called)) {
 			throw new Refused("unsupported", `${name} needs a gateway; a kernel in this process has none.`);
 		}
-		// Both types are made from the same schemas.
+		// Both types come from the same schemas.
 		return (await refusing(callOperation(this.#handlers, called, params, origin))) as Operations[N]["result"];
 	}
 

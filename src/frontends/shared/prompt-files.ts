@@ -1,5 +1,5 @@
-// Files that come with a prompt: images, sound and video as the model is shown them, and texts. They are a part of the
-// request, bounded, and nothing of them is stored apart from the session.
+// Files that come with a prompt: media as the model sees them, and texts. Part of the request and bounded; stored only in the
+// session.
 import {
 	type ContentPart,
 	type MediaKind,
@@ -13,13 +13,13 @@ import { KernelError } from "../../base/errors.ts";
 import { attributeValue } from "../../base/text/quoting.ts";
 import { beginning } from "../../base/text/well-formed.ts";
 
-/** Files of one prompt, and bytes of all of them. */
+/** Maximum files of a prompt, and their total bytes. */
 export const fileLimit = 20;
 export const filesSize = 20 * 1024 * 1024;
-/** Bytes of a text, all of which the model is shown. */
+/** Maximum bytes of a text, since the model sees all of it. */
 export const textFileSize = 1024 * 1024;
 
-/** What models take, by the media type, and how such a file begins, in hexadecimal digits; null where that says nothing. */
+/** Media types that models take, with the first bytes of such files in hexadecimal; null if those say nothing. */
 const mediaKinds: ReadonlyMap<string, { readonly kind: MediaKind; readonly magic: RegExp | null }> = new Map([
 	["image/png", { kind: "image", magic: /^89504e470d0a/ }],
 	["image/jpeg", { kind: "image", magic: /^ffd8ff/ }],
@@ -34,7 +34,7 @@ const mediaKinds: ReadonlyMap<string, { readonly kind: MediaKind; readonly magic
 	["video/webm", { kind: "video", magic: /^1a45dfa3/ }],
 ]);
 
-/** The input with its files after it. Fails `invalid-input` with the name of the file that cannot be a part of it. */
+/** Appends the files to the input. Fails `invalid-input`, naming the file that cannot be used. */
 export function withFiles(input: UserInput, files: readonly PromptFile[] = []): UserInput {
 	if (files.length === 0) return input;
 	if (files.length > fileLimit) refuse(`A prompt has at most ${fileLimit} files, found ${files.length}.`);
@@ -50,7 +50,7 @@ export function withFiles(input: UserInput, files: readonly PromptFile[] = []): 
 
 function toBytes({ name, data }: PromptFile): Buffer {
 	const bytes = Buffer.from(data, "base64");
-	// What is no base64 is skipped without a word.
+	// Buffer silently skips characters that are not base64.
 	if (bytes.toString("base64").replace(/=+$/, "") !== data.replace(/=+$/, "")) {
 		refuse(`The content of ${quoted(name)} is no base64.`);
 	}

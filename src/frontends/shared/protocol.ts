@@ -1,25 +1,24 @@
-// The declaration of a dialect: the shapes it serves with, from which its document and its JSON Schema are generated.
+// A dialect's declaration: the shapes it serves with, and the source of its document and JSON Schema.
 import type * as v from "valibot";
 import type { ActsOn } from "../../ports/rpc/methods.ts";
 
 export interface MethodShape {
 	readonly params: v.GenericSchema;
-	/** Null where there is no response. */
+	/** Null if there is no response. */
 	readonly result: v.GenericSchema | null;
 	readonly actsOn?: ActsOn;
 }
 
-/** A request of the server to its client. */
+/** A request from the server to its client. */
 export interface RequestShape {
 	readonly payload: v.GenericSchema;
-	/** What the client answers. */
 	readonly result: v.GenericSchema;
 }
 
 export interface Protocol {
 	/** The methods that clients call. */
 	readonly methods: Readonly<Record<string, MethodShape>>;
-	/** The events sent to clients, by type; null for a type without a payload. */
+	/** By type; null for an event without a payload. */
 	readonly events: Readonly<Record<string, v.GenericSchema | null>>;
 	/** By type. */
 	readonly requests: Readonly<Record<string, RequestShape>>;

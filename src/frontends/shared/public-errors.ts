@@ -1,5 +1,4 @@
-// The errors of the gateway: JSON-RPC numbers for the kernel's codes. `data.code` has the code itself, which is what a
-// client goes by.
+// The gateway's errors: JSON-RPC numbers for the kernel's codes. Clients should use `data.code`, the code itself.
 import { modelAdvice } from "../../api/values/model-advice.ts";
 import { type KernelErrorCode, toKernelError } from "../../base/errors.ts";
 import type { ErrorObject } from "../../ports/rpc/envelope.ts";
@@ -30,7 +29,6 @@ export const errorNumbers: { readonly [C in KernelErrorCode]: number } = {
 	"hook-failed": -32022,
 };
 
-/** The error object for anything thrown. */
 export function toErrorObject(thrown: unknown): ErrorObject {
 	const { code, message, data } = toKernelError(thrown);
 	const advised = code === "model-not-set" && message === "LLM is not set" ? `${message}. ${modelAdvice}` : message;

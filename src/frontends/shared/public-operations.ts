@@ -1,5 +1,5 @@
-// Performs the public operations of api/operations.ts over the sessions of a kernel, for every transport that offers them.
-// A session is held for the time of a request alone: one that runs is not unloaded, and an attachment holds its own.
+// Runs the operations of api/operations.ts over a kernel's sessions, for every transport. A session is held only for the time of
+// a request: running sessions are never unloaded, and attachments hold their own.
 import * as v from "valibot";
 import {
 	type Grade,
@@ -27,15 +27,14 @@ import type {
 import { withFiles } from "./prompt-files.ts";
 import { type PublicEvent, toPublicEvent } from "./public-event.ts";
 
-/** Operations whose answer is one value; streams are attached to instead. */
+/** Operations with a single answer; `session.attach` is a stream. */
 export type CallableName = Exclude<OperationName, "session.attach">;
 
-/** Where a request came from, besides its params. */
 export interface CallOrigin {
 	readonly scope: Scope;
-	/** Names the turn that the request starts, where the transport has a key for repeated requests; null for none. */
+	/** The turn key from the transport's own key for repeated requests, if it has one. */
 	readonly turnKey: string | null;
-	/** The place in a trace for the turn that it starts; null for none. */
+	/** The caller's trace position for the turn that it starts, if any. */
 	readonly trace: string | null;
 }
 
@@ -43,13 +42,12 @@ export type OperationHandlers = {
 	readonly [N in CallableName]: (params: OperationParams<N>, origin: CallOrigin) => Promise<OperationResult<N>>;
 };
 
-/** A client's attachment, with its events in their public form. */
+/** A client's attachment, with events in their public form. */
 export interface PublicAttachment {
 	readonly state: OperationResult<"session.attach">;
 	readonly events: AsyncIterable<readonly AgentEvent[]>;
-	/** Whether the client asked for an event of this type. */
 	wants(type: EventType): boolean;
-	/** Detaches and lets the session go. Idempotent. */
+	/** Detaches and releases the session. Idempotent. */
 	close(): void;
 }
 
@@ -58,16 +56,16 @@ export interface OperationParts {
 	readonly server: { readonly name: string; readonly version: string };
 }
 
-/** Events of one page of a history by default, and their characters after which it ends; a single event may be larger. */
+/** Default events per history page, and the characters after which a page ends; a single event may be larger. */
 const pageLength = 200;
 const pageSize = 8 * 1024 * 1024;
-/** Seconds that a client's hook may take by default. */
+/** Default timeout of a client's hook, in seconds. */
 const hookTime = 30;
 
-/** An archived session can be looked at. */
+/** Archived sessions can be read. */
 const toLookAt: OpeningOptions = { archived: true };
 
-/** Acquires a session for the time of `work`. */
+/** Holds the session while `work` runs. */
 export async function withSession<R>(
 	sessions: SessionsApi,
 	id: string,
