@@ -145,3 +145,21 @@ export const creationOptionsSchema = objectOf<Omit<CreationOptions, "editorFiles
 		turnToolCalls: nullableAmount,
 	}),
 });
+
+/** Creates a session with all tools and no options of its own. */
+export const plainCreation: CreationOptions = {
+	model: null,
+	provider: null,
+	maxAnswerTokens: null,
+	maxSteps: null,
+	systemPrompt: null,
+	budgets: {
+		sessionTokens: null,
+		sessionSeconds: null,
+		sessionToolCalls: null,
+		turnTokens: null,
+		turnSeconds: null,
+		turnToolCalls: null,
+	},
+	tools: "all",
+};

@@ -1,4 +1,5 @@
 // Opens the session that a client asks for.
+import { plainCreation } from "../../api/options.ts";
 import type { OpeningOptions, SessionHandle, SessionsApi } from "../../kernel/api.ts";
 import { toSessionMode } from "./modes.ts";
 import type { ClaudeOptions } from "./options.ts";
@@ -36,22 +37,10 @@ async function toStoredId(sessions: SessionsApi, { session, workDir }: ClaudeOpt
 async function create(sessions: SessionsApi, options: ClaudeOptions, opening: OpeningOptions): Promise<SessionHandle> {
 	const mode = toSessionMode(options.permissionMode);
 	const handle = await sessions.create({
+		...plainCreation,
 		...opening,
 		workDir: options.workDir,
 		model: options.model,
-		provider: null,
-		maxAnswerTokens: null,
-		maxSteps: null,
-		systemPrompt: null,
-		tools: "all",
-		budgets: {
-			sessionTokens: null,
-			sessionSeconds: null,
-			sessionToolCalls: null,
-			turnTokens: null,
-			turnSeconds: null,
-			turnToolCalls: null,
-		},
 		labels: { client: "claude-sdk" },
 	});
 	try {

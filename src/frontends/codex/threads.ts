@@ -1,6 +1,7 @@
 // The threads of a connection: opening, listing, reading and forking them.
+import { plainCreation } from "../../api/options.ts";
 import { KernelError } from "../../base/errors.ts";
-import type { CreationOptions, SessionHandle } from "../../kernel/api.ts";
+import type { SessionHandle } from "../../kernel/api.ts";
 import type { Peer } from "../../ports/rpc/connection.ts";
 import type { HostApi } from "../shared/dialect.ts";
 import { ThreadProjection, TurnCollector } from "./projection.ts";
@@ -8,15 +9,6 @@ import { codexProtocolVersion } from "./protocol-version.ts";
 import { AttachedThread, type ThreadClient, type ThreadSettings } from "./thread.ts";
 import type { ApprovalPolicy, OpenedThread, SandboxMode, SandboxPolicy, Thread } from "./wire.ts";
 import type { Turn } from "./wire-items.ts";
-
-const noBudgets: CreationOptions["budgets"] = {
-	sessionTokens: null,
-	sessionSeconds: null,
-	sessionToolCalls: null,
-	turnTokens: null,
-	turnSeconds: null,
-	turnToolCalls: null,
-};
 
 /** The strictest first. */
 const sandboxes: readonly SandboxMode[] = ["read-only", "workspace-write", "danger-full-access"];
@@ -69,15 +61,12 @@ export class Threads {
 	async start(start: ThreadStart): Promise<OpenedThread> {
 		const settings = this.#settings(start, start.tools);
 		const handle = await this.#kernelApi.sessions.create({
+			...plainCreation,
 			...(start.cwd === null ? {} : { workDir: start.cwd }),
 			...(start.developerInstructions === null ? {} : { instructions: [start.developerInstructions] }),
 			model: start.model,
 			provider: start.modelProvider,
-			maxAnswerTokens: null,
-			maxSteps: null,
 			systemPrompt: start.baseInstructions,
-			tools: "all",
-			budgets: noBudgets,
 		});
 		return await this.#open(handle, settings, null, false);
 	}

@@ -1,5 +1,6 @@
 // Runs the operations of api/operations.ts over a kernel's sessions, for every transport. A session is held only for the time of
 // a request: running sessions are never unloaded, and attachments hold their own.
+
 import * as v from "valibot";
 import {
 	type Grade,
@@ -10,6 +11,7 @@ import {
 	publicVersion,
 	type Scope,
 } from "../../api/operations.ts";
+import { plainCreation } from "../../api/options.ts";
 import { type AgentEvent, type EventType, eventDeclarations } from "../../api/values/event.ts";
 import type { SessionMode } from "../../api/values/session-mode.ts";
 import { eachOf } from "../../base/collections.ts";
@@ -299,15 +301,6 @@ const startingModes: Readonly<Record<SessionMode, StartingMode>> = {
 	yolo: { approvesEverything: true },
 };
 
-const noBudgets: CreationOptions["budgets"] = {
-	sessionTokens: null,
-	sessionSeconds: null,
-	sessionToolCalls: null,
-	turnTokens: null,
-	turnSeconds: null,
-	turnToolCalls: null,
-};
-
 export function toCreationOptions(params: OperationParams<"sessions.create">): CreationOptions {
 	const { mode, grants, whenUnattended, owner, needs, budgets, ...others } = params;
 	const isPlaced = owner !== undefined || needs !== undefined;
@@ -316,17 +309,12 @@ export function toCreationOptions(params: OperationParams<"sessions.create">): C
 		...(whenUnattended === undefined ? {} : { whenUnattended }),
 	};
 	return {
-		model: null,
-		provider: null,
-		maxAnswerTokens: null,
-		maxSteps: null,
-		systemPrompt: null,
-		tools: "all",
+		...plainCreation,
 		...others,
 		...(isPlaced ? { placement: { owner: owner ?? "", needs: needs ?? [] } } : {}),
 		...(mode === undefined ? {} : { mode: startingModes[mode] }),
 		...(Object.keys(permissions).length === 0 ? {} : { permissions }),
-		budgets: { ...noBudgets, ...budgets },
+		budgets: { ...plainCreation.budgets, ...budgets },
 	};
 }
 

@@ -1,6 +1,7 @@
 // What clients request of sessions, whatever the version of the protocol: each request works on the session it names,
 // and none waits for another session.
 
+import { plainCreation } from "../../../api/options.ts";
 import { inputText, type UserInput } from "../../../api/values/content.ts";
 import type { TurnOutcome } from "../../../api/values/event.ts";
 import { readSideQuestion } from "../../../api/values/slash-command.ts";
@@ -34,24 +35,6 @@ import { type Prompt, Prompts } from "./prompts.ts";
 
 /** Sessions on one page of a list. */
 const pageSize = 50;
-
-/** What a session of this protocol is created with, besides its workspace. */
-const plainOptions = {
-	model: null,
-	provider: null,
-	maxAnswerTokens: null,
-	maxSteps: null,
-	systemPrompt: null,
-	tools: "all",
-	budgets: {
-		sessionTokens: null,
-		sessionSeconds: null,
-		sessionToolCalls: null,
-		turnTokens: null,
-		turnSeconds: null,
-		turnToolCalls: null,
-	},
-} as const;
 
 /** How a prompt is answered that was cancelled before its turn began. */
 const cancelled: PromptResult = { stopReason: "cancelled" };
@@ -97,7 +80,7 @@ export class SessionRequests {
 	async create(params: Workspace, answer: Answer): Promise<void> {
 		const { sessions } = this.#kernelApi;
 		const { files, opening } = this.#toOpening(params);
-		const handle = await advised(() => sessions.create({ ...plainOptions, ...opening, workDir: params.cwd }));
+		const handle = await advised(() => sessions.create({ ...plainCreation, ...opening, workDir: params.cwd }));
 		const sessionId = handle.session.id;
 		const attach = async () => {
 			const attached = await this.#attached.attach(handle);
