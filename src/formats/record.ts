@@ -1,5 +1,6 @@
 // Converts events to the records of the session log, where they have one, and records to events.
 
+import { interjections } from "../api/values/delta-merger.ts";
 import type { AgentEvent, AgentPathEntry, EventBody, EventType } from "../api/values/event.ts";
 import type { Interaction } from "../api/values/interaction.ts";
 import { isRecord } from "../base/json.ts";
@@ -20,29 +21,10 @@ const notPersisted: ReadonlySet<EventType> = new Set<EventType>([
 	"content.delta",
 	"tool-call.started",
 	"tool-call.delta",
-	"budget.warning",
 	// Approvals are not in the log since 1.6; their decisions are in the journal.
 	"interaction.resolved",
 	// Only the journal has these.
-	"usage.counted",
-	"permission.decided",
-	"session-hook.started",
-	"session-hook.ended",
-	"tool.started",
-	"tool.progress",
-	"tool.ended",
-	"tool.outcome-unknown",
-	"recovery.reported",
-	"steer.accepted",
-	"mode.changed",
-	"model.changed",
-	"title.changed",
-	"files.snapshot",
-	"files.restored",
-	"session.rewound",
-	"client.attached",
-	"client.detached",
-	"session.reset",
+	...interjections,
 ]);
 
 /** Approvals and hooks are not in the log; questions and client tools are. */

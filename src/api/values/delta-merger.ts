@@ -68,8 +68,8 @@ export function createDeltaMerger(): DeltaMerger {
 	};
 }
 
-/** Events that may arrive while an answer streams, and do not end a sequence. */
-const interjections: ReadonlySet<EventBody["type"]> = new Set<EventBody["type"]>([
+/** Events beside the conversation: they may arrive while an answer streams, and do not end a sequence. */
+export const interjections: ReadonlySet<EventBody["type"]> = new Set<EventBody["type"]>([
 	"budget.warning",
 	"usage.counted",
 	"permission.decided",
