@@ -29,22 +29,22 @@ import { promptFileSchema } from "./values/prompt-file.ts";
 import { sessionModes } from "./values/session-mode.ts";
 import { turnKeySchema, turnOptionsChangeSchema, turnOptionsSchema } from "./values/turn-options.ts";
 
-/** The version of the public protocol. It changes when something in it stops meaning what it did. */
+/** Version of the public protocol. Raised when existing behavior changes its meaning. */
 export const publicVersion = 1;
 
-/** What a token allows: to change things, or only to look. */
+/** What a token allows: changing things, or only reading. */
 export const scopes = ["control", "observe"] as const;
 export type Scope = (typeof scopes)[number];
 
 export type Stability = "stable" | "experimental";
 
 export interface Operation<P extends v.GenericSchema, R extends v.GenericSchema> {
-	/** `stream`: the result is followed by batches of events, in the form that the transport has for them. */
+	/** `stream`: the result is followed by batches of events, in the transport's own form. */
 	readonly kind: "command" | "query" | "stream";
 	readonly scope: Scope;
-	/** What it acts on: the host, a session that is only looked at (also an archived one), or one that is loaded to be used. */
+	/** What it acts on: the host, a stored session (archived ones included), or a loaded session. */
 	readonly target: "host" | "stored" | "loaded";
-	/** Whether a client may send it again when an answer was lost: always, with a key, or not at all. */
+	/** Whether a client may retry it after losing the answer: always, with a key, or never. */
 	readonly retry: "safe" | "keyed" | "never";
 	/** An experimental row may change in any release (docs/reference/stability.md). */
 	readonly stability: Stability;
@@ -54,7 +54,7 @@ export interface Operation<P extends v.GenericSchema, R extends v.GenericSchema>
 
 type Row<P extends v.GenericSchema, R extends v.GenericSchema> = Operation<P, R>;
 
-/** A row that only looks. */
+/** A read-only operation. */
 export function query<P extends v.GenericSchema, R extends v.GenericSchema>(
 	target: Row<P, R>["target"],
 	params: P,
@@ -63,7 +63,7 @@ export function query<P extends v.GenericSchema, R extends v.GenericSchema>(
 	return { kind: "query", scope: "observe", target, retry: "safe", stability: "stable", params, result };
 }
 
-/** A row that changes something. */
+/** An operation that changes something. */
 export function command<P extends v.GenericSchema, R extends v.GenericSchema>(
 	target: Row<P, R>["target"],
 	retry: Row<P, R>["retry"],
@@ -73,14 +73,14 @@ export function command<P extends v.GenericSchema, R extends v.GenericSchema>(
 	return { kind: "command", scope: "control", target, retry, stability: "stable", params, result };
 }
 
-/** A row whose form is not settled yet. */
+/** An operation whose form may still change. */
 export function experimental<O extends Operation<v.GenericSchema, v.GenericSchema>>(row: O): O {
 	return { ...row, stability: "experimental" };
 }
 
 const text = v.string();
 const count = v.pipe(v.number(), v.integer(), v.minValue(1));
-/** What a session may require of a worker. */
+/** A label that a session may require of its worker. */
 const tag = v.pipe(text, v.regex(/^[A-Za-z0-9._:@/-]{1,64}$/));
 const optional = <S extends v.GenericSchema>(schema: S) => v.exactOptional(schema);
 const session = { sessionId: text };
@@ -89,10 +89,10 @@ const onSession = v.strictObject(session);
 const created = v.strictObject({ ...session, workDir: text });
 const files = optional(v.array(promptFileSchema));
 
-/** An event as public clients receive it; its type says which members it has. */
+/** An event as public clients receive it. The type determines the other members. */
 const publicEventSchema = v.looseObject({ type: text });
 
-/** The state of a session, with its events in their public form. */
+/** A session's state, with events in their public form. */
 export const snapshotSchema = v.object({
 	sessionId: text,
 	workDir: text,
@@ -109,11 +109,11 @@ export const snapshotSchema = v.object({
 	clients: v.array(v.object({ clientId: text, name: v.nullable(text), version: v.nullable(text) })),
 });
 
-/** Which events of a session a client wants: with `block` the streamed pieces of the model's output are left out. */
+/** Which events a client wants: `block` leaves out streamed deltas. */
 export const grades = ["delta", "block"] as const;
 export type Grade = (typeof grades)[number];
 
-/** A hook that the client decides. `timeout` is in seconds; an empty matcher matches everything. */
+/** A hook decided by the client. `timeout` is in seconds; an empty matcher matches everything. */
 const clientHookSchema = v.strictObject({
 	id: text,
 	event: v.picklist(hookEvents),
@@ -218,7 +218,7 @@ export const operations = {
 		),
 		scope: "control",
 	},
-	// Contents of files are for those who may change something.
+	// File contents are only for tokens that may change something.
 	"files.changes": experimental({
 		...query(
 			"loaded",
@@ -309,7 +309,7 @@ export const operations = {
 		v.strictObject({
 			...session,
 			interactionId: text,
-			/** As `session.attach` names it; other clients are shown who answered. */
+			/** The client's name from `session.attach`; other clients see who answered. */
 			clientId: optional(text),
 			answer: answerSchema,
 		}),

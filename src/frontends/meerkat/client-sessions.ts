@@ -1,4 +1,4 @@
-// The sessions that one connection uses: who is attached to them, what is known of them, and the order of its requests.
+// The sessions that one connection uses: attachments, known facts, and the order of its requests.
 import { createKeyedQueue } from "../../base/keyed-queue.ts";
 import type { OpeningOptions, SessionApi, SessionHandle, SessionInfo } from "../../kernel/api.ts";
 import type { Peer } from "../../ports/rpc/connection.ts";
@@ -11,15 +11,15 @@ import { type WaitingTurns, waitingTurnsOf } from "./turns/turn-slots.ts";
 export class ClientSessions {
 	readonly kernelApi: HostApi;
 	readonly client: ClientSide;
-	/** Turns that wait for others, those of other connections among them. */
+	/** Turns that wait for others, including those of other connections. */
 	readonly waiting: WaitingTurns;
 	readonly #peer: Peer;
 	/** Sessions whose events this client gets while they are loaded. */
 	readonly #attached = new Map<SessionApi, Promise<HostedSession>>();
 	readonly #remembered = new Map<string, Remembered>();
-	/** The turns of each session that have begun, until their requests are answered. */
+	/** The started turns of each session, until their requests are answered. */
 	readonly #turns = new Map<string, Set<Promise<void>>>();
-	/** Requests about one session are ordered as they arrived: a turn has begun before its interrupt is handled. */
+	/** Runs requests about one session in order of arrival, so that a turn starts before its interrupt is handled. */
 	readonly #lines = createKeyedQueue();
 
 	constructor(kernelApi: HostApi, peer: Peer, client: ClientSide) {
@@ -29,22 +29,22 @@ export class ClientSessions {
 		this.#peer = peer;
 	}
 
-	/** Resolves when every delivered event was sent; call it after the sessions were stopped. */
+	/** Resolves when every delivered event was sent. Call it after the sessions were stopped. */
 	async drained(): Promise<void> {
 		await Promise.all([...this.#attached.values()].map(async (attached) => (await attached).pump.drained()));
 	}
 
-	/** Does something after all earlier requests about the session. */
+	/** Runs after all earlier requests about the session. */
 	inLine<T>(id: string, work: () => Promise<T>): Promise<T> {
 		return concerning(id, () => this.inOrder(id, work));
 	}
 
-	/** The same, with its errors as they are. */
+	/** Like `inLine`, but errors stay as they are. */
 	inOrder<T>(id: string, work: () => Promise<T>): Promise<T> {
 		return this.#lines.run(id, work);
 	}
 
-	/** The same with a session that is loaded until it is done. */
+	/** Like `inLine`, holding the session while `work` runs. */
 	using<T>(id: string, work: (handle: SessionHandle) => Promise<T>, opening: OpeningOptions = {}): Promise<T> {
 		return this.inLine(id, async () => {
 			const handle = await this.kernelApi.sessions.acquire(id, opening);
@@ -52,12 +52,12 @@ export class ClientSessions {
 		});
 	}
 
-	/** The same once every turn is over that was requested before, and any turn of another client. */
+	/** Like `using`, after all turns requested before and any turn of another client. */
 	async whenOver<T>(id: string, work: (handle: SessionHandle) => Promise<T>): Promise<T> {
 		return await concerning(id, () => this.waiting.queue.run(id, () => this.whenIdle(id, () => this.using(id, work))));
 	}
 
-	/** Begins something that a turn of another client may hold up, at its end then. */
+	/** Starts something that another client's turn may delay until its end. */
 	async whenIdle<T>(id: string, begin: () => Promise<T>): Promise<T> {
 		for (;;) {
 			try {
@@ -76,7 +76,7 @@ export class ClientSessions {
 		}
 	}
 
-	/** Sends the session's events to this client from now on. */
+	/** Sends the session's events to this client. */
 	attach(handle: SessionHandle): Promise<HostedSession> {
 		const { session } = handle;
 		const known = this.#attached.get(session);
@@ -86,24 +86,23 @@ export class ClientSessions {
 		);
 		this.#attached.set(session, attaching);
 		const forget = () => void this.#attached.delete(session);
-		// Its events end when it is unloaded.
+		// The events end when the session is unloaded.
 		attaching.then((hosted) => hosted.pump.drained().then(forget), forget);
 		return attaching;
 	}
 
-	/** A session that was created. */
 	noteNew(id: string): void {
 		this.#remembered.set(id, { facts: newFacts(this.client.now()), sequence: 0 });
 	}
 
-	/** The data about the session: as its events have made them, or read from its log while they do not come here. */
+	/** The session's facts, kept up to date from its events, or read from its log while this client does not get them. */
 	async remember({ session }: SessionHandle): Promise<Remembered> {
 		await this.#attached.get(session)?.catch(() => {});
 		const known = this.#attached.has(session) ? this.#remembered.get(session.id) : undefined;
 		return known ?? (await this.#readAgain(session));
 	}
 
-	/** The facts of a session, from its log unless a turn of this process runs in it: another process may have written it. */
+	/** The session's facts, read from the log unless a turn runs here: another process may have written to it. */
 	async factsNow(info: SessionInfo): Promise<SessionFacts> {
 		const known = this.#remembered.get(info.id);
 		if (known !== undefined && info.isRunning && this.followed().has(info.id)) return known.facts;
@@ -112,12 +111,12 @@ export class ClientSessions {
 		return facts;
 	}
 
-	/** The sessions whose events come to this client, by their ids. */
+	/** The ids of sessions whose events this client gets. */
 	followed(): ReadonlySet<string> {
 		return new Set([...this.#attached.keys()].map(({ id }) => id));
 	}
 
-	/** Others may have used the session while its events did not come here. */
+	/** Others may have used the session meanwhile. */
 	async #readAgain(session: SessionApi): Promise<Remembered> {
 		const facts = await readFacts(session.events(), this.#beginning(session.id));
 		const remembered = this.#remembered.get(session.id) ?? { facts, sequence: 0 };
@@ -135,7 +134,7 @@ export class ClientSessions {
 		return this.knownFactsOf(id) ?? newFacts(this.client.now());
 	}
 
-	/** When a session of which its log says nothing yet began. */
+	/** When a session with an empty log began. */
 	#beginning(id: string): number {
 		return this.knownFactsOf(id)?.createdAt ?? this.client.now();
 	}
@@ -144,7 +143,7 @@ export class ClientSessions {
 		this.#remembered.delete(id);
 	}
 
-	/** A turn has begun, whose request is not answered yet. */
+	/** Notes a turn whose request is not answered yet. */
 	noteTurn(id: string, answered: Promise<void>): void {
 		const turns = this.#turns.get(id) ?? new Set();
 		this.#turns.set(id, turns.add(answered));
@@ -154,13 +153,13 @@ export class ClientSessions {
 		});
 	}
 
-	/** Resolves when the requests of the turns are answered that have begun. */
+	/** Resolves when the requests of all started turns are answered. */
 	turnsAnswered(id: string): Promise<unknown> {
 		return Promise.all([...(this.#turns.get(id) ?? [])]);
 	}
 }
 
-/** Adds the session to whatever is thrown. */
+/** Adds the session id to errors. */
 export async function concerning<T>(id: string, work: () => Promise<T>): Promise<T> {
 	try {
 		return await work();

@@ -9,15 +9,15 @@ import type { Realm } from "./realm/realm.ts";
 
 const rules = createRules(() => "seed");
 
-/** Keys of a handshake that belongs to another protocol. */
+/** Keys in the handshake of another protocol. */
 const foreignKeys = ["protocol_version", "client", "external_tools", "capabilities", "hooks"];
 
-/** The dialect, which announces this version of the contract to clients. */
+/** A dialect that announces this contract version. */
 export function createMeerkatDialect(contract: ContractVersion, realm: Realm | null = null): HostDialect {
 	return {
 		name: "meerkat",
 		rules,
-		/** All its methods except the handshake have a slash in their names. */
+		/** All methods but the handshake have a slash in their name. */
 		claims(value) {
 			const incoming = readEnvelope(value, rules);
 			if (incoming.kind !== "request") return false;
@@ -29,5 +29,5 @@ export function createMeerkatDialect(contract: ContractVersion, realm: Realm | n
 	};
 }
 
-/** The dialect in the version that is spoken unless another is asked for. */
+/** The dialect with the default contract version. */
 export const meerkatDialect = createMeerkatDialect(defaultContract);

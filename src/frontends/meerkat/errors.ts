@@ -1,12 +1,12 @@
-// The errors of Meerkat RPC by name, with the numbers of both eras, of which some changed their meaning.
-// `error.data.code` always has the name.
+// The errors of Meerkat RPC by name, with the numbers of both eras, some of which changed their meaning. `error.data.code` always
+// has the name.
 
 import { readHookError } from "../../api/values/hooks/session-hook.ts";
 import { type KernelErrorCode, toKernelError } from "../../base/errors.ts";
 import { isRecord } from "../../base/json.ts";
 import type { ErrorObject } from "../../ports/rpc/envelope.ts";
 
-/** Decides the shapes and numbers of a connection. */
+/** Decides a connection's shapes and error numbers. */
 export type Era = "seed" | "contract";
 
 export const errorNumbers = {
@@ -49,7 +49,7 @@ export const kernelErrorNames: { readonly [C in KernelErrorCode]: ErrorName } = 
 	internal: "INTERNAL_ERROR",
 };
 
-/** An error with its name, and further data for the client. */
+/** A named error with further data for the client. */
 export class NamedError extends Error {
 	override readonly name = "NamedError";
 	readonly code: ErrorName;
@@ -62,13 +62,13 @@ export class NamedError extends Error {
 	}
 }
 
-/** Texts about a session in the words of this protocol. */
+/** Session errors in this protocol's words. */
 const sessionTexts: { readonly [C in KernelErrorCode]?: (sessionId: string) => string } = {
 	busy: (id) => `Session ${id} is busy`,
 	"session-not-found": (id) => `Session not found: ${id}`,
 };
 
-/** Names whatever was thrown; `sessionId` is the session concerned. */
+/** Names any thrown error; `sessionId` is the session concerned. */
 export function toNamedError(thrown: unknown, sessionId: string | null): NamedError {
 	const concerned = sessionId === null ? {} : { session_id: sessionId };
 	if (thrown instanceof NamedError)
@@ -83,7 +83,7 @@ export function toNamedError(thrown: unknown, sessionId: string | null): NamedEr
 	);
 }
 
-/** Budgets have the same names as in events; of a hook there is what names it. */
+/** Budgets get their event names; hooks only what identifies them. */
 function inOurWords(data: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
 	const hook = readHookError(data);
 	if (hook !== null) return { hook_id: hook.hook_id, point: hook.point };

@@ -1,4 +1,4 @@
-// Forks of sessions: where the conversation is cut, in the messages that the history of this protocol counts.
+// Forks: where a conversation is cut, in this protocol's message count.
 import type { ContentPart } from "../../api/values/content.ts";
 import type { HistoryEntry } from "../../api/values/conversation.ts";
 import type { ForkCut, MessageHistory } from "../../kernel/api.ts";
@@ -6,7 +6,7 @@ import { NamedError } from "./errors.ts";
 import { toInput, toPart } from "./wire/blocks.ts";
 import type { ForkResult, Replacement } from "./wire/wire-forks.ts";
 
-/** Each message of the history by the messages of the conversation that it is made of: the system prompt of none. */
+/** Maps each history message to the conversation messages behind it; the system prompt has none. */
 function toHistoryPlaces({ systemPrompt, messages }: MessageHistory): readonly number[] {
 	const ends = systemPrompt === null ? [] : [0];
 	for (const [index, { role }] of messages.entries()) {
@@ -17,19 +17,19 @@ function toHistoryPlaces({ systemPrompt, messages }: MessageHistory): readonly n
 	return ends;
 }
 
-/** The messages of a session, as `session/history` counts them. */
+/** The number of messages as `session/history` counts them. */
 export function countMessages(history: MessageHistory): number {
 	return toHistoryPlaces(history).length;
 }
 
-/** What a fork retains before the message of this index. Throws INVALID_PARAMS after the end. */
+/** What a fork keeps before this message. Throws INVALID_PARAMS past the end. */
 export function toCut(history: MessageHistory, index: number): ForkCut {
 	const places = toHistoryPlaces(history);
 	if (index > places.length) throw outOfBounds(index, places.length);
 	return { messages: index === 0 ? 0 : (places[index - 1] ?? 0) };
 }
 
-/** The same with another message in place of the one at this index. */
+/** The same, with the message at this index replaced. */
 export function toReplacingCut(history: MessageHistory, index: number, replacement: Replacement): ForkCut {
 	const places = toHistoryPlaces(history);
 	if (index >= places.length) throw outOfBounds(index, places.length);

@@ -1,5 +1,5 @@
-// The history of a session: its conversation as messages of the protocol. Times and tool failures are only in the log;
-// they are matched from the end, because a compaction may have removed the beginning of the conversation.
+// A session's history: its conversation as messages of the protocol. Times and tool failures are only in the log; they are
+// matched from the end, since a compaction may have removed the beginning of the conversation.
 import { type ContentPart, toParts } from "../../api/values/content.ts";
 import type { HistoryEntry } from "../../api/values/conversation.ts";
 import type { AgentEvent } from "../../api/values/event.ts";
@@ -12,15 +12,15 @@ import type { HistoryMessage } from "./wire/wire-history.ts";
 
 type DialectConnection = MessageHistory;
 
-/** What the log has about one message. */
+/** The log's data about one message. */
 interface Mark {
 	readonly role: HistoryEntry["role"];
-	/** What identifies the message: the text of a user, the call of a result. */
+	/** Identifies the message: a user's text, a result's call. */
 	readonly key: string;
 	readonly isError: boolean;
-	/** Names an answer; null for other messages, and where its turn has no id. */
+	/** The answer's id; null for other messages and turns without an id. */
 	readonly answerId: string | null;
-	/** The run of its turn; null where that has no id. */
+	/** The turn's run id; null if it has none. */
 	readonly runId: string | null;
 	/** Milliseconds since the epoch. */
 	readonly at: number;
@@ -28,7 +28,7 @@ interface Mark {
 
 type Dated = { readonly message: HistoryEntry } & Pick<Mark, "at" | "isError" | "answerId" | "runId">;
 
-/** The whole history; `startedAt` is when the session began, and `hasIds` says that answers are named as in the contract's events. */
+/** The whole history. `startedAt` is when the session began; `hasIds` names answers as the contract's events do. */
 export async function toHistory(
 	{ systemPrompt, messages }: DialectConnection,
 	events: AsyncIterable<readonly AgentEvent[]>,
@@ -63,12 +63,12 @@ function toMark({ body, agentPath, turnId, at }: AgentEvent): Mark | null {
 	}
 }
 
-/** Matches both from the end; a message that is not in the log gets the time of the one after it. */
+/** Matches both from the end. A message missing in the log gets the time of the one after it. */
 function dated(messages: readonly HistoryEntry[], marks: readonly Mark[], first: number): Dated[] {
 	const found: Dated[] = [];
 	const findMark = createFinder(marks);
 	let end = marks.length;
-	/** Results of one answer come in any order, all of them after it. */
+	/** An answer's results come in any order, all after it. */
 	let firstResult = end;
 	let at = marks.at(-1)?.at ?? first;
 	for (const message of messages.toReversed()) {
@@ -91,10 +91,10 @@ function dated(messages: readonly HistoryEntry[], marks: readonly Mark[], first:
 	return found.reverse();
 }
 
-/** Finds the last mark of a message before `end`, which never grows; -1 when there is none. */
+/** Finds the last mark before `end`, which never grows; -1 if there is none. */
 function createFinder(marks: readonly Mark[]): (message: HistoryEntry, end: number) => number {
 	const places = new Map<string, number[]>();
-	/** The index at which the turn of each mark began. */
+	/** The index at which each mark's turn began. */
 	const turns: number[] = [];
 	for (const [index, { role, key }] of marks.entries()) {
 		const name = `${role} ${key}`;
@@ -109,8 +109,7 @@ function createFinder(marks: readonly Mark[]): (message: HistoryEntry, end: numb
 		while ((known.at(-1) ?? -1) >= end) known.pop();
 		const index = known.at(-1) ?? -1;
 		if (role !== "tool") return index;
-		// After a crash the result of a call is missing in the log; a result in an earlier turn belongs to another
-		// call.
+		// After a crash a call's result is missing in the log; a result in an earlier turn belongs to another call.
 		if (index < (turns[end - 1] ?? 0)) return -1;
 		known.pop();
 		return index;
@@ -182,7 +181,7 @@ function toText(content: readonly ContentPart[]): string {
 	return content.map(partText).join("\n");
 }
 
-/** Media are named, not included: they may be large, and are in the session's files. */
+/** Media is named but not included: it may be large, and is in the session's files. */
 function partText(part: ContentPart): string {
 	switch (part.type) {
 		case "text":

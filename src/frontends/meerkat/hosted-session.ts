@@ -1,4 +1,4 @@
-// A loaded session on one connection: sends its events to the client, and stores the data about it.
+// A loaded session on one connection: sends its events to the client and keeps the facts about it.
 
 import type { EventBodyOf, TurnOutcome } from "../../api/values/event.ts";
 import { forgetOldest } from "../../base/collections.ts";
@@ -19,48 +19,46 @@ import { type BlocksOrText, toInput } from "./wire/blocks.ts";
 import type { MeerkatEvent } from "./wire/wire-events.ts";
 import type { RequestMethod, RunResult, ToolDeclaration } from "./wire.ts";
 
-/** What the client declared, and what depends on it. */
+/** What the client declared, and what follows from it. */
 export interface ClientSide {
-	/** The codec of its era. */
 	codec(): EraCodec;
-	/** The requests that it answers. */
+	/** The requests that the client answers. */
 	answers(): ReadonlySet<RequestMethod>;
 	tools(): readonly ToolDeclaration[];
-	/** A fresh id of an event. */
+	/** A fresh event id. */
 	eventId(): string;
 	now(): number;
-	/** Its subscriptions to sessions. */
+	/** The client's session subscriptions. */
 	readonly streams: Pick<SessionStreams, "has" | "take">;
 }
 
-/** What survives the unloading of a session. */
+/** Data kept when the session is unloaded. */
 export interface Remembered {
 	facts: SessionFacts;
 	/** Events sent so far. */
 	sequence: number;
 }
 
-/** The data about a turn at its end. */
+/** Data about a turn at its end. */
 interface TurnEnd {
 	readonly report: RunReport;
 	readonly facts: SessionFacts;
 }
 
-/** How a run begins. */
 export interface RunStart {
 	readonly prompt: BlocksOrText;
-	/** Whether the client wants its events. */
+	/** Whether the client wants the run's events. */
 	readonly withEvents: boolean;
 	readonly options: TurnOptions;
-	/** Events before the run. */
+	/** Events to send before the run. */
 	readonly preface: readonly MeerkatEvent[];
-	/** Whether its input is no prompt, but what happened elsewhere. */
+	/** Whether the input is outside events rather than a prompt. */
 	readonly isOfEvents: boolean;
 }
 
-/** Of the slash commands of skills. */
+/** Prefix of skills' slash commands. */
 const skillPrefix = "skill:";
-/** A session runs one turn at a time, and whoever started one takes its end soon. */
+/** A session runs one turn at a time, and its caller takes the end soon. */
 const mostEnds = 16;
 
 export class HostedSession {
@@ -69,23 +67,22 @@ export class HostedSession {
 	readonly #client: ClientSide;
 	readonly #remembered: Remembered;
 	readonly #projection: Projection;
-	/** The end of each turn, until its request is answered: the next turn may already run. */
+	/** Turn ends, kept until their requests are answered: the next turn may already run. */
 	readonly #ends = new Map<string, TurnEnd>();
-	/** Turns that are being started whose events the client does not want: a turn that begins meanwhile is one of them. */
+	/** The number of turns being started whose events the client declined. A turn that begins meanwhile is one of them. */
 	#quietStarts = 0;
-	/** The turns whose events the client does not want. */
+	/** Turns whose events the client declined. */
 	readonly #quietTurns = new Set<string>();
-	/** What precedes the run that begins next. */
+	/** Events to send before the next run. */
 	#preface: MeerkatEvent[] = [];
-	/** What the client is to hear before the next run. */
+	/** Announcements to send before the next run. */
 	#announced: readonly MeerkatEvent[] = [];
-	/** Servers that the client changed and that no run has used yet. */
+	/** Servers that the client changed and no run has used yet. */
 	#staged: StagedServer[] = [];
-	/** Whether the run that goes on, or begins next, is of what happened elsewhere. */
+	/** Whether the current or next run is for outside events. */
 	#isOfEvents = false;
-	/** The run that goes on, as the client knows it. */
+	/** The current run as the client knows it. */
 	#run: { readonly id: string; readonly turnId: string } | null = null;
-	/** How many skills the session has. */
 	#skills = 0;
 	/** Requests about calls that were not sent yet. */
 	#early: InteractionRequest[] = [];
@@ -110,7 +107,7 @@ export class HostedSession {
 		this.pump = new EventPump(session, peer, (event) => this.#project(event), kernelApi.log);
 	}
 
-	/** Attaches to the session; its events go to the client from now on. */
+	/** Attaches to the session and sends its events to the client. */
 	static async attach(
 		handle: SessionHandle,
 		kernelApi: Pick<HostApi, "log">,
@@ -125,7 +122,7 @@ export class HostedSession {
 		}));
 		const hosted = new HostedSession(handle, kernelApi, peer, client, remembered);
 		const answers = client.answers();
-		// Before it is attached: an attachment that nobody knows of would send its events for ever.
+		// Before attaching: an attachment leaked by a failure here would send events forever.
 		const { slashCommands } = await handle.session.description();
 		const attachment = await handle.session.attach({
 			client: null,
@@ -143,7 +140,7 @@ export class HostedSession {
 		return hosted;
 	}
 
-	/** Starts a turn; all its events, if the client wants them, are in the outbox when `ended` resolves. */
+	/** Starts a turn. When `ended` resolves, all events that the client wants are in the outbox. */
 	async start(
 		handle: SessionHandle,
 		{ prompt, withEvents, options, preface, isOfEvents }: RunStart,
@@ -172,30 +169,30 @@ export class HostedSession {
 		};
 	}
 
-	/** Events that come before the next run. */
+	/** Queues events for the beginning of the next run. */
 	announce(events: readonly MeerkatEvent[]): void {
 		this.#announced = [...this.#announced, ...events];
 	}
 
-	/** A server that the client changed: the client hears of it before the next run, and of what came of it. */
+	/** Notes a server change; the client hears of it and of its outcome before the next run. */
 	stageServer(operation: StagedServer["operation"], name: string): void {
 		this.unstageServer(name);
 		this.#staged.push({ operation, name });
 	}
 
-	/** A server that the client took away again: there is nothing to say of it. */
+	/** Withdraws the change of a server that the client removed again. */
 	unstageServer(name: string): void {
 		this.#staged = this.#staged.filter((each) => each.name !== name);
 	}
 
-	/** What came of the changed servers, once none of them is connecting any more. */
+	/** Reports the outcome of server changes once none is still connecting. */
 	#settleServers({ mcp_status: status }: EventBodyOf<"status.changed">): readonly MeerkatEvent[] {
 		if (status === null || status.loading || this.#staged.length === 0) return [];
 		const connected = new Set(status.servers.flatMap((server) => (server.status === "connected" ? [server.name] : [])));
 		return this.#staged.splice(0).map((each) => toToolChange(each, connected.has(each.name)));
 	}
 
-	/** Resolves after the end of the run of this id was sent, or is hidden for good; null when it does not run. */
+	/** Resolves once the end of this run was sent, or stays hidden; null if it does not run. */
 	runEnded(runId: string): Promise<unknown> | null {
 		return this.#run?.id === runId ? this.pump.turnEnded(this.#run.turnId) : null;
 	}
@@ -220,7 +217,7 @@ export class HostedSession {
 			this.#noteEnd(event.turnId);
 		if (body.type === "turn.started" && event.turnId !== null && this.#quietStarts > 0)
 			this.#quietTurns.add(event.turnId);
-		// Hooks of the session come before the beginning of their run.
+		// A session's hooks precede the beginning of their run.
 		if (body.type === "session-hook.started" && event.turnId !== null && this.#quietStarts > 0)
 			this.#quietTurns.add(event.turnId);
 		const isQuiet = event.turnId !== null && this.#quietTurns.has(event.turnId);
@@ -235,7 +232,7 @@ export class HostedSession {
 		return this.#projection.isAnswering() ? delivered : [...delivered, ...this.#early.splice(0)];
 	}
 
-	/** Where the run is that calls a tool; null in the first protocol, whose calls have no key. */
+	/** Where the run calls a tool; null in the first protocol, whose calls have no key. */
 	#callPlace(): CallPlace | null {
 		if (!this.#client.codec().isContract || this.#run === null) return null;
 		return { runId: this.#run.id, round: Math.max(0, this.#projection.rounds() - 1) };
@@ -247,7 +244,7 @@ export class HostedSession {
 		} else if (isEndOfRun(event)) this.#run = null;
 	}
 
-	/** A quiet event goes to subscriptions alone. */
+	/** A quiet event goes only to subscriptions. */
 	#toNotifications(event: MeerkatEvent, sessionId: string, at: number, isQuiet: boolean): readonly Outgoing[] {
 		const { streams } = this.#client;
 		if (isQuiet && !streams.has(sessionId)) return [];
@@ -317,7 +314,7 @@ export class HostedSession {
 		}
 	}
 
-	/** Why a run failed, as the contract has it. */
+	/** Why a run failed, in the contract's form. */
 	#toErrorData({ cause }: RunReport, detail: string): Readonly<Record<string, unknown>> {
 		if (cause === null || !this.#client.codec().isContract) return {};
 		return { error: { kind: cause, outcome: toOutcome(cause), detail, terminal: true } };
@@ -326,7 +323,7 @@ export class HostedSession {
 
 const isEndOfRun = ({ type }: MeerkatEvent) => type === "run_completed" || type === "run_failed";
 
-/** A run that no prompt began has no interaction. */
+/** A run without a prompt has no interaction. */
 function withoutInteraction(event: MeerkatEvent): MeerkatEvent {
 	if (event.type !== "run_started" && event.type !== "run_completed" && event.type !== "run_failed") return event;
 	return event.identity === undefined ? event : { ...event, identity: { run_id: event.identity.run_id } };

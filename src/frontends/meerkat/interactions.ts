@@ -1,5 +1,4 @@
-// The kernel's interactions as JSON-RPC requests to the client: approvals and questions for clients that declared them,
-// and the client's own tools.
+// Kernel interactions as JSON-RPC requests: approvals and questions for clients that declared them, and the client's own tools.
 import { createHash } from "node:crypto";
 import * as v from "valibot";
 import type { Answer, Interaction } from "../../api/values/interaction.ts";
@@ -33,10 +32,7 @@ function toDedupeKey(call: Extract<Interaction, { kind: "client-tool" }>, { runI
 	return { run_id: runId, round, call_id: toolCallId, call_digest: digest };
 }
 
-/**
- * The request for an interaction; null for one that this client does not answer. `place` is null where calls have no
- * key.
- */
+/** The request for an interaction; null if this client does not answer it. `place` is null if calls have no key. */
 export function toRequest(
 	interaction: Interaction,
 	sessionId: string,
@@ -73,7 +69,7 @@ export function toRequest(
 				...(place === null ? {} : { dedupe_key: toDedupeKey(interaction, place) }),
 			});
 		case "hook":
-			// Only clients with hook subscriptions get these, and this dialect has no subscriptions.
+			// Only clients with hook subscriptions get these, and this dialect has none.
 			return null;
 	}
 }
@@ -113,10 +109,10 @@ const readers: { readonly [K in Interaction["kind"]]: (result: unknown) => Answe
 	hook: () => null,
 };
 
-/** Levels of arguments that are sent as a value: deeper ones cannot be serialized. */
+/** Maximum depth of arguments sent as a value: deeper ones cannot be serialized. */
 const argumentsDepth = 1000;
 
-/** Arguments as a value; text that is not JSON, or nests too deep, stays text. */
+/** Arguments as a value; text that is not JSON or nests too deep stays text. */
 export function toArguments(text: string | null): unknown {
 	if (text === null || text.trim() === "") return {};
 	if (!isTextNestedWithin(text, argumentsDepth)) return text;

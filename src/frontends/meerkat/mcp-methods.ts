@@ -1,4 +1,4 @@
-// `mcp/*`: changes of the MCP servers of a session, which take effect with its next turn.
+// `mcp/*`: changes to a session's MCP servers, effective from its next turn.
 import type { McpServerSettings, McpServersChange } from "../../kernel/api.ts";
 import { defineMethod, type Method } from "../../ports/rpc/methods.ts";
 import type { ClientSessions } from "./client-sessions.ts";

@@ -1,4 +1,4 @@
-// A connection in Meerkat RPC: its method table, the handshake, and what the client declared.
+// A Meerkat RPC connection: its method table, the handshake, and what the client declared.
 import type { ContractVersion } from "../../base/contract-version.ts";
 import { KernelError } from "../../base/errors.ts";
 import type { ModelOption } from "../../kernel/api.ts";
@@ -32,10 +32,10 @@ import {
 
 const { methods: shapes } = meerkatProtocol;
 
-/** The name that clients of the protocol expect. */
+/** The name that clients expect. */
 const serverName = "meerkat-rpc";
 
-/** Tools that one client may register. */
+/** Maximum tools per client. */
 const maximumTools = 1000;
 
 export class MeerkatConnection implements DialectConnection {
@@ -80,7 +80,7 @@ export class MeerkatConnection implements DialectConnection {
 	}
 
 	abortPending(): void {
-		// Its requests end with their turns.
+		// Open requests end with their turns.
 	}
 
 	drained(): Promise<void> {
@@ -117,7 +117,7 @@ export class MeerkatConnection implements DialectConnection {
 		];
 	}
 
-	/** May be sent at any time, or not at all. Its declarations apply to sessions that are first used later. */
+	/** Optional, at any time. Its declarations apply to sessions that are first used later. */
 	#initialize({ requests, tools }: InitializeParams): InitializeResult {
 		this.#addTools(tools);
 		this.#answers = new Set([...this.#answers, ...requestMethods.filter((method) => requests.includes(method))]);
@@ -128,13 +128,13 @@ export class MeerkatConnection implements DialectConnection {
 		};
 	}
 
-	/** Only clients of the current contract request them; from here on they get its shapes. */
+	/** Only clients of the current contract request capabilities; from then on they get its shapes. */
 	#describeCapabilities(): CapabilitiesResult {
 		this.#codec = this.#contractCodec;
 		return { contract_version: inCapabilities(this.#contract), capabilities };
 	}
 
-	/** The models of the settings, by provider. */
+	/** The configured models, by provider. */
 	async #describeModels(): Promise<ModelsCatalogResult> {
 		const { options, chosen } = await this.#kernelApi.sessions.models();
 		const providers = new Map<string, ModelOption[]>();
@@ -154,7 +154,7 @@ export class MeerkatConnection implements DialectConnection {
 		};
 	}
 
-	/** All or none. A session refuses more anyway, and what is declared stays in memory. */
+	/** All or none: a session would refuse more, and declarations stay in memory. */
 	#addTools(tools: readonly ToolDeclaration[]): void {
 		const all = new Map(this.#tools);
 		for (const tool of tools) all.set(tool.name, tool);

@@ -1,5 +1,4 @@
-// `config/get`, `config/set`, `config/patch`: read and change the configuration of new sessions; existing sessions are
-// unaffected.
+// `config/get`, `config/set`, `config/patch`: read and change the configuration of new sessions. Existing sessions keep theirs.
 import { isDeepStrictEqual } from "node:util";
 import * as v from "valibot";
 import { errorText } from "../../../base/errors.ts";
@@ -17,13 +16,13 @@ const { methods: shapes } = meerkatProtocol;
 export class ConfigMethods {
 	readonly #document: SettingsDocument;
 	readonly #codec: () => EraCodec;
-	/** Counts the changes, for clients of the contract: those made here, and those of others that were found. */
+	/** Counts changes for clients of the contract, including those found to be made by others. */
 	#generation = 0;
-	/** The document as it was last read or written here, as values of JSON; null before. */
+	/** The document as last read or written here, as JSON values; null before. */
 	#seen: unknown = null;
-	/** Changes that were requested so far. */
+	/** The number of changes requested so far. */
 	#changes = 0;
-	/** Resolves when those are over, successfully or not. */
+	/** Resolves when they are done, successfully or not. */
 	#changed: Promise<unknown> = Promise.resolve();
 
 	constructor(documents: SettingsDocuments, codec: () => EraCodec) {
@@ -63,13 +62,13 @@ export class ConfigMethods {
 		],
 	];
 
-	/** The configuration for sessions that are created now, after all changes that were requested before. */
+	/** The configuration for new sessions, after all changes requested before. */
 	async read(): Promise<ConfigView> {
 		try {
 			await this.#changed;
 			const changes = this.#changes;
 			const document = await this.#document.read();
-			// One that was read while a change was made may be that of before it.
+			// A read during a change may return the earlier state.
 			if (changes === this.#changes) this.#look(document);
 			return toConfig(document);
 		} catch (thrown) {
@@ -77,7 +76,7 @@ export class ConfigMethods {
 		}
 	}
 
-	/** Counts a change of somebody else. */
+	/** Counts a change made elsewhere. */
 	#look(document: unknown): void {
 		const seen = toJsonValue(document);
 		if (this.#seen !== null && !isDeepStrictEqual(this.#seen, seen)) this.#generation += 1;
@@ -91,7 +90,7 @@ export class ConfigMethods {
 		return changing;
 	}
 
-	/** Fails when the configuration is not of the expected generation any more; null expects none. */
+	/** Fails if the configuration has another generation; null expects none. */
 	async #update(verb: "set" | "patch", expected: number | null, change: Change): Promise<Changed> {
 		let generation = 0;
 		try {
@@ -102,7 +101,7 @@ export class ConfigMethods {
 					throw new NamedError("INVALID_PARAMS", conflict);
 				}
 				const next = withForeign(current, toPersisted(change(current)));
-				// Counted here: the next change may begin before this one is on the disk.
+				// Counted here, since the next change may begin before this one is on disk.
 				this.#generation += 1;
 				generation = this.#generation;
 				this.#seen = toJsonValue(next);
@@ -118,18 +117,18 @@ export class ConfigMethods {
 
 type Change = (current: unknown) => unknown;
 
-/** The configuration after a change, and which change it was. */
+/** The configuration after a change, and that change's number. */
 interface Changed {
 	readonly config: ConfigView;
 	readonly generation: number;
 }
 
-/** Objects of the parser of the file are of no class; others are. */
+/** The TOML parser returns objects without a prototype. */
 function toJsonValue(document: unknown): unknown {
 	return JSON.parse(JSON.stringify(document));
 }
 
-/** What is given as `name`, with the generation that is expected; or bare, for any generation. */
+/** The value under `name` with its expected generation, or a bare value for any generation. */
 function fromEnvelope(
 	params: ConfigSetParams | ConfigPatchParams,
 	name: "config" | "patch",

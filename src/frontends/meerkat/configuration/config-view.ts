@@ -1,9 +1,9 @@
-// The configuration as Meerkat's clients see it: the content of `.rkat/config.toml` over defaults. It has only members
-// with an effect here; others are dropped as unknown.
+// The configuration as Meerkat clients see it: `.rkat/config.toml` over defaults. It has only members with an effect here; others
+// are dropped as unknown.
 import * as v from "valibot";
 import { isNestedWithin, isRecord } from "../../../base/json.ts";
 
-/** Its file, below the nearest directory that has it. */
+/** The file, looked up from the work directory upwards. */
 export const configName = ".rkat/config.toml";
 
 const unset = <S extends v.GenericSchema>(schema: S) => v.optional(v.nullable(schema), null);
@@ -11,34 +11,34 @@ const positive = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(4_294
 const plainObject = v.custom<Record<string, unknown>>(isRecord, "an object is needed");
 
 const agentEntries = {
-	/** Replaces that of the agent. */
+	/** Replaces the agent's. */
 	system_prompt: unset(v.string()),
-	/** For sessions that name none; null, or an empty text, for the default model of the settings. */
+	/** The default for sessions that name none; null or empty for the settings' default model. */
 	model: unset(v.string()),
-	/** Maximal tokens of one answer. */
+	/** Maximum tokens per answer. */
 	max_tokens_per_turn: v.optional(positive, 16_384),
-	/** Maximal model calls of one run. */
+	/** Maximum model calls per run. */
 	max_turns: unset(positive),
 };
 
 const entries = {
 	agent: v.optional(v.pipe(plainObject, v.object(agentEntries)), {}),
-	/** Maximal tokens of one answer; null for `agent.max_tokens_per_turn`. */
+	/** Maximum tokens per answer; null for `agent.max_tokens_per_turn`. */
 	max_tokens: unset(positive),
 };
 export const configSchema = v.pipe(plainObject, v.object(entries));
-/** As it is returned, with all defaults. */
+/** The returned form, with all defaults. */
 export const configViewSchema = v.object({ ...entries, max_tokens: positive });
 export type ConfigView = v.InferOutput<typeof configViewSchema>;
 
-/** Adds the defaults; throws when a value is invalid. */
+/** Adds the defaults. Throws for an invalid value. */
 export function toConfig(value: unknown): ConfigView {
 	const parsed = v.parse(configSchema, value);
 	const agent = { ...parsed.agent, model: parsed.agent.model === "" ? null : parsed.agent.model };
 	return { ...parsed, agent, max_tokens: parsed.max_tokens ?? agent.max_tokens_per_turn };
 }
 
-/** The members that were set: those the view knows, without defaults and nulls. Throws when a value is invalid. */
+/** The known members without defaults and nulls. Throws for an invalid value. */
 export function toPersisted(value: unknown): {
 	readonly [key: string]: string | number | Record<string, string | number>;
 } {
@@ -53,7 +53,7 @@ export function toPersisted(value: unknown): {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What was set, and what the document has besides the members that the view knows. */
+/** The set members, plus the document's members that this view does not know. */
 export function withForeign(document: Fields, set: Fields): Fields {
 	const foreign = (content: Fields, known: object) =>
 		Object.entries(content).filter(([name]) => !Object.hasOwn(known, name));
@@ -78,10 +78,10 @@ function pick(
 	return persisted;
 }
 
-/** Levels of a patch: merging recurses as deep. */
+/** Maximum depth of a patch, since merging recurses. */
 const nestingLimit = 100;
 
-/** A merge patch as in RFC 7396. Throws for one that nests too deeply. */
+/** A merge patch (RFC 7396). Throws if it nests too deeply. */
 export function mergePatch(target: unknown, patch: unknown): unknown {
 	if (!isNestedWithin(patch, nestingLimit)) throw new Error(`it nests more than ${nestingLimit} levels deep`);
 	return merge(target, patch);

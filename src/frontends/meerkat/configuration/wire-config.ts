@@ -3,9 +3,9 @@ import * as v from "valibot";
 import { count, plainObject } from "../wire/schema.ts";
 import { configViewSchema } from "./config-view.ts";
 
-/** In the envelope: the change is refused unless the configuration is of this generation. */
+/** Rejects the change unless the configuration has this generation. */
 const expectedGeneration = { expected_generation: v.exactOptional(v.nullable(count)) };
-/** The contract's clients put the value into an envelope; a bare one is accepted as well. */
+/** Clients of the contract wrap the value; a bare one is accepted too. */
 export const configSetParamsSchema = v.pipe(
 	plainObject,
 	v.looseObject({ config: v.exactOptional(v.unknown()), ...expectedGeneration }),
@@ -21,10 +21,10 @@ export type ConfigPatchParams = v.InferOutput<typeof configPatchParamsSchema>;
 const configEnvelopeSchema = v.object({
 	config: configViewSchema,
 	generation: count,
-	/** Of a server with a realm. */
+	/** Only for servers with a realm. */
 	realm_id: v.exactOptional(v.string()),
 	instance_id: v.exactOptional(v.nullable(v.string())),
-	/** How sessions are stored there. */
+	/** How that realm stores sessions. */
 	backend: v.exactOptional(v.picklist(["jsonl", "memory"])),
 });
 export const configResultSchema = v.union([configViewSchema, configEnvelopeSchema]);

@@ -1,5 +1,5 @@
-// The differences between the two eras of the protocol as one table of functions. A connection has one codec at a time:
-// the seed era's until the client requests capabilities, the contract era's from then on (docs/guides/meerkat.md).
+// The differences between the protocol's two eras as one table of functions. A connection starts with the seed era's codec and
+// switches to the contract era's when the client requests capabilities (docs/guides/meerkat.md).
 import type { ModelOption, SessionInfo } from "../../../kernel/api.ts";
 import type { ConfigView } from "../configuration/config-view.ts";
 import type { ConfigResult, ConfigSetResult } from "../configuration/wire-config.ts";
@@ -18,11 +18,11 @@ export interface EventMark {
 	readonly at: number;
 }
 
-/** What else is known of a run that ended. */
+/** Further data of an ended run. */
 export interface EndedRun {
 	readonly calls: readonly CountedCall[];
 	readonly facts: SessionFacts;
-	/** How many skills the session has. */
+	/** The number of skills in the session. */
 	readonly skills: number;
 }
 
@@ -32,32 +32,28 @@ export interface ListedSession {
 }
 
 export interface ReadSession extends ListedSession {
-	/** Its model in the settings; undefined when they have it no more. */
+	/** The model in the settings; undefined if it was removed from them. */
 	readonly model: ModelOption | undefined;
 }
 
 export interface EraCodec {
-	/** The key of its error numbers (errors.ts). */
+	/** Selects the error numbers (errors.ts). */
 	readonly era: Era;
-	/** The event in the form of `session/event`; null where the era has no such event. */
+	/** The event as `session/event` has it; null if the era lacks it. */
 	event(event: MeerkatEvent, sessionId: string, mark: EventMark): SeedEvent | EventEnvelope | null;
 	/**
-	 * Whether the rules of the contract hold: turns that come during a run wait for its end, clients may go without the events
-	 * of a run, and fields that have no effect are refused.
+	 * Whether the contract's rules apply: turns wait for a running one, clients may decline a run's events, and fields without
+	 * effect are rejected.
 	 */
 	readonly isContract: boolean;
-	/** What names a session in results. */
+	/** Names the session in results. */
 	located(sessionId: string): { readonly session_id: string; readonly session_ref?: string };
-	/** The result of a run. */
 	runResult(result: Omit<RunResult, "usage">, ended: EndedRun): RunResult;
-	/** The result of `turn/interrupt`; `isStaged` says that the session has had no run. */
+	/** The result of `turn/interrupt`. `isStaged`: the session has had no run yet. */
 	interrupt(sessionId: string, isStaged: boolean): InterruptResult;
-	/** The result of `session/list`. */
 	sessionList(sessions: readonly ListedSession[]): SessionListResult;
-	/** The result of `session/read`. */
 	sessionRead(session: ReadSession): SessionReadResult;
 	/** The result of `config/get` and `config/patch`; `generation` counts the changes made over this connection. */
 	config(config: ConfigView, generation: number): ConfigResult;
-	/** The result of `config/set`. */
 	configSet(config: ConfigView, generation: number): ConfigSetResult;
 }

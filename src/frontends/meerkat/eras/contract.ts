@@ -13,15 +13,15 @@ import type { ContractEvent, MeerkatEvent } from "../wire/wire-events.ts";
 import type { Capability, Labels, RunResult, SessionDetails, SessionSummary } from "../wire.ts";
 import type { EndedRun, EraCodec, ReadSession } from "./codec.ts";
 
-/** The version as `initialize` has it. Clients check it first: major and minor must equal theirs. */
+/** The version in `initialize`. Clients check it first: major and minor must match theirs. */
 export const versionText = ({ major, minor, patch }: ContractVersion) => `${major}.${minor}.${patch}`;
 
-/** The version as `capabilities/get` has it: a text before 0.9. */
+/** The version in `capabilities/get`: text before 0.9. */
 export function inCapabilities(version: ContractVersion): string | ContractVersion {
 	return version.minor < 9 ? versionText(version) : { ...version };
 }
 
-/** What the contract knows and this server does not do. */
+/** A feature of the contract that this server lacks. */
 function notServed(id: string, description: string, why: string): Capability {
 	return { id, description, status: { DisabledByPolicy: { description: why } } };
 }
@@ -59,11 +59,11 @@ export const capabilities: Capability[] = [
 	notServed("work_graph", "A graph of work over sessions", "There is none"),
 ];
 
-/** The codec of a server whose sessions are in this realm; null for one without a realm. */
+/** The codec for a server with this realm; null for none. */
 export function createContractCodec(realm: Realm | null) {
 	const located = (id: string) => ({ session_id: id, session_ref: toSessionRef(toRealmId(realm), id) });
 	const toEnvelope = (config: ConfigView, generation: number) => ({
-		// No model is an empty text there.
+		// The contract writes no model as empty text.
 		config: { ...config, agent: { ...config.agent, model: config.agent.model ?? "" } },
 		generation,
 		...toRealmMembers(realm),
@@ -108,7 +108,7 @@ function toRunResult(result: Omit<RunResult, "usage">, { calls, facts, skills }:
 	};
 }
 
-/** A skill that cannot be read is left out when the session begins, and the log says so: those that there are, are well. */
+/** Unreadable skills were dropped and logged when the session began, so the rest are fine. */
 function toSkillDiagnostics(total: number): NonNullable<RunResult["skill_diagnostics"]> {
 	return {
 		source_health: {
@@ -125,12 +125,12 @@ function toSkillDiagnostics(total: number): NonNullable<RunResult["skill_diagnos
 
 const toCountedUsage = (call: CountedCall) => ({ ...toUsage(call.usage), accounting: toAccounting(call) });
 
-/** Arguments are an object there, whatever the model sent. */
+/** The contract's arguments are always an object. */
 function toPayload(event: MeerkatEvent): ContractEvent {
 	return event.type === "tool_call_requested" ? { ...event, args: toObject(event.args) } : event;
 }
 
-/** Wraps arguments that are not an object: clients of the contract accept nothing else. */
+/** Wraps arguments that are not an object, which clients of the contract would reject. */
 export function toObject(value: unknown): Record<string, unknown> {
 	return isRecord(value) ? value : { value };
 }
@@ -175,7 +175,7 @@ function toDescription({ info, facts, model: option }: ReadSession): SessionDeta
 	};
 }
 
-/** What can be given to the model, and asked of it. */
+/** The model's input kinds and abilities. */
 function toResolvedCapabilities({ accepts }: ModelOption): NonNullable<SessionDetails["resolved_capabilities"]> {
 	return {
 		vision: accepts.image,
@@ -184,7 +184,7 @@ function toResolvedCapabilities({ accepts }: ModelOption): NonNullable<SessionDe
 		inline_video: accepts.video,
 		realtime: false,
 		web_search: false,
-		// What a later turn adds to the system prompt reaches every model.
+		// Instructions of later turns reach every model.
 		mid_conversation_system_messages: true,
 		image_generation: false,
 	};

@@ -18,7 +18,7 @@ export const seedCodec = {
 	configSet: () => ({ ok: true }),
 } satisfies EraCodec;
 
-/** The event without later members; null where the seed era has no such event. */
+/** The event without later members; null if the seed era lacks it. */
 function toSeedEvent(event: MeerkatEvent): SeedEvent | null {
 	switch (event.type) {
 		case "reasoning_delta":

@@ -1,8 +1,8 @@
-// The ids of a run's answers, the same while they stream and in `session/history`, also in a later process: they follow from
-// what the journal has.
+// Ids of a run's answers. Derived from the journal, so that they are the same while streaming and in `session/history`, in any
+// process.
 import { createHash } from "node:crypto";
 
-/** The id of the answer of a step of a turn, a UUID of version 8; null where the turn has no id, as in sessions of kimi. */
+/** The id of a step's answer, a UUID of version 8; null if the turn has no id, as in kimi's sessions. */
 export function toAnswerId(turnId: string | null, step: number): string | null {
 	if (turnId === null) return null;
 	const digits = createHash("sha256").update(`${turnId}:${step}`).digest("hex");

@@ -1,16 +1,16 @@
-// The data about a session that clients are shown, computed from its stored and its live events.
+// Facts about a session that clients are shown, computed from its stored and live events.
 import type { TokenUsage } from "../../../api/values/content.ts";
 import type { AgentEvent, EventBodyOf } from "../../../api/values/event.ts";
 import { isOfEvents } from "../session-inputs.ts";
 
 export interface SessionFacts {
-	/** Tokens of all model calls, including those of subagents. */
+	/** Tokens of all model calls, subagents included. */
 	readonly usage: TokenUsage;
 	/** Messages of its history, as far as the log shows. */
 	readonly messageCount: number;
-	/** Whether a client has begun a turn with a prompt: events from elsewhere have turns of their own. */
+	/** Whether a client has started a turn with a prompt; outside events have turns of their own. */
 	readonly hasPrompt: boolean;
-	/** Those of the last step: when it does not complete, the history has none of them unless a call had acted. */
+	/** Messages of the last step. If it does not complete, the history has none of them unless a call had acted. */
 	readonly stepMessageCount: number;
 	/** Whether a call of the last step has acted. */
 	readonly hasActed: boolean;
@@ -19,7 +19,7 @@ export interface SessionFacts {
 	/** Milliseconds since the epoch. */
 	readonly createdAt: number;
 	readonly updatedAt: number;
-	/** The last answer with text; null before there is one. */
+	/** The last answer with text; null before the first. */
 	readonly lastText: string | null;
 }
 
@@ -48,7 +48,7 @@ export function addUsage(one: TokenUsage, other: TokenUsage): TokenUsage {
 	};
 }
 
-/** The usage of the requests for the form of an answer, which are no steps. */
+/** The usage of requests for the answer's form, which are no steps. */
 export function formUsage({ outcome }: EventBodyOf<"turn.ended">): readonly TokenUsage[] {
 	return outcome?.status === "finished" ? (outcome.formed?.usage ?? []) : [];
 }
@@ -62,7 +62,7 @@ export function withEvent(facts: SessionFacts, { body, agentPath, at }: AgentEve
 	if (agentPath.length > 0) return facts;
 	switch (body.type) {
 		case "turn.started":
-			// The first message comes after the system prompt.
+			// The first message follows the system prompt.
 			return {
 				...withMessages(updated, facts.messageCount === 0 ? 2 : 1),
 				hasPrompt: facts.hasPrompt || !isOfEvents(body.input),
@@ -74,7 +74,7 @@ export function withEvent(facts: SessionFacts, { body, agentPath, at }: AgentEve
 		case "tool.result":
 			return { ...withMessages(updated, facts.endsInResults ? 0 : 1), endsInResults: true };
 		case "step.interrupted": {
-			// An answer is retained for what its calls did, but not when it was cancelled.
+			// An answer is kept for what its calls did, but not if it was cancelled.
 			const isRetained = facts.hasActed && body.reason === "error";
 			return isRetained ? updated : withMessages(updated, -facts.stepMessageCount);
 		}

@@ -1,4 +1,4 @@
-// Why runs fail, in the words of the contract.
+// Why runs fail, in the contract's words.
 
 import type { TurnError } from "../../../api/values/event.ts";
 import type { HookErrorData, HookFault } from "../../../api/values/hooks/session-hook.ts";
@@ -7,7 +7,7 @@ import type { ErrorClass, MeerkatEvent, TerminalCause } from "../wire/wire-event
 
 export interface Failure {
 	readonly errorClass: ErrorClass;
-	/** Null for a run that a person cancelled. */
+	/** Null if a person cancelled the run. */
 	readonly cause: TerminalCause | null;
 }
 
@@ -32,7 +32,7 @@ const failures: { readonly [C in TurnError["code"]]: Failure } = {
 export const cancelled: Failure = { errorClass: "cancelled", cause: null };
 export const deniedByHook: Failure = { errorClass: "hook", cause: "hook_failure" };
 
-/** `hasRetried` says that the call which failed was one of several attempts. */
+/** `hasRetried`: the failed call was one of several attempts. */
 export function toFailure({ code, data }: TurnError, hasRetried: boolean): Failure {
 	const failure = failures[code];
 	if (code === "provider-failed" && hasRetried) return { ...failure, cause: "retry_exhausted" };
@@ -41,7 +41,6 @@ export function toFailure({ code, data }: TurnError, hasRetried: boolean): Failu
 	return failure;
 }
 
-/** How the run ended, next to why. */
 export function toOutcome(cause: TerminalCause): "failed" | "time_budget_exceeded" | "budget_exhausted" {
 	return cause === "time_budget_exceeded" || cause === "budget_exhausted" ? cause : "failed";
 }

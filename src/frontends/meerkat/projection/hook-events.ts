@@ -1,9 +1,9 @@
-// What hooks are in the events of Meerkat RPC: those of the settings by their hook event, those of a session by their ids.
+// Hooks in the events of Meerkat RPC: settings hooks by their event, session hooks by their id.
 import type { SessionHookVerdict } from "../../../api/values/hooks/session-hook.ts";
 import type { HookPoint, MeerkatEvent } from "../wire/wire-events.ts";
 import { faultText } from "./failures.ts";
 
-/** The hook events under this protocol's names. */
+/** Hook events under this protocol's names. */
 const hookPoints: Readonly<Record<string, HookPoint>> = {
 	UserPromptSubmit: "run_started",
 	Stop: "run_completed",
@@ -13,7 +13,7 @@ const hookPoints: Readonly<Record<string, HookPoint>> = {
 	PostToolUseFailure: "post_tool_execution",
 };
 
-/** A blocking hook at another point makes the agent continue instead. */
+/** At other points, a blocking hook makes the agent continue instead. */
 export const denyingHooks: ReadonlySet<string> = new Set(["UserPromptSubmit", "PreToolUse"]);
 
 export function hookPlace(event: string): { readonly hook_id: string; readonly point: HookPoint } | null {
@@ -21,7 +21,6 @@ export function hookPlace(event: string): { readonly hook_id: string; readonly p
 	return point === undefined ? null : { hook_id: event, point };
 }
 
-/** How a hook of the session ended. */
 export function toHookEvents(
 	place: { readonly hook_id: string; readonly point: HookPoint },
 	duration: number,

@@ -1,5 +1,5 @@
-// Projects events to those of Meerkat RPC, one entry per event type, `ignored` where it has none. `run.ts` has the
-// state of a run; nothing here sends anything.
+// Projects events to those of Meerkat RPC, one entry per event type, `ignored` if it has none. run.ts holds a run's state;
+// nothing here sends anything.
 import { inputText, type UserInput } from "../../../api/values/content.ts";
 import type { AgentEvent, EventBodyOf, EventType, TurnOutcome } from "../../../api/values/event.ts";
 import { type HookErrorData, readHookError } from "../../../api/values/hooks/session-hook.ts";
@@ -16,18 +16,18 @@ import { denyingHooks, hookPlace, toHookEvents } from "./hook-events.ts";
 import { denialCode, Run } from "./run.ts";
 import { toEventUsage } from "./usage.ts";
 
-/** The end of a run as the response to its request reports it. */
+/** The end of a run, as reported in the response to its request. */
 export interface RunReport {
 	readonly text: string;
 	readonly turns: number;
 	readonly toolCalls: number;
-	/** Each model call that answered. */
+	/** Each answered model call. */
 	readonly calls: readonly CountedCall[];
-	/** Why it failed; null when it did not, or a person cancelled it. */
+	/** Why it failed; null if it did not, or if a person cancelled it. */
 	readonly cause: TerminalCause | null;
-	/** Why a hook refused it; null when none did. */
+	/** Why a hook refused it, if one did. */
 	readonly denial: string | null;
-	/** Its last answer in the form that it must have; null where it must have none. */
+	/** The last answer in its required form; null if none is required. */
 	readonly formed: FormedAnswer | null;
 }
 
@@ -36,22 +36,21 @@ export interface Projection {
 	/** The last run that ended. */
 	report(): RunReport;
 	facts(): SessionFacts;
-	/** Whether there may be running calls that were not sent yet. */
+	/** Whether calls may be running that were not sent yet. */
 	isAnswering(): boolean;
-	/** The model calls of the run so far. */
+	/** The number of model calls so far. */
 	rounds(): number;
 }
 
 export interface ProjectionSettings {
 	readonly sessionId: string;
-	/** Its model when it was attached. */
+	/** The model at the time of attaching. */
 	readonly model: ModelName;
 	readonly facts: SessionFacts;
 	/** The error text of a failed run. */
 	describe(outcome: Exclude<TurnOutcome, { status: "finished" | "truncated" | "max-steps" }>): string;
 }
 
-/** The state of the entries. */
 interface State {
 	readonly settings: ProjectionSettings;
 	model: ModelName;
@@ -61,7 +60,7 @@ interface State {
 	early: Early;
 }
 
-/** Hook events from before the run's begin. */
+/** Hook events from before the run began. */
 interface Early {
 	readonly turnId: string | null;
 	readonly events: MeerkatEvent[];
