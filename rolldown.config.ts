@@ -9,6 +9,10 @@ const entry = (file: string): string => fileURLToPath(new URL(file, import.meta.
 const launch = entry("src/cli/launch.ts");
 const main = entry("src/cli/main.ts");
 const server = entry("src/cli/serve.ts");
+/** What the first turn of every process loads. */
+const turn = ["core/tools/built-in-tools.ts", "kernel/compose/prompt-environment.ts"].map((file) =>
+	entry(`src/${file}`),
+);
 
 /** A module with all its static imports. */
 function loadedWith(id: string, context: ChunkingContext, found = new Set<string>()): ReadonlySet<string> {
@@ -19,35 +23,23 @@ function loadedWith(id: string, context: ChunkingContext, found = new Set<string
 	return found;
 }
 
-/** Of both builds. */
-const serverModules = new Map<string, ReadonlySet<string>>();
-
-function toServerChunk(id: string, context: ChunkingContext, entries: readonly string[]): string | null {
-	const key = entries.join();
-	let modules = serverModules.get(key);
-	if (modules === undefined) {
-		const earlier = new Set(entries.flatMap((first) => [...loadedWith(first, context)]));
-		modules = new Set([...loadedWith(server, context)].filter((module) => !earlier.has(module)));
-		serverModules.set(key, modules);
-	}
-	return modules.has(id) ? "server" : null;
-}
-
-/** The chunk of the modules that are loaded first, and that of the other ones that every server loads. */
+/** The chunks that every server loads, in this order; each holds what the ones before it do not. Thirty small files take five milliseconds longer. */
 function toGroups(first: string) {
-	return [
-		{
-			name: (id: string, context: ChunkingContext) =>
-				id !== first && loadedWith(first, context).has(id) ? "first" : null,
-			debugName: "first",
-			priority: 2,
-		},
-		{
-			name: (id: string, context: ChunkingContext) => toServerChunk(id, context, [first, main]),
-			debugName: "server",
-			priority: 1,
-		},
+	const chunks: readonly (readonly [name: string, entries: readonly string[]])[] = [
+		["first", [first]],
+		["server", [main, server]],
+		["turn", turn],
 	];
+	const runtime = "\0rolldown/runtime.js";
+	return chunks.map(([name, entries], index) => ({
+		name: (id: string, context: ChunkingContext) =>
+			// The file that the executable loads keeps its place: it finds the others from there.
+			id !== first && (entries.some((each) => loadedWith(each, context).has(id)) || (index === 0 && id === runtime))
+				? name
+				: null,
+		debugName: name,
+		priority: chunks.length - index,
+	}));
 }
 
 /** The module that replaces every HTTP client but ours. */
