@@ -6,23 +6,25 @@ import { describe, expect, it } from "vitest";
 import { findFlag } from "../../cli/arguments/flags.ts";
 import { createDiskFiles } from "../../ports/files/disk-files.ts";
 import { parseFlow } from "./flows/flow-source.ts";
-import { discoverSkills } from "./skill-discovery.ts";
+import { createBuiltInSkills, discoverSkills } from "./skill-discovery.ts";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 const textOf = (name: string) => readFileSync(path.join(root, name), "utf8");
 
 const logged: unknown[] = [];
 const note = (message: string, fields: unknown) => logged.push([message, fields]);
+const log = { debug: note, info: note, warn: note, error: note };
+const files = createDiskFiles();
 const { skills } = await discoverSkills({
-	files: createDiskFiles(),
+	files,
 	workDir: "/nowhere",
 	home: "/nowhere",
 	shareDir: "/nowhere",
 	skillsDirs: [],
 	extraSkillDirs: [],
 	mergeAll: true,
-	builtInDir: path.join(root, "skills"),
-	log: { debug: note, info: note, warn: note, error: note },
+	builtIn: createBuiltInSkills(files, path.join(root, "skills"), log),
+	log,
 });
 
 describe("the built-in skills", () => {

@@ -12,14 +12,14 @@ export async function projectDirectories(files: Files, workDir: string): Promise
 		current = path.dirname(current);
 		upwards.push(current);
 	}
-	const marked = await Promise.all(
-		upwards.map((directory) =>
-			files.status(path.join(directory, ".git")).then(
-				(status) => status !== null,
-				() => false,
-			),
-		),
-	);
+	const isRoot = (directory: string): Promise<boolean> =>
+		files.status(path.join(directory, ".git")).then(
+			(status) => status !== null,
+			() => false,
+		);
+	// Most are the root of their project: then no other is looked at.
+	if (await isRoot(workDir)) return [workDir];
+	const marked = await Promise.all(upwards.map(async (directory) => directory !== workDir && isRoot(directory)));
 	const root = marked.indexOf(true);
 	const [nearest = workDir, ...below] = upwards.slice(0, root === -1 ? 1 : root + 1).reverse();
 	return [nearest, ...below];

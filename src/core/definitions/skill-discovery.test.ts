@@ -7,9 +7,14 @@ import { createMemoryFiles } from "../../../test/support/store/memory-files.ts";
 import { type Log, silentLog } from "../../base/log.ts";
 import { createDiskFiles } from "../../ports/files/disk-files.ts";
 import type { Files } from "../../ports/files/port.ts";
-import { discoverSkills, type SkillPlace } from "./skill-discovery.ts";
+import { createBuiltInSkills, discoverSkills, type SkillPlace, type SkillSet } from "./skill-discovery.ts";
 
-const standard: Omit<SkillPlace, "files"> = {
+type Place = Omit<SkillPlace, "builtIn"> & { readonly builtInDir: string | null };
+
+const discover = ({ builtInDir, ...place }: Place): Promise<SkillSet> =>
+	discoverSkills({ ...place, builtIn: createBuiltInSkills(place.files, builtInDir, place.log) });
+
+const standard: Omit<Place, "files"> = {
 	workDir: "/repo/a/b",
 	home: "/home/me",
 	shareDir: "/home/me/.kimi",
@@ -30,8 +35,8 @@ async function plant(paths: readonly string[], text = "Text."): Promise<Files> {
 }
 
 /** What is found among these files: for each name, the scope and the path that counts. */
-async function find(paths: readonly string[], changes: Partial<SkillPlace> = {}): Promise<string[]> {
-	const { skills } = await discoverSkills({ ...standard, files: await plant(paths), ...changes });
+async function find(paths: readonly string[], changes: Partial<Place> = {}): Promise<string[]> {
+	const { skills } = await discover({ ...standard, files: await plant(paths), ...changes });
 	return skills.map(({ scope, path: file }) => `${scope} ${file}`);
 }
 
@@ -74,10 +79,10 @@ describe("the directories of skills", () => {
 
 	it("are all searched, and listed when they exist", async () => {
 		const files = await plant(["/repo/.git/HEAD", ...places.map(([, root], index) => `${root}/s${index + 10}.md`)]);
-		const { skills, roots } = await discoverSkills({ ...standard, files, extraSkillDirs });
+		const { skills, roots } = await discover({ ...standard, files, extraSkillDirs });
 		expect(skills.map(({ name }) => name)).toEqual(places.map((_, index) => `s${index + 10}`));
 		expect(roots).toEqual(places.map(([, root]) => root));
-		expect(await discoverSkills({ ...standard, files: createMemoryFiles() })).toEqual({
+		expect(await discover({ ...standard, files: createMemoryFiles() })).toEqual({
 			skills: [],
 			roots: [],
 			leftOut: [],
@@ -148,7 +153,7 @@ describe("the directories of skills", () => {
 			if (directory.includes(".kimi")) throw Object.assign(new Error("EACCES: no"), { code: "EACCES" });
 			return await files.list(directory);
 		};
-		const { skills, roots } = await discoverSkills({ ...standard, log, files: { ...files, list } });
+		const { skills, roots } = await discover({ ...standard, log, files: { ...files, list } });
 		expect(skills.map(({ name }) => name)).toEqual(["b"]);
 		expect(roots).toEqual(["/repo/a/b/.claude/skills"]);
 		expect(logged).toContainEqual({ path: "/repo/a/b/.kimi/skills", reason: "EACCES: no" });
@@ -182,7 +187,7 @@ describe("the names of skills", () => {
 		const root = "/repo/a/b/.kimi/skills";
 		const files = await plant([`${root}/b/SKILL.md`, `${root}/c.md`], "---\nname: Zeta\n---\nText.");
 		await files.replace(`${root}/d.md`, "Text.");
-		const { skills } = await discoverSkills({ ...standard, files });
+		const { skills } = await discover({ ...standard, files });
 		expect(skills.map(({ name, path: file }) => [name, path.relative(root, file)])).toEqual([
 			["Zeta", "b/SKILL.md"],
 			["d", "d.md"],
@@ -193,7 +198,7 @@ describe("the names of skills", () => {
 		const root = "/repo/a/b/.kimi/skills";
 		const files = await plant([`${root}/one/SKILL.md`], "---\nname: [\n---\n");
 		await files.replace(`${root}/one.md`, "Text.");
-		const { skills } = await discoverSkills({ ...standard, files });
+		const { skills } = await discover({ ...standard, files });
 		expect(skills.map(({ path: file }) => file)).toEqual([`${root}/one.md`]);
 	});
 });
@@ -216,7 +221,7 @@ describe("on a disk", () => {
 		await symlink(path.join(base, "elsewhere"), path.join(base, "home/linked"));
 		await symlink(path.join(base, "elsewhere/two"), path.join(skills, "three"));
 		await symlink(path.join(base, "nowhere"), path.join(skills, "four.md"));
-		const found = await discoverSkills({
+		const found = await discover({
 			...standard,
 			files: createDiskFiles(),
 			workDir: path.join(base, "repo"),

@@ -28,8 +28,8 @@ export interface SkillPlace {
 	readonly extraSkillDirs: readonly string[];
 	/** Whether a scope includes the directories of every program, or only the first that exists. */
 	readonly mergeAll: boolean;
-	/** Directory of the skills that come with the program. */
-	readonly builtInDir: string | null;
+	/** The skills that come with the program. */
+	readonly builtIn: () => Promise<SkillSet>;
 	readonly log: Log;
 }
 
@@ -39,17 +39,40 @@ const fileLimit = 1000;
 /** Searches all directories in parallel. What cannot be read or used is logged and left out. */
 export async function discoverSkills(place: SkillPlace): Promise<SkillSet> {
 	const { files, log } = place;
-	const [projectRoot] = await projectDirectories(files, place.workDir);
+	const [[projectRoot], builtIn] = await Promise.all([projectDirectories(files, place.workDir), place.builtIn()]);
 	const found = await Promise.all(sourcesOf(place, projectRoot).map((source) => findRoots(source, files, log)));
-	const roots = found.flat().filter(isFirstOfItsKind);
+	const own = await readRoots(found.flat().filter(isFirstOfItsKind), files, log);
+	return {
+		skills: firstOfEachName([...own.skills, ...builtIn.skills], log),
+		roots: [...own.roots, ...builtIn.roots],
+		leftOut: [...own.leftOut, ...builtIn.leftOut],
+	};
+}
+
+/** Reads the skills that come with the program when they are first wanted: they do not change while it runs. */
+export function createBuiltInSkills(files: Files, directory: string | null, log: Log): () => Promise<SkillSet> {
+	const groups = directory === null ? [] : [[directory]];
+	const read = async (): Promise<SkillSet> =>
+		readRoots(await findRoots({ scope: "built-in", groups, takes: "all", isNamed: false }, files, log), files, log);
+	let known: SkillSet | null = null;
+	return async () => {
+		if (known !== null) return known;
+		const found = await read();
+		// What could not be read is read again.
+		if (found.leftOut.length === 0 && found.roots.length === groups.length) known = found;
+		return found;
+	};
+}
+
+async function readRoots(roots: readonly Root[], files: Files, log: Log): Promise<SkillSet> {
 	const named = roots.flatMap(skillFilesIn);
 	if (named.length > fileLimit) {
 		log.warn("There are too many skills; the rest is left out.", { found: named.length, limit: fileLimit });
 	}
 	const leftOut: LeftOutSkill[] = [];
 	const reading = named.slice(0, fileLimit).map((file) => readSkill(file, files, log, (each) => leftOut.push(each)));
-	const read = await Promise.all(reading);
-	return { skills: firstOfEachName(read, log), roots: roots.map(({ directory }) => directory), leftOut };
+	const skills = (await Promise.all(reading)).filter((skill) => skill !== null);
+	return { skills, roots: roots.map(({ directory }) => directory), leftOut };
 }
 
 /** Directories of one scope, in groups of which either all or the first existing one count. */
@@ -63,7 +86,7 @@ interface Source {
 
 /** From the highest to the lowest precedence. */
 function sourcesOf(place: SkillPlace, projectRoot: string): Source[] {
-	const { home, shareDir, skillsDirs, extraSkillDirs, mergeAll, builtInDir } = place;
+	const { home, shareDir, skillsDirs, extraSkillDirs, mergeAll } = place;
 	const standard = (scope: SkillScope, takes: Source["takes"], ...groups: string[][]): Source => {
 		return { scope, groups, takes, isNamed: false };
 	};
@@ -86,7 +109,6 @@ function sourcesOf(place: SkillPlace, projectRoot: string): Source[] {
 				]),
 		named(extraSkillDirs.filter((spelled) => spelled !== "").map((spelled) => toAbsolute(spelled, home, projectRoot))),
 		standard("extra", "all", [path.join(shareDir, "plugins")]),
-		standard("built-in", "all", builtInDir === null ? [] : [builtInDir]),
 	];
 }
 
@@ -143,10 +165,9 @@ function skillFilesIn({ directory, scope, entries }: Root): SkillFile[] {
 }
 
 /** Names that differ in case only are one name. */
-function firstOfEachName(read: readonly (Skill | null)[], log: Log): Skill[] {
+function firstOfEachName(read: readonly Skill[], log: Log): Skill[] {
 	const byName = new Map<string, Skill>();
 	for (const skill of read) {
-		if (skill === null) continue;
 		const key = skill.name.toLowerCase();
 		const earlier = byName.get(key);
 		if (earlier === undefined) byName.set(key, skill);

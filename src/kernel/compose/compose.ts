@@ -51,7 +51,7 @@ export interface SessionLinks {
 }
 
 /** Where to search for skills; `files` gives those that one search reads with. */
-export type SkillSearch = Omit<SkillPlace, "files"> & {
+export type SkillSearch = Omit<SkillPlace, "files" | "builtIn"> & {
 	readonly files: () => Files;
 	/** The directories that the rules of the session are about, which may keep files from it; null for a search without rules. */
 	readonly ruled: readonly string[] | null;
@@ -121,7 +121,6 @@ export async function composeSession(
 			skillsDirs: options.skillsDirs,
 			extraSkillDirs: configuration.extraSkillDirs,
 			mergeAll: configuration.mergeAllAvailableSkills,
-			builtInDir: hostServices.builtInSkillsDir,
 			log,
 		}),
 		options.plugins === false ? [] : loadPlugins(),

@@ -6,7 +6,12 @@ import { type Log, undo } from "../../base/log.ts";
 import { createSharedRuns } from "../../base/shared-run.ts";
 import type { AgentDefinition } from "../../core/definitions/agent-definition.ts";
 import { loadSkillText } from "../../core/definitions/skill.ts";
-import { discoverSkills, type SkillSet } from "../../core/definitions/skill-discovery.ts";
+import {
+	createBuiltInSkills,
+	discoverSkills,
+	type SkillPlace,
+	type SkillSet,
+} from "../../core/definitions/skill-discovery.ts";
 import type { ServerPool } from "../../core/mcp/server-pool.ts";
 import { isBroadGrant } from "../../core/permissions/former-grants.ts";
 import { fileFailureReason } from "../../ports/files/file-failure.ts";
@@ -57,8 +62,12 @@ export class Kernel {
 	/** Created when a session first uses it. */
 	#serverPool: Promise<ServerPool> | null = null;
 
+	readonly #builtInSkills: SkillPlace["builtIn"];
+
 	constructor(parts: KernelParts) {
 		this.#parts = parts;
+		const { files, builtInSkillsDir, log } = parts.hostServices;
+		this.#builtInSkills = createBuiltInSkills(files, builtInSkillsDir, log);
 	}
 
 	/** How many sessions are in memory. */
@@ -66,22 +75,29 @@ export class Kernel {
 		return this.#sessions.size;
 	}
 
-	/** A new session with a fresh id. Throws ConfigurationError and ModelConfigurationError for unusable settings. */
-	async create(workDir: string, options: SessionOptions): Promise<Session> {
-		return await this.openOrCreate(workDir, this.#parts.hostServices.identifiers.uuid(), options);
-	}
-
-	/** The session of this id; created under it when there is none, with this placement. */
-	openOrCreate(
+	/**
+	 * A new session; the id is one that no session can have yet. Throws ConfigurationError and ModelConfigurationError for
+	 * unusable settings.
+	 */
+	create(
 		workDir: string,
-		id: string,
-		options: SessionOptions | ToOptions,
+		options: SessionOptions,
+		id = this.#parts.hostServices.identifiers.uuid(),
 		placement?: Placement,
 	): Promise<Session> {
+		const place = { store: this.#parts.store, workDir, id };
+		return this.#held(id, async () => {
+			const held = await place.store.openOrCreate(workDir, id, placement);
+			return await this.#load(createSharedSession(place, { held }), () => options);
+		});
+	}
+
+	/** The session of this id; created under it when there is none. */
+	openOrCreate(workDir: string, id: string, options: SessionOptions | ToOptions): Promise<Session> {
 		const toOptions = typeof options === "function" ? options : () => options;
 		const place = { store: this.#parts.store, workDir, id };
 		const open = async () => {
-			const held = async () => ({ held: await place.store.openOrCreate(workDir, id, placement) });
+			const held = async () => ({ held: await place.store.openOrCreate(workDir, id) });
 			if (this.#parts.claimsAtOnce === true) return createSharedSession(place, await held());
 			// One that cannot be read is opened all the same, and says why at its first prompt.
 			return (await viewShared(place).catch(() => null)) ?? createSharedSession(place, await held());
@@ -219,7 +235,6 @@ export class Kernel {
 			skillsDirs,
 			extraSkillDirs: configuration.extraSkillDirs,
 			mergeAll: configuration.mergeAllAvailableSkills,
-			builtInDir: hostServices.builtInSkillsDir,
 			log: hostServices.log,
 		});
 	}
@@ -236,7 +251,7 @@ export class Kernel {
 	/** Searches with the same work dir and skill directories that may read the same give the same result. */
 	#findSkills({ ruled, files, ...place }: SkillSearch): Promise<SkillSet> {
 		const key = JSON.stringify([place.workDir, place.skillsDirs, ruled]);
-		return this.#skillSearches(key, () => discoverSkills({ ...place, files: files() }));
+		return this.#skillSearches(key, () => discoverSkills({ ...place, files: files(), builtIn: this.#builtInSkills }));
 	}
 
 	#findRuleFiles(workDir: string): Promise<readonly RuleFile[]> {

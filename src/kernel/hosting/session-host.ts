@@ -91,9 +91,8 @@ export class SessionHost implements SessionsApi {
 		const chosen = await withModelError(() => chooseOptions(this.#parts, request));
 		if (chosen.model === "") throw new KernelError("model-not-set", "LLM is not set");
 		return await this.#cache.serialize(id, async () => {
-			const open = () =>
-				this.#load(id, () => kernel.openOrCreate(chosen.workDir, id, chosen.options, request.placement));
-			const session = await withModelError(open);
+			const create = () => this.#load(id, () => kernel.create(chosen.workDir, chosen.options, id, request.placement));
+			const session = await withModelError(create);
 			this.#chosen.set(id, chosen);
 			return this.#toHandle(id, session, chosen);
 		});

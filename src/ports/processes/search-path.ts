@@ -32,6 +32,8 @@ export function findTrustedProgram(name: string, environment: Environment, exclu
 }
 
 function isOutsideOf(directories: readonly string[]): (file: string) => boolean {
+	// Where nothing is excluded, no file of PATH is looked at.
+	if (directories.length === 0) return () => true;
 	const roots = directories.flatMap((directory) => [path.resolve(directory), resolved(directory)]);
 	return (file) => ![path.resolve(file), resolved(file)].some((each) => roots.some((root) => isWithin(each, root)));
 }

@@ -267,9 +267,10 @@ export interface SessionStore {
 	create(workDir: string, id: string, fill: (session: StoredSession) => Promise<void>, like?: string): Promise<void>;
 	/**
 	 * Null when there is no such session with a context or a valid event in its log. `from` says from whom it may be taken: from
-	 * a process that has ended, else it fails `busy`, or from anyone, at once. Absent for what the store was opened with.
+	 * a process that has ended, else it fails `busy`, or from anyone, at once. Absent for what the store was opened with. What
+	 * has not changed since the view need not be read again.
 	 */
-	open(workDir: string, id: string, from?: "ended" | "anyone"): Promise<StoredSession | null>;
+	open(workDir: string, id: string, from?: "ended" | "anyone", view?: SessionView): Promise<StoredSession | null>;
 	/** The session as it is stored now; nothing is taken. Null when there is none, as `open`. */
 	view(workDir: string, id: string): Promise<SessionView | null>;
 	/** Which living process has it open for writing, for people; null when none is known to. */

@@ -3,6 +3,7 @@ import { createMemoryFiles } from "../../../test/support/store/memory-files.ts";
 import type { EventBody } from "../../api/values/event.ts";
 import { systemClock } from "../../base/clock.ts";
 import { silentLog } from "../../base/log.ts";
+import type { Files } from "../files/port.ts";
 import { createDiskStore } from "./disk/disk-store.ts";
 import type { SessionStore } from "./session-store.ts";
 import { viewShared } from "./shared-session.ts";
@@ -13,8 +14,7 @@ const started = (turnId: string) => event(turnId, { type: "turn.started", input:
 const ended = (turnId: string) => event(turnId, { type: "turn.ended", outcome: { status: "finished" } });
 
 /** Stores of two processes over the same files, with a session that has had a turn. Both are this process by their leases. */
-async function createStores(): Promise<readonly [SessionStore, SessionStore]> {
-	const files = createMemoryFiles();
+async function createStores(files: Files = createMemoryFiles()): Promise<readonly [SessionStore, SessionStore]> {
 	const create = () =>
 		createDiskStore({ files, shareDir: "/share", log: silentLog, clock: systemClock, protocolVersion: "1.10" });
 	const stores = [create(), create()] as const;
@@ -49,6 +49,35 @@ describe("a session that two processes have open", () => {
 		await owner.commit({ events: [ended("b")] });
 		expect([owner.isClaimed, reader.isClaimed]).toEqual([true, false]);
 		expect(await two.owner(place.workDir, place.id)).toBe(`process ${process.pid}`);
+	});
+
+	it("is not read again by whoever claims it, unless another process has written it since", async () => {
+		const memory = createMemoryFiles();
+		const reads: string[] = [];
+		const files: Files = {
+			...memory,
+			read: (target, limit) => {
+				reads.push(target);
+				return memory.read(target, limit);
+			},
+			admitting: () => files,
+		};
+		const [one, two] = await createStores(files);
+		const session = await open(one);
+		reads.length = 0;
+		await session.claim();
+		expect(reads).toEqual([]);
+		await session.close();
+
+		const stale = await open(one);
+		const other = await open(two);
+		await other.claim();
+		await other.commit({ events: [started("b"), ended("b")] });
+		await other.close();
+		await stale.claim();
+		expect(stale.cursor().seq).toBe(4);
+		await stale.commit({ events: [started("c")] });
+		expect(stale.cursor().seq).toBe(5);
 	});
 
 	it("refuses what is written without a claim, and stores what it was opened with after one", async () => {

@@ -74,7 +74,7 @@ export function createSharedSession(
 		);
 	};
 	const openFrom = async (from: "ended" | "anyone"): Promise<StoredSession> => {
-		const opened = await store.open(workDir, id, from);
+		const opened = await store.open(workDir, id, from, view ?? undefined);
 		if (opened !== null) return opened;
 		throw new KernelError("storage-failed", `The session ${id} was deleted while it was open.`);
 	};

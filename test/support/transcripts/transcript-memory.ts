@@ -4,7 +4,7 @@ import path from "node:path";
 import type { Identifiers } from "../../../src/base/ids.ts";
 import { silentLog } from "../../../src/base/log.ts";
 import { toCompatibility } from "../../../src/cli/compatibility.ts";
-import { discoverSkills } from "../../../src/core/definitions/skill-discovery.ts";
+import { createBuiltInSkills, discoverSkills } from "../../../src/core/definitions/skill-discovery.ts";
 import { acpDialect } from "../../../src/frontends/acp/dialect.ts";
 import { onlyDraftDialect } from "../../../src/frontends/acp/v2/dialect.ts";
 import { meerkatDialect } from "../../../src/frontends/meerkat/dialect.ts";
@@ -165,10 +165,11 @@ export async function openSession(
 	}
 	const gates = createGatedModel(transcript.scripts);
 	const stored = await store.openOrCreate(place.workDir, sessionId);
+	const builtIn = createBuiltInSkills(hostServices.files, hostServices.builtInSkillsDir, hostServices.log);
 	const parts = await composeSession(heldSession(stored), options, configuration, hostServices, {
 		clientName: () => null,
 		findRuleFiles: (workDir) => findRuleFiles(configuration.permission, workDir, hostServices),
-		findSkills: (search) => discoverSkills({ ...search, files: search.files() }),
+		findSkills: (search) => discoverSkills({ ...search, files: search.files(), builtIn }),
 		readContext: (id) => store.readContext(place.workDir, id),
 		withModel: () => Promise.reject(new Error("nobody chooses a model here")),
 		serverPool: () => Promise.reject(new Error("there are no servers here")),

@@ -5,12 +5,12 @@ import type { Clock } from "../../../base/clock.ts";
 import { errorText, KernelError } from "../../../base/errors.ts";
 import type { Log } from "../../../base/log.ts";
 import { ownOrigin } from "../../files/living-process.ts";
-import type { Files } from "../../files/port.ts";
+import type { FileStatus, Files } from "../../files/port.ts";
 import type { StoredSession } from "../session-store.ts";
 import { createAgentFiles, openAgentFiles } from "./agent-files.ts";
 import { createNotificationFiles } from "./background/notification-files.ts";
 import { createTaskFiles } from "./background/task-files.ts";
-import { openHistory } from "./journal/session-history.ts";
+import { openHistory, type SessionHistory } from "./journal/session-history.ts";
 import { createSessionLog } from "./journal/session-log.ts";
 import type { Lease } from "./lease.ts";
 import type { LeaseWatch } from "./lease-watch.ts";
@@ -32,7 +32,7 @@ import {
 	type SessionPaths,
 } from "./session-directory.ts";
 import type { SessionIndex } from "./session-index.ts";
-import { openStateFile } from "./state-file.ts";
+import { openStateFile, type StateFile } from "./state-file.ts";
 
 export interface DiskSessionOptions {
 	readonly files: Files;
@@ -55,21 +55,21 @@ export interface DiskSessionOptions {
 	sweepShared(): Promise<void>;
 }
 
-/**
- * Reads the files found and returns the session. Without a lease, for a session that does not exist, one is taken
- * before the first write. Rejects with Node's errors when it cannot be read.
- */
-export async function openDiskSession(
-	options: DiskSessionOptions,
-	found: FoundSession,
-	leaseHeld: Lease | null,
-): Promise<StoredSession> {
-	const { files, log, clock, paths, workDir, index, left } = options;
-	const openedAt = clock.now();
-	const names = createNameSync(options.syncDirectory, paths);
-	const watch = options.createWatch();
-	const beginning = createSessionBeginning({ ...options, found, names, watch, openedAt }, leaseHeld);
+/** What a session's files said when they were read. */
+export interface ReadSession {
+	readonly found: FoundSession;
+	readonly openedAt: number;
+	readonly history: SessionHistory;
+	readonly stateFile: StateFile;
+	readonly existed: boolean;
+	readonly wasUnused: boolean;
+	wholeAt(file: string): FileStatus | null;
+}
 
+/** Reads the files found. Rejects with Node's errors when they cannot be read. */
+export async function readDiskSession(options: DiskSessionOptions, found: FoundSession): Promise<ReadSession> {
+	const { files, log, clock, paths, left } = options;
+	const openedAt = clock.now();
 	const source = { files: found.files, log, path: paths.journal, sessionId: options.id };
 	const history = await openHistory(source, paths, found, options.bootedAt ?? 0);
 	const recoveredRows = history.context.rows?.length ?? 0;
@@ -92,6 +92,21 @@ export async function openDiskSession(
 	const wholeAt = (file: string) =>
 		wholes[read.indexOf(file)] ?? (file === paths.events ? left.wholeEvents(paths.directory) : null);
 	found.files.release();
+	return { found, openedAt, history, stateFile, existed, wasUnused, wholeAt };
+}
+
+/**
+ * The session that was read. Without a lease, for a session that does not exist, one is taken before the first write.
+ */
+export async function openDiskSession(
+	options: DiskSessionOptions,
+	{ found, openedAt, history, stateFile, existed, wasUnused, wholeAt }: ReadSession,
+	leaseHeld: Lease | null,
+): Promise<StoredSession> {
+	const { files, log, clock, paths, workDir, index, left } = options;
+	const names = createNameSync(options.syncDirectory, paths);
+	const watch = options.createWatch();
+	const beginning = createSessionBeginning({ ...options, found, names, watch, openedAt }, leaseHeld);
 	const lineFile = (file: string, knownSize: number, how: Partial<LineFileOptions>): LineFile =>
 		createLineFile({
 			files,

@@ -4,11 +4,17 @@ import type { ContextRow } from "../../../api/values/conversation.ts";
 import type { Clock } from "../../../base/clock.ts";
 import { errorText, KernelError, toKernelError } from "../../../base/errors.ts";
 import type { Log } from "../../../base/log.ts";
-import type { Files } from "../../files/port.ts";
+import type { FileReader, Files } from "../../files/port.ts";
 import { emptySummary } from "../journal-summary.ts";
 import { toPage } from "../session-page.ts";
-import { refusePlacement, type SessionStore, type SessionSummary, type StoredSession } from "../session-store.ts";
-import { openDiskSession } from "./disk-session.ts";
+import {
+	refusePlacement,
+	type SessionStore,
+	type SessionSummary,
+	type SessionView,
+	type StoredSession,
+} from "../session-store.ts";
+import { openDiskSession, type ReadSession, readDiskSession } from "./disk-session.ts";
 import { readJournalEvents } from "./journal/journal-file.ts";
 import { type JournalSource, newEpoch, openJournal, readJournalContext } from "./journal/journal-opening.ts";
 import { findHolder, type Lease, type LeaseHolder, takeFreeLease, takeLease, takeLeaseAtOnce } from "./lease.ts";
@@ -90,7 +96,7 @@ function refuseHeld(id: string, { pid, name }: LeaseHolder): KernelError {
 }
 
 /** Another one whenever the session was written. */
-async function markOf(files: Files, { journal, context, events, state }: SessionPaths): Promise<string> {
+async function markOf(files: FileReader, { journal, context, events, state }: SessionPaths): Promise<string> {
 	const statuses = await Promise.all([journal, context, events, state].map((file) => files.status(file)));
 	return JSON.stringify(statuses.map((status) => (status === null ? null : [status.size, status.modifiedAt])));
 }
@@ -121,6 +127,8 @@ export function createDiskStore(options: DiskStoreOptions): SessionStore {
 	const left = createLeftDirectories(options);
 	const syncDirectory = createDirectorySync(files);
 	const createWatch = createLeaseWatches({ files, clock: options.clock, directory: toLeasesDirectory(shareDir) });
+	/** What was read for a view: whoever claims the session reads only what has changed since. */
+	const viewed = new WeakMap<SessionView, { readonly mark: string; readonly read: ReadSession }>();
 	let swept: Promise<void> | null = null;
 	/** Once per process: what is left later, the next process removes. */
 	const sweepShared = (): Promise<void> => {
@@ -143,10 +151,13 @@ export function createDiskStore(options: DiskStoreOptions): SessionStore {
 		const paths = pathsOf(workDir, id);
 		return { ...options, index, left, syncDirectory, createWatch, sweepShared, workDir, id, paths };
 	};
-	/** Takes the lease of a session of which a file was seen, and goes on with what is found there then. */
+	type Own = ReturnType<typeof optionsOf>;
+	const readAndOpen = async (own: Own, found: FoundSession, lease: Lease | null): Promise<StoredSession> =>
+		openDiskSession(own, await readDiskSession(own, found), lease);
+	/** Takes the lease of a session of which a file was seen. */
 	const withLease = async <T>(
-		{ id, paths }: ReturnType<typeof optionsOf>,
-		work: (found: FoundSession, lease: Lease) => Promise<T>,
+		{ id, paths }: Own,
+		work: (lease: Lease) => Promise<T>,
 		from?: "ended" | "anyone",
 	): Promise<T> => {
 		const place = { ...options, path: paths.lease, directory: paths.directory };
@@ -157,8 +168,7 @@ export function createDiskStore(options: DiskStoreOptions): SessionStore {
 					? await takeLeaseAtOnce(place)
 					: await takeLease(place);
 		try {
-			// Looked at again: the holder before may have written until it released the lease, or deleted the session.
-			return await work(await findSession(files, paths), lease);
+			return await work(lease);
 		} catch (thrown) {
 			await lease.release().catch(() => undefined);
 			throw thrown;
@@ -212,8 +222,8 @@ export function createDiskStore(options: DiskStoreOptions): SessionStore {
 			try {
 				return await reading(paths, async () => {
 					const unused = await findUnlessThere(files, paths);
-					if (unused !== null) return openDiskSession(own, unused, null);
-					return withLease(own, (found, lease) => openDiskSession(own, found, lease));
+					if (unused !== null) return readAndOpen(own, unused, null);
+					return withLease(own, async (lease) => readAndOpen(own, await findSession(files, paths), lease));
 				});
 			} catch (thrown) {
 				const error = toKernelError(thrown);
@@ -245,21 +255,26 @@ export function createDiskStore(options: DiskStoreOptions): SessionStore {
 					id,
 					paths: pathsOf(workDir, id),
 					staged,
-					open: async () => openDiskSession(sessionOptions, await findSession(files, staged), null),
+					open: async () => readAndOpen(sessionOptions, await findSession(files, staged), null),
 					register: () => index.register(workDir),
 				},
 				fill,
 			);
 		},
-		async open(spelled, id, from) {
+		async open(spelled, id, from, view) {
 			const workDir = toWorkDir(spelled);
 			checkSessionId(id);
 			const own = optionsOf(workDir, id);
 			const { paths } = own;
+			const known = view === undefined ? undefined : viewed.get(view);
 			return reading(paths, async () => {
-				if (!(await isFound(paths, await findSession(files, paths)))) return null;
-				const open = async (found: FoundSession, lease: Lease) => {
-					if (await isFound(paths, found)) return openDiskSession(own, found, lease);
+				if (known === undefined && !(await isFound(paths, await findSession(files, paths)))) return null;
+				// Looked at again: the holder before may have written until it released the lease, or deleted the session.
+				const open = async (lease: Lease) => {
+					if (known !== undefined && (await markOf(files, paths)) === known.mark)
+						return openDiskSession(own, known.read, lease);
+					const found = await findSession(files, paths);
+					if (await isFound(paths, found)) return readAndOpen(own, found, lease);
 					await lease.release();
 					return null;
 				};
@@ -272,11 +287,17 @@ export function createDiskStore(options: DiskStoreOptions): SessionStore {
 			const own = optionsOf(workDir, id);
 			const { paths } = own;
 			return reading(paths, async () => {
-				const mark = await markOf(files, paths);
 				const found = await findSession(files, paths);
+				// By what was found before anything was read.
+				const mark = await markOf(found.files, paths);
 				if (!(await isFound(paths, found))) return null;
-				const session = await openDiskSession({ ...own, isView: true }, found, null);
-				return { ...session, isCurrent: async () => (await markOf(files, paths)) === mark };
+				const read = await readDiskSession(own, found);
+				const session = await openDiskSession({ ...own, isView: true }, read, null);
+				// Its rows are parsed when they are wanted, which a copy of it would do at once.
+				const view = Object.assign(session, { isCurrent: async () => (await markOf(files, paths)) === mark });
+				// A context in the old layout has no part in the mark.
+				if (found.contextPath !== paths.oldContext) viewed.set(view, { mark, read });
+				return view;
 			});
 		},
 		async owner(spelled, id) {
