@@ -16,7 +16,7 @@ const reading = (
 	inner: readonly CommandReading[] = [],
 	cwd: string | null = "/work",
 ): CommandReading => ({
-	command: { text: "", words, assignments: [], redirects: [], cwd, isDeclaredHere: false },
+	command: { text: "", words, assignments: [], redirects: [], cwd, isFed: false, isDeclaredHere: false },
 	inner: inner.length === 0 ? null : { commands: inner, isTransparent: true, isFollowed: true },
 });
 

@@ -109,11 +109,10 @@ describe("everyday commands", () => {
 	});
 
 	it("C: without rules", async () => {
-		const free = commands.length - (await asked([])).length;
-		expect(free).toBeGreaterThanOrEqual(81);
+		expect(await asked([])).toHaveLength(64);
 		// What is asked about runs programs of the project, changes something, uses the network, or reads elsewhere.
 		const changing =
-			/\b(?:git (?:add|commit|push|checkout|stash|restore)|npm|npx|node (?:-e|scripts)|python3 (?:-m|-c|script)|pytest|make|cargo|go (?:test|build|vet)|docker|mkdir|cp|mv|touch|rm|curl|tar (?:c|x)|kill|gradlew|node_modules)|> (?:out|x)|HOME/;
+			/\b(?:git (?:add|commit|push|checkout|stash|restore)|npm|npx|node (?:-e|scripts)|python3 (?:-m|-c|script)|pytest|make|cargo|go (?:test|build|vet)|docker logs|mkdir|cp|mv|touch|rm|curl|tar (?:c|x)|kill|gradlew|node_modules)|> (?:out|x)|HOME/;
 		expect((await asked([])).filter((text) => !changing.test(text))).toEqual([]);
 	});
 
@@ -127,7 +126,7 @@ describe("everyday commands", () => {
 			const proposal = await judge.propose(requestFor(text));
 			if (proposal.kind === "grants") grants.push(...proposal.patterns);
 		}
-		expect(questions).toBeLessThanOrEqual(46);
+		expect(questions).toBe(45);
 	});
 
 	it("D: after each was allowed for the session once, with other files", async () => {

@@ -55,6 +55,15 @@ describe("hostile commands", () => {
 		expect(await allowed([...patterns, "Write(**)"], hostile)).toEqual([]);
 	});
 
+	it("that ask the project which version of a program to run are not allowed without rules", async () => {
+		const asking = "yarn pnpm cargo mvn gradle nx turbo mocha dotnet hg bundle pytest poetry jest vitest";
+		const commands = asking.split(" ").map((program) => `${program} --version`);
+		expect(await allowed([], commands)).toEqual([]);
+		expect(await allowed([], ["node --version", "python3 --version", "git --version", "npm --version"])).toHaveLength(
+			4,
+		);
+	});
+
 	it("that read outside of the workspace are not allowed without rules", async () => {
 		const reading = `cat /etc/passwd
 cat ~/.ssh/id_rsa
@@ -86,7 +95,16 @@ grep -f /etc/passwd .
 tar tf /etc/x
 for f in /etc/*; do cat "$f"; done
 for f in a /etc/passwd; do cat "$f"; done
-cat "$f"`;
+cat "$f"
+cd link && ls
+strings @/etc/passwd
+hexdump -f/etc/passwd a
+wc --files0-f=/etc/passwd
+du --files0=/etc/passwd
+du --exclude-f=/etc/passwd .
+jq -rf /etc/passwd .
+jq -nL/etc 1
+awk 'BEGIN{SYMTAB["ARGV"][1]="/etc/passwd"; SYMTAB["ARGC"]=2} 1'`;
 		expect(await allowed([], reading.split("\n"))).toEqual([]);
 	});
 });

@@ -2,6 +2,8 @@
 import { posix } from "node:path";
 import { type CommandPattern, hasHarmlessAssignments, type PatternToken } from "./command-pattern.ts";
 import { type FileUse, type Made, usesOf } from "./files-used.ts";
+import { textRunners } from "./programs/forms/interpreter-forms.ts";
+import { nameOf } from "./programs/program-name.ts";
 import { type FormReading, isReadOnly, readForm, readsOtherFiles } from "./programs/read-form.ts";
 import type { CommandReading, ScriptReading, SimpleCommand, Word } from "./script.ts";
 
@@ -32,19 +34,25 @@ export function allows(
 	if (pattern.kind === "every") return true;
 	if (command.isDeclaredHere || !hasHarmlessAssignments(command)) return false;
 	const local = asNamedByNpx(rule, command, place);
-	if (local !== null) return allows(local.rule, { command: local.command, inner: null }, place, allowsInner);
+	if (local !== null)
+		return (
+			!runsOwnFile(command, null, place) &&
+			allows(local.rule, { command: local.command, inner: null }, place, allowsInner)
+		);
 	const { tokens, isPrefix } = pattern;
 	const [first] = tokens;
 	const [program, ...others] = command.words;
 	if (first?.kind !== "literal" || program?.kind !== "literal") return false;
-	if (!isProgram(first.text, program.text, command.cwd, place.root)) return false;
+	if (!isProgram(first.text, program.text, command.cwd, place.root) || takesCommands(command)) return false;
 	const words: readonly Word[] = [first, ...others];
 	if (words.length < tokens.length) return coversInner(rule, words, inner, place, allowsInner);
 	const isCovered = tokens.every((token, index) => covers(token, words[index]));
 	if (!isCovered || (!isPrefix && words.length > tokens.length)) return false;
 	if (!isPrefix && tokens.every(({ kind }) => kind === "literal")) return !runsOwnFile(command, null, place);
-	if (inner?.isFollowed === true)
-		return !runsOwnFile(command, null, place) && coversInner(rule, words, inner, place, allowsInner);
+	if (inner?.isFollowed === true) {
+		const runsOwn = runsOwnFile(command, null, place) || runsOwnPackage({ command, inner }, place);
+		return !runsOwn && coversInner(rule, words, inner, place, allowsInner);
+	}
 	const open = tokens.findIndex(({ kind }) => kind === "any");
 	const known: SimpleCommand = { ...command, words };
 	const reading = readForm(known, open < 0 ? tokens.length : open);
@@ -56,8 +64,16 @@ export function allows(
 		uses.every(
 			(use) => (use.operation === "read" && (rule.isConfined !== true || use.isListed === true)) || place.isInside(use),
 		) &&
-		(rule.isConfined !== true || isAtHome(command, place))
+		// Elsewhere, a program finds other things to run. An unknown directory comes of a `cd` that was allowed.
+		(isAtHome(command, place) ||
+			(rule.isConfined !== true && (command.cwd === null || reading.form?.reads !== undefined)))
 	);
+}
+
+/** Whether a program would take its input for a program, or for commands: no rule can read these. */
+function takesCommands(command: SimpleCommand): boolean {
+	const { isFed, words } = command;
+	return isFed && textRunners.has(nameOf(words[0]?.text ?? "")) && readForm(command, words.length).doubt !== null;
 }
 
 /** A rule for a wrapper covers what it runs as far as the rule names it; else that must be allowed by itself. */
@@ -121,12 +137,21 @@ function covers(token: PatternToken, word: Word | undefined): boolean {
 function runsOwnFile({ words, cwd }: SimpleCommand, reading: FormReading | null, { made }: AllowPlace): boolean {
 	const [program] = words;
 	const operand = reading?.form?.files === "run" ? reading.given.operands[0] : undefined;
-	const local: Word | undefined =
-		program?.text === "npx" ? { kind: "literal", text: "node_modules/.bin/npx" } : undefined;
-	return [program?.text.includes("/") === true ? program : local, operand].some((word) => {
-		if (word?.kind !== "literal") return false;
-		return made.isWritten(posix.resolve(cwd ?? "/", word.text));
-	});
+	return [program?.text.includes("/") === true ? program : undefined, operand].some(
+		(word) => word?.kind === "literal" && made.isWritten(posix.resolve(cwd ?? "/", word.text)),
+	);
+}
+
+/** The same for what a package manager runs, which is in this directory. */
+function runsOwnPackage({ command, inner }: CommandReading, { made }: AllowPlace): boolean {
+	if (inner === null || inner.isTransparent) return false;
+	return inner.commands.some(
+		({
+			command: {
+				words: [program],
+			},
+		}) => made.isWritten(posix.resolve(command.cwd ?? "/", "node_modules/.bin", program?.text ?? "")),
+	);
 }
 
 /** Whether a command is known to change nothing, and only reads what is in the workspace. */

@@ -75,6 +75,7 @@ export class CommandReader {
 	readonly numbers = new NumberVariables();
 	/** The command before in a pipeline, if it is a simple one. */
 	input: SimpleCommand | null = null;
+	#isFed = false;
 	/** Where commands that are found go: the script's, or a wrapper's. */
 	#commands: MutableReading[] = [];
 	/** What positions in the syntax tree index. */
@@ -111,6 +112,15 @@ export class CommandReader {
 		const end = read();
 		this.#source = outer;
 		return end;
+	}
+
+	/** Reads what gets an input from the script, or the same as what is around it. */
+	feeding<T>(isFed: boolean, read: () => T): T {
+		const outer = this.#isFed;
+		this.#isFed ||= isFed;
+		const result = read();
+		if (isFed) this.#isFed = outer;
+		return result;
 	}
 
 	/** The command that was read last, if it is the only one since `count` were read. */
@@ -176,9 +186,12 @@ export class CommandReader {
 			assignments,
 			redirects,
 			cwd: pathOf(start),
+			isFed: this.#isFed || node.redirects.some(isInput),
 			isDeclaredHere: false,
 		};
-		return this.#runCommand(command, start, this.push(command));
+		// It gives its redirections to the shell.
+		if (words[0]?.text === "exec" && words.length === 1) this.#isFed = command.isFed;
+		return this.feeding(command.isFed, () => this.#runCommand(command, start, this.push(command)));
 	}
 
 	/** The parser is tolerant: what it left out between the parts of a command may be something for a shell. */
@@ -294,6 +307,7 @@ export class CommandReader {
 			assignments,
 			redirects: [],
 			cwd: pathOf(start),
+			isFed: this.#isFed,
 			isDeclaredHere: false,
 		};
 		return this.#runCommand(inner, start, this.push(inner), isOneOfAll);
@@ -406,6 +420,11 @@ export class CommandReader {
 			inner: inner === null ? null : { ...inner, commands: inner.commands.map((reading) => this.#finish(reading)) },
 		};
 	}
+}
+
+/** Whether a redirection gives an input. */
+export function isInput({ operator }: Redirection): boolean {
+	return operator.startsWith("<");
 }
 
 function expressionsOf(node: SyntaxNode): readonly string[] {

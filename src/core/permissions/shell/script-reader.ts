@@ -9,7 +9,7 @@ import type {
 	Statement,
 } from "unbash";
 import { type Budget, BudgetExceeded } from "./budget.ts";
-import { CommandReader, type ParseShell } from "./command-reader.ts";
+import { CommandReader, isInput, type ParseShell } from "./command-reader.ts";
 import { after, type Directory, isSame, merge, type Outcome, pathOf, stays } from "./outcome.ts";
 import type { ScriptPlace, ScriptReading } from "./script.ts";
 import { riskyVariable, setsRisky } from "./word-doubts.ts";
@@ -113,9 +113,9 @@ export class ScriptReader {
 					const isNegated = node.prefixes.filter((prefix) => prefix.type === "Negation").length % 2 === 1;
 					return isNegated ? { success: outcome.failure, failure: outcome.success } : outcome;
 				}
-				for (const command of node.commands) {
+				for (const [index, command] of node.commands.entries()) {
 					const { count } = this.#reader;
-					this.#budget.nested(() => this.#readNode(command, start));
+					this.#reader.feeding(index > 0, () => this.#budget.nested(() => this.#readNode(command, start)));
 					this.#reader.input = this.#reader.onlySince(count);
 				}
 				this.#reader.input = null;
@@ -151,10 +151,13 @@ export class ScriptReader {
 				const redirects = this.#reader.readRedirects(node.redirects, start);
 				if (redirects.length > 0) {
 					const text = node.redirects.map((redirect) => this.#reader.slice(redirect)).join(" ");
-					this.#reader.push({ text, words: [], assignments: [], redirects, cwd: pathOf(start), isDeclaredHere: false });
+					const nothing = { words: [], assignments: [], isFed: false, isDeclaredHere: false };
+					this.#reader.push({ ...nothing, text, redirects, cwd: pathOf(start) });
 				}
 				// Where a redirection fails, the command does not run.
-				const outcome = this.#readCompound(node.command, start);
+				const outcome = this.#reader.feeding(node.redirects.some(isInput), () =>
+					this.#readCompound(node.command, start),
+				);
 				return { success: outcome.success, failure: merge(outcome.failure, start) };
 			}
 			case "Function": {

@@ -49,6 +49,8 @@ export interface SimpleCommand {
 	readonly redirects: readonly Redirect[];
 	/** The directory it runs in, absolute; null when an earlier `cd` leaves it open. */
 	readonly cwd: string | null;
+	/** Whether the script gives it an input: a pipe, a file or a here-document. */
+	readonly isFed: boolean;
 	/** Whether the script itself declares a function or an alias of the program's name. */
 	readonly isDeclaredHere: boolean;
 }

@@ -7,7 +7,7 @@ const functions = new Set(
 		"printf if while for return strftime systime mktime asort asorti and or xor in not delete"
 	).split(" "),
 );
-const keywords = new Set("getline system close fflush function func nextfile ARGV ARGC".split(" "));
+const keywords = new Set("getline system close fflush function func nextfile ARGV ARGC SYMTAB".split(" "));
 
 /** Why the program among the operands may do more; null if it does not. */
 export function awkDoubt({ operands: [program] }: Given): string | null {

@@ -17,6 +17,8 @@ export interface OptionTable {
 	readonly isSingleDash?: boolean;
 	/** Whether long options must be written out. */
 	readonly isExact?: boolean;
+	/** Whether other options than these are flags, or have a value that is no path. */
+	readonly isOpen?: boolean;
 	/** Whether `-5` is an option. */
 	readonly takesNumber?: boolean;
 }
@@ -141,11 +143,17 @@ interface Found {
 	readonly needsNext: string;
 }
 
-function readLong(text: string, { longFlags = [], longValued = [], isExact = false }: OptionTable): Found | null {
+const noPath = /^(?![.~@])(?:[^/]*|[^/]*%.*)$/s;
+
+function readLong(
+	text: string,
+	{ longFlags = [], longValued = [], isExact = false, isOpen = false }: OptionTable,
+): Found | null {
 	const [, written = "", value] = /^--?([^=]*)(?:=(.*))?$/s.exec(text) ?? [];
 	const all = [...longFlags, ...longValued];
 	const candidates = all.includes(written) ? [written] : isExact ? [] : all.filter((name) => name.startsWith(written));
-	const [name] = candidates;
+	const isOther = isOpen && !all.some((name) => name.startsWith(written)) && noPath.test(value ?? "");
+	const name = candidates[0] ?? (isOther ? written : undefined);
 	if (name === undefined || written === "" || candidates.length > 1) return null;
 	if (value !== undefined) return { options: [{ name, value: { kind: "literal", text: value } }], needsNext: "" };
 	return longValued.includes(name)
@@ -153,20 +161,22 @@ function readLong(text: string, { longFlags = [], longValued = [], isExact = fal
 		: { options: [{ name, value: null }], needsNext: "" };
 }
 
-function readShort(text: string, { flags = "", valued = "", attached = "" }: OptionTable): Found | null {
+function readShort(
+	text: string,
+	{ flags = "", valued = "", attached = "", isOpen = false }: OptionTable,
+): Found | null {
 	const options: Omit<ReadOption, "at">[] = [];
 	for (let index = 1; index < text.length; index += 1) {
 		const name = text.charAt(index);
 		const value = text.slice(index + 1);
-		if (flags.includes(name)) options.push({ name, value: null });
-		else if (attached.includes(name)) {
-			options.push({ name, value: { kind: "literal", text: value } });
-			return { options, needsNext: "" };
-		} else if (valued.includes(name)) {
-			if (value === "") return { options, needsNext: name };
-			options.push({ name, value: { kind: "literal", text: value } });
-			return { options, needsNext: "" };
-		} else return null;
+		if (valued.includes(name) && value === "") return { options, needsNext: name };
+		if (valued.includes(name) || attached.includes(name)) {
+			// Some programs leave out the equals sign, and others do not.
+			if (/^=./s.test(value)) return null;
+			return { options: [...options, { name, value: { kind: "literal", text: value } }], needsNext: "" };
+		}
+		if (!flags.includes(name) && !(isOpen && /[A-Za-z0-9]/.test(name))) return null;
+		options.push({ name, value: null });
 	}
 	return { options, needsNext: "" };
 }

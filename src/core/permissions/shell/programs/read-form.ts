@@ -30,12 +30,24 @@ export function readForm({ words: [program, ...words] }: SimpleCommand, named = 
 	}
 	const [only] = words;
 	if (words.length === 1 && only?.text === "--version") {
-		return { names: [program.text], form: versionForm, given: { ...nothing, operands: [] }, doubt: null };
+		const isPlain = form.reads !== undefined || printsVersion.has(name);
+		return {
+			names: [program.text],
+			form: { ...versionForm, ...(isPlain && { reads: true }) },
+			given: nothing,
+			doubt: null,
+		};
 	}
 	return readLevel(form, words, Math.max(0, named - 1), [program.text]);
 }
 
-const versionForm: Form = { reads: true, anyOption: true, files: "none" };
+const versionForm: Form = { anyOption: true, files: "none" };
+/** Others ask the project which version of them it wants, and run that: `yarnPath`, `rust-toolchain.toml`, `.mvn/jvm.config`. */
+const printsVersion = new Set(
+	"bash bun c++ cc clang clang++ cmake curl deno docker g++ gcc gh git gmake java javac julia kubectl lua make node nodejs npm npx perl php podman psql python python3 ruby ruff sh tar tsc unzip uv wget zip zsh".split(
+		" ",
+	),
+);
 
 /** The name in the table: python3.12 is python3. */
 function tableName(program: string): string | null {
@@ -96,7 +108,9 @@ function readPlain(form: Form, all: readonly Word[], named: number): Pick<FormRe
 		given = { ...read, open: read.unclear.flatMap((at) => (words[at]?.kind === "dynamic" ? [words[at]] : [])) };
 		unclear = words[read.unclear.find((at) => at >= named) ?? -1];
 	}
-	let doubt = form.anyOption === true || unclear === undefined ? null : beyond(unclear);
+	// Files that only the shell knows are judged as such.
+	const isFree = form.anyOption === true && (form.files === "none" || unclear?.kind === "dynamic");
+	let doubt = isFree || unclear === undefined ? null : beyond(unclear);
 	doubt ??= doubtOfOptions(form, given, named) ?? doubtOfOperands(form, given) ?? form.judge?.(given) ?? null;
 	if (dashes >= 0 && form.tail !== undefined) {
 		const tail = readPlain(form.tail, all.slice(dashes + 1), named - dashes - 1);
@@ -161,7 +175,7 @@ function tablesOf(form: Form): Tables {
 			uses.set(option.replaceAll(/^--?|[:=]$/g, ""), use);
 			return option;
 		});
-	const more = form.isSingleDash === true ? { isSingleDash: true } : {};
+	const more = { isSingleDash: form.isSingleDash === true, isOpen: form.anyOption === true };
 	const own = plain(form.options);
 	const rest = plain(form.others);
 	const { flags = "", valued = "", attached = "", longFlags = [], longValued = [] } = optionTable(rest, more);

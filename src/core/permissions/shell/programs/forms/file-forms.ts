@@ -4,7 +4,20 @@ import type { FileOperand, Form } from "../form.ts";
 import { spreadOlderOptions } from "../tar-options.ts";
 import { plainWord, rows } from "./form-rows.ts";
 
-const copying = "-t:d -S: --target-directory=d --suffix=";
+const copying = "-t:d --target-directory=d";
+
+/** A copy has the name of what is copied, if that is copied into a directory. */
+const copied: NonNullable<Form["moreFiles"]> = ({ options, operands }) => {
+	const target = options.find(({ name }) => /^t(?:arget-directory)?$/.test(name))?.value ?? operands.at(-1);
+	return operands.flatMap((word): readonly FileOperand[] => {
+		const name = /([^/]+)\/*$/.exec(word.text)?.[1];
+		if (word === target || target?.kind !== "literal" || word.kind === "dynamic" || name === undefined) return [];
+		return [{ operation: "write", word: { kind: "literal", text: `${target.text}/${name}` } }];
+	});
+};
+
+/** The names of what is taken out of an archive. */
+const written = (words: readonly Word[]) => words.map((word): FileOperand => ({ operation: "write", word }));
 
 const tar: Form = {
 	reads: ({ options }) =>
@@ -16,7 +29,9 @@ const tar: Form = {
 		"-r -b: -g: -H: -I: -F: -K: -L: -N: -V: -X: -P --append --update --to-command= --use-compress-program= --checkpoint --checkpoint-action= --info-script= --new-volume-script= --rsh-command= --rmt-command=",
 	spread: spreadOlderOptions,
 	moreFiles: ({ options, operands }) => {
-		const creates = options.some(({ name }) => /^(?:[cru]|create|append|update)$/.test(name));
+		const has = (names: RegExp) => options.some(({ name }) => names.test(name));
+		const creates = has(/^(?:[cru]|create|append|update)$/);
+		const extracts = has(/^(?:x|extract|get)$/);
 		const use = (word: Word, isWritten: boolean): FileOperand => ({ operation: isWritten ? "write" : "read", word });
 		return [
 			...options.flatMap(({ name, value }) => {
@@ -24,7 +39,7 @@ const tar: Form = {
 				if (/^f(?:ile)?$/.test(name)) return [use(value, creates)];
 				return /^(?:C|directory)$/.test(name) ? [use(value, !creates)] : [];
 			}),
-			...(creates ? operands.map((word) => use(word, false)) : []),
+			...(creates || extracts ? operands.map((word) => use(word, extracts)) : []),
 		];
 	},
 	// A colon in the name of an archive is a host.
@@ -69,8 +84,9 @@ function isWebAddress(word: Word | null): boolean {
 
 export const fileForms: Readonly<Record<string, Form>> = {
 	cp: {
-		options: `-RrapfvnuiLPdHlT ${copying} --recursive --archive --force --verbose --no-clobber --update --parents --preserve`,
+		options: `-RrapfvnuiLPdHlT ${copying} --recursive --archive --force --verbose --no-clobber --update --preserve`,
 		files: "read, last written",
+		moreFiles: copied,
 	},
 	// The source is gone afterwards.
 	mv: { options: `-fnviuT ${copying} --force --no-clobber --verbose --update`, files: "both" },
@@ -80,6 +96,7 @@ export const fileForms: Readonly<Record<string, Form>> = {
 		options: `-dvD -m: ${copying}`,
 		others: "-s --strip --strip-program= -o: -g:",
 		files: "read, last written",
+		moreFiles: copied,
 	},
 	mkdir: { options: "-pv -m: --parents --verbose --mode=", files: "write" },
 	touch: { options: "-acm -d: -t: -r:r --no-create --date= --time= --reference=r", files: "write" },
@@ -101,7 +118,7 @@ export const fileForms: Readonly<Record<string, Form>> = {
 	}),
 	...rows("tar bsdtar gtar", tar),
 	zip: { options: "-rqjuy -x: -# --exclude=", others: "-i: -b: -T --unzip-command= --test", files: "write" },
-	unzip: { options: "-loqjntpv -d:d -x:", files: "read" },
+	unzip: { options: "-loqjntpv -d:d -x:", files: "read", moreFiles: ({ operands }) => written(operands.slice(1)) },
 	patch: {
 		options: "-RNslf -p: -i:r --dry-run --verbose --forward",
 		others: "-o:w -d:d --input=r --output=w --directory=d",

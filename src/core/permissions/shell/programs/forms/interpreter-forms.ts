@@ -21,10 +21,11 @@ const isText = /^(?:[ceEmpr]|eval|print|V|v|version)$/;
 
 function doubtOfFile(file: Word | undefined): string | null {
 	if (file === undefined) return "it reads a program that no rule can read from its input";
+	// `node inspect` is a debugger.
 	const isFile =
 		file.kind === "dynamic"
 			? !/[<(]/.test(file.text)
-			: file.text !== "-" && !/^\/(?:dev|proc)\//.test(file.text) && !/^\w+:/.test(file.text);
+			: !/^(?:-|inspect)$/.test(file.text) && !/^\/(?:dev|proc)\//.test(file.text) && !/^\w+:/.test(file.text);
 	return isFile ? null : "it reads a program that no rule can read from its input";
 }
 

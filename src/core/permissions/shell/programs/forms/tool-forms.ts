@@ -82,6 +82,8 @@ const node: Readonly<Record<string, Form>> = {
 		options:
 			"-b -d -w -v -p:r -t: -m: --noEmit --watch --build --skipLibCheck --strict --pretty --incremental --listFiles --showConfig --noEmitOnError " +
 			"--project=r --target= --module= --jsx= --lib= --moduleResolution= --esModuleInterop --declaration --emitDeclarationOnly --traceResolution",
+		// A file of options begins with an at sign.
+		operand: /^[^@]/,
 		files: "read",
 	},
 	eslint: {
@@ -115,7 +117,8 @@ const pytest: Form = {
 	files: "run",
 	// A file of options begins with an at sign.
 	operand: /^[^@-]/,
-	value: /^(?!-)[^\n]*$/,
+	// The expressions of `-k` and `-m` were evaluated once.
+	value: /^(?!-)(?!.*__)[^\n]*$/,
 };
 
 const pip: Form = {
@@ -175,7 +178,7 @@ export const pythonModules: Readonly<Record<string, Form>> = {
 		most: 2,
 	},
 	venv: { options: "--clear --upgrade-deps --system-site-packages --prompt=", files: "write" },
-	...rows("py_compile compileall", { options: "-q", files: "read" }),
+	...rows("py_compile compileall", { options: "-q", files: "both" }),
 	mypy: python["mypy"] ?? {},
 	ruff: python["ruff"] ?? {},
 	black: python["black"] ?? {},
@@ -292,7 +295,9 @@ const servicesUp: Form = {
 const services: Readonly<Record<string, Form>> = {
 	...rows("docker podman nerdctl", {
 		verbs: {
-			...rows("ps logs images inspect version info stats top port diff history search", {
+			// Like those of `ps` and `df`, their lists say what the machine has and runs.
+			...rows("ps images version info", { reads: true, options: containerReading, files: "none" }),
+			...rows("logs inspect stats top port diff history search", {
 				options: containerReading,
 				value: plainWord,
 			}),
