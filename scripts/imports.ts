@@ -279,6 +279,7 @@ export const importTable: readonly FolderRule[] = [
 			gateway: ["arguments", "process", "installation", "cluster", "program"],
 			print: ["arguments", "process", "sessions", "installation", "program"],
 			codex: ["arguments", "process", "sessions", "program", "print"],
+			fake: ["arguments"],
 		},
 	},
 ];

@@ -59,6 +59,8 @@ export async function main(executable: string, argv: readonly string[], installa
 				const { runClusterWorker } = await import("./cluster/worker.ts");
 				return await runClusterWorker(executable, command.options, command.flags, installation);
 			}
+			case "fake":
+				return await (await import("./fake/fake.ts")).runFake(command.call);
 			case "codex":
 				return await runCodex(executable, command.action, installation);
 			case "task-worker":
@@ -137,7 +139,7 @@ async function runCodex(executable: string, action: CodexAction, installation: I
 
 type PrintingCommand = Exclude<
 	CommandLine,
-	{ kind: "chat" | "codex" | "claude" | "serve" | "gateway" | "worker" | "print" | "task-worker" }
+	{ kind: "chat" | "codex" | "claude" | "fake" | "serve" | "gateway" | "worker" | "print" | "task-worker" }
 >;
 
 /** Runs a command that prints and exits. */

@@ -174,6 +174,17 @@ describe("a transcript", () => {
 		await expectTranscript(session, new URL(`file://${file}`));
 	});
 
+	it("may have placeholders in its file", async () => {
+		const directory = await mkdtemp(path.join(tmpdir(), "transcripts-"));
+		ends.push(() => rm(directory, { recursive: true }));
+		const file = path.join(directory, "touch.txt");
+		const session = await run(await start([touch, "Done."]));
+		await writeFile(file, transcript.replace('"Done."', "<any>"));
+		await expectTranscript(session, file);
+		await writeFile(file, transcript.replace('"Done."', "<hex8:a>"));
+		await expect(expectTranscript(session, file)).rejects.toThrow(/in line 9:\n- text <hex8:a>/);
+	});
+
 	it.each([
 		["another answer", ["Finished."], 'in line 9:\n- text "Done."\n+ text "Finished."\n'],
 		["a missing end", [], 'in line 9:\n- text "Done."\n+ ended failed'],

@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 import type { PublicEvent, Session } from "../index.ts";
 import { temporaryPrefix } from "./scripted-agent.ts";
 import { createPrinter } from "./transcript-lines.ts";
+import { createBindings } from "./transcripts/placeholders.ts";
 
 export interface TranscriptOptions {
 	/** What else differs between runs, and what stands for it. */
@@ -54,12 +55,13 @@ export async function expectTranscript(
 		return;
 	}
 	const expected = await readTranscript(name);
-	if (expected === actual) return;
+	const difference = expected === null ? "" : firstDifference(expected, actual);
+	if (difference === null) return;
 	const advice = `If this is meant, run the test again with ${updateVariable}=1.`;
 	const message =
 		expected === null
 			? `There is no transcript ${name}. Run the test again with ${updateVariable}=1 to write it.`
-			: `The session differs from ${name} ${firstDifference(expected, actual)}\n${advice}`;
+			: `The session differs from ${name} ${difference}\n${advice}`;
 	throw new AssertionError({ message, actual, expected: expected ?? "", operator: "expectTranscript" });
 }
 
@@ -73,9 +75,14 @@ async function readTranscript(file: string): Promise<string | null> {
 	}
 }
 
-function firstDifference(expected: string, actual: string): string {
+/** Null when every line is the same, but for what stands for a placeholder. */
+function firstDifference(expected: string, actual: string): string | null {
 	const [before, now] = [expected.split("\n"), actual.split("\n")];
-	const index = before.findIndex((line, at) => line !== now[at]);
+	const { matches } = createBindings({});
+	const isSame = (line: string, other: string | undefined) =>
+		line === other || (other !== undefined && matches(line, other));
+	const index = before.findIndex((line, at) => !isSame(line, now[at]));
+	if (index === -1 && now.length === before.length) return null;
 	const at = index === -1 ? before.length : index;
 	const shown = (line: string | undefined) => (line === undefined || line === "" ? "(the end)" : line);
 	return `in line ${at + 1}:\n- ${shown(before[at])}\n+ ${shown(now[at])}`;

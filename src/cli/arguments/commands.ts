@@ -6,6 +6,7 @@ import { findFirstWord } from "./given-flags.ts";
 import { type ChatFlags, chatFlags, splitChatFlags } from "./options/chat-options.ts";
 import { type CodexAction, codexFlags, codexUsage, toCodexAction } from "./options/codex-options.ts";
 import { type ExportOptions, toExportOptions } from "./options/export-options.ts";
+import { type FakeCall, toFakeCall, transcriptDialects } from "./options/fake-options.ts";
 import { type GatewayFlags, gatewayFlags, pageFlags, splitGatewayFlags } from "./options/gateway-options.ts";
 import { type McpAction, toMcpAction } from "./options/mcp-options.ts";
 import { type PermissionsAction, toPermissionsAction } from "./options/permissions-options.ts";
@@ -31,6 +32,7 @@ export type CommandCall =
 	| { readonly kind: "plugin"; readonly action: PluginAction }
 	| { readonly kind: "mcp"; readonly action: McpAction }
 	| { readonly kind: "permissions"; readonly action: PermissionsAction }
+	| { readonly kind: "fake"; readonly call: FakeCall }
 	| { readonly kind: "codex"; readonly action: CodexAction }
 	| { readonly kind: "login" | "logout"; readonly json: boolean }
 	/** The program's flags, as typed after the name. */
@@ -77,6 +79,7 @@ export const commandNames = [
 	"plugin",
 	"mcp",
 	"permissions",
+	"fake",
 	"login",
 	"logout",
 	"rpc",
@@ -313,6 +316,23 @@ The exit code of check and explain is the decision: 0 allow, 1 ask, 2 deny.`,
 		parse(words) {
 			const action = toCodexAction(words);
 			return action === null ? null : { kind: "codex", action };
+		},
+	},
+	fake: {
+		about: "Play a server from a transcript, for tests of a client.",
+		purpose: `Speak the server's lines of a transcript on stdin and stdout and wait where it waits for the client. No model, no tools.
+With --strict the client must send what the transcript says: the first difference is on stderr, and the exit code is 1.
+See 'docs guides/test-your-integration'.`,
+		forms: [{ words: "--transcript FILE --dialect DIALECT [--conversation N] [--strict]" }],
+		flags: [
+			{ names: ["--transcript"], value: "FILE", offers: "files", about: "The transcript to play." },
+			{ names: ["--dialect"], value: "DIALECT", offers: transcriptDialects, about: "The protocol it is written in." },
+			{ names: ["--conversation"], value: "N", about: "Which of its conversations, from 1 (default)." },
+			{ names: ["--strict"], value: null, about: "Fail when the client sends something else." },
+		],
+		parse(words) {
+			const call = toFakeCall(words);
+			return call === null ? null : { kind: "fake", call };
 		},
 	},
 	login: {

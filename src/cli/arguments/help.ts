@@ -61,6 +61,7 @@ const commandGroups: readonly { readonly title: string; readonly names: readonly
 	{ title: "Start", names: ["chat", "setup", "web", "login", "logout", "doctor", "info", "docs"] },
 	{ title: "Manage", names: ["sessions", "export", "store", "mcp", "plugin", "permissions"] },
 	{ title: "Serve", names: ["serve", "rpc", "acp", "codex", "claude", "worker"] },
+	{ title: "Test clients and servers", names: ["fake"] },
 ];
 
 /** The text of `--help`, with its newline. */

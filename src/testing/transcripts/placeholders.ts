@@ -39,6 +39,8 @@ const anyIds: Readonly<Record<string, string>> = Object.fromEntries(
 export interface BindingOptions {
 	/** Ids may have any form. */
 	readonly anyIds?: boolean;
+	/** Makes a value for a placeholder that is to be filled before any was received; without it that is an error. */
+	make?(name: string): string;
 }
 
 /** `given` are the values known beforehand: `work-dir`, `share-dir` and `version`. */
@@ -48,8 +50,9 @@ export function createBindings(given: Readonly<Record<string, string>>, options:
 	return {
 		fill: (text) =>
 			text.replace(placeholder, (whole, name: string) => {
-				const value = bound.get(name);
+				const value = bound.get(name) ?? options.make?.(name);
 				if (value === undefined) throw new Error(`${whole} was not received yet`);
+				if (isNamed(name)) bound.set(name, value);
 				return value;
 			}),
 		matches(text, received) {
@@ -71,9 +74,9 @@ export function createBindings(given: Readonly<Record<string, string>>, options:
 	};
 }
 
-/** `<float:0.3..0.8>` is a number between both, and not bound; `<uuid:1>` is a name to bind. */
+/** `<float:0.3..0.8>` is a number between both, and not bound; `<uuid:1>` and `<work-dir>` are names to bind. */
 function isNamed(name: string): boolean {
-	return name.includes(":") && !name.includes("..");
+	return kinds[name] === undefined && !name.includes("..");
 }
 
 function isInRange(name: string, value: string): boolean {

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
-import { freely } from "../../../src/testing/transcripts/comparison.ts";
+import { FreeComparison } from "../../../src/testing/transcripts/comparison.ts";
 import { parseTranscript, type Transcript } from "../../../src/testing/transcripts/format.ts";
 import { freedoms, wording } from "../../../src/testing/transcripts/freedom.ts";
 import type { ToComparison } from "./transcript-play.ts";
@@ -70,7 +70,7 @@ export function asPromised({ name, server, conversations }: Transcript): ToCompa
 	const text = JSON.stringify(conversations);
 	const isKnown = (message: string) => text.includes(`\\"${message.split(" ")[0]}\\"`);
 	return (bindings) =>
-		freely(bindings, {
+		new FreeComparison(bindings, {
 			...dialect,
 			members: new Set(wording),
 			isOptional: (message) => message !== "" && !isKnown(message),

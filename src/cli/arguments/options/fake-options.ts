@@ -1,0 +1,42 @@
+// Parses the words after the command `fake`. fake.ts carries it out.
+import { UsageError } from "../usage-error.ts";
+import { readFlagValues, toKnown } from "./flag-values.ts";
+
+/** The dialects that transcripts are written in. */
+export const transcriptDialects = ["wire", "legacy", "meerkat", "acp", "codex"] as const;
+/** Dialects for which there are no transcripts. */
+export const otherDialects = ["claude", "gateway"];
+
+export interface FakeCall {
+	readonly transcript: string;
+	readonly dialect: (typeof transcriptDialects)[number];
+	readonly isStrict: boolean;
+	/** From 1. */
+	readonly conversation: number;
+}
+
+/** Null when the help is asked for. Throws UsageError. */
+export function toFakeCall(words: readonly string[]): FakeCall | null {
+	const taken = ["--transcript", "--dialect", "--conversation"];
+	const given = readFlagValues("fake", words, { taken, plain: ["--strict"] });
+	if (given === null) return null;
+	const transcript = given.get("--transcript");
+	if (transcript === undefined) throw new UsageError("The command 'fake' needs --transcript FILE.");
+	const conversation = Number(given.get("--conversation") ?? 1);
+	if (!Number.isInteger(conversation) || conversation < 1) {
+		throw new UsageError(`--conversation: '${given.get("--conversation")}' is not a number from 1 on.`);
+	}
+	return { transcript, dialect: toDialect("fake", given), isStrict: given.has("--strict"), conversation };
+}
+
+/** Throws UsageError. */
+export function toDialect(command: string, given: ReadonlyMap<string, string>): FakeCall["dialect"] {
+	const spelled = given.get("--dialect");
+	if (spelled === undefined)
+		throw new UsageError(`The command '${command}' needs --dialect, one of ${transcriptDialects.join(", ")}.`);
+	if (otherDialects.includes(spelled))
+		throw new UsageError(
+			`--dialect: there are no transcripts for '${spelled}' yet; there are for ${transcriptDialects.join(", ")}.`,
+		);
+	return toKnown("--dialect", spelled, transcriptDialects);
+}

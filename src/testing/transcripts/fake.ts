@@ -1,0 +1,160 @@
+// Plays one conversation of a transcript as the server: speaks its lines and waits where it waits for the client.
+import { createHash } from "node:crypto";
+import { isRecord } from "../../base/json.ts";
+import type { Move } from "./format.ts";
+import type { Freedom } from "./freedom.ts";
+import { MessageMatcher, parseJson, parseTemplate } from "./messages.ts";
+import { createBindings } from "./placeholders.ts";
+
+export interface FakeClient {
+	/** The next line of the client; null at the end of its input. */
+	read(): Promise<string | null>;
+	send(line: string): void;
+}
+
+export interface FakeOptions {
+	readonly freedom: Freedom;
+	/** Whether the client must send what the transcript says, and no more. */
+	readonly isStrict: boolean;
+	readonly given: Readonly<Record<string, string>>;
+	/** The work dir if the client names none. */
+	readonly workDir: string;
+}
+
+/** What identifies a client and may always differ. */
+const clientMembers = new Set([
+	...["id", "jsonrpc", "client", "clientInfo", "clientCapabilities", "capabilities", "_meta"],
+	...["protocol_version", "protocolVersion"],
+]);
+
+export class FakeServer {
+	readonly #client: FakeClient;
+	readonly #options: FakeOptions;
+	readonly #matcher: MessageMatcher;
+	/** By the ids of the transcript's requests, as JSON: those of the client. */
+	readonly #ids = new Map<string, unknown>();
+
+	constructor(client: FakeClient, options: FakeOptions) {
+		this.#client = client;
+		this.#options = options;
+		const make = (name: string) => (name === "work-dir" ? options.workDir : makeValue(name));
+		const bindings = createBindings(options.given, { anyIds: true, make });
+		this.#matcher = new MessageMatcher(bindings, { freeMembers: clientMembers, isComplete: true });
+	}
+
+	/** Null at the end, or a text with the first difference in strict mode. */
+	async serve(moves: readonly Move[]): Promise<string | null> {
+		for (const move of moves) {
+			const difference = await this.#run(move);
+			if (difference !== null) return difference;
+		}
+		return moves.some(({ kind }) => kind === "close-input") ? null : this.#waitForEnd(moves.at(-1)?.line ?? 0);
+	}
+
+	async #run(move: Move): Promise<string | null> {
+		switch (move.kind) {
+			case "send":
+				return this.#expect(move.line, Buffer.from(move.bytes, "latin1").toString("utf8").trimEnd());
+			case "receive":
+				this.#speak(move.text);
+				return null;
+			case "unordered":
+				for (const text of move.chains.flat()) this.#speak(text);
+				return null;
+			case "close-input":
+				return this.#waitForEnd(move.line);
+			// What a model, a command or the process of a server does is in the transcript's lines.
+			case "nothing":
+			case "until-file":
+			case "open-gate":
+			case "exit":
+				return null;
+		}
+	}
+
+	#speak(text: string): void {
+		const template = parseTemplate(text);
+		if (!isRecord(template)) throw new Error(`This line of the server is no message: ${text}`);
+		// Nothing valid can stand for anything; where the protocol does without the message, so does this.
+		if (/:<any>/.test(text) && this.#options.freedom.isOptional(this.#options.freedom.nameOf(template))) return;
+		const message = this.#matcher.fill(template);
+		if (!isRecord(message)) return;
+		const isReply = !("method" in message) && "id" in message;
+		const id = isReply ? this.#ids.get(JSON.stringify(message["id"])) : undefined;
+		this.#client.send(JSON.stringify(id === undefined ? message : { ...message, id }));
+	}
+
+	/** Waits for a message of the client, or for its end when it expects none. */
+	async #expect(line: number, text: string): Promise<string | null> {
+		const expected = parseTemplate(text);
+		for (;;) {
+			const received = await this.#client.read();
+			const difference = this.#differenceOf(expected, received);
+			if (difference === null && isRecord(expected)) {
+				const message = received === null ? undefined : parseJson(received);
+				if ("method" in expected && isRecord(message)) this.#ids.set(JSON.stringify(expected["id"]), message["id"]);
+				return null;
+			}
+			if (this.#options.isStrict || received === null) {
+				return `line ${line}: ${difference}\nexpected: ${text}\nreceived: ${received ?? "the end of the input"}`;
+			}
+			this.#refuse(received, `The transcript waits for ${describe(expected)} (line ${line}).`);
+		}
+	}
+
+	/** Null for what the transcript waits for: the same method or a reply to the same request, and in strict mode the same content. */
+	#differenceOf(expected: unknown, received: string | null): string | null {
+		if (received === null) return "the client ended its input";
+		const actual = parseJson(received);
+		if (!isRecord(expected) || !isRecord(actual)) return "the client sent a line that is no message";
+		const isReply = !("method" in expected);
+		const isSame = isReply
+			? !("method" in actual) && JSON.stringify(this.#matcher.fill(expected["id"])) === JSON.stringify(actual["id"])
+			: expected["method"] === actual["method"] && "id" in expected === "id" in actual;
+		if (!isSame) return `expected ${describe(this.#matcher.fill(expected))}, not ${describe(actual)}`;
+		const difference = this.#matcher.differenceOf(expected, actual);
+		return this.#options.isStrict ? difference : null;
+	}
+
+	async #waitForEnd(line: number): Promise<string | null> {
+		for (;;) {
+			const received = await this.#client.read();
+			if (received === null) return null;
+			if (this.#options.isStrict)
+				return `line ${line}: the transcript is over, and the client goes on\nexpected: the end of the input\nreceived: ${received}`;
+			this.#refuse(received, "The transcript is over.");
+		}
+	}
+
+	/** Answers a request that the transcript does not have; ignores everything else. */
+	#refuse(received: string, message: string): void {
+		const request = parseJson(received);
+		if (!isRecord(request) || !("method" in request) || !("id" in request)) return;
+		const error = { code: -32601, message };
+		this.#client.send(JSON.stringify({ jsonrpc: "2.0", id: request["id"], error }));
+	}
+}
+
+function describe(message: unknown): string {
+	if (!isRecord(message)) return "no message";
+	if (typeof message["method"] === "string") return message["method"];
+	return `a reply to ${JSON.stringify(message["id"])}`;
+}
+
+/** The same value for the same placeholder in every run, so that a later conversation goes on where an earlier one ended. */
+function makeValue(name: string): string {
+	const [kind = ""] = name.split(":");
+	if (kind === "float") return /^float:(.+)\.\./.exec(name)?.[1] ?? "1";
+	const digits = createHash("sha256").update(name).digest("hex");
+	const [, length] = /^hex(\d+)$/.exec(kind) ?? [];
+	if (length !== undefined) return digits.slice(0, Number(length));
+	const [, version = "4"] = /^uuid(\d?)$/.exec(kind) ?? [];
+	if (!kind.startsWith("uuid")) return kind;
+	return [
+		digits.slice(0, 8),
+		digits.slice(8, 12),
+		`${version || "4"}${digits.slice(12, 15)}`,
+		`8${digits.slice(15, 18)}`,
+		digits.slice(18, 30),
+	].join("-");
+}

@@ -1,0 +1,113 @@
+// Compares messages with those of a transcript, and makes messages of them: as values, not as texts.
+import { isRecord } from "../../base/json.ts";
+import { type Bindings, hasPlaceholder } from "./placeholders.ts";
+
+/** Stands in front of a placeholder that is no text. */
+const bare = "\0";
+
+/** A line of a transcript as a value; undefined when it is not JSON. Placeholders outside of texts become texts. */
+export function parseTemplate(text: string): unknown {
+	const quoted = text.replace(/"(?:[^"\\]|\\.)*"|<[^<>]+>/g, (found) =>
+		found.startsWith('"') ? found : JSON.stringify(bare + found),
+	);
+	return parseJson(quoted);
+}
+
+export function parseJson(text: string): unknown {
+	try {
+		return JSON.parse(text);
+	} catch {
+		return undefined;
+	}
+}
+
+export interface MessageRules {
+	/** Members whose values may differ. */
+	readonly freeMembers: ReadonlySet<string>;
+	/** Whether members that the transcript does not have are a difference. */
+	readonly isComplete: boolean;
+}
+
+export class MessageMatcher {
+	readonly #bindings: Bindings;
+	readonly #rules: MessageRules;
+	/** Whole texts with placeholders that stand for something else, as JSON. */
+	readonly #wholes = new Map<string, string>();
+
+	constructor(bindings: Bindings, rules: MessageRules) {
+		this.#bindings = bindings;
+		this.#rules = rules;
+	}
+
+	/** Null when the message is what the template says; members without a value may be absent. Binds placeholders. */
+	differenceOf(expected: unknown, actual: unknown, place = ""): string | null {
+		if (typeof expected === "string") return this.#differenceOfText(expected, actual, place);
+		if (Array.isArray(expected)) {
+			if (!Array.isArray(actual) || actual.length !== expected.length) return differ(place, expected, actual);
+			return first(expected.keys(), (index) => this.differenceOf(expected[index], actual[index], `${place}/${index}`));
+		}
+		if (!isRecord(expected)) return expected === actual ? null : differ(place, expected, actual);
+		if (!isRecord(actual)) return differ(place, expected, actual);
+		const { freeMembers, isComplete } = this.#rules;
+		const added = Object.keys(actual).filter((key) => isComplete && !Object.hasOwn(expected, key));
+		return first([...Object.keys(expected), ...added], (key) => {
+			if (freeMembers.has(key) || ((expected[key] ?? null) === null && (actual[key] ?? null) === null)) return null;
+			const at = `${place}/${key}`;
+			return Object.hasOwn(expected, key)
+				? this.differenceOf(expected[key], actual[key], at)
+				: differ(at, undefined, actual[key]);
+		});
+	}
+
+	#differenceOfText(expected: string, actual: unknown, place: string): string | null {
+		if (expected.startsWith(bare))
+			return fits(expected.slice(1), actual) ? null : differ(place, expected.slice(1), actual);
+		if (!hasPlaceholder(expected)) return expected === actual ? null : differ(place, expected, actual);
+		const known = this.#wholes.get(expected);
+		const text = JSON.stringify(actual) ?? "";
+		if (known !== undefined) return known === text ? null : differ(place, JSON.parse(known), actual);
+		if (this.#bindings.matches(JSON.stringify(expected), text)) return null;
+		const isId = /<(?:uuid|hex)/.test(expected) && (typeof actual === "string" || typeof actual === "number");
+		if (!isId) return differ(place, expected, actual);
+		// Ids are of any form, also numbers, and texts where ours are made of several.
+		this.#wholes.set(expected, text);
+		return null;
+	}
+
+	/** The template with the values of this run. */
+	fill(value: unknown): unknown {
+		if (typeof value === "string") {
+			if (value.startsWith(bare)) return standIn(value.slice(1));
+			return JSON.parse(this.#wholes.get(value) ?? this.#bindings.fill(JSON.stringify(value)));
+		}
+		if (Array.isArray(value)) return value.map((each) => this.fill(each));
+		if (!isRecord(value)) return value;
+		return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, this.fill(inner)]));
+	}
+}
+
+function first<T>(items: Iterable<T>, find: (item: T) => string | null): string | null {
+	for (const item of items) {
+		const found = find(item);
+		if (found !== null) return found;
+	}
+	return null;
+}
+
+/** Whether the value may stand for a placeholder that is no text. */
+function fits(name: string, value: unknown): boolean {
+	if (value === undefined) return false;
+	if (name.startsWith("<float")) return typeof value === "number";
+	return name.startsWith("<list") ? Array.isArray(value) : true;
+}
+
+/** A value for a placeholder that is no text. */
+function standIn(name: string): unknown {
+	if (name.startsWith("<float")) return Number(/^<float:(.+)\.\./.exec(name)?.[1] ?? 0);
+	return name.startsWith("<list") ? [] : null;
+}
+
+function differ(place: string, expected: unknown, actual: unknown): string {
+	const shown = (value: unknown) => (value === undefined ? "nothing" : JSON.stringify(value)?.slice(0, 200));
+	return `${place === "" ? "the message" : place}: expected ${shown(expected)}, not ${shown(actual)}`;
+}
