@@ -1,9 +1,9 @@
 // The authorization of remote MCP servers: signs in and out, and provides connections with tokens, renewed in time.
 import type { AuthProvider, FetchLike } from "@modelcontextprotocol/client";
-import { isExpired, isRefusal, renewTokens } from "./mcp-renewal.ts";
-import { failureText, type McpNetwork } from "./mcp-request.ts";
+import type { McpNetwork } from "./mcp-request.ts";
 import { type McpChallenge, type McpClient, type McpInteraction, signIn } from "./mcp-sign-in.ts";
 import type { McpTokenPlace, McpTokens } from "./mcp-token-file.ts";
+import { McpTokenProvider, type Renewals } from "./mcp-token-provider.ts";
 import { createMcpTokenStore } from "./mcp-tokens.ts";
 
 export interface McpAuthorizationOptions extends McpTokenPlace {
@@ -58,80 +58,11 @@ export function createMcpAuthorization(options: McpAuthorizationOptions): McpAut
 	const { clock, log, fetch } = options;
 	const store = createMcpTokenStore(options);
 	const network: McpNetwork = { clock, fetch };
-	const renewals = new Set<Promise<unknown>>();
-
-	const createProvider = (url: string): AuthProvider => {
-		/** The token of the last request. */
-		let used: string | null = null;
-		/** Why that token could not be renewed before the request; null when it was not tried. */
-		let failure: unknown = null;
-		/** Renewed tokens that could not be written. */
-		let unpersisted: McpTokens | null = null;
-		const current = async () => unpersisted ?? (await store.read(url));
-
-		const persist = async (tokens: McpTokens): Promise<void> => {
-			try {
-				await store.write(url, tokens);
-				unpersisted = null;
-			} catch (thrown) {
-				log.error("Renewed tokens of an MCP server cannot be stored", { url, error: thrown });
-				unpersisted = tokens;
-			}
-		};
-
-		/** The valid tokens that replace those with the rejected access token. */
-		const renew = (rejected: string | null): Promise<McpTokens> => {
-			const renewal = renewAlone(rejected).finally(() => renewals.delete(renewal));
-			renewals.add(renewal);
-			return renewal;
-		};
-
-		const renewAlone = (rejected: string | null): Promise<McpTokens> =>
-			store.exclusively(url, async () => {
-				const { UnauthorizedError } = await import("@modelcontextprotocol/client");
-				const tokens = await current();
-				if (tokens === null) throw new UnauthorizedError("nobody has signed in");
-				// Another connection or process has renewed them.
-				if (tokens.access_token !== rejected) return tokens;
-				const { refresh_token: refreshToken } = tokens;
-				if (refreshToken === undefined) throw new UnauthorizedError("the sign-in has expired");
-				try {
-					const renewed = await renewTokens(url, tokens, refreshToken, network);
-					await persist(renewed);
-					return renewed;
-				} catch (thrown) {
-					const text = failureText(thrown);
-					if (await isRefusal(thrown)) throw new UnauthorizedError(`the sign-in is no longer valid: ${text}`);
-					throw new Error(`the tokens could not be renewed: ${text}`, { cause: thrown });
-				}
-			});
-
-		return {
-			async token() {
-				failure = null;
-				let tokens = await current();
-				if (tokens !== null && isExpired(tokens, clock.now()) && tokens.refresh_token !== undefined) {
-					try {
-						tokens = await renew(tokens.access_token);
-					} catch (thrown) {
-						failure = thrown;
-						// The server decides whether they are still valid for anything.
-						log.warn("The tokens of an MCP server cannot be renewed", { url, error: thrown });
-					}
-				}
-				used = tokens?.access_token ?? null;
-				return used ?? undefined;
-			},
-			async onUnauthorized() {
-				// An authorization server that just failed would be waited for twice.
-				if (failure !== null) throw failure;
-				await renew(used);
-			},
-		};
-	};
+	const renewals: Renewals = new Set();
 
 	return {
-		provider: async (url) => ((await store.read(url)) === null ? null : createProvider(url)),
+		provider: async (url) =>
+			(await store.read(url)) === null ? null : new McpTokenProvider(url, store, network, log, renewals),
 		async settled() {
 			await Promise.allSettled(renewals);
 		},
