@@ -1,9 +1,9 @@
 // The body of an answer as a web stream: pulled, bounded, and delivered up to where it was interrupted.
 import type { Readable } from "node:stream";
 import type { Clock } from "../../../base/clock.ts";
-import { registerSource } from "../body-source.ts";
+import { type BodySource, registerSource } from "../body-source.ts";
 import { NetworkError, silenceTimeout } from "../network-error.ts";
-import { createSilenceWatch } from "./silence.ts";
+import { createSilenceWatch, type SilenceWatch } from "./silence.ts";
 
 export interface BodyLimits {
 	/** Maximal bytes of a body, decoded; null for no limit. */
@@ -23,7 +23,7 @@ export interface BodyStream {
 const queueLimit = 64 * 1024;
 
 /** A body that was garbage collected releases its connection, read or not. */
-const abandoned = new FinalizationRegistry<() => void>((close) => close());
+const abandoned = new FinalizationRegistry<BodyQueue>((queue) => queue.close());
 
 /**
  * `close` is called once, when nothing more will be read: the source may then be in any state. `toError` converts the
@@ -31,108 +31,130 @@ const abandoned = new FinalizationRegistry<() => void>((close) => close());
  */
 export function toBodyStream(
 	source: Readable,
-	{ bytes, silence, clock }: BodyLimits,
+	limits: BodyLimits,
 	toError: (thrown: unknown) => Error,
 	close: () => void,
 ): BodyStream {
-	// Nothing that lives as long as the source references the stream, or it could never be garbage collected. When the
-	// source is done with, there is nothing left to release, and the registry forgets it: `close` may reference the signal
-	// of the request, whose reason may reference anything.
-	let queue: Uint8Array[] = [];
-	let queued = 0;
-	let total = 0;
-	let failure: { readonly error: unknown } | null = null;
-	let isEnded = false;
-	let isClosed = false;
-	const registration = {};
-	let wake = () => {};
-
-	const finish = () => {
-		if (isClosed) return;
-		isClosed = true;
-		abandoned.unregister(registration);
-		watch.close();
-		close();
-		wake();
-	};
-	const fail = (error: unknown) => {
-		if (isEnded || failure !== null) return;
-		failure = { error };
-		finish();
-	};
-	const abort = (reason: unknown) => {
-		if (failure === null) failure = { error: reason };
-		queue = [];
-		finish();
-	};
-	const watch = createSilenceWatch(clock, () => fail(toError(silenceTimeout(silence))));
-
-	source.on("data", (piece: Uint8Array) => {
-		if (isClosed) return;
-		total += piece.length;
-		if (bytes !== null && total > bytes) {
-			const limit = `${Math.floor(bytes / 1024 / 1024)} MiB`;
-			fail(toError(new NetworkError("size", `the answer has more than ${limit}, and was broken off`)));
-			return;
-		}
-		queue.push(piece);
-		queued += piece.length;
-		if (queued >= queueLimit) source.pause();
-		wake();
-	});
-	source.on("end", () => {
-		if (failure !== null) return;
-		isEnded = true;
-		finish();
-	});
-	source.on("error", (error) => fail(toError(error)));
-	source.on("close", () => fail(toError(new Error("the connection ended before the answer did"))));
-
-	const take = (): Uint8Array | null | undefined => {
-		const [first] = queue;
-		if (first !== undefined) {
-			// All at once: servers may send many small chunks, and each would be a turn of the reader.
-			const pieces = queue.length === 1 ? first : Buffer.concat(queue, queued);
-			queue = [];
-			queued = 0;
-			if (source.isPaused() && !isClosed) source.resume();
-			return pieces;
-		}
-		if (failure !== null) throw failure.error;
-		return isEnded ? null : undefined;
-	};
-	const arrival = (): Promise<void> => {
-		if (queue.length > 0 || failure !== null || isEnded) return Promise.resolve();
-		if (silence > 0) watch.begin(silence);
-		return new Promise((resolve) => {
-			wake = () => {
-				wake = () => {};
-				watch.end();
-				resolve();
-			};
-		});
-	};
-	const next = async (): Promise<Uint8Array | null> => {
-		for (;;) {
-			const piece = take();
-			if (piece !== undefined) return piece;
-			await arrival();
-		}
-	};
-
+	const queue = new BodyQueue(source, limits, toError, close);
 	const stream = new ReadableStream<Uint8Array>(
 		{
 			async pull(controller) {
-				const piece = await next();
+				const piece = await queue.next();
 				if (piece === null) controller.close();
 				else controller.enqueue(piece);
 			},
-			cancel: () => abort(new Error("nobody reads the answer any more")),
+			cancel: () => queue.abort(new Error("nobody reads the answer any more")),
 		},
 		// Data wait in `queue` instead.
 		{ highWaterMark: 0 },
 	);
-	if (!isClosed) abandoned.register(stream, finish, registration);
-	registerSource(stream, { take, arrival });
-	return { stream, abort };
+	if (!queue.isClosed) abandoned.register(stream, queue, queue);
+	registerSource(stream, queue);
+	return { stream, abort: (reason) => queue.abort(reason) };
+}
+
+/**
+ * The pieces of a body that have arrived. It lives as long as the source, so it must not reference the stream, which
+ * could never be garbage collected then. Once closed it leaves the registry: `onClose` may reference the signal of the
+ * request, whose reason may reference anything.
+ */
+class BodyQueue implements BodySource {
+	isClosed = false;
+	readonly #source: Readable;
+	readonly #limits: BodyLimits;
+	readonly #toError: (thrown: unknown) => Error;
+	readonly #onClose: () => void;
+	readonly #watch: SilenceWatch;
+	#pieces: Uint8Array[] = [];
+	#queued = 0;
+	#total = 0;
+	#failure: { readonly error: unknown } | null = null;
+	#isEnded = false;
+	#wake = () => {};
+
+	constructor(source: Readable, limits: BodyLimits, toError: (thrown: unknown) => Error, onClose: () => void) {
+		this.#source = source;
+		this.#limits = limits;
+		this.#toError = toError;
+		this.#onClose = onClose;
+		this.#watch = createSilenceWatch(limits.clock, () => this.#fail(silenceTimeout(limits.silence)));
+		source.on("data", (piece: Uint8Array) => this.#add(piece));
+		source.on("end", () => {
+			if (this.#failure !== null) return;
+			this.#isEnded = true;
+			this.close();
+		});
+		source.on("error", (error) => this.#fail(error));
+		source.on("close", () => this.#fail(new Error("the connection ended before the answer did")));
+	}
+
+	abort(reason: unknown): void {
+		if (this.#failure === null) this.#failure = { error: reason };
+		this.#pieces = [];
+		this.close();
+	}
+
+	close(): void {
+		if (this.isClosed) return;
+		this.isClosed = true;
+		abandoned.unregister(this);
+		this.#watch.close();
+		this.#onClose();
+		this.#wake();
+	}
+
+	take(): Uint8Array | null | undefined {
+		const [first] = this.#pieces;
+		if (first !== undefined) {
+			// All at once: servers may send many small chunks, and each would be a turn of the reader.
+			const pieces = this.#pieces.length === 1 ? first : Buffer.concat(this.#pieces, this.#queued);
+			this.#pieces = [];
+			this.#queued = 0;
+			if (this.#source.isPaused() && !this.isClosed) this.#source.resume();
+			return pieces;
+		}
+		if (this.#failure !== null) throw this.#failure.error;
+		return this.#isEnded ? null : undefined;
+	}
+
+	arrival(): Promise<void> {
+		if (this.#pieces.length > 0 || this.#failure !== null || this.#isEnded) return Promise.resolve();
+		if (this.#limits.silence > 0) this.#watch.begin(this.#limits.silence);
+		return new Promise((resolve) => {
+			this.#wake = () => {
+				this.#wake = () => {};
+				this.#watch.end();
+				resolve();
+			};
+		});
+	}
+
+	async next(): Promise<Uint8Array | null> {
+		for (;;) {
+			const piece = this.take();
+			if (piece !== undefined) return piece;
+			await this.arrival();
+		}
+	}
+
+	#add(piece: Uint8Array): void {
+		if (this.isClosed) return;
+		this.#total += piece.length;
+		const limit = this.#limits.bytes;
+		if (limit !== null && this.#total > limit) {
+			const text = `the answer has more than ${Math.floor(limit / 1024 / 1024)} MiB, and was broken off`;
+			this.#fail(new NetworkError("size", text));
+			return;
+		}
+		this.#pieces.push(piece);
+		this.#queued += piece.length;
+		if (this.#queued >= queueLimit) this.#source.pause();
+		this.#wake();
+	}
+
+	#fail(thrown: unknown): void {
+		if (this.#isEnded || this.#failure !== null) return;
+		this.#failure = { error: this.#toError(thrown) };
+		this.close();
+	}
 }
