@@ -38,108 +38,58 @@ function timedOut(text: string, name: string, path: string): Error {
 	});
 }
 
-/** Runs a call within the limits. `late` gets the value of a call that timed out. */
-interface BoundCalls {
-	run<T>(name: string, path: string, patience: number, work: () => Promise<T>, late?: (value: T) => void): Promise<T>;
-	/** Whether a call for this path is unanswered. */
-	isStuck(path: string): boolean;
-}
-
 /**
  * The same port with limits. Refused calls and timeouts reject with a system error; a change that timed out may still
  * happen.
  */
 export function boundFiles(files: Files, bounds: FileBounds): Files {
-	return createBoundPort(files, createBoundCalls(bounds));
+	return createBoundPort(files, new BoundCalls(bounds));
 }
 
-function createBoundCalls({ places, clock }: FileBounds): BoundCalls {
-	const calls = new Set<Call>();
-	let unanswered = 0;
-	const directories = new Map<string, DirectoryCalls>();
-	/** Those that wait, by directory: each has its turn, so that thousands of waiters cost no more each than a few. */
-	const waiting = new Map<string, Waiter[]>();
+class BoundCalls {
+	readonly #places: number;
 	/** Files in one directory are mostly on one drive: some places are reserved for other directories. */
-	const placesOfDirectory = Math.max(1, Math.ceil(places / 2));
+	readonly #placesOfDirectory: number;
+	readonly #clock: Clock;
+	readonly #calls = new Set<Call>();
+	#unanswered = 0;
+	readonly #directories = new Map<string, DirectoryCalls>();
+	/** The waiting calls by directory: directories take turns, and thousands of waiters cost no more than a few. */
+	readonly #waiting = new Map<string, Waiter[]>();
 
-	const stuckPaths = () =>
-		unanswered === 0 ? [] : [...calls].filter((call) => call.isUnanswered).map(({ path }) => path);
-	const blocked = (name: string, path: string): Error => {
-		const others = [...new Set(stuckPaths())].map((stuck) => `'${stuck}'`).join(", ");
-		return timedOut(`${others} yet`, name, path);
-	};
-	const isDirectoryFull = (directory: string) => (directories.get(directory)?.running ?? 0) >= placesOfDirectory;
-	/** Whether every call that one for this directory would have to wait for is stuck. */
-	const isHopeless = (directory: string): boolean => {
-		if (unanswered === 0) return false;
-		if (calls.size >= places && unanswered === calls.size) return true;
-		const own = directories.get(directory);
-		return own !== undefined && isDirectoryFull(directory) && own.unanswered === own.running;
-	};
-	const hasPlace = (directory: string) => calls.size < places && !isDirectoryFull(directory);
-	const admit = () => {
-		if (unanswered > 0) {
-			for (const [directory, waiters] of [...waiting]) {
-				if (!isHopeless(directory)) continue;
-				waiting.delete(directory);
-				for (const { refuse } of waiters) refuse();
-			}
-		}
-		while (calls.size < places) {
-			// Only few directories can be full at once, so that this looks at few.
-			const found = findFirst(waiting, ([directory]) => !isDirectoryFull(directory));
-			if (found === undefined) return;
-			const [directory, waiters] = found;
-			const next = waiters.shift();
-			waiting.delete(directory);
-			if (waiters.length > 0) waiting.set(directory, waiters);
-			next?.start();
-		}
-	};
-	const enter = (call: Call, directory: string): DirectoryCalls => {
-		const own = directories.get(directory) ?? { running: 0, unanswered: 0 };
-		directories.set(directory, own);
-		own.running += 1;
-		calls.add(call);
-		return own;
-	};
-	const leave = (call: Call, directory: string, own: DirectoryCalls): void => {
-		calls.delete(call);
-		own.running -= 1;
-		if (call.isUnanswered) {
-			own.unanswered -= 1;
-			unanswered -= 1;
-		}
-		if (own.running === 0) directories.delete(directory);
-		admit();
-	};
+	constructor({ places, clock }: FileBounds) {
+		this.#places = places;
+		this.#placesOfDirectory = Math.max(1, Math.ceil(places / 2));
+		this.#clock = clock;
+	}
 
-	const run = <T>(
+	/** Runs a call within the limits. `late` gets the value of a call that timed out. */
+	run<T>(
 		name: string,
 		path: string,
 		patience: number,
 		work: () => Promise<T>,
 		late: (value: T) => void = () => {},
-	): Promise<T> =>
-		new Promise((resolve, reject) => {
+	): Promise<T> {
+		return new Promise((resolve, reject) => {
 			const directory = dirname(path);
 			const start = (): void => {
 				const call: Call = { path, isUnanswered: false };
-				const own = enter(call, directory);
-				const withdraw = clock.after(
+				const own = this.#enter(call, directory);
+				const withdraw = this.#clock.after(
 					patience,
 					() => {
 						call.isUnanswered = true;
 						own.unanswered += 1;
-						unanswered += 1;
+						this.#unanswered += 1;
 						reject(timedOut(`${patience / 1000} s`, name, path));
-						admit();
+						this.#admit();
 					},
 					true,
 				);
 				const end = () => {
 					withdraw();
-					leave(call, directory, own);
+					this.#leave(call, directory, own);
 				};
 				work().then(
 					(value) => {
@@ -154,16 +104,84 @@ function createBoundCalls({ places, clock }: FileBounds): BoundCalls {
 				);
 			};
 			// A path that is stuck already gets no second place.
-			if (stuckPaths().includes(path) || isHopeless(directory)) reject(blocked(name, path));
-			else if (hasPlace(directory)) start();
+			if (this.#stuckPaths().includes(path) || this.#isHopeless(directory)) reject(this.#blocked(name, path));
+			else if (this.#hasPlace(directory)) start();
 			else {
-				const waiters = waiting.get(directory) ?? [];
-				waiters.push({ start, refuse: () => reject(blocked(name, path)) });
-				waiting.set(directory, waiters);
+				const waiters = this.#waiting.get(directory) ?? [];
+				waiters.push({ start, refuse: () => reject(this.#blocked(name, path)) });
+				this.#waiting.set(directory, waiters);
 			}
 		});
+	}
 
-	return { run, isStuck: (path) => stuckPaths().includes(path) };
+	/** Whether a call for this path is unanswered. */
+	isStuck(path: string): boolean {
+		return this.#stuckPaths().includes(path);
+	}
+
+	#stuckPaths(): string[] {
+		return this.#unanswered === 0 ? [] : [...this.#calls].filter((call) => call.isUnanswered).map(({ path }) => path);
+	}
+
+	#blocked(name: string, path: string): Error {
+		const others = [...new Set(this.#stuckPaths())].map((stuck) => `'${stuck}'`).join(", ");
+		return timedOut(`${others} yet`, name, path);
+	}
+
+	#isDirectoryFull(directory: string): boolean {
+		return (this.#directories.get(directory)?.running ?? 0) >= this.#placesOfDirectory;
+	}
+
+	/** Whether all calls that a new one for this directory would have to wait for are stuck. */
+	#isHopeless(directory: string): boolean {
+		if (this.#unanswered === 0) return false;
+		if (this.#calls.size >= this.#places && this.#unanswered === this.#calls.size) return true;
+		const own = this.#directories.get(directory);
+		return own !== undefined && this.#isDirectoryFull(directory) && own.unanswered === own.running;
+	}
+
+	#hasPlace(directory: string): boolean {
+		return this.#calls.size < this.#places && !this.#isDirectoryFull(directory);
+	}
+
+	#admit(): void {
+		if (this.#unanswered > 0) {
+			for (const [directory, waiters] of [...this.#waiting]) {
+				if (!this.#isHopeless(directory)) continue;
+				this.#waiting.delete(directory);
+				for (const { refuse } of waiters) refuse();
+			}
+		}
+		while (this.#calls.size < this.#places) {
+			// Only few directories can be full at once, so that this looks at few.
+			const found = findFirst(this.#waiting, ([directory]) => !this.#isDirectoryFull(directory));
+			if (found === undefined) return;
+			const [directory, waiters] = found;
+			const next = waiters.shift();
+			this.#waiting.delete(directory);
+			if (waiters.length > 0) this.#waiting.set(directory, waiters);
+			next?.start();
+		}
+	}
+
+	#enter(call: Call, directory: string): DirectoryCalls {
+		const own = this.#directories.get(directory) ?? { running: 0, unanswered: 0 };
+		this.#directories.set(directory, own);
+		own.running += 1;
+		this.#calls.add(call);
+		return own;
+	}
+
+	#leave(call: Call, directory: string, own: DirectoryCalls): void {
+		this.#calls.delete(call);
+		own.running -= 1;
+		if (call.isUnanswered) {
+			own.unanswered -= 1;
+			this.#unanswered -= 1;
+		}
+		if (own.running === 0) this.#directories.delete(directory);
+		this.#admit();
+	}
 }
 
 function findFirst<T>(values: Iterable<T>, fits: (value: T) => boolean): T | undefined {
@@ -172,53 +190,53 @@ function findFirst<T>(values: Iterable<T>, fits: (value: T) => boolean): T | und
 }
 
 /** Ports with the same calls share their places. */
-function createBoundPort(files: Files, bound: BoundCalls): Files {
-	const { run, isStuck } = bound;
-
+function createBoundPort(files: Files, calls: BoundCalls): Files {
 	const toBounded = (file: AppendFile, path: string): AppendFile => ({
-		append: (text) => run("append", path, longPatience, () => file.append(text)),
-		appendPieces: (pieces) => run("append", path, longPatience, () => file.appendPieces(pieces)),
-		sync: () => run("sync", path, longPatience, () => file.sync()),
-		close: () => run("close", path, longPatience, () => file.close()),
+		append: (text) => calls.run("append", path, longPatience, () => file.append(text)),
+		appendPieces: (pieces) => calls.run("append", path, longPatience, () => file.appendPieces(pieces)),
+		sync: () => calls.run("sync", path, longPatience, () => file.sync()),
+		close: () => calls.run("close", path, longPatience, () => file.close()),
 	});
 
 	async function* readPieces(path: string): AsyncGenerator<Buffer> {
 		const pieces = files.readPieces(path)[Symbol.asyncIterator]();
 		try {
 			while (true) {
-				const next = await run("read", path, readPatience, () => pieces.next());
+				const next = await calls.run("read", path, readPatience, () => pieces.next());
 				if (next.done === true) return;
 				yield next.value;
 			}
 		} finally {
 			// After a piece that never comes, closing never ends either.
 			const closed = pieces.return?.().catch(() => undefined);
-			if (!isStuck(path)) await closed;
+			if (!calls.isStuck(path)) await closed;
 		}
 	}
 
 	return {
-		admitting: (admit) => createBoundPort(files.admitting(admit), bound),
-		read: (path, limit) => run("read", path, longPatience, () => files.read(path, limit)),
-		readRange: (path, offset, length) => run("read", path, readPatience, () => files.readRange(path, offset, length)),
+		admitting: (admit) => createBoundPort(files.admitting(admit), calls),
+		read: (path, limit) => calls.run("read", path, longPatience, () => files.read(path, limit)),
+		readRange: (path, offset, length) =>
+			calls.run("read", path, readPatience, () => files.readRange(path, offset, length)),
 		readPieces,
-		status: (path) => run("stat", path, readPatience, () => files.status(path)),
-		list: (path) => run("list", path, readPatience, () => files.list(path)),
-		resolve: (path) => run("resolve", path, readPatience, () => files.resolve(path)),
-		makeDirectory: (path, mode) => run("make directory", path, longPatience, () => files.makeDirectory(path, mode)),
+		status: (path) => calls.run("stat", path, readPatience, () => files.status(path)),
+		list: (path) => calls.run("list", path, readPatience, () => files.list(path)),
+		resolve: (path) => calls.run("resolve", path, readPatience, () => files.resolve(path)),
+		makeDirectory: (path, mode) =>
+			calls.run("make directory", path, longPatience, () => files.makeDirectory(path, mode)),
 		replace: (path, content, options) =>
-			run("replace", path, longPatience, () => files.replace(path, content, options)),
+			calls.run("replace", path, longPatience, () => files.replace(path, content, options)),
 		replaceByPieces: (path, pieces, options) =>
-			run("replace", path, longPatience, () => files.replaceByPieces(path, pieces, options)),
-		create: (path, content) => run("create", path, longPatience, () => files.create(path, content)),
-		rename: (from, to) => run("rename", from, longPatience, () => files.rename(from, to)),
-		truncate: (path, length) => run("truncate", path, longPatience, () => files.truncate(path, length)),
+			calls.run("replace", path, longPatience, () => files.replaceByPieces(path, pieces, options)),
+		create: (path, content) => calls.run("create", path, longPatience, () => files.create(path, content)),
+		rename: (from, to) => calls.run("rename", from, longPatience, () => files.rename(from, to)),
+		truncate: (path, length) => calls.run("truncate", path, longPatience, () => files.truncate(path, length)),
 		openAppend: async (path) => {
 			const abandon = (file: AppendFile) => void file.close().catch(() => undefined);
 			const open = () => files.openAppend(path);
-			return toBounded(await run("open", path, longPatience, open, abandon), path);
+			return toBounded(await calls.run("open", path, longPatience, open, abandon), path);
 		},
-		syncDirectory: (path) => run("sync", path, longPatience, () => files.syncDirectory(path)),
-		remove: (path) => run("remove", path, longPatience, () => files.remove(path)),
+		syncDirectory: (path) => calls.run("sync", path, longPatience, () => files.syncDirectory(path)),
+		remove: (path) => calls.run("remove", path, longPatience, () => files.remove(path)),
 	};
 }
