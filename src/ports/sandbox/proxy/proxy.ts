@@ -53,95 +53,11 @@ function httpAnswer(status: string, text: string): string {
 
 /** Listens at the path, in a directory that only this user can enter. Rejects when that is impossible. */
 export async function startProxy(socketPath: string, options: ProxyOptions): Promise<HostProxy> {
-	const { hosts, sockets, clock, onDenied } = options;
-	const startTimeout = options.startTimeout ?? 30_000;
-	const idleTimeout = options.idleTimeout ?? 600_000;
-	const open = new Set<Socket>();
-
-	const deny = (host: string, why: string): Refusal => {
-		onDenied(host, why);
-		return { kind: "denied", why: `The sandbox does not allow ${host}, which ${why}.` };
-	};
-
-	const reach = async (client: Socket, written: string, port: number): Promise<Socket | Refusal> => {
-		const host = normalizeHost(written);
-		if (host === null) return deny(printable(written), "is no valid host");
-		const reason = hosts.checkHost(host);
-		if (reason !== null) return deny(host, reason);
-		try {
-			const addresses = isAddress(host)
-				? [{ address: host, family: host.includes(":") ? 6 : 4 }]
-				: await sockets.resolve(host);
-			// Nobody waits for it any more, or the proxy has ended.
-			if (client.destroyed) throw new Error("the request was given up");
-			for (const { address } of addresses) {
-				const forbidden = hosts.checkAddress(address, host);
-				if (forbidden !== null) return deny(host, forbidden);
-			}
-			const socket = sockets.dial(host, addresses, port);
-			open.add(socket);
-			socket.once("close", () => open.delete(socket));
-			socket.on("error", () => undefined);
-			socket.setTimeout(startTimeout, () => socket.destroy(new Error("it took too long")));
-			await once(socket, "connect");
-			socket.allowHalfOpen = true;
-			return socket;
-		} catch (thrown) {
-			return { kind: "failed", why: `There is no connection to ${host}: ${errorText(thrown)}.` };
-		}
-	};
-
-	/** `rest` is what the client has sent by now for the host. */
-	const join = (inside: Socket, outside: Socket, rest: Buffer): void => {
-		if (rest.length > 0) outside.write(rest);
-		const withdraw = joinSockets(inside, outside);
-		for (const socket of [inside, outside]) socket.setTimeout(idleTimeout, withdraw);
-	};
-
-	const serveSocks = async (client: Socket, reader: ByteReader): Promise<void> => {
-		const target = await readSocksRequest(reader, (bytes) => void client.write(bytes));
-		if (typeof target === "string") return void client.end(toSocksReply(target));
-		const outside = await reach(client, target.host, target.port);
-		if (isRefusal(outside)) return void client.end(toSocksReply(outside.kind));
-		client.write(toSocksReply("granted"));
-		join(client, outside, reader.release());
-	};
-
-	const serveHttp = async (client: Socket, reader: ByteReader): Promise<void> => {
-		const head = await reader.takeUntil("\r\n\r\n", headLimit);
-		const request = head === null ? null : parseHttpRequest(head.toString("latin1"));
-		if (request === null) return void client.end(httpAnswer("400 Bad Request", "This is no request to a proxy."));
-		const outside = await reach(client, request.host, request.port);
-		if (isRefusal(outside)) {
-			const status = outside.kind === "denied" ? "403 Forbidden" : "502 Bad Gateway";
-			return void client.end(httpAnswer(status, outside.why));
-		}
-		if (request.head === null) client.write("HTTP/1.1 200 Connection established\r\n\r\n");
-		else outside.write(request.head, "latin1");
-		join(client, outside, reader.release());
-	};
-
-	const serve = async (client: Socket): Promise<void> => {
-		open.add(client);
-		client.once("close", () => open.delete(client));
-		client.on("error", () => client.destroy());
-		// Slow or silent beginnings end as a whole, not only pauses in them.
-		const withdraw = clock.after(startTimeout, () => client.destroy());
-		client.setTimeout(startTimeout, () => client.destroy());
-		try {
-			const reader = createByteReader(client);
-			const begin = await reader.peek();
-			if (begin === null) client.destroy();
-			else if (begin === socksVersion) await serveSocks(client, reader);
-			else await serveHttp(client, reader);
-		} catch {
-			client.destroy();
-		} finally {
-			withdraw();
-		}
-	};
-
-	const server = createServer({ allowHalfOpen: true, pauseOnConnect: true }, (client) => void serve(client));
+	const connections = new ProxyConnections(options);
+	const server = createServer(
+		{ allowHalfOpen: true, pauseOnConnect: true },
+		(client) => void connections.serve(client),
+	);
 	server.maxConnections = options.connectionLimit ?? 512;
 	server.listen(socketPath);
 	await once(server, "listening");
@@ -151,8 +67,108 @@ export async function startProxy(socketPath: string, options: ProxyOptions): Pro
 	return {
 		async close() {
 			const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-			for (const socket of open) socket.destroy();
+			connections.close();
 			await closed;
 		},
 	};
+}
+
+class ProxyConnections {
+	readonly #options: ProxyOptions;
+	readonly #startTimeout: number;
+	readonly #idleTimeout: number;
+	readonly #open = new Set<Socket>();
+
+	constructor(options: ProxyOptions) {
+		this.#options = options;
+		this.#startTimeout = options.startTimeout ?? 30_000;
+		this.#idleTimeout = options.idleTimeout ?? 600_000;
+	}
+
+	async serve(client: Socket): Promise<void> {
+		this.#open.add(client);
+		client.once("close", () => this.#open.delete(client));
+		client.on("error", () => client.destroy());
+		// Slow or silent beginnings end as a whole, not only pauses in them.
+		const withdraw = this.#options.clock.after(this.#startTimeout, () => client.destroy());
+		client.setTimeout(this.#startTimeout, () => client.destroy());
+		try {
+			const reader = createByteReader(client);
+			const begin = await reader.peek();
+			if (begin === null) client.destroy();
+			else if (begin === socksVersion) await this.#serveSocks(client, reader);
+			else await this.#serveHttp(client, reader);
+		} catch {
+			client.destroy();
+		} finally {
+			withdraw();
+		}
+	}
+
+	close(): void {
+		for (const socket of this.#open) socket.destroy();
+	}
+
+	#deny(host: string, why: string): Refusal {
+		this.#options.onDenied(host, why);
+		return { kind: "denied", why: `The sandbox does not allow ${host}, which ${why}.` };
+	}
+
+	async #reach(client: Socket, written: string, port: number): Promise<Socket | Refusal> {
+		const host = normalizeHost(written);
+		if (host === null) return this.#deny(printable(written), "is no valid host");
+		const reason = this.#options.hosts.checkHost(host);
+		if (reason !== null) return this.#deny(host, reason);
+		try {
+			const addresses = isAddress(host)
+				? [{ address: host, family: host.includes(":") ? 6 : 4 }]
+				: await this.#options.sockets.resolve(host);
+			// Nobody waits for it any more, or the proxy has ended.
+			if (client.destroyed) throw new Error("the request was given up");
+			for (const { address } of addresses) {
+				const forbidden = this.#options.hosts.checkAddress(address, host);
+				if (forbidden !== null) return this.#deny(host, forbidden);
+			}
+			const socket = this.#options.sockets.dial(host, addresses, port);
+			this.#open.add(socket);
+			socket.once("close", () => this.#open.delete(socket));
+			socket.on("error", () => undefined);
+			socket.setTimeout(this.#startTimeout, () => socket.destroy(new Error("it took too long")));
+			await once(socket, "connect");
+			socket.allowHalfOpen = true;
+			return socket;
+		} catch (thrown) {
+			return { kind: "failed", why: `There is no connection to ${host}: ${errorText(thrown)}.` };
+		}
+	}
+
+	/** `rest`: the bytes that the client has already sent for the host. */
+	#join(inside: Socket, outside: Socket, rest: Buffer): void {
+		if (rest.length > 0) outside.write(rest);
+		const withdraw = joinSockets(inside, outside);
+		for (const socket of [inside, outside]) socket.setTimeout(this.#idleTimeout, withdraw);
+	}
+
+	async #serveSocks(client: Socket, reader: ByteReader): Promise<void> {
+		const target = await readSocksRequest(reader, (bytes) => void client.write(bytes));
+		if (typeof target === "string") return void client.end(toSocksReply(target));
+		const outside = await this.#reach(client, target.host, target.port);
+		if (isRefusal(outside)) return void client.end(toSocksReply(outside.kind));
+		client.write(toSocksReply("granted"));
+		this.#join(client, outside, reader.release());
+	}
+
+	async #serveHttp(client: Socket, reader: ByteReader): Promise<void> {
+		const head = await reader.takeUntil("\r\n\r\n", headLimit);
+		const request = head === null ? null : parseHttpRequest(head.toString("latin1"));
+		if (request === null) return void client.end(httpAnswer("400 Bad Request", "This is no request to a proxy."));
+		const outside = await this.#reach(client, request.host, request.port);
+		if (isRefusal(outside)) {
+			const status = outside.kind === "denied" ? "403 Forbidden" : "502 Bad Gateway";
+			return void client.end(httpAnswer(status, outside.why));
+		}
+		if (request.head === null) client.write("HTTP/1.1 200 Connection established\r\n\r\n");
+		else outside.write(request.head, "latin1");
+		this.#join(client, outside, reader.release());
+	}
 }
