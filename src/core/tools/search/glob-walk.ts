@@ -57,114 +57,139 @@ export async function walkPatterns(
 	patterns: readonly (readonly PatternStep[])[],
 	options: WalkOptions,
 ): Promise<WalkResult> {
-	const { bounds, clock, signal } = options;
-	const found = new FirstPaths(options.retained);
-	/** What one pattern has found, another one may find again. */
-	const known = patterns.length > 1 ? new Set<string>() : null;
-	let steps: readonly PatternStep[] = [];
-	/** Places already visited: several `**` reach one place in many ways. */
-	const seen = new Set<string>();
-	const deadline = clock.monotonic() + bounds.time;
-	const pace = createPace();
-	let entries = 0;
-	let cutBy: keyof WalkBounds | null = null;
-	let isBarred = false;
-	/** The directories that were entered, with links resolved: their entries are below them by name. */
-	const entered = new Map([["", await files.resolve(root)]]);
+	const found = new FirstPaths(options.retained, patterns.length > 1);
+	const walk = new Walk(files, root, options, found);
+	for (const steps of patterns) await walk.along(steps);
+	return { paths: found.sorted(), count: found.count, cutBy: walk.cutBy, isBarred: walk.isBarred };
+}
 
-	const mayEnter = async (relative: string): Promise<boolean> => {
-		if (entered.has(relative)) return true;
+class Walk {
+	cutBy: keyof WalkBounds | null = null;
+	isBarred = false;
+	readonly #files: Files;
+	readonly #root: string;
+	readonly #options: WalkOptions;
+	readonly #found: FirstPaths;
+	readonly #deadline: number;
+	readonly #pace = createPace();
+	/** The directories that were entered, with links resolved: their entries are below them by name. */
+	readonly #entered = new Map<string, string>();
+	#steps: readonly PatternStep[] = [];
+	/** Places already visited with these steps: several `**` reach one place in many ways. */
+	readonly #seen = new Set<string>();
+	#entries = 0;
+
+	constructor(files: Files, root: string, options: WalkOptions, found: FirstPaths) {
+		this.#files = files;
+		this.#root = root;
+		this.#options = options;
+		this.#found = found;
+		this.#deadline = options.clock.monotonic() + options.bounds.time;
+	}
+
+	async along(steps: readonly PatternStep[]): Promise<void> {
+		if (!this.#entered.has("")) this.#entered.set("", await this.#files.resolve(this.#root));
+		this.#steps = steps;
+		this.#seen.clear();
+		await this.#walk("", true, 0);
+	}
+
+	async #mayEnter(relative: string): Promise<boolean> {
+		if (this.#entered.has(relative)) return true;
 		const parent = path.dirname(relative);
-		const resolved = await files.resolve(path.join(root, relative));
-		const expected = path.join(entered.get(parent === "." ? "" : parent) ?? "", path.basename(relative));
-		if (resolved !== expected && !(await options.isSearched(resolved))) {
-			isBarred = true;
+		const resolved = await this.#files.resolve(path.join(this.#root, relative));
+		const expected = path.join(this.#entered.get(parent === "." ? "" : parent) ?? "", path.basename(relative));
+		if (resolved !== expected && !(await this.#options.isSearched(resolved))) {
+			this.isBarred = true;
 			return false;
 		}
-		entered.set(relative, resolved);
+		this.#entered.set(relative, resolved);
 		return true;
-	};
-	const add = (relative: string, isDirectory: boolean): void => {
-		const isIncluded = isDirectory ? options.includeDirectories : options.includeFiles;
-		if (!isIncluded || known?.has(relative) === true) return;
-		known?.add(relative);
-		found.add(relative);
-	};
-	/** Counts an entry; whether to continue the walk. */
-	const goOn = async (): Promise<boolean> => {
-		await pace.rest();
-		entries += 1;
-		if (entries > bounds.entries) cutBy ??= "entries";
-		else if (clock.monotonic() > deadline) cutBy ??= "time";
-		return cutBy === null && !signal.aborted;
-	};
-	const walk = async (relative: string, isDirectory: boolean, index: number): Promise<void> => {
-		const step = steps[index];
+	}
+
+	#add(relative: string, isDirectory: boolean): void {
+		const { includeDirectories, includeFiles } = this.#options;
+		if (isDirectory ? includeDirectories : includeFiles) this.#found.add(relative);
+	}
+
+	/** Counts an entry. Returns whether to continue the walk. */
+	async #goOn(): Promise<boolean> {
+		await this.#pace.rest();
+		this.#entries += 1;
+		const { bounds, clock, signal } = this.#options;
+		if (this.#entries > bounds.entries) this.cutBy ??= "entries";
+		else if (clock.monotonic() > this.#deadline) this.cutBy ??= "time";
+		return this.cutBy === null && !signal.aborted;
+	}
+
+	async #walk(relative: string, isDirectory: boolean, index: number): Promise<void> {
+		const step = this.#steps[index];
 		if (step === undefined) {
-			if (relative !== "") add(relative, isDirectory);
+			if (relative !== "") this.#add(relative, isDirectory);
 			return;
 		}
 		const place = `${index}:${relative}`;
-		if (!isDirectory || seen.has(place) || !(await goOn())) return;
-		seen.add(place);
-		if (!(await mayEnter(relative))) return;
-		const directory = path.join(root, relative);
+		if (!isDirectory || this.#seen.has(place) || !(await this.#goOn())) return;
+		this.#seen.add(place);
+		if (!(await this.#mayEnter(relative))) return;
+		const directory = path.join(this.#root, relative);
 		switch (step.kind) {
 			case "name": {
-				const status = await files.status(path.join(directory, step.name)).catch(() => null);
-				if (status !== null) await walk(path.join(relative, step.name), status.kind === "directory", index + 1);
+				const status = await this.#files.status(path.join(directory, step.name)).catch(() => null);
+				if (status !== null) await this.#walk(path.join(relative, step.name), status.kind === "directory", index + 1);
 				return;
 			}
 			case "match":
-				for (const entry of await listDirectory(files, directory)) {
-					if (!(await goOn())) return;
+				for (const entry of await listDirectory(this.#files, directory)) {
+					if (!(await this.#goOn())) return;
 					if (!step.matches(entry.name)) continue;
-					await walk(path.join(relative, entry.name), entry.kind === "directory", index + 1);
+					await this.#walk(path.join(relative, entry.name), entry.kind === "directory", index + 1);
 				}
 				return;
 			case "any-depth":
-				await descend(relative, directory, index);
+				await this.#descend(relative, directory, index);
 		}
-	};
-	const descend = async (relative: string, directory: string, index: number): Promise<void> => {
-		await walk(relative, true, index + 1);
-		const isLast = index === steps.length - 1;
-		const resolved = entered.get(relative) ?? directory;
-		for (const entry of await listDirectory(files, directory)) {
-			if (!(await goOn())) return;
+	}
+
+	async #descend(relative: string, directory: string, index: number): Promise<void> {
+		await this.#walk(relative, true, index + 1);
+		const isLast = index === this.#steps.length - 1;
+		const resolved = this.#entered.get(relative) ?? directory;
+		for (const entry of await listDirectory(this.#files, directory)) {
+			if (!(await this.#goOn())) return;
 			const child = path.join(relative, entry.name);
 			if (entry.kind !== "directory") {
-				if (isLast) add(child, false);
+				if (isLast) this.#add(child, false);
 				continue;
 			}
 			// A link to a directory matches, but is not followed: it may lead back up.
 			const expected = path.join(resolved, entry.name);
-			if ((await files.resolve(path.join(directory, entry.name))) !== expected) {
-				if (isLast) add(child, true);
+			if ((await this.#files.resolve(path.join(directory, entry.name))) !== expected) {
+				if (isLast) this.#add(child, true);
 				continue;
 			}
-			entered.set(child, expected);
-			await walk(child, true, index);
+			this.#entered.set(child, expected);
+			await this.#walk(child, true, index);
 		}
-	};
-	for (steps of patterns) {
-		seen.clear();
-		await walk("", true, 0);
 	}
-	return { paths: found.sorted(), count: found.count, cutBy, isBarred };
 }
 
-/** The first of many different paths, of which only a limited number is held. */
+/** The first of many paths, of which only a limited number is held. */
 class FirstPaths {
 	count = 0;
 	readonly #retained: number;
+	/** Null when no path is added twice. */
+	readonly #known: Set<string> | null;
 	#keys: string[] = [];
 
-	constructor(retained: number) {
+	constructor(retained: number, hasRepetitions: boolean) {
 		this.#retained = retained;
+		this.#known = hasRepetitions ? new Set() : null;
 	}
 
 	add(relative: string): void {
+		if (this.#known?.has(relative) === true) return;
+		this.#known?.add(relative);
 		this.count += 1;
 		// Sorted name by name, so that the content of a directory follows it directly.
 		this.#keys.push(relative.replaceAll("/", "\0"));
