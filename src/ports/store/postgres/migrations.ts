@@ -1,5 +1,5 @@
-// The versions of the tables. A migration is never changed once it was released; a later one only adds, so that programs
-// of the version before go on while it runs and after.
+// The migrations of the tables. A released migration is never changed; a later one only adds, so that programs of the
+// previous version keep working during and after it.
 
 export interface Migration {
 	readonly number: number;
@@ -7,10 +7,7 @@ export interface Migration {
 	readonly text: (schema: string) => string;
 }
 
-export const migrations: readonly Migration[] = [
-	{
-		number: 1,
-		text: (schema) => `
+const sessionTables = (schema: string) => `
 create table ${schema}.process (
 	id text primary key,
 	lease_until timestamptz not null,
@@ -71,7 +68,9 @@ create table ${schema}.context_row (
 	body text not null,
 	primary key (session_id, agent_id, generation, n)
 );
-create table ${schema}.agent (
+`;
+
+const agentTables = (schema: string) => `create table ${schema}.agent (
 	session_id text not null,
 	id text not null,
 	type text not null,
@@ -99,7 +98,9 @@ create table ${schema}.agent_output (
 	body text not null,
 	primary key (session_id, agent_id, n)
 );
-create table ${schema}.task (
+`;
+
+const taskTables = (schema: string) => `create table ${schema}.task (
 	session_id text not null,
 	id text not null,
 	created_at double precision not null,
@@ -125,12 +126,20 @@ create table ${schema}.notification (
 	delivery text not null,
 	primary key (session_id, id)
 );
-create table ${schema}.last_session (
+`;
+
+const lastSessionTable = (schema: string) => `create table ${schema}.last_session (
 	work_dir text primary key,
 	session_id text not null
 );
 create index last_session_id on ${schema}.last_session (session_id);
-`,
+`;
+
+export const migrations: readonly Migration[] = [
+	{
+		number: 1,
+		text: (schema) =>
+			[sessionTables, agentTables, taskTables, lastSessionTable].map((tables) => tables(schema)).join(""),
 	},
 	{
 		number: 2,
