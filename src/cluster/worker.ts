@@ -1,5 +1,5 @@
-// A worker: takes sessions that front ends look for a worker for, serves its kernel to them, takes over the sessions whose
-// process died in the middle of a turn, and hands its sessions over when it ends.
+// A worker: claims sessions that front ends request, serves its kernel to them, takes over sessions whose process died in
+// the middle of a turn, and hands its sessions over when it ends.
 import { createServer, type Server, type Socket } from "node:net";
 import { createServer as createSecureServer } from "node:tls";
 import { type Clock, sleep } from "../base/clock.ts";
@@ -12,22 +12,17 @@ import { serveKernel } from "../remote/kernel-server.ts";
 import { admitFrontEnd, createSecret } from "./handshake.ts";
 import { watchPulse } from "./pulse.ts";
 import { type Registry, workChannel } from "./registry.ts";
+import { TakeOvers } from "./take-overs.ts";
 import { showWorkerAddress, type WorkerAddress } from "./worker-address.ts";
 import { WorkerSessions } from "./worker-sessions.ts";
 
-/** Milliseconds between two looks for work: a notification that arrives makes the look early. */
+/** Milliseconds between two looks for work; a notification triggers one at once. */
 const lookInterval = 1_000;
-/** Milliseconds for which a request that was taken, and not used yet, takes room. */
+/** Milliseconds for which a claimed but unused request reserves room. */
 const claimSpan = 10_000;
-/** Milliseconds between two removals of requests whose makers are gone. */
+/** Milliseconds between two removals of orphaned requests. */
 const sweepInterval = 60_000;
-/** Sessions that are taken over in one look, and in parallel: the database answers many as soon as one. */
-const takeOverLimit = 40;
-const takeOversAtOnce = 8;
-/** Milliseconds after which a session that could not be taken over is looked at again: at first, and at most. */
-const firstTakeOverPause = 1_000;
-const longestTakeOverPause = 30_000;
-/** Connections of front ends, and those of them that have not proved who they are. */
+/** Front-end connections, authenticated or not. */
 const connectionLimit = 1_000;
 
 export interface WorkerOptions {
@@ -83,7 +78,7 @@ export interface Worker {
 export async function startWorker(options: WorkerOptions): Promise<Worker> {
 	const { registry, log, clock, tls } = options;
 	const secret = createSecret();
-	/** Of each request that was taken and did not come as a use yet: withdraws the end of the room that it takes until then. */
+	/** Cancels the reservation timer of each claimed but unused request. */
 	const claims: (() => void)[] = [];
 	const { prepare } = options;
 	const makeReady = async (workDir: string | null, sessionId: string | null): Promise<void> => {
@@ -97,12 +92,9 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
 	const { listen, announced } = options;
 	const address = showWorkerAddress({ host: announced?.host ?? listen.host, port: announced?.port || port });
 	const announcement = { address, secret, fingerprint: tls?.fingerprint ?? null, tags: options.tags };
-	/** The process id under which this worker was announced last. */
+	/** The process id under which this worker was last announced. */
 	let announcedAs: string | null = null;
-	let takenOver = 0;
-	/** The sessions that are left alone for a while, and the pause after the next failure of each that had one. */
-	const leftAlone = new Set<string>();
-	const pauses = new Map<string, number>();
+	const takeOvers = new TakeOvers(options, sessions);
 
 	const announce = async (): Promise<string> => {
 		const id = await options.processId();
@@ -115,57 +107,18 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
 		const room = options.capacity - sessions.inUse - claims.length;
 		if (room <= 0) return;
 		const taken = await registry.claim(id, options.tags, room);
-		// The oldest one is over first.
+		// The oldest reservation ends first.
 		for (const _ of taken) claims.push(clock.after(claimSpan, () => claims.shift(), true));
 	};
 
-	const takeOverOne = async (id: string): Promise<void> => {
-		try {
-			// Loading it ends the turn.
-			const { release } = await sessions.acquire(id, { archived: true });
-			release();
-			pauses.delete(id);
-			takenOver += 1;
-			log.info("A session was taken over in the middle of a turn.", { session: id });
-		} catch (thrown) {
-			// Another worker was faster, the database did not answer, or it cannot be opened here.
-			const pause = pauses.get(id) ?? firstTakeOverPause;
-			leftAlone.add(id);
-			pauses.set(id, Math.min(2 * pause, longestTakeOverPause));
-			clock.after(pause, () => leftAlone.delete(id), true);
-			log.info("A session was not taken over.", { session: id, cause: errorText(thrown) });
-		}
-	};
-
-	const takeOver = async (): Promise<void> => {
-		const ids = await registry.interrupted(options.tags, takeOverLimit + leftAlone.size);
-		const waiting = ids.filter((each) => !leftAlone.has(each));
-		const takeNext = async (): Promise<void> => {
-			for (let id = waiting.shift(); id !== undefined && !ending.signal.aborted; id = waiting.shift()) {
-				await takeOverOne(id);
-			}
-		};
-		await Promise.all(Array.from({ length: takeOversAtOnce }, takeNext));
-		// Of those that have been taken over since, by whomever.
-		for (const id of pauses.keys()) if (!leftAlone.has(id) && !ids.includes(id)) pauses.delete(id);
-	};
-
-	const sweeping = (async () => {
-		while (!ending.signal.aborted) {
-			await registry.sweep().catch((thrown: unknown) => {
-				log.info("Requests for workers were not removed.", { cause: errorText(thrown) });
-			});
-			await sleep(clock, sweepInterval, ending.signal, true);
-		}
-	})();
-
+	const sweeping = keepSweeping(options, ending.signal);
 	let wake = () => {};
 	registry.listen(workChannel, () => wake());
 	const look = async (): Promise<void> => {
 		try {
 			const id = await announce();
 			await claim(id);
-			await takeOver();
+			await takeOvers.run(ending.signal);
 		} catch (thrown) {
 			log.warn("A worker cannot look for work.", { cause: errorText(thrown) });
 		}
@@ -191,7 +144,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
 			connections: sessions.connections,
 			sessions: sessions.inUse,
 			capacity: options.capacity,
-			takenOver,
+			takenOver: takeOvers.count,
 			isEnding: ending.signal.aborted,
 		}),
 		async drain(milliseconds) {
@@ -218,6 +171,15 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
 			sessions.endConnections();
 		},
 	};
+}
+
+async function keepSweeping({ registry, clock, log }: WorkerOptions, ending: AbortSignal): Promise<void> {
+	while (!ending.aborted) {
+		await registry.sweep().catch((thrown: unknown) => {
+			log.info("Requests for workers were not removed.", { cause: errorText(thrown) });
+		});
+		await sleep(clock, sweepInterval, ending, true);
+	}
 }
 
 function listenFor(
