@@ -31,6 +31,9 @@ import { readTls } from "../tls-files.ts";
 import { workerLimits } from "./worker-limits.ts";
 import { createPreparation } from "./workspace-preparation.ts";
 
+const noSharedStore =
+	'Workers share a store in PostgreSQL: set [store] type = "postgres" and its url, or AGENTWIRE_STORE_URL.';
+
 /** Works until a signal ends it; returns the exit code. Throws UsageError. */
 export async function runClusterWorker(
 	executable: string,
@@ -40,7 +43,7 @@ export async function runClusterWorker(
 ): Promise<number> {
 	refuseUnencrypted(flags);
 	const stopping = new AbortController();
-	/** A second signal: nothing is waited for any more. */
+	/** Aborts at a second signal, which ends the wait for running turns. */
 	const hurrying = new AbortController();
 	let faultOwner = (): FaultOwner | null => null;
 	let isWorking = false;
@@ -74,11 +77,7 @@ export async function runClusterWorker(
 		return await endProgram(executable, program, { finish: () => host.sessions.stop(), exitCode: () => 1 });
 	};
 	const { sharedStore, configuration } = started;
-	if (sharedStore === null) {
-		return await fail(
-			'Workers share a store in PostgreSQL: set [store] type = "postgres" and its url, or AGENTWIRE_STORE_URL.',
-		);
-	}
+	if (sharedStore === null) return await fail(noSharedStore);
 	let worker: Worker;
 	let operations: OperationsServer | null;
 	try {
@@ -112,20 +111,12 @@ export async function runClusterWorker(
 		if (thrown instanceof UsageError) throw thrown;
 		if (stopping.signal.aborted)
 			return await endProgram(executable, program, { finish: async () => {}, exitCode: () => 0 });
-		const places = [flags.listen, flags.operations]
-			.flatMap((each) => each ?? [])
-			.map(showWorkerAddress)
-			.join(" and ");
-		return await fail(`The worker could not start at ${places}: ${errorText(thrown)}`);
+		return await fail(`The worker could not start at ${showPlaces(flags)}: ${errorText(thrown)}`);
 	}
 	const id = await sharedStore.processId();
 	// A signal that came before has begun the end already.
 	isWorking = !stopping.signal.aborted;
-	const isAnnounced = await announce(
-		flags.json
-			? `${JSON.stringify({ worker: id, address: worker.address, tags: flags.tags, ...(operations === null ? {} : { operations: operations.url }) })}\n`
-			: `Worker ${id} runs sessions at ${worker.address}. Stop with Ctrl+C.\n`,
-	);
+	const isAnnounced = await announce(showStarted(flags, id, worker, operations));
 	if (!isAnnounced) stopping.abort();
 	await aborted(stopping.signal);
 	if (!hurrying.signal.aborted) {
@@ -141,6 +132,21 @@ export async function runClusterWorker(
 		},
 		exitCode: () => (process.exitCode === 1 || !isAnnounced ? 1 : 0),
 	});
+}
+
+function showPlaces({ listen, operations }: WorkerFlags): string {
+	return [listen, ...(operations === null ? [] : [operations])].map(showWorkerAddress).join(" and ");
+}
+
+function showStarted(
+	{ json, tags }: WorkerFlags,
+	id: string,
+	{ address }: Worker,
+	operations: OperationsServer | null,
+): string {
+	if (!json) return `Worker ${id} runs sessions at ${address}. Stop with Ctrl+C.\n`;
+	const urls = operations === null ? {} : { operations: operations.url };
+	return `${JSON.stringify({ worker: id, address, tags, ...urls })}\n`;
 }
 
 interface OperationsServer {
@@ -185,7 +191,7 @@ async function startOperations(
 	return { url, close: () => server.close() };
 }
 
-/** Throws UsageError for connections that others can read and nobody asked for in so many words. */
+/** Throws UsageError for unencrypted connections that other machines reach, unless the flags allow them. */
 function refuseUnencrypted({ listen, operations, tls, allowsUnencrypted }: WorkerFlags): void {
 	if (tls !== null || allowsUnencrypted) return;
 	if (operations !== null && !isLoopback(operations.host)) {
