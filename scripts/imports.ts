@@ -269,6 +269,7 @@ export const importTable: readonly FolderRule[] = [
 			plugin: ["arguments", "process"],
 			permissions: ["arguments", "process"],
 			"sign-in": ["process"],
+			record: ["arguments", "process"],
 			store: ["process"],
 			sessions: ["arguments", "process", "store"],
 			doctor: ["arguments", "process", "installation", "store", "program"],

@@ -8,6 +8,7 @@ const entry = "cli/serve.ts";
 /** Files and folders that are imported lazily, with `import()`: they are loaded with the first turn, or on first use. */
 export const loadedLater: readonly string[] = [
 	"host/log/log-writer.ts",
+	"host/open-cassette.ts",
 	"settings/credentials/mcp-oauth.ts",
 	"frontends/meerkat",
 	"kernel/compose/agent-file.ts",
@@ -19,6 +20,7 @@ export const loadedLater: readonly string[] = [
 	"core/mcp",
 	"core/models/answers",
 	"core/models/anthropic",
+	"core/models/cassettes",
 	"core/models/google",
 	"core/models/http",
 	"core/models/openai-compatible",
@@ -29,7 +31,7 @@ export const loadedLater: readonly string[] = [
 	"core/permissions/rules",
 	"core/permissions/shell",
 	"ports/processes/children.ts",
-	"ports/processes/detached-process.ts",
+	"ports/processes/unconfined/detached-process.ts",
 	"ports/processes/last-resort.ts",
 	"ports/sandbox/proxy",
 	"ports/sandbox/sandbox.ts",

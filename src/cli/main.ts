@@ -61,6 +61,8 @@ export async function main(executable: string, argv: readonly string[], installa
 			}
 			case "fake":
 				return await (await import("./fake/fake.ts")).runFake(command.call);
+			case "record":
+				return await (await import("./record/record.ts")).runRecord(command.typed);
 			case "codex":
 				return await runCodex(executable, command.action, installation);
 			case "task-worker":
@@ -139,7 +141,7 @@ async function runCodex(executable: string, action: CodexAction, installation: I
 
 type PrintingCommand = Exclude<
 	CommandLine,
-	{ kind: "chat" | "codex" | "claude" | "fake" | "serve" | "gateway" | "worker" | "print" | "task-worker" }
+	{ kind: "chat" | "codex" | "claude" | "fake" | "serve" | "gateway" | "worker" | "print" | "record" | "task-worker" }
 >;
 
 /** Runs a command that prints and exits. */

@@ -12,6 +12,7 @@ import { createLazyProcesses } from "../ports/processes/lazy-processes.ts";
 import { createLazySandbox } from "../ports/sandbox/lazy-sandbox.ts";
 import type { Configuration } from "../settings/config/configuration.ts";
 import type { Installation } from "./installation.ts";
+import { createModelNetwork } from "./model-network.ts";
 import { managedPermissionsFile, type Place, toAbsolutePath } from "./place.ts";
 import { productName, productVersion } from "./product.ts";
 import { sandboxPlace } from "./sandbox-place.ts";
@@ -78,6 +79,13 @@ export async function createHostServices(
 		clock: systemClock,
 		log,
 	});
+	const modelNetwork = createModelNetwork(configuration.agentwire.cassette, network, {
+		environment,
+		place,
+		shareDir,
+		files,
+		log,
+	});
 	const telemetry = hasMetrics || namesCollector(environment) ? await openTelemetry(environment, network, log) : null;
 	const hostServices: HostServices = {
 		environment,
@@ -105,6 +113,7 @@ export async function createHostServices(
 		readPage: createPageReader(installation.pageThread),
 		findRipgrep: () => installation.findRipgrep(),
 		network,
+		...(modelNetwork === null ? {} : { modelNetwork }),
 		...(telemetry === null ? {} : { observe: telemetry.observe }),
 		clock: systemClock,
 		identifiers: randomIdentifiers,

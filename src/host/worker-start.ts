@@ -11,7 +11,7 @@ export function createWorkerStarter(
 	allowedDomains: readonly string[],
 ): HostServices["startWorker"] {
 	return async (taskDirectory, options, environment, confinement) => {
-		const { startDetached } = await import("../ports/processes/detached-process.ts");
+		const { startDetached } = await import("../ports/processes/unconfined/detached-process.ts");
 		const worker = await startDetached({
 			file,
 			arguments: [...first, ...toTaskWorkerArguments({ taskDirectory, ...options, contain })],

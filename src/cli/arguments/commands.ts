@@ -35,6 +35,8 @@ export type CommandCall =
 	| { readonly kind: "fake"; readonly call: FakeCall }
 	| { readonly kind: "codex"; readonly action: CodexAction }
 	| { readonly kind: "login" | "logout"; readonly json: boolean }
+	/** Parsed when it runs. */
+	| { readonly kind: "record"; readonly typed: readonly string[] }
 	/** The program's flags, as typed after the name. */
 	| { readonly kind: "rpc" | "acp" | "stdio"; readonly words: readonly string[] }
 	| { readonly kind: "claude"; readonly words: readonly string[]; readonly flags: ClaudeFlags }
@@ -82,6 +84,7 @@ export const commandNames = [
 	"fake",
 	"login",
 	"logout",
+	"record",
 	"rpc",
 	"acp",
 	"codex",
@@ -350,6 +353,52 @@ Its provider and models are then written to config.toml.`,
 		forms: [{ words: "[--json]" }],
 		flags: [eventLines],
 		parse: (words) => (asksForHelp(words) ? null : { kind: "logout", json: asksForJson("logout", words) }),
+	},
+	record: {
+		about: "Record the model requests of a command, and replay them in its tests.",
+		purpose: `Run a command whose model requests go to a server on loopback, which records them with their answers in a file, or
+answers them from it. Keys are not recorded. See 'docs guides/test-your-integration'.`,
+		forms: [
+			{
+				words:
+					"[--cassette FILE] [--mode MODE] [--time-scale N] [--fault FAULT]... [--replace TEXT=NAME]... -- COMMAND [ARG...]",
+			},
+		],
+		flags: [
+			{
+				names: ["--cassette"],
+				value: "FILE",
+				offers: "files",
+				about: "The file with the recordings. Default: cassette.jsonl.",
+			},
+			{
+				names: ["--mode"],
+				value: "MODE",
+				offers: ["record", "replay", "replay-or-record", "passthrough"],
+				about:
+					"record: start the file anew (default); replay: ask no provider; replay-or-record: add what is missing; passthrough: only forward.",
+			},
+			{
+				names: ["--time-scale"],
+				value: "N",
+				about: "Multiply the recorded times; 0 replays answers at once. Default: 1.",
+			},
+			{
+				names: ["--fault"],
+				value: "FAULT",
+				about:
+					"Answer with a fault: cut or stall, with =BYTES; 429 or 5xx, with =SECONDS to wait; split, within characters. With @N only request N. May be repeated.",
+			},
+			{
+				names: ["--replace"],
+				value: "TEXT=NAME",
+				about: "Record NAME for a text that differs from run to run. May be repeated.",
+			},
+		],
+		parse(words) {
+			const end = words.indexOf("--");
+			return asksForHelp(end === -1 ? words : words.slice(0, end)) ? null : { kind: "record", typed: words };
+		},
 	},
 	rpc: {
 		about: "Serve many sessions at once, in Meerkat RPC.",

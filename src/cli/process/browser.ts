@@ -1,8 +1,8 @@
 // Opens web pages in the person's browser, which outlives this process.
 import { pathToFileURL } from "node:url";
 import type { Files } from "../../ports/files/port.ts";
-import { startDetached } from "../../ports/processes/detached-process.ts";
 import { withTrustedPath } from "../../ports/processes/search-path.ts";
+import { startDetached } from "../../ports/processes/unconfined/detached-process.ts";
 
 const openers: Readonly<Partial<Record<NodeJS.Platform, string>>> = { darwin: "open", linux: "xdg-open" };
 

@@ -54,6 +54,8 @@ export interface HostServices {
 		]
 	) => ReturnType<StartWorker>;
 	readonly network: Network;
+	/** For requests to model providers, where they are recorded or replayed. */
+	readonly modelNetwork?: Pick<Network, "fetch" | "openConnection">;
 	/** Models that the embedding program implements, by alias; absent for none. */
 	readonly models?: ReadonlyMap<string, Model>;
 	/** Converts HTML to text. */

@@ -87,7 +87,7 @@ export async function composeModel(
 		baseUrl: provider.baseUrl,
 		apiKey: provider.apiKey,
 		keyHolder: { provider: provider.name, setting: provider.apiKeySource },
-		network,
+		network: hostServices.modelNetwork ?? network,
 		environment: { ...environment, ...provider.env },
 		customHeaders: provider.customHeaders,
 		reasoningKey: provider.reasoningKey ?? "",

@@ -107,6 +107,7 @@ const defaults: Configuration = {
 			turns: 100,
 			patience: 2,
 		},
+		cassette: null,
 		caFile: null,
 		fetchAllow: [],
 		unattended: null,
@@ -226,6 +227,13 @@ mcp_start_timeout = 0
 ca_file = "~/ca.pem"
 fetch_allow = ["wiki.corp", "*.example", "10.0.0.0/8", "::1"]
 
+[agentwire.cassette]
+file = "a.jsonl"
+mode = "replay-or-record"
+time_scale = 0.5
+faults = ["429=1@2", "split"]
+replace = { "/srv/app" = "<app>" }
+
 [agentwire.limits]
 session_tokens = 1_000_000
 session_seconds = 3600
@@ -317,6 +325,13 @@ const full: Configuration = {
 			maxStoreBytes: 1_073_741_824,
 			turns: 100,
 			patience: 2,
+		},
+		cassette: {
+			file: "a.jsonl",
+			mode: "replay-or-record",
+			timeScale: 0.5,
+			faults: ["429=1@2", "split"],
+			replace: { "/srv/app": "<app>" },
 		},
 		caFile: "~/ca.pem",
 		fetchAllow: ["wiki.corp", "*.example", "10.0.0.0/8", "::1"],

@@ -108,6 +108,8 @@ export interface AgentwireSettings {
 	readonly exactApprovals: boolean;
 	readonly limits: LimitSettings;
 	readonly rewind: RewindSettings;
+	/** Null where model requests are neither recorded nor replayed. */
+	readonly cassette: CamelCased<NonNullable<ConfigurationFile["agentwire"]["cassette"]>> | null;
 	/** Certificate authorities to trust in addition to the usual ones: absolute, or below `~`; null for none. */
 	readonly caFile: string | null;
 	/** Hosts, addresses and ranges that may be fetched although they are not public. */
@@ -317,6 +319,7 @@ export function toConfiguration(file: ConfigurationFile, text: string | null = n
 			formerNames: agentwire.former_names,
 			exactApprovals: agentwire.exact_approvals,
 			limits: camelCased(agentwire.limits),
+			cassette: agentwire.cassette === null ? null : camelCased(agentwire.cassette),
 			rewind: camelCased(agentwire.rewind),
 			caFile: agentwire.ca_file || null,
 			fetchAllow: agentwire.fetch_allow,

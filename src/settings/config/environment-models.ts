@@ -59,6 +59,9 @@ const vendors: readonly Vendor[] = [
 	},
 ];
 
+/** Where the vendors are, the variables that say so otherwise, and those with their keys. */
+export const vendorAddresses: readonly Pick<Vendor, "name" | "keys" | "addressVariable" | "baseUrl">[] = vendors;
+
 /** The variables that give keys when no configuration names a provider. */
 export const providerKeyVariables: readonly string[] = vendors.flatMap(({ keys }) => keys);
 

@@ -2,6 +2,7 @@
 // no client.
 import type { Configuration, ModelSettings, OauthReference, ProviderSettings } from "./configuration.ts";
 import { ConfigurationError, type ConfigurationProblem, toKeyPath } from "./configuration-error.ts";
+import { isStandIn } from "./recorder.ts";
 import { type ModelCapability, modelCapabilities, type ProviderType } from "./schema.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -155,12 +156,13 @@ function applyProviderVariables(name: string, provider: ProviderSettings, enviro
 	const prefix = overridePrefixes[provider.type];
 	const variable = (suffix: string) => (prefix === null ? "" : (environment[`${prefix}_${suffix}`] ?? ""));
 	const apiKey = provider.apiKeyVariable === undefined ? variable("API_KEY") : "";
+	const address = variable("BASE_URL");
 	const holdsKey = prefix !== null && (name === "" || apiKey !== "");
 	const inherited = provider.type === "_scripted_echo" ? scriptedVariables : [];
 	return {
 		name,
 		type: provider.type,
-		baseUrl: variable("BASE_URL") || provider.baseUrl,
+		baseUrl: (isStandIn(address, environment) && provider.baseUrl) || address || provider.baseUrl,
 		apiKey: apiKey || provider.apiKey,
 		apiKeySource:
 			provider.apiKeyVariable ?? (holdsKey ? `${prefix}_API_KEY` : toKeyPath(["providers", name, "api_key"])),

@@ -252,6 +252,24 @@ const hostsAndRanges = v.array(
 /** Seconds; 0 means no deadline. */
 const deadline = decimal(0, Number.MAX_VALUE);
 
+/** Recorded exchanges with model providers. A mode that was spelled wrong would ask them. */
+const cassetteTable = exactTable({
+	file: v.pipe(text, v.minLength(1, "must not be empty")),
+	mode: v.optional(oneOf(["record", "replay", "replay-or-record", "passthrough"]), "replay"),
+	time_scale: v.optional(decimal(0, 1_000_000), 1),
+	faults: v.optional(
+		v.array(
+			v.pipe(
+				text,
+				v.regex(/^(?:(?:cut|stall|429|5\d\d)(?:=\d{1,9})?|split)(?:@[1-9]\d{0,8})?$/, "must be a fault such as 429@1"),
+			),
+			mustBe("a list of strings"),
+		),
+		[],
+	),
+	replace: v.optional(textsByName, {}),
+});
+
 const agentwireTable = table({
 	sync: v.optional(oneOf(["commit", "off"]), "commit"),
 	approval_timeout: v.optional(deadline, 0),
@@ -268,6 +286,7 @@ const agentwireTable = table({
 	former_names: v.optional(flag, false),
 	exact_approvals: v.optional(flag, false),
 	limits: v.optional(limitsTable, {}),
+	cassette: nullable(cassetteTable),
 	rewind: v.optional(rewindTable, {}),
 	ca_file: v.optional(caFile, ""),
 	fetch_allow: v.optional(hostsAndRanges, []),

@@ -1,7 +1,7 @@
 // Starts a process that may outlive this one. Nothing ends it from here: it reads requests from its stdin, or ends by
 // itself.
 import { spawn } from "node:child_process";
-import type { DetachedProcess, DetachedRequest } from "./port.ts";
+import type { DetachedProcess, DetachedRequest } from "../port.ts";
 
 /** Resolves once the process runs; rejects when the system refuses. Its output is discarded. */
 export async function startDetached(request: DetachedRequest): Promise<DetachedProcess> {
