@@ -2,6 +2,7 @@
 // a connection.
 import * as v from "valibot";
 import type {
+	AddedRule,
 	CreationOptions,
 	ForkCut,
 	ForkOptions,
@@ -98,9 +99,18 @@ export const openingEntries = {
 	defaultTools: optional(toolScope),
 	archived: optional(flag),
 };
-export const openingOptionsSchema = objectOf<Omit<OpeningOptions, "editorFiles">>(openingEntries);
+/** What a client of the public surface does not say of an opening. */
+const trustedEntries = {
+	rules: optional(v.array(objectOf<AddedRule>({ decision: v.picklist(["allow", "ask", "deny"]), pattern: text }))),
+};
+export const openingOptionsSchema = objectOf<Omit<OpeningOptions, "editorFiles">>({
+	...openingEntries,
+	...trustedEntries,
+	maxSteps: optional(nullableAmount),
+});
 
 export const forkOptionsSchema = objectOf<ForkOptions>({
+	id: optional(text),
 	cut: optional(objectOf<ForkCut>({ messages: amount, replacement: optional(historyEntrySchema) })),
 	workDir: optional(text),
 	isOpenedAnew: optional(flag),
@@ -108,6 +118,8 @@ export const forkOptionsSchema = objectOf<ForkOptions>({
 
 export const creationOptionsSchema = objectOf<Omit<CreationOptions, "editorFiles">>({
 	...openingEntries,
+	...trustedEntries,
+	id: optional(text),
 	workDir: optional(text),
 	placement: optional(objectOf<Placement>({ owner: text, needs: texts })),
 	agent: optional(text),

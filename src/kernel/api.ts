@@ -177,9 +177,21 @@ export interface OpeningOptions {
 	readonly defaultTools?: ToolScope;
 	/** Also opens an archived session, for reading only. */
 	readonly archived?: boolean;
+	/** Additional permission rules. Only for this opening. */
+	readonly rules?: readonly AddedRule[];
+	/** Maximum model calls per turn, in place of the session's own. Only for this opening. */
+	readonly maxSteps?: number | null;
+}
+
+/** A rule as the settings have it: `pattern` is such as `Shell(git status:*)`. */
+export interface AddedRule {
+	readonly decision: "allow" | "ask" | "deny";
+	readonly pattern: string;
 }
 
 export interface ForkOptions {
+	/** The fork's id: a UUID that is not in use. Absent to generate one. */
+	readonly id?: string;
 	/** Absent to copy everything. */
 	readonly cut?: ForkCut;
 	/** The session's expected work directory; fails `invalid-input` if it differs. */
@@ -221,6 +233,8 @@ export interface PermissionOptions {
 
 /** A new session's options, fixed for its lifetime. Null or absent leaves the choice to the process and its settings. */
 export interface CreationOptions extends OpeningOptions {
+	/** A UUID, `invalid-input` if it is not one or in use. Absent to generate one. */
+	readonly id?: string;
 	/** An absolute path. */
 	readonly workDir?: string;
 	/** Which workers may run it. Fails `unsupported` if sessions are stored on one machine's disk. */

@@ -69,6 +69,12 @@ describe.skipIf(python === "")("the Python SDK", { timeout: 60_000 }, () => {
 		if (["reject", "changed-input", "hooks"].includes(name)) expect(seen).toMatchObject({ told: true });
 	});
 
+	it("rewinds files", async () => {
+		const { seen, has } = await play("rewind", [touch("c1", "made"), "text: ok"]);
+		expect(seen).toMatchObject({ ...finished, errors: [expect.stringContaining("unknown")] });
+		expect(has("made")).toBe(false);
+	});
+
 	it("approves for the session", async () => {
 		const { seen, has } = await play("approve-session", [touch("c1", "one"), touch("c2", "two"), "text: ok"]);
 		expect(seen).toMatchObject({ ...finished, asked: ["Bash"] });

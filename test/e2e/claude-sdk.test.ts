@@ -117,6 +117,15 @@ describe.skipIf(sdk === "")("the TypeScript SDK", { timeout: 60_000 }, () => {
 		expect([has("made"), has("a.txt")]).toEqual([false, true]);
 	});
 
+	it("rewinds files to a prompt of a session whose id the client chose", async () => {
+		const { seen, has } = await play("rewind", [touch("c1", "made"), write, "text: ok"]);
+		const filesChanged = [expect.stringMatching(/^\/.*\/made$/), expect.stringMatching(/^\/.*\/a\.txt$/)];
+		const rewound = { canRewind: true, filesChanged, insertions: 0, deletions: 1 };
+		const session = "0b7d4c5e-3f21-4a86-9c1d-5e2f7a90b3c4";
+		expect(seen).toMatchObject({ ...finished, dry: rewound, done: rewound, session });
+		expect([has("made"), has("a.txt")]).toEqual([false, false]);
+	});
+
 	it("asks a question as a tool call", async () => {
 		const questions = [{ question: "Which?", header: "x", options: [{ label: "A" }, { label: "B" }] }];
 		const { seen } = await play("question", [toolCall("c1", "AskUserQuestion", { questions }), "text: ok"]);
@@ -145,7 +154,7 @@ describe.skipIf(sdk === "")("the TypeScript SDK", { timeout: 60_000 }, () => {
 				thinking: "done",
 				mcp: [],
 				models: [{ value: "m" }],
-				rewind: { canRewind: false },
+				rewind: expect.stringContaining("some-id"),
 			},
 		});
 	});

@@ -1,27 +1,18 @@
 // What the command line of a client names in files and in JSON: rules, settings, servers, prompts.
 
 import { isRecord } from "../../base/json.ts";
-import { type ConvertedRule, convertClaudeRules } from "../../core/permissions/rules/claude-rules.ts";
-import type { ClaudeOptions } from "../../frontends/claude/options.ts";
+import { convertClaudeRules } from "../../core/permissions/rules/claude-rules.ts";
+import type { ClaudeOptions, SessionChoice } from "../../frontends/claude/options.ts";
 import { toOwnName } from "../../frontends/claude/tool-names.ts";
 import type { PermissionMode } from "../../frontends/claude/wire.ts";
 import { type Place, toAbsolutePath } from "../../host/place.ts";
 import type { Files } from "../../ports/files/port.ts";
-import type { Configuration } from "../../settings/config/configuration.ts";
 import { parseMcpServers } from "../../settings/config/mcp-servers.ts";
 import type { ClaudeFlags } from "../arguments/sdk/claude-options.ts";
 import { UsageError } from "../arguments/usage-error.ts";
 
-export interface ClaudeSettings {
-	readonly options: Omit<ClaudeOptions, "workDir" | "session" | "additionalDirs">;
-	/** Rules of this process, next to those of the settings. */
-	readonly rules: readonly ConvertedRule[];
-	/** Added to the environment. */
-	readonly environment: Readonly<Record<string, string>>;
-}
-
 /** Throws UsageError, and ConfigurationError for MCP servers that cannot be used. */
-export async function readClaudeSettings(flags: ClaudeFlags, place: Place, files: Files): Promise<ClaudeSettings> {
+export async function readClaudeOptions(flags: ClaudeFlags, place: Place, files: Files): Promise<ClaudeOptions> {
 	const settings = flags.settings === null ? {} : await readJson("--settings", flags.settings, place, files);
 	refuseSettings(settings);
 	const { rules, blockedTools } = toRules(flags, settings["permissions"], place.home);
@@ -31,27 +22,35 @@ export async function readClaudeSettings(flags: ClaudeFlags, place: Place, files
 	const appended =
 		flags.appendedPromptFile === null ? flags.appendedPrompt : await readText(flags.appendedPromptFile, place, files);
 	return {
+		workDir: place.currentDir,
+		session: toSession(flags),
+		newId: flags.newId,
+		additionalDirs: flags.additionalDirs.map((typed) => toAbsolutePath(typed, place)),
 		rules,
 		environment: toEnvironment(settings["env"]),
-		options: {
-			model: flags.model ?? (typeof settings["model"] === "string" ? settings["model"] : null),
-			permissionMode: flags.permissionMode satisfies PermissionMode,
-			asksClient: flags.asksClient,
-			systemPrompt: prompt === "" ? null : prompt,
-			instructions: appended === "" ? [] : [appended],
-			tools: flags.tools?.map(toOwnName) ?? null,
-			allowedTools: flags.allowedTools,
-			blockedTools,
-			maxBudgetDollars: flags.maxBudgetDollars,
-			thinkingBudget: flags.thinkingBudget,
-			answerSchema: flags.jsonSchema === null ? null : await readJson("--json-schema", flags.jsonSchema, place, files),
-			mcpServers,
-			isStrictMcp: flags.isStrictMcp,
-			clientServers,
-			wantsPartial: flags.wantsPartial,
-			repeatsPrompts: flags.repeatsPrompts,
-		},
+		maxSteps: flags.maxTurns,
+		model: flags.model ?? (typeof settings["model"] === "string" ? settings["model"] : null),
+		permissionMode: flags.permissionMode satisfies PermissionMode,
+		asksClient: flags.asksClient,
+		systemPrompt: prompt === "" ? null : prompt,
+		instructions: appended === "" ? [] : [appended],
+		tools: flags.tools?.map(toOwnName) ?? null,
+		allowedTools: flags.allowedTools,
+		blockedTools,
+		maxBudgetDollars: flags.maxBudgetDollars,
+		thinkingBudget: flags.thinkingBudget,
+		answerSchema: flags.jsonSchema === null ? null : await readJson("--json-schema", flags.jsonSchema, place, files),
+		mcpServers,
+		isStrictMcp: flags.isStrictMcp,
+		clientServers,
+		wantsPartial: flags.wantsPartial,
+		repeatsPrompts: flags.repeatsPrompts,
 	};
+}
+
+function toSession({ resume, continues, forks }: ClaudeFlags): SessionChoice {
+	if (resume !== null) return { kind: "stored", id: resume, isForked: forks };
+	return continues ? { kind: "last", isForked: forks } : { kind: "new" };
 }
 
 const usedSettings: ReadonlySet<string> = new Set(["permissions", "model", "env"]);
@@ -129,12 +128,4 @@ async function readText(typed: string, place: Place, files: Files): Promise<stri
 	const bytes = await files.read(toAbsolutePath(typed, place));
 	if (bytes === null) throw new UsageError(`There is no file ${typed}.`);
 	return bytes.toString("utf8");
-}
-
-/** The settings with further rules. */
-export function withRules(settings: Configuration, added: ClaudeSettings["rules"]): Configuration {
-	if (added.length === 0) return settings;
-	const { permission } = settings;
-	const rules = added.map((rule) => ({ reason: "", match: [], notMatch: [], ...rule, line: null }));
-	return { ...settings, permission: { ...permission, rules: [...permission.rules, ...rules] } };
 }

@@ -1,12 +1,11 @@
 // Serves programs of the Claude SDK on stdin and stdout (docs/guides/claude-sdk.md).
 import { isatty } from "node:tty";
-import type { ClaudeOptions, SessionChoice } from "../../frontends/claude/options.ts";
+import type { ClaudeOptions } from "../../frontends/claude/options.ts";
 import type { Result } from "../../frontends/claude/results.ts";
 import { runClaudePrompt, serveClaude } from "../../frontends/claude/serve.ts";
 import { claudeVersionText } from "../../frontends/claude/version.ts";
 import type { HostApi } from "../../frontends/shared/dialect.ts";
 import type { Installation } from "../../host/installation.ts";
-import { toAbsolutePath } from "../../host/place.ts";
 import { productName, productVersion } from "../../host/product.ts";
 import type { FaultOwner } from "../../kernel/api.ts";
 import { nobody } from "../../kernel/session/fault-owner.ts";
@@ -26,7 +25,7 @@ import { endInTime } from "../process/process-exit.ts";
 import { takeProcess } from "../process/program-process.ts";
 import { writeNotice } from "../process/standard-error.ts";
 import { endProgram, startHost } from "../program/program.ts";
-import { readClaudeSettings, withRules } from "./claude-settings.ts";
+import { readClaudeOptions } from "./claude-settings.ts";
 
 /** Serves until the client is gone, or runs one prompt; returns the exit code. Throws UsageError. */
 export async function runClaude(
@@ -46,26 +45,18 @@ export async function runClaude(
 		faultOwner: () => faultOwner(),
 		onBroken: () => stopping.abort(),
 	});
-	const { place } = taken;
-	const { options: settings, rules, environment } = await readClaudeSettings(flags, place, createDiskFiles());
+	const claudeOptions = await readClaudeOptions(flags, taken.place, createDiskFiles());
 	const started = await startHost(
 		executable,
-		{ ...options, maxStepsPerTurn: flags.maxTurns },
-		{ ...taken, environment: { ...taken.environment, ...environment } },
+		options,
+		{ ...taken, environment: { ...taken.environment, ...claudeOptions.environment } },
 		stopping.signal,
-		{ adjust: (configuration) => withRules(configuration, rules) },
 	);
 	if (started === null) return 0;
 	if ("exitCode" in started) return started.exitCode;
 	const host = await started.openHost(null, null);
 	faultOwner = () => host.faultOwner() ?? nobody;
 	const hostApi: HostApi = { ...host, server: { name: productName, version: productVersion }, log: started.log };
-	const claudeOptions: ClaudeOptions = {
-		...settings,
-		workDir: place.currentDir,
-		session: toSession(flags),
-		additionalDirs: flags.additionalDirs.map((typed) => toAbsolutePath(typed, place)),
-	};
 	if (!flags.readsFrames) {
 		const code = await runPrompt(hostApi, claudeOptions, flags);
 		return await endProgram(
@@ -87,11 +78,6 @@ export async function runClaude(
 			exitCode: () => (process.exitCode === 1 || problem !== null || transport.gone.aborted ? 1 : 0),
 		},
 	);
-}
-
-function toSession({ resume, continues, forks }: ClaudeFlags): SessionChoice {
-	if (resume !== null) return { kind: "stored", id: resume, isForked: forks };
-	return continues ? { kind: "last", isForked: forks } : { kind: "new" };
 }
 
 /** Runs the prompt of the command line or of stdin. */

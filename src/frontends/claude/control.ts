@@ -5,6 +5,7 @@ import type { HostApi } from "../shared/dialect.ts";
 import type { Conversation } from "./conversation.ts";
 import type { Frames } from "./frames.ts";
 import { type ControlName, claudeProtocol } from "./protocol.ts";
+import { rewindFiles } from "./rewind.ts";
 import { claudeVersionText } from "./version.ts";
 import { controlRequestFrameSchema } from "./wire.ts";
 
@@ -94,7 +95,10 @@ function createHandlers(conversation: Conversation, host: HostApi): Handlers {
 		},
 		// Notices of the client's servers, such as a changed list of tools: the list was read when the session was opened.
 		mcp_message: () => ({}),
-		rewind_files: () => ({ canRewind: false, error: "agentwire cannot rewind files yet." }),
+		async rewind_files(request) {
+			const { handle, turns } = await conversation.open();
+			return await rewindFiles(handle.session, turns, request);
+		},
 		async rename_session({ title }) {
 			const { handle } = await conversation.open();
 			await handle.session.send({ type: "title.set", title });

@@ -17,6 +17,7 @@ import { Permissions } from "./permissions.ts";
 import { Projection } from "./projection.ts";
 import { toUserInput } from "./prompts.ts";
 import { countsDollars, type Result, TurnCount, toEnding, toResult } from "./results.ts";
+import { KeyedTurns } from "./rewind.ts";
 import { clientToolNames, toOwnName } from "./tool-names.ts";
 import { claudeVersionText } from "./version.ts";
 import type { Initialize, PermissionMode, UserFrame } from "./wire.ts";
@@ -36,6 +37,7 @@ interface Opened {
 	readonly attachment: Attachment;
 	readonly description: SessionDescription;
 	readonly projection: Projection;
+	readonly turns: KeyedTurns;
 }
 
 export class Conversation {
@@ -202,7 +204,7 @@ export class Conversation {
 			hookBase: () => this.#hookBase(session.id),
 			log: this.#host.log,
 		});
-		const opened = { handle, attachment, description, projection };
+		const opened = { handle, attachment, description, projection, turns: new KeyedTurns(session) };
 		this.#opened = opened;
 		await this.#noteModel();
 		if (this.#options.maxBudgetDollars !== null && !countsDollars(this.#model?.price ?? null)) {
@@ -218,10 +220,11 @@ export class Conversation {
 		return opened;
 	}
 
-	async #deliver({ attachment, projection }: Opened): Promise<void> {
+	async #deliver({ attachment, projection, turns }: Opened): Promise<void> {
 		try {
 			for await (const batch of attachment.events) {
 				for (const event of batch) {
+					turns.take(event);
 					for (const message of projection.take(event)) this.#frames.send(message);
 					this.#note(event);
 				}
@@ -268,13 +271,16 @@ export class Conversation {
 		const count = new TurnCount(this.#host.clock.now());
 		const running: RunningTurn = { count, outcome: createDeferred<TurnOutcome>(), isOverBudget: false };
 		try {
-			const { handle, description } = await this.open();
+			const { handle, description, turns } = await this.open();
 			const { session } = handle;
+			const uuid = frame.uuid ?? this.#host.identifiers.uuid();
+			if (frame.uuid && (await turns.find(uuid)) !== null)
+				throw new KernelError("invalid-input", `An earlier prompt of this session has the uuid ${uuid}.`);
 			this.#running = running;
 			this.#sendInit(session.id, description);
 			const input = toUserInput(frame.message.content);
 			if (this.#options.repeatsPrompts)
-				this.#frames.send({ ...frame, parent_tool_use_id: null, session_id: session.id, isReplay: true });
+				this.#frames.send({ ...frame, uuid, parent_tool_use_id: null, session_id: session.id, isReplay: true });
 			const prompt = inputText(input);
 			const base = { ...this.#hookBase(session.id), prompt };
 			const submitted = await this.#hooks.run("UserPromptSubmit", prompt, base, null, this.#gone.signal);
@@ -285,7 +291,7 @@ export class Conversation {
 			}
 			const context = [...this.#contexts, ...submitted.contexts];
 			this.#contexts = [];
-			await handle.startTurn(input, this.#turnOptions(context));
+			await handle.startTurn(input, { ...this.#turnOptions(context), key: uuid });
 			const outcome = await running.outcome.promise;
 			this.#finish(count, outcome, running.isOverBudget);
 		} catch (thrown) {

@@ -21,17 +21,20 @@ export async function openSession(sessions: SessionsApi, options: ClaudeOptions)
 	return { handle, source: "resume" };
 }
 
-function toOpening({ isStrictMcp, mcpServers, additionalDirs }: ClaudeOptions): OpeningOptions {
+function toOpening({ isStrictMcp, mcpServers, maxSteps, ...options }: ClaudeOptions): OpeningOptions {
+	const { additionalDirs, environment, rules } = options;
 	const servers = isStrictMcp ? { mcpServers } : { addedMcpServers: mcpServers };
-	return { ...servers, additionalDirs };
+	return { ...servers, additionalDirs, environment, rules, ...(maxSteps === null ? {} : { maxSteps }) };
 }
 
 /** Null for a new session. */
-async function toStoredId(sessions: SessionsApi, { session, workDir }: ClaudeOptions): Promise<string | null> {
+async function toStoredId(sessions: SessionsApi, { session, newId, workDir }: ClaudeOptions): Promise<string | null> {
 	if (session.kind === "new") return null;
 	const id = session.kind === "stored" ? session.id : (await sessions.list({ workDir, limit: 1 })).sessions[0]?.id;
 	if (id === undefined) return null;
-	return session.isForked ? await sessions.fork(id, { isOpenedAnew: true }) : id;
+	return session.isForked
+		? await sessions.fork(id, { isOpenedAnew: true, ...(newId === null ? {} : { id: newId }) })
+		: id;
 }
 
 async function create(sessions: SessionsApi, options: ClaudeOptions, opening: OpeningOptions): Promise<SessionHandle> {
@@ -39,8 +42,10 @@ async function create(sessions: SessionsApi, options: ClaudeOptions, opening: Op
 	const handle = await sessions.create({
 		...plainCreation,
 		...opening,
+		...(options.newId === null ? {} : { id: options.newId }),
 		workDir: options.workDir,
 		model: options.model,
+		maxSteps: options.maxSteps,
 		labels: { client: "claude-sdk" },
 	});
 	try {

@@ -1,5 +1,5 @@
 // What the command line of a client comes to.
-import type { McpServerSettings } from "../../kernel/api.ts";
+import type { AddedRule, McpServerSettings } from "../../kernel/api.ts";
 import type { PermissionMode } from "./wire.ts";
 
 export type SessionChoice =
@@ -13,6 +13,8 @@ export interface ClaudeOptions {
 	/** Absolute. */
 	readonly workDir: string;
 	readonly session: SessionChoice;
+	/** The id of a new session or a copy; null for any. */
+	readonly newId: string | null;
 	readonly model: string | null;
 	readonly permissionMode: PermissionMode;
 	/** Whether the client decides about tools (`--permission-prompt-tool stdio`). */
@@ -22,8 +24,14 @@ export interface ClaudeOptions {
 	readonly instructions: readonly string[];
 	/** The built-in tools, under our names; null for all. */
 	readonly tools: readonly string[] | null;
-	/** As written, for tools of the client's process; the rules of all other tools are settings of the process. */
+	/** As written, for tools of the client's process. */
 	readonly allowedTools: readonly string[];
+	/** The rules of all other tools, next to those of the settings. */
+	readonly rules: readonly AddedRule[];
+	/** Added to the environment of the process. */
+	readonly environment: Readonly<Record<string, string>>;
+	/** Model calls of one turn; null for the settings. */
+	readonly maxSteps: number | null;
 	/** Tools that the model is not offered, under our names. */
 	readonly blockedTools: readonly string[];
 	readonly maxBudgetDollars: number | null;

@@ -74,6 +74,7 @@ export function serveClaude(
 			frames.endInput();
 			await conversation.close("other");
 			await transport.flush();
+			transport.close();
 		},
 	};
 }

@@ -1,5 +1,6 @@
 // The frames of stream-json: what clients send, and what they are sent.
 import * as v from "valibot";
+import { turnKeySchema } from "../../api/values/turn-options.ts";
 import { isRecord } from "../../base/json.ts";
 
 const record = v.custom<Record<string, unknown>>(isRecord, "an object is needed");
@@ -26,7 +27,7 @@ export type PromptContent = v.InferOutput<typeof promptContentSchema>;
 export const userFrameSchema = v.object({
 	type: v.literal("user"),
 	message: v.object({ role: v.literal("user"), content: promptContentSchema }),
-	uuid: v.exactOptional(v.nullable(text)),
+	uuid: v.exactOptional(v.nullable(turnKeySchema)),
 });
 export type UserFrame = v.InferOutput<typeof userFrameSchema>;
 
@@ -85,7 +86,14 @@ export const initializeAnswerSchema = v.object({
 export const mcpStatusAnswerSchema = v.object({
 	mcpServers: v.array(v.object({ name: text, status: text })),
 });
-export const rewindAnswerSchema = v.object({ canRewind: v.boolean(), error: optionalText });
+export const rewindAnswerSchema = v.object({
+	canRewind: v.boolean(),
+	error: optionalText,
+	filesChanged: v.exactOptional(v.array(text)),
+	insertions: v.exactOptional(count),
+	deletions: v.exactOptional(count),
+	notRestored: v.exactOptional(v.array(v.object({ path: text, reason: text }))),
+});
 
 export const permissionRuleSchema = v.object({ toolName: text, ruleContent: v.exactOptional(v.nullable(text)) });
 export const permissionUpdateSchema = v.looseObject({

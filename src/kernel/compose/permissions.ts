@@ -11,6 +11,7 @@ import type { GitPlace } from "../../ports/processes/git/git.ts";
 import type { PermissionSettings } from "../../settings/config/configuration.ts";
 import { ConfigurationError } from "../../settings/config/configuration-error.ts";
 import { readPermissionFile } from "../../settings/config/permission-file.ts";
+import type { AddedRule } from "../api.ts";
 import type { HostServices } from "./host-services.ts";
 import { isTrusted } from "./trusted-files.ts";
 
@@ -75,6 +76,16 @@ export async function findRuleFiles(
 					} as const,
 				]),
 	];
+}
+
+/** The files, with further rules among those of the user. */
+export function withAddedRules(ruleFiles: readonly RuleFile[], added: readonly AddedRule[]): readonly RuleFile[] {
+	if (added.length === 0) return ruleFiles;
+	const rules = added.map((rule) => ({ reason: "", match: [], notMatch: [], ...rule, line: null }));
+	return ruleFiles.map((file) => {
+		if (file.scope !== "user") return file;
+		return { ...file, settings: { ...file.settings, rules: [...file.settings.rules, ...rules] } };
+	});
 }
 
 /** The rules of the files that are in force. Throws ConfigurationError for a pattern that is unsound, with its line. */

@@ -5,7 +5,7 @@ import type { TurnOptions } from "../../api/values/turn-options.ts";
 import type { AgentDefinition } from "../../core/definitions/agent-definition.ts";
 import type { EditorFiles } from "../../ports/files/editor-files.ts";
 import type { McpServerSettings } from "../../settings/config/mcp-servers.ts";
-import type { PermissionOptions, StartingMode } from "../api.ts";
+import type { AddedRule, PermissionOptions, StartingMode } from "../api.ts";
 import type { BudgetOptions } from "../budgets/budget-options.ts";
 import type { ModelWish } from "./models.ts";
 
@@ -43,6 +43,8 @@ export interface SessionOptions extends ModelWish {
 	/** How a new session begins, persisted in its state; what is given overrides the other options and the settings. */
 	readonly mode?: StartingMode;
 	readonly permissions?: PermissionOptions;
+	/** Permission rules next to those of the settings; absent for none. */
+	readonly rules?: readonly AddedRule[];
 	/** Added to the environment of the process; absent for nothing. */
 	readonly environment?: Readonly<Record<string, string>>;
 	/** Text files as a client's editor has them; absent for those on disk. */

@@ -26,7 +26,7 @@ import { builtInAgents } from "../compose/built-in-agents.ts";
 import { processesOfServers } from "../compose/command-sandbox.ts";
 import { composeSession, type SessionLinks, type SkillSearch } from "../compose/compose.ts";
 import type { HostServices } from "../compose/host-services.ts";
-import { findRuleFiles, type RuleFile } from "../compose/permissions.ts";
+import { findRuleFiles, type RuleFile, withAddedRules } from "../compose/permissions.ts";
 import { secretsOf } from "../compose/secrets.ts";
 import type { SessionOptions } from "../compose/session-options.ts";
 import { forbiddenMode } from "../interactions/approval-mode.ts";
@@ -295,7 +295,7 @@ export class Kernel {
 		const hostServices = withEnvironment(this.#parts.hostServices, options.environment);
 		const links: SessionLinks = {
 			clientName: () => this.#sessions.get(stored.id)?.clientName() ?? null,
-			findRuleFiles: (workDir) => this.#findRuleFiles(workDir),
+			findRuleFiles: async (workDir) => withAddedRules(await this.#findRuleFiles(workDir), options.rules ?? []),
 			findSkills: (place) => this.#findSkills(place),
 			readContext: (id) => store.readContext(stored.workDir, id),
 			serverPool: () => this.#pool(),

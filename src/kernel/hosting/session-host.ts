@@ -5,7 +5,7 @@
 import type { AgentEvent } from "../../api/values/event.ts";
 import type { Clock } from "../../base/clock.ts";
 import { KernelError } from "../../base/errors.ts";
-import type { Identifiers } from "../../base/ids.ts";
+import { type Identifiers, isUuid } from "../../base/ids.ts";
 import { timeOrderedUuid } from "../../base/time-id.ts";
 import type { ListQuery, SessionPage, SessionState } from "../../ports/store/session-store.ts";
 import type {
@@ -85,9 +85,9 @@ export class SessionHost implements SessionsApi {
 
 	/** Creates a session. Fails `model-not-set` when there is no such model, `overloaded` when too many are in use. */
 	async create(request: CreationOptions): Promise<LoadedSession> {
-		const { kernel, clock, identifiers } = this.#parts;
+		const { kernel } = this.#parts;
 		this.#refuseGone("");
-		const id = timeOrderedUuid(clock.now(), identifiers);
+		const id = await this.#newId(request.id);
 		const chosen = await withModelError(() => chooseOptions(this.#parts, request));
 		if (chosen.model === "") throw new KernelError("model-not-set", "LLM is not set");
 		return await this.#cache.serialize(id, async () => {
@@ -115,8 +115,8 @@ export class SessionHost implements SessionsApi {
 
 	/** Forks a session. Fails `session-not-found`, `busy` while a turn of it runs, `invalid-input` where it cannot be cut. */
 	async fork(id: string, options: ForkOptions = {}): Promise<string> {
-		const { kernel, clock, identifiers } = this.#parts;
-		const forkId = timeOrderedUuid(clock.now(), identifiers);
+		const { kernel } = this.#parts;
+		const forkId = await this.#newId(options.id);
 		const write = (session: Session) => kernel.fork(session, forkId, options);
 		if (await this.#visit(id, write)) return forkId;
 		const { session, release } = await this.acquire(id);
@@ -405,6 +405,18 @@ export class SessionHost implements SessionsApi {
 
 	#loaded(id: string): Session | null {
 		return this.#cache.get(id)?.value ?? null;
+	}
+
+	/** An id for a session, which is the given one if there is one. Fails `invalid-input` for one that cannot be used. */
+	async #newId(given: string | undefined): Promise<string> {
+		const { kernel, clock, identifiers } = this.#parts;
+		if (given === undefined) return timeOrderedUuid(clock.now(), identifiers);
+		if (!isUuid(given)) {
+			throw new KernelError("invalid-input", `The id of a new session must be a UUID, not ${JSON.stringify(given)}.`);
+		}
+		const isTaken = this.#chosen.has(given) || this.#gone.has(given) || (await kernel.workDirOf(given)) !== null;
+		if (isTaken) throw new KernelError("invalid-input", `There is a session ${given} already.`);
+		return given;
 	}
 
 	#refuseGone(id: string): void {

@@ -5,6 +5,8 @@ const serverKinds: Readonly<Record<string, ServerKind>> = {
 	meerkat: "meerkat",
 	acp: "acp",
 	"acp-v2": "acp-v2",
+	claude: "claude",
+	codex: "codex",
 };
 
 /** One line of a conversation, or a directive between lines. `line` is its number in the file. */
@@ -26,7 +28,7 @@ export interface Cover {
 }
 
 /** What it is played against: a server of one session, or one of many in the protocol of that name. */
-export type ServerKind = "session" | "meerkat" | "acp" | "acp-v2";
+export type ServerKind = "session" | "meerkat" | "acp" | "acp-v2" | "claude" | "codex";
 
 export interface Transcript {
 	/** Path below test/transcripts. */
@@ -52,6 +54,10 @@ export interface Transcript {
 	readonly agentwireSettings: Readonly<Record<string, unknown>>;
 	/** Merged over the whole of it. */
 	readonly settings: Readonly<Record<string, unknown>>;
+	/** Whether sessions are files in the memory run as well. */
+	readonly isOnDisk: boolean;
+	/** Further words of the command line, where the protocol has its own. */
+	readonly words: readonly string[];
 	/** Variables that the server has in its environment besides what it needs. */
 	readonly environment: Readonly<Record<string, string>>;
 	readonly scripts: readonly string[];
@@ -106,7 +112,7 @@ function toSetup(sections: readonly Section[]): string {
 		.filter(({ kind }) => kind !== "conversation")
 		.flatMap(({ kind, argument, lines }) => {
 			if (kind !== "head") return [`--- ${kind} ${argument}`.trimEnd(), ...lines];
-			return lines.filter((line) => /^(with|settings|agentwire|environment|memory only): /.test(line));
+			return lines.filter((line) => /^(with|words|settings|agentwire|environment|memory only): /.test(line));
 		})
 		.join("\n");
 }
@@ -185,6 +191,8 @@ export function parseTranscript(name: string, text: string): Transcript {
 		capabilities: options.flatMap((option) => (option.startsWith("capability ") ? [option.slice(11)] : [])),
 		agentwireSettings: table("agentwire"),
 		settings: table("settings"),
+		isOnDisk: options.includes("sessions on disk"),
+		words: values(head, "words").flatMap((words) => words.split(" ")),
 		environment: table("environment"),
 		scripts: sections.filter(({ kind }) => kind === "script").map((section) => section.lines.join("\n").trim()),
 		files: new Map<string, string | Buffer>([

@@ -62,7 +62,14 @@ function hasSum(file: string, sum: string): boolean {
 	return existsSync(file) && sumOf(file) === sum;
 }
 
-const dialectOf = { session: freedoms.wire, meerkat: freedoms.meerkat, acp: freedoms.acp, "acp-v2": freedoms.acp };
+const dialectOf = {
+	session: freedoms.wire,
+	meerkat: freedoms.meerkat,
+	acp: freedoms.acp,
+	"acp-v2": freedoms.acp,
+	claude: freedoms.acp,
+	codex: freedoms.codex,
+};
 
 /** What a release may change: it may add messages and members, and word texts for people differently. */
 export function asPromised({ name, server, conversations }: Transcript): ToComparison {

@@ -2,6 +2,8 @@
 // proofs, written from the protocol text, where it does not. The gate compares it with the `covers:` marks.
 
 import { messageDeclarations } from "../../../src/formats/message.ts";
+import { claudeProtocol } from "../../../src/frontends/claude/protocol.ts";
+import { codexProtocol } from "../../../src/frontends/codex/protocol.ts";
 import { errorNumbers as kimiErrors } from "../../../src/frontends/kimi/errors.ts";
 import { olderEvents } from "../../../src/frontends/kimi/protocol.ts";
 import { errorNumbers as legacyErrors } from "../../../src/frontends/legacy/errors.ts";
@@ -34,6 +36,8 @@ export function requiredCells(methods: {
 		...meerkatCells(methods.meerkat),
 		...acpCells(methods.acp),
 		...acpDraftCells(methods.acpDraft),
+		...all("claude-control", Object.keys(claudeProtocol.methods)),
+		...all("codex-method", Object.keys(codexProtocol.methods)),
 	]);
 }
 

@@ -3,10 +3,15 @@
 import path from "node:path";
 import type { Identifiers } from "../../../src/base/ids.ts";
 import { silentLog } from "../../../src/base/log.ts";
+import { parseClaudeFlags } from "../../../src/cli/arguments/sdk/claude-options.ts";
+import { readClaudeOptions } from "../../../src/cli/claude/claude-settings.ts";
 import { toCompatibility } from "../../../src/cli/compatibility.ts";
 import { createBuiltInSkills, discoverSkills } from "../../../src/core/definitions/skill-discovery.ts";
 import { acpDialect } from "../../../src/frontends/acp/dialect.ts";
 import { onlyDraftDialect } from "../../../src/frontends/acp/v2/dialect.ts";
+import type { ClaudeOptions } from "../../../src/frontends/claude/options.ts";
+import { serveClaude } from "../../../src/frontends/claude/serve.ts";
+import { createCodexDialect } from "../../../src/frontends/codex/dialect.ts";
 import { meerkatDialect } from "../../../src/frontends/meerkat/dialect.ts";
 import { type ServeOptions, serve } from "../../../src/frontends/serve/serve.ts";
 import type { Account, Compatibility, HostDialect } from "../../../src/frontends/shared/dialect.ts";
@@ -46,7 +51,12 @@ const account: Account = {
 	signOut: async () => {},
 };
 
-const hostDialects = { meerkat: meerkatDialect, acp: acpDialect, "acp-v2": onlyDraftDialect };
+const hostDialects = (shareDir: string) => ({
+	meerkat: meerkatDialect,
+	acp: acpDialect,
+	"acp-v2": onlyDraftDialect,
+	codex: createCodexDialect({ home: shareDir, sandbox: "danger-full-access", hasNetwork: true }),
+});
 
 /** What a server serves of a kernel: one session, or many. */
 export type Served = Pick<ServeOptions, "session" | "host">;
@@ -62,7 +72,8 @@ export async function playInMemory(
 ): Promise<void> {
 	const place = await preparePlace(transcript);
 	// A session that is there beforehand is files; otherwise the store in memory is used from run to run.
-	const store = transcript.sessionFiles.size > 0 ? createDirectoryStore(place) : createMemoryStore();
+	const isOnDisk = transcript.isOnDisk || transcript.sessionFiles.size > 0;
+	const store = isOnDisk ? createDirectoryStore(place) : createMemoryStore();
 	const comparison = toComparison(createBindings({ "work-dir": place.workDir, "share-dir": place.shareDir, version }));
 	try {
 		for (const moves of transcript.conversations) {
@@ -79,7 +90,7 @@ export async function playInMemory(
 	}
 }
 
-function createDirectoryStore({ shareDir }: TranscriptPlace): SessionStore {
+export function createDirectoryStore({ shareDir }: TranscriptPlace): SessionStore {
 	const files = withoutSync(createDiskFiles());
 	return createDiskStore({ files, shareDir, log: silentLog, clock: createIdleClock().clock, protocolVersion: "1.10" });
 }
@@ -133,7 +144,7 @@ export async function openSession(
 		mcpServers,
 		...(agentFile === null ? {} : { agent: await loadAgent(agentFile, place.workDir, hostServices) }),
 	};
-	const toHost = (kernel: Kernel, dialect: HostDialect) => {
+	const toHost = (kernel: Kernel, dialect: HostDialect | null) => {
 		const { identifiers, log } = hostServices;
 		const { home, workDir } = place;
 		const sessions = new SessionHost({
@@ -147,14 +158,14 @@ export async function openSession(
 			log,
 		});
 		const documents = createSettingsDocuments({ files, clock, workDir, home });
-		return { dialects: [dialect], account, sessions, documents, clock, identifiers };
+		return { dialects: dialect === null ? [] : [dialect], account, sessions, documents, clock, identifiers };
 	};
 	if (!transcript.isMemoryOnly) {
 		const kernel = new Kernel({ store, configuration, hostServices });
 		if (transcript.server !== "session")
 			return {
 				session: null,
-				host: toHost(kernel, hostDialects[transcript.server]),
+				host: toHost(kernel, transcript.server === "claude" ? null : hostDialects(place.shareDir)[transcript.server]),
 				compatibility,
 				idleClock,
 				gates: null,
@@ -182,7 +193,7 @@ export async function openSession(
 	return { session, compatibility, idleClock, gates, close };
 }
 
-async function startServer(
+export async function startServer(
 	transcript: Transcript,
 	place: TranscriptPlace,
 	store: SessionStore,
@@ -190,18 +201,17 @@ async function startServer(
 ): Promise<{ readonly server: StartedServer; close(): Promise<void> }> {
 	const { compatibility, idleClock, gates, close, ...served } = await openSession(transcript, place, store);
 	const { transport, client } = createMemoryTransport(lineLimit, outboxLimit);
-	const serving = serve({
-		transport,
-		...(await connect(served)),
-		server: { name: "agentwire", version },
-		compatibility,
-		log: silentLog,
-		signal: new AbortController().signal,
-	});
-	const over = serving.ended.then(async () => {
+	const connected = await connect(served);
+	const parts = { server: { name: "agentwire", version }, log: silentLog };
+	const { signal } = new AbortController();
+	const serving =
+		transcript.server === "claude" && connected.host !== undefined
+			? serveClaude(transport, { ...connected.host, ...parts }, await toClaudeOptions(transcript, place), signal)
+			: serve({ ...connected, ...parts, transport, compatibility, signal });
+	const over = serving.ended.then(async (end) => {
 		await serving.finish();
 		await close();
-		return serving.isOutputGone() ? 1 : 0;
+		return end === null || end === "input-ended" ? 0 : 1;
 	});
 	return {
 		server: {
@@ -216,6 +226,11 @@ async function startServer(
 			await over;
 		},
 	};
+}
+
+function toClaudeOptions({ words }: Transcript, { workDir, home }: TranscriptPlace): Promise<ClaudeOptions> {
+	const formats = ["--input-format", "stream-json", "--output-format", "stream-json"];
+	return readClaudeOptions(parseClaudeFlags([...formats, ...words]), { currentDir: workDir, home }, createDiskFiles());
 }
 
 function openGate(gates: GatedModel | null): void {

@@ -20,6 +20,9 @@ const sniffers = {
 	meerkat: createMeerkatSniffer,
 	acp: createAcpSniffer,
 	"acp-v2": createDraftSniffer,
+	// Answers are proven by the marks alone.
+	claude: () => ({ sent() {}, received() {} }),
+	codex: () => ({ sent() {}, received() {} }),
 };
 
 /** Milliseconds to wait for one line: long, but not where the transcript is known to fail. */

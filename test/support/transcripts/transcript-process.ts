@@ -43,7 +43,12 @@ const serverArguments: { readonly [K in ServerKind]: readonly string[] } = {
 	meerkat: ["rpc"],
 	acp: ["acp"],
 	"acp-v2": ["acp", "--acp-protocol", "2"],
+	claude: ["claude", "--input-format", "stream-json", "--output-format", "stream-json"],
+	codex: ["codex", "app-server"],
 };
+
+/** Protocols whose command line is somebody else's: it has no flags of ours. */
+const isForeign = (server: ServerKind) => server === "claude" || server === "codex";
 
 function toFlags({ yolo, plan, afk, maxSteps, maxAttempts, model, agentFile }: Transcript): string[] {
 	return [
@@ -57,9 +62,9 @@ function toFlags({ yolo, plan, afk, maxSteps, maxAttempts, model, agentFile }: T
 	];
 }
 
-/** An editor is offered a sign-in only with the settings of the share directory; JSON there is converted at the start. */
+/** Some servers take no settings file, and an editor is offered a sign-in only with the settings of the share directory; JSON there is converted at the start. */
 function settingsFlags({ server }: Transcript, { shareDir, configFile }: TranscriptPlace): readonly string[] {
-	if (server !== "acp" && server !== "acp-v2") return ["--config-file", configFile];
+	if (server !== "acp" && server !== "acp-v2" && !isForeign(server)) return ["--config-file", configFile];
 	if (!existsSync(path.join(shareDir, "config.toml"))) copyFileSync(configFile, path.join(shareDir, "config.json"));
 	return [];
 }
@@ -73,7 +78,8 @@ function startServer(
 		executablePath,
 		[
 			...serverArguments[transcript.server],
-			...["--work-dir", workDir],
+			...transcript.words,
+			...(isForeign(transcript.server) ? [] : ["--work-dir", workDir]),
 			...settingsFlags(transcript, place),
 			...toFlags(transcript),
 		],

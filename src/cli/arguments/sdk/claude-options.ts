@@ -1,4 +1,5 @@
 // The command line of programs of the Claude SDK, as data. What they say about safety and cannot be honoured is refused.
+import { isUuid } from "../../../base/ids.ts";
 import { UsageError } from "../usage-error.ts";
 
 export const claudeOutputFormats = ["text", "json", "stream-json"] as const;
@@ -37,6 +38,8 @@ export interface ClaudeFlags {
 	readonly continues: boolean;
 	readonly resume: string | null;
 	readonly forks: boolean;
+	/** The id of the new session or the copy; null for any. */
+	readonly newId: string | null;
 	readonly jsonSchema: string | null;
 	/** A JSON text, or the path of a file. */
 	readonly settings: string | null;
@@ -84,6 +87,7 @@ const taken: Readonly<Record<string, Takes>> = {
 	"--continue": "nothing",
 	"--resume": "one",
 	"--fork-session": "nothing",
+	"--session-id": "one",
 	"--json-schema": "one",
 	"--settings": "one",
 	"--include-partial-messages": "nothing",
@@ -119,6 +123,10 @@ export function parseClaudeFlags(words: readonly string[]): ClaudeFlags {
 		throw new UsageError(`--permission-prompt-tool ${prompter}: only 'stdio' is supported.`);
 	if (prompter !== null && !readsFrames)
 		throw new UsageError("--permission-prompt-tool stdio needs --input-format stream-json.");
+	const newId = last("--session-id");
+	if (newId !== null && !isUuid(newId)) throw new UsageError(`--session-id ${newId}: it must be a UUID.`);
+	if (newId !== null && (has("--resume") || has("--continue")) && !has("--fork-session"))
+		throw new UsageError("--session-id with --resume or --continue needs --fork-session.");
 	const [prompt = null, other] = rest;
 	if (other !== undefined) throw new UsageError(`One prompt is needed, found '${other}' too. Put it in quotes.`);
 	const bypasses = has("--dangerously-skip-permissions");
@@ -148,6 +156,7 @@ export function parseClaudeFlags(words: readonly string[]): ClaudeFlags {
 		continues: has("--continue"),
 		resume: last("--resume"),
 		forks: has("--fork-session"),
+		newId,
 		jsonSchema: last("--json-schema"),
 		settings: last("--settings"),
 		wantsPartial: has("--include-partial-messages"),

@@ -59,7 +59,22 @@ ${update("tool_call_update", `"toolCallId":"c","status":"${status}"`)}
 → {"jsonrpc":"2.0","id":"x","result":{"outcome":{"outcome":"selected","optionId":"approve"}}}
 ← {"jsonrpc":"2.0","id":2,"result":{"stopReason":"end_turn"}}`;
 
+const asked = '→ {"type":"control_request","request_id":"1","request":{"subtype":"interrupt"}}';
+const controlled = (subtype: string) =>
+	`← {"type":"control_response","response":{"subtype":"${subtype}","request_id":"1",…}}`;
+const started = '→ {"id":1,"method":"thread/start","params":{}}';
+
 const pairs: { readonly [K in CoverKind]: Pair } = {
+	"claude-control": {
+		cell: "interrupt",
+		shows: `${asked}\n${controlled("success")}`,
+		lacks: `${controlled("error")}\n${asked}`,
+	},
+	"codex-method": {
+		cell: "thread/start",
+		shows: `${started}\n← {"id":1,"result":{}}`,
+		lacks: `${started}\n← {"id":2,"error":{}}`,
+	},
 	edge: {
 		cell: "not-json",
 		shows:

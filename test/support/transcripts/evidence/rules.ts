@@ -53,8 +53,32 @@ const byProof =
 		return proof !== undefined && isProven(transcript, parseProof(proof));
 	};
 
+/** Whether a request with this text is sent, and its answer comes later. */
+function isAnswered(
+	{ conversations }: Transcript,
+	text: string,
+	idMember: string,
+	toAnswer: (id: string) => string,
+): boolean {
+	return conversations.some((moves) =>
+		moves.some((move, index) => {
+			if (move.kind !== "send" || !move.bytes.includes(text)) return false;
+			const id = new RegExp(`"${idMember}":("[^"]*"|\\d+)`).exec(move.bytes)?.[1];
+			const later = moves.slice(index).flatMap((next) => {
+				if (next.kind === "receive") return [next.text];
+				return next.kind === "unordered" ? next.chains.flat() : [];
+			});
+			return id !== undefined && later.some((line) => line.includes(toAnswer(id)));
+		}),
+	);
+}
+
 /** By the kind of mark; a mark of any other kind is false. */
 const rules = {
+	"claude-control": (transcript, cell) =>
+		isAnswered(transcript, `"subtype":"${cell}"`, "request_id", (id) => `","request_id":${id},`),
+	"codex-method": (transcript, cell) =>
+		isAnswered(transcript, `"method":"${cell}"`, "id", (id) => `{"id":${id},`) || cell === "initialized",
 	edge: byProof("edge"),
 	outcome: byProof("outcome"),
 	scenario: byProof("scenario"),
