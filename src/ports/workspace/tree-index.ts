@@ -118,6 +118,7 @@ export class TreeIndex {
 	 * it is.
 	 */
 	async capture(target: string, isOwn = false): Promise<Entry | null> {
+		if (await isBeyondLink(target)) return null;
 		const read = await readPath(target, this.#settings.limits.fileBytes);
 		return read === null ? null : await this.#stored(read, isOwn);
 	}
@@ -222,7 +223,7 @@ export class TreeIndex {
 			if (rest !== undefined) await rest;
 		}
 		for (const [target, { entry }] of this.#paths) {
-			if (found.seen.has(target) || look(target) !== null) continue;
+			if (found.seen.has(target) || (look(target) !== null && !(await isBeyondLink(target)))) continue;
 			if (!found.unreadable.some((directory) => target.startsWith(directory + path.sep)))
 				note(target, entry, null, null);
 		}
@@ -345,4 +346,10 @@ function isSettled({ kind, modifiedAt, changedAt }: Seen, startedAt: number): bo
 
 export function addContent(entry: Entry | null, needed: Set<ContentId>): void {
 	if (entry?.kind === "file" && entry.content !== null) needed.add(entry.content);
+}
+
+/** Whether a link in its path leads elsewhere: what is there is another file. */
+async function isBeyondLink(target: string): Promise<boolean> {
+	const directory = path.dirname(target);
+	return (await realpath(directory).catch(() => null)) !== directory;
 }
