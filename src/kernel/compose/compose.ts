@@ -15,6 +15,7 @@ import type { Files } from "../../ports/files/port.ts";
 import { withTrustedPath } from "../../ports/processes/search-path.ts";
 import { toCommandEnvironment } from "../../ports/sandbox/environment.ts";
 import type { SharedSession } from "../../ports/store/shared-session.ts";
+import type { HistorySpace } from "../../ports/workspace/history-space.ts";
 import type { Configuration, ServiceSettings } from "../../settings/config/configuration.ts";
 import { selectDefaultProvider, selectModel } from "../../settings/config/model-selection.ts";
 import { composeBudgets } from "../budgets/budget-options.ts";
@@ -292,12 +293,16 @@ export async function composeSession(
 	};
 }
 
+/** The space that the file histories of a kernel's sessions share. */
+const historySpaces = new WeakMap<HostServices, HistorySpace>();
+
 /** Loaded with the first call that may change something. */
 function composeHistory(
 	stored: SharedSession,
 	{ agentwire: { rewind }, store }: Configuration,
-	{ environment, files, home, shareDir, processes, clock, log }: HostServices,
+	hostServices: HostServices,
 ): SessionParts["openHistory"] {
+	const { environment, files, home, shareDir, processes, clock, log } = hostServices;
 	const { directory, workDir } = stored;
 	if (!rewind.enabled) return "No changes of files are recorded: agentwire.rewind.enabled is false in the settings.";
 	if (store.type !== "disk" || directory === null) {
@@ -305,8 +310,13 @@ function composeHistory(
 	}
 	return async (hasBackgroundWork) => {
 		const { FileHistory } = await import("../../ports/workspace/file-history.ts");
+		const { HistorySpace, historyDirectory } = await import("../../ports/workspace/history-space.ts");
+		const sessions = path.resolve(directory, "../..");
+		const space =
+			historySpaces.get(hostServices) ?? new HistorySpace({ sessions, limit: rewind.maxTotalBytes, clock, log });
+		historySpaces.set(hostServices, space);
 		return new FileHistory({
-			directory: path.join(directory, "file-history"),
+			directory: path.join(directory, historyDirectory),
 			workDir,
 			roots: () => [workDir, ...stored.state().additionalDirs],
 			home,
@@ -318,6 +328,7 @@ function composeHistory(
 				turns: rewind.turns,
 				patience: rewind.patience * 1000,
 			},
+			space,
 			git: { environment, processes },
 			hasBackgroundWork,
 			clock,

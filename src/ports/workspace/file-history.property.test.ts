@@ -90,6 +90,7 @@ describe("random sequences", () => {
 				mkdirSync(work);
 				let runsInBackground = false;
 				const history = new FileHistory({
+					space: { note: async () => {} },
 					directory: path.join(base, "history"),
 					workDir: work,
 					roots: () => [work],

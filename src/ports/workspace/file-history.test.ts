@@ -50,6 +50,7 @@ function open(
 			environment: { PATH: process.env["PATH"] ?? "", HOME: path.join(base, "home") },
 			processes: createProcesses(),
 		},
+		space: { note: async () => {} },
 		hasBackgroundWork: async () => false,
 		clock: systemClock,
 		log: silentLog,
@@ -146,6 +147,10 @@ describe.each(["with git", "without git"])("the file history %s", (kind) => {
 		["6 file to link", "rm src/a.txt; ln -s /etc/passwd src/a.txt"],
 		["6 link elsewhere", "ln -sfn /etc/hostname src/link"],
 		["6 directory to link", "mv src elsewhere; ln -s /tmp src"],
+		[
+			"6 directory to link to files of the same names",
+			"mv src elsewhere; mkdir ../other; echo x > ../other/a.txt; ln -s ../other src",
+		],
 		["6 file to directory", "rm src/a.txt; mkdir src/a.txt; echo in > src/a.txt/in"],
 		["7 executable bit", "chmod 644 run.sh; chmod 755 src/a.txt"],
 		["7 mode", "chmod 600 src/a.txt; chmod 700 src"],

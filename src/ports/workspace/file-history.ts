@@ -13,6 +13,7 @@ import { type Change, type ContentId, type Entry, type FileEntry, isSameEntry, w
 import { GitSource } from "./git-source.ts";
 import { HistoryLog, type LogLine } from "./history-log.ts";
 import { addChange, type HistoryRecord, HistoryRecords } from "./history-records.ts";
+import type { HistorySpace } from "./history-space.ts";
 import { ObjectStore } from "./object-store.ts";
 import {
 	carryOut,
@@ -40,6 +41,8 @@ export interface FileHistorySettings {
 	readonly home: string;
 	readonly excluded: readonly string[];
 	readonly limits: HistoryLimits;
+	/** Limits what all histories take together. */
+	readonly space: Pick<HistorySpace, "note">;
 	readonly git: GitPlace;
 	/** Whether something that a turn started goes on between its calls. */
 	hasBackgroundWork(): Promise<boolean>;
@@ -167,6 +170,7 @@ export class FileHistory {
 			const record = this.#records.find(turnId);
 			if (record === null) return null;
 			await this.#trim();
+			void this.#settings.space.note(this.#settings.directory, this.#tree.bytes);
 			return toTurnChanges(record);
 		});
 	}
