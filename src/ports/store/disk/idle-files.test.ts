@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
+import { createSteppingClock } from "../../../../test/support/host/stepping-clock.ts";
 import { createMemoryFiles } from "../../../../test/support/store/memory-files.ts";
 import type { AgentEvent } from "../../../api/values/event.ts";
-import { systemClock } from "../../../base/clock.ts";
 import { silentLog } from "../../../base/log.ts";
 import type { Files } from "../../files/port.ts";
 import { createDiskStore } from "./disk-store.ts";
@@ -23,7 +23,8 @@ it("has no file open between turns, and goes on in the same files", async () => 
 			};
 		},
 	};
-	const options = { files, shareDir: "/share", log: silentLog, clock: systemClock, protocolVersion: "1.10" };
+	const clock = createSteppingClock(Date.now());
+	const options = { files, shareDir: "/share", log: silentLog, clock, protocolVersion: "1.10" };
 	const session = await createDiskStore(options).openOrCreate("/work", "s");
 	const at = { sessionId: "s", turnId: "t", agentPath: [], at: 1 };
 	const turn: readonly AgentEvent[] = [
@@ -34,6 +35,7 @@ it("has no file open between turns, and goes on in the same files", async () => 
 		await session.commit({ events: turn.slice(0, 1) }, { sync: true });
 		expect(open).toBeGreaterThan(0);
 		await session.commit({ events: turn.slice(1) }, { sync: true });
+		clock.runBackground();
 		await expect.poll(() => open).toBe(0);
 	}
 	await session.close();

@@ -65,7 +65,7 @@ const projectedTogether = 64;
 const joiningDelay = 20;
 
 /** Milliseconds without a commit, outside of turns, after which the files are closed. */
-const restingDelay = 50;
+const restingDelay = 1000;
 
 interface WaitingCommit {
 	readonly batch: Batch;
@@ -251,7 +251,9 @@ export function createJournalWriter(options: JournalWriterOptions): JournalWrite
 			}
 		}
 		running = null;
-		if (!isInTurn) withdrawRest ??= options.clock.after(restingDelay, rest, true);
+		if (isInTurn) return;
+		withdrawRest?.();
+		withdrawRest = options.clock.after(restingDelay, rest, true);
 	};
 	const rest = (): void => {
 		withdrawRest = null;
