@@ -60,8 +60,8 @@ const otherClients: Plugin = {
 export type ProgramForm = "package" | "one-file";
 
 /**
- * Modules of Node that Bun loads slowly, two milliseconds for the first, are loaded when they are used. What is imported
- * from them is always read through one variable of each chunk.
+ * Modules of Node that take long to load, in Bun two milliseconds for the first, are loaded when they are used. What is
+ * imported from them is always read through one variable of each chunk.
  */
 const lateBuiltins: Plugin = {
 	name: "late-builtins",
@@ -128,6 +128,7 @@ const program = defineConfig({
 		dir: "dist",
 		codeSplitting: { groups: toGroups(launch) },
 	}),
+	plugins: [otherClients, lateBuiltins],
 	input: { launch, main, "web-page-thread": pageThread },
 });
 
