@@ -16,6 +16,7 @@ export const operationTexts: Readonly<Record<OperationName, string>> = {
 	"sessions.rename":
 		"Gives a session a title of at most 200 characters on one line. Every client receives `title.changed`.",
 	"sessions.archive": "Archives a session: cancels its turn and hides it. Its files stay.",
+	"sessions.unarchive": "Brings an archived session back. Idempotent.",
 	"sessions.delete": "Deletes a session with all its files. Idempotent.",
 	"session.snapshot":
 		"Returns the state of a session: mode, model, open interactions, and the unfinished part of a running turn.",

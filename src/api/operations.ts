@@ -174,6 +174,7 @@ export const operations = {
 		v.strictObject({ title: text }),
 	),
 	"sessions.archive": command("host", "safe", onSession, v.null()),
+	"sessions.unarchive": command("host", "safe", onSession, v.null()),
 	"sessions.delete": command("host", "safe", onSession, v.null()),
 	"session.snapshot": query("stored", onSession, snapshotSchema),
 	"session.description": query("stored", onSession, descriptionSchema),

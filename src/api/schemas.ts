@@ -168,6 +168,7 @@ export const infoSchema = objectOf<SessionInfo>({
 	provider: text,
 	isRunning: flag,
 	isWaiting: flag,
+	hasFailed: optional(flag),
 	labels: textsByName,
 	stagedInput: optional(userInputSchema),
 });

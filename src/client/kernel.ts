@@ -95,6 +95,11 @@ export class Kernel {
 		await this.#transport.request("sessions.archive", { sessionId: id });
 	}
 
+	/** Brings an archived session back. Idempotent. */
+	async unarchive(id: string): Promise<void> {
+		await this.#transport.request("sessions.unarchive", { sessionId: id });
+	}
+
 	/** Deletes a session with all its files. Idempotent. */
 	async delete(id: string): Promise<void> {
 		await this.#transport.request("sessions.delete", { sessionId: id });

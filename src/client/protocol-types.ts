@@ -18,7 +18,7 @@ export type SessionsListResult = { readonly sessions: readonly ({ readonly id: s
 
 export type SessionsLoadedParams = Readonly<Record<string, never>>;
 
-export type SessionsLoadedResult = readonly ({ readonly id: string; readonly workDir: string; readonly model: string; readonly provider: string; readonly isRunning: boolean; readonly isWaiting: boolean; readonly labels: Readonly<Record<string, string>>; readonly stagedInput?: string | readonly ({ readonly type: "text"; readonly text: string; } | { readonly type: "think"; readonly think: string; readonly encrypted: string | null; } | { readonly type: "image_url"; readonly image_url: { readonly url: string; readonly id: string | null; }; } | { readonly type: "audio_url"; readonly audio_url: { readonly url: string; readonly id: string | null; }; } | { readonly type: "video_url"; readonly video_url: { readonly url: string; readonly id: string | null; }; })[]; })[];
+export type SessionsLoadedResult = readonly ({ readonly id: string; readonly workDir: string; readonly model: string; readonly provider: string; readonly isRunning: boolean; readonly isWaiting: boolean; readonly hasFailed?: boolean; readonly labels: Readonly<Record<string, string>>; readonly stagedInput?: string | readonly ({ readonly type: "text"; readonly text: string; } | { readonly type: "think"; readonly think: string; readonly encrypted: string | null; } | { readonly type: "image_url"; readonly image_url: { readonly url: string; readonly id: string | null; }; } | { readonly type: "audio_url"; readonly audio_url: { readonly url: string; readonly id: string | null; }; } | { readonly type: "video_url"; readonly video_url: { readonly url: string; readonly id: string | null; }; })[]; })[];
 
 export type SessionsCreateParams = { readonly mcpServers?: readonly ({ readonly name: string; readonly callTimeout: number | null; readonly filter: { readonly names: readonly string[] | null; readonly hidden: readonly string[]; readonly includeTags: readonly string[] | null; readonly excludeTags: readonly string[]; }; readonly kind: "local"; readonly command: string; readonly arguments: readonly string[]; readonly environment: Readonly<Record<string, string>>; readonly workDir: string | null; } | { readonly name: string; readonly callTimeout: number | null; readonly filter: { readonly names: readonly string[] | null; readonly hidden: readonly string[]; readonly includeTags: readonly string[] | null; readonly excludeTags: readonly string[]; }; readonly kind: "remote"; readonly url: string; readonly transport: "http" | "sse"; readonly headers: Readonly<Record<string, string>>; readonly authorization: { readonly kind: "none"; } | { readonly kind: "bearer"; readonly token: string; } | { readonly kind: "oauth"; readonly client: { readonly id: string; readonly secret: string | null; readonly callbackPort: number | null; } | null; }; readonly readTimeout: number | null; })[]; readonly addedMcpServers?: readonly ({ readonly name: string; readonly callTimeout: number | null; readonly filter: { readonly names: readonly string[] | null; readonly hidden: readonly string[]; readonly includeTags: readonly string[] | null; readonly excludeTags: readonly string[]; }; readonly kind: "local"; readonly command: string; readonly arguments: readonly string[]; readonly environment: Readonly<Record<string, string>>; readonly workDir: string | null; } | { readonly name: string; readonly callTimeout: number | null; readonly filter: { readonly names: readonly string[] | null; readonly hidden: readonly string[]; readonly includeTags: readonly string[] | null; readonly excludeTags: readonly string[]; }; readonly kind: "remote"; readonly url: string; readonly transport: "http" | "sse"; readonly headers: Readonly<Record<string, string>>; readonly authorization: { readonly kind: "none"; } | { readonly kind: "bearer"; readonly token: string; } | { readonly kind: "oauth"; readonly client: { readonly id: string; readonly secret: string | null; readonly callbackPort: number | null; } | null; }; readonly readTimeout: number | null; })[]; readonly environment?: Readonly<Record<string, string>>; readonly additionalDirs?: readonly string[]; readonly defaultTools?: "none" | "without-commands" | "commands" | "all"; readonly archived?: boolean; readonly workDir?: string; readonly model?: string; readonly provider?: string; readonly thinking?: boolean; readonly maxAnswerTokens?: number; readonly maxSteps?: number; readonly agent?: string; readonly mode?: "default" | "plan" | "auto" | "yolo"; readonly systemPrompt?: string; readonly instructions?: readonly string[]; readonly turns?: { readonly context?: readonly (string | readonly ({ readonly type: "text"; readonly text: string; } | { readonly type: "think"; readonly think: string; readonly encrypted?: string | null; } | { readonly type: "image_url"; readonly image_url: { readonly url: string; readonly id?: string | null; }; } | { readonly type: "audio_url"; readonly audio_url: { readonly url: string; readonly id?: string | null; }; } | { readonly type: "video_url"; readonly video_url: { readonly url: string; readonly id?: string | null; }; })[])[]; readonly passingContext?: string; readonly events?: { readonly taken: readonly string[]; }; readonly systemPrompt?: string; readonly instructions?: readonly string[]; readonly tools?: { readonly allowed: readonly string[] | null; readonly blocked: readonly string[]; }; readonly answerForm?: { readonly schema: Readonly<Record<string, unknown>>; readonly retries: number; }; readonly sampling?: { readonly temperature?: number | null; readonly topP?: number | null; readonly maxTokens?: number | null; readonly thinking?: "on" | "hidden" | "off" | null; readonly thinkingBudget?: number | null; }; }; readonly hooks?: readonly ({ readonly id: string; readonly point: "run_started" | "pre_llm_request" | "post_llm_response" | "pre_tool_execution" | "post_tool_execution" | "turn_boundary" | "run_completed" | "run_failed"; readonly isBackground: boolean; readonly priority: number; readonly timeout: number; readonly failsOpen: boolean; readonly runtime: { readonly kind: "command"; readonly file: string; readonly arguments: readonly string[]; readonly environment: Readonly<Record<string, string>>; } | { readonly kind: "http"; readonly url: string; readonly method: string; readonly headers: Readonly<Record<string, string>>; }; })[]; readonly budgets?: { readonly sessionTokens?: number | null; readonly sessionSeconds?: number | null; readonly sessionToolCalls?: number | null; readonly turnTokens?: number | null; readonly turnSeconds?: number | null; readonly turnToolCalls?: number | null; }; readonly grants?: readonly string[]; readonly whenUnattended?: "approve" | "creator" | "reject" | "wait"; readonly labels?: Readonly<Record<string, string>>; readonly owner?: string; readonly needs?: readonly string[]; };
 
@@ -35,6 +35,10 @@ export type SessionsRenameResult = { readonly title: string; };
 export type SessionsArchiveParams = { readonly sessionId: string; };
 
 export type SessionsArchiveResult = null;
+
+export type SessionsUnarchiveParams = { readonly sessionId: string; };
+
+export type SessionsUnarchiveResult = null;
 
 export type SessionsDeleteParams = { readonly sessionId: string; };
 
@@ -152,6 +156,10 @@ export type SessionsDemoParams = Readonly<Record<string, never>>;
 
 export type SessionsDemoResult = { readonly sessionId: string; readonly workDir: string; readonly input: string; };
 
+export type DirectoriesFindParams = { readonly typed: string; };
+
+export type DirectoriesFindResult = { readonly path: string; readonly directories: readonly string[]; };
+
 export type WorkersListParams = Readonly<Record<string, never>>;
 
 export type WorkersListResult = readonly ({ readonly id: string; readonly address: string; readonly tags: readonly string[]; readonly remoteVersion: number | null; readonly isEnding: boolean; readonly notUsable?: string; })[] | null;
@@ -191,6 +199,7 @@ export interface Operations {
 	"sessions.fork": { params: SessionsForkParams; result: SessionsForkResult };
 	"sessions.rename": { params: SessionsRenameParams; result: SessionsRenameResult };
 	"sessions.archive": { params: SessionsArchiveParams; result: SessionsArchiveResult };
+	"sessions.unarchive": { params: SessionsUnarchiveParams; result: SessionsUnarchiveResult };
 	"sessions.delete": { params: SessionsDeleteParams; result: SessionsDeleteResult };
 	"session.snapshot": { params: SessionSnapshotParams; result: SessionSnapshotResult };
 	"session.description": { params: SessionDescriptionParams; result: SessionDescriptionResult };
@@ -220,6 +229,7 @@ export interface Operations {
 	"account.status": { params: AccountStatusParams; result: AccountStatusResult };
 	"account.cancel": { params: AccountCancelParams; result: AccountCancelResult };
 	"sessions.demo": { params: SessionsDemoParams; result: SessionsDemoResult };
+	"directories.find": { params: DirectoriesFindParams; result: DirectoriesFindResult };
 	"workers.list": { params: WorkersListParams; result: WorkersListResult };
 	"queue.list": { params: QueueListParams; result: QueueListResult };
 	"queue.add": { params: QueueAddParams; result: QueueAddResult };

@@ -148,6 +148,11 @@ export class ClusterSessions implements SessionsApi {
 		await (placed?.kernel.sessions ?? this.#parts.local).archive(id);
 	}
 
+	async unarchive(id: string): Promise<void> {
+		const placed = await this.#parts.placements.current(id);
+		await (placed?.kernel.sessions ?? this.#parts.local).unarchive(id);
+	}
+
 	async delete(id: string): Promise<void> {
 		const place = await this.#parts.registry.find(id);
 		if (place === null) return;

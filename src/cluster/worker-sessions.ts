@@ -151,6 +151,10 @@ export class WorkerSessions implements SessionsApi {
 		return this.#sessions.archive(id);
 	}
 
+	unarchive(id: string): Promise<void> {
+		return this.#sessions.unarchive(id);
+	}
+
 	delete(id: string): Promise<void> {
 		return this.#sessions.delete(id);
 	}

@@ -65,6 +65,8 @@ export interface SessionsApi {
 	unload(id: string): Promise<void>;
 	/** Archives a session: cancels its turn, waits for its end, and hides the session. Its files stay. */
 	archive(id: string): Promise<void>;
+	/** Brings an archived session back. Nothing happens to one that is not archived. */
+	unarchive(id: string): Promise<void>;
 	/**
 	 * Deletes a session for good, archived or not: ends its turn and background work, unloads it, and removes its files.
 	 * Idempotent. Fails `busy` while another process has it open.
@@ -139,6 +141,8 @@ export interface SessionInfo {
 	readonly isRunning: boolean;
 	/** Whether an approval or question is open. */
 	readonly isWaiting: boolean;
+	/** Whether its last turn ended in an error; absent if not, and where that is not known. */
+	readonly hasFailed?: boolean;
 	/** Empty if it was created without labels. */
 	readonly labels: Readonly<Record<string, string>>;
 	/** Absent if it was created without. */

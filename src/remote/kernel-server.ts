@@ -115,6 +115,7 @@ class KernelServer {
 		"sessions.skill-text": ({ name }) => this.#sessions.skillText(name),
 		"sessions.interrupt": ({ id }) => this.#sessions.interrupt(id),
 		"sessions.archive": async ({ id }) => nothing(await this.#sessions.archive(id)),
+		"sessions.unarchive": async ({ id }) => nothing(await this.#sessions.unarchive(id)),
 		"sessions.unload": async ({ id }) => nothing(await this.#sessions.unload(id)),
 		"sessions.delete": async ({ id }) => nothing(await this.#sessions.delete(id)),
 		"sessions.stop": async () => nothing(await this.#sessions.stop()),

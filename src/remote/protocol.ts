@@ -57,6 +57,7 @@ export const requests = {
 	"sessions.skill-text": { params: v.object({ name: text }), result: v.nullable(text) },
 	"sessions.interrupt": { params: v.object({ id: text }), result: v.boolean() },
 	"sessions.archive": { params: v.object({ id: text }), result: v.null() },
+	"sessions.unarchive": { params: v.object({ id: text }), result: v.null() },
 	"sessions.unload": { params: v.object({ id: text }), result: v.null() },
 	"sessions.delete": { params: v.object({ id: text }), result: v.null() },
 	"sessions.stop": { params: none, result: v.null() },

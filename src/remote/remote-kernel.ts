@@ -115,6 +115,10 @@ class RemoteSessions implements SessionsApi {
 		this.#known.delete(id);
 	}
 
+	async unarchive(id: string): Promise<void> {
+		await this.#caller.request("sessions.unarchive", { id });
+	}
+
 	async unload(id: string): Promise<void> {
 		await this.#caller.request("sessions.unload", { id });
 	}

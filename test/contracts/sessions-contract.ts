@@ -413,6 +413,11 @@ export function describeSessions(name: string, reach: ReachSessions, lacks: Sess
 			await sessions.archive(id);
 			await expect(sessions.acquire(id)).rejects.toMatchObject({ code: "session-not-found" });
 			expect(await sessions.loaded()).toEqual([]);
+			await sessions.unarchive(id);
+			await sessions.unarchive(id);
+			const again = await sessions.acquire(id);
+			await runTurn(again);
+			await expect(sessions.unarchive("no-such-session")).rejects.toMatchObject({ code: "session-not-found" });
 		});
 
 		unless("unloading")("are discarded", async () => {

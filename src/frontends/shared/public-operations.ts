@@ -100,6 +100,7 @@ export function createOperationHandlers({ sessions, server }: OperationParts): O
 		"sessions.rename": ({ sessionId, title }) =>
 			look(sessionId, ({ session }) => session.send({ type: "title.set", title })),
 		"sessions.archive": ({ sessionId }) => nothing(sessions.archive(sessionId)),
+		"sessions.unarchive": ({ sessionId }) => nothing(sessions.unarchive(sessionId)),
 		"sessions.delete": ({ sessionId }) => nothing(sessions.delete(sessionId)),
 		"session.snapshot": ({ sessionId }) =>
 			look(sessionId, async ({ session }) => toShownSnapshot(await session.snapshot())),

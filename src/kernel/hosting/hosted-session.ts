@@ -10,7 +10,8 @@ export function toInfo(id: string, chosen: ChosenOptions, session: Session | nul
 	const { labels, stagedInput, workDir } = chosen;
 	const state = { isRunning: session !== null && isRunning(session), isWaiting: session?.isWaiting ?? false };
 	const staged = stagedInput === undefined ? {} : { stagedInput };
-	return { id, workDir, model, provider, ...state, labels, ...staged };
+	const failed = session?.hasFailed === true ? { hasFailed: true } : {};
+	return { id, workDir, model, provider, ...state, ...failed, labels, ...staged };
 }
 
 /** Also true when that cannot be known. */

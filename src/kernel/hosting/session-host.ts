@@ -205,6 +205,10 @@ export class SessionHost implements SessionsApi {
 		});
 	}
 
+	async unarchive(id: string): Promise<void> {
+		await this.#visit(id, (session) => session.unarchive(), "archived");
+	}
+
 	/** Unloads a session that nobody uses; whoever acquires it later does so with options of their own. */
 	async unload(id: string): Promise<void> {
 		await this.#cache.evict(id);
@@ -253,7 +257,7 @@ export class SessionHost implements SessionsApi {
 	 * neither its agent nor its tools, and whoever acquires it later does so with options of their own. False, with nothing
 	 * done, for one that is used here. Fails `session-not-found`.
 	 */
-	#visit(id: string, work: (session: Session) => Promise<void>): Promise<boolean> {
+	#visit(id: string, work: (session: Session) => Promise<void>, wanted?: "archived"): Promise<boolean> {
 		return this.#cache.serialize(id, async () => {
 			this.#refuseGone(id);
 			if (this.#chosen.has(id)) return false;
@@ -262,8 +266,8 @@ export class SessionHost implements SessionsApi {
 			const { options } = choosePlainOptions(this.#parts, workDir, {});
 			const session = await this.#load(id, () => kernel.open(workDir, id, () => options));
 			try {
-				if (session.isArchived) throw notFound(id);
-				await work(session);
+				if (session.isArchived && wanted === undefined) throw notFound(id);
+				if (session.isArchived || wanted === undefined) await work(session);
 				return true;
 			} finally {
 				await this.#removeUnused(id);

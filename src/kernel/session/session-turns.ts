@@ -26,6 +26,7 @@ export class SessionTurns {
 	#keyed: KeyedTurns;
 	/** Options of each turn that does not have them itself. */
 	#options: TurnOptions;
+	#last: RunningTurn | null = null;
 	#hadOne = false;
 	/** The end of a turn that an earlier process left, once it was asked for. */
 	#endOfInterrupted: Promise<void> | null = null;
@@ -54,6 +55,11 @@ export class SessionTurns {
 	/** The tokens that every turn may reason with; null where nothing is said of it. */
 	get thinkingBudget(): number | null {
 		return this.#options.sampling?.thinkingBudget ?? null;
+	}
+
+	/** Whether the last turn of this process ended in an error. */
+	get hasFailed(): boolean {
+		return this.#assembled.turn.running === null && this.#last !== null && this.#last.failure !== null;
 	}
 
 	/** Whether a turn was started with this key. */
@@ -176,6 +182,7 @@ export class SessionTurns {
 		setMaxListeners(0, turn.controller.signal);
 		servers?.turnStarts();
 		current.running = turn;
+		this.#last = turn;
 		turn.ended = runMainTurn(turn, start, {
 			...others,
 			servers,

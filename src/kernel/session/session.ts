@@ -182,6 +182,11 @@ export class Session implements SessionApi {
 		return this.#assembled.interactions.isForPerson;
 	}
 
+	/** Whether its last turn ended in an error, as far as this process knows. */
+	get hasFailed(): boolean {
+		return this.#turns.hasFailed;
+	}
+
 	/** The model of its next turn by the name sent to the provider, and the provider's key; empty without one. */
 	get modelInUse(): { readonly model: string; readonly provider: string } {
 		const { sentName, choice } = this.#assembled.model.current;
@@ -325,6 +330,11 @@ export class Session implements SessionApi {
 	async archive(): Promise<void> {
 		await this.#parts.stored.claim();
 		await this.#parts.stored.commit({ state: { archivedAt: this.#parts.clock.now() / 1000 } }, { sync: true });
+	}
+
+	async unarchive(): Promise<void> {
+		await this.#parts.stored.claim();
+		await this.#parts.stored.commit({ state: { archivedAt: null } }, { sync: true });
 	}
 
 	/** The message history so far. Creates and repairs nothing. */

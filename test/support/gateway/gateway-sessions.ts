@@ -75,6 +75,7 @@ export async function sessionsOverGateway(sessions: SessionsApi): Promise<Sessio
 			}
 		},
 		archive: (id: string) => way.call("sessions.archive", { sessionId: id }),
+		unarchive: (id: string) => way.call("sessions.unarchive", { sessionId: id }),
 		delete: (id: string) => way.call("sessions.delete", { sessionId: id }),
 		// Whoever ends the server does it, and no client.
 		stop: () => sessions.stop(),

@@ -101,6 +101,7 @@ export function offerSession(session: SessionApi): SessionsApi {
 		interrupt: none,
 		unload: none,
 		archive: none,
+		unarchive: none,
 		delete: none,
 		stop: () => session.stop(),
 	};

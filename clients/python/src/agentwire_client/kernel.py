@@ -108,6 +108,10 @@ class Kernel:
         """Cancels the session's turn and hides the session; its files stay."""
         await self._transport.request("sessions.archive", {"sessionId": id})
 
+    async def unarchive(self, id: str) -> None:
+        """Brings an archived session back. Idempotent."""
+        await self._transport.request("sessions.unarchive", {"sessionId": id})
+
     async def delete(self, id: str) -> None:
         """Deletes a session with all its files. Idempotent."""
         await self._transport.request("sessions.delete", {"sessionId": id})
