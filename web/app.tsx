@@ -5,10 +5,11 @@ import { Attention } from "./attention.tsx";
 import { Composer } from "./composer.tsx";
 import { Header } from "./header.tsx";
 import { ConversationLog } from "./log.tsx";
+import { NewSession } from "./new-session.tsx";
 import type { Palette as PaletteView } from "./palette.tsx";
 import { Panel } from "./panel.tsx";
 import { Sessions } from "./sessions.tsx";
-import { access, attempt, create, currentId, fault, leave, lost, models, report, startDemo } from "./store.ts";
+import { access, attempt, currentId, fault, leave, lost, models, notice, report, startDemo } from "./store.ts";
 
 export function App(): JSX.Element {
 	const [drawer, setDrawer] = useState(false);
@@ -66,6 +67,7 @@ export function App(): JSX.Element {
 						</button>
 					</p>
 				)}
+				<Notice />
 				{isOpen ? isLost ? <Lost /> : <ConversationLog /> : <Welcome />}
 				{isOpen && !isLost ? (
 					<footer>
@@ -101,6 +103,25 @@ export function App(): JSX.Element {
 				</dialog>
 			) : null}
 		</div>
+	);
+}
+
+/** What was done, with a way back. */
+function Notice(): JSX.Element | null {
+	if (notice.value === null) return null;
+	const { text, undo } = notice.value;
+	return (
+		<p class="notice" role="status">
+			<span>{text}</span>
+			{undo === null ? null : (
+				<button type="button" onClick={() => attempt(undo)}>
+					Undo
+				</button>
+			)}
+			<button type="button" onClick={() => (notice.value = null)}>
+				Close
+			</button>
+		</p>
 	);
 }
 
@@ -183,33 +204,12 @@ function Lazily<P extends object>({ load, props }: LazyProps<P>): JSX.Element | 
 }
 
 function Welcome(): JSX.Element {
-	const [directory, setDirectory] = useState("");
 	const [isAdding, setAdding] = useState(false);
 	const hasModel = models.value === null || models.value.options.length > 0;
 	return (
 		<div class="alone">
 			<h1>{hasModel ? "What should the agent work on?" : "First, a model"}</h1>
-			{hasModel ? (
-				<form
-					onSubmit={(event) => {
-						event.preventDefault();
-						attempt(() => create(directory.trim()));
-					}}
-				>
-					<label>
-						Directory of the project
-						<input
-							class="mono"
-							placeholder="The one that the gateway was started in"
-							value={directory}
-							onInput={(event) => setDirectory(event.currentTarget.value)}
-						/>
-					</label>
-					<button type="submit" class="main" disabled={access.value !== "control"}>
-						Begin a session
-					</button>
-				</form>
-			) : null}
+			{hasModel ? <NewSession /> : null}
 			{hasModel && !isAdding ? (
 				<p>
 					<button type="button" class="plain" onClick={() => setAdding(true)}>

@@ -2,10 +2,10 @@
 import type { JSX, RefObject } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { ApprovalInteraction, Interaction } from "../src/api/values/interaction.ts";
-import type { Subject } from "../src/api/values/subject.ts";
 import { hidesText } from "../src/base/text/visible-text.ts";
 import { Diff } from "./diff-view.tsx";
-import { access, attempt, conversation, respond, tick } from "./store.ts";
+import { access, attempt, conversation, respond, tick, workDir } from "./store.ts";
+import { approvalTitle, grantWords, placeOf } from "./tool-words.ts";
 import { HiddenWarning, Visible } from "./visible.tsx";
 
 type Question = Extract<Interaction, { kind: "question" }>;
@@ -17,32 +17,12 @@ export function Attention(): JSX.Element | null {
 	if (first === undefined) return null;
 	return (
 		<section class="attention" aria-label="Waits for you" aria-live="assertive">
-			{open.length > 1 ? <p class="quiet">1 of {open.length} that wait</p> : null}
-			{access.value === "observe" ? <p>This window may only look: somebody else answers.</p> : null}
+			{open.length > 1 ? <p class="quiet">1 of {open.length} waiting</p> : null}
+			{access.value === "observe" ? <p>This window can only look. Answer in another one.</p> : null}
 			{first.kind === "approval" ? <Approval key={first.id} ask={first} /> : null}
 			{first.kind === "question" ? <QuestionForm key={first.id} ask={first} /> : null}
 		</section>
 	);
-}
-
-function where(subject: Subject): string {
-	switch (subject.kind) {
-		case "command":
-			return `in ${subject.cwd}${subject.outsideSandbox === true ? ", outside of the sandbox" : ""}`;
-		case "file":
-			return `${subject.operation} ${subject.path}${subject.named === undefined ? "" : ` (named ${subject.named})`}`;
-		case "network":
-			return `asks ${subject.url}`;
-		case "web-search":
-			return `searches the web for “${subject.query}”`;
-		case "mcp":
-			return `${subject.tool} of the tool server ${subject.server}`;
-		case "client-tool":
-		case "plugin-tool":
-			return subject.name;
-		case "task":
-			return `stops the background task ${subject.id}`;
-	}
 }
 
 function Approval({ ask }: { ask: ApprovalInteraction }): JSX.Element {
@@ -83,11 +63,21 @@ function Approval({ ask }: { ask: ApprovalInteraction }): JSX.Element {
 	}, [isExplaining]);
 	const mayAllow = access.value === "control" && rest === 0;
 	const from = ask.subagentType ?? ask.sourceDescription;
+	const facts = [
+		...(ask.subjects ?? []).flatMap((subject) => placeOf(subject, workDir.value) ?? []),
+		...(from === null ? [] : [`a subagent asks (${from})`]),
+		...(ask.reason === undefined ? [] : [`asked because ${ask.reason}`]),
+	].join(" · ");
 	return (
 		<div class="approval" ref={bar} tabIndex={-1}>
-			<h2>
-				<Visible text={ask.sender} /> wants to act{from === null ? "" : ` (${from})`}
-			</h2>
+			<div class="ask">
+				<h2 dir="auto">
+					<Visible text={approvalTitle(ask, workDir.value)} />
+				</h2>
+				<span class="quiet hint">
+					<kbd>Esc</kbd> then <kbd>1</kbd>–<kbd>4</kbd>
+				</span>
+			</div>
 			{commands.some(hidesText) ? <HiddenWarning /> : null}
 			<div class="shown" ref={box}>
 				{commands.map((text) => (
@@ -109,14 +99,11 @@ function Approval({ ask }: { ask: ApprovalInteraction }): JSX.Element {
 					{rest} more {rest === 1 ? "line" : "lines"}: read to the end before you allow it
 				</button>
 			)}
-			<p class="quiet">
-				<Visible
-					text={
-						(ask.subjects ?? []).map(where).join("; ") +
-						(ask.reason === undefined ? "" : ` — asks because ${ask.reason}`)
-					}
-				/>
-			</p>
+			{facts === "" ? null : (
+				<p class="quiet">
+					<Visible text={facts} />
+				</p>
+			)}
 			{isExplaining ? (
 				<form
 					onSubmit={(event) => {
@@ -141,13 +128,20 @@ function Approval({ ask }: { ask: ApprovalInteraction }): JSX.Element {
 					{canGrant ? (
 						<button type="button" disabled={!mayAllow} onClick={() => answer("approve_for_session")}>
 							Allow{" "}
-							{grants === null ? (
-								"such calls"
-							) : (
-								<code>
-									<Visible text={grants.join(", ")} />
-								</code>
-							)}{" "}
+							{grants === null
+								? "such calls "
+								: grants.map((pattern, place) => {
+										const { verb, what } = grantWords(pattern, workDir.value);
+										return (
+											<>
+												{verb}
+												<code title={pattern}>
+													<Visible text={what} />
+												</code>
+												{place < grants.length - 1 ? ", " : " "}
+											</>
+										);
+									})}
 							in this session <kbd>2</kbd>
 						</button>
 					) : null}
@@ -155,11 +149,8 @@ function Approval({ ask }: { ask: ApprovalInteraction }): JSX.Element {
 						Reject <kbd>3</kbd>
 					</button>
 					<button type="button" disabled={access.value !== "control"} onClick={() => setExplaining(true)}>
-						Reject and say why <kbd>4</kbd>
+						Reject with a reason <kbd>4</kbd>
 					</button>
-					<span class="quiet hint">
-						<kbd>Esc</kbd> leaves the field, then the keys answer
-					</span>
 				</div>
 			)}
 		</div>
@@ -194,6 +185,7 @@ function useRest(box: RefObject<HTMLElement | null>, matters: boolean): number {
 function QuestionForm({ ask }: { ask: Question }): JSX.Element {
 	const [chosen, setChosen] = useState<Readonly<Record<string, readonly string[]>>>({});
 	const [own, setOwn] = useState<Readonly<Record<string, string>>>({});
+	const form = useRef<HTMLFormElement>(null);
 	const toggle = (question: string, label: string, isMany: boolean) => {
 		const before = chosen[question] ?? [];
 		const many = before.includes(label) ? before.filter((each) => each !== label) : [...before, label];
@@ -204,9 +196,27 @@ function QuestionForm({ ask }: { ask: Question }): JSX.Element {
 		[...(chosen[question] ?? []), ...(own[question]?.trim() ? [own[question].trim()] : [])].join(", ");
 	const isComplete = ask.questions.every(({ question }) => answerOf(question) !== "");
 	const submit = (answers: Record<string, string>) => attempt(() => respond(ask.id, { kind: "question", answers }));
+	const [only] = ask.questions.length === 1 ? ask.questions : [];
+	const options = only?.multi_select === false ? only.options : [];
+	useLayoutEffect(() => {
+		const onKey = (event: KeyboardEvent) => {
+			const { target } = event;
+			const isTyping = target instanceof HTMLElement && isField(target) && !target.matches("[type=radio]");
+			if (isTyping && event.key === "Escape" && !event.defaultPrevented) return form.current?.focus();
+			if (isTyping || event.repeat || event.ctrlKey || event.metaKey || event.altKey) return;
+			const option = options[Number(event.key) - 1];
+			if (only === undefined || option === undefined || access.value !== "control") return;
+			event.preventDefault();
+			submit({ [only.question]: option.label });
+		};
+		addEventListener("keydown", onKey);
+		return () => removeEventListener("keydown", onKey);
+	});
 	return (
 		<form
 			class="approval"
+			ref={form}
+			tabIndex={-1}
 			onSubmit={(event) => {
 				event.preventDefault();
 				if (isComplete) submit(Object.fromEntries(ask.questions.map(({ question }) => [question, answerOf(question)])));
@@ -215,10 +225,10 @@ function QuestionForm({ ask }: { ask: Question }): JSX.Element {
 			<div class="shown">
 				{ask.questions.map((item, index) => (
 					<fieldset key={index}>
-						<legend>{item.question}</legend>
-						{item.body === "" ? null : <p>{item.body}</p>}
-						{item.options.map((option) => (
-							<label key={option.label} class="option">
+						<legend dir="auto">{item.question}</legend>
+						{item.body === "" ? null : <p dir="auto">{item.body}</p>}
+						{item.options.map((option, place) => (
+							<label key={option.label} class="option" data-key={options.length === 0 ? undefined : place + 1}>
 								<input
 									type={item.multi_select ? "checkbox" : "radio"}
 									name={`${ask.id}-${index}`}

@@ -50,6 +50,13 @@ export interface TurnEnd {
 
 export interface Turn {
 	readonly key: number;
+	/** Its name in the history; null while that is not known. */
+	id: string | null;
+	/** Milliseconds since the epoch; null while not known. */
+	startedAt: number | null;
+	endedAt: number | null;
+	/** Whether the conversation went back to before it: the model no longer sees it. */
+	isRewound: boolean;
 	/** Null when the turn began before the events that are known; what came before is put before it when it is read. */
 	prompt: UserInput | null;
 	readonly blocks: Block[];

@@ -5,10 +5,29 @@ import type { PromptFile } from "../src/api/values/prompt-file.ts";
 import { Attachments, readFiles } from "./attachments.tsx";
 import { listId, type Suggestion, Suggestions, useCompletion } from "./completion.tsx";
 import { PromptQueue } from "./prompt-queue.tsx";
-import { access, addToQueue, attempt, conversation, currentId, send, steer, stop, tick } from "./store.ts";
+import {
+	access,
+	addToQueue,
+	attempt,
+	conversation,
+	currentId,
+	edited,
+	resend,
+	send,
+	steer,
+	stop,
+	tick,
+} from "./store.ts";
 
 /** What was written and not sent survives a reload of the window. */
 const draftKey = () => `agentwire.draft.${currentId.peek()}`;
+
+/** Sends the message that was written anew in place of the earlier one, with what had come with that. */
+async function sendEdited(text: string, files: PromptFile[]): Promise<void> {
+	if (edited.value === null) return;
+	const { turnId, rest } = edited.value;
+	await resend(turnId, rest.length === 0 ? text : [{ type: "text", text }, ...rest], files);
+}
 
 export function Composer(): JSX.Element {
 	void tick.value;
@@ -38,6 +57,11 @@ export function Composer(): JSX.Element {
 		if (moved.current !== null) field.current?.setSelectionRange(moved.current, moved.current);
 		moved.current = null;
 	}, [text]);
+	useEffect(() => {
+		if (edited.value === null) return;
+		setText(edited.value.text);
+		field.current?.focus();
+	}, [edited.value]);
 	useEffect(() => setChosen(0), [completion.title, text]);
 	const attach = (given: readonly File[]) => {
 		if (given.length === 0 || !mayControl) return;
@@ -62,7 +86,7 @@ export function Composer(): JSX.Element {
 			}
 		});
 	};
-	const submitNext = () => submit(isRunning ? addToQueue : send);
+	const submitNext = () => submit(isRunning ? addToQueue : edited.value === null ? send : sendEdited);
 	const take = (suggestion: Suggestion) => {
 		setText(suggestion.text);
 		setCaret(suggestion.caret);
@@ -122,6 +146,23 @@ export function Composer(): JSX.Element {
 				<Suggestions completion={completion} chosen={chosen} onTake={take} />
 			) : null}
 			<PromptQueue />
+			{edited.value === null ? null : (
+				<p class="editing quiet">
+					<span>
+						Editing an earlier message: sending it rewinds the conversation to before it. Files stay as they are.
+					</span>
+					<button
+						type="button"
+						class="plain"
+						onClick={() => {
+							edited.value = null;
+							setText("");
+						}}
+					>
+						Cancel
+					</button>
+				</p>
+			)}
 			<div class="box">
 				<Attachments files={files} onRemove={(file) => setFiles(files.filter((each) => each !== file))} />
 				<div class="row">
@@ -149,6 +190,7 @@ export function Composer(): JSX.Element {
 					<textarea
 						ref={field}
 						rows={1}
+						dir="auto"
 						aria-label="Message to the agent"
 						aria-autocomplete="list"
 						{...(isCompleting ? { "aria-controls": listId, "aria-activedescendant": `${listId}-${chosen}` } : {})}
@@ -157,7 +199,7 @@ export function Composer(): JSX.Element {
 								? isRunning
 									? "Queue what comes next"
 									: "Ask, / command, @ file"
-								: "This window may only look"
+								: "This window can only look"
 						}
 						value={text}
 						disabled={!mayControl}

@@ -10,6 +10,7 @@ import { Calls } from "./calls.ts";
 import { brokenEnd, endOf } from "./outcome-words.ts";
 import { laneOf, SpokenTexts } from "./spoken-texts.ts";
 import { headline, plainInput, readArguments } from "./texts.ts";
+import { verbOf } from "./tool-words.ts";
 import { Totals } from "./totals.ts";
 import type { EventOf, Snapshot } from "./wire.ts";
 
@@ -19,12 +20,16 @@ export class SessionView {
 	readonly openInteractions = new Map<string, Interaction>();
 	readonly totals = new Totals();
 	activity = "idle";
+	/** When that began, in milliseconds since the epoch. */
+	activeSince = 0;
 	last = 0;
 	epoch = "";
 	/** Answers to what was asked before the events that are known. */
 	#unasked: EventOf<"interaction.resolved">[] = [];
 	/** Whether no turn runs; null while that is not known. */
 	#isIdle: boolean | null = null;
+	/** How often the conversation went back: to before which turn, and the last turn that there was then. */
+	readonly #rewinds: { readonly before: string; readonly last: Turn | undefined }[] = [];
 	readonly #nextKey: () => number;
 	readonly #calls: Calls;
 	readonly #texts: SpokenTexts;
@@ -61,13 +66,13 @@ export class SessionView {
 		this.#resume(snapshot);
 		if (this.#isIdle) {
 			this.#endBroken();
-			this.activity = "idle";
+			this.#act("idle", 0);
 			return;
 		}
 		// It may have begun before the events that are known.
 		const turn = this.turns.at(-1) ?? this.#begin(null);
 		turn.isRunning = true;
-		if (this.activity === "idle") this.activity = "thinking";
+		if (this.activity === "idle") this.#act("thinking", Date.now());
 	}
 
 	/** Puts the events before these that are known, whose blocks and turns stay the same objects. */
@@ -88,12 +93,25 @@ export class SessionView {
 			earlier.turns.pop();
 			putBefore(first.blocks, last.blocks);
 			first.prompt = last.prompt;
+			first.id = last.id;
+			first.startedAt = last.startedAt;
 			first.end ??= last.end;
 			first.isRunning ||= last.isRunning && !first.hasEnded && this.turns.length === 1;
 			first.hasEnded ||= last.hasEnded;
 		}
 		this.turns.unshift(...earlier.turns);
+		for (const { before, last: end } of this.#rewinds) this.#rewind(before, end);
 		if (this.#isIdle === true) this.#endBroken();
+	}
+
+	/** Marks the turns from this one to the last one; all before that if this one is not known yet. */
+	#rewind(before: string, last: Turn | undefined): void {
+		const from = Math.max(
+			0,
+			this.turns.findIndex(({ id }) => id === before),
+		);
+		const to = last === undefined ? -1 : this.turns.indexOf(last);
+		for (const turn of this.turns.slice(from, to + 1)) turn.isRewound = true;
 	}
 
 	/** Ends the last turn if it runs no more, although nothing ended it. */
@@ -122,13 +140,22 @@ export class SessionView {
 		}
 	}
 
+	#act(activity: string, at: number): void {
+		if (activity !== this.activity) this.activeSince = at;
+		this.activity = activity;
+	}
+
 	#turn(): Turn {
 		return this.turns.at(-1) ?? this.#begin(null);
 	}
 
-	#begin(prompt: UserInput | null): Turn {
+	#begin(prompt: UserInput | null, id: string | null = null, startedAt: number | null = null): Turn {
 		const turn: Turn = {
 			key: this.#nextKey(),
+			id,
+			startedAt,
+			endedAt: null,
+			isRewound: false,
 			prompt,
 			blocks: [],
 			end: null,
@@ -166,9 +193,9 @@ export class SessionView {
 		switch (event.type) {
 			case "turn.started":
 				if (event.agentPath.length > 0) return;
-				this.#begin(event.input);
+				this.#begin(event.input, event.turnId, event.at);
 				this.#isIdle = false;
-				this.activity = "thinking";
+				this.#act("thinking", event.at);
 				return;
 			case "turn.ended":
 				if (event.agentPath.length > 0) return;
@@ -177,25 +204,25 @@ export class SessionView {
 			case "step.started": {
 				const host = this.#host(event);
 				if (host !== undefined) host.steps = event.n;
-				else this.activity = "thinking";
+				else this.#act("thinking", event.at);
 				return;
 			}
 			case "step.interrupted":
 				this.#texts.breakOff(laneOf(event));
 				return;
 			case "step.retrying":
-				this.activity = `retrying in ${Math.ceil(event.wait_s)} s`;
+				this.#act(`retrying in ${Math.ceil(event.wait_s)} s`, event.at);
 				this.#note(event, `${retryText(event)}.`, "warning");
 				return;
 			case "compaction.started":
-				this.activity = "summarising the context";
+				this.#act("summarizing the conversation", event.at);
 				return;
 			case "compaction.ended":
-				this.#note(event, "The conversation so far was summarised to make room", "plain", "mark");
-				if (this.isRunning) this.activity = "thinking";
+				this.#note(event, "The conversation so far was summarized to make room", "plain", "mark");
+				if (this.isRunning) this.#act("thinking", event.at);
 				return;
 			case "mcp.loading-started":
-				this.activity = "connecting tool servers";
+				this.#act("connecting tool servers", event.at);
 				return;
 			case "mcp.loading-ended":
 				return;
@@ -234,8 +261,7 @@ export class SessionView {
 			case "tool.started": {
 				const block = this.#calls.begin(() => this.#place(event), event.toolCallId, event.name, event.arguments);
 				this.#calls.start(block, event.at);
-				if (event.agentPath.length === 0)
-					this.activity = `running ${headline(block.name, readArguments(block.arguments))}`;
+				if (event.agentPath.length === 0) this.#act(runningWords(block), event.at);
 				return;
 			}
 			case "tool.progress":
@@ -256,12 +282,19 @@ export class SessionView {
 				const { interaction } = event;
 				if (interaction.kind !== "approval" && interaction.kind !== "question") return;
 				this.openInteractions.set(interaction.id, interaction);
-				this.activity = "waiting for you";
+				this.#act("waiting for you", event.at);
 				this.#calls.ask(interaction);
 				return;
 			}
 			case "interaction.resolved":
 				this.#resolve(event);
+				return;
+			case "session.rewound":
+				this.#rewinds.push({ before: event.before, last: this.turns.at(-1) });
+				this.#rewind(event.before, this.turns.at(-1));
+				return;
+			case "files.snapshot":
+			case "files.restored":
 				return;
 			case "steer.consumed":
 				this.#note(event, plainInput(event.input), "plain", "steer");
@@ -297,8 +330,9 @@ export class SessionView {
 		const turn = this.#turn();
 		turn.isRunning = false;
 		turn.hasEnded = true;
+		turn.endedAt = event.at;
 		this.#isIdle = true;
-		this.activity = "idle";
+		this.#act("idle", event.at);
 		this.#texts.clear();
 		interrupt(turn.blocks);
 		this.#calls.interruptUnplaced();
@@ -309,18 +343,37 @@ export class SessionView {
 		this.totals.list(event.result.display);
 		const block = this.#calls.settle(event);
 		if (!event.result.is_error) this.totals.change(block.display);
-		if (event.agentPath.length === 0 && this.isRunning) this.activity = "thinking";
+		if (event.agentPath.length === 0 && this.isRunning) this.#act("thinking", event.at);
 	}
 
 	#resolve(event: EventOf<"interaction.resolved">): void {
 		const asked = this.openInteractions.get(event.interactionId);
 		this.openInteractions.delete(event.interactionId);
-		if (this.openInteractions.size === 0 && this.isRunning) this.activity = "thinking";
+		if (this.openInteractions.size === 0 && this.isRunning) this.#act("thinking", event.at);
 		const { kind } = event.answer;
 		if (asked === undefined && (kind === "approval" || kind === "question")) this.#unasked.push(event);
 		if (asked !== undefined) this.#calls.answer(asked, event, this.#windowName);
 	}
 }
+
+/** What runs, such as `running npm test` or `reading src/a.ts`. */
+function runningWords({ name, arguments: given }: ToolBlock): string {
+	const about = headline(name, readArguments(given));
+	const verb = gerunds[name] ?? "running";
+	return about === name ? `${verb} ${verbOf(name).toLowerCase()}` : `${verb} ${about}`;
+}
+
+const gerunds: Readonly<Record<string, string>> = {
+	Agent: "asking a subagent:",
+	FetchURL: "fetching",
+	Glob: "finding files:",
+	Grep: "searching for",
+	ReadFile: "reading",
+	ReadMediaFile: "looking at",
+	SearchWeb: "searching the web for",
+	StrReplaceFile: "editing",
+	WriteFile: "writing",
+};
 
 /** Keys of blocks and turns, each given once. */
 function createKeys(): () => number {

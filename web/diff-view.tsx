@@ -6,6 +6,7 @@ import type { DisplayBlock } from "../src/api/values/content.ts";
 import { hidesContent, hidesText } from "../src/base/text/visible-text.ts";
 import { changedPart, countLines, type DiffLine, diffLines, hunks, type LinePair, pairs } from "./diff.ts";
 import { workDir } from "./store.ts";
+import { withinProject } from "./tool-words.ts";
 import { HiddenWarning, Visible } from "./visible.tsx";
 
 const storageKey = "agentwire.diff";
@@ -23,12 +24,6 @@ const isSplit = () => (choice.value === null ? isWide.value : choice.value === "
 export function switchDiffs(): void {
 	choice.value = isSplit() ? "unified" : "split";
 	localStorage.setItem(storageKey, choice.value);
-}
-
-/** The path as people of this project name it. */
-function withinProject(path: string): string {
-	const root = `${workDir.value}/`;
-	return path.startsWith(root) ? path.slice(root.length) : path;
 }
 
 const signs = { same: " ", added: "+", removed: "−" } as const;
@@ -61,7 +56,7 @@ export function Diff({ block }: { block: DisplayBlock }): JSX.Element | null {
 			<div class="path">
 				<span>
 					<span class="mono" title={block.path}>
-						<Visible text={withinProject(block.path)} />
+						<Visible text={withinProject(block.path, workDir.value)} />
 					</span>{" "}
 					<span class="plus">+{added}</span> <span class="minus">−{removed}</span>
 				</span>

@@ -1,6 +1,7 @@
 // Above the conversation: its title, what goes on, and the switches of the session.
 import type { JSX } from "preact";
 import { type SessionMode, sessionModes } from "../src/api/values/session-mode.ts";
+import { Icon } from "./icons.tsx";
 import { SessionTitle } from "./session-title.tsx";
 import {
 	access,
@@ -51,19 +52,26 @@ export function Header({ onSessions, onDetails, hasDetails }: HeaderActions): JS
 	return (
 		<header class="top">
 			<button type="button" class="plain menu" onClick={onSessions}>
-				Sessions
+				<Icon name="menu" />
+				<span class="label">Sessions</span>
 			</button>
 			{isOpen ? (
 				<>
 					<div class="heading">
 						<SessionTitle key={sessionId} />
-						<p class="quiet where" title={workDir.value}>
-							{workDir.value}
+						<p class="quiet where">
+							<span
+								class={`status ${connection.value === "offline" ? "offline" : ""} ${conversation.openInteractions.size > 0 ? "waiting" : ""}`}
+								role="status"
+								title={status}
+							>
+								{status}
+							</span>
+							<span class="directory" title={workDir.value}>
+								{workDir.value}
+							</span>
 						</p>
 					</div>
-					<p class={`status ${connection.value === "offline" ? "offline" : ""}`} role="status" title={status}>
-						{status}
-					</p>
 					<div class="switches">
 						<select
 							aria-label="Mode"
@@ -116,13 +124,16 @@ export function Header({ onSessions, onDetails, hasDetails }: HeaderActions): JS
 							</label>
 						) : null}
 						<button type="button" class="plain" disabled={!mayControl} onClick={() => attempt(fork)}>
-							Fork
+							<Icon name="fork" />
+							<span class="label">Fork</span>
 						</button>
 						<button type="button" class="plain" disabled={!mayControl} onClick={() => attempt(archive)}>
-							Archive
+							<Icon name="archive" />
+							<span class="label">Archive</span>
 						</button>
 						<button type="button" class="plain menu" aria-expanded={hasDetails} onClick={onDetails}>
-							Details
+							<Icon name="details" />
+							<span class="label">Details</span>
 						</button>
 					</div>
 				</>

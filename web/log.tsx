@@ -1,6 +1,7 @@
 // The conversation as it scrolls: it follows what is said while its end is in sight, and keeps its place otherwise.
 import type { JSX } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import type { Turn } from "./blocks.ts";
 import {
 	access,
 	attempt,
@@ -13,7 +14,7 @@ import {
 	showEarlier,
 	tick,
 } from "./store.ts";
-import { TurnView } from "./transcript.tsx";
+import { duration, TurnView } from "./transcript.tsx";
 
 const ideas = ["What does this project do?", "Run the tests and explain what fails.", "Find code that nothing uses."];
 
@@ -69,16 +70,16 @@ export function ConversationLog(): JSX.Element {
 							aria-disabled={isReadingEarlier.value}
 							onClick={() => attempt(showEarlier)}
 						>
-							{isReadingEarlier.value ? "Reading what came before …" : "Show what came before"}
+							{isReadingEarlier.value ? "Loading earlier messages …" : "Show earlier messages"}
 						</button>
 					) : null}
 					{connection.value === "loading" && turns.length === 0 ? (
-						<p class="quiet">Reading the conversation …</p>
+						<p class="quiet">Loading the conversation …</p>
 					) : null}
 					{connection.value !== "loading" && turns.length === 0 ? (
 						<div class="empty">
-							<h2>Nothing was said yet</h2>
-							<p class="quiet">Some things to begin with:</p>
+							<h2>Start a conversation</h2>
+							<p class="quiet">For example:</p>
 							{ideas.map((idea) => (
 								<button
 									key={idea}
@@ -91,22 +92,69 @@ export function ConversationLog(): JSX.Element {
 							))}
 						</div>
 					) : null}
-					{turns.map((turn, index) => (
-						<TurnView
-							key={`${currentId.value}-${turn.key}`}
-							turn={turn}
-							extensions={turn.extensions}
-							isLast={index === turns.length - 1}
-						/>
+					{toRuns(turns).map((run) => (
+						<Turns key={`${currentId.value}-${run[0]?.key}`} run={run} last={turns.at(-1)} />
 					))}
+					<Activity />
 				</div>
 			</div>
 			{isAway ? (
 				<button type="button" class="to-end" onClick={toEnd}>
-					{blocks > seen.current ? `${blocks - seen.current} new below` : "To the end"}
+					{blocks > seen.current ? `${blocks - seen.current} new` : "Jump to the end"}
 				</button>
 			) : null}
 		</div>
+	);
+}
+
+/** What goes on, and for how long, where the next words will come. Its place is kept while nothing does. */
+function Activity(): JSX.Element {
+	void tick.value;
+	const [now, setNow] = useState(Date.now());
+	const { activity, activeSince, isRunning, openInteractions } = conversation;
+	const isShown = isRunning && openInteractions.size === 0 && connection.value === "live";
+	useEffect(() => {
+		if (!isShown) return;
+		const timer = setInterval(() => setNow(Date.now()), 1000);
+		return () => clearInterval(timer);
+	}, [isShown]);
+	const seconds = Math.floor((now - activeSince) / 1000);
+	// Its words are those of the status, which screen readers are told of.
+	return (
+		<p class="activity" aria-hidden="true">
+			{isShown ? (
+				<>
+					<span class="words">{activity.charAt(0).toUpperCase() + activity.slice(1)}</span>
+					{seconds < 2 ? null : <span class="elapsed">{duration(seconds * 1000).replace(".0", "")}</span>}
+				</>
+			) : null}
+		</p>
+	);
+}
+
+/** The turns, those that were gone back over together. */
+function toRuns(turns: readonly Turn[]): Turn[][] {
+	const runs: Turn[][] = [];
+	for (const turn of turns) {
+		if (turn.isRewound && runs.at(-1)?.[0]?.isRewound === true) runs.at(-1)?.push(turn);
+		else runs.push([turn]);
+	}
+	return runs;
+}
+
+function Turns({ run, last }: { run: readonly Turn[]; last: Turn | undefined }): JSX.Element {
+	void tick.value;
+	const shown = run.map((turn) => (
+		<TurnView key={turn.key} turn={turn} extensions={turn.extensions} isLast={turn === last} />
+	));
+	if (run[0]?.isRewound !== true) return <>{shown}</>;
+	return (
+		<details class="rewound">
+			<summary>
+				Rewound: {run.length} {run.length === 1 ? "message" : "messages"} and what followed
+			</summary>
+			{shown}
+		</details>
 	);
 }
 

@@ -4,7 +4,7 @@ import { Component, type ComponentChildren, type JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 
 const inlinePattern =
-	/(`+)([\s\S]*?[^`])\1(?!`)|\*\*([^*]+)\*\*|__([^_]+)__|\*([^*\s][^*]*)\*|\b_([^_]+)_\b|~~([^~]+)~~|!?\[([^\]]*)\]\(([^)\s]+)(?:\s+"[^"]*")?\)|(https?:\/\/[^\s<>"')\]]+)/g;
+	/(`+)([\s\S]*?[^`])\1(?!`)|\*\*([^*]+)\*\*|__([^_]+)__|\*([^*\s][^*]*)\*|\b_([^_]+)_\b|~~([^~]+)~~|!?\[([^\]]*)\]\(([^)\s]+)(?:\s+"[^"]*")?\)|(https?:\/\/[^\s<>"'`*\]]+)/g;
 
 export function inline(text: string, depth = 0): ComponentChildren {
 	const nodes: ComponentChildren[] = [];
@@ -20,11 +20,21 @@ export function inline(text: string, depth = 0): ComponentChildren {
 		else if (em !== undefined || emToo !== undefined) nodes.push(<em>{deeper(em ?? emToo ?? "")}</em>);
 		else if (struck !== undefined) nodes.push(<s>{deeper(struck)}</s>);
 		else if (target !== undefined) nodes.push(<Link address={target}>{label === "" ? target : label}</Link>);
-		else if (bare !== undefined) nodes.push(<Link address={bare}>{bare}</Link>);
-		else nodes.push(whole);
+		else if (bare !== undefined) {
+			const address = withoutSentence(bare);
+			nodes.push(<Link address={address}>{address}</Link>, bare.slice(address.length));
+		} else nodes.push(whole);
 	}
 	nodes.push(text.slice(end));
 	return nodes;
+}
+
+/** A bare address without the punctuation of the sentence around it; brackets that it opens itself are its own. */
+function withoutSentence(address: string): string {
+	const count = (mark: string) => address.split(mark).length - 1;
+	const isOpened = count("(") >= count(")");
+	const shorter = address.replace(isOpened ? /[.,;:!?]+$/ : /[.,;:!?)]$/, "");
+	return shorter === address ? address : withoutSentence(shorter);
 }
 
 function Link({ address, children }: { address: string; children: ComponentChildren }): JSX.Element {
@@ -69,14 +79,14 @@ function blocks(lines: readonly string[], depth: number): ComponentChildren[] {
 		} else if (line.trim() === "") at += 1;
 		else if (hashes !== undefined) {
 			const Tag = hashes.length <= 2 ? "h3" : "h4";
-			nodes.push(<Tag>{inline(title ?? "")}</Tag>);
+			nodes.push(<Tag dir="auto">{inline(title ?? "")}</Tag>);
 			at += 1;
 		} else if (/^\s{0,3}([-*_])(\s*\1){2,}\s*$/.test(line)) {
 			nodes.push(<hr />);
 			at += 1;
 		} else if (/^\s{0,3}>/.test(line) && depth < 8) {
 			const inner = takeWhile((each) => /^\s{0,3}>/.test(each)).map((each) => each.replace(/^\s{0,3}> ?/, ""));
-			nodes.push(<blockquote>{blocks(inner, depth + 1)}</blockquote>);
+			nodes.push(<blockquote dir="auto">{blocks(inner, depth + 1)}</blockquote>);
 		} else if (listItem.test(line) && depth < 8) nodes.push(list());
 		else if (line.includes("|") && /^\s*\|?[\s:|-]*-[\s:|-]*\|?\s*$/.test(lines[at + 1] ?? "")) nodes.push(table());
 		else {
@@ -85,7 +95,7 @@ function blocks(lines: readonly string[], depth: number): ComponentChildren[] {
 				(each) =>
 					at === first || (each.trim() !== "" && !/^(#{1,6}\s|\s{0,3}(```|~~~|>))/.test(each) && !listItem.test(each)),
 			);
-			nodes.push(<p>{inline(words.join("\n"))}</p>);
+			nodes.push(<p dir="auto">{inline(words.join("\n"))}</p>);
 		}
 	}
 	return nodes;
@@ -102,7 +112,7 @@ function blocks(lines: readonly string[], depth: number): ComponentChildren[] {
 			const [, box, rest] = /^\[([ xX])\]\s+(.*)$/.exec(first ?? "") ?? [];
 			const cut = Math.min(...inner.map((each) => each.search(/\S/)));
 			items.push(
-				<li class={box === undefined ? undefined : "task"}>
+				<li dir="auto" class={box === undefined ? undefined : "task"}>
 					{box === undefined ? null : <span aria-hidden="true">{box === " " ? "☐ " : "☑ "}</span>}
 					{inline(rest ?? first ?? "")}
 					{inner.length === 0
@@ -122,9 +132,13 @@ function blocks(lines: readonly string[], depth: number): ComponentChildren[] {
 			each
 				.trim()
 				.replace(/^\||\|$/g, "")
-				.split("|")
-				.map((cell) => cell.trim());
+				.split(/(?<!\\)\|/)
+				.map((cell) => cell.trim().replaceAll("\\|", "|"));
 		const head = cells(lines[at] ?? "");
+		const aligns = cells(lines[at + 1] ?? "").map((rule) =>
+			/^:-*:$/.test(rule) ? "center" : rule.endsWith(":") ? "end" : "start",
+		);
+		const style = (column: number) => ({ textAlign: aligns[column] ?? "start" });
 		at += 2;
 		const rows = takeWhile((each) => each.includes("|")).map(cells);
 		return (
@@ -132,16 +146,20 @@ function blocks(lines: readonly string[], depth: number): ComponentChildren[] {
 				<table>
 					<thead>
 						<tr>
-							{head.map((cell) => (
-								<th>{inline(cell)}</th>
+							{head.map((cell, column) => (
+								<th dir="auto" style={style(column)}>
+									{inline(cell)}
+								</th>
 							))}
 						</tr>
 					</thead>
 					<tbody>
 						{rows.map((row) => (
 							<tr>
-								{row.map((cell) => (
-									<td>{inline(cell)}</td>
+								{row.map((cell, column) => (
+									<td dir="auto" style={style(column)}>
+										{inline(cell)}
+									</td>
 								))}
 							</tr>
 						))}

@@ -118,7 +118,7 @@ function actions(onKeys: () => void, onDetails: () => void): Entry[] {
 	if (access.value !== "control") return [...looking, ...always];
 	const anywhere: Entry[] = [
 		{
-			label: "New session",
+			label: "New session here",
 			about: workDir.value,
 			run: () => attempt(() => create(workDir.value)),
 		},

@@ -2,7 +2,8 @@
 import type { JSX } from "preact";
 import type { McpStatus } from "../src/api/values/event.ts";
 import { isFinal } from "../src/api/values/task-status.ts";
-import { access, attempt, connection, conversation, model, models, stopTask, tasks, tick } from "./store.ts";
+import { access, attempt, connection, conversation, model, models, stopTask, tasks, tick, workDir } from "./store.ts";
+import { withinProject } from "./tool-words.ts";
 import { Visible } from "./visible.tsx";
 
 export const count = (value: number) =>
@@ -29,15 +30,23 @@ export function Panel(): JSX.Element {
 		price === null
 			? null
 			: ((price.input ?? 0) * (used.input + used.cached) + (price.output ?? 0) * used.output) / 1_000_000;
+	const listed = changes.size + (todo?.length ?? 0) + tasks.value.length + (mcp?.total ?? 0);
+	const isEmpty = listed + (context.tokens ?? 0) === 0 && budget === null;
 	return (
-		<aside class="panel" aria-label="Changes, todo, background, context" data-connection={connection.value}>
-			<section>
+		<aside
+			class={`panel ${isEmpty ? "bare" : ""}`}
+			aria-label="Changes, todo, background, context"
+			data-connection={connection.value}
+		>
+			{isEmpty ? <p class="quiet">Changes, todos and costs will be listed here.</p> : null}
+			<section hidden={changes.size === 0}>
 				<h2>Changes</h2>
-				{changes.size === 0 ? <p class="quiet">No file was changed yet.</p> : null}
 				<ul>
 					{[...changes.values()].map(({ path, added, removed }) => (
 						<li class="change" title={path}>
-							<span class="mono">{path.split("/").at(-1)}</span>
+							<span class="mono">
+								<bdi>{withinProject(path, workDir.value)}</bdi>
+							</span>
 							<span>
 								<span class="plus">+{added}</span> <span class="minus">−{removed}</span>
 							</span>
@@ -45,18 +54,16 @@ export function Panel(): JSX.Element {
 					))}
 				</ul>
 			</section>
-			<section>
+			<section hidden={(todo?.length ?? 0) === 0}>
 				<h2>Todo</h2>
-				{todo === null || todo.length === 0 ? <p class="quiet">The agent made no list.</p> : null}
 				<ul class="todo">
 					{(todo ?? []).map((item) => (
 						<li class={item.status}>{item.title}</li>
 					))}
 				</ul>
 			</section>
-			<section>
+			<section hidden={tasks.value.length === 0}>
 				<h2>Background</h2>
-				{tasks.value.length === 0 ? <p class="quiet">Nothing runs in the background.</p> : null}
 				<ul class="tasks">
 					{tasks.value.map((task) => (
 						<li key={task.id}>
@@ -77,17 +84,19 @@ export function Panel(): JSX.Element {
 					))}
 				</ul>
 			</section>
-			<section>
+			<section hidden={isEmpty}>
 				<h2>Context and cost</h2>
 				<meter aria-label="Context used" min={0} max={1} high={0.8} value={usage} />
 				<p>
 					{count(context.tokens ?? 0)}
 					{(context.limit ?? 0) === 0 ? "" : ` of ${count(context.limit ?? 0)}`} tokens ({Math.round(100 * usage)} %)
 				</p>
-				<p class="quiet">
-					{count(used.input)} read, {count(used.cached)} from the cache, {count(used.output)} written
-				</p>
-				{cost === null ? null : <p>≈ {cost.toFixed(cost < 1 ? 3 : 2)} by the configured prices</p>}
+				{used.input + used.cached + used.output === 0 ? null : (
+					<p class="quiet">
+						{count(used.input)} in · {count(used.cached)} cached · {count(used.output)} out
+					</p>
+				)}
+				{cost === null ? null : <p>≈ {cost.toFixed(cost < 1 ? 3 : 2)} at the configured prices</p>}
 				{budget === null ? null : <p class="warning-text">{budget}</p>}
 			</section>
 			{mcp === null || mcp.total === 0 ? null : (

@@ -190,7 +190,7 @@ describe("what came before", () => {
 	it("shows a turn as running of which only the middle is known", () => {
 		const view = fold(events.slice(6, 10));
 		view.settle(snapshotOf("t", 10));
-		expect([view.isRunning, view.activity]).toEqual([true, "running look"]);
+		expect([view.isRunning, view.activity]).toEqual([true, "finding files: look"]);
 		view.prepend(events.slice(0, 6));
 		expect([view.isRunning, view.turns.length, view.turns[0]?.prompt]).toEqual([true, 1, "first"]);
 	});

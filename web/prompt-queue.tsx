@@ -10,9 +10,9 @@ export function PromptQueue(): JSX.Element | null {
 	void tick.value;
 	const { prompts, failure } = queue.value;
 	if (prompts.length === 0) return null;
-	const why = failure ?? (conversation.isRunning ? null : "They wait, because the last turn did not finish.");
+	const why = failure ?? (conversation.isRunning ? null : "Queue paused: the last turn did not finish.");
 	return (
-		<section class="queue" aria-label="Prompts that wait">
+		<section class="queue" aria-label="Queued prompts">
 			<ol>
 				{prompts.map((prompt) => (
 					<QueuedRow key={prompt.id} prompt={prompt} />
@@ -35,7 +35,7 @@ function QueuedRow({ prompt }: { prompt: Queued }): JSX.Element {
 		return (
 			<li>
 				<textarea
-					aria-label="Prompt that waits"
+					aria-label="Edited prompt"
 					rows={2}
 					defaultValue={prompt.input}
 					ref={(field) => field?.focus()}

@@ -1,9 +1,10 @@
-// The sessions on the left, by their directories, and the switch of the colours.
+// The sessions on the left, by their directories, and the color switch.
 import { effect, signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { SessionSummary } from "../src/ports/store/session-store.ts";
-import { access, attempt, busy, create, currentId, open, sessions, workDir } from "./store.ts";
+import { Icon } from "./icons.tsx";
+import { access, archived, attempt, busy, currentId, leave, open, sessions, unarchive } from "./store.ts";
 import { Visible } from "./visible.tsx";
 
 const span = new Intl.RelativeTimeFormat("en", { numeric: "auto", style: "narrow" });
@@ -17,7 +18,7 @@ function since(time: number): string {
 function stateOf({ id, updatedAt }: SessionSummary): string {
 	const state = busy.value.get(id);
 	if (state === undefined) return since(updatedAt);
-	return state === "waiting" ? "waits for you" : state;
+	return state === "waiting" ? "waiting for you" : state;
 }
 
 export function Sessions(): JSX.Element {
@@ -35,13 +36,8 @@ export function Sessions(): JSX.Element {
 				<strong class="brand">agentwire</strong>
 				<ThemeSwitch />
 			</div>
-			<button
-				type="button"
-				class="main wide"
-				data-session="new"
-				disabled={access.value !== "control"}
-				onClick={() => attempt(() => create(workDir.value))}
-			>
+			<button type="button" class="main wide" data-session="new" disabled={access.value !== "control"} onClick={leave}>
+				<Icon name="plus" />
 				New session
 			</button>
 			<input
@@ -52,9 +48,9 @@ export function Sessions(): JSX.Element {
 				value={search}
 				onInput={(event) => setSearch(event.currentTarget.value)}
 			/>
-			{all === null ? <p class="quiet">Reading the sessions …</p> : null}
+			{all === null ? <p class="quiet">Loading sessions …</p> : null}
 			{all !== null && groups.size === 0 ? (
-				<p class="quiet">{wanted === "" ? "No sessions yet." : "No session fits."}</p>
+				<p class="quiet">{wanted === "" ? "No sessions yet." : "No session matches."}</p>
 			) : null}
 			{[...groups].map(([directory, rows]) => (
 				<section key={directory}>
@@ -68,7 +64,9 @@ export function Sessions(): JSX.Element {
 									aria-current={row.id === currentId.value ? "page" : undefined}
 									onClick={() => open(row.id)}
 								>
-									<span class="title">{row.title === "" ? "Untitled" : <Visible text={row.title} />}</span>
+									<span class="title" dir="auto">
+										{row.title === "" ? "Untitled" : <Visible text={row.title} />}
+									</span>
 									<time class={busy.value.get(row.id)} title={new Date(row.updatedAt).toLocaleString()}>
 										{stateOf(row)}
 									</time>
@@ -78,6 +76,28 @@ export function Sessions(): JSX.Element {
 					</ul>
 				</section>
 			))}
+			{archived.value.length === 0 ? null : (
+				<details class="archived">
+					<summary>Archived ({archived.value.length})</summary>
+					<ul>
+						{archived.value.map((row) => (
+							<li key={row.id}>
+								<span class="title" dir="auto" title={row.workDir}>
+									{row.title === "" ? "Untitled" : <Visible text={row.title} />}
+								</span>
+								<button
+									type="button"
+									class="plain"
+									disabled={access.value !== "control"}
+									onClick={() => attempt(() => unarchive(row.id))}
+								>
+									Restore
+								</button>
+							</li>
+						))}
+					</ul>
+				</details>
+			)}
 		</>
 	);
 }
@@ -94,16 +114,27 @@ export function chooseTheme(name: string): void {
 	theme.value = name;
 }
 
+const themes = [
+	["light", "sun", "Light"],
+	["system", "auto", "As the system"],
+	["dark", "moon", "Dark"],
+] as const;
+
 function ThemeSwitch(): JSX.Element {
-	const next = nextTheme();
 	return (
-		<button
-			type="button"
-			class="plain"
-			onClick={() => chooseTheme(next)}
-			aria-label={`Colours: ${theme.value}. Change to ${next}.`}
-		>
-			{theme.value}
-		</button>
+		<fieldset class="themes" aria-label="Colors">
+			{themes.map(([name, icon, label]) => (
+				<label key={name} title={label}>
+					<input
+						type="radio"
+						name="theme"
+						aria-label={label}
+						checked={theme.value === name}
+						onChange={() => chooseTheme(name)}
+					/>
+					<Icon name={icon} />
+				</label>
+			))}
+		</fieldset>
 	);
 }

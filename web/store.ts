@@ -1,5 +1,6 @@
 // The state of the page: which sessions there are, which one is open, and its conversation, always current over lost connections.
-import { batch, effect, signal } from "@preact/signals";
+import { batch, computed, effect, signal } from "@preact/signals";
+import type { ContentPart, UserInput } from "../src/api/values/content.ts";
 import type { Cursor } from "../src/api/values/event.ts";
 import type { Answer } from "../src/api/values/interaction.ts";
 import type { PromptFile } from "../src/api/values/prompt-file.ts";
@@ -13,8 +14,9 @@ import { call, readHistory, readStream, type Snapshot, takeToken, WireError, win
 
 export const access = signal<"none" | "control" | "observe">("none");
 export const sessions = signal<readonly SessionSummary[] | null>(null);
-/** The sessions in which something goes on, and whether they wait for a person. */
-export const busy = signal<ReadonlyMap<string, "running" | "waiting">>(new Map());
+/** The sessions in which something goes on, waits for a person, or went wrong last. */
+export const busy = signal<ReadonlyMap<string, "running" | "waiting" | "failed">>(new Map());
+export const archived = signal<readonly SessionSummary[]>([]);
 export const models = signal<Result<"models.list"> | null>(null);
 export const currentId = signal<string | null>(null);
 export const workDir = signal("");
@@ -25,6 +27,14 @@ export const connection = signal<"loading" | "live" | "offline" | "closed">("loa
 /** Why the open session is not shown; null while it is. */
 export const lost = signal<string | null>(null);
 export const fault = signal<string | null>(null);
+/** Something that was done, and what undoes it. */
+export const notice = signal<{ readonly text: string; readonly undo: (() => Promise<unknown>) | null } | null>(null);
+/** The earlier message that is being written anew, and what came with it. */
+export const edited = signal<{
+	readonly turnId: string;
+	readonly text: string;
+	readonly rest: readonly ContentPart[];
+} | null>(null);
 export const tasks = signal<Result<"session.background-tasks">>([]);
 /** The modes that can be chosen for the session. */
 export const modes = signal<readonly SessionMode[]>(sessionModes);
@@ -34,6 +44,11 @@ const emptyQueue: Result<"queue.list"> = { prompts: [], failure: null };
 export const queue = signal(emptyQueue);
 /** Grows with every change of the conversation, at most once a frame. */
 export const tick = signal(0);
+/** Whether a turn runs. */
+export const isWorking = computed(() => {
+	void tick.value;
+	return conversation.isRunning;
+});
 /** Whether there is something before what is shown, and whether it is being read. */
 export const hasEarlier = signal(false);
 export const isReadingEarlier = signal(false);
@@ -65,6 +80,7 @@ export function report(thrown: unknown): void {
 /** Does it, and shows why if it cannot be done. */
 export function attempt(work: () => Promise<unknown>): void {
 	fault.value = null;
+	notice.value = null;
 	work().catch(report);
 }
 
@@ -100,6 +116,7 @@ export async function refresh(): Promise<void> {
 	const page = await call("sessions.list", { limit: 100 });
 	if (isNewestList(request)) {
 		sessions.value = page.sessions.filter((each) => each.archivedAt === null);
+		archived.value = page.sessions.filter((each) => each.archivedAt !== null);
 		const own = page.sessions.find((each) => each.id === currentId.value);
 		if (own !== undefined) title.value = own.title;
 	}
@@ -107,8 +124,8 @@ export async function refresh(): Promise<void> {
 	if (!isNewestState(request)) return;
 	busy.value = new Map(
 		loaded
-			.filter(({ isRunning, isWaiting }) => isRunning || isWaiting)
-			.map(({ id, isWaiting }) => [id, isWaiting ? "waiting" : "running"]),
+			.filter(({ isRunning, isWaiting, hasFailed }) => isRunning || isWaiting || hasFailed === true)
+			.map(({ id, isWaiting, isRunning }) => [id, isWaiting ? "waiting" : isRunning ? "running" : "failed"]),
 	);
 }
 
@@ -124,6 +141,7 @@ export function open(sessionId: string): void {
 	commands.value = [];
 	connection.value = "loading";
 	fault.value = null;
+	edited.value = null;
 	lost.value = null;
 	tick.value += 1;
 	void follow(sessionId, following.signal);
@@ -283,7 +301,8 @@ export async function showEarlier(): Promise<void> {
 	}
 }
 
-export async function create(directory: string): Promise<void> {
+export async function create(typed: string): Promise<void> {
+	const directory = typed === "" ? "" : (await findDirectories(typed)).path;
 	const made = await call("sessions.create", directory === "" ? {} : { workDir: directory });
 	open(made.sessionId);
 	await refresh().catch(() => {});
@@ -318,10 +337,57 @@ function opened(): string {
 	return currentId.value;
 }
 
-export const send = async (input: string, files: PromptFile[] = []) =>
+export const send = async (input: UserInput, files: PromptFile[] = []) =>
 	call("turn.start", { sessionId: opened(), input, files });
 export const steer = async (input: string, files: PromptFile[] = []) =>
 	call("turn.steer", { sessionId: opened(), input, files });
+/** What going back to before a turn would do to files. */
+export const planRewind = async (before: string) =>
+	(await call("session.rewind", { sessionId: opened(), before, conversation: false, dryRun: true })).plan;
+/** What the turns from this one on changed in a file, the first change first. */
+export async function changesSince(before: string, path: string) {
+	const sessionId = opened();
+	const { turns } = await call("files.changes", { sessionId });
+	const since = turns.slice(
+		Math.max(
+			0,
+			turns.findIndex(({ id }) => id === before),
+		),
+	);
+	const changed = since.filter(({ files }) => files.some((file) => file.path === path));
+	const diffs = await Promise.all(changed.map(({ id }) => call("files.diff", { sessionId, id, path })));
+	return diffs.flatMap(({ blocks }) => blocks ?? []);
+}
+
+export async function rewind(
+	before: string,
+	files: boolean,
+	conversation: boolean,
+	conflicts: "skip" | "take",
+): Promise<void> {
+	const sessionId = opened();
+	const { files: done } = await call("session.rewind", { sessionId, before, files, conversation, conflicts });
+	const count = done?.restored.length ?? 0;
+	const left = done?.left.length ?? 0;
+	const id = done?.id ?? null;
+	notice.value = {
+		text: [
+			conversation ? "Conversation rewound." : "",
+			files
+				? `${count} ${count === 1 ? "file" : "files"} restored${left === 0 ? "" : `, ${left} left as they are`}.`
+				: "",
+		].join(" "),
+		undo: id === null ? null : () => call("files.restore", { sessionId, before: id, conflicts: "take" }),
+	};
+}
+
+/** Goes back to before the turn and says something else, or the same again. Files stay as they are. */
+export async function resend(turnId: string, input: UserInput, files: PromptFile[] = []): Promise<void> {
+	await call("session.rewind", { sessionId: opened(), before: turnId, files: false });
+	edited.value = null;
+	await send(input, files);
+}
+
 export const rename = async (title: string) => call("sessions.rename", { sessionId: opened(), title });
 export const stop = async () => call("turn.cancel", { sessionId: opened() });
 export const findFiles = async (query: string) => call("files.find", { sessionId: opened(), query });
@@ -347,10 +413,20 @@ export async function fork(): Promise<void> {
 }
 
 export async function archive(): Promise<void> {
-	await call("sessions.archive", { sessionId: opened() });
+	const sessionId = opened();
+	await call("sessions.archive", { sessionId });
 	leave();
+	notice.value = { text: "Session archived.", undo: () => unarchive(sessionId) };
 	await refresh();
 }
+
+export async function unarchive(sessionId: string): Promise<void> {
+	await call("sessions.unarchive", { sessionId });
+	await refresh();
+	open(sessionId);
+}
+
+export const findDirectories = async (typed: string) => call("directories.find", { typed });
 
 /** Goes to where a session begins. */
 export function leave(): void {

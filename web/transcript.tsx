@@ -7,11 +7,13 @@ import { Diff } from "./diff-view.tsx";
 import { Markdown } from "./markdown.tsx";
 import { tick } from "./store.ts";
 import { attachedFile, briefArguments, headline, readArguments } from "./texts.ts";
+import { verbOf } from "./tool-words.ts";
+import { AnswerActions, PromptActions } from "./turn-actions.tsx";
 import { Visible } from "./visible.tsx";
 
 const stateWords: Readonly<Record<ToolBlock["state"], string>> = {
 	preparing: "preparing",
-	waiting: "waits for you",
+	waiting: "waiting for you",
 	running: "running",
 	done: "done",
 	failed: "failed",
@@ -45,13 +47,14 @@ export class TurnView extends Component<TurnProps> {
 		const { turn } = this.props;
 		return (
 			<article class="turn" tabIndex={-1} data-block="turn">
-				{turn.prompt === null ? null : <Prompt input={turn.prompt} />}
-				<Blocks blocks={turn.blocks} revision={tick.peek()} />
-				{turn.end === null ? null : (
-					<p class={`end ${turn.end.tone}`}>
-						<strong>{turn.end.text}</strong> {turn.end.help}
-					</p>
+				{turn.prompt === null ? null : (
+					<>
+						<Prompt input={turn.prompt} />
+						<PromptActions turn={turn} />
+					</>
 				)}
+				<Blocks blocks={turn.blocks} revision={tick.peek()} />
+				{turn.isRunning ? null : <AnswerActions turn={turn} isLast={this.props.isLast} />}
 			</article>
 		);
 	}
@@ -61,7 +64,7 @@ export class TurnView extends Component<TurnProps> {
 function Prompt({ input }: { input: UserInput }): JSX.Element {
 	const parts = typeof input === "string" ? [] : input;
 	return (
-		<div class="prompt">
+		<div class="prompt" dir="auto">
 			{typeof input === "string" ? input : null}
 			{parts.map((part, index) => {
 				if (part.type === "image_url") return <Media key={index} address={part.image_url.url} alt="Attached" />;
@@ -173,7 +176,11 @@ function drawBlock(block: Block, revision: number): JSX.Element | null {
 		case "tool":
 			return <ToolView block={block} revision={revision} />;
 		case "steer":
-			return <div class="prompt steer">{block.text}</div>;
+			return (
+				<div class="prompt steer" dir="auto">
+					{block.text}
+				</div>
+			);
 		case "plan":
 			return (
 				<section class="card" aria-label="Plan">
@@ -203,7 +210,8 @@ function Media({ address, alt }: { address: string; alt: string }): JSX.Element 
 function Reasoning({ block }: { block: TextBlock } & Revised): JSX.Element {
 	const [chosen, choose] = useState<boolean | null>(null);
 	const isOpen = chosen ?? !block.isDone;
-	const took = block.endedAt === null ? "" : ` for ${duration(block.endedAt - block.startedAt)}`;
+	const span = (block.endedAt ?? block.startedAt) - block.startedAt;
+	const took = span < 1000 ? "" : ` for ${duration(span)}`;
 	return (
 		<div class="line" data-block="think">
 			<button type="button" class="fold" aria-expanded={isOpen} onClick={() => choose(!isOpen)}>
@@ -252,7 +260,7 @@ function ToolView({ block, revision }: { block: ToolBlock } & Revised): JSX.Elem
 		return (
 			<div class="line" data-block="call">
 				<button type="button" class="fold" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-					<b>{block.name}</b> <span class="mono">{about === block.name ? "" : <Visible text={about} />}</span>
+					<b>{verbOf(block.name)}</b> <span class="mono">{about === block.name ? "" : <Visible text={about} />}</span>
 				</button>
 				{isOpen ? <pre tabIndex={0}>{output}</pre> : null}
 			</div>
@@ -261,11 +269,15 @@ function ToolView({ block, revision }: { block: ToolBlock } & Revised): JSX.Elem
 	const lines = output.replace(/\n+$/, "").split("\n");
 	const shown = isOpen ? lines : lines.slice(-5);
 	return (
-		<section class={`card ${block.state}`} data-block="call" aria-label={`${block.name}: ${stateWords[block.state]}`}>
+		<section
+			class={`card ${block.state}`}
+			data-block="call"
+			aria-label={`${verbOf(block.name)} ${about}: ${stateWords[block.state]}`}
+		>
 			<header>
 				{command === null ? (
 					<span>
-						<b>{block.name}</b>{" "}
+						<b>{verbOf(block.name)}</b>{" "}
 						<span class="mono">
 							<Visible text={about === block.name ? briefArguments(given) : about} />
 						</span>

@@ -46,7 +46,9 @@ async function expectHarmless({ page, requests, faults }: Watched, url: string):
 	const own = requests.map((each) => new URL(each).pathname);
 	expect(own.filter((each) => !/^\/($|rpc$|events$|assets\/|sessions\/[\w-]+\/history$)/.test(each))).toEqual([]);
 	expect(
-		await page.locator("#page :is(img, iframe, object, embed, script, style, link, svg, base, meta)").count(),
+		await page
+			.locator("#page :is(img, iframe, object, embed, script, style, link, svg:not(.icon), base, meta)")
+			.count(),
 	).toBe(0);
 	expect(await page.locator('a:not([href^="http://"], [href^="https://"])').count()).toBe(0);
 	expect(
@@ -148,13 +150,13 @@ describe.skipIf(!hasBrowser)("the page under attack", () => {
 		await say(page, corpus);
 		await page.locator(".attention", { hasText: "odd of the tool server <img" }).waitFor();
 		await say(page, `${corpus} queued`);
-		const queue = page.getByRole("region", { name: "Prompts that wait" });
+		const queue = page.getByRole("region", { name: "Queued prompts" });
 		await queue.getByRole("button", { name: "Edit" }).click();
-		await page.getByLabel("Prompt that waits").fill(`${corpus} changed`);
+		await page.getByLabel("Edited prompt").fill(`${corpus} changed`);
 		await page.keyboard.press("Enter");
 		await queue.getByText("changed").waitFor();
 		await decide(page, "1");
-		await page.locator(".attention", { hasText: "asks because" }).waitFor();
+		await page.locator(".attention", { hasText: "asked because" }).waitFor();
 		await decide(page, "1");
 		await page.locator(".decision", { hasText: "Denied" }).first().waitFor();
 		await page.locator(".note", { hasText: "Stopped by a hook" }).waitFor();
@@ -167,7 +169,7 @@ describe.skipIf(!hasBrowser)("the page under attack", () => {
 		await page.getByLabel("Title").press("Enter");
 		await page.locator(".title", { hasText: "onerror" }).waitFor();
 		await page.getByLabel("Search sessions").fill(corpus);
-		await page.getByText("No session fits.").waitFor();
+		await page.getByText("No session matches.").waitFor();
 		await page.keyboard.press("Control+k");
 		await page.getByRole("combobox", { name: "Session or command" }).fill("<img");
 		await page.getByRole("option", { name: "onerror" }).waitFor();
@@ -217,7 +219,7 @@ describe.skipIf(!hasBrowser)("the page under attack", () => {
 		await page.getByLabel("Address of the API").fill(`javascript:${image}`);
 		await page.getByRole("button", { name: "Test the key" }).click();
 		await page.locator(".fault", { hasText: "must begin with" }).waitFor();
-		await page.getByLabel("Directory of the project").fill(`/no/${image}`);
+		await page.getByRole("combobox", { name: "Project directory" }).fill(`/no/${image}`);
 		await page.getByRole("button", { name: "Begin a session" }).click();
 		await page.locator(".fault", { hasText: "onerror" }).waitFor();
 		await expectHarmless(watched, url);

@@ -66,7 +66,7 @@ export async function watch(context: BrowserContext): Promise<Watched> {
 export async function beginSession(page: Page, address: string): Promise<void> {
 	await page.goto(address);
 	await page.getByRole("button", { name: "Begin a session" }).click();
-	await page.getByRole("heading", { name: "Nothing was said yet" }).waitFor();
+	await page.getByRole("heading", { name: "Start a conversation" }).waitFor();
 }
 
 export async function say(page: Page, text: string): Promise<void> {

@@ -113,17 +113,17 @@ describe.skipIf(!hasBrowser)("the composer", () => {
 		const other = (await watch(await browser.newContext())).page;
 		await beginSession(one, address);
 		await say(one, "make it");
-		await one.getByRole("heading", { name: "Shell wants to act" }).waitFor();
+		await one.getByRole("heading", { name: "Run this command?" }).waitFor();
 		await say(one, "then this");
 		await say(one, "and that");
 		await other.goto(address);
 		await other.locator(".session-row button").first().click();
-		const queued = other.getByRole("region", { name: "Prompts that wait" });
+		const queued = other.getByRole("region", { name: "Queued prompts" });
 		await queued.getByText("then this").waitFor();
 		await queued.getByRole("button", { name: "Edit" }).first().click();
-		await other.getByLabel("Prompt that waits").fill("changed elsewhere");
+		await other.getByLabel("Edited prompt").fill("changed elsewhere");
 		await other.keyboard.press("Enter");
-		await one.getByRole("region", { name: "Prompts that wait" }).getByText("changed elsewhere").waitFor();
+		await one.getByRole("region", { name: "Queued prompts" }).getByText("changed elsewhere").waitFor();
 		await queued.getByRole("button", { name: "Remove: and that" }).click();
 		await one.getByText("and that").waitFor({ state: "detached" });
 		server.kill("SIGKILL");
@@ -132,11 +132,11 @@ describe.skipIf(!hasBrowser)("the composer", () => {
 		stage.setScripts(["text: Second done."]);
 		await serveWeb(stage, "--port", new URL(url).port);
 		await one.reload();
-		await one.getByText("They wait, because the last turn did not finish.").waitFor();
+		await one.getByText("Queue paused: the last turn did not finish.").waitFor();
 		await one.getByRole("button", { name: "Send now" }).click();
 		await one.getByText("Second done.").waitFor();
 		await one.locator(".prompt", { hasText: "changed elsewhere" }).waitFor();
-		expect(await one.getByRole("region", { name: "Prompts that wait" }).count()).toBe(0);
+		expect(await one.getByRole("region", { name: "Queued prompts" }).count()).toBe(0);
 	});
 
 	it("sends what waits by itself when the turn finishes", async () => {
@@ -145,9 +145,9 @@ describe.skipIf(!hasBrowser)("the composer", () => {
 		const { page } = await watch(await (await launch()).newContext());
 		await beginSession(page, address);
 		await say(page, "make it");
-		await page.getByRole("heading", { name: "Shell wants to act" }).waitFor();
+		await page.getByRole("heading", { name: "Run this command?" }).waitFor();
 		await say(page, "then this");
-		await page.getByRole("region", { name: "Prompts that wait" }).getByText("then this").waitFor();
+		await page.getByRole("region", { name: "Queued prompts" }).getByText("then this").waitFor();
 		await decide(page, "1");
 		await page.getByText("Second done.").waitFor();
 		expect(await page.locator(".prompt").allInnerTexts()).toEqual(["make it", "then this"]);
@@ -168,7 +168,7 @@ describe.skipIf(!hasBrowser)("the composer", () => {
 		const { page } = await watch(await (await launch()).newContext({ viewport: { width: 1440, height: 900 } }));
 		await beginSession(page, address);
 		await say(page, "sleep");
-		await page.getByRole("heading", { name: "Shell wants to act" }).waitFor();
+		await page.getByRole("heading", { name: "Run this command?" }).waitFor();
 		await decide(page, "1");
 		await page.getByRole("button", { name: "Stop a long nap" }).click();
 		await page.getByRole("button", { name: "Stop a long nap" }).waitFor({ state: "detached" });

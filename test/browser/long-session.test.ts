@@ -94,7 +94,7 @@ describe.skipIf(!hasBrowser)("a long session", () => {
 		const heap = await heapOf(page);
 		expect(heap).toBeLessThan(heapLimit);
 
-		const earlier = page.getByRole("button", { name: "Show what came before" });
+		const earlier = page.getByRole("button", { name: "Show earlier messages" });
 		const startedAt = performance.now();
 		while ((await earlier.count()) > 0) {
 			const before = await page.locator(".says").count();
@@ -133,7 +133,7 @@ describe.skipIf(!hasBrowser)("a long session", () => {
 				await page.evaluate("new Promise(requestAnimationFrame)");
 			}
 		})();
-		const earlier = page.getByRole("button", { name: "Show what came before" });
+		const earlier = page.getByRole("button", { name: "Show earlier messages" });
 		// A line is opened and a word selected: both stay so.
 		const opened = page.locator(".turn .fold").nth(3);
 		await opened.click();

@@ -86,7 +86,7 @@ describe.skipIf(!hasBrowser)("reviewing", () => {
 		const { page } = await watch(await browser.newContext(wide));
 		await beginSession(page, address);
 		await say(page, "make it");
-		await page.getByRole("heading", { name: "Shell wants to act" }).waitFor();
+		await page.getByRole("heading", { name: "Run this command?" }).waitFor();
 		const other = (await watch(await browser.newContext(wide))).page;
 		await other.goto(`${url}/#token=${observing}`);
 		await other.locator(".session-row button").first().click();
@@ -127,7 +127,7 @@ describe.skipIf(!hasBrowser)("reviewing", () => {
 		await page.clock.install();
 		await beginSession(page, address);
 		await say(page, "make it");
-		await page.getByRole("heading", { name: "Shell wants to act" }).waitFor();
+		await page.getByRole("heading", { name: "Run this command?" }).waitFor();
 		const other = (await watch(await browser.newContext(wide))).page;
 		await other.goto(address);
 		await other.locator(".session-row button").first().click();

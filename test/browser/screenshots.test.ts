@@ -321,7 +321,7 @@ describe.skipIf(!hasBrowser)("the page, to look at", () => {
 			await page.route("**/history?*", () => {});
 			await page.goto(`${url}/#session=slow`);
 			await page.reload();
-			await page.getByText("Reading the conversation …").waitFor();
+			await page.getByText("Loading the conversation …").waitFor();
 			await show("loading");
 			expect(serious).toEqual([]);
 			expect(faults).toEqual([]);

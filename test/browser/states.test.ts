@@ -182,7 +182,7 @@ describe.skipIf(!hasBrowser)("the states of a session", () => {
 		const state = (text: string) => page.locator(".session-row time", { hasText: text });
 		await say(page, "run it");
 		await page.locator(".attention pre.command").waitFor();
-		await state("waits for you").waitFor();
+		await state("waiting for you").waitFor();
 		const held = createDeferred<void>();
 		const released = createDeferred<void>();
 		let isFirst = true;
@@ -208,7 +208,7 @@ describe.skipIf(!hasBrowser)("the states of a session", () => {
 		expect(await state("running").count()).toBe(1);
 	});
 
-	it("marks where the context was summarised", async () => {
+	it("marks where the context was summarized", async () => {
 		const answers = ["First", "Second", "Third"].map((word) => `${word} answer.`);
 		const stage = createStage({ scripts: [...answers, "A summary.", "Last answer."].map((text) => `text: ${text}`) });
 		const { page } = await openPage(stage);
@@ -217,7 +217,7 @@ describe.skipIf(!hasBrowser)("the states of a session", () => {
 			await page.getByText(answer).waitFor();
 		}
 		await say(page, "/compact the names");
-		await page.locator(".note.mark", { hasText: "was summarised" }).waitFor();
+		await page.locator(".note.mark", { hasText: "was summarized" }).waitFor();
 		await say(page, "and the last");
 		await page.getByText("Last answer.").waitFor();
 		await page.reload();
@@ -240,7 +240,7 @@ describe.skipIf(!hasBrowser)("the states of a session", () => {
 		const { page } = await openPage(stage);
 		await say(page, "run it");
 		await page.locator(".attention pre.command").waitFor();
-		await page.locator(".session-row time", { hasText: "waits for you" }).waitFor();
+		await page.locator(".session-row time", { hasText: "waiting for you" }).waitFor();
 		await decide(page, "1");
 		await page.locator(".session-row time", { hasText: "running" }).waitFor();
 		await page.locator(".card.running pre.output", { hasText: "begun" }).waitFor();

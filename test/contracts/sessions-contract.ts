@@ -413,6 +413,15 @@ export function describeSessions(name: string, reach: ReachSessions, lacks: Sess
 			await sessions.archive(id);
 			await expect(sessions.acquire(id)).rejects.toMatchObject({ code: "session-not-found" });
 			expect(await sessions.loaded()).toEqual([]);
+		});
+
+		it("come back from the archive, and nothing happens to those that are not in it", async () => {
+			const { sessions } = await createSubject();
+			const handle = await sessions.create(plainRequest);
+			const { id } = handle.session;
+			await runTurn(handle);
+			handle.release();
+			await sessions.archive(id);
 			await sessions.unarchive(id);
 			await sessions.unarchive(id);
 			const again = await sessions.acquire(id);

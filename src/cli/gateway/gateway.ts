@@ -33,6 +33,7 @@ import { writeNotice } from "../process/standard-error.ts";
 import { endProgram, startHost } from "../program/program.ts";
 import type { StartedKernel } from "../program/started-kernel.ts";
 import { readTls } from "../tls-files.ts";
+import { createDirectoryFinder } from "./directories.ts";
 import { runNoticeCommand } from "./notice-command.ts";
 import type { SetupParts } from "./setup.ts";
 import { describeStartFailure } from "./start-failure.ts";
@@ -92,6 +93,7 @@ export async function runGateway(
 			tls: await readTls(flags.tls, place, files),
 			tokens,
 			setup: host.setup === null ? null : createLazySetup(host.setup),
+			...(host.workers === undefined ? { findDirectories: createDirectoryFinder(place, files) } : {}),
 			queues: createQueueStore(path.join(shareDir, queueDirectory), files, log),
 			page,
 			converse: createConverse(started, host, log),

@@ -16,7 +16,7 @@ import type { Tokens } from "./access/tokens.ts";
 import { acceptChat, carryChat, chatHeaders, findRunningTurn } from "./chat/chat.ts";
 import { readHistory } from "./history.ts";
 import { HttpServer, type TlsFiles } from "./http-server.ts";
-import { type CallMethod, createMethods, type ListWorkers } from "./methods.ts";
+import { type CallMethod, createMethods, type FindDirectories, type ListWorkers } from "./methods.ts";
 import { type Operations, sendHealth, sendText, toHealthPath } from "./operations.ts";
 import { type PageFiles, sendPageFile } from "./page.ts";
 import { PromptQueues } from "./prompt-queues.ts";
@@ -59,6 +59,8 @@ export interface GatewayOptions {
 	readonly queues: QueueStore;
 	/** How somebody without a model gets one; null where that is not possible. */
 	readonly setup: Setup | null;
+	/** Completes paths of directories; absent where those of this machine are not those of the sessions. */
+	readonly findDirectories?: FindDirectories;
 	/** The web page; null to serve none. */
 	readonly page: PageFiles | null;
 	/** Speaks the protocols of clients that come by WebSocket. */

@@ -34,12 +34,19 @@ export type ListWorkers = () => Promise<
 	}[]
 >;
 
+/** Completes the path of a directory; the result is as that of `directories.find`. */
+export type FindDirectories = (
+	typed: string,
+) => Promise<{ readonly path: string; readonly directories: readonly string[] }>;
+
 export interface MethodParts {
 	readonly sessions: SessionsApi;
 	/** The workers that run the sessions; absent where this process does. */
 	readonly workers?: ListWorkers;
 	readonly queues: Omit<PromptQueues, "watch" | "close">;
 	readonly setup: Setup | null;
+	/** Absent where the directories of this machine are not those of the sessions. */
+	readonly findDirectories?: FindDirectories;
 	readonly server: { readonly name: string; readonly version: string };
 }
 
@@ -48,7 +55,7 @@ type OwnHandlers = { readonly [N in OwnMethodName]: (params: Params<N>, origin: 
 /** Calls a method with params as they came. Fails with a KernelError; `invalid-input` names the place of what is wrong. */
 export type CallMethod = (name: MethodName, params: unknown, origin: CallOrigin) => Promise<unknown>;
 
-export function createMethods({ sessions, workers, queues, setup, server }: MethodParts): CallMethod {
+export function createMethods({ sessions, workers, queues, setup, findDirectories, server }: MethodParts): CallMethod {
 	const look = <R>(id: string, work: (handle: SessionHandle) => Promise<R>) =>
 		withSession(sessions, id, { archived: true }, work);
 	const use = <R>(id: string, work: (handle: SessionHandle) => Promise<R>) => withSession(sessions, id, {}, work);
@@ -71,6 +78,10 @@ export function createMethods({ sessions, workers, queues, setup, server }: Meth
 		"sessions.demo": async () => {
 			const { workDir, model, input } = await available(setup).createDemo();
 			return { ...(await createSession(sessions, toCreationOptions({ workDir, model }))), input };
+		},
+		"directories.find": async ({ typed }) => {
+			const { path, directories } = (await findDirectories?.(typed)) ?? { path: typed, directories: [] };
+			return { path, directories: [...directories] };
 		},
 		"workers.list": async () => {
 			const running = await workers?.();

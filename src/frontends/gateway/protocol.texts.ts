@@ -12,6 +12,8 @@ export const ownMethodTexts: Readonly<Record<OwnMethodName, string>> = {
 	"account.cancel": "Cancels a sign-in in progress.",
 	"sessions.demo":
 		"Creates a session with a scripted model in a project of its own, to show what a session is like without a key. `input` is the prompt its model expects; start the turn once a stream can answer what it asks.",
+	"directories.find":
+		"Completes the path of a directory on the gateway's machine: `path` is what was typed, absolute (`~` is the home directory), and `directories` the first that it may become. Empty where workers run the sessions.",
 	"workers.list":
 		"Lists the running workers (docs/guides/scale.md) with their protocol version (null if none was announced) and, in `notUsable`, why this gateway cannot use one. Null where the gateway runs its sessions itself.",
 	"queue.list": "Lists the queued prompts, as the stream's `queue` shows them.",

@@ -45,6 +45,15 @@ export const ownMethods = {
 	"sessions.demo": experimental(
 		command("host", "never", none, v.strictObject({ ...session, workDir: text, input: text })),
 	),
+	/** Names of directories are for those who may begin a session in one. */
+	"directories.find": experimental(
+		command(
+			"host",
+			"safe",
+			v.strictObject({ typed: v.pipe(text, v.maxLength(4096)) }),
+			v.strictObject({ path: text, directories: v.array(text) }),
+		),
+	),
 	"workers.list": experimental(
 		query(
 			"host",

@@ -1,0 +1,27 @@
+// Completes the path of a directory, as a person types it on the page.
+import path from "node:path";
+import type { FindDirectories } from "../../frontends/gateway/methods.ts";
+import { type Place, toAbsolutePath } from "../../host/place.ts";
+import type { Files } from "../../ports/files/port.ts";
+
+/** Directories that are offered. */
+const offeredLimit = 12;
+
+export function createDirectoryFinder(place: Place, files: Pick<Files, "list">): FindDirectories {
+	return async (typed) => {
+		const whole = toAbsolutePath(typed.trim(), place);
+		const isInside = typed === "" || typed.endsWith("/") || typed === "~";
+		const parent = isInside ? whole : path.dirname(whole);
+		const start = isInside ? "" : path.basename(whole);
+		// What cannot be listed has nothing to offer.
+		const entries = await files.list(parent).catch(() => []);
+		const directories = entries
+			.filter(
+				({ kind, name }) => kind === "directory" && name.startsWith(start) && (start !== "" || !name.startsWith(".")),
+			)
+			.map(({ name }) => path.join(parent, name))
+			.sort()
+			.slice(0, offeredLimit);
+		return { path: whole, directories };
+	};
+}
