@@ -1,9 +1,10 @@
 // Programs of which a verb runs what the words after it name: in a container, in another environment, on another machine.
-import type { OptionTable } from "./options.ts";
+import { type OptionTable, optionTable } from "./options.ts";
 
-export interface Runner extends OptionTable {
-	/** The words that stand for it, with the program first; null for "any word". */
+export interface Runner {
+	/** The words that stand for it, with the program first. */
 	readonly names: readonly string[];
+	readonly table: OptionTable;
 	/** How many words stand between the options and the program. */
 	readonly positionals?: number;
 	/** Options whose value is a script. */
@@ -16,106 +17,69 @@ export interface Runner extends OptionTable {
 	readonly isFollowed?: boolean;
 }
 
-const split = (text: string): readonly string[] => text.split(" ");
-
-/** Every verb of every program. */
-function names(programs: string, verbs: string): readonly string[] {
-	return programs.split(",").flatMap((program) => verbs.split(",").map((verb) => `${program} ${verb}`.trim()));
+/** A row for every verb of every program. */
+function row(programs: string, verbs: string, options: string, more: Omit<Runner, "names" | "table"> = {}): Runner {
+	const names = programs.split(",").flatMap((program) => verbs.split(",").map((verb) => `${program} ${verb}`.trim()));
+	return { names, table: optionTable(options), ...more };
 }
 
 const containers = "docker,podman,nerdctl,docker container,podman container";
-const packages = {
-	valued: "pw",
-	longValued: split("package workspace prefix"),
-	longFlags: split("yes no quiet silent"),
-	isFollowed: true,
-};
+const packages = "--yes --no --quiet --silent --package= --workspace= --prefix=";
+const isFollowed = true;
+const elsewhere = { positionals: 1, afterDashes: true };
 
 export const runners: readonly Runner[] = [
-	{ names: ["npx", ...names("npm", "exec,x")], ...packages, flags: "yq", valued: "cpw", scripts: ["c", "call"] },
-	{ names: names("pnpm", "dlx,exec"), ...packages, flags: "crs", scripts: [] },
-	{ names: ["pnpx", "bunx", ...names("yarn", "dlx,exec"), ...names("bun", "x")], ...packages, flags: "q" },
-	{
-		names: ["uvx", ...names("uv", "run,tool run")],
-		isFollowed: true,
-		flags: "qvn",
-		valued: "pf",
-		longFlags: split(
-			"isolated no-project frozen locked no-sync offline quiet verbose active no-dev all-extras dev exact",
-		),
-		longValued: split(
-			"with with-editable with-requirements python project directory extra group env-file package from index",
-		),
-	},
-	{
-		names: names("pipx", "run"),
-		longValued: split("spec python pip-args index-url"),
-		longFlags: split("no-cache pypackages"),
-	},
-	{ names: names("poetry,pipenv,hatch,pdm,rye,pixi", "run"), flags: "qv", isFollowed: true },
-	{
-		names: names("devbox", "run"),
-		flags: "lq",
-		valued: "ce",
-		longFlags: split("list quiet pure omit-nix-env recompute"),
-		longValued: split("config env env-file environment"),
-	},
-	{ names: names("lerna,nx", "exec") },
-	{ names: names("conda,mamba,micromamba", "run"), flags: "v", valued: "np", longValued: split("name prefix cwd") },
-	{ names: names("bundle", "exec"), longFlags: split("keep-file-descriptors"), isFollowed: true },
-	{
-		names: names(containers, "exec"),
-		flags: "dit",
-		valued: "euw",
-		longFlags: split("detach interactive tty privileged"),
-		longValued: split("detach-keys env env-file user workdir"),
-		positionals: 1,
-	},
-	{
-		names: names(containers, "run,create"),
-		flags: "ditPq",
-		valued: "acehlmpuvw",
-		longFlags: split("detach interactive tty rm init privileged read-only publish-all no-healthcheck quiet"),
-		longValued: split(
-			"volume env env-file workdir user name network net mount entrypoint platform label memory cpus hostname add-host gpus " +
-				"publish expose pull restart cap-add cap-drop security-opt device shm-size ulimit tmpfs ipc pid userns cidfile dns",
-		),
-		positionals: 1,
-		program: "entrypoint",
-	},
-	{
-		names: names("docker compose,docker-compose,podman compose,podman-compose", "exec,run"),
-		flags: "dTitP",
-		valued: "euwvpl",
-		longFlags: split("detach rm no-deps no-TTY privileged service-ports interactive tty build"),
-		longValued: split("env user workdir index entrypoint name volume publish label"),
-		positionals: 1,
-		program: "entrypoint",
-	},
-	{
-		names: names("kubectl,oc,k3s kubectl,microk8s kubectl,minikube kubectl", "exec,run,debug"),
-		positionals: 1,
-		afterDashes: true,
-	},
-	{ names: names("lxc,incus,multipass", "exec"), positionals: 1, afterDashes: true },
-	{
-		names: names("distrobox,toolbox,apptainer,singularity,flatpak", "enter,exec,run"),
-		positionals: 1,
-		afterDashes: true,
-	},
-	{
-		names: names("nix", "run,develop,shell"),
-		flags: "L",
-		valued: "c",
-		positionals: 1,
-		afterDashes: true,
-		scripts: ["c"],
-	},
-	{ names: names("go", "run"), positionals: 1 },
-	{ names: names("ip", "netns exec,vrf exec"), positionals: 1 },
-	{ names: names("cmake", "-E env,-E time"), afterDashes: true },
-	{ names: names("cmake", "-E chdir"), positionals: 1 },
-	{ names: names("rbenv,pyenv,opam,stack,cabal,dune", "exec") },
-	{ names: names("nvm,fnm,chamber", "exec"), positionals: 1 },
-	{ names: names("volta,doppler,infisical,foreman,honcho,teller", "run") },
+	row("npx,npm exec,npm x", "", `-yq -cpw: ${packages}`, { isFollowed, scripts: ["c", "call"] }),
+	row("pnpm", "dlx,exec", `-crs -pw: ${packages}`, { isFollowed }),
+	row("pnpx,bunx,yarn dlx,yarn exec,bun x", "", `-q -pw: ${packages}`, { isFollowed }),
+	row(
+		"uvx,uv run,uv tool run",
+		"",
+		"-qvn -pf: --isolated --no-project --frozen --locked --no-sync --offline --quiet --verbose --active --no-dev --all-extras --dev --exact " +
+			"--with= --with-editable= --with-requirements= --python= --project= --directory= --extra= --group= --env-file= --package= --from= --index=",
+		{ isFollowed },
+	),
+	row("pipx", "run", "--no-cache --pypackages --spec= --python= --pip-args= --index-url="),
+	row("poetry,pipenv,hatch,pdm,rye,pixi", "run", "-qv", { isFollowed }),
+	row(
+		"devbox",
+		"run",
+		"-lq -ce: --list --quiet --pure --omit-nix-env --recompute --config= --env= --env-file= --environment=",
+	),
+	row("lerna,nx", "exec", ""),
+	row("conda,mamba,micromamba", "run", "-v -np: --name= --prefix= --cwd="),
+	row("bundle", "exec", "--keep-file-descriptors", { isFollowed }),
+	row(
+		containers,
+		"exec",
+		"-dit -euw: --detach --interactive --tty --privileged --detach-keys= --env= --env-file= --user= --workdir=",
+		{ positionals: 1 },
+	),
+	row(
+		containers,
+		"run,create",
+		"-ditPq -acehlmpuvw: --detach --interactive --tty --rm --init --privileged --read-only --publish-all --no-healthcheck --quiet --volume= " +
+			"--env= --env-file= --workdir= --user= --name= --network= --net= --mount= --entrypoint= --platform= --label= --memory= --cpus= --hostname= " +
+			"--add-host= --gpus= --publish= --expose= --pull= --restart= --cap-add= --cap-drop= --security-opt= --device= --shm-size= --ulimit= " +
+			"--tmpfs= --ipc= --pid= --userns= --cidfile= --dns=",
+		{ positionals: 1, program: "entrypoint" },
+	),
+	row(
+		"docker compose,docker-compose,podman compose,podman-compose",
+		"exec,run",
+		"-dTitP -euwvpl: --detach --rm --no-deps --no-TTY --privileged --service-ports --interactive --tty --build --env= --user= --workdir= " +
+			"--index= --entrypoint= --name= --volume= --publish= --label=",
+		{ positionals: 1, program: "entrypoint" },
+	),
+	row("kubectl,oc,k3s kubectl,microk8s kubectl,minikube kubectl", "exec,run,debug", "", elsewhere),
+	row("lxc,incus,multipass", "exec", "", elsewhere),
+	row("distrobox,toolbox,apptainer,singularity,flatpak", "enter,exec,run", "", elsewhere),
+	row("nix", "run,develop,shell", "-L -c:", { ...elsewhere, scripts: ["c"] }),
+	row("go", "run", "", { positionals: 1 }),
+	row("ip", "netns exec,vrf exec", "", { positionals: 1 }),
+	row("cmake", "-E env,-E time", "", { afterDashes: true }),
+	row("cmake", "-E chdir", "", { positionals: 1 }),
+	row("rbenv,pyenv,opam,stack,cabal,dune", "exec", ""),
+	row("nvm,fnm,chamber", "exec", "", { positionals: 1 }),
+	row("volta,doppler,infisical,foreman,honcho,teller", "run", ""),
 ];

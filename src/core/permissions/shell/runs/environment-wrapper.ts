@@ -1,16 +1,11 @@
 // The options of `env`, of which one holds further words for itself.
-import { type OptionTable, readOptions } from "../programs/options.ts";
+import { optionTable, readOptions } from "../programs/options.ts";
 import type { Word } from "../script.ts";
 
-const table: OptionTable = {
-	flags: "i0v",
-	valued: "uCSa",
-	longFlags:
-		"ignore-environment null debug list-signal-handling block-signal default-signal ignore-signal help version".split(
-			" ",
-		),
-	longValued: ["unset", "chdir", "split-string", "argv0"],
-};
+const table = optionTable(
+	"-i0v -uCSa: --ignore-environment --null --debug --list-signal-handling --block-signal --default-signal --ignore-signal --help --version " +
+		"--unset= --chdir= --split-string= --argv0=",
+);
 
 /** The words from the first assignment or program on. */
 export function readEnvironment(words: readonly Word[]): { rest: readonly Word[]; doubts: string[]; moves: boolean } {

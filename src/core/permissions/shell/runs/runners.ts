@@ -1,5 +1,5 @@
 // Verbs of programs that run what the words after them name: `docker exec`, `npx`, `kubectl exec`, `ssh`.
-import { readOptions } from "../programs/options.ts";
+import { optionTable, readOptions } from "../programs/options.ts";
 import { type Runner, runners } from "../programs/runner-table.ts";
 import type { Word } from "../script.ts";
 import { doubtOfSuffixes, nothing, type Run, runOf, scriptOf, suffixes, type Unwrapped } from "./run.ts";
@@ -46,7 +46,7 @@ function endOfVerb(words: readonly Word[], verb: readonly string[]): number {
 function runsOf(words: readonly Word[], runner: Runner): Unwrapped {
 	const dashes = runner.afterDashes === true ? words.findIndex(({ text }) => text === "--") : -1;
 	if (dashes >= 0) return within([runOf(words.slice(dashes + 1))].filter(hasWords));
-	const { options, rest, unclear } = readOptions(words, runner);
+	const { options, rest, unclear } = readOptions(words, runner.table);
 	if (unclear !== null || runner.afterDashes === true) return anyOf(words);
 	const runs: Run[] = [];
 	const doubts: string[] = [];
@@ -95,7 +95,7 @@ function anyOf(words: readonly Word[]): Unwrapped {
 	return { ...within([...suffixes(words), ...attached]), doubts };
 }
 
-const remoteTable = { flags: "46AaCfGgKkMNnqsTtVvXxYy", valued: "BbcDEeFIiJLlmOopPQRSWw" };
+const remoteTable = optionTable("-46AaCfGgKkMNnqsTtVvXxYy -BbcDEeFIiJLlmOopPQRSWw:");
 
 /** `ssh HOST WORDS …` gives its words to a shell there. */
 export function unwrapRemote(words: readonly Word[]): Unwrapped {

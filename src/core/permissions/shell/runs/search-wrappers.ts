@@ -1,16 +1,12 @@
 // Programs that run other programs for what they read or find.
-import { readOptions } from "../programs/options.ts";
+import { optionTable, readOptions } from "../programs/options.ts";
 import type { FoundFiles, SimpleCommand, Word } from "../script.ts";
 import { doubtOfOptions, nothing, type Run, runOf, type Unwrapped } from "./run.ts";
 
-const xargsTable = {
-	flags: "0prtxo",
-	valued: "adEILnPs",
-	attached: "eil",
-	longFlags:
-		"null eof replace max-lines interactive no-run-if-empty verbose exit show-limits open-tty help version".split(" "),
-	longValued: ["arg-file", "delimiter", "max-args", "max-procs", "max-chars", "process-slot-var"],
-};
+const xargsTable = optionTable(
+	"-0prtxo -adEILnPs: -eil? --null --eof --replace --max-lines --interactive --no-run-if-empty --verbose --exit --show-limits --open-tty " +
+		"--help --version --arg-file= --delimiter= --max-args= --max-procs= --max-chars= --process-slot-var=",
+);
 
 const fromInput: Extract<Word, { kind: "dynamic" }> = {
 	kind: "dynamic",

@@ -1,6 +1,6 @@
 // Programs that run a text as a script: shells, and those that give a text to a shell.
 import { isOwnInput } from "../builtins.ts";
-import { readOptions } from "../programs/options.ts";
+import { optionTable, readOptions } from "../programs/options.ts";
 import type { Word } from "../script.ts";
 import { doubtOfOptions, joinLiteral, nothing, type Run, runOf, scriptOf, type Unwrapped } from "./run.ts";
 
@@ -26,24 +26,10 @@ export function unwrapTrap(words: readonly Word[]): Unwrapped {
 	return { runs: [{ ...scriptOf(action.text), directory: "open" }], doubts: [], isTransparent: true };
 }
 
-const shellTable = {
-	flags: "abefhiklmnpqrstuvxBCDEHPTc",
-	valued: "oO",
-	longFlags: [
-		"login",
-		"norc",
-		"noprofile",
-		"posix",
-		"verbose",
-		"restricted",
-		"debugger",
-		"noediting",
-		"wordexp",
-		"version",
-		"help",
-	],
-	longValued: ["rcfile", "init-file", "command", "init-command"],
-};
+const shellTable = optionTable(
+	"-abefhiklmnpqrstuvxBCDEHPTc -oO: --login --norc --noprofile --posix --verbose --restricted --debugger --noediting --wordexp " +
+		"--version --help --rcfile= --init-file= --command= --init-command=",
+);
 
 const moreThanPosix =
 	/&>|[<>]&\s*[^\s\d-]|\$['"[]|\(\(|\[\[|\|&|;;?&|[<>]\(|<<<|[{}][^\s{}]*(?:,|\.\.)|[?*+@!]\(|\b(?:function|coproc|select|time)\b|\w\+?=\(|\}\s*[<>]/;
@@ -112,12 +98,10 @@ export function unwrapGroup(words: readonly Word[]): Unwrapped {
 export const mostOperands = 64;
 export const tooManyOperands = "it has so many words that its options cannot be told";
 
-const userTable = {
-	flags: "flmpPTh",
-	valued: "cCgGsuw",
-	longFlags: ["fast", "login", "preserve-environment", "pty", "no-pty", "help", "version"],
-	longValued: ["command", "session-command", "group", "supp-group", "shell", "user", "whitelist-environment"],
-};
+const userTable = optionTable(
+	"-flmpPTh -cCgGsuw: --fast --login --preserve-environment --pty --no-pty --help --version --command= --session-command= --group= " +
+		"--supp-group= --shell= --user= --whitelist-environment=",
+);
 
 export function unwrapUser(words: readonly Word[]): Unwrapped {
 	const doubts: string[] = [];
@@ -148,16 +132,10 @@ export function unwrapUser(words: readonly Word[]): Unwrapped {
 	return { runs: runs.map((run) => ({ ...run, directory: "open" })), doubts, isTransparent: false };
 }
 
-const watchTable = {
-	flags: "bcCegrtwxhvf",
-	valued: "nqs",
-	attached: "d",
-	longFlags:
-		"differences beep color no-color errexit chgexit precise no-rerun no-title no-wrap exec help version follow".split(
-			" ",
-		),
-	longValued: ["interval", "equexit", "shotsdir"],
-};
+const watchTable = optionTable(
+	"-bcCegrtwxhvf -nqs: -d? --differences --beep --color --no-color --errexit --chgexit --precise --no-rerun --no-title --no-wrap " +
+		"--exec --help --version --follow --interval= --equexit= --shotsdir=",
+);
 
 export function unwrapWatch(words: readonly Word[]): Unwrapped {
 	const read = readOptions(words, watchTable);
@@ -174,12 +152,10 @@ export function unwrapWatch(words: readonly Word[]): Unwrapped {
 	};
 }
 
-const flockTable = {
-	flags: "sxeunoFvhV",
-	valued: "wE",
-	longFlags: "shared exclusive unlock nonblock nb close no-fork verbose help version".split(" "),
-	longValued: ["wait", "timeout", "conflict-exit-code"],
-};
+const flockTable = optionTable(
+	"-sxeunoFvhV -wE: --shared --exclusive --unlock --nonblock --nb --close --no-fork --verbose --help --version --wait= --timeout= " +
+		"--conflict-exit-code=",
+);
 
 export function unwrapFlock(words: readonly Word[]): Unwrapped {
 	const read = readOptions(words, flockTable);
@@ -193,13 +169,10 @@ export function unwrapFlock(words: readonly Word[]): Unwrapped {
 	return { runs: [scriptOf(second.text)], doubts, isTransparent: false };
 }
 
-const typescriptTable = {
-	flags: "aefqhV",
-	valued: "cEIOBTmo",
-	attached: "t",
-	longFlags: "append return flush force quiet timing help version".split(" "),
-	longValued: ["command", "echo", "log-in", "log-out", "log-io", "log-timing", "logging-format", "output-limit"],
-};
+const typescriptTable = optionTable(
+	"-aefqhV -cEIOBTmo: -t? --append --return --flush --force --quiet --timing --help --version --command= --echo= --log-in= " +
+		"--log-out= --log-io= --log-timing= --logging-format= --output-limit=",
+);
 
 /** `script`, which records a terminal. */
 export function unwrapTypescript(words: readonly Word[]): Unwrapped {

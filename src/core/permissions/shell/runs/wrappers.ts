@@ -51,8 +51,8 @@ export function unwrap(command: SimpleCommand, isOneOfAll: boolean, input: Simpl
 }
 
 function unwrapProgram(name: string, words: readonly Word[], input: SimpleCommand | null): Unwrapped {
-	const options = wrapperTable[name];
-	if (options !== undefined && Object.hasOwn(wrapperTable, name)) return unwrapByTable(words, options);
+	const options = wrapperTable.get(name);
+	if (options !== undefined) return unwrapByTable(words, options);
 	switch (name) {
 		case "env":
 			return unwrapEnvironment(words);
@@ -141,7 +141,7 @@ const looseWrappers = new Set(
 		"proxychains4 noglob nocorrect firejail bwrap proot entr ld.so cgexec runcon uclampset tini dumb-init faketime arch start-stop-daemon catchsegv valgrind " +
 		"ltrace perf rr direnv mise asdf chronic ifne trickle watchexec cross-env dotenv op ssh-agent " +
 		"screen tmux xterm gnome-terminal konsole aws-vault reflex retry lxc-attach machinectl systemd-nspawn wsl flatpak-spawn guix " +
-		"aa-exec cpulimit chpst softlimit setuidgid s6-setuidgid envdir catatonit fakechroot logsave run0 systemd-inhibit " +
+		"strace aa-exec cpulimit chpst softlimit setuidgid s6-setuidgid envdir catatonit fakechroot logsave run0 systemd-inhibit " +
 		"coresched pipesz enosys tsocks sshpass heaptrack uftrace env-cmd kitty foot alacritty urxvt x-terminal-emulator cage " +
 		"sandbox-exec xcrun sops summon dotenvx envchain berglas bws envconsul consul etcdctl with-contenv execlineb"
 	).split(" "),
@@ -154,32 +154,25 @@ function isLoose(name: string): boolean {
 	return looseWrappers.has(name) || loader.test(name);
 }
 
-function unwrapByTable(words: readonly Word[], table: WrapperOptions): Unwrapped {
-	const read = readOptions(words, table);
+function unwrapByTable(words: readonly Word[], wrapper: WrapperOptions): Unwrapped {
+	const read = readOptions(words, wrapper.table);
 	const doubts = doubtOfOptions(read);
-	const has = (names: readonly string[] = []) => read.options.some(({ name }) => names.includes(name));
-	if (has(table.endsWithout)) return { ...nothing, doubts };
-	let rest = read.rest;
-	for (let left = table.positionals ?? 0; left > 0; left -= 1) {
-		// Several words, or none, may come of one that is dynamic.
-		if (rest[0]?.kind === "dynamic") doubts.push(`a word before the program is ${rest[0].why}`);
-		rest = rest.slice(1);
-	}
+	const has = (names = "") => read.options.some(({ name }) => names.split(" ").includes(name));
+	if (has(wrapper.endsWithout)) return { ...nothing, doubts };
+	const skipped = read.rest.slice(0, wrapper.positionals ?? 0);
+	// Several words, or none, may come of one that is dynamic.
+	for (const word of skipped) if (word.kind === "dynamic") doubts.push(`a word before the program is ${word.why}`);
 	const assignments: Assignment[] = [];
-	if (table.takesAssignments) rest = takeAssignments(rest, assignments);
-	const opensDirectory = has(table.moves) || table.alwaysMoves === true;
+	const program = read.rest.slice(skipped.length);
+	const rest = wrapper.takesAssignments ? takeAssignments(program, assignments) : program;
 	if (rest.length === 0) {
-		if (table.withoutProgram === "shell") doubts.push("it starts a shell that reads commands from its input");
+		if (wrapper.isShell) doubts.push("it starts a shell that reads commands from its input");
 		return { ...nothing, doubts };
 	}
-	const isTransparent =
-		table.isTransparent === true && read.options.every(({ name }) => table.harmless?.includes(name));
-	const run = runOf(rest, {
-		assignments,
-		directory: opensDirectory ? "open" : "same",
-		isInThisShell: table.isInThisShell === true,
-	});
-	return { runs: [run], doubts, isTransparent };
+	const { harmless, isInThisShell = false, moves } = wrapper;
+	const directory = moves === "always" || has(moves) ? "open" : "same";
+	const isTransparent = harmless !== undefined && read.options.every(({ name }) => harmless.split(" ").includes(name));
+	return { runs: [runOf(rest, { assignments, directory, isInThisShell })], doubts, isTransparent };
 }
 
 /** Moves the assignments at the start of `words` to `assignments`; returns the other words. */
