@@ -42,7 +42,7 @@ const tables: Readonly<Record<string, readonly OptionTable[]>> = {
 };
 
 /** Nothing for a program without such options, or where no value of one is literal. */
-export function unwrapOptionScripts(name: string, given: readonly Word[]): Unwrapped {
+export function unwrapOptionScripts(given: readonly Word[], name: string): Unwrapped {
 	const known = name === "gtar" || name === "bsdtar" ? "tar" : name;
 	const own = Object.hasOwn(tables, known) ? tables[known] : undefined;
 	if (own === undefined) return nothing;

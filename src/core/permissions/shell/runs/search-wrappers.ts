@@ -64,7 +64,7 @@ export function isScript(word: Word): boolean {
 const startOfBatch = /^(?:-[HIsiaLFgpl0q1uh]*[xX]|--exec(?:-batch)?(?:=|$))(.*)$/s;
 
 /** `find -exec … ;`, and `fd -x …`. */
-export function unwrapFind(name: string, words: readonly Word[]): Unwrapped {
+export function unwrapFind(words: readonly Word[], name: string): Unwrapped {
 	const starts = name === "find" ? /^-(?:exec|execdir|ok|okdir)$/ : startOfBatch;
 	const runs: Run[] = [];
 	const doubts: string[] = [];

@@ -1,8 +1,11 @@
 // Programs that run a text as a script: shells, and those that give a text to a shell.
 import { isOwnInput } from "../builtins.ts";
-import { optionTable, readOptions } from "../programs/options.ts";
+import { type OptionTable, optionTable, type ReadOptions, readOptions } from "../programs/options.ts";
 import type { Word } from "../script.ts";
 import { doubtOfOptions, joinLiteral, nothing, type Run, runOf, scriptOf, type Unwrapped } from "./run.ts";
+
+const notLiteral = "the command of a shell is not literal";
+const readsInput = "it starts a shell that reads commands from its input";
 
 export function unwrapEval(words: readonly Word[]): Unwrapped {
 	const given = words[0]?.text === "--" ? words.slice(1) : words;
@@ -34,7 +37,7 @@ const shellTable = optionTable(
 const moreThanPosix =
 	/&>|[<>]&\s*[^\s\d-]|\$['"[]|\(\(|\[\[|\|&|;;?&|[<>]\(|<<<|[{}][^\s{}]*(?:,|\.\.)|[?*+@!]\(|\b(?:function|coproc|select|time)\b|\w\+?=\(|\}\s*[<>]/;
 
-export function unwrapShell(name: string, words: readonly Word[]): Unwrapped {
+export function unwrapShell(words: readonly Word[], name: string): Unwrapped {
 	// What `+x` switches off is of no concern.
 	const given = words.filter((word) => !(word.kind === "literal" && /^\+[a-zA-Z]$/.test(word.text)));
 	const read = readOptions(given, shellTable);
@@ -81,7 +84,7 @@ export function unwrapForeignShell(words: readonly Word[]): Unwrapped {
 export function unwrapCapabilityShell(words: readonly Word[]): Unwrapped {
 	const start = words.findIndex(({ text }) => text === "--" || text === "==");
 	const doubts = words.some((word) => word.kind === "dynamic") ? ["an option of capsh is not literal"] : [];
-	return start < 0 ? { ...nothing, doubts } : { ...unwrapShell("bash", words.slice(start + 1)), isTransparent: false };
+	return start < 0 ? { ...nothing, doubts } : { ...unwrapShell(words.slice(start + 1), "bash"), isTransparent: false };
 }
 
 /** `sg GROUP -c COMMAND`. */
@@ -89,46 +92,53 @@ export function unwrapGroup(words: readonly Word[]): Unwrapped {
 	const [, ...rest] = words[0]?.text === "-" || words[0]?.text === "-l" ? words.slice(1) : words;
 	const given = rest[0]?.text === "-c" ? rest.slice(1) : rest;
 	const [command] = given;
-	if (command === undefined) return { ...nothing, doubts: ["it starts a shell that reads commands from its input"] };
-	if (command.kind === "dynamic") return { ...nothing, doubts: ["the command of a shell is not literal"] };
+	if (command === undefined) return { ...nothing, doubts: [readsInput] };
+	if (command.kind === "dynamic") return { ...nothing, doubts: [notLiteral] };
 	return { runs: [scriptOf(command.text)], doubts: [], isTransparent: false };
 }
 
 /** Words between which options are looked for. */
-export const mostOperands = 64;
-export const tooManyOperands = "it has so many words that its options cannot be told";
+const mostOperands = 64;
 
 const userTable = optionTable(
 	"-flmpPTh -cCgGsuw: --fast --login --preserve-environment --pty --no-pty --help --version --command= --session-command= --group= " +
 		"--supp-group= --shell= --user= --whitelist-environment=",
 );
 
+/** Reads the options after each of the operands; `take` says whether they are over. */
+function readAmong(words: readonly Word[], table: OptionTable, doubts: string[], take: (read: ReadOptions) => boolean) {
+	let rest = words;
+	for (let round = 0; rest.length > 0; round += 1) {
+		if (round > mostOperands) {
+			doubts.push("it has so many words that its options cannot be told");
+			return;
+		}
+		const read = readOptions(rest, table);
+		doubts.push(...doubtOfOptions(read));
+		if (take(read)) return;
+		rest = read.rest.slice(1);
+	}
+}
+
+/** The scripts that options of these names have. */
+function scriptsOf({ options }: ReadOptions, names: string, doubts: string[]): Run[] {
+	const values = options.filter(({ name }) => names.split(" ").includes(name)).map(({ value }) => value);
+	if (values.some((value) => value?.kind !== "literal")) doubts.push(notLiteral);
+	return values.flatMap((value) => (value?.kind === "literal" ? [scriptOf(value.text)] : []));
+}
+
 export function unwrapUser(words: readonly Word[]): Unwrapped {
 	const doubts: string[] = [];
 	const runs: Run[] = [];
-	let rest: readonly Word[] = words;
 	let hasUser = false;
 	// Options may follow the name of the user.
-	for (let round = 0; rest.length > 0; round += 1) {
-		if (round > mostOperands) {
-			doubts.push(tooManyOperands);
-			break;
-		}
-		const read = readOptions(rest, userTable);
-		doubts.push(...doubtOfOptions(read));
-		for (const { name, value } of read.options) {
-			if (name === "user" || name === "u") hasUser = true;
-			if (!["c", "C", "command", "session-command"].includes(name)) continue;
-			if (value?.kind === "literal") runs.push(scriptOf(value.text));
-			else doubts.push("the command of a shell is not literal");
-		}
-		if (hasUser && read.rest.length > 0) {
-			runs.push(runOf(read.rest));
-			break;
-		}
-		rest = read.rest.slice(1);
-	}
-	if (runs.length === 0) doubts.push("it starts a shell that reads commands from its input");
+	readAmong(words, userTable, doubts, (read) => {
+		runs.push(...scriptsOf(read, "c C command session-command", doubts));
+		hasUser ||= read.options.some(({ name }) => name === "user" || name === "u");
+		if (hasUser && read.rest.length > 0) runs.push(runOf(read.rest));
+		return hasUser && read.rest.length > 0;
+	});
+	if (runs.length === 0) doubts.push(readsInput);
 	return { runs: runs.map((run) => ({ ...run, directory: "open" })), doubts, isTransparent: false };
 }
 
@@ -147,7 +157,7 @@ export function unwrapWatch(words: readonly Word[]): Unwrapped {
 	if (text !== null) return { runs: [scriptOf(text)], doubts, isTransparent: false };
 	return {
 		runs: [runOf(read.rest)],
-		doubts: [...doubts, "the command of a shell is not literal"],
+		doubts: [...doubts, notLiteral],
 		isTransparent: false,
 	};
 }
@@ -165,7 +175,7 @@ export function unwrapFlock(words: readonly Word[]): Unwrapped {
 	const [first, second] = rest;
 	if (first === undefined) return { ...nothing, doubts };
 	if (!/^(?:-c|--c\w*)$/.test(first.text)) return { runs: [runOf(rest)], doubts, isTransparent: false };
-	if (second?.kind !== "literal") return { ...nothing, doubts: [...doubts, "the command of a shell is not literal"] };
+	if (second?.kind !== "literal") return { ...nothing, doubts: [...doubts, notLiteral] };
 	return { runs: [scriptOf(second.text)], doubts, isTransparent: false };
 }
 
@@ -177,30 +187,16 @@ const typescriptTable = optionTable(
 /** `script`, which records a terminal. */
 export function unwrapTypescript(words: readonly Word[]): Unwrapped {
 	const doubts: string[] = [];
-	const runs: Run[] = [];
-	let rest: readonly Word[] = words;
 	// On other systems, the words after the file are the program.
 	const program = readOptions(words, typescriptTable).rest.slice(1);
-	if (program.length > 0) runs.push(runOf(program));
-	for (let round = 0; rest.length > 0; round += 1) {
-		if (round > mostOperands) {
-			doubts.push(tooManyOperands);
-			break;
-		}
-		const read = readOptions(rest, typescriptTable);
-		doubts.push(...doubtOfOptions(read));
-		for (const { name, value } of read.options) {
-			if (name !== "c" && name !== "command") continue;
-			if (value?.kind === "literal") runs.push(scriptOf(value.text));
-			else doubts.push("the command of a shell is not literal");
-		}
-		const direct = rest.findIndex((word) => word.text === "--");
-		if (direct >= 0 && direct + 1 < rest.length) {
-			runs.push(runOf(rest.slice(direct + 1)));
-			break;
-		}
-		rest = read.rest.slice(1);
-	}
-	if (runs.length === 0) doubts.push("it starts a shell that reads commands from its input");
+	const direct = words.slice(words.findIndex(({ text }) => text === "--") + 1);
+	const runs = program.length > 0 ? [runOf(program)] : [];
+	readAmong(words, typescriptTable, doubts, (read) => {
+		runs.push(...scriptsOf(read, "c command", doubts));
+		const isDirect = direct.length > 0 && direct.length < words.length;
+		if (isDirect) runs.push(runOf(direct));
+		return isDirect;
+	});
+	if (runs.length === 0) doubts.push(readsInput);
 	return { runs, doubts, isTransparent: false };
 }

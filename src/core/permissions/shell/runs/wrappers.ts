@@ -50,75 +50,36 @@ export function unwrap(command: SimpleCommand, isOneOfAll: boolean, input: Simpl
 	return isTrusted ? unwrapped : { ...unwrapped, isTransparent: false };
 }
 
+type Unwrap = (words: readonly Word[], name: string, input: SimpleCommand | null) => Unwrapped;
+
+/** By the names of programs. */
+const unwrappers: ReadonlyMap<string, Unwrap> = new Map(
+	Object.entries<Unwrap>({
+		env: unwrapEnvironment,
+		eval: unwrapEval,
+		trap: unwrapTrap,
+		"sh bash zsh dash ksh ash rbash mksh lksh rksh posh yash osh": unwrapShell,
+		"csh tcsh fish nu pwsh powershell xonsh elvish": unwrapForeignShell,
+		". source": unwrapFile,
+		capsh: unwrapCapabilityShell,
+		"sg newgrp": unwrapGroup,
+		"ssh mosh": unwrapRemote,
+		git: unwrapGit,
+		"su runuser": unwrapUser,
+		xargs: (words, _, input) => unwrapXargs(words, input),
+		"find fd fdfind": unwrapFind,
+		watch: unwrapWatch,
+		flock: unwrapFlock,
+		script: unwrapTypescript,
+		gdb: (words, name) => both(unwrapDebugger(words), unwrapOptionScripts(words, name)),
+		"parallel sem": unwrapParallel,
+	}).flatMap(([names, unwrapOne]) => names.split(" ").map((name) => [name, unwrapOne])),
+);
+
 function unwrapProgram(name: string, words: readonly Word[], input: SimpleCommand | null): Unwrapped {
 	const options = wrapperTable.get(name);
 	if (options !== undefined) return unwrapByTable(words, options);
-	switch (name) {
-		case "env":
-			return unwrapEnvironment(words);
-		case "eval":
-			return unwrapEval(words);
-		case "trap":
-			return unwrapTrap(words);
-		case "sh":
-		case "bash":
-		case "zsh":
-		case "dash":
-		case "ksh":
-		case "ash":
-		case "rbash":
-		case "mksh":
-		case "lksh":
-		case "rksh":
-		case "posh":
-		case "yash":
-		case "osh":
-			return unwrapShell(name, words);
-		case "csh":
-		case "tcsh":
-		case "fish":
-		case "nu":
-		case "pwsh":
-		case "powershell":
-		case "xonsh":
-		case "elvish":
-			return unwrapForeignShell(words);
-		case ".":
-		case "source":
-			return unwrapFile(words);
-		case "capsh":
-			return unwrapCapabilityShell(words);
-		case "sg":
-		case "newgrp":
-			return unwrapGroup(words);
-		case "ssh":
-		case "mosh":
-			return unwrapRemote(words);
-		case "git":
-			return unwrapGit(words);
-		case "su":
-		case "runuser":
-			return unwrapUser(words);
-		case "xargs":
-			return unwrapXargs(words, input);
-		case "find":
-		case "fd":
-		case "fdfind":
-			return unwrapFind(name, words);
-		case "watch":
-			return unwrapWatch(words);
-		case "flock":
-			return unwrapFlock(words);
-		case "script":
-			return unwrapTypescript(words);
-		case "gdb":
-			return both(unwrapDebugger(words), unwrapOptionScripts(name, words));
-		case "parallel":
-		case "sem":
-			return unwrapParallel(words);
-		default:
-			return unwrapOptionScripts(name, words);
-	}
+	return (unwrappers.get(name) ?? unwrapOptionScripts)(words, name, input);
 }
 
 function both(one: Unwrapped, other: Unwrapped): Unwrapped {
