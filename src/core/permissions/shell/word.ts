@@ -160,21 +160,12 @@ function whyDollar(raw: string, index: number): string {
 	return after.startsWith("(") ? "a command substitution" : "a variable";
 }
 
-const simpleEscapes: Readonly<Record<string, string>> = {
-	a: "\x07",
-	b: "\b",
-	e: "\x1b",
-	E: "\x1b",
-	f: "\f",
-	n: "\n",
-	r: "\r",
-	t: "\t",
-	v: "\v",
-	"\\": "\\",
-	"'": "'",
-	'"': '"',
-	"?": "?",
-};
+/** Each character after a backslash, and what both are. */
+const simpleEscapes: ReadonlyMap<string, string> = new Map(
+	["a\x07", "b\b", "e\x1b", "E\x1b", "f\f", "n\n", "r\r", "t\t", "v\v", "\\\\", "''", '""', "??"].map(
+		([from = "", to = ""]) => [from, to],
+	),
+);
 
 function scanAnsiC(raw: string, start: number, scan: Scan): number {
 	let index = start;
@@ -203,7 +194,7 @@ function scanAnsiC(raw: string, start: number, scan: Scan): number {
 
 /** The escape after a backslash; null for one that this reading does not decode. */
 function readEscape(after: string): { text: string; length: number } | null {
-	const simple = simpleEscapes[after.charAt(0)];
+	const simple = simpleEscapes.get(after.charAt(0));
 	if (simple !== undefined) return { text: simple, length: 1 };
 	const number = /^(?:([0-7]{1,3})|x([0-9A-Fa-f]{1,2})|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8}))/.exec(after);
 	if (number === null) return null;

@@ -1,6 +1,7 @@
 // What git runs because its words say so: settings, verbs and options that name a program.
 
 import type { Word } from "../script.ts";
+import { type OptionNames, valuesOf } from "./option-scripts.ts";
 import { joinLiteral, nothing, type Run, runOf, scriptOf, type Unwrapped } from "./run.ts";
 
 /** Settings whose value is a program, or a script. */
@@ -9,38 +10,29 @@ const programKey =
 /** Settings whose value says where programs or other settings are. */
 const placeKey = /hookspath|^include|insteadof|^protocol\.|attributesfile|\.vcs$/i;
 
-interface VerbOptions {
-	readonly short: string;
-	readonly long: readonly string[];
-}
-
 /** By the verb, the options whose value is a script. */
-const scriptOptions: Readonly<Record<string, VerbOptions>> = {
-	rebase: { short: "x", long: ["exec"] },
-	difftool: { short: "x", long: ["extcmd"] },
-	grep: { short: "O", long: ["open-files-in-pager"] },
-	clone: { short: "u", long: ["upload-pack"] },
-	fetch: { short: "", long: ["upload-pack"] },
-	pull: { short: "", long: ["upload-pack"] },
-	"fetch-pack": { short: "", long: ["upload-pack", "exec"] },
-	"ls-remote": { short: "", long: ["upload-pack", "exec"] },
-	push: { short: "", long: ["receive-pack", "exec"] },
-	"send-pack": { short: "", long: ["receive-pack", "exec"] },
-	archive: { short: "", long: ["exec"] },
-	"send-email": { short: "", long: ["sendmail-cmd", "to-cmd", "cc-cmd", "header-cmd"] },
-	instaweb: { short: "d", long: ["httpd", "browser"] },
+const scriptOptions: Readonly<Record<string, OptionNames>> = {
+	rebase: { short: "x", long: "exec" },
+	difftool: { short: "x", long: "extcmd" },
+	grep: { short: "O", long: "open-files-in-pager" },
+	clone: { short: "u", long: "upload-pack" },
+	fetch: { short: "", long: "upload-pack" },
+	pull: { short: "", long: "upload-pack" },
+	"fetch-pack": { short: "", long: "upload-pack exec" },
+	"ls-remote": { short: "", long: "upload-pack exec" },
+	push: { short: "", long: "receive-pack exec" },
+	"send-pack": { short: "", long: "receive-pack exec" },
+	archive: { short: "", long: "exec" },
+	"send-email": { short: "", long: "sendmail-cmd to-cmd cc-cmd header-cmd" },
+	instaweb: { short: "d", long: "httpd browser" },
 	"filter-branch": {
 		short: "",
-		long: split("env-filter tree-filter index-filter parent-filter msg-filter commit-filter tag-name-filter setup"),
+		long: "env-filter tree-filter index-filter parent-filter msg-filter commit-filter tag-name-filter setup",
 	},
 };
 
-function split(text: string): readonly string[] {
-	return text.split(" ");
-}
-
 /** Options before the verb that have a value in the next word. */
-const globalValued = new Set(split("-C --git-dir --work-tree --namespace --super-prefix --attr-source"));
+const globalValued = new Set("-C --git-dir --work-tree --namespace --super-prefix --attr-source".split(" "));
 
 export function unwrapGit(words: readonly Word[]): Unwrapped {
 	const found: Found = { runs: [], doubts: [] };
@@ -96,7 +88,7 @@ function addVerb(verb: string, words: readonly Word[], found: Found): void {
 	const { runs, doubts } = found;
 	if (words.some(({ text }) => /^ext::/.test(text))) doubts.push("the address of a repository is a command");
 	if (verb === "clone") {
-		for (const setting of valuesOf(words, { short: "c", long: ["config"] })) addSetting(setting, found);
+		for (const setting of valuesOf(words, { short: "c", long: "config" })) addSetting(setting, found);
 	}
 	const options = Object.hasOwn(scriptOptions, verb) ? scriptOptions[verb] : undefined;
 	if (options !== undefined) {
@@ -123,22 +115,4 @@ function addVerb(verb: string, words: readonly Word[], found: Found): void {
 		const value = words[key + 1];
 		if (key >= 0 && value !== undefined) addValue(words[key]?.text ?? "", value, found);
 	}
-}
-
-/** The values of options, wherever they stand. */
-function valuesOf(words: readonly Word[], { short, long }: VerbOptions): readonly Word[] {
-	const values: Word[] = [];
-	for (const [index, word] of words.entries()) {
-		if (word.text === "--") break;
-		const next = words[index + 1];
-		const name = /^--([a-z-]{2,})(?:=|$)/.exec(word.text)?.[1];
-		const at = short === "" ? -1 : (/^-([A-Za-z]+)/.exec(word.text)?.[1]?.indexOf(short) ?? -1);
-		const isLong = name !== undefined && long.some((option) => option.startsWith(name));
-		if (!isLong && at < 0) continue;
-		const equals = word.text.indexOf("=");
-		const attached = isLong ? (equals < 0 ? "" : word.text.slice(equals + 1)) : word.text.slice(at + 2);
-		if (attached !== "") values.push(word.kind === "literal" ? { kind: "literal", text: attached } : word);
-		else if (next !== undefined) values.push(next);
-	}
-	return values;
 }

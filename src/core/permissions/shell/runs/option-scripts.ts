@@ -3,74 +3,78 @@ import { spreadOlderOptions } from "../programs/tar-options.ts";
 import type { Word } from "../script.ts";
 import { nothing, type Run, scriptOf, type Unwrapped } from "./run.ts";
 
-interface OptionTable {
-	/** Letters of short options with a value that is run. */
+export interface OptionNames {
+	/** Letters of short options with a value. */
 	readonly short: string;
-	/** Names of long options with a value that is run. */
-	readonly long: readonly string[];
+	/** Long options with a value, as words. */
+	readonly long: string;
+}
+
+/** The values of options, wherever they stand and however they are shortened. */
+export function valuesOf(words: readonly Word[], { short, long }: OptionNames): readonly Word[] {
+	const names = long.split(" ");
+	return words.flatMap((word, index) => {
+		const { text } = word;
+		const name = /^--([a-z-]{2,})(?:=|$)/.exec(text)?.[1];
+		const bundle = /^-([A-Za-z0-9]+)/.exec(text)?.[1] ?? "";
+		const at = [...bundle].findIndex((letter) => short.includes(letter));
+		const isLong = names.some((each) => (name === undefined ? `-${each}` === text : each.startsWith(name)));
+		if (!isLong && at < 0) return [];
+		const attached = isLong ? text.slice(`${text}=`.indexOf("=") + 1) : text.slice(at + 2);
+		if (attached === "") return words.slice(index + 1, index + 2);
+		return [word.kind === "literal" ? { kind: "literal", text: attached } : word];
+	});
+}
+
+interface ScriptOption extends OptionNames {
 	/** The script that a value stands for; null when it runs nothing. */
 	toScript(value: string): string | null;
 }
 
 const asItIs = (value: string) => value;
+const tar: readonly ScriptOption[] = [
+	{
+		short: "IF",
+		long: "to-command use-compress-program info-script new-volume-script rsh-command rmt-command",
+		toScript: asItIs,
+	},
+	{ short: "", long: "checkpoint-action", toScript: (value) => /^exec=(.*)$/s.exec(value)?.[1] ?? null },
+];
 
-/** What follows `exec=` in an action of a checkpoint. */
-const afterExec = (value: string) => /^exec=(.*)$/s.exec(value)?.[1] ?? null;
-
-const tables: Readonly<Record<string, readonly OptionTable[]>> = {
-	tar: [
-		{
-			short: "IF",
-			long: ["to-command", "use-compress-program", "info-script", "new-volume-script", "rsh-command", "rmt-command"],
-			toScript: asItIs,
-		},
-		{ short: "", long: ["checkpoint-action"], toScript: afterExec },
-	],
-	// It is given a host and the command there.
-	rsync: [
-		{ short: "e", long: ["rsh"], toScript: (value) => `${value} host true` },
-		{ short: "", long: ["rsync-path"], toScript: asItIs },
-	],
-	nodemon: [{ short: "x", long: ["exec"], toScript: asItIs }],
-	gdb: [
-		{
-			short: "",
-			long: ["ex", "eval-command", "iex", "init-eval-command"],
-			toScript: (value) => /^\s*(?:shell\b|!|pipe\b[^|]*\||\|[^|]*\|)\s*(.*)$/s.exec(value)?.[1] ?? null,
-		},
-	],
-};
+const tables: ReadonlyMap<string, readonly ScriptOption[]> = new Map(
+	Object.entries({
+		tar,
+		gtar: tar,
+		bsdtar: tar,
+		// It is given a host and the command there.
+		rsync: [
+			{ short: "e", long: "rsh", toScript: (value: string) => `${value} host true` },
+			{ short: "", long: "rsync-path", toScript: asItIs },
+		],
+		nodemon: [{ short: "x", long: "exec", toScript: asItIs }],
+		gdb: [
+			{
+				short: "",
+				long: "ex eval-command iex init-eval-command",
+				toScript: (value: string) => /^\s*(?:shell\b|!|pipe\b[^|]*\||\|[^|]*\|)\s*(.*)$/s.exec(value)?.[1] ?? null,
+			},
+		],
+	}),
+);
 
 /** Nothing for a program without such options, or where no value of one is literal. */
 export function unwrapOptionScripts(given: readonly Word[], name: string): Unwrapped {
-	const known = name === "gtar" || name === "bsdtar" ? "tar" : name;
-	const own = Object.hasOwn(tables, known) ? tables[known] : undefined;
+	const own = tables.get(name);
 	if (own === undefined) return nothing;
-	const words = known === "tar" ? spreadOlderOptions(given) : given;
+	const words = own === tar ? spreadOlderOptions(given) : given;
 	const runs: Run[] = [];
 	const doubts: string[] = [];
-	for (const [index, word] of words.entries()) {
-		if (word.kind !== "literal") continue;
-		for (const table of own) {
-			const value = givenTo(word.text, words[index + 1], table);
-			if (value === null) continue;
+	for (const option of own) {
+		for (const value of valuesOf(words, option)) {
 			if (value.kind === "dynamic") doubts.push(`the program that ${name} runs is ${value.why}`);
-			const script = value.kind === "literal" ? table.toScript(value.text) : null;
+			const script = value.kind === "literal" ? option.toScript(value.text) : null;
 			if (script !== null) runs.push(scriptOf(script));
 		}
 	}
 	return { runs, doubts, isTransparent: false };
-}
-
-/** The value of an option of the table, in the same word or the next one; null for any other word. */
-function givenTo(text: string, next: Word | undefined, { short, long }: OptionTable): Word | null {
-	const [, name = "", attached] = /^--?([a-z][a-z-]*)(?:=(.*))?$/s.exec(text) ?? [];
-	// Long names may be shortened.
-	const isLong = name.length > 1 && long.some((each) => each === name || (name.length > 3 && each.startsWith(name)));
-	if (isLong) return attached === undefined ? (next ?? null) : { kind: "literal", text: attached };
-	if (short === "" || text.startsWith("--") || !text.startsWith("-")) return null;
-	const at = [...text].findIndex((letter, index) => index > 0 && short.includes(letter));
-	if (at < 0 || !/^-[A-Za-z0-9]*$/.test(text.slice(0, at + 1))) return null;
-	const rest = text.slice(at + 1);
-	return rest === "" ? (next ?? null) : { kind: "literal", text: rest };
 }

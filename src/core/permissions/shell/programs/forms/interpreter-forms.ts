@@ -40,10 +40,7 @@ function moduleOf(words: readonly Word[]): { readonly form: Form; readonly words
 	return form === undefined ? null : { form, words: words.slice(at + 2) };
 }
 
-const testing: Form = {
-	...runnerArguments,
-	options: "--test --watch --test-only --test-name-pattern=",
-};
+const testing: Form = { ...runnerArguments, options: "--test --watch --test-only --test-name-pattern=" };
 
 export const interpreterForms: Readonly<Record<string, Form>> = {
 	...rows(
