@@ -42,7 +42,7 @@ const pipeCapacity = 2 * 1024 * 1024;
 
 /** Milliseconds for bwrap to run a trivial command. */
 const probeTimeout = 1000;
-/** How often bwrap may take longer before it counts as not working: at first the machine may be busy. */
+/** Slow probes after which bwrap counts as not working: the machine may just be busy at first. */
 const mostSlowProbes = 3;
 
 type Ended = RunOutcome["ended"];
@@ -103,19 +103,33 @@ async function within(clock: Clock, milliseconds: number, work: Promise<unknown>
 	}
 }
 
-/** Starts of a confined command of which others take a mount away. */
+/** Attempts to start a confined command while other processes remove what it mounts. */
 const startAttempts = 8;
 
-/** Milliseconds before the second start; each further one waits for as much more. */
+/** Milliseconds before the second attempt; each later one waits that much longer. */
 const startBackoff = 10;
 
 /**
- * Whether bwrap, before it ran the command, missed something to mount: another process that works in the same directory has
- * just released a placeholder there; or something was replaced meanwhile.
+ * Whether bwrap could not mount something: another process in the same directory has just released a placeholder, or
+ * something was replaced meanwhile.
  */
 function missedMount({ ended }: RunOutcome): boolean {
 	const missing = /\bbwrap: Can't (?:find source path|get type of source|bind mount) /;
 	return ended.kind === "not-started" && (missing.test(ended.reason) || ended.reason.endsWith(replacedMeanwhile));
+}
+
+async function start(
+	request: RunRequest,
+	marker: string,
+	container: Containment | null,
+	confined: ConfinedStart | null,
+): Promise<StartedGroup> {
+	const program = container === null ? null : findContainable(request);
+	if (container !== null && program !== null) {
+		return startContainedGroup(program, request, marker, container, confined);
+	}
+	if (confined === null) return startGroup(request, marker);
+	return { ok: false, reason: `${request.file} is no program (working directory ${request.workDir})` };
 }
 
 /**
@@ -123,23 +137,65 @@ function missedMount({ ended }: RunOutcome): boolean {
  * their own.
  */
 export function createProcesses(options: ProcessesOptions = {}): Processes {
-	const clock = options.clock ?? systemClock;
-	const identifiers = options.identifiers ?? randomIdentifiers;
-	const log = options.log ?? silentLog;
-	const grace = options.grace ?? 300;
-	const drain = options.drain ?? 200;
-	let slowProbes = 0;
-	let containment: Promise<Containment | null> | null = options.contain === "auto" ? null : Promise.resolve(null);
-	const running = new Map<Promise<RunOutcome>, () => void>();
+	return new ChildProcesses(options);
+}
+
+class ChildProcesses implements Processes {
+	readonly #clock: Clock;
+	readonly #identifiers: Identifiers;
+	readonly #log: Log;
+	readonly #grace: number;
+	readonly #drain: number;
+	readonly #openSink: OpenOutputSink | undefined;
+	#slowProbes = 0;
+	/** Null until the first command tries bwrap. */
+	#containment: Promise<Containment | null> | null;
+	readonly #running = new Map<Promise<RunOutcome>, () => void>();
+
+	constructor(options: ProcessesOptions) {
+		this.#clock = options.clock ?? systemClock;
+		this.#identifiers = options.identifiers ?? randomIdentifiers;
+		this.#log = options.log ?? silentLog;
+		this.#grace = options.grace ?? 300;
+		this.#drain = options.drain ?? 200;
+		this.#openSink = options.openSink;
+		this.#containment = options.contain === "auto" ? null : Promise.resolve(null);
+	}
+
+	async run(request: RunRequest, signal: AbortSignal): Promise<RunOutcome> {
+		const end = new AbortController();
+		const abort = () => end.abort();
+		signal.addEventListener("abort", abort, { once: true });
+		if (signal.aborted) abort();
+		const { confinement } = request;
+		const run =
+			confinement === undefined
+				? this.#runUnconfined(request, end.signal)
+				: this.#runConfined(request, confinement, end.signal);
+		this.#running.set(run, abort);
+		try {
+			return await run;
+		} finally {
+			this.#running.delete(run);
+			signal.removeEventListener("abort", abort);
+		}
+	}
+
+	async endAll(): Promise<void> {
+		while (this.#running.size > 0) {
+			for (const end of this.#running.values()) end();
+			await Promise.allSettled(this.#running.keys());
+		}
+	}
 
 	/** Waits for the command's own end, its deadline or the abort, whichever is first. */
-	const waitForEnd = async (group: ChildGroup, request: RunRequest, signal: AbortSignal): Promise<Ended> => {
+	async #waitForEnd(group: ChildGroup, request: RunRequest, signal: AbortSignal): Promise<Ended> {
 		const interrupted = createDeferred<Ended>();
 		const abort = () => interrupted.resolve({ kind: "aborted" });
 		const withdraw =
 			request.timeout === undefined
 				? () => undefined
-				: clock.after(request.timeout, () => interrupted.resolve({ kind: "timed-out" }));
+				: this.#clock.after(request.timeout, () => interrupted.resolve({ kind: "timed-out" }));
 		signal.addEventListener("abort", abort, { once: true });
 		if (signal.aborted) abort();
 		try {
@@ -148,51 +204,38 @@ export function createProcesses(options: ProcessesOptions = {}): Processes {
 			withdraw();
 			signal.removeEventListener("abort", abort);
 		}
-	};
+	}
 
 	/**
 	 * Reads the rest of the pipes. With every writer gone they end by themselves; only a process that escaped the sweep
 	 * can hold them open, idle or writing for ever.
 	 */
-	const readRemainder = async (pipes: PipeReader): Promise<void> => {
+	async #readRemainder(pipes: PipeReader): Promise<void> {
 		const start = pipes.received();
 		for (let before = -1; before !== pipes.received() || pipes.isWaiting(); ) {
 			before = pipes.received();
-			if (await within(clock, drain, pipes.closed)) return;
+			if (await within(this.#clock, this.#drain, pipes.closed)) return;
 			if (pipes.received() - start > pipeCapacity) break;
 		}
 		pipes.close();
-	};
+	}
 
-	const endEverything = async (group: ChildGroup, marker: string, request: RunRequest): Promise<GroupEnd> => {
-		const end = await group.end(clock, grace, request.abortPending ?? never);
-		const stubborn = end === "sealed" ? [] : await sweepStragglers(marker, clock);
+	async #endEverything(group: ChildGroup, marker: string, request: RunRequest): Promise<GroupEnd> {
+		const end = await group.end(this.#clock, this.#grace, request.abortPending ?? never);
+		const stubborn = end === "sealed" ? [] : await sweepStragglers(marker, this.#clock);
 		if (end === "alive" || stubborn.length > 0) {
-			log.warn("Processes survived the end of their command", { file: request.file, stragglers: stubborn });
+			this.#log.warn("Processes survived the end of their command", { file: request.file, stragglers: stubborn });
 		}
 		return end;
-	};
+	}
 
-	const start = async (
-		request: RunRequest,
-		marker: string,
-		container: Containment | null,
-		confined: ConfinedStart | null,
-	): Promise<StartedGroup> => {
-		const program = container === null ? null : findContainable(request);
-		if (container !== null && program !== null) {
-			return startContainedGroup(program, request, marker, container, confined);
-		}
-		if (confined === null) return startGroup(request, marker);
-		return { ok: false, reason: `${request.file} is no program (working directory ${request.workDir})` };
-	};
+	async #runUnconfined(request: RunRequest, signal: AbortSignal): Promise<RunOutcome> {
+		this.#containment ??= this.#findContainment(request);
+		return await this.#carryOut(request, signal, await this.#containment);
+	}
 
 	/** Runs a command that must not run unconfined. */
-	const carryOutConfined = async (
-		request: RunRequest,
-		confinement: Confinement,
-		signal: AbortSignal,
-	): Promise<RunOutcome> => {
+	async #runConfined(request: RunRequest, confinement: Confinement, signal: AbortSignal): Promise<RunOutcome> {
 		const refuse = (why: string): RunOutcome => ({
 			ended: { kind: "not-started", reason: `The sandbox cannot be applied: ${why}` },
 			...noOutput,
@@ -201,61 +244,64 @@ export function createProcesses(options: ProcessesOptions = {}): Processes {
 			if (confinement.network.kind === "proxy") return refuse("there is no proxy for sandboxes on macOS");
 			const { toSeatbeltCommand, toSeatbeltProfile } = await import("./confinement/seatbelt-profile.ts");
 			const command = toSeatbeltCommand(request.file, request.arguments, toSeatbeltProfile(confinement));
-			return await carryOut({ ...request, ...command }, signal, null);
+			return await this.#carryOut({ ...request, ...command }, signal, null);
 		}
 		const bubblewrap = findTrustedBubblewrap(request.environment["PATH"], confinement);
 		if (bubblewrap === null) return refuse("there is no bwrap on the PATH, outside of the writable directories");
 		for (let attempt = 1; ; attempt += 1) {
 			const prepared = prepareConfinement(confinement, filterDescriptor);
 			const outcome = prepared.ok
-				? await carryOut(request, signal, { bubblewrap }, prepared.start)
+				? await this.#carryOut(request, signal, { bubblewrap }, prepared.start)
 				: refuse(prepared.reason);
 			if (attempt === startAttempts || !missedMount(outcome)) return outcome;
-			await sleep(clock, attempt * startBackoff, signal);
+			await sleep(this.#clock, attempt * startBackoff, signal);
 		}
-	};
+	}
 
 	/** Tries bwrap, with the environment of the first command. */
-	const findContainment = async ({ environment }: RunRequest): Promise<Containment | null> => {
+	async #findContainment({ environment }: RunRequest): Promise<Containment | null> {
 		const bubblewrap = findBubblewrap(environment["PATH"]);
 		if (bubblewrap === null) return null;
 		const found: Containment = { bubblewrap };
 		const probe = { file: "/bin/sh", arguments: ["-c", "exit 7"], workDir: "/", environment, outputLimit: 0 };
-		const { ended } = await carryOut({ ...probe, timeout: probeTimeout }, never, found);
+		const { ended } = await this.#carryOut({ ...probe, timeout: probeTimeout }, never, found);
 		if (ended.kind === "exited" && ended.exitCode === 7) return found;
 		if (ended.kind === "timed-out") {
-			slowProbes += 1;
-			if (slowProbes < mostSlowProbes) {
+			this.#slowProbes += 1;
+			if (this.#slowProbes < mostSlowProbes) {
 				// This command runs without it; the next one tries again.
-				containment = null;
-				log.info("A command runs without containment: bwrap took too long to start", { bubblewrap, slowProbes });
+				this.#containment = null;
+				this.#log.info("A command runs without containment: bwrap took too long to start", {
+					bubblewrap,
+					slowProbes: this.#slowProbes,
+				});
 				return null;
 			}
 		}
-		log.warn("Commands run without containment: bwrap does not work here", { bubblewrap, ended });
+		this.#log.warn("Commands run without containment: bwrap does not work here", { bubblewrap, ended });
 		return null;
-	};
+	}
 
-	const captureFor = (request: RunRequest): OutputCapture => {
+	#captureFor(request: RunRequest): OutputCapture {
 		const { outputLimit: limit, separateStderr: separate = false, spillPath, spillLimit, outputTo } = request;
-		const { openSink } = options;
+		const openSink = this.#openSink;
 		if (request.conversation !== undefined) return createStdioCapture(request.conversation);
-		if (outputTo !== undefined) return createOutputForwarding(outputTo, log);
+		if (outputTo !== undefined) return createOutputForwarding(outputTo, this.#log);
 		const spill =
 			spillPath === undefined || openSink === undefined
 				? null
 				: { path: spillPath, limit: spillLimit ?? Number.POSITIVE_INFINITY, open: openSink };
-		return createOutputCapture({ limit, separate, spill, log });
-	};
+		return createOutputCapture({ limit, separate, spill, log: this.#log });
+	}
 
 	/** Starts the command and a watchdog for it. The command never runs unwatched. */
-	const startWatched = async (
+	async #startWatched(
 		request: RunRequest,
 		marker: string,
 		container: Containment | null,
 		confined: ConfinedStart | null,
-	): Promise<StartedGroup & { readonly watchdog: Watchdog | null }> => {
-		const watch = () => startPace.run(() => startWatchdog(marker, log));
+	): Promise<StartedGroup & { readonly watchdog: Watchdog | null }> {
+		const watch = () => startPace.run(() => startWatchdog(marker, this.#log));
 		// bwrap prepares a confined command meanwhile, which then waits for `begin`.
 		const before = confined === null ? await watch() : null;
 		const started = await start(request, marker, container, confined);
@@ -264,68 +310,40 @@ export function createProcesses(options: ProcessesOptions = {}): Processes {
 		watchdog.watch(started.group.id, confined?.placeholders ?? []);
 		started.group.begin();
 		return { ...started, watchdog };
-	};
+	}
 
-	const carryOut = async (
+	async #carryOut(
 		request: RunRequest,
 		signal: AbortSignal,
 		container: Containment | null,
 		confined: ConfinedStart | null = null,
-	): Promise<RunOutcome> => {
+	): Promise<RunOutcome> {
 		let isSealed = true;
 		try {
 			if (signal.aborted) return { ended: { kind: "aborted" }, ...noOutput };
-			const marker = identifiers.hex(32);
-			const started = await startWatched(request, marker, container, confined);
+			const marker = this.#identifiers.hex(32);
+			const started = await this.#startWatched(request, marker, container, confined);
 			const { watchdog } = started;
 			if (!started.ok) {
-				await watchdog?.dismiss(clock);
+				await watchdog?.dismiss(this.#clock);
 				return { ended: { kind: "not-started", reason: started.reason }, ...noOutput };
 			}
 			isSealed = false;
 			const { group } = started;
 			request.onStart?.(group.id);
-			const capture = captureFor(request);
+			const capture = this.#captureFor(request);
 			const pipes = readPipes(group, capture, request);
 			if (group.input !== null && request.conversation !== undefined) openStdio(request.conversation, group.input);
 			else group.input?.end(request.input);
-			const ended = await waitForEnd(group, request, signal);
-			if (ended.kind === "exited" || ended.kind === "signalled") await within(clock, drain, pipes.closed);
-			isSealed = (await endEverything(group, marker, request)) === "sealed";
-			const dismissed = watchdog?.dismiss(clock);
-			await readRemainder(pipes);
+			const ended = await this.#waitForEnd(group, request, signal);
+			if (ended.kind === "exited" || ended.kind === "signalled") await within(this.#clock, this.#drain, pipes.closed);
+			isSealed = (await this.#endEverything(group, marker, request)) === "sealed";
+			const dismissed = watchdog?.dismiss(this.#clock);
+			await this.#readRemainder(pipes);
 			await dismissed;
 			return { ended, ...(await capture.finish()) };
 		} finally {
 			confined?.release(isSealed);
 		}
-	};
-
-	return {
-		async run(request, signal) {
-			const end = new AbortController();
-			const abort = () => end.abort();
-			signal.addEventListener("abort", abort, { once: true });
-			if (signal.aborted) abort();
-			const { confinement } = request;
-			const runUnconfined = async (): Promise<RunOutcome> => {
-				containment ??= findContainment(request);
-				return await carryOut(request, end.signal, await containment);
-			};
-			const run = confinement === undefined ? runUnconfined() : carryOutConfined(request, confinement, end.signal);
-			running.set(run, abort);
-			try {
-				return await run;
-			} finally {
-				running.delete(run);
-				signal.removeEventListener("abort", abort);
-			}
-		},
-		async endAll() {
-			while (running.size > 0) {
-				for (const end of running.values()) end();
-				await Promise.allSettled(running.keys());
-			}
-		},
-	};
+	}
 }
