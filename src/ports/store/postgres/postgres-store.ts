@@ -9,7 +9,7 @@ import { checkSessionId, toWorkDir } from "../disk/work-dir.ts";
 import type { Placement, SessionStore, StoredSession } from "../session-store.ts";
 import { type Database, isTransient } from "./database.ts";
 import { readEventPages } from "./event-pages.ts";
-import { createProcessLease, type ProcessLeaseOptions } from "./process-lease.ts";
+import { ProcessLease, type ProcessLeaseOptions } from "./process-lease.ts";
 import { prepareSchema, whyUnfit } from "./schema-version.ts";
 import { openPostgresSession, readOwnContext, type Scratch } from "./sessions/postgres-session.ts";
 import { deleteRows, deleteSession } from "./sessions/session-deletion.ts";
@@ -59,7 +59,7 @@ function refuseMaking(id: string, how: string): KernelError {
 export function createPostgresStore(options: PostgresStoreOptions): PostgresStore {
 	const { database, log, clock, takeOver = "patient" } = options;
 	const { schema } = database;
-	const lease = createProcessLease({ database, log, clock, ...options.lease });
+	const lease = new ProcessLease({ database, log, clock, ...options.lease });
 	let preparing: Promise<void> | null = null;
 	const ready = async (): Promise<void> => {
 		preparing ??= prepareSchema(database).catch((thrown: unknown) => {

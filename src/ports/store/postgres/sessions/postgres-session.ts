@@ -23,7 +23,7 @@ import { deleteRows } from "./session-deletion.ts";
 import { createNotifications } from "./session-notifications.ts";
 import { readSessionRow, type SessionRow, toRowState } from "./session-row.ts";
 import { createTasks } from "./session-tasks.ts";
-import { createSessionWriter, type WriterStart } from "./session-writer.ts";
+import { SessionWriter, type WriterStart } from "./session-writer.ts";
 
 export interface PostgresSessionOptions {
 	readonly database: Database;
@@ -154,7 +154,7 @@ export async function openPostgresSession(
 		else if (now.version > writer.version + 1) lose("somebody else has written it.");
 	};
 
-	const writer = createSessionWriter({
+	const writer = new SessionWriter({
 		database,
 		clock,
 		log,
@@ -237,8 +237,8 @@ export async function openPostgresSession(
 		existed: row?.has_context ?? false,
 		contextRows: opened.contextRows,
 		summary: opened.summary.current,
-		cursor: writer.cursor,
-		state: writer.state,
+		cursor: () => writer.cursor(),
+		state: () => writer.state(),
 		commit: (batch, { sync = false } = {}) => whileOpen(() => writer.commit(batch, { sync })),
 		events: (after = 0) => events(after, writer.cursor().seq),
 		lost: lost.promise,

@@ -8,7 +8,7 @@ import { initialState } from "../../disk/state-file.ts";
 import { RunningSummary } from "../../journal-summary.ts";
 import type { Database, Row } from "../database.ts";
 import { createFencedWrites } from "../fenced-writes.ts";
-import { createSessionWriter } from "./session-writer.ts";
+import { SessionWriter } from "./session-writer.ts";
 
 /** Has every statement done. */
 const database: Database = {
@@ -38,7 +38,7 @@ const shared = {
 describe("what is written of a session", () => {
 	it("waits for the loss of the session once, however much it is", async () => {
 		const { lost, waits } = createLoss();
-		const writer = createSessionWriter({
+		const writer = new SessionWriter({
 			...shared,
 			log: createMemoryLog(),
 			workDir: "/work",

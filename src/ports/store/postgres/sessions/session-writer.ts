@@ -55,23 +55,12 @@ export interface WriterOptions {
 	onRefused(): Promise<void>;
 }
 
-export interface SessionWriter {
-	/** Whether the session has a row. */
-	readonly exists: boolean;
-	readonly isEmpty: boolean;
-	cursor(): Cursor;
-	state(): SessionState;
-	/** How often it was written. */
-	readonly version: number;
-	/** `creates` makes the row also for an empty batch, `establishes` as one that is retained although it is empty. */
-	commit(
-		batch: Batch,
-		options: { readonly sync: boolean; readonly creates?: boolean; readonly establishes?: boolean },
-	): Promise<readonly AgentEvent[]>;
-	/** Waits for the earlier commits. */
-	settled(): Promise<void>;
-	/** The summary as columns, if the row has an older one. */
-	summaryColumns(): { readonly summary: string; readonly seq: number } | null;
+interface WriteOptions {
+	readonly sync: boolean;
+	/** Makes the row also for an empty batch. */
+	readonly creates?: boolean;
+	/** Keeps the session although it is empty. */
+	readonly establishes?: boolean;
 }
 
 interface WaitingCommit extends Commit {
@@ -80,155 +69,176 @@ interface WaitingCommit extends Commit {
 	readonly stored: Deferred<readonly AgentEvent[]>;
 }
 
-/** Milliseconds that a commit waits for others which can be sent with it, unless it is to be on stable storage. */
+/** Milliseconds that a commit which need not be synced waits for others to be sent with it. */
 const gathering = 2;
 /** The most commits of one statement. */
 const longestGroup = 500;
 const firstRetry = 50;
 const longestRetry = 1_000;
 
-export function createSessionWriter(options: WriterOptions): SessionWriter {
-	const { database, clock, sessionId, epoch, start } = options;
-	const { schema } = database;
-	let exists = !start.isNew;
-	let version = start.version;
-	let summarySeq = start.summarySeq;
-	let isStateStale = start.isStateStale;
-	let now: Change = {
-		events: [],
-		numbered: [],
-		lastSeq: start.lastSeq,
-		generation: start.generation,
-		rows: [],
-		nextRow: start.nextRow,
-		hasPrompt: start.hasPrompt,
-		hasContext: start.hasContext,
-		hasMessage: start.hasMessage,
-		isEstablished: false,
-		firstTitle: start.firstTitle,
-		state: start.state,
-		changesState: false,
-		changesTitle: false,
-		changesArchive: false,
-		summary: start.summary,
-		storesSummary: false,
-		answeredSeq: start.answeredSeq,
-	};
-	const waiting: WaitingCommit[] = [];
-	let running: Promise<void> | null = null;
-	let wake: (() => void) | null = null;
-	let loss: KernelError | null = null;
-	const over = new AbortController();
-	void options.lost.then((reason) => {
-		loss = reason;
-		over.abort(reason);
-	});
+export class SessionWriter {
+	readonly #options: WriterOptions;
+	readonly #texts: ReturnType<typeof commitStatements>;
+	#exists: boolean;
+	#version: number;
+	#summarySeq: number;
+	#isStateStale: boolean;
+	#now: Change;
+	readonly #waiting: WaitingCommit[] = [];
+	#running: Promise<void> | null = null;
+	#wake: (() => void) | null = null;
+	#loss: KernelError | null = null;
+	readonly #over = new AbortController();
 
-	const texts = commitStatements(schema);
-	const row = (): CommittedRow => ({ ...options, version, isStateStale });
+	constructor(options: WriterOptions) {
+		const { start, database } = options;
+		this.#options = options;
+		this.#texts = commitStatements(database.schema);
+		this.#exists = !start.isNew;
+		this.#version = start.version;
+		this.#summarySeq = start.summarySeq;
+		this.#isStateStale = start.isStateStale;
+		this.#now = {
+			...start,
+			events: [],
+			numbered: [],
+			rows: [],
+			isEstablished: false,
+			changesState: false,
+			changesTitle: false,
+			changesArchive: false,
+			storesSummary: false,
+		};
+		void options.lost.then((reason) => {
+			this.#loss = reason;
+			this.#over.abort(reason);
+		});
+	}
 
-	const send = async (change: Change): Promise<void> => {
-		const isFirst = !exists;
-		const values = commitValues(row(), change, isFirst);
+	/** Whether the session has a row. */
+	get exists(): boolean {
+		return this.#exists;
+	}
+
+	/** The number of writes. */
+	get version(): number {
+		return this.#version;
+	}
+
+	get isEmpty(): boolean {
+		return this.#now.state.customTitle === null && this.#now.lastSeq === 0 && !this.#now.hasMessage;
+	}
+
+	cursor(): Cursor {
+		return { epoch: this.#options.epoch, seq: this.#now.lastSeq };
+	}
+
+	state(): SessionState {
+		return this.#now.state;
+	}
+
+	commit(batch: Batch, { sync, creates = false, establishes = false }: WriteOptions): Promise<readonly AgentEvent[]> {
+		const stored = createDeferred<readonly AgentEvent[]>();
+		this.#waiting.push({ batch, sync, creates, establishes, stored });
+		if (sync) this.#wake?.();
+		this.#running ??= this.#run();
+		return stored.promise;
+	}
+
+	/** Waits for the earlier commits. */
+	async settled(): Promise<void> {
+		await this.#running;
+	}
+
+	/** The columns of the summary; null when the row has it already. */
+	summaryColumns(): { readonly summary: string; readonly seq: number } | null {
+		return this.#now.lastSeq === this.#summarySeq
+			? null
+			: { summary: JSON.stringify(toSummaryRecord(this.#now.summary.current)), seq: this.#now.lastSeq };
+	}
+
+	#row(): CommittedRow {
+		return { ...this.#options, version: this.#version, isStateStale: this.#isStateStale };
+	}
+
+	async #send(change: Change): Promise<void> {
+		const { database, clock, log, sessionId } = this.#options;
+		const isFirst = !this.#exists;
+		const values = commitValues(this.#row(), change, isFirst);
 		let wait = firstRetry;
 		let isRepeated = false;
 		for (const timeout of statementTimeouts()) {
-			if (loss !== null) throw loss;
+			if (this.#loss !== null) throw this.#loss;
 			try {
-				const sent = database.query(isFirst ? texts.first : texts.later, values, { timeout });
-				const rows = await beforeLoss(sent);
+				const sent = database.query(isFirst ? this.#texts.first : this.#texts.later, values, { timeout });
+				const rows = await this.#beforeLoss(sent);
 				if (rows.length > 0) return;
-				if (isRepeated && (await beforeLoss(isStored(database, row(), change)))) return;
-				await beforeLoss(options.onRefused());
-				if (loss !== null) throw loss;
+				if (isRepeated && (await this.#beforeLoss(isStored(database, this.#row(), change)))) return;
+				await this.#beforeLoss(this.#options.onRefused());
+				if (this.#loss !== null) throw this.#loss;
 			} catch (thrown) {
-				if (loss !== null || !isTransient(thrown)) throw loss ?? thrown;
-				options.log.warn("a commit is sent again", { sessionId, cause: errorText(thrown) });
+				if (this.#loss !== null || !isTransient(thrown)) throw this.#loss ?? thrown;
+				log.warn("a commit is sent again", { sessionId, cause: errorText(thrown) });
 			}
 			isRepeated = true;
 			await sleep(clock, wait, never);
 			wait = Math.min(2 * wait, longestRetry);
 		}
-	};
+	}
 
-	/** Whatever the database does then: a connection on which nothing comes back must not hold up the one who waits. */
-	const beforeLoss = <T>(work: Promise<T>): Promise<T> => orAbort(work, over.signal);
+	/** Rejects as soon as the session is lost, even on a connection that never answers. */
+	#beforeLoss<T>(work: Promise<T>): Promise<T> {
+		return orAbort(work, this.#over.signal);
+	}
 
-	const store = async (commits: readonly WaitingCommit[]): Promise<void> => {
+	async #store(commits: readonly WaitingCommit[]): Promise<void> {
+		const { database, log, sessionId, epoch } = this.#options;
 		const isNeeded = commits.some(
-			({ batch, creates, establishes }) => (creates && !exists) || establishes || hasContent(batch),
+			({ batch, creates, establishes }) => (creates && !this.#exists) || establishes || hasContent(batch),
 		);
 		if (!isNeeded) {
-			if (loss !== null) throw loss;
+			if (this.#loss !== null) throw this.#loss;
 			for (const { batch, stored } of commits) stored.resolve(batch.events ?? []);
 			return;
 		}
-		const change = toChange(now, commits, { epoch, summarySeq });
-		await send(change);
-		const isReplaced = change.generation !== now.generation && exists;
-		exists = true;
-		version += 1;
-		isStateStale = false;
-		if (change.storesSummary) summarySeq = change.lastSeq;
-		now = { ...change, events: [], numbered: [], rows: [] };
+		const change = toChange(this.#now, commits, { epoch, summarySeq: this.#summarySeq });
+		await this.#send(change);
+		const isReplaced = change.generation !== this.#now.generation && this.#exists;
+		this.#exists = true;
+		this.#version += 1;
+		this.#isStateStale = false;
+		if (change.storesSummary) this.#summarySeq = change.lastSeq;
+		this.#now = { ...change, events: [], numbered: [], rows: [] };
 		for (const [index, { stored }] of commits.entries()) stored.resolve(change.numbered[index] ?? []);
 		if (isReplaced) {
 			void removeOldRows(database, sessionId, "", change.generation).catch((thrown: unknown) =>
-				options.log.info("old rows of a context were not removed", { sessionId, cause: errorText(thrown) }),
+				log.info("old rows of a context were not removed", { sessionId, cause: errorText(thrown) }),
 			);
 		}
-	};
+	}
 
-	const gather = async (): Promise<void> => {
-		if (waiting.some(({ sync }) => sync)) return;
+	async #gather(): Promise<void> {
+		if (this.#waiting.some(({ sync }) => sync)) return;
 		await new Promise<void>((resolve) => {
 			const timer = setTimeout(resolve, gathering);
-			wake = () => {
+			this.#wake = () => {
 				clearTimeout(timer);
 				resolve();
 			};
 		});
-		wake = null;
-	};
+		this.#wake = null;
+	}
 
-	const run = async (): Promise<void> => {
-		await gather();
-		while (waiting.length > 0) {
-			const commits = waiting.splice(0, longestGroup);
+	async #run(): Promise<void> {
+		await this.#gather();
+		while (this.#waiting.length > 0) {
+			const commits = this.#waiting.splice(0, longestGroup);
 			try {
-				await store(commits);
+				await this.#store(commits);
 			} catch (thrown) {
 				for (const commit of commits) commit.stored.reject(thrown);
 			}
 		}
-		running = null;
-	};
-
-	return {
-		get exists() {
-			return exists;
-		},
-		get version() {
-			return version;
-		},
-		get isEmpty() {
-			return now.state.customTitle === null && now.lastSeq === 0 && !now.hasMessage;
-		},
-		cursor: () => ({ epoch, seq: now.lastSeq }),
-		state: () => now.state,
-		commit(batch, { sync, creates = false, establishes = false }) {
-			const stored = createDeferred<readonly AgentEvent[]>();
-			waiting.push({ batch, sync, creates, establishes, stored });
-			if (sync) wake?.();
-			running ??= run();
-			return stored.promise;
-		},
-		async settled() {
-			await running;
-		},
-		summaryColumns: () =>
-			now.lastSeq === summarySeq
-				? null
-				: { summary: JSON.stringify(toSummaryRecord(now.summary.current)), seq: now.lastSeq },
-	};
+		this.#running = null;
+	}
 }
