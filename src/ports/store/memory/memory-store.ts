@@ -124,158 +124,172 @@ function withRows(context: readonly ContextRow[], rows: readonly ContextRow[]): 
 	return lacksPrompt && first?.type === "system-prompt" ? [first, ...context, ...others] : [...context, ...rows];
 }
 
+type Places = Map<string, Map<string, MemorySession>>;
+
+class MemoryData {
+	/** The sessions of each work directory. */
+	readonly workDirs: Places = new Map();
+	readonly lastSessions = new Map<string, string>();
+	/** How often each session is open. */
+	readonly openings = new Map<string, number>();
+	#writtenLast = 0;
+
+	find(workDir: string, id: string): MemorySession | null {
+		return this.workDirs.get(workDir)?.get(id) ?? null;
+	}
+
+	/** The time of a write, which no other write has. */
+	writeTime(): number {
+		this.#writtenLast = Math.max(Date.now(), this.#writtenLast + 1);
+		return this.#writtenLast;
+	}
+}
+
+function addEvent(persisted: MemorySession, event: AgentEvent): AgentEvent {
+	if (eventDeclarations[event.body.type].class === "volatile") return event;
+	const { epoch, events, summary } = persisted;
+	const numbered = { ...event, seq: events.length + 1, epoch };
+	// A copy, as in a file: later changes to the event object must not change the history.
+	events.push(structuredClone(numbered));
+	summary.addEvent(numbered);
+	return numbered;
+}
+
+function applyBatch(persisted: MemorySession, { events = [], context, state }: Batch): readonly AgentEvent[] {
+	const numbered = events.map((event) => addEvent(persisted, event));
+	if (context !== undefined) {
+		const { kind, rows } = context;
+		persisted.context = kind === "append" ? withRows(persisted.context, rows) : [...rows];
+		persisted.hasContext ||= rows.length > 0;
+		persisted.summary.addContext(context);
+	}
+	if (state !== undefined) persisted.state = { ...persisted.state, ...state };
+	return numbered;
+}
+
+async function* inBatches(events: readonly AgentEvent[]): AsyncGenerator<readonly AgentEvent[]> {
+	for (let start = 0; start < events.length; start += batchLength) yield events.slice(start, start + batchLength);
+}
+
+/** `places` is where the session is written. */
+function openMemory(data: MemoryData, workDir: string, id: string, places: Places = data.workDirs): StoredSession {
+	let persisted = places.get(workDir)?.get(id) ?? createMemorySession();
+	if (!persisted.hasContext) persisted.state = withoutContext(persisted.state);
+	let closed = false;
+	const place = `${workDir}/${id}`;
+	data.openings.set(place, (data.openings.get(place) ?? 0) + 1);
+
+	const write = async (change: () => void): Promise<void> => {
+		if (closed) throw new KernelError("closed", "The session is closed.");
+		const sessions = places.get(workDir) ?? new Map<string, MemorySession>();
+		places.set(workDir, sessions);
+		persisted = sessions.get(id) ?? persisted;
+		sessions.set(id, persisted);
+		change();
+	};
+
+	return {
+		id,
+		workDir,
+		directory: null,
+		existed: persisted.hasContext,
+		contextRows: persisted.context,
+		summary: persisted.summary.current,
+		cursor: () => ({ epoch: persisted.epoch, seq: persisted.events.length }),
+		state: () => persisted.state,
+		async commit(batch) {
+			let numbered: readonly AgentEvent[] = [];
+			await write(() => {
+				persisted.writtenAt = data.writeTime();
+				numbered = applyBatch(persisted, batch);
+			});
+			return numbered;
+		},
+		events: (after = 0) => inBatches(persisted.events.slice(after)),
+		// Nothing outside this process knows of it.
+		lost: new Promise(() => {}),
+		createAgent: async (description) => openMemoryAgent(persisted.agents, description, write),
+		async openAgent(agentId) {
+			const agent = persisted.agents.get(agentId);
+			return agent === undefined ? null : openMemoryAgent(persisted.agents, agent.description, write);
+		},
+		...openMemoryBackground(persisted.background, write),
+		async markStarted() {
+			if (closed) throw new KernelError("closed", "The session is closed.");
+			data.lastSessions.set(workDir, id);
+		},
+		establish: () =>
+			write(() => {
+				persisted.hasContext = true;
+				persisted.isEstablished = true;
+			}),
+		async close({ becomesLast = true } = {}) {
+			if (closed) return;
+			closed = true;
+			data.openings.set(place, (data.openings.get(place) ?? 1) - 1);
+			if (!isEmpty(persisted)) {
+				if (becomesLast) data.lastSessions.set(workDir, id);
+				return;
+			}
+			if (persisted.isEstablished) return;
+			places.get(workDir)?.delete(id);
+			if (data.lastSessions.get(workDir) === id) data.lastSessions.delete(workDir);
+		},
+	};
+}
+
+async function createMemory(
+	data: MemoryData,
+	workDir: string,
+	id: string,
+	fill: (session: StoredSession) => Promise<void>,
+): Promise<void> {
+	const refuseKnown = () => {
+		if (data.find(workDir, id) === null) return;
+		throw new KernelError("busy", `There is a session ${id} already: choose another id.`);
+	};
+	refuseKnown();
+	// Written where nobody finds it.
+	const staged: Places = new Map();
+	const session = openMemory(data, workDir, id, staged);
+	try {
+		await fill(session);
+		await session.establish();
+	} finally {
+		await session.close({ becomesLast: false });
+	}
+	refuseKnown();
+	const sessions = data.workDirs.get(workDir) ?? new Map<string, MemorySession>();
+	for (const [key, written] of staged.get(workDir) ?? []) sessions.set(key, written);
+	data.workDirs.set(workDir, sessions);
+}
+
 /** An empty store; `directory` of its sessions is null. */
 export function createMemoryStore(): SessionStore {
-	const workDirs = new Map<string, Map<string, MemorySession>>();
-	const lastSessions = new Map<string, string>();
-	/** How often each session is open. */
-	const openings = new Map<string, number>();
-	let writtenLast = 0;
-
-	const openMemory = (
-		workDir: string,
-		id: string,
-		found: MemorySession | null,
-		places: Map<string, Map<string, MemorySession>> = workDirs,
-	): StoredSession => {
-		let persisted = found ?? createMemorySession();
-		if (!persisted.hasContext) persisted.state = withoutContext(persisted.state);
-		let closed = false;
-		const place = `${workDir}/${id}`;
-		openings.set(place, (openings.get(place) ?? 0) + 1);
-
-		const write = async (change: () => void): Promise<void> => {
-			if (closed) throw new KernelError("closed", "The session is closed.");
-			const sessions = places.get(workDir) ?? new Map<string, MemorySession>();
-			places.set(workDir, sessions);
-			persisted = sessions.get(id) ?? persisted;
-			sessions.set(id, persisted);
-			change();
-		};
-
-		const add = (event: AgentEvent): AgentEvent => {
-			if (eventDeclarations[event.body.type].class === "volatile") return event;
-			const { epoch, events, summary } = persisted;
-			const numbered = { ...event, seq: events.length + 1, epoch };
-			// A copy, as in a file: later changes to the event object must not change the history.
-			events.push(structuredClone(numbered));
-			summary.addEvent(numbered);
-			return numbered;
-		};
-
-		const apply = ({ events = [], context, state }: Batch): readonly AgentEvent[] => {
-			writtenLast = Math.max(Date.now(), writtenLast + 1);
-			persisted.writtenAt = writtenLast;
-			const numbered = events.map(add);
-			if (context !== undefined) {
-				const { kind, rows } = context;
-				persisted.context = kind === "append" ? withRows(persisted.context, rows) : [...rows];
-				persisted.hasContext ||= rows.length > 0;
-				persisted.summary.addContext(context);
-			}
-			if (state !== undefined) persisted.state = { ...persisted.state, ...state };
-			return numbered;
-		};
-
-		async function* read(events: readonly AgentEvent[]): AsyncGenerator<readonly AgentEvent[]> {
-			for (let start = 0; start < events.length; start += batchLength) yield events.slice(start, start + batchLength);
-		}
-
-		return {
-			id,
-			workDir,
-			directory: null,
-			existed: persisted.hasContext,
-			contextRows: persisted.context,
-			summary: persisted.summary.current,
-			cursor: () => ({ epoch: persisted.epoch, seq: persisted.events.length }),
-			state: () => persisted.state,
-			async commit(batch) {
-				let numbered: readonly AgentEvent[] = [];
-				await write(() => {
-					numbered = apply(batch);
-				});
-				return numbered;
-			},
-			events: (after = 0) => read(persisted.events.slice(after)),
-			// Nothing outside this process knows of it.
-			lost: new Promise(() => {}),
-			createAgent: async (description) => openMemoryAgent(persisted.agents, description, write),
-			async openAgent(agentId) {
-				const agent = persisted.agents.get(agentId);
-				return agent === undefined ? null : openMemoryAgent(persisted.agents, agent.description, write);
-			},
-			...openMemoryBackground(persisted.background, write),
-			async markStarted() {
-				if (closed) throw new KernelError("closed", "The session is closed.");
-				lastSessions.set(workDir, id);
-			},
-			establish: () =>
-				write(() => {
-					persisted.hasContext = true;
-					persisted.isEstablished = true;
-				}),
-			async close({ becomesLast = true } = {}) {
-				if (closed) return;
-				closed = true;
-				openings.set(place, (openings.get(place) ?? 1) - 1);
-				if (!isEmpty(persisted)) {
-					if (becomesLast) lastSessions.set(workDir, id);
-					return;
-				}
-				if (persisted.isEstablished) return;
-				places.get(workDir)?.delete(id);
-				if (lastSessions.get(workDir) === id) lastSessions.delete(workDir);
-			},
-		};
-	};
-
-	const create = async (workDir: string, id: string, fill: (session: StoredSession) => Promise<void>) => {
-		const refuseKnown = () => {
-			if (find(workDir, id) === null) return;
-			throw new KernelError("busy", `There is a session ${id} already: choose another id.`);
-		};
-		refuseKnown();
-		// Written where nobody finds it.
-		const staged = new Map<string, Map<string, MemorySession>>();
-		const session = openMemory(workDir, id, null, staged);
-		try {
-			await fill(session);
-			await session.establish();
-		} finally {
-			await session.close({ becomesLast: false });
-		}
-		refuseKnown();
-		const sessions = workDirs.get(workDir) ?? new Map<string, MemorySession>();
-		for (const [key, written] of staged.get(workDir) ?? []) sessions.set(key, written);
-		workDirs.set(workDir, sessions);
-	};
-
-	const find = (workDir: string, id: string): MemorySession | null => workDirs.get(workDir)?.get(id) ?? null;
-
+	const data = new MemoryData();
 	return {
 		async openOrCreate(spelled, id, placement) {
 			refusePlacement(placement);
 			const workDir = toWorkDir(spelled);
 			checkSessionId(id);
-			return openMemory(workDir, id, find(workDir, id));
+			return openMemory(data, workDir, id);
 		},
 		async create(spelled, id, fill) {
 			checkSessionId(id);
-			await create(toWorkDir(spelled), id, fill);
+			await createMemory(data, toWorkDir(spelled), id, fill);
 		},
 		async open(spelled, id) {
 			const workDir = toWorkDir(spelled);
 			checkSessionId(id);
-			const persisted = find(workDir, id);
-			return persisted !== null && isFound(persisted) ? openMemory(workDir, id, persisted) : null;
+			const persisted = data.find(workDir, id);
+			return persisted !== null && isFound(persisted) ? openMemory(data, workDir, id) : null;
 		},
 		async view(spelled, id) {
 			const workDir = toWorkDir(spelled);
 			checkSessionId(id);
-			const persisted = find(workDir, id);
+			const persisted = data.find(workDir, id);
 			if (persisted === null || !isFound(persisted)) return null;
-			const session = openMemory(workDir, id, persisted);
+			const session = openMemory(data, workDir, id);
 			await session.close({ becomesLast: false });
 			const { length } = persisted.events;
 			const { state, context } = persisted;
@@ -288,35 +302,35 @@ export function createMemoryStore(): SessionStore {
 		async readContext(spelled, id) {
 			const workDir = toWorkDir(spelled);
 			checkSessionId(id);
-			const persisted = find(workDir, id);
+			const persisted = data.find(workDir, id);
 			return persisted?.hasContext === true ? persisted.context : null;
 		},
 		async *readEvents(spelled, id) {
 			checkSessionId(id);
-			yield structuredClone(find(toWorkDir(spelled), id)?.events ?? []);
+			yield structuredClone(data.find(toWorkDir(spelled), id)?.events ?? []);
 		},
 		async workDirOf(id) {
 			checkSessionId(id);
-			const found = [...workDirs].find(([, sessions]) => isFoundIn(sessions, id));
+			const found = [...data.workDirs].find(([, sessions]) => isFoundIn(sessions, id));
 			return found?.[0] ?? null;
 		},
 		async lastSessionId(spelled) {
 			const workDir = toWorkDir(spelled);
-			const id = lastSessions.get(workDir);
-			return id !== undefined && find(workDir, id)?.hasContext === true ? id : null;
+			const id = data.lastSessions.get(workDir);
+			return id !== undefined && data.find(workDir, id)?.hasContext === true ? id : null;
 		},
 		async delete(spelled, id) {
 			const workDir = toWorkDir(spelled);
 			checkSessionId(id);
-			if ((openings.get(`${workDir}/${id}`) ?? 0) > 0)
+			if ((data.openings.get(`${workDir}/${id}`) ?? 0) > 0)
 				throw new KernelError("busy", `The session ${id} cannot be deleted, because it is open: close it first.`);
-			workDirs.get(workDir)?.delete(id);
-			if (lastSessions.get(workDir) === id) lastSessions.delete(workDir);
+			data.workDirs.get(workDir)?.delete(id);
+			if (data.lastSessions.get(workDir) === id) data.lastSessions.delete(workDir);
 		},
 		async list(query) {
-			const chosen = query.workDir === undefined ? [...workDirs.keys()] : [toWorkDir(query.workDir)];
+			const chosen = query.workDir === undefined ? [...data.workDirs.keys()] : [toWorkDir(query.workDir)];
 			const summaries = chosen.flatMap((workDir) =>
-				[...(workDirs.get(workDir) ?? [])]
+				[...(data.workDirs.get(workDir) ?? [])]
 					.filter(([, session]) => !isEmpty(session) || (query.withUnused === true && session.isEstablished))
 					.map(([id, session]) => toSummary(workDir, id, session)),
 			);
