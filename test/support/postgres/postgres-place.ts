@@ -2,7 +2,8 @@
 import { randomBytes } from "node:crypto";
 import type { Clock } from "../../../src/base/clock.ts";
 import { systemClock } from "../../../src/base/clock.ts";
-import { createDatabase, type Database, type DatabaseOptions } from "../../../src/ports/store/postgres/database.ts";
+import type { DatabaseOptions } from "../../../src/ports/store/postgres/connections.ts";
+import { createDatabase, type Database } from "../../../src/ports/store/postgres/database.ts";
 import { parseDatabaseUrl } from "../../../src/ports/store/postgres/database-address.ts";
 import {
 	createPostgresStore,
