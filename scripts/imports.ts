@@ -252,7 +252,7 @@ export const importTable: readonly FolderRule[] = [
 	{
 		folder: "testing",
 		floor: 10,
-		owns: "what tests of embedding programs use: a scripted agent, transcripts",
+		owns: "what tests of embedding programs use: scripted and recorded agents, transcripts",
 		mayImport: [""],
 	},
 	{

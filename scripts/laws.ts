@@ -22,7 +22,8 @@ export const laws: readonly Law[] = [
 		places: ["cli/"],
 		exceptions: {
 			"index.ts": "the environment of an embedding program is the default for commands of its kernel",
-			"testing/": "a variable of the test run accepts changed transcripts; scripted agents get its PATH",
+			"testing/":
+				"variables of the test run accept changed transcripts and record cassettes; agents get its PATH, and keys to record with",
 		},
 	},
 	{

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
-import { expectTranscript, type ScriptedAnswers, scriptedAgent } from "agentwire/testing";
+import { expectTranscript, recordedAgent, type ScriptedAnswers, scriptedAgent } from "agentwire/testing";
 import { expect, it, onTestFinished } from "vitest";
 import { writeReleaseNotes } from "./release-notes.ts";
 
@@ -27,6 +27,16 @@ it("lets the model change nothing", async () => {
 		const session = await agent.open({ id });
 		await expectTranscript(session, new URL("transcripts/changes-nothing.txt", import.meta.url));
 	}
+});
+
+// Skipped until you record it: AGENTWIRE_UPDATE_CASSETTES=1 and the key of a provider in the environment.
+const cassette = new URL("cassettes/release-notes.jsonl", import.meta.url);
+const canRun = existsSync(cassette) || process.env.AGENTWIRE_UPDATE_CASSETTES === "1";
+
+it.skipIf(!canRun)("copes with the answers of a real model", async () => {
+	const agent = await recordedAgent({ cassette });
+	onTestFinished(() => agent.close());
+	expect(await writeReleaseNotes(agent, agent.workDir)).not.toBe("");
 });
 
 it("fails with the provider's reason", async () => {

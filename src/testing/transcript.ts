@@ -4,7 +4,7 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import type { PublicEvent, Session } from "../index.ts";
-import { temporaryPrefix } from "./scripted-agent.ts";
+import { temporaryPrefix } from "./temporary-place.ts";
 import { createPrinter } from "./transcript-lines.ts";
 import { createBindings } from "./transcripts/placeholders.ts";
 

@@ -1,5 +1,6 @@
 // `agentwire/testing` as it is built: the example suite in a project of its own, and the snippets of the guide as they are printed.
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import {
 	cpSync,
 	mkdirSync,
@@ -13,7 +14,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 
 const root = path.resolve(import.meta.dirname, "../..");
 const guide = readFileSync(path.join(root, "docs/guides/test-your-integration.md"), "utf8");
@@ -47,6 +48,25 @@ function run(args: readonly string[], environment: Record<string, string> = {}) 
 const vitest = (environment: Record<string, string> = {}) =>
 	run([path.join(root, "node_modules/vitest/vitest.mjs"), "run"], environment);
 
+const answer = `data: ${JSON.stringify({
+	candidates: [{ content: { role: "model", parts: [{ text: "It is 7 times 13." }] }, finishReason: "STOP" }],
+})}\n\n`;
+const providerScript = `require("node:http").createServer((request, response) => {
+	request.resume().on("end", () => response.writeHead(200, { "content-type": "text/event-stream" }).end(${JSON.stringify(answer)}));
+}).listen(0, "127.0.0.1", function () { console.log(this.address().port); });`;
+
+/** What tests need to record cassettes: a provider in a process of its own, because vitest is waited for. */
+async function startProvider() {
+	const provider = spawn(process.execPath, ["-e", providerScript], { stdio: ["ignore", "pipe", "inherit"] });
+	onTestFinished(() => void provider.kill());
+	const [port] = await once(provider.stdout, "data");
+	return {
+		AGENTWIRE_UPDATE_CASSETTES: "1",
+		GEMINI_API_KEY: "sk-test-0123456789abcdef",
+		GOOGLE_GEMINI_BASE_URL: `http://127.0.0.1:${String(port).trim()}`,
+	};
+}
+
 const leftovers = () => readdirSync(path.join(project, "tmp")).filter((name) => name.startsWith("agentwire-test-"));
 
 describe("examples/testing", () => {
@@ -63,6 +83,24 @@ describe("examples/testing", () => {
 		});
 		expect(vitest({ AGENTWIRE_UPDATE_TRANSCRIPTS: "1" }).status).toBe(0);
 		expect(readFileSync(path.join(project, transcript), "utf8")).toBe(accepted);
+		expect(leftovers()).toEqual([]);
+	});
+
+	it("records and replays a cassette", async () => {
+		cpSync(path.join(root, "examples/testing"), project, { recursive: true });
+		expect(vitest(await startProvider())).toMatchObject({
+			status: 0,
+			output: expect.stringMatching(/Tests +5 passed/),
+		});
+		expect(vitest()).toMatchObject({ status: 0, output: expect.stringMatching(/Tests +5 passed/) });
+		const file = path.join(project, "cassettes/release-notes.jsonl");
+		writeFileSync(file, readFileSync(file, "utf8").replaceAll("Write release notes", "Write notes"));
+		expect(vitest()).toMatchObject({
+			status: 1,
+			output: expect.stringContaining(
+				"The nearest is line 1. First difference: /body/contents/0/parts/0/text, character 7",
+			),
+		});
 		expect(leftovers()).toEqual([]);
 	});
 
@@ -83,13 +121,13 @@ describe("examples/testing", () => {
 describe("docs/guides/test-your-integration.md", () => {
 	const snippets = [...guide.matchAll(/```ts\n(.*?)```/gs)].map(([, code = ""]) => code);
 
-	it("has snippets that pass as tests", () => {
+	it("has snippets that pass as tests", async () => {
 		snippets.forEach((code, index) => {
 			writeFileSync(path.join(project, `snippet-${index}.test.ts`), code);
 		});
-		expect(vitest({ AGENTWIRE_UPDATE_TRANSCRIPTS: "1" }).output).toMatch(
-			new RegExp(`Test Files +${snippets.length} passed`),
-		);
+		const allPass = new RegExp(`Test Files +${snippets.length} passed`);
+		expect(vitest({ AGENTWIRE_UPDATE_TRANSCRIPTS: "1", ...(await startProvider()) }).output).toMatch(allPass);
+		expect(vitest().output).toMatch(allPass);
 		const [printed = ""] = /```text\n(.*?)```/s.exec(guide)?.slice(1) ?? [];
 		expect(readFileSync(path.join(project, "transcripts/rejected.txt"), "utf8")).toBe(printed);
 		expect(leftovers()).toEqual([]);
