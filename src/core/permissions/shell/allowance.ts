@@ -19,6 +19,8 @@ export interface AllowPlace {
 	readonly root: string;
 	readonly values: ScriptReading["values"];
 	readonly made: Made;
+	/** Whether the script may go to a directory that is not in the workspace. */
+	readonly leaves: boolean;
 	/** Whether a file is below a root of the workspace, and nothing that other programs take for their settings. */
 	isInside(use: FileUse): boolean;
 }
@@ -64,9 +66,9 @@ export function allows(
 		uses.every(
 			(use) => (use.operation === "read" && (rule.isConfined !== true || use.isListed === true)) || place.isInside(use),
 		) &&
-		// Elsewhere, a program finds other things to run. An unknown directory comes of a `cd` that was allowed.
+		// Elsewhere, a program finds other things to run.
 		(isAtHome(command, place) ||
-			(rule.isConfined !== true && (command.cwd === null || reading.form?.reads !== undefined)))
+			(rule.isConfined !== true && (reading.form?.reads !== undefined || (command.cwd === null && !place.leaves))))
 	);
 }
 
@@ -170,6 +172,13 @@ export function readsOnly(command: SimpleCommand, place: AllowPlace, limits: Rea
 export function usesInside(command: SimpleCommand, place: AllowPlace, by: "redirect" | "all"): boolean {
 	const uses = [...usesOf(command, place.values, place.made)].filter(isJudgedHere);
 	return uses.every((use) => (by === "redirect" && use.by === "operand") || place.isInside(use));
+}
+
+/** Whether a command may go to a directory that is not in the workspace; its path is judged as the system resolves it. */
+export function leaves(command: SimpleCommand, place: AllowPlace): boolean {
+	const [program, target] = command.words;
+	if (program?.text !== "cd" && program?.text !== "pushd") return false;
+	return target === undefined || target.text.startsWith("-") || !usesInside(command, place, "all");
 }
 
 /** What a command redirects into a file needs a rule for the file. */

@@ -17,7 +17,7 @@ const isAllowed = (pattern: CommandPattern, reading: CommandReading): boolean =>
 	allows(
 		{ pattern },
 		reading,
-		{ root: "/work", values: new Map(), made: madeBy([reading]), isInside: () => true },
+		{ root: "/work", values: new Map(), made: madeBy([reading]), leaves: false, isInside: () => true },
 		() => false,
 	);
 

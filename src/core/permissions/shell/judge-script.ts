@@ -2,11 +2,11 @@
 // asking beats allowing; a script is allowed only if each of its commands is.
 import { posix } from "node:path";
 import { createPace } from "../../../base/pace.ts";
-import { type AllowPlace, allows, type ReadLimits, readsOnly, usesInside } from "./allowance.ts";
+import { type AllowPlace, allows, leaves, type ReadLimits, readsOnly, usesInside } from "./allowance.ts";
 import { type Budget, BudgetExceeded, createBudget, judgingTime } from "./budget.ts";
 import { Candidates, type Match } from "./command-match.ts";
 import { type CommandPattern, hasHarmlessAssignments } from "./command-pattern.ts";
-import { type FileUse, filesOf, madeBy } from "./files-used.ts";
+import { type FileUse, filesOf, flatten, madeBy } from "./files-used.ts";
 import { textRunners } from "./programs/forms/interpreter-forms.ts";
 import { nameOf, writtenName } from "./programs/program-name.ts";
 import { programInVariable } from "./programs/program-variables.ts";
@@ -221,7 +221,8 @@ function allowPlaceOf<Rule extends ScriptRule>(
 	{ cwd }: ScriptPlace,
 	{ commands, values }: ScriptReading,
 ): AllowPlace {
-	return { root: posix.resolve(cwd), values, made: madeBy(commands), isInside };
+	const place = { root: posix.resolve(cwd), values, made: madeBy(commands), leaves: false, isInside };
+	return { ...place, leaves: [...flatten(commands)].some((command) => leaves(command, place)) };
 }
 
 interface Allowance<Rule> {
