@@ -32,7 +32,7 @@ These and all others fail with -32601, which names the method:
 
 | Methods | Instead |
 | --- | --- |
-| ${methodText(["account/login/start", "account/login/cancel", "account/logout"])} | Models and their keys are in \`config.toml\`. Sign-ins of OpenAI are never used. |
+| ${methodText(["account/login/start"])} | Models and their keys are in \`config.toml\`. Sign-ins of OpenAI are never used. |
 | ${methodText(["thread/goal/set", "thread/goal/clear"])} | Start turns. |
 | ${methodText(["thread/unarchive"])} | \`thread/list\` with \`archived\` lists archived threads. |
 | ${methodText(["thread/turns/list", "thread/items/list"])} | \`thread/read\` with \`includeTurns\`. |
@@ -151,6 +151,10 @@ const methods = {
 	"ModelListResult.nextCursor": "Always null.",
 	"account/read": "Says that there is no account and none is needed.",
 	"AccountReadResult.account": "Always null.",
+	"account/login/cancel": "Cancels a sign-in. There is never one, so nothing happens.",
+	"AccountLoginCancelParams.loginId": "The sign-in.",
+	"AccountLoginCancelResult.status": "Always `notFound`.",
+	"account/logout": "Signs out. Nobody is signed in, so nothing happens.",
 };
 
 const events = {

@@ -58,6 +58,11 @@ export class CodexConnection implements SharedConnection {
 					handle: async () => ({ account: null, requiresOpenaiAuth: false as const }),
 				}),
 			],
+			[
+				"account/login/cancel",
+				defineMethod({ ...shapes["account/login/cancel"], handle: async () => ({ status: "notFound" as const }) }),
+			],
+			["account/logout", defineMethod({ ...shapes["account/logout"], handle: async () => ({}) })],
 		];
 	}
 

@@ -23,6 +23,8 @@ export const codexProtocol = {
 		"turn/interrupt": { params: wire.turnInterruptParamsSchema, result: none },
 		"model/list": { params: wire.anyParamsSchema, result: wire.modelListResultSchema },
 		"account/read": { params: wire.anyParamsSchema, result: wire.accountResultSchema },
+		"account/login/cancel": { params: wire.loginCancelParamsSchema, result: wire.loginCancelResultSchema },
+		"account/logout": { params: wire.anyParamsSchema, result: none },
 	},
 	events: updates.notificationSchemas,
 	requests: {

@@ -160,4 +160,6 @@ export const modelSchema = v.object({
 	inputModalities: v.array(v.picklist(["text", "image"])),
 });
 export const modelListResultSchema = v.object({ data: v.array(modelSchema), nextCursor: v.null() });
+export const loginCancelParamsSchema = v.object({ loginId: text });
+export const loginCancelResultSchema = v.object({ status: v.literal("notFound") });
 export const accountResultSchema = v.object({ account: v.null(), requiresOpenaiAuth: v.literal(false) });
