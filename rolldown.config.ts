@@ -9,10 +9,11 @@ const entry = (file: string): string => fileURLToPath(new URL(file, import.meta.
 const launch = entry("src/cli/launch.ts");
 const main = entry("src/cli/main.ts");
 const server = entry("src/cli/serve.ts");
-/** What the first turn of every process loads. */
-const turn = ["core/tools/built-in-tools.ts", "kernel/compose/prompt-environment.ts"].map((file) =>
-	entry(`src/${file}`),
-);
+/**
+ * What every server loads once it has answered. What is loaded with the first prompt alone stays apart: while that is not in the
+ * code cache, the cache is of processes that ran no turn, and is written again.
+ */
+const tools = entry("src/core/tools/built-in-tools.ts");
 
 /** A module with all its static imports. */
 function loadedWith(id: string, context: ChunkingContext, found = new Set<string>()): ReadonlySet<string> {
@@ -28,7 +29,7 @@ function toGroups(first: string) {
 	const chunks: readonly (readonly [name: string, entries: readonly string[]])[] = [
 		["first", [first]],
 		["server", [main, server]],
-		["turn", turn],
+		["tools", [tools]],
 	];
 	const runtime = "\0rolldown/runtime.js";
 	return chunks.map(([name, entries], index) => ({

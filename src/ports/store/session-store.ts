@@ -151,8 +151,10 @@ export interface StoredSession {
 	readonly directory: string | null;
 	/** Whether it existed before, with a context. */
 	readonly existed: boolean;
-	/** The rows when it was opened; invalid ones were skipped and logged. */
+	/** The rows when it was opened; invalid ones were skipped and logged. Parsed when they are first asked for. */
 	readonly contextRows: readonly ContextRow[];
+	/** What was read at its opening: a session with the same one is unchanged. Absent where that is not known. */
+	readonly reading?: object;
 	/** As of when it was opened. */
 	readonly summary: JournalSummary;
 	/** The position of the newest durable event. */

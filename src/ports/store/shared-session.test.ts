@@ -65,8 +65,12 @@ describe("a session that two processes have open", () => {
 		const [one, two] = await createStores(files);
 		const session = await open(one);
 		reads.length = 0;
+		let changes = 0;
+		session.onChanged(() => {
+			changes += 1;
+		});
 		await session.claim();
-		expect(reads).toEqual([]);
+		expect([reads, changes]).toEqual([[], 0]);
 		await session.close();
 
 		const stale = await open(one);

@@ -100,9 +100,10 @@ export async function readDiskSession(options: DiskSessionOptions, found: FoundS
  */
 export async function openDiskSession(
 	options: DiskSessionOptions,
-	{ found, openedAt, history, stateFile, existed, wasUnused, wholeAt }: ReadSession,
+	reading: ReadSession,
 	leaseHeld: Lease | null,
 ): Promise<StoredSession> {
+	const { found, openedAt, history, stateFile, existed, wasUnused, wholeAt } = reading;
 	const { files, log, clock, paths, workDir, index, left } = options;
 	const names = createNameSync(options.syncDirectory, paths);
 	const watch = options.createWatch();
@@ -239,6 +240,7 @@ export async function openDiskSession(
 		workDir,
 		directory: paths.directory,
 		existed,
+		reading,
 		get contextRows() {
 			return history.contextRows();
 		},
