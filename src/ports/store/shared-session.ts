@@ -221,9 +221,10 @@ class Claim {
 	#use(next: StoredSession): void {
 		const [before, after] = [this.#current.cursor(), next.cursor()];
 		const isSame =
-			before.epoch === after.epoch &&
-			before.seq === after.seq &&
-			this.#current.contextRows.length === next.contextRows.length;
+			(next.reading !== undefined && next.reading === this.#current.reading) ||
+			(before.epoch === after.epoch &&
+				before.seq === after.seq &&
+				this.#current.contextRows.length === next.contextRows.length);
 		this.#current = next;
 		if (!isSame) for (const listener of this.changedListeners) listener();
 	}
