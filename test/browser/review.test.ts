@@ -29,6 +29,21 @@ describe.skipIf(!hasBrowser)("reviewing", () => {
 		await page.locator(".attention .diff.split").waitFor();
 	});
 
+	it("colors code in a change, and marks the words that differ in it", async () => {
+		const edit = { path: "a.ts", edit: { old: "1", new: "2" } };
+		const stage = createStage({ scripts: [toolCall("c", "StrReplaceFile", edit), "text: All done."] });
+		writeFileSync(path.join(stage.workDir, "a.ts"), "// first\nconst one = 1;\n");
+		const { address } = await serveWeb(stage);
+		const { page } = await watch(await (await launch()).newContext(wide));
+		await beginSession(page, address);
+		await say(page, "change it");
+		const row = page.locator(".attention .diff tr", { hasText: "const" });
+		await row.locator(".hl-keyword", { hasText: "const" }).first().waitFor();
+		expect(await row.locator("td.text").allInnerTexts()).toEqual(["const one = 1;", "const one = 2;"]);
+		expect(await row.locator("mark").allInnerTexts()).toEqual(["1", "2"]);
+		await page.locator(".attention .hl-comment", { hasText: "// first" }).first().waitFor();
+	});
+
 	it("offers no mode that settings forbid, in the switch and in the palette", async () => {
 		const stage = createStage({ scripts: ["text: All done."] });
 		appendFileSync(path.join(stage.shareDir, "config.toml"), '\n[permission]\nforbid_modes = ["yolo"]\n');
