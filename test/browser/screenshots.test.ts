@@ -123,6 +123,12 @@ describe.skipIf(!hasBrowser)("the page, to look at", () => {
 		await page.locator(".markdown strong", { hasText: "1" }).waitFor();
 		await page.locator(".status", { hasText: "idle" }).waitFor();
 		await show("conversation");
+		await page.getByRole("button", { name: "Rewind" }).click();
+		const rewind = page.getByRole("dialog", { name: "Rewind" });
+		await rewind.locator("summary", { hasText: "basket.js" }).click();
+		await rewind.locator(".diff").waitFor();
+		await show("rewind");
+		await rewind.getByRole("button", { name: "Cancel" }).click();
 		await page.keyboard.press("Control+k");
 		await page.getByRole("dialog", { name: "Go to or do" }).waitFor();
 		await show("palette");

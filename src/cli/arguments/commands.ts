@@ -460,11 +460,12 @@ session-specific.`,
 	web: {
 		about: "Open the web page of your sessions.",
 		purpose: `Serve the sessions of all directories as 'serve' does, with a web page for them, print its address and open it in the
-browser. The address has the token behind '#', where no browser sends it: give it to nobody who may not run commands here.`,
+browser. The address has the token behind '#', where no browser sends it: give it to nobody who may not run commands here. If the page
+is served already and no other flags are given, that one is opened.`,
 		forms: [
 			{
 				words:
-					"[--port N] [--host ADDRESS] [--no-open] [--qr] [--allow-remote] [--allow-host NAME]... [--tls-cert FILE --tls-key FILE] [--new-token] [--notify CMD] [--json] [flags]",
+					"[--status] [--port N] [--host ADDRESS] [--no-open] [--qr] [--allow-remote] [--allow-host NAME]... [--tls-cert FILE --tls-key FILE] [--new-token] [--notify CMD] [--json] [flags]",
 			},
 		],
 		flags: pageFlags,

@@ -23,7 +23,7 @@ import type { Files } from "../../ports/files/port.ts";
 import { privateBelow } from "../../ports/files/private-paths.ts";
 import type { ProgramOptions } from "../arguments/command-line.ts";
 import { findNamedProgram, type NamedProgram } from "../arguments/named-program.ts";
-import type { GatewayFlags } from "../arguments/options/gateway-options.ts";
+import type { GatewayFlags, PageFlags } from "../arguments/options/gateway-options.ts";
 import { UsageError } from "../arguments/usage-error.ts";
 import { announce } from "../command-output.ts";
 import { openSecretly } from "../process/browser.ts";
@@ -35,11 +35,14 @@ import type { StartedKernel } from "../program/started-kernel.ts";
 import { readTls } from "../tls-files.ts";
 import { createDirectoryFinder } from "./directories.ts";
 import { runNoticeCommand } from "./notice-command.ts";
+import { findRunningGateway, noteRunningGateway } from "./running-gateway.ts";
 import type { SetupParts } from "./setup.ts";
 import { describeStartFailure } from "./start-failure.ts";
 
 /** The directory there of the prompts that wait. */
 const queueDirectory = "gateway-queues";
+
+const noOpener = "No program was found that opens the page; open the address above yourself.\n";
 
 /** The file there that leads a browser to the page. */
 const openingFile = "open-page.html";
@@ -63,6 +66,10 @@ export async function runGateway(
 		faultOwner: () => faultOwner(),
 		onBroken: stop,
 	});
+	if (flags.page !== null && (flags.page.asksStatus || flags.page.takesRunning)) {
+		const code = await openRunning(flags, flags.page, taken);
+		if (code !== null) return code;
+	}
 	const noticeCommand = findNamedProgram("--notify", flags.notify, taken);
 	const started = await startHost(executable, options, taken, stopping.signal, {
 		opening: "expired",
@@ -115,11 +122,12 @@ export async function runGateway(
 	if (!isAnnounced) stop();
 	else if (flags.page?.showsCode === true && address !== null) await showCode(address, flags);
 	let removeOpening = async () => {};
+	const forget = flags.page === null ? async () => {} : await noteRunningGateway(shareDir, url, files);
 	if (isAnnounced && flags.page?.opens === true && address !== null) {
 		const file = path.join(shareDir, openingFile);
 		const { isOpened, remove } = await openSecretly(new URL(address), file, files, environment);
 		removeOpening = remove;
-		if (!isOpened) writeNotice("No program was found that opens the page; open the address above yourself.\n");
+		if (!isOpened) writeNotice(noOpener);
 	}
 	await aborted(stopping.signal);
 	return await endProgram(executable, program, {
@@ -127,11 +135,42 @@ export async function runGateway(
 			// The streams have the ends of the turns before they end themselves.
 			endNotices();
 			await removeOpening();
+			await forget();
 			await host.sessions.stop();
 			await gateway.close();
 		},
 		exitCode: () => (process.exitCode === 1 || !isAnnounced ? 1 : 0),
 	});
+}
+
+/** Shows the gateway that runs, or says that none does; null where one is to be started. */
+async function openRunning(
+	flags: GatewayFlags,
+	{ opens, showsCode, asksStatus }: PageFlags,
+	{ environment, shareDir }: ProgramProcess,
+): Promise<number | null> {
+	const files = createDiskFiles(privateBelow(shareDir));
+	const running = await findRunningGateway(shareDir, files);
+	if (running === null) {
+		if (!asksStatus) return null;
+		await announce(
+			flags.json ? `${JSON.stringify({ url: null })}\n` : "The page is not served. Start it: agentwire web\n",
+		);
+		return 1;
+	}
+	const { url, pid } = running;
+	const tokensPath = path.join(shareDir, tokenFile);
+	const token = await createTokens(tokensPath, files, randomIdentifiers, process.getuid?.() ?? null).find("control");
+	const address = `${url}/#token=${token ?? ""}`;
+	const words = `The page of your sessions: ${address}\nIt is served by process ${pid}. Whoever has this address can run commands here.\n`;
+	if (!(await announce(flags.json ? `${JSON.stringify({ url, tokens: tokensPath, page: address, pid })}\n` : words)))
+		return 1;
+	if (asksStatus) return 0;
+	if (showsCode) await showCode(address, flags);
+	// The file that leads there is removed by the gateway at its end.
+	const file = path.join(shareDir, openingFile);
+	if (opens && !(await openSecretly(new URL(address), file, files, environment)).isOpened) writeNotice(noOpener);
+	return 0;
 }
 
 /** Sessions in a store that other processes share are those of its workers. */

@@ -21,7 +21,16 @@ export interface GatewayFlags {
 	/** Whether programs read what it prints. */
 	readonly json: boolean;
 	/** Whether the web page is opened in the browser, and its address printed as a QR code as well; null to serve none. */
-	readonly page: { readonly opens: boolean; readonly showsCode: boolean } | null;
+	readonly page: PageFlags | null;
+}
+
+export interface PageFlags {
+	readonly opens: boolean;
+	readonly showsCode: boolean;
+	/** Whether it only says if a gateway runs. */
+	readonly asksStatus: boolean;
+	/** Whether a gateway that runs already will do: nothing that is given is about another one. */
+	readonly takesRunning: boolean;
 }
 
 export const usualPort = 7420;
@@ -57,12 +66,16 @@ export const gatewayFlags = [
 export const pageFlags = [
 	...gatewayFlags,
 	{ names: ["--no-open"], value: null, about: "Do not open the page in the browser." },
+	{ names: ["--status"], value: null, about: "Print whether the page is served, and where; exit with 1 if not." },
 	{
 		names: ["--qr"],
 		value: null,
 		about: "Print the address, with its token, as a QR code as well: for a phone, with an --host that it reaches.",
 	},
 ] as const;
+
+/** Flags that fit any gateway. */
+const aboutAny: ReadonlySet<string> = new Set(["--no-open", "--qr", "--json", "--status"]);
 
 /** The gateway's flags, and the other words, which are flags of the program. Throws UsageError. */
 export function splitGatewayFlags(
@@ -75,6 +88,8 @@ export function splitGatewayFlags(
 	const { has, last, all, others } = splitOwnFlags(words, servesPage ? pageFlags : gatewayFlags);
 	if (has("--qr") && has("--json"))
 		throw new UsageError("--qr is for people, and --json for programs: give one of them.");
+	if (has("--status") && words.some((word) => word !== "--status" && word !== "--json"))
+		throw new UsageError("--status goes with --json alone.");
 	return {
 		gateway: {
 			address: toListenHost(last("--host") ?? "localhost"),
@@ -85,7 +100,14 @@ export function splitGatewayFlags(
 			renewsTokens: has("--new-token"),
 			notify: last("--notify"),
 			json: has("--json"),
-			page: servesPage ? { opens: !has("--no-open"), showsCode: has("--qr") } : null,
+			page: servesPage
+				? {
+						opens: !has("--no-open"),
+						showsCode: has("--qr"),
+						asksStatus: has("--status"),
+						takesRunning: words.every((word) => aboutAny.has(word)),
+					}
+				: null,
 		},
 		others,
 	};
