@@ -8,6 +8,7 @@ import { ConversationLog } from "./log.tsx";
 import { NewSession } from "./new-session.tsx";
 import type { Palette as PaletteView } from "./palette.tsx";
 import { Panel } from "./panel.tsx";
+import type { ConversationSearch as SearchView } from "./search.tsx";
 import { Sessions } from "./sessions.tsx";
 import { access, attempt, currentId, fault, leave, lost, models, notice, report, startDemo } from "./store.ts";
 
@@ -15,6 +16,8 @@ export function App(): JSX.Element {
 	const [drawer, setDrawer] = useState(false);
 	const [details, setDetails] = useState(false);
 	const [keys, setKeys] = useState(false);
+	const [Search, setSearch] = useState<typeof SearchView | null>(null);
+	const openSearch = () => void import("./search.tsx").then((loaded) => setSearch(() => loaded.ConversationSearch));
 	const [Palette, setPalette] = useState<typeof PaletteView | null>(null);
 	const dialog = useRef<HTMLDialogElement>(null);
 	useEffect(() => {
@@ -31,6 +34,10 @@ export function App(): JSX.Element {
 			const isTyping = target instanceof HTMLElement && target.matches("input, textarea, select");
 			if (isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
 			if (key === "?") setKeys(true);
+			if (key === "f" && currentId.peek() !== null) {
+				event.preventDefault();
+				openSearch();
+			}
 			if (key === "/" || key === "@") document.querySelector<HTMLTextAreaElement>(".composer textarea")?.focus();
 			if (key === "j" || key === "k") moveBlock(key === "j" ? 1 : -1);
 			if (key === "o") openBlock();
@@ -58,7 +65,12 @@ export function App(): JSX.Element {
 				<button type="button" class="veil" aria-label="Close the sessions" onClick={() => setDrawer(false)} />
 			) : null}
 			<main>
-				<Header onSessions={() => setDrawer(!drawer)} onDetails={() => setDetails(!details)} hasDetails={details} />
+				<Header
+					onSearch={openSearch}
+					onSessions={() => setDrawer(!drawer)}
+					onDetails={() => setDetails(!details)}
+					hasDetails={details}
+				/>
 				{fault.value === null ? null : (
 					<p class="fault" role="alert">
 						<span>{fault.value}</span>
@@ -68,6 +80,7 @@ export function App(): JSX.Element {
 					</p>
 				)}
 				<Notice />
+				{Search === null || !isOpen || isLost ? null : <Search key={currentId.value} onClose={() => setSearch(null)} />}
 				{isOpen ? isLost ? <Lost /> : <ConversationLog /> : <Welcome />}
 				{isOpen && !isLost ? (
 					<footer>
@@ -134,6 +147,7 @@ const keyMap = [
 	["Esc", "leave a text field for what waits"],
 	["j / k", "next and previous block"],
 	["o", "open or fold a block"],
+	["f", "find in the conversation"],
 	["/", "commands"],
 	["@", "files of the project"],
 	["Ctrl+K", "go to a session, or do something"],

@@ -31,11 +31,12 @@ export const modeNames: Readonly<Record<SessionMode, string>> = {
 
 interface HeaderActions {
 	readonly onSessions: () => void;
+	readonly onSearch: () => void;
 	readonly onDetails: () => void;
 	readonly hasDetails: boolean;
 }
 
-export function Header({ onSessions, onDetails, hasDetails }: HeaderActions): JSX.Element {
+export function Header({ onSearch, onSessions, onDetails, hasDetails }: HeaderActions): JSX.Element {
 	void tick.value;
 	const isOpen = currentId.value !== null && lost.value === null;
 	const mayControl = access.value === "control";
@@ -123,6 +124,10 @@ export function Header({ onSessions, onDetails, hasDetails }: HeaderActions): JS
 								Thinking
 							</label>
 						) : null}
+						<button type="button" class="plain" onClick={onSearch}>
+							<Icon name="search" />
+							<span class="label">Find</span>
+						</button>
 						<button type="button" class="plain" disabled={!mayControl} onClick={() => attempt(fork)}>
 							<Icon name="fork" />
 							<span class="label">Fork</span>

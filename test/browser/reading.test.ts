@@ -67,6 +67,32 @@ describe.skipIf(!hasBrowser)("reading", () => {
 		);
 	});
 
+	it("finds words of the conversation, one after the other, without a change of it", async () => {
+		const stage = createStage({ scripts: ["text: The basket is full.", "text: Another basket."] });
+		const { address } = await serveWeb(stage);
+		const { page } = await watch(await (await launch()).newContext(wide));
+		await beginSession(page, address);
+		await say(page, "look");
+		await page.getByText("The basket is full.").waitFor();
+		await say(page, "again");
+		await page.getByText("Another basket.").waitFor();
+		await page.keyboard.press("Escape");
+		await page.locator(".log").focus();
+		await page.keyboard.press("f");
+		await page.getByLabel("Find in this conversation").fill("BASKET");
+		await page.getByText("1 of 2").waitFor();
+		await page.keyboard.press("Enter");
+		await page.keyboard.press("Enter");
+		await page.getByText("2 of 2").waitFor();
+		expect(await page.evaluate("[...CSS.highlights.get('found-now')][0].startContainer.nodeValue")).toBe(
+			"Another basket.",
+		);
+		await page.getByLabel("Find in this conversation").fill("nowhere");
+		await page.getByText("Not found").waitFor();
+		await page.keyboard.press("Escape");
+		expect(await page.getByLabel("Find in this conversation").count()).toBe(0);
+	});
+
 	it("keeps words of tables whole, honors alignment, and ends addresses before the full stop", async () => {
 		const rows = `| Measurement | ${"Responsibility | ".repeat(9)}\n|:--|--:|${":-:|".repeat(8)}\n| one | 12 | ${"considerable | ".repeat(8)}`;
 		const { stage, nextRequest } = await createHeldStage();
