@@ -244,6 +244,23 @@ export const importTable: readonly FolderRule[] = [
 		mayImport: "anything",
 	},
 	{
+		folder: "replay",
+		floor: 6,
+		owns: "stored sessions run again in memory, without effects, and compared",
+		mayImport: [
+			"api/values",
+			"core/models",
+			"core/permissions",
+			"core/tools",
+			"core/hooks",
+			"formats",
+			"kernel",
+			"ports/store",
+			"settings/config",
+		],
+		types: ["ports/files", "ports/processes"],
+	},
+	{
 		folder: "",
 		floor: 9,
 		owns: "index.ts: the library's entry; its options and a scripted model",

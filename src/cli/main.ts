@@ -82,6 +82,11 @@ export async function main(executable: string, argv: readonly string[], installa
 			case "login":
 			case "logout":
 				return await withOutput(() => runCommand(executable, command, installation));
+			case "replay":
+				return await withOutput(() => runCommand(executable, command, installation), {
+					failureCode: 2,
+					codeIsAnswer: true,
+				});
 			case "permissions":
 				return await withOutput(() => runCommand(executable, command, installation), {
 					failureCode: permissionsFailureCode,
@@ -172,6 +177,8 @@ async function runCommand(executable: string, command: PrintingCommand, installa
 			return await (await import("./docs.ts")).runDocs(command.page, installation);
 		case "export":
 			return await (await import("./sessions/session-export.ts")).runExport(executable, command.options);
+		case "replay":
+			return await (await import("./sessions/session-replay.ts")).runReplay(command.subject);
 		case "sessions":
 			return await (await import("./sessions/sessions.ts")).runSessions(executable, command.action);
 		case "store":

@@ -81,6 +81,7 @@ const cases: readonly (readonly [line: string, offered: readonly string[]])[] = 
 			"mcp",
 			"permissions",
 			"plugin",
+			"replay",
 			"rpc",
 			"serve",
 			"sessions",

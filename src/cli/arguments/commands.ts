@@ -5,7 +5,7 @@ import type { Flag, Offers } from "./flags.ts";
 import { findFirstWord } from "./given-flags.ts";
 import { type ChatFlags, chatFlags, splitChatFlags } from "./options/chat-options.ts";
 import { type CodexAction, codexFlags, codexUsage, toCodexAction } from "./options/codex-options.ts";
-import { type ExportOptions, toExportOptions } from "./options/export-options.ts";
+import { type ExportOptions, toExportOptions, toReplaySubject } from "./options/export-options.ts";
 import { type FakeCall, toFakeCall, transcriptDialects } from "./options/fake-options.ts";
 import { type GatewayFlags, gatewayFlags, pageFlags, splitGatewayFlags } from "./options/gateway-options.ts";
 import { type McpAction, toMcpAction } from "./options/mcp-options.ts";
@@ -23,6 +23,8 @@ export type CommandCall =
 	/** The shell is null when none was named. */
 	| { readonly kind: "completion"; readonly shell: Shell | null }
 	| { readonly kind: "export"; readonly options: ExportOptions }
+	/** The id of a session, or a path as typed. */
+	| { readonly kind: "replay"; readonly subject: string }
 	/** With the program's flags for settings. */
 	| { readonly kind: "doctor"; readonly json: boolean; readonly words: readonly string[] }
 	/** Null for the list of pages. */
@@ -76,6 +78,7 @@ export const commandNames = [
 	"doctor",
 	"docs",
 	"export",
+	"replay",
 	"sessions",
 	"store",
 	"plugin",
@@ -154,20 +157,34 @@ Takes the flags of a run, such as --config-file, --model and --work-dir, and che
 	export: {
 		about: "Put a session into a ZIP file.",
 		purpose: `Put a session into a ZIP file: its conversation, events and subagents, its plan, and the program's logs.
-Without an id it is the last session of the current directory. The session is only read.`,
-		forms: [{ words: "[SESSION_ID] [--output PATH] [--yes]" }],
+Without an id it is the last session of the current directory. The session is only read.
+With --replayable the file is one that 'replay' runs again, for a bug report: the events of the session, with keys and tokens replaced.`,
+		forms: [{ words: "[SESSION_ID] [--replayable] [--output PATH] [--yes]" }],
 		flags: [
+			{ names: ["--replayable"], value: null, about: "Write a file for 'replay' instead of a ZIP file." },
 			{
 				names: ["--output", "-o"],
 				value: "PATH",
 				offers: "files",
-				about: "File or directory to write to. Default: session-<id>.zip here.",
+				about: "File or directory to write to. Default: session-<id>.zip or .jsonl here.",
 			},
 			{ names: ["--yes", "-y"], value: null, about: "Do not ask, although there may be secrets in it." },
 		],
 		parse(words) {
 			const options = toExportOptions(words);
 			return options === null ? null : { kind: "export", options };
+		},
+	},
+	replay: {
+		about: "Run a stored session again and compare what happens.",
+		purpose: `Run a session again with its recorded answers, tool results and decisions, and compare what happens with what happened.
+Nothing is run, read, written or requested. Takes the id of a session, or a file from 'export --replayable'.
+The exit code is 0 when everything is the same, 1 when something differs, and 2 when the session cannot be replayed.`,
+		forms: [{ words: "SESSION_ID|FILE", offers: "files" }],
+		flags: [],
+		parse(words) {
+			const subject = toReplaySubject(words);
+			return subject === null ? null : { kind: "replay", subject };
 		},
 	},
 	sessions: {
@@ -177,7 +194,10 @@ are listed and shown, and never changed. An id is taken with and without the pre
 		forms: [
 			{ words: "list [--work-dir DIR] [--json]", about: "A table of the sessions, the last used first." },
 			{ words: "show ID [--json]", about: "What a session is, and what was said in it." },
-			{ words: "export [ID] [--output PATH] [--yes]", about: "Put a session into a ZIP file, as 'export' does." },
+			{
+				words: "export [ID] [--replayable] [--output PATH] [--yes]",
+				about: "Put a session into a ZIP file, as 'export' does.",
+			},
 			{ words: "delete ID [--yes] [--json]", about: "Delete a session with all its files; asks on a terminal." },
 		],
 		flags: [

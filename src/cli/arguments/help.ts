@@ -59,7 +59,7 @@ const flagGroups: readonly { readonly title: string; readonly keys: readonly Fla
 
 const commandGroups: readonly { readonly title: string; readonly names: readonly CommandName[] }[] = [
 	{ title: "Start", names: ["chat", "setup", "web", "login", "logout", "doctor", "info", "docs"] },
-	{ title: "Manage", names: ["sessions", "export", "store", "mcp", "plugin", "permissions", "record"] },
+	{ title: "Manage", names: ["sessions", "export", "replay", "store", "mcp", "plugin", "permissions", "record"] },
 	{ title: "Serve", names: ["serve", "rpc", "acp", "codex", "claude", "worker"] },
 	{ title: "Test clients and servers", names: ["fake"] },
 ];

@@ -32,7 +32,7 @@ describe("exportSession", () => {
 		overrides: Partial<ExportServices> = {},
 	) =>
 		exportSession(
-			{ sessionId: null, output: outDir, yes: false, ...options },
+			{ sessionId: null, output: outDir, replayable: false, yes: false, ...options },
 			{
 				executableName: "agentwire",
 				files: disk,

@@ -58,6 +58,7 @@ export async function runExport(executable: string, options: ExportOptions): Pro
 		complain: (line) => void process.stderr.write(`${line}\n`),
 		signal: stopping.signal,
 	};
+	if (options.replayable) return await exportRecording(options, hostServices);
 	if (command.settings.type === "disk") return await exportSession(options, hostServices);
 	return await exportFromDatabase(options, hostServices, command);
 }
@@ -136,8 +137,50 @@ export async function exportSession(options: ExportOptions, hostServices: Export
 	}
 }
 
-/** The absolute path to write to. An existing file is overwritten only if it is an archive. */
-async function toTarget(typed: string | null, name: string, files: Files, place: Place): Promise<string> {
+/** Writes what a replay needs of the session to one file. */
+async function exportRecording(options: ExportOptions, hostServices: ExportServices): Promise<number> {
+	const { files, print, complain, signal } = hostServices;
+	const { exportReplayable, isReplayable } = await import("./session-replay.ts");
+	try {
+		const found = await exportReplayable(options.sessionId, signal);
+		if (found === null) throw new ExportFailure("There is no such session; 'sessions list' shows all sessions.");
+		const isOwn = (file: string) => isReplayable(file, files);
+		const target = await toTarget(
+			options.output,
+			`session-${found.id}.jsonl`,
+			files,
+			hostServices,
+			isOwn,
+			"earlier export",
+		);
+		for (const note of found.notes) complain(note);
+		if (!options.yes && hostServices.ask !== null && !(await hostServices.ask(`Write ${target}? [y/N] `)))
+			throw new ExportFailure("Nothing was exported.");
+		await files.replaceByPieces(target, found.content, { mode: 0o600 });
+		print(target);
+		return 0;
+	} catch (thrown) {
+		if (thrown instanceof ExportFailure) complain(thrown.message);
+		else if (thrown instanceof KernelError || isSystemError(thrown))
+			complain(`The session could not be exported: ${fileFailureText(thrown)}`);
+		else throw thrown;
+		return 1;
+	}
+}
+
+async function isArchive(file: string, files: Files): Promise<boolean> {
+	return (await files.readRange(file, 0, 4))?.toString("latin1") === "PK\x03\x04";
+}
+
+/** The absolute path to write to. An existing file is overwritten only if it is an earlier export. */
+async function toTarget(
+	typed: string | null,
+	name: string,
+	files: Files,
+	place: Place,
+	isOwn = (file: string) => isArchive(file, files),
+	what = "ZIP file",
+): Promise<string> {
 	const named = toAbsolutePath(typed ?? ".", place);
 	const isDirectory = (await files.status(named))?.kind === "directory";
 	if (!isDirectory && typed?.endsWith("/")) throw new ExportFailure(`There is no directory ${named}.`);
@@ -152,7 +195,6 @@ async function toTarget(typed: string | null, name: string, files: Files, place:
 		);
 	}
 	if (status === null) return target;
-	const start = status.kind === "file" ? await files.readRange(target, 0, 4) : null;
-	if (start?.toString("latin1") === "PK\x03\x04") return target;
-	throw new ExportFailure(`${target} is there already and is no ZIP file. Give another path with --output.`);
+	if (status.kind === "file" && (await isOwn(target))) return target;
+	throw new ExportFailure(`${target} is there already and is no ${what}. Give another path with --output.`);
 }

@@ -1,6 +1,6 @@
 // Hooks of the client: callbacks at the points that the kernel has, and at those that lie before a turn.
 import * as v from "valibot";
-import { type HookEvent, hookEvents } from "../../api/values/hooks/hook-event.ts";
+import { type HookEvent, isHookEvent } from "../../api/values/hooks/hook-event.ts";
 import { ClientRefusal, type Frames } from "./frames.ts";
 import { type HookAnswer, type HookMatcher, hookAnswerSchema, type Initialize } from "./wire.ts";
 
@@ -30,8 +30,6 @@ interface Callback {
 	readonly matches: (target: string) => boolean;
 	readonly seconds: number;
 }
-
-const isHookEvent = (name: string): name is HookEvent => hookEvents.some((event) => event === name);
 
 export class ClientHooks {
 	readonly #frames: Frames;

@@ -64,11 +64,15 @@ export type Served = Pick<ServeOptions, "session" | "host">;
 /** The way from the front end to the kernel. */
 export type Connect = (served: Served) => Promise<Served>;
 
-/** Plays every conversation of the transcript. Throws at the first difference. */
+/**
+ * Plays every conversation of the transcript. Throws at the first difference. `look` sees the sessions afterwards, before their
+ * files are gone.
+ */
 export async function playInMemory(
 	transcript: Transcript,
 	connect: Connect = async (served) => served,
 	toComparison: ToComparison = toTheLetter,
+	look: (store: SessionStore) => Promise<void> = async () => {},
 ): Promise<void> {
 	const place = await preparePlace(transcript);
 	// A session that is there beforehand is files; otherwise the store in memory is used from run to run.
@@ -85,6 +89,7 @@ export async function playInMemory(
 				await close();
 			}
 		}
+		await look(store);
 	} finally {
 		await place.remove();
 	}

@@ -16,3 +16,7 @@ export const hookEvents = [
 	"Notification",
 ] as const;
 export type HookEvent = (typeof hookEvents)[number];
+
+export function isHookEvent(name: string): name is HookEvent {
+	return hookEvents.some((event) => event === name);
+}

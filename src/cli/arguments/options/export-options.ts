@@ -1,4 +1,4 @@
-// Parses the words after the command `export`.
+// Parses the words after the commands `export` and `replay`.
 import { parseArgs } from "node:util";
 import { UsageError } from "../usage-error.ts";
 
@@ -7,6 +7,8 @@ export interface ExportOptions {
 	readonly sessionId: string | null;
 	/** The path as typed; null for a name of our own in the current directory. */
 	readonly output: string | null;
+	/** Write what a replay needs, instead of an archive. */
+	readonly replayable: boolean;
 	/** Do not ask for confirmation. */
 	readonly yes: boolean;
 }
@@ -18,6 +20,7 @@ export function toExportOptions(words: readonly string[]): ExportOptions | null 
 		options: {
 			output: { type: "string", short: "o" },
 			yes: { type: "boolean", short: "y" },
+			replayable: { type: "boolean" },
 			help: { type: "boolean", short: "h" },
 		},
 		strict: false,
@@ -33,13 +36,27 @@ export function toExportOptions(words: readonly string[]): ExportOptions | null 
 			output = rawName === "-o" && inlineValue ? value.replace(/^=/, "") : value;
 			const isMissing = output.trim() === "" || (!inlineValue && output.startsWith("-"));
 			if (isMissing) throw new UsageError(`${rawName} needs a value (PATH).`);
-		} else if (name !== "yes" && name !== "help") {
-			throw new UsageError(`The command 'export' does not know '${rawName}'; it takes --output and --yes.`);
+		} else if (name !== "yes" && name !== "help" && name !== "replayable") {
+			throw new UsageError(
+				`The command 'export' does not know '${rawName}'; it takes --replayable, --output and --yes.`,
+			);
 		} else if (inlineValue) throw new UsageError(`${rawName} takes no value.`);
 	}
 	if (values["help"] === true) return null;
 	const [sessionId = null, ...more] = positionals;
 	if (more.length > 0) throw new UsageError("The command 'export' takes one session at most.");
 	if (sessionId?.trim() === "") throw new UsageError("The command 'export' needs the id of a session, or none at all.");
-	return { sessionId, output, yes: values["yes"] === true };
+	return { sessionId, output, replayable: values["replayable"] === true, yes: values["yes"] === true };
+}
+
+/** The id of a session, or a path as typed; null when the help is asked for. Throws UsageError. */
+export function toReplaySubject(words: readonly string[]): string | null {
+	if (words.includes("--help") || words.includes("-h")) return null;
+	const [subject = "", ...more] = words;
+	if (subject.trim() === "")
+		throw new UsageError("The command 'replay' needs the id of a session, or an exported file.");
+	if (subject.startsWith("-"))
+		throw new UsageError(`The command 'replay' does not know '${subject}'; it takes no flags.`);
+	if (more.length > 0) throw new UsageError("The command 'replay' takes one session.");
+	return subject;
 }

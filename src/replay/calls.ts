@@ -1,0 +1,98 @@
+// The calls of tools in the recorded events of one agent, with what was decided over them and what came of them.
+import type { ToolCall } from "../api/values/content.ts";
+import type { AgentEvent, EventBody, EventBodyOf } from "../api/values/event.ts";
+import type { Interaction } from "../api/values/interaction.ts";
+
+export interface PlayedCall {
+	readonly call: ToolCall;
+	readonly requestedAt: number;
+	/** What happened after the request: the index of the first event, and of the result. */
+	firstAt: number | null;
+	resultAt: number | null;
+	startedAt: number | null;
+	result: EventBodyOf<"tool.result">["result"] | null;
+	hasEffect: boolean;
+	decided: EventBodyOf<"permission.decided"> | null;
+	/** What it asked, in order, each with its index. */
+	readonly asked: { readonly index: number; readonly interaction: Interaction }[];
+	plan: EventBodyOf<"plan.displayed"> | null;
+	/** What plan mode was after it; null when nothing says so. */
+	planAfter: boolean | null;
+	/** Whether a person ended the turn with it. */
+	isRefusal: boolean;
+	isOpened: boolean;
+}
+
+/** The calls in the order in which they were requested. */
+export function findCalls(events: readonly AgentEvent[]): readonly PlayedCall[] {
+	const calls: PlayedCall[] = [];
+	const callOf = (id: string) => calls.findLast(({ call }) => call.id === id);
+	events.forEach(({ body }, index) => {
+		if (body.type === "tool.requested") {
+			calls.push({
+				call: body.call,
+				requestedAt: index,
+				firstAt: null,
+				resultAt: null,
+				startedAt: null,
+				result: null,
+				hasEffect: false,
+				decided: null,
+				asked: [],
+				plan: null,
+				planAfter: null,
+				isRefusal: false,
+				isOpened: false,
+			});
+		}
+		const id = callIdOf(body);
+		const call =
+			body.type === "plan.displayed"
+				? calls.findLast(({ startedAt, resultAt }) => startedAt !== null && resultAt === null)
+				: id === null
+					? undefined
+					: callOf(id);
+		if (call === undefined) return;
+		call.firstAt ??= index;
+		if (body.type === "permission.decided") call.decided = body;
+		else if (body.type === "tool.started") {
+			call.startedAt = index;
+			call.hasEffect = body.has_effect;
+		} else if (body.type === "interaction.requested") call.asked.push({ index, interaction: body.interaction });
+		else if (body.type === "plan.displayed") call.plan = body;
+		else if (body.type === "tool.result") {
+			call.resultAt = index;
+			call.result = body.result;
+			call.planAfter = planModeAfter(events, index);
+			call.isRefusal = body.result.is_error && endsTurn(events, index);
+		}
+	});
+	return calls;
+}
+
+function callIdOf(body: EventBody): string | null {
+	switch (body.type) {
+		case "permission.decided":
+		case "tool.started":
+		case "tool.result":
+			return body.toolCallId;
+		case "interaction.requested":
+			return body.interaction.kind === "hook" ? null : body.interaction.toolCallId;
+		default:
+			return null;
+	}
+}
+
+function planModeAfter(events: readonly AgentEvent[], from: number): boolean | null {
+	for (const { body } of events.slice(from))
+		if (body.type === "status.changed" && body.plan_mode !== null) return body.plan_mode;
+	return null;
+}
+
+/** Whether the turn ended after the results of the step, although the model would have gone on. */
+function endsTurn(events: readonly AgentEvent[], from: number): boolean {
+	const next = events.slice(from).find(({ body }) => body.type === "step.started" || body.type === "turn.ended");
+	if (next?.body.type !== "turn.ended") return false;
+	const { outcome } = next.body;
+	return outcome === null || (outcome.status === "finished" && outcome.stoppedBy === "refusal");
+}

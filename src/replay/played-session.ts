@@ -1,0 +1,136 @@
+// A session in memory whose parts reach nothing: no file, no process, no network, no server.
+
+import * as v from "valibot";
+import type { Clock } from "../base/clock.ts";
+import { KernelError } from "../base/errors.ts";
+import type { Identifiers } from "../base/ids.ts";
+import { silentLog } from "../base/log.ts";
+import type { Model } from "../core/models/model.ts";
+import type { InteractionDeadlines } from "../kernel/interactions/interaction-table.ts";
+import type { SessionParts } from "../kernel/session/session-parts.ts";
+import type { Files } from "../ports/files/port.ts";
+import type { Processes } from "../ports/processes/port.ts";
+import type { SharedSession } from "../ports/store/shared-session.ts";
+import { toConfiguration } from "../settings/config/configuration.ts";
+import { configurationFileSchema } from "../settings/config/schema.ts";
+import type { PlayedLimits } from "./played-model.ts";
+import type { PlayedTools } from "./played-tools.ts";
+
+function refuse(): never {
+	throw new KernelError("unsupported", "A replay has no effects.");
+}
+const refuseLater = async () => refuse();
+
+/** There is nothing, and nothing can be written. */
+const noFiles: Files = {
+	admitting: () => noFiles,
+	read: async () => null,
+	readRange: async () => null,
+	async *readPieces() {},
+	status: async () => null,
+	list: async () => [],
+	resolve: async (path) => path,
+	makeDirectory: refuseLater,
+	replace: refuseLater,
+	replaceByPieces: refuseLater,
+	create: refuseLater,
+	rename: refuseLater,
+	truncate: refuseLater,
+	openAppend: refuseLater,
+	syncDirectory: refuseLater,
+	remove: async () => {},
+};
+
+const noLimits = { tokens: null, time: null, "tool-calls": null };
+
+export interface PlayedParts {
+	readonly stored: SharedSession;
+	readonly model: Model | null;
+	/** What was asked for where there was no model; null for nothing. */
+	readonly unsetModelAlias: string | null;
+	/** Whether it begins in plan mode, and whether its agent has the tools for that. */
+	readonly startsWithPlan: boolean;
+	readonly hasPlanMode: boolean;
+	/** Whether it begins with everything approved. */
+	readonly isYolo: boolean;
+	/** The model of the subagent that this call starts; null when it starts none. */
+	modelOf(toolCallId: string): Model | null;
+	readonly subagentTypes: readonly string[];
+	readonly tools: PlayedTools;
+	readonly limits: PlayedLimits;
+	readonly hooks: SessionParts["hooks"];
+	readonly processes: Processes;
+	readonly deadlines: InteractionDeadlines;
+	readonly clock: Clock;
+	readonly identifiers: Identifiers;
+}
+
+export function toSessionParts(played: PlayedParts): SessionParts {
+	const { stored, model, modelOf, subagentTypes, tools, limits, hooks, processes, deadlines, clock, identifiers } =
+		played;
+	const home = "/";
+	const choice = model === null ? null : { alias: null, name: model.name, provider: "", thinking: false };
+	return {
+		stored,
+		takesOver: false,
+		readContext: async () => null,
+		chosen: { model, unsetModelAlias: played.unsetModelAlias, choice, sentName: model?.name ?? "" },
+		models: { options: async () => [], prepare: refuseLater },
+		createTools: async (operations) => tools.create(operations, false),
+		subagents: {
+			types: subagentTypes.map((name) => ({
+				name,
+				whenToUse: "",
+				toolPaths: [],
+				model: null,
+				role: "",
+				startsWithGit: false,
+			})),
+			createTools: async (_, operations) => tools.create(operations, true),
+			findModel: async (alias) => modelOf(alias),
+			describeRepository: async () => "",
+			parallel: Number.MAX_SAFE_INTEGER,
+		},
+		background: {
+			settings: toConfiguration(v.parse(configurationFileSchema, {})).background,
+			startWorker: refuseLater,
+			claimStaleAfter: 0,
+		},
+		openHistory: "A replay changes no files.",
+		loadServers: null,
+		mcpServers: [],
+		limits,
+		budgets: { session: noLimits, turn: noLimits, warningRatio: 1 },
+		// The model says when a compaction was due.
+		compaction: { triggerRatio: Number.MAX_SAFE_INTEGER, reservedTokens: Number.NEGATIVE_INFINITY },
+		deadlines,
+		yolo: played.isYolo,
+		afk: false,
+		remindsOfAbsence: false,
+		isOneOfMany: false,
+		passesUnknownCommands: false,
+		whenUnattended: "wait",
+		judge: tools.judge,
+		policies: [],
+		sandbox: null,
+		forbiddenModes: new Map(),
+		hooks,
+		findFiles: async () => ({ paths: [], isPartial: false }),
+		hookPlace: { environment: {}, processes, fetch: refuseLater, sessionHooks: [] },
+		planPlace: {
+			files: noFiles,
+			shareDir: home,
+			home,
+			startsOn: played.startsWithPlan,
+			isSupported: played.hasPlanMode,
+		},
+		skills: [],
+		loopIterations: 0,
+		keys: { start() {}, renewDue: () => undefined, close: async () => {} },
+		systemPrompt: async () => "",
+		clock,
+		identifiers,
+		random: () => 0,
+		log: silentLog,
+	};
+}

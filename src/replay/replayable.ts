@@ -1,0 +1,113 @@
+// Says why a recorded session cannot be run again: what happened in it is not in its events.
+import { decodeArguments } from "../api/values/call-arguments.ts";
+import { inputText } from "../api/values/content.ts";
+import type { AgentEvent, EventBody } from "../api/values/event.ts";
+import { parseSlashCommand } from "../api/values/slash-command.ts";
+import { isRecord } from "../base/json.ts";
+
+/** Commands that work on files, other sessions or skills, which no event holds. */
+const commandsWithEffects: ReadonlySet<string> = new Set(["init", "add-dir", "export", "import", "rewind", "btw"]);
+/** How a turn may fail so that the same failure follows again. */
+const playedFailures: ReadonlySet<string> = new Set(["provider-failed", "login-expired", "internal"]);
+
+/** A sentence; null for a session that can be run again. */
+export function whyNotReplayable(events: readonly AgentEvent[]): string | null {
+	const [first] = events;
+	if (first === undefined) return "Nothing has happened in the session.";
+	if ((first.seq ?? 1) !== 1) return `The log is damaged: its first ${(first.seq ?? 1) - 1} events are missing.`;
+	for (const [index, { seq = 0 }] of events.entries()) {
+		const before = events[index - 1]?.seq ?? seq - 1;
+		if (seq !== before + 1) return `The log is damaged: event ${before + 1} cannot be read.`;
+	}
+	const own = events.filter(({ agentPath }) => agentPath.length === 0);
+	const hasEnds = own.some(({ body }) => body.type === "turn.ended");
+	if (!hasEnds && own.some(({ isFromLog }) => isFromLog === true))
+		return "The log is of an early version of Kimi, which did not store where turns end.";
+	const hasSteps = own.some(({ body }) => body.type === "step.started");
+	let openTurn: AgentEvent | null = null;
+	let steps = 0;
+	for (const event of own) {
+		const { body, seq = 0 } = event;
+		if (body.type === "turn.started") {
+			if (openTurn !== null)
+				return `The program ended in the middle of the turn of event ${openTurn.seq}, and what it was doing then is not recorded.`;
+			openTurn = event;
+			steps = 0;
+		}
+		const why = whyNot(body, hasSteps);
+		if (why !== null) return `Event ${seq}: ${why}`;
+		if (body.type === "step.started") {
+			if (body.n <= steps) return `Event ${seq}: a hook or a flow continued the turn, and which is not recorded.`;
+			steps = body.n;
+		}
+		if (body.type === "turn.ended") {
+			if (openTurn === null) return `The log is damaged: the turn that ends with event ${seq} has no beginning.`;
+			if (body.outcome === null && event.isFromLog !== true)
+				return `Event ${seq}: the turn was cut off when the session was copied.`;
+			openTurn = null;
+		}
+	}
+	const changed = whyChanged(events);
+	if (changed !== null) return changed;
+	const lost = events.find(
+		({ agentPath, body }) => agentPath.length > 0 && body.type === "step.interrupted" && body.reason === "error",
+	);
+	return lost === undefined
+		? null
+		: `Event ${lost.seq}: the model of a subagent failed, and its error is not recorded.`;
+}
+
+function whyNot(body: EventBody, hasSteps: boolean): string | null {
+	switch (body.type) {
+		case "turn.started": {
+			const command = parseSlashCommand(inputText(body.input));
+			if (command === null) return null;
+			const isSkill = /^(?:skill|flow):/.test(command.name);
+			return isSkill || commandsWithEffects.has(command.name)
+				? `the command /${command.name} works with files or skills, which are not recorded.`
+				: null;
+		}
+		case "turn.ended": {
+			const { outcome } = body;
+			if (outcome?.status === "finished" && outcome.formed !== undefined)
+				return "the form that the answer had to have is not recorded.";
+			if (outcome?.status === "max-steps" && outcome.limit !== "steps") return "the flow of the turn is not recorded.";
+			if (outcome?.status !== "failed" || playedFailures.has(outcome.error.code)) return null;
+			if (outcome.error.code === "model-not-set" && !hasSteps) return null;
+			return `the turn failed for a reason outside of the recording: ${outcome.error.message}`;
+		}
+		case "tool.outcome-unknown":
+		case "recovery.reported":
+			return "the program had ended while a tool ran, and its outcome is unknown.";
+		case "session.rewound":
+			return "the conversation was rewound.";
+		case "side-question.started":
+			return "a side question was asked, and when its model answered is not recorded.";
+		case "session-hook.started":
+			return "the session was created with hooks, which a replay does not run.";
+		case "interaction.resolved":
+			return body.by?.kind === "client-gone" ? "a client left before it answered." : null;
+		default:
+			return null;
+	}
+}
+
+/** What was begun, or changed, where no event shows it. */
+function whyChanged(events: readonly AgentEvent[]): string | null {
+	const agents = new Set<string>();
+	let turns = 0;
+	let hookedTurns = 0;
+	for (const { agentPath, body, seq } of events) {
+		if (agentPath.length === 0 && body.type === "turn.started") turns += 1;
+		if (agentPath.length === 0 && body.type === "hook.triggered" && body.event === "UserPromptSubmit") hookedTurns += 1;
+		if (body.type === "tool.requested" && body.call.function.name === "Agent") {
+			const decoded = decodeArguments(body.call.function.arguments);
+			const resumed = decoded.ok && isRecord(decoded.value) ? decoded.value["resume"] : null;
+			if (typeof resumed === "string" && !agents.has(resumed))
+				return `Event ${seq}: the subagent ${resumed} was begun outside of the recording.`;
+		}
+		for (const { agentId } of agentPath) if (agentId !== null) agents.add(agentId);
+	}
+	if (hookedTurns === 0 || hookedTurns === turns) return null;
+	return "Which hooks there were changed while the session ran, and when is not recorded.";
+}
