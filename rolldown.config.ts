@@ -3,6 +3,7 @@
 import { fileURLToPath } from "node:url";
 import { type ChunkingContext, defineConfig, type OutputOptions, type Plugin, type RolldownOptions } from "rolldown";
 import { dts } from "rolldown-plugin-dts";
+import { scenariosText } from "./scripts/scenarios.ts";
 import { pageBuild } from "./web/bundle.ts";
 
 const entry = (file: string): string => fileURLToPath(new URL(file, import.meta.url));
@@ -124,12 +125,19 @@ export function toOneFileOptions(dir: string): RolldownOptions & { readonly outp
 	return { ...options, input, plugins: [otherClients, lateBuiltins] };
 }
 
+const scenarios: Plugin = {
+	name: "scenarios",
+	generateBundle() {
+		this.emitFile({ type: "asset", fileName: "scenarios.json", source: scenariosText() });
+	},
+};
+
 const program = defineConfig({
 	...toOptions("package", {
 		dir: "dist",
 		codeSplitting: { groups: toGroups(launch) },
 	}),
-	plugins: [otherClients, lateBuiltins],
+	plugins: [otherClients, lateBuiltins, scenarios],
 	input: { launch, main, "web-page-thread": pageThread },
 });
 

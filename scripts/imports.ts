@@ -298,6 +298,7 @@ export const importTable: readonly FolderRule[] = [
 			print: ["arguments", "process", "sessions", "installation", "program"],
 			codex: ["arguments", "process", "sessions", "program", "print"],
 			fake: ["arguments"],
+			conformance: ["arguments"],
 		},
 	},
 ];

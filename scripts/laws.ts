@@ -58,6 +58,7 @@ export const laws: readonly Law[] = [
 		globals: ["fetch", "WebSocket", "EventSource"],
 		places: ["ports/network/"],
 		exceptions: {
+			"cli/conformance/": "a loopback server that answers in place of a model",
 			"client/": "the client connects to a gateway, from a program in which there is no kernel",
 			"cli/record/": "the loopback server that stands for the providers of a recorded command; it connects to nothing",
 			"settings/credentials/mcp-callback.ts": "the loopback server that a browser returns to after a sign-in",

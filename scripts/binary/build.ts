@@ -1,13 +1,14 @@
 // Builds the program as one file for this machine: `npm run build:binary`. Compiled code cannot be made for another platform.
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { cpSync, linkSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { cpSync, linkSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { type OutputOptions, type RolldownOptions, rolldown } from "rolldown";
 import { toOneFileOptions } from "../../rolldown.config.ts";
 import type { EmbeddedName } from "../../src/cli/installation/one-file.ts";
 import { pageBuild } from "../../web/bundle.ts";
+import { scenariosText } from "../scenarios.ts";
 import { binaryPath, findBun, findRipgrepProgram, ownPlatform } from "./bun.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -108,6 +109,8 @@ function gatherDocuments(stage: string): string {
 	for (const name of ["README.md", "CHANGELOG.md", "docs"]) {
 		cpSync(path.join(root, name), path.join(gathered, name), { recursive: true, filter: isText });
 	}
+	mkdirSync(path.join(gathered, "dist"));
+	writeFileSync(path.join(gathered, "dist", "scenarios.json"), scenariosText());
 	return gathered;
 }
 

@@ -73,6 +73,7 @@ export async function main(executable: string, argv: readonly string[], installa
 			case "info":
 			case "completion":
 			case "doctor":
+			case "conformance":
 			case "docs":
 			case "export":
 			case "sessions":
@@ -173,6 +174,8 @@ async function runCommand(executable: string, command: PrintingCommand, installa
 		}
 		case "doctor":
 			return await (await import("./doctor/doctor.ts")).runDoctor(command.json, command.options, installation);
+		case "conformance":
+			return await (await import("./conformance/conformance.ts")).runConformance(command.call, installation);
 		case "docs":
 			return await (await import("./docs.ts")).runDocs(command.page, installation);
 		case "export":

@@ -338,7 +338,7 @@ describe("parseCommandLine", () => {
 		["acp login x", "The command 'login' does not know 'x'; it takes --json."],
 		[
 			"--wire -",
-			"There is no command '-'. Commands: setup, info, doctor, docs, export, replay, sessions, store, plugin, mcp, permissions, fake, login, logout, record, rpc, acp, codex, claude, serve, web, chat, worker. A prompt is given in quotes or with -p.",
+			"There is no command '-'. Commands: setup, info, doctor, docs, export, replay, sessions, store, plugin, mcp, permissions, fake, conformance, login, logout, record, rpc, acp, codex, claude, serve, web, chat, worker. A prompt is given in quotes or with -p.",
 		],
 		["rpc x", "The command 'rpc' takes flags alone, found 'x'."],
 		["rpc -p x", "Cannot combine the command 'rpc' with -p."],

@@ -5,6 +5,12 @@ import type { Flag, Offers } from "./flags.ts";
 import { findFirstWord } from "./given-flags.ts";
 import { type ChatFlags, chatFlags, splitChatFlags } from "./options/chat-options.ts";
 import { type CodexAction, codexFlags, codexUsage, toCodexAction } from "./options/codex-options.ts";
+import {
+	type ConformanceCall,
+	conformanceDialects,
+	suiteNames,
+	toConformanceCall,
+} from "./options/conformance-options.ts";
 import { type ExportOptions, toExportOptions, toReplaySubject } from "./options/export-options.ts";
 import { type FakeCall, toFakeCall, transcriptDialects } from "./options/fake-options.ts";
 import { type GatewayFlags, gatewayFlags, pageFlags, splitGatewayFlags } from "./options/gateway-options.ts";
@@ -34,6 +40,7 @@ export type CommandCall =
 	| { readonly kind: "plugin"; readonly action: PluginAction }
 	| { readonly kind: "mcp"; readonly action: McpAction }
 	| { readonly kind: "permissions"; readonly action: PermissionsAction }
+	| { readonly kind: "conformance"; readonly call: ConformanceCall }
 	| { readonly kind: "fake"; readonly call: FakeCall }
 	| { readonly kind: "codex"; readonly action: CodexAction }
 	| { readonly kind: "login" | "logout"; readonly json: boolean }
@@ -85,6 +92,7 @@ export const commandNames = [
 	"mcp",
 	"permissions",
 	"fake",
+	"conformance",
 	"login",
 	"logout",
 	"record",
@@ -356,6 +364,41 @@ See 'docs guides/test-your-integration'.`,
 		parse(words) {
 			const call = toFakeCall(words);
 			return call === null ? null : { kind: "fake", call };
+		},
+	},
+	conformance: {
+		about: "Check whether a server speaks a protocol.",
+		purpose: `Start a server for each scenario, talk to it as a client would, and compare what it says. Only what the protocol fixes is
+compared. In COMMAND, {session} is the id of a session, {config} a settings file, {model-url} the address of the scripted model
+(also in $OPENAI_BASE_URL), {work} the work directory. See 'docs reference/conformance'.`,
+		forms: [
+			{
+				words:
+					'--dialect DIALECT --command "COMMAND" [--suite SUITE] [--only NAME] [--expected-failures FILE] [--json] [--junit FILE]',
+			},
+		],
+		flags: [
+			{ names: ["--dialect"], value: "DIALECT", offers: conformanceDialects, about: "The protocol." },
+			{ names: ["--command"], value: "COMMAND", about: "Starts the server; a line for a shell." },
+			{
+				names: ["--suite"],
+				value: "SUITE",
+				offers: suiteNames,
+				about: "Only this suite, or several with commas. Default: all.",
+			},
+			{ names: ["--only"], value: "NAME", about: "Only scenarios whose name contains this." },
+			{
+				names: ["--expected-failures"],
+				value: "FILE",
+				offers: "files",
+				about: "Names of scenarios, one a line, that fail. One that passes fails the run.",
+			},
+			{ names: ["--json"], value: null, about: "One line of JSON at the end." },
+			{ names: ["--junit"], value: "FILE", offers: "files", about: "Also write a report in JUnit's format." },
+		],
+		parse(words) {
+			const call = toConformanceCall(words);
+			return call === null ? null : { kind: "conformance", call };
 		},
 	},
 	login: {

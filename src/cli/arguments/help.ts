@@ -61,7 +61,7 @@ const commandGroups: readonly { readonly title: string; readonly names: readonly
 	{ title: "Start", names: ["chat", "setup", "web", "login", "logout", "doctor", "info", "docs"] },
 	{ title: "Manage", names: ["sessions", "export", "replay", "store", "mcp", "plugin", "permissions", "record"] },
 	{ title: "Serve", names: ["serve", "rpc", "acp", "codex", "claude", "worker"] },
-	{ title: "Test clients and servers", names: ["fake"] },
+	{ title: "Test clients and servers", names: ["fake", "conformance"] },
 ];
 
 /** The text of `--help`, with its newline. */

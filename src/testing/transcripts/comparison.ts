@@ -56,8 +56,8 @@ export class FreeComparison implements Comparison {
 		const [wanted, got] = [this.#pieceOf(expected), this.#pieceOf(actual)];
 		if (wanted === null || got === null || wanted.name !== got.name) {
 			this.#streamed = "";
-			const [name, other] = [this.#nameOf(expected), this.#nameOf(actual)];
-			if (name !== other) return `expected ${kindOf(expected, name)}, not ${kindOf(actual, other)}`;
+			const kinds = [kindOf(expected, this.#nameOf(expected)), kindOf(actual, this.#nameOf(actual))];
+			if (kinds[0] !== kinds[1]) return `expected ${kinds[0]}, not ${kinds[1]}`;
 			return this.#matcher.differenceOf(expected, actual);
 		}
 		const together = this.#streamed + got.text;

@@ -45,7 +45,7 @@ export const freedoms: Readonly<Record<TranscriptDialect, Freedom>> = {
 		members: new Set([
 			...[...wording, ...counts, "message_id", "mcp_status", "extras", "feedback", "source_description"],
 			...["server", "slash_commands", "client", "capabilities", "protocol_version", "hooks", "external_tools"],
-			...["agent_id", "brief", "preview"],
+			...["agent_id", "brief", "preview", "task_tool_call_id"],
 		]),
 		isOptional: among(
 			"StatusUpdate",

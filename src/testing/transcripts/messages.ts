@@ -108,6 +108,7 @@ function standIn(name: string): unknown {
 }
 
 function differ(place: string, expected: unknown, actual: unknown): string {
-	const shown = (value: unknown) => (value === undefined ? "nothing" : JSON.stringify(value)?.slice(0, 200));
+	const shown = (value: unknown) =>
+		value === undefined ? "nothing" : JSON.stringify(value)?.replaceAll("\\u0000", "").slice(0, 200);
 	return `${place === "" ? "the message" : place}: expected ${shown(expected)}, not ${shown(actual)}`;
 }

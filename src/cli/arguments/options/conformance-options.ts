@@ -1,0 +1,50 @@
+// Parses the words after the command `conformance`. conformance.ts carries it out.
+import { UsageError } from "../usage-error.ts";
+import { readFlagValues, toKnown } from "./flag-values.ts";
+
+/** The dialects that have scenarios. */
+export const conformanceDialects = ["wire", "legacy", "meerkat", "acp"] as const;
+export type ConformanceDialect = (typeof conformanceDialects)[number];
+/** Dialects without scenarios. */
+const otherDialects = ["claude", "codex", "gateway"];
+
+export const suiteNames = ["core", "approvals", "sessions", "faults"] as const;
+export type Suite = (typeof suiteNames)[number];
+
+export interface ConformanceCall {
+	readonly dialect: ConformanceDialect;
+	/** A line for a shell. */
+	readonly command: string;
+	readonly suites: readonly Suite[];
+	/** A part of the names of the scenarios to run; null for all. */
+	readonly only: string | null;
+	readonly expectedFailures: string | null;
+	readonly json: boolean;
+	readonly junit: string | null;
+}
+
+const taken = ["--dialect", "--command", "--suite", "--only", "--expected-failures", "--junit"];
+
+/** Null when the help is asked for. Throws UsageError. */
+export function toConformanceCall(words: readonly string[]): ConformanceCall | null {
+	const given = readFlagValues("conformance", words, { taken, plain: ["--json"] });
+	if (given === null) return null;
+	const [dialect, command, suite] = ["--dialect", "--command", "--suite"].map((flag) => given.get(flag));
+	if (dialect === undefined || command === undefined) {
+		const known = conformanceDialects.join(", ");
+		throw new UsageError(`The command 'conformance' needs --dialect (${known}) and --command "COMMAND".`);
+	}
+	if (otherDialects.includes(dialect)) {
+		const known = conformanceDialects.join(", ");
+		throw new UsageError(`--dialect: there are no scenarios for '${dialect}' yet; there are for ${known}.`);
+	}
+	return {
+		dialect: toKnown("--dialect", dialect, conformanceDialects),
+		command,
+		suites: suite === undefined ? suiteNames : suite.split(",").map((name) => toKnown("--suite", name, suiteNames)),
+		only: given.get("--only") ?? null,
+		expectedFailures: given.get("--expected-failures") ?? null,
+		json: given.has("--json"),
+		junit: given.get("--junit") ?? null,
+	};
+}

@@ -1,0 +1,83 @@
+// The transcripts that are scenarios, by dialect and suite. Those with settings, commands or texts that only this program has are
+// not among them.
+import type { Move } from "../../testing/transcripts/format.ts";
+import type { ConformanceDialect, Suite } from "../arguments/options/conformance-options.ts";
+
+export const suites: Readonly<Record<ConformanceDialect, Readonly<Record<Suite, readonly string[]>>>> = {
+	wire: {
+		core: [
+			...["plain-text", "without-handshake", "input-parts", "parallel-calls", "initialize-tools"],
+			...[
+				"client-tool",
+				"client-tool-result",
+				"question-answered",
+				"subagent",
+				"state-prompt-turn",
+				"state-cancel-idle",
+			],
+			...["state-cancel-turn", "state-steer-idle", "state-steer-turn", "state-set-plan-mode-idle", "cancel-tool"],
+		],
+		approvals: [
+			...["approve", "approve-write", "reject", "reject-with-feedback", "approve-for-session", "parallel-rejection"],
+			...["cancel-two-approvals", "approval-wrong-id", "approval-error-reply", "approval-duplicate", "yolo"],
+		],
+		sessions: ["state-replay-idle", "replay-cancelled-turn", "resume-and-replay", "resume-session-approval", "clear"],
+		faults: [
+			...[
+				"edge-ids",
+				"edge-unknown-methods",
+				"edge-not-an-object",
+				"edge-bad-params",
+				"edge-version",
+				"provider-error",
+			],
+			...["client-tool-error-reply", "approval-malformed", "faulty-calls", "end-of-input-idle", "end-of-input-tool"],
+		],
+	},
+	legacy: {
+		core: ["run", "run-busy", "run-prompt-alias", "interrupt-idle", "interrupt-tool"],
+		approvals: ["approve", "reject", "approve-for-session", "duplicate-answer"],
+		sessions: [],
+		faults: ["run-bad-params", "unknown-method", "provider-error", "end-of-input"],
+	},
+	meerkat: {
+		core: ["life", "tools", "no-tools", "streams", "inputs", "interrupt-tool", "client-tool", "question"],
+		approvals: ["approval", "approval-rejected", "approval-malformed", "creator-decides"],
+		sessions: ["deferred", "history", "archive-running"],
+		faults: ["busy", "id-spellings", "end-of-input"],
+	},
+	acp: {
+		core: ["turn", "versions", "many-parts", "cancel-tool", "cancel-before", "subagent", "command-output"],
+		approvals: [
+			"permission-answers",
+			"permission-for-session",
+			"permission-two",
+			"permission-diff",
+			"cancel-permission",
+		],
+		sessions: ["load", "load-cancelled-turn", "unprompted", "close", "delete"],
+		faults: ["unknown-session", "provider-failed", "end-of-input"],
+	},
+};
+
+/** The folders of the transcripts. */
+export const folders: Readonly<Record<ConformanceDialect, string>> = {
+	wire: "kimi",
+	legacy: "legacy",
+	meerkat: "meerkat",
+	acp: "acp",
+};
+
+/** What clients of Kimi Wire say first. Transcripts leave it out, because our server does not need it. */
+export const wireOpening: readonly Move[] = [
+	{
+		kind: "send",
+		line: 0,
+		bytes: '{"jsonrpc":"2.0","id":"initialize","method":"initialize","params":{"protocol_version":"1.10"}}\n',
+		repeat: 1,
+	},
+	{ kind: "receive", line: 0, text: '{"jsonrpc":"2.0","id":"initialize","result":{}}' },
+];
+
+/** Scenarios about a client that does not say it. */
+export const withoutOpening: readonly string[] = ["kimi/without-handshake"];
