@@ -46,10 +46,10 @@ const figures = shown.map((name) => {
 });
 const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] });
 try {
-	const page = await browser.newPage({ viewport: { width: 1900, height: 100 } });
+	const page = await browser.newPage({ viewport: { width: 2500, height: 100 } });
 	await page.setContent(`<style>
 		body { display: flex; flex-wrap: wrap; gap: 16px; margin: 16px; font: 13px system-ui; background: #8a8f98; }
-		figure { margin: 0; } img { display: block; height: 300px; } figcaption { padding-top: 4px; }
+		figure { margin: 0; } img { display: block; height: 400px; } figcaption { padding-top: 4px; }
 	</style>${figures.join("")}`);
 	await page.screenshot({ path: target, type: "jpeg", quality: 62, fullPage: true });
 } finally {

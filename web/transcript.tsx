@@ -279,7 +279,8 @@ function ToolView({ block, revision }: { block: ToolBlock } & Revised): JSX.Elem
 					<span>
 						<b>{verbOf(block.name)}</b>{" "}
 						<span class="mono">
-							<Visible text={about === block.name ? briefArguments(given) : about} />
+							{/* A single change names its file itself. */}
+							{diffs.length === 1 ? null : <Visible text={about === block.name ? briefArguments(given) : about} />}
 						</span>
 					</span>
 				) : (
