@@ -60,6 +60,7 @@ export const laws: readonly Law[] = [
 		exceptions: {
 			"cli/conformance/": "a loopback server that answers in place of a model",
 			"client/": "the client connects to a gateway, from a program in which there is no kernel",
+			"cli/attach/": "the Unix socket by which a command of an SDK is served by a gateway of the same user",
 			"cli/record/": "the loopback server that stands for the providers of a recorded command; it connects to nothing",
 			"settings/credentials/mcp-callback.ts": "the loopback server that a browser returns to after a sign-in",
 			"settings/config/schema.ts": "recognizes addresses, connects to nothing",

@@ -1,6 +1,8 @@
 // The first module of the program as one file, which Bun runs: loads the rest. No code
 // cache: the file contains compiled code.
 import path from "node:path";
+import { withImpliedCommand } from "./arguments/executable-name.ts";
+import { isRelayed } from "./attach/relayed-command.ts";
 import { exitSoon } from "./process/process-exit.ts";
 
 /** The signals by which clients stop us. */
@@ -26,6 +28,12 @@ async function launch(): Promise<void> {
 	setTimeout(endStart, startTime).unref();
 	// The name by which it was called: that of a link is not in `execPath`.
 	const executable = process.argv0;
+	const [command, ...words] = withImpliedCommand(executable, argv);
+	if (isRelayed(command, words)) {
+		const { relay } = await import("./attach/relay.ts");
+		const code = await relay(words);
+		if (code !== null) return void (await exitSoon(code));
+	}
 	const [{ main }, { createOneFileInstallation }] = await Promise.all([
 		import("./main.ts"),
 		import("./installation/one-file.ts"),

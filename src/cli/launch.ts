@@ -1,5 +1,7 @@
 // The first file of the executable: loads the program with its code cache, runs it, and exits.
 import path from "node:path";
+import { withImpliedCommand } from "./arguments/executable-name.ts";
+import { isRelayed } from "./attach/relayed-command.ts";
 import { createCodeCache } from "./code-cache.ts";
 import { cacheDirectory } from "./home.ts";
 import type { createPackageInstallation, main } from "./main.ts";
@@ -20,6 +22,12 @@ export async function launch(executable: string, argv: readonly string[]): Promi
 	process.on("SIGUSR1", () => {});
 	// Until the server handles signals, being stopped is a normal end: clients report death by a signal as a crash.
 	for (const signal of stopSignals) process.once(signal, () => void exitSoon(0));
+	const [command, ...words] = withImpliedCommand(executable, argv);
+	if (isRelayed(command, words)) {
+		const { relay } = await import("./attach/relay.ts");
+		const code = await relay(words);
+		if (code !== null) return void (await exitSoon(code));
+	}
 	const cacheHome = cacheDirectory();
 	const programFile = path.join(__dirname, "main.cjs");
 	const cache = createCodeCache(path.join(cacheHome, "agentwire", `${process.version}-${process.arch}`));

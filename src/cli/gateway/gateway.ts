@@ -14,6 +14,7 @@ import { readPage } from "../../frontends/gateway/page.ts";
 import { createQueueStore } from "../../frontends/gateway/queue-store.ts";
 import type { Setup } from "../../frontends/gateway/setup.ts";
 import type { Converse } from "../../frontends/gateway/sockets/sockets.ts";
+import type { HostApi } from "../../frontends/shared/dialect.ts";
 import type { Installation } from "../../host/installation.ts";
 import { productName, productVersion } from "../../host/product.ts";
 import type { FaultOwner, SessionsApi } from "../../kernel/api.ts";
@@ -114,6 +115,7 @@ export async function runGateway(
 		writeNotice(`${await describeStartFailure(thrown, flags)}\n`);
 		return await endProgram(executable, program, { finish: () => host.sessions.stop(), exitCode: () => 1 });
 	}
+	const attachments = await startAttachments(host, { taken, files, signal: stopping.signal });
 	const endNotices = await startNotices(noticeCommand, host.sessions, taken, stopping.signal);
 	const token = flags.page === null ? null : await tokens.find("control");
 	const url = toUrl(flags, gateway.port);
@@ -137,6 +139,7 @@ export async function runGateway(
 			await removeOpening();
 			await forget();
 			await host.sessions.stop();
+			await attachments.close();
 			await gateway.close();
 		},
 		exitCode: () => (process.exitCode === 1 || !isAnnounced ? 1 : 0),
@@ -214,6 +217,17 @@ function refuseUnmeantAddress({ address, allowsRemote }: GatewayFlags): void {
 	throw new UsageError(
 		`--host ${address}: other machines may reach this address, and whoever has the token can run commands here. If that is meant, add --allow-remote, and --tls-cert and --tls-key or a proxy that speaks HTTPS.`,
 	);
+}
+
+/** The socket by which programs of SDKs use this kernel. */
+async function startAttachments(
+	host: Omit<HostApi, "server" | "log">,
+	{ taken, files, signal }: { taken: ProgramProcess; files: Files; signal: AbortSignal },
+) {
+	const { startAttachServer } = await import("../attach/attach-server.ts");
+	const { shareDir, place, log } = taken;
+	const server = { name: productName, version: productVersion };
+	return await startAttachServer({ host: { ...host, server, log }, shareDir, home: place.home, files, log, signal });
 }
 
 /** Starts to look for what waits; gives what ends it. */

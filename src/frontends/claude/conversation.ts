@@ -63,6 +63,7 @@ export class Conversation {
 	/** What all turns so far have cost. */
 	#dollars = 0;
 	#model: ModelOption | null = null;
+	#isClosing = false;
 	/** Contexts of hooks for the next prompt. */
 	#contexts: readonly string[] = [];
 
@@ -168,6 +169,9 @@ export class Conversation {
 
 	/** Ends the session's use; open requests are withdrawn. */
 	async close(reason: string): Promise<void> {
+		this.#isClosing = true;
+		// In a process with other clients the turn would go on.
+		await this.interrupt();
 		if (this.#opened !== null) {
 			const { session } = this.#opened.handle;
 			await this.#hooks.run("SessionEnd", reason, { ...this.#hookBase(session.id), reason }, null, this.#gone.signal);
@@ -268,6 +272,7 @@ export class Conversation {
 	}
 
 	async #turn(frame: UserFrame): Promise<void> {
+		if (this.#isClosing) return;
 		const count = new TurnCount(this.#host.clock.now());
 		const running: RunningTurn = { count, outcome: createDeferred<TurnOutcome>(), isOverBudget: false };
 		try {

@@ -17,7 +17,7 @@ export const lineLimit = 104_857_600;
 export const outboxLimit = 262_144;
 
 /** Bytes of unread replies at which no more requests are read. */
-const replyLimit = 16_777_216;
+export const replyLimit = 16_777_216;
 
 /** stdin and stdout, opened before anybody knows what they are used for. */
 export interface OpenedStdio {
