@@ -85,7 +85,7 @@ describe.skipIf(!hasBrowser)("reviewing", () => {
 		await page.getByLabel("Search sessions").fill("");
 		await palette("archive");
 		await page.getByRole("heading", { name: "What should the agent work on?" }).waitFor();
-		await page.locator(".title", { hasText: "The copy" }).waitFor({ state: "detached" });
+		await page.locator(".session-row .title", { hasText: "The copy" }).waitFor({ state: "detached" });
 		await palette("first words");
 		await page.getByText("All done.").waitFor();
 	});
