@@ -106,7 +106,7 @@ function collectErrors(child: ChildProcessWithoutNullStreams): () => string {
 	return () => text;
 }
 
-/** Nearly all lines are events: they are recognised without parsing. */
+/** Nearly all lines are events: they are recognized without parsing. */
 function isReply(line: string, id: string): boolean {
 	if (line.includes('"method"')) return false;
 	const value: unknown = JSON.parse(line);

@@ -1,4 +1,4 @@
-// Summarises results as medians, in a table for people and as plain data.
+// Summarizes results as medians, in a table for people and as plain data.
 import { cpus } from "node:os";
 
 export interface Measure {

@@ -34,7 +34,7 @@ const keepsFiles = given.includes("--keep");
 
 const isTerminal = process.stdout.isTTY === true;
 const terminal = createTerminal((text) => void process.stdout.write(text), {
-	useColour: isTerminal && !process.env["NO_COLOR"],
+	useColor: isTerminal && !process.env["NO_COLOR"],
 	isAttended: isTerminal && process.stdin.isTTY === true,
 });
 

@@ -1,4 +1,4 @@
-// Colours of code, loaded once there is some. What the library finds is turned into nodes by its own tree, never into HTML text.
+// Colors of code, loaded once there is some. What the library finds is turned into nodes by its own tree, never into HTML text.
 
 import library from "highlight.js/lib/core";
 import bash from "highlight.js/lib/languages/bash";

@@ -111,7 +111,7 @@ function actions(onKeys: () => void, onDetails: () => void): Entry[] {
 	const always: Entry[] = [
 		{ label: "Show all keys", about: "?", run: onKeys },
 		{ label: "Show changes the other way", about: "side by side or unified", run: switchDiffs },
-		{ label: "Change the colours", about: `to ${nextTheme()}`, run: () => chooseTheme(nextTheme()) },
+		{ label: "Change the colors", about: `to ${nextTheme()}`, run: () => chooseTheme(nextTheme()) },
 	];
 	const isOpen = currentId.value !== null;
 	const looking: Entry[] = isOpen ? [{ label: "Show or hide details", about: "", run: onDetails }] : [];

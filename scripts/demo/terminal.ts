@@ -1,4 +1,4 @@
-// How the demo writes: colours when a person is looking, lines that fit 80 columns. It knows nothing of agents.
+// How the demo writes: colors when a person is looking, lines that fit 80 columns. It knows nothing of agents.
 import { stripVTControlCharacters } from "node:util";
 
 export type Style = "bold" | "dim" | "red" | "green" | "yellow" | "cyan";
@@ -24,12 +24,12 @@ export interface Terminal {
 	paragraph(label: string, text: string, style?: Style): void;
 }
 
-/** `useColour` asks for ANSI styles; `isAttended` says whether a person sits in front. */
+/** `useColor` asks for ANSI styles; `isAttended` says whether a person sits in front. */
 export function createTerminal(
 	write: (text: string) => void,
-	{ useColour, isAttended }: { readonly useColour: boolean; readonly isAttended: boolean },
+	{ useColor, isAttended }: { readonly useColor: boolean; readonly isAttended: boolean },
 ): Terminal {
-	const styled = (style: Style, text: string) => (useColour ? `\u001b[${codes[style]}m${text}\u001b[0m` : text);
+	const styled = (style: Style, text: string) => (useColor ? `\u001b[${codes[style]}m${text}\u001b[0m` : text);
 	const put = (label: string, text: string, style: Style | null) => {
 		const shown = style === null ? text : styled(style, text);
 		write(`${`${styled("dim", label.padEnd(labelWidth))} ${shown}`.trimEnd()}\n`);

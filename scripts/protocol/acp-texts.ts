@@ -306,7 +306,7 @@ const values = {
 	PermissionOption: "One way to decide.",
 	"PermissionOption.optionId": "What it is chosen by.",
 	"PermissionOption.name": "Its name for people. It says what an approval for the session covers.",
-	"PermissionOption.kind": "What it means, for colours and keys.",
+	"PermissionOption.kind": "What it means, for colors and keys.",
 	FormProperty: "A field of a form: text, one of several, or some of several. None is required.",
 	"FormProperty.title": "The question.",
 	"FormProperty.description": "More about it.",

@@ -4,7 +4,7 @@ const source = (name: string) => ({
 	[`${name}.session_id`]: "The session to copy from.",
 	[`${name}.message_index`]: "A message, as `session/history` counts them from 0.",
 	[`${name}.running_behavior`]:
-		"A session with a running turn is refused (`SESSION_BUSY`); there is no other behaviour.",
+		"A session with a running turn is refused (`SESSION_BUSY`); there is no other behavior.",
 	[`${name}.tool_access_policy`]: "Not supported: null, or left out.",
 });
 

@@ -10,7 +10,7 @@ import type { StoreStatus } from "./store/store-status.ts";
 import { agentSpecVersions, emulatedVersion } from "./version.ts";
 
 /**
- * What `info` prints, with its newline: one line of JSON, or one labelled line for each value. The JSON has the status of
+ * What `info` prints, with its newline: one line of JSON, or one labeled line for each value. The JSON has the status of
  * the sandbox and that of the database as well, if the settings ask for them. Both name the runtime that runs the program, and the model that a key
  * in the environment gives, if one does.
  */

@@ -22,7 +22,7 @@ afterEach(async () => {
 });
 
 describe("checkWorkDir", () => {
-	it("returns the absolute, normalised path and preserves links", async () => {
+	it("returns the absolute, normalized path and preserves links", async () => {
 		const at = (name: string) => path.join(place.currentDir, name);
 		expect(await checkWorkDir(null, place, files)).toBe(place.currentDir);
 		expect(await checkWorkDir(".//home/../link/project/", place, files)).toBe(at("link/project"));

@@ -7,7 +7,7 @@ export interface Place {
 	readonly home: string;
 }
 
-/** Absolute and normalised. Session directories are named after this form of a work dir, so links stay. */
+/** Absolute and normalized. Session directories are named after this form of a work dir, so links stay. */
 export function toAbsolutePath(typed: string, place: Place): string {
 	const expanded = typed === "~" || typed.startsWith("~/") ? place.home + typed.slice(1) : typed;
 	return path.resolve(place.currentDir, expanded);

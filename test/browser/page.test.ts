@@ -210,7 +210,7 @@ describe.skipIf(!hasBrowser)("the page", () => {
 	});
 
 	it("answers a question by a form", async () => {
-		const question = { question: "Which colour?", header: "Colour", options: [{ label: "Red" }, { label: "Blue" }] };
+		const question = { question: "Which color?", header: "Color", options: [{ label: "Red" }, { label: "Blue" }] };
 		const stage = createStage({
 			scripts: [toolCall("c", "AskUserQuestion", { questions: [question] }), "text: All done."],
 		});

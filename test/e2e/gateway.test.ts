@@ -121,7 +121,7 @@ describe("agentwire serve", () => {
 	});
 
 	describe("while no client is there", () => {
-		const question = { question: "Which colour?", header: "Colour", options: [{ label: "Red" }, { label: "Blue" }] };
+		const question = { question: "Which color?", header: "Color", options: [{ label: "Red" }, { label: "Blue" }] };
 
 		interface Waiting {
 			readonly id: string;
@@ -172,7 +172,7 @@ describe("agentwire serve", () => {
 			const { sessionId, interactionId } = await beginAlone(started);
 			const stream = await client.stream(`sessions=${sessionId}`);
 			await stream.until(({ name }) => name === "state");
-			const answer = { kind: "question", answers: { "Which colour?": "Blue" } };
+			const answer = { kind: "question", answers: { "Which color?": "Blue" } };
 			expect(await client.result("interaction.respond", { sessionId, interactionId, answer })).toMatchObject({
 				settled: true,
 			});

@@ -234,7 +234,7 @@ describe("kernels of one process", () => {
 		const place = createPlace();
 		const command = shellCall('echo "$PLACE-$VITEST"');
 		const kernels = await Promise.all(
-			["red", "blue"].map((colour) => place.kernel({ m: [command, "text: done"] }, { PLACE: colour })),
+			["red", "blue"].map((color) => place.kernel({ m: [command, "text: done"] }, { PLACE: color })),
 		);
 		const workDirs = ["left", "right"].map((name) => place.workDir(name));
 		const turns = await Promise.all(

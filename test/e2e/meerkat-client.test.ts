@@ -23,8 +23,8 @@ function named(stage: Stage, name: string): string {
 const paint: ClientTool = {
 	name: "paint",
 	description: "Paints.",
-	input_schema: { type: "object", properties: { colour: { type: "string" } } },
-	run: ({ colour }) => ({ content: `${colour} and wet`, is_error: false }),
+	input_schema: { type: "object", properties: { color: { type: "string" } } },
+	run: ({ color }) => ({ content: `${color} and wet`, is_error: false }),
 };
 
 async function caught(work: Promise<unknown>): Promise<AnsweredError> {
@@ -112,7 +112,7 @@ describe.each(eras)("a client of the %s era that starts %s", (era, name) => {
 	});
 
 	it("creates a session first and sends the prompt later, with tools of its own", async () => {
-		const scripts = [toolCall("c1", "paint", { colour: "red" }), "text: Painted."];
+		const scripts = [toolCall("c1", "paint", { color: "red" }), "text: Painted."];
 		const client = await connect(createStage({ scripts }), [paint]);
 		const session_id = await client.createDeferredSession("first");
 		expect(await client.history(session_id)).toMatchObject({ message_count: 0, messages: [] });

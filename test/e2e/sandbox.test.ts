@@ -142,12 +142,12 @@ describe.skipIf(!hasSandbox())("a command in the sandbox", () => {
 describe("the environment of a command", () => {
 	it("has no keys of model providers, and what the settings set", async () => {
 		const stage = createStage({ scripts: [shell("env"), "text: done"] });
-		addSettings(stage, '[sandbox.env]\nset = { COLOUR = "red" }\ndrop = ["SECRET_*"]\n');
+		addSettings(stage, '[sandbox.env]\nset = { COLOR = "red" }\ndrop = ["SECRET_*"]\n');
 		const variables = { ANTHROPIC_API_KEY: "k1", SECRET_THING: "k2", PLAIN: "p" };
 		const lines = await turn(stage.serveWith(variables, "--wire", "--yolo"));
 		const [result] = payloads(lines, "ToolResult");
 		const { output } = (result as { return_value: { output: string } }).return_value;
-		expect(output).toContain("COLOUR=red\n");
+		expect(output).toContain("COLOR=red\n");
 		expect(output).toContain("PLAIN=p\n");
 		expect(output).not.toContain("ANTHROPIC_API_KEY");
 		expect(output).not.toContain("SECRET_THING");

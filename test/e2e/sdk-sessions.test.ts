@@ -35,10 +35,10 @@ describe("sessions", () => {
 	});
 
 	it("keep their id when options change between turns", async () => {
-		const stage = createStage({ scripts: [shellCall("call-1", "echo $COLOUR"), "text: done"] });
-		const session = openSession(stage, { yoloMode: true, env: { ...stage.environment, COLOUR: "red" } });
+		const stage = createStage({ scripts: [shellCall("call-1", "echo $COLOR"), "text: done"] });
+		const session = openSession(stage, { yoloMode: true, env: { ...stage.environment, COLOR: "red" } });
 		const first = await run(session.prompt("hi"));
-		session.env = { ...stage.environment, COLOUR: "blue" };
+		session.env = { ...stage.environment, COLOR: "blue" };
 		session.yoloMode = false;
 		const turn = session.prompt("hi");
 		const second = await run(turn, answering(turn, "approve"));

@@ -41,11 +41,11 @@ it("the entry for the registry says what the package is", async () => {
 	expect(agent.distribution.npx.args).toEqual(["acp"]);
 });
 
-it("the icon is 16 by 16 and takes its colour from where it is shown", async () => {
+it("the icon is 16 by 16 and takes its color from where it is shown", async () => {
 	const icon = await read("registry/agentwire/icon.svg");
 	expect(icon).toMatch(/<svg [^>]*width="16" height="16" viewBox="0 0 16 16"/);
-	const colours = [...icon.matchAll(/(?:fill|stroke|color|stop-color)="([^"]*)"/g)].map(([, colour]) => colour);
-	expect(new Set(colours)).toEqual(new Set(["none", "currentColor"]));
+	const colors = [...icon.matchAll(/(?:fill|stroke|color|stop-color)="([^"]*)"/g)].map(([, color]) => color);
+	expect(new Set(colors)).toEqual(new Set(["none", "currentColor"]));
 	expect(icon).not.toMatch(/style|<script|<image|href|url\(/);
 });
 

@@ -180,8 +180,8 @@ def test_refusals_name_what_is_wrong(agentwire_scripted_async):
                 await kernel.open(id="nobody")
             assert caught.value.code == "session-not-found"
             with pytest.raises(Refused) as caught:
-                await kernel.open(colour="red")
-            assert "colour" in str(caught.value)
+                await kernel.open(color="red")
+            assert "color" in str(caught.value)
         with pytest.raises(PeerGone, match="could not be started"):
             await connect(command="/nowhere/agentwire")
 

@@ -28,7 +28,7 @@ function declareEvent<S extends v.ObjectEntries>(eventClass: EventClass, doc: st
 
 const integer = v.pipe(v.number(), v.integer());
 const amount = v.pipe(v.number(), v.minValue(0));
-/** Where the text of a delta begins in the item it belongs to, in UTF-16 units: a reader recognises duplicates and gaps by it. */
+/** Where the text of a delta begins in the item it belongs to, in UTF-16 units: a reader recognizes duplicates and gaps by it. */
 const offset = v.exactOptional(v.pipe(v.number(), v.integer(), v.minValue(0)));
 const nullable = <S extends v.GenericSchema>(schema: S) => v.optional(v.nullable(schema), null);
 
@@ -129,8 +129,8 @@ export const eventDeclarations = {
 		/** For people, on one line, such as `HTTP 529: overloaded`; absent in records of earlier versions. */
 		reason: v.exactOptional(v.string()),
 	}),
-	"compaction.started": declareEvent("durable", "The context is being summarised.", {}),
-	"compaction.ended": declareEvent("durable", "The summarising ended, successfully or not.", {}),
+	"compaction.started": declareEvent("durable", "The context is being summarized.", {}),
+	"compaction.ended": declareEvent("durable", "The summarizing ended, successfully or not.", {}),
 	"mcp.loading-started": declareEvent("durable", "The turn waits for tool servers that still connect.", {}),
 	"mcp.loading-ended": declareEvent("durable", "The wait for tool servers is over.", {}),
 	"status.changed": declareEvent("durable", "Token counts, plan mode or tool servers changed; null means unchanged.", {

@@ -1,4 +1,4 @@
-// Derives behaviour from the name that the program was called by, such as that of a link to it.
+// Derives behavior from the name that the program was called by, such as that of a link to it.
 import path from "node:path";
 import type { ServeOptions } from "./command-line.ts";
 

@@ -18,7 +18,7 @@ describe("versionText", () => {
 });
 
 describe("infoText", () => {
-	it("is one line of JSON or labelled lines", () => {
+	it("is one line of JSON or labeled lines", () => {
 		const json = infoText(true, null);
 		expect(json.indexOf("\n")).toBe(json.length - 1);
 		expect(JSON.parse(json)).toEqual({

@@ -67,7 +67,7 @@ const unusedSettings: ReadonlySet<string> = new Set([
 
 function refuseSettings(settings: Readonly<Record<string, unknown>>): void {
 	const refused = Object.keys(settings).filter((key) => !usedSettings.has(key) && !unusedSettings.has(key));
-	if (refused.length > 0) throw new UsageError(`--settings: agentwire cannot honour ${refused.join(", ")}.`);
+	if (refused.length > 0) throw new UsageError(`--settings: agentwire cannot honor ${refused.join(", ")}.`);
 }
 
 /** A bare name takes the tool away; everything else is a rule. */
@@ -91,7 +91,7 @@ function toRules(flags: ClaudeFlags, permissions: unknown, home: string) {
 	if (!converted.ok) throw new UsageError(`--settings: ${converted.reason}.`);
 	const lost = converted.leftOut.filter(({ decision }) => decision !== "allow");
 	const others = [...lost.map(({ pattern, reason }) => `${pattern}: ${reason}`), ...converted.otherKeys];
-	if (others.length > 0) throw new UsageError(`agentwire cannot honour these permissions: ${others.join("; ")}.`);
+	if (others.length > 0) throw new UsageError(`agentwire cannot honor these permissions: ${others.join("; ")}.`);
 	return { rules: converted.rules, blockedTools };
 }
 

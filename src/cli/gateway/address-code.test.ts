@@ -26,7 +26,7 @@ describe("the code of an address", () => {
 		expect(modulesOf(text).slice(0, size)).toEqual(data);
 	});
 
-	it("has colours of its own on a terminal, and takes them back on each line", async () => {
+	it("has colors of its own on a terminal, and takes them back on each line", async () => {
 		const lines = (await toAddressCode(address, true)).trim().split("\n");
 		for (const line of lines) {
 			expect([line.startsWith("\x1b[97;40m"), line.endsWith("\x1b[0m")]).toEqual([true, true]);

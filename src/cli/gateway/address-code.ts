@@ -1,7 +1,7 @@
 // The address of the page as a QR code of half blocks.
 
-/** The escapes of a light code on a dark ground, which cameras expect whatever the colours of the terminal are. */
-const coloured = (line: string): string => `\x1b[97;40m${line}\x1b[0m`;
+/** The escapes of a light code on a dark ground, which cameras expect whatever the colors of the terminal are. */
+const colored = (line: string): string => `\x1b[97;40m${line}\x1b[0m`;
 
 /**
  * Returns the QR code as lines of text with an empty line before and after. Without a terminal there are no escape codes, and
@@ -10,5 +10,5 @@ const coloured = (line: string): string => `\x1b[97;40m${line}\x1b[0m`;
 export async function toAddressCode(address: string, isTerminal: boolean): Promise<string> {
 	const { renderUnicodeCompact } = await import("uqr");
 	const lines = renderUnicodeCompact(address, { ecc: "L", border: 2 }).split("\n");
-	return `\n${(isTerminal ? lines.map(coloured) : lines).join("\n")}\n\n`;
+	return `\n${(isTerminal ? lines.map(colored) : lines).join("\n")}\n\n`;
 }

@@ -7,7 +7,7 @@ import { errorText } from "../../base/errors.ts";
 import { quoted } from "../printable-text.ts";
 
 export interface ZipFile {
-	/** Relative, normalised, with slashes. */
+	/** Relative, normalized, with slashes. */
 	readonly path: string;
 	/** Permission bits; null when the archive has none. */
 	readonly mode: number | null;

@@ -71,7 +71,7 @@ describe("createProgress", () => {
 		["B", [callCompleted("c1", "A", null), callCompleted("c2", "B", null), result("c1", toolSuccess({}))]],
 		["waiting for the model", [callCompleted("c1", "A", null), result("c1", toolSuccess({}))]],
 		["retrying (attempt 2 of 3)", [callCompleted("c1", "A", null), retry]],
-		["summarising the context", [{ type: "compaction.started" }]],
+		["summarizing the context", [{ type: "compaction.started" }]],
 		["connecting to tool servers", [{ type: "mcp.loading-started" }]],
 		["waiting for the model", [{ type: "mcp.loading-started" }, { type: "mcp.loading-ended" }]],
 	])("shows %s", (expected, events) => {

@@ -107,7 +107,7 @@ function activityAt(body: EventBody): string | null {
 	if (body.type === "content.delta") return body.part.type === "think" ? "thinking" : "answering";
 	if (body.type === "tool-call.started") return `calling ${onOneLine(body.call.function.name, 40)}`;
 	if (body.type === "step.retrying") return `retrying (attempt ${body.next_attempt} of ${body.max_attempts})`;
-	if (body.type === "compaction.started") return "summarising the context";
+	if (body.type === "compaction.started") return "summarizing the context";
 	if (body.type === "mcp.loading-started") return "connecting to tool servers";
 	const isModelNext =
 		body.type === "step.started" ||

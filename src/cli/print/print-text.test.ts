@@ -139,7 +139,7 @@ describe("createTextPrinter", () => {
 			[
 				"* Retrying in 0.5 s (attempt 2 of 3): HTTP 429: Too many requests.",
 				"* Retrying in 0.5 s (attempt 2 of 3): APIConnectionError",
-				"* The context is being summarised.",
+				"* The context is being summarized.",
 				"* The turn has used 8 of its 10 tool calls.",
 				"* success: t: b",
 				"Hel",

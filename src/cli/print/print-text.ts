@@ -48,7 +48,7 @@ export function createTextPrinter(write: Write): Printer {
 		"step.retrying": (body, who) => {
 			line(`* ${who}${withoutControls(retryText(body))}`);
 		},
-		"compaction.started": () => line("* The context is being summarised."),
+		"compaction.started": () => line("* The context is being summarized."),
 		"compaction.ended": nothing,
 		"mcp.loading-started": nothing,
 		"mcp.loading-ended": nothing,

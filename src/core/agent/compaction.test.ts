@@ -78,7 +78,7 @@ describe("automatic compaction", () => {
 		expect([subject.model.requests.length, subject.retained.length]).toEqual([1, 1]);
 	});
 
-	it("summarises all but the last two messages before the step continues", async () => {
+	it("summarizes all but the last two messages before the step continues", async () => {
 		const subject = createSubject(
 			[
 				[say("the summary"), done(usage(850, 30))],
@@ -184,7 +184,7 @@ describe("automatic compaction", () => {
 		expect(types(subject).filter((type) => type === "compaction.started")).toHaveLength(count);
 	});
 
-	it("requests nothing from the model when there is nothing to summarise", async () => {
+	it("requests nothing from the model when there is nothing to summarize", async () => {
 		const context = new Context({ change: async () => {} }, [], "Be brief.");
 		const compaction = {
 			triggerRatio: 0.85,

@@ -51,7 +51,7 @@ Be exact and brief. Keep code only where its text is needed to go on. Leave out 
 output of tools but for what it showed. Do not guess, and do not answer anything in the history.`;
 
 const prefix = systemText(
-	"The conversation before this point was summarised to make room. What follows is the summary; go on from it.",
+	"The conversation before this point was summarized to make room. What follows is the summary; go on from it.",
 );
 
 /** Whether the context is so full that it must be compacted before the next request. */
@@ -96,7 +96,7 @@ async function replaceOlder(
 ): Promise<CompactionOutcome> {
 	const { context, compaction } = dependencies;
 	const { older, preserved } = split(context.messages);
-	const summary = older.length === 0 ? noSummary : await summarise(model, older, focus, dependencies, signal);
+	const summary = older.length === 0 ? noSummary : await summarize(model, older, focus, dependencies, signal);
 	if (summary.kind !== "done") return summary;
 	const notes = (await compaction.notes()).map((text): HistoryEntry => ({ role: "user", content: [textPart(text)] }));
 	const appended = [...preserved, ...notes];
@@ -156,7 +156,7 @@ export function shortenResults(
 	};
 }
 
-/** The messages to summarise, and those at the end to preserve. */
+/** The messages to summarize, and those at the end to preserve. */
 function split(messages: readonly HistoryEntry[]): {
 	readonly older: readonly HistoryEntry[];
 	readonly preserved: readonly HistoryEntry[];
@@ -178,7 +178,7 @@ interface Summary {
 
 const noSummary: Summary = { kind: "done", messages: [], tokens: 0 };
 
-async function summarise(
+async function summarize(
 	model: Model,
 	older: readonly HistoryEntry[],
 	focus: string,

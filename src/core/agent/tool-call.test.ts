@@ -227,8 +227,8 @@ describe("tools in a turn", () => {
 		["opens", { open: () => Promise.reject(notPersisted) }],
 	] as const)(
 		"rejects when the session cannot be persisted while a tool %s, and sends the model nothing",
-		async (_when, behaviour) => {
-			const subject = createTurnSubject(twoSteps(call("c1", "Keep")), [createToolDouble("Keep", behaviour)]);
+		async (_when, behavior) => {
+			const subject = createTurnSubject(twoSteps(call("c1", "Keep")), [createToolDouble("Keep", behavior)]);
 			await expect(subject.run()).rejects.toBe(notPersisted);
 			expect(subject.order.filter((entry) => entry.startsWith("tool.result"))).toEqual([]);
 		},

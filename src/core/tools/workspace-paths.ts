@@ -13,7 +13,7 @@ const pathLimit = 4096;
 export interface Location {
 	/** As the model wrote it. */
 	readonly spelled: string;
-	/** Absolute and normalised, links as spelled: shown to people. */
+	/** Absolute and normalized, links as spelled: shown to people. */
 	readonly path: string;
 	/** With every link resolved: read and written. */
 	readonly resolved: string;

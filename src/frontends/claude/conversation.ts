@@ -214,7 +214,7 @@ export class Conversation {
 		if (this.#options.maxBudgetDollars !== null && !countsDollars(this.#model?.price ?? null)) {
 			throw new KernelError(
 				"invalid-input",
-				`--max-budget-usd cannot be honoured: the settings have no price in USD for the model ${this.#modelName()}.`,
+				`--max-budget-usd cannot be honored: the settings have no price in USD for the model ${this.#modelName()}.`,
 			);
 		}
 		const base = { ...this.#hookBase(session.id), source };

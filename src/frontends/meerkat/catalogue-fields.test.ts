@@ -1,6 +1,6 @@
 // Every field that servers of the contract know in a creation and in a turn: it has an effect here, or is refused by its name.
 import { describe, expect, it } from "vitest";
-import { refuseUnhonouredOfCreate, refuseUnhonouredOfTurn } from "./unhonoured.ts";
+import { refuseUnhonoredOfCreate, refuseUnhonoredOfTurn } from "./unhonored.ts";
 import { sessionCreateParamsSchema, turnStartParamsSchema } from "./wire.ts";
 
 /** Of `session/create` in contract 0.9, as its published clients and its server have them. */
@@ -42,11 +42,11 @@ function isRefused(refuse: (params: Readonly<Record<string, unknown>>) => void, 
 
 describe("a field of the contract's catalogue", () => {
 	it.each(ofCreate)("`%s` of a creation is taken, or refused by its name", (field) => {
-		expect(isRefused(refuseUnhonouredOfCreate, field)).toBe(!fieldsOf(sessionCreateParamsSchema).has(field));
+		expect(isRefused(refuseUnhonoredOfCreate, field)).toBe(!fieldsOf(sessionCreateParamsSchema).has(field));
 	});
 
 	it.each(ofTurn)("`%s` of a turn is taken, or refused by its name", (field) => {
-		expect(isRefused(refuseUnhonouredOfTurn, field)).toBe(!fieldsOf(turnStartParamsSchema).has(field));
+		expect(isRefused(refuseUnhonoredOfTurn, field)).toBe(!fieldsOf(turnStartParamsSchema).has(field));
 	});
 
 	it("is not taken under a name that the catalogue does not have", () => {

@@ -18,7 +18,7 @@ import { checkReasoning } from "./turns/reasoning.ts";
 import { toOneTurn } from "./turns/turn-fields.ts";
 import { answering, type TurnMethods } from "./turns/turn-methods.ts";
 import { startInRoom } from "./turns/turn-slots.ts";
-import { refuseUnhonouredOfCreate, refuseUnhonouredOfFirst } from "./unhonoured.ts";
+import { refuseUnhonoredOfCreate, refuseUnhonoredOfFirst } from "./unhonored.ts";
 import type { ForkResult } from "./wire/wire-forks.ts";
 import type { SessionHistory, SessionHistoryParams } from "./wire/wire-history.ts";
 import type { StreamOpenResult } from "./wire/wire-streams.ts";
@@ -131,8 +131,8 @@ export class SessionMethods {
 	async #createSession(params: SessionCreateParams, answered: Promise<void>): Promise<SessionCreateResult> {
 		const { client, kernelApi, waiting } = this.#sessions;
 		const { isContract } = client.codec();
-		if (isContract) refuseUnhonouredOfCreate(params);
-		else refuseUnhonouredOfFirst(params, "create");
+		if (isContract) refuseUnhonoredOfCreate(params);
+		else refuseUnhonoredOfFirst(params, "create");
 		if (!isContract && typeof params.system_prompt === "object" && params.system_prompt !== null)
 			throw new NamedError("INVALID_PARAMS", "Invalid params: system_prompt must be a text");
 		const config = await this.#readConfig();

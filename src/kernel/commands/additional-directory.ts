@@ -11,7 +11,7 @@ export interface WorkspacePlace {
 }
 
 export type DirectoryCheck =
-	/** Absolute and normalised, symbolic links not resolved. */
+	/** Absolute and normalized, symbolic links not resolved. */
 	{ readonly ok: true; readonly path: string } | { readonly ok: false; readonly reason: string };
 
 /** Checks that the typed path is a directory outside the workspace. */

@@ -8,7 +8,7 @@ import { type CommandRun, finished, type SlashCommand } from "./command.ts";
 export const compactCommand: SlashCommand = {
 	name: "compact",
 	description:
-		"Summarise the conversation so far to free context; text after the command says what to preserve above all",
+		"Summarize the conversation so far to free context; text after the command says what to preserve above all",
 	aliases: [],
 	async run(run) {
 		const { agent, argument } = run;

@@ -91,7 +91,7 @@ it("persists neither what may have keys nor what the state has", () => {
 });
 
 it("has defaults for all but the tools, and ignores unknown keys", () => {
-	expect(readCreationOptions({ tools: "all", colour: "red" })).toEqual({ ...plain, tools: "all" });
+	expect(readCreationOptions({ tools: "all", color: "red" })).toEqual({ ...plain, tools: "all" });
 });
 
 it.each([

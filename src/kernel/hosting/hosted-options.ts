@@ -73,7 +73,7 @@ export async function chooseOptions(common: CommonOptions, request: CreationOpti
 	return { ...chosen, ...toRemarks(request) };
 }
 
-/** Their normalised paths. */
+/** Their normalized paths. */
 async function checkDirectories(
 	{ kernel }: CommonOptions,
 	{ additionalDirs = [] }: OpeningOptions,

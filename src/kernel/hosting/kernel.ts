@@ -170,7 +170,7 @@ export class Kernel {
 		}
 	}
 
-	/** The normalised path of a directory; fails `invalid-input` when it is none. `what` says what it is to be. */
+	/** The normalized path of a directory; fails `invalid-input` when it is none. `what` says what it is to be. */
 	async checkDirectory(named: string, what: string): Promise<string> {
 		if (!path.isAbsolute(named) || named.includes("\0") || named.trim() !== named) {
 			throw invalidInput(`${what} must be an absolute path without blanks around it, and is ${JSON.stringify(named)}.`);

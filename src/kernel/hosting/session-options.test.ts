@@ -10,12 +10,12 @@ import type { CreationOptions, OpeningOptions, SessionHandle } from "../api.ts";
 import { chooseOptions, choosePlainOptions, plainRequest } from "./hosted-options.ts";
 import { SessionHost } from "./session-host.ts";
 
-/** Programs that end at once; notes the variable COLOUR of each. */
+/** Programs that end at once; notes the variable COLOR of each. */
 function createWatchedProcesses(seen: unknown[]): Processes {
 	return {
 		...noProcesses,
 		async run({ environment }) {
-			seen.push(environment["COLOUR"]);
+			seen.push(environment["COLOR"]);
 			const none = { outputBytes: 0, truncated: false, spilledTo: null, output: "", errorOutput: "" };
 			return { ...none, ended: { kind: "exited", exitCode: 0 } };
 		},
@@ -86,7 +86,7 @@ it("the environment counts for whoever opens the session first, not for who inte
 	await kernel.close();
 	const { host: later } = await createHost({}, settings);
 	await later.interrupt(handle.session.id);
-	await runTurn(await later.acquire(handle.session.id, { environment: { COLOUR: "blue" } }));
+	await runTurn(await later.acquire(handle.session.id, { environment: { COLOR: "blue" } }));
 	expect(seen).toEqual([undefined, "blue"]);
 });
 
@@ -257,7 +257,7 @@ describe("the creation options of a session", () => {
 		const processes = createWatchedProcesses(seen);
 		const settings = { processes, hooks: [{ event: "UserPromptSubmit", command: "look" }] };
 		const { host } = await createHost({}, settings);
-		await runTurn(await host.create({ ...plainRequest, environment: { COLOUR: "red" } }));
+		await runTurn(await host.create({ ...plainRequest, environment: { COLOR: "red" } }));
 		await runTurn(await host.create(plainRequest));
 		expect(seen).toEqual(["red", undefined]);
 	});

@@ -137,7 +137,7 @@ export async function runMainTurn(turn: RunningTurn, start: TurnStart, settings:
 	await watch.end();
 	await runHooks?.end();
 	await settings.notifications.closeTurn();
-	// A cancel that was accepted while the last hooks ran is honoured.
+	// A cancel that was accepted while the last hooks ran is honored.
 	if (signal.aborted && outcome.status !== "failed") outcome = toCutOff(turn);
 	if (outcome.status === "failed") turn.failure = outcome.error;
 	const ended: EventBody = { type: "turn.ended", outcome };

@@ -7,7 +7,7 @@ import { parseToml } from "./syntax.ts";
 import { applyTomlChanges, type TomlChange } from "./toml-changes.ts";
 import type { TomlValue } from "./toml-text.ts";
 
-/** Clients recognise a sign-in by this name. */
+/** Clients recognize a sign-in by this name. */
 const providerName = "managed:kimi-code";
 /** Before the id of a model in its alias. */
 const aliasPrefix = "kimi-code/";

@@ -102,7 +102,7 @@ function toTool(kind: CallKind, id: string): CalledTool {
 		case "ask":
 			return ["AskUserQuestion", { questions: [question] }];
 		case "paint":
-			return ["paint", { colour: "blue" }];
+			return ["paint", { color: "blue" }];
 		case "unknown":
 			return ["Nothing", {}];
 		case "broken":

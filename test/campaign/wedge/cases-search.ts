@@ -111,7 +111,7 @@ export const searchCases: readonly Case[] = [
 	grep("a file of random bytes", /Grep (ok|error)/, () => ({ pattern: "a", path: "/dev/urandom" })),
 	grep("a type that is a megabyte", /Grep error/, ({ size }) => ({ pattern: "a", type: fill("x", size) })),
 	grep("a path that is a megabyte", /Grep error/, ({ size }) => ({ pattern: "a", path: fill("x/", size) })),
-	grep("names with line breaks and colours", /Grep ok/, ({ stage }) => {
+	grep("names with line breaks and colors", /Grep ok/, ({ stage }) => {
 		for (let number = 0; number < 500; number += 1) stage.write(`\u001b[31m${number}\n:12:x`, "match\n");
 		return { pattern: "match", output_mode: "content", head_limit: 0 };
 	}),

@@ -22,7 +22,7 @@ const shellCases: readonly Case[] = [
 	shell("bytes that are no text", /Shell ok/, "head -c SIZE /dev/urandom"),
 	shell("halves of characters", /Shell ok/, "head -c SIZE /dev/zero | tr '\\0' '\\360'"),
 	shell("a million empty lines", /Shell ok/, "yes '' | head -c SIZE"),
-	shell("colours and returns", /Shell ok/, "yes $'\\e[31m\\r\\b\\a' | head -c SIZE"),
+	shell("colors and returns", /Shell ok/, "yes $'\\e[31m\\r\\b\\a' | head -c SIZE"),
 	shell("one byte at a time", /Shell ok/, "for i in {1..3000}; do echo -n x; done"),
 	shell("a thousand processes", /Shell ok/, "for i in {1..500}; do sleep 0.1 & done; wait; echo done"),
 	{

@@ -33,8 +33,8 @@ export function parseDelivered(line: string): DeliveredLine {
 }
 
 const toolDeclaration = {
-	name: "pick_colour",
-	description: "Picks a colour.",
+	name: "pick_color",
+	description: "Picks a color.",
 	parameters: { type: "object", properties: { of: { type: "string" } } },
 };
 

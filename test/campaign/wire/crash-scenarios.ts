@@ -14,7 +14,7 @@ export interface LifeScript {
 	readonly prompts: readonly string[];
 	readonly decision: Decision;
 	readonly asksForReplay: boolean;
-	/** Whether the client brings the tool `pick_colour`. */
+	/** Whether the client brings the tool `pick_color`. */
 	readonly bringsTool: boolean;
 	/** Whether there is an MCP server, with the tool `note`. */
 	readonly hasServer: boolean;
@@ -89,7 +89,7 @@ const twoAtOnce = script([
 	said,
 ]);
 const external = script(
-	[`tool_call: ${JSON.stringify({ id: "call-1", name: "pick_colour", arguments: '{"of": "sky"}' })}`, said],
+	[`tool_call: ${JSON.stringify({ id: "call-1", name: "pick_color", arguments: '{"of": "sky"}' })}`, said],
 	{ bringsTool: true },
 );
 /** Messages of the approved turn, its two steps and their parts. */

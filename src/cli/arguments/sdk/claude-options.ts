@@ -1,4 +1,4 @@
-// The command line of programs of the Claude SDK, as data. What they say about safety and cannot be honoured is refused.
+// The command line of programs of the Claude SDK, as data. What they say about safety and cannot be honored is refused.
 import { isUuid } from "../../../base/ids.ts";
 import { UsageError } from "../usage-error.ts";
 
@@ -181,7 +181,7 @@ function split(words: readonly string[]) {
 		const name = aliases[typed] ?? typed;
 		const takes = taken[name] ?? unusedClaudeFlags[name];
 		if (takes === undefined)
-			throw new UsageError(`${typed}: agentwire cannot honour this flag. Leave it out, or the option that sets it.`);
+			throw new UsageError(`${typed}: agentwire cannot honor this flag. Leave it out, or the option that sets it.`);
 		const given = values.get(name) ?? [];
 		values.set(name, given);
 		if (attached !== null) {

@@ -1,4 +1,4 @@
-// Recognises the errors of a request that is too long for the model by their codes and texts, because providers have no
+// Recognizes the errors of a request that is too long for the model by their codes and texts, because providers have no
 // common code or status.
 
 /** A limit of requests or tokens in a time, and one of the account: their texts have words in common with the others. */

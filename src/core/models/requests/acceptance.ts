@@ -6,7 +6,7 @@ export interface Acceptance {
 	readonly media: MediaRules;
 	/** Tools of a request; null where the provider documents no limit. */
 	readonly mostTools: number | null;
-	/** Recognises the name of a tool to which the provider itself gives a meaning. */
+	/** Recognizes the name of a tool to which the provider itself gives a meaning. */
 	isReserved(name: string): boolean;
 }
 

@@ -1,4 +1,4 @@
-// Signatures and encrypted reasoning that the provider refuses: of another organisation, of a model that it replaced, or damaged.
+// Signatures and encrypted reasoning that the provider refuses: of another organization, of a model that it replaced, or damaged.
 // Without them the model lacks its earlier reasoning; with them every request of the session fails.
 import type { HistoryEntry } from "../../../api/values/conversation.ts";
 import { withSecondAttempt } from "../chunk-streams.ts";

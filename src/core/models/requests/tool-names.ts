@@ -14,7 +14,7 @@ export interface NamedRequest {
 	named(part: ModelPart): ModelPart;
 }
 
-/** `isReserved` recognises a name that the provider itself gives a meaning. Without a name to change the request stays as it is. */
+/** `isReserved` recognizes a name that the provider itself gives a meaning. Without a name to change the request stays as it is. */
 export function withAcceptedNames(request: ModelRequest, isReserved: (name: string) => boolean): NamedRequest {
 	const isAccepted = (name: string) => (accepted.test(name) && name.length <= longest) || isReserved(name);
 	const names = new Set([...request.tools.map(({ name }) => name), ...request.messages.flatMap(calledNames)]);

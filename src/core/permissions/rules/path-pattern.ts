@@ -51,7 +51,7 @@ function withoutTail(steps: readonly PatternStep[]): readonly PatternStep[] {
 	return [...steps.slice(0, -1), { kind: "match", matches: () => true }];
 }
 
-/** Whether an absolute path, normalised, or a directory above it matches. `roots` are absolute. */
+/** Whether an absolute path, normalized, or a directory above it matches. `roots` are absolute. */
 export function matchesPath({ anchor, steps }: PathPattern, absolute: string, roots: readonly string[]): boolean {
 	return matchesBelow(anchor, steps, absolute, roots);
 }

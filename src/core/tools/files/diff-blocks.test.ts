@@ -76,14 +76,14 @@ describe("createDiffBlocks", () => {
 		expect(await createDiffBlocks("/f", "a", "")).toEqual([block("a", "", 1, 1)]);
 	});
 
-	it("summarises more than 10000 lines", async () => {
+	it("summarizes more than 10000 lines", async () => {
 		expect(await createDiffBlocks("/f", "x\n".repeat(10_001), "y")).toEqual([
 			{ ...block("10001 lines", "1 lines", 1, 1), is_summary: true },
 		]);
 		expect(await createDiffBlocks("/f", "x\n".repeat(10_000), "y")).toHaveLength(1);
 	});
 
-	it("summarises more than a mebibyte", async () => {
+	it("summarizes more than a mebibyte", async () => {
 		const [summary, ...others] = await createDiffBlocks("/f", "a".repeat(600_000), "b".repeat(600_000));
 		expect(summary).toEqual({ ...block("1 lines", "1 lines", 1, 1), is_summary: true });
 		expect(others).toEqual([]);

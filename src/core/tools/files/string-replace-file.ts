@@ -16,7 +16,7 @@ const failureBrief = "Failed to edit file";
 
 const description = `Replace pieces of a text file.
 
-- \`old\` must be found in the file exactly, with its white space and indentation, and only once; add neighbouring lines until it is unique, or set \`replace_all\`.
+- \`old\` must be found in the file exactly, with its white space and indentation, and only once; add neighboring lines until it is unique, or set \`replace_all\`.
 - Several edits of one file belong into one call. They are applied in order, each to the result of the one before. When one does not match, none is applied.
 - Read the file before editing it. Line numbers that ReadFile shows are not part of the text.
 - A path outside of the working directory must be absolute.`;

@@ -57,7 +57,7 @@ export function createAskUserQuestion({ questions: operations }: ToolEnvironment
 	});
 }
 
-/** Clients recognise this text. */
+/** Clients recognize this text. */
 const dismissed = "User dismissed the question without answering.";
 
 function toResult(outcome: QuestionOutcome) {

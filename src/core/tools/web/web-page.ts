@@ -18,7 +18,7 @@ export async function readPageText({ body, contentType, url }: PageSource): Prom
 
 /**
  * The main text of a page as Markdown, with addresses made absolute by `url`; null when there is no text. Without a
- * recognisable main text, the whole page counts. Of a page that exceeds the limits, only the beginning counts.
+ * recognizable main text, the whole page counts. Of a page that exceeds the limits, only the beginning counts.
  */
 export async function toMarkdown(html: string, url: string): Promise<PageText | null> {
 	const [{ readPage }, { Readability }, { writeMarkdown }] = await Promise.all([

@@ -42,7 +42,7 @@ const reading = { kind: "read", place: "path" } as const;
 const editing = { kind: "edit", place: "path" } as const;
 
 const known: Readonly<Record<string, ToolDescription>> = {
-	// The command and nothing else: clients show it with the colours of a shell.
+	// The command and nothing else: clients show it with the colors of a shell.
 	[shellName]: { kind: "execute", title: (given) => text(given, "command") },
 	ReadFile: { ...reading, title: titled("Read", "path"), line: "line_offset" },
 	ReadMediaFile: { ...reading, title: titled("Look at", "path") },

@@ -84,9 +84,9 @@ describe("a question as a choice", () => {
 });
 
 describe("a plan that is handed in", () => {
-	const labelled = (...labels: string[]) => question({ options: labels.map((label) => ({ label, description: "" })) });
+	const labeled = (...labels: string[]) => question({ options: labels.map((label) => ({ label, description: "" })) });
 	const idsOf = (...labels: string[]) =>
-		toPlanChoices(labelled(...labels)).map(({ optionId, kind }) => [optionId, kind]);
+		toPlanChoices(labeled(...labels)).map(({ optionId, kind }) => [optionId, kind]);
 
 	it("is decided under the ids that clients know", () => {
 		expect(idsOf("Approve", "Reject", "Reject and Exit")).toEqual([
@@ -103,7 +103,7 @@ describe("a plan that is handed in", () => {
 	});
 
 	it("is answered by the label of the option", () => {
-		const asked = labelled("One", "Two", "Reject", "Reject and Exit");
+		const asked = labeled("One", "Two", "Reject", "Reject and Exit");
 		const choices = toPlanChoices(asked);
 		expect(readChosen(selected("plan_opt_1"), asked, choices)).toEqual(answers({ "Which one?": "Two" }));
 		expect(readChosen(selected("plan_reject_and_exit"), asked, choices)).toEqual(

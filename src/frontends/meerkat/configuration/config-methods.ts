@@ -7,7 +7,7 @@ import { defineMethod, type Method } from "../../../ports/rpc/methods.ts";
 import type { EraCodec } from "../eras/codec.ts";
 import { NamedError } from "../errors.ts";
 import { meerkatProtocol } from "../protocol.ts";
-import { refuseUnhonouredOfConfig } from "../unhonoured.ts";
+import { refuseUnhonoredOfConfig } from "../unhonored.ts";
 import { type ConfigView, configName, mergePatch, toConfig, toPersisted, withForeign } from "./config-view.ts";
 import type { ConfigPatchParams, ConfigSetParams } from "./wire-config.ts";
 
@@ -133,7 +133,7 @@ function fromEnvelope(
 	params: ConfigSetParams | ConfigPatchParams,
 	name: "config" | "patch",
 ): { readonly value: unknown; readonly expected: number | null } {
-	refuseUnhonouredOfConfig(name in params ? params[name] : params);
+	refuseUnhonoredOfConfig(name in params ? params[name] : params);
 	if (!(name in params)) return { value: params, expected: null };
 	return { value: params[name], expected: params.expected_generation ?? null };
 }

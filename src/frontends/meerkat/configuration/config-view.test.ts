@@ -45,7 +45,7 @@ describe("the configuration", () => {
 	});
 
 	it("stores what was set, and drops unknown keys", () => {
-		const set = { agent: { model: "m", max_turns: 3, colour: "red" }, max_tokens: 7, shell: {} };
+		const set = { agent: { model: "m", max_turns: 3, color: "red" }, max_tokens: 7, shell: {} };
 		expect(toPersisted(set)).toEqual({ agent: { model: "m", max_turns: 3 }, max_tokens: 7 });
 	});
 

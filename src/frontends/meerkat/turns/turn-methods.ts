@@ -7,7 +7,7 @@ import { NamedError } from "../errors.ts";
 import { meerkatProtocol } from "../protocol.ts";
 import { toEventBlocks } from "../session-inputs.ts";
 import { chooseSkills, noSkills } from "../skills.ts";
-import { refuseUnhonouredOfFirst, refuseUnhonouredOfTurn } from "../unhonoured.ts";
+import { refuseUnhonoredOfFirst, refuseUnhonoredOfTurn } from "../unhonored.ts";
 import { joined, toBlocks } from "../wire/blocks.ts";
 import type { StopRunParams, StopRunResult } from "../wire/wire-streams.ts";
 import type { InterruptResult, RunResult, TurnStartParams } from "../wire.ts";
@@ -56,8 +56,8 @@ export class TurnMethods {
 		const { session_id: id } = params;
 		// The rules are those of its arrival, also when the client asks for capabilities meanwhile.
 		const { isContract } = this.#sessions.client.codec();
-		if (isContract) refuseUnhonouredOfTurn(params);
-		else refuseUnhonouredOfFirst(params, "turn");
+		if (isContract) refuseUnhonoredOfTurn(params);
+		else refuseUnhonoredOfFirst(params, "turn");
 		const run = () => this.#runTurn(params, answered, isContract);
 		const { queue } = this.#sessions.waiting;
 		return await (isContract ? queue.run(id, run) : queue.add(id, run()));

@@ -9,7 +9,7 @@ const source = {
 	session_id: sessionId,
 	/** Counts the messages of `session/history`, from 0. */
 	message_index: count,
-	/** There is no other behaviour for a session that works. */
+	/** There is no other behavior for a session that works. */
 	running_behavior: nullish(v.literal("reject")),
 	tool_access_policy: v.exactOptional(v.null("has no effect here: leave it out")),
 };

@@ -62,7 +62,7 @@ function readProxy(variable: string, value: string): ProxyServer {
 			`${variable} names a proxy of a kind that cannot be used (${scheme}); known are ${[...protocols.keys()].join(", ")}.`,
 		);
 	}
-	// Parsed with http, so that the host is normalised like that of any URL.
+	// Parsed with http, so that the host is normalized like that of any URL.
 	const rest = separator === -1 ? value : value.slice(separator + 3);
 	const url = URL.canParse(`http://${rest}`) ? new URL(`http://${rest}`) : null;
 	if (url === null) {

@@ -354,7 +354,7 @@ describe("a session between two runs", () => {
 			await put("wire.jsonl", header + started + ended);
 			await put("context.jsonl", oldContext);
 			await put("calls.jsonl", callLines);
-			await put("state.json", JSON.stringify({ plan_mode: true, colour: "red" }));
+			await put("state.json", JSON.stringify({ plan_mode: true, color: "red" }));
 		});
 
 		it("opens with everything, and begins its journal behind it", async () => {
@@ -392,7 +392,7 @@ describe("a session between two runs", () => {
 				[3, epoch, "compaction.started"],
 			]);
 			expect(await readAll(again, 2)).toHaveLength(1);
-			expect(JSON.parse(await text("state.json"))).toMatchObject({ colour: "red" });
+			expect(JSON.parse(await text("state.json"))).toMatchObject({ color: "red" });
 			await again.close();
 		});
 

@@ -63,12 +63,12 @@ describe("state.json", () => {
 	});
 
 	it("preserves unknown keys, and the values that other programs write meanwhile", async () => {
-		await put("state.json", { approval: { yolo: true, mood: "calm" }, colour: "red", todos: [] });
+		await put("state.json", { approval: { yolo: true, mood: "calm" }, color: "red", todos: [] });
 		const state = await open();
 		expect(state.state()).toEqual({ ...initialState(), approval: { yolo: true, afk: false, autoApproveActions: [] } });
 		await put("state.json", {
 			approval: { yolo: false, mood: "wild" },
-			colour: "blue",
+			color: "blue",
 			custom_title: "Theirs",
 			title_generated: true,
 			title_generate_attempts: 2,
@@ -92,7 +92,7 @@ describe("state.json", () => {
 			archived_at: 12.5,
 			auto_archive_exempt: true,
 			todos: [],
-			colour: "blue",
+			color: "blue",
 		});
 		expect(state.state()).toMatchObject({ customTitle: "Theirs", planMode: true });
 		await state.update({ customTitle: "Ours, knowing theirs" });
@@ -131,7 +131,7 @@ describe("state.json", () => {
 	});
 
 	it("uses the title, and no mode, for a session that starts afresh, and preserves the other keys", async () => {
-		await put("state.json", { approval: { yolo: true }, plan_mode: true, custom_title: "Kept", colour: "red" });
+		await put("state.json", { approval: { yolo: true }, plan_mode: true, custom_title: "Kept", color: "red" });
 		const state = await open(createMemoryLog(), true);
 		expect(state.state()).toEqual({ ...initialState(), customTitle: "Kept" });
 		await state.update({ planSlug: "x" });
@@ -139,7 +139,7 @@ describe("state.json", () => {
 			approval: { yolo: false },
 			plan_mode: false,
 			custom_title: "Kept",
-			colour: "red",
+			color: "red",
 		});
 	});
 
@@ -208,10 +208,10 @@ describe("state.json", () => {
 	});
 
 	it("writes its last known values when the file is missing", async () => {
-		await put("state.json", { custom_title: "Known", colour: "red" });
+		await put("state.json", { custom_title: "Known", color: "red" });
 		const state = await open();
 		await createDiskFiles().remove(file("state.json"));
 		await state.update({ planMode: true });
-		expect(await read()).toMatchObject({ custom_title: "Known", colour: "red", plan_mode: true });
+		expect(await read()).toMatchObject({ custom_title: "Known", color: "red", plan_mode: true });
 	});
 });

@@ -1,4 +1,4 @@
-// Normalises work directories and derives the directory name of their sessions, so that other readers find them.
+// Normalizes work directories and derives the directory name of their sessions, so that other readers find them.
 import { createHash } from "node:crypto";
 import path from "node:path";
 import { KernelError } from "../../../base/errors.ts";

@@ -24,7 +24,7 @@ function mayBeObject(text: string): boolean {
 
 /** The JSON object of a line, or null when it has none. */
 export function parseLine(text: string): Record<string, unknown> | null {
-	// Most damage is recognised by its ends: an exception for each line of a damaged file would take seconds.
+	// Most damage is recognized by its ends: an exception for each line of a damaged file would take seconds.
 	if (!mayBeObject(text)) return null;
 	if (text.length > longLine && !isTextNestedWithin(text, lineDepth)) return null;
 	try {

@@ -2,26 +2,26 @@ import { describe, expect, it } from "vitest";
 import { createSpokenServer } from "../../../test/support/meerkat/spoken-server.ts";
 import { createMemoryStore } from "../../ports/store/memory/memory-store.ts";
 import {
-	refuseUnhonouredOfConfig,
-	refuseUnhonouredOfCreate,
-	refuseUnhonouredOfFirst,
-	refuseUnhonouredOfTurn,
-} from "./unhonoured.ts";
+	refuseUnhonoredOfConfig,
+	refuseUnhonoredOfCreate,
+	refuseUnhonoredOfFirst,
+	refuseUnhonoredOfTurn,
+} from "./unhonored.ts";
 
 describe("a creation", () => {
 	it.each(["keep_alive", "comms_name", "skill_references"])("with `%s` is refused by name", (field) => {
-		expect(() => refuseUnhonouredOfCreate({ prompt: "x", [field]: { a: 1 } })).toThrow(`\`${field}\``);
+		expect(() => refuseUnhonoredOfCreate({ prompt: "x", [field]: { a: 1 } })).toThrow(`\`${field}\``);
 	});
 
 	it("without a run is refused the skills of one, and with a run it is not", () => {
 		const params = { prompt: "x", skill_refs: [{ source_uuid: "a", skill_name: "b" }] };
-		expect(() => refuseUnhonouredOfCreate({ ...params, initial_turn: "deferred" })).toThrow("`skill_refs`");
-		expect(() => refuseUnhonouredOfCreate(params)).not.toThrow();
+		expect(() => refuseUnhonoredOfCreate({ ...params, initial_turn: "deferred" })).toThrow("`skill_refs`");
+		expect(() => refuseUnhonoredOfCreate(params)).not.toThrow();
 	});
 
 	it("with nothing but nulls, false and what has an effect is taken", () => {
 		const params = { prompt: "x", model: "m", enable_builtins: true, labels: null, enable_memory: false };
-		expect(() => refuseUnhonouredOfCreate(params)).not.toThrow();
+		expect(() => refuseUnhonoredOfCreate(params)).not.toThrow();
 	});
 });
 
@@ -43,22 +43,22 @@ describe("the first protocol", () => {
 		"turn_tool_overlay",
 	])("refuses `%s` by name", (field) => {
 		const params = { prompt: "x", [field]: { a: 1 } };
-		expect(() => refuseUnhonouredOfFirst(params, "create")).toThrow(`\`${field}\``);
-		expect(() => refuseUnhonouredOfFirst(params, "turn")).toThrow(`\`${field}\``);
+		expect(() => refuseUnhonoredOfFirst(params, "create")).toThrow(`\`${field}\``);
+		expect(() => refuseUnhonoredOfFirst(params, "turn")).toThrow(`\`${field}\``);
 	});
 
 	it("takes budgets, hooks, a model and tools at a creation, not at a turn", () => {
 		const fields = ["budget_limits", "hooks_override", "turn_budget_limits", "model", "system_prompt", "enable_shell"];
 		for (const field of fields) {
 			const params = { prompt: "x", [field]: { a: 1 } };
-			expect(() => refuseUnhonouredOfFirst(params, "create")).not.toThrow();
-			expect(() => refuseUnhonouredOfFirst(params, "turn")).toThrow(`\`${field}\``);
+			expect(() => refuseUnhonoredOfFirst(params, "create")).not.toThrow();
+			expect(() => refuseUnhonoredOfFirst(params, "turn")).toThrow(`\`${field}\``);
 		}
 	});
 
 	it("ignores what neither protocol knows, and fields that ask for nothing", () => {
-		const params = { prompt: "x", colour: "red", skill_refs: [], shell_env: {}, tool_filter: null, keep_alive: false };
-		for (const of of ["create", "turn"] as const) expect(() => refuseUnhonouredOfFirst(params, of)).not.toThrow();
+		const params = { prompt: "x", color: "red", skill_refs: [], shell_env: {}, tool_filter: null, keep_alive: false };
+		for (const of of ["create", "turn"] as const) expect(() => refuseUnhonoredOfFirst(params, of)).not.toThrow();
 	});
 
 	it("sends no events of a run that wants none", async () => {
@@ -90,7 +90,7 @@ describe("a configuration", () => {
 		["turn_tool_overlay", { turn_tool_overlay: { allowed_tools: ["a"] } }],
 		["shell.security_patterns", { shell: { security_mode: "allow_list", security_patterns: ["ls"] } }],
 	])("with `%s` is refused by name, and nothing is written", async (name, config) => {
-		expect(() => refuseUnhonouredOfConfig(config)).toThrow(`\`${name}\``);
+		expect(() => refuseUnhonoredOfConfig(config)).toThrow(`\`${name}\``);
 		const server = await createSpokenServer(["pong"], createMemoryStore(), { isFirst: true });
 		for (const [method, params] of [
 			["config/set", config],
@@ -115,22 +115,22 @@ describe("a configuration", () => {
 		};
 		const shell = { program: "nu", timeout_secs: 30, security_mode: "unrestricted", security_patterns: [] };
 		const config = { agent: { model: "m" }, budget, hooks, shell, limits: { budget: null, max_duration: null } };
-		expect(() => refuseUnhonouredOfConfig(config)).not.toThrow();
+		expect(() => refuseUnhonoredOfConfig(config)).not.toThrow();
 	});
 });
 
 describe("a turn", () => {
 	it.each(["output_schema", "max_tokens", "anything"])("with `%s` is refused by name", (field) => {
-		expect(() => refuseUnhonouredOfTurn({ session_id: "s", prompt: "x", [field]: "y" })).toThrow(`\`${field}\``);
+		expect(() => refuseUnhonoredOfTurn({ session_id: "s", prompt: "x", [field]: "y" })).toThrow(`\`${field}\``);
 	});
 
 	it("names no more than the beginning of a long field", () => {
-		const refuse = () => refuseUnhonouredOfTurn({ ["x".repeat(100_000)]: 1 });
+		const refuse = () => refuseUnhonoredOfTurn({ ["x".repeat(100_000)]: 1 });
 		expect(refuse).toThrow(/^.{1,400}$/u);
 	});
 
 	it("with what has an effect is taken", () => {
 		const params = { session_id: "s", prompt: "x", session_events: false, model: null };
-		expect(() => refuseUnhonouredOfTurn(params)).not.toThrow();
+		expect(() => refuseUnhonoredOfTurn(params)).not.toThrow();
 	});
 });

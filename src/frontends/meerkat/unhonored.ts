@@ -101,7 +101,7 @@ function isGiven(value: unknown): boolean {
 }
 
 /** Throws INVALID_PARAMS for a request of the first protocol with a field that has no effect there. */
-export function refuseUnhonouredOfFirst(params: Fields, of: "create" | "turn"): void {
+export function refuseUnhonoredOfFirst(params: Fields, of: "create" | "turn"): void {
 	const field = (of === "create" ? [...ofCreate, ...ofContractCreate] : ofFirstTurn).find((name) =>
 		isGiven(params[name]),
 	);
@@ -113,7 +113,7 @@ export function refuseUnhonouredOfFirst(params: Fields, of: "create" | "turn"): 
 }
 
 /** Throws INVALID_PARAMS for a configuration, or a change of one, with a limit that has no effect here. */
-export function refuseUnhonouredOfConfig(config: unknown): void {
+export function refuseUnhonoredOfConfig(config: unknown): void {
 	const found = ofConfig.find((path) =>
 		asks(path.reduce<unknown>((value, name) => (isRecord(value) ? value[name] : null), config)),
 	);
@@ -138,7 +138,7 @@ function asks(value: unknown): boolean {
 }
 
 /** Throws INVALID_PARAMS for a creation with a field that has no effect here. */
-export function refuseUnhonouredOfCreate(params: Fields): void {
+export function refuseUnhonoredOfCreate(params: Fields): void {
 	const isDeferred = params["initial_turn"] === "deferred";
 	const early = isDeferred ? ofRun.find((name) => isGiven(params[name])) : undefined;
 	if (early !== undefined) {
@@ -154,7 +154,7 @@ export function refuseUnhonouredOfCreate(params: Fields): void {
 }
 
 /** Throws INVALID_PARAMS for a turn with a field that is unknown or has no effect here. */
-export function refuseUnhonouredOfTurn(params: Fields): void {
+export function refuseUnhonoredOfTurn(params: Fields): void {
 	const field = Object.keys(params).find((name) => !ofTurn.has(name) && params[name] !== null);
 	if (field === undefined) return;
 	if (fixed.has(field)) {
