@@ -1,12 +1,12 @@
-// Files that programs run by themselves later, or that decide what they run: whoever may write `src/**` need not have
-// meant those. A rule that allows changing one of them has to name it.
+// Files that other programs run later, or that configure what they run. A broad rule such as `src/**` probably did not mean them,
+// so a rule that allows changing one must name it.
 import path from "node:path";
 import { foldName } from "../../ports/files/folded-name.ts";
 
 export interface DecidingFile {
-	/** The name, folded, that a rule has to have. */
+	/** The case-folded name that a rule must contain. */
 	readonly name: string;
-	/** What the file does, as a clause. */
+	/** The effect of the file, as a clause. */
 	readonly does: string;
 }
 
@@ -82,7 +82,7 @@ const names: Readonly<Record<string, string>> = {
 	"agent.yml": definition,
 };
 
-/** Directories and what in them decides: found by two names in a row. */
+/** Directories and the sensitive entries in them, matched as two consecutive names. */
 const pairs: readonly (readonly [directory: string, name: string, does: string])[] = [
 	[".cargo", "config.toml", "cargo runs what it names"],
 	[".cargo", "config", "cargo runs what it names"],
@@ -95,7 +95,7 @@ const pairs: readonly (readonly [directory: string, name: string, does: string])
 	[".config", "environment.d", shell],
 ];
 
-/** The part of the path that decides; null for an ordinary file. `roots` are absolute: what is above them is ordinary. */
+/** The sensitive part of the path; null for an ordinary file. `roots` are absolute; names above them do not count. */
 export function decidingFile(absolute: string, roots: readonly string[]): DecidingFile | null {
 	const below = roots
 		.map((root) => path.relative(root, absolute))

@@ -1,6 +1,6 @@
-// Approvals for the session as they were stored before: the name of an act, which stood for every call of its kind.
+// Session approvals in the former storage format: the name of an act, which covered every call of its kind.
 
-/** Those that stand for too much to be retained: for every command, or every file. */
+/** Grants too broad to keep: they cover every command or every file. */
 const broad: ReadonlySet<string> = new Set([
 	"run command",
 	"run background command",
@@ -10,7 +10,7 @@ const broad: ReadonlySet<string> = new Set([
 	"edit file that may hold secrets",
 ]);
 
-/** Whether a stored approval stands for more than anybody saw. */
+/** Whether a stored approval covers more than the user saw. */
 export function isBroadGrant(grant: string): boolean {
 	return broad.has(grant);
 }

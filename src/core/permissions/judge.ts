@@ -1,24 +1,22 @@
-// What the kernel asks of the rules of a session. The rules themselves, and the reading of shell scripts, are loaded
-// when there is something to judge.
+// The kernel's interface to the permission rules of a session. The rules and the shell parser load on the first request.
 import type { PermissionRequest, Verdict } from "./policy.ts";
 
-/** What an approval for the session would cover. */
 export type Proposal =
-	/** The grants to store, as patterns of rules. */
+	/** The grants to store, as rule patterns. */
 	| { readonly kind: "grants"; readonly patterns: readonly string[] }
-	/** Why it can only be approved once: a clause without full stop. */
+	/** Why it can only be approved once; a clause without a full stop. */
 	| { readonly kind: "once"; readonly why: string };
 
-/** Whether commands that only read need no rule; by default they need none, unless the client expects to be asked. */
+/** Whether read-only commands need no rule. "by default": only when the client does not expect to be asked. */
 export type ReadOnlyMode = "always" | "by default" | "never";
 
 export interface Judge {
-	/** What rules and grants say; null for nothing. `expectsQuestions` says whether the client expects to be asked. */
+	/** The verdict of rules and grants; null for none. `expectsQuestions`: the client expects to be asked. */
 	decide(request: PermissionRequest, expectsQuestions?: boolean): Promise<Verdict | null>;
 	propose(request: PermissionRequest): Promise<Proposal>;
 }
 
-/** Loads the judge for the first request that it must judge; `needsJudge` says whether it can have anything to say. */
+/** Loads the judge on the first request for which `needsJudge` is true. */
 export function createLazyJudge(
 	load: () => Promise<Judge>,
 	needsJudge: (request: PermissionRequest) => boolean,

@@ -1,32 +1,30 @@
-// What becomes of a verdict in the session's mode: somebody is asked, or the mode answers for them. A denial holds in
-// every mode.
+// Turns a verdict into a decision for the session's mode: ask the user, or answer for them. A denial holds in every mode.
 import { isOpen, type Verdict } from "./policy.ts";
 
-/** The circumstances in which a call is decided. */
 export interface Circumstances {
-	/** Whether everything is approved that is not denied and does not leave the sandbox. */
+	/** Whether everything is approved that is not denied and stays in the sandbox. */
 	readonly isYolo: boolean;
-	/** Whether nobody is at the keyboard, and whether what no rule speaks of is approved then. */
+	/** Whether the user is away, which approves calls without a matching rule. */
 	readonly isAway: boolean;
 	readonly approvesWhileAway: boolean;
 	/** Whether a client that answers approvals is attached. */
 	readonly canAsk: boolean;
-	/** What happens to a call that no rule speaks of when nobody can be asked. */
+	/** What happens to a call without a matching rule when no client can answer. */
 	readonly whenUnattended: WhenUnattended;
 }
 
 /**
- * `creator`: approved, because whoever created the session gave it its tools and answers no approvals. `wait`: it is asked
- * all the same, and stays open for a client that comes later.
+ * `creator`: approved, because the session's creator supplied the tools and answers no approvals. `wait`: the request stays open
+ * for a client that attaches later.
  */
 export type WhenUnattended = "approve" | "creator" | "reject" | "wait";
 
 export type Settled =
 	| { readonly decision: "allow" | "deny"; readonly reason: string; readonly by: Verdict["by"] }
-	/** Why it is not allowed without asking; null when no rule speaks of the call. */
+	/** Why it needs approval; null without a matching rule. */
 	| { readonly decision: "ask"; readonly reason: string | null };
 
-/** Settles what the policies say; null is a call that needs an approval and of which they say nothing. */
+/** Applies the mode to a verdict. Null: the call needs approval and no policy has a verdict. */
 export function settle(said: Verdict | null, circumstances: Circumstances): Settled {
 	const verdict = said === null || isOpen(said) ? null : said;
 	const { isYolo, isAway, approvesWhileAway, canAsk, whenUnattended } = circumstances;

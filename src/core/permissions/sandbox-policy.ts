@@ -1,5 +1,4 @@
-// What the sandbox of commands means for permissions: leaving it is always asked about, and within it commands can be
-// allowed without asking.
+// Sandbox policies: leaving the sandbox always asks, and sandboxed commands can be allowed without asking.
 import type { PermissionRequest, Policy } from "./policy.ts";
 
 const outside = { decision: "ask", by: "rule", reason: "The command would run outside of the sandbox." } as const;
@@ -7,19 +6,19 @@ const outside = { decision: "ask", by: "rule", reason: "The command would run ou
 const leavesSandbox = ({ subjects }: PermissionRequest) =>
 	subjects.some((subject) => subject.kind === "command" && subject.outsideSandbox === true);
 
-/** Asks about every command that a model wants to run outside of the sandbox, in yolo too. */
+/** Asks before every command that a model wants to run outside of the sandbox, even in yolo mode. */
 export const outsidePolicy: Policy = {
 	name: "outside of the sandbox",
 	decide: async (request) => (leavesSandbox(request) ? { ...outside, widens: true } : null),
 };
 
-/** Asks about every command where the machine lacks the sandbox that the settings ask for. */
+/** Asks before every command if the machine lacks the configured sandbox. */
 export const missingSandboxPolicy: Policy = {
 	name: "without the sandbox",
 	decide: async (request) => (leavesSandbox(request) ? outside : null),
 };
 
-/** Allows commands in the sandbox that have no network. */
+/** Allows sandboxed commands without network access. */
 export const autoAllowPolicy: Policy = {
 	name: "commands in the sandbox",
 	decide: async (request) =>

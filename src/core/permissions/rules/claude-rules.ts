@@ -1,5 +1,4 @@
-// Converts the permissions of a settings file of Claude Code, `permissions.{allow,ask,deny}`, to rules. What has no
-// counterpart is left out and named.
+// Converts Claude Code settings, `permissions.{allow,ask,deny}`, to rules. Reports the patterns without an equivalent.
 import * as v from "valibot";
 import type { Decision } from "../policy.ts";
 import { parseRulePattern } from "./pattern.ts";
@@ -18,14 +17,14 @@ export type Conversion =
 	| {
 			readonly ok: true;
 			readonly rules: readonly ConvertedRule[];
-			/** The patterns as written, each with the reason why it has no counterpart: a clause without full stop. */
+			/** Skipped patterns, each with the reason as a clause without a full stop. */
 			readonly leftOut: readonly (ConvertedRule & { readonly reason: string })[];
-			/** What else `permissions` has: modes and directories, which are no rules. */
+			/** Other keys in `permissions`, such as modes and directories. */
 			readonly otherKeys: readonly string[];
 	  }
 	| { readonly ok: false; readonly reason: string };
 
-/** `value` is the parsed settings file, `home` the home directory. */
+/** `value` is the parsed settings file. */
 export function convertClaudeRules(value: unknown, home: string): Conversion {
 	const parsed = v.safeParse(settingsSchema, value);
 	if (!parsed.success) {
@@ -49,7 +48,7 @@ export function convertClaudeRules(value: unknown, home: string): Conversion {
 	return { ok: true, rules, leftOut, otherKeys: Object.keys(others) };
 }
 
-/** Paths are written differently: `//etc` is `/etc`, and `/src` is below the project. */
+/** Claude Code writes `//etc` for `/etc`, and `/src` for a path below the project. */
 function toPattern(pattern: string): string {
 	const { tool = "", path = "" } = /^(?<tool>Read|Edit|Write)\((?<path>[\s\S]*)\)$/.exec(pattern)?.groups ?? {};
 	if (tool === "") return pattern;

@@ -1,5 +1,5 @@
-// What an approval of a command line for the session covers: of each simple command the program with its subcommand
-// where the program is known to have some, else exactly its words.
+// What a session approval of a command line covers: for each simple command the program and its subcommand if the program is
+// known to have subcommands, else the exact words.
 import { shellWord } from "../../../base/text/quoting.ts";
 import type { Proposal } from "../judge.ts";
 import { filesOf } from "../shell/files-used.ts";
@@ -36,7 +36,7 @@ function once(why: string): Proposal {
 	return { kind: "once", why };
 }
 
-/** The commands that need a grant: those that a transparent wrapper runs in place of the wrapper. */
+/** The commands that need a grant. A transparent wrapper is replaced by the commands it runs. */
 function* grantedCommands(
 	commands: readonly CommandReading[],
 	cwd: string,
@@ -49,7 +49,7 @@ function* grantedCommands(
 	}
 }
 
-/** What is shown must cover the call: otherwise it would be asked about again. */
+/** Checks that the proposed patterns cover the call; otherwise it would be asked again. */
 async function checked(patterns: readonly string[], subject: CommandSubject, place: JudgePlace): Promise<Proposal> {
 	const rules = patterns.flatMap((text) => readGrant(text, place.home) ?? []);
 	const ruling = await judgeCommand(subject, { rules, allowsReadOnly: true, place });

@@ -1,4 +1,4 @@
-// Judges a command line by the rules: everything that it would run, and every file that it would redirect into.
+// Judges a command line: every command it would run and every file it would redirect into.
 import type { Subject } from "../../../api/values/subject.ts";
 import type { ReadLimits } from "../shell/allowance.ts";
 import type { CommandPattern } from "../shell/command-pattern.ts";
@@ -13,14 +13,13 @@ import { judgeUsedFiles, type UsedFiles } from "./used-files.ts";
 
 export type CommandSubject = Extract<Subject, { kind: "command" }>;
 
-/** A rule over commands, as the judge of scripts takes it. */
 interface CommandRule {
 	readonly pattern: CommandPattern;
 	readonly rule: Rule;
 	readonly isConfined: boolean;
 }
 
-/** Null when no rule has anything to say about it. */
+/** Null when no rule applies. */
 export async function judgeCommand({ text, cwd }: CommandSubject, law: Law): Promise<Ruling | null> {
 	const { rules, place } = law;
 	const rulesOf = (decision: Rule["decision"]): readonly CommandRule[] =>
@@ -38,7 +37,7 @@ export async function judgeCommand({ text, cwd }: CommandSubject, law: Law): Pro
 	const allowsReadOnly = law.allowsReadOnly && program === null;
 	const files = await judgeUsedFiles(reading, law);
 	const limiting = rules.filter(({ decision, pattern }) => decision !== "allow" && pattern.kind === "file");
-	/** A file that is not known may be one that a rule denies or asks about. */
+	/** An unknown file may be subject to a deny or ask rule. */
 	const hidesFile = limiting.length > 0 && files.hidesFile;
 	const limits = {
 		deny,
@@ -61,11 +60,11 @@ export async function judgeCommand({ text, cwd }: CommandSubject, law: Law): Pro
 		isDoubtful: reading.doubts.length > 0 || hidesFile || hidden !== null,
 		hasLimits: deny.length + ask.length + limiting.length > 0,
 	});
-	// Without rules, why none allows it is of no interest.
+	// Without rules, the reason why none matches is noise.
 	return !hasRules && ruling?.decision === "ask" ? null : ruling;
 }
 
-/** Whether all files that may not be read have names that begin with a dot. */
+/** Whether all read-protected files have dotfile names. */
 function readLimitsOf(limiting: readonly Rule[]): ReadLimits {
 	const reading = limiting.flatMap(({ pattern }) =>
 		pattern.kind === "file" && pattern.access === "read" ? [pattern.path] : [],
@@ -82,7 +81,7 @@ const unknownFile: Ruling = {
 	reason: "It cannot be judged by rules, because it uses a file whose name is not known.",
 };
 
-/** Why git would run a program of a repository for one of the commands, as a clause; null when it would not. */
+/** Why git would run a program from the repository, as a clause; null if it would not. */
 async function gitProgram(commands: readonly CommandReading[], place: JudgePlace): Promise<string | null> {
 	const uses = [...flatten(commands)].filter(
 		({ words: [program] }) => program !== undefined && nameOf(program.text) === "git",
@@ -94,7 +93,7 @@ async function gitProgram(commands: readonly CommandReading[], place: JudgePlace
 	return null;
 }
 
-/** `hasLimits` says whether a rule denies something or asks about it. */
+/** `hasLimits`: some rule denies or asks. */
 function toRuling(
 	verdict: ScriptVerdict<CommandRule>,
 	files: UsedFiles,
@@ -116,13 +115,13 @@ function toRuling(
 			if (byFile !== undefined) return byFile;
 			const beginning = isDoubtful ? "It cannot be judged by rules" : "No rule allows it";
 			const reason = `${beginning}, because ${why}${what}.`;
-			// Where something is denied or asked about, a doubt may hide it.
+			// With deny or ask rules present, a doubt may hide a match.
 			return isDoubtful && hasLimits ? { decision: "ask", by: "rule", reason } : open(reason);
 		}
 	}
 }
 
-/** No rule allows it, for this reason. */
+/** The ruling when no rule allows it. */
 function open(reason: string): Ruling {
 	return { decision: "ask", by: "default", reason };
 }

@@ -1,4 +1,4 @@
-// Judges a file by the rules: allowed when every path that leads to it is allowed, denied when one of them is denied.
+// Judges file access. Allowed if every path to the file is allowed; denied if any of them is denied.
 import { type DecidingFile, decidingFile } from "../deciding-files.ts";
 import { isWorse } from "../policy.ts";
 import { matchesAnySpelling, matchesPath, namesStep } from "./path-pattern.ts";
@@ -7,8 +7,8 @@ import type { Rule } from "./rule.ts";
 import { judgeBy, type Ruling } from "./ruling.ts";
 
 /**
- * `paths` are absolute: the resolved one, and the one that was named if a link hid it. Null when no rule speaks of it.
- * `isFree`: the call needs no approval by itself, as one that writes the plan.
+ * `paths` are absolute: the resolved path, plus the original one if it went through a link. Null without a matching rule.
+ * `isFree`: the call needs no approval by itself, such as writing the plan.
  */
 export function judgeFile(
 	access: FileAccess,
@@ -22,7 +22,7 @@ export function judgeFile(
 		({ decision, pattern, base }: Rule) => {
 			if (pattern.kind !== "file" || pattern.access !== access) return false;
 			if (decision === "allow" && deciding !== null && !namesStep(pattern.path, deciding.name)) return false;
-			// What is allowed is proven; what is denied may have other names.
+			// Allow rules need proof; deny rules must also match alternative spellings.
 			const matches = decision === "allow" ? matchesPath : matchesAnySpelling;
 			return pattern.path === null || matches(pattern.path, absolute, base === null ? roots : [base]);
 		};
@@ -37,10 +37,7 @@ export function judgeFile(
 	return worst?.decision === "allow" && isOpen ? null : worst;
 }
 
-/**
- * Judges an edit: a write, which also shows whether the file contains a text, and so is denied and asked about where
- * reading is.
- */
+/** Judges an edit. It is a write that also reveals whether the file contains a text, so read limits apply too. */
 export function judgeEdit(
 	paths: readonly string[],
 	roots: readonly string[],
@@ -53,7 +50,7 @@ export function judgeEdit(
 	return write !== null && !isWorse(read.decision, write.decision) ? write : read;
 }
 
-/** What needs a rule that names it, and has none. */
+/** The ruling for a sensitive file that no rule names. */
 function unnamed({ name, does }: DecidingFile): Ruling {
 	return {
 		decision: "ask",

@@ -1,8 +1,8 @@
-// A stored approval for the session as a rule.
+// Parses a stored session approval into a rule.
 import { parseRulePattern } from "./pattern.ts";
 import type { Rule } from "./rule.ts";
 
-/** Null for a text that is no pattern of a rule. */
+/** Null if the text is not a rule pattern. */
 export function readGrant(text: string, home: string): Rule | null {
 	const parsed = parseRulePattern(text, home);
 	if (!parsed.ok) return null;

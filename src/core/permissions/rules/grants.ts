@@ -1,4 +1,4 @@
-// What an approval for the session covers: the patterns that are shown with the request and stored with the answer.
+// What a session approval covers: the patterns shown with the request and stored with the answer.
 import path from "node:path";
 import type { Subject } from "../../../api/values/subject.ts";
 import { isSensitiveFile } from "../../../ports/files/secret-paths.ts";
@@ -10,7 +10,7 @@ import { readGrant } from "./grant-rule.ts";
 import { literalPath } from "./path-pattern.ts";
 import type { JudgePlace } from "./ruling.ts";
 
-/** The grants for a call that acts on these subjects, each once. */
+/** The grants for a call that acts on these subjects, without duplicates. */
 export async function proposeGrants(subjects: readonly Subject[], place: JudgePlace): Promise<Proposal> {
 	const patterns = new Set<string>();
 	for (const subject of subjects) {
@@ -18,7 +18,7 @@ export async function proposeGrants(subjects: readonly Subject[], place: JudgePl
 		if (proposal.kind === "once") return proposal;
 		for (const pattern of proposal.patterns) patterns.add(pattern);
 	}
-	// What is no pattern would be stored without covering anything.
+	// An unparsable pattern would be stored without covering anything.
 	if ([...patterns].some((pattern) => readGrant(pattern, place.home) === null)) return unnameable;
 	return { kind: "grants", patterns: [...patterns] };
 }
@@ -41,13 +41,13 @@ async function proposeFor(subject: Subject, place: JudgePlace): Promise<Proposal
 		case "network": {
 			const host = URL.canParse(subject.url) ? normalizeHost(new URL(subject.url).hostname) : null;
 			if (host === null) return { kind: "once", why: "the address has no host name" };
-			// Part of a host that is called so, it would stand for others in a pattern.
+			// A literal `*` in a host name would match other hosts in a pattern.
 			return host.includes("*") ? unnameable : only(`WebFetch(domain:${host})`);
 		}
 		case "web-search":
 			return only("WebSearch");
 		case "mcp":
-			// A server names its tools: no name may become a pattern that covers more.
+			// Servers choose tool names; no name may become a broader pattern.
 			return /\*|__$/.test(subject.tool) || subject.server.includes("__")
 				? { kind: "once", why: "the names of the server and its tool do not make one pattern" }
 				: only(`mcp__${subject.server}__${subject.tool}`);
@@ -65,8 +65,8 @@ function only(...patterns: readonly string[]): Proposal {
 }
 
 /**
- * What approving a change of this file covers: its directory when that lies below a root of the workspace, else the
- * file alone. Files that may hold secrets or decide what runs, and those directly in a root, are only covered themselves.
+ * The path that approving a file change covers: its directory if that lies below a workspace root, else the file alone. Secrets,
+ * sensitive files and files directly in a root are covered alone.
  */
 function coveredPath(absolute: string, roots: readonly string[]): string {
 	const directory = path.dirname(absolute);

@@ -1,15 +1,15 @@
-// Patterns of paths in rules, with the syntax of .gitignore: a name matches at any depth, a path with a slash is
-// anchored, and what matches a directory covers everything below it.
+// Path patterns in rules, with .gitignore syntax: a name matches at any depth, a path with a slash is anchored, and a matching
+// directory covers everything below it.
 import path from "node:path";
 import { foldName } from "../../../ports/files/folded-name.ts";
 import { type PatternStep, parseGlobPattern } from "../../patterns/glob-pattern.ts";
 
 export interface PathPattern {
-	/** `roots` is relative to the roots of the workspace, each of them. */
+	/** `roots`: relative to each workspace root. */
 	readonly anchor: "absolute" | "roots";
-	/** Empty for everything. */
+	/** Empty matches everything. */
 	readonly steps: readonly PatternStep[];
-	/** The same, to be compared with a foldName path. */
+	/** `steps` for comparison with a path folded by foldName. */
 	readonly foldedSteps: readonly PatternStep[];
 }
 
@@ -18,8 +18,8 @@ export type PathPatternResult =
 	| { readonly ok: false; readonly reason: string };
 
 /**
- * `/…` is absolute and `~/…` below the home directory, every other path relative to the workspace. Reasons are clauses
- * without full stop.
+ * `/…` is absolute, `~/…` is below the home directory, other paths are relative to the workspace. Reasons are clauses without a
+ * full stop.
  */
 export function parsePathPattern(text: string, home: string): PathPatternResult {
 	if (text.startsWith("!")) return { ok: false, reason: "a pattern cannot be negated with `!`; write a second rule" };
@@ -45,18 +45,18 @@ function asClause(sentence: string): string {
 	return sentence.charAt(0).toLowerCase() + sentence.slice(1).replace(/\.$/, "");
 }
 
-/** `src/**` covers what is in `src`, and not `src` itself. */
+/** `src/**` covers the contents of `src`, not `src` itself. */
 function withoutTail(steps: readonly PatternStep[]): readonly PatternStep[] {
 	if (steps.at(-1)?.kind !== "any-depth") return steps;
 	return [...steps.slice(0, -1), { kind: "match", matches: () => true }];
 }
 
-/** Whether an absolute path, normalized, or a directory above it matches. `roots` are absolute. */
+/** Whether a normalized absolute path, or a directory above it, matches. `roots` are absolute. */
 export function matchesPath({ anchor, steps }: PathPattern, absolute: string, roots: readonly string[]): boolean {
 	return matchesBelow(anchor, steps, absolute, roots);
 }
 
-/** The same for every spelling that a file system may take for the same name. */
+/** Like matchesPath, for every spelling that a file system may treat as the same name. */
 export function matchesAnySpelling(
 	{ anchor, foldedSteps }: PathPattern,
 	absolute: string,
@@ -65,7 +65,7 @@ export function matchesAnySpelling(
 	return matchesBelow(anchor, foldedSteps, foldName(absolute), roots.map(foldName));
 }
 
-/** Whether the pattern has this name, folded, written out. */
+/** Whether the pattern contains this folded name literally. */
 export function namesStep(pattern: PathPattern | null, name: string): boolean {
 	return pattern?.foldedSteps.some((step) => step.kind === "name" && step.name === name) === true;
 }
@@ -88,7 +88,7 @@ function segmentsOf(text: string): readonly string[] {
 	return text.split(path.sep).filter((segment) => segment !== "");
 }
 
-/** Runs all ways to match at once, so that the time is the product of both lengths at most. */
+/** Advances all possible matches together, so the time is at most the product of both lengths. */
 function matchesSteps(steps: readonly PatternStep[], segments: readonly string[]): boolean {
 	let states = withSkips(steps, new Set([0]));
 	if (states.has(steps.length)) return true;
@@ -105,7 +105,7 @@ function matchesSteps(steps: readonly PatternStep[], segments: readonly string[]
 	return false;
 }
 
-/** Any depth is also none. */
+/** `**` also matches zero segments. */
 function withSkips(steps: readonly PatternStep[], states: Set<number>): Set<number> {
 	for (const state of states) if (steps[state]?.kind === "any-depth") states.add(state + 1);
 	return states;
@@ -115,7 +115,7 @@ function fits(step: Exclude<PatternStep, { kind: "any-depth" }>, segment: string
 	return step.kind === "name" ? step.name === segment : step.matches(segment);
 }
 
-/** A path as a pattern that matches only it, and what is below it. */
+/** A pattern that matches only this path and everything below it. */
 export function literalPath(absolute: string): string {
 	return absolute.replace(/[*?[]/g, "[$&]");
 }

@@ -1,25 +1,24 @@
-// The patterns of rules: which calls a rule speaks of. The names of tools are those of this program; `Bash`, `Edit`,
-// `WebFetch` and `WebSearch` are other names for the same.
+// Parses rule patterns. Tool names are this program's; `Bash`, `Edit`, `WebFetch` and `WebSearch` are aliases.
 import { normalizeHost } from "../../../ports/network/host-name.ts";
 import { type CommandPattern, parseCommandPattern } from "../shell/command-pattern.ts";
 import { type PathPattern, parsePathPattern } from "./path-pattern.ts";
 
 export type RulePattern =
 	| { readonly kind: "command"; readonly command: CommandPattern }
-	/** Null for every file. */
+	/** Null matches every file. */
 	| { readonly kind: "file"; readonly access: FileAccess; readonly path: PathPattern | null }
-	/** Null for every host. */
+	/** Null matches every host. */
 	| { readonly kind: "network"; readonly host: HostPattern | null }
 	| { readonly kind: "web-search" }
-	/** Null for every server, and for every tool of the server. */
+	/** Null matches every server, or every tool of the server. */
 	| { readonly kind: "mcp"; readonly name: string | null }
-	/** Null for all of them. */
+	/** Null matches all. */
 	| { readonly kind: "plugin-tool" | "client-tool"; readonly name: string | null }
 	| { readonly kind: "task" };
 
 export type FileAccess = "read" | "write";
 
-/** A host name in lower case; `below` stands for all names below it, and not for itself. */
+/** A lowercase host name; `below` matches its subdomains, not the name itself. */
 export interface HostPattern {
 	readonly name: string;
 	readonly below: boolean;
@@ -27,10 +26,10 @@ export interface HostPattern {
 
 export type RulePatternResult =
 	| { readonly ok: true; readonly pattern: RulePattern }
-	/** A clause without full stop that says what to write instead. */
+	/** Says what to write instead; a clause without a full stop. */
 	| { readonly ok: false; readonly reason: string };
 
-/** Maximal characters of a pattern. */
+/** Maximum pattern length in characters. */
 const longestPattern = 2000;
 
 type ReadContent = (content: string | null, home: string) => RulePatternResult;
@@ -93,10 +92,10 @@ const readers: Readonly<Record<string, ReadContent>> = {
 	TaskStop: withoutContent({ kind: "task" }),
 };
 
-/** The names that a pattern can begin with, for messages. */
+/** The names a pattern can begin with, for error messages. */
 const knownNames = "Shell, Read, Write, WebFetch, WebSearch, Plugin, ClientTool, TaskStop and mcp__SERVER__TOOL";
 
-/** Reads a pattern such as `Shell(git diff:*)`, `Write(src/**)` or `mcp__files__read`. `home` is for `~/`. */
+/** Parses a pattern such as `Shell(git diff:*)`, `Write(src/**)` or `mcp__files__read`. `home` expands `~/`. */
 export function parseRulePattern(text: string, home: string): RulePatternResult {
 	if (text.length > longestPattern) return refused(`it is longer than ${longestPattern} characters`);
 	if (text.startsWith("mcp__")) return readMcp(text);

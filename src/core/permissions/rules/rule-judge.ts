@@ -1,5 +1,4 @@
-// Judges calls by rules: what a call would act on is compared with the patterns of all rules, and the worst decision
-// over everything it would act on wins.
+// Judges calls by rules: compares all subjects of a call with all patterns; the strictest decision wins.
 import type { Subject } from "../../../api/values/subject.ts";
 import { foldName } from "../../../ports/files/folded-name.ts";
 import { normalizeHost } from "../../../ports/network/host-name.ts";
@@ -16,7 +15,7 @@ import { type JudgePlace, judgeBy, type Law, type Ruling } from "./ruling.ts";
 
 export interface JudgeSettings {
 	readonly rules: readonly Rule[];
-	/** The approvals given for the session, as stored. */
+	/** Session approvals, as stored. */
 	grants(): readonly string[];
 	readonly allowsReadOnly: ReadOnlyMode;
 	readonly place: JudgePlace;
@@ -48,7 +47,7 @@ function byAction(action: string): Verdict {
 	return { decision: "allow", by: "session-grant", reason: `The action "${action}" was approved for the session.` };
 }
 
-/** Reads each stored grant once. */
+/** Parses each stored grant once. */
 function createGrantRules(home: string): (grants: readonly string[]) => readonly Rule[] {
 	const known = new Map<string, Rule | null>();
 	return (grants) =>
@@ -59,7 +58,7 @@ function createGrantRules(home: string): (grants: readonly string[]) => readonly
 		});
 }
 
-/** The worst ruling; an allow only when every subject is allowed. */
+/** The strictest ruling; "allow" only if every subject is allowed. */
 async function judgeAll(subjects: readonly Subject[], law: Law, isFree: boolean): Promise<Verdict | null> {
 	let worst: Ruling | null = null;
 	let isUndecided = subjects.length === 0;
@@ -71,7 +70,7 @@ async function judgeAll(subjects: readonly Subject[], law: Law, isFree: boolean)
 	return worst?.decision === "allow" && isUndecided ? null : worst;
 }
 
-/** One that only says why no rule allows the call is less strict than a rule that asks. */
+/** An abstention with a reason is weaker than an ask rule. */
 function isStricter(one: Ruling, other: Ruling): boolean {
 	return isWorse(one.decision, other.decision) || (one.decision === "ask" && isOpen(other) && !isOpen(one));
 }
@@ -92,7 +91,7 @@ async function judgeSubject(subject: Subject, law: Law, isFree: boolean): Promis
 			return judgeBy(law.rules, ({ pattern }) => pattern.kind === "web-search");
 		case "mcp": {
 			const names = [subject.server, `${subject.server}__${subject.tool}`];
-			// `mcp__a__b` is a tool of the server `a` as well as all of the server `a__b`.
+			// `mcp__a__b` is both a tool of server `a` and all tools of server `a__b`.
 			const isAmbiguous = subject.server.includes("__");
 			return judgeBy(
 				law.rules,
@@ -113,7 +112,7 @@ async function judgeSubject(subject: Subject, law: Law, isFree: boolean): Promis
 	}
 }
 
-/** Names that differ only in case or Unicode form count as the same, but not for what allows. */
+/** Names that differ only in case or Unicode form count as equal, except for allow rules. */
 function isNamed(name: string, names: readonly string[], decision: Decision): boolean {
 	if (decision === "allow") return names.includes(name);
 	return names.some((each) => foldName(each) === foldName(name));

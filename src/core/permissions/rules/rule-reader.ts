@@ -1,4 +1,4 @@
-// Reads the rules of a file: each pattern is parsed, and each example is run.
+// Parses the rules of a file and checks their examples.
 
 import type { Subject } from "../../../api/values/subject.ts";
 import { cut } from "../../../base/text/sentence.ts";
@@ -7,10 +7,10 @@ import type { Rule, RuleDeclaration, RuleOrigin } from "./rule.ts";
 import { createRuleJudge } from "./rule-judge.ts";
 
 export interface RuleProblem {
-	/** The position among the declarations, from 0. */
+	/** Zero-based position among the declarations. */
 	readonly index: number;
 	readonly member: "pattern" | "match" | "not_match";
-	/** A clause without capital and full stop. */
+	/** A clause without a capital and full stop. */
 	readonly reason: string;
 }
 
@@ -19,7 +19,7 @@ export interface ReadRules {
 	readonly problems: readonly RuleProblem[];
 }
 
-/** Where the rules are from; `base` and `home` are for their relative paths. */
+/** The origin of the rules; `base` and `home` resolve their relative paths. */
 export interface RuleSource extends Pick<RuleOrigin, "scope" | "file"> {
 	readonly base: string | null;
 	readonly home: string;
@@ -43,7 +43,7 @@ export async function readRules(declarations: readonly RuleDeclaration[], source
 	return { rules, problems };
 }
 
-/** The place where examples are judged: they name paths of the workspace as relative ones. */
+/** The directory where examples are judged; they use paths relative to the workspace. */
 const exampleRoot = "/workspace";
 
 async function failingExamples(
@@ -90,7 +90,7 @@ async function failingExamples(
 	return problems;
 }
 
-/** An example is what the pattern is about: a command line, a path, a URL, or a name. */
+/** An example is a command line, a path, a URL or a name, depending on the pattern. */
 function exampleSubject({ pattern }: Rule, example: string, home: string): Subject {
 	switch (pattern.kind) {
 		case "command":

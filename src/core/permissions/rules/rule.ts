@@ -1,51 +1,49 @@
-// A rule: a decision over the calls that its pattern speaks of, and where it is written.
+// A rule: a decision for the calls that match its pattern, and its origin.
 import type { Decision } from "../policy.ts";
 import type { RulePattern } from "./pattern.ts";
 
-/** Where a rule is from; the scopes do not override each other: the worst decision of all wins. */
+/** The origin of a rule. Scopes do not override each other; the strictest decision wins. */
 export type RuleScope = "managed" | "user" | "project" | "session";
 
 export interface RuleOrigin {
 	readonly scope: RuleScope;
-	/** Null for one that is in no file; what gave it in place of a file, such as a flag. */
+	/** The file, or the source in place of a file, such as a flag; null for neither. */
 	readonly file: string | null;
-	/** Counted from 1; null when it is not known. */
+	/** Counted from 1; null if unknown. */
 	readonly line: number | null;
 }
 
 export interface Rule {
 	readonly decision: Decision;
-	/** The pattern as written. */
 	readonly text: string;
 	readonly pattern: RulePattern;
-	/** Why, in the words of its author; may be empty. */
+	/** The author's reason; may be empty. */
 	readonly reason: string;
 	readonly origin: RuleOrigin;
-	/** The directory, absolute, that relative paths of the pattern are below; null for the roots of the workspace. */
+	/** Absolute base directory for relative paths in the pattern; null for the workspace roots. */
 	readonly base: string | null;
 }
 
-/** A rule as a file declares it. */
 export interface RuleDeclaration {
 	readonly decision: Decision;
 	readonly pattern: string;
 	readonly reason: string;
-	/** Calls that the rule must decide over, and calls that it must not. */
+	/** Examples: calls that the rule must match, and calls that it must not. */
 	readonly match: readonly string[];
 	readonly notMatch: readonly string[];
-	/** The line of the declaration, counted from 1; null when it is not known. */
+	/** Line of the declaration, counted from 1; null if unknown. */
 	readonly line: number | null;
-	/** What gave the rule if no file did, such as a flag. */
+	/** The source if not a file, such as a flag. */
 	readonly from?: string;
 }
 
-/** The place of a rule, such as `config.toml, line 12`; empty for one that is in no file. */
+/** The location of a rule, such as `config.toml, line 12`; empty for a rule outside of files. */
 export function describePlace({ file, line }: RuleOrigin): string {
 	if (file === null) return "";
 	return line === null ? file : `${file}, line ${line}`;
 }
 
-/** A sentence about what the rule does, such as `denies it`, with the reason that its author gave. */
+/** A sentence about the effect of the rule, such as `denies it`, with the author's reason. */
 export function ruleSentence({ text, origin, reason }: Rule, does: string): string {
 	const why = reason === "" ? "" : `: ${reason.replace(/[.\s]+$/, "")}`;
 	if (origin.scope === "session") return `\`${text}\`, approved for the session, ${does}${why}.`;

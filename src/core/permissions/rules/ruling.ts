@@ -1,31 +1,28 @@
-// What the rules say about a part of a call, in the words of the rule that decides.
+// The rulings for a part of a call, phrased with the deciding rule.
 import { isWorse, type Verdict } from "../policy.ts";
 import { type Rule, ruleSentence } from "./rule.ts";
 
 export interface JudgePlace {
-	/** The roots of the workspace, absolute, links resolved. */
+	/** The workspace roots, absolute, with links resolved. */
 	roots(): Promise<readonly string[]>;
-	/** The home directory. */
 	readonly home: string;
 	/** Resolves every link of an absolute path, which need not exist. */
 	resolve(path: string): Promise<string>;
-	/** A clause that says why git would run a program of the repository there; null when it would not. */
+	/** Why git would run a program from the repository there, as a clause; null if it would not. */
 	repositoryProgram(directory: string): Promise<string | null>;
-	/** The names in a directory; without it, patterns for file names stand for unknown files. */
+	/** Lists a directory. Without it, file name patterns count as unknown files. */
 	readonly list?: (directory: string) => Promise<readonly string[]>;
 }
 
-/** What the rules say about one subject. */
 export type Ruling = Pick<Verdict, "decision" | "reason" | "by">;
 
-/** Everything that one subject is judged by. */
 export interface Law {
 	readonly rules: readonly Rule[];
 	readonly allowsReadOnly: boolean;
 	readonly place: JudgePlace;
 }
 
-/** The ruling of the worst rule that matches. */
+/** The ruling of the strictest matching rule. */
 export function judgeBy(rules: readonly Rule[], matches: (rule: Rule) => boolean): Ruling | null {
 	let worst: Rule | null = null;
 	for (const rule of rules) {
@@ -37,7 +34,7 @@ export function judgeBy(rules: readonly Rule[], matches: (rule: Rule) => boolean
 
 const verbs = { allow: "allows it", ask: "asks for an approval", deny: "denies it" } as const;
 
-/** The ruling of one rule; `what` is what it matched, if that is not the whole call. */
+/** `what` is the matched part, if not the whole call. */
 export function rulingOf(rule: Rule, what: string | null = null): Ruling {
 	const object = what === null ? verbs[rule.decision] : verbs[rule.decision].replace("it", `\`${what}\``);
 	const by = rule.origin.scope === "session" ? "session-grant" : "rule";

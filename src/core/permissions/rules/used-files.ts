@@ -1,4 +1,4 @@
-// What the rules say about the files of a command line, under their paths and where links lead.
+// Judges the files used by a command line, both by their written paths and by their resolved ones.
 import path from "node:path";
 import { isSensitiveFile } from "../../../ports/files/secret-paths.ts";
 import { isWorse } from "../policy.ts";
@@ -10,16 +10,16 @@ import type { JudgePlace, Law, Ruling } from "./ruling.ts";
 
 interface JudgedFile {
 	readonly ruling: Ruling | null;
-	/** Whether it is below a root of the workspace, and nothing that decides what other programs do. */
+	/** Whether it is below a workspace root and not a sensitive file. */
 	readonly isInside: boolean;
-	/** False where a file that is meant may be any. */
+	/** False if the file could be any file. */
 	readonly isKnown: boolean;
 }
 
 export interface UsedFiles {
 	of(use: FileUse): JudgedFile;
 	readonly rulings: readonly Ruling[];
-	/** Whether some file is not known. */
+	/** Whether some file is unknown. */
 	readonly hidesFile: boolean;
 }
 
@@ -27,7 +27,7 @@ const unknown: JudgedFile = { ruling: null, isInside: false, isKnown: false };
 const keyOf = ({ operation, path: named, glob = "", found }: FileUse) =>
 	JSON.stringify([operation, named, glob, found ?? null]);
 
-/** Files below these decide what programs run, or what is allowed. */
+/** Files below these configure which programs run, or what is allowed. */
 const deciding =
 	/(?:^|\/)(?:\.git|\.hg|\.agentwire|\.kimi|\.vscode|\.idea|\.husky|\.claude|\.cursor)(?:\/|$)|\/\.(?:mcp\.json|envrc|npmrc|gitmodules|gitconfig|bashrc|profile|zshrc)$/;
 
@@ -80,7 +80,7 @@ async function judgePath(
 	};
 }
 
-/** `..` leads out of the directory that a link before it stands for. */
+/** `..` after a symbolic link leads to the parent of the link's target. */
 async function resolveAsSystem(written: string, place: JudgePlace): Promise<string> {
 	const parts = written.split(/\/\.\.(?=\/|$)/);
 	let reached = "/";
@@ -90,7 +90,7 @@ async function resolveAsSystem(written: string, place: JudgePlace): Promise<stri
 	return await place.resolve(path.join(reached, parts.at(-1) ?? ""));
 }
 
-/** Files that a pattern may stand for; beyond, they count as unknown. */
+/** Maximum matches of a glob pattern; beyond, they count as unknown. */
 const mostFiles = 500;
 
 async function judgeGlob(
@@ -105,7 +105,7 @@ async function judgeGlob(
 	let worst: Ruling | null = null;
 	let isOpen = false;
 	let isInside = true;
-	// Where no file matches, the pattern itself is the name.
+	// A pattern without matches is itself the name.
 	for (const file of files.length === 0 ? [glob] : files) {
 		const { ruling, isInside: isOne } = await judgePath(operation, file, roots, rules, place);
 		isInside &&= isOne;
@@ -115,7 +115,7 @@ async function judgeGlob(
 	return { ruling: worst?.decision === "allow" && isOpen ? null : worst, isInside, isKnown: true };
 }
 
-/** The paths of a pattern as the shell finds them; null for too many, or where one cannot tell. */
+/** Expands a pattern as the shell would; null for too many matches or an uncertain result. */
 async function expand(glob: string, { list }: JudgePlace): Promise<readonly string[] | null> {
 	if (list === undefined || glob.includes("**")) return null;
 	let found: readonly string[] = [""];
@@ -137,7 +137,7 @@ async function expand(glob: string, { list }: JudgePlace): Promise<readonly stri
 	return found;
 }
 
-/** A name that starts with a dot only matches a pattern that does. */
+/** A dotfile name only matches a pattern that starts with a dot. */
 function segmentPattern(segment: string, isShell = true): RegExp | null {
 	const source = segment.replaceAll(/\[[!^]?\]?[^\]]*\]|[\s\S]/g, (piece) => {
 		if (piece === "*") return ".*";
@@ -164,7 +164,7 @@ const secretNames = [
 	"key.pem",
 ];
 
-/** Files that `find` passes on: they have a name of a pattern, in any directory. */
+/** Files passed on by `find`: they match a name pattern, in any directory. */
 function judgeFound({ name, isNear }: FoundFiles, rules: readonly Rule[]): JudgedFile {
 	const pattern = segmentPattern(name, false);
 	const isFree = rules.every((rule) => {

@@ -1,4 +1,4 @@
-// What allows a command: a rule, what it is known to do, or that everything it runs in turn is allowed.
+// What allows a command: a rule, its known behavior, or the fact that everything it runs is allowed.
 import { posix } from "node:path";
 import { type CommandPattern, hasHarmlessAssignments, type PatternToken } from "./command-pattern.ts";
 import { type FileUse, type Made, usesOf } from "./files-used.ts";
@@ -9,23 +9,22 @@ import type { CommandReading, ScriptReading, SimpleCommand, Word } from "./scrip
 
 export interface AllowingRule {
 	readonly pattern: CommandPattern;
-	/** Whether it only covers files below the roots of the workspace. */
+	/** Whether it only covers files below the workspace roots. */
 	readonly isConfined?: boolean;
 }
 
-/** What a script is allowed by. */
 export interface AllowPlace {
-	/** The directory that the script starts in, to which programs with a path in a rule are relative. */
+	/** The directory in which the script starts. Program paths in rules are relative to it. */
 	readonly root: string;
 	readonly values: ScriptReading["values"];
 	readonly made: Made;
-	/** Whether the script may go to a directory that is not in the workspace. */
+	/** Whether the script may enter a directory outside of the workspace. */
 	readonly leaves: boolean;
-	/** Whether a file is below a root of the workspace, and nothing that other programs take for their settings. */
+	/** Whether a file is below a workspace root and not a configuration file of other programs. */
 	isInside(use: FileUse): boolean;
 }
 
-/** Whether a rule allows a command; `allowsInner` judges what it runs in turn. */
+/** Whether a rule allows a command; `allowsInner` judges the commands it runs. */
 export function allows(
 	rule: AllowingRule,
 	{ command, inner }: CommandReading,
@@ -58,7 +57,7 @@ export function allows(
 	const open = tokens.findIndex(({ kind }) => kind === "any");
 	const known: SimpleCommand = { ...command, words };
 	const reading = readForm(known, open < 0 ? tokens.length : open);
-	// Without a row, a rule covers the words that it names.
+	// Programs without a table row are only covered by their exact words.
 	if (reading.doubt !== null && !(reading.form === null && words.length === tokens.length && open < 0)) return false;
 	if (runsOwnFile(known, reading, place)) return false;
 	const uses = [...usesOf(known, place.values, place.made, command)].filter(isJudgedHere);
@@ -66,19 +65,19 @@ export function allows(
 		uses.every(
 			(use) => (use.operation === "read" && (rule.isConfined !== true || use.isListed === true)) || place.isInside(use),
 		) &&
-		// Elsewhere, a program finds other things to run.
+		// In other directories, a program finds other things to run.
 		(isAtHome(command, place) ||
 			(rule.isConfined !== true && (reading.form?.reads !== undefined || (command.cwd === null && !place.leaves))))
 	);
 }
 
-/** Whether a program would take its input for a program, or for commands: no rule can read these. */
+/** Whether the program would execute its input. Rules cannot judge such input. */
 function takesCommands(command: SimpleCommand): boolean {
 	const { isFed, words } = command;
 	return isFed && textRunners.has(nameOf(words[0]?.text ?? "")) && readForm(command, words.length).doubt !== null;
 }
 
-/** A rule for a wrapper covers what it runs as far as the rule names it; else that must be allowed by itself. */
+/** A wrapper rule covers the inner command as far as it names it; the rest needs its own allowance. */
 function coversInner(
 	rule: AllowingRule,
 	words: readonly Word[],
@@ -103,7 +102,7 @@ function coversInner(
 
 const localProgram = /^(?:\.\/)?node_modules\/\.bin\/([\w.-]+)$/;
 
-/** What is in `node_modules/.bin` is what a rule for `npx` names. */
+/** A rule for `npx` covers programs in `node_modules/.bin`. */
 function asNamedByNpx(
 	{ pattern, ...rest }: AllowingRule,
 	command: SimpleCommand,
@@ -122,7 +121,7 @@ function asNamedByNpx(
 	};
 }
 
-/** A path means the file that it leads to; a bare name never means a path, as any file may have that name. */
+/** A path matches the file it leads to. A bare name never matches a path, because any file may have that name. */
 function isProgram(wanted: string, program: string, cwd: string | null, root: string): boolean {
 	if (!wanted.includes("/") || !program.includes("/")) return program === wanted;
 	const isUp = /(?:^|\/)\.\.(?:\/|$)/;
@@ -135,7 +134,7 @@ function covers(token: PatternToken, word: Word | undefined): boolean {
 	return token.kind === "any" || token.text === word.text;
 }
 
-/** Whether what it runs is a file that the script itself writes. */
+/** Whether it runs a file that the script itself writes. */
 function runsOwnFile({ words, cwd }: SimpleCommand, reading: FormReading | null, { made }: AllowPlace): boolean {
 	const [program] = words;
 	const operand = reading?.form?.files === "run" ? reading.given.operands[0] : undefined;
@@ -144,7 +143,7 @@ function runsOwnFile({ words, cwd }: SimpleCommand, reading: FormReading | null,
 	);
 }
 
-/** The same for what a package manager runs, which is in this directory. */
+/** runsOwnFile for package managers, which run files of this directory. */
 function runsOwnPackage({ command, inner }: CommandReading, { made }: AllowPlace): boolean {
 	if (inner === null || inner.isTransparent) return false;
 	return inner.commands.some(
@@ -156,7 +155,7 @@ function runsOwnPackage({ command, inner }: CommandReading, { made }: AllowPlace
 	);
 }
 
-/** Whether a command is known to change nothing, and only reads what is in the workspace. */
+/** Whether a command is known to change nothing and to read only workspace files. */
 export function readsOnly(command: SimpleCommand, place: AllowPlace, limits: ReadLimits): boolean {
 	const [program] = command.words;
 	if (program?.kind !== "literal" || program.text.includes("/")) return false;
@@ -168,26 +167,26 @@ export function readsOnly(command: SimpleCommand, place: AllowPlace, limits: Rea
 	return usesInside(command, place, "all") && (reading.form?.files === "none" || isAtHome(command, place));
 }
 
-/** Whether the files that it uses, or only those of its redirections, are in the workspace. */
+/** Whether the files it uses, or only its redirections, are in the workspace. */
 export function usesInside(command: SimpleCommand, place: AllowPlace, by: "redirect" | "all"): boolean {
 	const uses = [...usesOf(command, place.values, place.made)].filter(isJudgedHere);
 	return uses.every((use) => (by === "redirect" && use.by === "operand") || place.isInside(use));
 }
 
-/** Whether a command may go to a directory that is not in the workspace; its path is judged as the system resolves it. */
+/** Whether a command may enter a directory outside of the workspace, judged by the resolved path. */
 export function leaves(command: SimpleCommand, place: AllowPlace): boolean {
 	const [program, target] = command.words;
 	if (program?.text !== "cd" && program?.text !== "pushd") return false;
 	return target === undefined || target.text.startsWith("-") || !usesInside(command, place, "all");
 }
 
-/** What a command redirects into a file needs a rule for the file. */
+/** Redirections into a file need a rule for the file. */
 const isJudgedHere = ({ by, operation }: FileUse) => by === "operand" || operation === "read";
 
-/** Which files may not be read without a question. */
+/** Which files cannot be read without asking. */
 export type ReadLimits = "none" | "hidden names" | "any";
 
-/** Whether it leaves out files whose name starts with a dot: `rg` does, and git has what is committed. */
+/** Whether it skips dotfiles: `rg` does, and git only searches committed files. */
 function skipsHidden({ names: [name], given: { options, operands } }: FormReading): boolean {
 	if (name === "git") {
 		return (
@@ -205,7 +204,7 @@ function skipsHidden({ names: [name], given: { options, operands } }: FormReadin
 	);
 }
 
-/** Whether the directory that it runs in is one of the workspace. */
+/** Whether it runs in a workspace directory. */
 function isAtHome({ cwd }: SimpleCommand, { isInside }: AllowPlace): boolean {
 	return cwd !== null && isInside({ operation: "read", path: cwd, text: cwd, by: "operand" });
 }

@@ -1,29 +1,29 @@
-// Bounds the work on one script: what a script costs to judge must not depend on who wrote it.
+// Limits the work on one script, so that its author cannot make it expensive to judge.
 
-/** Thrown inside the work on a script, and caught there. */
+/** Thrown and caught within the work on a script. */
 export class BudgetExceeded extends Error {
 	override readonly name = "BudgetExceeded";
 }
 
 export interface Budget {
-	/** Counts parts of the script that are looked at, each of a bounded cost. Throws BudgetExceeded. */
+	/** Counts visited parts of the script, each of bounded cost. Throws BudgetExceeded. */
 	visit(parts?: number): void;
-	/** Says that other work was done since the last visit. */
+	/** Excludes the time since the last visit, which was spent on other work. */
 	resume(): void;
 	/** Runs `work` one level deeper. Throws BudgetExceeded. */
 	nested<T>(work: () => T): T;
 }
 
-/** Milliseconds in which a script must be read, and those in which what was read must be judged. */
+/** Time limits in milliseconds for reading a script, and for judging it. */
 export const readingTime = 35;
 export const judgingTime = 15;
 
 const mostParts = 50_000;
 const deepest = 100;
-/** Milliseconds between two visits that count: in a longer time the machine does other work than this. */
+/** Maximum milliseconds between two visits that count; a longer gap was spent on other work. */
 const longestStep = 3;
 
-/** `milliseconds` of work count from now. */
+/** The limit of `milliseconds` starts now. */
 export function createBudget(milliseconds: number, now: () => number = () => performance.now()): Budget {
 	let last = now();
 	let spent = 0;

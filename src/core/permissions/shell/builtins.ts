@@ -1,15 +1,15 @@
-// What a command does to the shell that runs it: commands of the shell that move it, declare names or evaluate their
-// words. Those that run other commands are in wrappers.ts.
+// The effect of shell builtins: changing directory, declaring names, evaluating words. Builtins that run other commands are in
+// wrappers.ts.
 import { posix } from "node:path";
 import type { ScriptPlace, SimpleCommand, Word } from "./script.ts";
 import { isIdentifier, riskyVariable, setsRisky } from "./word-doubts.ts";
 
 export interface ShellEffect {
-	/** Where the shell is if the command succeeds; "never" when no command follows. */
+	/** The directory after success; "never" when no command follows. */
 	readonly success: { readonly path: string } | "same" | "open" | "never";
-	/** Clauses without full stop. */
+	/** Clauses without a full stop. */
 	readonly doubts: readonly string[];
-	/** Names that it declares, after which a program of the name is not what it was. */
+	/** Names it declares; programs with these names may now be something else. */
 	readonly declares: readonly string[];
 }
 
@@ -17,19 +17,19 @@ const none: ShellEffect = { success: "same", doubts: [], declares: [] };
 
 const doubting = (why: string | null): ShellEffect => (why === null ? none : { ...none, doubts: [why] });
 
-/** Whether a file is what the script itself gives to the command, such as a here-document or a pipe. */
+/** Whether the file is input from the script itself, such as a here-document or a pipe. */
 export function isOwnInput(word: Word): boolean {
 	return word.kind === "literal" && /(?:^|\/)(?:dev|proc)\/.*(?:stdin|fd)/.test(posix.normalize(word.text));
 }
 
-/** A declaration evaluates a list although it is quoted. */
+/** A declaration evaluates a list even if it is quoted. */
 function doubtOfList(word: Word): string | null {
 	const start = word.text.indexOf("=(");
 	const isOpen = word.kind === "literal" && start >= 0 && /[$`]/.test(word.text.slice(start));
 	return isOpen ? "it declares a list with expansions" : null;
 }
 
-/** `cwd` is where the command runs, or null. */
+/** `cwd` is the directory the command runs in, or null. */
 export function readBuiltin(command: SimpleCommand, place: ScriptPlace, cwd: string | null): ShellEffect {
 	const [program, ...words] = command.words;
 	if (program?.kind !== "literal") return none;
@@ -100,7 +100,7 @@ function isNotPlain(plain: RegExp): (word: Word) => boolean {
 	return (word) => word.kind === "dynamic" || !plain.test(word.text);
 }
 
-/** Other options change which commands a script has, or what enters the environment of its programs. */
+/** Other options change how the script runs or the environment of its programs. */
 function doubtOfSet(words: readonly Word[]): string | null {
 	let takesName = false;
 	for (const word of words) {
@@ -121,7 +121,7 @@ function doubtOfShopt(words: readonly Word[]): string | null {
 	return words.some(isNotPlain(plain)) ? "it changes how the shell reads the script" : null;
 }
 
-/** Commands of which some words name variables: an index within such a word is evaluated. */
+/** Commands with words that name variables: the shell evaluates an index in such a word. */
 function doubtOfNames(program: string, words: readonly Word[]): string | null {
 	switch (program) {
 		case "let":
@@ -130,7 +130,7 @@ function doubtOfNames(program: string, words: readonly Word[]): string | null {
 				: "it computes with variables, which may run commands";
 		case "test":
 		case "[":
-			// The program's own word is not among these.
+			// The program's own word is not included.
 			return words.some((word) => word.kind === "literal" && /^-[vR]$/.test(word.text)) &&
 				words.some((word) => word.kind === "dynamic" || word.text.includes("["))
 				? "it tests an index, which may run commands"
@@ -180,7 +180,7 @@ function firstOf(words: readonly Word[], doubtOf: (word: Word) => string | null)
 	return null;
 }
 
-/** The name of a variable, perhaps with a value. */
+/** A variable name, optionally with a value. */
 function doubtOfName(word: Word, isLoose = false): string | null {
 	const name = /^([A-Za-z_]\w*)(?=\+?=|$)/.exec(word.text)?.[1];
 	if (isLoose && word.kind === "dynamic") return null;
@@ -188,7 +188,7 @@ function doubtOfName(word: Word, isLoose = false): string | null {
 	return riskyVariable(name) ? setsRisky(name) : null;
 }
 
-/** `valued` are the options with a value, of which `naming` take the name of a variable. */
+/** `valued` are the options with a value; those in `naming` take a variable name. */
 function doubtOfRead(words: readonly Word[], valued: string, naming: string, program: string): string | null {
 	for (let index = 0; index < words.length; index += 1) {
 		const word = words[index];

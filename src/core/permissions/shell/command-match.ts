@@ -1,4 +1,4 @@
-// Whether a command is what a rule denies or asks about, in whatever form it is written.
+// Whether a command matches a deny or ask rule, however it is written.
 import type { CommandPattern, PatternToken } from "./command-pattern.ts";
 import { type Arguments, canonicalFlags, hasOperandList, readArguments } from "./programs/arguments.ts";
 import { canonicalWords } from "./programs/canonical-words.ts";
@@ -6,43 +6,42 @@ import { nameOf, writtenName } from "./programs/program-name.ts";
 import type { CommandReading, SimpleCommand } from "./script.ts";
 
 export interface Match {
-	/** In what form the command matches; a phrase such as "inside sudo". */
+	/** How the command matches; a phrase such as "inside sudo". */
 	readonly form: string;
 }
 
-/** A command of a script, with what is compared of it; that is read once, however many rules there are. */
+/** A command prepared for comparison, once for all rules. */
 interface Candidate {
 	readonly command: SimpleCommand;
-	/** The command of the script that runs it, which is itself for most. */
+	/** The outermost command of the script that runs it; usually itself. */
 	readonly outermost: SimpleCommand;
-	/** Its words as a program gets them, and as they are written: `~` is another text once it is decoded. */
+	/** Its words after decoding and as written: decoding changes `~`. */
 	readonly texts: () => readonly CandidateWords[];
-	/** Its words in the spelling that all with their meaning have. */
+	/** Its words in canonical spelling. */
 	readonly canonical: () => CandidateWords;
 }
 
 interface CandidateWords {
 	readonly words: readonly string[];
 	readonly has: Arguments;
-	/** The texts of its operands. */
 	readonly operands: ReadonlySet<string>;
 }
 
-/** All commands of a script by the names of their programs, as rules are compared with those of their own only. */
+/** All commands of a script by program name, because rules only apply to their own program. */
 export class Candidates {
 	readonly #byName = new Map<string, Candidate[]>();
-	/** What is there already: a command that is written again is not compared again. */
+	/** Commands already added; repeated commands are compared once. */
 	readonly #known = new Set<string>();
 	#first: SimpleCommand | null = null;
 
 	readonly #home: string;
 
-	/** `home` is the home directory, which has several names. */
+	/** The home directory has several spellings. */
 	constructor(home: string) {
 		this.#home = home;
 	}
 
-	/** Adds a command of the script, with all that it runs. */
+	/** Adds a command with everything it runs. */
 	add(reading: CommandReading): void {
 		this.#add(reading, reading.command);
 	}
@@ -63,7 +62,7 @@ export class Candidates {
 		for (const reading of inner?.commands ?? []) this.#add(reading, outermost);
 	}
 
-	/** The first command that the pattern speaks of; `rest` is called between two of them. */
+	/** The first command that matches the pattern; calls `rest` between commands. */
 	async find(
 		pattern: CommandPattern,
 		rest: () => Promise<void> | undefined,
@@ -111,7 +110,7 @@ function toCandidate(name: string, words: readonly string[]): CandidateWords {
 	return { words, has, operands: new Set(has.operands.map(({ text }) => text)) };
 }
 
-/** A word for "any one word" in the texts of a pattern, which no command has. */
+/** The placeholder for "any one word" in a pattern; no command contains it. */
 const anyWord = "\0";
 
 function canonicalTokens(name: string, tokens: readonly PatternToken[], home: string): readonly PatternToken[] {
@@ -148,7 +147,7 @@ function isEqual(token: PatternToken, text: string | undefined): boolean {
 	return token.kind === "any" || token.text === text || token.raw === text;
 }
 
-/** The words of a pattern after its program. */
+/** The words after the program in a pattern. */
 interface Wanted {
 	readonly words: readonly PatternToken[];
 	readonly flags: readonly string[];
@@ -166,7 +165,7 @@ function wantedBy(name: string, words: readonly PatternToken[]): Wanted {
 	};
 }
 
-/** Whether a command has all options of a pattern, in any order and spelling, and its other words in their order. */
+/** Whether a command has all options of a pattern, in any order and spelling, and its other words in order. */
 function hasArguments(
 	name: string,
 	wanted: Wanted,
@@ -187,7 +186,7 @@ function isAmong(token: PatternToken, texts: ReadonlySet<string>): boolean {
 	return token.kind === "any" ? texts.size > 0 : texts.has(token.text) || texts.has(token.raw);
 }
 
-/** A word after an option may be its value, and is then none of the operands. */
+/** A word after an option may be its value and then is not an operand. */
 function hasOperands(wanted: readonly PatternToken[], operands: Arguments["operands"], isPrefix: boolean): boolean {
 	let reached = 0;
 	for (const { text, mayBeValue } of operands) {

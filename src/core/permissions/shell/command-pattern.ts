@@ -1,5 +1,4 @@
-// Patterns over simple commands, as rules have them: `git diff:*`. They compare words, never text, as the same command
-// can be written in many ways.
+// Command patterns in rules, such as `git diff:*`. They compare words, because the same command can be written in many ways.
 import type { SimpleCommand } from "./script.ts";
 import { decodeWord } from "./word.ts";
 import { riskyVariable } from "./word-doubts.ts";
@@ -18,9 +17,9 @@ export type CommandPattern =
 	| { readonly kind: "every" }
 	| {
 			readonly kind: "tokens";
-			/** The first is literal. */
+			/** The first token is literal. */
 			readonly tokens: readonly PatternToken[];
-			/** Whether further words may follow. */
+			/** Whether more words may follow. */
 			readonly isPrefix: boolean;
 	  };
 
@@ -29,7 +28,7 @@ export type PatternReading =
 	/** `reason` is a sentence. */
 	| { readonly ok: false; readonly reason: string };
 
-/** Reads what stands between the parentheses of `Bash(…)`. */
+/** Parses the text between the parentheses of `Bash(…)`. */
 export function parseCommandPattern(text: string): PatternReading {
 	const trimmed = text.trim();
 	if (trimmed === "") return refuse("The pattern names no command: write * for every command.");
@@ -88,7 +87,7 @@ function readToken(
 	return refuse(`A pattern compares words as they are, and "${raw}" has ${word.why}: name one plain command.`);
 }
 
-/** The words of a text, as written; null when a quote does not close. */
+/** Splits a text into words, as written; null for an unclosed quote. */
 function splitWords(text: string): readonly string[] | null {
 	const words: string[] = [];
 	let word = "";
@@ -115,18 +114,18 @@ function splitWords(text: string): readonly string[] | null {
 const harmlessName =
 	/^(?:NODE_ENV|CI|LANG|LC_[A-Z]+|TZ|NO_COLOR|FORCE_COLOR|COLORTERM|TERM|COLUMNS|LINES|DEBUG|VERBOSE|V|LOG_LEVEL|RUST_LOG|RUST_BACKTRACE|PORT|HOST|APP_ENV|RAILS_ENV|JOBS|FOO|BAR|BAZ|[XYZ])$/;
 const switchValue = /^(?:\d{1,5}|true|false|yes|no|on|off)?$/;
-/** Variables of which even a number may choose a program or a file. */
+/** Variables that can select a program or file even with a numeric value. */
 const settingName =
 	/^MAKE|OPT|FLAG|ARGS|PLUGIN|FILE|PATH|DIR|SHELL|CONFIG|RC$|HOME|WRAPPER|PRELOAD|CMD|COMMAND|PROG|PROXY/;
 
-/** Whether a variable of this name and value changes nothing that a program runs or writes. */
+/** Whether the variable cannot affect what a program runs or writes. */
 export function isHarmlessVariable(name: string, value: string | null): boolean {
 	if (riskyVariable(name)) return false;
 	if (harmlessName.test(name)) return value === null || /^[\w.:,@=*/-]*$/.test(value);
 	return value !== null && switchValue.test(value) && /^[A-Z][A-Z0-9_]*$/.test(name) && !settingName.test(name);
 }
 
-/** Whether the variables that are set for a command are of no consequence for what it does. */
+/** Whether no variable set for the command affects what it does. */
 export function hasHarmlessAssignments({ assignments }: SimpleCommand): boolean {
 	return assignments.every(({ name, value }) => value.kind === "literal" && isHarmlessVariable(name, value.text));
 }

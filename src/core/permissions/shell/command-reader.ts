@@ -1,5 +1,4 @@
-// Reads the simple commands of a script: their words, assignments and redirections, the programs that they run in turn,
-// and the scripts within words.
+// Reads the simple commands of a script: words, assignments, redirections, inner programs and nested scripts.
 import type {
 	Assignment as AssignmentNode,
 	Command,
@@ -36,7 +35,7 @@ export interface ParseShell {
 	readonly forEachChild: typeof forEachChild;
 }
 
-/** Reads whole scripts, for those that are within a command. */
+/** Reads the scripts nested in a command. */
 export interface NestedScripts {
 	readText(text: string, start: Directory): Outcome;
 	readParsed(script: ParsedScript, source: string, start: Directory): Outcome;
@@ -46,12 +45,12 @@ const reserved: ReadonlySet<string> = new Set(
 	"! { } [[ ]] case coproc do done elif else esac fi for function if in select then time until while".split(" "),
 );
 
-/** Commands of the shell of which some words name variables. */
+/** Builtins with words that name variables. */
 const setters: ReadonlySet<string> = new Set(
 	"read mapfile readarray printf getopts declare typeset local export readonly unset wait let".split(" "),
 );
 
-/** The parser ignores what no shell accepts there. */
+/** The parser accepts a parenthesis here that no shell accepts. */
 const followingParenthesis = /(?:[ \t]|\\\n)*\(/y;
 
 interface MutableReading {
@@ -59,7 +58,7 @@ interface MutableReading {
 	inner: { commands: MutableReading[]; isTransparent: boolean; isFollowed: boolean } | null;
 }
 
-/** What was found before the body of a loop. */
+/** The state before a loop body. */
 interface Round {
 	readonly commands: number;
 	readonly declared: number;
@@ -73,12 +72,12 @@ export class CommandReader {
 	readonly #doubts: Doubt[] = [];
 	readonly #declared = new Set<string>();
 	readonly numbers = new NumberVariables();
-	/** The command before in a pipeline, if it is a simple one. */
+	/** The previous command in a pipeline, if it is a simple command. */
 	input: SimpleCommand | null = null;
 	#isFed = false;
-	/** Where commands that are found go: the script's, or a wrapper's. */
+	/** The target list for commands: the script's or a wrapper's. */
 	#commands: MutableReading[] = [];
-	/** What positions in the syntax tree index. */
+	/** The source that syntax tree positions refer to. */
 	#source = "";
 	#home: string | null;
 
@@ -90,7 +89,6 @@ export class CommandReader {
 		this.#home = place.home;
 	}
 
-	/** Everything that was found. */
 	finish(): ScriptReading {
 		const doubts = [...this.#doubts, ...this.numbers.doubts()];
 		return { commands: this.#commands.map((reading) => this.#finish(reading)), doubts, values: this.numbers.values() };
@@ -100,12 +98,12 @@ export class CommandReader {
 		this.#home = null;
 	}
 
-	/** A name that is no longer the program's that has it. */
+	/** Marks a name as redeclared: it no longer means the program. */
 	declare(name: string): void {
 		this.#declared.add(name);
 	}
 
-	/** Reads a script whose nodes index `source`. */
+	/** Reads a script whose nodes refer to `source`. */
 	within(source: string, read: () => Outcome): Outcome {
 		const outer = this.#source;
 		this.#source = source;
@@ -114,7 +112,7 @@ export class CommandReader {
 		return end;
 	}
 
-	/** Reads what gets an input from the script, or the same as what is around it. */
+	/** Reads with input from the script, or with the input of the enclosing part. */
 	feeding<T>(isFed: boolean, read: () => T): T {
 		const outer = this.#isFed;
 		this.#isFed ||= isFed;
@@ -123,7 +121,7 @@ export class CommandReader {
 		return result;
 	}
 
-	/** The command that was read last, if it is the only one since `count` were read. */
+	/** The last command, if it is the only one read since `count`. */
 	onlySince(count: number): SimpleCommand | null {
 		return this.#commands.length === count + 1 ? (this.#commands[count]?.command ?? null) : null;
 	}
@@ -136,7 +134,7 @@ export class CommandReader {
 		return { commands: this.#commands.length, declared: this.#declared.size };
 	}
 
-	/** Whether all commands since then run in `directory`, and none declares a name. */
+	/** Whether all commands since then run in `directory` and declare no names. */
 	stays(round: Round, directory: string | null): boolean {
 		this.#budget.visit(1 + Math.ceil((this.#commands.length - round.commands) / 16));
 		const moves = this.#commands.slice(round.commands).some(({ command }) => command.cwd !== directory);
@@ -151,7 +149,7 @@ export class CommandReader {
 		this.#doubts.push(doubtOf(why, text));
 	}
 
-	/** A computation, which is a doubt unless all its variables are numbers. */
+	/** Records an arithmetic expression, which is a doubt unless all its variables are numbers. */
 	compute(expressions: readonly string[], text: string): void {
 		const doubt = doubtOf(computes, text);
 		if (!expressions.every((expression) => this.numbers.computes(expression, doubt))) this.#doubts.push(doubt);
@@ -164,11 +162,11 @@ export class CommandReader {
 			if (part.type !== "Word" && part.type !== "Assignment") continue;
 			this.search(part, start);
 			const raw = this.slice(part);
-			// After a redirection, these are programs to one parser and words of the grammar to another.
+			// After a redirection, parsers disagree whether these are programs or reserved words.
 			if (words.length === 0 && reserved.has(raw)) this.doubt("the program is a reserved word", raw);
-			// `time` passes over one more of these than the parser does.
+			// `time` skips one more `--` than the parser does.
 			if (words.length === 0 && raw === "--") this.doubt("the program is an end of options", raw);
-			// In front of a redirection it is a descriptor, whose index is evaluated.
+			// Before a redirection this is a descriptor, whose index is evaluated.
 			if (/^\{\w+\[/.test(raw)) this.doubt("a descriptor is an expression", raw);
 			words.push(this.decode(part, words.length === 0));
 		}
@@ -189,12 +187,12 @@ export class CommandReader {
 			isFed: this.#isFed || node.redirects.some(isInput),
 			isDeclaredHere: false,
 		};
-		// It gives its redirections to the shell.
+		// `exec` without a program applies its redirections to the shell.
 		if (words[0]?.text === "exec" && words.length === 1) this.#isFed = command.isFed;
 		return this.feeding(command.isFed, () => this.#runCommand(command, start, this.push(command)));
 	}
 
-	/** The parser is tolerant: what it left out between the parts of a command may be something for a shell. */
+	/** The parser is tolerant: text it skips between parts of a command may be significant to a shell. */
 	#checkGaps({ pos, end, name, prefix, suffix }: Command): void {
 		const parts = [...prefix, ...(name === undefined ? [] : [name]), ...suffix];
 		let last = pos;
@@ -213,7 +211,6 @@ export class CommandReader {
 		}
 	}
 
-	/** A word after quote removal. */
 	decode(node: WordNode | AssignmentNode, isProgram = false): Word {
 		const raw = this.slice(node);
 		const word = decodeWord(raw, isProgram ? null : this.#home);
@@ -247,7 +244,7 @@ export class CommandReader {
 		return reading;
 	}
 
-	/** Reads what the program does with its words: to the shell itself, or to the programs that it runs. */
+	/** Records the effect of the program: on the shell itself, or through the programs it runs. */
 	#runCommand(command: SimpleCommand, start: Directory, reading: MutableReading, isOneOfAll = false): Outcome {
 		const [program] = command.words;
 		if (program === undefined) return stays(start);
@@ -279,7 +276,7 @@ export class CommandReader {
 		try {
 			for (const run of runs) {
 				const from = run.directory === "same" ? start : "open";
-				// What runs within a run of which all ends are looked at is one of these ends.
+				// If all ends of the outer words are checked, a nested run is one of them.
 				const inner = { ...run, isOneOfAll: run.isOneOfAll || isOneOfAll };
 				const result = this.#budget.nested(() => this.#readRun(inner, command, from));
 				if (run.isInThisShell) outcome = result;
@@ -290,14 +287,14 @@ export class CommandReader {
 		return outcome;
 	}
 
-	/** Commands of the shell that give variables values. */
+	/** Builtins that assign variables. */
 	#followVariables(program: string, words: readonly Word[]): void {
 		if (program === "." || program === "source") this.numbers.open();
 		if (setters.has(program)) for (const { text } of words) this.numbers.names(text);
 	}
 
 	#readRun(run: Run, { text }: SimpleCommand, start: Directory): Outcome {
-		// Wrappers within wrappers have the same words again and again.
+		// Nested wrappers repeat the same words.
 		this.#budget.visit(run.kind === "script" ? 1 + Math.ceil(run.text.length / 16) : 1 + run.words.length);
 		if (run.kind === "script") return this.#scripts.readText(run.text, start);
 		const { words, assignments, isOneOfAll } = run;
@@ -335,7 +332,7 @@ export class CommandReader {
 				this.doubt("a redirection has no target", this.slice(redirection));
 				continue;
 			}
-			// The shell ends the redirection after `>&-`: what follows is a word of its own, and may be the program.
+			// The shell ends the redirection after `>&-`: the next text is a separate word and may be the program.
 			if (operator.endsWith("&") && /^-./s.test(this.slice(redirection.target))) {
 				this.doubt("a word follows a closed descriptor without a blank", this.slice(redirection));
 			}
@@ -350,10 +347,7 @@ export class CommandReader {
 		return redirects;
 	}
 
-	/**
-	 * The shell joins the lines of a here-document before it looks for substitutions, and for quotes within these: the
-	 * parser does not.
-	 */
+	/** The shell joins the lines of a here-document before it looks for substitutions and quotes; the parser does not. */
 	#readJoined({ operator, delimiter, body }: HereDoc, start: Directory): void {
 		if (delimiter?.quoted === true) return;
 		const text = this.slice(body);
@@ -366,12 +360,12 @@ export class CommandReader {
 		this.#scripts.readText(`<<${mark}\n${lines}\n${mark}\n`, start);
 	}
 
-	/** Whether the shell reads on after a process substitution where the parser ends the word. */
+	/** Whether the shell continues the word after a process substitution where the parser ends it. */
 	#runsOn({ end }: SyntaxNode): boolean {
 		return this.#source.charAt(end - 1) === ")" && /[^\s;&|()<>]/.test(this.#source.charAt(end));
 	}
 
-	/** Reads the scripts within a word, an expression or a redirection. They run in a shell of their own. */
+	/** Reads the scripts within a word, expression or redirection. They run in a subshell. */
 	search(node: SyntaxNode, start: Directory): void {
 		this.#budget.visit();
 		switch (node.type) {
@@ -380,7 +374,7 @@ export class CommandReader {
 			case "ArithmeticCommandExpansion": {
 				const { script } = node;
 				const source = this.#source;
-				// The parser may end one too early, where its text has a character that means something around it.
+				// The parser may end a substitution too early at a character that is significant outside of it.
 				const isWhole = /(?:\)|\$\{.*\}|`)$/s.test(this.slice(node)) || node.type === "ArithmeticCommandExpansion";
 				if (script === undefined || !isWhole) this.doubt("a substitution cannot be read", node.text);
 				// The shell joins these lines before it looks for quotes and comments.
@@ -422,7 +416,6 @@ export class CommandReader {
 	}
 }
 
-/** Whether a redirection gives an input. */
 export function isInput({ operator }: Redirection): boolean {
 	return operator.startsWith("<");
 }
@@ -433,14 +426,14 @@ function expressionsOf(node: SyntaxNode): readonly string[] {
 		: [node.type === "ArithmeticExpansion" ? node.text : "`"];
 }
 
-/** Whether a word is all within double quotes, and so one word whatever its expansions become. */
+/** Whether a word is entirely within double quotes and so stays one word after expansion. */
 function isQuoted(node: WordNode | AssignmentNode): boolean {
 	if (node.type !== "Word" || node.parts?.length !== 1) return false;
 	const [part] = node.parts;
 	return part?.type === "DoubleQuoted" && !/[@*]/.test(part.parts.map(nameOfExpansion).join(""));
 }
 
-/** `"$@"` and `"${list[@]}"` become any number of words. */
+/** `"$@"` and `"${list[@]}"` expand to any number of words. */
 function nameOfExpansion(part: { readonly type: string; readonly text: string }): string {
 	return part.type === "SimpleExpansion" || part.type === "ParameterExpansion" ? part.text : "";
 }

@@ -1,4 +1,4 @@
-// The files that a script reads and writes: by redirections, and by the words of known programs.
+// The files that a script reads and writes, through redirections and operands of known programs.
 import { posix } from "node:path";
 import type { FileOperand } from "./programs/form.ts";
 import { nameOf } from "./programs/program-name.ts";
@@ -7,22 +7,20 @@ import type { CommandReading, FoundFiles, ScriptReading, SimpleCommand, Word } f
 
 export interface FileUse {
 	readonly operation: "read" | "write";
-	/**
-	 * Absolute, and not normalized: `..` after a symbolic link leads elsewhere. Null when only the shell knows it.
-	 */
+	/** Absolute, not normalized: `..` after a symbolic link leads elsewhere. Null if only the shell knows it. */
 	readonly path: string | null;
-	/** An absolute pattern for file names, of which the path is one; its first part is without pattern. */
+	/** An absolute glob pattern that covers the path; its first segment is literal. */
 	readonly glob?: string;
 	readonly found?: FoundFiles;
 	/** Whether only its name and dates are read. */
 	readonly isListed?: true;
 	/** As written. */
 	readonly text: string;
-	/** A redirection, or a word that a known program takes for a file. */
+	/** A redirection, or an operand of a known program. */
 	readonly by: "redirect" | "operand";
 }
 
-/** All files of a script. What lies below something that the script moves, unpacks or links has no certain path. */
+/** All files of a script. Paths below anything that the script moves, unpacks or links are uncertain. */
 export function* filesOf({ commands, values }: ScriptReading): Generator<FileUse> {
 	const made = madeBy(commands);
 	for (const command of flatten(commands)) yield* usesOf(command, values, made);
@@ -35,7 +33,7 @@ export function* flatten(commands: readonly CommandReading[]): Generator<SimpleC
 	}
 }
 
-/** The files of one command of the script; `own` is the command as the script has it. */
+/** The files of one command; `own` is the command as the script has it. */
 export function* usesOf(
 	command: SimpleCommand,
 	values: ScriptReading["values"],
@@ -63,17 +61,17 @@ export function* usesOf(
 	}
 }
 
-/** The words of a known program that are files. */
+/** The file operands of a known program. */
 function operandsOf(command: SimpleCommand): readonly FileOperand[] {
 	return filesOfForm(readForm(command));
 }
 
-/** What a process substitution gives is no file of the system. */
+/** A process substitution is not a file. */
 function isPipe(word: Word): boolean {
 	return word.kind === "dynamic" && word.isOne === true && /^[<>]\(/.test(word.text);
 }
 
-/** The words that a variable of a loop stands for. */
+/** The values of a loop variable. */
 function valuesOf(word: Word, values: ScriptReading["values"]): readonly Word[] {
 	if (word.kind === "literal") return [word];
 	const [, quote, name = ""] = /^("?)\$\{?([A-Za-z_]\w*)\}?\1$/.exec(word.text) ?? [];
@@ -93,7 +91,7 @@ function absolute(text: string, cwd: string | null): string | null {
 	return cwd === null ? null : `${cwd === "/" ? "" : cwd}/${text}`;
 }
 
-/** Stars, question marks and sets, and nothing else that a shell expands. */
+/** Only stars, question marks and sets; null with other expansions. */
 function globOf(word: Word, { cwd }: SimpleCommand): string | undefined {
 	const isGlob = word.kind === "dynamic" && /^[\w./*?+@%,:[\]!^-]+$/.test(word.text) && /[*?[]/.test(word.text);
 	return isGlob ? (absolute(word.text, cwd) ?? undefined) : undefined;
@@ -104,15 +102,15 @@ function isFreeDevice(path: string): boolean {
 }
 
 export interface Made {
-	/** Whether another command of the script puts something at this path, or at one above it. */
+	/** Whether another command creates something at this path or above it. */
 	covers(path: string, by: SimpleCommand): boolean;
-	/** Whether another command puts something anywhere below a directory. */
+	/** Whether another command creates something anywhere below a directory. */
 	isAny(by: SimpleCommand): boolean;
-	/** Whether the script itself writes this file in any way. */
+	/** Whether the script itself writes this file. */
 	isWritten(path: string): boolean;
 }
 
-/** Programs that unpack into a directory, or bring links from elsewhere. */
+/** Programs that unpack into a directory or create links. */
 const unpackers = new Set("unzip patch cpio 7z ar rsync".split(" "));
 const gitWriters = new Set(
 	"checkout switch pull merge stash reset restore apply am rebase cherry-pick revert worktree submodule clone".split(
@@ -160,7 +158,7 @@ export function madeBy(commands: readonly CommandReading[]): Made {
 	};
 }
 
-/** Where a command may put links: at its operands, or anywhere in its directory. */
+/** Where a command may create links: at its operands, or anywhere in its directory. */
 function scopeOf({ words: [program, ...words] }: SimpleCommand): "operands" | "directory" | null {
 	if (program?.kind !== "literal") return null;
 	const name = nameOf(program.text);

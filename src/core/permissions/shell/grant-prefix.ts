@@ -1,5 +1,4 @@
-// What an approval for the session stores of a simple command: enough that the same work is not asked about again, and
-// not so much that other work is allowed.
+// What a session approval stores for a simple command: enough to not ask again for the same work, not enough to allow other work.
 import { posix } from "node:path";
 import { hasHarmlessAssignments } from "./command-pattern.ts";
 import { readForm } from "./programs/read-form.ts";
@@ -8,11 +7,11 @@ import type { CommandReading, Word } from "./script.ts";
 export interface GrantPrefix {
 	/** The program first. */
 	readonly tokens: readonly string[];
-	/** Whether no further words may follow. */
+	/** Whether no more words may follow. */
 	readonly isExact: boolean;
 }
 
-/** What to store for a command of a script that starts in `root`; null for one whose words are not all certain. */
+/** The prefix for a command of a script that starts in `root`; null unless all words are certain. */
 export function grantPrefix({ command, inner }: CommandReading, root: string): GrantPrefix | null {
 	const { words, cwd } = command;
 	const [program, ...others] = words;
@@ -29,7 +28,7 @@ export function grantPrefix({ command, inner }: CommandReading, root: string): G
 	const { names, form } = readForm(command);
 	const isInFront = names.every((name, index) => words[index]?.text === name);
 	if (form === null || !isInFront || form.isExact === true) return exact();
-	// An interpreter is allowed for the file with the program.
+	// An interpreter is approved together with its program file.
 	const namesMore = form.isVerb === true || (form.files === "run" && form.optionsFirst === true);
 	const count = names.length + (namesMore ? 1 : 0);
 	const last = words[count - 1];
@@ -39,7 +38,7 @@ export function grantPrefix({ command, inner }: CommandReading, root: string): G
 	return { tokens: [start, ...words.slice(1, count).map(({ text }) => text)], isExact: false };
 }
 
-/** `npx tsc` is stored as that, with what may follow `tsc`. */
+/** `npx tsc` is stored as is, with the words that may follow `tsc`. */
 function wrapperPrefix(
 	words: readonly Word[],
 	[first, ...others]: readonly CommandReading[],

@@ -1,5 +1,5 @@
-// The verdict over a script: the worst over everything that it would run, write and read. Denying beats asking, and
-// asking beats allowing; a script is allowed only if each of its commands is.
+// The verdict for a script: the strictest over everything it would run, write and read. Deny beats ask, and ask beats allow; a
+// script is allowed only if each of its commands is.
 import { posix } from "node:path";
 import { createPace } from "../../../base/pace.ts";
 import { type AllowPlace, allows, leaves, type ReadLimits, readsOnly, usesInside } from "./allowance.ts";
@@ -16,7 +16,7 @@ import { isShellOnly } from "./shell-only.ts";
 
 export interface ScriptRule {
 	readonly pattern: CommandPattern;
-	/** Whether what it allows only uses files of the workspace. */
+	/** Whether it only allows workspace files. */
 	readonly isConfined?: boolean;
 }
 
@@ -24,31 +24,31 @@ export interface ScriptRules<Rule extends ScriptRule> {
 	readonly deny: readonly Rule[];
 	readonly ask: readonly Rule[];
 	readonly allow: readonly Rule[];
-	/** Whether commands that are known to change nothing need no rule. */
+	/** Whether read-only commands need no rule. */
 	readonly allowsReadOnly: boolean;
-	/** Which files may not be read without a question: then commands need a rule that may read them unnamed. */
+	/** Which files cannot be read without asking. With limits, commands that read unnamed files need a rule. */
 	readonly readLimits?: ReadLimits;
-	/** Whether a file is one of the workspace; without it, every file is. */
+	/** Whether a file is in the workspace; without it, all files are. */
 	readonly isInside?: (use: FileUse) => boolean;
 }
 
-/** Says nothing of a file with "allow", when no rule is against it. */
+/** "allow" also when no rule applies to the file. */
 export type JudgeFile = (use: FileUse) => "allow" | "ask" | "deny";
 
 export interface ScriptVerdict<Rule extends ScriptRule> {
-	/** Null when nothing speaks for or against the script. */
+	/** Null when nothing decides. */
 	readonly decision: "allow" | "ask" | "deny" | null;
-	/** A clause without full stop. */
+	/** A clause without a full stop. */
 	readonly why: string;
-	/** The rule that decided, if one did. */
+	/** The deciding rule, if any. */
 	readonly rule: Rule | null;
-	/** What it is about, as written, cut to 200 characters; null for the script as a whole. */
+	/** The deciding part as written, cut to 200 characters; null for the whole script. */
 	readonly text: string | null;
 }
 
 /**
- * Judges a script that was read for `place`. It lets other work go on, as there may be thousands of rules. What denies
- * the script is found whatever it costs; then the work has a limit.
+ * Judges a script that was read for `place`. Yields regularly, because there may be thousands of rules. Deny rules are checked
+ * without a limit; the rest has a budget.
  */
 export async function judgeScript<Rule extends ScriptRule>(
 	rules: ScriptRules<Rule>,
@@ -88,7 +88,7 @@ export async function judgeScript<Rule extends ScriptRule>(
 	}
 }
 
-/** The work on a script, in pieces between which other work goes on. */
+/** Splits the work on a script so that other work can run in between. */
 class Pieces {
 	readonly #pace = createPace();
 	readonly #budget: Budget;
@@ -99,13 +99,13 @@ class Pieces {
 		this.#budget = budget;
 	}
 
-	/** From now on, and for what was done before, BudgetExceeded is thrown. */
+	/** Enforces the limit from now on, including earlier work: throws BudgetExceeded. */
 	limit(): void {
 		this.#isLimited = true;
 		if (this.#exceeded !== null) throw this.#exceeded;
 	}
 
-	/** After each piece; only some of them have to be waited for. */
+	/** Call after each piece; only returns a promise when it yields. */
 	next(): Promise<void> | undefined {
 		try {
 			this.#budget.visit();
@@ -165,7 +165,7 @@ async function judgeFiles(reading: ScriptReading, judgeFile: JudgeFile, pieces: 
 	return { denied: null, asked };
 }
 
-/** A git command outside of the directory that the script started in. */
+/** A git command outside of the starting directory. */
 function findElsewhere(commands: readonly CommandReading[], place: ScriptPlace): SimpleCommand | null {
 	for (const { command, inner } of commands) {
 		const [program] = command.words;
@@ -178,8 +178,8 @@ function findElsewhere(commands: readonly CommandReading[], place: ScriptPlace):
 }
 
 /**
- * A program within a text that no rule can read, where rules deny commands: it may run one of them. A rule that allows
- * exactly these words has the text itself.
+ * A program text that no rule can read. Where rules deny commands, it may run one of them. Only a rule with exactly these words
+ * allows it.
  */
 export function findHidden<Rule extends ScriptRule>(
 	rules: Pick<ScriptRules<Rule>, "deny" | "allow">,
@@ -202,7 +202,7 @@ export function findHidden<Rule extends ScriptRule>(
 	return find(reading.commands);
 }
 
-/** Why a command may run a text that no rule reads; null for one of a form that is known not to. */
+/** Why a command may run text that no rule can read; null if its form is known not to. */
 function textDoubt(command: SimpleCommand): string | null {
 	const [program] = command.words;
 	if (program?.kind !== "literal") return null;
@@ -226,7 +226,7 @@ function allowPlaceOf<Rule extends ScriptRule>(
 }
 
 interface Allowance<Rule> {
-	/** Null when no rule was needed. */
+	/** Null if no rule was needed. */
 	readonly rule: Rule | null;
 	readonly why: string;
 }
@@ -248,13 +248,13 @@ async function judgeAllowed<Rule extends ScriptRule>(
 	const every = rules.allow.find(({ pattern }) => pattern.kind === "every");
 	if (every !== undefined) found.push({ rule: every, why: "a rule allows every command" });
 	const first = found.find(({ rule }) => rule !== null) ?? found.find(({ why }) => why !== ofTheShell);
-	// Assignments alone, and the like, change nothing outside of their shell.
+	// Assignments alone change nothing outside of their shell.
 	if (first === undefined)
 		return { decision: null, why: "it has no command that a rule speaks of", rule: null, text: null };
 	return { decision: "allow", why: first.why, rule: first.rule, text: null };
 }
 
-/** Why no rule allows a command: where one names its program, what is not covered. */
+/** Why no rule allows a command; if a rule names its program, says which part is not covered. */
 function whyNot<Rule extends ScriptRule>(
 	{ allow }: ScriptRules<Rule>,
 	command: SimpleCommand,
@@ -270,7 +270,7 @@ function whyNot<Rule extends ScriptRule>(
 
 const ofTheShell = "it changes nothing but its shell";
 
-/** What allows a command with everything that it runs in turn; null if something of it is allowed by nothing. */
+/** What allows a command and everything it runs; null if a part is not allowed. */
 function allowanceOf<Rule extends ScriptRule>(
 	rules: ScriptRules<Rule>,
 	place: ScriptPlace,

@@ -1,9 +1,8 @@
-// Where a script may be after a command: its directory depends on whether the command succeeds.
+// The directory after a command, which depends on whether the command succeeds.
 
-/** An absolute path; "open" when several are possible; "never" when no command follows. */
+/** An absolute path; "open" if there are several candidates; "never" if no command follows. */
 export type Directory = { readonly path: string } | "open" | "never";
 
-/** The directory after a command, by how the command ends. */
 export interface Outcome {
 	readonly success: Directory;
 	readonly failure: Directory;
@@ -13,7 +12,7 @@ export function stays(directory: Directory): Outcome {
 	return { success: directory, failure: directory };
 }
 
-/** The directory where two ways meet. */
+/** Combines the directories of two branches. */
 export function merge(one: Directory, other: Directory): Directory {
 	if (one === "never") return other;
 	if (other === "never") return one;
@@ -30,7 +29,7 @@ export function isSame(one: Directory, other: Directory): boolean {
 	return one.path === other.path;
 }
 
-/** For a command that runs there; the directory of one that is never reached is unknown. */
+/** The directory of a command; null if unknown or if the command is never reached. */
 export function pathOf(directory: Directory): string | null {
 	return typeof directory === "string" ? null : directory.path;
 }

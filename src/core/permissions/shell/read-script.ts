@@ -1,20 +1,17 @@
-// Reads a shell script as the simple commands that it would run, in every branch and every substitution.
+// Reads a shell script into the simple commands it would run, in every branch and substitution.
 import { createPace } from "../../../base/pace.ts";
 import { createBudget, readingTime } from "./budget.ts";
 import type { ParseShell } from "./command-reader.ts";
 import { type Doubt, type ScriptPlace, type ScriptReading, shownPiece } from "./script.ts";
 import { ScriptReader } from "./script-reader.ts";
 
-/** Characters; longer scripts are not read. */
+/** Maximum script length in characters. */
 const longestScript = 16_384;
 
-/** The parser takes its time to load, and most sessions never need it. */
+/** Loaded lazily: the parser is slow to load, and most sessions never need it. */
 let loaded: Promise<ParseShell> | undefined;
 
-/**
- * Reads a script for `bash`. What cannot be read is a doubt, next to all the commands that were found nevertheless; it
- * never throws.
- */
+/** Reads a script for `bash`. Unreadable parts become doubts next to the commands found. Never throws. */
 export async function readScript(text: string, place: ScriptPlace): Promise<ScriptReading> {
 	const tooLong: Doubt = { why: "the script is too long to be read", text: shownPiece(text) };
 	if (text.length > longestScript) return { commands: [], doubts: [tooLong], values: new Map() };

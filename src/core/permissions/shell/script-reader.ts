@@ -1,4 +1,4 @@
-// Walks the syntax tree of a script: its statements in every branch, and the directory in which each would run.
+// Walks the syntax tree of a script: the statements in every branch, and the directory of each.
 import type {
 	ArithmeticFor,
 	CommandNode,
@@ -15,8 +15,8 @@ import type { ScriptPlace, ScriptReading } from "./script.ts";
 import { riskyVariable, setsRisky } from "./word-doubts.ts";
 
 /**
- * Controls other than line feed and tab, blanks outside of ASCII, marks of direction and whatever else is not seen. Those
- * that emoji are made of are no blanks for a shell.
+ * Control characters except line feed and tab, non-ASCII blanks, direction marks and other invisible characters. Emoji joiners
+ * and variation selectors are fine, because shells do not treat them as blanks.
  */
 const oddCharacter = /(?!\n|\t| |\u200d|\ufe0e|\ufe0f)[\p{Cc}\p{Cf}\p{Cs}\p{Z}\p{Default_Ignorable_Code_Point}]/u;
 
@@ -36,9 +36,9 @@ export class ScriptReader {
 		});
 	}
 
-	/** To be called once. */
+	/** Call once. */
 	read(text: string): ScriptReading {
-		// A script that sets the home directory, in whatever way, must not be read with that of the kernel.
+		// A script that sets the home directory must not be read with the kernel's.
 		if (text.replaceAll(/['"\\\n]/g, "").includes("HOME")) this.#reader.forgetHome();
 		try {
 			this.#readText(text, { path: this.#place.cwd }, true);
@@ -50,7 +50,7 @@ export class ScriptReader {
 		return this.#reader.finish();
 	}
 
-	/** `isWhole` says that it is no script within another. */
+	/** `isWhole`: not nested in another script. */
 	#readText(text: string, start: Directory, isWhole: boolean): Outcome {
 		return this.#budget.nested(() => {
 			if (oddCharacter.test(text)) this.#reader.doubt("it has characters that nobody sees", text);
@@ -77,7 +77,7 @@ export class ScriptReader {
 		return outcome;
 	}
 
-	/** What a statement that nothing skips gives to variables. */
+	/** Records the variables assigned by a statement that always runs. */
 	#followNumbers(node: Statement["command"]): void {
 		const { numbers } = this.#reader;
 		if (node.type === "Command" && node.name === undefined && node.suffix.length + node.redirects.length === 0) {
@@ -154,7 +154,7 @@ export class ScriptReader {
 					const nothing = { words: [], assignments: [], isFed: false, isDeclaredHere: false };
 					this.#reader.push({ ...nothing, text, redirects, cwd: pathOf(start) });
 				}
-				// Where a redirection fails, the command does not run.
+				// If a redirection fails, the command does not run.
 				const outcome = this.#reader.feeding(node.redirects.some(isInput), () =>
 					this.#readCompound(node.command, start),
 				);
@@ -163,13 +163,13 @@ export class ScriptReader {
 			case "Function": {
 				this.#reader.declare(node.name.value);
 				const body = node.body;
-				// It runs wherever it is called.
+				// A function runs wherever it is called.
 				if (body.type === "CompoundList") this.#readList(body, "open");
 				else this.#readCommandNode(body, "open");
 				return stays(start);
 			}
 			case "Coproc":
-				// Whether its first word is a name depends on what follows, and parsers differ.
+				// Parsers disagree whether its first word is a name.
 				this.#reader.doubt("it runs a coprocess", this.#reader.slice(node));
 				if (node.body.type === "CompoundList") this.#readList(node.body, start);
 				else this.#readCommandNode(node.body, start);
@@ -220,7 +220,7 @@ export class ScriptReader {
 					return this.#readLoop(start, () => after(this.#readList(node.body, start)));
 				});
 			case "Subshell":
-				// Bash looks for arithmetic first, and refuses some of what then is none.
+				// Bash tries arithmetic first, and rejects some input that is not.
 				if (this.#reader.slice(node).startsWith("(("))
 					this.#reader.doubt("it has two parentheses in a row", this.#reader.slice(node));
 				this.#readList(node.body, start);
@@ -253,11 +253,11 @@ export class ScriptReader {
 		if (/[A-Za-z_$`]/.test(text)) this.#reader.compute([text], text);
 	}
 
-	/** After a body that moves, its next round starts elsewhere: then no directory within the loop is certain. */
+	/** If the body changes the directory, the next iteration starts elsewhere, so no directory in the loop is certain. */
 	#readLoop(start: Directory, readOnce: () => Directory): Outcome {
 		const round = this.#reader.beginRound();
 		const end = readOnce();
-		// A round may end in the middle, with `break`, so each of its commands counts.
+		// `break` may end an iteration early, so each of its commands counts.
 		if ((end === "never" || isSame(end, start)) && this.#reader.stays(round, pathOf(start))) return stays(start);
 		this.#reader.forgetDirectories(round);
 		return stays("open");

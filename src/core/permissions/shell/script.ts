@@ -1,31 +1,29 @@
-// What a shell script would run, as data: simple commands with their words, assignments and redirections. Rules judge
-// this and never the text, as one text can be written in many ways.
+// What a shell script would run, as data: simple commands with words, assignments and redirections. Rules judge this data,
+// because one script can be written in many ways.
 import { beginning } from "../../../base/text/well-formed.ts";
 
-/** A word after quote removal, with its escapes decoded. */
+/** A word after quote removal, with escapes decoded. */
 export type Word =
 	| { readonly kind: "literal"; readonly text: string }
 	/**
-	 * Only the shell that runs it knows what it becomes: it has an expansion, a pattern for file names, braces or a
-	 * tilde. `text` is as written; `why` is a noun phrase such as "a variable". `mayBeOption` says whether one of the
-	 * words that it becomes may start with a dash.
+	 * Only the shell knows the value: it contains an expansion, a glob, braces or a tilde. `text` is as written; `why` is a noun
+	 * phrase such as "a variable". `mayBeOption`: a resulting word may start with a dash.
 	 */
 	| {
 			readonly kind: "dynamic";
 			readonly text: string;
 			readonly why: string;
 			readonly mayBeOption: boolean;
-			/** Whether it certainly becomes one word, as it is quoted. */
+			/** Whether it is quoted and so certainly becomes one word. */
 			readonly isOne?: boolean;
-			/** Set where it stands for files that `find` passes on. */
+			/** Set if it stands for files passed on by `find`. */
 			readonly found?: FoundFiles;
 	  };
 
-/** Files that `find` passes on. */
 export interface FoundFiles {
-	/** The pattern of their names. */
+	/** Their name pattern. */
 	readonly name: string;
-	/** Whether they are certainly below the directory that `find` runs in. */
+	/** Whether they are certainly below the directory in which `find` runs. */
 	readonly isNear: boolean;
 }
 
@@ -34,65 +32,61 @@ export interface Assignment {
 	readonly value: Word;
 }
 
-/** A redirection from or to a file; those of descriptors and here-documents have no file. */
+/** A redirection from or to a file, not a descriptor or here-document. */
 export interface Redirect {
 	readonly operation: "read" | "write";
 	readonly target: Word;
 }
 
 export interface SimpleCommand {
-	/** As written, for people. */
+	/** As written, for display. */
 	readonly text: string;
-	/** The program first; empty for assignments and redirections without a program. */
+	/** The program first; empty if there are only assignments and redirections. */
 	readonly words: readonly Word[];
 	readonly assignments: readonly Assignment[];
 	readonly redirects: readonly Redirect[];
-	/** The directory it runs in, absolute; null when an earlier `cd` leaves it open. */
+	/** Absolute working directory; null if an earlier `cd` leaves it open. */
 	readonly cwd: string | null;
-	/** Whether the script gives it an input: a pipe, a file or a here-document. */
+	/** Whether the script provides its input: a pipe, file or here-document. */
 	readonly isFed: boolean;
-	/** Whether the script itself declares a function or an alias of the program's name. */
+	/** Whether the script declares a function or alias with the program's name. */
 	readonly isDeclaredHere: boolean;
 }
 
-/** A simple command, and what it runs in turn when it is a wrapper such as `env`, `timeout`, `sudo` or `sh -c`. */
+/** A simple command, and the commands it runs if it is a wrapper such as `env`, `timeout`, `sudo` or `sh -c`. */
 export interface CommandReading {
 	readonly command: SimpleCommand;
-	/** Null when the program runs no other program that its words name. */
+	/** Null if the program runs no program named in its words. */
 	readonly inner: {
 		readonly commands: readonly CommandReading[];
-		/**
-		 * Whether the wrapper changes nothing but the time or the priority of what it runs, or only parses it: then
-		 * what allows all inner commands allows the whole.
-		 */
+		/** Whether the wrapper only affects time or priority, or only parses; then it is allowed if all inner commands are. */
 		readonly isTransparent: boolean;
-		/** Whether a rule for the wrapper covers the whole where all inner commands are allowed. */
+		/** Whether a rule for the wrapper covers the whole if all inner commands are allowed. */
 		readonly isFollowed: boolean;
 	} | null;
 }
 
-/** Something that cannot be judged: the call is asked at least. */
+/** A part that cannot be judged; the call at least asks. */
 export interface Doubt {
-	/** A clause without full stop, such as "the program is a variable". */
+	/** A clause without a full stop, such as "the program is a variable". */
 	readonly why: string;
-	/** As `shownPiece` gives it. */
+	/** Formatted by `shownPiece`. */
 	readonly text: string;
 }
 
-/** A piece of a script as doubts and verdicts show it: at most 200 characters. */
+/** A piece of a script for doubts and verdicts: at most 200 characters. */
 export function shownPiece(text: string): string {
 	return beginning(text, 200);
 }
 
 export interface ScriptReading {
-	/** In the order written; those within substitutions, functions and compound commands as well. */
+	/** In source order, including substitutions, functions and compound commands. */
 	readonly commands: readonly CommandReading[];
 	readonly doubts: readonly Doubt[];
-	/** The words that variables of loops stand for, of those that nothing else sets. */
+	/** The values of variables that only loops set. */
 	readonly values: ReadonlyMap<string, readonly Word[]>;
 }
 
-/** Where a script would run. */
 export interface ScriptPlace {
 	/** Absolute. */
 	readonly cwd: string;

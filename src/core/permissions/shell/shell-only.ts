@@ -1,4 +1,4 @@
-// Commands that change nothing but the shell which runs them, and need no rule.
+// Commands that only affect their own shell and need no rule.
 import { posix } from "node:path";
 import { isHarmlessVariable } from "./command-pattern.ts";
 import type { ScriptPlace, SimpleCommand } from "./script.ts";
@@ -8,13 +8,13 @@ const always = new Set(
 	": true false exit return break continue shift wait unset local getopts set shopt umask times test [ read".split(" "),
 );
 
-/** Whether a command needs no rule. Its redirections are judged by themselves, and so are doubts. */
+/** Whether a command needs no rule. Redirections and doubts are judged separately. */
 export function isShellOnly(command: SimpleCommand, place: ScriptPlace): boolean {
 	const { words, assignments, isDeclaredHere, cwd } = command;
 	const [program, ...others] = words;
 	if (program === undefined) return assignments.every(isOwnAssignment);
 	if (program.kind === "dynamic" || isDeclaredHere) return false;
-	// Before a command, a variable changes how that command works: `IFS` for `read` is common, and harmless.
+	// A variable before a command changes how it works; `IFS` for `read` is common and harmless.
 	if (!assignments.every((assignment) => assignment.name === "IFS" || isOwnAssignment(assignment))) return false;
 	switch (program.text) {
 		case "cd":
@@ -37,8 +37,8 @@ export function isShellOnly(command: SimpleCommand, place: ScriptPlace): boolean
 }
 
 /**
- * Programs take their settings from variables in capitals, npm from `npm_config_…` and yarn from `yarn_…`; others are
- * the script's own.
+ * Programs take settings from uppercase variables, npm from `npm_config_…` and yarn from `yarn_…`; other variables belong to the
+ * script.
  */
 function isOwnVariable(name: string): boolean {
 	return /^[a-z_][a-z0-9_]*$/.test(name) && !/_proxy$|^(?:[a-z]+_config|yarn)_/.test(name) && !riskyVariable(name);

@@ -1,5 +1,5 @@
-// Parts of words that may run commands which are written nowhere in the script: the shell evaluates the value of a
-// variable in arithmetic, in an index and in a prompt.
+// Word parts that may run commands not written in the script: the shell evaluates variable values in arithmetic, indexes and
+// prompts.
 import type { SyntaxNode } from "unbash";
 
 const number = /^\s*[-+]?\s*\d*\s*$/;
@@ -9,16 +9,16 @@ const identifier = /^[A-Za-z_]\w*$/;
 export const computes = "it computes with variables, which may run commands";
 const index = "it uses an index that is computed, which may run commands";
 
-/** Why a part may run more than is written; null for other parts. */
+/** Why a part may run more than it shows; null if it does not. */
 export function doubtOfPart(node: SyntaxNode): string | null {
 	switch (node.type) {
 		case "ParameterExpansion": {
 			if (node.index !== undefined && !wholeArray.test(node.index.text)) return index;
-			// The parser divides at a slash within a substitution too, and loses what is after it.
+			// The parser also splits at a slash within a substitution and loses the rest.
 			if (node.operation?.type === "Replace" && /\$\(|`|[<>]\(|\$\{\s/.test(node.text)) {
 				return "it replaces with a substitution";
 			}
-			// Within quotes and here-documents, the shell decodes these quotes and runs the substitutions in what they hold.
+			// Within quotes and here-documents, the shell decodes these quotes and runs the substitutions in them.
 			if (node.operation?.type === "Default" && node.text.includes("$'")) return "an expansion has quotes of its own";
 			if (isAssigned(node) && riskyVariable(node.parameter)) return setsRisky(node.parameter);
 			const listsNames = node.operation?.type === "Names" || /^[@*]$/.test(node.index?.text ?? "");
@@ -46,12 +46,12 @@ export function doubtOfPart(node: SyntaxNode): string | null {
 	}
 }
 
-/** Expansions of one word that may be within each other. */
+/** Maximum nested expansions in one word. */
 const mostExpansions = 50;
 
-/** Whether a part of the text may have too many expansions within each other: what it costs to parse grows with each. */
+/** Whether the text may have too many nested expansions; the parsing cost grows with each level. */
 export function nestsDeeply(source: string, { pos, end }: { readonly pos: number; readonly end: number }): boolean {
-	// Two characters each at least, but for backticks, of which the innermost have the most backslashes.
+	// Each level takes at least two characters, except for backticks, whose innermost level has the most backslashes.
 	if (end - pos < 2 * mostExpansions) return false;
 	return (source.slice(pos, end).match(/\$(?:\{(?!\w+\})|[([])/g)?.length ?? 0) > mostExpansions;
 }
@@ -64,12 +64,12 @@ function isAssigned({ text, parameter }: Extract<SyntaxNode, { type: "ParameterE
 const risky =
 	/^(?:PATH|HOME|ENV|CDPATH|GLOBIGNORE|SHELLOPTS|BASHOPTS|BASH_.*|FUNCNEST|EXECIGNORE|PS[0-4]|PROMPT_.*|FCEDIT|HISTFILE|INPUTRC|SHELL|LD_.*|DYLD_.*|GCONV_PATH|GIT_.*|SSH_ASKPASS|NODE_OPTIONS|NODE_PATH|PYTHON.*|PERL5?.*|RUBY.*|JAVA_TOOL_OPTIONS|.*PAGER|.*EDITOR|VISUAL|BROWSER|LESSOPEN|LESSCLOSE|.*_CONFIG_PATH)$/;
 
-/** Whether a variable of that name changes what programs do, once it is set in the shell. */
+/** Whether setting this shell variable changes what programs do. */
 export function riskyVariable(name: string): boolean {
 	return risky.test(name);
 }
 
-/** The doubt about a command that sets such a variable. */
+/** The doubt about a command that sets a risky variable. */
 export function setsRisky(name: string): string {
 	return `it sets ${name}, which changes what later commands do`;
 }

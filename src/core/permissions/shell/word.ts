@@ -1,22 +1,19 @@
-// Quote removal: what a word as written becomes without a shell, or why only a shell knows it.
+// Quote removal: the value of a word as far as it is known without a shell, or why it is not.
 import type { Word } from "./script.ts";
 
-/** What a scan of a word found. */
 interface Scan {
 	text: string;
-	/** Why the word is dynamic; null while it is literal. */
+	/** Why the word is dynamic; null if it is literal. */
 	why: string | null;
-	/** Whether the shell may make several words of it, or none, that have nothing to do with what is before. */
+	/** Whether the shell may split it into several words, or none, unrelated to the preceding text. */
 	splits: boolean;
 }
 
 const expansionStart = /^[A-Za-z0-9_@*#?$!({[-]/;
 
-/**
- * Decodes a word. A tilde for the home directory becomes `home`; without one, a tilde makes the word dynamic.
- */
+/** Decodes a word. `home` replaces a tilde; without `home`, a tilde makes the word dynamic. */
 export function decodeWord(raw: string, home: string | null): Word {
-	// The shell joins lines before it looks for expansions, so one may be written over two lines.
+	// The shell joins lines before it looks for expansions, so an expansion may span two lines.
 	if (raw.includes("\\\n") && /[$~{]/.test(raw)) {
 		return { kind: "dynamic", text: raw, why: "an expansion over two lines", mayBeOption: true };
 	}
@@ -73,7 +70,7 @@ function scanPlain(raw: string, index: number, scan: Scan): void {
 	const character = raw.charAt(index);
 	const why = whyPlainOpens(raw, index);
 	if (why === null) add(scan, character);
-	// What is before a parenthesis may belong to a pattern, as in `@(-x)`.
+	// The text before a parenthesis may belong to a pattern, as in `@(-x)`.
 	else open(scan, why, character === "(" || character === ")");
 }
 
@@ -126,8 +123,8 @@ function scanDoubleQuoted(raw: string, start: number, scan: Scan): number {
 				index += 1;
 			}
 		} else if (character === "`" || (character === "$" && expansionStart.test(raw.slice(index + 1)))) {
-			// Where the quotes end is not looked for, as the expansion may hold quotes of its own: a word that is not
-			// one expansion of a plain variable counts as split.
+			// The end of the quotes is not searched, because the expansion may contain quotes. Any word other than one plain
+			// variable expansion counts as split.
 			const simple = /^\$(?:[A-Za-z_]\w*|\{[A-Za-z_]\w*\})/.exec(raw.slice(index));
 			open(scan, whyDollar(raw, index), simple === null);
 			if (simple === null) return raw.length;
@@ -160,7 +157,7 @@ function whyDollar(raw: string, index: number): string {
 	return after.startsWith("(") ? "a command substitution" : "a variable";
 }
 
-/** Each character after a backslash, and what both are. */
+/** Escape characters and their values. */
 const simpleEscapes: ReadonlyMap<string, string> = new Map(
 	["a\x07", "b\b", "e\x1b", "E\x1b", "f\f", "n\n", "r\r", "t\t", "v\v", "\\\\", "''", '""', "??"].map(
 		([from = "", to = ""]) => [from, to],
@@ -183,7 +180,7 @@ function scanAnsiC(raw: string, start: number, scan: Scan): number {
 			open(scan, "an escape that stands for bytes", true);
 			return raw.length;
 		}
-		// A zero byte ends what the quotes hold.
+		// A zero byte ends the quoted text.
 		if (decoded.text === "\0") isCut = true;
 		if (!isCut) add(scan, decoded.text);
 		index += 1 + decoded.length;
@@ -192,7 +189,7 @@ function scanAnsiC(raw: string, start: number, scan: Scan): number {
 	return raw.length;
 }
 
-/** The escape after a backslash; null for one that this reading does not decode. */
+/** Decodes the escape after a backslash; null for an unsupported one. */
 function readEscape(after: string): { text: string; length: number } | null {
 	const simple = simpleEscapes.get(after.charAt(0));
 	if (simple !== undefined) return { text: simple, length: 1 };
@@ -201,7 +198,7 @@ function readEscape(after: string): { text: string; length: number } | null {
 	const [whole, octal, hexadecimal, short, long] = number;
 	const code =
 		octal !== undefined ? Number.parseInt(octal, 8) : Number.parseInt(hexadecimal ?? short ?? long ?? "", 16);
-	// A shell marks characters with these two while it works, and may mark them twice.
+	// Shells use these two as internal markers and may insert them twice.
 	if (code === 0x01 || code === 0x7f) return null;
 	return code < 0x80 ? { text: String.fromCharCode(code), length: whole.length } : null;
 }

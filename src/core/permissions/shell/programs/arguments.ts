@@ -1,14 +1,14 @@
-// The options and operands of a command, as sets: the order of options and the way they are bundled mean nothing.
+// The options and operands of a command as sets, independent of option order and bundling.
 
 export interface Arguments {
-	/** Each with its dashes; short ones one by one, known long ones as their short form. */
+	/** With dashes; short options separately, known long options in their short form. */
 	readonly flags: ReadonlySet<string>;
-	/** Long options that may be abbreviations, for programs that accept these. */
+	/** Possibly abbreviated long options, for programs that accept abbreviations. */
 	readonly abbreviated: ReadonlySet<string>;
 	readonly operands: readonly { readonly text: string; readonly mayBeValue: boolean }[];
 }
 
-/** Long options and letters that mean the same, by program. */
+/** Long options and their equivalent letters, by program. */
 const synonyms: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 	rm: { "--recursive": "-r", "-R": "-r", "--force": "-f", "--verbose": "-v", "--dir": "-d" },
 	cp: { "--recursive": "-r", "-R": "-r", "--force": "-f", "--archive": "-a" },
@@ -35,15 +35,15 @@ const synonyms: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 
 const abbreviating = new Set(["rm", "git", "cp", "mv", "chmod", "chown", "sed"]);
 
-/** Programs whose options have one dash and several letters. */
+/** Programs with single-dash long options. */
 const singleDash = new Set(["find", "java", "javac", "go", "gcc", "g++", "clang", "terraform", "openssl", "dd"]);
 
-/** Programs whose operands are a list, in which each has its effect whatever the others are. */
+/** Programs that handle each operand independently. */
 const operandLists = new Set(
 	"rm rmdir unlink shred chmod chown chgrp mv cp kill pkill killall touch mkdir tee umount mkfs".split(" "),
 );
 
-/** Options of git before its verb that have a value in the next word. */
+/** Options before the git verb with a value in the next word. */
 const gitValued = new Set(
 	"-C -c --git-dir --work-tree --namespace --config-env --super-prefix --attr-source".split(" "),
 );
@@ -52,7 +52,7 @@ export function hasOperandList(program: string): boolean {
 	return operandLists.has(program);
 }
 
-/** What an option of a pattern stands for. */
+/** What an option of a pattern matches. */
 export function canonicalFlags(program: string, option: string): readonly string[] {
 	if (option.startsWith("--") || singleDash.has(program)) return [canonical(program, option)];
 	return [...option.slice(1)].map((letter) => canonical(program, `-${letter}`));
@@ -76,7 +76,7 @@ export function readArguments(program: string, texts: readonly string[]): Argume
 			afterOption = false;
 			continue;
 		}
-		// After an option it may be the value of that option.
+		// After an option, `--` may be its value.
 		if (text === "--" && !afterOption) {
 			isOver = true;
 			afterOption = false;

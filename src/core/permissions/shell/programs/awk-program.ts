@@ -1,4 +1,4 @@
-// Whether the program of `awk` only computes and prints to its output.
+// Checks that an `awk` program only computes and prints to standard output.
 import type { Given } from "./form.ts";
 
 const functions = new Set(
@@ -9,7 +9,7 @@ const functions = new Set(
 );
 const keywords = new Set("getline system close fflush function func nextfile ARGV ARGC SYMTAB".split(" "));
 
-/** Why the program among the operands may do more; null if it does not. */
+/** Why the program may do more; null if it does not. */
 export function awkDoubt({ operands: [program] }: Given): string | null {
 	if (program === undefined) return null;
 	const isPlain = program.kind === "literal" && isPlainProgram(program.text);
@@ -24,7 +24,7 @@ const token =
 
 export function isPlainProgram(text: string): boolean {
 	token.lastIndex = 0;
-	/** Whether a `print` has begun, outside of whose parentheses `>` writes a file. */
+	/** Depth of the current `print`, outside of whose parentheses `>` writes a file; -1 for none. */
 	let printDepth = -1;
 	let depth = 0;
 	let last = "";
@@ -35,7 +35,7 @@ export function isPlainProgram(text: string): boolean {
 			if (piece.includes("\n") && !goesOn.test(last)) printDepth = -1;
 			continue;
 		}
-		// A slash after a value divides: then what was read for a pattern is not one.
+		// A slash after a value is a division, so the text was not a pattern.
 		if (/^\/./s.test(piece) && piece !== "/=" && isValueEnd.test(last) && !beforePattern.test(last)) return false;
 		if (keywords.has(piece)) return false;
 		if (/^[A-Za-z_]/.test(piece) && text.charAt(token.lastIndex) === "(" && !functions.has(piece)) return false;

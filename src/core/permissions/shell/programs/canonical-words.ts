@@ -1,14 +1,13 @@
-// One spelling for words that mean the same: options with a value, other names of verbs, references of git, and the root
-// and home directories.
+// Canonical spelling of equivalent words: options with a value, verb aliases, git references, and the root and home directories.
 import { posix } from "node:path";
 
 export interface WordPlace {
-	/** Null where it is not known. */
+	/** Null if unknown. */
 	readonly cwd: string | null;
 	readonly home: string;
 }
 
-/** Options with a value, as letter and long name, by program. */
+/** Options with a value as letter and long name, by program. */
 const valued: Readonly<Record<string, string>> = {
 	curl:
 		"X request o output d data H header u user A user-agent e referer b cookie c cookie-jar F form T upload-file x proxy " +
@@ -26,7 +25,7 @@ for (const [program, text] of Object.entries(valued)) {
 	longNames.set(program, new Map(words.flatMap((letter, at) => (at % 2 === 0 ? [[letter, words[at + 1] ?? ""]] : []))));
 }
 
-/** Other names of verbs, by program. */
+/** Verb aliases, by program. */
 const verbs: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 	npm: verbsOf(
 		"i add in ins inst insta instal isnt isnta isntal isntall=install;un rm r remove unlink=uninstall;rum urn run-script=run;" +
@@ -46,7 +45,7 @@ function verbsOf(text: string): Readonly<Record<string, string>> {
 	return Object.fromEntries(pairs);
 }
 
-/** The words after a program. Those of a pattern and those of a command that mean the same become equal. */
+/** Canonical form of the words after a program, so that equivalent patterns and commands compare equal. */
 export function canonicalWords(program: string, words: readonly string[], place: WordPlace): readonly string[] {
 	const paths = words.map((word) => canonicalPath(word, place));
 	switch (program) {
@@ -65,7 +64,7 @@ function canonicalVerb(program: string, words: readonly string[]): readonly stri
 	const at = words.findIndex((word) => !word.startsWith("-"));
 	const verb = words[at];
 	if (verb === undefined) return words;
-	// The older verbs of containers have this name in front of them too.
+	// The older container verbs can follow this word too.
 	if (/^(?:docker|podman|nerdctl)$/.test(program) && verb === "container") return words.toSpliced(at, 1);
 	const table = Object.hasOwn(verbs, program) ? verbs[program] : undefined;
 	const name = table !== undefined && Object.hasOwn(table, verb) ? table[verb] : undefined;
@@ -103,7 +102,7 @@ function joinValues(words: readonly string[], names: ReadonlyMap<string, string>
 	return joined;
 }
 
-/** Letters of `git branch` that are another letter with force. */
+/** Letters of `git branch` that are forced variants of another letter. */
 const forced: Readonly<Record<string, string>> = { D: "d", M: "m", C: "c" };
 
 function canonicalGit(words: readonly string[]): readonly string[] {
@@ -141,7 +140,7 @@ function canonicalTar(words: readonly string[]): readonly string[] {
 	return spread.map((word) => (/^--(?:extract|get)$/.test(word) ? "-x" : word === "--create" ? "-c" : word));
 }
 
-/** The root and home directories have many names; other paths lose what is without meaning. */
+/** Unifies the spellings of the root and home directories, and removes meaningless parts of other paths. */
 function canonicalPath(word: string, { cwd, home }: WordPlace): string {
 	const plain = /^["$]/.test(word) ? word.replaceAll('"', "") : word;
 	const user = /^~([\w.-]+)(?=\/|$)/.exec(plain)?.[1];

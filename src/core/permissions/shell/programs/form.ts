@@ -1,8 +1,8 @@
-// A form of a program: the options and operands that are known to do no more than the program is known for.
+// A program form: the options and operands known to stay within the program's usual effect.
 import type { Word } from "../script.ts";
 import type { ReadOption } from "./options.ts";
 
-/** What a program does with its operands. "run" is a file that it executes; "list" shows names and dates only. */
+/** How a program uses its operands. "run": executes the file; "list": shows only names and dates. */
 export type Operands =
 	| "none"
 	| "list"
@@ -13,57 +13,56 @@ export type Operands =
 	| "read, second written"
 	| "run";
 
-/** The words of a command in a known form. */
 export interface Given {
 	readonly options: readonly ReadOption[];
 	readonly operands: readonly Word[];
-	/** Words that may be options, or anything else: only the shell knows. */
+	/** Words that only the shell knows, and that may be options. */
 	readonly open?: readonly Word[];
 }
 
 export interface Form {
 	/**
-	 * The options that a prefix rule covers, as `optionTable` reads them. The value of one that ends in `r`, `w` or `d` is a
-	 * file that is read, a file that is written, or a directory that is written to.
+	 * The options that a prefix rule covers, in the syntax of `optionTable`. Suffix `r`, `w` or `d`: the value is a file to read,
+	 * a file to write, or a directory to write to.
 	 */
 	readonly options?: string;
-	/** Known options that only a rule that names them covers. */
+	/** Known options that a rule must name. */
 	readonly others?: string;
-	/** Whether no option of the program makes it do anything else. */
+	/** Whether all options of the program are harmless. */
 	readonly anyOption?: true;
-	/** Whether options only stand before the first operand, and the words after it are of no concern. */
+	/** Whether options only precede the first operand and the later words do not matter. */
 	readonly optionsFirst?: true;
 	readonly isSingleDash?: true;
-	/** Whether it changes nothing and runs nothing. */
+	/** Whether it changes and runs nothing. */
 	readonly reads?: true | ((given: Given) => boolean);
 	readonly files?: Operands;
-	/** How many operands at the start are no files, and the options that hold them instead. */
+	/** The number of leading operands that are not files, and the options that replace them. */
 	readonly skips?: number;
 	readonly instead?: string;
 	readonly moreFiles?: (given: Given) => readonly FileOperand[];
 	/** Whether operands may be `REVISION:PATH`. */
 	readonly hasRevisions?: true;
-	/** Whether it reads the content of files that its words do not name. */
+	/** Whether it reads the content of files not named in its words. */
 	readonly readsOthers?: true | ((given: Given) => boolean);
 	readonly most?: number;
-	/** What every operand must be, and every value of an option. */
+	/** What every operand and option value must match. */
 	readonly operand?: RegExp;
 	readonly value?: RegExp;
-	/** Why the command is more than the form covers, as a clause; null if it is not. */
+	/** Why the form does not cover the command, as a clause; null if it does. */
 	readonly judge?: (given: Given) => string | null;
 	/** The form of the words after `--`. */
 	readonly tail?: Form;
-	/** By the next operand. */
+	/** Forms by the next operand. */
 	readonly verbs?: Readonly<Record<string, Form>>;
-	/** Whether only a rule that names its verb covers it. */
+	/** Whether a rule must name its verb. */
 	readonly isNamed?: true;
-	/** Whether an approval for the session names the first operand, which says what is done. */
+	/** Whether a session approval includes the first operand, which selects the operation. */
 	readonly isVerb?: true;
-	/** Whether an approval for the session covers these words only. */
+	/** Whether a session approval covers only these words. */
 	readonly isExact?: true;
-	/** Puts the words in the order in which options are read. */
+	/** Rearranges the words into option order. */
 	readonly spread?: (words: readonly Word[]) => readonly Word[];
-	/** The form of some of the words, for programs that run others by name; null for the form itself. */
+	/** The form of a part of the words, for programs that run others by name; null for the form itself. */
 	readonly delegate?: (words: readonly Word[]) => { readonly form: Form; readonly words: readonly Word[] } | null;
 }
 

@@ -1,31 +1,31 @@
-// Reads the options before the words that a program runs in turn.
+// Reads the options that precede an inner command.
 import type { Word } from "../script.ts";
 
-/** The options of a program that stand before its other words. */
+/** The leading options of a program. */
 export interface OptionTable {
-	/** Letters of options without a value. */
+	/** Option letters without a value. */
 	readonly flags?: string;
-	/** Letters of options with a value, attached or in the next word. */
+	/** Option letters with a value, attached or in the next word. */
 	readonly valued?: string;
-	/** Letters of options whose value can only be attached. */
+	/** Option letters whose value must be attached. */
 	readonly attached?: string;
-	/** Long options without a value, or with one after `=` only. */
+	/** Long options without a value, or with one only after `=`. */
 	readonly longFlags?: readonly string[];
 	/** Long options with a value, after `=` or in the next word. */
 	readonly longValued?: readonly string[];
-	/** Whether long options have one dash. */
+	/** Whether long options have a single dash. */
 	readonly isSingleDash?: boolean;
-	/** Whether long options must be written out. */
+	/** Whether long options cannot be abbreviated. */
 	readonly isExact?: boolean;
-	/** Whether other options than these are flags, or have a value that is no path. */
+	/** Whether unlisted options are flags, or have a value that is not a path. */
 	readonly isOpen?: boolean;
 	/** Whether `-5` is an option. */
 	readonly takesNumber?: boolean;
 }
 
 /**
- * Reads a table written as words: `-ab` are flags, `-n:` has a value, `-I?` may have an attached one, `--name` and `--name=` the
- * same for long options, and `-#` is a number.
+ * Parses a table written as words: `-ab` are flags, `-n:` has a value, `-I?` may have an attached one, `--name` and `--name=` are
+ * the long equivalents, and `-#` is a number.
  */
 export function optionTable(spec: string, more: OptionTable = {}): OptionTable {
 	const words = spec.split(/\s+/).filter((word) => word !== "");
@@ -47,15 +47,15 @@ export interface ReadOption {
 	/** Without dashes. */
 	readonly name: string;
 	readonly value: Word | null;
-	/** The index of its word. */
+	/** Word index. */
 	readonly at: number;
 }
 
 export interface ReadOptions {
 	readonly options: readonly ReadOption[];
-	/** The words from the first that is no option. */
+	/** The words from the first non-option on. */
 	readonly rest: readonly Word[];
-	/** A word that may be an option, or is none that the table knows. */
+	/** A word that may be an option, or is an unknown one. */
 	readonly unclear: Word | null;
 }
 
@@ -65,11 +65,11 @@ export function readOptions(words: readonly Word[], table: OptionTable): ReadOpt
 	return { options, rest: words.slice(next), unclear: words[unclear[0] ?? -1] ?? null };
 }
 
-/** Options and operands of a program that takes them in any order; its long options must be written out. */
+/** Options and operands in any order; long options cannot be abbreviated. */
 export interface ReadArguments {
 	readonly options: readonly ReadOption[];
 	readonly operands: readonly Word[];
-	/** The indexes of words that may be options, or are none that the table knows. */
+	/** Indexes of words that may be options, or are unknown ones. */
 	readonly unclear: readonly number[];
 }
 
@@ -94,14 +94,14 @@ export function readAllOptions(words: readonly Word[], table: OptionTable): Read
 }
 
 interface ReadPart {
-	/** Where the first word is that is no option. */
+	/** Index of the first non-option. */
 	readonly next: number;
 	readonly unclear: readonly number[];
-	/** Whether `--` says that no option follows. */
+	/** Whether `--` ended the options. */
 	readonly isOver: boolean;
 }
 
-/** Adds the options from `start` on to `options`. */
+/** Appends the options from `start` on to `options`. */
 function readFrom(words: readonly Word[], start: number, table: OptionTable, options: ReadOption[]): ReadPart {
 	const unclear: number[] = [];
 	let index = start;
@@ -130,7 +130,7 @@ function readFrom(words: readonly Word[], start: number, table: OptionTable, opt
 			const value = words[index + 1];
 			options.push({ name: found.needsNext, value: value ?? null, at: index });
 			index += 1;
-			// Where the shell makes several words of the value, the next ones may be options.
+			// If the shell splits the value, the resulting words may be options.
 			if (value?.kind === "dynamic" && value.mayBeOption && value.isOne !== true) unclear.push(index);
 		}
 	}
@@ -139,7 +139,7 @@ function readFrom(words: readonly Word[], start: number, table: OptionTable, opt
 
 interface Found {
 	readonly options: Omit<ReadOption, "at">[];
-	/** The option whose value is the next word; "" for none. */
+	/** The option that takes the next word as its value; "" for none. */
 	readonly needsNext: string;
 }
 
@@ -171,7 +171,7 @@ function readShort(
 		const value = text.slice(index + 1);
 		if (valued.includes(name) && value === "") return { options, needsNext: name };
 		if (valued.includes(name) || attached.includes(name)) {
-			// Some programs leave out the equals sign, and others do not.
+			// Programs disagree whether the equals sign belongs to the value.
 			if (/^=./s.test(value)) return null;
 			return { options: [...options, { name, value: { kind: "literal", text: value } }], needsNext: "" };
 		}

@@ -1,5 +1,5 @@
-// What a command is, by the table of known programs: which form of which program, with the options and operands that are
-// known to do no more than the program is known for. Whatever the table does not list needs a rule with its exact words.
+// Looks up a command in the table of known programs: its form, and options and operands within the usual effect. Everything
+// unlisted needs a rule with its exact words.
 import type { SimpleCommand, Word } from "../script.ts";
 import type { FileOperand, Form, Given, Operands } from "./form.ts";
 import { forms } from "./forms/forms.ts";
@@ -9,16 +9,16 @@ import { nameOf } from "./program-name.ts";
 export interface FormReading {
 	/** The program and its verbs, as written. */
 	readonly names: readonly string[];
-	/** Null for a program or verb that the table does not have. */
+	/** Null for an unlisted program or verb. */
 	readonly form: Form | null;
 	readonly given: Given;
-	/** Why a rule for the program or verb does not cover the command: a clause without full stop. */
+	/** Why a rule for the program or verb does not cover the command; a clause without a full stop. */
 	readonly doubt: string | null;
 }
 
 const nothing: Given = { options: [], operands: [] };
 
-/** Reads a command; the rule that it is compared with names its first `named` words. */
+/** Reads a command; the compared rule names its first `named` words. */
 export function readForm({ words: [program, ...words] }: SimpleCommand, named = 0): FormReading {
 	if (program?.kind !== "literal")
 		return { names: [], form: null, given: nothing, doubt: "the program is not literal" };
@@ -42,14 +42,14 @@ export function readForm({ words: [program, ...words] }: SimpleCommand, named = 
 }
 
 const versionForm: Form = { anyOption: true, files: "none" };
-/** Others ask the project which version of them it wants, and run that: `yarnPath`, `rust-toolchain.toml`, `.mvn/jvm.config`. */
+/** Other programs read their version from the project and run it: `yarnPath`, `rust-toolchain.toml`, `.mvn/jvm.config`. */
 const printsVersion = new Set(
 	"bash bun c++ cc clang clang++ cmake curl deno docker g++ gcc gh git gmake java javac julia kubectl lua make node nodejs npm npx perl php podman psql python python3 ruby ruff sh tar tsc unzip uv wget zip zsh".split(
 		" ",
 	),
 );
 
-/** The name in the table: python3.12 is python3. */
+/** The table name: python3.12 is python3. */
 function tableName(program: string): string | null {
 	const own = nameOf(program);
 	if (forms.has(own)) return own;
@@ -76,7 +76,7 @@ function readLevel(form: Form, given: readonly Word[], named: number, names: rea
 	if (verb === undefined) return { names, form: { ...form, verbs: {} }, given: { options, operands: [] }, doubt };
 	const next = verb.kind === "literal" && Object.hasOwn(verbs, verb.text) ? verbs[verb.text] : undefined;
 	if (next === undefined) {
-		// What a program of many verbs does with an unknown one is unknown; some take another word there.
+		// The effect of an unknown verb is unknown; some programs take another word there.
 		if (form.operand !== undefined || form.judge !== undefined)
 			return { names, form, ...readPlain(form, words, named) };
 		return {
@@ -108,7 +108,7 @@ function readPlain(form: Form, all: readonly Word[], named: number): Pick<FormRe
 		given = { ...read, open: read.unclear.flatMap((at) => (words[at]?.kind === "dynamic" ? [words[at]] : [])) };
 		unclear = words[read.unclear.find((at) => at >= named) ?? -1];
 	}
-	// Files that only the shell knows are judged as such.
+	// Files that only the shell knows are judged separately.
 	const isFree = form.anyOption === true && (form.files === "none" || unclear?.kind === "dynamic");
 	let doubt = isFree || unclear === undefined ? null : beyond(unclear);
 	doubt ??= doubtOfOptions(form, given, named) ?? doubtOfOperands(form, given) ?? form.judge?.(given) ?? null;
@@ -159,13 +159,13 @@ function doubtOfOperands({ operand, most }: Form, { operands }: Given): string |
 interface Tables {
 	readonly table: OptionTable;
 	readonly others: ReadonlySet<string>;
-	/** By the name of an option: r, w or d. */
+	/** r, w or d, by option name. */
 	readonly uses: ReadonlyMap<string, string>;
 }
 
 const read = new WeakMap<Form, Tables>();
 
-/** Most programs are never used: a row is read when it is. */
+/** Lazy, because most programs are never used. */
 function tablesOf(form: Form): Tables {
 	const known = read.get(form);
 	if (known !== undefined) return known;
@@ -192,7 +192,7 @@ function tableOf(form: Form): OptionTable {
 	return tablesOf(form).table;
 }
 
-/** Whether a command changes nothing and runs nothing. Redirections are not judged here, nor which files it reads. */
+/** Whether a command changes and runs nothing. Redirections and the files it reads are judged elsewhere. */
 export function isReadOnly({ form, given, doubt }: FormReading): boolean {
 	if (form?.reads === undefined || doubt !== null) return false;
 	return form.reads === true || form.reads(given);
@@ -202,7 +202,7 @@ export function readsOtherFiles({ form, given }: FormReading): boolean {
 	return form?.readsOthers === true || (typeof form?.readsOthers === "function" && form.readsOthers(given));
 }
 
-/** The files that a command in a known form reads and writes by its words. */
+/** The files that a command in a known form reads and writes through its words. */
 export function filesOfForm({ form, given }: FormReading): readonly FileOperand[] {
 	if (form === null) return [];
 	const { options, operands } = given;

@@ -1,19 +1,18 @@
-// Programs of which a verb runs what the words after it name: in a container, in another environment, on another machine.
+// Programs with verbs that run the following words: in a container, another environment or another machine.
 import { type OptionTable, optionTable } from "./options.ts";
 
 export interface Runner {
-	/** The words that stand for it, with the program first. */
+	/** The words of the verb, the program first. */
 	readonly names: readonly string[];
 	readonly table: OptionTable;
-	/** How many words stand between the options and the program. */
+	/** The number of words between the options and the program. */
 	readonly positionals?: number;
-	/** Options whose value is a script. */
 	readonly scripts?: readonly string[];
-	/** An option whose value is the program, with the other words after it. */
+	/** An option whose value is the program; the other words are its arguments. */
 	readonly program?: string;
-	/** Whether the program stands after the first `--`, if there is one. */
+	/** Whether the program follows the first `--`, if any. */
 	readonly afterDashes?: boolean;
-	/** Whether it runs the program where it is, as one of the project. */
+	/** Whether it runs a program of the project in place. */
 	readonly isFollowed?: boolean;
 }
 

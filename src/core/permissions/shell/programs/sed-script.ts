@@ -1,6 +1,6 @@
-// Which scripts of `sed` only print, delete and replace.
+// Recognizes `sed` scripts that only print, delete and replace.
 
-/** Whether a script consists of commands that read no file, write none and run nothing. */
+/** Whether the script reads no file, writes none and runs nothing. */
 export function isPlainSedScript(script: string): boolean {
 	let rest = script.trim();
 	while (rest !== "") {

@@ -1,10 +1,10 @@
-// The older form of the options of `tar`: letters in the first word, whose values follow in their order.
+// The traditional `tar` options: letters in the first word, with their values in the next words in order.
 import type { Word } from "../script.ts";
 
-/** Letters with a value, which is a word of its own. */
+/** Letters whose value is a separate word. */
 const valuedLetters = "bfgCFHIKLNTVX";
 
-/** `xIf zstd a.tar` as `-x -I zstd -f a.tar`; words without the older form as they are. */
+/** Turns `xIf zstd a.tar` into `-x -I zstd -f a.tar`; other words stay unchanged. */
 export function spreadOlderOptions(words: readonly Word[]): readonly Word[] {
 	const [first, ...rest] = words;
 	if (first?.kind !== "literal" || !/^[A-Za-z]+$/.test(first.text)) return words;

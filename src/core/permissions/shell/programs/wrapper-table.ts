@@ -1,21 +1,21 @@
-// Wrappers that take their options first and the program with its words after them.
+// Wrappers with their options first, followed by the program and its words.
 import { type OptionTable, optionTable } from "./options.ts";
 
 export interface WrapperOptions {
 	readonly table: OptionTable;
-	/** How many words stand between the options and the program. */
+	/** The number of words between the options and the program. */
 	readonly positionals?: number;
 	/** Whether `NAME=value` may stand before the program. */
 	readonly takesAssignments?: boolean;
-	/** Options with which no program is run. */
+	/** Options with which it runs no program. */
 	readonly endsWithout?: string;
-	/** Options after which the program runs in another directory; "always" for any. */
+	/** Options that change the program's directory; "always" for any. */
 	readonly moves?: string;
-	/** Whether a shell is started where no program is named. */
+	/** Whether it starts a shell when no program is named. */
 	readonly isShell?: boolean;
-	/** Set where it changes nothing but time or priority, with these options or none. */
+	/** The options, or none, with which it only affects time or priority. */
 	readonly harmless?: string;
-	/** Whether the program may be a command of the shell itself. */
+	/** Whether the program may be a shell builtin. */
 	readonly isInThisShell?: boolean;
 }
 
@@ -24,14 +24,13 @@ const wrapper = (options: string, more: Omit<WrapperOptions, "table"> = {}): Wra
 	...more,
 });
 
-/** By the name of the program. */
 export const wrapperTable: ReadonlyMap<string, WrapperOptions> = new Map(
 	Object.entries({
 		timeout: wrapper("-vfp -ks: --foreground --preserve-status --verbose --help --version --kill-after= --signal=", {
 			positionals: 1,
 			harmless: "v f p k s foreground preserve-status verbose kill-after signal",
 		}),
-		// With `-o` it writes a file.
+		// `-o` writes a file.
 		time: wrapper("-apvqVh -fo: --append --portability --verbose --quiet --help --version --format= --output=", {
 			harmless: "p v q portability verbose quiet",
 		}),

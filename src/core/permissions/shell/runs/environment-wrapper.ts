@@ -1,4 +1,4 @@
-// The options of `env`, of which one holds further words for itself.
+// The options of `env`, one of which contains further words for `env`.
 import { optionTable, readOptions } from "../programs/options.ts";
 import type { Word } from "../script.ts";
 
@@ -21,7 +21,7 @@ export function readEnvironment(words: readonly Word[]): { rest: readonly Word[]
 		const { options, rest, unclear } = readOptions(split < 0 ? left : left.slice(0, split), table);
 		if (unclear !== null) doubts.push("an option of env is not literal, or not known");
 		moves ||= options.some(({ name }) => name === "C" || name === "chdir");
-		// Words after the first that is no option are the program's.
+		// The words after the first non-option belong to the program.
 		if (split < 0 || rest.length > 0) {
 			const isOption = split >= 0 ? left.slice(split) : [];
 			return { rest: [...rest, ...isOption], doubts, moves };

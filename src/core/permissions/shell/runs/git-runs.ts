@@ -1,16 +1,16 @@
-// What git runs because its words say so: settings, verbs and options that name a program.
+// What git runs through settings, verbs and options that name a program.
 
 import type { Word } from "../script.ts";
 import { type OptionNames, valuesOf } from "./option-scripts.ts";
 import { joinLiteral, nothing, type Run, runOf, scriptOf, type Unwrapped } from "./run.ts";
 
-/** Settings whose value is a program, or a script. */
+/** Settings whose value is a program or a script. */
 const programKey =
 	/^alias\.|pager|editor|command|cmd|program|external|textconv|helper|driver|clean|smudge|process|askpass|fsmonitor|uploadpack|receivepack|diff?filter|hook$/i;
-/** Settings whose value says where programs or other settings are. */
+/** Settings whose value locates programs or other settings. */
 const placeKey = /hookspath|^include|insteadof|^protocol\.|attributesfile|\.vcs$/i;
 
-/** By the verb, the options whose value is a script. */
+/** Options whose value is a script, by verb. */
 const scriptOptions: Readonly<Record<string, OptionNames>> = {
 	rebase: { short: "x", long: "exec" },
 	difftool: { short: "x", long: "extcmd" },
@@ -31,7 +31,7 @@ const scriptOptions: Readonly<Record<string, OptionNames>> = {
 	},
 };
 
-/** Options before the verb that have a value in the next word. */
+/** Options before the verb with a value in the next word. */
 const globalValued = new Set("-C --git-dir --work-tree --namespace --super-prefix --attr-source".split(" "));
 
 export function unwrapGit(words: readonly Word[]): Unwrapped {

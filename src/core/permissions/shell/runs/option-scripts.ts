@@ -1,4 +1,4 @@
-// Programs that run what an option's value says: `tar --to-command='…'`, `rsync -e '…'`, `gdb -ex 'shell …'`.
+// Programs that run an option's value: `tar --to-command='…'`, `rsync -e '…'`, `gdb -ex 'shell …'`.
 import { spreadOlderOptions } from "../programs/tar-options.ts";
 import type { Word } from "../script.ts";
 import { nothing, type Run, scriptOf, type Unwrapped } from "./run.ts";
@@ -10,7 +10,7 @@ export interface OptionNames {
 	readonly long: string;
 }
 
-/** The values of options, wherever they stand and however they are shortened. */
+/** The option values, in any position and with abbreviated names. */
 export function valuesOf(words: readonly Word[], { short, long }: OptionNames): readonly Word[] {
 	const names = long.split(" ");
 	return words.flatMap((word, index) => {
@@ -27,7 +27,7 @@ export function valuesOf(words: readonly Word[], { short, long }: OptionNames): 
 }
 
 interface ScriptOption extends OptionNames {
-	/** The script that a value stands for; null when it runs nothing. */
+	/** The script in a value; null if it runs nothing. */
 	toScript(value: string): string | null;
 }
 
@@ -46,7 +46,7 @@ const tables: ReadonlyMap<string, readonly ScriptOption[]> = new Map(
 		tar,
 		gtar: tar,
 		bsdtar: tar,
-		// It is given a host and the command there.
+		// The script receives a host and the remote command.
 		rsync: [
 			{ short: "e", long: "rsh", toScript: (value: string) => `${value} host true` },
 			{ short: "", long: "rsync-path", toScript: asItIs },
@@ -62,7 +62,7 @@ const tables: ReadonlyMap<string, readonly ScriptOption[]> = new Map(
 	}),
 );
 
-/** Nothing for a program without such options, or where no value of one is literal. */
+/** Empty for a program without such options, or if no value is literal. */
 export function unwrapOptionScripts(given: readonly Word[], name: string): Unwrapped {
 	const own = tables.get(name);
 	if (own === undefined) return nothing;

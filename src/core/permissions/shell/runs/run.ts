@@ -1,13 +1,13 @@
-// What a program runs in turn: other words as a command, or a text as a script.
+// What a program runs in turn: words as a command, or text as a script.
 import type { ReadOptions } from "../programs/options.ts";
 import type { Assignment, Word } from "../script.ts";
 
 interface RunPlace {
-	/** Where it runs: where the wrapper does, or anywhere. */
+	/** The wrapper's directory, or any. */
 	readonly directory: "same" | "open";
-	/** Whether it can move the shell that runs the wrapper. */
+	/** Whether it can change the directory of the shell that runs the wrapper. */
 	readonly isInThisShell: boolean;
-	/** Whether every end of its words is a run as well, since the wrapper's options are not known. */
+	/** Whether every suffix of the words is a run, because the wrapper's options are unknown. */
 	readonly isOneOfAll: boolean;
 }
 
@@ -17,7 +17,7 @@ export type Run = RunPlace &
 				readonly kind: "command";
 				readonly words: readonly Word[];
 				readonly assignments: readonly Assignment[];
-				/** The words as far as they are literal, for people. */
+				/** The literal part of the words, for display. */
 				readonly text: string;
 		  }
 		| { readonly kind: "script"; readonly text: string }
@@ -25,26 +25,26 @@ export type Run = RunPlace &
 
 export interface Unwrapped {
 	readonly runs: readonly Run[];
-	/** Clauses without full stop. */
+	/** Clauses without a full stop. */
 	readonly doubts: readonly string[];
-	/** Whether what allows all runs allows the wrapper. */
+	/** Whether the wrapper is allowed if all runs are. */
 	readonly isTransparent: boolean;
-	/** Whether a rule for the wrapper covers it where all runs are allowed; as transparent wrappers are. */
+	/** Whether a rule for the wrapper covers it if all runs are allowed, as for transparent wrappers. */
 	readonly isFollowed?: boolean;
 }
 
 export const nothing: Unwrapped = { runs: [], doubts: [], isTransparent: false };
 
-/** Words of which each may be the program. */
+/** Maximum number of words that may each be the program. */
 const mostSuffixes = 64;
 
-/** For a wrapper whose options are not known: what it runs is one of the ends of its words. */
+/** For a wrapper with unknown options: it runs some suffix of its words. */
 export function unwrapLoose(words: readonly Word[], isOneOfAll: boolean): Unwrapped {
 	if (isOneOfAll) return nothing;
 	const doubts = doubtOfSuffixes(words);
 	const open = words.findIndex((word) => word.kind === "dynamic" && word.mayBeOption);
 	const before = words.slice(0, open).filter(({ text }) => !text.startsWith("-"));
-	// One word before it may be another operand or the value of an option.
+	// The word before it may be another operand or an option value.
 	const word = words[open];
 	if (word?.kind === "dynamic" && before.length < 2) doubts.push(`a word that may be the program is ${word.why}`);
 	return { runs: suffixes(words), doubts, isTransparent: false };

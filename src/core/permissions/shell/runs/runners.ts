@@ -1,4 +1,4 @@
-// Verbs of programs that run what the words after them name: `docker exec`, `npx`, `kubectl exec`, `ssh`.
+// Program verbs that run the following words: `docker exec`, `npx`, `kubectl exec`, `ssh`.
 import { optionTable, readOptions } from "../programs/options.ts";
 import { type Runner, runners } from "../programs/runner-table.ts";
 import type { Word } from "../script.ts";
@@ -17,7 +17,7 @@ for (const runner of runners) {
 	}
 }
 
-/** Null for a program that has no such verb. */
+/** Null for a program without such a verb. */
 export function unwrapRunner(name: string, words: readonly Word[], isOneOfAll: boolean): Unwrapped | null {
 	const verbs = verbsOf.get(name);
 	if (verbs === undefined) return null;
@@ -26,12 +26,12 @@ export function unwrapRunner(name: string, words: readonly Word[], isOneOfAll: b
 		const start = endOfVerb(words, verb.words);
 		if (start >= 0) return runsOf(words.slice(start), verb.runner);
 	}
-	// A verb that is not literal may be one of these.
+	// A verb that is not literal may be any of these.
 	const [first] = words;
 	return first?.kind === "dynamic" ? { ...nothing, doubts: [`the verb of ${name} is ${first.why}`] } : nothing;
 }
 
-/** The index after the words of a verb; -1 without it. Before and between them only options and their values stand. */
+/** The index after the verb; -1 if missing. Only options and their values may precede or interrupt it. */
 function endOfVerb(words: readonly Word[], verb: readonly string[]): number {
 	let reached = 0;
 	for (let index = 0; index <= words.length; index += 1) {
@@ -71,18 +71,18 @@ function runsOf(words: readonly Word[], runner: Runner): Unwrapped {
 	return { ...within(runs), doubts };
 }
 
-/** Options of runners that change neither what is run nor where. */
+/** Runner options that change neither the command nor its directory. */
 const harmlessOptions =
 	/^(?:y|yes|no|no-install|q|quiet|silent|frozen|locked|no-sync|offline|exact|dev|no-dev|all-extras)$/;
 
-/** Elsewhere, the directory is another. */
+/** It runs in another environment, where the directory differs. */
 function within(runs: readonly Run[]): Unwrapped {
 	return { runs: runs.map((run) => ({ ...run, directory: "open" })), doubts: [], isTransparent: false };
 }
 
 const hasWords = (run: Run): boolean => run.kind === "script" || run.words.length > 0;
 
-/** What an option with an unknown meaning hides: any word may be the program, and any value a script. */
+/** For options with unknown meaning: any word may be the program and any value a script. */
 function anyOf(words: readonly Word[]): Unwrapped {
 	const doubts = doubtOfSuffixes(words);
 	const open = words.find((word) => word.kind === "dynamic" && word.mayBeOption);
@@ -97,7 +97,7 @@ function anyOf(words: readonly Word[]): Unwrapped {
 
 const remoteTable = optionTable("-46AaCfGgKkMNnqsTtVvXxYy -BbcDEeFIiJLlmOopPQRSWw:");
 
-/** `ssh HOST WORDS …` gives its words to a shell there. */
+/** `ssh HOST WORDS …` passes its words to a remote shell. */
 export function unwrapRemote(words: readonly Word[]): Unwrapped {
 	const before = readOptions(words, remoteTable);
 	const after = readOptions(before.rest.slice(1), remoteTable);

@@ -1,4 +1,4 @@
-// Programs that run other programs for what they read or find.
+// Programs that run other programs on the items they read or find.
 import { optionTable, readOptions } from "../programs/options.ts";
 import type { FoundFiles, SimpleCommand, Word } from "../script.ts";
 import { doubtOfOptions, nothing, type Run, runOf, type Unwrapped } from "./run.ts";
@@ -15,7 +15,7 @@ const fromInput: Extract<Word, { kind: "dynamic" }> = {
 	mayBeOption: true,
 };
 
-/** `input` is the command before it in a pipeline. */
+/** `input` is the previous command in the pipeline. */
 export function unwrapXargs(words: readonly Word[], input: SimpleCommand | null): Unwrapped {
 	const read = readOptions(words, xargsTable);
 	const readsFile = read.options.some(({ name }) => name === "a" || name === "arg-file");
@@ -38,7 +38,7 @@ export function unwrapXargs(words: readonly Word[], input: SimpleCommand | null)
 
 const otherOutput = /^(?:-or?|-L|-H|-follow|-f?print.*|-f?ls|-(?:exec|ok).*)$/;
 
-/** What `find` prints, where a test of their names holds for all. */
+/** What `find` prints, if one name test applies to all results. */
 function foundBy(input: SimpleCommand | null): { readonly found?: FoundFiles } {
 	const [program, ...words] = input?.words ?? [];
 	const isFind = program?.kind === "literal" && program.text === "find";
@@ -50,17 +50,17 @@ function foundBy(input: SimpleCommand | null): { readonly found?: FoundFiles } {
 		0,
 		words.findIndex(({ text }) => /^[-(!]/.test(text)),
 	);
-	// A link at the end of a root is not followed, one within it is.
+	// `find` does not follow a link at the end of a root, but follows one within it.
 	const isNear = roots.every(({ kind, text }) => kind === "literal" && /^(?:\.|[\w-]+)$/.test(text));
 	return { found: { name: name.text, isNear } };
 }
 
-/** Whether a word may be a script for a shell: then its commands count, although something is put into it. */
+/** Whether a word may be a shell script; then its commands count despite insertions. */
 export function isScript(word: Word): boolean {
 	return word.kind === "literal" && /\s/.test(word.text);
 }
 
-/** Options of `fd`, of which the last has the program in the same word or after it. */
+/** Options of `fd`; the last takes the program in the same word or the next one. */
 const startOfBatch = /^(?:-[HIsiaLFgpl0q1uh]*[xX]|--exec(?:-batch)?(?:=|$))(.*)$/s;
 
 /** `find -exec … ;`, and `fd -x …`. */

@@ -1,4 +1,4 @@
-// Programs that run a text as a script: shells, and those that give a text to a shell.
+// Programs that run text as a script: shells, and programs that pass text to a shell.
 import { isOwnInput } from "../builtins.ts";
 import { type OptionTable, optionTable, type ReadOptions, readOptions } from "../programs/options.ts";
 import type { Word } from "../script.ts";
@@ -14,7 +14,7 @@ export function unwrapEval(words: readonly Word[]): Unwrapped {
 	return { runs: text.trim() === "" ? [] : [scriptOf(text, true)], doubts: [], isTransparent: true };
 }
 
-/** `source FILE`: the shell looks for the file among the programs as well. */
+/** `source FILE`: the shell also searches the PATH for the file. */
 export function unwrapFile(words: readonly Word[]): Unwrapped {
 	const given = words[0]?.text === "--" ? words.slice(1) : words;
 	return given[0]?.kind === "literal" ? { ...nothing, runs: [runOf(given)] } : nothing;
@@ -25,7 +25,7 @@ export function unwrapTrap(words: readonly Word[]): Unwrapped {
 	if (action === undefined) return nothing;
 	if (action.kind === "dynamic") return { ...nothing, doubts: ["what it runs at a signal is not literal"] };
 	if (action.text === "" || /^-|^\d+$/.test(action.text)) return nothing;
-	// It runs wherever the shell is by then.
+	// It runs in the shell's directory at that time.
 	return { runs: [{ ...scriptOf(action.text), directory: "open" }], doubts: [], isTransparent: true };
 }
 
@@ -38,7 +38,7 @@ const moreThanPosix =
 	/&>|[<>]&\s*[^\s\d-]|\$['"[]|\(\(|\[\[|\|&|;;?&|[<>]\(|<<<|[{}][^\s{}]*(?:,|\.\.)|[?*+@!]\(|\b(?:function|coproc|select|time)\b|\w\+?=\(|\}\s*[<>]/;
 
 export function unwrapShell(words: readonly Word[], name: string): Unwrapped {
-	// What `+x` switches off is of no concern.
+	// Options switched off with `+x` do not matter.
 	const given = words.filter((word) => !(word.kind === "literal" && /^\+[a-zA-Z]$/.test(word.text)));
 	const read = readOptions(given, shellTable);
 	const doubts = doubtOfOptions(read);
@@ -50,19 +50,19 @@ export function unwrapShell(words: readonly Word[], name: string): Unwrapped {
 		if (first === undefined || first.text === "-" || names.includes("s") || isOwnInput(first)) {
 			if (!isAsked) doubts.push("it is a shell that reads commands from its input");
 		} else if (first.kind === "dynamic") doubts.push(`the script that it runs is ${first.why}`);
-		// A shell looks for the file among the programs as well.
+		// A shell also searches the PATH for the file.
 		else return { runs: [runOf(read.rest)], doubts, isTransparent: false };
 		return { ...nothing, doubts };
 	}
 	if (first === undefined) return { ...nothing, doubts: [...doubts, "it is a shell without its command"] };
 	if (first.kind === "dynamic") return { ...nothing, doubts: [...doubts, `the command of a shell is ${first.why}`] };
-	// It may be a shell of less syntax than bash, which takes `p &>f` for two commands and `$"p"` for another word.
+	// A POSIX shell parses `p &>f` as two commands and `$"p"` as another word.
 	if (name !== "bash" && moreThanPosix.test(first.text)) doubts.push("its command is written for bash, not for sh");
 	const isPlain = names.every((option) => "ceux".includes(option)) && (name === "sh" || name === "bash");
 	return { runs: [scriptOf(first.text)], doubts, isTransparent: isPlain && doubts.length === 0 };
 }
 
-/** A shell of another language: what is found in its command is denied, and what is not found cannot be known. */
+/** A shell with another language: matching deny rules apply, the rest is unknown. */
 export function unwrapForeignShell(words: readonly Word[]): Unwrapped {
 	const start = words.findIndex(({ text }) => /^(?:-[A-Za-z]*c|--?co\w*)(?:=|$)/i.test(text));
 	const option = words[start];
@@ -80,7 +80,7 @@ export function unwrapForeignShell(words: readonly Word[]): Unwrapped {
 	return { runs, doubts: ["its command is written for another shell than bash"], isTransparent: false };
 }
 
-/** What follows its options is for a shell. */
+/** The words after its options go to a shell. */
 export function unwrapCapabilityShell(words: readonly Word[]): Unwrapped {
 	const start = words.findIndex(({ text }) => text === "--" || text === "==");
 	const doubts = words.some((word) => word.kind === "dynamic") ? ["an option of capsh is not literal"] : [];
@@ -97,7 +97,7 @@ export function unwrapGroup(words: readonly Word[]): Unwrapped {
 	return { runs: [scriptOf(command.text)], doubts: [], isTransparent: false };
 }
 
-/** Words between which options are looked for. */
+/** Maximum number of words between which options are read. */
 const mostOperands = 64;
 
 const userTable = optionTable(
@@ -105,7 +105,7 @@ const userTable = optionTable(
 		"--supp-group= --shell= --user= --whitelist-environment=",
 );
 
-/** Reads the options after each of the operands; `take` says whether they are over. */
+/** Reads the options after each operand; `take` returns whether they have ended. */
 function readAmong(words: readonly Word[], table: OptionTable, doubts: string[], take: (read: ReadOptions) => boolean) {
 	let rest = words;
 	for (let round = 0; rest.length > 0; round += 1) {
@@ -120,7 +120,7 @@ function readAmong(words: readonly Word[], table: OptionTable, doubts: string[],
 	}
 }
 
-/** The scripts that options of these names have. */
+/** The scripts in the options with these names. */
 function scriptsOf({ options }: ReadOptions, names: string, doubts: string[]): Run[] {
 	const values = options.filter(({ name }) => names.split(" ").includes(name)).map(({ value }) => value);
 	if (values.some((value) => value?.kind !== "literal")) doubts.push(notLiteral);
@@ -131,7 +131,7 @@ export function unwrapUser(words: readonly Word[]): Unwrapped {
 	const doubts: string[] = [];
 	const runs: Run[] = [];
 	let hasUser = false;
-	// Options may follow the name of the user.
+	// Options may follow the user name.
 	readAmong(words, userTable, doubts, (read) => {
 		runs.push(...scriptsOf(read, "c C command session-command", doubts));
 		hasUser ||= read.options.some(({ name }) => name === "user" || name === "u");
@@ -184,10 +184,10 @@ const typescriptTable = optionTable(
 		"--log-out= --log-io= --log-timing= --logging-format= --output-limit=",
 );
 
-/** `script`, which records a terminal. */
+/** `script`, the terminal recorder. */
 export function unwrapTypescript(words: readonly Word[]): Unwrapped {
 	const doubts: string[] = [];
-	// On other systems, the words after the file are the program.
+	// On other systems, the program follows the file.
 	const program = readOptions(words, typescriptTable).rest.slice(1);
 	const direct = words.slice(words.findIndex(({ text }) => text === "--") + 1);
 	const runs = program.length > 0 ? [runOf(program)] : [];

@@ -1,4 +1,4 @@
-// Programs that run other programs which their words name: what they run, as words or as a script.
+// Programs that run other programs named in their words: what they run, as words or as a script.
 
 import { readOptions } from "../programs/options.ts";
 import { nameOf } from "../programs/program-name.ts";
@@ -33,16 +33,13 @@ import {
 	unwrapWatch,
 } from "./shell-wrappers.ts";
 
-/**
- * What a command runs in turn; no runs for a program that runs no other. `isOneOfAll` says that every end of its words
- * is looked at anyhow.
- */
+/** The commands that a command runs; empty for other programs. `isOneOfAll`: every suffix of its words is checked anyway. */
 export function unwrap(command: SimpleCommand, isOneOfAll: boolean, input: SimpleCommand | null): Unwrapped {
 	const [program, ...words] = command.words;
 	if (program?.kind !== "literal") return nothing;
 	const path = program.text;
 	const name = nameOf(path);
-	// Another program may have the name of a wrapper.
+	// Another program may have the same name as a wrapper.
 	const isTrusted = [name, `/bin/${name}`, `/usr/bin/${name}`].includes(path);
 	const unwrapped = isLoose(name)
 		? both(unwrapLoose(words, isOneOfAll), givesScript.has(name) ? unwrapScripts(words) : nothing)
@@ -52,7 +49,6 @@ export function unwrap(command: SimpleCommand, isOneOfAll: boolean, input: Simpl
 
 type Unwrap = (words: readonly Word[], name: string, input: SimpleCommand | null) => Unwrapped;
 
-/** By the names of programs. */
 const unwrappers: ReadonlyMap<string, Unwrap> = new Map(
 	Object.entries<Unwrap>({
 		env: unwrapEnvironment,
@@ -86,15 +82,15 @@ function both(one: Unwrapped, other: Unwrapped): Unwrapped {
 	return { runs: [...one.runs, ...other.runs], doubts: [...one.doubts, ...other.doubts], isTransparent: false };
 }
 
-/** Words with blanks, each as a script for a shell. */
+/** Reads each word with blanks as a shell script. */
 function unwrapScripts(words: readonly Word[]): Unwrapped {
 	return { ...nothing, runs: words.flatMap((word) => (isScript(word) ? [scriptOf(word.text)] : [])) };
 }
 
-/** Those of the wrappers below that give one word to a shell. */
+/** The loose wrappers that pass one word to a shell. */
 const givesScript = new Set("tmux sops consul bws envconsul watchexec reflex xterm urxvt konsole".split(" "));
 
-/** Wrappers whose options are not known here: what they run is one of the suffixes of their words. */
+/** Wrappers with unknown options: they run some suffix of their words. */
 const looseWrappers = new Set(
 	(
 		"taskset chrt numactl prlimit choom unbuffer eatmydata fakeroot setpriv gosu su-exec setarch linux32 linux64 " +
@@ -108,7 +104,7 @@ const looseWrappers = new Set(
 	).split(" "),
 );
 
-/** The loader of programs has the name of its machine in its own. */
+/** The dynamic loader has the architecture in its name. */
 const loader = /^ld(?:-[\w.-]+)?\.so(?:\.\d+)?$/;
 
 function isLoose(name: string): boolean {
@@ -121,7 +117,7 @@ function unwrapByTable(words: readonly Word[], wrapper: WrapperOptions): Unwrapp
 	const has = (names = "") => read.options.some(({ name }) => names.split(" ").includes(name));
 	if (has(wrapper.endsWithout)) return { ...nothing, doubts };
 	const skipped = read.rest.slice(0, wrapper.positionals ?? 0);
-	// Several words, or none, may come of one that is dynamic.
+	// A dynamic word may expand to several words or none.
 	for (const word of skipped) if (word.kind === "dynamic") doubts.push(`a word before the program is ${word.why}`);
 	const assignments: Assignment[] = [];
 	const program = read.rest.slice(skipped.length);
@@ -136,7 +132,7 @@ function unwrapByTable(words: readonly Word[], wrapper: WrapperOptions): Unwrapp
 	return { runs: [runOf(rest, { assignments, directory, isInThisShell })], doubts, isTransparent };
 }
 
-/** Moves the assignments at the start of `words` to `assignments`; returns the other words. */
+/** Moves the leading assignments of `words` to `assignments`; returns the other words. */
 function takeAssignments(words: readonly Word[], assignments: Assignment[]): readonly Word[] {
 	let index = 0;
 	for (; index < words.length; index += 1) {
@@ -167,7 +163,7 @@ function unwrapDebugger(words: readonly Word[]): Unwrapped {
 	return rest.length === 0 ? nothing : { runs: [runOf(rest)], doubts: [], isTransparent: false };
 }
 
-/** Its options are many, and its words are joined and given to a shell. */
+/** It has many options, and passes its joined words to a shell. */
 function unwrapParallel(words: readonly Word[]): Unwrapped {
 	const end = words.findIndex((word) => /^:::/.test(word.text));
 	const given = end < 0 ? words : words.slice(0, end);

@@ -1,4 +1,4 @@
-// Programs that change files, and those that fetch them.
+// Programs that change or fetch files.
 import type { Word } from "../../script.ts";
 import type { FileOperand, Form } from "../form.ts";
 import { spreadOlderOptions } from "../tar-options.ts";
@@ -6,7 +6,7 @@ import { plainWord, rows } from "./form-rows.ts";
 
 const copying = "-t:d --target-directory=d";
 
-/** A copy has the name of what is copied, if that is copied into a directory. */
+/** A copy into a directory keeps the name of its source. */
 const copied: NonNullable<Form["moreFiles"]> = ({ options, operands }) => {
 	const target = options.find(({ name }) => /^t(?:arget-directory)?$/.test(name))?.value ?? operands.at(-1);
 	return operands.flatMap((word): readonly FileOperand[] => {
@@ -16,7 +16,7 @@ const copied: NonNullable<Form["moreFiles"]> = ({ options, operands }) => {
 	});
 };
 
-/** The names of what is taken out of an archive. */
+/** The files extracted from an archive. */
 const written = (words: readonly Word[]) => words.map((word): FileOperand => ({ operation: "write", word }));
 
 const tar: Form = {
@@ -42,7 +42,7 @@ const tar: Form = {
 			...(creates || extracts ? operands.map((word) => use(word, extracts)) : []),
 		];
 	},
-	// A colon in the name of an archive is a host.
+	// A colon in an archive name denotes a host.
 	judge: ({ options }) =>
 		options.some(
 			({ name, value }) =>
@@ -52,7 +52,7 @@ const tar: Form = {
 			: null,
 };
 
-/** Neither the content of a file nor the input. */
+/** Whether the value is neither file content nor standard input. */
 const isData = (value: Word | null) => value?.kind === "literal" && !value.text.startsWith("@");
 
 const curl: Form = {
@@ -88,9 +88,9 @@ export const fileForms: Readonly<Record<string, Form>> = {
 		files: "read, last written",
 		moreFiles: copied,
 	},
-	// The source is gone afterwards.
+	// The source is removed.
 	mv: { options: `-fnviuT ${copying} --force --no-clobber --verbose --update`, files: "both" },
-	// A link leads to its target.
+	// A link exposes its target.
 	ln: { options: `-sfnvrT ${copying} --symbolic --force --relative --no-dereference`, files: "both" },
 	install: {
 		options: `-dvD -m: ${copying}`,

@@ -1,4 +1,3 @@
-// What the tables of forms share.
 import type { Form } from "../form.ts";
 
 /** The same form for each name. */
@@ -6,5 +5,5 @@ export function rows(names: string, form: Form): Readonly<Record<string, Form>> 
 	return Object.fromEntries(names.split(" ").map((name) => [name, form]));
 }
 
-/** Words that are no options, addresses or paths to elsewhere. */
+/** Words other than options, addresses and outside paths. */
 export const plainWord = /^(?![-@/])(?!.*\.\.)[\w.:@%+,=^~/ -]*$/;

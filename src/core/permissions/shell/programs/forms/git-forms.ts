@@ -2,7 +2,7 @@
 import type { Form, Given } from "../form.ts";
 import { rows } from "./form-rows.ts";
 
-/** The name of a remote, and references without force, deletion or another name on the other side. */
+/** A remote name or a reference without force, deletion or renaming on the remote. */
 const reference = /^(?![-+./])(?!.*\.\.)[\w./@^~{}-]+$/;
 const plainSetting =
 	/^(?:user\.(?:name|email)|pull\.(?:rebase|ff)|push\.default|init\.defaultbranch|core\.(?:autocrlf|eol|filemode|ignorecase|quotepath|symlinks)|color\..+|advice\..+|fetch\.prune|rebase\.auto(?:stash|squash)|rerere\.enabled)$/i;
@@ -26,7 +26,7 @@ const difference: Form = {
 	hasRevisions: true,
 };
 
-/** Options with which `log` and the like print what is in files, or say whether a text is in it. */
+/** Options with which commands such as `log` print or search file contents. */
 const printsContent = ({ options }: Given) =>
 	options.some(({ name }) =>
 		/^(?:[pucGSLWmv]|patch|verbose|unified|cc|word-diff|color-words|binary|text|function-context|pickaxe-.*)$/.test(
@@ -34,7 +34,7 @@ const printsContent = ({ options }: Given) =>
 		),
 	);
 
-/** Whether it lists: without names, or with an option that says so. */
+/** Whether it lists: without names, or with a list option. */
 const lists = ({ options, operands }: Given) =>
 	operands.length === 0 || options.some(({ name }) => /^(?:l|list|contains|merged|no-merged|points-at)$/.test(name));
 

@@ -1,10 +1,10 @@
-// Interpreters. A rule for one covers files with programs, and never a text that is a program.
+// Interpreters. A rule for one covers program files, never inline programs.
 import type { Word } from "../../script.ts";
 import type { Form } from "../form.ts";
 import { rows } from "./form-rows.ts";
 import { pythonModules, runnerArguments } from "./tool-forms.ts";
 
-/** A file with a program comes first, and what follows it is for that program. */
+/** The program file comes first; the other words belong to that program. */
 function interpreter(options: string, more: Form = {}): Form {
 	return {
 		options,
@@ -16,7 +16,7 @@ function interpreter(options: string, more: Form = {}): Form {
 	};
 }
 
-/** Options with a program, which only rules cover that name them. */
+/** Inline program options; a rule must name them. */
 const isText = /^(?:[ceEmpr]|eval|print|V|v|version)$/;
 
 function doubtOfFile(file: Word | undefined): string | null {
@@ -87,7 +87,7 @@ export const interpreterForms: Readonly<Record<string, Form>> = {
 	...rows("source .", interpreter("")),
 };
 
-/** Programs that take a text for a program, or for commands: where it cannot be read, it may be one that a rule denies. */
+/** Programs that execute text. Unreadable text may be a denied command. */
 export const textRunners: ReadonlySet<string> = new Set(
 	(
 		"perl python pypy python3 pypy3 ruby node nodejs bun deno php lua luajit rscript julia elixir osascript tclsh wish expect ghc ghci groovy scala " +

@@ -5,9 +5,9 @@ import type { FileOperand, Form, Given } from "../form.ts";
 import { isPlainSedScript } from "../sed-script.ts";
 import { rows } from "./form-rows.ts";
 
-/** Whatever its options, it prints what is in its operands. */
+/** Prints the contents of its operands, with any options. */
 const reader: Form = { reads: true, anyOption: true, files: "read" };
-/** Its words are no files. */
+/** Its operands are not files. */
 const speaker: Form = { reads: true, anyOption: true, files: "none" };
 
 const grep: Form = {
@@ -59,7 +59,7 @@ function sedScripts({ options, operands }: Given): readonly Word[] {
 	return scripts.length > 0 ? scripts : operands.slice(0, 1);
 }
 
-/** Both `w FILE` and `r FILE` reach to the end of their line. */
+/** `w FILE` and `r FILE` extend to the end of the line. */
 function filesInScript({ text: script }: Word): readonly FileOperand[] {
 	const uses = [...script.matchAll(/(?:^|[;{}\n\s/\d$gpiIM])([wWr])\s+([^\n;]+)/g)];
 	return uses.map(([, verb = "", name = ""]) => {
@@ -84,7 +84,7 @@ export const readingForms: Readonly<Record<string, Form>> = {
 	...tests,
 	...rows("cat tac rev fold cmp comm expand unexpand hexdump", reader),
 	paste: { ...reader, options: "-sz -d:" },
-	// A file of options begins with an at sign.
+	// An at sign introduces an options file.
 	strings: { ...reader, options: "-n: -t: -e:", operand: /^[^@]/ },
 	...rows("stat readlink realpath", {
 		...reader,
@@ -103,7 +103,7 @@ export const readingForms: Readonly<Record<string, Form>> = {
 	ls: { ...reader, files: "list", options: "-I: -T: -w: --ignore= --hide= --sort= --time= --format=" },
 	nl: { ...reader, options: "-b: -d: -f: -h: -i: -l: -n: -s: -v: -w:" },
 	wc: { ...reader, options: "--files0-from=r" },
-	// With a name, it only prints that variable.
+	// With a name, it prints only that variable.
 	env: { reads: true, options: "-0 --null", files: "none", most: 0 },
 	printf: { reads: true, optionsFirst: true, files: "none" },
 	date: {
@@ -156,7 +156,7 @@ export const readingForms: Readonly<Record<string, Form>> = {
 			"--new-file --ignore-case --ignore-all-space --ignore-space-change --ignore-blank-lines --color --side-by-side --text " +
 			"--exclude= --exclude-from=r --label= --width= --suppress-common-lines --strip-trailing-cr --minimal",
 		files: "read",
-		// One without an extension may be a directory.
+		// A name without an extension may be a directory.
 		readsOthers: ({ options, operands }) =>
 			options.some(({ name }) => name === "r" || name === "recursive") ||
 			!operands.every(({ text }) => /\.\w+$|^<\(/.test(text)),
@@ -189,7 +189,7 @@ export const readingForms: Readonly<Record<string, Form>> = {
 		others: "-delete -exec= -execdir= -ok= -okdir= -fprint= -fprint0= -fprintf= -fls= -files0-from=",
 		isSingleDash: true,
 		files: "read",
-		// A test in parentheses has none of the words that begin with a dash.
+		// A test in parentheses has no words that begin with a dash.
 		judge: () => null,
 	},
 	jq: {

@@ -1,11 +1,11 @@
-// Build tools, package managers, test runners and what else developers run all day.
+// Build tools, package managers, test runners and other everyday developer tools.
 import type { Form } from "../form.ts";
 import { plainWord, rows } from "./form-rows.ts";
 
-/** Names of packages in a registry, with a version; neither paths nor addresses. */
+/** Registry package names, optionally with a version; no paths or addresses. */
 const packageName = /^(?:@[\w-][\w.-]*\/)?[A-Za-z0-9_][\w.-]*(?:\[[\w,]+\])?(?:(?:@|[=~<>!]=?)[\w.^~<>=*,! -]+)?$/;
 
-/** What a script of a package is given, which mostly is a test runner. */
+/** The arguments of a package script, which is usually a test runner. */
 export const runnerArguments: Form = {
 	options:
 		"-bfiqsuvwx -t: -g: -k: -# --grep= --testNamePattern= --testPathPattern= --testPathPatterns= --test-name-pattern= --filter= --coverage " +
@@ -39,7 +39,7 @@ const install: Form = {
 	value: plainWord,
 };
 
-/** Scripts that yarn, pnpm and bun run by their own name. */
+/** Scripts that yarn, pnpm and bun run by name. */
 const ownNames = "build lint start dev format typecheck check fix e2e coverage watch clean";
 const direct: Form = { ...runnerArguments, tail: runnerArguments };
 
@@ -82,7 +82,7 @@ const node: Readonly<Record<string, Form>> = {
 		options:
 			"-b -d -w -v -p:r -t: -m: --noEmit --watch --build --skipLibCheck --strict --pretty --incremental --listFiles --showConfig --noEmitOnError " +
 			"--project=r --target= --module= --jsx= --lib= --moduleResolution= --esModuleInterop --declaration --emitDeclarationOnly --traceResolution",
-		// A file of options begins with an at sign.
+		// An at sign introduces an options file.
 		operand: /^[^@]/,
 		files: "read",
 	},
@@ -115,9 +115,9 @@ const pytest: Form = {
 		"--verbose --capture= --exitfirst --no-summary --color= --timeout= --stepwise --sw --deselect= --ignore= --setup-show --cov --strict-markers " +
 		"--showlocals --version --fixtures --markers",
 	files: "run",
-	// A file of options begins with an at sign.
+	// An at sign introduces an options file.
 	operand: /^[^@-]/,
-	// The expressions of `-k` and `-m` were evaluated once.
+	// Older versions evaluated the expressions of `-k` and `-m`.
 	value: /^(?!-)(?!.*__)[^\n]*$/,
 };
 
@@ -162,7 +162,7 @@ const python: Readonly<Record<string, Form>> = {
 	poetry: { verbs: rows("install check show lock", { options: "-v --no-root --with= --without= --sync --no-dev" }) },
 };
 
-/** The modules that `python3 -m` runs as the programs of these names. */
+/** The modules that `python3 -m` runs, by program name. */
 export const pythonModules: Readonly<Record<string, Form>> = {
 	pytest,
 	pip,
@@ -246,7 +246,7 @@ const compiled: Readonly<Record<string, Form>> = {
 		isVerb: true,
 		options:
 			"-ksnBiwq -j? -l? --keep-going --silent --quiet --dry-run --just-print --always-make --ignore-errors --print-directory --no-print-directory --question --jobs --output-sync",
-		// A variable may be a part of any recipe: a number or a switch is none.
+		// A recipe may use any variable; numbers and switches are safe.
 		operand: /^(?:[A-Za-z0-9_][\w.%/-]*|(?!MAKE|SHELL|GNU)[A-Z][A-Z0-9_]*=(?:\d{1,4}|true|false|yes|no|on|off))$/,
 	}),
 	...rows("gradle gradlew", {
@@ -295,7 +295,7 @@ const servicesUp: Form = {
 const services: Readonly<Record<string, Form>> = {
 	...rows("docker podman nerdctl", {
 		verbs: {
-			// Like those of `ps` and `df`, their lists say what the machine has and runs.
+			// Like `ps` and `df`, these list what the machine has and runs.
 			...rows("ps images version info", { reads: true, options: containerReading, files: "none" }),
 			...rows("logs inspect stats top port diff history search", {
 				options: containerReading,
