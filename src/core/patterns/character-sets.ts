@@ -1,6 +1,6 @@
-// Named character sets of regular expressions in the syntax of the engine (pattern.ts).
+// Named regular expression character sets in the engine's syntax (pattern.ts).
 
-/** The dialect of a pattern: ECMAScript (JSON Schema) or Python (matchers of hooks). */
+/** The dialect of a pattern: ECMAScript (JSON Schema) or Python (hook matchers). */
 export type PatternSyntax = "ecmascript" | "python";
 
 /** First and last code points, in order. */
@@ -40,8 +40,8 @@ function complement(ranges: Ranges): Ranges {
 }
 
 /**
- * The content of brackets for `\d`, `\w`, `\s` and their opposites. Python's words are those of any language; only
- * inside of brackets, where the engine cannot express it otherwise, its `\W` is everything but ASCII words.
+ * The bracket content for `\d`, `\w`, `\s` and their negations. Python word characters include all languages. Within brackets the
+ * engine cannot express Python's `\W`, so it is the complement of the ASCII word characters.
  */
 export function namedSet(letter: string, syntax: PatternSyntax): string | null {
 	const isPython = syntax === "python";
@@ -63,7 +63,7 @@ export function namedSet(letter: string, syntax: PatternSyntax): string | null {
 	}
 }
 
-/** Long names of common categories; the engine knows the short ones. */
+/** Long names of common categories; the engine only knows the short names. */
 const categories: ReadonlyMap<string, string> = new Map([
 	["Letter", "L"],
 	["Uppercase_Letter", "Lu"],
@@ -82,10 +82,10 @@ const categories: ReadonlyMap<string, string> = new Map([
 	["Control", "Cc"],
 ]);
 
-/** Characters of a range that counts as wide. */
+/** Minimum size of a wide range, in characters. */
 const wideRange = 1000;
 
-/** Whether the engine takes long to parse a set: it may visit every character of a range, for other cases. */
+/** Whether a set is slow to parse: the engine may visit every character of a range to add its other case. */
 export function isWide(text: string): boolean {
 	if (/\\[pPWD]/.test(text)) return true;
 	for (const [, first = "", last = ""] of text.matchAll(/\\x\{(\w+)\}-\\x\{(\w+)\}/g)) {

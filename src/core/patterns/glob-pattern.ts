@@ -1,26 +1,25 @@
-// Parses and matches glob patterns with the syntax of Python's pathlib: `*`, `?` and `[...]` within a name, `**` for
-// any directories. Everything else (braces, parentheses, backslashes) is literal.
+// Parses and matches glob patterns in the syntax of Python's pathlib: `*`, `?` and `[...]` within a name, `**` for any
+// directories. Other characters (braces, parentheses, backslashes) are literal.
 
 export type PatternStep =
 	/** A name without wildcards. */
 	| { readonly kind: "name"; readonly name: string }
 	| { readonly kind: "match"; readonly matches: (name: string) => boolean }
-	/** Any number of directories, none included. */
+	/** Zero or more directories. */
 	| { readonly kind: "any-depth" };
 
 export type PatternResult =
 	| { readonly ok: true; readonly steps: readonly PatternStep[] }
 	| { readonly ok: false; readonly reason: string };
 
-/** Maximal characters: matching a name takes time proportional to the product of both lengths. */
+/** Maximum pattern length in characters: matching takes time proportional to the product of pattern and name length. */
 const longestPattern = 1000;
 
-/** A part of a pattern. */
 type Part =
 	| { readonly kind: "sign"; readonly sign: string }
 	| { readonly kind: "any" }
 	| { readonly kind: "set"; readonly ranges: readonly Range[]; readonly isNegated: boolean }
-	/** Any characters, or none. */
+	/** Zero or more characters. */
 	| { readonly kind: "many" };
 
 interface Range {
@@ -28,9 +27,7 @@ interface Range {
 	readonly last: string;
 }
 
-/**
- * The end of the set that opens at `start` (the index of its `]`), or -1: a `]` in the first place belongs to the set.
- */
+/** The index of the `]` that closes the set at `start`, or -1. A `]` right after the opening bracket belongs to the set. */
 function setEnd(signs: readonly string[], start: number): number {
 	const first = signs[start + 1] === "!" ? start + 2 : start + 1;
 	return signs.indexOf("]", first + 1);
@@ -54,7 +51,7 @@ function toSet(content: readonly string[]): Part {
 function toParts(segment: string): Part[] {
 	const signs = [...segment];
 	const parts: Part[] = [];
-	// Searched once, to avoid quadratic time for a pattern of brackets.
+	// Searched once, so that a pattern of brackets takes linear time.
 	const lastEnd = signs.lastIndexOf("]");
 	for (let index = 0; index < signs.length; index += 1) {
 		const sign = signs[index] ?? "";
@@ -63,7 +60,7 @@ function toParts(segment: string): Part[] {
 			parts.push(toSet(signs.slice(index + 1, end)));
 			index = end;
 		} else if (sign === "*") {
-			// Several in a row mean the same as one.
+			// Consecutive stars are equivalent to one.
 			if (parts.at(-1)?.kind !== "many") parts.push({ kind: "many" });
 		} else {
 			parts.push(sign === "?" ? { kind: "any" } : { kind: "sign", sign });
@@ -90,8 +87,7 @@ function isWithin({ first, last }: Range, sign: string): boolean {
 }
 
 /**
- * Whether the parts match the whole name. Only the last `*` is ever extended: it can match whatever an earlier one
- * could.
+ * Whether the parts match the whole name. Only the last `*` is extended, because it can match everything an earlier one could.
  */
 function matchParts(parts: readonly Part[], name: string): boolean {
 	const signs = [...name];
@@ -125,7 +121,7 @@ function toStep(segment: string): PatternStep {
 	return { kind: "match", matches: (name) => matchParts(parts, name) };
 }
 
-/** The pattern in steps, one per name; a reason when it is empty, absolute, too long or leads upwards. */
+/** Splits the pattern into steps, one per name. Refuses empty, absolute, overlong and upward patterns with a reason. */
 export function parseGlobPattern(pattern: string): PatternResult {
 	if (pattern.length > longestPattern) {
 		return { ok: false, reason: `The pattern is longer than ${longestPattern} characters.` };
@@ -134,7 +130,7 @@ export function parseGlobPattern(pattern: string): PatternResult {
 	const segments = pattern
 		.split("/")
 		.filter((segment) => segment !== "" && segment !== ".")
-		// Consecutive `**` mean the same as one.
+		// Consecutive `**` are equivalent to one.
 		.filter((segment, index, all) => segment !== "**" || all[index - 1] !== "**");
 	if (segments.length === 0) return { ok: false, reason: "The pattern is empty." };
 	if (segments.includes(".."))

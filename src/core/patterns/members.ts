@@ -1,20 +1,23 @@
-// Parses the parts of a pattern that match one character: escapes, and sets in brackets.
+// Parses the pattern parts that match one character: escapes and bracket sets.
 import { namedSet, type PatternSyntax, propertyName, spellCodePoint } from "./character-sets.ts";
 import { Refusal } from "./refusal.ts";
 
-/** In the form for brackets. */
+/** The bracket form. */
 export interface Member {
 	readonly text: string;
-	/** Whether it matches several characters, so that no range can begin or end with it. */
+	/** Whether it matches several characters and so cannot begin or end a range. */
 	readonly isSet: boolean;
 	/** The position after it. */
 	readonly end: number;
 }
 
-/** The code points of `\n` and the like. */
+/**
+ * Code points of escapes such as `
+ * `.
+ */
 const controls: Readonly<Record<string, number>> = { n: 0x0a, r: 0x0d, t: 0x09, f: 0x0c, v: 0x0b };
 
-/** Parses the set whose bracket is at `start`; returns it with its brackets. */
+/** Parses the set whose bracket is at `start`; the result includes the brackets. */
 export function readBrackets(pattern: string, start: number, syntax: PatternSyntax): Omit<Member, "isSet"> {
 	const isNegated = pattern.charAt(start + 1) === "^";
 	const first = start + (isNegated ? 2 : 1);
@@ -96,7 +99,7 @@ function readHexadecimal(pattern: string, position: number, length: number): Mem
 	return single(Number.parseInt(digits, 16), position + length);
 }
 
-/** `XXXX`, two of them for one character, or `{X}`. */
+/** `XXXX`, a surrogate pair of two, or `{X}`. */
 function readUnicode(pattern: string, position: number): Member {
 	const rest = pattern.slice(position, position + 12);
 	const [braced = "", digits] = /^\{([0-9a-fA-F]{1,8})\}/.exec(rest) ?? [];

@@ -1,16 +1,13 @@
-// Regular expressions of foreign origin, run by an engine with linear time in pattern and text. The platform's own
-// engine backtracks and can take exponential time.
+// Regular expressions from untrusted sources, run by an engine with linear time in pattern and text. JavaScript's own engine
+// backtracks and can take exponential time.
 import { errorText } from "../../base/errors.ts";
 import type { PatternSyntax } from "./character-sets.ts";
 import { translatePattern } from "./translation.ts";
 
 export interface Pattern {
-	/** Whether the pattern matches anywhere in the text. Takes at most as long as `costIn` says. */
+	/** Whether the pattern matches anywhere in the text, within the time given by `costIn`. */
 	test(text: string): boolean;
-	/**
-	 * The most nanoseconds that a search in a text of this length may take; usually it takes fewer. Later searches take
-	 * less than the first.
-	 */
+	/** Maximum nanoseconds for a search in a text of this length. Later searches are faster than the first. */
 	costIn(length: number): number;
 	/** Instructions of the compiled program. */
 	readonly size: number;
@@ -18,7 +15,7 @@ export interface Pattern {
 
 export type CompiledPattern =
 	| { readonly ok: true; readonly pattern: Pattern }
-	/** A clause without full stop that can follow "cannot be used:". */
+	/** A clause without a full stop that can follow "cannot be used:". */
 	| { readonly ok: false; readonly reason: string };
 
 let engine: Promise<typeof import("re2js")> | null = null;
@@ -26,7 +23,6 @@ let engine: Promise<typeof import("re2js")> | null = null;
 /** Compiles a pattern for searching: it need not match the whole text. */
 export type CompilePattern = (source: string, syntax: PatternSyntax) => CompiledPattern;
 
-/** Loads the engine. */
 export async function loadPatternCompiler(): Promise<CompilePattern> {
 	engine ??= import("re2js");
 	const { RE2JS } = await engine;
@@ -59,29 +55,26 @@ export async function loadPatternCompiler(): Promise<CompilePattern> {
 	};
 }
 
-/** Nanoseconds for the shortest text. */
+/** Fixed nanoseconds per search. */
 const costOfSearch = 1000;
 
-/**
- * What searches cost, in nanoseconds: the slowest that was measured, on two cores shared with others. The engine
- * remembers the states that it was in, and what followed.
- */
+/** Search cost in nanoseconds: the slowest measured values on two shared cores. The engine caches its states and transitions. */
 interface CostModel {
-	/** How often it may have to find out what follows, all searches together. Infinite where it forgets again. */
+	/** Maximum number of uncached transitions over all searches; infinite if the cache overflows. */
 	readonly transitions: number;
-	/** For a character, when it has to find out. */
+	/** Per character with an uncached transition. */
 	readonly following: number;
-	/** For a character, when it remembers. */
+	/** Per character with a cached transition. */
 	readonly known: number;
 }
 
-/** Steps of a program whose states, all of them, fit into the engine's memory. */
+/** Maximum instructions of a program whose states all fit into the cache. */
 const smallProgram = 16;
 
-/** Bytes that the engine remembers before it forgets everything. */
+/** Cache size in bytes; a full cache is emptied. */
 const rememberedBytes = 8_000_000;
 
-/** For a character, when so many steps of the program have to be followed. */
+/** Per character, when `count` instructions must be followed. */
 const costOfSteps = (count: number): number => 3000 + 95 * count;
 
 function toCostModel(source: string, size: number): CostModel {
@@ -92,28 +85,28 @@ function toCostModel(source: string, size: number): CostModel {
 	return { transitions: list.transitions, following: Math.min(following, costOfSteps(list.steps)), known: 200 };
 }
 
-/** One list of words, without choices within them: what the engine has to remember is the beginnings of the words. */
+/** A single word list without alternatives inside the words, whose states are the word prefixes. */
 const wordList = /^(?:\(\?i\))?(?:\^|\\b)*(?:\((?:\?:)?)?((?:[\w\s"'`#%&,:;<=>@~!/|^$-]|\\[\W_bB])*)\)?(?:\$|\\b)*$/;
 
 interface WordList {
-	/** Pairs of a state and a kind of character. */
+	/** Pairs of a state and a character class. */
 	readonly transitions: number;
-	/** Steps of the program in one state. */
+	/** Program instructions per state. */
 	readonly steps: number;
 }
 
-/** Null for another pattern, and where there is too much to remember. */
+/** Null for other patterns, and if the states do not fit into the cache. */
 function readWordList(source: string): WordList | null {
 	const [, list] = wordList.exec(source) ?? [];
 	if (list === undefined) return null;
 	const words = list.split("|");
 	const longest = words.reduce((most, { length }) => Math.max(most, length), 0);
-	// Conditions before and after the list; a group and its flag are no steps.
+	// Conditions around the list; the group and its flag take no instructions.
 	const around = Math.max(0, source.length - list.length - 8);
 	const steps = 2 * (words.length + longest + around) + 10;
-	// With conditions such as `\b` a state also says what the last character was.
+	// With conditions such as `\b`, a state also depends on the last character.
 	const states = (list.length + words.length) * (/[\\^$]/.test(source) ? 2 : 1);
-	// Between two characters that occur is one kind of others.
+	// The other characters between two listed ones form one class.
 	const kinds = 2 * new Set(list + list.toLowerCase() + list.toUpperCase()).size + 12;
 	const bytes = states * (200 + 8 * (kinds + steps));
 	return bytes > rememberedBytes ? null : { transitions: states * kinds, steps };

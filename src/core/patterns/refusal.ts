@@ -1,4 +1,4 @@
-/** The error of a refused pattern: a clause without full stop. */
+/** Thrown for a refused pattern; the message is a clause without a full stop. */
 export class Refusal extends Error {
 	override readonly name = "Refusal";
 }

@@ -1,4 +1,4 @@
-// The keywords of JSON Schema that apply further schemas to a value or its parts.
+// JSON Schema keywords that apply subschemas to a value or its parts.
 import { findPattern, isObject, type PatternSlot } from "./schema-assertions.ts";
 import { type Check, fits, fitsAlone, type SchemaNode } from "./schema-node.ts";
 import { shorten } from "./schema-run.ts";
@@ -12,7 +12,7 @@ export function checkAny(nodes: readonly SchemaNode[]): Check {
 		let isAny = false;
 		return run.tryAny(() => {
 			for (const node of nodes) {
-				// If the evaluated parts are required, all schemas that fit count.
+				// To track evaluated parts, all matching schemas must run.
 				if (isAny && evaluated === null) break;
 				if (fitsAlone(node, value, place, run, evaluated)) isAny = true;
 			}
@@ -50,7 +50,7 @@ export function checkIf(condition: SchemaNode, then: SchemaNode | null, otherwis
 export interface PropertySchemas {
 	readonly named: ReadonlyMap<string, SchemaNode>;
 	readonly matching: readonly (readonly [slot: PatternSlot, node: SchemaNode])[];
-	/** Null without a schema for other members. */
+	/** Null without a schema for additional members. */
 	readonly additional: SchemaNode | false | null;
 }
 

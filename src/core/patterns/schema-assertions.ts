@@ -1,4 +1,4 @@
-// The keywords of JSON Schema that check a value by itself.
+// JSON Schema keywords that check a value directly.
 import type { Pattern } from "./pattern.ts";
 import type { Check } from "./schema-node.ts";
 import { type Run, shorten } from "./schema-run.ts";
@@ -6,7 +6,7 @@ import { type Run, shorten } from "./schema-run.ts";
 export const jsonTypes = ["string", "number", "integer", "boolean", "array", "object", "null"] as const;
 export type JsonType = (typeof jsonTypes)[number];
 
-/** A pattern of a schema. It is compiled after the schema was read. */
+/** A pattern in a schema, compiled after the schema is read. */
 export interface PatternSlot {
 	readonly source: string;
 	pattern: Pattern | null;
@@ -38,12 +38,12 @@ export function checkType(types: readonly JsonType[]): Check {
 	return (value, place, run) => types.some((type) => hasType(value, type)) || run.fail(place, fault);
 }
 
-/** `limit` describes what is expected; values that are not numbers pass. */
+/** `limit` describes the expected value; only numbers are checked. */
 export function checkNumber(accepts: (value: number) => boolean, fault: string): Check {
 	return (value, place, run) => typeof value !== "number" || accepts(value) || run.fail(place, fault);
 }
 
-/** Whether one number is a multiple of another in decimal: 0.3 is one of 0.1. */
+/** Whether `value` is a multiple of `factor` in decimal: 0.3 is a multiple of 0.1. */
 export function isMultiple(value: number, factor: number): boolean {
 	const quotient = value / factor;
 	return (
@@ -51,7 +51,7 @@ export function isMultiple(value: number, factor: number): boolean {
 	);
 }
 
-/** Characters, counting a surrogate pair as one. */
+/** Counts a surrogate pair as one character. */
 function countCharacters(text: string, run: Run): number {
 	run.spend(text.length / 16);
 	let count = text.length;
@@ -61,7 +61,7 @@ function countCharacters(text: string, run: Run): number {
 	return count;
 }
 
-/** Whether it is a surrogate of the kind that begins at `first`. */
+/** Whether the unit is a surrogate in the range that begins at `first`. */
 const isHalf = (unit: number, first: number): boolean => unit >= first && unit < first + 0x400;
 
 export function checkShortest(least: number): Check {
@@ -80,7 +80,7 @@ export function checkLongest(most: number): Check {
 	};
 }
 
-/** Whether the pattern matches; `slot` has been filled by then. */
+/** Whether the pattern matches. The slot must be filled. */
 export function findPattern({ pattern }: PatternSlot, text: string, run: Run): boolean {
 	if (pattern === null) throw new Error("The pattern was not compiled.");
 	run.spendTime(pattern.costIn(text.length));
@@ -125,7 +125,7 @@ export function checkDependentRequired(required: ReadonlyMap<string, readonly st
 	};
 }
 
-/** A text that is equal for equal values. */
+/** Equal values have equal keys. */
 function toKey(value: unknown, run: Run): string {
 	if (typeof value === "string") {
 		run.spend(2 + value.length / 8);

@@ -1,24 +1,21 @@
 // A compiled schema: the checks for a value, in order.
 import type { Place, Run } from "./schema-run.ts";
 
-/**
- * Checks a value and notes its faults in the run. `evaluated` collects the parts that were evaluated, where they are
- * required.
- */
+/** Checks a value and records its faults in the run. `evaluated` collects the evaluated parts if they are needed. */
 export type Check = (value: unknown, place: Place | null, run: Run, evaluated: Evaluated | null) => boolean;
 
 export interface SchemaNode {
-	/** In order. Filled while the schema is compiled, because it may refer to itself. */
+	/** In order. Filled during compilation, because a schema may refer to itself. */
 	readonly checks: Check[];
-	/** Whether it requires to know which parts of a value were evaluated. */
+	/** Whether it needs to know the evaluated parts of a value. */
 	asksForRest: boolean;
 }
 
-/** The parts of an object or array that the subschemas have evaluated. */
+/** The parts of an object or array that subschemas have evaluated. */
 export class Evaluated {
 	readonly names = new Set<string>();
 	readonly items = new Set<number>();
-	/** The number of items from the beginning. */
+	/** The number of leading items. */
 	firstItems = 0;
 
 	add(other: Evaluated, run: Run): void {
@@ -49,7 +46,7 @@ export function fits(
 	return result;
 }
 
-/** The same for one of several schemas that may not fit: its evaluated parts count only if it does. */
+/** Like `fits` for one of several alternatives: its evaluated parts only count on success. */
 export function fitsAlone(
 	node: SchemaNode,
 	value: unknown,

@@ -1,4 +1,4 @@
-// Compiles a JSON Schema of foreign origin: each of its schemas to a list of checks.
+// Compiles an untrusted JSON Schema into lists of checks.
 import {
 	checkAll,
 	checkAny,
@@ -35,7 +35,7 @@ import { longestAddress, maximumAddresses, References, type Resource } from "./s
 import { type Place, shorten, toPath } from "./schema-run.ts";
 import { type Draft, keywordFault, schemasBelow } from "./schema-shapes.ts";
 
-/** The schema is unusable; the message says where and why. */
+/** Thrown for an unusable schema; the message says where and why. */
 export class SchemaFault extends Error {
 	override readonly name = "SchemaFault";
 
@@ -46,11 +46,11 @@ export class SchemaFault extends Error {
 
 export interface ReadSchema {
 	readonly root: SchemaNode;
-	/** To be compiled before the first validation; each with the place of its first use. */
+	/** Patterns to compile before the first validation, each with the place of its first use. */
 	readonly patterns: readonly { readonly slot: PatternSlot; readonly place: Place }[];
 }
 
-/** Compiles a schema whose size was checked. Throws SchemaFault. */
+/** Compiles a schema of checked size. Throws SchemaFault. */
 export function readSchema(schema: unknown, draft: Draft): ReadSchema {
 	const reader = new SchemaReader(draft);
 	const root = reader.readRoot(schema);
@@ -64,7 +64,7 @@ interface OpenReference {
 	readonly place: Place;
 }
 
-/** Meta-schemas. Any value is valid for them: nobody calls a tool with a schema to have it validated. */
+/** Meta-schemas accept any value: a tool that takes a schema as an argument need not have it validated. */
 const metaSchema = /^https?:\/\/json-schema\.org\/(?:draft|schema)\b/;
 
 type Schema = Readonly<Record<string, unknown>>;
@@ -100,7 +100,7 @@ class SchemaReader {
 				throw new SchemaFault(place, `is one of more than ${maximumAddresses} addresses, which are too many`);
 			}
 			if (found === null) throw new SchemaFault(place, `leads to nothing in the schema: "${shorten(reference)}"`);
-			// A schema in an unusual place is compiled when a reference leads to it.
+			// A schema outside of the usual places is compiled when first referenced.
 			target.node = this.#read(found.schema, place, found.resource);
 		}
 		const ambiguous = this.#dynamic.find(({ reference }) => this.#references.isAmbiguous(reference));
@@ -173,7 +173,7 @@ class SchemaReader {
 	#readTypes({ type, nullable }: Schema): Check[] {
 		const written = toTexts(Array.isArray(type) ? type : [type]);
 		const types = jsonTypes.filter((name) => written.includes(name) || (name === "null" && nullable === true));
-		// In the order in which they are written, for readable messages.
+		// In source order, for readable messages.
 		types.sort((one, other) => position(written, one) - position(written, other));
 		return written.length === 0 ? [] : [checkType(types)];
 	}
@@ -292,7 +292,7 @@ function position(names: readonly string[], name: string): number {
 	return found === -1 ? names.length : found;
 }
 
-/** The keywords that check the value alone, except its type and its patterns. */
+/** Keywords that check the value directly, except type and patterns. */
 function readValues(schema: Schema): Check[] {
 	const checks: Check[] = [];
 	const numbered = (keyword: string, make: (limit: number) => Check): void => {
@@ -322,7 +322,7 @@ function readValues(schema: Schema): Check[] {
 	return checks;
 }
 
-/** The keywords that combine schemas for the same value. */
+/** Keywords that combine schemas for the same value. */
 function readCombinations(schema: Schema, find: (inner: unknown) => SchemaNode): Check[] {
 	const checks: Check[] = [];
 	const { allOf, anyOf, oneOf, not, if: condition, then, else: otherwise } = schema;

@@ -1,28 +1,26 @@
-// Resolves references within a schema: names and places. Nothing is fetched.
+// Resolves references within a schema by name or path. Fetches nothing.
 import { isObject } from "./schema-assertions.ts";
 
-/** A schema, or a part of one with a name (`$id`) of its own, relative to which its references are resolved. */
+/** A schema or subschema with its own `$id`, against which its references resolve. */
 export interface Resource {
 	readonly root: unknown;
 	readonly base: string;
 	readonly anchors: Map<string, unknown>;
 }
 
-/**
- * Maximal characters of an address, also after it is resolved: each of many addresses could be as long as all together.
- */
+/** Maximum URI length in characters, also after resolution; otherwise many relative URIs could each inherit a huge base. */
 export const longestAddress = 2000;
-/** Maximal addresses to resolve for one schema. */
+/** Maximum number of URIs to resolve per schema. */
 export const maximumAddresses = 2000;
 
 export class References {
-	/** How many addresses were resolved. */
+	/** Number of resolved URIs. */
 	resolved = 0;
 
 	readonly #resources = new Map<string, Resource>();
 	readonly #dynamicAnchors = new Map<string, number>();
 
-	/** The resource with the name `id`, as written below `parent`; null for an invalid address. */
+	/** Opens the resource `id`, relative to `parent`; null for an invalid URI. */
 	open(root: unknown, id: string, parent: Resource | null): Resource | null {
 		const base = this.#resolve(id, parent?.base ?? "schema:///");
 		if (base === null) return null;
@@ -36,12 +34,12 @@ export class References {
 		if (isDynamic) this.#dynamicAnchors.set(name, (this.#dynamicAnchors.get(name) ?? 0) + 1);
 	}
 
-	/** Whether the schema depends on the path by which it was reached. */
+	/** Whether the target depends on the path by which the schema was reached. */
 	isAmbiguous(reference: string): boolean {
 		return (this.#dynamicAnchors.get(reference.slice(reference.indexOf("#") + 1)) ?? 0) > 1;
 	}
 
-	/** The schema that a reference in `from` leads to, and its resource; null when there is none. */
+	/** The target of a reference in `from`, with its resource; null if missing. */
 	find(reference: string, from: Resource): { readonly schema: unknown; readonly resource: Resource } | null {
 		const split = reference.indexOf("#");
 		const address = split === -1 ? reference : reference.slice(0, split);

@@ -1,28 +1,26 @@
-// One validation of a value: the remaining work, the depth, and the faults found.
+// One validation run: remaining work, depth and faults.
 import { cut } from "../../base/text/sentence.ts";
 
-/** The place of a value within the whole; null for the whole. */
+/** The location of a value within the root; null for the root. */
 export interface Place {
 	readonly parent: Place | null;
 	readonly key: string | number;
 }
 
-/** The validation is too much work. */
 export class TooMuchWork extends Error {
 	override readonly name = "TooMuchWork";
 }
 
 /**
- * Maximal steps of a validation: one for each schema applied to a value, and for each key, item, and 16 characters that
- * are checked. A few lines of nested schemas can require millions: doubled 20 times, they check every value a million
- * times.
+ * Maximum validation steps: one per schema application, key, item and 16 checked characters. A few lines of nested schemas can
+ * require millions of steps, because 20 doublings check every value a million times.
  */
 const maximumSteps = 200_000;
-/** Maximal nesting of schemas, references and values. */
+/** Maximum nesting depth of schemas, references and values. */
 const maximumDepth = 400;
 const maximumFaults = 8;
 const longestName = 200;
-/** Nanoseconds that all searches for patterns may take. */
+/** Nanoseconds for all pattern searches together. */
 const longestSearch = 150_000_000;
 
 export class Run {
@@ -30,11 +28,11 @@ export class Run {
 	#depth = 0;
 	#searchTime = longestSearch;
 	#muted = 0;
-	/** Names are listed once: that takes long for large objects, and schemas may need them again and again. */
+	/** Caches member names, because listing them is slow for large objects and schemas may need them repeatedly. */
 	readonly #names = new Map<object, readonly string[]>();
 	readonly #faults: { readonly place: Place | null; readonly fault: string }[] = [];
 
-	/** The faults, each with its place below `name`. */
+	/** The faults, with their places below `name`. */
 	faults(name: string): string {
 		return this.#faults.map(({ place, fault }) => `${name}${toPath(place)} ${fault}`).join(", ");
 	}
@@ -48,7 +46,6 @@ export class Run {
 		}
 	}
 
-	/** The names in an object. */
 	namesOf(value: object): readonly string[] {
 		const known = this.#names.get(value);
 		if (known !== undefined) return known;
@@ -58,7 +55,7 @@ export class Run {
 		return names;
 	}
 
-	/** Nanoseconds for a search. */
+	/** Spends nanoseconds on a search. */
 	spendTime(nanoseconds: number): void {
 		this.#searchTime -= nanoseconds;
 		if (this.#searchTime < 0) throw new TooMuchWork("searching them for the patterns of the schema takes too long");
@@ -75,13 +72,13 @@ export class Run {
 		this.#depth -= 1;
 	}
 
-	/** Notes a fault; returns false, for the check to return. */
+	/** Records a fault; always returns false, as the result of the check. */
 	fail(place: Place | null, fault: string): false {
 		if (this.#muted === 0 && this.#faults.length < maximumFaults) this.#faults.push({ place, fault });
 		return false;
 	}
 
-	/** Runs an attempt that may well fail, without noting why. */
+	/** Runs an attempt without recording its faults. */
 	tryOut(attempt: () => boolean): boolean {
 		this.#muted += 1;
 		const fits = attempt();
@@ -89,7 +86,7 @@ export class Run {
 		return fits;
 	}
 
-	/** Tries one of several ways; the faults of the others are dropped when one of them fits. */
+	/** Tries alternatives; drops all faults if one succeeds. */
 	tryAny(attempts: () => boolean): boolean {
 		const known = this.#faults.length;
 		const fits = attempts();

@@ -1,16 +1,16 @@
 // The valid values of JSON Schema keywords, by draft.
 import { isObject, jsonTypes } from "./schema-assertions.ts";
 
-/** The drafts up to 7, and 2020-12, which is also the default. */
+/** Drafts up to 7, or 2020-12, the default. */
 export type Draft = "older" | "newest";
 
 type Shape =
 	| "schema"
 	| "schemas"
 	| "schemas-by-name"
-	/** A schema, or one for each item. */
+	/** One schema, or one per item. */
 	| "items"
-	/** By name a schema, or names. */
+	/** A schema or a name list, by name. */
 	| "dependencies"
 	| "text"
 	| "texts"
@@ -19,7 +19,7 @@ type Shape =
 	| "flag"
 	| "number"
 	| "positive"
-	/** A number of things. */
+	/** A non-negative count. */
 	| "count"
 	| "list";
 
@@ -129,7 +129,7 @@ const rules: Readonly<Record<Shape, readonly [accepts: (value: unknown) => boole
 	list: [(value) => Array.isArray(value), "must be array"],
 };
 
-/** What is wrong with the value of a keyword; null for a valid value or an unknown keyword. */
+/** The fault in a keyword's value; null if the value is valid or the keyword unknown. */
 export function keywordFault(draft: Draft, keyword: string, value: unknown): string | null {
 	const shape = shapes[draft].get(keyword);
 	if (shape === undefined) return null;
@@ -137,7 +137,7 @@ export function keywordFault(draft: Draft, keyword: string, value: unknown): str
 	return accepts(value) ? null : fault;
 }
 
-/** The schemas below a keyword, each with its path. */
+/** The subschemas of a keyword, each with its path. */
 export function schemasBelow(
 	draft: Draft,
 	keyword: string,

@@ -1,5 +1,5 @@
-// Validates values against JSON Schemas of foreign origin (tools of clients, plugins and servers) in bounded time:
-// nothing is compiled to code, and every step of a validation is counted.
+// Validates values against untrusted JSON Schemas (from client tools, plugins and servers) in bounded time: it generates no code
+// and counts every validation step.
 import { createPace } from "../../base/pace.ts";
 import { type CompiledPattern, type CompilePattern, loadPatternCompiler } from "./pattern.ts";
 import { fits } from "./schema-node.ts";
@@ -8,35 +8,35 @@ import { type Place, Run, shorten, TooMuchWork } from "./schema-run.ts";
 import type { Draft } from "./schema-shapes.ts";
 
 export type CompiledSchema =
-	/** `check` returns null for a valid value, else one sentence about its faults, or why it could not be validated. */
+	/** `check` returns null for a valid value, else a sentence with the faults or the reason why validation failed. */
 	| { readonly ok: true; readonly check: (value: unknown) => Promise<string | null> }
 	/** A clause that names the place in the schema. */
 	| { readonly ok: false; readonly reason: string };
 
-/** Maximal values in a schema: objects, lists, texts and numbers alike. */
+/** Maximum number of values in a schema: objects, lists, texts and numbers. */
 const maximumValues = 20_000;
 const maximumCharacters = 2_000_000;
 const maximumDepth = 100;
-/** Instructions of all compiled patterns together. */
+/** Maximum total instructions of all compiled patterns. */
 const maximumPatternSize = 50_000;
 const maximumPatterns = 500;
 
 const pace = createPace();
 
-/** What several schemas may have together: what is left of it. */
+/** The remaining shared budget of several schemas. */
 export interface SchemaAllowance {
 	values: number;
 	characters: number;
-	/** Whose schemas they are, for the reason of a refusal. */
+	/** The owner's name, for error messages. */
 	readonly owner: string;
 }
 
-/** The allowance of the schemas that one owner declares: all of them are compiled and stay in memory. */
+/** The budget for all schemas of one owner, which stay compiled in memory. */
 export function createSchemaAllowance(owner: string): SchemaAllowance {
 	return { values: 5 * maximumValues, characters: 2 * maximumCharacters, owner };
 }
 
-/** Compiles a schema; messages call the values `name`. A usable one reduces the allowance. */
+/** Compiles a schema and deducts it from the allowance; messages call the values `name`. */
 export async function compileSchema(
 	schema: unknown,
 	draft: Draft,

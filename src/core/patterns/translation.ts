@@ -1,5 +1,5 @@
-// Translates a pattern of foreign origin to the syntax of the engine (pattern.ts) with the same meaning, or reports why
-// that is impossible. Nothing that the engine would interpret differently is passed on unchanged.
+// Translates an untrusted pattern to the engine's syntax (pattern.ts) with the same meaning, or reports why it cannot. It never
+// passes on syntax that the engine would interpret differently.
 import { isWide, type PatternSyntax } from "./character-sets.ts";
 import { readBrackets, readEscape } from "./members.ts";
 import { Refusal } from "./refusal.ts";
@@ -12,26 +12,26 @@ export interface Expression {
 
 export type Translation =
 	| { readonly ok: true; readonly expressions: readonly Expression[] }
-	/** A clause without full stop. */
+	/** A clause without a full stop. */
 	| { readonly ok: false; readonly reason: string };
 
-/** Maximal characters of a pattern. */
+/** Maximum pattern length in characters. */
 const maximumLength = 4096;
-/** Characters and sets of a pattern, each counted as often as it may be repeated: `[a-z]{20}` has twenty. */
+/** Maximum number of characters and sets, each multiplied by its repetitions: `[a-z]{20}` counts 20. */
 const maximumSize = 5000;
-/** Maximal number of sets with very many characters, such as `\p{L}`, however often each is repeated. */
+/** Maximum number of very large sets such as `\p{L}`, multiplied by their repetitions. */
 const maximumWideSets = 100;
-/** The same for case-insensitive patterns: the engine then adds the other case of every character. */
+/** maximumWideSets for case-insensitive patterns, where the engine adds the other case of every character. */
 const maximumFoldedSets = 5;
-/** The engine's maximum; a longer repetition is composed of several. */
+/** The engine's limit; longer repetitions are composed of several. */
 const longestRepetition = 1000;
 
-/** Leading flags, without the one that makes `^` match at every line. */
+/** Leading flags except the multiline flag. */
 const beginning = /^((?:\(\?[is]+\))?)\^/;
 
 /**
- * Translates a pattern. Lookaheads are supported where they are most common, right after a `^` at the beginning: they
- * are equivalent to further patterns that the text must, or must not, match.
+ * Translates a pattern. Supports lookaheads right after a leading `^`, their most common place, as additional patterns that the
+ * text must or must not match.
  */
 export function translatePattern(pattern: string, syntax: PatternSyntax): Translation {
 	try {
@@ -81,11 +81,11 @@ function groupEnd(pattern: string, start: number): number {
 	throw new Refusal('a "(" is not closed');
 }
 
-/** Begins a part that contains all cases of its characters already, so that the engine need not add them. */
+/** Starts a group that already contains all cases, so that the engine need not add them. */
 const unfolded = "(?-i:";
 
 interface OpenGroup {
-	/** Its beginning in the original pattern. */
+	/** Start index in the source pattern. */
 	readonly start: number;
 	/** Its size so far. */
 	size: number;
@@ -94,7 +94,7 @@ interface OpenGroup {
 const quantifier = /\{(\d*)(,?)(\d*)\}/y;
 const flagGroup = /\(\?([a-zA-Z]*)(?:-([a-zA-Z]+))?([:)])/y;
 const nameGroup = /\(\?P?<([^>=!]+)>/y;
-/** Beginnings of groups that the engine does not support, and the reasons to report. */
+/** Prefixes of unsupported groups, and the error messages. */
 const unsupported: readonly (readonly [beginning: string, reason: string])[] = [
 	["(?<=", 'it has a condition on what comes before ("(?<="), which is not supported'],
 	["(?<!", 'it has a condition on what comes before ("(?<!"), which is not supported'],
@@ -116,7 +116,7 @@ class Translator {
 	#wideSets = 0;
 	#foldedSets = 0;
 	readonly #open: OpenGroup[] = [{ start: 0, size: 0 }];
-	/** The part that a quantifier would repeat: its beginning and its size; null when there is none. */
+	/** The start and size of the part that a quantifier would repeat; null if none. */
 	#atom: { readonly start: number; readonly size: number } | null = null;
 
 	constructor(pattern: string, syntax: PatternSyntax) {
@@ -148,13 +148,13 @@ class Translator {
 			if (this.#open.length === 1) this.#hasAlternatives = true;
 			this.#place("|", 1);
 		} else if (sign === "^") this.#place("^", 1);
-		// Python's `$` also matches before a final line end.
+		// Python's `$` also matches before a final newline.
 		else if (sign === "$") this.#place(isPython && !this.#isMultiline ? "(?:\\n?\\z)" : "$", 1);
 		else if (sign === ".") this.#add(isPython || this.#isDotAll ? "." : "[^\\n\\r\\x{2028}\\x{2029}]", 1);
 		else this.#add(sign === "]" || sign === "}" ? `\\${sign}` : sign, sign.length);
 	}
 
-	/** Adds a part that a quantifier may follow. */
+	/** Adds a part that can be quantified. */
 	#add(text: string, length: number): void {
 		if (text.length > 1 && isWide(text)) this.#countWide(text);
 		this.#atom = { start: this.#written.length, size: 1 };
@@ -172,7 +172,7 @@ class Translator {
 		throw new Refusal(`it has more than ${most} sets of very many characters, such as "[\\W_]"${condition}`);
 	}
 
-	/** Adds a part that no quantifier may follow. */
+	/** Adds a part that cannot be quantified. */
 	#place(text: string, length: number): void {
 		this.#atom = null;
 		this.#written += text;
@@ -240,10 +240,7 @@ class Translator {
 		} else this.#add("\\{", 1);
 	}
 
-	/**
-	 * `spell` spells the repetition of the part before, `count` is its maximum; without a maximum it counts as one
-	 * more.
-	 */
+	/** Repeats the previous part. `spell` writes the repetition; `count` is its maximum, or the minimum plus one if unbounded. */
 	#repeat(spell: (atom: string) => string, length: number, count: number): void {
 		const atom = this.#atom;
 		if (atom === null) {
@@ -261,7 +258,7 @@ class Translator {
 		}
 	}
 
-	/** The match at the current position, or null; the position does not change. */
+	/** The match at the current position, or null; does not advance. */
 	#find(expression: RegExp): RegExpExecArray | null {
 		expression.lastIndex = this.#position;
 		return expression.exec(this.#pattern);
@@ -283,7 +280,7 @@ class Translator {
 	}
 }
 
-/** Spells a repetition, in as many pieces as the engine requires. */
+/** Writes a repetition in as many pieces as the engine requires. */
 function spellCount(text: string, least: number, most: number | null): string {
 	const pieces: string[] = [];
 	let due = least;
