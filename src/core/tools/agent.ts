@@ -1,4 +1,4 @@
-// Agent: hands a task to a subagent with a context of its own and returns what it reports.
+// Agent: delegates a task to a subagent with its own context and returns its report.
 import * as v from "valibot";
 import { boolean, integer } from "./argument-schemas.ts";
 import { mediaToolName } from "./files/read-media-file.ts";
@@ -56,7 +56,7 @@ export function createAgent(
 	});
 }
 
-/** Types list their tools whether or not these are available. */
+/** Lists the tools of each type, even unavailable ones. */
 function describeTypes(agents: AgentOperations, media: ToolEnvironment["media"], web: ToolEnvironment["web"]): string {
 	const isThere = (tool: string) =>
 		(tool !== mediaToolName || media.takesImages || media.takesVideos) &&

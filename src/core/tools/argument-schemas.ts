@@ -1,5 +1,5 @@
-// Parts of argument schemas that accept what models write instead of the right type ("5" for 5, "true" for true), and
-// the sentence that reports an invalid argument. tool-definition.ts declares tools.
+// Argument schemas that also accept common model mistakes ("5" for 5, "true" for true), and the error sentence for an invalid
+// argument. tool-definition.ts declares tools.
 import * as v from "valibot";
 import { cut } from "../../base/text/sentence.ts";
 
@@ -21,12 +21,12 @@ function toBoolean(value: unknown): unknown {
 	return falseTexts.has(word) ? false : value;
 }
 
-/** An integer; also its text, an integral fraction, or a boolean for 0 and 1. */
+/** An integer; also accepts its text, an integral fraction, or a boolean as 0 or 1. */
 export function integer() {
 	return v.pipe(v.unknown(), v.transform(toInteger), v.number(), v.integer());
 }
 
-/** A boolean; also 0, 1 and the usual words for it. */
+/** A boolean; also accepts 0, 1 and the usual words. */
 export function boolean() {
 	return v.pipe(v.unknown(), v.transform(toBoolean), v.boolean());
 }
@@ -38,14 +38,14 @@ interface Finding {
 	readonly path: PathItems;
 }
 
-/** The innermost reason: of several alternatives, the one that matched furthest into the value. */
+/** The innermost issue; among alternatives, the one that matched deepest into the value. */
 function innermost(issue: v.BaseIssue<unknown>, outer: PathItems = []): Finding {
 	const path = [...outer, ...(issue.path ?? [])];
 	const inner = (issue.issues ?? []).map((candidate) => innermost(candidate, path));
 	return inner.reduce<Finding>((best, found) => (found.path.length > best.path.length ? found : best), { issue, path });
 }
 
-/** What was expected; the library only hints at some of it. */
+/** The expected value, which the library only hints at. */
 function expectation(issue: v.BaseIssue<unknown>): string {
 	switch (issue.type) {
 		case "integer":
@@ -59,7 +59,7 @@ function expectation(issue: v.BaseIssue<unknown>): string {
 	}
 }
 
-/** One sentence with the argument's name and what is wrong with it. */
+/** One sentence that names the argument and the error. */
 export function issueSentence(first: v.BaseIssue<unknown>): string {
 	const { issue, path } = innermost(first);
 	if (path.length === 0) return "The arguments must be a JSON object.";

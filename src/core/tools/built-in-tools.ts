@@ -1,4 +1,4 @@
-// The table of the built-in tools by their paths in agent files. Loaded on first use by a session.
+// The built-in tools by their paths in agent files. Loaded on first use by a session.
 import { KernelError } from "../../base/errors.ts";
 import { createAgent } from "./agent.ts";
 import { createReadFile } from "./files/read-file.ts";
@@ -21,7 +21,7 @@ import { type BuiltInToolPath, isBuiltInToolPath } from "./tool-paths.ts";
 import { createFetchUrl } from "./web/fetch-url.ts";
 import { createSearchWeb } from "./web/search-web.ts";
 
-/** Null where the environment lacks what the tool requires. */
+/** Null if the environment lacks a requirement of the tool. */
 export type ToolFactory = (environment: ToolEnvironment) => Tool | null;
 
 const factories: Readonly<Record<BuiltInToolPath, ToolFactory>> = {
@@ -47,10 +47,7 @@ const factories: Readonly<Record<BuiltInToolPath, ToolFactory>> = {
 	"kimi_cli.tools.dmail:SendDMail": createSendDMail,
 };
 
-/**
- * Creates the tools in the order of their paths, without those whose requirements are missing. Throws `invalid-input`
- * with the unknown paths.
- */
+/** Creates the tools in path order and skips those with missing requirements. Throws `invalid-input` for unknown paths. */
 export function createTools(toolPaths: readonly string[], environment: ToolEnvironment): Tool[] {
 	const known = toolPaths.filter(isBuiltInToolPath);
 	const unknown = toolPaths.filter((toolPath) => !isBuiltInToolPath(toolPath));

@@ -1,12 +1,12 @@
-// Fits the arguments of a call to the tool's JSON Schema where models get the form wrong and the meaning is clear: null for
-// an optional argument, and a value written as JSON text where the schema takes no text.
+// Fixes common form errors in model arguments when the meaning is clear: null for an optional argument, and JSON text for a value
+// that is not a string.
 import { isRecord } from "../../base/json.ts";
 import type { JsonSchema } from "./tool.ts";
 
-/** Schemas and values may nest without end; deeper than this nothing is fitted. */
+/** Maximum depth; deeper values stay unchanged. */
 const deepest = 16;
 
-/** The value itself when nothing had to change. */
+/** Returns the same value if nothing changed. */
 export function fitArguments(value: unknown, schema: JsonSchema): unknown {
 	return fitValue(value, schema, schema, 0);
 }
@@ -14,12 +14,12 @@ export function fitArguments(value: unknown, schema: JsonSchema): unknown {
 function fitValue(given: unknown, written: unknown, root: JsonSchema, depth: number): unknown {
 	if (depth > deepest) return given;
 	const schemas = alternatives(written, root, 0);
-	// A schema that says nothing of types takes anything.
+	// A schema without types accepts anything.
 	if (schemas.length === 0 || schemas.some((schema) => typesOf(schema) === null)) return given;
 	const types = new Set(schemas.flatMap((schema) => typesOf(schema) ?? []));
 	const value = typeof given === "string" && !types.has("string") ? fromText(given, types) : given;
 	const fitting = schemas.filter((schema) => typesOf(schema)?.includes(typeOf(value)) === true);
-	// Of several forms it is not known which one is meant.
+	// With several alternatives, the intended one is unknown.
 	const [schema] = fitting;
 	if (schema === undefined || fitting.length > 1) return value;
 	if (Array.isArray(value)) return fitItems(value, schema, root, depth);
@@ -51,7 +51,7 @@ function takesNull(written: unknown, root: JsonSchema): boolean {
 	return schemas.length === 0 || schemas.some((schema) => typesOf(schema)?.includes("null") !== false);
 }
 
-/** The JSON value in the text, if it is one that the schema takes; else the text. */
+/** The JSON value in the text if the schema accepts its type; else the text. */
 function fromText(text: string, types: ReadonlySet<string>): unknown {
 	let parsed: unknown;
 	try {
@@ -69,7 +69,7 @@ function typeOf(value: unknown): string {
 	return Number.isInteger(value) ? "integer" : typeof value;
 }
 
-/** The types that a schema names, or that follow from its members; null when it names none. */
+/** The types named by a schema or implied by its keywords; null if none. */
 function typesOf({ type, properties, enum: values, const: constant }: JsonSchema): readonly string[] | null {
 	if (typeof type === "string") return [type];
 	if (Array.isArray(type)) return type.filter((each) => typeof each === "string");
@@ -78,7 +78,7 @@ function typesOf({ type, properties, enum: values, const: constant }: JsonSchema
 	return isRecord(properties) ? ["object"] : null;
 }
 
-/** The schemas that the value may match: references and `anyOf` are resolved. Empty for what cannot be understood. */
+/** The possible schemas of the value, with references and `anyOf` resolved. Empty if not understood. */
 function alternatives(written: unknown, root: JsonSchema, depth: number): readonly JsonSchema[] {
 	if (!isRecord(written) || depth > deepest) return [];
 	const { $ref: reference, anyOf, oneOf, allOf } = written;
@@ -89,7 +89,7 @@ function alternatives(written: unknown, root: JsonSchema, depth: number): readon
 	return each.some((schemas) => schemas.length === 0) ? [] : each.flat();
 }
 
-/** What a reference within the same schema points to, such as `#/$defs/item`. */
+/** Resolves a local reference such as `#/$defs/item`. */
 function resolve(reference: string, root: JsonSchema): unknown {
 	if (!reference.startsWith("#")) return undefined;
 	const names = reference.slice(1).split("/").slice(1);

@@ -1,38 +1,37 @@
-// The operations of a session that tools use. Types only; the kernel implements them.
+// The session operations that tools use. Types only; the kernel implements them.
 import type { ToolReturn } from "../../api/values/content.ts";
 import type { TaskKind, TaskStatus } from "../../api/values/task-status.ts";
 
-/** A question as a model words it. */
+/** A question as written by the model. */
 export interface Question {
 	readonly question: string;
 	readonly header: string;
 	readonly options: readonly { readonly label: string; readonly description: string }[];
 	readonly multi_select: boolean;
-	/** The label of the client's own free-text option; "Other" by default. */
+	/** The label of the client's free-text option; "Other" by default. */
 	readonly other_label?: string;
 }
 
 export type QuestionOutcome =
-	/** By question; several selections are one comma-separated text. Never empty. */
+	/** By question; multiple selections are one comma-separated text. Never empty. */
 	| { readonly kind: "answered"; readonly answers: Readonly<Record<string, string>> }
 	| { readonly kind: "dismissed" }
-	/** Nobody is at the keyboard, so nobody was asked. */
+	/** The user is away, so the question was not asked. */
 	| { readonly kind: "away" }
-	/** No attached client can ask questions. */
+	/** No attached client supports questions. */
 	| { readonly kind: "unsupported" };
 
 export interface QuestionOperations {
 	ask(questions: readonly Question[], toolCallId: string, signal: AbortSignal): Promise<QuestionOutcome>;
 }
 
-/** What an approval request says where no attached client takes questions. */
+/** The approval request used if no attached client supports questions. */
 export interface PlanReview {
 	readonly description: string;
-	/** What the person decides on, in full; empty when the description says it. */
+	/** The full text to decide on; empty if the description suffices. */
 	readonly text: string;
 }
 
-/** The call that asks. */
 export interface PlanCall {
 	readonly id: string;
 	readonly tool: string;
@@ -46,74 +45,70 @@ export type PlanOutcome =
 
 export interface PlanOperations {
 	isOn(): boolean;
-	/** The plan's file; null while plan mode is off. */
+	/** The plan file; null while plan mode is off. */
 	file(): string | null;
-	/** The plan; null when nothing is written yet. */
+	/** The plan; null if not yet written. */
 	read(): Promise<{ readonly file: string; readonly text: string } | null>;
 	set(enabled: boolean): Promise<void>;
-	/** Shows the plan to the person. */
+	/** Shows the plan to the user. */
 	show(content: string, file: string): Promise<void>;
 	/** Whether an attached client can show plans. */
 	canShow(): boolean;
-	/** Whether attached clients can also let the person decide about them. */
+	/** Whether attached clients can also ask for a decision on a plan. */
 	canAsk(): boolean;
-	/** Whether entering needs no consent, because the person does not want to be asked. */
+	/** Whether entering plan mode needs no consent, because the user does not want to be asked. */
 	entersUnasked(): boolean;
-	/** Whether nobody is at the keyboard. */
+	/** Whether the user is away. */
 	isAway(): boolean;
-	/** The instructions for the model in plan mode. */
+	/** The plan mode instructions for the model. */
 	instructions(file: string): string;
-	/** Asks with a question, or with an approval request if no attached client takes questions. */
+	/** Asks a question, or requests approval if no attached client supports questions. */
 	ask(question: Question, review: PlanReview, call: PlanCall, signal: AbortSignal): Promise<PlanOutcome>;
 }
 
-/** For `SendDMail`: an agent's message to its own past, at an earlier checkpoint; it is delivered at the end of the step. */
+/** `SendDMail`: a message from the agent to an earlier checkpoint of itself, delivered at the end of the step. */
 export interface MailOperations {
 	/** At most one message per step. */
 	send(message: string, checkpoint: number): "sent" | "already-sent" | "no-such-checkpoint";
 }
 
-/** A video to upload to a provider. */
 export interface Video {
 	readonly bytes: Uint8Array;
 	readonly mediaType: string;
-	/** The name of its file. */
 	readonly name: string;
 }
 
 export type UploadedVideo =
 	/** The URL by which messages refer to it. */
-	| { readonly ok: true; readonly url: string }
-	/** A sentence. */
-	| { readonly ok: false; readonly reason: string };
+	{ readonly ok: true; readonly url: string } | { readonly ok: false; readonly reason: string };
 
-/** The media that the agent's model accepts. */
+/** The media the agent's model accepts. */
 export interface MediaOperations {
 	readonly takesImages: boolean;
 	readonly takesVideos: boolean;
-	/** Uploads a video to the provider, where messages only refer to videos; null where they contain them. */
+	/** Uploads a video to the provider; null if messages embed videos. */
 	readonly uploadVideo: ((video: Video, signal: AbortSignal) => Promise<UploadedVideo>) | null;
 }
 
-/** A task for a subagent, as a model words it. */
+/** A subagent task as written by the model. */
 export interface AgentRequest {
 	readonly description: string;
 	readonly prompt: string;
 	readonly type: string;
-	/** A model alias; null for that of the type, or the session's own. */
+	/** A model alias; null for the type's model, else the session's. */
 	readonly model: string | null;
-	/** The id of a subagent to continue; its type then counts. */
+	/** The id of the subagent to continue; its type takes precedence. */
 	readonly resume: string | null;
 	/** Seconds; null for none. */
 	readonly timeout: number | null;
 }
 
 export interface AgentOperations {
-	/** The available types, for the model to choose from. */
+	/** The available types for the model. */
 	readonly types: readonly { readonly name: string; readonly whenToUse: string; readonly tools: readonly string[] }[];
-	/** Runs the task to its end and returns its result; failures are results. */
+	/** Runs the task to completion; failures are results. */
 	run(request: AgentRequest, toolCallId: string, signal: AbortSignal): Promise<ToolReturn>;
-	/** Starts it in the background; a result instead when it cannot be started. */
+	/** Starts the task in the background, or returns an error result. */
 	start(request: AgentRequest, toolCallId: string): Promise<StartedTask>;
 }
 
@@ -130,12 +125,12 @@ export interface TaskView {
 	/** Null for commands. */
 	readonly agent: { readonly id: string; readonly type: string } | null;
 	readonly exitCode: number | null;
-	/** Whether it was ended on request. */
+	/** Whether it was stopped on request. */
 	readonly interrupted: boolean;
 	readonly timedOut: boolean;
-	/** Why it failed; for a task that waits for an approval, what it wants to do. */
+	/** The failure reason; for a task that waits for approval, what it wants to do. */
 	readonly reason: string | null;
-	/** The file of its output; null when there is none. */
+	/** The output file; null if none. */
 	readonly outputPath: string | null;
 }
 
@@ -149,28 +144,28 @@ export interface CommandRequest {
 	/** Seconds. */
 	readonly timeout: number;
 	readonly shellPath: string;
-	/** Whether it runs without the sandbox that the settings ask for. */
+	/** Whether it runs outside of the configured sandbox. */
 	readonly outsideSandbox: boolean;
 }
 
 export interface TaskOutput {
 	readonly text: string;
-	/** Bytes of the text, and of the whole output. */
+	/** Byte counts of the preview and of the whole output. */
 	readonly previewBytes: number;
 	readonly size: number;
 }
 
 export interface TaskOperations {
-	/** Starts a command; a result instead when it cannot be started. */
+	/** Starts a command in the background, or returns an error result. */
 	startCommand(request: CommandRequest, toolCallId: string): Promise<StartedTask>;
-	/** The newest first. */
+	/** Newest first. */
 	list(activeOnly: boolean): Promise<readonly TaskView[]>;
-	/** The task of this id; null when there is none. */
+	/** Null if there is no such task. */
 	find(id: string): Promise<TaskView | null>;
-	/** Waits at most so many seconds for the end of the task. */
+	/** Waits at most this many seconds for the task to end. */
 	wait(id: string, seconds: number, signal: AbortSignal): Promise<void>;
-	/** The last bytes of a task's output; null when there is no such task. */
+	/** The end of the task's output; null if there is no such task. */
 	output(id: string, limit: number): Promise<TaskOutput | null>;
-	/** Requests the end of the task; returns its state then, or null when there is no such task. */
+	/** Requests the task to stop; returns its resulting state, or null if there is no such task. */
 	stop(id: string, reason: string): Promise<TaskView | null>;
 }

@@ -1,11 +1,11 @@
-// Builds the output of a tool within the limits of a model's context, and the result with it.
+// Builds a tool's output and result within the model's context limits.
 
 import { type ToolReturn, toolError, toolSuccess } from "../../api/values/content.ts";
 import { sentences } from "../../base/text/sentence.ts";
 import { beginning } from "../../base/text/well-formed.ts";
 import { cutLine } from "./text-limits.ts";
 
-/** Maximal characters of one output, and of one line of it. */
+/** Maximum characters of an output, and of one line. */
 export const outputLimit = 50_000;
 export const lineLimit = 2000;
 
@@ -13,15 +13,15 @@ const marker = "[...truncated]";
 export const shortenedSentence = "The output was shortened to fit.";
 
 export interface OutputBuilder {
-	/** Adds text; lines are truncated, and above the total everything is dropped. */
+	/** Appends text; truncates long lines and drops everything over the total. */
 	write(text: string): void;
 	isTruncated(): boolean;
-	/** Ends the message with a full stop, and notes in it when the output was shortened. */
+	/** Ends the message with a full stop and notes truncation. */
 	success(message: string, value?: Partial<Omit<ToolReturn, "is_error" | "output" | "message">>): ToolReturn;
 	failure(message: string, brief: string): ToolReturn;
 }
 
-/** `lineLength` null leaves lines as long as they are. */
+/** `lineLength` null disables line truncation. */
 export function createOutputBuilder(lineLength: number | null = lineLimit): OutputBuilder {
 	let output = "";
 	let truncated = false;

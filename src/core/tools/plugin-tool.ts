@@ -1,5 +1,5 @@
-// Creates a tool from a plugin's manifest (core/definitions/plugin.ts): a program that reads the arguments as JSON on stdin
-// and prints the result.
+// Creates a tool from a plugin manifest (core/definitions/plugin.ts): a program that reads JSON arguments on stdin and prints the
+// result.
 import { type ToolReturn, toolError } from "../../api/values/content.ts";
 import type { RunOutcome } from "../../ports/processes/port.ts";
 import { type CompileJsonSchema, compileJsonSchema } from "./json-schema.ts";
@@ -8,7 +8,6 @@ import { cutLine } from "./text-limits.ts";
 import type { JsonSchema, Tool, ToolEnvironment } from "./tool.ts";
 import { cancelledResult } from "./tool-definition.ts";
 
-/** A tool as its plugin declares it. */
 export interface PluginToolDeclaration {
 	readonly name: string;
 	readonly description: string;
@@ -16,22 +15,22 @@ export interface PluginToolDeclaration {
 	readonly parameters: JsonSchema;
 }
 
-/** Variables for the program, by name: secrets of the person's, obtained at each call. */
+/** The user's secrets as environment variables for the program, fetched for each call. */
 export type InjectValues = () => Promise<Readonly<Record<string, string>>>;
 
 export type MadePluginTool =
 	| { readonly ok: true; readonly tool: Tool }
-	/** A clause on why the tool cannot be used. */
+	/** Why the tool cannot be used, as a clause. */
 	| { readonly ok: false; readonly reason: string };
 
 /** Seconds. */
 const timeout = 120;
-/** Bytes of both streams together to read. */
+/** Maximum bytes to read from both streams together. */
 const memoryLimit = 1024 * 1024;
 const briefLineLength = 200;
 const hidden = "[hidden]";
 
-/** Creates the tool, whose program runs in the plugin's `directory`. The schema of its parameters is checked now. */
+/** Creates the tool and checks its parameter schema. The program runs in the plugin's `directory`. */
 export async function createPluginTool(
 	directory: string,
 	declaration: PluginToolDeclaration,
@@ -40,7 +39,7 @@ export async function createPluginTool(
 	compile: CompileJsonSchema = compileJsonSchema,
 ): Promise<MadePluginTool> {
 	const { name, description } = declaration;
-	// Providers refuse a whole request because of one function whose arguments are not an object.
+	// Providers reject a whole request if one function's arguments are not an object.
 	const parameters: JsonSchema = { type: "object", ...declaration.parameters };
 	if (parameters["type"] !== "object") return { ok: false, reason: 'the type of its parameters is not "object"' };
 	const compiled = await compile(parameters);
@@ -96,7 +95,7 @@ export async function createPluginTool(
 }
 
 function hideValues(text: string, values: readonly string[]): string {
-	// The longest first: one value may be a part of another.
+	// Longest first, because one value may contain another.
 	const longestFirst = values.filter((value) => value !== "").sort((one, other) => other.length - one.length);
 	return longestFirst.reduce((result, value) => result.replaceAll(value, hidden), text);
 }
@@ -126,7 +125,7 @@ function toResult(outcome: RunOutcome, hide: (text: string) => string): ToolRetu
 	}
 }
 
-/** The program's output unchanged: injected values are removed from errors only, in a result they may be intended. */
+/** The unchanged program output. Injected values are only removed from errors; in a result they may be intended. */
 function toSuccess(outcome: RunOutcome): ToolReturn {
 	const builder = createOutputBuilder();
 	builder.write(outcome.output);
@@ -134,7 +133,7 @@ function toSuccess(outcome: RunOutcome): ToolReturn {
 	return builder.success(isIncomplete ? "The program wrote too much; not all of its output could be stored." : "");
 }
 
-/** An error with the program's message, from stderr or else from stdout. */
+/** An error with the program's message from stderr, else from stdout. */
 function toFailure(outcome: RunOutcome, message: string, brief: string, hide: (text: string) => string): ToolReturn {
 	const said = hide(outcome.errorOutput.trim() === "" ? outcome.output : outcome.errorOutput);
 	const builder = createOutputBuilder();

@@ -1,4 +1,4 @@
-// The refusals that a model gets instead of a file with secrets.
+// Errors for reading a secret file.
 import { type ToolReturn, toolError } from "../../api/values/content.ts";
 import { isSensitiveFile, type SecretKind, whyNotRead } from "../../ports/files/secret-paths.ts";
 import type { ToolEnvironment } from "./tool.ts";
@@ -11,7 +11,7 @@ const whatToDo: Readonly<Record<SecretKind, string>> = {
 	process: " Ask the user for what you need of it.",
 };
 
-/** Which kind of secret a file is, by its name and by its resolved path. */
+/** The kind of secret by the file's given and resolved path. */
 export async function secretKind(
 	{ path, resolved }: Pick<Location, "path" | "resolved">,
 	{ secrets }: Pick<ToolEnvironment, "secrets">,
@@ -19,7 +19,7 @@ export async function secretKind(
 	return (await secrets.kindOf(resolved)) ?? (isSensitiveFile(path) ? "name" : null);
 }
 
-/** The refusal to read the file; null when it may be read. */
+/** The error for a secret file; null if it is readable. */
 export async function findSecret(
 	location: Pick<Location, "spelled" | "path" | "resolved">,
 	environment: Pick<ToolEnvironment, "secrets">,

@@ -1,32 +1,32 @@
-// The output of a command as a model sees it: what a terminal would show after redraws (progress bars), and of a long output
-// the beginning and the end. Takes it in pieces, and retains no more than it shows.
+// Command output for the model: the text a terminal shows after redraws such as progress bars, shortened in the middle. Takes
+// pieces and keeps only what it shows.
 import { beginning, ending } from "../../base/text/well-formed.ts";
 import { lineLimit, outputLimit } from "./output-builder.ts";
 
 export interface ShownOutput {
 	readonly text: string;
-	/** Whether lines, or parts of them, were left out. */
+	/** Whether lines or parts of lines were dropped. */
 	readonly isShortened: boolean;
-	/** The last lines that are not empty. */
+	/** The last nonempty lines. */
 	readonly lastLines: readonly string[];
 }
 
 export interface OutputView {
 	write(text: string): void;
-	/** `headShare` is how much of the limit the beginning may take. */
+	/** `headShare` is the share of the limit for the beginning. */
 	finish(headShare: number): ShownOutput;
 }
 
-/** Lines that a program may go back to and redraw. */
+/** Maximum lines that a program can move back to redraw. */
 const redrawnLines = 100;
 const lastLineCount = 5;
-/** Room for the sentence about what was left out. */
+/** Characters reserved for the truncation note. */
 const markLength = 100;
 
 const markFor = (characters: number, lines: number): string =>
 	`[... ${characters} characters${lines === 0 ? "" : ` in ${lines} ${lines === 1 ? "line" : "lines"}`} left out ...]`;
 
-/** A line of which the middle is not retained, if it is long. */
+/** A line; drops the middle of a long one. */
 class Line {
 	#head = "";
 	#tail = "";
@@ -34,7 +34,7 @@ class Line {
 	/** Whether the next text overwrites this one. */
 	isOver = false;
 	wasRedrawn = false;
-	/** The line break after it. */
+	/** The line break. */
 	end = "";
 
 	add(text: string): void {
@@ -75,10 +75,10 @@ class Line {
 	}
 }
 
-/** A line break, a return, a backspace, or a sequence that moves the cursor or erases. */
+/** A line break, carriage return, backspace, or a sequence that moves the cursor or erases. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
 const controls = /\r?\n|\r|\x08|\x1b\[(\d*)([AFGJK])/g;
-/** What may be the beginning of one at the end of a piece. */
+/** A possible start of such a sequence at the end of a piece. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
 const openControl = /(?:\r|\x1b(?:\[\d{0,4})?)$/;
 
@@ -87,7 +87,7 @@ export function createOutputView(): OutputView {
 	let headLength = 0;
 	let tail: string[] = [];
 	let tailLength = 0;
-	/** What is in neither. */
+	/** The dropped part between head and tail. */
 	const dropped = { characters: 0, lines: 0 };
 	let hasCutLines = false;
 	let lines: Line[] = [new Line()];
@@ -122,10 +122,10 @@ export function createOutputView(): OutputView {
 		return line;
 	};
 	const nextLine = (end: string): void => {
-		// The return before it was that of a redraw.
+		// The preceding carriage return belonged to a redraw.
 		current().end = current().wasRedrawn ? "\n" : end;
 		row += 1;
-		// A line that is there already is being redrawn.
+		// An existing line is redrawn.
 		if (lines[row] === undefined) lines.push(new Line());
 		else current().isOver = true;
 		if (lines.length < 2 * redrawnLines) return;
@@ -180,14 +180,14 @@ export function createOutputView(): OutputView {
 	};
 }
 
-/** What a terminal would show of a short text after all redraws. */
+/** The text a terminal shows after all redraws, for short texts. */
 export function withoutRedraws(text: string): string {
 	const view = createOutputView();
 	view.write(text);
 	return view.finish(1 / 2).text;
 }
 
-/** The first of the lines that fit into this many characters. */
+/** The leading lines that fit into this many characters. */
 function fitting(lines: readonly string[], room: number): string[] {
 	let length = 0;
 	const end = lines.findIndex((line) => {

@@ -1,4 +1,4 @@
-// Shell: runs a command with bash in the work directory and returns what it printed.
+// Shell: runs a command with bash in the work directory and returns its output.
 import path from "node:path";
 import { StringDecoder } from "node:string_decoder";
 import * as v from "valibot";
@@ -20,12 +20,12 @@ const shellPaths = ["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash"];
 const lastShellPath = "/bin/sh";
 const maximumTimeout = 300;
 const maximumBackgroundTimeout = 86_400;
-/** Bytes to store in memory: the maximal answer in the longest UTF-8 characters. */
+/** Maximum bytes in memory: the maximum answer in 4-byte UTF-8 characters. */
 const memoryLimit = 4 * outputLimit;
-/** Bytes of the file with the whole output; a command that prints endlessly must not fill the disk. */
+/** Maximum bytes of the output file, so that an endless command does not fill the disk. */
 const fileLimit = 256 * 1024 * 1024;
 const briefLineLength = 200;
-/** Bytes of a command that fit into an argument of a program; Linux allows 128 KiB. */
+/** Maximum command length in bytes for a program argument; Linux allows 128 KiB. */
 const argumentLimit = 100_000;
 
 const description = `Run a command with bash in the working directory.
@@ -74,7 +74,7 @@ function withNote(result: ToolReturn, note: string | null): ToolReturn {
 	return note === null ? result : { ...result, message: `${result.message} ${note}` };
 }
 
-/** The shell for commands: bash if it is installed. */
+/** The shell for commands: bash if installed. */
 export async function findShell(files: Files): Promise<string> {
 	for (const shellPath of shellPaths) {
 		if ((await files.status(shellPath))?.kind === "file") return shellPath;
@@ -83,8 +83,8 @@ export async function findShell(files: Files): Promise<string> {
 }
 
 /**
- * What a shell is started with to run a command. One that is too long for an argument comes over stdin, and is read whole before
- * it begins; it has the same empty input then as all others.
+ * The shell invocation for a command. A command too long for an argument is passed on stdin and read completely before it starts;
+ * its own stdin is then empty, as for all commands.
  */
 export function shellInvocation(command: string): Pick<RunRequest, "arguments" | "input"> {
 	if (Buffer.byteLength(command) <= argumentLimit) return { arguments: ["-c", command] };
@@ -92,8 +92,8 @@ export function shellInvocation(command: string): Pick<RunRequest, "arguments" |
 }
 
 /**
- * The environment of a command: it must not wait for a password that nobody can type, and `git status` must not write the
- * index, which would run the repository's post-index-change hook.
+ * The command's environment: password prompts must not block it, and `git status` must not write the index, which would run the
+ * repository's post-index-change hook.
  */
 export function commandEnvironment(
 	environment: Readonly<Record<string, string>>,
@@ -102,7 +102,7 @@ export function commandEnvironment(
 	return { GIT_TERMINAL_PROMPT: "0", GIT_OPTIONAL_LOCKS: "0", ...environment, SHELL: shellPath };
 }
 
-/** The first unused name: tool call ids may repeat, and an older output must stay readable. */
+/** The first unused name. Tool call ids may repeat, and older output must stay readable. */
 async function chooseOutputPath(
 	toolCallId: string,
 	taken: Set<string>,
@@ -117,7 +117,7 @@ async function chooseOutputPath(
 	}
 }
 
-/** The whole output, also where it exceeded the memory limit, as a model is to see it. */
+/** The whole output for the model, even over the memory limit. */
 async function viewOutput(outcome: RunOutcome, { files }: ToolEnvironment): Promise<OutputView> {
 	const view = createOutputView();
 	if (outcome.spilledTo === null) {
@@ -134,7 +134,7 @@ async function viewOutput(outcome: RunOutcome, { files }: ToolEnvironment): Prom
 	return view;
 }
 
-/** Says where the whole output is, and writes it there when it only exceeded the answer's limit. */
+/** Names the file with the whole output, and writes it if only the answer's limit was exceeded. */
 async function retainWholeOutput(outcome: RunOutcome, outputPath: string, { files }: ToolEnvironment): Promise<string> {
 	const more = (file: string) => `All of the output is in \`${file}\`; ReadFile can show it.`;
 	if (outcome.spilledTo !== null) {
@@ -184,7 +184,7 @@ async function toResult(
 	}
 }
 
-/** What is asked about a command: one outside of the sandbox is an act of its own kind. */
+/** The approval request for a command; a command outside of the sandbox is a separate kind of act. */
 function needOf(
 	verb: string,
 	{ command, outsideSandbox }: Pick<CommandRequest, "command" | "outsideSandbox">,
@@ -235,7 +235,7 @@ export function createShell(environment: ToolEnvironment): Tool {
 	const takenPaths = new Set<string>();
 	let shell: Promise<string> | null = null;
 	const shellPath = (): Promise<string> => {
-		// A failure is not remembered: what did not answer may answer the next command.
+		// Failures are not cached; the next command tries again.
 		shell ??= findShell(environment.files).catch((thrown: unknown) => {
 			shell = null;
 			throw thrown;

@@ -1,7 +1,7 @@
-// Truncates lines without splitting a character.
+// Truncates lines at character boundaries.
 import { beginning } from "../../base/text/well-formed.ts";
 
-/** The line, truncated if necessary to at most `length` units with the marker at its end. */
+/** The line, truncated to at most `length` units including the marker at the end. */
 export function cutLine(line: string, length: number, marker: string): string {
 	return line.length <= length ? line : beginning(line, Math.max(0, length - marker.length)) + marker;
 }

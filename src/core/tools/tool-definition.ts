@@ -1,5 +1,5 @@
-// Declares a tool from a schema and a function: checks arguments, shows them as JSON Schema, turns file system errors
-// into results.
+// Declares a tool from a schema and a function: checks arguments, describes them as JSON Schema, turns file system errors into
+// results.
 import * as v from "valibot";
 import { type ToolReturn, toolError } from "../../api/values/content.ts";
 import type { Subject } from "../../api/values/subject.ts";
@@ -19,28 +19,28 @@ import type {
 export interface ToolDefinition<Schema extends v.GenericSchema> {
 	readonly name: string;
 	readonly description: string;
-	/** What a client must be able to do before a model is offered the tool. */
+	/** Client capabilities required to offer the tool to a model. */
 	readonly needs?: readonly ClientCapability[];
 	readonly schema: Schema;
-	/** The brief of a file system failure; without it such a failure is a bug. */
+	/** The brief for a file system error; without it, such an error counts as a bug. */
 	readonly failureBrief?: string;
 	/** Reads and checks, changes nothing; see `Tool.open`. */
 	prepare(input: v.InferOutput<Schema>, context: ToolCallContext): Preparation | Promise<Preparation>;
 }
 
-/** A call that is answered without running anything. */
+/** A call that is answered without execution. */
 export function settled(result: ToolReturn): Preparation {
 	return { kind: "settled", result };
 }
 
 type Execute = (signal: AbortSignal) => Promise<ToolReturn | Refusal>;
 
-/** A call that changes nothing outside the kernel and reads nothing that a rule could speak of. */
+/** A call that changes nothing outside the kernel and has no subject for rules. */
 export function readOnly(execute: Execute): Preparation {
 	return { kind: "ready", approval: null, hasEffect: false, target: null, execute };
 }
 
-/** A call that changes nothing and is allowed unless a rule about its subject says otherwise. */
+/** A call that changes nothing and is allowed unless a rule denies its subject. */
 export function freeUnlessRuled(
 	need: { readonly action: string; readonly subject: Subject; readonly description: string },
 	execute: Execute,
@@ -50,24 +50,24 @@ export function freeUnlessRuled(
 	return { kind: "ready", approval, hasEffect: false, target: null, execute };
 }
 
-/** The result of a call that was cancelled while it ran. */
+/** The result of a call canceled during execution. */
 export function cancelledResult(): ToolReturn {
 	return toolError("The call was cancelled.", "Cancelled");
 }
 
-/** JSON Schema as models are shown it: without `$schema`; members with a default are optional. */
+/** The JSON Schema for models: without `$schema`; members with a default are optional. */
 async function toParameters(schema: v.GenericSchema): Promise<JsonSchema> {
 	const { toJsonSchema } = await import("@valibot/to-json-schema");
-	// For a coercing schema the output is what a model should write.
+	// For a coercing schema, the model should write the output type.
 	const { $schema, additionalProperties, required, ...parameters } = toJsonSchema(schema, {
 		typeMode: "output",
 		ignoreActions: ["check"],
 	});
-	// Older drafts do not allow an empty list here.
+	// Older drafts require a nonempty list.
 	return required === undefined || required.length === 0 ? parameters : { ...parameters, required };
 }
 
-/** What was made of schemas: every session has tools of its own, and nearly all of them the same schemas. */
+/** Cache: schema to JSON Schema. Sessions have their own tools but mostly share schemas. */
 const knownParameters = new WeakMap<v.GenericSchema, Promise<JsonSchema>>();
 
 export function defineTool<Schema extends v.GenericSchema>(definition: ToolDefinition<Schema>): Tool {

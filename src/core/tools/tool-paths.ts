@@ -1,6 +1,6 @@
-// The paths of the built-in tools in agent files, without the tools' code. built-in-tools.ts has the tools.
+// The built-in tools' paths in agent files, without their code, which built-in-tools.ts loads.
 
-/** Which agents have a tool. */
+/** Which agents get a tool. */
 interface ToolHolders {
 	/** Whether the default agent has it. */
 	readonly isDefault: boolean;
@@ -8,11 +8,11 @@ interface ToolHolders {
 }
 
 const everyone: ToolHolders = { isDefault: true, isForSubagents: true };
-/** It works with the person at the session's own agent: a subagent can ask nobody and has no plan of its own. */
+/** For the main agent only: subagents cannot ask the user and have no plan. */
 const mainAgent: ToolHolders = { isDefault: true, isForSubagents: false };
 const whoNamesIt: ToolHolders = { isDefault: false, isForSubagents: true };
 
-/** In the order in which a model is shown them. */
+/** In the order shown to the model. */
 const holders = {
 	"kimi_cli.tools.agent:Agent": mainAgent,
 	"kimi_cli.tools.ask_user:AskUserQuestion": mainAgent,
@@ -39,12 +39,12 @@ export type BuiltInToolPath = keyof typeof holders;
 
 const builtInToolPaths = Object.keys(holders).filter(isBuiltInToolPath);
 
-/** The tools of the default agent, in the order in which a model is shown them. */
+/** The default agent's tools, in the order shown to the model. */
 export const defaultToolPaths: readonly BuiltInToolPath[] = builtInToolPaths.filter(
 	(toolPath) => holders[toolPath].isDefault,
 );
 
-/** The tool of agents that are shown their checkpoints. */
+/** The tool for agents that see their checkpoints. */
 export const mailToolName = "SendDMail";
 
 const planToolPaths: ReadonlySet<string> = new Set<BuiltInToolPath>([
@@ -52,7 +52,7 @@ const planToolPaths: ReadonlySet<string> = new Set<BuiltInToolPath>([
 	"kimi_cli.tools.plan.enter:EnterPlanMode",
 ]);
 
-/** Tools that agent files may name and that are not part of this program. */
+/** Tools that agent files may name but this program does not implement. */
 const absentToolPaths: ReadonlySet<string> = new Set([
 	"kimi_cli.tools.test:Plus",
 	"kimi_cli.tools.test:Compare",
@@ -61,20 +61,17 @@ const absentToolPaths: ReadonlySet<string> = new Set([
 	"kimi_cli.tools.multiagent:CreateSubagent",
 ]);
 
-/**
- * Whether the tool of a path in an agent file exists; `absent` tools have known names but are not part of this program.
- */
+/** Whether the tool of a path exists; `absent` for a known tool that this program does not implement. */
 export function toolAvailability(toolPath: string): "there" | "absent" | "unknown" {
 	if (isBuiltInToolPath(toolPath)) return "there";
 	return absentToolPaths.has(toolPath) ? "absent" : "unknown";
 }
 
-/** Whether an agent with these tools can work in plan mode. */
+/** Whether an agent with these tools supports plan mode. */
 export function servesPlanMode(toolPaths: readonly string[]): boolean {
 	return toolPaths.some((toolPath) => planToolPaths.has(toolPath));
 }
 
-/** Whether a subagent may have the tool. */
 export function isForSubagents(toolPath: string): boolean {
 	return !isBuiltInToolPath(toolPath) || holders[toolPath].isForSubagents;
 }
@@ -83,7 +80,7 @@ export function isBuiltInToolPath(toolPath: string): toolPath is BuiltInToolPath
 	return Object.hasOwn(holders, toolPath);
 }
 
-/** Whether it is the name of a built-in tool, even if the agent does not have it. */
+/** Whether it is the name of a built-in tool, even if the agent lacks it. */
 export function isBuiltInToolName(name: string): boolean {
 	return builtInToolPaths.some((toolPath) => toolPath.slice(toolPath.lastIndexOf(":") + 1) === name);
 }

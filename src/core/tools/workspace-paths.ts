@@ -1,5 +1,5 @@
-// Resolves a path in a call: home and work directory, symbolic links, and whether it is inside the workspace. Tools
-// decide whether the file may be accessed.
+// Resolves a path argument: home and work directory, symbolic links, and whether it is inside the workspace. Tools decide on
+// access.
 import path from "node:path";
 import { type ToolReturn, toolError } from "../../api/values/content.ts";
 import type { FileOperation, Subject } from "../../api/values/subject.ts";
@@ -7,19 +7,19 @@ import { cut } from "../../base/text/sentence.ts";
 import type { Files } from "../../ports/files/port.ts";
 import type { ToolEnvironment } from "./tool.ts";
 
-/** Maximal characters; systems accept no longer paths, and resolving all the parts of a long one takes long. */
+/** Maximum characters; systems accept no longer paths, and resolving a very long one is slow. */
 const pathLimit = 4096;
 
 export interface Location {
 	/** As the model wrote it. */
 	readonly spelled: string;
-	/** Absolute and normalized, links as spelled: shown to people. */
+	/** Absolute and normalized, links unresolved; for display. */
 	readonly path: string;
-	/** With every link resolved: read and written. */
+	/** With every link resolved; for reading and writing. */
 	readonly resolved: string;
-	/** Whether `resolved` lies in the work dir or an additional dir. */
+	/** Whether `resolved` lies in the work directory or an additional directory. */
 	readonly inside: boolean;
-	/** Whether links lead elsewhere than the path says, other than those in the workspace's own path. */
+	/** Whether links change the path, other than links in the workspace's own path. */
 	readonly isLinked: boolean;
 }
 
@@ -31,34 +31,34 @@ function withHome(spelled: string, home: string): string {
 	return spelled === "~" || spelled.startsWith("~/") ? path.join(home, spelled.slice(1)) : spelled;
 }
 
-/** Whether a path is the root or lies below it; both absolute and resolved. */
+/** Whether the path equals the root or lies below it; both absolute and resolved. */
 export function contains(root: string, target: string): boolean {
 	return target === root || target.startsWith(root.endsWith(path.sep) ? root : root + path.sep);
 }
 
-/** Whether the path does not depend on the work dir. */
+/** Whether the path is independent of the work directory. */
 export function isAbsolutePath(spelled: string): boolean {
 	return path.isAbsolute(withHome(spelled, "/"));
 }
 
-/** Why a path in a call is invalid; null when it is valid. */
+/** Why a path argument is invalid; null if valid. */
 export function refusePath(spelled: string): ToolReturn | null {
 	if (spelled.length > pathLimit)
 		return toolError(`The path is longer than ${pathLimit} characters: ${cut(spelled, 100)}`, "Invalid path");
 	return spelled.includes("\0") ? toolError("A path has no NUL character.", "Invalid path") : null;
 }
 
-/** The absolute path; links are not resolved. */
+/** The absolute path, links unresolved. */
 export function absolutePath(spelled: string, environment: Pick<ToolEnvironment, "workDir" | "home">): string {
 	return path.resolve(environment.workDir, withHome(spelled, environment.home));
 }
 
-/** Whether a resolved path lies in the workspace, whose roots are resolved, too. */
+/** Whether a resolved path lies in the workspace. */
 export async function isInsideWorkspace(resolved: string, environment: ToolEnvironment): Promise<boolean> {
 	return await isInsideAny(resolved, [environment.workDir, ...environment.additionalDirs()], environment.files);
 }
 
-/** Whether a resolved path may be searched: in the workspace, and in skill directories. */
+/** Whether a resolved path is searchable: in the workspace or a skill directory. */
 export async function isSearchable(resolved: string, environment: ToolEnvironment): Promise<boolean> {
 	if (await isInsideWorkspace(resolved, environment)) return true;
 	return await isInsideAny(resolved, environment.skillDirs, environment.files);
@@ -71,7 +71,7 @@ async function isInsideAny(resolved: string, roots: readonly string[], files: Fi
 	return false;
 }
 
-/** Resolves the links in the workspace root at the beginning of the path, and no others. */
+/** Resolves only the links in the workspace root at the start of the path. */
 async function withoutRootLinks(absolute: string, environment: ToolEnvironment): Promise<string> {
 	for (const root of [environment.workDir, ...environment.additionalDirs()]) {
 		if (!contains(root, absolute)) continue;
@@ -80,17 +80,17 @@ async function withoutRootLinks(absolute: string, environment: ToolEnvironment):
 	return absolute;
 }
 
-/** The path for an approval: with the target of links, if there are any. */
+/** The path for an approval, with the link target if any. */
 export function shownPath({ path: named, resolved, isLinked }: Location): string {
 	return isLinked ? `\`${named}\`, which is a link to \`${resolved}\`` : `\`${named}\``;
 }
 
-/** The file as what a call would act on. */
+/** The file as a permission subject. */
 export function fileSubject({ path: named, resolved, isLinked }: Location, operation: FileOperation): Subject {
 	return { kind: "file", operation, path: resolved, ...(isLinked ? { named } : {}) };
 }
 
-/** A place that is searched as what a call would act on. `absolute` is as named, `resolved` without links. */
+/** A search target as a permission subject. `absolute` is as named, `resolved` without links. */
 export async function searchSubject(
 	absolute: string,
 	resolved: string,

@@ -1,21 +1,17 @@
-// Shows a change of a text as display blocks: one per hunk with three lines of context, or a summary when it is very
-// long.
+// Turns a text change into display blocks: one per hunk with three context lines, or a summary if it is very long.
 
 import type { DiffBlock } from "../../../api/values/content.ts";
 import { createPace } from "../../../base/pace.ts";
 
 const contextLines = 3;
-/** Lines on either side above which only a summary is shown. */
+/** Maximum lines per side; longer texts only get a summary. */
 const lineLimit = 10_000;
-/** Total characters of the blocks above which only a summary is shown. */
+/** Maximum total characters of the blocks; longer diffs only get a summary. */
 const textLimit = 1024 * 1024;
-/**
- * Milliseconds for finding a minimal difference; after that everything between the first and the last change is one
- * change.
- */
+/** Milliseconds to find a minimal diff; after that, everything from the first to the last change counts as one change. */
 const timeLimit = 100;
 
-/** Lines `oldStart` until `oldEnd` become `newStart` until `newEnd`; counted from 0, ends exclusive. */
+/** Replaces lines `oldStart` to `oldEnd` with `newStart` to `newEnd`; zero-based, ends exclusive. */
 interface Change {
 	readonly oldStart: number;
 	readonly oldEnd: number;
@@ -28,7 +24,7 @@ function splitLines(text: string): string[] {
 	return (text.endsWith("\n") ? text.slice(0, -1) : text).split("\n");
 }
 
-/** The number of lines of `splitLines`, however many they are. */
+/** The number of lines as counted by `splitLines`. */
 async function countLines(text: string): Promise<number> {
 	const pace = createPace();
 	let count = text === "" || text.endsWith("\n") ? 0 : 1;
@@ -49,7 +45,7 @@ function outermostChange(oldLines: readonly string[], newLines: readonly string[
 	return { oldStart: start, oldEnd: oldLines.length - tail, newStart: start, newEnd: newLines.length - tail };
 }
 
-/** A number for each line, equal for equal lines: comparing numbers is fast, however long the lines. */
+/** Maps each line to a number, so that comparisons are fast for long lines too. */
 function toNumbers(lines: readonly string[], numbers: Map<string, number>): number[] {
 	return lines.map((line) => {
 		const number = numbers.get(line) ?? numbers.size;
@@ -88,7 +84,7 @@ async function findChanges(oldLines: readonly string[], newLines: readonly strin
 	return changes;
 }
 
-/** Merges changes whose contexts overlap. */
+/** Merges changes with overlapping context. */
 function toHunks(changes: readonly Change[]): Change[] {
 	const hunks: Change[] = [];
 	for (const change of changes) {
@@ -102,7 +98,7 @@ function toHunks(changes: readonly Change[]): Change[] {
 	return hunks;
 }
 
-/** Shows that the final newline is added or removed, where nothing else of the last lines is. */
+/** Shows an added or removed final newline when no hunk covers the last lines. */
 function lastLineBlock(path: string, oldLines: readonly string[], newLines: readonly string[], ends: Ends): DiffBlock {
 	const last = oldLines.at(-1) ?? "";
 	return {
@@ -116,20 +112,20 @@ function lastLineBlock(path: string, oldLines: readonly string[], newLines: read
 	};
 }
 
-/** What follows the last line of either text, where it differs; a text without lines has no such end. */
+/** The text after the last line on each side, where it differs; absent for a text without lines. */
 interface Ends {
 	readonly old: "" | "\n";
 	readonly new: "" | "\n";
 }
 
 function findEnds(oldText: string, newText: string): Ends | null {
-	// Such texts differ in their blank line alone.
+	// These texts differ only in their blank line.
 	if (oldText + newText === "\n") return { old: oldText === "" ? "" : "\n", new: newText === "" ? "" : "\n" };
 	if (oldText === "" || newText === "" || oldText.endsWith("\n") === newText.endsWith("\n")) return null;
 	return oldText.endsWith("\n") ? { old: "\n", new: "" } : { old: "", new: "\n" };
 }
 
-/** The blocks of the hunks, which say so where the final newline is added or removed. */
+/** The blocks for the hunks, including a note about an added or removed final newline. */
 function toBlocks(
 	path: string,
 	hunks: readonly Change[],
@@ -148,8 +144,8 @@ function toBlocks(
 }
 
 /**
- * The blocks that show how `oldText` becomes `newText`; none when they are the same. Texts of a block have no newline at
- * their end, unless it is there on one side alone; starts count from 1. A summary block has line counts for texts.
+ * The diff blocks from `oldText` to `newText`; empty if equal. Block texts have no final newline, unless only one side has it;
+ * starts count from 1. A summary block has line counts as texts.
  */
 export async function createDiffBlocks(path: string, oldText: string, newText: string): Promise<DiffBlock[]> {
 	if (oldText === newText) return [];

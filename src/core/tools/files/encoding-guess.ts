@@ -1,19 +1,19 @@
-// Guesses the encoding of text by its bytes. What could as well be something else is not guessed: a wrong guess shows a
-// model, and writes, other characters than the file has.
+// Guesses a text encoding from its bytes. Ambiguous input gives no guess, because a wrong guess would show and write wrong
+// characters.
 import { isUtf8 } from "node:buffer";
 import { decodeStrictly, type Encoding } from "./encodings.ts";
 
-/** Bytes that are judged. */
+/** Sample size in bytes. */
 export const sampleLength = 256 * 1024;
-/** Those before the first one that is not ASCII, which belong to its word. */
+/** Bytes of context before the first non-ASCII byte, to include its word. */
 const contextLength = 16;
 
-/** Where the bytes to judge begin, by the place of the first one that is not ASCII. */
+/** The start of the sample, given the offset of the first non-ASCII byte. */
 export function sampleStart(first: number): number {
 	return Math.max(0, first - contextLength);
 }
 
-/** The encoding of a file; null when it is not text, or in an encoding that cannot be told. */
+/** The encoding of a file; null for binary or ambiguous content. */
 export function guessEncoding(bytes: Buffer): Encoding | null {
 	const marked = markedEncoding(bytes);
 	if (marked !== null) return marked;
@@ -22,20 +22,20 @@ export function guessEncoding(bytes: Buffer): Encoding | null {
 	return guessOfSample(bytes.subarray(start, start + sampleLength));
 }
 
-/** The encoding that a byte order mark names. The mark of UTF-32, which begins like one of UTF-16, names none. */
+/** The encoding named by a byte order mark. The UTF-32 mark, which begins like a UTF-16 mark, gives null. */
 export function markedEncoding(bytes: Buffer): "utf-16le" | "utf-16be" | null {
 	if (bytes[0] === 0xfe && bytes[1] === 0xff) return "utf-16be";
 	if (bytes[0] !== 0xff || bytes[1] !== 0xfe) return null;
 	return bytes.length >= 4 && bytes[2] === 0 && bytes[3] === 0 ? null : "utf-16le";
 }
 
-/** Whether there are bytes that no text has in an encoding other than UTF-16. */
+/** Whether there are bytes that occur in no text encoding except UTF-16. */
 export function hasControls(bytes: Buffer): boolean {
-	// Backspace to carriage return, the end of a DOS file, and escape sequences of terminals.
+	// Allows backspace to carriage return, the DOS end-of-file mark and terminal escape sequences.
 	return bytes.some((byte) => byte < 0x20 && !(byte >= 0x08 && byte <= 0x0d) && byte !== 0x1a && byte !== 0x1b);
 }
 
-/** Guesses from a part that begins with a whole character and may end with a part of one. */
+/** Guesses from a sample that starts at a character boundary and may end within a character. */
 export function guessOfSample(sample: Buffer): Encoding | null {
 	if (hasControls(sample)) return null;
 	const end = Math.max(sample.lastIndexOf(0x0a), sample.lastIndexOf(0x20)) + 1;
@@ -45,7 +45,7 @@ export function guessOfSample(sample: Buffer): Encoding | null {
 	return japaneseOf(whole, counts) ?? pairedOf(whole, counts) ?? singleByteOf(whole, counts);
 }
 
-/** Whether most of what is not ASCII is UTF-8, as in a log with a broken line. */
+/** Whether most non-ASCII bytes are valid UTF-8, as in a log with one broken line. */
 function isDamagedUtf8(bytes: Buffer): boolean {
 	const text = bytes.toString("utf8");
 	const broken = text.match(/\ufffd/g)?.length ?? 0;
@@ -54,29 +54,29 @@ function isDamagedUtf8(bytes: Buffer): boolean {
 }
 
 interface Counts {
-	/** Bytes from 0x80 on. */
+	/** Bytes from 0x80. */
 	readonly high: number;
-	/** Those from 0x80 to 0x9f. */
+	/** Bytes from 0x80 to 0x9f. */
 	readonly controls: number;
 	/** Runs of high bytes. */
 	readonly runs: number;
-	/** Runs of at most two, or three within words, as Western texts have them. */
+	/** Runs of up to two bytes, or three within words, as in Western texts. */
 	readonly shortRuns: number;
-	/** Letters of Western words, and signs that stand beside words. */
+	/** Western letters within words, and signs next to words. */
 	readonly western: number;
-	/** Signs that stand between letters, where Western texts have none. */
+	/** Signs between letters, where Western texts have none. */
 	readonly misplaced: number;
-	/** Runs of two letters that are a word of their own. */
+	/** Two-letter runs that stand alone as a word. */
 	readonly lonePairs: number;
-	/** Pairs of high bytes from the start of a run, by their first byte. */
+	/** Byte pairs from the start of each run, by first byte. */
 	readonly leads: readonly number[];
 	readonly pairs: number;
-	/** Runs of an odd length, or with bytes that no pair has. */
+	/** Runs of odd length or with bytes that are invalid in pairs. */
 	readonly unpaired: number;
 	readonly values: readonly number[];
 }
 
-/** Letters of Windows-1252: of Latin-1 all from 0xc0 on but the two signs, and some before. One that no text has is none. */
+/** Windows-1252 letters that occur in texts: the Latin-1 letters from 0xc0 and a few before. */
 function isWesternLetter(byte: number): boolean {
 	return (byte >= 0xc0 && byte !== 0xd7 && byte !== 0xf7 && byte !== 0xff) || windowsLetters.has(byte);
 }
@@ -88,7 +88,7 @@ function isAsciiLetter(byte: number): boolean {
 const isLetter = (byte: number): boolean => isAsciiLetter(byte) || isWesternLetter(byte);
 
 const windowsLetters: ReadonlySet<number> = new Set([0x83, 0x8a, 0x8c, 0x8e, 0x9a, 0x9c, 0x9e, 0x9f]);
-/** Signs that stand within words: apostrophes, the soft hyphen, the middle dot, ordinals, dashes. */
+/** Signs that occur within words: apostrophes, soft hyphen, middle dot, ordinals, dashes. */
 const innerSigns: ReadonlySet<number> = new Set([0x91, 0x92, 0x96, 0x97, 0xad, 0xb4, 0xb5, 0xb7, 0xba, 0xaa]);
 
 function countBytes(bytes: Buffer): Counts {
@@ -125,7 +125,7 @@ function countBytes(bytes: Buffer): Counts {
 		counts.runs += 1;
 		const isInWord = isAsciiLetter(bytes[start - 1] ?? 0) || isAsciiLetter(bytes[end] ?? 0);
 		if (length <= (isInWord ? 3 : 2)) counts.shortRuns += 1;
-		// Two letters alone are rather one character of two bytes.
+		// Two letters alone are more likely one double-byte character.
 		if (length === 2 && !isInWord && isWesternLetter(bytes[start] ?? 0) && isWesternLetter(bytes[start + 1] ?? 0)) {
 			counts.lonePairs += 1;
 		}
@@ -144,7 +144,7 @@ function sumOf(counts: readonly number[], first: number, last: number): number {
 	return counts.slice(first, last + 1).reduce((sum, count) => sum + count, 0);
 }
 
-/** The share of Japanese characters that are kana: ordinary texts have more than half, lists of names less. */
+/** Minimum share of kana in Japanese characters: more than half in ordinary texts, less in name lists. */
 const kanaShare = 0.15;
 
 function japaneseOf(bytes: Buffer, { unpaired, leads, pairs }: Counts): Encoding | null {
@@ -159,12 +159,12 @@ function japaneseOf(bytes: Buffer, { unpaired, leads, pairs }: Counts): Encoding
 	const narrow = lengthOf(/[\uff61-\uff9f]/g);
 	const wide = lengthOf(/[\u3000-\u303f\u4e00-\u9fff\uff01-\uff60]/g);
 	if (kana >= 2) return kana >= (kana + narrow + wide) * kanaShare ? "shift_jis" : null;
-	// Lists of names have no kana. Their words have several characters, where other encodings make single ones of theirs.
+	// Name lists have no kana. Their words have several characters, where other encodings would give single ones.
 	const words = lengthOf(/[\u4e00-\u9fff\uff01-\uff60]{2,}/g);
 	return words >= 4 && narrow === 0 && words >= lengthOf(/[^\0-\x7f]/g) * 0.8 ? "shift_jis" : null;
 }
 
-/** Chinese and Korean: characters of two bytes. */
+/** Chinese and Korean double-byte encodings. */
 function pairedOf(bytes: Buffer, { unpaired, leads, pairs, runs, shortRuns }: Counts): Encoding | null {
 	if (unpaired > 0) return traditionalOf(bytes);
 	if (pairs < 2 || shortRuns * 2 > runs) return null;
@@ -172,12 +172,12 @@ function pairedOf(bytes: Buffer, { unpaired, leads, pairs, runs, shortRuns }: Co
 	const later = sumOf(leads, 0xc9, 0xd7);
 	const signs = sumOf(leads, 0xa1, 0xa3);
 	if (hangul + later + signs < pairs * 0.8) return null;
-	// The common Chinese characters go on where the Korean syllables end.
+	// Common Chinese characters continue after the end of the Korean syllables.
 	if (later >= (hangul + later) * 0.1) return decodeStrictly(bytes, "gbk") === null ? null : "gbk";
 	return pairs >= 6 && later === 0 && decodeStrictly(bytes, "euc-kr") !== null ? "euc-kr" : null;
 }
 
-/** Big5 has the common characters at first bytes from 0xa4 to 0xc6, half of them with a second byte of ASCII. */
+/** Big5 has its common characters at lead bytes 0xa4 to 0xc6, half of them with an ASCII trail byte. */
 function traditionalOf(bytes: Buffer): Encoding | null {
 	const text = decodeStrictly(bytes, "big5");
 	if (text === null) return null;

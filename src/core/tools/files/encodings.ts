@@ -1,5 +1,5 @@
-// Text encodings other than UTF-8: decodes with the platform's tables, and encodes with tables that are derived from them, so
-// that what a file does not hold cannot be written to it in another encoding.
+// Text encodings besides UTF-8. Decodes with the platform's tables and encodes with tables derived from them, so the two always
+// agree.
 
 export type Encoding =
 	| "utf-8"
@@ -30,15 +30,15 @@ export const encodingNames: Readonly<Record<Encoding, string>> = {
 	"euc-kr": "EUC-KR",
 };
 
-/** Bytes 0x80 to 0x9f of Windows-1252, which Node 20 takes for Latin-1; a space where there is no character. */
+/** Windows-1252 bytes 0x80 to 0x9f, which Node 20 decodes as Latin-1; a space marks an unassigned byte. */
 const windowsSigns = "€ ‚ƒ„…†‡ˆ‰Š‹Œ Ž  ‘’“”•–—˜™š›œ žŸ";
 
 export interface Decoder {
-	/** Throws a `TypeError` for bytes that the encoding does not have, if the decoder is strict. */
+	/** A strict decoder throws a `TypeError` for invalid bytes. */
 	decode(bytes?: Uint8Array, options?: { readonly stream?: boolean }): string;
 }
 
-/** A decoder that leaves out the byte order mark; null where the platform lacks the encoding. */
+/** A decoder that drops the byte order mark; null if the platform lacks the encoding. */
 export function createDecoder(encoding: Encoding, isStrict: boolean): Decoder | null {
 	if (encoding === "iso-8859-1") return { decode: decodeLatin };
 	if (encoding === "windows-1252") return { decode: (bytes) => decodeWindows(bytes, isStrict) };
@@ -63,7 +63,7 @@ function decodeWindows(bytes: Uint8Array | undefined, isStrict: boolean): string
 	});
 }
 
-/** The text of bytes in this encoding without byte order mark; null when they are not in it. */
+/** Decodes bytes without the byte order mark; null if they are invalid. */
 export function decodeStrictly(bytes: Uint8Array, encoding: Encoding): string | null {
 	try {
 		return createDecoder(encoding, true)?.decode(bytes) ?? null;
@@ -75,10 +75,10 @@ export function decodeStrictly(bytes: Uint8Array, encoding: Encoding): string | 
 
 export type EncodedPiece =
 	| { readonly ok: true; readonly bytes: Buffer }
-	/** A character that the encoding lacks. */
+	/** The first character that the encoding lacks. */
 	| { readonly ok: false; readonly character: string };
 
-/** Whole characters in this encoding, without byte order mark. */
+/** Encodes whole characters, without a byte order mark. */
 export function encodePiece(text: string, encoding: Encoding): EncodedPiece {
 	switch (encoding) {
 		case "utf-8":
@@ -106,7 +106,7 @@ function encodeByTable(text: string, table: ReadonlyMap<string, number>): Encode
 
 type TableEncoding = Exclude<Encoding, "utf-8" | "utf-16le" | "utf-16be">;
 
-/** Made once an encoding is written, in some 50 ms. */
+/** Created on first write, which takes about 50 ms. */
 const tables = new Map<TableEncoding, ReadonlyMap<string, number>>();
 
 function tableOf(encoding: TableEncoding): ReadonlyMap<string, number> {
@@ -118,7 +118,7 @@ function tableOf(encoding: TableEncoding): ReadonlyMap<string, number> {
 	return table;
 }
 
-/** Every character with its bytes as a number. Of several codes the first counts, which is that of the standards. */
+/** Maps each character to its bytes as a number. Among duplicate codes the first wins, as in the standards. */
 function createTable(encoding: TableEncoding): ReadonlyMap<string, number> {
 	const table = new Map<string, number>();
 	const leads: number[] = [];
@@ -130,7 +130,7 @@ function createTable(encoding: TableEncoding): ReadonlyMap<string, number> {
 	};
 	for (let byte = 0; byte < 0x100; byte += 1) if (!add(byte, byte)) leads.push(byte);
 	for (const lead of leads) {
-		// Shift_JIS has these characters twice; Windows and the web write the later ones.
+		// Shift_JIS has these characters twice; Windows and the web write the later codes.
 		if (encoding === "shift_jis" && (lead === 0xed || lead === 0xee)) continue;
 		for (let trail = 0x40; trail < 0x100; trail += 1) add(lead * 0x100 + trail, lead, trail);
 	}

@@ -1,5 +1,5 @@
-// A change of one file, computed before its approval and applied as it was shown: shared by WriteFile and
-// StrReplaceFile. A file that changed in between is left alone.
+// A single-file change, computed before approval and applied exactly as shown. Shared by WriteFile and StrReplaceFile. A file
+// that changed in the meantime is not touched.
 import path from "node:path";
 import { type ToolReturn, toolError, toolSuccess } from "../../../api/values/content.ts";
 import type { FileOperation } from "../../../api/values/subject.ts";
@@ -11,32 +11,30 @@ import { fileSubject, type Location, locateFile } from "../workspace-paths.ts";
 import { createDiffBlocks } from "./diff-blocks.ts";
 import { changeLimit, readForChange, unlessTooLarge, type WorkspaceContent } from "./workspace-content.ts";
 
-/** How a tool changes a file: as a whole, or parts of it. */
+/** How a tool changes a file: entirely or in parts. */
 export type ChangeOperation = Exclude<FileOperation, "read">;
 
 export interface FileChange {
 	readonly location: Location;
-	/** Null when the file is new. */
+	/** Null for a new file. */
 	readonly before: Buffer | null;
 	readonly after: Buffer;
-	/** The change as it is shown. */
+	/** The texts for the displayed diff. */
 	readonly shown: { readonly before: string; readonly after: string };
-	/** The description of the approval. */
+	/** The text of the approval request. */
 	readonly description: string;
 	readonly failureBrief: string;
-	/** The message after the change. */
 	readonly message: string;
 	readonly operation: ChangeOperation;
-	/** Whether it needs no approval unless a rule says otherwise, like the plan file in plan mode. */
+	/** Whether it needs no approval without a rule, like the plan file in plan mode. */
 	readonly isFree: boolean;
 }
 
-/** A file that may be changed. */
 export interface ChangeableFile {
 	readonly location: Location;
-	/** Null when there is none yet. */
+	/** Null if the file does not exist. */
 	readonly before: Buffer | null;
-	/** Whether it is the plan file, which is written without asking. */
+	/** Whether it is the plan file, which is written without approval. */
 	readonly isPlanFile: boolean;
 }
 
@@ -44,7 +42,7 @@ export type ChangeableFileResult =
 	| { readonly ok: true; readonly file: ChangeableFile }
 	| { readonly ok: false; readonly refusal: Preparation };
 
-/** Finds the file of a path and reads it, or returns why it may not be changed. */
+/** Locates and reads the file, or returns why it cannot be changed. */
 export async function findForChange(
 	spelled: string,
 	session: ToolEnvironment,
@@ -62,7 +60,7 @@ export async function findForChange(
 	return { ok: true, file: { location, before: content.bytes, isPlanFile } };
 }
 
-/** The plan file is read on disk, so that no editor has it. */
+/** The plan file is always read from disk, never from an editor. */
 function environmentOf(isPlanFile: boolean, session: ToolEnvironment): ToolEnvironment {
 	return isPlanFile ? { ...session, editor: null } : session;
 }
@@ -71,7 +69,7 @@ type FileContent =
 	| { readonly ok: true; readonly bytes: Buffer | null }
 	| { readonly ok: false; readonly refusal: Preparation };
 
-/** The file's bytes (null when there is none), or why it cannot be changed. */
+/** The file's bytes (null if missing), or why it cannot be changed. */
 async function readChangeable(
 	location: Location,
 	environment: ToolEnvironment,
@@ -90,57 +88,53 @@ async function readChangeable(
 			const what = status.kind === "directory" ? "a directory" : "not a regular file";
 			return refuse(`\`${location.spelled}\` is ${what}.`, "Invalid path");
 		}
-		// Replacing a file needs no permission on the file itself, so it is checked here.
+		// Replacing a file needs no write permission on the file itself, so check it here.
 		if ((status.mode & 0o222) === 0) return refuse(`\`${location.spelled}\` is read-only.`, failureBrief);
 		if (status.size > changeLimit) return tooLarge(String(status.size));
 	}
 	const content = await unlessTooLarge(readForChange(location, environment, signal));
-	// It has grown since.
+	// The file has grown since.
 	if (content === "too-large") return tooLarge(`more than ${changeLimit}`);
 	const { bytes } = content;
 	return bytes !== null && bytes.length > changeLimit ? tooLarge(String(bytes.length)) : { ok: true, bytes };
 }
 
 type PlanVerdict =
-	/** Not in plan mode: the usual rules apply. */
+	/** Plan mode is off: the usual rules apply. */
 	| { readonly kind: "free" }
-	/** The plan file: it is written without asking. */
+	/** The plan file, written without approval. */
 	| { readonly kind: "plan-file" }
 	| { readonly kind: "refused"; readonly refusal: Preparation };
 
-/** Plan mode's verdict on a change of this file. */
+/** Plan mode's verdict on a change to this file. */
 async function planVerdict(location: Location, { plan, files }: ToolEnvironment): Promise<PlanVerdict> {
 	const file = plan.file();
 	if (file === null) return { kind: "free" };
-	// A plan file that is a link elsewhere is no longer the plan file.
+	// If the plan file links elsewhere, it is no longer the plan file.
 	const own = path.join(await files.resolve(path.dirname(file)), path.basename(file));
 	if (location.resolved === own) return { kind: "plan-file" };
 	const message = `Plan mode is on: only the plan file ${file} may be changed. Hand the plan in with ExitPlanMode before changing anything else.`;
 	return { kind: "refused", refusal: settled(toolError(message, "Plan mode restriction")) };
 }
 
-/** Whether the file's parent directory exists. */
 export async function hasParentDirectory(location: Location, environment: ToolEnvironment): Promise<boolean> {
 	return (await environment.files.status(path.dirname(location.resolved)))?.kind === "directory";
 }
 
-/** One writer at a time per file, whichever session it belongs to: reading and writing must not interleave. */
+/** One writer per file across all sessions, so that reading and writing do not interleave. */
 const writers = createKeyedQueue();
 
 function isSame(one: Buffer | null, other: Buffer | null): boolean {
 	return one === null || other === null ? one === other : one.equals(other);
 }
 
-/** An approval of edits for the session does not include files of secrets: the person has not considered them. */
+/** A session approval of edits excludes secret files, which the user did not consider. */
 async function actionOf(location: Location, environment: ToolEnvironment): Promise<string> {
 	if ((await secretKind(location, environment)) !== null) return "edit file that may hold secrets";
 	return location.inside ? "edit file" : "edit file outside of working directory";
 }
 
-/**
- * A change that cannot be made to a file that must not be read: the reason reveals part of its content, so it is
- * reported only after the person approved the change.
- */
+/** Reports why an edit failed in a file that must not be read. The reason reveals content, so it needs the user's approval. */
 export async function reportWhenApproved(
 	location: Location,
 	operation: ChangeOperation,
@@ -163,7 +157,7 @@ export async function reportWhenApproved(
 	};
 }
 
-/** Prepares the call that requests approval and then replaces the file. */
+/** Prepares the call that asks for approval and then replaces the file. */
 export async function prepareFileChange(change: FileChange, session: ToolEnvironment): Promise<Preparation> {
 	const { location, before, after } = change;
 	const environment = environmentOf(change.isFree, session);
@@ -174,7 +168,7 @@ export async function prepareFileChange(change: FileChange, session: ToolEnviron
 		change.shown.after,
 	);
 
-	/** The file, if it is still as the change was shown; else null. */
+	/** Reads the file again; null if it differs from the state that was shown. */
 	const readAgain = async (signal: AbortSignal): Promise<WorkspaceContent | null> => {
 		if ((await files.resolve(location.path)) !== location.resolved) return null;
 		const content = await unlessTooLarge(readForChange(location, environment, signal));
@@ -196,7 +190,7 @@ export async function prepareFileChange(change: FileChange, session: ToolEnviron
 			writers.run(location.resolved, async () => {
 				if (signal.aborted) return cancelledResult();
 				const content = await readAgain(signal);
-				// What an editor is asked takes long enough to be cancelled.
+				// The editor request takes long enough to be canceled.
 				if (signal.aborted) return cancelledResult();
 				if (content === null) {
 					return toolError(

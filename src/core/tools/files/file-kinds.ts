@@ -1,4 +1,4 @@
-// Tells text, images and videos by their first bytes, whatever the suffix says. Reads no files.
+// Detects text, images and videos by their first bytes, regardless of the suffix. Reads no files.
 import { isUtf8 } from "node:buffer";
 import path from "node:path";
 import { mediaTypeOfBytes } from "../../../api/values/media-type.ts";
@@ -7,10 +7,10 @@ import { decodeStrictly } from "./encodings.ts";
 
 export type FileKind = "text" | "image" | "video" | "unknown";
 
-/** Bytes from the start of a file that suffice. */
+/** Header size in bytes. */
 export const kindLength = 8 * 1024;
 
-/** The media whose bytes vary too much to be told by them; only binary content is taken for them. */
+/** Media formats without a reliable signature, by suffix; only used for binary content. */
 const mediaTypes: ReadonlyMap<string, string> = new Map([
 	[".png", "image/png"],
 	...[".jpg", ".jpeg", ".jpe"].map((suffix) => [suffix, "image/jpeg"] as const),
@@ -50,16 +50,15 @@ function kindOfType(type: string): "image" | "video" {
 	return type.startsWith("image/") ? "image" : "video";
 }
 
-/** The MIME type of an image or a video that is no text, by its content, else by its suffix; null when both are unknown. */
+/** The MIME type of an image or video, by content, else by suffix; null if unknown or text. */
 export function mediaType(filePath: string, header: Buffer): string | null {
 	return mediaTypeOfBytes(header) ?? typeBySuffix(filePath);
 }
 
-/** Whether the first bytes of a file are those of a text. */
 function isText(header: Buffer): boolean {
 	const marked = markedEncoding(header);
 	if (marked !== null) {
-		// A file may be longer, so the last character may be a part of one.
+		// The header may end within a character.
 		const text = decodeStrictly(header, marked) ?? decodeStrictly(header.subarray(0, -2), marked);
 		return text?.includes("\0") === false;
 	}
@@ -68,12 +67,12 @@ function isText(header: Buffer): boolean {
 	return mediaTypeOfBytes(header) === null && !hasControls(header);
 }
 
-/** Whether the bytes of a file are text, in whatever encoding. */
+/** Whether the bytes are text in any supported encoding. */
 export function isTextContent(bytes: Buffer): boolean {
 	return isText(bytes.subarray(0, kindLength));
 }
 
-/** The kind of a file by its first bytes; the suffix only tells media that these do not. */
+/** The kind of a file by its first bytes. The suffix only decides for media without a signature. */
 export function detectFileKind(filePath: string, header: Buffer): FileKind {
 	if (isText(header)) return "text";
 	const type = mediaType(filePath, header);

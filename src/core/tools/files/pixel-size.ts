@@ -1,9 +1,9 @@
-// Reads the size of an image in pixels from the beginning of its file.
+// Reads an image's size in pixels from the start of its file.
 
-/** Formats whose parsers in the library always terminate. Those of the others loop for ever on boxes of size zero. */
+/** Formats whose parsers in the library always terminate. The others loop endlessly on zero-size boxes. */
 const safeFormats: ReadonlySet<string> = new Set(["bmp", "gif", "ico", "jpg", "png", "psd", "tga", "tiff", "webp"]);
 
-/** Bytes to search. Photographs have their size after a preview; searching more would take long. */
+/** Bytes to search. Photos have their size after a preview; searching more would take too long. */
 const searchedLength = 256 * 1024;
 
 export interface PixelSize {
@@ -11,7 +11,7 @@ export interface PixelSize {
 	readonly height: number;
 }
 
-/** Null when the size is not found. */
+/** Null if the size is not found. */
 export async function readPixelSize(bytes: Buffer): Promise<PixelSize | null> {
 	const { disableTypes, imageSize, types } = await import("image-size");
 	disableTypes(types.filter((format) => !safeFormats.has(format)));

@@ -1,4 +1,4 @@
-// ReadFile: shows lines of a text file with their numbers, from its start or its end.
+// ReadFile: shows numbered lines of a text file, from its start or end.
 import * as v from "valibot";
 import { type ToolReturn, toolError, toolSuccess } from "../../../api/values/content.ts";
 import { never } from "../../../base/abort.ts";
@@ -53,7 +53,7 @@ interface ShownLine {
 	readonly number: number;
 	readonly text: string;
 	readonly isCut: boolean;
-	/** With the newline, when there is one. */
+	/** Includes the newline, if any. */
 	readonly bytes: number;
 	readonly isEnded: boolean;
 }
@@ -69,7 +69,7 @@ function toShown({ text: line, isCut, isEnded }: TextLine, number: number): Show
 	return { number, text, isCut, bytes: Buffer.byteLength(text) + (isEnded ? 1 : 0), isEnded };
 }
 
-/** The first lines from `offset` within the limits. The line that crosses the byte limit is the last one. */
+/** Collects the first lines from `offset` within the limits; the line that crosses the byte limit is the last. */
 function collectForward(offset: number, count: number) {
 	const lines: ShownLine[] = [];
 	let bytes = 0;
@@ -93,7 +93,7 @@ function collectForward(offset: number, count: number) {
 	};
 }
 
-/** Of the last `span` lines the first `count`, without leading ones that exceed the limits. */
+/** Collects the first `count` of the last `span` lines, and drops leading lines that exceed the limits. */
 function collectTail(span: number, count: number) {
 	let last: ShownLine[] = [];
 	return {
@@ -135,7 +135,7 @@ function toResult({ lines, totalLines, stoppedBy }: Reading, note: string): Tool
 	return toolSuccess({ output, message: message.join(" ") });
 }
 
-/** Why the file found there is not shown as text, or null. */
+/** Why the file cannot be shown as text, or null. */
 function refusal({ location: { spelled }, kind }: FoundFile): ToolReturn | null {
 	switch (kind) {
 		case "text":
@@ -152,7 +152,7 @@ function refusal({ location: { spelled }, kind }: FoundFile): ToolReturn | null 
 	}
 }
 
-/** Bytes of a text that are read at once. */
+/** Bytes per read. */
 const pieceLength = 64 * 1024;
 
 async function* piecesOf(text: string): AsyncIterable<Buffer> {
@@ -160,14 +160,14 @@ async function* piecesOf(text: string): AsyncIterable<Buffer> {
 	for (let start = 0; start < bytes.length; start += pieceLength) yield bytes.subarray(start, start + pieceLength);
 }
 
-/** Reads the lines in the file's encoding, which is only looked for where it is not UTF-8. */
+/** Reads the lines; guesses the encoding only if the file is not UTF-8. */
 async function readLines(
 	path: string,
 	read: (pieces: AsyncIterable<Buffer>, decoder: Decoder) => Promise<Reading>,
 	{ files }: ToolEnvironment,
 ): Promise<{ readonly reading: Reading; readonly note: string }> {
 	let passed = 0;
-	/** Where the first byte is that is not ASCII. */
+	/** Offset of the first non-ASCII byte. */
 	let first: number | null = null;
 	const watched = async function* () {
 		for await (const piece of files.readPieces(path)) {

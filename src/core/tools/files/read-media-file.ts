@@ -1,4 +1,4 @@
-// ReadMediaFile: shows an image or a video to a model that accepts it.
+// ReadMediaFile: shows an image or video to a model that accepts it.
 import path from "node:path";
 import * as v from "valibot";
 import {
@@ -42,12 +42,12 @@ const schema = v.object({
 	path: v.pipe(v.string(), v.description("The file to look at; relative to the working directory or absolute.")),
 });
 
-/** How a file begins that Git LFS has put in the place of a large one. */
+/** Start of a Git LFS pointer file. */
 const largeFilePointer = "version https://git-lfs.github.com/spec/";
 
 type Medium = { readonly ok: true; readonly kind: MediaKind; readonly type: string };
 
-/** The file's kind of media, or why it is not shown. */
+/** The media kind, or why the file cannot be shown. */
 function checkMedium(
 	{ location, kind, size, header }: FoundFile,
 	media: MediaOperations,
@@ -85,12 +85,12 @@ function named(kind: MediaKind): string {
 	return kind === "image" ? "an image" : "a video";
 }
 
-/** Between two texts with the file's path, so that the model knows where it comes from. */
+/** Encloses the part in two texts with the file path, so that the model knows its origin. */
 function bracketed(kind: MediaKind, filePath: string, part: ContentPart): ContentPart[] {
 	return [textPart(`<${kind} path="${attributeValue(filePath)}">`), part, textPart(`</${kind}>`)];
 }
 
-/** Null for a model that accepts neither images nor videos. */
+/** Null if the model accepts neither images nor videos. */
 export function createReadMediaFile(environment: ToolEnvironment): Tool | null {
 	const { files, media } = environment;
 	if (!media.takesImages && !media.takesVideos) return null;

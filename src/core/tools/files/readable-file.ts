@@ -1,4 +1,4 @@
-// Finds the file that a tool is to read: resolves the path, checks that it may be read, and detects its kind.
+// Locates a file for a reading tool: resolves the path, checks read access and detects the file kind.
 import { type ToolReturn, toolError } from "../../../api/values/content.ts";
 import { findSecret } from "../secret-refusal.ts";
 import type { ToolEnvironment } from "../tool.ts";
@@ -8,9 +8,8 @@ import { detectFileKind, type FileKind, kindLength } from "./file-kinds.ts";
 export interface FoundFile {
 	readonly location: Location;
 	readonly kind: FileKind;
-	/** Bytes. */
 	readonly size: number;
-	/** The first bytes, which suffice to classify it. */
+	/** The first bytes, for detection. */
 	readonly header: Buffer;
 }
 
@@ -18,7 +17,7 @@ export type FoundFileResult =
 	| { readonly ok: true; readonly file: FoundFile }
 	| { readonly ok: false; readonly refusal: ToolReturn };
 
-/** `readUnsaved` gives the text of a file that is not on disk, if there is one anywhere else. */
+/** `readUnsaved` returns the text of a file that is not on disk, if an editor has it. */
 export async function findReadableFile(
 	filePath: string,
 	environment: ToolEnvironment,
@@ -43,7 +42,7 @@ export async function findReadableFile(
 		return { ok: true, file: { location, kind: detectFileKind(resolved, header), size, header } };
 	}
 	if (status.kind !== "file") return refuse(`\`${spelled}\` is not a file.`, "Invalid path");
-	// A permission rule may deny the file: that is decided later, and its first bytes are shown to nobody.
+	// A permission rule may deny the file later; its header is not shown before that.
 	const header = (await environment.allFiles.readRange(resolved, 0, kindLength)) ?? Buffer.alloc(0);
 	return { ok: true, file: { location, kind: detectFileKind(resolved, header), size: status.size, header } };
 }

@@ -61,7 +61,7 @@ export function createStringReplaceFile(environment: ToolEnvironment): Tool {
 			const edited = await applyEdits(old.text, edits, old.lineEnding);
 			if (!edited.ok) {
 				const result = toolError(edited.message, "No replacements made");
-				// What a rule denies is denied with the call, which then names the rule.
+				// A call that a rule denies reports the rule instead.
 				const isSecret =
 					((await secretKind(location, environment)) ??
 						(await environment.secrets.forMany().kindOf(location.resolved))) !== null;

@@ -1,5 +1,5 @@
-// Applies edits to a text, one after the other, all of them or none: matches are found and counted in linear time, and
-// edits that would make a small text huge are refused. Long work yields to other work.
+// Applies edits to a text in order, all or none. Finds and counts matches in linear time, refuses edits that would make a small
+// text huge, and yields during long work.
 import { createPace, type Pace } from "../../../base/pace.ts";
 import { createTextSearch, type TextSearch } from "../../../base/text/text-search.ts";
 import { cutLine } from "../text-limits.ts";
@@ -11,21 +11,20 @@ export interface TextEdit {
 	readonly replace_all: boolean;
 }
 
-/** Characters that one call may add to a text. */
+/** Maximum characters that one call can add. */
 const growthLimit = 4 * 1024 * 1024;
 
-/** Total characters that the edits of one call may search. */
+/** Maximum total characters that one call can search. */
 const searchLimit = 2 * 1024 * 1024 * 1024;
 
-/** Replacements that are joined at once. */
+/** Replacements joined per batch. */
 const batchSize = 10_000;
 
 export type EditedText =
 	| { readonly ok: true; readonly text: string; readonly replacements: number }
-	/** A sentence or two. */
 	| { readonly ok: false; readonly message: string };
 
-/** Applies each edit to the result of the one before it. An edit that does not match refuses them all. */
+/** Applies each edit to the previous result. One edit without a match refuses them all. */
 export async function applyEdits(
 	original: string,
 	edits: readonly TextEdit[],
@@ -86,7 +85,7 @@ export async function applyEdits(
 	return refuse("No replacements were made: the edits together leave the text as it is.");
 }
 
-/** Characters of an edit's text that its error shows. */
+/** Characters of the edit shown in its error message. */
 const quotedLength = 60;
 
 function quotedBeginning(text: string): string {
@@ -95,7 +94,7 @@ function quotedBeginning(text: string): string {
 	return `\`${rest.length > 0 && !shown.endsWith("...") ? `${shown}...` : shown}\``;
 }
 
-/** The edit with the line endings of the text, unless it is in the text as it stands. */
+/** Converts the edit to the text's line endings, unless it already matches as written. */
 function adaptEdit(edit: TextEdit, text: string, lineEnding: LineEnding): TextEdit {
 	const withFeeds = { ...edit, old: toLineFeeds(edit.old), new: toLineFeeds(edit.new) };
 	if (lineEnding === "crlf") return withFeeds;

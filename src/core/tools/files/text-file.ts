@@ -1,4 +1,4 @@
-// Separates a file's text from its stored form: encoding, byte order mark and line endings, which an edit must preserve.
+// Separates a file's text from its stored form (encoding, byte order mark, line endings), which edits preserve.
 import { createPace } from "../../../base/pace.ts";
 import { guessEncoding } from "./encoding-guess.ts";
 import { decodeStrictly, type Encoding, encodePiece, encodingNames } from "./encodings.ts";
@@ -7,7 +7,7 @@ import { isTextContent } from "./file-kinds.ts";
 export type LineEnding = "lf" | "crlf" | "mixed";
 
 export interface TextFile {
-	/** Without byte order mark; in a file that ends every line with CR LF, lines end with LF here. */
+	/** Without the byte order mark. If every line ends with CR LF, the text has LF instead. */
 	readonly text: string;
 	readonly encoding: Encoding;
 	readonly hasByteOrderMark: boolean;
@@ -16,7 +16,7 @@ export interface TextFile {
 
 const byteOrderMark = "\ufeff";
 
-/** Characters whose line endings are converted at once. */
+/** Characters converted per piece. */
 const pieceLength = 64 * 1024;
 
 async function detectLineEnding(text: string): Promise<LineEnding> {
@@ -36,13 +36,13 @@ export function toLineFeeds(text: string): string {
 	return text.replaceAll("\r\n", "\n");
 }
 
-/** Maps the text in pieces: a file of nothing but line ends would need much time and memory at once. */
+/** Maps the text in pieces; a file of only line breaks would need much time and memory at once. */
 async function mapPieces<Piece>(text: string, map: (piece: string) => Piece): Promise<Piece[]> {
 	const pace = createPace();
 	const pieces: Piece[] = [];
 	for (let start = 0; start < text.length; ) {
 		let end = start + pieceLength;
-		// Splits neither a line end nor a surrogate pair.
+		// Keeps line breaks and surrogate pairs whole.
 		if (end < text.length && /[\r\ud800-\udbff]/.test(text.charAt(end - 1))) end -= 1;
 		pieces.push(map(text.slice(start, end)));
 		start = end;
@@ -51,7 +51,7 @@ async function mapPieces<Piece>(text: string, map: (piece: string) => Piece): Pr
 	return pieces;
 }
 
-/** Null for bytes that are not text, or in an encoding that is not certain. */
+/** Null for binary bytes or an uncertain encoding. */
 export async function decodeTextFile(bytes: Buffer): Promise<TextFile | null> {
 	const encoding = guessEncoding(bytes);
 	if (encoding === null) return null;
@@ -63,12 +63,12 @@ export async function decodeTextFile(bytes: Buffer): Promise<TextFile | null> {
 	const plain = lineEnding === "crlf" ? (await mapPieces(text, toLineFeeds)).join("") : text;
 	const file = { text: plain, encoding, hasByteOrderMark, lineEnding };
 	if (encoding === "utf-8") return file;
-	// What an edit leaves alone has to keep its bytes.
+	// Unchanged text must keep its bytes.
 	const again = text.includes("\0") ? null : await encodeTextFile(plain, file);
 	return again?.ok === true && again.bytes.equals(bytes) ? file : null;
 }
 
-/** Why a file that `decodeTextFile` does not take is not changed; a sentence. */
+/** Why a file that `decodeTextFile` rejects cannot be changed; a sentence. */
 export function undecodableReason(spelled: string, bytes: Buffer): string {
 	return isTextContent(bytes)
 		? `\`${spelled}\` is neither UTF-8 nor in another encoding that can be told for certain, and must not be converted unnoticed. Convert it first with Shell, for example with \`iconv -f ENCODING -t UTF-8\`, or remove it.`
@@ -77,10 +77,9 @@ export function undecodableReason(spelled: string, bytes: Buffer): string {
 
 export type EncodedTextFile =
 	| { readonly ok: true; readonly bytes: Buffer }
-	/** A sentence. */
 	| { readonly ok: false; readonly reason: string };
 
-/** The bytes of a text from `decodeTextFile` in the form of the old file; null for a file that is new. */
+/** Encodes a text from `decodeTextFile` in the old file's form; null `form` for a new file. */
 export async function encodeTextFile(text: string, form: TextForm | null): Promise<EncodedTextFile> {
 	const encoding = form?.encoding ?? "utf-8";
 	const pieces: Buffer[] = [];
@@ -95,12 +94,11 @@ export async function encodeTextFile(text: string, form: TextForm | null): Promi
 	return { ok: true, bytes: Buffer.concat(pieces) };
 }
 
-/** The same in UTF-8, whatever the file is in. */
+/** Encodes in UTF-8, regardless of the file's encoding. */
 export async function encodeAsUtf8(text: string, form: Omit<TextForm, "encoding">): Promise<Buffer> {
 	return Buffer.concat(await mapPieces(formed(text, form), (piece) => Buffer.from(withReturns(piece, form))));
 }
 
-/** How a text is stored. */
 export type TextForm = Omit<TextFile, "text">;
 
 function formed(text: string, form: Omit<TextForm, "encoding"> | null): string {
@@ -114,7 +112,7 @@ function withReturns(piece: string, form: Omit<TextForm, "encoding"> | null): st
 export const unknownEncodingNote =
 	"The file is not UTF-8 and its encoding cannot be told, so other characters than ASCII may be wrong or missing. It cannot be edited unless it is converted first.";
 
-/** What a message says of a file in another encoding than UTF-8; else nothing. */
+/** The note about a non-UTF-8 encoding; empty for UTF-8. */
 export function encodingNote(encoding: Encoding, hasByteOrderMark: boolean): string {
 	if (encoding === "utf-8") return "";
 	const name = encodingNames[encoding];

@@ -1,19 +1,19 @@
-// Reads the lines of a file piece by piece, retaining no more of a line than requested, however long it is.
+// Reads a file line by line and keeps at most the requested length of each line.
 import { beginning } from "../../../base/text/well-formed.ts";
 import type { Decoder } from "./encodings.ts";
 
 export interface TextLine {
-	/** Without its newline, and without the CR before it. */
+	/** Without the newline or CR LF. */
 	readonly text: string;
-	/** Whether the rest of the line was left out. */
+	/** Whether the line was truncated. */
 	readonly isCut: boolean;
-	/** Whether a newline ends it; only the last line may have none. */
+	/** Whether it ends with a newline; only the last line may not. */
 	readonly isEnded: boolean;
 }
 
 /**
- * Calls back for every line, in order. `retainedLength` is in UTF-16 units. A byte order mark is dropped. Stops between
- * pieces when the signal aborts. By default, invalid UTF-8 is replaced.
+ * Calls back for every line, in order. `retainedLength` is in UTF-16 units. Drops the byte order mark. Stops between pieces when
+ * the signal aborts. Replaces invalid UTF-8 by default.
  */
 export async function forEachLine(
 	pieces: AsyncIterable<Buffer>,
@@ -29,7 +29,7 @@ export async function forEachLine(
 	const add = (text: string): void => {
 		if (text === "") return;
 		isOpen = true;
-		// One more than is retained, so that the CR of a line with exactly that length is not taken for a part of it.
+		// Keeps one extra unit, so that the CR of a line with exactly this length can be recognized.
 		const room = retainedLength + 1 - line.length;
 		if (room > 0) line += text.slice(0, room);
 		if (text.length > room) isCut = true;

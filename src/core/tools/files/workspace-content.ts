@@ -1,5 +1,5 @@
-// The text files of the workspace as a client's editor has them: what it has not saved yet is read, and it writes changes
-// itself. Everything else is read and written on disk.
+// Workspace text files as seen through the client's editor: reads include unsaved changes, and the editor applies writes. Other
+// files are read and written on disk.
 import { isUtf8 } from "node:buffer";
 import { systemErrorCode } from "../../../base/errors.ts";
 import type { Editor } from "../../../ports/files/editor-files.ts";
@@ -8,7 +8,7 @@ import type { ToolEnvironment } from "../tool.ts";
 import type { Location } from "../workspace-paths.ts";
 import { decodeTextFile, encodeAsUtf8, type TextFile } from "./text-file.ts";
 
-/** Bytes of the largest file that can be changed; it has to fit in memory. */
+/** Maximum size in bytes of a file to change, which must fit in memory. */
 export const changeLimit = 64 * 1024 * 1024;
 
 export async function unlessTooLarge<T>(work: Promise<T>): Promise<T | "too-large"> {
@@ -20,15 +20,15 @@ export async function unlessTooLarge<T>(work: Promise<T>): Promise<T | "too-larg
 	}
 }
 
-/** What a change is made to. */
+/** The content that a change applies to. */
 export interface WorkspaceContent {
-	/** As the file is stored, or would be when the editor saves it; null when there is none. */
+	/** As stored, or as the editor would save it; null if missing. */
 	readonly bytes: Buffer | null;
-	/** Whether the editor has written the file, which is to be left to the disk otherwise. */
+	/** Returns false if the change must be written to disk instead. */
 	writeInEditor(after: Buffer, signal: AbortSignal): Promise<boolean>;
 }
 
-/** The session's editor, for a file that it is asked about; else null. */
+/** The session's editor if it handles the file; else null. */
 async function editorOf(location: Location, environment: ToolEnvironment): Promise<Editor | null> {
 	const { editor, secrets } = environment;
 	if (editor === null || !location.inside) return null;
@@ -36,23 +36,23 @@ async function editorOf(location: Location, environment: ToolEnvironment): Promi
 	return (await secrets.forMany().kindOf(location.resolved)) === null ? editor : null;
 }
 
-/** The editor's text of a file that is only read; null when the disk is to be read. */
+/** The editor's text for a read; null to read from disk. */
 export async function readEditorText(
 	location: Location,
 	environment: ToolEnvironment,
 	signal: AbortSignal,
 ): Promise<string | null> {
 	const editor = await editorOf(location, environment);
-	// Since the call was allowed, a link to another file may have taken its place: that is checked where files are opened.
+	// A link may have replaced the file since the call was allowed; the disk path is checked when it is opened.
 	if (editor === null || (await environment.files.resolve(location.resolved)) !== location.resolved) return null;
 	const text = await editor.read(location.resolved, signal);
 	if (text === null) return null;
-	// Editors guess encodings, each in its own way, and changes of such files are made on disk.
+	// Editors guess encodings differently, so changes to non-UTF-8 files are made on disk.
 	const stored = await unlessTooLarge(environment.files.read(location.resolved, changeLimit));
 	return stored === null || stored === "too-large" || isUtf8(stored) ? text : null;
 }
 
-/** The editor's text of a file that is not on disk; editors may show an empty one for any path. */
+/** The editor's text of a file not on disk. Editors may return an empty text for any path. */
 export async function readUnsavedText(
 	location: Location,
 	environment: ToolEnvironment,
@@ -62,8 +62,8 @@ export async function readUnsavedText(
 }
 
 /**
- * The content of a file that is to be changed, whatever it holds: a person is shown the change. Fails with EFBIG for
- * more of it on disk than can be changed.
+ * The content of a file to change, including secrets, because the user sees the change. Fails with EFBIG if the file is too
+ * large.
  */
 export async function readForChange(
 	location: Location,
@@ -93,10 +93,10 @@ export async function readForChange(
 	};
 }
 
-/** What an editor leaves out of the texts that it shows, and adds again when it saves them. */
+/** What an editor removes from displayed texts and restores when it saves. */
 interface Omissions {
 	readonly mark: boolean;
-	/** The carriage returns at the ends of lines. */
+	/** Carriage returns at line ends. */
 	readonly returns: boolean;
 }
 

@@ -30,7 +30,7 @@ const schema = v.object({
 	),
 });
 
-/** Adopts the file's own line endings, unless the text requires others. */
+/** Uses the file's line endings, unless the text requires others. */
 function adapted(content: string, usesReturns: boolean): string {
 	return usesReturns ? toLineFeeds(content) : content;
 }
@@ -51,7 +51,7 @@ export function createWriteFile(environment: ToolEnvironment): Tool {
 				);
 			}
 			const old = before === null ? null : await decodeTextFile(before);
-			// What is no text can be replaced by one, as a whole.
+			// A binary file can only be replaced entirely.
 			if (before !== null && old === null && (mode === "append" || isTextContent(before))) {
 				return settled(toolError(undecodableReason(path, before), failureBrief));
 			}

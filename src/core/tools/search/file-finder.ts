@@ -1,5 +1,5 @@
-// Finds files of the work directory for a person who types a part of a path. What version control ignores is left out, as is what
-// no model may read.
+// Completes file paths of the work directory for a user who types a part of a path. Excludes files ignored by version control and
+// secret files.
 import path from "node:path";
 import { never } from "../../../base/abort.ts";
 import { createPace } from "../../../base/pace.ts";
@@ -7,9 +7,9 @@ import type { ToolEnvironment } from "../tool.ts";
 import { walkPatterns } from "./glob-walk.ts";
 
 export interface FoundFiles {
-	/** Relative to the work directory, the best first; directories end with a slash. */
+	/** Relative to the work directory, best match first; directories end with a slash. */
 	readonly paths: readonly string[];
-	/** Whether there are more that fit, or not every file was looked at. */
+	/** Whether there are more matches, or the search was incomplete. */
 	readonly isPartial: boolean;
 }
 
@@ -18,18 +18,18 @@ export type FinderPlace = Pick<
 	"workDir" | "files" | "secrets" | "processes" | "environment" | "findRipgrep" | "clock"
 >;
 
-/** Paths that are given. */
+/** Maximum number of results. */
 export const foundLimit = 50;
-/** Candidates whose links are resolved to judge them. */
+/** Maximum number of candidates to resolve and check. */
 const judgedLimit = 200;
-/** Bytes of the list of files, and milliseconds to make it. */
+/** Limits for the file list, in bytes and milliseconds. */
 const listSize = 8 * 1024 * 1024;
 const listTime = 3000;
-/** Entries of directories that are visited where there is no ripgrep. */
+/** Maximum directory entries to visit without ripgrep. */
 const walkedEntries = 20_000;
-/** Milliseconds for which a list is used again: a person types several letters. */
+/** Milliseconds to reuse a list, for several keystrokes. */
 const listAge = 5000;
-/** Characters of a query; longer ones find nothing. */
+/** Maximum query length in characters; longer queries find nothing. */
 const queryLength = 200;
 
 interface FileList {
@@ -45,7 +45,7 @@ export class FileFinder {
 		this.#place = place;
 	}
 
-	/** The files and directories whose path has the letters of the query in their order. Never fails: what cannot be read is not found. */
+	/** Finds files and directories whose path contains the query letters in order. Never fails; unreadable entries are skipped. */
 	async find(query: string): Promise<FoundFiles> {
 		const wanted = query.toLowerCase();
 		if (wanted.length > queryLength) return { paths: [], isPartial: false };
@@ -86,7 +86,7 @@ async function listFiles(place: FinderPlace): Promise<FileList> {
 	);
 	if (outcome.ended.kind === "not-started") return await walkFiles(place);
 	const files = outcome.output.split("\0");
-	// The last one may have been cut off.
+	// The last entry may be truncated.
 	files.pop();
 	return { paths: withDirectories(files), isWhole: outcome.ended.kind === "exited" && !outcome.truncated };
 }
@@ -116,7 +116,7 @@ function withDirectories(files: readonly string[]): readonly string[] {
 	return [...directories, ...files];
 }
 
-/** Those that fit, the best first. */
+/** The matches, best first. */
 async function rank(paths: readonly string[], wanted: string): Promise<readonly string[]> {
 	const pace = createPace();
 	const fitting: { readonly path: string; readonly score: number }[] = [];
@@ -129,7 +129,7 @@ async function rank(paths: readonly string[], wanted: string): Promise<readonly 
 	return fitting.map((each) => each.path);
 }
 
-/** The lower the better: where in the path the query stands, then how short the path is; null when it does not fit. */
+/** Lower is better: position of the match, then path length; null without a match. */
 function scoreOf(file: string, wanted: string): number | null {
 	const folded = file.toLowerCase();
 	const name = folded.slice(folded.lastIndexOf("/", folded.length - 2) + 1);

@@ -1,16 +1,15 @@
-// What a pattern of Glob stands for: one pattern for each choice of its braces, in which a set like `[slug]` is also the name
-// as it is spelled. What Glob cannot do is refused, so that it is not taken for "no such file".
+// Expands a Glob pattern: one pattern for each brace choice, where a set like `[slug]` also matches literally. Unsupported syntax
+// is refused, so that it does not look like "no such file".
 import { type PatternStep, parseGlobPattern } from "../../patterns/glob-pattern.ts";
 
 export type GlobAlternatives =
 	| { readonly ok: true; readonly alternatives: readonly (readonly PatternStep[])[] }
-	/** A sentence or two. */
 	| { readonly ok: false; readonly reason: string };
 
 const longestPattern = 1000;
 const mostAlternatives = 200;
 
-/** Stand-ins, from an area without characters, for signs that are escaped with a backslash. */
+/** Placeholders (noncharacters) for signs escaped with a backslash. */
 const escapedSigns = "[*?{},";
 const standInStart = 0xf000;
 
@@ -31,7 +30,7 @@ export function parseGlobAlternatives(pattern: string): GlobAlternatives {
 		const whole = each.replaceAll(/\/+/g, "/");
 		const strict = parseGlobPattern(withSets(whole));
 		if (!strict.ok) {
-			// `{,src/}` and the like leave nothing of a choice.
+			// A choice such as in `{,src/}` can be empty.
 			if (whole === "" && expanded.length > 1) continue;
 			return strict;
 		}
@@ -60,7 +59,7 @@ function refusalOf(pattern: string): string | null {
 	return null;
 }
 
-/** The patterns that braces with commas stand for, in order; null when they are too many. Other braces are literal. */
+/** Expands comma braces in order; null for too many patterns. Other braces are literal. */
 function expandBraces(pattern: string): readonly string[] | null {
 	const done: string[] = [];
 	const open = [pattern];
@@ -83,7 +82,7 @@ interface Group {
 	readonly choices: readonly string[];
 }
 
-/** The first braces that have a comma of their own; null when there are none. */
+/** The first braces with their own comma; null if none. */
 function firstGroup(pattern: string): Group | null {
 	for (let start = pattern.indexOf("{"); start !== -1; start = pattern.indexOf("{", start + 1)) {
 		let depth = 0;
@@ -106,7 +105,7 @@ function firstGroup(pattern: string): Group | null {
 	return null;
 }
 
-/** The escaped signs again, those of wildcards as sets of one. */
+/** Restores the escaped signs, wildcards as single-character sets. */
 function withSets(pattern: string): string {
 	return pattern.replaceAll(/[\uf000-\uf005]/g, (standIn) => {
 		const sign = escapedSigns.charAt(standIn.charCodeAt(0) - standInStart);
@@ -114,7 +113,7 @@ function withSets(pattern: string): string {
 	});
 }
 
-/** Steps that fit what either does. */
+/** Steps that match either variant. */
 function merge(strict: readonly PatternStep[], literal: readonly PatternStep[]): readonly PatternStep[] {
 	return strict.map((step, index) => {
 		const other = literal[index];

@@ -1,4 +1,4 @@
-// Walks directories along the steps of patterns (glob-pattern.ts), and returns the first matches.
+// Walks directories along pattern steps (glob-pattern.ts) and returns the first matches.
 import path from "node:path";
 import type { Clock } from "../../../base/clock.ts";
 import { systemErrorCode } from "../../../base/errors.ts";
@@ -6,7 +6,7 @@ import { createPace } from "../../../base/pace.ts";
 import type { DirectoryEntry, Files } from "../../../ports/files/port.ts";
 import type { PatternStep } from "../../patterns/glob-pattern.ts";
 
-/** Directories that are unreadable or removed meanwhile count as empty. */
+/** Unreadable or removed directories count as empty. */
 const skippedErrors: ReadonlySet<string> = new Set(["ENOENT", "ENOTDIR", "EACCES", "EPERM", "ELOOP", "ENAMETOOLONG"]);
 
 export async function listDirectory(files: Files, directory: string): Promise<DirectoryEntry[]> {
@@ -19,7 +19,7 @@ export async function listDirectory(files: Files, directory: string): Promise<Di
 }
 
 export interface WalkBounds {
-	/** Directory entries to visit, each as often as the pattern leads to it. */
+	/** Maximum directory entries to visit, counted once per visit. */
 	readonly entries: number;
 	/** Milliseconds. */
 	readonly time: number;
@@ -30,27 +30,27 @@ export const standardBounds: WalkBounds = { entries: 500_000, time: 20_000 };
 export interface WalkOptions {
 	readonly includeDirectories: boolean;
 	readonly includeFiles: boolean;
-	/** How many of the paths to return. */
+	/** Number of paths to return. */
 	readonly retained: number;
 	readonly bounds: WalkBounds;
 	readonly clock: Pick<Clock, "monotonic">;
-	/** Whether a link to this directory, resolved, may be followed. */
+	/** Whether a link to this resolved directory may be followed. */
 	isSearched(resolved: string): Promise<boolean>;
 	readonly signal: AbortSignal;
 }
 
 export interface WalkResult {
-	/** The first paths relative to the root, ordered by names. */
+	/** The first paths relative to the root, in name order. */
 	readonly paths: readonly string[];
-	/** How many there are in total. */
+	/** Total number of matches. */
 	readonly count: number;
-	/** Which limit ended the walk early; null when none did. */
+	/** The limit that ended the walk early; null if none. */
 	readonly cutBy: keyof WalkBounds | null;
-	/** Whether a link was not followed because its target may not be searched. */
+	/** Whether a link was skipped because its target must not be searched. */
 	readonly isBarred: boolean;
 }
 
-/** Collects the paths below `root` that match any of the patterns. Ends early at its limits and when aborted. */
+/** Collects paths below `root` that match any pattern. Stops at its limits or on abort. */
 export async function walkPatterns(
 	files: Files,
 	root: string,
@@ -72,10 +72,10 @@ class Walk {
 	readonly #found: FirstPaths;
 	readonly #deadline: number;
 	readonly #pace = createPace();
-	/** The directories that were entered, with links resolved: their entries are below them by name. */
+	/** Entered directories with links resolved; their entries lie below them by name. */
 	readonly #entered = new Map<string, string>();
 	#steps: readonly PatternStep[] = [];
-	/** Places already visited with these steps: several `**` reach one place in many ways. */
+	/** Visited places with their steps: several `**` reach one place in many ways. */
 	readonly #seen = new Set<string>();
 	#entries = 0;
 
@@ -112,7 +112,7 @@ class Walk {
 		if (isDirectory ? includeDirectories : includeFiles) this.#found.add(relative);
 	}
 
-	/** Counts an entry. Returns whether to continue the walk. */
+	/** Counts an entry. Returns whether to continue. */
 	async #goOn(): Promise<boolean> {
 		await this.#pace.rest();
 		this.#entries += 1;
@@ -162,7 +162,7 @@ class Walk {
 				if (isLast) this.#add(child, false);
 				continue;
 			}
-			// A link to a directory matches, but is not followed: it may lead back up.
+			// A link to a directory matches but is not followed, because it may lead back up.
 			const expected = path.join(resolved, entry.name);
 			if ((await this.#files.resolve(path.join(directory, entry.name))) !== expected) {
 				if (isLast) this.#add(child, true);
@@ -174,11 +174,11 @@ class Walk {
 	}
 }
 
-/** The first of many paths, of which only a limited number is held. */
+/** Keeps the first of many paths, up to a limit. */
 class FirstPaths {
 	count = 0;
 	readonly #retained: number;
-	/** Null when no path is added twice. */
+	/** Null if no path can be added twice. */
 	readonly #known: Set<string> | null;
 	#keys: string[] = [];
 
@@ -191,7 +191,7 @@ class FirstPaths {
 		if (this.#known?.has(relative) === true) return;
 		this.#known?.add(relative);
 		this.count += 1;
-		// Sorted name by name, so that the content of a directory follows it directly.
+		// Sorts by name segments, so that a directory's contents directly follow it.
 		this.#keys.push(relative.replaceAll("/", "\0"));
 		if (this.#keys.length >= this.#retained * 4) this.#cut();
 	}

@@ -65,7 +65,7 @@ async function unsafePattern(pattern: string, { files, workDir }: ToolEnvironmen
 	);
 }
 
-/** The directory to search, resolved; a refusal when it is not a directory of the workspace. */
+/** The resolved directory to search; refuses a directory outside of the workspace. */
 async function findDirectory(
 	spelled: string | null,
 	environment: ToolEnvironment,
@@ -105,7 +105,7 @@ export function createGlob(environment: ToolEnvironment, bounds: WalkBounds = st
 			return freeUnlessRuled(need, async (signal) => {
 				const result = await walkPatterns(environment.files, found.root, parsed.alternatives, {
 					includeDirectories,
-					// A slash at the end asks for directories, as in a shell.
+					// A trailing slash selects directories, as in a shell.
 					includeFiles: !pattern.endsWith("/"),
 					retained: maximumMatches,
 					bounds,

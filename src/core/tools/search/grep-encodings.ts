@@ -1,5 +1,5 @@
-// Shows lines that Grep found in files that are not UTF-8 in the encoding of the file, as ReadFile does. ripgrep itself only knows
-// UTF-8 and UTF-16 with a byte order mark.
+// Re-decodes lines that Grep found in non-UTF-8 files, like ReadFile. ripgrep only supports UTF-8 and UTF-16 with a byte order
+// mark.
 
 import { decodeTextFile } from "../files/text-file.ts";
 import { unlessTooLarge } from "../files/workspace-content.ts";
@@ -7,9 +7,9 @@ import type { ToolEnvironment } from "../tool.ts";
 import { contentLine, type GrepEntry } from "./grep-output.ts";
 
 const mostFiles = 50;
-/** Bytes of a file that is read again. */
+/** Maximum size in bytes of a file to read again. */
 const fileLimit = 8 * 1024 * 1024;
-/** What stands for bytes that are not UTF-8. */
+/** The replacement for invalid UTF-8. */
 const replacement = "\ufffd";
 
 export interface DecodedEntries {

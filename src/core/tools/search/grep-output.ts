@@ -1,5 +1,5 @@
-// Converts ripgrep's output to result lines: relative paths, without secrets, sorted, one page. Expects `--null` (a NUL
-// after each path) and, for content, `--line-number` and `--column`. It may be megabytes, so the work yields to other work.
+// Converts ripgrep output to result lines: relative paths, no secrets, sorted, one page. Expects `--null` (a NUL after each path)
+// and, for content, `--line-number` and `--column`. Yields regularly, because the output may be megabytes.
 import path from "node:path";
 import { createPace } from "../../../base/pace.ts";
 import { beginning, ending } from "../../../base/text/well-formed.ts";
@@ -8,7 +8,7 @@ import { lineLimit } from "../output-builder.ts";
 
 export type GrepMode = "files" | "content" | "counts";
 
-/** The results of one file: a path, or its lines without the path. */
+/** One file's results: its path, or its lines without the path. */
 export interface GrepEntry {
 	/** As ripgrep printed it. */
 	readonly path: string;
@@ -17,11 +17,11 @@ export interface GrepEntry {
 
 const groupSeparator = "--";
 
-/** The entries in the order of their first appearance. A last line that was truncated by a full buffer is dropped. */
+/** Parses the entries in order of first appearance. Drops a truncated last line. */
 export async function parseGrepOutput(output: string, mode: GrepMode, isCut: boolean): Promise<GrepEntry[]> {
 	if (mode === "files") {
 		const paths = output.split("\0");
-		// After the last NUL there is nothing, or an incomplete path.
+		// The text after the last NUL is empty or an incomplete path.
 		return paths.slice(0, -1).map((found) => ({ path: found, lines: [] }));
 	}
 	const entries = new Map<string, string[]>();
@@ -43,7 +43,7 @@ export async function parseGrepOutput(output: string, mode: GrepMode, isCut: boo
 		const known = entries.get(found);
 		const list: string[] = known ?? [];
 		if (known === undefined) entries.set(found, list);
-		// Groups of one file stay separate; separators between files are added when the pages are built.
+		// Keeps groups of one file separate; separators between files are added per page.
 		if (separated && current === list) list.push(groupSeparator);
 		list.push(line.slice(end + 1));
 		current = list;
@@ -52,16 +52,15 @@ export async function parseGrepOutput(output: string, mode: GrepMode, isCut: boo
 	return [...entries].map(([found, content]) => ({ path: found, lines: content }));
 }
 
-/** The entries that may be shown. */
 export interface RetainedEntries {
 	readonly entries: readonly GrepEntry[];
-	/** Whether there was more than the limit. */
+	/** Whether the limit was exceeded. */
 	readonly isCut: boolean;
 }
 
 /**
- * Removes the files that contain secrets, and what exceeds `limit` bytes of the rest. Nothing about the removed part is
- * reported, not even that there was one: whether a pattern matches in it would be an answer.
+ * Removes secret files, then everything over `limit` bytes. Reports nothing about removed secrets, because a match itself would
+ * reveal content.
  */
 export async function withoutSecrets(
 	entries: readonly GrepEntry[],
@@ -71,7 +70,7 @@ export async function withoutSecrets(
 	const retained: GrepEntry[] = [];
 	let length = 0;
 	for (const entry of entries) {
-		// A path with a line break is split; its file is unknown.
+		// A path with a line break is split, so its file is unknown.
 		if (!path.isAbsolute(entry.path) || isSensitiveFile(entry.path)) continue;
 		if ((await secrets.kindOf(entry.path)) !== null) continue;
 		length += Buffer.byteLength(entry.path) + entry.lines.reduce((sum, line) => sum + Buffer.byteLength(line) + 1, 0);
@@ -81,13 +80,13 @@ export async function withoutSecrets(
 	return { entries: retained, isCut: length > limit };
 }
 
-/** A line of content as ripgrep prints it: a match with number and column, or a line around one with its number. */
+/** A content line from ripgrep: a match with line number and column, or a context line with its number. */
 interface ContentLine {
 	readonly number: number;
-	/** The byte at which the match begins, counted from 0; null for a line around one. */
+	/** Zero-based byte offset of the match; null for a context line. */
 	readonly column: number | null;
 	readonly text: string;
-	/** Where the text begins in what ripgrep prints. */
+	/** Start of the text in ripgrep's line. */
 	readonly start: number;
 }
 
@@ -103,7 +102,7 @@ export function contentLine(line: string): ContentLine | null {
 	};
 }
 
-/** Characters of a long line that are shown before its match, and in all. */
+/** Characters shown before a match in a long line, and in total. */
 const shownBefore = 300;
 const shownLength = 1000;
 const cutMark = "[...]";
@@ -119,7 +118,7 @@ function toContentLine(relative: string, line: string, withLineNumber: boolean):
 	);
 }
 
-/** The part of a long line around the byte at which its match begins. */
+/** The part of a long line around the match at this byte offset. */
 function surroundings(text: string, column: number): string {
 	const at = Buffer.from(text).subarray(0, column).toString("utf8").length;
 	const start = Math.max(0, Math.min(at - shownBefore, text.length - shownLength));
@@ -128,7 +127,7 @@ function surroundings(text: string, column: number): string {
 	return `${start > 0 ? cutMark : ""}${shown}${end < text.length ? cutMark : ""}`;
 }
 
-/** The entries as lines of output, with paths relative to `base`. */
+/** Formats the entries as output lines, with paths relative to `base`. */
 export async function toResultLines(
 	entries: readonly GrepEntry[],
 	base: string,
@@ -154,7 +153,7 @@ export async function toResultLines(
 	return lines;
 }
 
-/** The sum of the counts of all files. */
+/** The total count over all files. */
 export function totalCount(entries: readonly GrepEntry[]): number {
 	return entries.flatMap((entry) => entry.lines).reduce((sum, line) => sum + (Number.parseInt(line, 10) || 0), 0);
 }

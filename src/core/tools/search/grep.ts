@@ -1,4 +1,4 @@
-// Grep: searches in files with ripgrep. grep-output.ts formats its output.
+// Grep: searches file contents with ripgrep. grep-output.ts formats the output.
 import path from "node:path";
 import * as v from "valibot";
 import { type ToolReturn, toolError } from "../../../api/values/content.ts";
@@ -21,7 +21,7 @@ import {
 } from "./grep-output.ts";
 
 const timeout = 20_000;
-/** Bytes of what is found. Beyond them there is room for secrets, so that taking these out makes no difference. */
+/** Maximum bytes of results. Raw output may be larger to leave room for secrets, so that removing them has no visible effect. */
 const resultLimit = 20 * 1024 * 1024;
 const captureLimit = resultLimit + 8 * 1024 * 1024;
 const maximumColumns = 500;
@@ -90,10 +90,10 @@ const schema = v.object({
 
 type Input = v.InferOutput<typeof schema>;
 
-/** Bytes of a pattern; Linux allows up to 128 KiB in one argument. */
+/** Maximum pattern length in bytes; Linux allows 128 KiB per argument. */
 const argumentLimit = 100_000;
 
-/** Any other word is taken for content, which shows most. */
+/** Unknown modes count as content, which shows most. */
 function toMode(outputMode: string): GrepMode {
 	if (outputMode === "files_with_matches") return "files";
 	return outputMode === "count_matches" ? "counts" : "content";
@@ -105,21 +105,21 @@ const modeArguments: Readonly<Record<GrepMode, readonly string[]>> = {
 	content: ["--line-number", "--column", "--with-filename", "--no-heading"],
 };
 
-/** Ways to search for which files are found whatever the ignore files say. */
+/** Options that include ignored files. */
 function bringsBackIgnored({ glob, include_ignored: includesIgnored }: Input): boolean {
 	return glob !== null && !glob.startsWith("!") && !includesIgnored;
 }
 
-/** What is never searched. The last glob that matches wins, so these come after the one of the call. */
+/** Globs to always exclude. The last matching glob wins, so these follow the glob of the call. */
 function excluding(target: string): string[] {
 	return [
 		...versionControlDirectories.map((name) => `--glob=!${name}`),
-		// From the root there is a way to what the system shows of processes.
+		// From the root, /proc is reachable.
 		...(target === path.sep ? ["--glob=!/proc"] : []),
 	];
 }
 
-/** The glob, and the same for a name with brackets as it is spelled. */
+/** The glob, and a variant that matches brackets literally. */
 function globArguments(glob: string | null): string[] {
 	if (glob === null) return [];
 	return [`--glob=${glob}`, ...(/(?<!\\)\[/.test(glob) ? [`--glob=${glob.replaceAll("[", "[[]")}`] : [])];
@@ -153,7 +153,7 @@ async function runRipgrep(
 			{
 				file: ripgrep,
 				arguments: [...extra, ...commandLine],
-				// What patterns of paths begin at.
+				// The base directory of path patterns.
 				workDir: resolved === path.sep ? resolved : environment.workDir,
 				environment: environment.environment,
 				timeout,
@@ -175,7 +175,7 @@ interface Filtered {
 	readonly isPartial: boolean;
 }
 
-/** Without the ignored files: for ripgrep, a glob takes precedence over the files that say what is ignored. */
+/** Removes ignored files, because ripgrep lets globs override ignore files. */
 async function withoutIgnored(entries: readonly GrepEntry[], list: () => Promise<RunOutcome>): Promise<Filtered> {
 	if (entries.length === 0) return { entries, isPartial: false };
 	const { output, truncated, ended } = await list();
@@ -184,7 +184,7 @@ async function withoutIgnored(entries: readonly GrepEntry[], list: () => Promise
 	return { entries: entries.filter((entry) => listed.has(entry.path)), isPartial: !isWhole };
 }
 
-/** Newest first; what is gone meanwhile comes last. */
+/** Newest first; deleted files last. */
 async function sortByAge(entries: readonly GrepEntry[], { files }: ToolEnvironment): Promise<GrepEntry[]> {
 	const dated: { readonly entry: GrepEntry; readonly modifiedAt: number }[] = [];
 	for (let start = 0; start < entries.length; start += statusBatch) {
@@ -250,7 +250,7 @@ async function toResult(
 			: entries.toSorted((one, other) => (one.path < other.path ? -1 : 1));
 
 	const isDirectory = (await environment.files.status(resolved))?.kind === "directory";
-	// A file that is searched for itself is shown by the name that it was given.
+	// A file given as the target is shown under the given name.
 	const named = isDirectory ? sorted : sorted.map((entry) => ({ ...entry, path: target }));
 	const all = await toResultLines(named, isDirectory ? resolved : path.dirname(target), mode, {
 		withLineNumbers: input["-n"],
@@ -287,7 +287,7 @@ async function toResult(
 	return builder.success(notes.join(" "));
 }
 
-/** What is searched: as it was named, absolute, and with links resolved. */
+/** The search target as named, absolute and resolved. */
 interface SearchedPlace {
 	readonly target: string;
 	readonly resolved: string;
@@ -302,12 +302,12 @@ async function refuseSearch(
 	if (isDirectory && contains("/proc", resolved)) {
 		return toolError(`\`${spelled}\` shows processes and the system, and is not searched.`, "Sensitive directory");
 	}
-	// A directory that is only called like a file of secrets is one like others.
+	// A directory named like a secret file is an ordinary directory.
 	if (isDirectory && (await environment.secrets.kindOf(resolved)) !== "own") return null;
 	return await findSecret({ spelled, path: target, resolved }, environment);
 }
 
-/** What a command line cannot hold. */
+/** Refuses arguments that a command line cannot hold. */
 function refuseArgument({ pattern, glob, type }: Input): ToolReturn | null {
 	for (const [name, text] of Object.entries({ pattern, glob: glob ?? "", type: type ?? "" })) {
 		if (Buffer.byteLength(text) > argumentLimit) {

@@ -1,4 +1,4 @@
-// AskUserQuestion: asks the person questions with options, through the client.
+// AskUserQuestion: asks the user multiple-choice questions through the client.
 import * as v from "valibot";
 import { toolError, toolSuccess } from "../../../api/values/content.ts";
 import { beginning } from "../../../base/text/well-formed.ts";
@@ -14,7 +14,7 @@ const description = `Ask the user one to four questions, each with two to four o
 - Put the option you would recommend first and say so in its label.
 - Use \`multi_select\` where several options can hold at once.`;
 
-/** Characters that the protocols promise their clients. */
+/** Maximum header length in characters that the protocols guarantee. */
 const longestHeader = 12;
 const toHeader = (text: string): string => beginning(text.trim(), longestHeader).trimEnd();
 
@@ -91,7 +91,7 @@ function toResult(outcome: QuestionOutcome) {
 	}
 }
 
-/** The spelling of the reference: one space after separators. */
+/** Matches the reference implementation's spacing: one space after separators. */
 function answersJson(answers: Readonly<Record<string, string>>, note?: string): string {
 	const pairs = Object.entries(answers).map(
 		([question, answer]) => `${JSON.stringify(question)}: ${JSON.stringify(answer)}`,

@@ -1,5 +1,4 @@
-// EnterPlanMode and ExitPlanMode: the tools by which the model enters and leaves plan mode, each with the person's
-// consent.
+// EnterPlanMode and ExitPlanMode: enter and leave plan mode with the user's consent.
 import * as v from "valibot";
 import { type ToolReturn, toolError, toolSuccess } from "../../../api/values/content.ts";
 import type { PlanCall, PlanOperations, PlanOutcome } from "../operations.ts";
@@ -63,7 +62,7 @@ async function enter(plan: PlanOperations, call: PlanCall, signal: AbortSignal):
 	});
 }
 
-/** The person's answer to the question; undefined when there was none. */
+/** The user's answer; undefined if there was none. */
 function toAnswer(
 	outcome: PlanOutcome,
 	question: string,
@@ -166,7 +165,7 @@ async function exit(
 	const review = { description: `Approve the plan in ${written.file}`, text: written.text };
 	const outcome = await plan.ask(question, review, call, signal);
 	if (outcome.kind === "unsupported") return unsupported;
-	// An approval request cannot offer the alternatives.
+	// An approval request cannot offer alternatives.
 	if (outcome.kind === "approved") return await approve(null);
 	const answer = toAnswer(outcome, exitQuestion, { approved: "Approve", rejected: "Reject" });
 	if (answer === undefined) {

@@ -1,4 +1,4 @@
-// SendDMail: sends a message to the agent's own past, at an earlier checkpoint, to which its context is rewound.
+// SendDMail: rewinds the agent to an earlier checkpoint and delivers a message there.
 import * as v from "valibot";
 import { toolError, toolSuccess } from "../../../api/values/content.ts";
 import { integer } from "../argument-schemas.ts";

@@ -1,4 +1,4 @@
-// TaskList: lists the background tasks of the session.
+// TaskList: lists the session's background tasks.
 import * as v from "valibot";
 import { toolSuccess } from "../../../api/values/content.ts";
 import { boolean, integer } from "../argument-schemas.ts";

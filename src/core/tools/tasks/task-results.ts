@@ -1,14 +1,14 @@
-// Results about background tasks: the lines of one, the block that clients show, and texts that the task tools share.
+// Background task results: text lines, the display block for clients, and texts shared by the task tools.
 
 import { type DisplayBlock, type ToolReturn, toolError, toolSuccess } from "../../../api/values/content.ts";
 import { shellWord } from "../../../base/text/quoting.ts";
 import type { TaskView } from "../operations.ts";
 import { cutLine } from "../text-limits.ts";
 
-/** Characters of a command; the model has written it itself. */
+/** Maximum command characters to show; the model wrote the command itself. */
 const shownCommandLength = 2000;
 
-/** The lines with a task's description and state. */
+/** Lines with the task's description and state. */
 export function taskLines({ id, kind, status, description, command, agent }: TaskView): string[] {
 	return [
 		`task_id: ${id}`,
@@ -24,7 +24,6 @@ export function taskBlock({ id, kind, status, description }: TaskView): DisplayB
 	return { type: "background_task", task_id: id, kind, status, description };
 }
 
-/** The result of a call that has started a task. */
 export function startedResult(task: TaskView): ToolReturn {
 	const { id, kind, status, description, agent, outputPath } = task;
 	const start = [...taskLines(task), "automatic_notification: true"];
@@ -54,7 +53,7 @@ export function startedResult(task: TaskView): ToolReturn {
 	});
 }
 
-/** The refusal when a subagent requests background work. */
+/** The error when a subagent requests background work. */
 export function noBackgroundWork(): ToolReturn {
 	return toolError("Subagents have no background tasks. Do it in the foreground.", "Background task unavailable");
 }

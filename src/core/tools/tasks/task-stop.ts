@@ -1,4 +1,4 @@
-// TaskStop: requests the end of a background task.
+// TaskStop: stops a background task.
 import * as v from "valibot";
 import { toolError, toolSuccess } from "../../../api/values/content.ts";
 import { isFinal } from "../../../api/values/task-status.ts";

@@ -1,4 +1,4 @@
-// Requests a page as Markdown from the fetch service of the settings.
+// Requests a page as Markdown from the configured fetch service.
 import type { Clock } from "../../../base/clock.ts";
 import type { Fetch } from "../../../ports/network/network-settings.ts";
 import type { WebService } from "../tool.ts";
@@ -7,13 +7,13 @@ import { readAtMost } from "./response-body.ts";
 export interface ServiceRequest {
 	readonly url: URL;
 	readonly toolCallId: string;
-	/** Milliseconds it may take. */
+	/** Timeout in milliseconds. */
 	readonly timeout: number;
-	/** Bytes of the page. */
+	/** Maximum page size in bytes. */
 	readonly bytes: number;
 }
 
-/** The page; null when the service does not return it, for whatever reason. */
+/** The page; null if the service does not return it for any reason. */
 export async function askFetchService(
 	service: WebService,
 	fetch: Fetch,
@@ -45,7 +45,7 @@ export async function askFetchService(
 	}
 }
 
-/** The service's own headers override ours. Throws for what HTTP does not allow. */
+/** The service's own headers override ours. Throws for headers that HTTP does not allow. */
 function toHeaders({ customHeaders }: WebService, token: string, toolCallId: string): Headers {
 	const headers = new Headers({
 		"content-type": "application/json",

@@ -1,4 +1,4 @@
-// FetchURL: shows a web page as text. The network and its address rule decide what may be fetched.
+// FetchURL: shows a web page as text. The network's address rule decides what may be fetched.
 import * as v from "valibot";
 import { type ToolReturn, toolError, toolSuccess } from "../../../api/values/content.ts";
 import { sentences } from "../../../base/text/sentence.ts";
@@ -10,11 +10,11 @@ import { cancelledResult, defineTool, freeUnlessRuled, settled } from "../tool-d
 import type { ReadPage } from "./page-reader.ts";
 import { getPage, type PageAnswer, type PageLimits, readAddress } from "./page-request.ts";
 
-/** Milliseconds, and bytes of a page. */
+/** Limits in milliseconds and page bytes. */
 export interface FetchLimits extends PageLimits {
 	readonly connect: number;
 	readonly silence: number;
-	/** For the service that may fetch for us. */
+	/** For the fetch service. */
 	readonly service: number;
 }
 
@@ -43,14 +43,14 @@ type Answered = Extract<PageAnswer, { kind: "answered" }>;
 export function createFetchUrl(environment: ToolEnvironment, limits: FetchLimits = standardLimits): Tool {
 	const { web, clock } = environment;
 	let guarding: Promise<Fetch> | null = null;
-	/** Only public hosts, and those that the settings allow. */
+	/** Only public hosts, and hosts allowed in the settings. */
 	const guard = (): Promise<Fetch> => {
 		guarding ??= import("../../../ports/network/address-rule.ts").then(({ createPublicOnlyRule }) =>
 			web.network.guarded({
 				rule: createPublicOnlyRule(web.allowed),
 				connectTimeout: limits.connect,
 				silenceTimeout: limits.silence,
-				// Page requests have a limit of their own.
+				// Page requests have their own limit.
 				bodyLimit: null,
 			}),
 		);
@@ -103,7 +103,7 @@ export function createFetchUrl(environment: ToolEnvironment, limits: FetchLimits
 	});
 }
 
-/** A note on what could not be checked because a proxy resolves names itself; empty when no proxy was used. */
+/** A note on unchecked addresses if a proxy resolves names; else empty. */
 async function describeUnchecked({ path }: Answered, { network }: ToolEnvironment["web"]): Promise<string> {
 	const named = path.filter(({ hostname }) => !isAddress(withoutBrackets(hostname)));
 	const variables = await Promise.all(named.map((url) => network.proxyVariable(url)));

@@ -1,19 +1,19 @@
-// Reads web pages in a thread, one at a time: a hostile page may take any time and memory, and no session should wait
-// for it.
+// Reads web pages in a worker thread, one at a time, because a hostile page may take any time and memory and must not block
+// sessions.
 import { createKeyedQueue } from "../../../base/keyed-queue.ts";
 import type { PageSource, PageText } from "./page-text.ts";
 
 export type ReadPageOutcome =
-	/** Null when there is no text in it. */
+	/** Null if it contains no text. */
 	| { readonly kind: "read"; readonly page: PageText | null }
-	/** A clause without full stop. */
+	/** A clause without a full stop. */
 	| { readonly kind: "failed"; readonly reason: string }
 	| { readonly kind: "cancelled" };
 
 export type ReadPage = (source: PageSource, signal: AbortSignal) => Promise<ReadPageOutcome>;
 
 export interface PageReaderLimits {
-	/** Milliseconds for one page. */
+	/** Milliseconds per page. */
 	readonly time: number;
 	/** Megabytes. */
 	readonly memory: number;
@@ -21,7 +21,7 @@ export interface PageReaderLimits {
 
 const standardLimits: PageReaderLimits = { time: 10_000, memory: 160 };
 
-/** `file` is the program of the thread: `web-page-thread.ts`, built. */
+/** `file` is the built worker program, `web-page-thread.ts`. */
 export function createPageReader(file: string, limits: PageReaderLimits = standardLimits): ReadPage {
 	const queue = createKeyedQueue();
 	return (source, signal) =>
@@ -43,7 +43,7 @@ export function createPageReader(file: string, limits: PageReaderLimits = standa
 		});
 }
 
-/** The message of the thread. */
+/** Parses the worker's message. */
 function toPageText(value: unknown): PageText | null {
 	if (typeof value !== "object" || value === null || !("title" in value) || !("markdown" in value)) return null;
 	const { title, markdown } = value;

@@ -1,43 +1,43 @@
-// Requests one page: redirects are followed by hand, bodies and times are bounded, and refusals become texts.
+// Requests one page: follows redirects manually, limits size and time, and turns refusals into texts.
 import type { Clock } from "../../../base/clock.ts";
 import { type NetworkFailure, toNetworkFailure } from "../../../ports/network/network-error.ts";
 import type { Fetch } from "../../../ports/network/network-settings.ts";
 import { readAtMost } from "./response-body.ts";
 
 export interface PageLimits {
-	/** Milliseconds for everything, redirects included. */
+	/** Total milliseconds, including redirects. */
 	readonly total: number;
-	/** Redirects to follow. */
+	/** Maximum redirects. */
 	readonly redirects: number;
-	/** Bytes of a body, unpacked. */
+	/** Maximum body size in bytes, decompressed. */
 	readonly bytes: number;
-	/** Why an address that a page redirects to must not be fetched: a sentence; null when it may be. */
+	/** Why a redirect target must not be fetched: a sentence; null if it may be. */
 	refuses?(url: URL): Promise<string | null>;
 }
 
 export type PageAnswer =
 	| {
 			readonly kind: "answered";
-			/** Every address requested; the last one answered. */
+			/** All requested addresses; the last one answered. */
 			readonly path: readonly URL[];
 			readonly status: number;
 			readonly statusText: string;
-			/** As the server spelled it; null when it said nothing. */
+			/** As sent by the server; null if missing. */
 			readonly contentType: string | null;
 			readonly body: Uint8Array;
 	  }
-	/** `brief` is for people. */
+	/** `brief` is for display. */
 	| { readonly kind: "failed"; readonly message: string; readonly brief: string }
 	| { readonly kind: "cancelled" };
 
-/** Some servers answer only browsers. */
+/** Some servers only answer browsers. */
 const headers = {
 	"user-agent": "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/143.0.0.0 Safari/537.36",
 	accept: "text/html,application/xhtml+xml,text/markdown,text/plain,application/json;q=0.9,*/*;q=0.8",
 	"accept-language": "en-US,en;q=0.9,*;q=0.5",
 };
 
-/** A valid address; otherwise a sentence about what is wrong with it. */
+/** A valid address, else a sentence that says what is wrong. */
 export function readAddress(text: string, base?: URL): URL | string {
 	const url = URL.canParse(text, base?.href) ? new URL(text, base) : null;
 	if (url === null) return `${JSON.stringify(text)} is not a URL; it must begin with http:// or https://.`;

@@ -1,14 +1,12 @@
-// A web page as it is read, and its text. Types only: what reads pages has types of documents that those of a browser clash with.
+// A fetched web page and its text. Types only, because the DOM types of the page reader clash with browser types.
 export interface PageText {
 	readonly title: string | null;
 	readonly markdown: string;
 }
 
-/** A page as received. */
 export interface PageSource {
 	readonly body: Uint8Array;
 	/** As sent by the server; null without a header. */
 	readonly contentType: string | null;
-	/** Its address. */
 	readonly url: string;
 }

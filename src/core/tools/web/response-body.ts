@@ -1,6 +1,6 @@
-// Reads the body of an HTTP answer without trusting its length.
+// Reads an HTTP response body without trusting its length header.
 
-/** The whole body; null when it is longer than `maximum` bytes. Rejects when the connection fails. */
+/** The whole body; null if longer than `maximum` bytes. Rejects on a connection error. */
 export async function readAtMost(response: Response, maximum: number): Promise<Buffer | null> {
 	if (response.body === null) return Buffer.alloc(0);
 	const pieces: Uint8Array[] = [];

@@ -1,4 +1,4 @@
-// SearchWeb: queries the search service of the settings, and shows the results.
+// SearchWeb: queries the configured search service and shows the results.
 import * as v from "valibot";
 import { type ToolReturn, toolError } from "../../../api/values/content.ts";
 import { withAdmissionNote } from "../../../base/client-admission.ts";
@@ -12,9 +12,9 @@ import { readAtMost } from "./response-body.ts";
 
 export const searchToolName = "SearchWeb";
 
-/** Seconds for the service's answer. */
+/** Timeout in seconds. */
 const timeout = 30;
-/** Bytes of an answer; twenty pages with their content have far less. */
+/** Maximum response size in bytes; twenty pages with content are much smaller. */
 const maximumBytes = 32 * 1024 * 1024;
 
 const description = `Search the web.
@@ -39,7 +39,7 @@ const schema = v.object({
 
 type Query = v.InferOutput<typeof schema>;
 
-/** Values that the service omits, or sends as null, become empty. */
+/** Missing and null values become empty. */
 const text = v.pipe(
 	v.nullish(v.string(), ""),
 	v.transform((value) => value.trim()),
@@ -68,7 +68,7 @@ function notConfigured(missing: string): ToolReturn {
 	);
 }
 
-/** The headers of a request, the service's own overriding ours; null when HTTP does not allow them. */
+/** The request headers; the service's own override ours. Null if HTTP does not allow them. */
 function toHeaders({ customHeaders }: WebService, token: string): Headers | null {
 	const headers = new Headers({ accept: "application/json", "content-type": "application/json" });
 	try {
@@ -89,7 +89,7 @@ function toBody({ query, limit, include_content }: Query): string {
 	});
 }
 
-/** The meaning of an error status for the person who configured the service. */
+/** Explains an error status to the user who configured the service. */
 function refusedBy(status: number): ToolReturn {
 	const hint =
 		status === 401 || status === 403
@@ -108,7 +108,7 @@ function readAnswer(body: string): readonly SearchResult[] | null {
 	}
 }
 
-/** Null when no search service is configured. */
+/** Null if no search service is configured. */
 export function createSearchWeb({ web, clock }: ToolEnvironment): Tool | null {
 	const service = web.searchService;
 	if (service === null) return null;

@@ -1,5 +1,5 @@
-// Builds a document from the tags and texts of a page as they are parsed: only elements with a Markdown equivalent,
-// with limits on their number, the text, and the depth.
+// Builds a document from parsed tags and texts. Keeps only elements with a Markdown equivalent, within limits on element count,
+// text and depth.
 import { beginning } from "../../../base/text/well-formed.ts";
 import type { PageDocument, PageElement } from "./web-page-dom.ts";
 import {
@@ -16,24 +16,23 @@ import {
 
 /** Enough for any answer. With more, finding the main text would take too long. */
 const limits = {
-	/** Elements of the page that are open at once. */
+	/** Open page elements at once. */
 	open: 2000,
-	/** Elements of the document, and their maximal depth; deeper ones are reduced to their text. */
+	/** Document elements, and their maximum depth; deeper elements are reduced to their text. */
 	elements: 12_000,
 	nesting: 60,
-	/** Characters of text, including addresses. */
+	/** Text characters, including addresses. */
 	text: 500_000,
 };
 
-/** The extra cost of a character that has to be escaped: it splits the text when it is parsed again. */
+/** Extra cost of an escaped character, which splits the text when it is parsed again. */
 const markupCost = 20;
 
-/** An open element of the page. */
 interface OpenElement {
 	readonly name: string;
 	/** The parent for its content: itself, or an outer element. */
 	readonly element: PageElement;
-	/** Whether the document contains an element of its own for it. */
+	/** Whether it has its own element in the document. */
 	readonly isPersisted: boolean;
 	/** The programming language it names. */
 	readonly language: string | null;
@@ -43,7 +42,7 @@ interface OpenElement {
 	hasContent: boolean;
 }
 
-/** Elements with a meaning without content; a line break only between content. */
+/** Elements with meaning but no content; a line break only counts between content. */
 const voidNames: ReadonlySet<string> = new Set(["br", "hr", "img", "task", "td", "th"]);
 
 export class PageBuilder {
@@ -52,29 +51,28 @@ export class PageBuilder {
 	readonly #opened: OpenElement[] = [];
 	#base: string | undefined;
 	#hasOwnBase = false;
-	/** The depth within a dropped element, itself included. */
+	/** Depth within a dropped element, including it. */
 	#dropped = 0;
 	#text = "";
 	#textLength = 0;
 	#elements = 0;
 	#nesting = 0;
-	/** The number of open headings. */
+	/** Number of open headings. */
 	#headings = 0;
-	/** The open code block; its markup is dropped. */
+	/** The open code block, whose markup is dropped. */
 	#codeBlock: PageElement | null = null;
 	#hasCodeEnded = false;
 	#title = "";
 	#announcedTitle = "";
 	#isInTitle = false;
 
-	/** `url` is the page's address, to which addresses are relative. */
+	/** `url` is the page address, the base of relative addresses. */
 	constructor(document: PageDocument, url: string) {
 		this.#document = document;
 		this.#root = openElement("", document.body, true, null, 0);
 		this.#base = isAddress(url) ? url : undefined;
 	}
 
-	/** Whether a limit is reached. */
 	isFull(): boolean {
 		return (
 			this.#elements >= limits.elements ||
@@ -122,7 +120,7 @@ export class PageBuilder {
 		if (this.#isInTitle) this.#title += content;
 		if (this.#isInTitle || this.#dropped > 0) return;
 		this.#hasCodeEnded = false;
-		// Different kinds of spaces only matter in print; soft hyphens not even there.
+		// Kinds of spaces only matter in print; soft hyphens not even there.
 		const plain = content
 			.replace(/\r\n?/g, "\n")
 			.replace(/[^\S\n\t ]/g, " ")
@@ -194,7 +192,6 @@ export class PageBuilder {
 		return copyAttributes(element, name, copied, (...link) => this.#resolve(...link)) ? element : null;
 	}
 
-	/** Numbers the item of an ordered list. */
 	#numberItem(item: PageElement, attributes: Attributes): void {
 		const list = this.#opened.findLast(({ name }) => name === "ol" || name === "ul");
 		if (list?.name !== "ol") return;
@@ -202,7 +199,7 @@ export class PageBuilder {
 		item.setAttribute("value", String(list.itemNumber));
 	}
 
-	/** The first language that is named counts. */
+	/** Sets the language of the block; the first one wins. */
 	#setLanguage(block: PageElement, language: string | null): void {
 		if (language !== null && block.getAttribute("class") === "") block.setAttribute("class", `language-${language}`);
 	}
@@ -245,7 +242,7 @@ export class PageBuilder {
 		} else this.#currentRetained().hasContent = true;
 	}
 
-	/** Within a code block only text and line ends count. */
+	/** Within a code block only text and line breaks count. */
 	#openInCode(block: PageElement, name: string, attributes: Attributes): void {
 		if (name === "code") this.#setLanguage(block, codeLanguage(attributes));
 		if (name === "code" && this.#hasCodeEnded) this.#text += "\n\n";
@@ -273,12 +270,12 @@ function isAddress(text: string, base?: string): boolean {
 	return text.length <= addressLength && URL.canParse(text, base);
 }
 
-/** Whether a link is a mark next to a heading, for copying its address. */
+/** Whether a link is a permalink mark next to a heading. */
 function isMark(link: PageElement): boolean {
 	return /^[#¶§\s]*$/.test(link.textContent) && link.querySelectorAll("img").length === 0;
 }
 
-/** Truncates long runs of space: code does not need them, and later steps would be slow on them. */
+/** Truncates long runs of spaces, which would slow down later steps. */
 function tidyCode(text: string): string {
 	return text
 		.replace(/\s{100,}/g, (run) => run.slice(0, 100))

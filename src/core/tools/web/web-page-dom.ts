@@ -1,4 +1,4 @@
-// The DOM interface that reading a web page uses; the DOM library implements it.
+// The subset of the DOM that page reading uses; the DOM library implements it.
 
 export interface PageNode {
 	readonly parentNode: PageElement | null;
@@ -13,7 +13,7 @@ export interface PageElement extends PageNode {
 	cloneNode(deep: true): PageElement;
 	getAttribute(name: string): string | null;
 	setAttribute(name: string, value: string): void;
-	/** In document order; a list that later changes do not reach. */
+	/** In document order; not a live list. */
 	querySelectorAll(selector: string): readonly PageElement[];
 }
 

@@ -1,11 +1,10 @@
-// Decides how each element of a web page is treated, and which of its attributes have a Markdown equivalent.
+// Decides the treatment of each page element, and its attributes with a Markdown equivalent.
 import { beginning } from "../../../base/text/well-formed.ts";
 import type { PageElement } from "./web-page-dom.ts";
 
 type Treatment =
-	/** Copied to the document. */
 	| "copied"
-	/** Dropped with its content: not part of the text, or not visible. */
+	/** Dropped with its content, because it is invisible or not part of the text. */
 	| "dropped"
 	/** Replaced by its content. */
 	| "opened";
@@ -17,7 +16,7 @@ const retainedNames: ReadonlySet<string> = new Set([
 	...["a", "b", "br", "code", "del", "em", "i", "img", "s", "strike", "strong", "sup", "task"],
 ]);
 
-/** Elements that are treated like another one. */
+/** Elements treated like another element. */
 const fallbackNames: ReadonlyMap<string, string> = new Map([
 	...["center", "dir", "fieldset", "form"].map((name) => [name, "div"] as const),
 	...["kbd", "samp", "tt"].map((name) => [name, "code"] as const),
@@ -37,10 +36,10 @@ const droppedRoles: ReadonlySet<string> = new Set(["alertdialog", "dialog", "men
 
 export type Attributes = Readonly<Record<string, string>>;
 
-/** Makes an address absolute; null when it is none of these schemes. */
+/** Makes an address absolute; null for other schemes. */
 export type ResolveAddress = (value: string | undefined, schemes: RegExp) => string | null;
 
-/** Maximal characters of an attribute, and of an address. */
+/** Maximum characters of an attribute, and of an address. */
 const attributeLength = 300;
 export const addressLength = 2000;
 
@@ -49,7 +48,7 @@ export function fallbackName(name: string): string {
 	return fallbackNames.get(name) ?? name;
 }
 
-/** The treatment of an element, by its name and by attributes that hide it. */
+/** The treatment of an element, by its name and hiding attributes. */
 export function treatmentOf(name: string, attributes: Attributes): Treatment {
 	if (name === "html" || name === "body") return "opened";
 	if (droppedNames.has(name) || isHidden(attributes)) return "dropped";
@@ -64,11 +63,11 @@ function isHidden(attributes: Attributes): boolean {
 	if (style !== undefined && /(?:^|;)\s?(?:display\s?:\s?none|visibility\s?:\s?hidden)/i.test(style.slice(0, 500))) {
 		return true;
 	}
-	// Formulas are rendered twice; the fallback image, which has the formula as its text, is marked as hidden.
+	// Formulas are rendered twice; the fallback image, whose text is the formula, is marked as hidden.
 	return attributes["aria-hidden"] === "true" && attributes["class"]?.includes("fallback-image") !== true;
 }
 
-/** Copies the relevant attributes to an element. False when the element is useless with them. */
+/** Copies the relevant attributes. Returns false if they make the element useless. */
 export function copyAttributes(
 	element: PageElement,
 	name: string,
@@ -82,7 +81,7 @@ export function copyAttributes(
 	const copy = (...keys: readonly string[]) => {
 		for (const key of keys) set(key, shortText(attributes[key] ?? ""));
 	};
-	// The library that finds the main text uses these.
+	// Used by the main text library.
 	copy("id", "class");
 	switch (name) {
 		case "a":
@@ -99,7 +98,7 @@ export function copyAttributes(
 			copy("colspan", "rowspan");
 			return true;
 		case "h1":
-			// The library that finds the main text makes it a heading of the second level.
+			// The main text library turns it into a second-level heading.
 			element.setAttribute("data-level", "1");
 			return true;
 		case "pre":
@@ -113,7 +112,7 @@ export function copyAttributes(
 	}
 }
 
-/** Lazily loaded images have their address in another attribute; those of a pixel or two count visitors. */
+/** The image address, which lazy loading keeps in another attribute. Skips tracking pixels. */
 function imageAddress(attributes: Attributes, resolve: ResolveAddress): string | null {
 	const { width = "", height = "" } = attributes;
 	if ([width, height].some((size) => /^[012](?:px)?$/.test(size))) return null;
@@ -122,12 +121,12 @@ function imageAddress(attributes: Attributes, resolve: ResolveAddress): string |
 	return candidates.map((value) => resolve(value, /^https?:$/)).find((found) => found !== null) ?? null;
 }
 
-/** The beginning of a text on one line. */
+/** The start of a text on one line. */
 export function shortText(text: string): string {
 	return beginning(text, attributeLength).replace(/\s+/g, " ").trim();
 }
 
-/** A whole number; null for anything else, and for one too large to be safe. */
+/** A safe integer; null for anything else. */
 export function integerOf(value: string | undefined): number | null {
 	return value !== undefined && /^-?\d{1,7}$/.test(value.trim()) ? Number(value) : null;
 }
@@ -143,7 +142,7 @@ const noLanguage: ReadonlySet<string> = new Set([
 	"notranslate",
 ]);
 
-/** The programming language that an element names for its code; null when it names none. */
+/** The programming language named by a code element; null if none. */
 export function codeLanguage(attributes: Attributes): string | null {
 	const named = attributes["data-lang"] ?? attributes["data-language"];
 	if (named !== undefined && /^[\w+#.-]{1,30}$/.test(named)) return named.toLowerCase();

@@ -1,12 +1,12 @@
-// Writes an element of a parsed page (web-page-reader.ts) as Markdown. Our own rules replace those of the library that
-// take more than linear time, or cannot express what a page contains.
+// Writes a parsed page element (web-page-reader.ts) as Markdown. Our own rules replace library rules that take more than linear
+// time or cannot express the content.
 import TurndownService from "turndown";
 import type { PageElement } from "./web-page-dom.ts";
 import { type CellTexts, toTable } from "./web-page-tables.ts";
 
 type Replacement = (content: string, element: PageElement) => string;
 
-/** The Markdown of everything below the element. */
+/** The Markdown of the element's content. */
 export function writeMarkdown(root: PageElement): string {
 	const cells: CellTexts = new WeakMap();
 	const replacements: Readonly<Record<string, Replacement>> = {
@@ -53,7 +53,7 @@ function block(text: string): string {
 	return `\n\n${text}\n\n`;
 }
 
-/** Headings and links are one line. */
+/** Headings and links are single lines. */
 function toLine(text: string): string {
 	return text
 		.split("\n")
@@ -62,13 +62,13 @@ function toLine(text: string): string {
 		.join(" ");
 }
 
-/** Emphasis does not extend over paragraphs. */
+/** Emphasis does not span paragraphs. */
 function marked(content: string, mark: string): string {
 	if (content.trim() === "") return "";
 	return content.includes("\n") ? content : `${mark}${content}${mark}`;
 }
 
-/** An exponent; a footnote number remains a plain link. */
+/** An exponent; a footnote number stays a plain link. */
 function raised(content: string, element: PageElement): string {
 	const text = element.textContent.trim();
 	if (!/^[\w+\-−–.,]{1,20}$/.test(text) || element.querySelectorAll("a").length > 0) return content;

@@ -1,14 +1,14 @@
-// Parses the HTML of a page in chunks into a document with limits (web-page-builder.ts).
+// Parses page HTML in chunks into a limited document (web-page-builder.ts).
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { Parser } from "htmlparser2";
 import { parseHTML } from "linkedom";
 import { PageBuilder } from "./web-page-builder.ts";
 import type { PageDocument } from "./web-page-dom.ts";
 
-/** Tags to parse, including those of scripts and of dropped elements. */
+/** Maximum tags to parse, including those of scripts and dropped elements. */
 const maximumTags = 300_000;
 
-/** Characters to parse before yielding to other work. */
+/** Characters to parse before yielding. */
 const pieceLength = 16_384;
 
 export interface ReadPage {
@@ -16,7 +16,7 @@ export interface ReadPage {
 	readonly title: string | null;
 }
 
-/** Parses the page from `url`, or the beginning of one that exceeds the limits. Never throws because of its content. */
+/** Parses the page from `url`, or its beginning if it exceeds the limits. Never throws because of its content. */
 export async function readPage(html: string, url: string): Promise<ReadPage> {
 	const { document }: { readonly document: PageDocument } = parseHTML("<html><head></head><body></body></html>");
 	const builder = new PageBuilder(document, url);
@@ -40,7 +40,7 @@ export async function readPage(html: string, url: string): Promise<ReadPage> {
 	return { document, title };
 }
 
-/** The length of the beginning that has at most so many tags. */
+/** The length of the prefix with at most `maximum` tags. */
 function lengthOfTags(html: string, maximum: number): number {
 	let at = -1;
 	for (let count = 0; count <= maximum; count += 1) {

@@ -1,13 +1,13 @@
-// Converts tables of a web page to GFM tables. Layout tables are replaced by their content.
+// Converts page tables to GFM tables. Layout tables are replaced by their content.
 import type { PageElement } from "./web-page-dom.ts";
 
-/** Maximal columns of a table, and span of a cell. */
+/** Maximum table columns, and cell span. */
 const maximumColumns = 100;
 
-/** Stores the Markdown of the cells, which is produced before that of their table. */
+/** The Markdown of cells, which is written before that of their table. */
 export type CellTexts = WeakMap<PageElement, string>;
 
-/** The Markdown of a table whose cells were all stored. */
+/** The Markdown of a table; all its cells must be stored. */
 export function toTable(table: PageElement, cells: CellTexts): string {
 	const rows = rowsOf(table);
 	const caption = table.querySelectorAll("caption")[0]?.textContent.trim() ?? "";
@@ -21,7 +21,7 @@ interface Row {
 	readonly isHead: boolean;
 }
 
-/** The rows of the table itself, not those of nested tables. */
+/** The table's own rows, not those of nested tables. */
 function rowsOf(table: PageElement): Row[] {
 	const byParent = new Map<PageElement, PageElement[]>();
 	for (const cell of table.querySelectorAll("td,th")) {
@@ -58,9 +58,9 @@ function toGrid(rows: readonly Row[], cells: CellTexts): string {
 	return [fullHead, fullHead.map(() => "---"), ...body].map((row) => `| ${row.join(" | ")} |`).join("\n");
 }
 
-/** The texts by row and column; further places of a spanning cell are empty. */
+/** The texts by row and column; the extra positions of a spanning cell are empty. */
 function spread(rows: readonly Row[], cells: CellTexts): string[][] {
-	/** For each column, how many rows a cell from above still covers. */
+	/** For each column, the number of rows still covered by a cell above. */
 	const covered: number[] = [];
 	return rows.map((row) => {
 		const texts: string[] = [];

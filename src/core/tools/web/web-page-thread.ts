@@ -1,6 +1,6 @@
-// The program of the thread that reads a web page: its data are the page, its message is the text.
+// The worker thread program that reads a web page: receives the page as worker data and posts its text.
 import { parentPort, workerData } from "node:worker_threads";
 import { readPageText } from "./web-page.ts";
 
-// A failure ends the thread with the error, which its starter receives.
+// An error ends the thread, and its starter receives the error.
 void readPageText(workerData).then((page) => parentPort?.postMessage(page));

@@ -1,5 +1,5 @@
-// Web pages as text for a model: decodes bytes, and extracts the main text of a page as Markdown. Limits in
-// web-page-reader.ts and web-page-builder.ts bound most pages; a deadline (page-reader.ts) bounds the rest.
+// Web pages as text for a model: decodes bytes and extracts the main text as Markdown. Limits in web-page-reader.ts and
+// web-page-builder.ts bound most pages; a deadline (page-reader.ts) bounds the rest.
 import { isUtf8 } from "node:buffer";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Readability } from "@mozilla/readability";
@@ -7,18 +7,18 @@ import { beginning } from "../../../base/text/well-formed.ts";
 import type { PageSource, PageText } from "./page-text.ts";
 import type { PageElement } from "./web-page-dom.ts";
 
-/** Maximal characters of a page's text; an answer shows less. */
+/** Maximum characters of a page's text; an answer shows less. */
 const textLimit = 500_000;
 
-/** Title and main text of a page; null when there is no text. May take any time for a hostile page. */
+/** Title and main text of a page; null if there is no text. A hostile page may take any time. */
 export async function readPageText({ body, contentType, url }: PageSource): Promise<PageText | null> {
 	const page = await toMarkdown(decodeHtml(body, contentType), url);
 	return page === null ? null : { ...page, markdown: beginning(page.markdown, textLimit) };
 }
 
 /**
- * The main text of a page as Markdown, with addresses made absolute by `url`; null when there is no text. Without a
- * recognizable main text, the whole page counts. Of a page that exceeds the limits, only the beginning counts.
+ * The main text as Markdown, with addresses made absolute by `url`; null if there is no text. Falls back to the whole page if the
+ * main text is not recognized. Uses only the beginning of an oversized page.
  */
 export async function toMarkdown(html: string, url: string): Promise<PageText | null> {
 	const [{ readPage }, { Readability }, { writeMarkdown }] = await Promise.all([
@@ -41,7 +41,7 @@ export async function toMarkdown(html: string, url: string): Promise<PageText | 
 	return markdown === "" ? null : { title, markdown };
 }
 
-/** The main text; null when there is none, and for a page that is too complex for the library. */
+/** The main text; null if not found, or if the page is too complex for the library. */
 function findArticle(reader: Readability<PageElement>): PageElement | null {
 	try {
 		return reader.parse()?.content ?? null;
@@ -54,8 +54,8 @@ function findArticle(reader: Readability<PageElement>): PageElement | null {
 const declarationLength = 4096;
 
 /**
- * The text of a page. Its encoding is that of its byte order mark, else of the server's `contentType`, else the
- * declared one; otherwise UTF-8, or windows-1252 where the bytes are not valid UTF-8.
+ * Decodes a page: by its byte order mark, else the server's `contentType`, else the declared encoding, else UTF-8, or
+ * windows-1252 if the bytes are not valid UTF-8.
  */
 export function decodeHtml(bytes: Uint8Array, contentType: string | null): string {
 	const fallback = isUtf8(bytes) ? "utf-8" : "windows-1252";
@@ -71,7 +71,7 @@ function decodeAs(bytes: Uint8Array, encoding: string): string | null {
 	try {
 		const decoder = new TextDecoder(encoding);
 		const text = decoder.decode(bytes);
-		// Some versions of Node decode it as ISO 8859-1, which has control characters there.
+		// Some Node versions decode it as ISO 8859-1, which has control characters there.
 		return decoder.encoding === "windows-1252" ? text.replace(/[\x80-\x9f]/g, toWindowsCharacter) : text;
 	} catch {
 		return null;
