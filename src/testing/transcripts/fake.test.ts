@@ -43,11 +43,19 @@ function start(moves: readonly Move[], isStrict: boolean, dialect: TranscriptDia
 }
 
 const dialectOf = ({ name, server }: Transcript): TranscriptDialect =>
-	name.startsWith("legacy/") ? "legacy" : server === "session" ? "wire" : server === "meerkat" ? "meerkat" : "acp";
+	name.startsWith("legacy/")
+		? "legacy"
+		: server === "session"
+			? "wire"
+			: server === "meerkat" || server === "codex"
+				? server
+				: "acp";
 
-/** Those whose client sends messages only. */
-const fakeable = readTranscripts().filter(({ conversations }) =>
-	conversations.flat().every((move) => move.kind !== "send" || (move.repeat === 1 && move.bytes.startsWith('{"'))),
+/** Those of the dialects that it speaks whose client sends messages only. */
+const fakeable = readTranscripts().filter(
+	({ server, conversations }) =>
+		server !== "claude" &&
+		conversations.flat().every((move) => move.kind !== "send" || (move.repeat === 1 && move.bytes.startsWith('{"'))),
 );
 
 describe("a fake server", () => {

@@ -73,12 +73,22 @@ function isAnswered(
 	);
 }
 
+/** Whether a line with the first text is sent, and the server says one that begins with the second later. */
+function isFollowed({ conversations }: Transcript, text: string, beginning: string): boolean {
+	return conversations.some((moves) => {
+		const at = moves.findIndex((move) => move.kind === "send" && move.bytes.includes(text));
+		return at !== -1 && moves.slice(at).some((move) => move.kind === "receive" && move.text.startsWith(beginning));
+	});
+}
+
 /** By the kind of mark; a mark of any other kind is false. */
 const rules = {
 	"claude-control": (transcript, cell) =>
 		isAnswered(transcript, `"subtype":"${cell}"`, "request_id", (id) => `","request_id":${id},`),
 	"codex-method": (transcript, cell) =>
-		isAnswered(transcript, `"method":"${cell}"`, "id", (id) => `{"id":${id},`) || cell === "initialized",
+		cell === "initialized"
+			? isFollowed(transcript, `"method":"initialized"`, '{"id":')
+			: isAnswered(transcript, `"method":"${cell}"`, "id", (id) => `{"id":${id},`),
 	edge: byProof("edge"),
 	outcome: byProof("outcome"),
 	scenario: byProof("scenario"),
