@@ -1,8 +1,7 @@
-// Files in the user's cache directory.
 import { mkdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 
-/** Replaces a file that only its owner can read. A failure is not reported: without a cache the program is only slower. */
+/** Replaces the file, readable only by its owner. Ignores failures: without a cache the program is only slower. */
 export function writeCacheFile(file: string, data: string | Buffer): void {
 	const temporary = `${file}.${process.pid}.tmp`;
 	try {
@@ -10,23 +9,23 @@ export function writeCacheFile(file: string, data: string | Buffer): void {
 		writeFileSync(temporary, data, { mode: 0o600 });
 		renameSync(temporary, file);
 	} catch {
-		// Read-only home or full disk: nothing to report, nothing lost.
+		// The home directory is read-only or the disk is full; nothing is lost.
 		removeIfThere(temporary);
 	}
 }
 
-/** A disk that is full has room for names: without this each start would leave some. */
+/** A full disk still has room for names: without this each start would leave a temporary file. */
 function removeIfThere(file: string): void {
 	try {
 		rmSync(file, { force: true });
 	} catch {
-		// The directory cannot be written: then there is no such file.
+		// An unwritable directory does not contain the file.
 	}
 }
 
 /**
- * Creates the directory and its parents. Node's own recursive `mkdir` never ends where creating a directory fails as if
- * its parent were missing, as below `/proc`.
+ * Creates the directory and its parents. Node's recursive `mkdir` loops forever if creating a directory fails with ENOENT, as it
+ * does below `/proc`.
  */
 function makeDirectory(directory: string, mode = 0o777): void {
 	if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() === true) return;

@@ -1,4 +1,4 @@
-// The command `chat`, and what the program is on a terminal without one.
+// The command `chat`, also the default on a terminal.
 import { createInterface } from "node:readline/promises";
 import { Kernel } from "../client/client.ts";
 import { InProcessTransport } from "../frontends/shared/in-process.ts";
@@ -13,7 +13,7 @@ import { endInTime } from "./process/process-exit.ts";
 import { takeProcess } from "./process/program-process.ts";
 import { endProgram, startHost } from "./program/program.ts";
 
-/** Chats until the person leaves; returns the exit code. Throws UsageError. */
+/** Chats until the user leaves; returns the exit code. Throws UsageError. */
 export async function runChat(
 	executable: string,
 	options: ProgramOptions,

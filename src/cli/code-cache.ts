@@ -1,5 +1,5 @@
-// Loads the program's own chunks with V8's compiled code from the user's cache directory, so that a start does not
-// compile them again. Node loads everything else. Without a usable cache directory it just compiles.
+// Loads the program's chunks with V8 compiled code from the user's cache directory, so that startup does not recompile them. Node
+// loads everything else. Without a usable cache the chunks are compiled normally.
 import { isAscii } from "node:buffer";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -12,7 +12,7 @@ import { writeCacheFile } from "./cache-file.ts";
 interface LoadedChunk {
 	readonly script: Script;
 	readonly cachePath: string;
-	/** Bytes of the compiled code that came from the cache; 0 where none did. */
+	/** Bytes of compiled code read from the cache; 0 if none. */
 	readonly cachedSize: number;
 }
 
@@ -20,14 +20,13 @@ export interface CodeCache {
 	/** Loads a chunk by absolute path and returns its exports. */
 	require(chunk: string): unknown;
 	/**
-	 * Writes the compiled code if some chunk was not cached: of that one, and of those of which more is compiled now, since this
-	 * process came further than the one that wrote them. Call it before the program exits. Where that takes long it stops early,
-	 * after one chunk at least.
+	 * Writes compiled code if a chunk was not cached, and updates chunks that this process has compiled further. Call it before
+	 * the program exits. Stops early if it takes too long, but writes at least one chunk.
 	 */
 	save(): void;
 }
 
-/** Milliseconds for the writing: usually a tenth of that. A process that is due to exit must not be killed for it. */
+/** Milliseconds; writing usually takes a tenth of that. An exiting process must not be killed because of it. */
 const savingTime = 400;
 
 type Wrapper = (
@@ -38,7 +37,7 @@ type Wrapper = (
 	dir: string,
 ) => void;
 
-/** `directory` belongs to the cache; its name should include the version. `now` is a time in milliseconds. */
+/** The cache owns `directory`; its name should include the version. `now` is a time in milliseconds. */
 export function createCodeCache(directory: string, now: () => number = () => performance.now()): CodeCache {
 	const modules = new Map<string, { exports: object }>();
 	const chunks: LoadedChunk[] = [];
@@ -46,7 +45,7 @@ export function createCodeCache(directory: string, now: () => number = () => per
 	const load = (file: string): object => {
 		const known = modules.get(file);
 		if (known !== undefined) return known.exports;
-		// The first file of the program, and what Node has loaded for it, exist once.
+		// Reuse modules that Node has already loaded, such as the program's first file.
 		const loaded = createRequire(file).cache[file];
 		if (loaded?.loaded === true) return loaded.exports;
 		const module = { exports: {} };
@@ -87,7 +86,7 @@ export function createCodeCache(directory: string, now: () => number = () => per
 			const missingFirst = chunks.toSorted((one, other) => Number(isMissing(other)) - Number(isMissing(one)));
 			for (const { script, cachePath, cachedSize } of missingFirst) {
 				const compiled = script.createCachedData();
-				// V8 drops what has not run for long, also what every start needs.
+				// V8 drops code that has not run for long, even if every start needs it.
 				if (compiled.length > cachedSize) writeCacheFile(cachePath, withChecksum(compiled));
 				if (now() - begun > savingTime) return;
 			}
@@ -95,7 +94,7 @@ export function createCodeCache(directory: string, now: () => number = () => per
 	};
 }
 
-/** Fails with a sentence for people where an update has replaced the program that runs: its parts have other names then. */
+/** Fails with a readable error if an update has replaced the running program and renamed its chunks. */
 function readChunk(file: string): Buffer {
 	try {
 		return readFileSync(file);
@@ -107,17 +106,17 @@ function readChunk(file: string): Buffer {
 	}
 }
 
-/** Plain ASCII, as the bundler writes it, is decoded in half the time. */
+/** Decodes plain ASCII, the bundler's output, in half the time. */
 function toText(source: Buffer): string {
 	return isAscii(source) ? source.toString("latin1") : source.toString("utf8");
 }
 
-/** Eight bytes, of which four are used: V8 would copy code that does not begin at a multiple of eight. */
+/** Eight bytes, four of them used: V8 copies code that is not aligned to eight bytes. */
 const checksumSize = 8;
 
 /**
- * A cache file is a checksum and the compiled code; its name identifies the source. V8 itself compares only the length
- * of the source, would run the code of another build, and crashes on a file that a power failure has left half written.
+ * A cache file holds a checksum and compiled code; its name identifies the source. V8 only compares the source length, so it
+ * would run code from another build and crash on a file truncated by a power failure.
  */
 function readCompiled(file: string): Buffer | null {
 	try {

@@ -1,14 +1,13 @@
-// Runs a command that prints: being stopped is no success of it, and its output is written before it ends.
+// Runs commands that print: an interrupted command does not report success, and its output is flushed before exit.
 import { errorText, systemErrorCode } from "../base/errors.ts";
 import { exitSoon } from "./process/process-exit.ts";
 import { writeNotice } from "./process/standard-error.ts";
 import { handleStopSignals, stopSignals } from "./process/stop-signals.ts";
 
 /**
- * Runs a command that prints, and waits for its output to be written; returns the exit code. A signal ends it with the code that shells
- * use for that, unless the command handles signals itself: 0 would say that it did what it was asked for. If the output cannot be
- * written that is the code of a failure, with a message on stderr unless the reader has just gone; a command whose code is its
- * answer then never has that of an answer.
+ * Runs a command that prints, and flushes its output; returns the exit code. On a signal, exits with the shell's code for it,
+ * unless the command handles signals itself. If output cannot be written, returns the failure code, with a message on stderr
+ * unless the reader closed the pipe; this never collides with an exit code that is an answer.
  */
 export async function withOutput(
 	run: () => number | Promise<number>,
@@ -19,8 +18,8 @@ export async function withOutput(
 	process.stdout.on("error", (error) => failures.push(error));
 	process.stderr.on("error", () => {});
 	const code = await run();
-	// After all that was printed, whose failures are known by then. Bun calls back for an empty write at once, whatever waits before it;
-	// and a stream that has failed never says that it has ended.
+	// By the end of the output its write failures are known. Bun calls back for an empty write before pending writes finish, and a
+	// failed stream never emits its end.
 	if (failures.length === 0) {
 		await new Promise<void>((resolve) => {
 			process.stdout.once("error", () => resolve());
@@ -36,8 +35,8 @@ export async function withOutput(
 }
 
 /**
- * Prints the line that announces a running server; returns false, with the reason on
- * stderr, if the line cannot be written, because the program waiting for it would hang.
+ * Prints the line that announces a running server. If that fails, writes the reason to stderr and returns false, because the
+ * program waiting for the line would hang.
  */
 export async function announce(text: string): Promise<boolean> {
 	const failure = await new Promise<Error | null>((resolve) => {

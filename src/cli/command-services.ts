@@ -1,5 +1,5 @@
-// The network and the child processes of commands without a session: the same proxies, certificates and containment as a
-// session's, configured on first use.
+// Network and child processes for commands without a session: the same proxies, certificates and containment as a session,
+// configured on first use.
 import { systemClock } from "../base/clock.ts";
 import { silentLog } from "../base/log.ts";
 import { type Place, toAbsolutePath } from "../host/place.ts";
@@ -18,7 +18,7 @@ export interface CommandPlace {
 	readonly place: Place;
 }
 
-/** A `fetch` for the command. Unreadable settings count as none here: the command itself reports them. */
+/** A `fetch` for the command. Ignores unreadable settings; the command reports them. */
 export function createCommandFetch(given: CommandPlace): Fetch {
 	let opening: Promise<Network> | null = null;
 	return async (input, init) => {
@@ -38,7 +38,7 @@ async function open({ environment, files, shareDir, place }: CommandPlace): Prom
 	});
 }
 
-/** Contained like the processes of a session. Reads the setting when there is a process to run. */
+/** Child processes contained like those of a session. Reads the setting when the first process starts. */
 export function createCommandProcesses(files: Files, shareDir: string): Processes {
 	return createLazyProcesses(async () => {
 		const { contain = "auto" } = (await readSettings(files, shareDir)) ?? {};
@@ -46,7 +46,7 @@ export function createCommandProcesses(files: Files, shareDir: string): Processe
 	});
 }
 
-/** Null when there are none, or unreadable ones: commands about something else work without them. */
+/** Null if settings are missing or unreadable, so that unrelated commands still work. */
 async function readSettings(files: Files, shareDir: string): Promise<Configuration["agentwire"] | null> {
 	const file = `${shareDir}/config.toml`;
 	try {

@@ -1,5 +1,4 @@
-// Reads the compatibility options for older clients: from the settings, or from environment variables that override
-// them.
+// Reads the compatibility options for older clients: settings, overridden by environment variables.
 
 import { type WireVersion, wireVersions } from "../formats/history.ts";
 import type { Compatibility } from "../frontends/shared/dialect.ts";
@@ -9,7 +8,7 @@ import { ConfigurationError, type ConfigurationProblem } from "../settings/confi
 const truths: ReadonlySet<string> = new Set(["1", "true", "yes", "on"]);
 const falsehoods: ReadonlySet<string> = new Set(["0", "false", "no", "off"]);
 
-/** `source` is the file of the settings, null for text. Throws ConfigurationError; an empty variable counts as unset. */
+/** `source` is the settings file, null for text. Throws ConfigurationError. An empty variable counts as unset. */
 export function toCompatibility(
 	settings: Pick<AgentwireSettings, "maxEvents" | "typedParts" | "formerNames" | "exactApprovals">,
 	source: string | null,

@@ -1,22 +1,22 @@
-// The command `docs`: the documents that come with the program, page by page.
+// The command `docs`: prints the bundled documents.
 import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { KernelError } from "../base/errors.ts";
 import type { Installation } from "../host/installation.ts";
 
-/** The pages next to the directory `docs`. */
+/** Pages outside `docs`. */
 const otherPages = ["README.md", "CHANGELOG.md"];
 
 /**
- * Prints a page, or the list of pages with their titles for null; returns the exit code. A page is named in full or by the end of
- * its name: `guides/web` or `web`. Throws KernelError.
+ * Prints a page, or the list of pages for null; returns the exit code. A page is named in full or by the end of its name:
+ * `guides/web` or `web`. Throws KernelError.
  */
 export async function runDocs(page: string | null, installation: Installation): Promise<number> {
 	const root = installation.documentsDir();
 	const files = [...otherPages, ...(await findPages(root))];
 	if (page !== null) {
 		const wanted = toName(page);
-		// The pages come shallowest first, so that `gateway` is the guide and not the protocol.
+		// Shallow pages come first, so that `gateway` finds the guide and not the protocol.
 		const file =
 			files.find((each) => toName(each) === wanted) ?? files.find((each) => toName(each).endsWith(`/${wanted}`));
 		if (file === undefined) throw noPage(page);
@@ -39,10 +39,10 @@ function toName(file: string): string {
 		.toLowerCase();
 }
 
-/** The parts of the documents, in the order in which people need them. */
+/** The document folders, in reading order. */
 const parts = ["start", "guides", "reference", "explanation"];
 
-/** The paths of the pages in `docs`, part by part, the shallowest of each first. */
+/** The paths of the pages in `docs`, folder by folder, shallow pages first. */
 async function findPages(root: string): Promise<readonly string[]> {
 	const found = await readdir(path.join(root, "docs"), { recursive: true });
 	const pages = found.filter((file) => file.endsWith(".md")).map((file) => file.split(path.sep).join("/"));

@@ -1,4 +1,4 @@
-// The `info` command: versions, for clients that check them before they start a server.
+// The `info` command: prints versions for clients that check them before starting a server.
 
 import { protocolVersion } from "../formats/protocol-version.ts";
 import { productName, productVersion } from "../host/product.ts";
@@ -10,9 +10,8 @@ import type { StoreStatus } from "./store/store-status.ts";
 import { agentSpecVersions, emulatedVersion } from "./version.ts";
 
 /**
- * What `info` prints, with its newline: one line of JSON, or one labeled line for each value. The JSON has the status of
- * the sandbox and that of the database as well, if the settings ask for them. Both name the runtime that runs the program, and the model that a key
- * in the environment gives, if one does.
+ * The output of `info`, with a newline: one JSON line, or one labeled line per value. The JSON includes the sandbox and database
+ * status if the settings enable them. Both forms name the runtime and the model that an environment key selects, if any.
  */
 export function infoText(
 	json: boolean,

@@ -1,17 +1,17 @@
-// The first module of the program as one file, which Bun runs: loads the rest. No code
-// cache: the file contains compiled code.
+// The entry module of the one-file program, run by Bun: loads the rest. Needs no code cache, because the file contains compiled
+// code.
 import path from "node:path";
 import { withImpliedCommand } from "./arguments/executable-name.ts";
 import { isRelayed } from "./attach/relayed-command.ts";
 import { exitSoon } from "./process/process-exit.ts";
 
-/** The signals by which clients stop us. */
+/** The signals clients send to stop the program. */
 const stopSignals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
-/** Milliseconds after which functions are compiled for speed as early as usual; the build delays that for the start. */
+/** Milliseconds of startup, during which the build delays JIT optimization. */
 const startTime = 50;
 
-/** Has the runtime compile as it usually does. */
+/** Restores the default JIT settings. */
 function endStart(): void {
 	const bun: unknown = Reflect.get(globalThis, "Bun");
 	const { unsafe } = bun as { readonly unsafe?: { readonly setJITPolicy?: (scale: number) => void } };
@@ -20,13 +20,13 @@ function endStart(): void {
 
 async function launch(): Promise<void> {
 	const [, program = "", ...argv] = process.argv;
-	// Only names of that kind are looked at further: everything else is answered first.
+	// Check only names of this form, so that all other calls start faster.
 	if (argv[0]?.startsWith("__") === true && (await runListener(argv))) return;
-	// Bun opens no debugger, but would end: that a signal changes nothing is the same in both forms.
+	// Bun would exit instead of opening a debugger. Both program forms ignore the signal.
 	process.on("SIGUSR1", () => {});
 	for (const signal of stopSignals) process.once(signal, () => void exitSoon(0));
 	setTimeout(endStart, startTime).unref();
-	// The name by which it was called: that of a link is not in `execPath`.
+	// The name used to call the program: `execPath` resolves symbolic links.
 	const executable = process.argv0;
 	const [command, ...words] = withImpliedCommand(executable, argv);
 	if (isRelayed(command, words)) {
@@ -41,7 +41,7 @@ async function launch(): Promise<void> {
 	await exitSoon(await main(executable, argv, createOneFileInstallation(path.dirname(program))));
 }
 
-/** Runs the program of a listener in a sandbox, if that is what it was started for. */
+/** Runs the sandbox listener, if the process was started as one. */
 async function runListener([command]: readonly string[]): Promise<boolean> {
 	const { listenerCommand, listenerProgram } = await import("../ports/processes/confinement/confined-proxy.ts");
 	if (command !== listenerCommand) return false;

@@ -1,4 +1,4 @@
-// The first file of the executable: loads the program with its code cache, runs it, and exits.
+// The entry file of the executable: loads the program with its code cache, runs it, and exits.
 import path from "node:path";
 import { withImpliedCommand } from "./arguments/executable-name.ts";
 import { isRelayed } from "./attach/relayed-command.ts";
@@ -7,20 +7,19 @@ import { cacheDirectory } from "./home.ts";
 import type { createPackageInstallation, main } from "./main.ts";
 import { exitSoon } from "./process/process-exit.ts";
 
-/** The signals by which clients stop us. */
 const stopSignals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
-/** The exports of the program that this file uses. */
+/** The program exports used here. */
 interface Program {
 	readonly main: typeof main;
 	readonly createPackageInstallation: typeof createPackageInstallation;
 }
 
-/** Runs the program in the same directory as this file. */
+/** Runs the program located in this file's directory. */
 export async function launch(executable: string, argv: readonly string[]): Promise<void> {
-	// Without a listener Node would open a debugger, to everybody on the machine who finds its port.
+	// Without a listener Node would open a debugger port that every local user can reach.
 	process.on("SIGUSR1", () => {});
-	// Until the server handles signals, being stopped is a normal end: clients report death by a signal as a crash.
+	// Until the server handles signals, being stopped is a normal end: clients report a death by signal as a crash.
 	for (const signal of stopSignals) process.once(signal, () => void exitSoon(0));
 	const [command, ...words] = withImpliedCommand(executable, argv);
 	if (isRelayed(command, words)) {

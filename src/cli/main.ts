@@ -1,4 +1,4 @@
-// Entry of the executable: parses the command line and runs the command. Everything but serving is loaded lazily.
+// The program's main function: parses the command line and runs the command. Loads everything except serving lazily.
 import { fstatSync } from "node:fs";
 import path from "node:path";
 import { isatty } from "node:tty";
@@ -17,7 +17,7 @@ import { createPackageInstallation } from "./installation/package.ts";
 import { exitSoon } from "./process/process-exit.ts";
 import { handleStopSignals, stopSignals } from "./process/stop-signals.ts";
 
-/** A file of characters can be one; everything else needs no module to be looked at. */
+/** Only a character device can be a terminal; other types need no module to check. */
 function isTerminal(descriptor: number): boolean {
 	try {
 		return fstatSync(descriptor).isCharacterDevice() && isatty(descriptor);
@@ -28,10 +28,7 @@ function isTerminal(descriptor: number): boolean {
 
 export { createPackageInstallation, exitSoon };
 
-/**
- * Runs the program to its end and returns the exit code (agent-kernel §1.3). `installation` is where it finds the
- * rest of itself.
- */
+/** Runs the program and returns the exit code (agent-kernel §1.3). `installation` locates the program's other files. */
 export async function main(executable: string, argv: readonly string[], installation: Installation): Promise<number> {
 	const words = withImpliedCommand(executable, argv);
 	try {
@@ -40,7 +37,7 @@ export async function main(executable: string, argv: readonly string[], installa
 			case "serve":
 				return await startServer(executable, command.options, installation);
 			case "print": {
-				// However early it is stopped, a script must not see success.
+				// A script must not see success, no matter how early the program is stopped.
 				handleStopSignals((signal) => void exitSoon(stopSignals[signal]));
 				const { runPrint } = await import("./print/print.ts");
 				return await runPrint(executable, command.options, installation);
@@ -97,11 +94,11 @@ export async function main(executable: string, argv: readonly string[], installa
 	} catch (thrown) {
 		if (thrown instanceof UsageError) {
 			const helpful = toHelpfulCommand(words);
-			// Under a name that stands for the command it is not typed.
+			// The executable name may imply the command, which the user then did not type.
 			const shown = words.length > argv.length ? null : helpful;
 			return complain(usageErrorText(thrown, path.basename(executable), shown), usageExitCode(helpful));
 		}
-		// Such as settings that cannot be read, or a database that does not answer: anything else is a bug.
+		// For example unreadable settings or an unresponsive database. Other errors are bugs.
 		if (thrown instanceof KernelError) return complain(`Error: ${errorText(thrown)}`, 1);
 		throw thrown;
 	}
@@ -125,7 +122,7 @@ async function startServer(executable: string, options: ServeOptions, installati
 	}
 }
 
-/** The session that a command line for a server names, as the chat takes it. */
+/** Converts the session of a server command line for the chat. */
 function toChatSession(session: ServeOptions["session"]): ChatFlags["session"] {
 	if (session.kind === "last") return "last";
 	return "id" in session ? { id: session.id } : null;
@@ -138,7 +135,7 @@ async function runCodex(executable: string, action: CodexAction, installation: I
 		case "app-server":
 			return await (await import("./codex/app-server.ts")).runAppServer(executable, action.config, installation);
 		case "exec": {
-			// However early it is stopped, a program must not see success.
+			// Callers must not see success, no matter how early the program is stopped.
 			handleStopSignals((signal) => void exitSoon(stopSignals[signal]));
 			return await (await import("./codex/exec.ts")).runCodexExec(executable, action.options, installation);
 		}
@@ -194,7 +191,7 @@ async function runCommand(executable: string, command: PrintingCommand, installa
 			return await (await import("./permissions/permissions.ts")).runPermissions(command.action);
 		case "login":
 		case "logout":
-			// However early a sign-in is stopped, it must not look successful.
+			// A sign-in must not look successful, no matter how early it is stopped.
 			handleStopSignals(() => void exitSoon(1));
 			return await (await import("./sign-in/login.ts")).runLogin(command.kind, command.json);
 	}

@@ -1,4 +1,4 @@
-// Which model a program without a configuration uses, for programs and people that ask before they start a server.
+// Determines the model of a program without a configuration, for callers that check before starting a server.
 import { silentLog } from "../base/log.ts";
 import { createDiskFiles } from "../ports/files/disk-files.ts";
 import type { Files } from "../ports/files/port.ts";
@@ -10,18 +10,18 @@ import { currentDirectory, homeDirectory, shareDirectory } from "./paths.ts";
 import { environmentVariables } from "./process/environment.ts";
 
 export interface StartSettings {
-	/** With the models that keys in the environment give. */
+	/** Includes the models that environment keys provide. */
 	readonly configuration: Configuration;
-	/** Whether there is a file. */
+	/** Whether the settings file exists. */
 	readonly isWritten: boolean;
-	/** The model that a key in the environment gives; null when the file names a provider, or there is no key. */
+	/** The model selected by an environment key; null if the file names a provider, or no key is set. */
 	readonly chosen: EnvironmentModel | null;
 }
 
-/** A file that need not be there, or the settings themselves. */
+/** A file that may be missing, or the settings themselves. */
 export type StartSource = string | { readonly kind: "text"; readonly text: string };
 
-/** The settings that a server would start with. Throws ConfigurationError. */
+/** The settings a server would start with. Throws ConfigurationError. */
 export async function readStartSettings(
 	given: StartSource,
 	environment: Readonly<Record<string, string>>,
@@ -34,7 +34,7 @@ export async function readStartSettings(
 	return { ...withEnvironmentModels(written, environment), isWritten };
 }
 
-/** The model that a key in the environment gives; null when the settings name a provider, or cannot be read. */
+/** The model selected by an environment key; null if the settings name a provider or cannot be read. */
 export async function describeModelSource(): Promise<EnvironmentModel | null> {
 	const environment = environmentVariables();
 	const shareDir = shareDirectory(environment, { currentDir: currentDirectory(), home: homeDirectory() });

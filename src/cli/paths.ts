@@ -1,4 +1,4 @@
-// Makes typed paths absolute: `~` expanded, `.` and `..` removed, symbolic links unchanged.
+// Makes typed paths absolute: expands `~`, removes `.` and `..`, keeps symbolic links.
 import path from "node:path";
 import { errorText } from "../base/errors.ts";
 import { type Place, toAbsolutePath } from "../host/place.ts";
@@ -6,7 +6,7 @@ import type { FileStatus, Files } from "../ports/files/port.ts";
 import { UsageError } from "./arguments/usage-error.ts";
 import { findHome } from "./home.ts";
 
-/** Node throws when the directory was deleted; its last path still lets absolute paths be used and errors name it. */
+/** Node throws if the directory was deleted; its last path still resolves absolute paths and appears in errors. */
 export function currentDirectory(): string {
 	try {
 		return process.cwd();
@@ -17,7 +17,9 @@ export function currentDirectory(): string {
 	}
 }
 
-/** Without a home, what is below `~` is in the share directory that a variable names. Throws UsageError without either. */
+/**
+ * Without a home directory, `~` only works below the share directory named by a variable. Throws UsageError if neither exists.
+ */
 export function homeDirectory(): string {
 	const home = findHome();
 	if (home !== null) return home;
@@ -28,21 +30,21 @@ export function homeDirectory(): string {
 	);
 }
 
-/** As typed; empty when no variable names one. `KIMI_SHARE_DIR` wins over its second name. */
+/** As typed; empty if no variable is set. `KIMI_SHARE_DIR` overrides its second name. */
 const namedShareDirectory = (environment: Readonly<Record<string, string | undefined>>) =>
 	environment["KIMI_SHARE_DIR"] || environment["AGENTWIRE_HOME"] || "";
 
-/** The directory of settings, sessions and logs: the named one, else `~/.kimi`. */
+/** The directory for settings, sessions and logs; defaults to `~/.kimi`. */
 export function shareDirectory(environment: Readonly<Record<string, string | undefined>>, place: Place): string {
 	return toAbsolutePath(namedShareDirectory(environment) || "~/.kimi", place);
 }
 
-/** The absolute path of an existing work dir; null means the current directory. Throws UsageError. */
+/** Returns the absolute path of an existing work directory; null means the current directory. Throws UsageError. */
 export async function checkWorkDir(typed: string | null, place: Place, files: Files): Promise<string> {
 	return await checkDirectory("--work-dir", typed ?? ".", place, files);
 }
 
-/** The absolute path of an existing directory that a flag names. Throws UsageError. */
+/** Returns the absolute path of an existing directory named by a flag. Throws UsageError. */
 export async function checkDirectory(flag: string, typed: string, place: Place, files: Files): Promise<string> {
 	const directory = toAbsolutePath(typed, place);
 	const kind = await kindOf(flag, directory, files);
@@ -50,7 +52,7 @@ export async function checkDirectory(flag: string, typed: string, place: Place, 
 	throw new UsageError(`${flag}: ${kind === null ? "there is no directory" : "not a directory:"} ${directory}`);
 }
 
-/** The absolute path of an existing file that a flag names. Throws UsageError. */
+/** Returns the absolute path of an existing file named by a flag. Throws UsageError. */
 export async function checkFile(flag: string, typed: string, place: Place, files: Files): Promise<string> {
 	const file = toAbsolutePath(typed, place);
 	const kind = await kindOf(flag, file, files);

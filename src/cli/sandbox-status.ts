@@ -1,4 +1,4 @@
-// Whether commands would run in the sandbox that the settings ask for, for programs that check before they start a server.
+// Whether commands would run in the configured sandbox, for programs that check before starting a server.
 import { systemClock } from "../base/clock.ts";
 import { randomIdentifiers } from "../base/ids.ts";
 import { silentLog } from "../base/log.ts";
@@ -11,15 +11,15 @@ import { currentDirectory, homeDirectory, shareDirectory } from "./paths.ts";
 import { environmentVariables } from "./process/environment.ts";
 
 export interface SandboxInfo {
-	/** Absent when the settings ask for none. */
+	/** Absent if the settings enable no sandbox. */
 	readonly sandbox?: {
 		readonly status: "active" | "none" | "off";
-		/** Why there is none on this machine: a clause without full stop. */
+		/** Why the sandbox is unavailable on this machine: a clause without a full stop. */
 		readonly why: string | null;
 	};
 }
 
-/** Nothing when the settings ask for none, or cannot be read: a server would report that itself. */
+/** Undefined if no sandbox is configured, or the settings are unreadable: a server reports that itself. */
 export async function describeSandbox(given?: Files, source?: StartSource): Promise<SandboxInfo> {
 	const environment = environmentVariables();
 	const home = homeDirectory();

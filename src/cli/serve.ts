@@ -1,4 +1,4 @@
-// Serves on stdio: one session, or as many as a client creates, until the client is gone.
+// Serves over stdio: one session, or the sessions a client creates, until the client disconnects.
 
 import type { HostOfferName } from "../frontends/serve/host-dialects.ts";
 import { serve } from "../frontends/serve/serve.ts";
@@ -16,7 +16,7 @@ import type { HostStart } from "./program/preparation.ts";
 import { endProgram, startHost, startProgram } from "./program/program.ts";
 import type { StartedKernel } from "./program/started-kernel.ts";
 
-/** Serves until the client is gone; returns the exit code.  Throws UsageError. */
+/** Serves until the client disconnects; returns the exit code. Throws UsageError. */
 export async function runServer(
 	executable: string,
 	options: ServeOptions & { readonly session: NamedSession },
@@ -28,7 +28,7 @@ export async function runServer(
 	const stop = () => stopping.abort();
 	const taken = takeProcess(options, installation, {
 		onSignal() {
-			// The program may hang before its orderly end is possible.
+			// The program may hang before an orderly shutdown is possible.
 			endInTime(() => 0, taken.log);
 			stop();
 		},
@@ -42,7 +42,7 @@ export async function runServer(
 			faultOwner = toOwner;
 		});
 	if (options.mode !== null && options.mode !== "wire") {
-		// The library answers what waits when it likes.
+		// The library's clients may answer requests at any time.
 		const expectsClients = options.mode === "stdio";
 		const started = await startHost(executable, options, taken, stopping.signal, { expectsClients, adjust });
 		if (started === null) return 0;
@@ -54,7 +54,7 @@ export async function runServer(
 	return "exitCode" in program ? program.exitCode : await serveFrom(program);
 }
 
-/** What clients of many sessions are offered; null for nothing. */
+/** The offer for multi-session clients; null for none. */
 function toOffer({ mode, acpProtocol }: ServeOptions): HostOfferName | null {
 	if (mode === "wire") return null;
 	if (mode === "stdio" || mode === "codex") return mode;
@@ -66,11 +66,11 @@ type ServedProgram = StartedKernel & { readonly session: Session | null };
 async function serveClient(
 	executable: string,
 	program: ServedProgram,
-	/** Null where clients have one session. */
+	/** Null for single-session clients. */
 	offer: HostOfferName | null,
 	{ contract }: ServeOptions,
 	signal: AbortSignal,
-	/** From then on an uncaught exception ends no more than its owner. */
+	/** From then on an uncaught exception only ends its owner. */
 	begun: (faultOwner: () => FaultOwner) => void,
 ): Promise<number> {
 	const { session, compatibility, log } = program;
@@ -78,7 +78,7 @@ async function serveClient(
 	begun(() => host?.faultOwner() ?? session ?? nobody);
 	const { outboxBytes, requestsInFlight } = program.configuration.agentwire.limits;
 	const transport = createStdioTransport({ input: openStdin(), outbox: openLineOutput(outboxBytes) });
-	// Between two lines of the protocol, and as lines of their own.
+	// Between two protocol lines, and as separate lines.
 	if (isStderrShared()) {
 		divertNotices({ write: (text) => transport.send(text.replace(/\n$/, "")), flush: () => transport.flush() });
 	}

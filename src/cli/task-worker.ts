@@ -1,4 +1,4 @@
-// The process of a background command's worker: its lifeline is stdin, and signals end the command in order.
+// The worker process of a background command: its lifeline is stdin, and signals end the command gracefully.
 import { systemClock } from "../base/clock.ts";
 import { createConfinedProcesses, readWorkerEnvironment, withOwnProxy } from "../host/confined-worker.ts";
 import { createLogFile, logFile } from "../host/log/log-file.ts";
@@ -13,7 +13,7 @@ import { currentDirectory, homeDirectory, shareDirectory } from "./paths.ts";
 import { environmentVariables } from "./process/environment.ts";
 import { handleStopSignals } from "./process/stop-signals.ts";
 
-/** Runs the worker to its end; returns the exit code. */
+/** Runs the worker to completion; returns the exit code. */
 export async function runWorker(flags: TaskWorkerFlags): Promise<number> {
 	const place = { currentDir: currentDirectory(), home: homeDirectory() };
 	const { environment, ...given } = readWorkerEnvironment(environmentVariables());
@@ -44,14 +44,14 @@ export async function runWorker(flags: TaskWorkerFlags): Promise<number> {
 	return 1;
 }
 
-/** A line on stdin nudges; the end of stdin ends the command, unless that may outlive the server. */
+/** A line on stdin nudges; the end of stdin ends the command, unless the command may outlive the server. */
 function createLifeline(keep: boolean): Lifeline {
 	const cut = new AbortController();
 	handleStopSignals((signal) => cut.abort(`The worker of the command was ended by ${signal}.`));
 	const release = (): void => {
 		if (!keep) cut.abort("The program that had started the command is gone.");
 	};
-	// Read from the beginning on: its end ends the command.
+	// Read from the start: the end of stdin ends the command.
 	process.stdin.resume();
 	process.stdin.once("end", release);
 	process.stdin.once("error", release);

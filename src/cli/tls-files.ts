@@ -1,11 +1,11 @@
-// The certificate and the key that flags name.
+// Reads the certificate and key files named by flags.
 import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
 import type { Place } from "../host/place.ts";
 import type { Files } from "../ports/files/port.ts";
 import { UsageError } from "./arguments/usage-error.ts";
 import { checkFile } from "./paths.ts";
 
-/** Their texts in PEM; null without any. Throws UsageError for files that are not there, or are no certificate and its key. */
+/** Returns their PEM texts; null if no flags were given. Throws UsageError for missing or invalid files. */
 export async function readTls(
 	tls: { readonly certificate: string; readonly key: string } | null,
 	place: Place,
@@ -36,7 +36,7 @@ function parse<T>(work: () => T, complaint: string): T {
 	try {
 		return work();
 	} catch (thrown) {
-		// What was thrown speaks of decoders, and never of the file.
+		// The original error describes decoders and never names the file.
 		throw new UsageError(complaint, { cause: thrown });
 	}
 }

@@ -1,5 +1,5 @@
-// The command line as data: which command, with which options, or a usage error that names the flag at fault.
-// Looks at no file and no environment.
+// Parses the command line into a command with its options, or a usage error that names the faulty flag. Reads no files or
+// environment variables.
 import { type ContractVersion, contractForm, parseContractVersion } from "../../base/contract-version.ts";
 import { type TaskWorkerFlags, taskWorkerCommand } from "../../host/task-worker-arguments.ts";
 import { type BuiltInAgentName, builtInAgentNames } from "../../kernel/compose/agent-names.ts";
@@ -26,18 +26,14 @@ import { UsageError } from "./usage-error.ts";
 
 export type SessionChoice =
 	| { readonly kind: "new" }
-	/** Opened, or created under this id. */
 	| { readonly kind: "id"; readonly id: string }
-	/** The same, but it must exist. */
+	/** Must exist. */
 	| { readonly kind: "existing"; readonly id: string }
-	/** The last one of the work dir. */
 	| { readonly kind: "last" }
-	/** Opened in whichever work dir it belongs to. */
+	/** Opened in its own work directory. */
 	| { readonly kind: "anywhere"; readonly id: string }
-	/** A person is to choose it: the flag, as typed, had no id. */
 	| { readonly kind: "asked"; readonly flag: string };
 
-/** A session that can be opened. */
 export type NamedSession = Exclude<SessionChoice, { kind: "asked" }>;
 
 export type ConfigurationChoice =
@@ -46,29 +42,28 @@ export type ConfigurationChoice =
 	/** The path as typed. */
 	| { readonly kind: "file"; readonly path: string };
 
-/** What every mode of the program understands. */
 export interface ProgramOptions {
 	readonly debug: boolean;
-	/** As typed; null for the current directory. */
+	/** As typed; null means the current directory. */
 	readonly workDir: string | null;
 	readonly session: SessionChoice;
 	readonly configuration: ConfigurationChoice;
-	/** The built-in agent, unless there is a file. */
+	/** Ignored if `agentFile` is set. */
 	readonly agent: BuiltInAgentName;
-	/** The path as typed. */
+	/** As typed. */
 	readonly agentFile: string | null;
-	/** A model alias; null for the default model. */
+	/** A model alias; null means the default model. */
 	readonly model: string | null;
-	/** Null for the configured default. */
+	/** Null means the configured default. */
 	readonly thinking: boolean | null;
 	readonly yolo: boolean;
-	/** End a turn of the session that runs in another process. */
+	/** Ends the turn if another process is running the session. */
 	readonly takeOver: boolean;
 	/** Start in plan mode. */
 	readonly plan: boolean;
 	/** Nobody is at the keyboard. */
 	readonly afk: boolean;
-	/** Null for the configured number. */
+	/** Null means the configured limit. */
 	readonly maxStepsPerTurn: number | null;
 	readonly maxRetriesPerStep: number | null;
 	/** At least -1. */
@@ -79,37 +74,36 @@ export interface ProgramOptions {
 	readonly mcpConfigFiles: readonly string[];
 	/** JSON texts. */
 	readonly mcpConfigs: readonly string[];
-	/** Trimmed. Not used by a server, which should log that it was given. */
+	/** Trimmed. Servers ignore it, and should log that. */
 	readonly prompt: string | null;
 }
 
-/** Where sessions and configuration of Meerkat's clients are. */
+/** Where Meerkat clients keep sessions and configuration. */
 export interface RealmOptions {
-	/** Null for none. */
 	readonly realm: RealmChoice | null;
-	/** A directory, as typed, in place of the home directory for the configuration of Meerkat's clients. */
+	/** Replaces the home directory for the configuration of Meerkat clients; as typed. */
 	readonly userConfigRoot: string | null;
 }
 
 export interface ServeOptions extends ProgramOptions, RealmOptions {
 	/**
-	 * "wire" restricts the dialects to those of one session, "rpc" to Meerkat RPC and "acp" to the Agent Client Protocol,
-	 * of many sessions each, "codex" to the app-server of Codex, "stdio" to the public operations; null means that none was asked for.
+	 * Restricts the dialects: "wire" for single-session clients, "rpc" for Meerkat RPC, "acp" for the Agent Client Protocol,
+	 * "codex" for the Codex app server, "stdio" for the public operations; null means unrestricted.
 	 */
 	readonly mode: "wire" | "rpc" | "acp" | "codex" | "stdio" | null;
-	/** The version of the Agent Client Protocol; `auto` for the one that the client asks for. */
+	/** The Agent Client Protocol version; `auto` means the version the client asks for. */
 	readonly acpProtocol: AcpProtocol;
-	/** The version of Meerkat's contract; null for that of the settings. */
+	/** The Meerkat contract version; null means the configured version. */
 	readonly contract: ContractVersion | null;
 }
 
 export interface PrintOptions extends ProgramOptions {
 	readonly inputFormat: PrintFormat;
 	readonly outputFormat: PrintFormat;
-	/** Whose lines stream-json output has. */
+	/** The family whose stream-json format is printed. */
 	readonly lines: Family;
 	readonly textForm: TextForm;
-	/** Print nothing but the last message of each turn. */
+	/** Print only the last message of each turn. */
 	readonly finalMessageOnly: boolean;
 }
 
@@ -143,7 +137,7 @@ export function parseCommandLine(argv: readonly string[], conventions: Conventio
 	}
 	if (command === "help" && given.all.length === 0) return toHelp(rest);
 	if (command === "version" && given.rest.length + given.all.length === 1) return { kind: "version" };
-	// Their flags are the program's, and may stand on both sides of the name.
+	// These commands accept program flags before and after the command name.
 	if (
 		command === "doctor" ||
 		command === "rpc" ||
@@ -204,11 +198,11 @@ function parseCommand(
 	return toHost(call.kind, `the command '${name}'`, others, conventions);
 }
 
-/** The ways to serve many sessions. */
+/** Modes that serve many sessions. */
 type HostMode = "rpc" | "acp" | "stdio";
 
 const aboutOne: readonly FlagKey[] = ["session", "continue", "print", "quiet", "wire", "ui"];
-/** Flags of each that are about one session, or about another way to be driven. */
+/** Flags each mode rejects because they concern a single session or another mode. */
 export const notForMany: Readonly<Record<HostMode | "serve", readonly FlagKey[]>> = {
 	rpc: [...aboutOne, "acp", "acp-protocol", "prompt"],
 	acp: [...aboutOne, "contract", "prompt", ...realmFlags],
@@ -216,7 +210,7 @@ export const notForMany: Readonly<Record<HostMode | "serve", readonly FlagKey[]>
 	stdio: [...aboutOne, "acp", "acp-protocol", "contract", "prompt", ...realmFlags],
 };
 
-/** `what` names what asked for it. */
+/** `what` names the flag or command that requested the mode. */
 function toHost(mode: HostMode, what: string, given: GivenFlags, conventions: Conventions): CommandLine {
 	const [word] = given.rest;
 	if (word !== undefined) throw new UsageError(`${capitalized(what)} takes flags alone, found '${word}'.`);
@@ -256,7 +250,7 @@ function toAcpProtocol(given: GivenFlags): AcpProtocol {
 
 const capitalized = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
-/** By this name the web backend of kimi starts a server for a session that it made. */
+/** The kimi web backend uses this command to start a server for a session it created. */
 const workerCommand = "__web-worker";
 
 function toWorker(rest: readonly string[], given: GivenFlags, conventions: Conventions): CommandLine {
@@ -280,9 +274,9 @@ const exclusive: readonly (readonly FlagKey[])[] = [
 	["quiet", "acp"],
 	["quiet", "wire"],
 ];
-/** Flags that mean something in print mode alone. */
+/** Flags that require print mode. */
 export const printOnly: readonly FlagKey[] = ["input-format", "output-format", "print-format", "final-message-only"];
-/** Flags of kimi-cli's print mode: with one of them its lines are meant. */
+/** Flags of kimi-cli's print mode; each one selects its output format. */
 const printOfKimiCli: readonly FlagKey[] = ["print", "quiet", "input-format", "final-message-only"];
 
 function checkCombinations(given: GivenFlags, servesAcp = false, servesMeerkat = false): void {
@@ -313,7 +307,7 @@ function spelling(given: GivenFlags, key: FlagKey): string | null {
 	return given.last(key)?.name ?? null;
 }
 
-/** A prompt alone is answered as well: a server has no use for it, and would wait for a client. */
+/** A prompt without a mode also means print mode: a server would ignore the prompt and wait for a client. */
 const isPrint = (given: GivenFlags) =>
 	given.has("print") || given.has("quiet") || (given.has("prompt") && !isWire(given) && !given.has("acp"));
 const isWire = (given: GivenFlags) => given.has("wire") || given.last("ui")?.value === "wire";
@@ -338,7 +332,7 @@ function toPrintOptions(given: GivenFlags, { family, printsRepr, outputFormat }:
 	return {
 		...options,
 		session: family === "kimi-code" && session.kind === "id" ? { ...session, kind: "existing" } : session,
-		// Nobody is at the keyboard of a print run; only --afk says so for the session.
+		// Print runs are unattended, but only --afk records that in the session.
 		afk: given.has("afk"),
 		inputFormat: toWord(given.last("input-format"), printFormats) ?? "text",
 		outputFormat: toWord(format ?? (isOfKimiCli || outputFormat === null ? null : variable), printFormats) ?? "text",
@@ -348,7 +342,7 @@ function toPrintOptions(given: GivenFlags, { family, printsRepr, outputFormat }:
 	};
 }
 
-/** One of these words; null when it was not given. */
+/** Null if the flag was not given. */
 function toWord<W extends string>(given: Pick<GivenFlag, "name" | "value"> | null, words: readonly W[]): W | null {
 	if (given === null) return null;
 	const word = words.find((one) => one === given.value);
@@ -418,7 +412,7 @@ function toThinking(given: GivenFlags): boolean | null {
 	return last === null ? null : last.flag.key === "thinking";
 }
 
-/** The value as typed, which must not be blank. */
+/** Returns the value as typed. Must not be blank. */
 function requiredText(given: GivenFlag | null): string | null {
 	if (given === null) return null;
 	if (given.value === null || given.value.trim() === "") throw new UsageError(`${given.name} must not be empty.`);
@@ -432,7 +426,6 @@ function toCount(given: GivenFlag | null, minimum = 1): number | null {
 	throw new UsageError(`${given.name} must be an integer of at least ${minimum}.`);
 }
 
-/** The values of a flag that may be repeated. */
 function toTexts(given: GivenFlags, key: FlagKey): readonly string[] {
 	return given.all.filter(({ flag }) => flag.key === key).map((one) => requiredText(one) ?? "");
 }

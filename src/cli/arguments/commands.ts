@@ -1,5 +1,5 @@
-// The one table of commands: their help, and how the words after their names are parsed. command-line.ts handles the
-// program without a command; help.ts shows the table.
+// The command table: help texts and argument parsing. command-line.ts handles the program without a command; help.ts prints the
+// table.
 
 import type { Flag, Offers } from "./flags.ts";
 import { findFirstWord } from "./given-flags.ts";
@@ -26,14 +26,13 @@ import { UsageError } from "./usage-error.ts";
 export type CommandCall =
 	| { readonly kind: "info"; readonly json: boolean }
 	| { readonly kind: "setup" }
-	/** The shell is null when none was named. */
+	/** The shell is null if not given. */
 	| { readonly kind: "completion"; readonly shell: Shell | null }
 	| { readonly kind: "export"; readonly options: ExportOptions }
-	/** The id of a session, or a path as typed. */
+	/** A session id, or a path as typed. */
 	| { readonly kind: "replay"; readonly subject: string }
-	/** With the program's flags for settings. */
 	| { readonly kind: "doctor"; readonly json: boolean; readonly words: readonly string[] }
-	/** Null for the list of pages. */
+	/** Null lists all pages. */
 	| { readonly kind: "docs"; readonly page: string | null }
 	| { readonly kind: "sessions"; readonly action: SessionsAction }
 	| { readonly kind: "store"; readonly action: StoreAction }
@@ -44,38 +43,38 @@ export type CommandCall =
 	| { readonly kind: "fake"; readonly call: FakeCall }
 	| { readonly kind: "codex"; readonly action: CodexAction }
 	| { readonly kind: "login" | "logout"; readonly json: boolean }
-	/** Parsed when it runs. */
+	/** Parsed when the command runs. */
 	| { readonly kind: "record"; readonly typed: readonly string[] }
-	/** The program's flags, as typed after the name. */
+	/** The program flags after the command name. */
 	| { readonly kind: "rpc" | "acp" | "stdio"; readonly words: readonly string[] }
 	| { readonly kind: "claude"; readonly words: readonly string[]; readonly flags: ClaudeFlags }
 	| { readonly kind: "gateway"; readonly words: readonly string[]; readonly flags: GatewayFlags }
 	| { readonly kind: "chat"; readonly words: readonly string[]; readonly flags: ChatFlags }
 	| { readonly kind: "worker"; readonly words: readonly string[]; readonly flags: WorkerFlags };
 
-/** One way to call a command. Its first word is the name of an action, if it has one; flags that it takes are named. */
+/** One form of a command. The first word is its action, if it has one; its flags are listed by name. */
 export interface Form {
 	readonly words: string;
 	readonly about?: string;
-	/** Where completion has something to offer for its words. */
+	/** Completion candidates for its words. */
 	readonly offers?: Offers;
 }
 
 export type CommandFlag = Omit<Flag, "key" | "exists">;
 
-/** The shells that a script for completion can be made for. */
+/** Shells with completion scripts. */
 export const shells = ["bash", "zsh", "fish"] as const;
 export type Shell = (typeof shells)[number];
 
 export interface Command {
-	/** A line for the list of commands. */
+	/** One line for the command list. */
 	readonly about: string;
-	/** What stands over the command's own help. */
+	/** The first line of the command's help. */
 	readonly purpose: string;
-	/** What may follow the name, one for each way to call it; with a line on it where there are several. */
+	/** The forms of the command; each has a description if there are several. */
 	readonly forms: readonly Form[];
 	readonly flags: readonly CommandFlag[];
-	/** Parses the words after the name; null when they ask for help. Throws UsageError. */
+	/** Parses the words after the name; null means help. Throws UsageError. */
 	parse(words: readonly string[]): CommandCall | null;
 }
 
@@ -480,7 +479,7 @@ It takes the flags of the program that say nothing of one session; see the help 
 		parse(words) {
 			if (asksForHelp(words)) return null;
 			const [action, ...rest] = words;
-			// Editors append what a sign-in in a terminal needs to the command that they start.
+			// Editors append the terminal sign-in arguments to the command they start.
 			return action === "login" ? commands.login.parse(rest) : { kind: "acp", words };
 		},
 	},
@@ -573,20 +572,20 @@ takes the flags of the program that say nothing of one session as well; see the 
 export const isCommandName = (word: string): word is CommandName => commandNames.some((name) => name === word);
 
 /**
- * The command whose help lists what it takes, of a command line that was refused; null for the program's own help. Flags before
- * the command may be what was refused: an unknown one is taken for one without a value.
+ * Returns the command whose help explains a rejected command line; null means the program help. Unknown flags before the command
+ * are assumed to take no value.
  */
 export function toHelpfulCommand(words: readonly string[]): CommandName | null {
 	const word = words[findFirstWord(words)];
 	if (word === undefined || !isCommandName(word)) return null;
 	const { flags, forms } = commands[word];
-	// 'rpc' and 'acp' take flags of the program alone.
+	// 'rpc' and 'acp' only take program flags.
 	return flags.length === 0 && forms[0]?.words === "[flags]" ? null : word;
 }
 
 const asksForHelp = (words: readonly string[]) => words.includes("--help") || words.includes("-h");
 
-/** Whether the words are `--json`, the only one that the command takes. */
+/** Returns true for `--json`, the only argument the command takes. */
 function asksForJson(command: CommandName, words: readonly string[]): boolean {
 	const other = words.find((word) => word !== "--json");
 	if (other === undefined) return words.length > 0;

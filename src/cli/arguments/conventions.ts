@@ -1,4 +1,4 @@
-// Whose command line is meant where those of kimi-cli and kimi-code differ: by the executable's name, or AGENTWIRE_CLI.
+// Decides whether a command line follows kimi-cli or kimi-code where they differ: by the executable name or AGENTWIRE_CLI.
 import path from "node:path";
 import { type ContractVersion, contractForm, parseContractVersion } from "../../base/contract-version.ts";
 import { UsageError } from "./usage-error.ts";
@@ -6,21 +6,21 @@ import { UsageError } from "./usage-error.ts";
 export const families = ["kimi-cli", "kimi-code"] as const;
 export type Family = (typeof families)[number];
 
-/** What a command line means beyond its words. */
+/** Command-line defaults from the executable name and the environment. */
 export interface Conventions {
-	/** Null where nothing says so: `-c` is then that of kimi-cli, and the lines of `-p` are those of kimi-code. */
+	/** Null if undecided: `-c` then follows kimi-cli, and `-p` prints kimi-code lines. */
 	readonly family: Family | null;
-	/** Whether `--print` prints what bridges of kimi-cli parse, unless a flag says otherwise. */
+	/** Whether `--print` uses kimi-cli's repr format by default. */
 	readonly printsRepr: boolean;
-	/** The output format for prompts of kimi-code, from the environment; null without one. */
+	/** The output format for kimi-code prompts, from the environment. */
 	readonly outputFormat: string | null;
-	/** The version of Meerkat's contract, from the environment; null without one. */
+	/** The Meerkat contract version from the environment. */
 	readonly contract: ContractVersion | null;
 }
 
 export const plainConventions: Conventions = { family: null, printsRepr: false, outputFormat: null, contract: null };
 
-/** The names under which `--print` is that of kimi-cli. */
+/** Executable names under which `--print` behaves like kimi-cli. */
 const reprNames: ReadonlySet<string> = new Set(["kimi", "kimi-cli"]);
 
 /** Throws UsageError for a variable that means nothing. */

@@ -1,4 +1,4 @@
-// Derives behavior from the name that the program was called by, such as that of a link to it.
+// Derives behavior from the executable name, such as the name of a symbolic link.
 import path from "node:path";
 import type { ServeOptions } from "./command-line.ts";
 
@@ -9,7 +9,7 @@ export function isCalledKimi(executable: string): boolean {
 	return kimiNames.has(path.basename(executable));
 }
 
-/** The commands of names under which the program is that command alone. */
+/** Executable names that imply a command. */
 const commandsByName: Readonly<Record<string, string>> = {
 	"rkat-rpc": "rpc",
 	"agentwire-acp": "acp",
@@ -20,19 +20,19 @@ const commandsByName: Readonly<Record<string, string>> = {
 	"agentwire-claude": "claude",
 };
 
-/** The arguments, after the command that the executable's name stands for. */
+/** Prepends the command implied by the executable name. */
 export function withImpliedCommand(executable: string, argv: readonly string[]): readonly string[] {
 	const name = path.basename(executable);
 	const command = Object.hasOwn(commandsByName, name) ? commandsByName[name] : undefined;
 	return command === undefined ? argv : [command, ...argv];
 }
 
-/** Whether the program of this name is a server and nothing else, so that it also serves on a terminal. */
+/** Whether this executable name always means a server, even on a terminal. */
 export function servesOnTerminal(executable: string): boolean {
 	return path.basename(executable) === "kimi-agent";
 }
 
-/** The mode of a server that was started without one. */
+/** The default server mode for this executable name. */
 export function impliedMode(executable: string): ServeOptions["mode"] {
 	return isCalledKimi(executable) ? "wire" : null;
 }

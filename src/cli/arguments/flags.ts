@@ -1,16 +1,14 @@
-// The one table of command-line flags: names, values and help texts.
-// command-line.ts parses with it, help.ts shows it.
+// The flag table: names, values and help texts. command-line.ts parses with it, help.ts prints it.
 import { builtInAgentNames } from "../../kernel/compose/agent-names.ts";
 
 /** The formats of print mode's input and output. */
 export const printFormats = ["text", "stream-json"] as const;
 export type PrintFormat = (typeof printFormats)[number];
 
-/** What text output looks like: for people, or as kimi-cli prints it, for bridges that parse that. */
+/** Text output for people, or in kimi-cli's repr format for bridges that parse it. */
 export const textForms = ["people", "repr"] as const;
 export type TextForm = (typeof textForms)[number];
 
-/** The versions of the Agent Client Protocol that can be asked for. */
 export const acpProtocols = ["1", "2", "auto"] as const;
 export type AcpProtocol = (typeof acpProtocols)[number];
 
@@ -61,23 +59,23 @@ export type FlagKey =
 	| "max-retries-per-step"
 	| "max-ralph-iterations";
 
-/** What a shell can offer for a value: names of files or directories, or these words. */
+/** Completion candidates for a value: file names, directory names, or these words. */
 export type Offers = "files" | "directories" | readonly string[];
 
 export interface Flag {
 	readonly key: FlagKey;
-	/** As typed, the main spelling first. */
+	/** The main spelling first. */
 	readonly names: readonly [string, ...string[]];
-	/** The value's name in the help; null for a flag without one. */
+	/** The value's name in the help; null if the flag takes no value. */
 	readonly value: string | null;
-	/** Whether the parser accepts the flag without a value. */
+	/** Whether the value may be omitted. */
 	readonly valueIsOptional?: true;
-	/** What completion offers as the value, if anything. */
+	/** Completion candidates for the value. */
 	readonly offers?: Offers;
 	readonly about: string;
 }
 
-/** Every flag, in the order of the help. */
+/** All flags, in help order. */
 export const flags: readonly Flag[] = [
 	{ key: "wire", names: ["--wire"], value: null, about: "Serve Kimi Wire (and its predecessor) on stdin and stdout." },
 	{
@@ -316,18 +314,18 @@ export const flags: readonly Flag[] = [
 
 const flagsByName: ReadonlyMap<string, Flag> = new Map(flags.flatMap((flag) => flag.names.map((name) => [name, flag])));
 
-/** The flag with this spelling, dashes included. */
+/** Finds a flag by its spelling, including dashes. */
 export function findFlag(name: string): Flag | null {
 	return flagsByName.get(name) ?? null;
 }
 
-/** The usable long spelling closest to an unknown one; null when none is close. */
+/** Returns the available long spelling closest to an unknown flag; null if none is close. */
 export function nearestFlagName(unknown: string): string | null {
 	const names = flags.flatMap((flag) => flag.names).filter((name) => name.startsWith("--"));
 	return nearestOf(unknown, names, (name) => (name.length - 2) / 2);
 }
 
-/** The name closest to an unknown one; null when none is close. `most` is how many letters may differ, at most 3. */
+/** Returns the name closest to an unknown name; null if none is close. `most` is the maximum edit distance, at most 3. */
 export function nearestOf(
 	unknown: string,
 	names: readonly string[],
@@ -340,7 +338,7 @@ export function nearestOf(
 	return near[0]?.name ?? null;
 }
 
-/** Insertions, deletions and replacements that turn one text into the other. */
+/** Levenshtein distance. */
 function editDistance(from: string, to: string): number {
 	let previous = Array.from({ length: to.length + 1 }, (_, index) => index);
 	for (let row = 1; row <= from.length; row += 1) {

@@ -1,10 +1,9 @@
-// Splits a command line into flags with their values and the other words, by the table of flags. command-line.ts
-// decides which combinations are valid.
+// Splits a command line into flags, values and other words, using the flag table. command-line.ts validates the combinations.
 import type { Family } from "./conventions.ts";
 import { type Flag, type FlagKey, findFlag, nearestFlagName } from "./flags.ts";
 import { UsageError } from "./usage-error.ts";
 
-/** One flag as it was typed. `value` is null for flags without one. */
+/** One flag as typed. `value` is null for flags without a value. */
 export interface GivenFlag {
 	readonly flag: Flag;
 	readonly name: string;
@@ -12,13 +11,13 @@ export interface GivenFlag {
 }
 
 export interface GivenFlags {
-	/** In the order typed; flags may repeat. */
+	/** In the order typed; may repeat. */
 	readonly all: readonly GivenFlag[];
-	/** From the first word that is no flag. */
+	/** The words from the first non-flag on. */
 	readonly rest: readonly string[];
-	/** Whether `--` stands before the rest. */
+	/** Whether the rest follows `--`. */
 	readonly isRestMarked: boolean;
-	/** The last one typed with one of these keys; null when there is none. */
+	/** Returns the last flag with one of these keys. */
 	last(...keys: FlagKey[]): GivenFlag | null;
 	has(key: FlagKey): boolean;
 }
@@ -28,7 +27,7 @@ export function splitFlags(argv: readonly string[], family: Family | null = null
 	const all: GivenFlag[] = [];
 	let position = 0;
 	let isRestMarked = false;
-	// The one flag that kimi-cli and kimi-code mean differently.
+	// The only flag with different meanings in kimi-cli and kimi-code.
 	const find = (name: string) => findFlag(name === "-c" && family === "kimi-code" ? "--continue" : name);
 
 	const takeNext = (flag: Flag, name: string): string | null => {
@@ -85,7 +84,7 @@ export function splitFlags(argv: readonly string[], family: Family | null = null
 	};
 }
 
-/** The place of the first word that is neither a flag nor its value, whether the flags are known and complete or not. */
+/** Returns the index of the first word that is not a flag or a flag value. Accepts unknown and incomplete flags. */
 export function findFirstWord(argv: readonly string[]): number {
 	for (let position = 0; position < argv.length; position += 1) {
 		const word = argv[position] ?? "";

@@ -1,4 +1,4 @@
-// Help texts for people, generated from the tables of flags and commands.
+// Help texts, generated from the flag and command tables.
 import { type CommandName, commands } from "./commands.ts";
 import { withImpliedCommand } from "./executable-name.ts";
 import { type Flag, type FlagKey, flags } from "./flags.ts";
@@ -6,7 +6,7 @@ import { type Flag, type FlagKey, flags } from "./flags.ts";
 const nameColumn = 30;
 const width = 100;
 
-/** A name with its text, wrapped in a column of its own. */
+/** Formats a name and its description, wrapped in a separate column. */
 function toLine({ names, value, about }: Pick<Flag, "names" | "value" | "about">): string {
 	const left = `  ${names.join(", ")}${value === null ? "" : ` ${value}`}`;
 	const text = wrap(about, width - nameColumn).join(`\n${" ".repeat(nameColumn)}`);
@@ -113,7 +113,7 @@ function commandHelp(executableName: string, command: CommandName): string {
 	].join("\n");
 }
 
-/** For a person who starts the program on a terminal without saying what it should do. */
+/** Printed when a person starts the program on a terminal without arguments. */
 export function startText(name: string): string {
 	return [
 		`${name} "Fix the failing test"   answer one prompt here and exit`,

@@ -1,4 +1,4 @@
-// A program that a flag names: its file, or a JSON list of it and its arguments. It is started without a shell.
+// Parses a program named by a flag: an executable, or a JSON list with its arguments. It is started without a shell.
 import { errorText } from "../../base/errors.ts";
 import { findProgram } from "../../ports/processes/search-path.ts";
 import type { ProgramProcess } from "../process/program-process.ts";
@@ -27,8 +27,8 @@ export function readNamedProgram(flag: string, value: string): NamedProgram {
 }
 
 /**
- * The same with the path of its file: one with a slash is meant from `currentDir`, any other is looked for in the
- * directories of `searchPath`. Throws UsageError, which names the flag, when there is no such program.
+ * Reads a program and locates its file: a name with a slash is relative to `currentDir`, other names are searched in
+ * `searchPath`. Throws UsageError, which names the flag, if the program is not found.
  */
 export function locateNamedProgram(
 	flag: string,
@@ -43,7 +43,7 @@ export function locateNamedProgram(
 	throw new UsageError(`${flag} names a program that was not found ${where}, or that may not be run: ${file}`);
 }
 
-/** What a flag names, read and located in the place of a process; null for a flag that was not given. Throws UsageError. */
+/** Reads and locates the program a flag names, for the current process; null if the flag was not given. Throws UsageError. */
 export function findNamedProgram(
 	flag: string,
 	value: string | null,

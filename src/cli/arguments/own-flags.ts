@@ -1,23 +1,23 @@
-// Splits the words after the name of a command that has flags of its own and takes those of the program as well.
+// Splits the arguments of a command that has its own flags and also accepts program flags.
 import { findFlag } from "./flags.ts";
 import { UsageError } from "./usage-error.ts";
 
 export interface OwnFlag {
 	readonly names: readonly [string, ...string[]];
-	/** The name of its value; null for a flag without one. */
+	/** The name of the value; null if the flag takes none. */
 	readonly value: string | null;
 }
 
 export interface OwnFlags<Name extends string> {
 	has(name: Name): boolean;
-	/** The value that was given last; empty for a flag without one, null when the flag was not given. */
+	/** The last value given: empty for a flag without a value, null if the flag was not given. */
 	last(name: Name): string | null;
 	all(name: Name): readonly string[];
-	/** The other words, which are flags of the program with their values. */
+	/** The remaining words: program flags and their values. */
 	readonly others: readonly string[];
 }
 
-/** Throws UsageError for a flag without its value, or with one that it does not take. */
+/** Throws UsageError if a flag lacks its value or has an unexpected one. */
 export function splitOwnFlags<Name extends string>(
 	words: readonly string[],
 	flags: readonly (OwnFlag & { readonly names: readonly [Name, ...string[]] })[],
@@ -32,7 +32,7 @@ export function splitOwnFlags<Name extends string>(
 		const next = words[position + 1];
 		if (own === null) {
 			others.push(word);
-			// The value of another flag, whatever it looks like.
+			// The next word is the value of another flag, even if it looks like a flag.
 			const takesNext = attached.length === 0 && (findFlag(name)?.value ?? null) !== null;
 			if (takesNext && next !== undefined && findOwn(next) === null) {
 				others.push(next);

@@ -1,4 +1,4 @@
-// The flags of Meerkat's servers that say where sessions and configuration are stored, apart from those of other realms.
+// Flags of Meerkat servers that place sessions and configuration in a separate realm.
 import type { FlagKey } from "./flags.ts";
 import type { GivenFlags } from "./given-flags.ts";
 import { UsageError } from "./usage-error.ts";
@@ -6,18 +6,18 @@ import { UsageError } from "./usage-error.ts";
 export const realmBackends = ["jsonl", "memory"] as const;
 export type RealmBackend = (typeof realmBackends)[number];
 
-/** Sessions and configuration apart from all others. */
+/** An isolated set of sessions and configuration. */
 export interface RealmChoice {
-	/** Null for a new one, which no other process uses. */
+	/** Null means a new realm that no other process uses. */
 	readonly name: string | null;
-	/** The directory with all realms, as typed; null for that of the program. */
+	/** The parent directory of all realms, as typed; null means the program's own. */
 	readonly stateRoot: string | null;
 	readonly backend: RealmBackend;
-	/** What this process is called in it. */
+	/** The name of this process in the realm. */
 	readonly instance: string | null;
 }
 
-/** They mean something with rpc alone. */
+/** Flags that require rpc. */
 export const realmFlags: readonly FlagKey[] = [
 	"realm",
 	"isolated",
@@ -28,13 +28,13 @@ export const realmFlags: readonly FlagKey[] = [
 	"user-config-root",
 ];
 
-/** One name of a directory. */
+/** A single directory name. */
 const nameForm = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
 
-/** The realm where other flags ask for one: clients pass each of them alone. */
+/** The realm used if other flags require one: clients pass each flag on its own. */
 const defaultRealm = "default";
 
-/** Null when none is asked for. Throws UsageError. */
+/** Null if no realm was requested. Throws UsageError. */
 export function toRealm(given: GivenFlags): RealmChoice | null {
 	const named = given.last("realm");
 	const isIsolated = given.has("isolated");
@@ -57,7 +57,7 @@ function toName(flag: string, value: string | null): string {
 	);
 }
 
-/** Upstream's default, a database in a file: what it asks for is durable sessions, which files are as well. */
+/** Upstream's default is a database file. It requests durable sessions, which session files provide too. */
 const durable = "sqlite";
 
 function toBackend(value: string): RealmBackend {

@@ -1,4 +1,4 @@
-// What the command line of a client names in files and in JSON: rules, settings, servers, prompts.
+// Reads the files and JSON named on the client's command line: rules, settings, servers, prompts.
 
 import { isRecord } from "../../base/json.ts";
 import { convertClaudeRules } from "../../core/permissions/rules/claude-rules.ts";
@@ -11,7 +11,7 @@ import { parseMcpServers } from "../../settings/config/mcp-servers.ts";
 import type { ClaudeFlags } from "../arguments/sdk/claude-options.ts";
 import { UsageError } from "../arguments/usage-error.ts";
 
-/** Throws UsageError, and ConfigurationError for MCP servers that cannot be used. */
+/** Throws UsageError, and ConfigurationError for unusable MCP servers. */
 export async function readClaudeOptions(flags: ClaudeFlags, place: Place, files: Files): Promise<ClaudeOptions> {
 	const settings = flags.settings === null ? {} : await readJson("--settings", flags.settings, place, files);
 	refuseSettings(settings);
@@ -54,7 +54,7 @@ function toSession({ resume, continues, forks }: ClaudeFlags): SessionChoice {
 }
 
 const usedSettings: ReadonlySet<string> = new Set(["permissions", "model", "env"]);
-/** Settings that change nothing about what may be done. */
+/** Settings that do not affect permissions. */
 const unusedSettings: ReadonlySet<string> = new Set([
 	"$schema",
 	"cleanupPeriodDays",
@@ -70,13 +70,13 @@ function refuseSettings(settings: Readonly<Record<string, unknown>>): void {
 	if (refused.length > 0) throw new UsageError(`--settings: agentwire cannot honor ${refused.join(", ")}.`);
 }
 
-/** A bare name takes the tool away; everything else is a rule. */
+/** A bare name removes the tool; everything else is a rule. */
 function toRules(flags: ClaudeFlags, permissions: unknown, home: string) {
 	const given = isRecord(permissions) ? permissions : {};
 	const isName = (pattern: string) => /^\w+$/.test(pattern);
 	const blockedTools = flags.disallowedTools.filter(isName).map(toOwnName);
 	const listOf = (key: string) => (Array.isArray(given[key]) ? given[key] : []);
-	// What a client's process offers is decided when it is called.
+	// The client's process decides about its own tools when they are called.
 	const isOwnTool = (pattern: string) => !pattern.startsWith("mcp__");
 	const converted = convertClaudeRules(
 		{
@@ -111,7 +111,7 @@ function toEnvironment(given: unknown): Readonly<Record<string, string>> {
 	return Object.fromEntries(Object.entries(given).map(([name, value]) => [name, String(value)]));
 }
 
-/** A JSON object, as text or in a file. */
+/** Reads a JSON object from text or a file. */
 async function readJson(flag: string, given: string, place: Place, files: Files): Promise<Record<string, unknown>> {
 	const text = given.trimStart().startsWith("{") ? given : await readText(given, place, files);
 	let value: unknown = null;

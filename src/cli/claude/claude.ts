@@ -1,4 +1,4 @@
-// Serves programs of the Claude SDK on stdin and stdout (docs/guides/claude-sdk.md).
+// Serves Claude SDK programs over stdin and stdout (docs/guides/claude-sdk.md).
 import { isatty } from "node:tty";
 import type { ClaudeOptions } from "../../frontends/claude/options.ts";
 import type { Result } from "../../frontends/claude/results.ts";
@@ -27,7 +27,7 @@ import { writeNotice } from "../process/standard-error.ts";
 import { endProgram, startHost } from "../program/program.ts";
 import { readClaudeOptions } from "./claude-settings.ts";
 
-/** Serves until the client is gone, or runs one prompt; returns the exit code. Throws UsageError. */
+/** Serves until the client disconnects, or runs one prompt; returns the exit code. Throws UsageError. */
 export async function runClaude(
 	executable: string,
 	options: ProgramOptions,
@@ -80,7 +80,7 @@ export async function runClaude(
 	);
 }
 
-/** Runs the prompt of the command line or of stdin. */
+/** Runs the prompt from the command line or stdin. */
 async function runPrompt(host: HostApi, options: ClaudeOptions, flags: ClaudeFlags): Promise<number> {
 	if (flags.prompt === null && isatty(0)) throw new UsageError('A prompt is needed: claude -p "prompt".');
 	const prompt = flags.prompt ?? (await readInput());
@@ -97,7 +97,7 @@ function toOutput(result: Result, { output }: ClaudeFlags): string {
 	return `${"result" in result ? result.result : result.errors.join("\n")}\n`;
 }
 
-/** Takes messages that nobody wants. */
+/** Discards messages. */
 const silent: LineTransport = {
 	receive() {},
 	send() {},

@@ -1,4 +1,4 @@
-// The sessions of a gateway whose store other processes share: those of its workers.
+// Gateway sessions in a shared store, run by its workers.
 import { systemClock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import { ClusterSessions } from "../../cluster/cluster-sessions.ts";
@@ -9,7 +9,7 @@ import type { SessionsApi } from "../../kernel/api.ts";
 import type { PostgresStore } from "../../ports/store/postgres/postgres-store.ts";
 import { workerLimits } from "./worker-limits.ts";
 
-/** `local` are the sessions of this process, which reads the store and knows settings and skills. */
+/** `local` holds the sessions of this process, which reads the store and knows settings and skills. */
 export function openClusterSessions(local: SessionsApi, store: PostgresStore, log: Log): ClusterSessions {
 	const registry = new DatabaseRegistry(store.database);
 	const connections = new WorkerConnections({ registry, limits: workerLimits, clock: systemClock, log });

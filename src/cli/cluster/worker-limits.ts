@@ -1,5 +1,5 @@
-// The limits of a connection between a gateway and a worker: the same on both sides.
+// Connection limits shared by gateways and workers.
 import type { StreamLimits } from "../../ports/transports/stream.ts";
 
-/** A line may be longer than what gateways take from their clients; what waits for a slow side is bounded. */
+/** Lines may exceed the gateway's client limit; the output queue for a slow peer is bounded. */
 export const workerLimits: StreamLimits = { lineLimit: 256 * 1024 * 1024, outboxLimit: 4 * 1024 * 1024 };

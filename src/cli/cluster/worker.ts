@@ -1,4 +1,4 @@
-// The command `worker`: runs the sessions that gateways with the same store ask for, until a signal ends it.
+// The command `worker`: runs sessions for gateways with the same store until a signal stops it.
 import { X509Certificate } from "node:crypto";
 import { hostname } from "node:os";
 import path from "node:path";
@@ -34,7 +34,7 @@ import { createPreparation } from "./workspace-preparation.ts";
 const noSharedStore =
 	'Workers share a store in PostgreSQL: set [store] type = "postgres" and its url, or AGENTWIRE_STORE_URL.';
 
-/** Works until a signal ends it; returns the exit code. Throws UsageError. */
+/** Runs until a signal stops it; returns the exit code. Throws UsageError. */
 export async function runClusterWorker(
 	executable: string,
 	options: ProgramOptions,
@@ -43,13 +43,13 @@ export async function runClusterWorker(
 ): Promise<number> {
 	refuseUnencrypted(flags);
 	const stopping = new AbortController();
-	/** Aborts at a second signal, which ends the wait for running turns. */
+	/** Aborts at the second signal, which skips the wait for running turns. */
 	const hurrying = new AbortController();
 	let faultOwner = (): FaultOwner | null => null;
 	let isWorking = false;
 	const taken = takeProcess(options, installation, {
 		onSignal() {
-			// There are no turns yet, and what the start waits for, such as the database, may not answer.
+			// No turns are running yet, and a startup dependency such as the database may not respond.
 			if (!isWorking) endInTime(() => 0, taken.log);
 			if (stopping.signal.aborted) hurrying.abort();
 			stopping.abort();
@@ -114,7 +114,7 @@ export async function runClusterWorker(
 		return await fail(`The worker could not start at ${showPlaces(flags)}: ${errorText(thrown)}`);
 	}
 	const id = await sharedStore.processId();
-	// A signal that came before has begun the end already.
+	// An earlier signal has already started the shutdown.
 	isWorking = !stopping.signal.aborted;
 	const isAnnounced = await announce(showStarted(flags, id, worker, operations));
 	if (!isAnnounced) stopping.abort();
@@ -154,7 +154,7 @@ interface OperationsServer {
 	close(): Promise<void>;
 }
 
-/** Health and metrics for operators, with the tokens of the share directory. */
+/** Serves health and metrics, protected by the tokens in the share directory. */
 async function startOperations(
 	{ host, port }: WorkerAddress,
 	tls: { readonly certificate: string; readonly key: string } | null,
@@ -170,7 +170,7 @@ async function startOperations(
 	const files = createDiskFiles(privateBelow(shareDir));
 	const tokens = createTokens(path.join(shareDir, tokenFile), files, randomIdentifiers, process.getuid?.() ?? null);
 	await tokens.prepare(false);
-	// Whatever it answers: no session has this id.
+	// Any answer will do: no session has this id.
 	const answers = createReadiness(() => kernel.workDirOf("readiness"), systemClock);
 	const server = await startOperationsServer({
 		host,
@@ -191,7 +191,7 @@ async function startOperations(
 	return { url, close: () => server.close() };
 }
 
-/** Throws UsageError for unencrypted connections that other machines reach, unless the flags allow them. */
+/** Throws UsageError for unencrypted connections reachable from other machines, unless the flags allow them. */
 function refuseUnencrypted({ listen, operations, tls, allowsUnencrypted }: WorkerFlags): void {
 	if (tls !== null || allowsUnencrypted) return;
 	if (operations !== null && !isLoopback(operations.host)) {

@@ -1,16 +1,16 @@
-// The command of `--prepare`: makes a work directory ready on this machine before a session there is created or opened.
+// The `--prepare` command: prepares a work directory on this machine before a session there is created or opened.
 import { KernelError } from "../../base/errors.ts";
 import { createProcesses } from "../../ports/processes/children.ts";
 import type { NamedProgram } from "../arguments/named-program.ts";
 import type { ProgramProcess } from "../process/program-process.ts";
 
-/** Milliseconds until it is ended, and bytes of its output that a failure shows. */
+/** Timeout in milliseconds, and bytes of output shown on failure. */
 const timeLimit = 120_000;
 const outputLimit = 2000;
 
 /**
- * Runs it with `{"workDir", "sessionId"}` on stdin; what is not known yet is null. Fails `overloaded` when it fails, with the end of
- * what it printed: the session cannot be run here.
+ * Runs the command with `{"workDir", "sessionId"}` on stdin; unknown values are null. If the command fails, fails `overloaded`
+ * with the end of its output, because the session cannot run here.
  */
 export function createPreparation(
 	command: NamedProgram,

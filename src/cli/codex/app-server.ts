@@ -1,4 +1,4 @@
-// `codex app-server`: threads over stdin and stdout, for the Codex SDK for Python and other clients of that protocol.
+// `codex app-server`: threads over stdin and stdout, for the Codex SDK for Python and other clients of the protocol.
 import type { Installation } from "../../host/installation.ts";
 import { UsageError } from "../arguments/usage-error.ts";
 import { writeNotice } from "../process/standard-error.ts";
@@ -6,7 +6,7 @@ import { runServer } from "../serve.ts";
 import { type ConfigOverrides, readConfigOverrides } from "./config-overrides.ts";
 import { emptyExecOptions, toProgramOptions, withSandbox } from "./exec-settings.ts";
 
-/** Serves until the client is gone; returns the exit code. Throws UsageError. */
+/** Serves until the client disconnects; returns the exit code. Throws UsageError. */
 export async function runAppServer(
 	executable: string,
 	config: readonly string[],
@@ -19,7 +19,7 @@ export async function runAppServer(
 		executable,
 		{
 			...toProgramOptions(emptyExecOptions, overrides),
-			// Approvals are for the client to give.
+			// The client answers approvals.
 			yolo: false,
 			session: { kind: "new" },
 			mode: "codex",
@@ -29,7 +29,7 @@ export async function runAppServer(
 			userConfigRoot: null,
 		},
 		installation,
-		// Clients are asked: without a sandbox in the settings there is none.
+		// Clients are asked for approval, so the sandbox stays off unless the settings enable it.
 		(settings) =>
 			overrides.sandbox === null && settings.sandbox.mode === "off"
 				? settings
@@ -37,7 +37,7 @@ export async function runAppServer(
 	);
 }
 
-/** What only a single turn can be started with. */
+/** Rejects options that only apply to a single turn. */
 function checkServed({ instructions, searchesWeb }: ConfigOverrides): void {
 	if (instructions.length > 0) throw new UsageError("--config developer_instructions works only with exec.");
 	if (!searchesWeb) throw new UsageError("--config web_search works only with exec.");

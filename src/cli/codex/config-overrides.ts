@@ -1,4 +1,4 @@
-// The `--config KEY=VALUE` overrides of the Codex command line: what they mean here, and which are refused.
+// Interprets the `--config KEY=VALUE` overrides of the Codex command line, and rejects some.
 import { isRecord } from "../../base/json.ts";
 import { parseToml } from "../../settings/config/syntax.ts";
 import { type CodexSandbox, toSandbox } from "../arguments/options/codex-options.ts";
@@ -6,24 +6,24 @@ import { UsageError } from "../arguments/usage-error.ts";
 
 export interface ConfigOverrides {
 	readonly model: string | null;
-	/** Null for the setting. */
+	/** Null means the configured value. */
 	readonly thinking: boolean | null;
 	readonly sandbox: CodexSandbox | null;
-	/** Whether commands in a sandbox have the network; null for the setting. */
+	/** Whether sandboxed commands may use the network; null means the configured value. */
 	readonly network: boolean | null;
-	/** Further directories to write in, as typed. */
+	/** Additional writable directories, as typed. */
 	readonly writable: readonly string[];
 	readonly searchesWeb: boolean;
 	readonly instructions: readonly string[];
-	/** As in mcp.json. */
+	/** In the format of mcp.json. */
 	readonly mcpServers: Readonly<Record<string, unknown>>;
-	/** Keys that change nothing here. */
+	/** Keys with no effect here. */
 	readonly ignored: readonly string[];
 }
 
 type Draft = { -readonly [K in keyof ConfigOverrides]: ConfigOverrides[K] };
 
-/** Sets what one key says. Throws UsageError for a value that it cannot have. */
+/** Applies one key. Throws UsageError for an invalid value. */
 type Reader = (draft: Draft, value: unknown, key: string) => void;
 
 const text = (value: unknown, key: string): string => {
@@ -64,13 +64,13 @@ const readers: Readonly<Record<string, Reader>> = {
 	developer_instructions: (draft, value, key) => {
 		draft.instructions = [text(value, key)];
 	},
-	// Nobody is asked in any case.
+	// Codex exec never asks for approval.
 	approval_policy: (_draft, value, key) => {
 		text(value, key);
 	},
 };
 
-/** What decides what is allowed, where data goes or what is run: not followed, it must not be dropped silently. */
+/** Keys that affect permissions, data destinations or programs: they must not be ignored silently. */
 const refused: readonly string[] = [
 	"openai_base_url",
 	"chatgpt_base_url",
@@ -99,7 +99,7 @@ const serverKeys: Readonly<Record<string, string>> = {
 	enabled: "enabled",
 };
 
-/** Reads the overrides in their order; of two for the same key the later one counts. Throws UsageError. */
+/** Reads the overrides in order; later values win. Throws UsageError. */
 export async function readConfigOverrides(given: readonly string[]): Promise<ConfigOverrides> {
 	const draft: Draft = {
 		model: null,
@@ -139,7 +139,7 @@ function take(draft: Draft, path: readonly string[], value: unknown): void {
 	}
 }
 
-/** The values with their keys; a table has those of its members. A value that is no TOML is a string, as Codex takes it. */
+/** Flattens tables into keys with values. A value that is not valid TOML is a string, as in Codex. */
 async function toLeaves(given: string): Promise<[readonly string[], unknown][]> {
 	const equals = given.indexOf("=");
 	if (equals < 1) throw new UsageError(`--config takes KEY=VALUE; found '${given}'.`);

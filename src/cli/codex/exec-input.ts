@@ -1,4 +1,4 @@
-// What `codex exec` starts a turn with: the prompt with its images, and the form of the answer.
+// The input of a `codex exec` turn: the prompt with its images, and the answer schema.
 import type { UserInput } from "../../api/values/content.ts";
 import { mediaTypeOfBytes } from "../../api/values/media-type.ts";
 import type { AnswerForm } from "../../api/values/turn-options.ts";
@@ -12,16 +12,16 @@ import type { CodexExecOptions } from "../arguments/options/codex-options.ts";
 import { UsageError } from "../arguments/usage-error.ts";
 import { checkFile } from "../paths.ts";
 
-/** Requests after the first one for an answer of the form. */
+/** Retries for an answer that matches the schema. */
 const formRetries = 2;
 
 export interface ExecInput {
 	readonly input: UserInput;
-	/** Null for any answer. */
+	/** Null allows any answer. */
 	readonly answerForm: AnswerForm | null;
 }
 
-/** `shareDir` has files that are not read. Throws UsageError for a file that cannot be used. */
+/** Files in `shareDir` are not read. Throws UsageError for an unusable file. */
 export async function readExecInput(
 	prompt: string,
 	{ images, outputSchema }: Pick<CodexExecOptions, "images" | "outputSchema">,

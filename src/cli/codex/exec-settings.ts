@@ -1,4 +1,4 @@
-// What the flags of `codex exec` mean for settings and session: the sandbox and what needs no approval in it.
+// Maps `codex exec` flags to settings and session options: the sandbox, and what needs no approval in it.
 import type { SessionOptions } from "../../kernel/compose/session-options.ts";
 import type { Configuration } from "../../settings/config/configuration.ts";
 import type { ProgramOptions } from "../arguments/command-line.ts";
@@ -47,7 +47,7 @@ export function toProgramOptions(options: CodexExecOptions, overrides: ConfigOve
 	};
 }
 
-/** Nobody answers approvals: what needs one is refused, whatever `agentwire.unattended` says. */
+/** Nobody answers approvals, so they are denied regardless of `agentwire.unattended`. */
 export const execMode: Pick<SessionOptions, "unattended" | "passesUnknownCommands" | "permissions"> = {
 	unattended: false,
 	passesUnknownCommands: true,
@@ -66,7 +66,7 @@ const rule = (decision: Rule["decision"], pattern: string, from: string): Rule =
 	line: null,
 });
 
-/** The settings with the sandbox that was asked for; without one, that of the settings, else `read-only`. */
+/** Applies the requested sandbox; the default is the configured sandbox, or `read-only`. */
 export function withSandbox(
 	settings: Configuration,
 	asked: CodexSandbox | null,
@@ -78,7 +78,7 @@ export function withSandbox(
 	const reach = network === null ? settings.sandbox.network : network ? "host" : "none";
 	const from = asked === null ? `sandbox ${mode}` : `--sandbox ${asked}`;
 	const rules = mode === "read-only" ? [rule("deny", "Write(/**)", from)] : [rule("allow", "Write(**)", from)];
-	// Commands without network are allowed by `autoAllow`.
+	// `autoAllow` covers commands without network.
 	if (reach !== "none") rules.push(rule("allow", "Shell", from));
 	const { permission, sandbox } = settings;
 	return {

@@ -1,5 +1,5 @@
-// `codex exec`: one turn of a session for a program that starts the Codex command line, as lines of JSON
-// (docs/guides/codex-sdk.md). Nobody answers approvals.
+// `codex exec`: runs one turn for a program that starts the Codex command line, and prints JSON lines (docs/guides/codex-sdk.md).
+// Nobody answers approvals.
 import { isatty } from "node:tty";
 import { toSessionMode } from "../../api/values/session-mode.ts";
 import { aborted, unlessAborted } from "../../base/abort.ts";
@@ -24,10 +24,10 @@ import { type ConfigOverrides, readConfigOverrides } from "./config-overrides.ts
 import { type ExecInput, readExecInput } from "./exec-input.ts";
 import { execMode, toProgramOptions, withSandbox } from "./exec-settings.ts";
 
-/** As shells report a death by SIGPIPE. */
+/** The exit code shells report for SIGPIPE. */
 const brokenPipe = 141;
 
-/** Runs the turn; returns the exit code: 0 for one that completed. Throws UsageError. */
+/** Runs the turn; returns the exit code, 0 if the turn completed. Throws UsageError. */
 export async function runCodexExec(
 	executable: string,
 	options: CodexExecOptions,
@@ -82,7 +82,7 @@ export async function runCodexExec(
 			await output.flush();
 		},
 		exitCode: () => stopCode ?? workCode,
-		// The id of the thread is in the first line.
+		// The first line contains the thread id.
 		isUnheard: () => true,
 	});
 }
@@ -138,7 +138,7 @@ async function runTurn(
 	}
 }
 
-/** A mode that somebody chose for the session elsewhere would approve what this run refuses. */
+/** A mode set in another client would approve actions that this run denies. */
 async function leaveOpenModes(session: Program["session"]): Promise<void> {
 	const mode = toSessionMode(await session.snapshot());
 	if (mode !== "default") await session.send({ type: "mode.set", mode: "default" });
@@ -148,7 +148,7 @@ type Print = (event: ExecEvent, projection: ExecProjection, output: Outbox) => v
 
 const printLine: Print = (event, _projection, output) => output.send(`${toJsonLine(event)}\n`);
 
-/** For people: the last message, and on stderr why there is none. */
+/** For people: prints the last message, or the reason on stderr if there is none. */
 const printPlain: Print = (event, { lastMessage }, output) => {
 	if (event.type === "turn.completed" && lastMessage !== "") output.send(`${lastMessage}\n`);
 	if (event.type === "turn.failed") writeNotice(`${event.error.message}\n`);

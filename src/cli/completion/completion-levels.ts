@@ -1,22 +1,22 @@
-// The levels of the command line that shells can complete, derived from the tables of flags and commands.
+// The completion levels of the command line, derived from the flag and command tables.
 import { notForMany, printOnly } from "../arguments/command-line.ts";
 import { type CommandFlag, type CommandName, commandNames, commands } from "../arguments/commands.ts";
 import { type FlagKey, flags, type Offers } from "../arguments/flags.ts";
 
-/** A place on the command line: after the program, a command, or an action of a command. */
+/** A place on the command line: after the program, a command, or a command's action. */
 export interface CompletionLevel {
-	/** The words that lead there. */
+	/** The words leading to this level. */
 	readonly path: readonly string[];
 	/** The commands or actions that may follow. */
 	readonly words: readonly { readonly name: string; readonly about: string }[];
 	readonly flags: readonly CommandFlag[];
-	/** What other words may be; null when nothing can be offered. */
+	/** Candidates for other words; null if none. */
 	readonly offers: Offers | null;
 }
 
 const help: CommandFlag = { names: ["--help", "-h"], value: null, about: "Show this text and exit." };
 
-/** Every level, the program's first and each after the one that leads to it. */
+/** All levels, parents first. */
 export function completionLevels(): readonly CompletionLevel[] {
 	const program: CompletionLevel = {
 		path: [],
@@ -54,7 +54,7 @@ function isNamed({ names }: CommandFlag, words: string): boolean {
 	return names.some((name) => found.includes(name));
 }
 
-/** The program's flags that a command accepts after its name. */
+/** Program flags that a command accepts after its name. */
 function shared(name: CommandName): readonly CommandFlag[] {
 	if (name !== "rpc" && name !== "acp" && name !== "serve") return [];
 	const others: readonly FlagKey[] = [...notForMany[name], "acp", ...printOnly, "help", "version"];

@@ -1,10 +1,10 @@
-// Parts shared by the scripts for different shells: words that lead to a deeper level, flags with a value, and quoting.
+// Helpers shared by the shell scripts: level steps, flags with values, and quoting.
 import { shellQuoted } from "../../base/text/quoting.ts";
 import type { CommandFlag } from "../arguments/commands.ts";
 import type { Offers } from "../arguments/flags.ts";
 import type { CompletionLevel } from "./completion-levels.ts";
 
-/** A word at a level, as scripts look it up: `mcp add:--env`. */
+/** The lookup key of a word at a level: `mcp add:--env`. */
 export const toKey = ({ path }: CompletionLevel, word: string): string => `${path.join(" ")}:${word}`;
 
 /** The words that lead to a deeper level. */
@@ -24,7 +24,7 @@ export function valued(
 	);
 }
 
-/** The flags whose values can be offered, those with the same offers together. */
+/** Flags with completable values, grouped by candidates. */
 export function offered(
 	levels: readonly CompletionLevel[],
 ): readonly { readonly offers: Offers; readonly keys: readonly string[] }[] {
@@ -37,8 +37,8 @@ export function offered(
 	return [...groups.values()];
 }
 
-/** The name as part of the name of a function. */
+/** Converts a name to part of a function name. */
 export const toIdentifier = (name: string): string => name.replace(/[^A-Za-z0-9]/g, "_");
 
-/** Alternatives of a `case` of bash and zsh. */
+/** Alternatives for a `case` in bash and zsh. */
 export const alternatives = (keys: readonly string[]): string => keys.map(shellQuoted).join(" | ");

@@ -49,7 +49,7 @@ function spellings({ names }: CommandFlag): string {
 	return names.map((name) => (name.startsWith("--") ? `-l ${name.slice(2)}` : `-s ${name.slice(1)}`)).join(" ");
 }
 
-/** The value after the flag, with its blank. An optional value is not waited for. */
+/** Matches the value after the flag, including the space. Does not wait for an optional value. */
 function value({ value: wanted, valueIsOptional, offers }: CommandFlag): string {
 	if (wanted === null || (valueIsOptional === true && offers === undefined)) return "";
 	return offers === undefined ? "-x " : `-r ${choices(offers)} `;

@@ -1,4 +1,4 @@
-// The completion script for zsh: to be evaluated after compinit, or put into a directory of fpath.
+// The completion script for zsh: evaluate it after compinit, or put it into an fpath directory.
 import { shellQuoted } from "../../base/text/quoting.ts";
 import type { Offers } from "../arguments/flags.ts";
 import type { CompletionLevel } from "./completion-levels.ts";

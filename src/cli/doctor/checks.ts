@@ -1,4 +1,4 @@
-// What `doctor` checks, one row each. A check never throws: what it cannot find out is its finding.
+// The checks of `doctor`, one row each. A check never throws; a failure to check is its finding.
 import path from "node:path";
 import { modelAdvice } from "../../api/values/model-advice.ts";
 import { never } from "../../base/abort.ts";
@@ -28,10 +28,10 @@ import { describeSandbox } from "../sandbox-status.ts";
 import { readStoreStatus } from "../store/store-status.ts";
 
 export interface Finding {
-	/** `warning`: the program works, but not all of it, or not safely. */
+	/** `warning`: the program works, but with restrictions or not safely. */
 	readonly status: "ok" | "warning" | "failed";
 	readonly found: string;
-	/** What to do; null when there is nothing. */
+	/** What to do; null if nothing. */
 	readonly advice: string | null;
 }
 
@@ -45,13 +45,13 @@ export interface CheckPlace {
 	readonly runtime: RuntimeInfo;
 	readonly findRipgrep: Installation["findRipgrep"];
 	readonly settings: StartSource;
-	/** The model of the command line; null for the default. */
+	/** The model from the command line; null means the default. */
 	readonly model: string | null;
 	readonly mcpFiles: readonly string[];
 	readonly mcpTexts: readonly string[];
 }
 
-/** How a person knows the settings. */
+/** The name of the settings as shown to the user. */
 const nameOf = ({ settings }: CheckPlace) => (typeof settings === "string" ? settings : "--config");
 
 interface Check {
@@ -79,7 +79,7 @@ export const checks: readonly Check[] = [
 	{ name: "permissions", check: checkPermissions },
 ];
 
-/** The one file has the Bun that it was tested with. */
+/** The one-file program contains the Bun version it was tested with. */
 export function checkRuntime({ name, version }: RuntimeInfo): Finding {
 	if (name === "bun") return ok(`Bun ${version}, in this executable`);
 	const [major = 0, minor = 0] = version.split(".").map(Number);
@@ -87,7 +87,7 @@ export function checkRuntime({ name, version }: RuntimeInfo): Finding {
 	return failed(`Node ${version} is too old.`, "Install Node 20.19 or later.");
 }
 
-/** The settings, or the finding when they are unusable. */
+/** Returns the settings, or a finding if they are unusable. */
 async function readSettings(given: CheckPlace): Promise<StartSettings | Finding> {
 	const { settings, environment, files, model } = given;
 	try {
@@ -98,7 +98,7 @@ async function readSettings(given: CheckPlace): Promise<StartSettings | Finding>
 	}
 }
 
-/** The text of an error whose further lines are a problem each. */
+/** Joins an error message whose further lines each describe a problem. */
 function onOneLine(thrown: unknown): string {
 	const [title = "", ...problems] = errorText(thrown).split("\n");
 	return oneLine([title, problems.map((problem) => problem.trim()).join("; ")].join(" ").trim());
@@ -123,13 +123,13 @@ async function checkConfiguration(given: CheckPlace): Promise<Finding> {
 	return ok(file);
 }
 
-/** Of a file that was read before. */
+/** For a file that was already read. */
 async function readIgnoredKeys(file: string, files: Files): Promise<readonly string[]> {
 	const parsed = await parseToml((await readText(files, file)) ?? "");
 	return parsed.ok ? unknownKeys(parsed.value).map(redactSecrets) : [];
 }
 
-/** Whether the entry of a program without a `cwd` has what looks like a path in the project. */
+/** Whether a program entry without `cwd` seems to contain a project-relative path. */
 function namesRelativePath({ command, arguments: words, workDir }: LocalMcpServer): boolean {
 	const isRelative = (word: string) =>
 		/^\.\.?(?:\/|$)/.test(word) || /^[\w.-]+\/[\w./-]+\.(?:[cm]?[jt]s|py|sh|rb|jar|json)$/.test(word);
@@ -137,7 +137,7 @@ function namesRelativePath({ command, arguments: words, workDir }: LocalMcpServe
 	return workDir === null && (isProgramPath || words.some(isRelative));
 }
 
-/** None of them is started. */
+/** Does not start the servers. */
 async function checkMcpServers({ files, shareDir, mcpFiles, mcpTexts }: CheckPlace): Promise<Finding> {
 	try {
 		const servers = await readMcpServers({ files: mcpFiles, texts: mcpTexts, shareDir }, files, silentLog);
@@ -159,7 +159,7 @@ async function checkMcpServers({ files, shareDir, mcpFiles, mcpTexts }: CheckPla
 	}
 }
 
-/** The rules of the current directory. */
+/** Checks the rules of the current directory. */
 async function checkRules(given: CheckPlace): Promise<Finding> {
 	const { files, shareDir, place } = given;
 	const settings = await readSettings(given);
@@ -215,7 +215,7 @@ async function checkModel(given: CheckPlace): Promise<Finding> {
 	);
 }
 
-/** Whether the server of a model answers, whatever it says. */
+/** Checks that the model's server responds; any response will do. */
 async function checkServer(selected: ModelSelection & { kind: "model" }, fetch: Fetch): Promise<Finding> {
 	const { alias, model, provider } = selected;
 	const name = alias ?? model.name;
@@ -238,7 +238,7 @@ async function checkServer(selected: ModelSelection & { kind: "model" }, fetch: 
 	}
 }
 
-/** The setting by which commands are approved without a person; null for none. */
+/** Returns the setting that approves commands without asking; null if none. */
 function whoAsksNobody({ defaultYolo, agentwire }: StartSettings["configuration"]): string | null {
 	if (defaultYolo) return "default_yolo is set";
 	return agentwire.unattended === "approve" ? 'agentwire.unattended is "approve"' : null;
@@ -277,7 +277,7 @@ async function checkRipgrep({ processes, place, environment, findRipgrep }: Chec
 	return warning(`${file} cannot be started, so the tool Grep fails.`, "Install ripgrep so that 'rg' is in PATH.");
 }
 
-/** It changes nothing: that others may read the settings is the finding of another check. */
+/** Changes nothing: another check reports settings readable by others. */
 async function checkStore({ files, settings }: CheckPlace): Promise<Finding> {
 	const { type, database, reachable, version, why } = await readStoreStatus(files, settings);
 	if (type === "disk") return ok("Sessions are stored on disk.");
@@ -309,14 +309,14 @@ async function checkSessions({ files, shareDir }: CheckPlace): Promise<Finding> 
 	}
 }
 
-/** The files with keys and conversations that others could read. */
+/** Reports files with keys or conversations that other users can read. */
 async function checkPermissions({ files, shareDir }: CheckPlace): Promise<Finding> {
 	const privacyOf = privateBelow(shareDir);
 	const open: string[] = [];
 	for (const name of ["", "config.toml", "mcp.json", "kimi.json", "credentials", "mcp-oauth", "sessions", "logs"]) {
 		const target = path.join(shareDir, name);
 		const status = await files.status(target).catch(() => null);
-		// What somebody else's file is for, its owner knows.
+		// Files owned by other users are not checked.
 		if (name === "" && status !== null && status.kind !== "directory")
 			return ok("There are no settings, keys and sessions.");
 		if (status !== null && privacyOf(target) !== "open" && (status.mode & othersMode) !== 0) open.push(target);

@@ -1,5 +1,5 @@
-// The command `doctor`: checks what the program needs on this machine, and says what to do about what is missing. It
-// sends no prompt and changes nothing.
+// The command `doctor`: checks the program's requirements on this machine and explains how to fix problems. Sends no prompt and
+// changes nothing.
 import path from "node:path";
 import { toJsonLine } from "../../base/json.ts";
 import type { Installation } from "../../host/installation.ts";
@@ -19,7 +19,7 @@ export interface NamedFinding extends Finding {
 	readonly name: string;
 }
 
-/** Prints the findings; returns 1 when something has to be done before the program works. */
+/** Prints the findings; returns 1 if something must be fixed before the program works. */
 export async function runDoctor(
 	json: boolean,
 	options: ProgramOptions,
@@ -28,7 +28,7 @@ export async function runDoctor(
 	const here: Place = { currentDir: currentDirectory(), home: homeDirectory() };
 	const environment = environmentVariables();
 	const shareDir = shareDirectory(environment, here);
-	// Without the privacy of the share directory: what is open to others is to be seen, not mended.
+	// Without share directory protection: report permissions, do not fix them.
 	const files = createDiskFiles();
 	const place: Place = { ...here, currentDir: await checkWorkDir(options.workDir, here, files) };
 	const source = await toSource(options, here, shareDir, files);
@@ -55,7 +55,7 @@ export async function runDoctor(
 	for (const { name, check } of checks) {
 		const finding = { name, ...(await whileShown(`Checking ${name}`, () => check(given))) };
 		findings.push(finding);
-		// Each as soon as it is known: a model that does not answer takes seconds.
+		// Print each finding immediately: an unresponsive model takes seconds.
 		if (!json) process.stdout.write(findingText(finding));
 	}
 	await processes.endAll();

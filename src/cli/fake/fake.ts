@@ -1,4 +1,4 @@
-// The command `fake`: a server for tests of clients, which speaks a transcript over stdin and stdout.
+// The command `fake`: a test server for clients that plays a transcript over stdin and stdout.
 import { readFile } from "node:fs/promises";
 import { errorText, KernelError } from "../../base/errors.ts";
 import { productVersion } from "../../host/product.ts";
@@ -9,7 +9,7 @@ import { parseTranscript, type Transcript } from "../../testing/transcripts/form
 import { freedoms } from "../../testing/transcripts/freedom.ts";
 import type { FakeCall } from "../arguments/options/fake-options.ts";
 
-/** The exit code is 1 when a strict server has found a difference, which is then on stderr. Throws KernelError. */
+/** Returns exit code 1 if a strict server found a difference, which it prints on stderr. Throws KernelError. */
 export async function runFake({ transcript: file, dialect, isStrict, conversation }: FakeCall): Promise<number> {
 	const moves = (await readTranscript(file)).conversations[conversation - 1];
 	if (moves === undefined) throw new KernelError("invalid-input", `${file} has no conversation ${conversation}.`);

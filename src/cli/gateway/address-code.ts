@@ -1,11 +1,11 @@
-// The address of the page as a QR code of half blocks.
+// Prints the page address as a QR code made of half blocks.
 
-/** The escapes of a light code on a dark ground, which cameras expect whatever the colors of the terminal are. */
+/** Escapes for a light code on a dark background, which cameras expect in any color scheme. */
 const colored = (line: string): string => `\x1b[97;40m${line}\x1b[0m`;
 
 /**
- * Returns the QR code as lines of text with an empty line before and after. Without a terminal there are no escape codes, and
- * the reader's own colors apply.
+ * Returns the QR code as lines of text with an empty line before and after. Without a terminal it uses no escape codes and keeps
+ * the reader's colors.
  */
 export async function toAddressCode(address: string, isTerminal: boolean): Promise<string> {
 	const { renderUnicodeCompact } = await import("uqr");

@@ -1,4 +1,4 @@
-// A session for people who have no model yet: a project with a failing test, and what a scripted model says and does there.
+// A demo session for users without a model: a project with a failing test, and a scripted model.
 
 const call = (id: string, name: string, given: object) =>
 	`tool_call: ${JSON.stringify({ id, name, arguments: JSON.stringify(given) })}`;
@@ -25,7 +25,7 @@ const todos = (...done: readonly string[]) => ({
 const over =
 	"text: That was the demo: its model is scripted and knows nothing more. Begin a session with a model of yours to go on.";
 
-/** One for each answer of the model. */
+/** One per model response. */
 export const demoScripts: readonly string[] = [
 	[
 		"think: The test says where to look. I run it first and read the code that it calls.",

@@ -1,10 +1,10 @@
-// Completes the path of a directory, as a person types it on the page.
+// Completes directory paths typed on the page.
 import path from "node:path";
 import type { FindDirectories } from "../../frontends/gateway/methods.ts";
 import { type Place, toAbsolutePath } from "../../host/place.ts";
 import type { Files } from "../../ports/files/port.ts";
 
-/** Directories that are offered. */
+/** Maximum number of suggestions. */
 const offeredLimit = 12;
 
 export function createDirectoryFinder(place: Place, files: Pick<Files, "list">): FindDirectories {
@@ -13,7 +13,7 @@ export function createDirectoryFinder(place: Place, files: Pick<Files, "list">):
 		const isInside = typed === "" || typed.endsWith("/") || typed === "~";
 		const parent = isInside ? whole : path.dirname(whole);
 		const start = isInside ? "" : path.basename(whole);
-		// What cannot be listed has nothing to offer.
+		// An unlistable directory has no suggestions.
 		const entries = await files.list(parent).catch(() => []);
 		const directories = entries
 			.filter(

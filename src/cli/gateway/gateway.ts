@@ -1,4 +1,4 @@
-// The commands `serve` and `web`: the gateway, with or without its page, from the command line to its end.
+// The commands `serve` and `web`: run the gateway with or without its page.
 import { networkInterfaces } from "node:os";
 import path from "node:path";
 import { aborted, orAbort } from "../../base/abort.ts";
@@ -40,15 +40,15 @@ import { findRunningGateway, noteRunningGateway } from "./running-gateway.ts";
 import type { SetupParts } from "./setup.ts";
 import { describeStartFailure } from "./start-failure.ts";
 
-/** The directory there of the prompts that wait. */
+/** Directory for queued prompts. */
 const queueDirectory = "gateway-queues";
 
 const noOpener = "No program was found that opens the page; open the address above yourself.\n";
 
-/** The file there that leads a browser to the page. */
+/** File that redirects a browser to the page. */
 const openingFile = "open-page.html";
 
-/** Serves until it is stopped by a signal; returns the exit code. Throws UsageError. */
+/** Serves until a signal stops it; returns the exit code. Throws UsageError. */
 export async function runGateway(
 	executable: string,
 	options: ProgramOptions,
@@ -134,7 +134,7 @@ export async function runGateway(
 	await aborted(stopping.signal);
 	return await endProgram(executable, program, {
 		async finish() {
-			// The streams have the ends of the turns before they end themselves.
+			// The streams receive the ends of their turns before they close.
 			endNotices();
 			await removeOpening();
 			await forget();
@@ -146,7 +146,7 @@ export async function runGateway(
 	});
 }
 
-/** Shows the gateway that runs, or says that none does; null where one is to be started. */
+/** Opens the running gateway, or reports that none is running; null means start one. */
 async function openRunning(
 	flags: GatewayFlags,
 	{ opens, showsCode, asksStatus }: PageFlags,
@@ -170,13 +170,13 @@ async function openRunning(
 		return 1;
 	if (asksStatus) return 0;
 	if (showsCode) await showCode(address, flags);
-	// The file that leads there is removed by the gateway at its end.
+	// The gateway removes the redirect file when it stops.
 	const file = path.join(shareDir, openingFile);
 	if (opens && !(await openSecretly(new URL(address), file, files, environment)).isOpened) writeNotice(noOpener);
 	return 0;
 }
 
-/** Sessions in a store that other processes share are those of its workers. */
+/** Sessions in a shared store run in its workers. */
 async function openGatewayHost(
 	started: StartedKernel,
 	log: Log,
@@ -188,12 +188,12 @@ async function openGatewayHost(
 	return { ...host, sessions, workers: () => sessions.workers() };
 }
 
-/** Milliseconds that the start waits for the database to say which version its tables have. */
+/** Milliseconds that startup waits for the database to report its schema version. */
 const tablesPatience = 5000;
 
 /**
- * Fails for tables of another version, over which every request would fail. A database that does not answer may do so
- * later: until then the gateway is not ready.
+ * Fails if the tables have another version, because every request would fail. If the database does not respond, the gateway
+ * starts but is not ready.
  */
 async function refuseOtherTables({ sharedStore, log }: StartedKernel, stopping: AbortSignal): Promise<void> {
 	if (sharedStore === null) return;
@@ -211,7 +211,7 @@ async function readBuiltPage(directory: string | null, files: Files) {
 	return page;
 }
 
-/** Throws UsageError for an address that other machines reach and that nobody asked for in so many words. */
+/** Throws UsageError for an address reachable from other machines, unless a flag allows it explicitly. */
 function refuseUnmeantAddress({ address, allowsRemote }: GatewayFlags): void {
 	if (isLoopback(address) || allowsRemote) return;
 	throw new UsageError(
@@ -230,7 +230,7 @@ async function startAttachments(
 	return await startAttachServer({ host: { ...host, server, log }, shareDir, home: place.home, files, log, signal });
 }
 
-/** Starts to look for what waits; gives what ends it. */
+/** Starts polling for notices; returns a stop function. */
 async function startNotices(
 	command: NamedProgram | null,
 	sessions: SessionsApi,
@@ -253,7 +253,7 @@ async function startNotices(
 	return () => notices.stop();
 }
 
-/** The protocols of clients that come by WebSocket, loaded with the first. */
+/** The WebSocket client protocols, loaded with the first connection. */
 function createConverse(
 	{ compatibility, configuration }: StartedKernel,
 	host: Awaited<ReturnType<StartedKernel["openHost"]>>,
@@ -282,7 +282,7 @@ async function createOperations({ kernel, telemetry }: StartedKernel): Promise<{
 	]);
 	return {
 		operations: {
-			// Whatever it answers: no session has this id.
+			// Any answer will do: no session has this id.
 			isReady: createReadiness(() => kernel.workDirOf("readiness"), systemClock),
 			async metrics(connections) {
 				const text = metrics.text({ ...connections, loadedSessions: kernel.loadedSessions });
@@ -296,7 +296,7 @@ function createTracing({ telemetry }: StartedKernel): Pick<GatewayOptions, "trac
 	return telemetry === null ? {} : { trace: (method, parent) => telemetry.request(method, parent) };
 }
 
-/** The addresses by which other machines reach this one, as they are spelled in a URL: those of IPv4 first. */
+/** The addresses of this machine for other machines, in URL form, IPv4 first. */
 function machineAddresses(): readonly string[] {
 	const all = Object.values(networkInterfaces()).flatMap((each) => each ?? []);
 	const reached = all.filter(({ internal, address }) => !internal && !/^fe80:/i.test(address));
@@ -304,7 +304,7 @@ function machineAddresses(): readonly string[] {
 	return [...ofFamily("IPv4"), ...ofFamily("IPv6").map((address) => `[${address}]`)];
 }
 
-/** All addresses are none that a browser could open: a name with this port that was given is shown, else one of them. */
+/** A browser cannot open the wildcard address: shows a configured name with this port, or one of the machine's addresses. */
 function toUrl({ address, names, tls }: GatewayFlags, port: number): string {
 	const literal = address.includes(":") ? `[${address}]` : address;
 	const own = isWildcard(address) ? (machineAddresses()[0] ?? "127.0.0.1") : literal;
@@ -322,7 +322,7 @@ async function showCode(address: string, flags: GatewayFlags): Promise<void> {
 	}
 }
 
-/** `address` is that of the page, with its token; null without a page. */
+/** `address` is the page address with its token; null without a page. */
 function toAnnouncement({ json }: GatewayFlags, url: string, address: string | null, tokens: string): string {
 	if (json) return `${JSON.stringify({ url, tokens, ...(address === null ? {} : { page: address }) })}\n`;
 	if (address !== null) {
@@ -331,7 +331,7 @@ function toAnnouncement({ json }: GatewayFlags, url: string, address: string | n
 	return `Serving sessions at ${url}\nThe tokens for clients are in ${tokens}; docs/guides/gateway.md shows the first request.\n`;
 }
 
-/** Loaded when it is used for the first time. */
+/** Loaded on first use. */
 function createLazySetup(parts: SetupParts): Setup {
 	const load = async () => (await import("./setup.ts")).createSetup(parts);
 	return {

@@ -1,10 +1,10 @@
-// The command of `--notify`: started for each notice, without a shell, with what waits on stdin and in its environment.
+// The `--notify` command: started for each notice without a shell, with the notice on stdin and in its environment.
 import type { Log } from "../../base/log.ts";
 import type { Processes } from "../../ports/processes/port.ts";
 import type { NamedProgram } from "../arguments/named-program.ts";
 import type { Notice } from "./notices.ts";
 
-/** Milliseconds until it is ended, and bytes of its output that a failure shows. */
+/** Timeout in milliseconds, and bytes of output shown on failure. */
 const timeLimit = 10_000;
 const outputLimit = 1000;
 
@@ -17,7 +17,7 @@ export interface NoticeCommandParts {
 	readonly signal: AbortSignal;
 }
 
-/** Runs it; what goes wrong is logged. */
+/** Runs the command; logs failures. */
 export async function runNoticeCommand(
 	command: NamedProgram,
 	notice: Notice,
@@ -42,7 +42,7 @@ export async function runNoticeCommand(
 	}
 }
 
-/** `AGENTWIRE_NOTICE_KIND` and so on; a variable can hold no null. */
+/** `AGENTWIRE_NOTICE_KIND` and so on. Replaces NUL characters, which variables cannot hold. */
 function toVariables(notice: Notice): Readonly<Record<string, string>> {
 	const values = {
 		KIND: notice.kind,

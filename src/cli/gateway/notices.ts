@@ -1,4 +1,4 @@
-// Notices for people who left: what waits for an answer, and nobody has given one, is reported once.
+// Notices for absent users: each unanswered request is reported once.
 
 import type { Interaction } from "../../api/values/interaction.ts";
 import type { Clock } from "../../base/clock.ts";
@@ -6,26 +6,26 @@ import type { Log } from "../../base/log.ts";
 import { beginning } from "../../base/text/well-formed.ts";
 import type { SessionSnapshot, SessionsApi } from "../../kernel/api.ts";
 
-/** Milliseconds between two looks, and that an answer may take before somebody is informed. */
+/** Milliseconds between polls, and default delay before a notice. */
 export const lookSpan = 1000;
 export const noticePatience = 5000;
-/** Notices of one span of time; the rest of it is silent. */
+/** Maximum notices per period; further ones wait. */
 export const noticeLimit = 10;
 export const limitSpan = 60_000;
-/** Notices that are under way at once. */
+/** Maximum notices in flight. */
 const sendLimit = 2;
-/** Characters of a text. */
+/** Maximum text length in characters. */
 const textLimit = 1000;
 
-/** What somebody is sent. */
+/** What a notice contains. */
 export interface Notice {
 	readonly kind: "approval" | "question";
 	readonly sessionId: string;
 	readonly interactionId: string;
 	readonly workDir: string;
-	/** Of the session; empty without one. */
+	/** The session title; empty if none. */
 	readonly title: string;
-	/** What is asked. */
+	/** The question. */
 	readonly text: string;
 	/** Milliseconds since the epoch. */
 	readonly waitingSince: number;
@@ -41,9 +41,9 @@ export interface NoticeParts {
 
 export class Notices {
 	readonly #parts: NoticeParts;
-	/** What was reported and still waits, by session and interaction. */
+	/** Reported requests still pending, by session and interaction. */
 	#reported = new Set<string>();
-	/** Sessions in which a turn runs, or background work since. */
+	/** Sessions with a running turn, or with background work since then. */
 	readonly #watched = new Set<string>();
 	/** The times of the last notices. */
 	#sentAt: readonly number[] = [];
@@ -56,7 +56,7 @@ export class Notices {
 		this.#parts = parts;
 	}
 
-	/** Looks again and again, until it is stopped. */
+	/** Polls until stopped. */
 	start(): void {
 		this.#withdraw = this.#parts.clock.after(lookSpan, () => void this.#lookAgain(), true);
 	}
@@ -75,7 +75,7 @@ export class Notices {
 		if (!this.#isOver) this.start();
 	}
 
-	/** Reports what has waited long enough and was not reported. */
+	/** Reports requests that have been pending long enough and were not reported yet. */
 	async look(): Promise<void> {
 		const waiting = await this.#find();
 		const now = this.#parts.clock.now();
@@ -108,14 +108,14 @@ export class Notices {
 		return found;
 	}
 
-	/** Null when nothing runs in it: to look at it would keep it in memory. */
+	/** Null if nothing runs in the session: looking at it would keep it in memory. */
 	async #findIn(id: string, isRunning: boolean): Promise<readonly Notice[] | null> {
 		const { sessions, log } = this.#parts;
 		try {
 			const handle = await sessions.acquire(id);
 			try {
 				const notices = toNotices(await handle.session.snapshot());
-				// A subagent in the background may ask when the turn is over.
+				// A background subagent may ask after the turn has ended.
 				const isBusy = isRunning || notices.length > 0 || (await handle.session.backgroundTasks()).length > 0;
 				return isBusy ? notices : null;
 			} finally {
@@ -127,7 +127,7 @@ export class Notices {
 		}
 	}
 
-	/** What is not reported now is due again at the next look. */
+	/** Suppressed notices are due again at the next poll. */
 	#mayReport(): boolean {
 		const now = this.#parts.clock.monotonic();
 		if (this.#isOver || this.#sending >= sendLimit) return false;
@@ -161,7 +161,7 @@ function toNotices({ sessionId, workDir, title, openInteractions }: SessionSnaps
 	return notices;
 }
 
-/** What a person is asked; null for what a program answers. */
+/** The request as shown to a person; null if a program answers it. */
 function toAsked(interaction: Interaction): Pick<Notice, "kind" | "text"> | null {
 	switch (interaction.kind) {
 		case "approval":

@@ -1,4 +1,4 @@
-// The gateway with a page that runs for this share directory, so that `agentwire web` finds it again.
+// Records the running gateway with a page for this share directory, so that `agentwire web` finds it.
 import path from "node:path";
 import * as v from "valibot";
 import { parseJsonFile } from "../../base/json.ts";
@@ -6,13 +6,13 @@ import { livenessOf, ownProcess, processIdSchema, storedOriginSchema } from "../
 import type { Files } from "../../ports/files/port.ts";
 
 const fileName = "gateway-running.json";
-/** Bytes of the file. */
+/** File size limit in bytes. */
 const sizeLimit = 65_536;
 
 const runningSchema = v.object({ pid: processIdSchema, origin: storedOriginSchema, url: v.string() });
 export type RunningGateway = v.InferOutput<typeof runningSchema>;
 
-/** Null where none runs. */
+/** Null if none is running. */
 export async function findRunningGateway(
 	shareDir: string,
 	files: Pick<Files, "status" | "read">,
@@ -23,12 +23,14 @@ export async function findRunningGateway(
 		const found = v.parse(runningSchema, parseJsonFile((await files.read(file, sizeLimit)) ?? Buffer.alloc(0)));
 		return livenessOf(found) === "alive" ? found : null;
 	} catch {
-		// A file that cannot be read names no gateway; the next one replaces it.
+		// An unreadable file names no gateway; the next gateway replaces it.
 		return null;
 	}
 }
 
-/** Notes this process as the one that runs; returns what takes that back, unless a later one has replaced it. */
+/**
+ * Records this process as the running gateway; returns a function that removes the record unless a later gateway has replaced it.
+ */
 export async function noteRunningGateway(
 	shareDir: string,
 	url: string,

@@ -1,4 +1,5 @@
-// What the page does for a person without a model: it adds one with its key to the settings file, signs in, or makes a demo.
+// Setup on the page for users without a model: adds a model with its key to the settings file, signs in, or creates a demo
+// session.
 import { randomUUID } from "node:crypto";
 import path from "node:path";
 import * as v from "valibot";
@@ -26,17 +27,17 @@ export interface SetupParts {
 	readonly shareDir: string;
 	readonly network: Pick<Network, "fetch">;
 	readonly account: Account;
-	/** Reads the models of the settings file again. */
+	/** Reloads the models from the settings file. */
 	reload(): Promise<void>;
-	/** Adds to the settings of this process alone. */
+	/** Adds to the settings of this process only. */
 	extend(added: Pick<Configuration, "models" | "providers">): void;
 }
 
 interface Provider {
 	readonly type: ProviderType;
-	/** Null where the person has to give one. */
+	/** Null if the user must enter it. */
 	readonly baseUrl: string | null;
-	/** Below the base URL. */
+	/** Relative to the base URL. */
 	readonly listPath: string;
 	readonly capabilities: readonly ModelCapability[];
 	headers(key: string): Readonly<Record<string, string>>;
@@ -77,10 +78,10 @@ const providers: Readonly<Record<ProviderEntry["provider"], Provider>> = {
 	compatible: { type: "openai_legacy", baseUrl: null, listPath: "/models", capabilities: [], headers: bearer },
 };
 
-/** Milliseconds for the list of models, and bytes of it. */
+/** Timeout in milliseconds and size limit in bytes for the model list. */
 const listTime = 15_000;
 const listSize = 4 * 1024 * 1024;
-/** Models that are given. */
+/** Maximum number of models offered. */
 const offeredLimit = 300;
 
 const size = v.fallback(v.nullable(v.pipe(v.number(), v.safeInteger(), v.minValue(1000))), null);
@@ -107,7 +108,7 @@ export function createSetup(parts: SetupParts): Setup {
 	};
 }
 
-/** The address of the API. Fails `invalid-input` for one that cannot be. */
+/** Returns the API address. Fails `invalid-input` for an invalid one. */
 function baseOf({ provider, baseUrl }: ProviderEntry): string {
 	const base = baseUrl ?? providers[provider].baseUrl;
 	if (base === null)
@@ -119,12 +120,15 @@ function baseOf({ provider, baseUrl }: ProviderEntry): string {
 	);
 }
 
-/** The address as it may be shown. */
+/** The address without its password, for display. */
 function withoutPassword(address: string): string {
 	return address.replace(/^([a-z][a-z\d+.-]*:\/\/)?.*@/is, "$1[redacted]@");
 }
 
-/** The models that the provider lists for the key: it is asked, so that a wrong key is found at once. Fails with a text for people. */
+/**
+ * Returns the provider's models for this key. Asking the provider detects a wrong key at once. Fails with a user-readable
+ * message.
+ */
 export async function listOffered(
 	entry: ProviderEntry,
 	{ network }: Pick<SetupParts, "network">,
@@ -139,7 +143,7 @@ export async function listOffered(
 	try {
 		const signal = AbortSignal.timeout(listTime);
 		const sent = { accept: "application/json", ...headers(entry.key) };
-		// A redirect would send the key to an address chosen by the answer.
+		// A redirect would send the key to an address chosen by the response.
 		const response = await network.fetch(url, { headers: sent, signal, redirect: "manual" });
 		status = response.status;
 		body = await readBounded(response);
@@ -186,7 +190,10 @@ function toOffered(value: unknown): OfferedModel[] {
 	return [{ id: own, name: shown === "" ? own : beginning(shown, 200), contextSize }];
 }
 
-/** Adds the model to the settings file; gives its alias. With `isDefault` new sessions use it in any case, else if there is no other default. */
+/**
+ * Adds the model to the settings file; returns its alias. `isDefault` makes it the default for new sessions; otherwise it becomes
+ * the default only if there is none.
+ */
 export async function addModel(
 	entry: ModelEntry,
 	{ files, clock, shareDir, reload }: Pick<SetupParts, "files" | "clock" | "shareDir" | "reload">,
@@ -222,7 +229,7 @@ export async function addModel(
 	return added.alias;
 }
 
-/** The text without the key, whatever a provider or a parser quotes of it. */
+/** Removes the key from a text, because providers and parsers may quote it. */
 function hidden(text: string, key: string): string {
 	return redactSecrets(key === "" ? text : text.replaceAll(key, "…"));
 }

@@ -1,4 +1,4 @@
-// Why a gateway could not start, and what to do about it.
+// Explains why a gateway failed to start and how to fix it.
 import { isError, systemErrorCode } from "../../base/errors.ts";
 import { fileFailureText } from "../../ports/files/file-failure.ts";
 import { hasAddress } from "../../ports/network/host.ts";
@@ -8,9 +8,9 @@ export async function describeStartFailure(
 	thrown: unknown,
 	{ address, port }: Pick<GatewayFlags, "address" | "port">,
 ): Promise<string> {
-	// A file, such as that of the tokens, can be refused with the same codes as the port.
+	// Opening a file, such as the token file, can fail with the same codes as the port.
 	const code = isError(thrown) && "path" in thrown ? null : systemErrorCode(thrown);
-	// Bun gives any code where a name has no address.
+	// Bun reports arbitrary codes for names that do not resolve.
 	const hasNoAddress = code !== null && !(await hasAddress(address));
 	switch (hasNoAddress ? "ENOTFOUND" : code) {
 		case "EADDRINUSE":

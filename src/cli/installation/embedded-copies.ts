@@ -1,6 +1,6 @@
-// Copies of what is embedded in the one file, for uses that need a file of the system: a program to start, texts to be
-// read by paths. Copies lie in the user's cache directory, below a name with their checksum, and are compared with
-// the original before they are used: a cache may be damaged, or changed by a command that may write there.
+// Copies files embedded in the one-file program to disk, for programs to start and texts to read by path. Copies live in the
+// user's cache directory, under a name with their checksum, and are compared with the original before use: the cache may be
+// damaged, or changed by a command that may write there.
 import { randomBytes } from "node:crypto";
 import {
 	chmodSync,
@@ -17,7 +17,7 @@ import {
 } from "node:fs";
 import path from "node:path";
 
-/** A file to copy: its path below the copies' directory, and how to get its content. */
+/** A file to copy: its path below the copy directory, and how to read its content. */
 export interface EmbeddedFile {
 	readonly path: string;
 	readonly isProgram: boolean;
@@ -25,22 +25,22 @@ export interface EmbeddedFile {
 }
 
 export interface CopyPlaces {
-	/** The usual directory, which stays between runs. */
+	/** The default location, which persists between runs. */
 	readonly cacheDir: string;
-	/** Where nothing can be stored: a directory in here, which is removed when the process exits. */
+	/** Fallback if the cache directory is unwritable: a subdirectory here, removed at exit. */
 	readonly temporaryDir: string;
 	atExit(remove: () => void): void;
 }
 
 export interface EmbeddedCopies {
-	/** The directory with copies of all files, each equal to its original at the time of this call. Throws when there is no place for them. */
+	/** Returns the directory with copies of all files, verified by this call. Throws if they cannot be stored. */
 	directory(): string;
 }
 
-/** A file as it was when it was compared; no writer can set the time of the last change of a status. */
+/** Identifies a verified file state: no program can set a file's status-change time. */
 type Mark = string;
 
-/** `name` is that of the copies' directory: another one for other content. */
+/** `name` is the name of the copy directory; it differs for different content. */
 export function createEmbeddedCopies(
 	name: string,
 	list: () => readonly EmbeddedFile[],
@@ -59,7 +59,7 @@ export function createEmbeddedCopies(
 				for (const { file, content } of all) copyUnlessEqual(path.join(target, file.path), file.isProgram, content);
 				return target;
 			} catch (thrown) {
-				// A home that cannot be written: the copies live as long as the process.
+				// The home directory is not writable: keep the copies for the lifetime of the process.
 				if (parent === null) throw thrown;
 			}
 		}
@@ -100,7 +100,7 @@ function copyUnlessEqual(file: string, isProgram: boolean, content: Buffer): voi
 	const mode = isProgram ? 0o700 : 0o600;
 	if (isEqual(file, mode, content)) return;
 	mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
-	// Not named after the process: one in another container may have the same id.
+	// The process id does not make the name unique: a process in another container may have the same id.
 	const temporary = `${file}.${randomBytes(9).toString("hex")}.tmp`;
 	try {
 		writeSynced(temporary, mode, content);

@@ -1,4 +1,4 @@
-// The program as one file: the runtime, the code and all that belongs to it. What needs a file of its own is copied out.
+// The one-file program: runtime, code and resources. Extracts what must exist as a file.
 import { readdirSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -6,12 +6,12 @@ import type { Installation } from "../../host/installation.ts";
 import { cacheDirectory } from "../home.ts";
 import { createEmbeddedCopies, type EmbeddedCopies, type EmbeddedFile } from "./embedded-copies.ts";
 
-/** How the build names embedded directories: the word, a dash and a checksum of the content. */
+/** The build names embedded directories with this word, a dash and a content checksum. */
 export type EmbeddedName = "skills" | "ripgrep" | "gateway-page" | "documents";
 
 const program = process.platform === "win32" ? "rg.exe" : "rg";
 
-/** `root` is the directory under which the embedded files can be read. */
+/** `root` is the directory of the embedded files. */
 export function createOneFileInstallation(root: string): Installation {
 	const cacheHome = cacheDirectory();
 	const places = {
@@ -34,7 +34,7 @@ export function createOneFileInstallation(root: string): Installation {
 			known.set(name, copies);
 			return copies.directory();
 		} catch {
-			// Neither the cache directory nor the temporary one can be written: the program works without.
+			// Neither the cache nor the temporary directory is writable: the program works without the copies.
 			return null;
 		}
 	};
@@ -47,7 +47,7 @@ export function createOneFileInstallation(root: string): Installation {
 			return directoryOf("gateway-page");
 		},
 		pageThread: path.join(root, "web-page-thread.js"),
-		// They are read by the program alone, where they are embedded.
+		// Only the program reads them, so they stay embedded.
 		documentsDir: () => path.join(root, folderOf("documents")),
 		async findRipgrep() {
 			const directory = directoryOf("ripgrep");
@@ -60,7 +60,7 @@ function embeddedFile(root: string, folder: string, file: string, isProgram: boo
 	return { path: file, isProgram, read: () => readFileSync(path.join(root, folder, file)) };
 }
 
-/** Paths of the files below a directory. */
+/** Lists the files below a directory. */
 function listFiles(directory: string, below = ""): string[] {
 	return readdirSync(path.join(directory, below), { withFileTypes: true }).flatMap((entry) => {
 		const file = path.join(below, entry.name);

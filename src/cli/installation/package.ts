@@ -1,8 +1,8 @@
-// The program as a package: its files lie next to each other, and Node runs them.
+// The program as a package: its files lie side by side, and Node runs them.
 import path from "node:path";
 import type { Installation } from "../../host/installation.ts";
 
-/** `directory` is that of the package. */
+/** `directory` is the package directory. */
 export function createPackageInstallation(directory: string): Installation {
 	return {
 		command: [process.execPath, path.join(directory, "bin", "agentwire")],

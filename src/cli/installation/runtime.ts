@@ -1,4 +1,4 @@
-// The runtime that runs the program, for people and for programs that check before they start a server.
+// The runtime, for users and for programs that check it before starting a server.
 
 export interface RuntimeInfo {
 	readonly name: "node" | "bun";
@@ -6,7 +6,7 @@ export interface RuntimeInfo {
 	readonly version: string;
 }
 
-/** Bun reports a version of Node as well, the one that it imitates. */
+/** Bun also reports the Node version that it emulates. */
 export function describeRuntime(
 	versions: Readonly<Record<string, string | undefined>> = process.versions,
 ): RuntimeInfo {

@@ -1,8 +1,8 @@
-// Checks the arguments of `mcp add` and converts them to an entry of `mcp.json`.
+// Validates the arguments of `mcp add` and converts them to an entry in `mcp.json`.
 import type { McpAddition } from "../arguments/options/mcp-options.ts";
 import { McpError } from "./mcp-error.ts";
 
-/** The entry, with its keys in the order in which they are written. Throws McpError. */
+/** Returns the entry, with keys in file order. Throws McpError. */
 export function toMcpEntry(addition: McpAddition): object {
 	switch (addition.transport) {
 		case "stdio":
@@ -32,9 +32,9 @@ function toRemote({ target, environment, headers: typed, auth }: McpAddition): o
 	if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
 		throw new McpError(`The server's URL must begin with https:// or http://, found '${url}'.`);
 	}
-	// It may be a token, which must not be shown.
+	// The value may be a token, which must not be shown.
 	if (auth !== null && auth !== "oauth") {
-		// Worded so that nothing of it is taken for a secret.
+		// Worded so that redaction leaves it intact.
 		throw new McpError(
 			"--auth takes only oauth. A token goes into a header: --header KEY:VALUE, where KEY is Authorization.",
 		);
@@ -43,7 +43,7 @@ function toRemote({ target, environment, headers: typed, auth }: McpAddition): o
 	return { url, transport: "http", ...(headers === null ? {} : { headers }), ...(auth === null ? {} : { auth }) };
 }
 
-/** Null when nothing was given. */
+/** Null if nothing was given. */
 function toTable(flag: string, separator: "=" | ":", typed: readonly string[]): Record<string, string> | null {
 	if (typed.length === 0) return null;
 	const trim = (text: string) => (separator === ":" ? text.trim() : text);
@@ -51,7 +51,7 @@ function toTable(flag: string, separator: "=" | ":", typed: readonly string[]): 
 		typed.map((text) => {
 			const end = text.indexOf(separator);
 			const key = trim(text.slice(0, Math.max(end, 0)));
-			// What was typed may be a key in the other sense.
+			// The input may be a secret key.
 			if (key === "")
 				throw new McpError(`${flag} takes KEY${separator}VALUE; one of them has no KEY or no '${separator}'.`);
 			return [key, trim(text.slice(end + 1))];

@@ -1,4 +1,4 @@
-// Connects to an MCP server once, as a session would, for the commands that try one out, and lists its tools.
+// Connects to an MCP server once, as a session would, and lists its tools.
 import type { AuthProvider } from "@modelcontextprotocol/client";
 import { createDeferred } from "../../base/deferred.ts";
 import { silentLog } from "../../base/log.ts";
@@ -11,11 +11,11 @@ import type { McpServerSettings } from "../../settings/config/mcp-servers.ts";
 import { failureText } from "../../settings/credentials/mcp-request.ts";
 import type { McpChallenge } from "../../settings/credentials/mcp-sign-in.ts";
 
-/** The connection could not be made. The message has no secrets in it and is on one line. */
+/** The connection failed. The message is on one line and contains no secrets. */
 export class McpConnectionError extends Error {
-	/** What kind of failure it is, for people. */
+	/** The kind of failure, for people. */
 	override readonly name: string;
-	/** What the server said about signing in, when that is what it wants. */
+	/** The server's sign-in challenge, if it requires a sign-in. */
 	readonly challenge: McpChallenge | null;
 
 	constructor(name: string, message: string, challenge: McpChallenge | null) {
@@ -32,10 +32,10 @@ export interface ConnectSettings extends Pick<LinkParts, "processes" | "authoriz
 	readonly signal: AbortSignal;
 }
 
-/** Milliseconds for all of it. Programs may have to be downloaded before they start. */
+/** Milliseconds in total. Starting a program may include downloading it. */
 const patience = 120_000;
 
-/** The tools of the server; nothing is left running. Throws McpConnectionError. */
+/** Lists the server's tools and stops it afterwards. Throws McpConnectionError. */
 export async function listMcpTools(
 	server: McpServerSettings,
 	settings: ConnectSettings,
@@ -61,7 +61,7 @@ export async function listMcpTools(
 	}
 }
 
-/** Waits for the work until it is stopped or takes too long. */
+/** Runs the work until it is aborted or times out. */
 async function inTime({ clock, signal }: ConnectSettings, work: () => Promise<void>): Promise<void> {
 	const ended = createDeferred<never>();
 	const stop = () => ended.reject(new McpConnectionError("Interrupted", "it was stopped", null));
@@ -79,13 +79,13 @@ async function inTime({ clock, signal }: ConnectSettings, work: () => Promise<vo
 }
 
 interface Seen {
-	/** What the server said about signing in; null when it did not ask for it. */
+	/** The server's sign-in challenge; null if it did not send one. */
 	readonly challenge: McpChallenge | null;
-	/** Why there are no tokens that it takes, as a clause. */
+	/** Why no valid tokens are available, as a clause. */
 	readonly refusal: string | null;
 }
 
-/** Asks the server also where nobody has signed in: it says then how to do that. */
+/** Sends requests even without a sign-in: the response then says how to sign in. */
 function watchAuthorization(inner: McpAuthorization): McpAuthorization & { seen(): Seen } {
 	let challenge: McpChallenge | null = null;
 	let refusal: string | null = null;

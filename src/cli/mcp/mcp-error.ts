@@ -1,6 +1,6 @@
-// The error of the `mcp` commands for faults of MCP servers and their file.
+// The error of `mcp` commands for faulty MCP servers and settings.
 
-/** Something that the person can change. The message is one or more sentences. */
+/** A problem the user can fix. The message is one or more sentences. */
 export class McpError extends Error {
 	override readonly name = "McpError";
 }

@@ -1,5 +1,5 @@
-// Reads and edits `mcp.json` of the share directory; an edit leaves everything else unchanged. settings/config/mcp-servers.ts
-// parses its entries.
+// Reads and edits `mcp.json` in the share directory; an edit preserves everything else. settings/config/mcp-servers.ts parses its
+// entries.
 import { isUtf8 } from "node:buffer";
 import path from "node:path";
 import type { Clock } from "../../base/clock.ts";
@@ -18,22 +18,22 @@ export interface McpFilePlace {
 	readonly shareDir: string;
 }
 
-/** Headers and variables hold keys: a new file is for its owner alone. An existing one keeps its mode. */
+/** Headers and variables hold keys, so a new file is readable only by its owner. An existing file keeps its mode. */
 const newFileMode = 0o600;
 const serversKey = "mcpServers";
 
 export const mcpFilePath = (shareDir: string) => path.join(shareDir, "mcp.json");
 
-/** The entries by name, unchecked; none when there is no file. Throws McpError. */
+/** Returns the raw entries by name; empty if the file is missing. Throws McpError. */
 export async function readMcpEntries({ files, shareDir }: McpFilePlace): Promise<JsonObject> {
 	const file = mcpFilePath(shareDir);
 	const root = await readRoot(file, files);
 	const entries = Object.entries(entriesOf(root, file));
-	// The root may contain other keys as well.
+	// The root may also contain other keys.
 	return Object.fromEntries(root !== null && isBare(root) ? entries.filter(([, entry]) => isMcpEntry(entry)) : entries);
 }
 
-/** Replaces the entries by what `edit` makes of them. What it throws leaves the file as it is. Throws McpError. */
+/** Replaces the entries with the result of `edit`. If `edit` throws, the file stays unchanged. Throws McpError. */
 export async function editMcpEntries(place: McpFilePlace, edit: (entries: JsonObject) => JsonObject): Promise<void> {
 	const { files, shareDir } = place;
 	const file = mcpFilePath(shareDir);
@@ -50,7 +50,7 @@ export async function editMcpEntries(place: McpFilePlace, edit: (entries: JsonOb
 async function readRoot(file: string, files: Files, isChanged = false): Promise<JsonObject | null> {
 	const bytes = await files.read(file);
 	if (bytes === null) return null;
-	// Values that are not changed would come back as other characters.
+	// Unchanged values that are not UTF-8 would be corrupted.
 	if (isChanged && !isUtf8(bytes)) throw new McpError(`${file} is not UTF-8. Mend it first; it is left as it is.`);
 	const parsed = parseJson(bytes.toString("utf8").replace(/^\ufeff/, ""));
 	if (!parsed.ok) throw new McpError(`${file} is ${parsed.reason}. Mend it first; it is left as it is.`);
@@ -58,7 +58,7 @@ async function readRoot(file: string, files: Files, isChanged = false): Promise<
 	throw new McpError(`${file} holds no JSON object. Mend it first; it is left as it is.`);
 }
 
-/** Whether the servers stand at the root: there is no key for them, and something looks like a server. */
+/** Whether the root contains the servers directly: the wrapper key is missing, and something looks like a server. */
 function isBare(root: JsonObject): boolean {
 	return !Object.hasOwn(root, serversKey) && Object.values(root).some(isMcpEntry);
 }

@@ -1,5 +1,5 @@
-// The `mcp` command: lists and edits the servers in `mcp.json` of the share directory, and signs in to remote ones.
-// Results go to stdout, errors to stderr, and the exit code is 1 on failure.
+// The `mcp` command: lists and edits the servers in `mcp.json` of the share directory, and signs in to remote ones. Prints
+// results on stdout and errors on stderr; the exit code is 1 on failure.
 import path from "node:path";
 import { type Clock, systemClock } from "../../base/clock.ts";
 import { isSystemError } from "../../base/errors.ts";
@@ -36,9 +36,8 @@ import { listMcpTools, McpConnectionError } from "./mcp-connection.ts";
 import { McpError } from "./mcp-error.ts";
 import { editMcpEntries, mcpFilePath, readMcpEntries } from "./mcp-file.ts";
 
-/** What the commands need of the process around them. */
 export interface McpServices {
-	/** As the person calls the program. */
+	/** The name the user called the program by. */
 	readonly executableName: string;
 	readonly files: Files;
 	readonly clock: Clock;
@@ -50,14 +49,14 @@ export interface McpServices {
 	readonly processes: Processes;
 	/** For remote servers. */
 	readonly fetch: Fetch;
-	/** False when there is nothing to open it with. */
+	/** False if no opener program was found. */
 	openPage(address: URL): Promise<boolean>;
 	readonly signal: AbortSignal;
 	print(line: string): void;
 	complain(line: string): void;
 }
 
-/** Carries out the command for the share directory of the environment; returns the exit code. */
+/** Runs the command for the share directory in the environment; returns the exit code. */
 export async function runMcp(executable: string, action: McpAction): Promise<number> {
 	const stopping = new AbortController();
 	handleStopSignals(() => stopping.abort());
@@ -83,7 +82,7 @@ export async function runMcp(executable: string, action: McpAction): Promise<num
 	});
 }
 
-/** Carries out the command; returns the exit code. */
+/** Runs the command; returns the exit code. */
 export async function carryOut(action: McpAction, hostServices: McpServices): Promise<number> {
 	try {
 		switch (action.name) {
@@ -114,7 +113,7 @@ export async function carryOut(action: McpAction, hostServices: McpServices): Pr
 
 async function add(name: string, entry: object, { print, ...place }: McpServices): Promise<void> {
 	const reading = readMcpEntry(name, entry);
-	// A session would not start with it.
+	// A session would fail to start with it.
 	if (!reading.ok) throw new McpError(`The server '${name}' could not be used: ${reasonsOf(reading)}.`);
 	await editMcpEntries(place, (entries) => ({ ...entries, [name]: entry }));
 	print(`Added MCP server '${name}' to ${mcpFilePath(place.shareDir)}.`);
@@ -164,7 +163,7 @@ async function test(name: string, hostServices: McpServices): Promise<number> {
 	try {
 		const tools = await whileShown(`Connecting to ${name}`, () => listMcpTools(server, hostServices));
 		print(`✓ Connected to '${name}'`);
-		// Scripts read these lines.
+		// Scripts parse these lines.
 		print(`  Available tools: ${tools.length}`);
 		if (tools.length > 0) print("  Tools:");
 		for (const tool of tools) print(`    - ${toolLine(tool)}`);
@@ -202,7 +201,7 @@ async function authorize(name: string, hostServices: McpServices): Promise<void>
 		const wanted = await authorization.wanted(server.url);
 		if (wanted !== null) {
 			await signIn(wanted).catch(async (thrown: unknown) => {
-				// A failure to obtain it must not prevent signing in without it.
+				// A failed request for the permissions must not prevent signing in without them.
 				const giveUp = () => authorization.giveUpWanted(server.url);
 				await undo(giveUp, "The missing permissions of an MCP server could not be forgotten.", silentLog);
 				throw thrown;

@@ -1,5 +1,5 @@
-// The `permissions` command: results go to stdout, errors to stderr. The exit code of `check` and `explain` is the
-// decision; that of a failure is 3.
+// The `permissions` command: prints results on stdout and errors on stderr. The exit code of `check` and `explain` is the
+// decision; a failure exits with 3.
 import { systemClock } from "../../base/clock.ts";
 import { isSystemError, KernelError } from "../../base/errors.ts";
 import { silentLog } from "../../base/log.ts";
@@ -36,7 +36,7 @@ import { importRules } from "./rule-import.ts";
 
 const codes: Readonly<Record<Decision, number>> = { allow: 0, ask: 1, deny: 2 };
 
-/** Carries out the command for the current directory; returns the exit code. */
+/** Runs the command for the current directory; returns the exit code. */
 export async function runPermissions(action: PermissionsAction): Promise<number> {
 	const place: Place = { currentDir: currentDirectory(), home: homeDirectory() };
 	const environment = environmentVariables();
@@ -61,7 +61,7 @@ export async function runPermissions(action: PermissionsAction): Promise<number>
 	}
 }
 
-/** Rules and commands are texts from outside: what they hold must not pass for another line, or for none. */
+/** Rules and commands come from outside: they must not forge or hide output lines. */
 const toText = (lines: readonly string[]) => lines.map((line) => `${withEscapes(line)}\n`).join("");
 
 function isExpected(thrown: unknown): boolean {
@@ -73,7 +73,7 @@ function isExpected(thrown: unknown): boolean {
 	);
 }
 
-/** Carries out the command. Throws PermissionsError and ConfigurationError for what the person can mend. */
+/** Runs the command. Throws PermissionsError and ConfigurationError for problems the user can fix. */
 export async function answerPermissions(
 	action: PermissionsAction,
 	given: PermissionsPlace,
@@ -184,7 +184,7 @@ async function trust({ files, shareDir, place }: PermissionsPlace): Promise<Perm
 	const file = await projectPermissionsFile(files, place.currentDir);
 	const found = await readPermissionFile(files, file);
 	if (found === null) throw new PermissionsError(`There is no ${file}.`);
-	// An unsound file is not trusted.
+	// An invalid file is not trusted.
 	const { base, key } = await projectOf(file, files);
 	await readRuleFiles([{ scope: "project", file, settings: found.settings, isTrusted: true, base }], place.home);
 	await trustFile(key, found.hash, { files, shareDir, clock: systemClock });

@@ -1,4 +1,4 @@
-// Adds the permissions of a settings file of Claude Code to config.toml.
+// Imports the permissions in a Claude Code settings file into config.toml.
 import { systemClock } from "../../base/clock.ts";
 import { errorText, isSystemError } from "../../base/errors.ts";
 import { silentLog } from "../../base/log.ts";
@@ -11,7 +11,7 @@ import { parseJson, parseToml } from "../../settings/config/syntax.ts";
 import { toTomlText } from "../../settings/config/toml-text.ts";
 import { type PermissionsAnswer, PermissionsError, type PermissionsPlace } from "./permissions-answer.ts";
 
-/** Throws PermissionsError, and ConfigurationError for a config.toml that is invalid. */
+/** Throws PermissionsError, and ConfigurationError if config.toml is invalid. */
 export async function importRules(typed: string, given: PermissionsPlace): Promise<PermissionsAnswer> {
 	const { files, shareDir, place } = given;
 	const source = toAbsolutePath(typed, place);
@@ -57,7 +57,7 @@ export async function importRules(typed: string, given: PermissionsPlace): Promi
 	};
 }
 
-/** Appends the rules that the file does not have yet, and returns them. */
+/** Appends the rules missing from the file, and returns them. */
 async function append(
 	rules: readonly ConvertedRule[],
 	target: string,

@@ -1,5 +1,5 @@
-// Installs a plugin: stages and checks its files in a hidden directory next to the other plugins, then renames it into
-// place. A failure before that leaves an earlier version unchanged.
+// Installs a plugin: stages and checks its files in a hidden directory next to the other plugins, then renames it into place. An
+// earlier failure keeps the old version.
 import path from "node:path";
 import { errorText, isSystemError } from "../../base/errors.ts";
 import { isRecord } from "../../base/json.ts";
@@ -17,9 +17,9 @@ import { openSource, PluginError, type SourceSettings, writeTree } from "./plugi
 
 export interface InstallSettings extends SourceSettings {
 	readonly shareDir: string;
-	/** The program that installs. */
+	/** The installing program. */
 	readonly host: { readonly name: string; readonly version: string };
-	/** What the plugin may ask for; called only when it does. */
+	/** Values the plugin may request; called only if it does. */
 	values(): Promise<HostValues>;
 	/** Milliseconds since the epoch. */
 	now(): number;
@@ -27,18 +27,18 @@ export interface InstallSettings extends SourceSettings {
 
 export interface Installation {
 	readonly plugin: Plugin;
-	/** The version that was there before; null when there was none that could be read. */
+	/** The previous version; null if there was none or it was unreadable. */
 	readonly replaced: string | null;
-	/** Values that the plugin asks for and that there are none of. */
+	/** Requested values that are unavailable. */
 	readonly missing: readonly HostValueName[];
 }
 
-/** Where a workspace keeps the version that is replaced. */
+/** Name of the replaced version in the workspace. */
 const earlierName = "earlier";
-/** Milliseconds after which the workspace of an installation is taken to be left by a killed process. */
+/** Milliseconds after which an installation workspace is considered abandoned by a killed process. */
 const leftoverAge = 60 * 60 * 1000;
 
-/** Installs from a source as typed. Throws PluginError for what the person can change. */
+/** Installs from a source as typed. Throws PluginError for problems the user can fix. */
 export async function installPlugin(typed: string, settings: InstallSettings): Promise<Installation> {
 	const { files, shareDir, signal } = settings;
 	const root = path.join(shareDir, "plugins");
@@ -66,8 +66,7 @@ export async function installPlugin(typed: string, settings: InstallSettings): P
 			missing,
 		};
 	} finally {
-		// An earlier version that was moved aside and could not be brought back must not be lost. What is left is cleared
-		// away by a later installation.
+		// Keep a moved version that could not be restored. A later installation cleans up the rest.
 		const isSpare = isInstalled || (await files.status(earlier)) === null;
 		if (isSpare) await files.remove(workspace).catch(() => undefined);
 	}
@@ -81,7 +80,7 @@ async function makeRoot(root: string, files: Files): Promise<void> {
 	await files.makeDirectory(root);
 }
 
-/** Looks after what killed installations left. That it cannot is no reason not to install. */
+/** Cleans up after killed installations. A failure does not prevent the installation. */
 async function clearLeftovers(root: string, settings: InstallSettings): Promise<void> {
 	const { files, now } = settings;
 	for (const { name, kind } of await files.list(root)) {
@@ -97,7 +96,7 @@ async function clearLeftovers(root: string, settings: InstallSettings): Promise<
 	}
 }
 
-/** Removes a workspace, and brings back the version that had just been moved aside when it was left. */
+/** Removes a workspace, and restores the previous version if it was moved there. */
 async function clearWorkspace(workspace: string, root: string, files: Files): Promise<void> {
 	const earlier = path.join(workspace, earlierName);
 	const reading = await readPlugin(earlier, files);
@@ -112,14 +111,14 @@ async function checkPlugin(directory: string, files: Files): Promise<Plugin> {
 	throw new PluginError(`${manifestName} cannot be used: ${reading.reason}.`);
 }
 
-/** Notes in the manifest who installed it; what else is in there stays. */
+/** Records the installing program in the manifest; keeps its other keys. */
 async function writeRuntime(directory: string, { files, host }: InstallSettings): Promise<void> {
 	const file = path.join(directory, manifestName);
 	const manifest = await readObject(file, manifestName, files);
 	await writeObject(file, { ...manifest, runtime: { host: host.name, host_version: host.version } }, {}, files);
 }
 
-/** Puts the values that the plugin asks for into its config file; gives those that there are none of. */
+/** Writes the requested values to the plugin's config file; returns the unavailable ones. */
 async function writeInjected(
 	{ directory, configFile, inject }: Plugin,
 	{ files, values }: InstallSettings,
@@ -139,7 +138,7 @@ async function writeInjected(
 	return [...new Set(Object.values(inject))].filter((name) => given[name] === "");
 }
 
-/** The table with the value at the end of the path; tables on the way are made. `place` is for people. */
+/** Returns the table with the value at the path, creating tables on the way. `place` is for messages. */
 function withValue(
 	table: Readonly<Record<string, unknown>>,
 	[key = "", ...inner]: readonly string[],
@@ -152,7 +151,7 @@ function withValue(
 	return { ...table, [key]: withValue(next, inner, value, place) };
 }
 
-/** The object in a JSON file of the plugin; an empty one when there is no such file. */
+/** Reads an object from a plugin's JSON file; empty if the file is missing. */
 async function readObject(file: string, name: string, files: Files): Promise<Record<string, unknown>> {
 	try {
 		const bytes = await files.read(file);
@@ -169,7 +168,7 @@ async function writeObject(file: string, value: object, options: { readonly mode
 	await files.replace(file, `${JSON.stringify(value, null, 2)}\n`, options);
 }
 
-/** A directory cannot be renamed over another one: the earlier version goes aside first, and back if that fails. */
+/** A rename cannot replace a directory, so the previous version is moved away first, and restored if the rename fails. */
 async function putInPlace(staged: string, target: string, earlier: string, files: Files): Promise<void> {
 	const isThere = (await files.status(target)) !== null;
 	if (isThere) await files.rename(target, earlier);

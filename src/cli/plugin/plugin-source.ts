@@ -1,5 +1,5 @@
-// Reads the files of a plugin from a directory, a zip file or a fresh clone, as one list that can be checked before
-// anything is written.
+// Lists the files of a plugin from a directory, a zip file or a fresh clone, so that they can be checked before anything is
+// written.
 import path from "node:path";
 import { manifestName } from "../../core/definitions/plugin.ts";
 import { type Place, toAbsolutePath } from "../../host/place.ts";
@@ -8,7 +8,7 @@ import { runGit } from "../../ports/processes/git/git.ts";
 import type { Processes } from "../../ports/processes/port.ts";
 import { quoted } from "../printable-text.ts";
 
-/** Something about a plugin that the person has to know and can change. The message is a sentence. */
+/** A plugin problem the user can fix. The message is a sentence. */
 export class PluginError extends Error {
 	override readonly name = "PluginError";
 }
@@ -32,11 +32,11 @@ export interface SourceSettings {
 }
 
 const mebibyte = 1024 * 1024;
-/** Bytes of a plugin, packed or not. */
+/** Maximum bytes of a plugin, packed or unpacked. */
 export const sizeLimit = 100 * mebibyte;
-/** Files and directories of a plugin: links between directories, and long paths in a zip file, make many of a few. */
+/** Maximum files and directories of a plugin: directory links and long zip paths can multiply a few entries. */
 const countLimit = 20_000;
-/** Bytes of a path in a plugin and of a name in it, which every usual file system takes. */
+/** Maximum bytes of a path and a name in a plugin; every common file system supports them. */
 const pathLimit = 1024;
 const nameLimit = 255;
 const tooLarge = () => new PluginError(`The plugin is larger than ${sizeLimit / mebibyte} MiB.`);
@@ -46,10 +46,7 @@ const gitUrl = /^(https?|ssh|git|file):\/\/|^[\w.-]+@[\w.-]+:/;
 const cloneTimeout = 300_000;
 const cloneOutputLimit = 64 * 1024;
 
-/**
- * The files of the plugin at a source as a person typed it. A clone is made in `cloneDir`, which should not exist.
- * Throws PluginError.
- */
+/** Reads the plugin files from a source as typed. Clones into `cloneDir`, which should not exist. Throws PluginError. */
 export async function openSource(typed: string, cloneDir: string, settings: SourceSettings): Promise<SourceFile[]> {
 	const { place } = settings;
 	const location = toAbsolutePath(typed, place);
@@ -78,7 +75,7 @@ async function openTree(
 	return await openDirectory(cloneDir, typed, files);
 }
 
-/** Throws PluginError when a directory cannot hold all of these files: nothing is written of a tree that is refused. */
+/** Throws PluginError for invalid or conflicting paths, before anything is written. */
 function checkPaths(paths: readonly string[]): void {
 	if (paths.length > countLimit) throw tooMany();
 	const known = new Set<string>();
@@ -110,17 +107,17 @@ function checkPaths(paths: readonly string[]): void {
 const noManifest = (typed: string) => new PluginError(`There is no ${manifestName} in ${typed}.`);
 
 async function openDirectory(directory: string, typed: string, files: Files): Promise<SourceFile[]> {
-	// First, lest a whole home directory be walked through for nothing.
+	// Checked first, to avoid walking a whole home directory.
 	if ((await files.status(path.join(directory, manifestName))) === null) throw noManifest(typed);
 	const root = await files.resolve(directory);
 	const found: SourceFile[] = [];
 	let total = 0;
 	let count = 0;
 
-	/** `trail` are the directories on the way, all without links. */
+	/** `trail` lists the parent directories, with links resolved. */
 	const collect = async (current: string, prefix: string, trail: readonly string[]): Promise<void> => {
 		for (const { name, kind } of await files.list(current)) {
-			// What a checkout knows of its origin is no part of the plugin.
+			// Git metadata is not part of the plugin.
 			if (name === ".git") continue;
 			const inner = `${prefix}${name}`;
 			count += 1;

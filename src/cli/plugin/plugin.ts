@@ -1,4 +1,4 @@
-// The `plugin` command: results go to stdout, errors to stderr, and the exit code is 1 on failure.
+// The `plugin` command: prints results on stdout and errors on stderr; the exit code is 1 on failure.
 import path from "node:path";
 import { systemClock } from "../../base/clock.ts";
 import { isSystemError } from "../../base/errors.ts";
@@ -32,13 +32,13 @@ import { whileShown } from "../process/waiting-line.ts";
 import { type InstallSettings, installPlugin } from "./plugin-installation.ts";
 import { PluginError } from "./plugin-source.ts";
 
-/** What a command says, in lines: results and, apart from them, what is wrong. */
+/** The output lines of a command, with problems separate. */
 export interface PluginAnswer {
 	readonly results: readonly string[];
 	readonly faults: readonly string[];
 }
 
-/** Carries out the command for the share directory of the environment; returns the exit code. */
+/** Runs the command for the share directory in the environment; returns the exit code. */
 export async function runPlugin(action: PluginAction): Promise<number> {
 	const stopping = new AbortController();
 	handleStopSignals(() => {
@@ -73,7 +73,7 @@ export async function runPlugin(action: PluginAction): Promise<number> {
 
 const toText = (lines: readonly string[]) => lines.map((line) => `${line}\n`).join("");
 
-/** What is the person's to mend: the plugin, the settings, the disk. */
+/** Whether the user can fix the problem: the plugin, the settings, the disk. */
 function isExpected(thrown: unknown): boolean {
 	return thrown instanceof PluginError || thrown instanceof ConfigurationError || isSystemError(thrown);
 }
@@ -88,7 +88,7 @@ async function readHostValues(
 	return { api_key: apiKey, base_url: baseUrl };
 }
 
-/** Carries out the command. Throws PluginError for what the person can change. */
+/** Runs the command. Throws PluginError for problems the user can fix. */
 export async function answerPlugin(action: PluginAction, settings: InstallSettings): Promise<PluginAnswer> {
 	switch (action.name) {
 		case "install":
@@ -133,14 +133,14 @@ function list(found: readonly FoundPlugin[]): PluginAnswer {
 async function remove(name: string, settings: InstallSettings): Promise<PluginAnswer> {
 	const { files, shareDir } = settings;
 	const { directory } = await find(name, settings);
-	// First out of sight: nobody should meet a plugin of which half is gone.
+	// Moved away first, so that no process sees a half-deleted plugin.
 	const aside = path.join(shareDir, "plugins", temporaryName());
 	await files.rename(directory, aside);
 	await files.remove(aside);
 	return { results: [`Removed ${name}.`], faults: [] };
 }
 
-/** The plugin of this name, or the broken one in the directory of this name. */
+/** Finds the plugin by name, or a broken one by directory name. */
 async function find(name: string, { files, shareDir }: InstallSettings): Promise<FoundPlugin> {
 	const all = await findPlugins(files, shareDir);
 	const found =

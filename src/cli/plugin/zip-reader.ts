@@ -1,5 +1,5 @@
-// Reads zip archives, including file modes. Trusts nothing: sizes, checksums and paths are checked, and paths that could
-// leave the target directory are refused.
+// Reads zip archives with file modes. Trusts nothing: checks sizes, checksums and paths, and rejects paths that could leave the
+// target directory.
 import path from "node:path";
 import { crc32 } from "node:zlib";
 import { type ZipFile as Archive, type Entry, fromBufferPromise, getFileNameLowLevel } from "yauzl";
@@ -9,11 +9,11 @@ import { quoted } from "../printable-text.ts";
 export interface ZipFile {
 	/** Relative, normalized, with slashes. */
 	readonly path: string;
-	/** Permission bits; null when the archive has none. */
+	/** Permission bits; null if the archive has none. */
 	readonly mode: number | null;
-	/** Bytes when unpacked, as declared; `read` gives no more. */
+	/** Unpacked bytes as declared; `read` never returns more. */
 	readonly size: number;
-	/** Unpacks the file. Fails with a ZipError when it is damaged. */
+	/** Unpacks the file. Fails with a ZipError if it is damaged. */
 	read(): Promise<Uint8Array>;
 }
 
@@ -22,18 +22,18 @@ export class ZipError extends Error {
 	override readonly name = "ZipError";
 }
 
-/** Systems whose attributes hold a Unix mode. */
+/** Archive systems whose attributes hold a Unix mode. */
 const unixSystems: ReadonlySet<number> = new Set([3, 19]);
 const typeBits = 0o170000;
 const regularFile = 0o100000;
 const directoryType = 0o040000;
 const linkType = 0o120000;
 
-/** The files in an archive, in its order; its directories are left out. Fails with a ZipError. */
+/** Lists the files in archive order, without directories. Fails with a ZipError. */
 export async function readZip(bytes: Buffer): Promise<ZipFile[]> {
 	const archive = await fromBufferPromise(bytes, {
 		autoClose: false,
-		// Names are checked here, for error texts of our own.
+		// Names are checked below, for our own error messages.
 		decodeStrings: false,
 	}).catch(() => {
 		throw new ZipError("it is no zip file, or cut off");
@@ -79,7 +79,7 @@ function checkType(name: string, mode: number): void {
 	if (![0, regularFile, directoryType].includes(type)) throw new ZipError(`${quoted(name)} is no regular file`);
 }
 
-/** Unpacks to no more than was declared, whatever the data would grow to. */
+/** Unpacks at most the declared size, even if the data is larger. */
 async function unpack(archive: Archive, entry: Entry, name: string): Promise<Uint8Array> {
 	try {
 		const pieces: Buffer[] = [];

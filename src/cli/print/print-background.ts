@@ -1,5 +1,5 @@
-// Waits for background tasks in a print run: nobody would see their results once the program has exited, so the agent
-// continues whenever a task ends, until none is left or the time is up (agent-kernel §1.9).
+// Waits for background tasks in a print run: their results would be lost at exit, so the agent continues after each task until
+// none is left or the time is up (agent-kernel §1.9).
 import type { Clock } from "../../base/clock.ts";
 import type { TaskView } from "../../core/tools/operations.ts";
 import type { SessionApi } from "../../kernel/api.ts";
@@ -12,7 +12,7 @@ export interface BackgroundWait {
 		"backgroundTasks" | "backgroundTaskEnded" | "hasBackgroundNews" | "endBackgroundTasks"
 	>;
 	readonly turns: Turns;
-	/** Maximal seconds to wait for a task. */
+	/** Maximum seconds to wait for a task. */
 	readonly ceiling: number;
 	readonly clock: Clock;
 }
@@ -21,13 +21,13 @@ const reminder =
 	"<system-reminder>\nA background task of yours is over; its notification says how it went. Take it into account and go on with what depends on it. If nothing is left to do, say so in a sentence.\n</system-reminder>";
 
 /**
- * Waits until the agent has been notified of the end of every task; null then, and when the signal aborts. Tasks that
- * take too long are ended.
+ * Waits until the agent has been notified about every finished task; returns null then, and on abort. Stops tasks that take too
+ * long.
  */
 export async function awaitBackgroundWork(wait: BackgroundWait, signal: AbortSignal): Promise<PrintFailure | null> {
 	const { session, turns } = wait;
 	for (;;) {
-		// In this order: a task that ends in between has published its notification.
+		// In this order: a task that finishes in between has already published its notification.
 		const tasks = await session.backgroundTasks();
 		if (!(await session.hasBackgroundNews())) {
 			if (tasks.length === 0) return null;
@@ -42,7 +42,7 @@ export async function awaitBackgroundWork(wait: BackgroundWait, signal: AbortSig
 	}
 }
 
-/** Waits for the first task that ends; returns a failure when none did in time. */
+/** Waits for the first task to finish; returns a failure on timeout. */
 async function awaitEnd(
 	{ session, ceiling, clock }: BackgroundWait,
 	tasks: readonly TaskView[],

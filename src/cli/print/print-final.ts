@@ -1,4 +1,4 @@
-// Print mode with only the last message of each turn, as text or as JSON.
+// Print format with only the last message of each turn, as text or JSON.
 
 import type { EventBody, TurnOutcome } from "../../api/values/event.ts";
 import { toJsonLine } from "../../base/json.ts";
@@ -23,12 +23,12 @@ const forms: { readonly [F in PrintFormat]: FinalForm } = {
 	},
 };
 
-/** How a turn ends that has a last message. */
+/** Turn outcomes with a last message. */
 const hasAnswer: ReadonlySet<TurnOutcome["status"] | undefined> = new Set(["finished", "truncated"]);
 
 export function createFinalPrinter(format: PrintFormat, write: Write): Printer {
 	const form = forms[format];
-	/** The text of the latest message so far. */
+	/** The text pieces of the latest message. */
 	let pieces: string[] = [];
 
 	const take = (body: EventBody): void => {

@@ -1,14 +1,11 @@
-// Reads print mode's input: one prompt as text, or a stream of user messages, one JSON object a line.
+// Reads print mode input: one text prompt, or a stream of user messages, one JSON object per line.
 import * as v from "valibot";
 import { type UserInput, userInputSchema } from "../../api/values/content.ts";
 import { errorText } from "../../base/errors.ts";
 import type { Line } from "../../base/text/lines.ts";
 import { UsageError } from "../arguments/usage-error.ts";
 
-/**
- * The one prompt of text input: the argument, else the result of `readInput`; null when that is blank. Throws
- * UsageError when there is no input.
- */
+/** Returns the prompt argument, or the result of `readInput`; null if that is blank. Throws UsageError without input. */
 export async function readPrompt(
 	typed: string | null,
 	isTerminal: boolean,
@@ -22,7 +19,7 @@ export async function readPrompt(
 	return text.trim() || null;
 }
 
-/** The messages of stream-json input; invalid lines are skipped and reported to `complain`, one at a time. */
+/** Reads stream-json messages. Skips invalid lines and reports them to `complain`, one at a time. */
 export async function* readMessages(
 	lines: AsyncIterable<Line>,
 	complain: (text: string) => void,

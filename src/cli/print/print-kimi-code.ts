@@ -1,5 +1,5 @@
-// The lines of kimi-code's stream: what was said as text alone, results as text, and lines of the role "meta" about the
-// run: the first has the version, the last two say how it ended and how to continue the session.
+// The kimi-code stream format: text content, text results, and lines with role "meta" about the run: the first contains the
+// version, the last two the outcome and how to resume the session.
 
 import type { ContentPart, TokenUsage, ToolReturn } from "../../api/values/content.ts";
 import type { AgentEvent, EventBodyOf, TurnOutcome } from "../../api/values/event.ts";
@@ -21,12 +21,12 @@ export const kimiCodeForm: StreamForm = {
 	},
 	result: (toolCallId, result) => toJsonLine({ role: "tool", tool_call_id: toolCallId, content: toResultText(result) }),
 	retry: (body) => toJsonLine({ role: "meta", type: "turn.step.retrying", ...toRetryRow(body) }),
-	// Its programs know no other lines, and learn of a failure from the closing one.
+	// Its clients know no other lines, and learn about a failure from the closing line.
 	news: () => null,
 	failure: () => null,
 };
 
-/** Programs parse the arguments, which some models leave out. */
+/** Programs parse the arguments, which some models omit. */
 function toCallRow({ id, function: { name, arguments: text } }: EventBodyOf<"tool.requested">["call"]) {
 	return { type: "function", id, function: { name, arguments: (text ?? "").trim() === "" ? "{}" : text } };
 }
@@ -34,7 +34,7 @@ function toCallRow({ id, function: { name, arguments: text } }: EventBodyOf<"too
 const toText = (content: readonly ContentPart[]) =>
 	content.map((part) => (part.type === "text" ? part.text : "")).join("");
 
-/** What the tool returned, or the reason why it did not. */
+/** The tool's output, or the reason for its failure. */
 function toResultText({ output, message }: ToolReturn): string {
 	if (typeof output !== "string") return JSON.stringify(output);
 	return output === "" ? message : output;
@@ -53,10 +53,10 @@ function toRetryRow(body: EventBodyOf<"step.retrying">) {
 	};
 }
 
-/** Counts what the agents of a run consume. */
+/** Counts the usage of all agents in a run. */
 export interface RunUsage {
 	take(event: AgentEvent): void;
-	/** As kimi-code names the counts; the three of the input do not overlap. */
+	/** With kimi-code's names; the three input counts do not overlap. */
 	row(): Readonly<Record<string, number>>;
 }
 
@@ -85,18 +85,18 @@ export const runStatuses: Readonly<Record<TurnOutcome["status"], string>> = {
 	truncated: "truncated",
 };
 
-/** The first line, with its newline. */
+/** The first line, with a newline. */
 export const openingLine = (version: string): string =>
 	`${toJsonLine({ role: "meta", type: "system.version", version })}\n`;
 
-/** The closing line: how the run ended, with its newline. */
+/** The closing line with the outcome, and a newline. */
 export function closingLine(failure: PrintFailure | null, usage: RunUsage): string {
 	const error = failure === null ? {} : { error: { code: failure.code, message: failure.message } };
 	const status = runStatuses[failure?.status ?? "finished"];
 	return `${toJsonLine({ role: "meta", type: "turn.result", status, usage: usage.row(), ...error })}\n`;
 }
 
-/** How to continue the session, with its newline. `executableName` is what the program was called. */
+/** The line that explains how to resume the session, with a newline. `executableName` is the name the program was called by. */
 export function resumeLine(executableName: string, sessionId: string): string {
 	const id = toPrefixedId(sessionId);
 	const command = `${executableName} -r ${id}`;

@@ -1,10 +1,10 @@
-// Notes for stderr about a model that is retried or silent, where the format on stdout does not show them.
+// Notes on stderr about model retries and silence, for formats that do not show them on stdout.
 import type { AgentEvent } from "../../api/values/event.ts";
 import { retryText } from "../../api/values/retry-text.ts";
 import type { PrintOptions } from "../arguments/command-line.ts";
 import { withoutControls } from "../printable-text.ts";
 
-/** Null where there is nothing to say. */
+/** Null if there is nothing to report. */
 export function modelNote(
 	{ body }: AgentEvent,
 	{ outputFormat, lines, finalMessageOnly }: Pick<PrintOptions, "outputFormat" | "lines" | "finalMessageOnly">,

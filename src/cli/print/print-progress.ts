@@ -1,4 +1,4 @@
-// The progress line of print mode: the turn's activity, its step and its seconds, on a terminal's last line.
+// The progress line of print mode: the turn's activity, step and seconds, on the last terminal line.
 
 import type { AgentEvent, EventBody } from "../../api/values/event.ts";
 import type { Clock } from "../../base/clock.ts";
@@ -7,25 +7,25 @@ import { callLine } from "./print-text.ts";
 
 export interface Progress {
 	take(event: AgentEvent): void;
-	/** Removes the line, for other output; it reappears by itself while a turn runs. */
+	/** Removes the line to make room for other output; it reappears while a turn runs. */
 	clear(): void;
 	/** Removes the line permanently. */
 	end(): void;
 }
 
-/** For a stderr that is no terminal. */
+/** Used if stderr is not a terminal. */
 export const noProgress: Progress = { take() {}, clear() {}, end() {} };
 
 export interface ProgressSettings {
 	readonly clock: Clock;
 	write(text: string): void;
-	/** Columns of the terminal. */
+	/** The terminal width. */
 	columns(): number;
-	/** Where the cursor of other output on the terminal is; 0 at the start of a line. Null where no line may be drawn. */
+	/** The cursor column of other output on the terminal; 0 at the start of a line. Null if no line may be drawn. */
 	column(): number | null;
 }
 
-/** Milliseconds between two updates. */
+/** Update interval in milliseconds. */
 const interval = 250;
 
 const eraseLine = "\r\u001b[K";
@@ -37,7 +37,7 @@ export function createProgress({ clock, write, columns, column }: ProgressSettin
 	let step = 0;
 	let startedAt = clock.monotonic();
 	let shown = "";
-	/** The column above the line to return to; 0 where the line is at the cursor. */
+	/** The column to return to in the line above; 0 if the progress line is at the cursor. */
 	let above = 0;
 	let withdraw: (() => void) | null = null;
 	let isRunning = false;
@@ -102,7 +102,7 @@ export function createProgress({ clock, write, columns, column }: ProgressSettin
 	};
 }
 
-/** The turn's activity from this event on; null when the event does not change it. */
+/** The activity after this event; null if unchanged. */
 function activityAt(body: EventBody): string | null {
 	if (body.type === "content.delta") return body.part.type === "think" ? "thinking" : "answering";
 	if (body.type === "tool-call.started") return `calling ${onOneLine(body.call.function.name, 40)}`;
@@ -117,13 +117,13 @@ function activityAt(body: EventBody): string | null {
 	return isModelNext ? waiting : null;
 }
 
-/** Letters of East Asian scripts take two columns. */
+/** East Asian characters are two columns wide. */
 function widthOf(character: string): number {
 	const code = character.codePointAt(0) ?? 0;
 	return code >= 0x1100 && !(code >= 0x2010 && code <= 0x2027) ? 2 : 1;
 }
 
-/** Truncates the text to that many columns. */
+/** Truncates the text to a column width. */
 function cutToWidth(text: string, width: number): string {
 	let used = 0;
 	let result = "";
@@ -135,10 +135,10 @@ function cutToWidth(text: string, width: number): string {
 	return result;
 }
 
-/** Milliseconds for which text must have stopped before a line is drawn below it. */
+/** Milliseconds without text output before a line is drawn below it. */
 const pause = 1000;
 
-/** Follows what is printed, for the column that it ends in. */
+/** Tracks the cursor column of printed text. */
 export function createCursor(clock: Clock, columns: () => number) {
 	let line = "";
 	let writtenAt = 0;
@@ -148,7 +148,7 @@ export function createCursor(clock: Clock, columns: () => number) {
 			line = end === -1 ? line + text : text.slice(end + 1);
 			writtenAt = clock.monotonic();
 		},
-		/** Null while text comes, and where the column cannot be known. */
+		/** Null while text is being printed, and if the column is unknown. */
 		column(): number | null {
 			if (line === "") return 0;
 			if (clock.monotonic() - writtenAt < pause || !hasPlainWidth.test(line)) return null;
@@ -159,6 +159,6 @@ export function createCursor(clock: Clock, columns: () => number) {
 	};
 }
 
-/** Letters of one or two columns each: no tabs, combining characters or emoji. */
+/** Characters that are one or two columns wide: no tabs, combining characters or emoji. */
 const hasPlainWidth =
 	/^[\u0020-\u007e\u00a0-\u02ff\u0370-\u0482\u048a-\u052f\u2010-\u2027\u3041-\u30ff\u4e00-\u9fff\uac00-\ud7a3]*$/;

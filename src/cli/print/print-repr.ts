@@ -1,5 +1,5 @@
-// Print mode for bridges of kimi-cli, which parse what it prints: every message as Python shows its object. Deltas are
-// merged there, so that the durable events, which have the merged form, are what is printed.
+// Print format for kimi-cli bridges, which parse Python's representation of every message. kimi-cli merges deltas, so this prints
+// the durable events, which are already merged.
 
 import type { AgentEvent, EventBodyOf } from "../../api/values/event.ts";
 import { isRecord } from "../../base/json.ts";
@@ -9,7 +9,7 @@ import type { Printer, Write } from "./printer.ts";
 import { floatText, foldText, layOut, type PythonValue, quote } from "./python-text.ts";
 import { membersOf, resultClass } from "./repr-results.ts";
 
-/** What they do not have, or have in one piece later. */
+/** Events that kimi-cli does not have, or sends in one piece later. */
 const left: ReadonlySet<AgentEvent["body"]["type"]> = new Set([
 	"content.delta",
 	"tool-call.started",
@@ -19,9 +19,9 @@ const left: ReadonlySet<AgentEvent["body"]["type"]> = new Set([
 	"side-question.started",
 ]);
 
-/** A prompt is printed before its turn, as there. */
+/** Prints a prompt before its turn, as kimi-cli does. */
 export function createReprPrinter(write: Write): Printer {
-	/** The tools of the calls that have no result yet. */
+	/** The tool names of calls without a result. */
 	const tools = new Map<string, string>();
 	return {
 		take({ body, agentPath }) {
@@ -49,7 +49,7 @@ export function createReprPrinter(write: Write): Printer {
 	};
 }
 
-/** The object there has no reason. */
+/** kimi-cli's object has no reason. */
 function withoutReason({ reason: _, ...body }: EventBodyOf<"step.retrying">): EventBodyOf<"step.retrying"> {
 	return body;
 }
@@ -76,7 +76,7 @@ const blockNames: Readonly<Record<string, string>> = {
 	background_task: "BackgroundTaskDisplayBlock",
 };
 
-/** The class of the object in a field, where that is always the same. */
+/** The class of the object in a field, if constant. */
 const fieldNames: Readonly<Record<string, string>> = {
 	token_usage: "TokenUsage",
 	mcp_status: "MCPStatusSnapshot",
@@ -89,7 +89,7 @@ const fieldNames: Readonly<Record<string, string>> = {
 
 const floats: ReadonlySet<string> = new Set(["context_usage", "wait_s", "created_at"]);
 
-/** Fields whose objects are dictionaries in Python as well. */
+/** Fields whose objects are Python dictionaries. */
 const dictionaries: ReadonlySet<string> = new Set(["payload", "data", "extras"]);
 
 function toObject({ type, payload }: Message): PythonValue {
@@ -129,7 +129,7 @@ function nameOf(key: string, value: Readonly<Record<string, unknown>>): string {
 	return fieldNames[key] ?? partNames[type] ?? type;
 }
 
-/** Plain data: dictionaries, lists, and single values. */
+/** Converts plain data to dictionaries, lists and scalars. */
 function toPlain(value: unknown): PythonValue {
 	if (Array.isArray(value)) return { kind: "list", items: value.map(toPlain) };
 	if (isRecord(value))

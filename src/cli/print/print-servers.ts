@@ -1,11 +1,11 @@
-// Notes of print mode on MCP servers that cannot be used: the answer is made without their tools, and does not say so.
+// Notes on stderr about unavailable MCP servers: the answer is created without their tools and does not mention it.
 import path from "node:path";
 import type { AgentEvent, McpStatus } from "../../api/values/event.ts";
 import { ServerReports } from "../../api/values/server-reports.ts";
 import { logFile } from "../../host/log/log-file.ts";
 import { quoted } from "../printable-text.ts";
 
-/** The lines that are due with each event; most have none. */
+/** The lines to print after each event; usually none. */
 export function createServerNotes(executable: string, shareDir: string): (event: AgentEvent) => readonly string[] {
 	const reports = new ServerReports();
 	const waiting = new Set<string>();

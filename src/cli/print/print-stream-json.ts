@@ -1,4 +1,4 @@
-// Print mode for programs: the conversation as the model has it, one message a line, and notices in between.
+// Print format for programs: the model's conversation, one message per line, with notices.
 
 import type { ContentPart, ToolCall, ToolReturn } from "../../api/values/content.ts";
 import type { HistoryEntry } from "../../api/values/conversation.ts";
@@ -14,7 +14,7 @@ import { toMessage } from "../../formats/message-conversion.ts";
 import { toLine } from "../../ports/store/context-row.ts";
 import type { Printer, PrintFailure, Write } from "./printer.ts";
 
-/** The lines of one family of programs, without their newlines; null where it has none. */
+/** The lines of one program family, without newlines; null if the family has none. */
 export interface StreamForm {
 	answer(answer: AssistantEntry): LineText | null;
 	result(toolCallId: string, result: ToolReturn): LineText;
@@ -31,13 +31,13 @@ export interface AssistantEntry {
 
 const toMessageLine = (message: HistoryEntry): LineText => toLine({ type: "message", message });
 
-/** The messages as the session's context has them. */
+/** Messages as stored in the session context. */
 export const messageForm: StreamForm = {
 	answer: (answer) => toMessageLine(answer),
 	result: (toolCallId, result) => toMessageLine(toToolMessage(toolCallId, result)),
 	retry: () => null,
 	news: (message) => toJsonLine(message),
-	// Programs know the sentence from kimi: a line that is not JSON, which they show or search.
+	// Existing Kimi CLI clients expect this sentence as a line that is not JSON, which they show or search.
 	failure: ({ message }) => oneLine(message),
 };
 
@@ -46,7 +46,7 @@ type Row<T extends EventType> = (body: EventBodyOf<T>) => void;
 export function createStreamJsonPrinter(form: StreamForm, write: Write): Printer {
 	/** The streaming answer; null when there is none. */
 	let answer: Assembly | null = null;
-	/** Results of calls that ran while the answer still streamed: they follow it. */
+	/** Results of calls that ran while the answer was still streaming: they follow it. */
 	let results: LineText[] = [];
 
 	const report = (line: LineText | null): void => {
@@ -84,7 +84,7 @@ export function createStreamJsonPrinter(form: StreamForm, write: Write): Printer
 		"compaction.ended": nothing,
 		"mcp.loading-started": nothing,
 		"mcp.loading-ended": nothing,
-		// Among status events only the one after an answer contains plan mode: then the answer is complete.
+		// Only the status event after an answer contains plan mode: the answer is then complete.
 		"status.changed": ({ plan_mode }) => {
 			if (plan_mode !== null) flush();
 		},
@@ -135,7 +135,7 @@ export function createStreamJsonPrinter(form: StreamForm, write: Write): Printer
 	};
 
 	return {
-		// Events of subagents are not part of the conversation; their reports are, as results.
+		// Subagent events are not part of the conversation; their reports appear as results.
 		take({ body, agentPath }) {
 			if (agentPath.length === 0) print(body);
 		},

@@ -1,17 +1,17 @@
-// Print mode for people: the answer as it streams, and one line for each call, result and notice.
+// Print format for people: the streamed answer, and one line for each call, result and notice.
 import type { ContentPart, ToolCall, ToolReturn } from "../../api/values/content.ts";
 import type { AgentPathEntry, EventBodyOf, EventType } from "../../api/values/event.ts";
 import { retryText } from "../../api/values/retry-text.ts";
 import { onOneLine, withoutControls } from "../printable-text.ts";
 import type { Printer, Write } from "./printer.ts";
 
-/** Characters shown of arguments and of results. */
+/** Maximum characters shown of arguments and results. */
 const lineLimit = 160;
 
-/** Prints one event; `who` is the agent, empty for the session's own. */
+/** Prints one event; `who` is the agent, empty for the main agent. */
 type Row<T extends EventType> = (body: EventBodyOf<T>, who: string) => void;
 
-/** Only actions of subagents are shown: their texts go to the agent that called them. */
+/** Only subagent actions are shown: their text goes to the calling agent. */
 const shownOfSubagents: ReadonlySet<EventType> = new Set([
 	"tool.requested",
 	"tool.result",

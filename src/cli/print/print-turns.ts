@@ -1,4 +1,4 @@
-// The turns of a print run: starts them one after the other as the session's client, and passes their events on.
+// The turns of a print run: starts them one after another as the session's client, and forwards their events.
 
 import type { UserInput } from "../../api/values/content.ts";
 import type { AgentEvent, TurnOutcome } from "../../api/values/event.ts";
@@ -9,28 +9,28 @@ import { toKernelError } from "../../base/errors.ts";
 import type { AttachOptions, SessionApi } from "../../kernel/api.ts";
 
 export interface TurnStart {
-	/** Whether the program itself wrote the input; absent for false. */
+	/** Whether the program wrote the input itself; absent for false. */
 	readonly isOwn?: boolean;
 	readonly options?: TurnOptions;
 }
 
 export interface Turns {
-	/** Runs one turn; resolves once its end was passed on. Call it only while none runs. */
+	/** Runs one turn; resolves after its end was forwarded. Call it only while no turn runs. */
 	run(input: UserInput, start?: TurnStart): Promise<TurnOutcome>;
 }
 
-/** What the client that runs the turns can be asked. */
+/** The requests that the client running the turns can answer. */
 export type TurnsClient = Pick<AttachOptions, "capabilities" | "approves">;
 
 /**
- * With nobody at the keyboard the session itself answers questions and approves plans: the model is offered the tools
- * for them only if a client can be asked.
+ * Unattended sessions answer questions and approve plans themselves: the model is offered the corresponding tools only if a
+ * client can be asked.
  */
 const answersItself: TurnsClient = { capabilities: ["questions", "plan-mode"] };
 
 /**
- * Answers requests that arrive all the same, as when `/afk` says that the person is back. A refusal with feedback lets
- * the model continue; for other interactions the session has a fallback answer.
+ * Answers requests that still arrive, such as after `/afk` marks the person as present. A refusal with feedback lets the model
+ * continue; for other requests the session has a fallback answer.
  */
 function answerFor(interaction: Interaction): Answer | InteractionFailure {
 	const message = "Nobody is there to be asked: the program runs in print mode.";
@@ -38,7 +38,7 @@ function answerFor(interaction: Interaction): Answer | InteractionFailure {
 	return { kind: "error-reply", message };
 }
 
-/** `take` gets every event; `ready` resolves when it can accept more. */
+/** `take` receives every event; `ready` resolves when it can accept more. */
 export function createTurns(
 	session: SessionApi,
 	take: (event: AgentEvent) => void,
@@ -69,13 +69,13 @@ export function createTurns(
 			await ready();
 		}
 	};
-	/** Settles a turn that cannot end any more; null while it can. */
+	/** Settles a turn that can no longer end; null while it can. */
 	let over: ((turn: Deferred<TurnOutcome>) => void) | null = null;
 	const settleWith = (settle: (turn: Deferred<TurnOutcome>) => void): void => {
 		over = settle;
 		if (current !== null) settle(current);
 	};
-	// A session that stops emits its last turn's end first: after that there is none to come.
+	// A stopping session emits the end of its last turn first, and then no further one.
 	pump().then(
 		() => settleWith((turn) => turn.resolve({ status: "cancelled" })),
 		(thrown: unknown) => settleWith((turn) => turn.reject(thrown)),
@@ -84,7 +84,7 @@ export function createTurns(
 	return {
 		async run(input, { isOwn = false, options = {} } = {}) {
 			const turn = createDeferred<TurnOutcome>();
-			// A turn that does not begin is not waited for.
+			// A turn that does not start is not awaited.
 			turn.promise.catch(() => {});
 			current = turn;
 			await attaching;

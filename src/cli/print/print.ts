@@ -1,5 +1,5 @@
-// Print mode: the kernel without a client. Runs the prompts of a script one after the other, prints the results, and
-// exits with a code for the outcome (docs/guides/print.md).
+// Print mode: runs a script's prompts one after another without a client, prints the results, and exits with a code for the
+// outcome (docs/guides/print.md).
 import path from "node:path";
 import { isatty } from "node:tty";
 import type { UserInput } from "../../api/values/content.ts";
@@ -35,10 +35,10 @@ import { createTextPrinter } from "./print-text.ts";
 import { createTurns, type Turns } from "./print-turns.ts";
 import { type Printer, type PrintFailure, toFailure, type Write } from "./printer.ts";
 
-/** As shells report a death by SIGPIPE. */
+/** The exit code shells report for SIGPIPE. */
 const brokenPipe = 141;
 
-/** Runs every prompt, or up to the first that fails; returns the exit code. Throws UsageError. */
+/** Runs the prompts until one fails; returns the exit code. Throws UsageError. */
 export async function runPrint(executable: string, options: PrintOptions, installation: Installation): Promise<number> {
 	const isText = options.inputFormat === "text";
 	const first = isText ? await readPrompt(options.prompt, isatty(0), readInput) : options.prompt;
@@ -52,7 +52,7 @@ export async function runPrint(executable: string, options: PrintOptions, instal
 	let openSession: SessionApi | null = null;
 	const taken = takeProcess(options, installation, {
 		onSignal(signal) {
-			// A second interrupt does not wait.
+			// A second interrupt exits immediately.
 			if (signal === "SIGINT" && early.signal.aborted) return void exitSoon(stopSignals[signal]);
 			early.end(stopSignals[signal]);
 			endInTime(() => early.exitCode() ?? 1, taken.log);
@@ -70,7 +70,7 @@ export async function runPrint(executable: string, options: PrintOptions, instal
 	if (program === null) return early.exitCode() ?? 1;
 	if ("exitCode" in program) return program.exitCode;
 	openSession = program.session;
-	/** Whether there is anything to resume. */
+	/** Whether the session can be resumed. */
 	let isResumable = program.session.hasHistory;
 
 	const output = createTextOutput();
@@ -99,9 +99,9 @@ export async function runPrint(executable: string, options: PrintOptions, instal
 	);
 	const prompts = readPrompts(first, isText, screen.complain);
 	const fail = (failure: PrintFailure): void => {
-		// The reader that has gone ended the turn, and not a person.
+		// The turn ended because the reader closed stdout, not because a person stopped it.
 		if (output.gone.aborted) return;
-		// The answer itself was printed, and is all that belongs on stdout.
+		// The answer was printed already; nothing else belongs on stdout.
 		if (failure.status === "truncated" && closing === null) screen.complain(failure.message);
 		else printer.fail(failure);
 		closing?.fail(failure);
@@ -120,7 +120,7 @@ export async function runPrint(executable: string, options: PrintOptions, instal
 				screen.complain(`The output cannot be written to stdout: ${errorText(output.gone.reason)}.`);
 		},
 		exitCode: () => early.exitCode() ?? workCode,
-		// A closing line has the hint on stdout.
+		// A closing line contains the hint on stdout.
 		isUnheard: () => output.gone.aborted || closing !== null || (workCode !== 0 && !isResumable),
 	});
 }
@@ -128,7 +128,7 @@ export async function runPrint(executable: string, options: PrintOptions, instal
 /** Runs the prompts until one fails or the signal aborts; returns the exit code. Never rejects. */
 async function runPrompts(
 	prompts: AsyncIterable<UserInput>,
-	/** Whether there is one prompt, after which background work is waited for. */
+	/** Whether there is a single prompt, after which background work is awaited. */
 	isText: boolean,
 	turns: Turns,
 	fail: (failure: PrintFailure) => void,
@@ -174,14 +174,14 @@ function createPrinter({ outputFormat, lines, textForm, finalMessageOnly }: Prin
 	return createStreamJsonPrinter(lines === "kimi-code" ? kimiCodeForm : messageForm, write);
 }
 
-/** The first line and the last ones of a stream. */
+/** The first and last lines of a stream. */
 interface Closing {
 	take(event: AgentEvent): void;
 	fail(failure: PrintFailure): void;
 	print(): void;
 }
 
-/** Prints the first line. Null for output that has none of them. */
+/** Prints the first line. Null for formats without such lines. */
 function createClosing(
 	executable: string,
 	{ outputFormat, lines }: PrintOptions,
@@ -205,11 +205,11 @@ function createClosing(
 	};
 }
 
-/** stdout and stderr together: other text on either replaces the progress line. */
+/** stdout and stderr share the terminal: other text on either replaces the progress line. */
 interface Screen {
 	readonly progress: Progress;
 	readonly write: Write;
-	/** A line on stderr. */
+	/** Writes a line to stderr. */
 	complain(text: string): void;
 }
 
@@ -241,7 +241,7 @@ function createScreen(output: Outbox, canErase: boolean): Screen {
 	};
 }
 
-/** An end of the run before its work is done; the first reason gives the exit code. */
+/** Ends the run early; the first reason determines the exit code. */
 function createEarlyEnd() {
 	const controller = new AbortController();
 	let exitCode: number | null = null;
@@ -256,7 +256,7 @@ function createEarlyEnd() {
 	};
 }
 
-/** Whether the reader of stdout went away, rather than that it could not be written. */
+/** Whether the reader closed stdout, as opposed to a write error. */
 function isBrokenPipe({ gone }: Outbox): boolean {
 	const code = systemErrorCode(gone.reason);
 	return gone.aborted && (code === null || code === "EPIPE" || code === "ECONNRESET");

@@ -1,28 +1,28 @@
-// The contract of print mode's formats, and the reasons why a run failed.
+// The interface of print formats, and the reasons for failed runs.
 import type { AgentEvent, TurnOutcome } from "../../api/values/event.ts";
 import { modelAdvice } from "../../api/values/model-advice.ts";
 import { truncationText } from "../../api/values/truncation.ts";
 
-/** Turns events into text on stdout. One per format. */
+/** Converts events to text on stdout. One per format. */
 export interface Printer {
 	take(event: AgentEvent): void;
 	/** Reports that the last turn did not finish, after its last event. */
 	fail(failure: PrintFailure): void;
 }
 
-/** Takes text for stdout. */
+/** Writes text to stdout. */
 export type Write = (text: string) => void;
 
 export interface PrintFailure {
-	/** A sentence for people. Scripts know the first words of some of them from `kimi`. */
+	/** A sentence for people. Scripts match the beginning of some sentences known from `kimi`. */
 	readonly message: string;
-	/** What went wrong, in a word for programs: a kernel error code, or `cancelled`, `max-steps`, `truncated`, `background-timeout`. */
+	/** A code for programs: a kernel error code, or `cancelled`, `max-steps`, `truncated`, `background-timeout`. */
 	readonly code: string;
 	readonly status: Exclude<TurnOutcome["status"], "finished">;
 	readonly exitCode: number;
 }
 
-/** EX_TEMPFAIL: the same command may well succeed later. */
+/** EX_TEMPFAIL: the same command may succeed later. */
 const tryAgainLater = 75;
 
 const limitReasons: Readonly<Record<Extract<TurnOutcome, { status: "max-steps" }>["limit"], string>> = {
@@ -31,7 +31,7 @@ const limitReasons: Readonly<Record<Extract<TurnOutcome, { status: "max-steps" }
 	loop: "The prompt was repeated as often as it may be; --max-ralph-iterations sets how often.",
 };
 
-/** Why a turn did not complete its task; null when it did. `models` are those of the settings. */
+/** Why a turn did not complete its task; null if it did. `models` are the configured models. */
 export function toFailure(outcome: TurnOutcome, models: readonly string[] = []): PrintFailure | null {
 	switch (outcome.status) {
 		case "finished":

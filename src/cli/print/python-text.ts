@@ -1,7 +1,7 @@
-// Values as Python writes them, and laid out as kimi-cli's printer lays them out: 80 columns wide, four more for each
-// level, and lines that are still too long cut wherever the width ends.
+// Formats values as Python does, in kimi-cli's layout: 80 columns, indented by four per level, with overlong lines cut at the
+// width.
 
-/** A class and its fields, a list, or a text that stays as it is. */
+/** A class with its fields, a list, or literal text. */
 export type PythonValue =
 	| { readonly kind: "object"; readonly name: string; readonly fields: readonly (readonly [string, PythonValue])[] }
 	| { readonly kind: "list"; readonly items: readonly PythonValue[] }
@@ -11,12 +11,12 @@ export type PythonValue =
 const width = 80;
 const indentation = 4;
 
-/** The value on as few lines as fit, with the newline at its end. */
+/** Prints the value on as few lines as fit, with a final newline. */
 export function layOut(value: PythonValue): string {
 	return `${lines(value, 0, "", "").flatMap(fold).join("\n")}\n`;
 }
 
-/** The text cut to the width, with its newline. */
+/** Cuts the text to the width, with a final newline. */
 export function foldText(text: string): string {
 	return `${text.split("\n").flatMap(fold).join("\n")}\n`;
 }
@@ -25,7 +25,7 @@ function lines(value: PythonValue, indent: number, before: string, after: string
 	const blanks = " ".repeat(indent);
 	const whole = `${before}${oneLiner(value)}`;
 	const parts = toParts(value);
-	// What is within another value must leave room for a comma and a blank, which are cut off afterwards.
+	// Nested values need room for a comma and a space, which are cut off afterwards.
 	const room = indent === 0 ? 0 : 2;
 	if (parts === null || parts.items.length === 0 || indent + cells(whole) + room <= width)
 		return [`${blanks}${whole}${after}`];
@@ -40,7 +40,7 @@ function lines(value: PythonValue, indent: number, before: string, after: string
 interface Parts {
 	readonly open: string;
 	readonly close: string;
-	/** With what stands before each. */
+	/** Each item with its prefix. */
 	readonly items: readonly (readonly [string, PythonValue])[];
 }
 
@@ -64,7 +64,7 @@ function oneLiner(value: PythonValue): string {
 	return `${parts.open}${parts.items.map(([key, item]) => `${key}${oneLiner(item)}`).join(", ")}${parts.close}`;
 }
 
-/** Cuts a line where the width ends; blanks beyond it are dropped. */
+/** Cuts a line at the width; drops spaces beyond it. */
 function fold(line: string): string[] {
 	if (line.length * 2 <= width) return [line];
 	const pieces: string[] = [];
@@ -91,7 +91,7 @@ function withoutExcess(piece: string, used: number): string {
 const wide =
 	/[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}|[\u{20000}-\u{3fffd}]/u;
 
-/** The columns that a text takes on a terminal. */
+/** The width of a text in terminal columns. */
 function cells(text: string): number {
 	let count = 0;
 	for (const character of text) count += wide.test(character) ? 2 : /\p{M}/u.test(character) ? 0 : 1;
@@ -100,7 +100,7 @@ function cells(text: string): number {
 
 const shortEscapes: Readonly<Record<string, string>> = { "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t" };
 
-/** A text as `repr` shows it. */
+/** Formats a text like Python's `repr`. */
 export function quote(text: string): string {
 	const mark = text.includes("'") && !text.includes('"') ? '"' : "'";
 	const inside = text.replace(/[\\\n\r\t]|(?! )[\p{C}\p{Z}]/gu, escapeCharacter).replaceAll(mark, `\\${mark}`);
@@ -115,7 +115,7 @@ function escapeCharacter(character: string): string {
 	return code < 0x10000 ? `\\u${code.toString(16).padStart(4, "0")}` : `\\U${code.toString(16).padStart(8, "0")}`;
 }
 
-/** A number that Python holds as a float. */
+/** Formats a number as a Python float. */
 export function floatText(value: number): string {
 	const size = Math.abs(value);
 	if (size !== 0 && (size < 1e-4 || size >= 1e16)) {

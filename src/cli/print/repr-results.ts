@@ -1,18 +1,18 @@
-// The Python classes of the results of tools, which bridges of kimi-cli see the names of.
+// The Python class names of tool results, which kimi-cli bridges see.
 import type { ToolReturn } from "../../api/values/content.ts";
 
-/** Tools whose successful results are of the plain class; those of all others, of MCP servers too, are `ToolOk`. */
+/** Tools whose successful results use the plain class; all others, including MCP tools, use `ToolOk`. */
 const plainSuccess: ReadonlySet<string> = new Set([
 	...["Agent", "AskUserQuestion", "TaskList", "TaskOutput", "TaskStop", "Grep", "StrReplaceFile", "WriteFile"],
 	...["EnterPlanMode", "ExitPlanMode", "Shell", "SetTodoList", "FetchURL", "SearchWeb"],
 ]);
 
-/** Tools whose own failures are of the plain class; those of all others are `ToolError`. */
+/** Tools whose own failures use the plain class; all others use `ToolError`. */
 const plainFailure: ReadonlySet<string> = new Set(["Shell", "FetchURL", "SearchWeb"]);
 
 const rejectedName = "ToolRejectedError";
 
-/** Failures that the loop reports instead of the tool, by the beginning of their message. */
+/** Failures reported by the loop instead of the tool, by message prefix. */
 const ofTheLoop = [
 	["Error parsing JSON arguments: ", "ToolParseError"],
 	["Error validating JSON arguments: ", "ToolValidateError"],
@@ -20,7 +20,7 @@ const ofTheLoop = [
 	["The tool call is rejected by the user.", rejectedName],
 ] as const;
 
-/** `tool` is undefined when the call is not known. */
+/** `tool` is undefined for an unknown call. */
 export function resultClass(tool: string | undefined, { is_error: isError, message }: ToolReturn): string {
 	if (tool === undefined) return "ToolReturnValue";
 	if (!isError) return plainSuccess.has(tool) ? "ToolReturnValue" : "ToolOk";
@@ -29,7 +29,7 @@ export function resultClass(tool: string | undefined, { is_error: isError, messa
 	return name ?? (plainFailure.has(tool) ? "ToolReturnValue" : "ToolError");
 }
 
-/** Members that only this class has. */
+/** Fields that only this class has. */
 export function membersOf(name: string, { message }: ToolReturn): Readonly<Record<string, boolean>> {
 	return name === rejectedName ? { has_feedback: message.includes("User feedback: ") } : {};
 }

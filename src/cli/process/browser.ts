@@ -1,4 +1,4 @@
-// Opens web pages in the person's browser, which outlives this process.
+// Opens web pages in the user's browser, which outlives this process.
 import { pathToFileURL } from "node:url";
 import type { Files } from "../../ports/files/port.ts";
 import { withTrustedPath } from "../../ports/processes/search-path.ts";
@@ -6,7 +6,7 @@ import { startDetached } from "../../ports/processes/unconfined/detached-process
 
 const openers: Readonly<Partial<Record<NodeJS.Platform, string>>> = { darwin: "open", linux: "xdg-open" };
 
-/** False when there is no program to open it with. True does not mean that a browser appeared. */
+/** False if no opener was found. True does not guarantee that a browser appeared. */
 export async function openInBrowser(address: URL, environment: Readonly<Record<string, string>>): Promise<boolean> {
 	const file = openers[process.platform];
 	if (file === undefined) return false;
@@ -25,8 +25,8 @@ export async function openInBrowser(address: URL, environment: Readonly<Record<s
 }
 
 /**
- * Opens an address that holds a secret by way of a private file which leads there: every user of the machine can read the
- * arguments of programs. Returns the opener's answer and what removes the file.
+ * Opens an address with a secret through a private redirect file, because all local users can read process arguments. Returns the
+ * opener's result and a function that removes the file.
  */
 export async function openSecretly(
 	address: URL,

@@ -1,6 +1,5 @@
-// The environment variables that the process was started with.
+// The environment variables the process was started with.
 
-/** The variables of the environment. */
 export function environmentVariables(): Readonly<Record<string, string>> {
 	return Object.fromEntries(
 		Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined),

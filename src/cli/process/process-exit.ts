@@ -1,24 +1,21 @@
-// Exits the process in time, whatever still runs. `process.exit` waits for Node's thread pool: a read that never ends,
-// or a name that no server resolves, would keep a finished process alive.
+// Exits the process in time, no matter what still runs. `process.exit` waits for Node's thread pool: a blocked read or name
+// lookup would keep a finished process alive.
 import type { LogFile } from "../../host/log/log-file.ts";
 
 /** Milliseconds between the end of the work and the end of the process. */
 const shutdownBudget = 1750;
 
-/** Milliseconds for the log, and then for the thread pool, when the time is over. */
+/** Milliseconds for the log, and then for the thread pool, after the time is up. */
 const lastWords = 80;
 
-/**
- * Milliseconds after which a process that hangs in something that no timer interrupts is killed; 2 s including the
- * kill.
- */
+/** Milliseconds after which a process stuck in something no timer can interrupt is killed; 2 s including the kill. */
 const lastResort = 1950;
 
 /** Milliseconds to wait for the thread pool at an exit without a deadline. */
 const poolPatience = 1000;
 const pollInterval = 5;
 
-/** Work in the thread pool, by the names of Node's requests. */
+/** Node request types that run in the thread pool. */
 const pooledWork = /^(?:FSReq|FILEHANDLECLOSEREQ|GetAddrInfo|GetNameInfo)/;
 
 function isPoolBusy(): boolean {
@@ -26,8 +23,8 @@ function isPoolBusy(): boolean {
 }
 
 /**
- * Exits now. While the thread pool is busy no exit code is possible, only a death by signal; SIGTERM is the one that
- * does not count as a crash.
+ * Exits now. While the thread pool is busy, only a death by signal is possible, without an exit code; SIGTERM does not count as a
+ * crash.
  */
 function exitNow(code: number): never {
 	if (isPoolBusy()) {
@@ -41,8 +38,8 @@ function exitNow(code: number): never {
 let isEnding = false;
 
 /**
- * From now on the process exits within two seconds, wherever it hangs: in a read that never ends, in the exit itself,
- * or in something that blocks timers. The first call counts.
+ * The process exits within two seconds from now, even if it hangs in a read, in the exit itself, or in code that blocks timers.
+ * Only the first call counts.
  */
 export function endInTime(exitCode: () => number, log: LogFile | null): void {
 	if (isEnding) return;
@@ -55,7 +52,7 @@ export function endInTime(exitCode: () => number, log: LogFile | null): void {
 	}, shutdownBudget);
 }
 
-/** Exits as soon as the thread pool is idle or the time is over. */
+/** Exits when the thread pool is idle or the time is up. */
 export async function exitSoon(code: number, patience = poolPatience): Promise<never> {
 	const deadline = performance.now() + patience;
 	while (isPoolBusy() && performance.now() < deadline) {

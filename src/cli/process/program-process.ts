@@ -1,5 +1,4 @@
-// The process of the program: its directory, its environment, its log, and its handlers for signals and uncaught
-// errors.
+// The program's process: directory, environment, log, and handlers for signals and uncaught errors.
 import type { Installation } from "../../host/installation.ts";
 import { createLogFile, type LogFile, logFile } from "../../host/log/log-file.ts";
 import type { Place } from "../../host/place.ts";
@@ -20,15 +19,15 @@ export interface ProgramProcess {
 	readonly log: LogFile;
 }
 
-/** The external events that a mode of the program handles while it works. */
+/** External events that a program mode handles. */
 export interface Interruptions {
 	onSignal(signal: StopSignal): void;
 	/**
-	 * Called after an uncaught exception, which is logged. Returns what should end because of it, `nobody` where that
-	 * is unknown; null when only the process can be ended.
+	 * Called after an uncaught exception was logged. Returns the owner to end, or `nobody` if unknown; null if only the process
+	 * can be ended.
 	 */
 	faultOwner(): FaultOwner | null;
-	/** The work has to end, with an exit code of at least 1. */
+	/** The work must end, with an exit code of at least 1. */
 	onBroken(): void;
 }
 
@@ -55,7 +54,7 @@ const faultLimit = 100;
 /** Milliseconds in which a rejection may still be handled. */
 const rejectionPatience = 1000;
 
-/** A bug must not end the user's work: an uncaught exception is logged, and ends no more than it must. */
+/** A bug must not end the user's work: an uncaught exception is logged, and ends as little as possible. */
 function guardProcess({ faultOwner, onBroken }: Interruptions, log: LogFile): void {
 	let faults = 0;
 	const take = (message: string, thrown: unknown, owner: FaultOwner | null): void => {
@@ -85,7 +84,7 @@ function guardProcess({ faultOwner, onBroken }: Interruptions, log: LogFile): vo
 	});
 }
 
-/** Node would write its warnings to stderr by itself: they are for the log. */
+/** Node prints warnings on stderr by default; this logs them instead. */
 function logWarnings(log: LogFile): void {
 	process.removeAllListeners("warning");
 	process.on("warning", (warning) => log.warn("A warning of Node.", { error: warning }));

@@ -1,36 +1,32 @@
-// Writes text for people to stderr without blocking. Node's own writes block the process when nobody reads, or change
-// how everybody else's writes to the same pipe behave; here text that cannot be written is dropped.
+// Writes text for people to stderr without blocking. Node's own writes block the process if nobody reads, or change how other
+// processes write to the same pipe; here text that cannot be written is dropped.
 import { closeSync, constants, fstatSync, openSync, writeSync } from "node:fs";
 import { Writable } from "node:stream";
 import { runsOnBun } from "../../base/program-form.ts";
 
-/** Reopened, so that the flags do not change for others who write to the same pipe or terminal. */
+/** Reopened, so that the flags do not change for other processes that use the pipe or terminal. */
 const descriptorPath = "/dev/fd/2";
 const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_NONBLOCK | constants.O_NOCTTY;
 
-/** Where text goes instead of stderr; null for stderr. */
+/** Replaces stderr as the target of notices; null means stderr. */
 let divert: NoticeTarget | null = null;
 
 interface NoticeTarget {
 	write(text: string): void;
-	/** Resolves once everything has been passed on. */
+	/** Resolves after all text was forwarded. */
 	flush(): Promise<void>;
 }
 
-/**
- * From now on text goes to this target: for a program whose stderr leads where its stdout does, so that no text comes into
- * the middle of a line.
- */
+/** Redirects notices to this target, for a program whose stderr and stdout are the same, so that no text splits a line. */
 export function divertNotices(target: NoticeTarget): void {
 	divert = target;
 }
 
-/** Resolves once the text so far has been passed on: at once, unless it is diverted. */
 export async function flushNotices(): Promise<void> {
 	await divert?.flush();
 }
 
-/** Writes short text at once, or drops it when the reader is not ready. */
+/** Writes short text at once, or drops it if the reader is not ready. */
 export function writeNotice(text: string): void {
 	if (divert !== null) divert.write(text);
 	else if (isFile()) writeDirectly(text);
@@ -38,8 +34,8 @@ export function writeNotice(text: string): void {
 }
 
 /**
- * Where stderr is a file, others may go on writing to it from where its descriptor is, as the next command of a shell does
- * after `>log 2>&1`: text that was written past that place is overwritten. A file never blocks.
+ * If stderr is a file, other processes may continue writing at its descriptor position, as the next shell command does after
+ * `>log 2>&1`; text written past that position would be overwritten. A file never blocks.
  */
 function isFile(): boolean {
 	try {
@@ -49,7 +45,7 @@ function isFile(): boolean {
 	}
 }
 
-/** False when stderr cannot be opened again: it is a socket, or another user's pipe. */
+/** False if stderr cannot be reopened: it is a socket, or another user's pipe. */
 function writeReopened(text: string): boolean {
 	let descriptor: number;
 	try {
@@ -60,14 +56,14 @@ function writeReopened(text: string): boolean {
 	try {
 		writeSync(descriptor, text);
 	} catch {
-		// The pipe is full or closed: nobody reads it.
+		// The pipe is full or closed.
 	} finally {
 		closeSync(descriptor);
 	}
 	return true;
 }
 
-/** Node's own stream, which is created when it is first used. Under Bun it would be by looking at the property. */
+/** Node's own stream, created on first use. In Bun, accessing the property would create it. */
 const nodeStream = runsOnBun ? null : Object.getOwnPropertyDescriptor(process, "stderr")?.get;
 let isWatched = false;
 
@@ -78,7 +74,7 @@ function writeAsNode(text: string): void {
 	}
 	const stream: unknown = nodeStream?.call(process);
 	if (!(stream instanceof Writable)) return;
-	// It may have no reader.
+	// The stream may have no reader.
 	if (!isWatched) stream.on("error", () => {});
 	isWatched = true;
 	stream.write(text);
@@ -88,14 +84,14 @@ function writeDirectly(text: string): void {
 	try {
 		writeSync(2, text);
 	} catch {
-		// It is full or closed.
+		// The stream is full or closed.
 	}
 }
 
 /**
- * Where stderr is a pipe, whatever uses `process.stderr` from now on writes as `writeNotice` does: merely to look at
- * Node's own stream, as its libraries do, makes the writes of others to that pipe fail while it is full. Under Bun it is the
- * replacement that would do so, and nothing looks at the stream.
+ * If stderr is a pipe, makes `process.stderr` write like `writeNotice`: merely accessing Node's stream, as libraries do, makes
+ * other processes' writes to the pipe fail while it is full. In Bun the replacement itself would have this effect, and nothing
+ * accesses the stream.
  */
 export function replaceStandardError(): void {
 	if (runsOnBun || !isPipe()) return;

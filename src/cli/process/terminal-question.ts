@@ -1,17 +1,16 @@
-// Asks the person at the terminal: questions on stderr, each answer a line of stdin.
+// Asks questions on the terminal: prompts on stderr, answers as lines on stdin.
 import { createInterface } from "node:readline";
 import { Writable } from "node:stream";
 
 export interface Questions {
-	/** The typed line; null when the input ended without one, or the signal aborted. */
+	/** Returns the typed line; null if the input ended or the signal aborted. */
 	ask(question: string): Promise<string | null>;
-	/** The same for a secret, which a terminal does not show. */
+	/** Like `ask` for a secret: the terminal does not echo it. */
 	askHidden(question: string): Promise<string | null>;
-	/** Releases stdin. */
 	close(): void;
 }
 
-/** Reads stdin until it is closed. */
+/** Reads stdin until closed. */
 export function openQuestions(signal: AbortSignal): Questions {
 	let isHidden = false;
 	const output = new Writable({
@@ -25,7 +24,7 @@ export function openQuestions(signal: AbortSignal): Questions {
 		output,
 		terminal: process.stdin.isTTY && process.stderr.isTTY,
 	});
-	// Answers typed ahead are queued here.
+	// Queues answers typed ahead.
 	const answers = lines[Symbol.asyncIterator]();
 	signal.addEventListener("abort", () => lines.close(), { once: true });
 	const ask = async (question: string) => {

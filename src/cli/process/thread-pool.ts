@@ -1,5 +1,5 @@
-// Sizes Node's thread pool, which reads files and resolves names. A call without a response occupies a thread; there
-// are more than Node's four, so that some remain for the session.
+// Sizes Node's thread pool, which reads files and resolves names. A call that never returns occupies a thread; the pool is larger
+// than Node's default of four, so that some threads remain for the session.
 import { access } from "node:fs";
 import { createRequire } from "node:module";
 import { availableParallelism } from "node:os";
@@ -7,7 +7,7 @@ import { runsOnBun } from "../../base/program-form.ts";
 
 const threadCount = 12;
 
-/** One of so many threads may be occupied by a file that does not respond; names take half at most. */
+/** At most one in this many threads may be blocked by an unresponsive file; name lookups take half at most. */
 const threadsPerPlace = 3;
 
 const variable = "UV_THREADPOOL_SIZE";
@@ -15,8 +15,8 @@ const variable = "UV_THREADPOOL_SIZE";
 let placesMade: number | null = null;
 
 /**
- * Creates the threads, unless the person has set their number. Call it before anything else is read. Returns how many
- * calls may wait for files that are not the program's own. Only the first call does something.
+ * Creates the threads, unless the user has set their number. Call it before any file access. Returns how many calls may wait for
+ * foreign files. Only the first call has an effect.
  */
 export function makeThreadPool(): number {
 	placesMade ??= createThreads();
@@ -35,8 +35,8 @@ function createThreads(): number {
 }
 
 /**
- * Bun has a thread for each core, and takes another number from the environment of the process itself, which only the
- * C library can change. Returns how many threads there will be.
+ * Bun has one thread per core, and reads another number from the process environment, which only the C library can change.
+ * Returns the resulting number of threads.
  */
 function sizeBunsPool(): number {
 	// One more, which waits for stdin.
@@ -44,10 +44,10 @@ function sizeBunsPool(): number {
 	return setVariable(variable, String(wanted)) ? threadCount : availableParallelism();
 }
 
-/** Where the C library is, by platform. */
+/** C library paths by platform. */
 const libraries: Readonly<Record<string, string>> = { linux: "libc.so.6", darwin: "libSystem.B.dylib" };
 
-/** False where it cannot be set. */
+/** False if it cannot be set. */
 function setVariable(name: string, value: string): boolean {
 	const file = libraries[process.platform];
 	const { dlopen } = createRequire(import.meta.url)("bun:ffi") as BunFunctions;
@@ -60,7 +60,7 @@ function setVariable(name: string, value: string): boolean {
 	}
 }
 
-/** What is used of Bun's access to libraries. */
+/** The part of Bun's FFI used here. */
 interface BunFunctions {
 	dlopen(
 		file: string,

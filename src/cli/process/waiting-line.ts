@@ -1,21 +1,21 @@
-// A line on a terminal for work that takes longer than a second: what goes on, and for how long. Where stderr is no
-// terminal nothing of it is written.
+// A terminal line for work that takes longer than a second: the activity and its duration. Prints nothing if stderr is not a
+// terminal.
 import { type Clock, systemClock } from "../../base/clock.ts";
 import { onOneLine } from "../printable-text.ts";
 import { writeNotice } from "./standard-error.ts";
 
 export interface WaitingLineSettings {
 	readonly clock: Clock;
-	/** Null when stderr is no terminal. */
+	/** Null if stderr is not a terminal. */
 	readonly terminal: { columns(): number; write(text: string): void } | null;
 }
 
-/** Milliseconds after which the line appears, and between two updates. */
+/** Milliseconds before the line appears, and between updates. */
 const patience = 1000;
 
 const eraseLine = "\r\u001b[K";
 
-/** The terminal of this process; one that does not know its size is taken for a usual one. */
+/** The terminal of this process, with a default size if unknown. */
 export function processTerminal(): WaitingLineSettings {
 	const { isTTY, columns } = process.stderr;
 	const terminal = isTTY ? { columns: () => columns || 80, write: writeNotice } : null;
@@ -23,8 +23,8 @@ export function processTerminal(): WaitingLineSettings {
 }
 
 /**
- * Does the work; `what` says what goes on, such as "Installing the plugin". Work that prints meanwhile calls `clear` before:
- * the line comes again by itself.
+ * Runs the work; `what` names the activity, such as "Installing the plugin". Work that prints calls `clear` first; the line
+ * reappears by itself.
  */
 export async function whileShown<Result>(
 	what: string,

@@ -1,4 +1,4 @@
-// Reports unusable matchers of hooks in the settings: such a hook never runs, which nobody would notice.
+// Reports invalid hook matchers in the settings: such a hook never runs, which would go unnoticed.
 import { oneLine } from "../../base/text/sentence.ts";
 import { beginning } from "../../base/text/well-formed.ts";
 import { compileMatcher } from "../../core/hooks/matchers.ts";
@@ -6,7 +6,7 @@ import type { Configuration } from "../../settings/config/configuration.ts";
 
 const shownLength = 200;
 
-/** One sentence for each; `source` is where the settings come from. */
+/** One sentence per matcher; `source` is the source of the settings. */
 export async function describeUnusableMatchers(hooks: Configuration["hooks"], source: string): Promise<string[]> {
 	const sentences: string[] = [];
 	for (const [index, { matcher, failClosed }] of hooks.entries()) {

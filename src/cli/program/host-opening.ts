@@ -1,4 +1,4 @@
-// Opens the host of many sessions over a started kernel: its sessions, its dialects, the account.
+// Opens a multi-session host over a started kernel: its sessions, its dialects, the account.
 import { systemClock } from "../../base/clock.ts";
 import type { Account } from "../../frontends/shared/dialect.ts";
 import type { ComposedHost } from "../../host/create-host.ts";
@@ -15,7 +15,7 @@ export interface HostOpening {
 	readonly host: ComposedHost;
 	readonly source: SettingsSource;
 	readonly realm: RealmPlace | null;
-	/** The directory in place of the home directory for settings of other programs; null for that. */
+	/** Replaces the home directory for settings of other programs; null for none. */
 	readonly userConfigRoot: string | null;
 	readonly workDir: string;
 	readonly sessionOptions: SessionOptions;
@@ -73,7 +73,7 @@ function toCodexPlace(home: string, { mode, network }: Configuration["sandbox"])
 	return { home, sandbox: mode === "off" ? ("danger-full-access" as const) : mode, hasNetwork: network !== "none" };
 }
 
-/** Signs in for the settings of the share directory; with other settings a sign-in would change nothing. */
+/** Signs in for the settings in the share directory; with other settings a sign-in would have no effect. */
 function createProgramAccount(
 	source: SettingsSource,
 	{ network, ...settings }: Omit<AccountSettings, "fetch" | "clock" | "version"> & Pick<HostServices, "network">,

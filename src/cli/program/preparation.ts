@@ -1,4 +1,4 @@
-// Composes the kernel from command line, environment and settings: everything but the sessions.
+// Composes the kernel from command line, environment and settings: everything except sessions.
 import path from "node:path";
 import { noModelText } from "../../api/values/model-advice.ts";
 import { systemClock } from "../../base/clock.ts";
@@ -34,27 +34,27 @@ import { createHostOpener } from "./host-opening.ts";
 import { withScriptedModel } from "./scripted-settings.ts";
 import { type RealmPlace, toRealmPlace, toSource } from "./source.ts";
 
-/** Milliseconds after which what the start does not need is done: the first answers are out by then. */
+/** Milliseconds to defer optional startup work; the first responses are out by then. */
 export const afterStart = 100;
 
-/** What the mode of the program decides for its sessions. */
+/** The program mode's choices for its sessions. */
 export type SessionMode = Pick<
 	SessionOptions,
 	"unattended" | "expectsClients" | "passesUnknownCommands" | "confinesCommands" | "permissions" | "instructions"
 >;
 
 export interface HostStart {
-	/** Absent for "patient". */
+	/** Absent means "patient". */
 	readonly opening?: StoreOpening;
-	/** Whether what happens is counted in any case. */
+	/** Whether metrics are always collected. */
 	readonly hasMetrics?: boolean;
-	/** Replaces what the settings say, each time that they are read; absent for nothing. */
+	/** Adjusts the settings each time they are read. */
 	readonly adjust?: (settings: Configuration) => Configuration;
-	/** Whether what needs an answer waits for a client, where nothing says otherwise. */
+	/** Whether requests wait for a client by default. */
 	readonly expectsClients?: boolean;
 }
 
-/** Fails with a UsageError or a ConfigurationError for what a person has to correct. */
+/** Fails with a UsageError or ConfigurationError for problems the user must fix. */
 export async function prepare(
 	executable: string,
 	options: ProgramOptions & Partial<RealmOptions>,
@@ -138,7 +138,7 @@ export async function prepare(
 	};
 }
 
-/** The paths that the command line names, absolute; fails with a UsageError for one that is not there. */
+/** Makes the paths on the command line absolute; fails with a UsageError for missing ones. */
 async function checkPaths(options: ProgramOptions & Partial<RealmOptions>, { place }: ProgramProcess, files: Files) {
 	const checkOne = (flag: string, typed: string) => checkDirectory(flag, typed, place, files);
 	const checkAll = (flag: string, typed: readonly string[]) =>
@@ -154,7 +154,7 @@ async function checkPaths(options: ProgramOptions & Partial<RealmOptions>, { pla
 	};
 }
 
-/** A realm has a store of its own, whatever the settings say. */
+/** A realm has its own store, regardless of the settings. */
 async function toRealmStore(realm: RealmPlace | null): Promise<Pick<HostParts, "store">> {
 	if (realm === null) return {};
 	if (realm.backend !== "memory") return { store: { directory: realm.directory } };
@@ -162,7 +162,7 @@ async function toRealmStore(realm: RealmPlace | null): Promise<Pick<HostParts, "
 	return { store: createMemoryStore() };
 }
 
-/** Checks them after the first answers: few need to be compiled, and that must not delay the start. */
+/** Checked after the first responses: compiling matchers must not delay startup. */
 function reportUnusableMatchers({ hooks }: Configuration, file: string | null, log: LogFile): void {
 	if (hooks.every(({ matcher }) => isPlainMatcher(matcher))) return;
 	setTimeout(async () => {
@@ -171,13 +171,13 @@ function reportUnusableMatchers({ hooks }: Configuration, file: string | null, l
 	}, afterStart).unref();
 }
 
-/** Clients show of a failed prompt what their protocol has room for: the advice is on stderr in any case. */
+/** Clients may show only part of a failure, so the advice always goes to stderr. */
 function reportMissingModel(configuration: Configuration, alias: string | null, environment: Environment): void {
 	let isMissing: boolean;
 	try {
 		isMissing = selectModel({ configuration, alias, thinking: null, environment }).kind === "none";
 	} catch {
-		// The session says what is wrong with a variable.
+		// The session reports invalid variables.
 		return;
 	}
 	if (!isMissing) return;
@@ -189,7 +189,7 @@ function reportMissingModel(configuration: Configuration, alias: string | null, 
 	setTimeout(() => writeNotice(`${text}\n`), afterStart).unref();
 }
 
-/** In the log and on stderr. */
+/** Reports in the log and on stderr. */
 function report(sentence: string, log: LogFile): void {
 	log.warn(sentence);
 	writeNotice(`${sentence}\n`);
@@ -204,7 +204,7 @@ async function loadAgentFile(
 	const { loadAgent } = await import("../../kernel/compose/agent-file.ts");
 	const admitting = { ...hostServices, files: hostServices.files.admitting(admit) };
 	return await loadAgent(file, workDir, admitting, (sentence) => {
-		// After the first answers, like what is found in the settings.
+		// After the first responses, like settings problems.
 		setTimeout(() => report(sentence, log), afterStart).unref();
 	});
 }

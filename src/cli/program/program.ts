@@ -1,4 +1,4 @@
-// Starts the program in each of its modes, and its orderly end.
+// Starts the program in each mode, and ends it in order.
 import path from "node:path";
 import { never, unlessLate } from "../../base/abort.ts";
 import { sleep, systemClock } from "../../base/clock.ts";
@@ -17,29 +17,28 @@ import { afterStart, type HostStart, prepare, type SessionMode } from "./prepara
 import { openSession } from "./session-choice.ts";
 import type { StartedKernel } from "./started-kernel.ts";
 
-/** Milliseconds of the end after which a client that does not read is no longer waited for. */
+/** Milliseconds of shutdown spent waiting for a client that does not read. */
 const readingBudget = 1500;
 
-/** Milliseconds of the end until which spans are sent, and at least. */
+/** Shutdown deadline for sending spans, and the minimum time for it, in milliseconds. */
 const telemetryBudget = 1600;
 const leastTelemetryTime = 100;
 
-/** Milliseconds for a start that was stopped to end. */
+/** Milliseconds an aborted start gets to end. */
 const startPatience = 1000;
 
-/** A program with a session. */
 export interface Program extends StartedKernel {
 	readonly session: Session;
 }
 
-/** A start that failed and was reported. */
+/** A failed start that was already reported. */
 export interface FailedStart {
 	readonly exitCode: number;
 }
 
 /**
- * Opens the session that the options name; the hooks of its start may still run. A failure is reported on stderr; throws UsageError. Null when
- * it was stopped and hung.
+ * Opens the session named by the options; its start hooks may still run. Reports failures on stderr; throws UsageError. Null if
+ * the start was aborted and hung.
  */
 export async function startProgram(
 	executable: string,
@@ -60,7 +59,7 @@ export async function startProgram(
 	});
 }
 
-/** The same without a session: clients create theirs. */
+/** Like `startProgram` without a session: clients create sessions. */
 export async function startHost(
 	executable: string,
 	options: ProgramOptions & Partial<RealmOptions>,
@@ -74,7 +73,7 @@ export async function startHost(
 	});
 }
 
-/** Starts; a failure is reported on stderr. */
+/** Starts, and reports failures on stderr. */
 async function reported<Started extends object>(
 	{ log }: ProgramProcess,
 	stopped: AbortSignal,
@@ -95,21 +94,21 @@ async function reported<Started extends object>(
 		await log.flush();
 		return { exitCode: started.code };
 	}
-	// Loaded once the first answers are out: the start does not wait for it.
+	// Loaded after the first responses, so that it does not delay startup.
 	setTimeout(() => void log.open(), afterStart).unref();
 	return { ...started, log };
 }
 
-/** The work at the end, and the exit code. */
+/** The shutdown work and the exit code. */
 export interface ProgramEnd {
-	/** Stops the session and sends what is still owed to the client; not waited for beyond its time. */
+	/** Stops the session and sends outstanding messages to the client; abandoned at the deadline. */
 	finish(): Promise<void>;
 	exitCode(): number;
-	/** Whether nobody would see the hint on how to continue. */
+	/** Whether nobody would see the resume hint. */
 	isUnheard?(): boolean;
 }
 
-/** Ends within two seconds; returns the exit code. `executable` is named in the hint on how to continue. */
+/** Shuts down within two seconds; returns the exit code. The resume hint names `executable`. */
 export async function endProgram(
 	executable: string,
 	{ kernel, session, telemetry, log }: StartedKernel & { readonly session: Session | null },
@@ -127,7 +126,7 @@ export async function endProgram(
 	return exitCode();
 }
 
-/** Invalid settings that are errors of the command line (agent-kernel §1.2). */
+/** Invalid settings reported as usage errors (agent-kernel §1.2). */
 const usageCategories: ReadonlySet<ConfigurationErrorCategory> = new Set(["text", "mcp-syntax"]);
 
 interface StartupFailure {

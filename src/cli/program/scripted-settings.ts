@@ -1,8 +1,8 @@
-// `--model scripted`: a model for a try without a key, listed in the settings of this process alone.
+// `--model scripted`: a model for trying the program without a key, added to this process's settings only.
 import { scriptedModelName } from "../../api/values/model-advice.ts";
 import type { Configuration, ModelSettings, ProviderSettings } from "../../settings/config/configuration.ts";
 
-/** The configuration with the scripted model, where the command line asks for it and the settings have none of that name. */
+/** Adds the scripted model if the command line requests it and the settings do not define that name. */
 export function withScriptedModel(configuration: Configuration, asked: string | null): Configuration {
 	const { models, providers } = configuration;
 	if (asked !== scriptedModelName || Object.hasOwn(models, scriptedModelName)) return configuration;

@@ -1,4 +1,4 @@
-// The session that the command line names.
+// Opens the session named by the command line.
 import { KernelError } from "../../base/errors.ts";
 import type { SessionOptions } from "../../kernel/compose/session-options.ts";
 import type { Kernel } from "../../kernel/hosting/kernel.ts";
@@ -9,7 +9,7 @@ import { UsageError } from "../arguments/usage-error.ts";
 import { writeNotice } from "../process/standard-error.ts";
 import { withoutPrefix } from "../sessions/session-prefix.ts";
 
-/** Opens or creates it. Fails with a UsageError where the command line names none that can be. */
+/** Opens or creates the session. Fails with a UsageError if that is impossible. */
 export async function openSession(
 	kernel: Kernel,
 	workDir: string,
@@ -49,14 +49,14 @@ export async function openSession(
 	}
 }
 
-/** A second session under the id of one in another directory would look like that one, empty. */
+/** A second session with the id of a session in another directory would look like that session, but empty. */
 async function openById(kernel: Kernel, workDir: string, id: string, sessionOptions: SessionOptions): Promise<Session> {
 	const home = (await kernel.workDirOf(id)) ?? workDir;
 	if (home !== workDir) writeNotice(`The session ${id} belongs to ${home} and is opened there, not in ${workDir}.\n`);
 	return await kernel.openOrCreate(home, id, sessionOptions);
 }
 
-/** The id without the prefix of kimi-code, unless there is a session of that name with it. */
+/** Removes the kimi-code prefix from the id, unless a session with the full id exists. */
 async function toStoredId(kernel: Kernel, id: string): Promise<string> {
 	const bare = withoutPrefix(id);
 	return bare === null || (await kernel.workDirOf(id)) !== null ? id : bare;

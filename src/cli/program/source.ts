@@ -1,4 +1,4 @@
-// Where settings and sessions are, as the command line says.
+// The location of settings and sessions, from the command line.
 import path from "node:path";
 import { randomIdentifiers } from "../../base/ids.ts";
 import { type Place, toAbsolutePath } from "../../host/place.ts";
@@ -7,10 +7,10 @@ import type { ProgramOptions } from "../arguments/command-line.ts";
 import type { RealmChoice } from "../arguments/realm.ts";
 import { checkFile } from "../paths.ts";
 
-/** Where the settings are read from. */
+/** The source of the settings. */
 export type SettingsSource = Awaited<ReturnType<typeof toSource>>;
 
-/** Fails with a UsageError for a file of settings that is none. */
+/** Fails with a UsageError if the settings file is not a file. */
 export async function toSource(options: ProgramOptions, place: Place, shareDir: string, files: Files) {
 	switch (options.configuration.kind) {
 		case "default":
@@ -28,7 +28,7 @@ export async function toSource(options: ProgramOptions, place: Place, shareDir: 
 /** A realm and its directory. */
 export type RealmPlace = NonNullable<ReturnType<typeof toRealmPlace>>;
 
-/** The realm with its directory; a new one gets a name that no other has. */
+/** Returns the realm with its directory; a new realm gets a unique name. */
 export function toRealmPlace(choice: RealmChoice | null, place: Place, shareDir: string) {
 	if (choice === null) return null;
 	const { name, stateRoot, backend, instance } = choice;

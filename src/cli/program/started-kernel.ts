@@ -1,4 +1,4 @@
-// What a start leads to: the composed kernel, and how a host of many sessions is opened over it.
+// The result of a start: the composed kernel, and a way to open a multi-session host over it.
 import type { ContractVersion } from "../../base/contract-version.ts";
 import type { HostOfferName } from "../../frontends/serve/host-dialects.ts";
 import type { HostOffer } from "../../frontends/serve/serve.ts";
@@ -12,17 +12,17 @@ import type { PostgresStore } from "../../ports/store/postgres/postgres-store.ts
 import type { Configuration } from "../../settings/config/configuration.ts";
 import type { SetupParts } from "../gateway/setup.ts";
 
-/** A host of many sessions. */
+/** A multi-session host. */
 export interface OpenHost extends HostOffer {
-	/** What a setup of a model needs; null where the settings are not those of the share directory. */
+	/** The inputs for model setup; null unless the settings are in the share directory. */
 	readonly setup: SetupParts | null;
-	/** What an uncaught exception belongs to; null without sessions. Call it where the exception is first reported. */
+	/** The owner of an uncaught exception; null without sessions. Call it where the exception is first reported. */
 	faultOwner(): FaultOwner | null;
 }
 
 /**
- * Loads dialects for clients of many sessions; null for none. `contract` is the version of Meerkat's contract that was
- * asked for; null for that of the settings.
+ * Loads dialects for multi-session clients; null loads none. `contract` is the requested Meerkat contract version; null means the
+ * configured one.
  */
 export type OpenHostWith = (
 	offer: HostOfferName | null,
@@ -36,12 +36,12 @@ export interface StartedKernel {
 	readonly configuration: Configuration;
 	readonly compatibility: Compatibility;
 	readonly openHost: OpenHostWith;
-	/** The store, where other processes share it; null for one of this machine alone. */
+	/** The store, if other processes share it; null for a local one. */
 	readonly sharedStore: PostgresStore | null;
 	readonly hasMcpServers: boolean;
-	/** Of sessions that name none. */
+	/** The default for sessions. */
 	readonly workDir: string;
-	/** Null where nothing is observed. */
+	/** Null if telemetry is off. */
 	readonly telemetry: Telemetry | null;
 	readonly log: LogFile;
 }

@@ -1,4 +1,4 @@
-// Parses the words after the command `record`.
+// Parses the arguments of `record`.
 import { parseArgs } from "node:util";
 import { type Fault, faultForms, parseFault } from "../../core/models/cassettes/faults.ts";
 import { type CassetteMode, cassetteModes } from "../../core/models/cassettes/recorded-fetch.ts";
@@ -12,15 +12,14 @@ export interface RecordOptions {
 	/** At least 0. */
 	readonly timeScale: number;
 	readonly faults: readonly Fault[];
-	/** Pairs of a text and what stands for it. */
+	/** Pairs of a text and its placeholder. */
 	readonly replacements: readonly (readonly [text: string, name: string])[];
-	/** A program and its arguments. */
+	/** A program with its arguments. */
 	readonly command: readonly [file: string, ...words: string[]];
 }
 
 const flags = ["cassette", "mode", "time-scale", "fault", "replace"] as const;
 
-/** Throws UsageError. */
 export function toRecordOptions(words: readonly string[]): RecordOptions {
 	const end = words.indexOf("--");
 	const own = end === -1 ? words : words.slice(0, end);

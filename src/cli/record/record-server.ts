@@ -1,5 +1,5 @@
-// The server on loopback that stands for the providers of a recorded command. The path of a request says where it is meant to
-// go: `/<secret>/https/api.openai.com/v1/responses`.
+// The loopback server that stands in for the providers of a recorded command. The request path contains the destination:
+// `/<secret>/https/api.openai.com/v1/responses`.
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
@@ -10,17 +10,17 @@ import type { Fetch } from "../../ports/network/network-settings.ts";
 import { standIn } from "../../settings/config/recorder.ts";
 
 export interface RecordServer {
-	/** Below it is where requests are meant to go, as scheme and host. Other users of the machine cannot guess it. */
+	/** The base address; destinations are appended as scheme and host. Other local users cannot guess it. */
 	readonly address: string;
 	/** Requests so far. */
 	readonly requests: number;
 	close(): Promise<void>;
 }
 
-/** Bytes of a request's body. */
+/** Maximum bytes of a request body. */
 const bodyLimit = 100 * 1024 * 1024;
 
-/** Hop by hop, or written anew for each connection. */
+/** Hop-by-hop headers, or headers rewritten for each connection. */
 const ownHeaders = new Set([
 	"accept-encoding",
 	"connection",
@@ -36,7 +36,7 @@ const ownHeaders = new Set([
 	"upgrade",
 ]);
 
-/** Answers every request by `fetch`. */
+/** Answers every request with `fetch`. */
 export async function startRecordServer(fetch: Fetch): Promise<RecordServer> {
 	const secret = randomUUID();
 	let requests = 0;
@@ -92,14 +92,14 @@ async function answer(request: IncomingMessage, response: ServerResponse, target
 	if (received.body !== null) {
 		for await (const piece of received.body) {
 			if (!response.write(piece)) await Promise.race([once(response, "drain"), once(response, "close")]);
-			// Each piece goes out by itself.
+			// Send each piece separately.
 			await nextTurn();
 		}
 	}
 	response.end();
 }
 
-/** Null when it is too long. */
+/** Null if the body is too long. */
 async function readBody(request: IncomingMessage): Promise<Buffer | null> {
 	const pieces: Buffer[] = [];
 	let length = 0;

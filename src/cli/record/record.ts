@@ -1,4 +1,4 @@
-// The command `record`: runs a command between whose model requests and their providers is a cassette.
+// The command `record`: runs a command with a cassette between it and its model providers.
 import { constants } from "node:os";
 import { systemClock } from "../../base/clock.ts";
 import { errorText, KernelError, systemErrorCode } from "../../base/errors.ts";
@@ -28,8 +28,8 @@ import { startRecordServer } from "./record-server.ts";
 type Environment = Readonly<Record<string, string>>;
 
 /**
- * Runs the command and returns its exit code; 1 if it succeeded but the cassette did not fit. Throws UsageError, and
- * KernelError for a cassette that cannot be read.
+ * Runs the command and returns its exit code; 1 if it succeeded but the cassette did not match. Throws UsageError, and
+ * KernelError for an unreadable cassette.
  */
 export async function runRecord(words: readonly string[]): Promise<number> {
 	const { cassette, mode, timeScale, faults, replacements, command } = toRecordOptions(words);
@@ -62,7 +62,7 @@ export async function runRecord(words: readonly string[]): Promise<number> {
 		arguments: rest,
 		environment: toEnvironment(environment, server.address, recordings),
 	});
-	// From a terminal the command gets this signal itself.
+	// On a terminal the command receives this signal itself.
 	const isTyped = process.stdin.isTTY;
 	handleStopSignals((signal) => {
 		if (signal !== "SIGINT" || !isTyped) child.kill(signal);
@@ -87,8 +87,8 @@ function nothingCame(mode: CassetteMode): string {
 }
 
 /**
- * Whether it was missing. The first run must find the same files as later ones: agents tell models what is in a directory.
- * Throws KernelError.
+ * Returns true if it was missing. The first run must find the same files as later ones: agents report directory contents to
+ * models. Throws KernelError.
  */
 async function createMissing(file: CassetteFile): Promise<boolean> {
 	try {
@@ -101,7 +101,6 @@ async function createMissing(file: CassetteFile): Promise<boolean> {
 	}
 }
 
-/** Throws KernelError. */
 async function readRecordings(file: CassetteFile): Promise<readonly Recording[]> {
 	try {
 		const bytes = await file.read();
@@ -112,13 +111,13 @@ async function readRecordings(file: CassetteFile): Promise<readonly Recording[]>
 	}
 }
 
-/** With the server's addresses under the names that programs read, and for a replay a key where the machine has none. */
+/** Adds the server addresses under the variables that programs read, and, for a replay, a key if the machine has none. */
 function toEnvironment(environment: Environment, server: string, recordings: readonly Recording[]): Environment {
 	const addresses = vendorAddresses.map(({ addressVariable, baseUrl }) => [
 		addressVariable,
 		environment[addressVariable] ? below(server, environment[addressVariable]) : below(`${server}/${standIn}`, baseUrl),
 	]);
-	// Nobody knows where programs would send what is meant for these otherwise.
+	// Their destination would be unknown otherwise.
 	const others = ["KIMI_BASE_URL", "OPENAI_API_BASE"].flatMap((name) => {
 		const address = environment[name];
 		return address ? [[name, below(server, address)]] : [];

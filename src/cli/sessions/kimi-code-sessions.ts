@@ -1,5 +1,5 @@
-// The sessions of kimi-code, below ~/.kimi-code or $KIMI_CODE_HOME: listed and read, never written. Its format is its
-// own and moves, so that whatever is unknown or damaged in a file is passed over.
+// Lists and reads kimi-code sessions, below ~/.kimi-code or $KIMI_CODE_HOME; never writes them. Their format is foreign and
+// changes, so unknown and damaged parts are skipped.
 import path from "node:path";
 import { isRecord } from "../../base/json.ts";
 import type { Files } from "../../ports/files/port.ts";
@@ -11,7 +11,7 @@ export interface KimiCodeSession extends SessionRow {
 	readonly directory: string;
 }
 
-/** Most bytes of a file that are read. */
+/** Maximum bytes read of a file. */
 const readLimit = 64 * 1024 * 1024;
 
 export async function listKimiCodeSessions(files: Files, home: string): Promise<readonly KimiCodeSession[]> {
@@ -55,7 +55,7 @@ function takeLoopEvent(messages: ReadMessage[], event: Readonly<Record<string, u
 	messages.push({ role: "assistant", text: text + said, tools: [...tools, ...called] });
 }
 
-/** Null for what the program itself added. */
+/** Null for messages the program added itself. */
 function toUserMessage(message: Readonly<Record<string, unknown>>): ReadMessage | null {
 	const { role, origin } = message;
 	if (role !== "user" && role !== "assistant") return null;
@@ -107,7 +107,7 @@ async function readState(files: Files, file: string): Promise<Readonly<Record<st
 	}
 }
 
-/** The work directories by the ids of sessions. */
+/** The work directories by session id. */
 async function readIndex(files: Files, file: string): Promise<ReadonlyMap<string, string>> {
 	const found = new Map<string, string>();
 	for (const { sessionId, workDir } of await readRecords(files, file)) {

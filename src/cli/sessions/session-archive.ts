@@ -1,4 +1,4 @@
-// Collects the content of a session's archive, read only: its files, its plan, the program's logs, and a manifest.
+// Collects the content of a session archive, read-only: its files, its plan, the logs, and a manifest.
 import path from "node:path";
 import { systemClock } from "../../base/clock.ts";
 import { errorText } from "../../base/errors.ts";
@@ -12,17 +12,16 @@ import { type FileListing, listFiles, listSessionFiles, type StoredFile } from "
 import { withoutPrefix } from "./session-prefix.ts";
 import { type ArchiveEntry, archiveLimit, entryLimit } from "./zip-archive.ts";
 
-/** Why there is no export, for people. */
+/** Why the export failed, for people. */
 export class ExportFailure extends Error {}
 
 export interface ArchivePlace extends Place {
 	readonly files: Files;
 	readonly shareDir: string;
-	/** The share directory with the sessions, if that is another one. */
+	/** The share directory with the sessions, if different. */
 	readonly storeDir?: string;
-	/** The name that the program was called by, for hints in texts. */
 	readonly executableName: string;
-	/** Aborts the reading of files. */
+	/** Aborts reading files. */
 	readonly signal: AbortSignal;
 }
 
@@ -33,7 +32,7 @@ export interface ArchivedSession extends FileListing {
 	readonly createdAt: number | null;
 }
 
-/** The session of this id, or the last one of the current directory, with all its files. Throws ExportFailure. */
+/** Finds the session by id, or the last one in the current directory, with all its files. Throws ExportFailure. */
 export async function findArchivedSession(wanted: string | null, place: ArchivePlace): Promise<ArchivedSession> {
 	const { files, currentDir, executableName } = place;
 	const shareDir = place.storeDir ?? place.shareDir;
@@ -44,7 +43,7 @@ export async function findArchivedSession(wanted: string | null, place: ArchiveP
 			`There is no session in ${currentDir} yet. Go to the directory that you worked in, or name a session: ${executableName} export SESSION_ID`,
 		);
 	}
-	// A session may have the prefix of kimi-code as a part of its own id.
+	// A session's own id may begin with kimi-code's prefix.
 	const bare = withoutPrefix(named);
 	const places = [named, ...(bare === null ? [] : [bare])].flatMap((id) => [
 		{ id, where: async () => currentDir },
@@ -75,7 +74,7 @@ export async function findArchivedSession(wanted: string | null, place: ArchiveP
 	);
 }
 
-/** The plan of a session that is in plan mode; the directory of older versions is searched as well. */
+/** The plan of a session in plan mode; also searches the directory of older versions. */
 async function listPlan(slug: string, { files, shareDir, home }: ArchivePlace): Promise<FileListing> {
 	for (const directory of [path.join(shareDir, "plans"), path.join(home, ".kimi", "plans")]) {
 		const found = await listChosen(files, directory, (name) => name === `${slug}.md`);
@@ -87,7 +86,7 @@ async function listPlan(slug: string, { files, shareDir, home }: ArchivePlace): 
 const listLogs = ({ files, shareDir }: ArchivePlace): Promise<FileListing> =>
 	listChosen(files, path.join(shareDir, "logs"), (name) => /^[^/]+\.log$/.test(name));
 
-/** Some of the files of a directory, under its name. */
+/** Selected files of a directory, under its name. */
 async function listChosen(files: Files, directory: string, accepts: (name: string) => boolean): Promise<FileListing> {
 	const folder = path.basename(directory);
 	const choose = <T extends { readonly name: string }>(items: readonly T[]) =>
@@ -102,7 +101,7 @@ async function listChosen(files: Files, directory: string, accepts: (name: strin
 
 const manifestName = "manifest.json";
 
-/** Makes the names of entries unique: later ones get a number. */
+/** Makes entry names unique: later ones get a number. */
 function withNamesOfTheirOwn(files: readonly StoredFile[]): StoredFile[] {
 	const taken = new Set([manifestName]);
 	return files.map((file) => {
@@ -121,7 +120,7 @@ function checkSize({ id, files }: ArchivedSession): void {
 	);
 }
 
-/** The files, then the manifest that says what was archived. */
+/** The files, followed by a manifest of what was archived. */
 export async function* toEntries(
 	session: ArchivedSession,
 	leftOut: { readonly name: string; readonly reason: string }[],
@@ -130,7 +129,7 @@ export async function* toEntries(
 ): AsyncGenerator<ArchiveEntry> {
 	const written: { readonly path: string; size: number }[] = [];
 	for (const file of session.files) {
-		// Opened before its entry begins: an entry that began is in the archive.
+		// Open the file before its entry begins: a started entry cannot be removed.
 		const reason = await files.readRange(file.path, 0, 1).then((start) => start ?? "removed meanwhile", errorText);
 		if (typeof reason === "string") {
 			leftOut.push({ name: file.name, reason });
@@ -165,7 +164,7 @@ async function* readFile(
 	try {
 		for await (const piece of files.readPieces(file)) {
 			signal.throwIfAborted();
-			// Not more than the size at first: it may grow faster than it is read.
+			// At most the initial size: the file may grow faster than it is read.
 			const bytes = piece.subarray(0, size - record.size);
 			record.size += bytes.length;
 			yield bytes;

@@ -1,4 +1,4 @@
-// Chooses the session for a flag without an id: lists those of the work directory for a person to choose from.
+// Chooses the session for a flag without an id: lists the work directory's sessions for the user to choose.
 import path from "node:path";
 import { isatty } from "node:tty";
 import { never } from "../../base/abort.ts";
@@ -11,7 +11,7 @@ import { checkWorkDir } from "../paths.ts";
 import { openQuestions } from "../process/terminal-question.ts";
 import { findCommandStore } from "../store/command-store.ts";
 
-/** The most sessions to show; older ones can still be opened by id. */
+/** Maximum sessions shown; older ones can still be opened by id. */
 const listLimit = 50;
 
 /** The list, with its newline. */
@@ -28,14 +28,14 @@ export function sessionListText(workDir: string, sessions: readonly SessionSumma
 	].join("\n");
 }
 
-/** The person at the terminal. */
+/** The user at the terminal. */
 export interface Chooser {
 	show(text: string): void;
-	/** Null when no answer can come. */
+	/** Null if no answer can arrive. */
 	ask(question: string): Promise<string | null>;
 }
 
-/** The id that the person chooses; null when none. Throws UsageError, naming the flag, when there is no session. */
+/** Returns the chosen id; null if none. Throws UsageError, naming the flag, if there are no sessions. */
 export async function chooseSession(
 	flag: string,
 	workDir: string,
@@ -54,7 +54,7 @@ export async function chooseSession(
 	}
 }
 
-/** The session of a print run: the named one, else the one chosen now; null when none. Throws UsageError. */
+/** The session of a print run: the named one, or one the user chooses; null if none. Throws UsageError. */
 export async function toNamedSession(options: ProgramOptions): Promise<NamedSession | null> {
 	const { session } = options;
 	if (session.kind !== "asked") return session;
@@ -68,7 +68,7 @@ export async function toNamedSession(options: ProgramOptions): Promise<NamedSess
 	return id === null ? null : { kind: "id", id };
 }
 
-/** Lists the sessions, and says how to open one; returns the exit code. Throws UsageError when there is none. */
+/** Lists the sessions and how to open one; returns the exit code. Throws UsageError if there are none. */
 export async function listSessions(executable: string, flag: string, options: ProgramOptions): Promise<number> {
 	const { workDir, sessions } = await findSessions(options);
 	refuseNone(flag, workDir, sessions);

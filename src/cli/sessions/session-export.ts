@@ -1,4 +1,4 @@
-// The command `export`: writes a session to one ZIP file, for a backup or for somebody else.
+// The command `export`: writes a session to a ZIP file, for backup or sharing.
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { orAbort } from "../../base/abort.ts";
@@ -27,11 +27,10 @@ import { type CommandStore, findCommandStore } from "../store/command-store.ts";
 import { type ArchivePlace, ExportFailure, findArchivedSession, toEntries } from "./session-archive.ts";
 import { zipPieces } from "./zip-archive.ts";
 
-/** What the export needs of its process. */
 export interface ExportServices extends ArchivePlace {
 	/** Milliseconds since the epoch. */
 	now(): number;
-	/** Asks the person; null when there is none. */
+	/** Asks the user; null if nobody is present. */
 	readonly ask: ((question: string) => Promise<boolean>) | null;
 	print(line: string): void;
 	complain(line: string): void;
@@ -43,7 +42,7 @@ export async function runExport(executable: string, options: ExportOptions): Pro
 	const { place, shareDir } = command;
 	const stopping = new AbortController();
 	handleStopSignals(() => {
-		// The database, or the disk, may not answer.
+		// The database or the disk may be unresponsive.
 		endInTime(() => 1, null);
 		stopping.abort(new ExportFailure("The export was stopped; nothing was written."));
 	});
@@ -63,7 +62,7 @@ export async function runExport(executable: string, options: ExportOptions): Pro
 	return await exportFromDatabase(options, hostServices, command);
 }
 
-/** A copy of the session in files, of which the archive is made; it is only read in the database. */
+/** Copies the session to files, which are archived. Only reads from the database. */
 async function exportFromDatabase(
 	options: ExportOptions,
 	hostServices: ExportServices,
@@ -95,7 +94,7 @@ async function exportFromDatabase(
 		else throw thrown;
 		return 1;
 	} finally {
-		// First: what still reads then fails, and writes nothing more.
+		// First: pending reads then fail, and write nothing more.
 		await store.close();
 		await files.remove(storeDir);
 	}
@@ -125,7 +124,7 @@ export async function exportSession(options: ExportOptions, hostServices: Export
 		}
 		const leftOut = [...session.leftOut];
 		const archive = zipPieces(toEntries(session, leftOut, hostServices.now(), hostServices));
-		// Private, like the directory of the sessions.
+		// Private, like the session directory.
 		await whileShown("Writing the archive", () => files.replaceByPieces(target, archive, { mode: 0o600 }));
 		for (const { name, reason } of leftOut) complain(`Left out: ${name} (${reason})`);
 		print(target);
@@ -137,7 +136,7 @@ export async function exportSession(options: ExportOptions, hostServices: Export
 	}
 }
 
-/** Writes what a replay needs of the session to one file. */
+/** Writes a session recording for replay to a file. */
 async function exportRecording(options: ExportOptions, hostServices: ExportServices): Promise<number> {
 	const { files, print, complain, signal } = hostServices;
 	const { exportReplayable, isReplayable } = await import("./session-replay.ts");
@@ -172,7 +171,7 @@ async function isArchive(file: string, files: Files): Promise<boolean> {
 	return (await files.readRange(file, 0, 4))?.toString("latin1") === "PK\x03\x04";
 }
 
-/** The absolute path to write to. An existing file is overwritten only if it is an earlier export. */
+/** Returns the absolute target path. Only an earlier export may be overwritten. */
 async function toTarget(
 	typed: string | null,
 	name: string,

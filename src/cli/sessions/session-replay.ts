@@ -1,4 +1,4 @@
-// The command `replay`, and the file that `export --replayable` writes for it.
+// The command `replay`, and the file format that `export --replayable` writes for it.
 import { orAbort } from "../../base/abort.ts";
 import { type Place, toAbsolutePath } from "../../host/place.ts";
 import { productVersion } from "../../host/product.ts";
@@ -17,13 +17,13 @@ import { type ReplayOutcome, replay } from "../../replay/replay.ts";
 import { findCommandStore } from "../store/command-store.ts";
 import { withoutPrefix } from "./session-prefix.ts";
 
-/** Of `replay`, whose 0 and 1 are the outcome of the comparison. */
+/** The exit code if replay is impossible; 0 and 1 are comparison results. */
 const notReplayable = 2;
 
-/** Bytes of a file that is read. */
+/** Maximum file size in bytes. */
 const longestFile = 256 * 1024 * 1024;
 
-/** Replays a session of the store, or of a file, and returns the exit code. */
+/** Replays a stored session or a file, and returns the exit code. */
 export async function runReplay(subject: string): Promise<number> {
 	let recording: Recording | null;
 	try {
@@ -61,7 +61,7 @@ async function findRecording(subject: string): Promise<Recording | null> {
 	}
 }
 
-/** The session of this id, with or without the prefix of kimi-code; null when there is none. */
+/** Finds the session by id, with or without kimi-code's prefix; null if missing. */
 async function readStored(store: SessionStore, named: string, { currentDir }: Place): Promise<Recording | null> {
 	for (const id of [named, ...(withoutPrefix(named) === null ? [] : [withoutPrefix(named) ?? ""])]) {
 		for (const workDir of [currentDir, await store.workDirOf(id)]) {
@@ -72,10 +72,10 @@ async function readStored(store: SessionStore, named: string, { currentDir }: Pl
 	return null;
 }
 
-/** Characters of a value that is shown. */
+/** Maximum characters shown of a value. */
 const shownLength = 2000;
 
-/** What a person reads. */
+/** The outcome for people. */
 export function outcomeText(session: string, outcome: ReplayOutcome): string {
 	switch (outcome.kind) {
 		case "same": {
@@ -98,13 +98,13 @@ function cut(text: string): string {
 	return text.length <= shownLength ? text : `${text.slice(0, shownLength)} … (${text.length} characters)`;
 }
 
-/** What an export writes of a session, and what a person should know of it. */
+/** An exported recording, with notes for the user. */
 export interface ReplayableExport {
 	readonly content: AsyncIterable<Uint8Array>;
 	readonly notes: readonly string[];
 }
 
-/** Null when there is no such session. Reads it in the store that the settings ask for. */
+/** Null if the session is missing. Reads the configured store. */
 export async function exportReplayable(
 	sessionId: string | null,
 	signal: AbortSignal,
@@ -135,7 +135,7 @@ async function* onePiece(text: string): AsyncGenerator<Uint8Array> {
 	yield Buffer.from(text);
 }
 
-/** Whether the file at a path is one of these, which an export may overwrite. */
+/** Whether the file is an earlier recording, which may be overwritten. */
 export async function isReplayable(file: string, files: Files): Promise<boolean> {
 	const start = await files.readRange(file, 0, 24).catch(() => null);
 	return start?.toString("utf8").startsWith('{"agentwire_replay":') === true;

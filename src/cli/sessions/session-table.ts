@@ -1,13 +1,13 @@
-// Sessions and their messages as text for people, and as JSON for programs.
+// Formats sessions and messages as text for people and JSON for programs.
 import { toJsonLine } from "../../base/json.ts";
 import { onOneLine, withoutControls } from "../printable-text.ts";
 
-/** A session of any store. */
+/** A session in any store. */
 export interface SessionRow {
 	readonly id: string;
-	/** Whose: this program's, which kimi-cli reads as well, or kimi-code's. */
+	/** The owning program: agentwire (shared with kimi-cli), or kimi-code. */
 	readonly store: "agentwire" | "kimi-code";
-	/** Empty where it is unknown. */
+	/** Empty if unknown. */
 	readonly workDir: string;
 	readonly title: string;
 	/** Milliseconds since the epoch. */
@@ -15,11 +15,11 @@ export interface SessionRow {
 	readonly isArchived: boolean;
 }
 
-/** A message as a person reads it. */
+/** A message for display. */
 export interface ReadMessage {
 	readonly role: "user" | "assistant";
 	readonly text: string;
-	/** The names of the tools that it calls. */
+	/** The names of called tools. */
 	readonly tools: readonly string[];
 }
 
@@ -35,7 +35,7 @@ const toTime = (milliseconds: number): string | null =>
 /** One line of JSON. */
 export const rowsJson = (rows: readonly SessionRow[]): string => `${toJsonLine({ sessions: rows.map(toRowJson) })}\n`;
 
-/** The last used first, with a heading. */
+/** Most recently used first, with a heading. */
 export function rowsText(rows: readonly SessionRow[]): string {
 	if (rows.length === 0) return "There are no sessions.\n";
 	const cells = rows.map((row) => [

@@ -1,4 +1,4 @@
-// The command `sessions`: lists, shows, exports and deletes what is stored. Sessions of kimi-code are only read.
+// The command `sessions`: lists, shows, exports and deletes stored sessions. kimi-code sessions are read-only.
 
 import type { ContextRow } from "../../api/values/conversation.ts";
 import { never } from "../../base/abort.ts";
@@ -28,7 +28,7 @@ interface Stores {
 
 type Found = { readonly row: SessionRow } | { readonly row: KimiCodeSession; readonly kimiCode: KimiCodeSession };
 
-/** Carries out the command; returns the exit code. Throws UsageError. */
+/** Runs the command; returns the exit code. Throws UsageError. */
 export async function runSessions(executable: string, action: SessionsAction): Promise<number> {
 	if (action.name === "export") return await runExport(executable, action.options);
 	const { files, place, environment, openStore } = await findCommandStore();
@@ -65,7 +65,7 @@ async function answer(action: Exclude<SessionsAction, { name: "export" }>, store
 	return 0;
 }
 
-/** With a work directory at least those of it, which are found although nothing else says that there are any. */
+/** If a work directory is given, includes its sessions even if no index lists them. */
 async function listAll(
 	{ files, store, kimiCodeHome }: Stores,
 	workDir: string | null = null,
@@ -80,7 +80,7 @@ async function listAll(
 	];
 }
 
-/** By the id as it is stored, else with or without the prefix of kimi-code. */
+/** Finds the stored id, or the id with or without kimi-code's prefix. */
 async function find(id: string, stores: Stores): Promise<Found | null> {
 	if (!isSessionId(id)) throw new UsageError(`${JSON.stringify(id)} cannot be the id of a session.`);
 	const all = await listAll(stores);

@@ -1,4 +1,4 @@
-// Writes a ZIP archive as a stream of pieces, without a whole file in memory.
+// Writes a ZIP archive as a stream, without holding a whole file in memory.
 
 export interface ArchiveEntry {
 	/** Relative, with slashes. */
@@ -8,16 +8,15 @@ export interface ArchiveEntry {
 	readonly pieces: AsyncIterable<Uint8Array>;
 }
 
-/** Bytes that an archive may have: beyond four gigabytes the format knows no sizes. */
+/** Maximum archive bytes: the format without extensions cannot express more than four gigabytes. */
 export const archiveLimit = 4_000_000_000;
-/** Entries that it may have. */
+/** Maximum number of entries. */
 export const entryLimit = 65_535;
 
-/** The range of years in the format. */
 const firstTime = new Date(1980, 0, 2).getTime();
 const lastTime = new Date(2099, 11, 30).getTime();
 
-/** The archive of the entries, each read when it is its turn. Fails with what reading an entry fails with. */
+/** Streams the archive; reads each entry in turn. Fails if reading an entry fails. */
 export async function* zipPieces(entries: AsyncIterable<ArchiveEntry>): AsyncGenerator<Uint8Array> {
 	const { Zip, ZipDeflate } = await import("fflate");
 	let waiting: Uint8Array[] = [];

@@ -23,16 +23,16 @@ const choices: readonly { readonly provider: ProviderEntry["provider"]; readonly
 	{ provider: "compatible", name: "Another service with OpenAI's API, such as Ollama or vLLM" },
 ];
 
-/** Models that are listed at once. */
+/** Maximum models listed at once. */
 const shownModels = 20;
 const assumedContextSize = 100_000;
 
-/** Ends the questions: the input is over. */
+/** The input ended. */
 class Unanswered extends Error {
 	override readonly name = "Unanswered";
 }
 
-/** Returns the exit code. Throws UsageError where there is no terminal. */
+/** Returns the exit code. Throws UsageError without a terminal. */
 export async function runSetup(program: string): Promise<number> {
 	if (!isatty(0) || !isatty(2))
 		throw new UsageError(

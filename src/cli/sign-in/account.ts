@@ -1,4 +1,4 @@
-// The sign-in as front ends of many sessions offer it: what `login` and `logout` do, in the running program.
+// Sign-in for multi-session front ends: does what `login` and `logout` do, in the running program.
 import { never } from "../../base/abort.ts";
 import { isSystemError, KernelError, type KernelErrorCode, toKernelError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
@@ -11,7 +11,7 @@ import { type SignInSettings, signIn, signOut } from "./sign-in.ts";
 
 export interface AccountSettings extends Omit<SignInSettings, "report" | "signal"> {
 	readonly log: Log;
-	/** Reads the settings file again: sessions that are created later use it. */
+	/** Reloads the settings file; new sessions use it. */
 	reload(): Promise<void>;
 }
 
@@ -41,7 +41,7 @@ const codes: Readonly<Record<SignInFault, KernelErrorCode>> = {
 	settings: "invalid-input",
 };
 
-/** What a person can resolve is an error for the client; `done` says what has happened all the same. */
+/** Turns failures the user can fix into client errors; `done` names the steps already completed. */
 async function explained(work: () => Promise<void>, done = ""): Promise<void> {
 	try {
 		await work();

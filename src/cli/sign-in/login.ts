@@ -1,4 +1,4 @@
-// The commands `login` and `logout`: events go to stdout, errors also to stderr, and the exit code is 1 on failure.
+// The commands `login` and `logout`: print events on stdout, and errors also on stderr; the exit code is 1 on failure.
 import { systemClock } from "../../base/clock.ts";
 import { isSystemError } from "../../base/errors.ts";
 import { redactSecrets } from "../../base/redaction.ts";
@@ -16,7 +16,7 @@ import { whileShown } from "../process/waiting-line.ts";
 import { type SignInSettings, signIn, signOut } from "./sign-in.ts";
 import { type SignInEvent, toEventLine, toEventText } from "./sign-in-events.ts";
 
-/** Runs the command for the share directory of the environment; returns the exit code. */
+/** Runs the command for the share directory in the environment; returns the exit code. */
 export async function runLogin(command: "login" | "logout", json: boolean): Promise<number> {
 	const stopping = new AbortController();
 	handleStopSignals(() => stopping.abort());
@@ -44,7 +44,7 @@ export async function runLogin(command: "login" | "logout", json: boolean): Prom
 	};
 	try {
 		const work = () => (command === "login" ? signIn(settings) : signOut(settings));
-		// With events for a program on stdout, the terminal may be that of the program.
+		// If stdout carries events for a program, the terminal may belong to that program.
 		const shown = (clear: () => void) => {
 			makeRoom = clear;
 			return work();
@@ -60,7 +60,7 @@ export async function runLogin(command: "login" | "logout", json: boolean): Prom
 	}
 }
 
-/** Errors that the person can resolve: the sign-in, the settings, the disk. */
+/** Errors the user can fix: the sign-in, the settings, the disk. */
 function isExpected(thrown: unknown): boolean {
 	return thrown instanceof SignInError || thrown instanceof ConfigurationError || isSystemError(thrown);
 }

@@ -1,4 +1,4 @@
-// Formats the events of `login` and `logout`: a line of JSON each for programs, or text for people.
+// Formats the events of `login` and `logout`: JSON lines for programs, or text for people.
 import { type Json, toJsonLine } from "../../base/json.ts";
 
 export interface SignInEvent {
@@ -10,7 +10,7 @@ export interface SignInEvent {
 
 export type ReportSignIn = (event: SignInEvent) => void;
 
-/** A line of JSON with the keys that clients read. */
+/** Formats a JSON line with the keys that clients read. */
 export function toEventLine({ type, message, data }: SignInEvent): string {
 	return `${toJsonLine({ type, message, data })}\n`;
 }

@@ -1,5 +1,4 @@
-// Signs in to the managed platform and out of it: writes the tokens to their file and the provider to the settings
-// file.
+// Signs in to and out of the managed platform: writes tokens to their file and the provider to the settings file.
 import path from "node:path";
 import { errorText } from "../../base/errors.ts";
 import { silentLog } from "../../base/log.ts";
@@ -25,12 +24,12 @@ export interface SignInSettings extends PlatformPort {
 }
 
 /**
- * Signs in: nothing is written before the person has confirmed and the models are known. Throws SignInError,
- * ConfigurationError and the system's errors.
+ * Signs in; writes nothing until the user has confirmed and the models are known. Throws SignInError, ConfigurationError and
+ * system errors.
  */
 export async function signIn(settings: SignInSettings): Promise<void> {
 	const { files, shareDir, environment, report, signal } = settings;
-	// Invalid settings are reported before the person goes to a browser. Creates a missing file.
+	// Reports invalid settings before the user opens a browser. Creates a missing file.
 	const { configuration } = await readConfiguration({ kind: "default", shareDir }, files, silentLog);
 	const platform = toPlatform(environment, configuration.agentwire);
 	const device = await requestDeviceCode(settings, platform, signal);
@@ -51,7 +50,7 @@ export async function signIn(settings: SignInSettings): Promise<void> {
 	report({ type: "success", message: "Signed in.", data: null });
 }
 
-/** Signs out of this machine. Throws ConfigurationError and the system's errors. */
+/** Signs out on this machine. Throws ConfigurationError and system errors. */
 export async function signOut(settings: SignInSettings): Promise<void> {
 	const { files, shareDir, report } = settings;
 	const hadTokens = await removeTokens({ ...settings, file: tokenFile(shareDir, platformName) });
@@ -62,7 +61,7 @@ export async function signOut(settings: SignInSettings): Promise<void> {
 
 const settingsFile = (shareDir: string) => path.join(shareDir, "config.toml");
 
-/** `done` says what has happened already, and is not undone when the file cannot be edited. */
+/** `done` names the steps already completed, which stay done if the file cannot be edited. */
 async function editSettings(
 	{ files, clock, shareDir }: SignInSettings,
 	done: string,

@@ -1,4 +1,4 @@
-// The store of a command that is no server: what its settings ask for, or the one on disk.
+// The store for commands that are not servers: the configured one, or the one on disk.
 import { systemClock } from "../../base/clock.ts";
 import { errorText, KernelError } from "../../base/errors.ts";
 import { silentLog } from "../../base/log.ts";
@@ -17,22 +17,22 @@ import { readStartSettings, type StartSource } from "../model-source.ts";
 import { currentDirectory, homeDirectory, shareDirectory } from "../paths.ts";
 import { environmentVariables } from "../process/environment.ts";
 
-/** What a command that is no server finds: its settings, and the store that they ask for. */
+/** The settings and the store they select, for commands that are not servers. */
 export interface CommandStore {
 	readonly settings: StoreSettings;
 	readonly files: Files;
 	readonly shareDir: string;
 	readonly place: Place;
 	readonly environment: Readonly<Record<string, string>>;
-	/** The one on disk, whatever the settings ask for. */
+	/** The store on disk, regardless of the settings. */
 	readonly disk: SessionStore;
 	openStore(): Promise<SessionStore>;
 	openDatabase(): Promise<Database>;
 }
 
 /**
- * Without `given`, files of the share directory that others may read are restricted where they are read. Fails `invalid-input`
- * for settings that cannot be read.
+ * Without `given`, share directory files readable by other users are restricted when read. Fails `invalid-input` for unreadable
+ * settings.
  */
 export async function findCommandStore(given?: Files, source?: StartSource): Promise<CommandStore> {
 	const place: Place = { currentDir: currentDirectory(), home: homeDirectory() };

@@ -1,18 +1,18 @@
-// What becomes of old sessions: each is archived or deleted by itself, whatever happens to the others.
+// Archives or deletes old sessions one by one; a failure does not affect the others.
 import { errorText, KernelError } from "../../base/errors.ts";
 import type { SessionStore, SessionSummary } from "../../ports/store/session-store.ts";
 import type { StoreAction } from "../arguments/options/store-options.ts";
 
 export interface Retirement {
-	/** The ids of the sessions that were archived or deleted. */
+	/** Ids of archived or deleted sessions. */
 	readonly done: readonly string[];
-	/** Those that another process has open. */
+	/** Sessions open in another process. */
 	readonly open: readonly string[];
-	/** Those for which the store failed; the reason is for people. */
+	/** Sessions whose store operation failed, with a reason for people. */
 	readonly failed: readonly { readonly session: string; readonly reason: string }[];
 }
 
-/** Archives or deletes those of the sessions that are old enough. `now` is in milliseconds since the epoch. */
+/** Archives or deletes sessions that are old enough. `now` is in milliseconds since the epoch. */
 export async function retireSessions(
 	store: Pick<SessionStore, "open" | "delete">,
 	sessions: readonly SessionSummary[],
@@ -29,7 +29,7 @@ export async function retireSessions(
 			done.push(id);
 		} catch (thrown) {
 			if (!(thrown instanceof KernelError)) throw thrown;
-			// One that is damaged, or somebody else's, would otherwise keep all that are newer for ever.
+			// One damaged or foreign session must not block all newer ones.
 			if (thrown.code === "busy") open.push(id);
 			else failed.push({ session: id, reason: errorText(thrown) });
 		}

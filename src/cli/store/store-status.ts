@@ -1,4 +1,4 @@
-// Whether the database of the settings can be used, for people and programs that ask before they start a server.
+// Checks whether the configured database is usable, for callers that check before starting a server.
 import { unlessLate } from "../../base/abort.ts";
 import { systemClock } from "../../base/clock.ts";
 import { errorText } from "../../base/errors.ts";
@@ -11,16 +11,16 @@ const patience = 5000;
 
 export interface StoreStatus {
 	readonly type: "disk" | "postgres";
-	/** Host and database; null for the disk and for an address that cannot be read. */
+	/** Host and database; null for disk storage and for an unreadable address. */
 	readonly database: string | null;
 	readonly reachable: boolean;
-	/** Of the tables: 0 for none yet; null when it is not known. */
+	/** The schema version: 0 for no tables, null if unknown. */
 	readonly version: number | null;
-	/** Why it cannot be used; null when it can. */
+	/** Why it is unusable; null if it is usable. */
 	readonly why: string | null;
 }
 
-/** The status of the store that the settings and the environment ask for; `files` are those of `findCommandStore`. Never fails. */
+/** Returns the status of the store selected by settings and environment; `files` are those of `findCommandStore`. Never fails. */
 export async function readStoreStatus(files?: Files, source?: StartSource): Promise<StoreStatus> {
 	const disk = { type: "disk", database: null, reachable: true, version: null, why: null } as const;
 	let known: Pick<StoreStatus, "type" | "database"> = disk;
@@ -47,7 +47,7 @@ export async function readStoreStatus(files?: Files, source?: StartSource): Prom
 	}
 }
 
-/** For `info --json`: nothing when sessions are on disk. */
+/** For `info --json`: undefined if sessions are on disk. */
 export async function describeStore(): Promise<{ readonly store?: StoreStatus }> {
 	const store = await readStoreStatus();
 	return store.type === "disk" ? {} : { store };

@@ -1,4 +1,4 @@
-// The command `store`: the tables of the database, copies between disk and database, and what becomes of old sessions.
+// The command `store`: manages database tables, copies between disk and database, and retires old sessions.
 import { systemClock } from "../../base/clock.ts";
 import { errorText, KernelError } from "../../base/errors.ts";
 import { toJsonLine } from "../../base/json.ts";
@@ -13,7 +13,7 @@ import type { StoreAction, StoreKind } from "../arguments/options/store-options.
 import { type CommandStore, findCommandStore } from "./command-store.ts";
 import { retireSessions } from "./retention.ts";
 
-/** Carries out the command; returns the exit code: 1 when something was not done, or is not as it should be. */
+/** Runs the command; returns the exit code: 1 if something failed or is inconsistent. */
 export async function runStore(action: StoreAction): Promise<number> {
 	try {
 		const found = await findCommandStore();
@@ -88,7 +88,7 @@ function checkText({ database, version, sessions, processes, sizes, problems }: 
 	].join("\n");
 }
 
-/** A store that leaves sessions alone which another process has open. */
+/** A store that skips sessions open in another process. */
 async function openFree(kind: StoreKind, { settings, files, shareDir, place }: CommandStore): Promise<SessionStore> {
 	if (kind === "disk") {
 		const options = { files, shareDir, log: silentLog, clock: systemClock, protocolVersion };
@@ -97,7 +97,7 @@ async function openFree(kind: StoreKind, { settings, files, shareDir, place }: C
 	return await openConfiguredStore(settings, { files, place, log: silentLog }, "expired");
 }
 
-/** Every session, the one that was written first first, so that the order stays. */
+/** Lists every session, oldest write first, to preserve the order. */
 async function listAll(store: SessionStore): Promise<readonly SessionSummary[]> {
 	const all: SessionSummary[] = [];
 	let after: string | null = null;
@@ -140,7 +140,7 @@ async function copy(found: CommandStore, action: Extract<StoreAction, { name: "c
 	return isComplete ? 0 : 1;
 }
 
-/** A session that cannot be copied must not keep the others from it: `reason` says why, and is null for other outcomes. */
+/** Copies a session; a failure must not stop the others. `reason` explains a failure, and is null otherwise. */
 async function copyOne(from: SessionStore, to: SessionStore, { id, workDir }: SessionSummary) {
 	let source: StoredSession | null = null;
 	let isCopying = false;
@@ -171,7 +171,7 @@ async function copyOne(from: SessionStore, to: SessionStore, { id, workDir }: Se
 	}
 }
 
-/** Archives or deletes what is old; what another process has open is left alone. */
+/** Archives or deletes old sessions; skips those open in another process. */
 async function retire(
 	found: CommandStore,
 	action: Extract<StoreAction, { name: "archive" | "delete" }>,

@@ -1,10 +1,10 @@
-// Parses the words after the command `chat`: its own flags, among those of the program.
+// Parses the arguments of `chat`: its own flags and program flags.
 import { splitOwnFlags } from "../own-flags.ts";
 
 export interface ChatFlags {
-	/** Whether it reads and writes lines instead of drawing a screen. */
+	/** Reads and writes lines instead of drawing a screen. */
 	readonly plain: boolean;
-	/** The session to continue, or the last one of the work directory; null for a new one. */
+	/** The session to continue; "last" means the last one in the work directory, null a new one. */
 	readonly session: { readonly id: string } | "last" | null;
 }
 
@@ -14,7 +14,7 @@ export const chatFlags = [
 	{ names: ["--continue", "-C"], value: null, about: "Continue the last session of the work directory." },
 ] as const;
 
-/** The chat's flags, and the other words, which are flags of the program. Throws UsageError. */
+/** Separates chat flags from program flags. Throws UsageError. */
 export function splitChatFlags(words: readonly string[]): {
 	readonly chat: ChatFlags;
 	readonly others: readonly string[];

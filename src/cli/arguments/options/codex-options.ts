@@ -1,5 +1,4 @@
-// Parses the words after the command `codex`: those of the programs that start the Codex command line. exec.ts
-// interprets them.
+// Parses the arguments of `codex`, as used by programs that start the Codex command line. exec.ts interprets them.
 import type { Flag } from "../flags.ts";
 import { UsageError } from "../usage-error.ts";
 
@@ -7,11 +6,11 @@ export const sandboxModes = ["read-only", "workspace-write", "danger-full-access
 export type CodexSandbox = (typeof sandboxModes)[number];
 
 export interface CodexExecOptions {
-	/** Whether each event is a line of JSON; otherwise the last message is printed. */
+	/** Prints each event as a JSON line instead of only the last message. */
 	readonly json: boolean;
-	/** Null for that on stdin. */
+	/** Null means stdin. */
 	readonly prompt: string | null;
-	/** The thread to continue; null for a new one. */
+	/** The thread to continue; null starts a new one. */
 	readonly resume: { readonly id: string } | "last" | null;
 	/** Paths, as typed. */
 	readonly images: readonly string[];
@@ -19,7 +18,7 @@ export interface CodexExecOptions {
 	readonly workDir: string | null;
 	readonly additionalDirs: readonly string[];
 	readonly model: string | null;
-	/** Null for the settings. */
+	/** Null means the configured sandbox. */
 	readonly sandbox: CodexSandbox | null;
 	/** `KEY=VALUE`, as typed. */
 	readonly config: readonly string[];
@@ -32,7 +31,7 @@ export type CodexAction =
 	| { readonly name: "version" };
 
 interface CodexFlag extends Omit<Flag, "key" | "exists"> {
-	/** Where its value goes; `skipped` for a flag that changes nothing here. */
+	/** The option the value sets; `skipped` means ignored here. */
 	readonly sets: keyof CodexExecOptions | CodexSandbox | "last" | "listen" | "skipped";
 }
 
@@ -88,7 +87,7 @@ interface Given {
 	readonly switches: ReadonlySet<string>;
 }
 
-/** Null when the help is asked for. Throws UsageError. */
+/** Null means help. Throws UsageError. */
 export function toCodexAction(words: readonly string[]): CodexAction | null {
 	if (words.includes("--help") || words.includes("-h")) return null;
 	if (words[0] === "--version" || words[0] === "-V") return { name: "version" };
@@ -112,7 +111,7 @@ function toAppServer({ values, switches }: Given, [word]: readonly string[]): Co
 	return { name: "app-server", config: values.get("config") ?? [] };
 }
 
-/** Flags may stand before and after the action, as both `--flag value` and `--flag=value`. */
+/** Flags may precede or follow the action, as `--flag value` or `--flag=value`. */
 function split(argv: readonly string[]): Given {
 	const words: string[] = [];
 	const values = new Map<string, string[]>();
@@ -173,7 +172,7 @@ function toExecOptions({ values, switches }: Given, rest: readonly string[]): Co
 	};
 }
 
-/** Throws UsageError; `named` is what gave the value. */
+/** Throws UsageError; `named` is the source of the value. */
 export function toSandbox(value: string | null, named: string): CodexSandbox | null {
 	if (value === null) return null;
 	const mode = sandboxModes.find((one) => one === value);

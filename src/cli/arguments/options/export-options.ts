@@ -1,19 +1,19 @@
-// Parses the words after the commands `export` and `replay`.
+// Parses the arguments of `export` and `replay`.
 import { parseArgs } from "node:util";
 import { UsageError } from "../usage-error.ts";
 
 export interface ExportOptions {
-	/** Null for the last session of the current directory. */
+	/** Null means the last session of the current directory. */
 	readonly sessionId: string | null;
-	/** The path as typed; null for a name of our own in the current directory. */
+	/** The path as typed; null means a generated name in the current directory. */
 	readonly output: string | null;
-	/** Write what a replay needs, instead of an archive. */
+	/** Writes a recording for `replay` instead of an archive. */
 	readonly replayable: boolean;
 	/** Do not ask for confirmation. */
 	readonly yes: boolean;
 }
 
-/** Null when the help is asked for. Throws UsageError. */
+/** Null means help. Throws UsageError. */
 export function toExportOptions(words: readonly string[]): ExportOptions | null {
 	const { values, positionals, tokens } = parseArgs({
 		args: [...words],
@@ -32,7 +32,7 @@ export function toExportOptions(words: readonly string[]): ExportOptions | null 
 		if (token.kind !== "option") continue;
 		const { name, rawName, value = "", inlineValue = false } = token;
 		if (name === "output") {
-			// As everywhere on the command line, `-o=PATH` is `-o PATH`.
+			// `-o=PATH` means `-o PATH`, as for all other flags.
 			output = rawName === "-o" && inlineValue ? value.replace(/^=/, "") : value;
 			const isMissing = output.trim() === "" || (!inlineValue && output.startsWith("-"));
 			if (isMissing) throw new UsageError(`${rawName} needs a value (PATH).`);
@@ -49,7 +49,7 @@ export function toExportOptions(words: readonly string[]): ExportOptions | null 
 	return { sessionId, output, replayable: values["replayable"] === true, yes: values["yes"] === true };
 }
 
-/** The id of a session, or a path as typed; null when the help is asked for. Throws UsageError. */
+/** Returns a session id or a path as typed; null means help. Throws UsageError. */
 export function toReplaySubject(words: readonly string[]): string | null {
 	if (words.includes("--help") || words.includes("-h")) return null;
 	const [subject = "", ...more] = words;

@@ -1,21 +1,21 @@
-// Parses the words after the command `fake`. fake.ts carries it out.
+// Parses the arguments of `fake`. fake.ts runs it.
 import { UsageError } from "../usage-error.ts";
 import { readFlagValues, toKnown } from "./flag-values.ts";
 
-/** The dialects that transcripts are written in. */
+/** Dialects with transcripts. */
 export const transcriptDialects = ["wire", "legacy", "meerkat", "acp", "codex"] as const;
-/** Dialects for which there are no transcripts. */
+/** Dialects without transcripts. */
 export const otherDialects = ["claude", "gateway"];
 
 export interface FakeCall {
 	readonly transcript: string;
 	readonly dialect: (typeof transcriptDialects)[number];
 	readonly isStrict: boolean;
-	/** From 1. */
+	/** Starts at 1. */
 	readonly conversation: number;
 }
 
-/** Null when the help is asked for. Throws UsageError. */
+/** Null means help. Throws UsageError. */
 export function toFakeCall(words: readonly string[]): FakeCall | null {
 	const taken = ["--transcript", "--dialect", "--conversation"];
 	const given = readFlagValues("fake", words, { taken, plain: ["--strict"] });

@@ -1,7 +1,9 @@
-// Reads the flags of a command that takes nothing else.
+// Parses commands that only take flags.
 import { UsageError } from "../usage-error.ts";
 
-/** The values by flag; null when the help is asked for. A flag of `plain` has none, one of `taken` needs one. Throws UsageError. */
+/**
+ * Returns the values by flag; null means help. Flags in `plain` take no value, flags in `taken` require one. Throws UsageError.
+ */
 export function readFlagValues(
 	command: string,
 	words: readonly string[],
@@ -25,7 +27,7 @@ export function readFlagValues(
 	return given;
 }
 
-/** The value that is one of the known ones. Throws UsageError. */
+/** Returns the known value with this spelling. Throws UsageError. */
 export function toKnown<T extends string>(flag: string, spelled: string, known: readonly T[]): T {
 	const found = known.find((each) => each === spelled);
 	if (found === undefined) throw new UsageError(`${flag}: '${spelled}' is not one of ${known.join(", ")}.`);

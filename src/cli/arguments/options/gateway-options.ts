@@ -1,41 +1,41 @@
-// Parses the words after the command `serve`: the gateway's own flags, among those of the program.
+// Parses the arguments of `serve`: the gateway's flags and program flags.
 import { toListenHost } from "../listen-host.ts";
 import { splitOwnFlags } from "../own-flags.ts";
 import { UsageError } from "../usage-error.ts";
 
 export interface GatewayFlags {
-	/** A literal address, or a name that is looked up. */
+	/** An IP address or a hostname. */
 	readonly address: string;
-	/** 0 for any that is free. */
+	/** 0 means any free port. */
 	readonly port: number;
-	/** Whether an address that other machines reach is meant. */
+	/** Whether an address reachable from other machines is intended. */
 	readonly allowsRemote: boolean;
-	/** Further names that clients reach it by. */
+	/** Additional hostnames that clients use. */
 	readonly names: readonly string[];
-	/** Paths as typed, of PEM files; null for plain HTTP. */
+	/** Paths of PEM files, as typed; null means plain HTTP. */
 	readonly tls: { readonly certificate: string; readonly key: string } | null;
-	/** Whether new tokens replace the earlier ones. */
+	/** Whether new tokens replace the old ones. */
 	readonly renewsTokens: boolean;
-	/** What is started when something waits for an answer, as typed; null for nothing. */
+	/** The program started when something waits for an answer, as typed; null means none. */
 	readonly notify: string | null;
-	/** Whether programs read what it prints. */
+	/** Prints output for programs. */
 	readonly json: boolean;
-	/** Whether the web page is opened in the browser, and its address printed as a QR code as well; null to serve none. */
+	/** Whether to open the web page in the browser and print its address as a QR code; null serves no page. */
 	readonly page: PageFlags | null;
 }
 
 export interface PageFlags {
 	readonly opens: boolean;
 	readonly showsCode: boolean;
-	/** Whether it only says if a gateway runs. */
+	/** Only reports whether a gateway is running. */
 	readonly asksStatus: boolean;
-	/** Whether a gateway that runs already will do: nothing that is given is about another one. */
+	/** Whether a running gateway is good enough, because no given flag requires another one. */
 	readonly takesRunning: boolean;
 }
 
 export const usualPort = 7420;
 
-/** Its flags; completion and help show them. */
+/** Used by completion and help. */
 export const gatewayFlags = [
 	{ names: ["--port"], value: "N", about: `Listen on this port; 0 for any that is free. Default: ${usualPort}.` },
 	{ names: ["--host"], value: "ADDRESS", about: "Listen on this address of the machine. Default: 127.0.0.1." },
@@ -62,7 +62,7 @@ export const gatewayFlags = [
 	{ names: ["--json"], value: null, about: "Print one line of JSON once it serves." },
 ] as const;
 
-/** Those of the command with the page. */
+/** Flags of `web`. */
 export const pageFlags = [
 	...gatewayFlags,
 	{ names: ["--no-open"], value: null, about: "Do not open the page in the browser." },
@@ -74,10 +74,10 @@ export const pageFlags = [
 	},
 ] as const;
 
-/** Flags that fit any gateway. */
+/** Flags that apply to any gateway. */
 const aboutAny: ReadonlySet<string> = new Set(["--no-open", "--qr", "--json", "--status"]);
 
-/** The gateway's flags, and the other words, which are flags of the program. Throws UsageError. */
+/** Separates gateway flags from program flags. Throws UsageError. */
 export function splitGatewayFlags(
 	words: readonly string[],
 	servesPage: boolean,
@@ -113,7 +113,7 @@ export function splitGatewayFlags(
 	};
 }
 
-/** As a client sends it in `Host`: whatever else it was, no client would be let in by it. */
+/** The form clients send in `Host`; other names would never match. */
 const nameForm = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i;
 
 function toName(name: string): string {

@@ -1,17 +1,17 @@
-// Parses the words after the command `mcp`. mcp.ts interprets them.
+// Parses the arguments of `mcp`. mcp.ts interprets them.
 import { parseArgs } from "node:util";
 import { UsageError } from "../usage-error.ts";
 
-/** A server as it was described on the command line, unchecked. */
+/** An MCP server as described on the command line, not yet validated. */
 export interface McpAddition {
 	readonly name: "add";
 	readonly server: string;
-	/** A program and its arguments, or a URL. */
+	/** A program with its arguments, or a URL. */
 	readonly target: readonly string[];
 	readonly transport: string;
-	/** `KEY=VALUE` each. */
+	/** `KEY=VALUE` entries. */
 	readonly environment: readonly string[];
-	/** `KEY:VALUE` each. */
+	/** `KEY:VALUE` entries. */
 	readonly headers: readonly string[];
 	readonly auth: string | null;
 }
@@ -25,7 +25,7 @@ export type McpAction =
 
 const allActions = ["add", "list", ...serverActions].join(", ");
 
-/** Null when the help is asked for. Throws UsageError. */
+/** Null means help. Throws UsageError. */
 export function toMcpAction([name, ...words]: readonly string[]): McpAction | null {
 	if (name === "--help" || name === "-h") return null;
 	if (name === "add") return toAddition(words);
@@ -51,7 +51,7 @@ function checkName(action: string, name: string | undefined): string {
 	return name;
 }
 
-/** Flags may be anywhere before `--`; what follows it is the server's. */
+/** Accepts flags anywhere before `--`; everything after it belongs to the server. */
 function toAddition(words: readonly string[]): McpAddition | null {
 	const { positionals, tokens } = parseArgs({
 		args: [...words],
@@ -81,7 +81,7 @@ function toAddition(words: readonly string[]): McpAddition | null {
 				`The command 'mcp add' does not know '${rawName}'. If it is for the server's program, put '--' before that.`,
 			);
 		}
-		// As everywhere on the command line, `-t=http` is `-t http`.
+		// `-t=http` means `-t http`, as for all other flags.
 		const text = !rawName.startsWith("--") && inlineValue ? value.replace(/^=/, "") : value;
 		if (text.trim() === "" || (!inlineValue && text.startsWith("-"))) throw new UsageError(`${rawName} needs a value.`);
 		given[name].push(text);

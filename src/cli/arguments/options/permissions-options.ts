@@ -1,8 +1,8 @@
-// Parses the words after the command `permissions`. permissions.ts interprets them.
+// Parses the arguments of `permissions`. permissions.ts interprets them.
 import { UsageError } from "../usage-error.ts";
 
 export type PermissionsAction =
-	/** A command line for the shell. */
+	/** A shell command. */
 	| { readonly name: "check" | "explain"; readonly command: string }
 	| { readonly name: "list" | "trust" }
 	/** The path of a settings file, as typed. */
@@ -10,7 +10,7 @@ export type PermissionsAction =
 
 const actions = ["check", "explain", "list", "trust", "import"] as const;
 
-/** Null when the help is asked for. Throws UsageError. */
+/** Null means help. Throws UsageError. */
 export function toPermissionsAction([typed, ...words]: readonly string[]): PermissionsAction | null {
 	if (typed === "--help" || typed === "-h") return null;
 	const name = actions.find((action) => action === typed);
@@ -19,7 +19,7 @@ export function toPermissionsAction([typed, ...words]: readonly string[]): Permi
 		throw new UsageError(`The command 'permissions' does not know '${typed}'; it takes ${actions.join(", ")}.`);
 	}
 	const takesCommand = name === "check" || name === "explain";
-	// A command line may be called so, and code 0 would be the decision that it is allowed.
+	// The command may be named --help, and exit code 0 would mean it is allowed.
 	if (!takesCommand && (words.includes("--help") || words.includes("-h"))) return null;
 	switch (name) {
 		case "check":
@@ -36,7 +36,7 @@ export function toPermissionsAction([typed, ...words]: readonly string[]): Permi
 	}
 }
 
-/** The one word of the action; what begins with a dash may be a command line as well. */
+/** The action's only argument, which may be a command that begins with a dash. */
 function only(action: string, wanted: string, words: readonly string[]): string {
 	const [word, other] = words[0] === "--" ? words.slice(1) : words;
 	if (word === undefined) throw new UsageError(`The command 'permissions ${action}' needs ${wanted}.`);

@@ -1,4 +1,4 @@
-// Parses the words after the command `plugin`. plugin.ts carries them out.
+// Parses the arguments of `plugin`. plugin.ts runs them.
 import { UsageError } from "../usage-error.ts";
 
 export type PluginAction =
@@ -8,7 +8,7 @@ export type PluginAction =
 	| { readonly name: "remove"; readonly plugin: string }
 	| { readonly name: "info"; readonly plugin: string };
 
-/** Null when the help is asked for. Throws UsageError. */
+/** Null means help. Throws UsageError. */
 export function toPluginAction(typed: readonly string[]): PluginAction | null {
 	if (typed.includes("--help") || typed.includes("-h")) return null;
 	const [name, ...words] = typed;
@@ -30,7 +30,7 @@ export function toPluginAction(typed: readonly string[]): PluginAction | null {
 	}
 }
 
-/** The one word that an action takes, called `wanted` in its help. */
+/** Returns the action's only argument, called `wanted` in its help. */
 function oneWord(command: string, wanted: string, words: readonly string[]): string {
 	const flag = words.find((word) => word.startsWith("-"));
 	if (flag !== undefined) throw new UsageError(`The command '${command}' does not know '${flag}'.`);

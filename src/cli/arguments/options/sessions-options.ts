@@ -1,10 +1,10 @@
-// Parses the words after the command `sessions`. sessions.ts carries them out.
+// Parses the arguments of `sessions`. sessions.ts runs them.
 
 import { UsageError } from "../usage-error.ts";
 import { type ExportOptions, toExportOptions } from "./export-options.ts";
 
 export type SessionsAction =
-	/** A directory as typed; null for all sessions. */
+	/** A directory as typed; null lists all sessions. */
 	| { readonly name: "list"; readonly workDir: string | null; readonly json: boolean }
 	| { readonly name: "show"; readonly id: string; readonly json: boolean }
 	| { readonly name: "export"; readonly options: ExportOptions }
@@ -12,7 +12,7 @@ export type SessionsAction =
 
 const actions = ["list", "show", "export", "delete"] as const;
 
-/** Null when the help is asked for. Throws UsageError. */
+/** Null means help. Throws UsageError. */
 export function toSessionsAction([typed, ...words]: readonly string[]): SessionsAction | null {
 	if (typed === "--help" || typed === "-h") return null;
 	const name = actions.find((action) => action === typed);

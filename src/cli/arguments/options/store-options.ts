@@ -1,4 +1,4 @@
-// Parses the words after the command `store`. store.ts carries them out.
+// Parses the arguments of `store`. store.ts runs them.
 import { UsageError } from "../usage-error.ts";
 
 export type StoreKind = "disk" | "postgres";
@@ -20,7 +20,7 @@ export type StoreAction =
 const actions = ["migrate", "check", "copy", "archive", "delete"] as const;
 const kinds = ["disk", "postgres"] as const;
 
-/** Null when the help is asked for. Throws UsageError. */
+/** Null means help. Throws UsageError. */
 export function toStoreAction([typed, ...words]: readonly string[]): StoreAction | null {
 	if (typed === "--help" || typed === "-h") return null;
 	const name = actions.find((action) => action === typed);

@@ -1,4 +1,4 @@
-// Parses the command line of a background command's worker.
+// Parses the arguments of the background worker.
 import { type TaskWorkerFlags, taskWorkerCommand } from "../../../host/task-worker-arguments.ts";
 import { UsageError } from "../usage-error.ts";
 

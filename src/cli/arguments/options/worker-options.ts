@@ -1,4 +1,4 @@
-// Parses the words after the command `worker`: its own flags, among those of the program.
+// Parses the arguments of `worker`: its own flags and program flags.
 import { readWorkerAddress, type WorkerAddress } from "../../../cluster/worker-address.ts";
 import { toListenHost } from "../listen-host.ts";
 import { splitOwnFlags } from "../own-flags.ts";
@@ -6,22 +6,22 @@ import { UsageError } from "../usage-error.ts";
 
 export interface WorkerFlags {
 	readonly listen: WorkerAddress;
-	/** How front ends reach it; null for where it listens. */
+	/** The address for front ends; null means the listen address. */
 	readonly announced: WorkerAddress | null;
-	/** Whether connections from other machines may be unencrypted. */
+	/** Allows unencrypted connections from other machines. */
 	readonly allowsUnencrypted: boolean;
-	/** Paths as typed, of PEM files; null for connections that are not encrypted. */
+	/** Paths of PEM files, as typed; null means unencrypted connections. */
 	readonly tls: { readonly certificate: string; readonly key: string } | null;
-	/** Where operators reach its health and metrics; null for nowhere. */
+	/** The address of the health and metrics endpoints; null means none. */
 	readonly operations: WorkerAddress | null;
 	readonly tags: readonly string[];
-	/** How many sessions it has in use at most; null for the setting. */
+	/** Maximum number of sessions in use; null means the configured limit. */
 	readonly capacity: number | null;
-	/** Seconds that running turns get at the end. */
+	/** Seconds that running turns get to finish at shutdown. */
 	readonly drain: number;
-	/** The program that makes a work directory ready, as typed; null for none. */
+	/** The program that prepares a work directory, as typed; null means none. */
 	readonly prepare: string | null;
-	/** Whether programs read what it prints. */
+	/** Prints output for programs. */
 	readonly json: boolean;
 }
 
@@ -73,7 +73,7 @@ export const workerFlags = [
 	{ names: ["--json"], value: null, about: "Print one line of JSON once it works." },
 ] as const;
 
-/** The worker's flags, and the other words, which are flags of the program. Throws UsageError. */
+/** Separates worker flags from program flags. Throws UsageError. */
 export function splitWorkerFlags(words: readonly string[]): {
 	readonly worker: WorkerFlags;
 	readonly others: readonly string[];

@@ -1,4 +1,4 @@
-// The command line of programs of the Claude SDK, as data. What they say about safety and cannot be honored is refused.
+// Parses the command line of Claude SDK programs. Rejects safety options that it cannot honor.
 import { isUuid } from "../../../base/ids.ts";
 import { UsageError } from "../usage-error.ts";
 
@@ -8,9 +8,9 @@ const permissionModes = ["default", "acceptEdits", "bypassPermissions", "plan", 
 
 export interface ClaudeFlags {
 	readonly asksVersion: boolean;
-	/** Whether frames come on stdin; otherwise there is one prompt. */
+	/** Whether frames arrive on stdin; otherwise there is a single prompt. */
 	readonly readsFrames: boolean;
-	/** Null where it is on stdin. */
+	/** Null means stdin. */
 	readonly prompt: string | null;
 	readonly output: ClaudeOutputFormat;
 	readonly isDebug: boolean;
@@ -23,31 +23,31 @@ export interface ClaudeFlags {
 	/** Patterns and names, as written. */
 	readonly allowedTools: readonly string[];
 	readonly disallowedTools: readonly string[];
-	/** Null for all. */
+	/** Null means all. */
 	readonly tools: readonly string[] | null;
-	/** Empty texts leave the agent its own prompt. */
+	/** Empty texts keep the agent's own prompt. */
 	readonly systemPrompt: string;
 	readonly appendedPrompt: string;
 	/** Paths as typed. */
 	readonly systemPromptFile: string | null;
 	readonly appendedPromptFile: string | null;
 	readonly additionalDirs: readonly string[];
-	/** JSON texts, or paths of files. */
+	/** JSON texts, or file paths. */
 	readonly mcpConfigs: readonly string[];
 	readonly isStrictMcp: boolean;
 	readonly continues: boolean;
 	readonly resume: string | null;
 	readonly forks: boolean;
-	/** The id of the new session or the copy; null for any. */
+	/** The id of the new or copied session; null generates one. */
 	readonly newId: string | null;
 	readonly jsonSchema: string | null;
-	/** A JSON text, or the path of a file. */
+	/** A JSON text, or a file path. */
 	readonly settings: string | null;
 	readonly wantsPartial: boolean;
 	readonly repeatsPrompts: boolean;
 }
 
-/** What follows a flag: nothing, one word, or words up to the next flag. */
+/** What follows a flag: nothing, one word, or all words up to the next flag. */
 type Takes = "nothing" | "one" | "some";
 
 const aliases: Readonly<Record<string, string>> = {
@@ -94,7 +94,7 @@ const taken: Readonly<Record<string, Takes>> = {
 	"--replay-user-messages": "nothing",
 };
 
-/** Flags without a counterpart that change nothing about what may be done. */
+/** Flags ignored here because they do not affect permissions. */
 export const unusedClaudeFlags: Readonly<Record<string, Takes>> = {
 	"--fallback-model": "one",
 	"--betas": "some",
@@ -107,7 +107,6 @@ export const unusedClaudeFlags: Readonly<Record<string, Takes>> = {
 	"--allow-dangerously-skip-permissions": "nothing",
 };
 
-/** Throws UsageError. */
 export function parseClaudeFlags(words: readonly string[]): ClaudeFlags {
 	const { values, rest } = split(words);
 	const last = (name: string) => values.get(name)?.at(-1) ?? null;
@@ -204,7 +203,7 @@ function split(words: readonly string[]) {
 
 const isValue = (word: string | undefined) => word !== undefined && !word.startsWith("-");
 
-/** Names and patterns, separated by commas or spaces outside of parentheses. */
+/** Splits names and patterns at commas and spaces outside parentheses. */
 function splitList(text: string): readonly string[] {
 	const items: string[] = [];
 	let item = "";
